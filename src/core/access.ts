@@ -1,0 +1,21 @@
+import type { Row } from './store.ts';
+
+export const ROLES = ['viewer', 'operator', 'admin'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** An API token, or one that lets agents join a pool; only its hash is kept. */
+export interface Token extends Row {
+  readonly id: string;
+  readonly name: string;
+  readonly hash: string;
+  readonly use: { readonly role: Role } | { readonly join: string };
+  readonly createdAt: number;
+  readonly createdBy: string;
+  readonly expiresAt?: number | undefined;
+}
+
+/** Keys made at first start: the root of launch tokens, the certificate authority. */
+export interface Secret extends Row {
+  readonly id: string;
+  readonly value: string;
+}

@@ -1,0 +1,76 @@
+import type { SessionSpec } from './session.ts';
+
+/** What we say to an agent; the edge turns it into messages of its wire. */
+export type AgentCommand =
+  | { readonly do: 'start'; readonly session: string; readonly attempt: number; readonly spec: SessionSpec }
+  | { readonly do: 'kill'; readonly session: string; readonly force: boolean; readonly graceMs: number }
+  | { readonly do: 'input'; readonly session: string; readonly data: Uint8Array; readonly isLast: boolean }
+  | { readonly do: 'resize'; readonly session: string; readonly columns: number; readonly rows: number }
+  /** Output up to this number is durable here, and with `result` the end too: the agent may forget them. */
+  | {
+      readonly do: 'ack';
+      readonly session: string;
+      readonly attempt: number;
+      readonly seq: number;
+      readonly result: boolean;
+    }
+  /** Take nothing new; with `stop`, exit when idle. */
+  | { readonly do: 'drain'; readonly stop: boolean };
+
+/** What an agent says of its sessions. Reports may come again after a reconnect. */
+export type AgentReport =
+  | { readonly is: 'started'; readonly session: string; readonly attempt: number }
+  | { readonly is: 'refused'; readonly session: string; readonly attempt: number; readonly why: string }
+  | {
+      readonly is: 'output';
+      readonly session: string;
+      readonly attempt: number;
+      readonly seq: number;
+      readonly stream: 'stdout' | 'stderr';
+      readonly data: Uint8Array;
+    }
+  | {
+      readonly is: 'ended';
+      readonly session: string;
+      readonly attempt: number;
+      /** The number of its last piece of output; 0 where there was none. */
+      readonly lastSeq: number;
+      readonly how: 'exited' | 'signalled' | 'killed' | 'timeout' | 'lost';
+      readonly exitCode?: number | undefined;
+      readonly signal?: string | undefined;
+      readonly message?: string | undefined;
+    };
+
+/** The first message of an agent: who it is and what it is doing. */
+export interface Hello {
+  readonly name: string;
+  /** The pool's name. */
+  readonly pool: string;
+  readonly slots: number;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly wire: 'muster' | 'velda';
+  readonly version: string;
+  readonly hostname: string;
+  /** As the agent says; the peer's, where it does not. */
+  readonly address: string;
+  /** All that it runs, or has finished and not yet reported. */
+  readonly executions: readonly { readonly session: string; readonly attempt: number }[];
+}
+
+/** What an agent shows at the door. */
+export interface JoinProof {
+  readonly peerAddress: string;
+  readonly token?: string | undefined;
+  /** The key that the agent made for itself at its first start. */
+  readonly key?: string | undefined;
+  /** The common name of a client certificate that our CA signed. */
+  readonly certificateName?: string | undefined;
+}
+
+/** The way to the agents, handed to whoever must speak to them. */
+export interface AgentLink {
+  /** False where that agent is not connected; its sessions are settled when it returns. */
+  send(agent: string, command: AgentCommand): boolean;
+  /** Ends the connection of an agent that must not stay. */
+  dismiss(agent: string, why: string): void;
+}

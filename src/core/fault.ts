@@ -1,0 +1,90 @@
+interface FaultRule {
+  /** How soon to try again: every kind is retried some time, since rights and quotas are mended outside. */
+  readonly retry: 'now' | 'backoff' | 'cooldown' | 'slow';
+  readonly http: number;
+  /** The exit code of the CLI. */
+  readonly exit: number;
+  /** The number of the gRPC status. */
+  readonly grpc: number;
+  readonly remedy: string;
+}
+
+/** Every failure, named by what the caller should do about it. */
+export const FAULTS = {
+  invalid: { retry: 'slow', http: 422, exit: 2, grpc: 3, remedy: 'Correct the request or the configuration.' },
+  unauthenticated: { retry: 'slow', http: 401, exit: 3, grpc: 16, remedy: 'Present a valid token.' },
+  denied: { retry: 'slow', http: 403, exit: 3, grpc: 7, remedy: 'Correct the credentials or their rights.' },
+  missing: { retry: 'slow', http: 404, exit: 4, grpc: 5, remedy: 'Check the name; it does not exist.' },
+  conflict: { retry: 'now', http: 409, exit: 5, grpc: 10, remedy: 'Read it again and repeat.' },
+  stale: { retry: 'now', http: 412, exit: 5, grpc: 9, remedy: 'It has changed meanwhile: read it again and repeat.' },
+  exhausted: {
+    retry: 'cooldown',
+    http: 503,
+    exit: 6,
+    grpc: 8,
+    remedy: 'The cloud has no capacity: wait, or offer another shape.',
+  },
+  quota: { retry: 'cooldown', http: 507, exit: 7, grpc: 8, remedy: 'Raise the limit of the account or of the pool.' },
+  throttled: { retry: 'backoff', http: 429, exit: 8, grpc: 8, remedy: 'Slow down.' },
+  unavailable: { retry: 'backoff', http: 503, exit: 9, grpc: 14, remedy: 'Wait; the other side is down or slow.' },
+  unsupported: { retry: 'slow', http: 501, exit: 10, grpc: 12, remedy: 'This kind cannot do that; choose another.' },
+  internal: { retry: 'backoff', http: 500, exit: 70, grpc: 13, remedy: 'A bug: please report it with the log line.' },
+} as const satisfies Record<string, FaultRule>;
+
+export type FaultKind = keyof typeof FAULTS;
+
+export interface FaultDetails {
+  readonly retryAfterMs?: number | undefined;
+  readonly cause?: unknown;
+  /** Where the trouble is: a path in a document, a line, a field. */
+  readonly at?: string | undefined;
+  /** What to do about it, where that is better known than the kind's own remedy. */
+  readonly remedy?: string | undefined;
+}
+
+/** A failure, named by what the caller should do about it. */
+export class Fault extends Error {
+  readonly kind: FaultKind;
+  readonly retryAfterMs: number | undefined;
+  readonly at: string | undefined;
+  readonly #remedy: string | undefined;
+
+  constructor(kind: FaultKind, message: string, details: FaultDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = 'Fault';
+    this.kind = kind;
+    this.retryAfterMs = details.retryAfterMs;
+    this.at = details.at;
+    this.#remedy = details.remedy;
+  }
+
+  get remedy(): string {
+    return this.#remedy ?? FAULTS[this.kind].remedy;
+  }
+
+  /** Any thrown thing as a fault; what we did not name ourselves is a bug. */
+  static from(thrown: unknown): Fault {
+    if (thrown instanceof Fault) return thrown;
+    if (thrown instanceof Error) return new Fault('internal', thrown.message, { cause: thrown });
+    return new Fault('internal', String(thrown));
+  }
+}
+
+const FIRST_BACKOFF_MS = 500;
+const LONGEST_BACKOFF_MS = 60_000;
+
+/** How long to wait before the next try after `attempts` failures in a row; `random` is in [0, 1). */
+export function retryDelayMs(fault: Fault, attempts: number, random: number): number {
+  if (fault.retryAfterMs !== undefined) return fault.retryAfterMs;
+  const backoffMs = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(attempts - 1, 10));
+  const jitteredMs = backoffMs * (0.75 + random / 2);
+  switch (FAULTS[fault.kind].retry) {
+    case 'now':
+      return attempts < 3 ? 0 : jitteredMs;
+    case 'backoff':
+      return jitteredMs;
+    case 'cooldown':
+    case 'slow':
+      return LONGEST_BACKOFF_MS * (0.75 + random / 2);
+  }
+}

@@ -1,0 +1,33 @@
+/** Who caused something, and from where: `token:ci` from `10.0.0.7`, or `muster` itself. */
+export interface Actor {
+  readonly who: string;
+  readonly from: string;
+}
+
+export const SELF: Actor = { who: 'muster', from: 'itself' };
+
+export interface EventRow {
+  readonly id: string;
+  readonly at: number;
+  /** Dotted, past tense: `pool.created`, `worker.lost`. */
+  readonly kind: string;
+  /** What it is about: `pool/local`, `worker/m-…`, `session/…`. */
+  readonly subject: string;
+  readonly pool?: string | undefined;
+  readonly who: string;
+  readonly from: string;
+  readonly message: string;
+  readonly fields?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** What a pool did, or why it did nothing; equal ones in a row are counted, not repeated. */
+export interface DecisionRow {
+  readonly id: string;
+  readonly at: number;
+  readonly pool: string;
+  readonly did: string;
+  readonly why: string;
+  readonly facts: Readonly<Record<string, unknown>>;
+  /** What would have to change for another decision. */
+  readonly unless?: string | undefined;
+}

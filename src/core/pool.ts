@@ -1,0 +1,70 @@
+import type { Row } from './store.ts';
+
+/** One way to make machines for a pool: a backend kind and its checked configuration. */
+export interface Offer extends Row {
+  /** Hash of kind and configuration: equal offers share one id, and with it the shape of their machines. */
+  readonly id: string;
+  readonly kind: string;
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+/** How a pool keeps its size; counts of idle are in slots, as users of `min_idle_agents` know them. */
+export interface Scaling {
+  readonly mode: 'standard' | 'batch';
+  readonly minAgents: number;
+  /** 0 never scales up. */
+  readonly maxAgents: number;
+  readonly minIdleSlots: number;
+  readonly maxIdleSlots: number;
+  readonly idleDecayMs: number;
+  /** Absent: wait until no machine is unknown. */
+  readonly initialDelayMs?: number | undefined;
+  readonly syncEveryMs: number;
+  /** 0 leaves unknown machines alone. */
+  readonly killUnknownAfterMs: number;
+  /** Assumed of a worker until its agent says how many it has. */
+  readonly slotsPerAgent: number;
+  readonly retryDelayMs: number;
+  readonly errorResetAfterMs: number;
+  readonly bootTimeoutMs: number;
+}
+
+export const AGENT_AUTHS = ['token', 'mtls', 'network'] as const;
+
+export interface PoolSpec {
+  readonly name: string;
+  readonly description?: string | undefined;
+  /** Empty: a manual pool, whose agents come by themselves. */
+  readonly offers: readonly Offer[];
+  readonly scaling: Scaling;
+  readonly drainTimeoutMs: number;
+  readonly agentAuth: (typeof AGENT_AUTHS)[number];
+  /** With `network`: where agents without a token may come from. */
+  readonly agentNetworks: readonly string[];
+  /** What the agents of this pool offer to sessions that ask for labels. */
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+export interface Pool extends Row {
+  readonly id: string;
+  readonly name: string;
+  readonly spec: PoolSpec;
+  /** The one source that may change or remove it, and the document there. */
+  readonly owner: { readonly source: string; readonly key: string; readonly version: string };
+  readonly createdAt: number;
+  readonly changedAt: number;
+  /** Grows with every change; the ETag of the API. */
+  readonly revision: number;
+  readonly pausedAt?: number | undefined;
+  /** Set while it drains: nothing new starts, and it is forgotten when its last worker is gone. */
+  readonly removal?: { readonly at: number; readonly deadlineAt: number; readonly why: string } | undefined;
+}
+
+export const POOL_PHASES = ['active', 'manual', 'paused', 'removing'] as const;
+export type PoolPhase = (typeof POOL_PHASES)[number];
+
+export function poolPhase(pool: Pool): PoolPhase {
+  if (pool.removal) return 'removing';
+  if (pool.pausedAt !== undefined) return 'paused';
+  return pool.spec.offers.length === 0 ? 'manual' : 'active';
+}

@@ -1,0 +1,222 @@
+import type { z } from 'zod';
+import type { Clock } from './clock.ts';
+import type { Fault, FaultKind } from './fault.ts';
+import type { Log } from './log.ts';
+import type { Random } from './random.ts';
+
+/** What we stamp on all we make; read back from the cloud, never assumed. */
+export interface Mark {
+  readonly cluster: string;
+  readonly pool: string;
+  /** Hash of what forms the machine. */
+  readonly shape: string;
+}
+
+/** A failure that shows after the cloud has said yes: a stock-out found late, a pod that cannot be scheduled. */
+export interface Trouble {
+  readonly kind: FaultKind;
+  readonly message: string;
+  /** The cloud will not try any further. */
+  readonly final: boolean;
+}
+
+/** What the cloud has. */
+export interface Machine {
+  readonly name: string;
+  /** Absent only where a kind cannot mark: then nothing but an explicit setting lets us touch what we did not name. */
+  readonly mark: Mark | undefined;
+  readonly id?: string | undefined;
+  readonly createdAt: number;
+  readonly state: 'creating' | 'running' | 'suspending' | 'suspended' | 'deleting' | 'failed';
+  readonly trouble?: Trouble | undefined;
+  /** When the cloud will take it away. */
+  readonly endsAt?: number | undefined;
+  readonly endpoints?: readonly { readonly host: string; readonly port: number }[] | undefined;
+}
+
+/** What a new machine must know; the backend decides how it is told. */
+export interface Boot {
+  /** The agent's configuration file, as YAML. */
+  readonly agentConfig: string;
+  /** Opens the door for the names of this launch, each once. */
+  readonly token: string;
+  readonly install?: { readonly url: string; readonly sha256: string } | undefined;
+  readonly container?:
+    | {
+        readonly image: string;
+        readonly args: readonly string[];
+        readonly env: Readonly<Record<string, string>>;
+        readonly ports: readonly number[];
+      }
+    | undefined;
+}
+
+/** A committed request for one or more named machines: same id, same bytes, always. */
+export interface Launch {
+  readonly id: string;
+  readonly mark: Mark;
+  readonly names: readonly string[];
+  readonly boot: Boot;
+}
+
+/** What became of one name. A name left out is unknown: look in the listing before repeating. */
+export interface Outcome {
+  readonly name: string;
+  /** The name the cloud gave it, where the cloud insists on its own. */
+  readonly machine?: string | undefined;
+  readonly fault?: Fault | undefined;
+}
+
+/** Makes, lists and deletes machines of one kind. */
+export interface Backend {
+  /** What shares listing, budget and credential. */
+  readonly cloud: string;
+  /** All of our cluster's machines in this cloud, every page, or throws. */
+  list(signal: AbortSignal): Promise<readonly Machine[]>;
+  /** Repeating a launch makes nothing twice. */
+  create(launch: Launch, signal: AbortSignal): Promise<readonly Outcome[]>;
+  /** A machine that is absent is a success; a foreign mark is refused. */
+  delete(machines: readonly Machine[], signal: AbortSignal): Promise<readonly Outcome[]>;
+  /** Present where the cloud can keep a machine without paying for it in full. */
+  readonly park?: Readonly<
+    Record<'suspend' | 'resume', (machines: readonly Machine[], signal: AbortSignal) => Promise<readonly Outcome[]>>
+  >;
+  /** In dollars, where the cloud tells. */
+  pricePerHour?(signal: AbortSignal): Promise<number | undefined>;
+  close?(): Promise<void>;
+}
+
+/** One pool definition as a source holds it. */
+export interface Document {
+  readonly key: string;
+  readonly version: string;
+  /** Absent: still the version held. */
+  readonly text?: string | undefined;
+  /** This document could not be read; the others could. */
+  readonly fault?: Fault | undefined;
+}
+
+/** Says which pools should exist. */
+export interface Source {
+  /** The whole set, or throws; `held` maps keys to the versions that we have. */
+  documents(held: ReadonlyMap<string, string>, signal: AbortSignal): Promise<readonly Document[]>;
+  /** A hint that the answer may have changed; polling goes on regardless. */
+  watch?(changed: () => void, signal: AbortSignal): void;
+  /** Tells whoever wrote a document how its pool is doing. */
+  report?(key: string, status: object | 'gone', signal: AbortSignal): Promise<void>;
+}
+
+export interface RuntimeRequest {
+  readonly id: string;
+  readonly slots: number;
+  readonly version: string;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+export interface RuntimeGrant {
+  readonly host: string;
+  readonly audience: string;
+  readonly dataDir: string;
+  readonly cpu: number;
+  readonly memoryGb: number;
+  readonly storageBytes: number;
+}
+
+/** Gives deployments their runtimes: a share of a fixed host, or one of its own. */
+export interface RuntimeHost {
+  /** Makes it, or brings it to changed arguments; repeating is safe. */
+  apply(request: RuntimeRequest, signal: AbortSignal): Promise<RuntimeGrant>;
+  /** Whether it is well; a fault says why not. */
+  observe(id: string, signal: AbortSignal): Promise<{ readonly ready: boolean; readonly fault?: Fault | undefined }>;
+  /** Absent is success. */
+  release(id: string, signal: AbortSignal): Promise<void>;
+  /** Gives up compute and keeps data; `apply` wakes it. */
+  hibernate?(id: string, signal: AbortSignal): Promise<void>;
+  list(signal: AbortSignal): Promise<readonly string[]>;
+}
+
+export interface NodeInstance {
+  readonly id: string;
+  readonly name: string;
+  readonly state: 'creating' | 'running' | 'deleting' | 'failed';
+}
+
+/** An instance group behind Kubernetes nodes. It is never shrunk by count: only named instances go. */
+export interface NodeGroup {
+  describe(
+    signal: AbortSignal,
+  ): Promise<{ readonly instances: readonly NodeInstance[]; readonly pending: readonly string[] }>;
+  /** Repeating a request with the same id makes nothing twice. */
+  grow(request: { readonly id: string; readonly names: readonly string[] }, signal: AbortSignal): Promise<void>;
+  cancel(request: string, signal: AbortSignal): Promise<void>;
+  remove(instances: readonly string[], signal: AbortSignal): Promise<readonly Outcome[]>;
+}
+
+export interface Recipe {
+  /** Equal recipes have equal hashes, so that an image is built once. */
+  readonly hash: string;
+  readonly name: string;
+  readonly version: string;
+}
+
+/** Turns a recipe into an image that a backend can boot. */
+export interface ImageBuilder {
+  find(recipe: Recipe, signal: AbortSignal): Promise<string | undefined>;
+  build(recipe: Recipe, line: (text: string) => void, signal: AbortSignal): Promise<string>;
+}
+
+/** The way into a Kubernetes cluster. */
+export interface ClusterAccess {
+  readonly server: string;
+  readonly ca?: string | undefined;
+  headers(signal: AbortSignal): Promise<Readonly<Record<string, string>>>;
+}
+
+/** What a kind may use of the outside world; nothing else. */
+export interface Context {
+  /** Part of every mark. */
+  readonly cluster: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly fetch: typeof fetch;
+  /** Where a kind may keep files of its own. */
+  readonly dataDir: string;
+  /** How to run our agent on this very machine: program and first arguments. */
+  readonly agentCommand: readonly string[];
+}
+
+/** One configurable thing that a provider offers. */
+export interface Kind<Config, Instance> {
+  readonly summary: string;
+  /** Keys in camelCase; users write snake_case or camelCase. */
+  readonly config: z.ZodType<Config>;
+  /** A complete, valid configuration as a user would write it: shown in the docs, used by the conformance suite. */
+  readonly example: Readonly<Record<string, unknown>>;
+  /** `operator only`: runs code on the server or reads its files, so only the operator's own file may name it. */
+  readonly trust: 'any source' | 'operator only';
+  /** Calls a second that the cloud allows; shared by all that is opened on the same cloud. */
+  readonly limits?: { readonly read: number; readonly write: number } | undefined;
+  open(config: Config, context: Context): Promise<Instance>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: each kind has its own Config; the registry parses before it opens.
+export type AnyKind<Instance> = Kind<any, Instance>;
+export type Kinds<Instance> = Readonly<Record<string, AnyKind<Instance>>>;
+
+/** Everything one cloud brings: the default export of `providers/<id>/index.ts`. Kinds are named by their config key. */
+export interface Provider {
+  readonly id: string;
+  readonly title: string;
+  readonly backends?: Kinds<Backend>;
+  readonly sources?: Kinds<Source>;
+  readonly runtimes?: Kinds<RuntimeHost>;
+  readonly nodeGroups?: Kinds<NodeGroup>;
+  readonly images?: Kinds<ImageBuilder>;
+  readonly clusters?: Kinds<ClusterAccess>;
+}
+
+/** Ties a kind's schema to its `open`, so that TypeScript checks the one against the other. */
+export function kind<Config, Instance>(definition: Kind<Config, Instance>): Kind<Config, Instance> {
+  return definition;
+}

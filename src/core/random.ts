@@ -1,0 +1,25 @@
+import { randomBytes } from 'node:crypto';
+
+/** Where chance comes from, so that a simulated world can be repeated from its seed. */
+export interface Random {
+  bytes(count: number): Uint8Array;
+  /** A number in [0, 1). */
+  next(): number;
+}
+
+export const systemRandom: Random = {
+  bytes: (count) => randomBytes(count),
+  next: () => Math.random(),
+};
+
+/** The mulberry32 generator: small, fast and the same on every machine. Not for secrets. */
+export function seededRandom(seed: number): Random {
+  let state = seed >>> 0;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  return { next, bytes: (count) => Uint8Array.from({ length: count }, () => Math.floor(next() * 256)) };
+}

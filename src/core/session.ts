@@ -1,0 +1,80 @@
+import type { Row } from './store.ts';
+
+/** What someone asked to run. */
+export interface SessionSpec {
+  /** Program and arguments; run as they stand, without a shell. */
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd?: string | undefined;
+  /** With a terminal: stdin is open, and output is one stream. */
+  readonly terminal?: { readonly columns: number; readonly rows: number; readonly type: string } | undefined;
+  /** Whether stdin is open; otherwise it is empty. */
+  readonly stdin: boolean;
+  /** Lower goes first. */
+  readonly priority: number;
+  /** Only agents that offer all of these are asked. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly timeoutMs?: number | undefined;
+  /** Between the polite signal and the deadly one. */
+  readonly graceMs: number;
+  /** How often it may start again after its machine was lost. */
+  readonly retries: number;
+}
+
+export const SESSION_ENDS = ['exited', 'signalled', 'killed', 'timeout', 'lost', 'refused', 'cancelled'] as const;
+
+/** The one final state of a session. */
+export interface SessionEnd {
+  readonly at: number;
+  readonly how: (typeof SESSION_ENDS)[number];
+  readonly exitCode?: number | undefined;
+  readonly signal?: string | undefined;
+  readonly message?: string | undefined;
+}
+
+export interface Session extends Row {
+  /** Ordered by the time of acceptance: first in, first out within a priority. */
+  readonly id: string;
+  readonly pool: string;
+  readonly poolName: string;
+  readonly spec: SessionSpec;
+  readonly acceptedAt: number;
+  readonly by: string;
+  /** The caller's idempotency key and this session's place in that request. */
+  readonly key?: string | undefined;
+  /** Counts starts; reports about an earlier attempt are void. */
+  readonly attempt: number;
+  readonly worker?: string | undefined;
+  readonly placedAt?: number | undefined;
+  readonly startedAt?: number | undefined;
+  readonly kill?: { readonly at: number; readonly by: string; readonly force: boolean } | undefined;
+  readonly end?: SessionEnd | undefined;
+}
+
+export const SESSION_PHASES = ['queued', 'starting', 'running', 'unknown', 'ended'] as const;
+export type SessionPhase = (typeof SESSION_PHASES)[number];
+
+/** `unknown`: its agent is away; it may still be running there, so no second copy is started. */
+export function sessionPhase(session: Session, isAgentConnected: boolean): SessionPhase {
+  if (session.end) return 'ended';
+  if (session.worker === undefined) return 'queued';
+  if (!isAgentConnected) return 'unknown';
+  return session.startedAt === undefined ? 'starting' : 'running';
+}
+
+/** What a shell would return for it. */
+export function exitCodeOf(end: SessionEnd): number {
+  if (end.exitCode !== undefined) return end.exitCode;
+  if (end.how === 'timeout') return 124;
+  return end.how === 'killed' || end.how === 'cancelled' || end.how === 'signalled' ? 137 : 1;
+}
+
+/** A piece of output; a sequence number is never used twice within an attempt. */
+export interface OutputChunk {
+  readonly session: string;
+  readonly attempt: number;
+  readonly seq: number;
+  readonly stream: 'stdout' | 'stderr';
+  readonly at: number;
+  readonly data: Uint8Array;
+}

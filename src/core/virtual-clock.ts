@@ -1,0 +1,121 @@
+import { type Clock, sleepOn } from './clock.ts';
+
+interface Alarm {
+  readonly atMs: number;
+  readonly order: number;
+  ring: (() => void) | undefined;
+}
+
+const isEarlier = (a: Alarm, b: Alarm): boolean => a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order);
+
+/** A clock that stands still until told to advance; alarms ring in order of time, then of setting. */
+export class VirtualClock implements Clock {
+  #nowMs: number;
+  #startMs: number;
+  #jumpMs = 0;
+  #order = 0;
+  #alarms: Alarm[] = [];
+  #soon: (() => void)[] = [];
+
+  constructor(startMs = Date.UTC(2026, 0, 1)) {
+    this.#nowMs = startMs;
+    this.#startMs = startMs;
+  }
+
+  now(): number {
+    return this.#nowMs + this.#jumpMs;
+  }
+
+  monotonic(): number {
+    return this.#nowMs - this.#startMs;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return sleepOn(this, ms, signal);
+  }
+
+  soon(run: () => void): void {
+    this.#soon.push(run);
+  }
+
+  alarm(ms: number, ring: () => void): () => void {
+    const alarm: Alarm = { atMs: this.#nowMs + Math.max(0, ms), order: this.#order++, ring };
+    this.#push(alarm);
+    return () => {
+      alarm.ring = undefined;
+    };
+  }
+
+  /** Sets the wall clock, as an operator or NTP would; spans and alarms are not touched. */
+  jump(ms: number): void {
+    this.#jumpMs += ms;
+  }
+
+  /** When the next alarm rings, in milliseconds from now. */
+  nextAlarmMs(): number | undefined {
+    while (this.#alarms[0] && !this.#alarms[0].ring) this.#pop();
+    return this.#alarms[0] && this.#alarms[0].atMs - this.#nowMs;
+  }
+
+  /** Lets `ms` pass: everything due happens, and all that follows from it, before this resolves. */
+  async advance(ms: number): Promise<void> {
+    const endMs = this.#nowMs + ms;
+    await this.settle();
+    for (let waitMs = this.nextAlarmMs(); waitMs !== undefined && this.#nowMs + waitMs <= endMs; ) {
+      this.#nowMs += waitMs;
+      this.#ringDue();
+      await this.settle();
+      waitMs = this.nextAlarmMs();
+    }
+    this.#nowMs = endMs;
+  }
+
+  /** Finishes all that can happen without time passing. */
+  async settle(): Promise<void> {
+    do {
+      const ready = this.#soon;
+      this.#soon = [];
+      for (const run of ready) run();
+      // All promise callbacks, however deeply chained, run before the next immediate.
+      await new Promise(setImmediate);
+    } while (this.#soon.length > 0);
+  }
+
+  #ringDue(): void {
+    for (let next = this.#alarms[0]; next && next.atMs <= this.#nowMs; next = this.#alarms[0]) {
+      this.#pop();
+      const { ring } = next;
+      next.ring = undefined;
+      ring?.();
+    }
+  }
+
+  #push(alarm: Alarm): void {
+    const heap = this.#alarms;
+    let at = heap.push(alarm) - 1;
+    while (at > 0) {
+      const above = (at - 1) >> 1;
+      const parent = heap[above] as Alarm;
+      if (!isEarlier(alarm, parent)) break;
+      heap[at] = parent;
+      at = above;
+    }
+    heap[at] = alarm;
+  }
+
+  #pop(): void {
+    const heap = this.#alarms;
+    const last = heap.pop();
+    if (!last || heap.length === 0) return;
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && isEarlier(heap[child + 1] as Alarm, heap[child] as Alarm)) child += 1;
+      if (!isEarlier(heap[child] as Alarm, last)) break;
+      heap[at] = heap[child] as Alarm;
+      at = child;
+    }
+    heap[at] = last;
+  }
+}
