@@ -1,0 +1,92 @@
+import { createServer, get } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, expect, test } from 'vitest';
+import { systemClock } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
+import { type Address, formatAddress, isLoopback, parseAddress } from './address.ts';
+import { type Front, type FrontOptions, openFront } from './front.ts';
+import type { Advert } from './passage.ts';
+
+const open: Front[] = [];
+afterEach(() => {
+  for (const front of open.splice(0)) front.close();
+});
+
+async function aFront(holder: () => Advert | undefined, more: Partial<FrontOptions> = {}): Promise<Front> {
+  const anyPort = '127.0.0.1:0';
+  const options = {
+    http: anyPort,
+    grpc: anyPort,
+    peer: anyPort,
+    pass: 'open sesame',
+    clock: systemClock,
+    log: silentLog,
+  };
+  const front = await openFront({ ...options, holder, ...more });
+  open.push(front);
+  return front;
+}
+
+function serveGreeting(front: Front): void {
+  const server = createServer((request, reply) => {
+    reply.setHeader('connection', 'close').end(`hello ${request.socket.remoteAddress}`);
+  });
+  front.serve({ http: (socket) => server.emit('connection', socket), grpc: (socket) => socket.destroy() });
+}
+
+const ask = (address: Address): Promise<string> =>
+  new Promise((resolve, reject) => {
+    get({ host: '127.0.0.1', port: address.port }, (reply) => resolve(text(reply))).on('error', reject);
+  });
+
+test('a standby passes connections on to the holder, and the client keeps its own address', async () => {
+  const holder = await aFront(() => undefined);
+  serveGreeting(holder);
+  const advert = { peer: formatAddress(holder.peer as Address), pass: 'open sesame' };
+  const standby = await aFront(() => advert);
+
+  expect(await ask(holder.addresses.http)).toBe('hello 127.0.0.1');
+  expect(await ask(standby.addresses.http)).toBe('hello 127.0.0.1');
+});
+
+test('a client that comes during a take-over waits for it', async () => {
+  const front = await aFront(() => undefined);
+
+  const answer = ask(front.addresses.http);
+  await systemClock.sleep(50);
+  serveGreeting(front);
+
+  expect(await answer).toBe('hello 127.0.0.1');
+});
+
+test('nobody comes through the peer port without the pass', async () => {
+  const holder = await aFront(() => undefined);
+  serveGreeting(holder);
+  const peer = connect((holder.peer as Address).port, '127.0.0.1');
+  const introduction = { pass: 'guess', door: 'http', from: '10.0.0.1', port: 1 };
+
+  peer.write(`${JSON.stringify(introduction)}\nGET / HTTP/1.1\r\nhost: x\r\n\r\n`);
+
+  expect(await text(peer).catch(() => '')).toBe('');
+});
+
+test('a port in use is named, with what to do', async () => {
+  const first = await aFront(() => undefined);
+
+  const second = aFront(() => undefined, { http: formatAddress(first.addresses.http) });
+
+  await expect(second).rejects.toMatchObject({ kind: 'conflict', remedy: expect.stringContaining('server:') });
+});
+
+test.each(['8081', 'host', 'host:99999', '::1:80', ''])('refuses the address "%s"', (wrong) => {
+  expect(() => parseAddress(wrong)).toThrow('is not an address');
+});
+
+test('reads and writes addresses', () => {
+  for (const address of ['127.0.0.1:8081', '[::1]:50051', ':80', 'localhost:1']) {
+    expect(formatAddress(parseAddress(address))).toBe(address);
+  }
+  expect(['localhost', '::1', '127.0.0.9', '::ffff:127.0.0.1'].every(isLoopback)).toBe(true);
+  expect(['10.0.0.1', '', '0.0.0.0', 'example.org'].some(isLoopback)).toBe(false);
+});

@@ -1,0 +1,107 @@
+import type { Socket } from 'node:net';
+import { createSecureContext, type SecureContext, type SecureContextOptions, TLSSocket } from 'node:tls';
+import type { Clock } from '#core/clock.ts';
+import type { Log } from '#core/log.ts';
+import { type Address, formatAddress, parseAddress } from './address.ts';
+import { listen, type Port } from './listen.ts';
+import { type Advert, type Door, passOn, receivePassed } from './passage.ts';
+
+/** Who takes the connections of this process once it is the holder. */
+export type Serve = Readonly<Record<Door, (socket: Socket) => void>>;
+
+export interface Front {
+  readonly addresses: Readonly<Record<Door, Address>>;
+  /** Where standbys reach this process, if it may have any. */
+  readonly peer: Address | undefined;
+  /** From now on connections are served here. */
+  serve(serve: Serve, tls?: SecureContextOptions): void;
+  /** No new connections; the open ones stay with whoever took them. */
+  close(): void;
+}
+
+export interface FrontOptions {
+  readonly http: string;
+  readonly grpc: string;
+  /** Where other replicas pass connections on to; absent where there can be none. */
+  readonly peer?: string | undefined;
+  /** Must accompany everything that comes through the peer port. */
+  readonly pass: string;
+  /** The holder as it is known now; asked for each connection while this process is a standby. */
+  readonly holder: () => Advert | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+// Long enough for a take-over, so that a client that comes in between only waits.
+const PATIENCE_MS = 10_000;
+const LOOK_AGAIN_MS = 200;
+
+/** The listening sockets of one replica: they pass on while it stands by, and serve once it holds. */
+export async function openFront(options: FrontOptions): Promise<Front> {
+  const { clock, log } = options;
+  let serving: { readonly serve: Serve; readonly context: SecureContext | undefined } | undefined;
+  const ports: Port[] = [];
+
+  function enter(door: Door, socket: Socket, waitedMs = 0): void {
+    if (socket.destroyed) return;
+    const holder = serving ? undefined : options.holder();
+    if (serving) admit(door, socket);
+    else if (holder) passOn(socket, door, holder);
+    else if (waitedMs >= PATIENCE_MS) socket.destroy();
+    else clock.alarm(LOOK_AGAIN_MS, () => enter(door, socket, waitedMs + LOOK_AGAIN_MS));
+  }
+
+  function admit(door: Door, socket: Socket): void {
+    if (!serving) return;
+    if (!serving.context) return serving.serve[door](socket);
+    const { remoteAddress, remotePort } = socket;
+    const secure = new TLSSocket(socket, {
+      isServer: true,
+      secureContext: serving.context,
+      requestCert: door === 'grpc',
+      rejectUnauthorized: false,
+      ALPNProtocols: door === 'grpc' ? ['h2'] : ['http/1.1'],
+    });
+    Object.defineProperties(secure, { remoteAddress: { value: remoteAddress }, remotePort: { value: remotePort } });
+    secure.once('error', (error) =>
+      log('debug', 'tls handshake failed', { door, from: remoteAddress, error: error.message }),
+    );
+    secure.once('secure', () => serving?.serve[door](secure));
+  }
+
+  async function openPort(text: string, taken: (socket: Socket) => void): Promise<Address> {
+    const port = await listen(parseAddress(text), (socket) => {
+      socket.on('error', (error) => log('debug', 'connection failed', { at: text, error: error.message }));
+      taken(socket);
+    });
+    ports.push(port);
+    return port.address;
+  }
+
+  function close(): void {
+    for (const port of ports) port.close();
+  }
+
+  try {
+    const http = await openPort(options.http, (socket) => enter('http', socket));
+    const grpc = await openPort(options.grpc, (socket) => enter('grpc', socket));
+    const peer =
+      options.peer === undefined
+        ? undefined
+        : await openPort(options.peer, (socket) =>
+            receivePassed(socket, options.pass, (door, passed) => (serving ? admit(door, passed) : passed.destroy())),
+          );
+    log('info', 'listening', { http: formatAddress(http), grpc: formatAddress(grpc) });
+    return {
+      addresses: { http, grpc },
+      peer,
+      serve(serve, tls) {
+        serving = { serve, context: tls && createSecureContext(tls) };
+      },
+      close,
+    };
+  } catch (thrown) {
+    close();
+    throw thrown;
+  }
+}
