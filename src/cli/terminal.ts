@@ -1,11 +1,10 @@
-import type { ReadStream, WriteStream } from 'node:tty';
 import type { Clock } from '#core/clock.ts';
 
 /** What a command may use of the terminal it runs in. */
 export interface Terminal {
-  readonly input: ReadStream | NodeJS.ReadableStream;
-  readonly output: WriteStream | NodeJS.WritableStream;
-  readonly errors: WriteStream | NodeJS.WritableStream;
+  readonly input: NodeJS.ReadableStream;
+  readonly output: NodeJS.WritableStream;
+  readonly errors: NodeJS.WritableStream;
   readonly clock: Clock;
 }
 

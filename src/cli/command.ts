@@ -1,0 +1,39 @@
+import { Command } from 'commander';
+import type { Fault } from '#core/fault.ts';
+import { type Client, openClient, type Place } from './client.ts';
+import { checkFormat, type Format } from './show.ts';
+import type { Terminal } from './terminal.ts';
+
+/** What every command is given. */
+export interface Cli {
+  readonly terminal: Terminal;
+  readonly signal: AbortSignal;
+  readonly fetch: typeof fetch;
+  /** Finds the server: the option, the environment, the file that a running server leaves, the default. */
+  readonly find: (options: { address?: string; token?: string }) => Place;
+  /** Calls at each Ctrl-C in place of ending the process; the returned function ends that. */
+  onInterrupt(interrupted: () => void): () => void;
+  /** What the process will end with; 0 unless a command says otherwise. */
+  exitWith(code: number): void;
+}
+
+/** What the composition root can do itself, without a server. */
+export interface Local {
+  server(options: { config?: string; keepAgents?: boolean }): Promise<void>;
+  agent(options: { pool?: string; config?: string }): Promise<void>;
+  checkConfig(file: string): Promise<{ readonly problems: readonly Fault[]; readonly warnings: readonly string[] }>;
+  restore(file: string, store: string): Promise<void>;
+}
+
+export function clientOf(cli: Cli, command: Command): Client {
+  return openClient(cli.find(command.optsWithGlobals()), cli.fetch);
+}
+
+export function formatOf(command: Command): Format {
+  return checkFormat(command.optsWithGlobals<{ output?: string }>().output ?? 'table');
+}
+
+/** A command that lists or shows something, with `-o`. */
+export function showing(name: string, summary: string): Command {
+  return new Command(name).description(summary).option('-o, --output <format>', 'table, json or yaml', 'table');
+}

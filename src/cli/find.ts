@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Place } from './client.ts';
+
+/** What the environment says about the server; read by config/, handed in. */
+export interface Surroundings {
+  readonly address: string | undefined;
+  readonly token: string | undefined;
+  /** Where a server on this machine keeps its files. */
+  readonly dataDir: string;
+}
+
+/** What a running server leaves in its data directory for commands on the same machine. */
+export const SERVER_FILE = 'server.json';
+export const TOKEN_FILE = 'admin.token';
+
+const DEFAULT_ADDRESS = 'http://127.0.0.1:8081';
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}
+
+function addressLeftIn(dataDir: string): string | undefined {
+  try {
+    const left = JSON.parse(readIfThere(join(dataDir, SERVER_FILE)) ?? '{}') as { http?: string };
+    return left.http;
+  } catch {
+    return undefined;
+  }
+}
+
+const withScheme = (address: string): string => (/^https?:\/\//.test(address) ? address : `http://${address}`);
+
+/** An option beats the environment, that beats the file of a running server, that beats the default. */
+export function findServer(options: { address?: string; token?: string }, around: Surroundings): Place {
+  const token = options.token ?? around.token ?? readIfThere(join(around.dataDir, TOKEN_FILE));
+  const known: readonly (readonly [string | undefined, string])[] = [
+    [options.address, 'from --address'],
+    [around.address, 'from MUSTER_ADDRESS'],
+    [addressLeftIn(around.dataDir), `from ${join(around.dataDir, SERVER_FILE)}`],
+    [DEFAULT_ADDRESS, 'the default'],
+  ];
+  const [address, why] = known.find(([found]) => found !== undefined) as readonly [string, string];
+  return { address: withScheme(address), token, why };
+}

@@ -1,0 +1,26 @@
+import { Command } from 'commander';
+import { type Cli, clientOf } from './command.ts';
+import { print } from './terminal.ts';
+
+const scopeOf = (pool: string | undefined): string => (pool === undefined ? 'The fleet' : `Pool ${pool}`);
+
+export function freezeCommand(cli: Cli): Command {
+  return new Command('freeze')
+    .description('stop all launching, deleting and requeueing at once; running sessions go on')
+    .option('-p, --pool <name>', 'only this pool')
+    .option('--why <text>', 'shown to whoever wonders', 'by hand')
+    .action(async (options: { pool?: string; why: string }, command: Command) => {
+      await clientOf(cli, command).call('/freeze', { method: 'POST', body: { pool: options.pool, why: options.why } });
+      print(cli.terminal, `${scopeOf(options.pool)} is frozen. \`muster thaw\` ends it.`);
+    });
+}
+
+export function thawCommand(cli: Cli): Command {
+  return new Command('thaw')
+    .description('let a frozen pool or the fleet go on')
+    .option('-p, --pool <name>', 'only this pool')
+    .action(async (options: { pool?: string }, command: Command) => {
+      await clientOf(cli, command).call('/thaw', { method: 'POST', body: { pool: options.pool } });
+      print(cli.terminal, `${scopeOf(options.pool)} goes on.`);
+    });
+}

@@ -1,0 +1,89 @@
+import { Command } from 'commander';
+import type { ServerStatus } from '../api/wire/server.ts';
+import type { LoginLink } from '../api/wire/token.ts';
+import { type Cli, clientOf, formatOf, type Local, showing } from './command.ts';
+import { show } from './show.ts';
+import { renderFacts } from './table.ts';
+import { print, startProgress } from './terminal.ts';
+
+function statusFacts(status: ServerStatus): string {
+  const { counts } = status;
+  const tally = (of: Readonly<Record<string, number | undefined>>): string =>
+    Object.entries(of)
+      .filter(([, count]) => count)
+      .map(([phase, count]) => `${count} ${phase}`)
+      .join(', ') || 'none';
+  return renderFacts([
+    ['Version', status.version],
+    ['Process', status.pid],
+    ['Ready', status.ready ? 'yes' : `no: ${status.why_not_ready}`],
+    ['Up', status.uptime],
+    [
+      'Addresses',
+      Object.entries(status.addresses)
+        .map(([use, address]) => `${use} ${address}`)
+        .join(', '),
+    ],
+    ['Store', `${status.store}, epoch ${status.epoch}`],
+    ['Cluster', status.cluster],
+    ['Frozen', status.frozen && `since ${status.frozen.at}: ${status.frozen.why}`],
+    ['Pools', counts.pools],
+    ['Workers', tally(counts.workers)],
+    ['Sessions', tally(counts.sessions)],
+  ]);
+}
+
+export function serverCommand(cli: Cli, local: Local): Command {
+  const server = new Command('server')
+    .description('run the control plane')
+    .option('-c, --config <file>', 'its configuration')
+    .option('--keep-agents', 'leave idle local agents running when stopped')
+    .action((options: { config?: string; keepAgents?: boolean }) => local.server(options));
+
+  server.addCommand(
+    showing('status', 'how the server is').action(async (_options, command: Command) => {
+      const status = await clientOf(cli, command).call<ServerStatus>('/server');
+      print(
+        cli.terminal,
+        show(status, formatOf(command), () => statusFacts(status)),
+      );
+    }),
+  );
+  return server;
+}
+
+export function backupCommand(cli: Cli): Command {
+  return new Command('backup')
+    .description('write a consistent copy of everything to a file on the server')
+    .argument('<file>', 'a path on the server that does not exist yet')
+    .action(async (file: string, _options, command: Command) => {
+      const stop = startProgress(cli.terminal, () => 'writing the backup');
+      try {
+        await clientOf(cli, command).call('/backup', { method: 'POST', body: { file } });
+      } finally {
+        stop();
+      }
+      print(cli.terminal, `Backup written to ${file}. \`muster restore ${file}\` starts from it.`);
+    });
+}
+
+export function restoreCommand(cli: Cli, local: Local): Command {
+  return new Command('restore')
+    .description('fill an empty store from a backup; the next start adopts the machines it finds')
+    .argument('<file>')
+    .option('--store <place>', 'a directory or a postgres:// address', 'data')
+    .action(async (file: string, options: { store: string }) => {
+      await local.restore(file, options.store);
+      print(cli.terminal, `Restored from ${file}. Start the server now.`);
+    });
+}
+
+export function loginCommand(cli: Cli): Command {
+  return new Command('login')
+    .description('print a link that opens the server in a browser, once')
+    .action(async (_options, command: Command) => {
+      const client = clientOf(cli, command);
+      const link = await client.call<LoginLink>('/login-links', { method: 'POST' });
+      print(cli.terminal, new URL(link.path, client.place.address).href);
+    });
+}
