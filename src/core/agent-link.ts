@@ -46,6 +46,7 @@ export interface Hello {
   readonly name: string;
   /** The pool's name. */
   readonly pool: string;
+  /** 0 from an agent that finishes what it has and takes nothing new. */
   readonly slots: number;
   readonly labels: Readonly<Record<string, string>>;
   readonly wire: 'muster' | 'velda';

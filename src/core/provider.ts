@@ -184,6 +184,8 @@ export interface Context {
   readonly dataDir: string;
   /** How to run our agent on this very machine: program and first arguments. */
   readonly agentCommand: readonly string[];
+  /** What agents on this very machine find in their environment: PATH, HOME, LANG. Never secrets. */
+  readonly agentEnv?: Readonly<Record<string, string>> | undefined;
 }
 
 /** One configurable thing that a provider offers. */
@@ -195,6 +197,8 @@ export interface Kind<Config, Instance> {
   readonly example: Readonly<Record<string, unknown>>;
   /** `operator only`: runs code on the server or reads its files, so only the operator's own file may name it. */
   readonly trust: 'any source' | 'operator only';
+  /** For sources: the place they read (`us-west-2:/velda/pools/`), which with the kind is their identity where they have no name. */
+  place?(config: Config): string;
   /** Calls a second that the cloud allows; shared by all that is opened on the same cloud. */
   readonly limits?: { readonly read: number; readonly write: number } | undefined;
   open(config: Config, context: Context): Promise<Instance>;

@@ -42,12 +42,28 @@ export interface Session extends Row {
   readonly by: string;
   /** The caller's idempotency key and this session's place in that request. */
   readonly key?: string | undefined;
-  /** Counts starts; reports about an earlier attempt are void. */
+  /** Hash of the request that came with the key: the same key with another request is refused. */
+  readonly requestHash?: string | undefined;
+  /** Counts placements, 0 before the first; reports about an earlier attempt are void. */
   readonly attempt: number;
+  /** How often it was lost after it may have started: what `retries` bounds. */
+  readonly losses?: number | undefined;
+  /** Agents that would not start it, one entry for each refusal; others are asked first. */
+  readonly refusedBy?: readonly string[] | undefined;
   readonly worker?: string | undefined;
   readonly placedAt?: number | undefined;
   readonly startedAt?: number | undefined;
-  readonly kill?: { readonly at: number; readonly by: string; readonly force: boolean } | undefined;
+  readonly kill?:
+    | {
+        readonly at: number;
+        readonly by: string;
+        readonly force: boolean;
+        /** Nobody asked for it but the session's own time limit. */
+        readonly isTimeout?: boolean | undefined;
+      }
+    | undefined;
+  /** What is kept of its output: a mark set now and then while it runs, exact once its agent has reported its end. */
+  readonly output?: OutputMark | undefined;
   readonly end?: SessionEnd | undefined;
 }
 
@@ -67,6 +83,15 @@ export function exitCodeOf(end: SessionEnd): number {
   if (end.exitCode !== undefined) return end.exitCode;
   if (end.how === 'timeout') return 124;
   return end.how === 'killed' || end.how === 'cancelled' || end.how === 'signalled' ? 137 : 1;
+}
+
+export interface OutputMark {
+  /** Of all attempts. */
+  readonly bytes: number;
+  /** The last number kept of the current attempt. */
+  readonly seq: number;
+  /** There was more than is kept for one session. */
+  readonly isCut: boolean;
 }
 
 /** A piece of output; a sequence number is never used twice within an attempt. */

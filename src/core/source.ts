@@ -5,6 +5,9 @@ import type { Row } from './store.ts';
 export interface SourceState extends Row {
   readonly id: string;
   readonly kind: string;
+  /** Where it was read from when nothing was missing; elsewhere, whatever is missing there is held. */
+  readonly place?: string | undefined;
+  /** As of the last sync that changed anything; syncs without news are not written. */
   readonly lastGoodAt?: number | undefined;
   readonly fault?: { readonly kind: FaultKind; readonly message: string; readonly at: number } | undefined;
   /** A listing that would remove too much waits here for approval. */
@@ -24,4 +27,14 @@ export interface DocumentState extends Row {
     | undefined;
   /** In how many good listings in a row it was missing. */
   readonly missed: number;
+  /** Kept only where the store itself is the source: pools of the API. Never shown, since it may hold secrets. */
+  readonly text?: string | undefined;
+}
+
+/** The source of pools that were defined through the API. */
+export const API_SOURCE = 'api';
+
+/** The id of a document's row. */
+export function documentId(source: string, key: string): string {
+  return `${source}\n${key}`;
 }

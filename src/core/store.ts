@@ -30,7 +30,7 @@ export const TABLES = {
   offers: table<Offer>()({ writer: 'workers', indexes: {} }),
   workers: table<Worker>()({
     writer: 'workers',
-    indexes: { pool: (w) => w.pool, launch: (w) => w.launch, machine: (w) => w.machine },
+    indexes: { pool: (w) => w.pool, launch: (w) => w.launch, machine: (w) => w.machine, offer: (w) => w.offer },
   }),
   launches: table<LaunchRecord>()({ writer: 'workers', indexes: { pool: (l) => l.pool } }),
   agents: table<Agent>()({ writer: 'workers', volatile: true, indexes: { pool: (a) => a.pool } }),

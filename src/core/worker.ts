@@ -1,4 +1,4 @@
-import type { Mark } from './provider.ts';
+import type { Boot, Mark } from './provider.ts';
 import type { Row } from './store.ts';
 
 /** What we asked a cloud for; it joins the machine that the cloud has and the agent that is connected. */
@@ -32,6 +32,7 @@ export interface LaunchRecord extends Row {
   readonly mark: Mark;
   readonly names: readonly string[];
   readonly agentConfig: string;
+  readonly install?: Boot['install'];
   readonly askedAt: number;
 }
 

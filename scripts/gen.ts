@@ -1,0 +1,56 @@
+// Writes everything that is generated; with --check only compares.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type KnownKinds, knownKinds } from '../src/config/kinds.ts';
+import type { Provider } from '../src/core/provider.ts';
+import { renderConfiguration, renderJsonSchema } from './config-reference.ts';
+import { renderFaults } from './fault-reference.ts';
+import { providerIds, renderProviderList } from './provider-list.ts';
+
+/** One generated file; rendered in this order, since the docs need the list of providers. */
+export interface Generated {
+  readonly file: string;
+  render(root: string): string | Promise<string>;
+}
+
+const PROVIDERS = 'src/providers/providers.gen.ts';
+
+export const GENERATED: readonly Generated[] = [
+  { file: PROVIDERS, render: (root) => renderProviderList(providerIds(join(root, 'src/providers'))) },
+  { file: 'docs/reference/muster.schema.json', render: async (root) => renderJsonSchema(await allKinds(root)) },
+  { file: 'docs/reference/configuration.md', render: async (root) => renderConfiguration(await allKinds(root)) },
+  { file: 'docs/reference/faults.md', render: renderFaults },
+];
+
+/** The kinds of every provider in the tree, whether or not the list already names it. */
+export async function allKinds(root: string): Promise<KnownKinds> {
+  const loaded = (await Promise.all(
+    providerIds(join(root, 'src/providers')).map((id) => import(join(root, 'src/providers', id, 'index.ts'))),
+  )) as readonly { default: Provider }[];
+  return knownKinds(loaded.map((module) => module.default));
+}
+
+/** Brings the files up to date and answers which were not. */
+export async function generate(root: string, isCheck: boolean): Promise<readonly string[]> {
+  const outdated: string[] = [];
+  for (const { file, render } of GENERATED) {
+    const path = join(root, file);
+    const wanted = await render(root);
+    if (existsSync(path) && readFileSync(path, 'utf8') === wanted) continue;
+    outdated.push(file);
+    if (isCheck) continue;
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, wanted);
+  }
+  return outdated;
+}
+
+if (import.meta.main) {
+  const isCheck = process.argv.includes('--check');
+  const outdated = await generate(dirname(import.meta.dirname), isCheck);
+  for (const file of outdated) console.log(isCheck ? `out of date: ${file}` : `written: ${file}`);
+  if (isCheck && outdated.length > 0) {
+    console.error('Run "npm run gen" and commit what it writes.');
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,147 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables as users write them.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type AgentConfig, loadAgentConfig, readAgentConfig, writeAgentConfig } from './agent-file.ts';
+import { describeProblem } from './problem.ts';
+import { testEnvironment } from './stand-in-kinds.ts';
+
+const environment = testEnvironment({ TOKEN: 'tok' }, { '/run/join': 'filed' });
+const EMPTY: AgentConfig = { broker: {}, slots: 1, workDir: '/tmp/agent', labels: {} };
+
+describe('readAgentConfig', () => {
+  it('has a default for everything', () => {
+    expect(readAgentConfig('{}', environment).value).toEqual(EMPTY);
+  });
+
+  it('reads the keys that agents of Velda have, and our own', () => {
+    const text = `
+broker: {address: "https://muster.example.com:443", ca: "-----BEGIN CERTIFICATE-----"}
+pool: gpu
+join_token: file:/run/join
+labels: {zone: a, disk: 10}
+lease: 10m
+daemon_config:
+  agent_name: w-1
+  max_sessions: 4
+  work_dir_path: /var/agent
+  mtls_client_cert_path: /c.pem
+  mtls_client_key_path: /k.pem
+`;
+
+    expect(readAgentConfig(text, environment).value).toEqual({
+      broker: { address: 'https://muster.example.com:443', ca: '-----BEGIN CERTIFICATE-----' },
+      pool: 'gpu',
+      joinToken: 'filed',
+      labels: { zone: 'a', disk: '10' },
+      leaseMs: 600_000,
+      name: 'w-1',
+      slots: 4,
+      workDir: '/var/agent',
+      mtls: { cert: '/c.pem', key: '/k.pem' },
+    });
+  });
+
+  it('accepts every other key of such a file with one warning each', () => {
+    const text = `
+broker: {address: "a:1", public_address: "b:1"}
+session: s
+instance: "12"
+task_id: t
+service: v
+sandbox_config:
+  disk_source: {cas_config: {cas_cache_dir: /c, use_direct_protocol: true, flags: [a], cache_sources: [b]}, nfs_mount_source: {mount_options: x}}
+  allowed_host_mount_sources: [/a]
+  host_mounts: [{source: /a, target: /b, read_write: true}]
+  max_time: 60s
+  host_local_mount_base_dir: /m
+  allocate_tty: true
+  apparmor_profile: p
+  nvidia_driver_install_dir: /n
+daemon_config:
+  max_sessions: 0
+  network: {private_cidr_range: 10.0.0.0/8, network_mode: NETWORK_MODE_BRIDGE}
+  primary_network_device_name: eth0
+`;
+
+    const { value, warnings } = readAgentConfig(text, environment);
+
+    expect(value).toMatchObject({ broker: { address: 'a:1' }, slots: 1 });
+    expect(warnings).toHaveLength(15);
+    expect(new Set(warnings.map(({ path }) => path)).size).toBe(15);
+  });
+
+  it.each([
+    ['pol: gpu', '1:1: pol: is not a known key; did you mean pool?'],
+    [
+      'daemon_config: {mtls_client_cert_path: /c}',
+      '1:16: daemon_config: needs both mtls_client_cert_path and mtls_client_key_path, or neither',
+    ],
+    ['join_token: file:/none', '1:13: join_token: cannot read /none: it does not exist'],
+    ['labels: [a]', '1:9: labels: must be a map of keys, not a list'],
+    ['lease: 0s', '1:8: lease: must be at least 1s'],
+  ])('refuses %s', (text, problem) => {
+    expect(readAgentConfig(text, environment).problems?.map((one) => describeProblem(one))).toEqual([problem]);
+  });
+});
+
+describe('loadAgentConfig', () => {
+  it('is as an empty file where there is none', () => {
+    expect(loadAgentConfig(environment, undefined, () => false)).toEqual({
+      config: EMPTY,
+      file: undefined,
+      warnings: [],
+    });
+  });
+
+  it('does not look further when the variable names a file that is missing', () => {
+    const named = testEnvironment({ VELDA_SYSTEM_CONFIG: '/none.yaml' });
+
+    expect(() => loadAgentConfig(named, undefined, (path) => path === '/etc/velda/agent.yaml')).toThrow(
+      expect.objectContaining({ kind: 'missing', at: '/none.yaml' }),
+    );
+  });
+});
+
+describe('writeAgentConfig', () => {
+  it('writes lowerCamelCase keys and nothing that is absent', () => {
+    expect(
+      writeAgentConfig({ ...EMPTY, broker: { address: '10.0.0.1:50051' }, pool: 'gpu', slots: 2, leaseMs: 90_500 }),
+    ).toBe(
+      'broker:\n  address: 10.0.0.1:50051\npool: gpu\nlease: 90.5s\ndaemonConfig:\n  maxSessions: 2\n  workDirPath: /tmp/agent\n',
+    );
+  });
+
+  it('writes the same bytes for the same configuration, and they read back', () => {
+    const text = fc
+      .string({ unit: 'grapheme', minLength: 1 })
+      .filter((s) => /^[\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd]*$/.test(s) && !s.startsWith('file:'));
+    const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
+    const configs = fc.record({
+      broker: fc.record({ address: maybe(text), ca: maybe(text) }),
+      pool: maybe(text),
+      name: maybe(text),
+      slots: fc.integer({ min: 1, max: 64 }),
+      workDir: text,
+      joinToken: maybe(fc.oneof(text, fc.constant('a${TOKEN}$${b'))),
+      labels: fc.dictionary(
+        text.filter((key) => key !== '__proto__'),
+        text,
+        { noNullPrototype: true },
+      ),
+      leaseMs: maybe(fc.integer({ min: 1_000, max: 1e9 })),
+      mtls: maybe(fc.record({ cert: text, key: text })),
+    });
+
+    fc.assert(
+      fc.property(configs, (config) => {
+        const shuffled = { ...config, labels: Object.fromEntries(Object.entries(config.labels).toReversed()) };
+
+        const written = writeAgentConfig(config);
+
+        expect(readAgentConfig(written, environment)).toEqual({ value: config, warnings: [] });
+        expect(writeAgentConfig(shuffled)).toBe(written);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,94 @@
+import { existsSync } from 'node:fs';
+import { stringify } from 'yaml';
+import { Fault } from '#core/fault.ts';
+import { agentSchema } from './agent-schema.ts';
+import { readDocument } from './document.ts';
+import type { Environment, Expansion } from './environment.ts';
+import { escapeVariables } from './expand.ts';
+import { readTextFile } from './load.ts';
+import { parseWith } from './parse.ts';
+import { type Parsed, type Problem, problemsFault } from './problem.ts';
+
+/** What an agent is told: by hand, or by the server in the boot data of its machine. */
+export interface AgentConfig {
+  readonly broker: { readonly address?: string | undefined; readonly ca?: string | undefined };
+  readonly pool?: string | undefined;
+  /** The worker's name; the machine may have a better idea of it. */
+  readonly name?: string | undefined;
+  readonly slots: number;
+  readonly workDir: string;
+  readonly joinToken?: string | undefined;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly leaseMs?: number | undefined;
+  readonly mtls?: { readonly cert: string; readonly key: string } | undefined;
+}
+
+/** Reads the text of an agent's file. */
+export function readAgentConfig(text: string, expand: Expansion): Parsed<AgentConfig> {
+  const tree = readDocument(text);
+  if (tree.problems) return tree;
+  const { value: file, problems, warnings } = parseWith(agentSchema, tree.value, { expand });
+  if (problems) return { problems, warnings };
+  const { agentName, maxSessions, workDirPath, mtlsClientCertPath: cert, mtlsClientKeyPath: key } = file.daemonConfig;
+  const value: AgentConfig = {
+    broker: { address: file.broker.address, ca: file.broker.ca },
+    pool: file.pool,
+    name: agentName,
+    slots: Math.max(1, maxSessions),
+    workDir: workDirPath,
+    joinToken: file.joinToken,
+    labels: file.labels,
+    leaseMs: file.lease,
+    mtls: cert !== undefined && key !== undefined ? { cert, key } : undefined,
+  };
+  return { value, warnings };
+}
+
+/** Where agents' files are, in this order; a file that `$VELDA_SYSTEM_CONFIG` names must exist. */
+export const AGENT_FILES = ['/run/velda/velda.yaml', '/etc/velda/agent.yaml'];
+
+export interface LoadedAgentConfig {
+  readonly config: AgentConfig;
+  readonly file: string | undefined;
+  readonly warnings: readonly Problem[];
+}
+
+/** Finds and reads the agent's file; without any, everything is as if the file were empty. */
+export function loadAgentConfig(
+  environment: Environment,
+  named: string | undefined = environment.agentFile,
+  exists: (path: string) => boolean = existsSync,
+): LoadedAgentConfig {
+  if (named !== undefined && !exists(named)) {
+    throw new Fault('missing', `The agent's file ${named} does not exist.`, {
+      at: named,
+      remedy: 'Create it, or unset VELDA_SYSTEM_CONFIG.',
+    });
+  }
+  const file = named ?? AGENT_FILES.find(exists);
+  const { value, problems, warnings } = readAgentConfig(file === undefined ? '{}' : readTextFile(file), environment);
+  if (problems) throw problemsFault(problems, file);
+  return { config: value, file, warnings };
+}
+
+/** Writes a file that reads back as this configuration: same configuration, same bytes; keys in lowerCamelCase. */
+export function writeAgentConfig(config: AgentConfig): string {
+  const text = (value: string | undefined): string | undefined => value && escapeVariables(value);
+  const labels = Object.entries(config.labels).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const file = {
+    broker: { address: text(config.broker.address), ca: text(config.broker.ca) },
+    pool: text(config.pool),
+    joinToken: text(config.joinToken),
+    ...(labels.length > 0 && { labels: Object.fromEntries(labels.map(([key, value]) => [key, text(value) ?? ''])) }),
+    // Seconds with a fraction are the one form that every reader of proto-JSON knows.
+    lease: config.leaseMs === undefined ? undefined : `${config.leaseMs / 1_000}s`,
+    daemonConfig: {
+      agentName: text(config.name),
+      maxSessions: config.slots,
+      workDirPath: text(config.workDir),
+      mtlsClientCertPath: text(config.mtls?.cert),
+      mtlsClientKeyPath: text(config.mtls?.key),
+    },
+  };
+  return stringify(file, { lineWidth: 0, aliasDuplicateObjects: false, keepUndefined: false });
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { count, duration, freeMap, secret, unused } from '#core/schema.ts';
+
+const NO_SANDBOX = 'sessions run as plain processes, without a sandbox';
+const NO_NETWORK = 'sessions share the network of the machine';
+const IN_SESSION = 'it belongs to the copy inside a session of Velda';
+
+const broker = z.object({
+  address: z.string().min(1).optional().describe('Where the server is: `host:port`, `http://…` or `https://…`.'),
+  publicAddress: unused('agents use `address`').describe('Known from Velda.'),
+  ca: z.string().optional().describe('The authority to trust, as PEM text; without it those of the machine.'),
+});
+
+const sandboxConfig = z.object({
+  diskSource: unused(NO_SANDBOX),
+  allowedHostMountSources: unused(NO_SANDBOX),
+  hostMounts: unused(NO_SANDBOX),
+  maxTime: unused('give sessions a timeout'),
+  hostLocalMountBaseDir: unused(NO_SANDBOX),
+  allocateTty: unused('a session asks for its terminal itself'),
+  apparmorProfile: unused(NO_SANDBOX),
+  nvidiaDriverInstallDir: unused(NO_SANDBOX),
+});
+
+const daemonConfig = z.object({
+  agentName: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('The name of its worker.')
+    .meta({ defaultText: '`$AGENT_NAME`, or the host name up to its first dot' }),
+  maxSessions: count().default(1).describe('How many sessions it runs at a time; 0 means 1.'),
+  workDirPath: z
+    .string()
+    .min(1)
+    .default('/tmp/agent')
+    .describe('Where it keeps what sessions left until the server has it.'),
+  mtlsClientCertPath: z.string().min(1).optional().describe('File of its client certificate, as PEM.'),
+  mtlsClientKeyPath: z.string().min(1).optional().describe('File of its key, as PEM.'),
+  network: unused(NO_NETWORK),
+  primaryNetworkDeviceName: unused(NO_NETWORK),
+});
+
+/** The agent's file: the one that agents of Velda have, and a few keys of our own. */
+export const agentSchema = z.object({
+  broker: broker.prefault({}).describe('The server to join.'),
+  pool: z.string().min(1).optional().describe('The pool to join; `--pool` wins.'),
+  joinToken: secret().min(1).optional().describe('Opens the door of the pool; `file:/path` reads it from a file.'),
+  labels: freeMap().prefault({}).describe('What this agent offers to sessions that ask for labels.'),
+  lease: duration(1_000)
+    .optional()
+    .describe('After so long without the server it takes nothing new, and stops when idle.'),
+  daemonConfig: daemonConfig
+    .refine(
+      (daemon) => (daemon.mtlsClientCertPath === undefined) === (daemon.mtlsClientKeyPath === undefined),
+      'needs both mtls_client_cert_path and mtls_client_key_path, or neither',
+    )
+    .prefault({})
+    .describe('The agent itself.'),
+  sandboxConfig: sandboxConfig.optional().describe('Known from Velda: each key gets a warning.'),
+  session: unused(IN_SESSION),
+  instance: unused(IN_SESSION),
+  taskId: unused(IN_SESSION),
+  service: unused(IN_SESSION),
+});

@@ -1,0 +1,90 @@
+import { readFileSync, statSync } from 'node:fs';
+import { Fault } from '#core/fault.ts';
+
+/** The variables that this program knows by name; `velda` ones are those that agents of that system are started with. */
+const KNOWN = {
+  /** The server's file, where none is given. */
+  config: 'MUSTER_CONFIG',
+  /** Where the CLI finds the server. */
+  address: 'MUSTER_ADDRESS',
+  /** The CLI's token, where it should not use the one on disk. */
+  token: 'MUSTER_TOKEN',
+  /** Where the server keeps its data, where the file does not say. */
+  dataDir: 'MUSTER_DATA_DIR',
+  logLevel: 'MUSTER_LOG_LEVEL',
+  /** The token an agent joins with, where its file has none. */
+  joinToken: 'MUSTER_JOIN_TOKEN',
+  agentFile: 'VELDA_SYSTEM_CONFIG',
+  agentName: 'AGENT_NAME',
+  home: 'HOME',
+  shell: 'SHELL',
+  term: 'TERM',
+  path: 'PATH',
+  noColor: 'NO_COLOR',
+  forceColor: 'FORCE_COLOR',
+  ci: 'CI',
+  configHome: 'XDG_CONFIG_HOME',
+} as const;
+
+export interface SecretFile {
+  readonly text: string;
+  /** Anyone on the machine can read it. */
+  readonly isWorldReadable: boolean;
+}
+
+/** What a document of the operator may read beside itself: `${VAR}` and `file:/path`. */
+export interface Expansion {
+  variable(name: string): string | undefined;
+  /** Throws a `Fault` where the file cannot be read. */
+  secretFile(path: string): SecretFile;
+}
+
+/** The process's environment; an empty variable counts as unset. */
+export type Environment = Expansion & {
+  readonly [name in keyof typeof KNOWN]: string | undefined;
+} & {
+  /** All of it, for processes that must find what this one finds. */
+  all(): Readonly<Record<string, string>>;
+};
+
+/** The only reader of `process.env` in the program. */
+export function readEnvironment(
+  variables: Readonly<Record<string, string | undefined>> = process.env,
+  secretFile: (path: string) => SecretFile = readSecretFile,
+): Environment {
+  const known = Object.entries(KNOWN).map(([name, variable]) => [name, variables[variable] || undefined]);
+  return {
+    ...(Object.fromEntries(known) as { [name in keyof typeof KNOWN]: string | undefined }),
+    variable: (name) => variables[name],
+    secretFile,
+    all: () =>
+      Object.fromEntries(
+        Object.entries(variables).filter((entry): entry is [string, string] => entry[1] !== undefined),
+      ),
+  };
+}
+
+const LARGEST_SECRET_BYTES = 64 * 1024;
+
+function readSecretFile(path: string): SecretFile {
+  try {
+    const { mode, size } = statSync(path);
+    if (size > LARGEST_SECRET_BYTES) throw new Fault('invalid', `${path} is too large for a secret.`);
+    return { text: readFileSync(path, 'utf8').trim(), isWorldReadable: (mode & 0o004) !== 0 };
+  } catch (thrown) {
+    if (thrown instanceof Fault) throw thrown;
+    throw new Fault('invalid', `cannot read ${path}: ${reasonOf(thrown)}`, { cause: thrown });
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'it does not exist',
+  EACCES: 'permission denied',
+  EISDIR: 'it is a directory',
+};
+
+/** Why a file could not be read, in words. */
+export function reasonOf(thrown: unknown): string {
+  const code = (thrown as { code?: string } | undefined)?.code ?? '';
+  return REASONS[code] ?? (thrown instanceof Error ? thrown.message : String(thrown));
+}

@@ -1,0 +1,57 @@
+/** `max_agents` → `maxAgents`, the rule of proto-JSON. */
+export function toCamel(key: string): string {
+  return key.replace(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** `maxAgents` → `max_agents`. */
+export function toSnake(key: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** Whether what a user wrote names this key of a schema: in snake_case or in camelCase, nothing else. */
+export function isKey(written: string, key: string): boolean {
+  return written === key || written === toCamel(key) || written === toSnake(key);
+}
+
+/** A key added to a written path; what is no plain word goes in quotes. */
+export function joinPath(path: string, key: string | number): string {
+  if (typeof key === 'number') return `${path}[${key}]`;
+  const isWord = /^[\w-]+$/.test(key);
+  if (!isWord) return `${path}[${JSON.stringify(key)}]`;
+  return path === '' ? key : `${path}.${key}`;
+}
+
+/** The known word that was most likely meant, or none. */
+export function nearest(written: string, known: readonly string[]): string | undefined {
+  const folded = fold(written);
+  const longest = written.length < 3 ? 0 : Math.floor(written.length / 3);
+  let best: { word: string; distance: number } | undefined;
+  for (const word of known) {
+    const distance = editDistance(folded, fold(word), longest);
+    if (distance <= longest && (!best || distance < best.distance)) best = { word, distance };
+  }
+  return best?.word;
+}
+
+const fold = (word: string): string => word.toLowerCase().replace(/[^a-z0-9]/g, '');
+
+/** Insertions, deletions, replacements and swaps of neighbours between two words; counts no further than past `limit`. */
+function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) > limit) return limit + 1;
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const isSame = a[i - 1] === b[j - 1];
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const replaced = at(last, j - 1) + (isSame ? 0 : 1);
+      const swapped = isSwap ? at(beforeLast, j - 2) + 1 : replaced;
+      row.push(Math.min(at(last, j) + 1, at(row, j - 1) + 1, replaced, swapped));
+    }
+    [beforeLast, last] = [last, row];
+  }
+  return at(last, b.length);
+}
+
+const at = (row: readonly number[], index: number): number => row[index] ?? Number.POSITIVE_INFINITY;

@@ -1,0 +1,66 @@
+import type { z } from 'zod';
+import type { PoolSpec } from '#core/pool.ts';
+import type { Backend, Kinds } from '#core/provider.ts';
+import { FOREIGN_LIMITS, OPERATOR_LIMITS, readDocument } from './document.ts';
+import type { Expansion } from './environment.ts';
+import type { Trust } from './kinds.ts';
+import { locate } from './locate.ts';
+import { parseWith } from './parse.ts';
+import { poolSchema } from './pool-schema.ts';
+import { type Problem, problemAt } from './problem.ts';
+import type { ConfigNode } from './tree.ts';
+
+export interface ReadPoolOptions {
+  /** The backends that pools may name. */
+  readonly kinds: Kinds<Backend>;
+  readonly trust: Trust;
+  /** Lets `${VAR}` and `file:` be read: only for the operator's own file. */
+  readonly expand?: Expansion | undefined;
+}
+
+export type ReadPool =
+  | { readonly spec: PoolSpec; readonly warnings: readonly Problem[]; readonly problems?: undefined }
+  | { readonly problems: readonly Problem[]; readonly warnings: readonly Problem[]; readonly spec?: undefined };
+
+/** Reads one pool document: the whole pool, or everything that is wrong with it. */
+export function readPool(document: string | ConfigNode, options: ReadPoolOptions): ReadPool {
+  const limits = options.trust === 'operator' ? OPERATOR_LIMITS : FOREIGN_LIMITS;
+  const tree = typeof document === 'string' ? readDocument(document, limits) : { value: document, warnings: [] };
+  if (tree.problems) return tree;
+  const expand = options.trust === 'operator' ? options.expand : undefined;
+  const { value: spec, problems, warnings } = parseWith(schemaFor(options), tree.value, { expand });
+  if (problems) return { problems, warnings };
+  return { spec, warnings: [...warnings, ...poolWarnings(spec, tree.value)] };
+}
+
+const schemas = new WeakMap<Kinds<Backend>, { readonly [trust in Trust]: z.ZodType<PoolSpec> }>();
+
+/** Making a schema costs more than using it: one for each set of kinds. */
+function schemaFor({ kinds, trust }: ReadPoolOptions): z.ZodType<PoolSpec> {
+  const made = schemas.get(kinds) ?? { operator: poolSchema(kinds, 'operator'), foreign: poolSchema(kinds, 'foreign') };
+  schemas.set(kinds, made);
+  return made[trust];
+}
+
+/** What is allowed and probably not meant; `under` leads to the pool in its document. */
+export function poolWarnings(spec: PoolSpec, root: ConfigNode, under: readonly PropertyKey[] = []): readonly Problem[] {
+  const { scaling, agentAuth, agentNetworks } = spec;
+  const warnings: Problem[] = [];
+  const warn = (keys: readonly string[], message: string): void => {
+    const { path, place } = locate(root, [...under, ...keys]);
+    warnings.push(problemAt(path, place, message));
+  };
+  const mostSlots = scaling.maxAgents * scaling.slotsPerAgent;
+  if (scaling.maxAgents > 0 && scaling.minIdleSlots > mostSlots) {
+    warn(
+      ['autoScaler', 'minIdleAgents'],
+      `is ${scaling.minIdleSlots} idle slots, but max_agents makes at most ${mostSlots}`,
+    );
+  }
+  if (agentAuth === 'network') {
+    warn(['agentAuth'], 'lets every program in agent_networks join as an agent; prefer token');
+  } else if (agentNetworks.length > 0) {
+    warn(['agentNetworks'], 'has no effect without agent_auth: network');
+  }
+  return warnings;
+}

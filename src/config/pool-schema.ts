@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import { AGENT_AUTHS, type Offer, type PoolSpec, type Scaling } from '#core/pool.ts';
+import type { Backend, Kinds } from '#core/provider.ts';
+import { scalerFields } from '#core/scaler-config.ts';
+import { cidr, duration, freeMap } from '#core/schema.ts';
+import { canonicalJson, shortHash } from './canonical.ts';
+import { type Chosen, oneKind, type Trust, WHEN_MAP } from './kinds.ts';
+
+const LONGEST_NAME = 200;
+
+const poolName = z
+  .string()
+  .min(1)
+  .max(LONGEST_NAME)
+  .refine((name) => !name.includes(':'), 'must not contain ":", which is kept for the parts of batch pools')
+  .refine(
+    (name) => name === name.trim() && !/\p{Cc}/u.test(name),
+    'must not contain control characters, nor spaces at its ends',
+  )
+  .describe('How sessions and agents call the pool.');
+
+const poolFields = {
+  name: poolName,
+  description: z.string().optional().describe('What people read about the pool.'),
+  labels: freeMap().prefault({}).describe('What the agents of this pool offer to sessions that ask for labels.'),
+  bootTimeout: duration(1_000).prefault('15m').describe('A machine whose agent has not joined by then is replaced.'),
+  drainTimeout: duration()
+    .prefault('1h')
+    .describe('When the pool is removed, its busy workers may finish their sessions for this long.'),
+  agentAuth: z
+    .enum(AGENT_AUTHS)
+    .default('token')
+    .describe('How agents prove themselves: `token`, `mtls`, or `network` (anyone from `agent_networks`).'),
+  agentNetworks: z
+    .array(cidr())
+    .default([])
+    .describe('With `agent_auth: network`: where agents without a token may come from, as CIDR.'),
+};
+
+const defaultScaler = z.object(scalerFields);
+
+/** The schema of a pool document against the backends at hand; its result is the pool as the program knows it. */
+export function poolSchema(kinds: Kinds<Backend>, trust: Trust): z.ZodType<PoolSpec> {
+  const backend = oneKind(kinds, 'backend', trust);
+  const autoScaler = z
+    .object({
+      backend: backend.optional().describe('What makes the machines: exactly one kind. Without it the pool is manual.'),
+      backends: z
+        .array(backend)
+        .min(1)
+        .optional()
+        .describe('In place of `backend`: several, tried in this order when one has no capacity.'),
+      ...scalerFields,
+    })
+    .superRefine(checkBounds, WHEN_MAP);
+  return z
+    .object({
+      ...poolFields,
+      autoScaler: autoScaler
+        .optional()
+        .describe('How the pool keeps its size. Without it the pool is manual: its agents come by themselves.'),
+    })
+    .superRefine(checkNetworks, WHEN_MAP)
+    .transform((pool): PoolSpec => {
+      const scaler: Scaler = pool.autoScaler ?? defaultScaler.parse({});
+      const { backend: one, backends = one ? [one] : [] } = scaler;
+      return {
+        name: pool.name,
+        description: pool.description ?? scaler.metadata?.description,
+        offers: backends.map(offerOf),
+        scaling: scalingOf(scaler, pool.bootTimeout),
+        drainTimeoutMs: pool.drainTimeout,
+        agentAuth: pool.agentAuth,
+        agentNetworks: pool.agentNetworks,
+        labels: pool.labels,
+      };
+    });
+}
+
+type Scaler = z.output<typeof defaultScaler> & { backend?: Chosen | undefined; backends?: Chosen[] | undefined };
+
+const DEFAULT_SYNC_MS = 60_000;
+const DEFAULT_RETRY_MS = 60_000;
+const RESET_AFTER_RETRY_MS = 30_000;
+
+function scalingOf(scaler: Scaler, bootTimeoutMs: number): Scaling {
+  const slotsPerAgent = scaler.defaultSlotsPerAgent || 1;
+  const retryDelayMs = scaler.scaleUpErrorRetryDelay || DEFAULT_RETRY_MS;
+  return {
+    mode: scaler.mode === 'batch' ? 'batch' : 'standard',
+    minAgents: scaler.minAgents,
+    maxAgents: scaler.maxAgents,
+    minIdleSlots: scaler.minIdleAgents,
+    // Fewer would take away a worker as soon as it has come.
+    maxIdleSlots: Math.max(scaler.maxIdleAgents, scaler.minIdleAgents + slotsPerAgent - 1),
+    idleDecayMs: scaler.idleDecay,
+    initialDelayMs: scaler.initialDelay,
+    syncEveryMs: scaler.syncLoopInterval || DEFAULT_SYNC_MS,
+    killUnknownAfterMs: scaler.killUnknownAfter,
+    slotsPerAgent,
+    retryDelayMs,
+    errorResetAfterMs: scaler.allocationErrorResetAfter ?? retryDelayMs + RESET_AFTER_RETRY_MS,
+    bootTimeoutMs,
+  };
+}
+
+/** Equal kind and configuration give an equal id, and with it machines of equal shape. */
+export function offerOf({ kind, config }: Chosen): Offer {
+  return { id: shortHash(kind, canonicalJson(config)), kind, config };
+}
+
+function checkBounds(scaler: Partial<Scaler>, context: z.RefinementCtx): void {
+  const { minAgents, maxAgents, backend, backends } = scaler;
+  const areNumbers = typeof minAgents === 'number' && typeof maxAgents === 'number' && maxAgents >= 0;
+  if (areNumbers && minAgents > maxAgents) {
+    const message = `is ${minAgents}, above max_agents, which is ${maxAgents}`;
+    context.addIssue({ code: 'custom', path: ['minAgents'], message });
+  }
+  if (backend !== undefined && backends !== undefined) {
+    context.addIssue({ code: 'custom', path: ['backends'], message: 'stands beside backend; keep one of them' });
+  }
+}
+
+function checkNetworks(pool: { agentAuth?: string; agentNetworks?: unknown }, context: z.RefinementCtx): void {
+  const isOpenToNobody = Array.isArray(pool.agentNetworks) && pool.agentNetworks.length === 0;
+  if (pool.agentAuth !== 'network' || !isOpenToNobody) return;
+  context.addIssue({
+    code: 'custom',
+    path: ['agentNetworks'],
+    message: 'is needed with agent_auth: network, like [10.0.0.0/8]',
+  });
+}

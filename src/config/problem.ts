@@ -1,0 +1,42 @@
+import { Fault } from '#core/fault.ts';
+import type { Place } from './tree.ts';
+
+/** One thing that is wrong in a document, or worth a warning, and where. */
+export interface Problem {
+  /** As the user wrote it: `agent_pools[0].auto_scaler.max_agents`; empty for the document itself. */
+  readonly path: string;
+  readonly line?: number | undefined;
+  readonly column?: number | undefined;
+  readonly message: string;
+}
+
+/** All of it, or everything that is wrong; never half a result. */
+export type Parsed<T> =
+  | { readonly value: T; readonly warnings: readonly Problem[]; readonly problems?: undefined }
+  | { readonly problems: readonly Problem[]; readonly warnings: readonly Problem[]; readonly value?: undefined };
+
+export function problemAt(path: string, place: Place | undefined, message: string): Problem {
+  return { path, line: place?.line, column: place?.column, message };
+}
+
+/** `muster.yaml:12:5: agent_pools[0].name: must not be empty`. */
+export function describeProblem({ path, line, column, message }: Problem, file?: string): string {
+  const place = [file, line, column].filter((part) => part !== undefined).join(':');
+  return [place, path, message].filter((part) => part !== '').join(': ');
+}
+
+const MOST_SHOWN = 20;
+
+/** All problems of a document as the one fault that refuses it. */
+export function problemsFault(problems: readonly Problem[], file?: string): Fault {
+  const lines = problems.slice(0, MOST_SHOWN).map((problem) => describeProblem(problem, file));
+  const left = problems.length - lines.length;
+  if (left > 0) lines.push(`… and ${left} more`);
+  const [first] = problems;
+  const place = [file, first?.line, first?.column].filter((part) => part !== undefined).join(':');
+  const at = [place, first?.path].filter(Boolean).join(' ');
+  return new Fault('invalid', lines.join('\n'), {
+    at: at || undefined,
+    remedy: 'Correct what is named; nothing of it was applied.',
+  });
+}

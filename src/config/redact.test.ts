@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { freeMap, secret } from '#core/schema.ts';
+import { HIDDEN, redact } from './redact.ts';
+
+const schema = z.object({
+  apiToken: secret().optional(),
+  keys: z.array(z.object({ sshKey: secret(), name: z.string() })).default([]),
+  tokens: z.record(z.string(), secret()).optional(),
+  either: z.union([z.string(), z.object({ password: secret() })]).optional(),
+  store: secret()
+    .transform((url) => ({ kind: 'postgres', url }))
+    .optional(),
+  tags: freeMap().prefault({}),
+});
+
+it('hides every secret that the schema knows, at every depth, and tells each of them', () => {
+  const value = schema.parse({
+    apiToken: 'one',
+    keys: [{ sshKey: 'two', name: 'a' }],
+    tokens: { x: 'three' },
+    either: { password: 'four' },
+    store: 'five',
+    tags: { apiToken: 'harmless' },
+  });
+  const secrets: string[] = [];
+
+  const shown = redact(schema, value, (found) => secrets.push(found));
+
+  expect(shown).toEqual({
+    apiToken: HIDDEN,
+    keys: [{ sshKey: HIDDEN, name: 'a' }],
+    tokens: { x: HIDDEN },
+    either: { password: HIDDEN },
+    store: HIDDEN,
+    tags: { apiToken: 'harmless' },
+  });
+  expect(secrets).toEqual(['one', 'two', 'three', 'four']);
+});
+
+it('leaves what is absent absent, and the value itself untouched', () => {
+  const value = schema.parse({});
+
+  expect(redact(schema, value)).toEqual({ keys: [], tags: {} });
+  expect(value).toEqual({ keys: [], tags: {} });
+});

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { changesNeedingRestart } from './restart.ts';
+import { readServerFile, type ServerConfig } from './server-file.ts';
+import { standInKinds, testEnvironment } from './stand-in-kinds.ts';
+
+const configOf = (text: string): ServerConfig =>
+  readServerFile(text, { kinds: standInKinds, environment: testEnvironment() }).value as ServerConfig;
+
+it.each([
+  ['server: {http_address: ":80"}', ['server.http_address']],
+  ['server: {grpc_address: ":81"}\nstore: /x', ['server.grpc_address', 'store']],
+  ['data_dir: /x', ['store', 'data_dir']],
+  ['log: {level: debug}', ['log']],
+  ['agent: {lease: 5m}\nretention: {output: 1d}', ['agent', 'retention']],
+  ['agent_pools: [{name: a}]', []],
+  ['provisioners: [{aws: {config_prefix: /a}}]', []],
+  ['server: {http_address: "127.0.0.1:8081"}', []],
+])('names what of "%s" waits for a restart', (text, keys) => {
+  expect(changesNeedingRestart(configOf(''), configOf(text))).toEqual(keys);
+});
+
+it('has a word on every part of the configuration', () => {
+  const live = ['pools', 'sources'];
+  const everything = configOf(
+    'server: {http_address: ":1", grpc_address: ":2"}\nstore: /x\ndata_dir: /y\ntls: {cert: a, key: b}\nallow_new_pool: true\n' +
+      'default_broker_info: {address: "a:1"}\naccess: {allowed_hosts: [a]}\nagent: {lease: 5m}\nretention: {output: 1d}\nlog: {level: debug}\nplugins: [p]',
+  );
+
+  const named = changesNeedingRestart(configOf(''), everything);
+
+  expect(named).toHaveLength(Object.keys(everything).length - live.length);
+});

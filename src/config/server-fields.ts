@@ -1,0 +1,128 @@
+// The keys of the server's file that no kind has a part in.
+import { z } from 'zod';
+import { duration, secret, unused } from '#core/schema.ts';
+
+/** Where to listen; without a host on every interface. */
+export interface Listen {
+  readonly host: string | undefined;
+  readonly port: number;
+}
+
+const ADDRESS = /^(?:\[([0-9a-f:.]+)\]|([^\s:[\]/]*)):(\d{1,5})$/i;
+
+/** `host:port`, or `:port` for every interface. */
+function listenAddress() {
+  return z
+    .string()
+    .transform((text, context): Listen => {
+      const [, ipv6, name, port = ''] = ADDRESS.exec(text) ?? [];
+      const host = ipv6 ?? name;
+      if (host !== undefined && Number(port) <= 65_535) return { host: host || undefined, port: Number(port) };
+      context.addIssue({
+        code: 'custom',
+        message: 'must be host:port, like 127.0.0.1:8081, or :8081 for every interface',
+      });
+      return z.NEVER;
+    })
+    .meta({ examples: ['127.0.0.1:8081', ':8081'] });
+}
+
+export type StoreConfig =
+  | { readonly kind: 'sqlite'; readonly directory: string }
+  | { readonly kind: 'postgres'; readonly url: string };
+
+function storePlace() {
+  return secret().transform((text, context): StoreConfig => {
+    if (/^postgres(ql)?:\/\//.test(text)) return { kind: 'postgres', url: text };
+    if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text) && text !== '') return { kind: 'sqlite', directory: text };
+    context.addIssue({ code: 'custom', message: 'must be a directory, or an address that begins with postgres://' });
+    return z.NEVER;
+  });
+}
+
+const server = z.object({
+  grpcAddress: listenAddress().prefault('127.0.0.1:50051').describe('Where agents join: the broker.'),
+  httpAddress: listenAddress().prefault('127.0.0.1:8081').describe('Where the API and the dashboard are.'),
+  certSpiffeId: unused('agents are checked by the `agent_auth` of their pool').describe('Known from Velda.'),
+});
+
+const tls = z
+  .object({
+    cert: z.string().optional().describe('File of the server certificate, with its chain, as PEM.'),
+    key: z.string().optional().describe('File of its private key, as PEM.'),
+    ca: z.string().optional().describe('File of the authority that signed it, which agents then trust, as PEM.'),
+  })
+  .refine(({ cert, key }) => (cert === undefined) === (key === undefined), 'needs both cert and key');
+
+const retention = z.object({
+  events: duration().prefault('30d').describe('How long events are kept.'),
+  decisions: duration().prefault('14d').describe('How long the decisions of pools are kept.'),
+  sessions: duration().prefault('30d').describe('How long ended sessions are kept.'),
+  output: duration().prefault('7d').describe('How long the output of ended sessions is kept.'),
+});
+
+const log = z.object({
+  level: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('The least that is logged.'),
+  format: z.enum(['auto', 'text', 'json']).default('auto').describe('`auto` is text on a terminal and JSON elsewhere.'),
+});
+
+const access = z.object({
+  publicUrl: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('Where people and agents find the API from outside.'),
+  allowedHosts: z
+    .array(z.string().min(1))
+    .default([])
+    .describe('Host names under which the API answers, beside its own.'),
+});
+
+const agent = z.object({
+  lease: duration(1_000)
+    .prefault('1h')
+    .describe('An agent that has not reached the server for this long finishes its sessions and stops itself.'),
+  reconnectGrace: duration()
+    .prefault('2m')
+    .describe('After a start of the server, agents that had joined count as present for this long.'),
+});
+
+const broker = z.object({
+  address: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Where agents on new machines find the broker: host:port, http:// or https://.'),
+  publicAddress: z.string().min(1).optional().describe('The same from outside the network.'),
+});
+
+export const serverFields = {
+  server: server.prefault({}).describe('The addresses of this server.'),
+  store: storePlace()
+    .optional()
+    .describe('Where the records are: a directory (SQLite), or `postgres://…` for several replicas.')
+    .meta({ defaultText: '`data_dir`' }),
+  dataDir: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Where the server keeps files of its own; relative to the directory it was started in.')
+    .meta({ defaultText: '`$MUSTER_DATA_DIR`, or `./data`' }),
+  tls: tls.optional().describe('Our own certificate; without it the server makes its own authority at first start.'),
+  allowNewPool: z
+    .boolean()
+    .default(false)
+    .describe('Whether an agent or a session that names an unknown pool makes it, as a manual one.'),
+  defaultBrokerInfo: broker.prefault({}).describe('What new machines are told about the broker.'),
+  access: access.prefault({}).describe('Who may speak to the API, and how it is reached.'),
+  agent: agent.prefault({}).describe('How agents behave when they lose the server.'),
+  retention: retention.prefault({}).describe('How long history is kept.'),
+  log: log.prefault({}).describe('What is logged.'),
+  plugins: z
+    .array(z.string().min(1))
+    .default([])
+    .describe('Packages, or files, whose default export is a provider of further kinds.'),
+  storage: unused('Muster keeps no file systems for sessions').describe('Known from Velda.'),
+  logStorage: unused('the output of sessions is kept in the store').describe('Known from Velda.'),
+  fileContentServer: unused('Muster keeps no file systems for sessions').describe('Known from Velda.'),
+  sshConnector: unused('machines get their agent at boot, not by SSH').describe('Known from Velda.'),
+};

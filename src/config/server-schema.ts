@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import type { PoolSpec } from '#core/pool.ts';
+import type { KnownKinds } from './kinds.ts';
+import { poolSchema } from './pool-schema.ts';
+import { serverFields } from './server-fields.ts';
+import { sourceSchema } from './source-schema.ts';
+
+/** The schema of the server's file against the kinds at hand. */
+export function serverSchema(kinds: KnownKinds) {
+  return z.object({
+    ...serverFields,
+    agentPools: z
+      .array(poolSchema(kinds.backends, 'operator'))
+      .superRefine(noDoubles((pool: PoolSpec) => pool.name, 'name', 'is the name of an earlier pool too'))
+      .default([])
+      .describe('Pools that this file defines; the same form as the documents of sources.'),
+    provisioners: z
+      .array(sourceSchema(kinds))
+      .superRefine(noDoubles((source) => source.id, 'name', 'is needed: an earlier entry reads the same place'))
+      .default([])
+      .describe('Where further pool documents come from.'),
+  });
+}
+
+export type ServerFile = z.output<ReturnType<typeof serverSchema>>;
+
+/** For `superRefine`: no two entries may have the same identity. */
+function noDoubles<T>(identityOf: (entry: T) => string, key: string, message: string) {
+  return (entries: readonly T[], context: z.RefinementCtx): void => {
+    const seen = new Set<string>();
+    for (const [at, entry] of entries.entries()) {
+      const identity = identityOf(entry);
+      if (seen.has(identity)) context.addIssue({ code: 'custom', path: [at, key], message });
+      seen.add(identity);
+    }
+  };
+}

@@ -1,0 +1,155 @@
+import { z } from 'zod';
+import { isKey, joinPath, nearest, toCamel, toSnake } from './keys.ts';
+import { problemAt } from './problem.ts';
+import { catchallOf, type Schema, shapeOf, type Unwrapped, unwrap } from './schema-walk.ts';
+import { shapeScalar, type Walk, type Way } from './shape-scalar.ts';
+import { type ConfigNode, type Entry, type MapNode, plain } from './tree.ts';
+
+const ANYTHING = z.unknown();
+
+const within = ({ path, walk }: Way, key: string | number): Way => ({ path: joinPath(path, key), walk });
+
+/**
+ * Makes of a tree the plain value that its schema expects: keys in the schema's spelling, texts expanded,
+ * numbers taken out of texts where numbers are wanted. Whether the value is right is for the schema to say.
+ */
+export function shape(schema: Schema, node: ConfigNode, way: Way): unknown {
+  const unwrapped = unwrap(schema);
+  const { def, notes } = unwrapped;
+  if (notes.literal || notes.unused !== undefined) return plain(node);
+  if (def.type === 'union') return shapeUnion(unwrapped, node, way);
+  if (node.is === 'scalar') return shapeScalar(unwrapped, node, way);
+  if (node.is === 'list') return node.items.map((item, at) => shape(elementOf(unwrapped, at), item, within(way, at)));
+  if (shapeOf(unwrapped)) return shapeObject(unwrapped, node, way);
+  const valueType = def.type === 'record' ? def.valueType : ANYTHING;
+  return Object.fromEntries(node.entries.map(({ key, value }) => [key, shape(valueType, value, within(way, key))]));
+}
+
+function elementOf({ def }: Unwrapped, at: number): Schema {
+  if (def.type === 'array') return def.element;
+  if (def.type === 'tuple') return def.items[at] ?? def.rest ?? ANYTHING;
+  return ANYTHING;
+}
+
+const spellings = new WeakMap<object, ReadonlyMap<string, string>>();
+
+/** Every spelling that users may write, with the schema's key; worked out once for each schema. */
+function spellingsOf(keys: Readonly<Record<string, Schema>>): ReadonlyMap<string, string> {
+  const made =
+    spellings.get(keys) ??
+    new Map(Object.keys(keys).flatMap((key) => [key, toCamel(key), toSnake(key)].map((spelling) => [spelling, key])));
+  spellings.set(keys, made);
+  return made;
+}
+
+function shapeObject(unwrapped: Unwrapped, node: MapNode, way: Way): unknown {
+  const keys = shapeOf(unwrapped) ?? {};
+  const known = spellingsOf(keys);
+  const taken = new Map<string, string>();
+  const shaped: [string, unknown][] = [];
+  for (const written of node.entries) {
+    const inside = within(way, written.key);
+    const key = known.get(written.key);
+    if (key === undefined) {
+      const value = shapeStranger(unwrapped, written, inside);
+      if (value !== undefined) shaped.push([written.key, value]);
+      continue;
+    }
+    const schema = keys[key] as Schema;
+    const entry = unwrapped.notes.noun !== undefined && shapeOf(unwrap(schema)) ? withoutNull(written) : written;
+    if (taken.has(key)) tell(inside, entry, `is the same key as ${taken.get(key)}; keep one of them`);
+    else if (!isAbsent(schema, entry)) shaped.push([key, shapeEntry(schema, entry, inside)]);
+    taken.set(key, written.key);
+  }
+  return Object.fromEntries(shaped);
+}
+
+const tell = ({ path, walk }: Way, { place }: Entry, message: string): void => {
+  walk.problems.push(problemAt(path, place, message));
+};
+
+const isNull = (node: ConfigNode): boolean => node.is === 'scalar' && node.value === null;
+
+/** A key without a value is an absent key, as in proto-JSON, unless the schema has a use for null. */
+const isAbsent = (schema: Schema, { value }: Entry): boolean => isNull(value) && !z.safeParse(schema, null).success;
+
+/** A kind named without settings (`process:`) is that kind with none. */
+function withoutNull(entry: Entry): Entry {
+  return isNull(entry.value) ? { ...entry, value: { is: 'map', entries: [], place: entry.place } } : entry;
+}
+
+function shapeEntry(schema: Schema, entry: Entry, way: Way): unknown {
+  const { notes } = unwrap(schema);
+  if (notes.unused !== undefined) {
+    way.walk.warnings.push(problemAt(way.path, entry.place, `has no effect: ${notes.unused}`));
+  }
+  return shape(schema, entry.value, way);
+}
+
+function shapeStranger(unwrapped: Unwrapped, entry: Entry, way: Way): unknown {
+  const catchall = catchallOf(unwrapped);
+  if (catchall) return shape(catchall, entry.value, way);
+  const spell = /[A-Z]/.test(entry.key) ? toCamel : toSnake;
+  const known = Object.keys(shapeOf(unwrapped) ?? {}).map(spell);
+  tell(way, entry, strangerMessage(entry.key, known, unwrapped.notes.noun ?? 'key'));
+  return undefined;
+}
+
+const MOST_NAMED = 16;
+
+function strangerMessage(written: string, known: readonly string[], noun: string): string {
+  const what = `is not a known ${noun}`;
+  const meant = nearest(written, known);
+  if (meant !== undefined) return `${what}; did you mean ${meant}?`;
+  const named = known.slice(0, MOST_NAMED).join(', ') + (known.length > MOST_NAMED ? ', …' : '');
+  return known.length === 0 ? what : `${what}; known here: ${named}`;
+}
+
+interface Option {
+  readonly option: Schema;
+  /** Its place in the union. */
+  readonly at: number;
+}
+
+function shapeUnion(union: Unwrapped, node: ConfigNode, way: Way): unknown {
+  const { def, notes } = union;
+  if (def.type !== 'union') return undefined;
+  if (node.is === 'scalar' && (notes.sourceText || notes.secret)) return shapeScalar(union, node, way);
+  const options = def.options.flatMap((option, at) => (mayBe(unwrap(option), node) ? [{ option, at }] : []));
+  const discriminator = 'discriminator' in def ? String(def.discriminator) : undefined;
+  if (discriminator === undefined || node.is !== 'map') return bestOf(options, node, way);
+  const named = node.entries.find(({ key }) => isKey(key, discriminator))?.value;
+  const value = named && (plain(named) as string);
+  const isNamed = ({ option }: Option) => value !== undefined && option._zod.propValues?.[discriminator]?.has(value);
+  const chosen = options.find(isNamed);
+  // Without a known discriminator there is no telling which keys are right; the schema names the choices.
+  return chosen ? shape(chosen.option, node, way) : { [discriminator]: value };
+}
+
+/** Whether a value of this form could be meant for that option at all. */
+function mayBe(option: Unwrapped, node: ConfigNode): boolean {
+  const { def } = option;
+  const isOpen = ['unknown', 'any', 'custom', 'transform', 'union'].includes(def.type);
+  if (isOpen) return true;
+  if (node.is === 'list') return def.type === 'array' || def.type === 'tuple';
+  if (node.is === 'map') return def.type === 'record' || shapeOf(option) !== undefined;
+  return !['array', 'tuple', 'record', 'object', 'intersection'].includes(def.type);
+}
+
+/** The first option without problems, or else the one with the fewest. */
+function bestOf(options: readonly Option[], node: ConfigNode, { path, walk }: Way): unknown {
+  let best: { readonly value: unknown; readonly trial: Walk; readonly wrong: number; readonly at: number } | undefined;
+  for (const { option, at } of options.length > 0 ? options : [{ option: ANYTHING, at: -1 }]) {
+    const trial: Walk = { ...walk, problems: [], warnings: [] };
+    const value = shape(option, node, { path, walk: trial });
+    const isOnly = options.length <= 1;
+    const wrong = isOnly ? 0 : trial.problems.length + (z.safeParse(option, value).error?.issues.length ?? 0);
+    if (!best || wrong < best.wrong) best = { value, trial, wrong, at };
+    if (wrong === 0) break;
+  }
+  walk.problems.push(...(best?.trial.problems ?? []));
+  walk.warnings.push(...(best?.trial.warnings ?? []));
+  // Of scalars the message names all that would do.
+  if (best && best.at >= 0 && node.is !== 'scalar') walk.choices.set(node, best.at);
+  return best?.value;
+}

@@ -1,0 +1,129 @@
+// Processes of this machine. A number alone names nobody: it is used again after its owner has gone.
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** A process, told apart from every later one with the same number. */
+export interface ProcessMark {
+  readonly pid: number;
+  /** When it started, as the system tells it. */
+  readonly start: string;
+}
+
+interface Stat {
+  readonly state: string;
+  readonly group: number;
+  readonly session: number;
+  readonly startTicks: string;
+}
+
+// proc(5): the name in parentheses may hold blanks and parentheses itself; the fields after it count from the third.
+function parseStat(text: string): Stat | undefined {
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const startTicks = fields[19];
+  if (startTicks === undefined) return undefined;
+  return { state: fields[0] as string, group: Number(fields[2]), session: Number(fields[3]), startTicks };
+}
+
+function readStat(pid: number): Stat | undefined {
+  try {
+    return parseStat(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    return undefined;
+  }
+}
+
+const hasProc = process.platform === 'linux';
+
+/** Differs after each start of the machine, where the start times of processes begin anew. */
+export function bootId(): string {
+  return hasProc ? readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim() : '';
+}
+
+function ask(columns: string, pid?: number): string {
+  const which = pid === undefined ? ['-A'] : ['-p', String(pid)];
+  try {
+    return execFileSync('ps', ['-o', columns, ...which], { encoding: 'latin1', stdio: ['ignore', 'pipe', 'ignore'] });
+  } catch {
+    return '';
+  }
+}
+
+/** When that process started; nothing where it has ended, even if nobody has taken note of its end yet. */
+export function processStart(pid: number, boot = bootId()): string | undefined {
+  if (hasProc) {
+    const stat = readStat(pid);
+    return stat && !'ZX'.includes(stat.state) ? `${boot}/${stat.startTicks}` : undefined;
+  }
+  const [state = 'Z', ...start] = ask('stat=,lstart=', pid).trim().split(/\s+/);
+  return state.startsWith('Z') || start.length === 0 ? undefined : start.join(' ');
+}
+
+/**
+ * What a shell of ours writes down about itself before it does anything else: `<pid> <word>… | <start>`, where the start
+ * is its line of /proc or the answer of ps. In a shell: `SELF_OF_SHELL`, then `echo "$$ … | $s"`.
+ */
+export function parseShellMark(
+  line: string,
+  boot: string,
+): { readonly mark: ProcessMark; readonly words: readonly string[] } | undefined {
+  const bar = line.indexOf('|');
+  if (bar < 0) return undefined;
+  const [pid, ...words] = line.slice(0, bar).trim().split(/\s+/);
+  const start = startOfShell(line.slice(bar + 1), boot);
+  return start !== undefined && Number(pid) > 1 ? { mark: { pid: Number(pid), start }, words } : undefined;
+}
+
+/** Sets `$s` in a POSIX shell to what it knows of its own start. */
+export const SELF_OF_SHELL = 'read -r s </proc/$$/stat || s=$(command -p ps -o lstart= -p $$)';
+
+function startOfShell(text: string, boot: string): string | undefined {
+  if (!text.includes(')')) return text.trim().split(/\s+/).join(' ') || undefined;
+  const stat = parseStat(text);
+  return stat && `${boot}/${stat.startTicks}`;
+}
+
+export function isAlive({ pid, start }: ProcessMark): boolean {
+  return processStart(pid) === start;
+}
+
+/** The living processes of a process group, or of a session in the sense of setsid(2). */
+export function membersOf(what: 'group' | 'session', id: number): number[] {
+  if (hasProc) {
+    const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+    return pids.map(Number).filter((pid) => {
+      const stat = readStat(pid);
+      return stat?.[what] === id && !'ZX'.includes(stat.state);
+    });
+  }
+  // Sessions have no portable name in ps; their first group is what we can find.
+  const lines = ask('pid=,pgid=,stat=').trim().split('\n');
+  const rows = lines.map((line) => line.trim().split(/\s+/));
+  return rows.filter(([, group, state]) => Number(group) === id && !state?.startsWith('Z')).map(([pid]) => Number(pid));
+}
+
+/** False where there is nobody to receive it. A negative number means a whole group. */
+export function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
+  // 0, 1 and -1 would reach ourselves, everybody's parent, or everybody.
+  if (Math.abs(pid) < 2) return false;
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Whether that number, as a group or a session, can still mean what this process led: it stays taken while there are
+ * members, so an absent leader means its own members or none, unless the machine was started anew.
+ */
+export function isStillIts({ pid, start }: ProcessMark): boolean {
+  const boot = bootId();
+  const current = processStart(pid, boot);
+  if (current !== undefined) return current === start;
+  return !hasProc || start.startsWith(`${boot}/`);
+}
+
+/** Signals the group that this process led; once another process bears its number, nobody is hit. */
+export function signalGroup(leader: ProcessMark, signal: NodeJS.Signals): boolean {
+  return isStillIts(leader) && sendSignal(-leader.pid, signal);
+}
