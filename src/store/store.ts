@@ -1,62 +1,46 @@
-import { Fault } from '#core/fault.ts';
-import type { Change, RowOf, Store, TableName } from '#core/store.ts';
-import { TABLES } from '#core/store.ts';
-import type { Driver } from './driver.ts';
-import { type MemoryTable, memoryTables } from './view.ts';
-
-interface Waiting {
-  readonly changes: readonly Change[];
-  readonly resolve: () => void;
-  readonly reject: (fault: Fault) => void;
-}
+import type { Fault } from '#core/fault.ts';
+import { type Change, type RowOf, type Store, TABLES, type TableName } from '#core/store.ts';
+import type { Driver, Loaded } from './driver.ts';
+import { groupCommit } from './group-commit.ts';
+import { type MemoryTable, type MemoryTables, memoryTables } from './view.ts';
 
 type Heard = (after: never, before: never, id: string) => void;
 
-const isDurable = (change: Change): boolean => !('table' in change && 'volatile' in TABLES[change.table]);
+const isDurable = (change: Change): boolean => 'append' in change || !('volatile' in TABLES[change.table]);
+
+function filled({ rows }: Loaded): MemoryTables {
+  const tables = memoryTables();
+  for (const [name, found] of rows) {
+    const table = tables[name] as MemoryTable<TableName>;
+    for (const row of found) table.set(row.id, row);
+  }
+  return tables;
+}
 
 /**
  * Live records in memory, durable behind: commits apply at once and wait together for the next transaction.
  * `fatal` is called once when a write fails: memory then holds what the database never saw, so the process must end.
  */
 export async function openStore(driver: Driver, fatal: (fault: Fault) => void): Promise<Store> {
-  const tables = memoryTables();
   const loaded = await driver.load();
-  for (const [name, rows] of loaded.rows) {
-    for (const row of rows) (tables[name] as MemoryTable<TableName>).set(row.id, row);
-  }
+  const tables = filled(loaded);
   const changeListeners = new Map<TableName, Set<Heard>>();
   const durableListeners = new Set<(changes: readonly Change[]) => void>();
-  let waiting: Waiting[] = [];
-  let writing: Promise<void> | undefined;
-  let broken: Fault | undefined;
+  const group = groupCommit({
+    async write(changes) {
+      const lasting = changes.every(isDurable) ? changes : changes.filter(isDurable);
+      if (lasting.length > 0) await driver.write(lasting);
+    },
+    durable(changes) {
+      for (const heard of durableListeners) heard(changes);
+    },
+    fatal,
+  });
 
   function apply(change: Change): void {
-    if (!('table' in change)) return;
+    if ('append' in change) return;
     const before = (tables[change.table] as MemoryTable<TableName>).set(change.id, change.row);
     for (const heard of changeListeners.get(change.table) ?? []) heard(change.row as never, before as never, change.id);
-  }
-
-  async function writeAll(): Promise<void> {
-    while (waiting.length > 0) {
-      const batch = waiting;
-      waiting = [];
-      const changes = batch.flatMap((entry) => entry.changes);
-      try {
-        await driver.write(changes.filter(isDurable));
-      } catch (thrown) {
-        return fail(Fault.from(thrown), batch);
-      }
-      for (const entry of batch) entry.resolve();
-      for (const heard of durableListeners) heard(changes);
-    }
-    writing = undefined;
-  }
-
-  function fail(fault: Fault, batch: readonly Waiting[]): void {
-    broken = fault;
-    for (const entry of [...batch, ...waiting]) entry.reject(fault);
-    waiting = [];
-    fatal(fault);
   }
 
   return {
@@ -66,17 +50,19 @@ export async function openStore(driver: Driver, fatal: (fault: Fault) => void): 
     epoch: loaded.epoch,
     restoredAt: loaded.restoredAt,
     commit(changes) {
-      if (broken) return Promise.reject(broken);
-      for (const change of changes) apply(change);
-      const settled = new Promise<void>((resolve, reject) => waiting.push({ changes, resolve, reject }));
-      writing ??= Promise.resolve().then(writeAll);
-      return settled;
+      if (group.isOver()) return group.refused();
+      try {
+        for (const change of changes) {
+          // Before it is applied, so that a listener who commits in turn stands behind it in the database too.
+          group.add(change);
+          apply(change);
+        }
+      } catch (thrown) {
+        group.fail(thrown);
+      }
+      return group.durable();
     },
-    durable() {
-      if (broken) return Promise.reject(broken);
-      if (!writing) return Promise.resolve();
-      return new Promise<void>((resolve, reject) => waiting.push({ changes: [], resolve, reject }));
-    },
+    durable: () => group.durable(),
     onChange<T extends TableName>(
       name: T,
       heard: (after: RowOf<T> | undefined, before: RowOf<T> | undefined, id: string) => void,
@@ -92,7 +78,7 @@ export async function openStore(driver: Driver, fatal: (fault: Fault) => void): 
     leaseLeftMs: () => driver.leaseLeftMs(),
     backup: (file) => driver.backup(file),
     async close() {
-      await writing?.catch(() => {});
+      await group.close();
       await driver.close();
     },
   };

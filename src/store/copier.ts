@@ -1,0 +1,172 @@
+import { closeSync, existsSync, fsyncSync, mkdtempSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Fault } from '#core/fault.ts';
+import { copyCluster } from './cluster.ts';
+import type { Copier, Target } from './engine.ts';
+import { migrate } from './migrate.ts';
+import { transaction } from './sql.ts';
+import { openSqlite, ownFile, type SqliteConnection } from './sqlite/connection.ts';
+import { APPLICATION_ID, databaseFile, lockDirectory, makeDirectory } from './sqlite/directory.ts';
+import { sqliteFault } from './sqlite/fault.ts';
+import { copyTables } from './walk.ts';
+
+type PostgresTarget = Extract<Target, { kind: 'postgres' }>;
+
+/** Runs `work` on a SQLite file and closes it again. */
+async function withSqlite(
+  file: string,
+  work: (connection: SqliteConnection) => Promise<void> | void,
+  readOnly = false,
+): Promise<void> {
+  const connection = openSqlite(file, { readOnly });
+  try {
+    await work(connection);
+  } finally {
+    connection.close();
+  }
+}
+
+function syncToDisk(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Fills a file under another name; it gets its own only when it is complete and on disk. */
+async function makeFile(file: string, partial: string, fill: () => Promise<void>): Promise<void> {
+  try {
+    rmSync(partial, { force: true });
+    ownFile(partial);
+    await fill();
+    syncToDisk(partial);
+    renameSync(partial, file);
+    syncToDisk(dirname(file));
+  } catch (thrown) {
+    rmSync(partial, { force: true });
+    throw sqliteFault(thrown, file);
+  }
+}
+
+/** Takes the name while the file is being made, so that nothing of someone else's is ever overwritten. */
+function reserve(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600));
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw sqliteFault(thrown, file);
+    throw new Fault('conflict', `${file} exists already.`, {
+      at: file,
+      remedy: 'Name a file that does not exist yet.',
+    });
+  }
+}
+
+function copySqlite(from: string, to: string): Promise<void> {
+  return withSqlite(from, async (connection) => void (await connection.query('VACUUM INTO ?', [to])), true);
+}
+
+async function copyPostgres(from: PostgresTarget, to: string): Promise<void> {
+  const { withPostgresSnapshot } = await import('./postgres/copy.ts');
+  await withSqlite(to, async (target) => {
+    target.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA synchronous = OFF`);
+    await withPostgresSnapshot(from.url, (source) =>
+      transaction(target, async () => {
+        await migrate(target);
+        await copyTables(source, target);
+        await copyCluster(source, target);
+      }),
+    );
+  });
+}
+
+async function refuseForeign(connection: SqliteConnection): Promise<void> {
+  const [mark] = await connection.query('PRAGMA application_id');
+  const tables = await connection.query(
+    "SELECT name FROM sqlite_master WHERE name IN ('migrations', 'cluster', 'live')",
+  );
+  if (mark?.application_id !== APPLICATION_ID || tables.length !== 3) {
+    throw new Fault('invalid', `${connection.file} is not a backup of Muster.`, { at: connection.file });
+  }
+  const [check] = await connection.query('PRAGMA quick_check(1)');
+  if (check?.quick_check !== 'ok') {
+    throw new Fault('invalid', `${connection.file} is damaged: ${check?.quick_check}.`, {
+      at: connection.file,
+      remedy: 'Use another backup.',
+    });
+  }
+}
+
+/** A copy of the backup, checked and brought to the newest version. */
+async function prepare(backup: string, copy: string): Promise<void> {
+  if (!existsSync(backup)) throw new Fault('missing', `There is no file ${backup}.`, { at: backup });
+  await withSqlite(backup, refuseForeign, true);
+  await copySqlite(backup, copy);
+  await withSqlite(copy, async (connection) => void (await transaction(connection, () => migrate(connection))));
+}
+
+async function restoreSqlite(backup: string, directory: string, restoredAt: number): Promise<void> {
+  makeDirectory(directory);
+  const unlock = lockDirectory(directory);
+  try {
+    refuseFull(directory);
+    const partial = join(directory, 'restore.partial');
+    await makeFile(databaseFile(directory), partial, async () => {
+      await prepare(backup, partial);
+      await withSqlite(partial, (connection) =>
+        transaction(connection, () => copyCluster(connection, connection, restoredAt)),
+      );
+    });
+  } finally {
+    unlock();
+  }
+}
+
+function refuseFull(directory: string): void {
+  // A write-ahead log left behind would be played into the restored database.
+  const found = readdirSync(directory).find((name) => name.startsWith('muster.db'));
+  if (!found) return;
+  throw new Fault('conflict', `There is a database in ${directory} already: ${found}.`, {
+    at: directory,
+    remedy: 'Name an empty directory, or move the files muster.db* elsewhere.',
+  });
+}
+
+async function restorePostgres(backup: string, to: PostgresTarget, restoredAt: number): Promise<void> {
+  const { withEmptyPostgres } = await import('./postgres/copy.ts');
+  const scratch = mkdtempSync(join(tmpdir(), 'muster-restore-'));
+  try {
+    const copy = join(scratch, 'copy.db');
+    ownFile(copy);
+    await prepare(backup, copy);
+    await withSqlite(copy, (source) =>
+      withEmptyPostgres(to.url, async (target) => {
+        await copyTables(source, target);
+        await copyCluster(source, target, restoredAt);
+      }),
+    );
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+async function backup(from: Target, file: string): Promise<void> {
+  const partial = `${file}.partial`;
+  reserve(file);
+  try {
+    await makeFile(file, partial, () =>
+      from.kind === 'sqlite' ? copySqlite(databaseFile(from.directory), partial) : copyPostgres(from, partial),
+    );
+  } catch (thrown) {
+    rmSync(file, { force: true });
+    throw thrown;
+  }
+}
+
+export const copier: Copier = {
+  backup,
+  restore: (file, to, restoredAt) =>
+    to.kind === 'sqlite' ? restoreSqlite(file, to.directory, restoredAt) : restorePostgres(file, to, restoredAt),
+};

@@ -1,0 +1,82 @@
+// What runs in the database's thread, and how the program speaks to it.
+import type { Fault } from '#core/fault.ts';
+import type { Level } from '#core/log.ts';
+import type { HistoryName } from '#core/store.ts';
+import type { Held, Holder } from './cluster.ts';
+import type { Part } from './parts.ts';
+import type { PlainFault } from './plain-fault.ts';
+import type { OutputQuestion, OutputRow, Question } from './queries.ts';
+
+export interface LiveRow {
+  readonly kind: string;
+  readonly id: string;
+  readonly body: string;
+}
+
+/** One database, as its thread serves it. */
+export interface Engine {
+  /** Resolves once this process is the holder. */
+  hold(): Promise<Held>;
+  /** Live rows after that one in the order of kind and id; fewer than asked for are the last. */
+  load(after: Pick<LiveRow, 'kind' | 'id'>, limit: number): Promise<readonly LiveRow[]>;
+  /** One transaction, parts in order; resolves when durable. */
+  write(parts: readonly Part[]): Promise<void>;
+  /** Bodies of rows. */
+  ask(question: Question): Promise<readonly string[]>;
+  askOutput(question: OutputQuestion): Promise<readonly OutputRow[]>;
+  /** A bounded number of rows; answers how many went. */
+  forget(name: HistoryName, before: number, limit: number): Promise<number>;
+  /** Lets others take the database at once. */
+  close(): Promise<void>;
+}
+
+/** What the thread tells without being asked. */
+export interface Told {
+  log(level: Level, message: string, fields: Readonly<Record<string, unknown>>): void;
+  /** Who holds the database now, as far as known. */
+  holder(holder: Holder | undefined): void;
+  /** This process is the holder no more, or can no longer know. */
+  lost(fault: Fault): void;
+}
+
+/** Everything a thread must know to start; plain data. */
+export type Setup =
+  | { readonly role: 'sqlite'; readonly directory: string; readonly newCluster: string; readonly advertised: string }
+  | {
+      readonly role: 'postgres';
+      readonly url: string;
+      readonly newCluster: string;
+      readonly advertised: string;
+      /** One 64-bit number: when the lease ends, on the machine's monotonic clock. */
+      readonly lease: SharedArrayBuffer;
+    }
+  | { readonly role: 'copy' };
+
+/** Work that has a thread of its own, so that commits go on meanwhile. */
+export interface Copier {
+  backup(from: Target, file: string): Promise<void>;
+  restore(file: string, to: Target, restoredAt: number): Promise<void>;
+}
+
+export type Target =
+  | { readonly kind: 'sqlite'; readonly directory: string }
+  | { readonly kind: 'postgres'; readonly url: string };
+
+/** What can be asked of a thread: a transaction comes part by part, `write` brings its last. */
+export type EngineCalls = Omit<Engine, 'write'> & {
+  add(part: Part): Promise<void>;
+  write(last: Part): Promise<void>;
+};
+
+export interface ToThread {
+  readonly call: number;
+  readonly method: string;
+  readonly args: readonly unknown[];
+}
+
+export type FromThread =
+  | { readonly call: number; readonly result: unknown }
+  | { readonly call: number; readonly fault: PlainFault }
+  | { readonly told: 'log'; readonly args: Parameters<Told['log']> }
+  | { readonly told: 'holder'; readonly args: Parameters<Told['holder']> }
+  | { readonly told: 'lost'; readonly args: readonly [PlainFault] };

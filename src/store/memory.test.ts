@@ -1,0 +1,7 @@
+import { emptyDisk, memoryDriver } from './memory.ts';
+import { storeLaws } from './suite.ts';
+
+storeLaws('memory', async () => {
+  const disk = emptyDisk();
+  return { open: async () => memoryDriver(disk), remove: async () => {} };
+});

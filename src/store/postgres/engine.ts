@@ -1,0 +1,97 @@
+import { systemClock } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
+import type { Engine, LiveRow, Setup, Told } from '../engine.ts';
+import { leaseEnd } from '../lease-end.ts';
+import { forgetSql, LOAD_SQL, type OutputRow, outputSql, pageSql } from '../queries.ts';
+import type { SqlRow, SqlValue } from '../sql.ts';
+import { openPostgres } from './client.ts';
+import { isPassing, postgresFault } from './fault.ts';
+import { LEASE_ANSWER_WITHIN_MS, postgresLease } from './lease.ts';
+import { type PostgresWriter, postgresWriter } from './writer.ts';
+
+const READ_WITHIN_MS = 30_000;
+
+function outputRow({ attempt, seq, stream, at, data }: SqlRow): OutputRow {
+  return {
+    attempt: Number(attempt),
+    seq: Number(seq),
+    stream: stream as OutputRow['stream'],
+    at: Number(at),
+    data: data as Uint8Array,
+  };
+}
+
+/** A database of many processes: whoever has the lease is the holder, until it can renew it no more. */
+export function postgresEngine(setup: Extract<Setup, { role: 'postgres' }>, told: Told): Engine {
+  const { url } = setup;
+  // Three connections: a long read or a large transaction must not keep the lease from being renewed.
+  const leasing = openPostgres(url, { answerWithinMs: LEASE_ANSWER_WITHIN_MS });
+  const writing = openPostgres(url);
+  const reading = openPostgres(url, { answerWithinMs: READ_WITHIN_MS });
+  const end = leaseEnd(setup.lease);
+  let writer: PostgresWriter | undefined;
+  let epoch = 0;
+  const lease = postgresLease({
+    url,
+    client: leasing,
+    newCluster: setup.newCluster,
+    advertised: setup.advertised,
+    leaseEnd: end,
+    clock: systemClock,
+    told,
+    lost(fault) {
+      writing.drop();
+      told.lost(fault);
+    },
+  });
+
+  async function read(text: string, values: readonly SqlValue[]): Promise<readonly SqlRow[]> {
+    try {
+      return await reading.query(text, values).catch((thrown) => {
+        // The connection may have been lost long ago; reading again does no harm.
+        if (isPassing(thrown)) return reading.query(text, values);
+        throw thrown;
+      });
+    } catch (thrown) {
+      throw postgresFault(thrown, url);
+    }
+  }
+
+  return {
+    async hold() {
+      const held = await lease.take();
+      epoch = held.epoch;
+      writer = postgresWriter({ client: writing, epoch, clock: systemClock, leaseLeftMs: end.leftMs });
+      told.holder({ epoch, advertised: JSON.parse(setup.advertised) });
+      return held;
+    },
+    async load({ kind, id }, limit) {
+      return (await read(LOAD_SQL, [kind, id, limit])) as unknown as readonly LiveRow[];
+    },
+    async write(parts) {
+      if (!writer) throw new Fault('internal', 'Only the holder can write.');
+      try {
+        await writer.write(parts);
+      } catch (thrown) {
+        throw postgresFault(thrown, url);
+      }
+    },
+    async ask(question) {
+      const { text, values } = pageSql(question);
+      return (await read(text, values)).map((row) => row.body as string);
+    },
+    async askOutput(question) {
+      const { text, values } = outputSql(question);
+      return (await read(text, values)).map(outputRow);
+    },
+    async forget(name, before, limit) {
+      return (await read(forgetSql(name), [before, limit, epoch])).length;
+    },
+    async close() {
+      await lease.release().catch((thrown) => {
+        told.log('warn', 'database lease not released', { error: postgresFault(thrown, url).message });
+      });
+      await Promise.all([leasing.close(), writing.close(), reading.close()]);
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import { systemClock } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
+import { type Held, takeCluster } from '../cluster.ts';
+import type { Engine, LiveRow, Setup, Told } from '../engine.ts';
+import { migrate } from '../migrate.ts';
+import { forgetSql, LOAD_SQL, type OutputRow, outputSql, pageSql } from '../queries.ts';
+import { type SqlRow, type SqlValue, transaction } from '../sql.ts';
+import { openSqlite, ownFile, type SqliteConnection } from './connection.ts';
+import { APPLICATION_ID, databaseFile, lockDirectory, makeDirectory } from './directory.ts';
+import { type SqliteWriter, sqliteWriter } from './writer.ts';
+
+type SqliteSetup = Extract<Setup, { role: 'sqlite' }>;
+
+// Checkpoints are made between transactions: left to SQLite they would make every some-hundredth commit wait.
+const SETTINGS = `
+  PRAGMA application_id = ${APPLICATION_ID};
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = FULL;
+  PRAGMA wal_autocheckpoint = 0;
+  PRAGMA journal_size_limit = 67108864;
+  PRAGMA cache_size = -65536;
+  PRAGMA temp_store = MEMORY;
+`;
+
+interface Opened {
+  readonly connection: SqliteConnection;
+  readonly held: Held;
+  readonly unlock: () => void;
+}
+
+async function openHeld({ directory, newCluster, advertised }: SqliteSetup): Promise<Opened> {
+  makeDirectory(directory);
+  const unlock = lockDirectory(directory);
+  const file = databaseFile(directory);
+  try {
+    ownFile(file);
+    const connection = openSqlite(file);
+    connection.exec(SETTINGS);
+    const held = await transaction(connection, async () => {
+      await migrate(connection);
+      return takeCluster(connection, { newCluster, advertised, leaseEndsAt: '0' });
+    });
+    connection.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    return { connection, held, unlock };
+  } catch (thrown) {
+    unlock();
+    throw thrown;
+  }
+}
+
+/** A database of one process: whoever has the directory's lock is the holder for its whole life. */
+export function sqliteEngine(setup: SqliteSetup, told: Told): Engine {
+  let opened: Opened | undefined;
+  let writer: SqliteWriter | undefined;
+
+  function current(): Opened {
+    if (opened) return opened;
+    throw new Fault('internal', 'Only the holder can use the database.');
+  }
+
+  const read = (text: string, values: readonly SqlValue[]): Promise<readonly SqlRow[]> =>
+    current().connection.query(text, values);
+
+  return {
+    async hold() {
+      opened ??= await openHeld(setup);
+      const { held, connection } = opened;
+      writer ??= sqliteWriter(connection, systemClock, told);
+      told.holder({ epoch: held.epoch, advertised: JSON.parse(setup.advertised) });
+      return held;
+    },
+    async load({ kind, id }, limit) {
+      return (await read(LOAD_SQL, [kind, id, limit])) as unknown as readonly LiveRow[];
+    },
+    async write(parts) {
+      current();
+      writer?.write(parts);
+    },
+    async ask(question) {
+      const { text, values } = pageSql(question);
+      return (await read(text, values)).map((row) => row.body as string);
+    },
+    async askOutput(question) {
+      const { text, values } = outputSql(question);
+      return (await read(text, values)) as unknown as readonly OutputRow[];
+    },
+    async forget(name, before, limit) {
+      return (await read(forgetSql(name), [before, limit, current().held.epoch])).length;
+    },
+    async close() {
+      if (!opened) return;
+      const { connection, unlock } = opened;
+      opened = undefined;
+      connection.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      connection.close();
+      unlock();
+    },
+  };
+}

@@ -1,0 +1,16 @@
+import { resolve } from 'node:path';
+import { Fault } from '#core/fault.ts';
+import type { Target } from './engine.ts';
+
+/** Reads a `store:` setting: a directory, `sqlite:<directory>` or `postgres://…`. */
+export function parseStoreUrl(url: string): Target {
+  if (/^postgres(ql)?:\/\//i.test(url)) return { kind: 'postgres', url };
+  const directory = url.replace(/^sqlite:(\/\/)?/i, '');
+  // Its rest is not repeated: it may hold a password.
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(directory)?.[1];
+  if (directory && scheme === undefined) return { kind: 'sqlite', directory: resolve(directory) };
+  throw new Fault('invalid', scheme ? `No store can be had at ${scheme}://.` : 'The store has no place.', {
+    at: 'store',
+    remedy: 'Name a directory, sqlite:<directory> or postgres://user:password@host/database.',
+  });
+}

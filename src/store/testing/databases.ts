@@ -1,0 +1,33 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Fault } from '#core/fault.ts';
+import { type Log, silentLog } from '#core/log.ts';
+import { systemRandom } from '#core/random.ts';
+import type { Store } from '#core/store.ts';
+import { openDatabase, type Replica } from '../database.ts';
+import { openStore } from '../store.ts';
+
+/** A folder that is gone after the test. */
+export function scratchFolder(): { readonly path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'muster-store-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+export interface TestReplica extends Replica {
+  /** Everything it was told to be the end. */
+  readonly losses: readonly Fault[];
+}
+
+export async function openReplica(url: string, more: { advertised?: unknown; log?: Log } = {}): Promise<TestReplica> {
+  const losses: Fault[] = [];
+  const { advertised = null, log = silentLog } = more;
+  const lost = (fault: Fault): void => void losses.push(fault);
+  return { ...(await openDatabase(url, { random: systemRandom, log, advertised, lost })), losses };
+}
+
+/** Opens and holds a database. */
+export async function openHeld(url: string, fatal: (fault: Fault) => void = () => {}): Promise<Store> {
+  const replica = await openReplica(url);
+  return openStore(await replica.hold(new AbortController().signal), fatal);
+}
