@@ -1,8 +1,15 @@
-import type { Actor, DecisionRow, EventRow } from '#core/journal.ts';
-import type { Change } from '#core/store.ts';
+import type { Clock } from '#core/clock.ts';
+import { idMaker } from '#core/id.ts';
+import { type Actor, type DecisionRow, type EventRow, SELF } from '#core/journal.ts';
+import type { Log } from '#core/log.ts';
+import type { Random } from '#core/random.ts';
+import { append, type Change, type Store } from '#core/store.ts';
+import { keepDecisions, type NewDecision } from './decisions.ts';
+import { makeRedactor, type Redactor } from './redact.ts';
+import { DEFAULT_RETENTION, type Retention, startRetention } from './retention.ts';
 
+export type { NewDecision } from './decisions.ts';
 export type NewEvent = Pick<EventRow, 'kind' | 'subject' | 'message'> & Partial<Pick<EventRow, 'pool' | 'fields'>>;
-export type NewDecision = Omit<DecisionRow, 'id' | 'at'>;
 
 /** Events and decisions: what happened, who caused it, and why we did what we did. */
 export interface Journal {
@@ -15,4 +22,53 @@ export interface Journal {
     pool: string,
   ): { readonly decision: DecisionRow; readonly repeats: number; readonly lastAt: number } | undefined;
   stop(): Promise<void>;
+}
+
+export interface JournalDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** What is left out keeps its default. */
+  readonly retention?: Partial<Retention> | undefined;
+  /** The one that the log uses too, so that a secret learned once is hidden everywhere. */
+  readonly redactor?: Redactor | undefined;
+}
+
+const MOST_POOLS_REMEMBERED = 100_000;
+
+export function startJournal(deps: JournalDeps): Journal {
+  const { store, clock, random, log, redactor = makeRedactor() } = deps;
+  const nextId = idMaker(() => clock.now(), random);
+  const decisions = keepDecisions({ clock, nextId, redactText: redactor.text, most: MOST_POOLS_REMEMBERED });
+  const retention = startRetention({
+    store,
+    clock,
+    random,
+    log,
+    retention: { ...DEFAULT_RETENTION, ...deps.retention },
+  });
+  const stopListening = store.onChange('pools', (after, _before, id) => {
+    if (!after) decisions.forget(id);
+  });
+
+  return {
+    event({ fields, ...event }, actor = SELF) {
+      return append('events', {
+        ...event,
+        id: nextId(),
+        at: clock.now(),
+        who: actor.who,
+        from: actor.from,
+        message: redactor.text(event.message),
+        ...(fields && { fields: redactor.fields(fields) }),
+      });
+    },
+    decision: decisions.record,
+    lastDecision: decisions.last,
+    async stop() {
+      stopListening();
+      await retention.stop();
+    },
+  };
 }

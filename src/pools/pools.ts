@@ -1,25 +1,22 @@
+import { Fault } from '#core/fault.ts';
 import type { Actor } from '#core/journal.ts';
+import { startLoop } from '#core/loop.ts';
 import type { Pool } from '#core/pool.ts';
-import type { Source } from '#core/provider.ts';
+import { apiPools, loadApiPools } from './api-pools.ts';
+import { startEndings } from './endings.ts';
+import { makeSetSources } from './feeds.ts';
+import type { OpenedSource } from './opened-source.ts';
+import { makeRegistry, type PoolsDeps, type SyncTiming } from './registry.ts';
+import { keepRemovals } from './removals.ts';
+import { makeSettle } from './settle.ts';
+import { makeSync } from './sync.ts';
 
-/** A source as the configuration names it, opened. */
-export interface OpenedSource {
-  /** Its `name:`, or kind and place; never its position. */
-  readonly id: string;
-  readonly kind: string;
-  readonly source: Source;
-  readonly everyMs: number;
-  /** The operator's own file may name every kind; a foreign document only harmless ones. */
-  readonly trust: 'operator' | 'foreign';
-  readonly allow?: {
-    readonly backends?: readonly string[] | undefined;
-    readonly maxAgents?: number | undefined;
-    readonly namePrefix?: string | undefined;
-  };
-}
+export type { Allow, OpenedSource } from './opened-source.ts';
+export type { Problem, ReadPool } from './reading.ts';
+export type { PoolsDeps, SyncTiming } from './registry.ts';
 
 export interface Expectation {
-  /** The revision that the caller has seen; a newer one refuses the write. */
+  /** The revision that the caller has seen; a newer one refuses the write. 0: there must be no such pool yet. */
   readonly revision?: number | undefined;
 }
 
@@ -36,5 +33,40 @@ export interface Pools {
   sync(source: string): void;
   /** Lets a held listing through. */
   approve(source: string, actor: Actor): Promise<void>;
+  /** How the syncs of each configured source went; for `sourceStatus`. */
+  timings(): ReadonlyMap<string, SyncTiming>;
   stop(): Promise<void>;
+}
+
+// A source that hangs keeps its place until its timeout; others must not wait for it.
+const SOURCES_AT_A_TIME = 64;
+
+export function startPools(deps: PoolsDeps): Pools {
+  const { clock, random, log } = deps;
+  const registry = makeRegistry(deps);
+  const removals = keepRemovals(registry, (source) => loop.poke(source));
+  const settle = makeSettle(registry, removals);
+  const reconcile = makeSync(registry, { settle, removals });
+  const loop = startLoop({ name: 'sources', clock, random, log, reconcile, concurrency: SOURCES_AT_A_TIME });
+  const endings = startEndings(registry, () => removals.review());
+  const setSources = makeSetSources(registry, { settle, removals, poke: loop.poke });
+  loadApiPools(registry, settle);
+  setSources(deps.sources);
+
+  return {
+    setSources,
+    ...apiPools(registry, settle),
+    sync(source) {
+      const feed = registry.feeds.get(source);
+      if (!feed) throw new Fault('missing', `There is no source "${source}" in the configuration.`);
+      feed.isAsked = true;
+      loop.poke(source);
+    },
+    approve: removals.approve,
+    timings: () => new Map([...registry.feeds].map(([id, feed]) => [id, feed.timing])),
+    async stop() {
+      for (const feed of registry.feeds.values()) feed.closed.abort();
+      await Promise.all([loop.stop(), endings.stop()]);
+    },
+  };
 }

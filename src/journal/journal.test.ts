@@ -1,0 +1,144 @@
+import { expect, it } from 'vitest';
+import { SELF } from '#core/journal.ts';
+import { silentLog } from '#core/log.ts';
+import type { Pool } from '#core/pool.ts';
+import { seededRandom } from '#core/random.ts';
+import { append, type Change, drop, put } from '#core/store.ts';
+import { VirtualClock } from '#core/virtual-clock.ts';
+import { emptyDisk, memoryDriver } from '#store/memory.ts';
+import { openStore } from '#store/store.ts';
+import { type JournalDeps, type NewDecision, startJournal } from './journal.ts';
+import { makeRedactor } from './redact.ts';
+
+const DAY_MS = 86_400_000;
+
+async function setUp(options: Pick<JournalDeps, 'retention' | 'redactor'> = {}) {
+  const clock = new VirtualClock();
+  const disk = emptyDisk();
+  const store = await openStore(memoryDriver(disk), () => {});
+  const journal = startJournal({ store, clock, random: seededRandom(1), log: silentLog, ...options });
+  return { clock, disk, store, journal };
+}
+
+const rowOf = <T>(change: Change | undefined): T => (change as unknown as { row: T }).row;
+const decision = (over: Partial<NewDecision> = {}): NewDecision => ({
+  pool: 'p1',
+  did: 'nothing',
+  why: 'Enough idle slots.',
+  facts: { idle: 2 },
+  ...over,
+});
+
+it('tells of an event who caused it, from where, and when', async () => {
+  const { clock, disk, store, journal } = await setUp();
+  const actor = { who: 'token:ci', from: '10.0.0.7' };
+
+  await store.commit([
+    journal.event({ kind: 'pool.created', subject: 'pool/a', pool: 'p1', message: 'Created.' }, actor),
+    journal.event({ kind: 'pool.changed', subject: 'pool/a', message: 'Changed.' }),
+  ]);
+
+  const [first, second] = disk.histories.events;
+  expect(first).toMatchObject({ kind: 'pool.created', pool: 'p1', who: 'token:ci', from: '10.0.0.7', at: clock.now() });
+  expect(second).toMatchObject({ who: SELF.who, from: SELF.from });
+  expect((first?.id ?? '') < (second?.id ?? '')).toBe(true);
+});
+
+it('keeps secrets out of events, in messages and in fields', async () => {
+  const { journal } = await setUp({ redactor: makeRedactor(['planted-secret']) });
+
+  const change = journal.event({
+    kind: 'x.done',
+    subject: 'x/1',
+    message: 'used planted-secret',
+    fields: { token: 'abc', note: 'planted-secret' },
+  });
+
+  expect(JSON.stringify(change)).not.toMatch(/planted|abc/);
+});
+
+it('stores a decision that acts each time', async () => {
+  const { journal } = await setUp();
+
+  expect(journal.decision(decision({ did: 'launch 1' }), true)).toBeDefined();
+  expect(journal.decision(decision({ did: 'launch 1' }), true)).toBeDefined();
+});
+
+it('stores an idle decision once, counts its repeats, and stores the next reason', async () => {
+  const { clock, journal } = await setUp();
+
+  const first = journal.decision(decision(), false);
+  await clock.advance(1_000);
+  const second = journal.decision(decision({ facts: { idle: 3 } }), false);
+  await clock.advance(1_000);
+  const third = journal.decision(decision(), false);
+  const counted = journal.lastDecision('p1');
+  const fourth = journal.decision(decision({ why: 'Paused.' }), false);
+
+  expect(first).toBeDefined();
+  expect([second, third]).toEqual([undefined, undefined]);
+  expect(counted).toEqual({ decision: rowOf(first), repeats: 2, lastAt: clock.now() });
+  expect(fourth).toBeDefined();
+  expect(journal.lastDecision('p1')).toMatchObject({ repeats: 0, decision: { why: 'Paused.' } });
+});
+
+it('counts for each pool apart, and forgets a pool that is gone', async () => {
+  const { store, journal } = await setUp();
+  const pool = { id: 'p1', name: 'a', owner: { source: 's', key: 'k', version: '1' } } as Pool;
+  await store.commit([put('pools', pool)]);
+  journal.decision(decision(), false);
+
+  expect(journal.decision(decision({ pool: 'p2' }), false)).toBeDefined();
+  await store.commit([drop('pools', 'p1')]);
+
+  expect(journal.lastDecision('p1')).toBeUndefined();
+  expect(journal.lastDecision('p2')).toBeDefined();
+});
+
+it('forgets each history after its own retention, and no earlier', async () => {
+  const { clock, disk, store, journal } = await setUp();
+  const chunk = {
+    session: 's',
+    attempt: 1,
+    seq: 1,
+    stream: 'stdout',
+    at: clock.now(),
+    data: new Uint8Array(),
+  } as const;
+  await store.commit([
+    journal.event({ kind: 'x.done', subject: 'x/1', message: 'x' }),
+    journal.decision(decision(), true) as Change,
+    append('output', chunk),
+  ]);
+  const sizes = () => [disk.histories.events.length, disk.histories.decisions.length, disk.histories.output.length];
+
+  await clock.advance(7 * DAY_MS - 1);
+  expect(sizes()).toEqual([1, 1, 1]);
+  await clock.advance(DAY_MS);
+  expect(sizes()).toEqual([1, 0, 0]);
+  await clock.advance(24 * DAY_MS);
+  expect(sizes()).toEqual([0, 0, 0]);
+
+  await journal.stop();
+});
+
+it('forgets a long history in bounded steps', async () => {
+  const { clock, disk, store, journal } = await setUp({
+    retention: { events: DAY_MS, output: Number.POSITIVE_INFINITY },
+  });
+  const asked: number[] = [];
+  const forget = store.history.forget;
+  store.history.forget = (name, before, limit) => {
+    if (name === 'events') asked.push(limit);
+    if (name === 'output') throw new Error('asked to forget what is kept for ever');
+    return forget(name, before, limit);
+  };
+  const changes = Array.from({ length: 2_500 }, () => journal.event({ kind: 'x.done', subject: 'x/1', message: 'x' }));
+  await store.commit(changes);
+
+  await clock.advance(2 * DAY_MS);
+
+  expect(disk.histories.events).toHaveLength(0);
+  expect(Math.max(...asked)).toBeLessThanOrEqual(1_000);
+  await journal.stop();
+});

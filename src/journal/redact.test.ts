@@ -1,0 +1,65 @@
+import { expect, it } from 'vitest';
+import { makeRedactor } from './redact.ts';
+
+it('hides a known secret wherever it stands in a text', () => {
+  const redactor = makeRedactor(['s3cr3t-value']);
+
+  expect(redactor.text('call to https://x/?a=s3cr3t-value failed: s3cr3t-value')).not.toContain('s3cr3t');
+});
+
+it('hides a secret that was learned later', () => {
+  const redactor = makeRedactor();
+  expect(redactor.text('launch 0123456789abcdef')).toContain('0123456789abcdef');
+
+  redactor.learn('0123456789abcdef');
+
+  expect(redactor.text('launch 0123456789abcdef')).toBe('launch [hidden]');
+});
+
+it.each([
+  'Authorization: Bearer abc.DEF-123',
+  'api_token=abc',
+  'postgres://muster:abc@db/x',
+  "password: 'hunter22222'",
+])('hides what looks like a secret in a text: %s', (text) => {
+  const shown = makeRedactor().text(text);
+
+  expect(shown).toContain('[hidden]');
+  expect(shown).not.toMatch(/abc|hunter/);
+});
+
+it.each(['The token: expired a day ago.', 'Check the key: it does not exist.', 'at 10:30 tokens were refused'])(
+  'leaves sentences as they are: %s',
+  (text) => {
+    expect(makeRedactor().text(text)).toBe(text);
+  },
+);
+
+it('hides fields by their name, in every spelling and at every depth', () => {
+  const fields = {
+    pool: 'gpu',
+    apiToken: 'a',
+    backend: { ssh_private_key: 'b', monkey: 'stays', list: [{ Authorization: 'c' }] },
+    secrets: ['d'],
+    hasToken: true,
+  };
+
+  const shown = makeRedactor().fields(fields);
+
+  expect(shown).toEqual({
+    pool: 'gpu',
+    apiToken: '[hidden]',
+    backend: { ssh_private_key: '[hidden]', monkey: 'stays', list: [{ Authorization: '[hidden]' }] },
+    secrets: '[hidden]',
+    hasToken: true,
+  });
+});
+
+it('hides known values inside fields of harmless names, and survives a circle', () => {
+  const circle: Record<string, unknown> = { message: 'said planted-secret aloud' };
+  circle.self = circle;
+
+  const shown = makeRedactor(['planted-secret']).fields(circle);
+
+  expect(shown).toEqual({ message: 'said [hidden] aloud', self: '[circular]' });
+});

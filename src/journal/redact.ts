@@ -1,0 +1,71 @@
+const HIDDEN = '[hidden]';
+
+// Shorter values occur by chance in harmless text, and hiding them would tell where.
+const SHORTEST_SECRET = 6;
+
+const SECRET_WORDS = new Set(
+  ['token', 'password', 'passwd', 'passphrase', 'secret', 'key', 'authorization', 'credential', 'cookie'].flatMap(
+    (word) => [word, `${word}s`],
+  ),
+);
+
+const NAMED = String.raw`\b((?:[\w-]*[_-])?(?:token|password|passwd|secret|api_?key|access_?key)`;
+const SECRET_IN_TEXT: readonly (readonly [RegExp, string])[] = [
+  [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]+/gi, `$1 ${HIDDEN}`],
+  [new RegExp(String.raw`${NAMED}\s*=\s*)[^\s,;&"'}]+`, 'gi'), `$1${HIDDEN}`],
+  // After a colon there may be a sentence: only what looks like no word of it is hidden.
+  [new RegExp(String.raw`${NAMED}\s*:\s*["']?)(?=[^\s"']*\d)[^\s,;&"'}]{8,}`, 'gi'), `$1${HIDDEN}`],
+  [/(\b[a-z][a-z0-9+.-]*:\/\/[^\s/:@]*):[^\s/@]+@/gi, `$1:${HIDDEN}@`],
+];
+
+/** Takes secrets out of whatever is to be logged, stored or shown. */
+export interface Redactor {
+  /** From now on this value is hidden wherever it stands. */
+  learn(secret: string): void;
+  text(text: string): string;
+  /** Hides by the name of a field, and known values inside any text, at every depth. */
+  fields<T>(fields: T): T;
+}
+
+/** The words of a name, whether it is written in snake_case, kebab-case or camelCase. */
+function wordsOf(name: string): string[] {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/);
+}
+
+const isSecretName = (name: string): boolean => wordsOf(name).some((word) => SECRET_WORDS.has(word));
+
+export function makeRedactor(secrets: Iterable<string> = []): Redactor {
+  const known = new Set<string>();
+
+  function learn(secret: string): void {
+    if (secret.length >= SHORTEST_SECRET) known.add(secret);
+  }
+
+  function text(original: string): string {
+    let redacted = original;
+    for (const secret of known) {
+      if (redacted.includes(secret)) redacted = redacted.replaceAll(secret, HIDDEN);
+    }
+    for (const [pattern, shown] of SECRET_IN_TEXT) redacted = redacted.replace(pattern, shown);
+    return redacted;
+  }
+
+  function value(original: unknown, above: readonly object[]): unknown {
+    if (typeof original === 'string') return text(original);
+    if (typeof original !== 'object' || original === null) return original;
+    if (above.includes(original)) return '[circular]';
+    const path = [...above, original];
+    if (Array.isArray(original)) return original.map((item) => value(item, path));
+    const entries = Object.entries(original).map(([name, inner]) => {
+      const mayShow = inner === undefined || inner === null || typeof inner === 'boolean' || !isSecretName(name);
+      return [name, mayShow ? value(inner, path) : HIDDEN];
+    });
+    return Object.fromEntries(entries);
+  }
+
+  for (const secret of secrets) learn(secret);
+  return { learn, text, fields: <T>(fields: T) => value(fields, []) as T };
+}

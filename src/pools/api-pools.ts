@@ -1,0 +1,106 @@
+// The source `api`: its documents are kept in the store itself, so they survive a restart.
+import { Fault } from '#core/fault.ts';
+import type { Pool } from '#core/pool.ts';
+import { API_SOURCE, type DocumentState, documentId } from '#core/source.ts';
+import { drop, put } from '#core/store.ts';
+import { describeDocument } from './pool-change.ts';
+import type { Expectation, Pools } from './pools.ts';
+import { readDocument } from './reading.ts';
+import type { Registry } from './registry.ts';
+import { removalChanges } from './removal.ts';
+import type { Settle } from './settle.ts';
+import { standingOf } from './standing.ts';
+
+const API = { id: API_SOURCE, trust: 'foreign' } as const;
+
+function mustExist(registry: Registry, name: string): Pool {
+  const pool = registry.poolNamed(name);
+  if (!pool) throw new Fault('missing', `There is no pool "${name}".`);
+  return pool;
+}
+
+/** Refuses what someone else owns; a pool that its owner has dropped may be taken over. */
+function mustBeOurs(registry: Registry, pool: Pool, remedy: string): void {
+  if (pool.owner.source === API_SOURCE || standingOf(registry, pool) === 'dropped') return;
+  throw new Fault('conflict', `Pool "${pool.name}" is owned by ${describeDocument(pool.owner)}.`, { remedy });
+}
+
+/** Revision 0 expects that there is no such pool yet. */
+function mustBeAsExpected(pool: Pool | undefined, name: string, { revision }: Expectation): void {
+  if (revision === undefined || revision === (pool?.revision ?? 0)) return;
+  const now = pool ? `is at revision ${pool.revision}` : 'does not exist';
+  throw new Fault('stale', `Pool "${name}" ${now}, not at ${revision} as expected.`);
+}
+
+/** Reads again what the API defined before this process started. */
+export function loadApiPools(registry: Registry, settle: Settle): void {
+  const { view } = registry.deps.store;
+  for (const { key, version, text = '' } of view.documents.by('source', API_SOURCE)) {
+    const { spec, fault } = readDocument(registry.deps.readPool, API, text);
+    registry.claims.set({ source: API_SOURCE, key, version, spec, fault });
+  }
+  for (const { spec } of [...registry.claims.of(API_SOURCE).values()]) {
+    if (spec) settle(spec.name);
+  }
+  for (const pool of [...view.pools.by('source', API_SOURCE)]) {
+    const isOrphan = !pool.removal && !registry.claims.get(API_SOURCE, pool.owner.key);
+    if (isOrphan) void registry.commit(removalChanges(registry, pool, { why: 'Its document is gone.' }));
+  }
+}
+
+export function apiPools(registry: Registry, settle: Settle): Pick<Pools, 'define' | 'remove' | 'pause'> {
+  const { store, clock, journal } = registry.deps;
+  const { view } = store;
+
+  return {
+    async define(text, expect, actor) {
+      const { spec, fault } = readDocument(registry.deps.readPool, API, text);
+      if (fault) throw fault;
+      const { name } = spec;
+      const before = registry.poolNamed(name);
+      if (before) mustBeOurs(registry, before, 'Change the document there, or give this pool another name.');
+      mustBeAsExpected(before, name, expect);
+      const id = documentId(API_SOURCE, name);
+      const document = view.documents.get(id);
+      const isSameText = document?.text === text;
+      const version = isSameText ? document.version : String(Number(document?.version ?? 0) + 1);
+      registry.claims.set({ source: API_SOURCE, key: name, version, spec });
+      const row: DocumentState = { ...document, id, source: API_SOURCE, key: name, version, text, missed: 0 };
+      if (!isSameText) void registry.commit([put('documents', row)]);
+      settle(name, actor);
+      const pool = mustExist(registry, name);
+      await store.durable();
+      return pool;
+    },
+    async remove(name, expect, actor) {
+      const pool = mustExist(registry, name);
+      if (pool.owner.source !== API_SOURCE) {
+        const remedy = 'Remove the document there; if that source is gone, approve the removal that is held.';
+        throw new Fault('conflict', `Pool "${name}" is owned by ${describeDocument(pool.owner)}.`, { remedy });
+      }
+      mustBeAsExpected(pool, name, expect);
+      if (pool.removal) return pool;
+      registry.claims.delete(API_SOURCE, name);
+      void registry.commit([drop('documents', documentId(API_SOURCE, name))]);
+      settle(name, actor);
+      const settled = mustExist(registry, name);
+      if (settled.owner.source === API_SOURCE) {
+        void registry.commit(removalChanges(registry, settled, { why: `Removed by ${actor.who}.`, actor }));
+      }
+      const answer = mustExist(registry, name);
+      await store.durable();
+      return answer;
+    },
+    async pause(name, isPaused, actor) {
+      const pool = mustExist(registry, name);
+      if ((pool.pausedAt !== undefined) === isPaused) return pool;
+      const at = clock.now();
+      const next: Pool = { ...pool, pausedAt: isPaused ? at : undefined, changedAt: at, revision: pool.revision + 1 };
+      const kind = isPaused ? 'pool.paused' : 'pool.resumed';
+      const message = isPaused ? 'Paused: nothing is launched or removed.' : 'Resumed.';
+      const event = journal.event({ kind, subject: `pool/${name}`, pool: pool.id, message }, actor);
+      await registry.commit([put('pools', next), event]);
+      return next;
+    },
+  };
+}

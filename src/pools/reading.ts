@@ -1,0 +1,90 @@
+// Turns the text of a document into a definition, or into the fault that says what is wrong with it and where.
+import { Fault } from '#core/fault.ts';
+import type { PoolSpec } from '#core/pool.ts';
+import type { Allow, OpenedSource } from './opened-source.ts';
+
+/** One thing that is wrong in a document, and where. */
+export interface Problem {
+  /** As the user wrote it: `auto_scaler.max_agents`; empty for the document itself. */
+  readonly path: string;
+  readonly line?: number | undefined;
+  readonly column?: number | undefined;
+  readonly message: string;
+}
+
+/** Reads the text of one pool document: JSON or YAML, whole or not at all. */
+export type ReadPool = (
+  text: string,
+  options: { readonly trust: OpenedSource['trust'] },
+) =>
+  | { readonly spec: PoolSpec; readonly problems?: undefined; readonly warnings?: readonly Problem[] }
+  | { readonly problems: readonly Problem[]; readonly spec?: undefined; readonly warnings?: readonly Problem[] };
+
+export type Reading =
+  | { readonly spec: PoolSpec; readonly fault?: undefined; readonly warnings: readonly string[] }
+  | { readonly fault: Fault; readonly spec?: undefined; readonly warnings?: undefined };
+
+const MOST_SHOWN = 10;
+
+function placeOf({ path, line, column }: Problem): string | undefined {
+  const spot = line === undefined ? '' : `line ${line}${column === undefined ? '' : `, column ${column}`}`;
+  return [spot, path].filter(Boolean).join(': ') || undefined;
+}
+
+function described(problem: Problem): string {
+  const place = placeOf(problem);
+  return place ? `${place}: ${problem.message}` : problem.message;
+}
+
+function faultOf(problems: readonly Problem[]): Fault {
+  const [first, ...others] = problems;
+  if (!first) return new Fault('internal', 'The document was refused without a reason.');
+  const further = others.slice(0, MOST_SHOWN - 1).map(described);
+  const left = others.length - further.length;
+  if (left > 0) further.push(`and ${left} more.`);
+  return new Fault('invalid', [first.message, ...further].join(' '), {
+    at: placeOf(first),
+    remedy: 'Correct the document; until then its last good version stays in force.',
+  });
+}
+
+function forbidden(source: string, at: string, message: string): Fault {
+  return new Fault('denied', message, {
+    at,
+    remedy: `Change the document, or what the operator's configuration allows the source "${source}".`,
+  });
+}
+
+/** Why the operator's limits for this source refuse the definition, if they do. */
+function refusal(source: string, allow: Allow, spec: PoolSpec): Fault | undefined {
+  const { backends, maxAgents, namePrefix } = allow;
+  if (namePrefix !== undefined && !spec.name.startsWith(namePrefix)) {
+    return forbidden(source, 'name', `Pools of this source must have names that begin with "${namePrefix}".`);
+  }
+  const offer = backends && spec.offers.find(({ kind }) => !backends.includes(kind));
+  if (offer) {
+    const known = backends.join(', ') || 'none';
+    return forbidden(source, 'auto_scaler.backend', `This source may not use "${offer.kind}", only: ${known}.`);
+  }
+  if (maxAgents !== undefined && spec.scaling.maxAgents > maxAgents) {
+    const message = `Pools of this source may have at most ${maxAgents} agents, not ${spec.scaling.maxAgents}.`;
+    return forbidden(source, 'auto_scaler.max_agents', message);
+  }
+  return undefined;
+}
+
+/** Never throws: whatever a document does to the reader is that document's fault alone. */
+export function readDocument(
+  readPool: ReadPool,
+  { id, trust, allow }: Pick<OpenedSource, 'id' | 'trust' | 'allow'>,
+  text: string,
+): Reading {
+  try {
+    const result = readPool(text, { trust });
+    if (result.problems) return { fault: faultOf(result.problems) };
+    const fault = allow && refusal(id, allow, result.spec);
+    return fault ? { fault } : { spec: result.spec, warnings: (result.warnings ?? []).map(described) };
+  } catch (thrown) {
+    return { fault: Fault.from(thrown) };
+  }
+}

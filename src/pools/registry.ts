@@ -1,0 +1,91 @@
+// What the parts of this folder share: the handed-in world, what the sources say, and how each source is doing.
+import type { Clock } from '#core/clock.ts';
+import type { Fault } from '#core/fault.ts';
+import type { Log } from '#core/log.ts';
+import type { Pool } from '#core/pool.ts';
+import type { Random } from '#core/random.ts';
+import { API_SOURCE } from '#core/source.ts';
+import type { Change, Store } from '#core/store.ts';
+import type { Journal } from '#journal/journal.ts';
+import { type Claims, keepClaims } from './claims.ts';
+import type { OpenedSource } from './opened-source.ts';
+import type { ReadPool } from './reading.ts';
+
+export interface PoolsDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly journal: Pick<Journal, 'event'>;
+  readonly readPool: ReadPool;
+  readonly sources: readonly OpenedSource[];
+  /** Takes secrets out of what sources and readers say of their failures. */
+  readonly redact?: ((text: string) => string) | undefined;
+}
+
+/** How the syncs of a source went, in memory: a sync without news is not written. */
+export interface SyncTiming {
+  readonly everyMs: number;
+  readonly lastTriedAt?: number | undefined;
+  readonly lastGoodAt?: number | undefined;
+  /** How long the last good sync took. */
+  readonly durationMs?: number | undefined;
+  readonly fault?: Fault | undefined;
+  /** Failures in a row. */
+  readonly failures: number;
+}
+
+/** A configured source at work. */
+export interface Feed {
+  opened: OpenedSource;
+  readonly log: Log;
+  /** Aborted when the source is closed or replaced. */
+  readonly closed: AbortController;
+  timing: SyncTiming;
+  /** The tick at which its last good listing began; 0: not read since it was opened. */
+  readTick: number;
+  /** When the next listing is due that may confirm what is missing. */
+  nextPollMs: number;
+  /** Someone asked for a sync. */
+  isAsked: boolean;
+  /** Names that it claimed before it was opened anew, to be looked at after the next listing. */
+  readonly staleNames: Set<string>;
+  /** Its pools whose document no longer gives their name, and in how many good listings in a row that was so. */
+  readonly outgrown: Map<string, number>;
+}
+
+export interface Registry {
+  readonly deps: PoolsDeps;
+  readonly claims: Claims;
+  /** In the order of the configuration. */
+  readonly feeds: Map<string, Feed>;
+  /** Numbers moments in the order in which they happened. */
+  tick(): number;
+  poolNamed(name: string): Pool | undefined;
+  redact(text: string): string;
+  /** Applies at once. The promise may be left alone: a failed commit ends the process. */
+  commit(changes: readonly Change[]): Promise<void>;
+}
+
+export function makeRegistry(deps: PoolsDeps): Registry {
+  let ticks = 0;
+  return {
+    deps,
+    claims: keepClaims(),
+    feeds: new Map(),
+    tick: () => ++ticks,
+    redact: deps.redact ?? ((text) => text),
+    poolNamed(name) {
+      for (const pool of deps.store.view.pools.by('name', name)) return pool;
+      return undefined;
+    },
+    commit(changes) {
+      const committed = deps.store.commit(changes);
+      committed.catch(() => {});
+      return committed;
+    },
+  };
+}
+
+export const isConfigured = ({ feeds }: Registry, source: string): boolean =>
+  source === API_SOURCE || feeds.has(source);

@@ -1,0 +1,146 @@
+import { Fault } from '#core/fault.ts';
+import type { Actor } from '#core/journal.ts';
+import type { Pool } from '#core/pool.ts';
+import { API_SOURCE, type SourceState } from '#core/source.ts';
+import { type Change, drop, put } from '#core/store.ts';
+import { judge } from './hold.ts';
+import { isConfigured, type Registry } from './registry.ts';
+import { removalChanges } from './removal.ts';
+import { isSame } from './same.ts';
+import type { Drops } from './settle.ts';
+
+/** Pools that nobody defines any more, until they drain, are held, or are defined again. */
+export interface Removals extends Drops {
+  /** Looks at all of them again; after every listing, good or failed. */
+  review(): void;
+  /** Lets go what is held of this source. */
+  approve(source: string, actor: Actor): Promise<void>;
+}
+
+// An event is for people; all keys are in the state of the source.
+const MOST_KEYS_TOLD = 20;
+
+interface Note {
+  /** Who was read before this tick cannot tell whether the pool is defined again. */
+  readonly sinceTick: number;
+  /** Whether its owner, too, must be read once more. */
+  readonly isOwnerAsked: boolean;
+  readonly isHeld: boolean;
+}
+
+export function keepRemovals(registry: Registry, ask: (source: string) => void): Removals {
+  const { deps } = registry;
+  const { view } = deps.store;
+  const notes = new Map<string, Note>();
+
+  const isUnread = (source: string): boolean => registry.feeds.get(source)?.readTick === 0;
+
+  function droppedBySource(): Map<string, Pool[]> {
+    const bySource = new Map<string, Pool[]>();
+    for (const id of notes.keys()) {
+      const pool = view.pools.get(id);
+      if (!pool || pool.removal) {
+        notes.delete(id);
+        continue;
+      }
+      const dropped = bySource.get(pool.owner.source) ?? [];
+      bySource.set(pool.owner.source, dropped);
+      dropped.push(pool);
+    }
+    return bySource;
+  }
+
+  function hold(source: string, dropped: readonly Pool[], why: string): void {
+    const row = view.sources.get(source) ?? { id: source, kind: 'unknown' };
+    const keys = dropped.map(({ owner }) => owner.key).toSorted();
+    const held = { at: row.held?.at ?? deps.clock.now(), why, keys };
+    if (isSame(row.held, held)) return;
+    const changes: Change[] = [put('sources', { ...row, held })];
+    if (!row.held) {
+      deps.log('warn', 'removal held', { provisioner: source, pools: keys.length, why });
+      const message = `The removal of ${keys.length} pools is held: ${why}`;
+      const fields = { documents: keys.slice(0, MOST_KEYS_TOLD) };
+      changes.push(deps.journal.event({ kind: 'source.held', subject: `source/${source}`, message, fields }));
+    }
+    void registry.commit(changes);
+  }
+
+  function release({ held: _held, ...row }: SourceState): void {
+    void registry.commit([put('sources', row)]);
+  }
+
+  function removeAll(dropped: readonly Pool[], why: string, actor?: Actor): Change[] {
+    for (const { id } of dropped) notes.delete(id);
+    return dropped.flatMap((pool) => removalChanges(registry, pool, { why, actor }));
+  }
+
+  function noteAll(dropped: readonly Pool[], note: Partial<Note>): void {
+    for (const { id } of dropped) notes.set(id, { ...(notes.get(id) as Note), ...note });
+  }
+
+  function decide(source: string, dropped: readonly Pool[]): void {
+    const noted = dropped.map(({ id }) => notes.get(id) as Note);
+    const sinceTick = Math.max(...noted.map((note) => note.sinceTick));
+    const verdict = judge(registry, source, {
+      pools: dropped,
+      sinceTick,
+      isOwnerAsked: noted.some((n) => n.isOwnerAsked),
+    });
+    if (verdict.do === 'wait') {
+      for (const { opened } of verdict.ask) ask(opened.id);
+    } else if (verdict.do === 'hold') {
+      hold(source, dropped, verdict.why);
+      noteAll(dropped, { isHeld: true });
+    } else if (noted.some(({ isHeld }) => isHeld)) {
+      // While they were held they may have been defined anew, anywhere: all sources are read once more.
+      noteAll(dropped, { sinceTick: registry.tick(), isOwnerAsked: true, isHeld: false });
+      decide(source, dropped);
+    } else {
+      void registry.commit(removeAll(dropped, `Source "${source}" no longer defines it.`));
+    }
+  }
+
+  /** A source that is neither configured nor owns anything is forgotten. */
+  function forgetSource({ id }: SourceState): void {
+    const documents = [...view.documents.by('source', id)].map((row) => drop('documents', row.id));
+    void registry.commit([drop('sources', id), ...documents]);
+  }
+
+  return {
+    note(pool) {
+      if (pool.owner.source === API_SOURCE || notes.has(pool.id)) return;
+      notes.set(pool.id, { sinceTick: registry.tick(), isOwnerAsked: false, isHeld: false });
+    },
+    clear: ({ id }) => void notes.delete(id),
+    review() {
+      for (const [source, dropped] of droppedBySource()) decide(source, dropped);
+      const left = droppedBySource();
+      for (const row of [...view.sources.all()]) {
+        if (!isConfigured(registry, row.id) && view.pools.count('source', row.id) === 0) forgetSource(row);
+        else if (row.held && !left.has(row.id) && !isUnread(row.id)) release(row);
+      }
+    },
+    async approve(source, actor) {
+      const row = view.sources.get(source);
+      if (!row) throw new Fault('missing', `There is no source "${source}".`);
+      if (!row.held)
+        throw new Fault('conflict', `Nothing of source "${source}" is held.`, {
+          remedy: 'There is nothing to approve.',
+        });
+      if (isUnread(source)) {
+        const remedy = 'Wait for its next listing, then approve what is held then.';
+        throw new Fault('unavailable', `Source "${source}" has not been read since the server started.`, { remedy });
+      }
+      const keys = new Set(row.held.keys);
+      const dropped = (droppedBySource().get(source) ?? []).filter(({ owner }) => keys.has(owner.key));
+      const { held: _held, ...released } = row;
+      const place = registry.feeds.get(source)?.opened.place ?? row.place;
+      const message = `The removal of ${dropped.length} pools was approved.`;
+      await registry.commit([
+        put('sources', { ...released, place }),
+        deps.journal.event({ kind: 'source.approved', subject: `source/${source}`, message }, actor),
+        ...removeAll(dropped, `Source "${source}" no longer defines it; approved by ${actor.who}.`, actor),
+      ]);
+    },
+  };
+}

@@ -1,0 +1,108 @@
+// How sources and their documents are doing, computed from the store and the timings in memory.
+import type { PoolPhase } from '#core/pool.ts';
+import { poolPhase } from '#core/pool.ts';
+import { API_SOURCE, type DocumentState, type SourceState } from '#core/source.ts';
+import type { Store } from '#core/store.ts';
+import type { SyncTiming } from './registry.ts';
+
+export interface SourceStatus {
+  readonly id: string;
+  readonly kind: string;
+  /** False for a source that vanished from the configuration and still owns pools. */
+  readonly isConfigured: boolean;
+  readonly everyMs?: number | undefined;
+  readonly lastTriedAt?: number | undefined;
+  readonly lastGoodAt?: number | undefined;
+  /** Since the last good sync. */
+  readonly ageMs?: number | undefined;
+  readonly durationMs?: number | undefined;
+  readonly failures: number;
+  readonly fault?: SourceState['fault'];
+  readonly held?: SourceState['held'];
+  readonly pools: number;
+  readonly documents: number;
+  /** Documents with a fault: refused, or in conflict. */
+  readonly faulty: number;
+  /** Documents that the last good listing lacked, and whose pools still stand. */
+  readonly missing: number;
+}
+
+export interface DocumentStatus {
+  readonly key: string;
+  readonly version: string;
+  /** The folder that it lies in, by which teams part their pools. */
+  readonly team?: string | undefined;
+  readonly pool?: { readonly id: string; readonly name: string; readonly phase: PoolPhase } | undefined;
+  readonly fault?: DocumentState['fault'];
+  readonly missed: number;
+}
+
+/** What the status is computed from. */
+export interface StatusWorld {
+  readonly view: Store['view'];
+  readonly timings: ReadonlyMap<string, SyncTiming>;
+  readonly nowMs: number;
+}
+
+function countDocuments({ view }: StatusWorld, source: string): { faulty: number; missing: number } {
+  let faulty = 0;
+  let missing = 0;
+  for (const { fault, missed } of view.documents.by('source', source)) {
+    if (fault) faulty += 1;
+    if (missed > 0) missing += 1;
+  }
+  return { faulty, missing };
+}
+
+function statusOf(world: StatusWorld, row: SourceState): SourceStatus {
+  const { view, timings, nowMs } = world;
+  const timing = timings.get(row.id);
+  const lastGoodAt = timing?.lastGoodAt ?? row.lastGoodAt;
+  return {
+    id: row.id,
+    kind: row.kind,
+    isConfigured: timing !== undefined || row.id === API_SOURCE,
+    everyMs: timing?.everyMs,
+    lastTriedAt: timing?.lastTriedAt,
+    lastGoodAt,
+    ageMs: lastGoodAt === undefined ? undefined : Math.max(0, nowMs - lastGoodAt),
+    durationMs: timing?.durationMs,
+    failures: timing?.failures ?? 0,
+    fault: row.fault,
+    held: row.held,
+    pools: view.pools.count('source', row.id),
+    documents: view.documents.count('source', row.id),
+    ...countDocuments(world, row.id),
+  };
+}
+
+/** One source; undefined where there is none of that id. */
+export function sourceStatus(world: StatusWorld, id: string): SourceStatus | undefined {
+  const row = id === API_SOURCE ? { id, kind: API_SOURCE } : world.view.sources.get(id);
+  return row && statusOf(world, row);
+}
+
+/** All sources by id: the API itself, the configured ones, and those that vanished but still own pools. */
+export function listSources(world: StatusWorld): readonly SourceStatus[] {
+  const rows = [{ id: API_SOURCE, kind: API_SOURCE }, ...world.view.sources.all()];
+  return rows.map((row) => statusOf(world, row)).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** The documents of a source by key; their texts are never shown. */
+export function listDocumentStatuses({ view }: Pick<StatusWorld, 'view'>, source: string): readonly DocumentStatus[] {
+  const rows = [...view.documents.by('source', source)];
+  return rows
+    .toSorted((a, b) => (a.key < b.key ? -1 : 1))
+    .map(({ key, version, pool: id, fault, missed }) => {
+      const pool = id === undefined ? undefined : view.pools.get(id);
+      const slash = key.lastIndexOf('/');
+      return {
+        key,
+        version,
+        team: slash > 0 ? key.slice(0, slash) : undefined,
+        pool: pool && { id: pool.id, name: pool.name, phase: poolPhase(pool) },
+        fault,
+        missed,
+      };
+    });
+}

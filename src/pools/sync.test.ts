@@ -1,0 +1,173 @@
+import { expect, it } from 'vitest';
+import { Fault } from '#core/fault.ts';
+import type { Source } from '#core/provider.ts';
+import { EVERY_MS, fakeSource, ONE_INTERVAL_MS, opened, openWorld, outage, text } from './test-world.ts';
+
+it('reads each source at once and then on its own interval, with some jitter', async () => {
+  const [often, seldom] = [fakeSource(), fakeSource()];
+  const world = await openWorld([opened('often', often, { everyMs: 10_000 }), opened('seldom', seldom)]);
+  expect([often.listings, seldom.listings]).toEqual([1, 1]);
+
+  await world.clock.advance(10 * EVERY_MS);
+
+  expect(often.listings).toBeGreaterThanOrEqual(54);
+  expect(often.listings).toBeLessThanOrEqual(68);
+  expect(seldom.listings).toBeGreaterThanOrEqual(9);
+  expect(seldom.listings).toBeLessThanOrEqual(12);
+});
+
+it('reads a source at once on a hint and on request', async () => {
+  const source = fakeSource();
+  const world = await openWorld([opened('files', source)]);
+
+  source.put('a', text('a'));
+  source.hint();
+  await world.clock.settle();
+  expect(world.pool('a')).toBeDefined();
+  source.put('b', text('b'));
+  world.pools.sync('files');
+  await world.clock.settle();
+
+  expect(world.pool('b')).toBeDefined();
+  expect(() => world.pools.sync('nobody')).toThrow(Fault);
+});
+
+it('shows a source that fails, keeps its pools, and tells of failure and recovery once', async () => {
+  const source = fakeSource({ a: text('a') });
+  const world = await openWorld([opened('files', source)]);
+
+  source.fault = outage();
+  await world.intervals(10);
+  expect(world.source('files')?.fault).toMatchObject({ kind: 'unavailable', message: 'The source is away.' });
+  expect(world.pool('a')?.revision).toBe(1);
+  source.fault = undefined;
+  await world.intervals();
+
+  expect(world.source('files')?.fault).toBeUndefined();
+  expect(world.eventKinds()).toEqual(['pool.created', 'source.failed', 'source.recovered']);
+  const failures = world.lines.filter(({ message }) => message === 'source failed');
+  expect(failures.length).toBeGreaterThan(5);
+  expect(failures.every(({ fields }) => fields?.provisioner === 'files')).toBe(true);
+});
+
+it('retries a failed source no later than its interval, and no earlier than the source asks', async () => {
+  const source = fakeSource();
+  const world = await openWorld([opened('files', source, { everyMs: 10_000 })]);
+  source.fault = new Fault('denied', 'No rights.');
+  await world.clock.advance(11_000);
+  const before = source.listings;
+
+  await world.clock.advance(22_000);
+  expect(source.listings).toBeGreaterThanOrEqual(before + 2);
+  source.fault = new Fault('throttled', 'Slow down.', { retryAfterMs: 120_000 });
+  await world.clock.advance(12_000);
+  const throttled = source.listings;
+  await world.clock.advance(100_000);
+
+  expect(source.listings).toBe(throttled);
+});
+
+it('lets a source that hangs delay nobody else, and gives up on it after a while', async () => {
+  const hanging: Source = { documents: () => new Promise(() => {}) };
+  const good = fakeSource({ a: text('a') });
+
+  const world = await openWorld([opened('hanging', hanging), opened('good', good)]);
+  expect(world.pool('a')).toBeDefined();
+  await world.clock.advance(11 * 60_000);
+
+  expect(world.source('hanging')?.fault?.kind).toBe('unavailable');
+  expect(good.listings).toBeGreaterThan(9);
+});
+
+it('aborts a listing when the source is taken out, and ignores what it still answers', async () => {
+  let aborted = false;
+  let answer: (documents: []) => void = () => {};
+  const slow: Source = {
+    documents: (_held, signal) =>
+      new Promise((resolve) => {
+        answer = resolve;
+        signal.addEventListener('abort', () => {
+          aborted = true;
+        });
+      }),
+  };
+  const world = await openWorld([opened('slow', slow)]);
+
+  world.pools.setSources([]);
+  answer([]);
+  await world.clock.settle();
+
+  expect(aborted).toBe(true);
+  expect(world.source('slow')).toBeUndefined();
+  expect(world.eventKinds()).toEqual([]);
+});
+
+it('stops at once while a listing is under way, and stops watching', async () => {
+  const watched = fakeSource();
+  const world = await openWorld([opened('hanging', { documents: () => new Promise(() => {}) }), opened('w', watched)]);
+  expect(watched.isWatched).toBe(true);
+
+  await world.stop();
+
+  expect(watched.isWatched).toBe(false);
+  await world.intervals(2);
+  expect(watched.listings).toBe(1);
+});
+
+it('keeps what it has read of a source whose interval alone changed', async () => {
+  const source = fakeSource({ a: text('a') });
+  const world = await openWorld([opened('files', source)]);
+
+  world.pools.setSources([opened('files', source, { everyMs: 1_000 })]);
+  await world.clock.advance(10_000);
+
+  expect(source.textsSent).toBe(1);
+  expect(source.listings).toBeGreaterThan(8);
+});
+
+it('reads everything again under changed rules', async () => {
+  const source = fakeSource({ a: text({ name: 'a', max: 5 }), b: text('b') });
+  const world = await openWorld([opened('files', source)]);
+
+  world.pools.setSources([opened('files', source, { allow: { maxAgents: 2 } })]);
+  await world.intervals(3);
+
+  expect(world.document('files', 'a')?.fault?.kind).toBe('denied');
+  expect(world.pool('a')?.revision).toBe(1);
+  expect(world.pool('b')?.revision).toBe(1);
+});
+
+it('refuses two sources of one name, and one that is called api, before it changes anything', async () => {
+  const good = opened('good', fakeSource({ a: text('a') }));
+  const world = await openWorld([good]);
+
+  expect(() => world.pools.setSources([opened('x', fakeSource()), opened('x', fakeSource())])).toThrow(/"x"/);
+  expect(() => world.pools.setSources([opened('api', fakeSource())])).toThrow(/"api"/);
+
+  await world.clock.advance(ONE_INTERVAL_MS);
+  expect(world.source('good')).toBeDefined();
+});
+
+it('lets a source that cannot be watched be polled', async () => {
+  const source = fakeSource({ a: text('a') });
+  source.watch = () => {
+    throw new Error('no watches here');
+  };
+
+  const world = await openWorld([opened('files', source)]);
+
+  expect(world.pool('a')).toBeDefined();
+});
+
+it('takes the first of two documents with one key', async () => {
+  const source = fakeSource();
+  source.documents = async () => [
+    { key: 'k', version: '1', text: text('a') },
+    { key: 'k', version: '2', text: text('b') },
+  ];
+
+  const world = await openWorld([opened('files', source)]);
+
+  expect(world.pool('a')).toBeDefined();
+  expect(world.pool('b')).toBeUndefined();
+});
