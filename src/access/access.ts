@@ -1,0 +1,141 @@
+import type { Role, Token } from '#core/access.ts';
+import type { Clock } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
+import { idMaker } from '#core/id.ts';
+import { type Actor, SELF } from '#core/journal.ts';
+import type { Log } from '#core/log.ts';
+import type { Random } from '#core/random.ts';
+import type { Store } from '#core/store.ts';
+import { ensureAdminToken } from './admin-token.ts';
+import { type Admission, admit, type JoinRequest } from './door.ts';
+import { launchToken, verifyLaunchToken } from './launch-token.ts';
+import { type LoginLink, openLogins } from './login.ts';
+import { openSecrets } from './secrets.ts';
+import { fingerprintOf, issueClient, issueServerIdentity, type KeyPair, type ServerIdentity } from './tls.ts';
+import { type IssuedToken, isAtLeast, type NewToken, openTokens, type TokensDeps } from './tokens.ts';
+
+/** Who calls, and what they may do. */
+export interface Caller extends Actor {
+  readonly role: Role;
+  /** The id of the token shown. */
+  readonly token: string;
+  /** A browser's cookie goes along by itself, so what comes with one must prove its origin. */
+  readonly by: 'header' | 'cookie';
+}
+
+/** What a request shows of its sender. */
+export interface Credentials {
+  readonly authorization?: string | undefined;
+  readonly cookie?: string | undefined;
+  readonly from: string;
+}
+
+/** Tokens, roles, the door for agents, and certificates. */
+export interface Access {
+  /** The same for the same launch, always; never stored. */
+  launchToken(launch: string): string;
+  verifyLaunchToken(token: string): string | undefined;
+  /** Lets an agent in by its pool's `agent_auth`, or throws a `Fault`. */
+  admit(request: JoinRequest): Admission;
+  /** Throws `unauthenticated` where the credentials are absent or worth nothing. */
+  authenticate(credentials: Credentials): Caller;
+  /** Whether what they showed is still worth the same; asked again while a long answer goes on. */
+  stillHolds(caller: Caller): boolean;
+  createToken(wanted: NewToken, actor: Actor): Promise<IssuedToken>;
+  revokeToken(id: string, actor: Actor): Promise<Token>;
+  /** A code that lets one browser in, once, within five minutes, with at most the caller's role. */
+  createLoginLink(role: Role, caller: Caller): LoginLink;
+  exchangeLogin(code: string, from: string): Promise<IssuedToken>;
+  /** The authority of this cluster: what agents trust, and what signs their certificates. */
+  readonly ca: { readonly certificate: string; readonly fingerprint: string };
+  issueServerIdentity(addresses: readonly string[]): ServerIdentity;
+  issueAgentCertificate(name: string): KeyPair;
+}
+
+export interface AccessDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly event: TokensDeps['event'];
+  /** Where the admin token of this machine is kept; absent: nowhere. */
+  readonly dataDir?: string | undefined;
+}
+
+export const SESSION_COOKIE = 'muster_session';
+
+function shownToken({ authorization, cookie }: Credentials): { text: string; by: Caller['by'] } | undefined {
+  const bearer = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
+  if (bearer !== undefined) return { text: bearer, by: 'header' };
+  if (authorization !== undefined) return undefined;
+  for (const pair of cookie?.split(';') ?? []) {
+    const [name, value] = pair.trim().split('=', 2);
+    if (name === SESSION_COOKIE && value) return { text: value, by: 'cookie' };
+  }
+  return undefined;
+}
+
+/** Opens access on this store; at the first start it makes the cluster's secrets and an admin token. */
+export async function openAccess(deps: AccessDeps): Promise<Access> {
+  const { store, clock, random, log } = deps;
+  const secrets = await openSecrets(store, clock, random);
+  const tokens = openTokens({ ...deps, newId: idMaker(() => clock.now(), random) });
+  const logins = openLogins(tokens, clock, random);
+  if (deps.dataDir !== undefined) await ensureAdminToken(deps.dataDir, tokens, store);
+  const verify = (token: string): string | undefined => verifyLaunchToken(secrets.launchRoot, token);
+  const warned = new Set<string>();
+
+  /** Once a pool and start: it is the setting that deserves the warning, not each agent. */
+  function admittedByNetwork({ pool, name, proof }: JoinRequest): void {
+    if (warned.has(pool.id)) return;
+    warned.add(pool.id);
+    log('warn', 'agent admitted by its network alone', { pool: pool.name, agent: name, from: proof.peerAddress });
+    const message = `Agents from ${pool.spec.agentNetworks.join(', ')} join pool ${pool.name} without a token; the first was ${name} from ${proof.peerAddress}.`;
+    const event = deps.event({ kind: 'pool.open', subject: `pool/${pool.name}`, pool: pool.id, message }, SELF);
+    store.commit([event]).catch(() => {}); // A store that fails ends the process by itself.
+  }
+
+  return {
+    launchToken: (launch) => launchToken(secrets.launchRoot, launch),
+    verifyLaunchToken: verify,
+    admit: (request) => admit(request, { tokens, verifyLaunchToken: verify, admittedByNetwork }),
+    authenticate(credentials) {
+      const shown = shownToken(credentials);
+      if (!shown) {
+        const remedy =
+          'Send the header `Authorization: Bearer TOKEN`; the first token is in admin.token of the data directory.';
+        throw new Fault('unauthenticated', 'This needs a token.', { remedy });
+      }
+      const token = tokens.find(shown.text);
+      if (!token || !('role' in token.use)) {
+        throw new Fault('unauthenticated', 'This token is unknown, expired or revoked.');
+      }
+      return {
+        who: `token:${token.name}`,
+        from: credentials.from,
+        role: token.use.role,
+        token: token.id,
+        by: shown.by,
+      };
+    },
+    stillHolds(caller) {
+      const token = store.view.tokens.get(caller.token);
+      return token !== undefined && (token.expiresAt === undefined || token.expiresAt > clock.now());
+    },
+    createToken: tokens.create,
+    revokeToken: tokens.revoke,
+    createLoginLink(role, caller) {
+      if (!isAtLeast(caller.role, role)) {
+        throw new Fault('denied', `A ${caller.role} cannot make a login link for role ${role}.`);
+      }
+      return logins.createLink(role, caller);
+    },
+    exchangeLogin: logins.exchange,
+    ca: {
+      certificate: secrets.authority.certificate,
+      fingerprint: fingerprintOf(secrets.authority.certificate),
+    },
+    issueServerIdentity: (addresses) => issueServerIdentity(secrets.authority, addresses, { clock, random }),
+    issueAgentCertificate: (name) => issueClient(secrets.authority, name, { clock, random }),
+  };
+}

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import type { Role } from '#core/access.ts';
+import type { Clock } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
+import type { Actor } from '#core/journal.ts';
+import type { Random } from '#core/random.ts';
+import type { IssuedToken, Tokens } from './tokens.ts';
+
+export interface LoginLink {
+  readonly code: string;
+  readonly expiresAt: number;
+}
+
+/** Lets a browser in without showing it a lasting token: a link that is good once, for a short time. */
+export interface Logins {
+  createLink(role: Role, actor: Actor): LoginLink;
+  /** A token for the session of that browser; the code is void from now on. */
+  exchange(code: string, from: string): Promise<IssuedToken>;
+}
+
+const LINK_MS = 5 * 60_000;
+const BROWSER_SESSION_MS = 12 * 3_600_000;
+// Nobody needs more at a time; a caller gone wild must not fill the memory.
+const MOST_LINKS = 1_000;
+
+interface Waiting {
+  readonly role: Role;
+  readonly who: string;
+  readonly expiresAt: number;
+}
+
+const hashOf = (code: string): string => createHash('sha256').update(code).digest('hex');
+
+export function openLogins(tokens: Tokens, clock: Clock, random: Random): Logins {
+  // In memory only: a link made just before a restart is made again.
+  const waiting = new Map<string, Waiting>();
+
+  function forgetOld(): void {
+    for (const [hash, link] of waiting) {
+      if (link.expiresAt <= clock.now() || waiting.size >= MOST_LINKS) waiting.delete(hash);
+    }
+  }
+
+  return {
+    createLink(role, actor) {
+      forgetOld();
+      const code = Buffer.from(random.bytes(32)).toString('base64url');
+      const expiresAt = clock.now() + LINK_MS;
+      waiting.set(hashOf(code), { role, who: actor.who, expiresAt });
+      return { code, expiresAt };
+    },
+    async exchange(code, from) {
+      const link = waiting.get(hashOf(code));
+      waiting.delete(hashOf(code));
+      if (!link || link.expiresAt <= clock.now()) {
+        const remedy = 'Ask for a new one with `muster login`.';
+        throw new Fault('unauthenticated', 'This login link was used before, or is too old.', { remedy });
+      }
+      const expiresAt = clock.now() + BROWSER_SESSION_MS;
+      return tokens.create({ name: 'browser', use: { role: link.role }, expiresAt }, { who: link.who, from });
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { Fault } from '#core/fault.ts';
+import { seededRandom } from '#core/random.ts';
+import { VirtualClock } from '#core/virtual-clock.ts';
+import { chooseTls, DAY_MS, issueServerIdentity, mustUseTls, newAuthority, ownIdentity } from './tls.ts';
+
+describe('TLS', () => {
+  it('is required beyond loopback, and turning it off there is warned of', () => {
+    expect(['127.0.0.1', '::1', 'localhost'].map(mustUseTls)).toEqual([false, false, false]);
+    expect(['', '0.0.0.0', '::', '10.0.0.1', 'muster.example.org'].map(mustUseTls)).not.toContain(false);
+    expect(chooseTls('127.0.0.1', 'auto')).toEqual({ isOn: false });
+    expect(chooseTls('127.0.0.1', 'off')).toEqual({ isOn: false });
+    expect(chooseTls('0.0.0.0', 'auto')).toEqual({ isOn: true });
+    expect(chooseTls('127.0.0.1', 'on')).toEqual({ isOn: true });
+    expect(chooseTls('0.0.0.0', 'off').warning).toContain('TLS is off beyond loopback');
+  });
+
+  it("takes the operator's own certificate, and says what is wrong with a bad one", async () => {
+    const clock = new VirtualClock();
+    const means = { clock, random: seededRandom(1) };
+    const authority = newAuthority(means);
+    const good = issueServerIdentity(authority, [], means);
+    const other = issueServerIdentity(authority, [], means);
+    const why = (key: string, certificate: string): string => {
+      try {
+        ownIdentity({ key, certificate }, clock);
+        return '';
+      } catch (thrown) {
+        return Fault.from(thrown).message;
+      }
+    };
+
+    const taken = ownIdentity({ key: good.key, certificate: good.certificate }, clock);
+    const mixed = why(other.key, good.certificate);
+    const garbage = why('x', 'y');
+    await clock.advance(400 * DAY_MS);
+    const late = why(good.key, good.certificate);
+
+    expect(taken).toMatchObject({ ca: undefined, certificate: good.certificate });
+    expect(mixed).toContain('does not belong');
+    expect(garbage).toContain('cannot be read');
+    expect(late).toContain('ended on 2027-');
+  });
+});

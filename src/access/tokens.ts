@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { ROLES, type Role, type Token } from '#core/access.ts';
+import type { Clock } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
+import type { Actor, EventRow } from '#core/journal.ts';
+import type { Random } from '#core/random.ts';
+import { type Change, drop, put, type Store } from '#core/store.ts';
+
+export interface NewToken {
+  readonly name: string;
+  readonly use: Token['use'];
+  readonly expiresAt?: number | undefined;
+}
+
+/** A token and its text, which is told once and not kept. */
+export interface IssuedToken {
+  readonly token: Token;
+  readonly text: string;
+}
+
+export interface Tokens {
+  create(wanted: NewToken, actor: Actor): Promise<IssuedToken>;
+  revoke(id: string, actor: Actor): Promise<Token>;
+  /** The token of that text, unless it has expired. */
+  find(text: string): Token | undefined;
+}
+
+export interface TokensDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly newId: () => string;
+  /** A change that records what happened, committed together with it. */
+  event(event: Pick<EventRow, 'kind' | 'subject' | 'message' | 'pool'>, actor?: Actor): Change;
+}
+
+// Long enough to see in the list why something stopped working.
+const EXPIRED_KEPT_MS = 7 * 86_400_000;
+
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** Whether a role includes another: viewer < operator < admin. */
+export function isAtLeast(role: Role, needed: Role): boolean {
+  return ROLES.indexOf(role) >= ROLES.indexOf(needed);
+}
+
+const useText = (use: Token['use']): string => ('role' in use ? `role ${use.role}` : `joining pool ${use.join}`);
+
+export function openTokens({ store, clock, random, newId, event }: TokensDeps): Tokens {
+  const isOver = (token: Token, graceMs = 0): boolean =>
+    token.expiresAt !== undefined && token.expiresAt + graceMs <= clock.now();
+
+  function* forgotten(): Iterable<Change> {
+    for (const token of store.view.tokens.all()) if (isOver(token, EXPIRED_KEPT_MS)) yield drop('tokens', token.id);
+  }
+
+  return {
+    async create({ name, use, expiresAt }, actor) {
+      const prefix = 'role' in use ? 'mat_' : 'mjt_';
+      const text = prefix + Buffer.from(random.bytes(32)).toString('base64url');
+      const token: Token = {
+        id: newId(),
+        name,
+        hash: hashOf(text),
+        use,
+        createdAt: clock.now(),
+        createdBy: actor.who,
+        expiresAt,
+      };
+      const message = `Token ${name} created for ${useText(use)}.`;
+      const pool = 'join' in use ? use.join : undefined;
+      await store.commit([
+        ...forgotten(),
+        put('tokens', token),
+        event({ kind: 'token.created', subject: `token/${token.id}`, message, pool }, actor),
+      ]);
+      return { token, text };
+    },
+    async revoke(id, actor) {
+      const token = store.view.tokens.get(id);
+      if (!token) throw new Fault('missing', `There is no token ${id}.`);
+      const message = `Token ${token.name} revoked.`;
+      await store.commit([
+        drop('tokens', id),
+        event({ kind: 'token.revoked', subject: `token/${id}`, message }, actor),
+      ]);
+      return token;
+    },
+    find(text) {
+      const [token] = store.view.tokens.by('hash', hashOf(text));
+      return token && !isOver(token) ? token : undefined;
+    },
+  };
+}
