@@ -1,51 +1,48 @@
-import type { Scaling } from '#core/pool.ts';
-import type { WorkerPhase } from '#core/worker.ts';
+import type { Facts, Plan } from './facts.ts';
+import { type Ledger, openLedger } from './ledger.ts';
+import { removeOverdue } from './overdue.ts';
+import { grow, shrink } from './scale.ts';
+import * as words from './words.ts';
 
-/** One worker, as far as the decision needs it. `unknown` is a machine listed without a record. */
-export interface WorkerFact {
-  readonly name: string;
-  readonly phase: WorkerPhase | 'unknown';
-  readonly slots: number;
-  readonly freeSlots: number;
-  /** When it became idle, was asked for, was lost or was first seen, according to its phase. */
-  readonly sinceMs: number;
+export type { Action, Facts, Plan, WorkerFact } from './facts.ts';
+
+/** What to do about a pool, and why. The same facts always give the same plan. */
+export function plan(facts: Facts): Plan {
+  const ledger = openLedger(facts);
+  const saying = facts.isFrozen || facts.isPaused ? words.held(facts) : decide(facts, ledger);
+  const { actions, againAtMs, surplusSinceMs } = ledger;
+  return {
+    actions,
+    why: saying.why,
+    unless: saying.unless,
+    surplusSinceMs,
+    againAfterMs: againAtMs === Number.POSITIVE_INFINITY ? undefined : Math.max(0, againAtMs - facts.nowMs),
+    figures: words.figures(facts, ledger),
+  };
 }
 
-/** All that a decision rests on. */
-export interface Facts {
-  readonly nowMs: number;
-  readonly scaling: Scaling;
-  readonly workers: readonly WorkerFact[];
-  /** Sessions that wait for a slot. */
-  readonly queued: number;
-  readonly canLaunch: boolean;
-  /** False until the cloud has been listed and its unknown machines are settled. */
-  readonly isReady: boolean;
-  /** Launching failed; not before this time again. */
-  readonly coolingUntilMs?: number | undefined;
-  readonly coolingWhy?: string | undefined;
-  readonly isPaused: boolean;
-  readonly isFrozen: boolean;
-  readonly isRemoving: boolean;
-  /** Machines keep failing to join: nothing is launched until this time. */
-  readonly runawayUntilMs?: number | undefined;
-  /** Since when there has been a worker too many; what the last plan answered. */
-  readonly surplusSinceMs?: number | undefined;
+function decide(facts: Facts, ledger: Ledger): words.Saying {
+  if (facts.isRemoving) return removeAll(facts, ledger);
+  removeOverdue(facts, ledger);
+  if (!facts.canLaunch) return words.after(ledger, words.MANUAL);
+  if (!facts.isReady) return words.after(ledger, words.NOT_READY);
+  const growth = grow(facts, ledger);
+  const shrinkage = growth.needed > 0 ? undefined : shrink(facts, ledger);
+  return words.after(ledger, shrinkage ? words.shrinking(facts, shrinkage) : words.growing(facts, growth));
 }
 
-export type Action =
-  | { readonly do: 'launch'; readonly count: number; readonly why: string }
-  | { readonly do: 'remove'; readonly worker: string; readonly why: string };
-
-export interface Plan {
-  readonly actions: readonly Action[];
-  /** One sentence for people: what and why, or why nothing. */
-  readonly why: string;
-  /** What would have to change for another decision. */
-  readonly unless: string;
-  readonly surplusSinceMs?: number | undefined;
-  /** When the passing of time alone may change the plan. */
-  readonly againAfterMs?: number | undefined;
-  /** The figures behind it, for the journal and for `pool why`. */
-  readonly figures: Readonly<Record<string, number | boolean>>;
+/** Whatever has no session goes at once; the others finish first. */
+function removeAll(facts: Facts, ledger: Ledger): words.Saying {
+  const why = 'the pool is being removed';
+  let going = 0;
+  let staying = 0;
+  for (const worker of facts.workers) {
+    if (worker.phase === 'unknown' || worker.phase === 'deleting') continue;
+    if (worker.freeSlots < worker.slots) staying += 1;
+    else {
+      going += 1;
+      if (worker.phase !== 'draining') ledger.actions.push({ do: 'remove', worker: worker.name, why });
+    }
+  }
+  return words.removingPool(going, staying);
 }

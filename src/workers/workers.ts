@@ -1,7 +1,21 @@
 import type { Hello, JoinProof } from '#core/agent-link.ts';
+import { Fault } from '#core/fault.ts';
 import type { Actor } from '#core/journal.ts';
-import type { Agent, Freeze, Worker } from '#core/worker.ts';
+import { startLoop } from '#core/loop.ts';
+import { drop, type Store } from '#core/store.ts';
+import { type Agent, FLEET, type Freeze, type Worker } from '#core/worker.ts';
 import type { Plan } from '../autoscaler/plan.ts';
+import { drainWorker } from './drain.ts';
+import { freeze, thaw } from './freeze.ts';
+import { openDoor } from './join.ts';
+import { type Kit, openKit, type WorkersDeps } from './kit.ts';
+import { leave } from './loss.ts';
+import { followOffers } from './offers.ts';
+import { passOver, planFor } from './reconcile.ts';
+import { startSweep } from './sweep.ts';
+
+export type { WorkersDeps } from './kit.ts';
+export { DEFAULT_TIMES, type Times } from './times.ts';
 
 /** Keeps the workers of every pool: launch, join, drain, loss, sweep. */
 export interface Workers {
@@ -19,4 +33,86 @@ export interface Workers {
   /** Looks at that pool again soon. */
   poke(pool: string): void;
   stop(): Promise<void>;
+}
+
+export function startWorkers(deps: WorkersDeps): Workers {
+  const { store, clock, random, log } = deps;
+  const stopping = new AbortController();
+  const loop = startLoop({ name: 'workers', clock, random, log, reconcile: (id) => passOver(kit, id) });
+  const kit: Kit = openKit(deps, stopping.signal, loop.poke);
+  const stopListening = listen(kit, loop.forget);
+  const offers = followOffers(kit);
+  const sweep = startSweep(kit);
+  for (const pool of store.view.pools.all()) loop.poke(pool.id);
+  for (const { pool } of store.view.workers.all()) if (!store.view.pools.get(pool)) loop.poke(pool);
+
+  return {
+    join: openDoor(kit),
+    leave: (name, epoch) => leave(kit, name, epoch),
+    drain: (name, actor) => drainWorker(kit, name, actor),
+    freeze: (scope, why, actor) => freeze(kit, scope, { why, actor }),
+    thaw: (scope, actor) => thaw(kit, scope, actor),
+    plan(id) {
+      const pool = store.view.pools.get(id);
+      if (!pool) throw new Fault('missing', `There is no pool ${id}.`);
+      return planFor(kit, pool);
+    },
+    poke: loop.poke,
+    async stop() {
+      stopping.abort();
+      for (const stop of stopListening) stop();
+      offers.stop();
+      await Promise.all([loop.stop(), sweep.stop(), kit.rest()]);
+    },
+  };
+}
+
+/** Events only wake a pool; what to do it reads afresh. */
+function listen(kit: Kit, forget: (pool: string) => void): (() => void)[] {
+  const { store } = kit;
+  const pokeBoth = (after: { pool: string } | undefined, before: { pool: string } | undefined): void => {
+    const pool = after?.pool ?? before?.pool;
+    if (pool !== undefined) kit.poke(pool);
+  };
+  return [
+    store.onChange('pools', (after, _before, id) => {
+      if (after) kit.poke(id);
+      else dropPool(kit, id, forget);
+    }),
+    store.onChange('workers', (after, before, id) => {
+      if (!after) kit.vanished.delete(id);
+      pokeBoth(after, before);
+    }),
+    store.onChange('agents', pokeBoth),
+    store.onChange('freezes', (_after, _before, id) => pokeScope(store, id, kit.poke)),
+    store.onChange('sessions', (after, before) => {
+      if (after && before && after.worker === before.worker) return;
+      const pool = after?.pool ?? before?.pool;
+      if (pool !== undefined) pokeInTime(kit, pool);
+    }),
+  ];
+}
+
+function pokeScope({ view }: Store, scope: string, poke: (pool: string) => void): void {
+  if (scope !== FLEET) poke(scope);
+  else for (const pool of view.pools.all()) poke(pool.id);
+}
+
+function dropPool(kit: Kit, id: string, forget: (pool: string) => void): void {
+  forget(id);
+  if (kit.store.view.freezes.get(id)) kit.commit([drop('freezes', id)]);
+  if (kit.store.view.workers.count('pool', id) > 0) kit.poke(id);
+}
+
+/** Sessions may come and go by the thousand: a pool answers the first at once, and the rest together. */
+function pokeInTime(kit: Kit, pool: string): void {
+  const memory = kit.memoryOf(pool);
+  const waitMs = memory.passedMs + kit.times.passGapMs - kit.clock.monotonic();
+  if (waitMs <= 0) return kit.poke(pool);
+  if (memory.isPassDue) return;
+  memory.isPassDue = true;
+  kit.clock.alarm(waitMs, () => {
+    memory.isPassDue = false;
+    kit.poke(pool);
+  });
 }

@@ -1,0 +1,66 @@
+import type { Scaling } from '#core/pool.ts';
+import type { WorkerPhase } from '#core/worker.ts';
+
+/**
+ * One worker, as far as the decision needs it. `unknown` is a machine listed without a record;
+ * `returning` has joined, is away, and is expected back any moment.
+ */
+export interface WorkerFact {
+  readonly name: string;
+  readonly phase: WorkerPhase | 'unknown' | 'returning';
+  readonly slots: number;
+  /** Slots without a session; equal to `slots` where it has none at all. */
+  readonly freeSlots: number;
+  /** When it became idle, was asked for, was lost or was first seen, according to its phase. */
+  readonly sinceMs: number;
+}
+
+/** All that a decision rests on. Every time in it is on one clock that only grows. */
+export interface Facts {
+  readonly nowMs: number;
+  readonly scaling: Scaling;
+  readonly workers: readonly WorkerFact[];
+  /** Sessions that wait for a slot. */
+  readonly queued: number;
+  /** False for a manual pool, whose agents come and go by themselves. */
+  readonly canLaunch: boolean;
+  /** False until the cloud has been listed and its unknown machines are settled. */
+  readonly isReady: boolean;
+  /** Launching failed; not before this time again. */
+  readonly coolingUntilMs?: number | undefined;
+  readonly coolingWhy?: string | undefined;
+  readonly isPaused: boolean;
+  readonly isFrozen: boolean;
+  readonly isRemoving: boolean;
+  /** Machines keep failing to join: nothing is launched until this time. */
+  readonly runawayUntilMs?: number | undefined;
+  /** Machines kept failing to join, and none has since: they are launched one at a time. */
+  readonly isProbing?: boolean | undefined;
+  /** A lost worker without sessions is given up after this time. */
+  readonly lostAfterMs?: number | undefined;
+  /** Since when there has been a worker too many; what the last plan answered. */
+  readonly surplusSinceMs?: number | undefined;
+}
+
+export type Action =
+  | { readonly do: 'launch'; readonly count: number; readonly why: string }
+  | {
+      readonly do: 'remove';
+      readonly worker: string;
+      readonly why: string;
+      /** It outstayed a limit: removed for what it did, not to save money. */
+      readonly isOverdue?: boolean | undefined;
+    };
+
+export interface Plan {
+  readonly actions: readonly Action[];
+  /** One sentence for people: what and why, or why nothing. */
+  readonly why: string;
+  /** What would have to change for another decision. */
+  readonly unless: string;
+  readonly surplusSinceMs?: number | undefined;
+  /** When the passing of time alone may change the plan. */
+  readonly againAfterMs?: number | undefined;
+  /** The figures behind it, for the journal and for `pool why`. */
+  readonly figures: Readonly<Record<string, number | boolean>>;
+}

@@ -1,0 +1,183 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Facts, type Plan, plan, type WorkerFact } from './plan.ts';
+
+const NOW_MS = 1_000_000_000;
+const PHASES = [
+  'launching',
+  'booting',
+  'idle',
+  'busy',
+  'draining',
+  'lost',
+  'deleting',
+  'unknown',
+  'returning',
+] as const;
+
+const aWorker = fc
+  .record({
+    phase: fc.constantFrom(...PHASES),
+    slots: fc.integer({ min: 1, max: 8 }),
+    taken: fc.integer({ min: 0, max: 8 }),
+    agoMs: fc.integer({ min: 0, max: 2_000_000 }),
+  })
+  .map(({ phase, slots, taken, agoMs }): Omit<WorkerFact, 'name'> => {
+    const isEmpty = phase === 'idle' || phase === 'launching' || phase === 'booting';
+    const busySlots = phase === 'busy' ? Math.max(1, Math.min(taken, slots)) : isEmpty ? 0 : Math.min(taken, slots);
+    return { phase, slots, freeSlots: slots - busySlots, sinceMs: NOW_MS - agoMs };
+  });
+
+const someFacts: fc.Arbitrary<Facts> = fc.record({
+  nowMs: fc.constant(NOW_MS),
+  scaling: fc
+    .record({
+      mode: fc.constantFrom('standard', 'batch'),
+      minAgents: fc.integer({ min: 0, max: 6 }),
+      maxAgents: fc.integer({ min: 0, max: 12 }),
+      minIdleSlots: fc.integer({ min: 0, max: 10 }),
+      maxIdleSlots: fc.integer({ min: 0, max: 14 }),
+      idleDecayMs: fc.constantFrom(0, 60_000),
+      syncEveryMs: fc.constant(60_000),
+      killUnknownAfterMs: fc.constantFrom(0, 300_000),
+      slotsPerAgent: fc.integer({ min: 1, max: 5 }),
+      retryDelayMs: fc.constant(60_000),
+      errorResetAfterMs: fc.constant(90_000),
+      bootTimeoutMs: fc.constant(900_000),
+    })
+    .map((scaling) => ({ ...scaling, minAgents: Math.min(scaling.minAgents, scaling.maxAgents) })),
+  workers: fc.array(aWorker, { maxLength: 14 }).map((workers) => workers.map((w, at) => ({ ...w, name: `w${at}` }))),
+  queued: fc.integer({ min: 0, max: 12 }),
+  canLaunch: fc.boolean(),
+  isReady: fc.boolean(),
+  isPaused: fc.boolean(),
+  isFrozen: fc.boolean(),
+  isRemoving: fc.boolean(),
+  coolingUntilMs: fc.constantFrom(undefined, NOW_MS + 1_000, NOW_MS - 1_000),
+  runawayUntilMs: fc.constantFrom(undefined, NOW_MS + 1_000, NOW_MS - 1_000),
+  isProbing: fc.boolean(),
+  lostAfterMs: fc.constantFrom(undefined, 600_000),
+  surplusSinceMs: fc.constantFrom(undefined, NOW_MS - 1_000, NOW_MS - 60_000),
+});
+
+const active = {
+  canLaunch: true,
+  isReady: true,
+  isPaused: false,
+  isFrozen: false,
+  isRemoving: false,
+  isProbing: false,
+};
+const activeFacts = someFacts.map(
+  (facts): Facts => ({ ...facts, ...active, coolingUntilMs: undefined, runawayUntilMs: undefined }),
+);
+
+const launched = ({ actions }: Plan): number =>
+  actions.reduce((sum, action) => sum + (action.do === 'launch' ? action.count : 0), 0);
+const removed = ({ actions }: Plan): string[] =>
+  actions.flatMap((action) => (action.do === 'remove' ? [action.worker] : []));
+
+/** The facts after the plan was carried out and the clouds have agreed, at the same moment. */
+function carriedOut(facts: Facts, made: Plan, step: number): Facts {
+  const gone = new Set(removed(made));
+  const fresh = Array.from({ length: launched(made) }, (_, at): WorkerFact => {
+    const { slotsPerAgent: slots } = facts.scaling;
+    return { name: `new${step}-${at}`, phase: 'booting', slots, freeSlots: slots, sinceMs: facts.nowMs };
+  });
+  const workers = [...facts.workers.filter(({ name }) => !gone.has(name)), ...fresh];
+  return { ...facts, workers, surplusSinceMs: made.surplusSinceMs };
+}
+
+describe('plan', () => {
+  it('answers anything without throwing, and names only workers that are there, each once', () => {
+    fc.assert(
+      fc.property(someFacts, (facts) => {
+        const made = plan(facts);
+        const names = removed(made);
+
+        expect(new Set(names).size).toBe(names.length);
+        expect(names.every((name) => facts.workers.some((worker) => worker.name === name))).toBe(true);
+        expect(made.why).toMatch(/^[A-Z0-9].*\.$/);
+        expect(made.againAfterMs ?? 0).toBeGreaterThanOrEqual(0);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('never plans for more machines than max_agents', () => {
+    fc.assert(
+      fc.property(someFacts, (facts) => {
+        const made = plan(facts);
+
+        if (launched(made) > 0)
+          expect(facts.workers.length + launched(made)).toBeLessThanOrEqual(facts.scaling.maxAgents);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('never removes a worker with a session', () => {
+    fc.assert(
+      fc.property(someFacts, (facts) => {
+        for (const name of removed(plan(facts))) {
+          const worker = facts.workers.find((each) => each.name === name);
+          if (worker?.phase === 'unknown') continue;
+          expect(worker?.freeSlots).toBe(worker?.slots);
+        }
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('never launches and removes for size in one plan', () => {
+    fc.assert(
+      fc.property(activeFacts, (facts) => {
+        const made = plan(facts);
+        const forSize = made.actions.filter((action) => action.do === 'remove' && !action.isOverdue);
+
+        expect(launched(made) > 0 && forSize.length > 0).toBe(false);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('comes to rest when carried out, without taking back what it did', () => {
+    fc.assert(
+      fc.property(activeFacts, (facts) => {
+        let now = facts;
+        let didRemove = false;
+        for (let step = 0; step < 4; step++) {
+          const made = plan(now);
+          const forSize = made.actions.flatMap((each) =>
+            each.do === 'remove' && !each.isOverdue ? [each.worker] : [],
+          );
+          expect(forSize.filter((name) => name.startsWith('new'))).toEqual([]);
+          expect(launched(made) > 0 && didRemove).toBe(false);
+          didRemove ||= forSize.length > 0;
+          if (made.actions.length === 0) return;
+          now = carriedOut(now, made, step);
+        }
+        expect(plan(now).actions).toEqual([]);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('reaches min_idle and min_agents where max_agents and the mode allow it', () => {
+    fc.assert(
+      fc.property(activeFacts, (facts) => {
+        const made = plan(facts);
+        const then = carriedOut(facts, made, 0);
+        const { scaling } = facts;
+        const serving = then.workers.filter(({ phase }) => !['draining', 'lost', 'deleting'].includes(phase));
+        const idle = serving.reduce((sum, worker) => sum + (worker.phase === 'unknown' ? 0 : worker.freeSlots), 0);
+        const isFull = facts.workers.length + launched(made) >= scaling.maxAgents;
+
+        if (scaling.mode === 'batch' || isFull) return;
+        expect(idle - facts.queued).toBeGreaterThanOrEqual(scaling.minIdleSlots);
+        expect(serving.length).toBeGreaterThanOrEqual(scaling.minAgents);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+});

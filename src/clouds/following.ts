@@ -1,0 +1,52 @@
+import type { Offer } from '#core/pool.ts';
+
+/** Who needs which offers listed, and how often. */
+export interface Following {
+  /** Replaces what that follower asked for before; no offers means nothing any more. Answers the offers nobody follows now. */
+  set(follower: string, offers: readonly Offer[], everyMs: number): readonly string[];
+  offer(id: string): Offer | undefined;
+  /** The shortest interval that anyone asked for these offers. */
+  everyMs(offers: Iterable<string>): number;
+  followers(offers: Iterable<string>): ReadonlySet<string>;
+}
+
+export function openFollowing(): Following {
+  const offersOf = new Map<string, readonly string[]>();
+  const byOffer = new Map<string, { readonly offer: Offer; readonly followers: Map<string, number> }>();
+
+  function leave(follower: string, id: string): boolean {
+    const entry = byOffer.get(id);
+    entry?.followers.delete(follower);
+    if (entry?.followers.size !== 0) return false;
+    byOffer.delete(id);
+    return true;
+  }
+
+  return {
+    set(follower, offers, everyMs) {
+      const before = offersOf.get(follower) ?? [];
+      for (const offer of offers) {
+        const entry = byOffer.get(offer.id) ?? { offer, followers: new Map<string, number>() };
+        byOffer.set(offer.id, entry);
+        entry.followers.set(follower, everyMs);
+      }
+      const now = new Set(offers.map((offer) => offer.id));
+      if (now.size > 0) offersOf.set(follower, [...now]);
+      else offersOf.delete(follower);
+      return before.filter((id) => !now.has(id) && leave(follower, id));
+    },
+    offer: (id) => byOffer.get(id)?.offer,
+    everyMs(offers) {
+      let leastMs = Number.POSITIVE_INFINITY;
+      for (const id of offers) {
+        for (const everyMs of byOffer.get(id)?.followers.values() ?? []) leastMs = Math.min(leastMs, everyMs);
+      }
+      return leastMs;
+    },
+    followers(offers) {
+      const all = new Set<string>();
+      for (const id of offers) for (const follower of byOffer.get(id)?.followers.keys() ?? []) all.add(follower);
+      return all;
+    },
+  };
+}

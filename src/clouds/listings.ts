@@ -1,0 +1,116 @@
+import type { Clock } from '#core/clock.ts';
+import type { Fault } from '#core/fault.ts';
+import type { Log } from '#core/log.ts';
+import { type Again, startLoop } from '#core/loop.ts';
+import type { Machine } from '#core/provider.ts';
+import type { Random } from '#core/random.ts';
+import type { Listing } from './listing.ts';
+
+export interface ListingsDeps {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Machines that bear another cluster's mark are none of ours, and nobody here gets to see them. */
+  readonly cluster: string;
+  list(cloud: string, signal: AbortSignal): Promise<readonly Machine[]>;
+  everyMs(cloud: string): number;
+  heard(listing: Listing): void;
+}
+
+/** The last good listing of each cloud, renewed at its interval and on demand. */
+export interface Listings {
+  last(cloud: string): Listing | undefined;
+  /** Why the last attempt failed, where it did. */
+  fault(cloud: string): Fault | undefined;
+  /** Lists soon; many askers make one listing. */
+  refresh(cloud: string): void;
+  /** Lists soon where the interval that it waits for is longer than this. */
+  atLeastEvery(cloud: string, everyMs: number): void;
+  forget(cloud: string): void;
+  stop(): Promise<void>;
+}
+
+// On demand a cloud is listed no more often than this, nor for more than a fifth of the time.
+const LEAST_GAP_MS = 2_000;
+const GAP_FACTOR = 5;
+
+interface Kept {
+  last?: Listing;
+  fault?: Fault;
+  startedMs: number;
+  tookMs: number;
+  /** The interval that the next one waits for. */
+  everyMs: number;
+}
+
+export function startListings(deps: ListingsDeps): Listings {
+  const { clock, random, log } = deps;
+  const clouds = new Map<string, Kept>();
+  const loop = startLoop({
+    name: 'listings',
+    clock,
+    random,
+    log,
+    reconcile: pass,
+    // Wide, since each pass waits for its own cloud alone and one that hangs must not keep another waiting;
+    // bounded, since ten thousand kinds that list by starting a process would start them all at once.
+    concurrency: 256,
+    failed(cloud, fault) {
+      const kept = clouds.get(cloud);
+      if (kept) kept.fault = fault;
+    },
+  });
+
+  async function pass(cloud: string, signal: AbortSignal): Promise<Again | undefined> {
+    const kept = clouds.get(cloud);
+    if (!kept) return undefined;
+    const gapMs = Math.max(LEAST_GAP_MS, GAP_FACTOR * kept.tookMs) - (clock.monotonic() - kept.startedMs);
+    if (gapMs > 0) return { afterMs: Math.ceil(gapMs) };
+    kept.startedMs = clock.monotonic();
+    const machines = await deps.list(cloud, signal);
+    if (clouds.get(cloud) !== kept) return undefined;
+    kept.tookMs = clock.monotonic() - kept.startedMs;
+    delete kept.fault;
+    kept.last = renewed(cloud, kept, machines);
+    deps.heard(kept.last);
+    kept.everyMs = deps.everyMs(cloud);
+    return { afterMs: kept.everyMs };
+  }
+
+  function renewed(cloud: string, { last, startedMs }: Kept, machines: readonly Machine[]): Listing {
+    const byName = new Map<string, Machine>();
+    let foreign = 0;
+    for (const machine of machines) {
+      if (machine.mark && machine.mark.cluster !== deps.cluster) foreign += 1;
+      else byName.set(machine.name, machine);
+    }
+    const twice = machines.length - foreign - byName.size;
+    if (foreign + twice > 0) log('warn', 'cloud lists what it should not', { cloud, foreign, twice });
+    return {
+      cloud,
+      startedMs,
+      endedAt: clock.now(),
+      machines: byName,
+      count: (last?.count ?? 0) + 1,
+      before: last && { startedMs: last.startedMs, machines: last.machines },
+    };
+  }
+
+  return {
+    last: (cloud) => clouds.get(cloud)?.last,
+    fault: (cloud) => clouds.get(cloud)?.fault,
+    refresh(cloud) {
+      if (!clouds.has(cloud)) clouds.set(cloud, { startedMs: Number.NEGATIVE_INFINITY, tookMs: 0, everyMs: 0 });
+      // After a failure it tries again by itself, less and less often.
+      if (!clouds.get(cloud)?.fault) loop.poke(cloud);
+    },
+    atLeastEvery(cloud, everyMs) {
+      if (everyMs < (clouds.get(cloud)?.everyMs ?? 0)) loop.poke(cloud);
+    },
+    forget(cloud) {
+      clouds.delete(cloud);
+      loop.forget(cloud);
+    },
+    stop: () => loop.stop(),
+  };
+}

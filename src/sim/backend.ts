@@ -1,0 +1,236 @@
+// A cloud that exists only on a clock: machines, late lists, lost replies and calls that hang, as a script tells it.
+import { z } from 'zod';
+import type { Clock } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
+import {
+  type AnyKind,
+  type Backend,
+  kind,
+  type Launch,
+  type Machine,
+  type Outcome,
+  type Trouble,
+} from '#core/provider.ts';
+
+export type SimCallName = 'list' | 'create' | 'delete';
+
+export interface SimCall {
+  readonly name: SimCallName;
+  /** Counts the calls of that name from 1 on. */
+  readonly nth: number;
+  readonly names: readonly string[];
+}
+
+/** What goes wrong with a call. */
+export type SimEffect =
+  /** Nothing is done, and the caller hears why. */
+  | { readonly is: 'refused'; readonly fault: Fault }
+  /** All is done, and the caller hears nothing of it. */
+  | { readonly is: 'lost reply' }
+  /** No answer ever, until the caller gives up. */
+  | { readonly is: 'hang'; readonly isDone: boolean }
+  | { readonly is: 'slow'; readonly ms: number }
+  /** For create and delete, name by name: a fault (not done), `silent` (done and not told), `skipped` (neither). */
+  | { readonly is: 'partial'; of(name: string): Fault | 'silent' | 'skipped' | undefined }
+  /** For list: another answer than the truth. */
+  | { readonly is: 'answer'; of(machines: readonly Machine[]): readonly Machine[] };
+
+export interface SimMachine {
+  readonly machine: Machine;
+  readonly launch: Launch | undefined;
+  /** The name that we asked for. */
+  readonly name: string;
+}
+
+export interface SimCloudOptions {
+  readonly clock: Clock;
+  readonly cloud?: string;
+  readonly bootMs?: number;
+  readonly answerMs?: number;
+  /** How late the list shows what was made or deleted. */
+  readonly listLagMs?: number;
+  /** For how long a deleted machine is still listed as such. */
+  readonly deletingMs?: number;
+  /** False: as scripts do, it cannot mark what it makes. */
+  readonly canMark?: boolean;
+  /** The cloud insists on names of its own. */
+  readonly nameOf?: (name: string) => string;
+}
+
+/** The cloud itself: it goes on whatever becomes of those who call it. */
+export interface SimCloud {
+  /** Calls through it hang for ever once `isAlive` says no: whoever made them is dead. */
+  backend(isAlive?: () => boolean): Backend;
+  /** What truly exists now. */
+  machines(): readonly SimMachine[];
+  /** How often a machine was made for each name. */
+  readonly made: ReadonlyMap<string, number>;
+  readonly calls: readonly SimCall[];
+  /** May be set and changed at any time. */
+  script: (call: SimCall) => SimEffect | undefined;
+  /** A machine dies by itself. */
+  kill(machine: string): void;
+  trouble(machine: string, trouble: Trouble, state?: Machine['state']): void;
+  /** A machine that someone else made. */
+  add(machine: Machine): void;
+  /** Called when a machine has booted, and when it is gone. */
+  onBoot(heard: (made: SimMachine) => void): void;
+  onGone(heard: (made: SimMachine, how: 'deleted' | 'died') => void): void;
+}
+
+interface Kept extends SimMachine {
+  machine: Machine;
+  readonly listedFromMs: number;
+  /** When it stopped to exist; it is listed for a while yet. */
+  goneMs?: number;
+}
+
+export function simCloud(options: SimCloudOptions): SimCloud {
+  const { clock, cloud = 'sim', bootMs = 0, answerMs = 0, listLagMs = 0, deletingMs = 0, canMark = true } = options;
+  const nameOf = options.nameOf ?? ((name: string) => name);
+  const kept = new Map<string, Kept>();
+  const made = new Map<string, number>();
+  const everMade = new Set<string>();
+  const calls: SimCall[] = [];
+  const counts: Record<SimCallName, number> = { list: 0, create: 0, delete: 0 };
+  const booted: ((made: SimMachine) => void)[] = [];
+  const gone: ((made: SimMachine, how: 'deleted' | 'died') => void)[] = [];
+
+  function isThere(entry: Kept | undefined): entry is Kept {
+    return entry !== undefined && entry.goneMs === undefined;
+  }
+
+  /** As clouds with idempotency keys do: a repeated launch makes nothing, not even what was deleted meanwhile. */
+  function make(launch: Launch, name: string): string {
+    const machineName = nameOf(name);
+    if (everMade.has(`${launch.id} ${name}`)) return machineName;
+    everMade.add(`${launch.id} ${name}`);
+    made.set(name, (made.get(name) ?? 0) + 1);
+    const mark = canMark ? launch.mark : undefined;
+    const machine: Machine = { name: machineName, mark, createdAt: clock.now(), state: 'creating' };
+    const entry: Kept = { machine, launch, name, listedFromMs: clock.monotonic() + listLagMs };
+    kept.set(machineName, entry);
+    clock.alarm(bootMs, () => {
+      if (!isThere(entry)) return;
+      entry.machine = { ...entry.machine, state: 'running' };
+      for (const heard of booted) heard(entry);
+    });
+    return machineName;
+  }
+
+  function unmake(name: string, how: 'deleted' | 'died'): void {
+    const entry = kept.get(name);
+    if (!isThere(entry)) return;
+    entry.goneMs = clock.monotonic();
+    entry.machine = { ...entry.machine, state: 'deleting' };
+    for (const heard of gone) heard(entry, how);
+  }
+
+  function listed(): Machine[] {
+    const nowMs = clock.monotonic();
+    const machines: Machine[] = [];
+    for (const [name, entry] of kept) {
+      const untilMs =
+        entry.goneMs === undefined ? Number.POSITIVE_INFINITY : entry.goneMs + Math.max(deletingMs, listLagMs);
+      if (untilMs < nowMs || (untilMs === nowMs && untilMs === entry.goneMs)) kept.delete(name);
+      else if (entry.listedFromMs <= nowMs) machines.push(entry.machine);
+    }
+    return machines;
+  }
+
+  /** Runs a call as the script has it; `act` does one name, `answer` tells what the caller hears. */
+  async function play(call: SimCall, act: (name: string) => Outcome, signal: AbortSignal): Promise<readonly Outcome[]> {
+    const effect = sim.script(call);
+    if (effect?.is === 'refused') throw effect.fault;
+    if (effect?.is === 'hang' && !effect.isDone) await never();
+    await clock.sleep(effect?.is === 'slow' ? effect.ms : answerMs, signal);
+    const outcomes = call.names.flatMap((name) => {
+      const special = effect?.is === 'partial' ? effect.of(name) : undefined;
+      if (special instanceof Fault) return [{ name, fault: special }];
+      if (special === 'skipped') return [];
+      const outcome = act(name);
+      return special === 'silent' ? [] : [outcome];
+    });
+    if (effect?.is === 'hang') await never();
+    if (effect?.is === 'lost reply') throw new Fault('unavailable', 'The reply was lost.');
+    return outcomes;
+  }
+
+  function called(name: SimCallName, names: readonly string[]): SimCall {
+    counts[name] += 1;
+    const call = { name, nth: counts[name], names };
+    calls.push(call);
+    return call;
+  }
+
+  async function list(signal: AbortSignal): Promise<readonly Machine[]> {
+    const effect = sim.script(called('list', []));
+    if (effect?.is === 'refused') throw effect.fault;
+    if (effect?.is === 'hang') await never();
+    // What it shows is how things stood when it was asked: the answer is older than its arrival.
+    const machines = listed();
+    await clock.sleep(effect?.is === 'slow' ? effect.ms : answerMs, signal);
+    if (effect?.is === 'lost reply') throw new Fault('unavailable', 'The reply was lost.');
+    return effect?.is === 'answer' ? effect.of(machines) : machines;
+  }
+
+  async function remove(machines: readonly Machine[], signal: AbortSignal): Promise<readonly Outcome[]> {
+    const names = machines.map((machine) => machine.name);
+    return play(called('delete', names), (name) => removeOne(name, machines), signal);
+  }
+
+  function removeOne(name: string, asked: readonly Machine[]): Outcome {
+    const cluster = asked.find((machine) => machine.name === name)?.mark?.cluster;
+    const owner = kept.get(name)?.machine.mark?.cluster;
+    if (owner !== undefined && owner !== cluster) return { name, fault: new Fault('denied', `${name} is not ours.`) };
+    unmake(name, 'deleted');
+    return { name };
+  }
+
+  const sim: SimCloud = {
+    made,
+    calls,
+    script: () => undefined,
+    backend(isAlive = () => true) {
+      const alive = async <T>(run: () => Promise<T>): Promise<T> => {
+        if (!isAlive()) await never();
+        const answer = await run().catch(async (thrown) => (isAlive() ? Promise.reject(thrown) : never()));
+        return isAlive() ? answer : never();
+      };
+      return {
+        cloud,
+        list: (signal) => alive(() => list(signal)),
+        create: (launch, signal) => {
+          const act = (name: string): Outcome => ({ name, machine: make(launch, name) });
+          return alive(() => play(called('create', launch.names), act, signal));
+        },
+        delete: (machines, signal) => alive(() => remove(machines, signal)),
+      };
+    },
+    machines: () => [...kept.values()].filter(isThere),
+    kill: (name) => unmake(name, 'died'),
+    trouble(name, trouble, state) {
+      const entry = kept.get(name);
+      if (entry) entry.machine = { ...entry.machine, trouble, state: state ?? entry.machine.state };
+    },
+    add(machine) {
+      kept.set(machine.name, { machine, launch: undefined, name: machine.name, listedFromMs: clock.monotonic() });
+    },
+    onBoot: (heard) => void booted.push(heard),
+    onGone: (heard) => void gone.push(heard),
+  };
+  return sim;
+}
+
+const never = (): Promise<never> => new Promise(() => {});
+
+/** The simulated cloud as a kind, for a registry of backends. */
+export function simKind(cloud: SimCloud, isAlive?: () => boolean): AnyKind<Backend> {
+  return kind({
+    summary: 'Machines that exist only on a clock.',
+    config: z.record(z.string(), z.unknown()),
+    example: {},
+    trust: 'operator only',
+    open: async () => cloud.backend(isAlive),
+  });
+}

@@ -1,0 +1,209 @@
+// Workers, clouds and the autoscaler as the server has them, in a world where time, machines and crashes are a script's.
+import { type Clouds, openClouds } from '#clouds/clouds.ts';
+import { Fault } from '#core/fault.ts';
+import { type Log, silentLog } from '#core/log.ts';
+import type { Offer, Pool, PoolSpec, Scaling } from '#core/pool.ts';
+import type { Context } from '#core/provider.ts';
+import { seededRandom } from '#core/random.ts';
+import type { Store } from '#core/store.ts';
+import { VirtualClock } from '#core/virtual-clock.ts';
+import { type Journal, startJournal } from '#journal/journal.ts';
+import type { Driver } from '#store/driver.ts';
+import { type Disk, emptyDisk, memoryDriver } from '#store/memory.ts';
+import { openStore } from '#store/store.ts';
+import { startWorkers, type Times, type Workers } from '#workers/workers.ts';
+import { type SimCloud, type SimCloudOptions, type SimMachine, simCloud, simKind } from '../backend.ts';
+import { mortalClock } from '../mortal-clock.ts';
+import { type SimAgents, simAgents } from './agents.ts';
+import { type SimSessions, simSessions } from './sessions.ts';
+
+export const OFFER: Offer = { id: 'shape1', kind: 'sim', config: {} };
+
+const SCALING: Scaling = {
+  mode: 'standard',
+  minAgents: 0,
+  maxAgents: 5,
+  minIdleSlots: 0,
+  maxIdleSlots: 1,
+  idleDecayMs: 60_000,
+  syncEveryMs: 60_000,
+  killUnknownAfterMs: 0,
+  slotsPerAgent: 1,
+  retryDelayMs: 60_000,
+  errorResetAfterMs: 90_000,
+  bootTimeoutMs: 900_000,
+};
+
+/** A pool with these limits; everything else is as the defaults have it. */
+export function aPool(scaling: Partial<Scaling> = {}, more: Partial<PoolSpec> = {}, row: Partial<Pool> = {}): Pool {
+  const name = more.name ?? 'gpu';
+  return {
+    id: `id-${name}`,
+    name,
+    owner: { source: 'file', key: name, version: '1' },
+    createdAt: 0,
+    changedAt: 0,
+    revision: 1,
+    spec: {
+      name,
+      offers: [OFFER],
+      scaling: { ...SCALING, ...scaling },
+      drainTimeoutMs: 3_600_000,
+      agentAuth: 'token',
+      agentNetworks: [],
+      labels: {},
+      ...more,
+    },
+    ...row,
+  };
+}
+
+/** One life of the server. */
+export interface Life {
+  readonly store: Store;
+  readonly journal: Journal;
+  readonly clouds: Clouds;
+  readonly workers: Workers;
+  readonly sessions: SimSessions;
+  kill(): void;
+}
+
+export interface WorldOptions {
+  readonly pools?: readonly Pool[];
+  readonly cloud?: Partial<SimCloudOptions>;
+  readonly moreClouds?: Readonly<Record<string, SimCloud>>;
+  readonly slots?: number;
+  readonly times?: Partial<Times>;
+  readonly seed?: number;
+  readonly log?: Log;
+  readonly restoredAt?: number;
+  doesBoot?(made: SimMachine): boolean;
+  /** Called with each life's nth write; what it answers replaces the driver's own write. */
+  readonly onWrite?: (nth: number, write: () => Promise<void>) => Promise<void>;
+}
+
+export interface World {
+  readonly clock: VirtualClock;
+  readonly cloud: SimCloud;
+  readonly disk: Disk;
+  readonly agents: SimAgents;
+  /** The life that is, or was last. */
+  readonly life: Life;
+  start(): Promise<Life>;
+  /** The process is gone, as after kill -9: nothing of it acts any more. */
+  crash(): void;
+  advance(ms: number): Promise<void>;
+  set(pool: Pool): Promise<void>;
+  /** What there is of a pool's workers: `2 idle, 1 busy`. */
+  phases(pool?: string): string;
+}
+
+export async function openWorld(options: WorldOptions = {}): Promise<World> {
+  const clock = new VirtualClock();
+  const cloud = simCloud({ clock, bootMs: 20_000, answerMs: 100, ...options.cloud });
+  const disk = emptyDisk();
+  const pools = options.pools ?? [aPool()];
+  disk.rows.set('pools', new Map(pools.map((pool) => [pool.id, pool])));
+  const agents = simAgents({
+    clock,
+    cloud,
+    slots: options.slots ?? 1,
+    poolName: (id) => (disk.rows.get('pools')?.get(id) as Pool | undefined)?.name ?? '',
+    ...(options.doesBoot && { doesBoot: options.doesBoot }),
+  });
+  let life: Life | undefined;
+
+  async function start(): Promise<Life> {
+    life = await openLife({ clock, cloud, disk, agents, options });
+    return life;
+  }
+
+  const world: World = {
+    clock,
+    cloud,
+    disk,
+    agents,
+    get life() {
+      return life as Life;
+    },
+    start,
+    crash() {
+      life?.kill();
+      agents.connectTo(undefined);
+    },
+    advance: (ms) => clock.advance(ms),
+    set: (pool) => world.life.store.commit([{ table: 'pools', id: pool.id, row: pool }]),
+    phases: (pool = pools[0]?.id ?? '') => phasesOf(world.life, pool),
+  };
+  await start();
+  return world;
+}
+
+interface LifeOptions {
+  readonly clock: VirtualClock;
+  readonly cloud: SimCloud;
+  readonly disk: Disk;
+  readonly agents: SimAgents;
+  readonly options: WorldOptions;
+}
+
+function mortalDriver({ disk, options }: LifeOptions, isAlive: () => boolean): Driver {
+  const driver = memoryDriver(disk);
+  let writes = 0;
+  return {
+    ...driver,
+    load: async () => ({ ...(await driver.load()), restoredAt: options.restoredAt }),
+    async write(changes) {
+      if (changes.length === 0) return;
+      writes += 1;
+      const write = (): Promise<void> => (isAlive() ? driver.write(changes) : new Promise(() => {}));
+      await (options.onWrite ? options.onWrite(writes, write) : write());
+      if (!isAlive()) await new Promise(() => {});
+    },
+  };
+}
+
+async function openLife(parts: LifeOptions): Promise<Life> {
+  const { cloud, agents, options, disk } = parts;
+  let isAlive = true;
+  const clock = mortalClock(parts.clock, () => isAlive);
+  const store = await openStore(
+    mortalDriver(parts, () => isAlive),
+    () => {},
+  );
+  const random = seededRandom((options.seed ?? 1) * 1_000 + disk.epoch);
+  const log = options.log ?? silentLog;
+  const journal = startJournal({ store, clock, random, log });
+  const kinds = { sim: simKind(cloud, () => isAlive) };
+  for (const [name, other] of Object.entries(options.moreClouds ?? {})) {
+    Object.assign(kinds, { [name]: simKind(other, () => isAlive) });
+  }
+  const context = { cluster: store.cluster, clock, random, log } as Context;
+  const clouds = openClouds({ kinds, context, store, clock, random, log });
+  const workers = startWorkers({
+    store,
+    clock,
+    random,
+    log,
+    journal,
+    clouds,
+    link: agents,
+    admit: ({ pool, proof }) => {
+      if (pool.spec.agentAuth === 'network') return {};
+      if (!proof.token?.startsWith('token of ')) throw new Fault('denied', 'No token.');
+      return { launch: proof.token.slice('token of '.length) };
+    },
+    bootConfig: (pool) => `pool: ${pool.name}`,
+    launchToken: (launch) => `token of ${launch}`,
+    times: options.times,
+  });
+  const sessions = simSessions({ store, clock, agents });
+  agents.connectTo({ join: workers.join, leave: workers.leave, joined: sessions.joined, finished: sessions.finished });
+  return { store, journal, clouds, workers, sessions, kill: () => (isAlive = false) };
+}
+
+function phasesOf({ workers }: Life, pool: string): string {
+  const { figures } = workers.plan(pool);
+  const phases = ['launching', 'booting', 'idle', 'busy', 'returning', 'draining', 'lost', 'deleting', 'unknown'];
+  return phases.flatMap((phase) => (figures[phase] ? [`${figures[phase]} ${phase}`] : [])).join(', ') || 'none';
+}

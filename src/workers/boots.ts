@@ -1,0 +1,57 @@
+// What failed launches and machines that never join do to a pool: cool-downs of its offers, and a guard against more of the same.
+import type { Fault } from '#core/fault.ts';
+import type { Offer, Pool } from '#core/pool.ts';
+import type { Kit } from './kit.ts';
+
+const BOOTS_BEFORE_GUARD = 3;
+
+/** Nothing is launched from that offer for a while. */
+export function coolDown(
+  kit: Kit,
+  pool: Pool,
+  failure: { offer: string; fault: Pick<Fault, 'kind' | 'message' | 'retryAfterMs'> },
+): void {
+  const { retryDelayMs, errorResetAfterMs } = pool.spec.scaling;
+  const { kind, message, retryAfterMs = 0 } = failure.fault;
+  const waitMs = Math.max(Math.min(retryDelayMs, errorResetAfterMs), retryAfterMs);
+  const untilMs = kit.clock.monotonic() + waitMs;
+  kit.memoryOf(pool.id).cooling.set(failure.offer, { untilMs, why: `${kind}: ${message}` });
+}
+
+/** The first offer that may be launched from now. */
+export function offerToLaunch(kit: Kit, pool: Pool): Offer | undefined {
+  const { cooling } = kit.memoryOf(pool.id);
+  if (cooling.size === 0) return pool.spec.offers[0];
+  const nowMs = kit.clock.monotonic();
+  return pool.spec.offers.find((offer) => (cooling.get(offer.id)?.untilMs ?? nowMs) <= nowMs);
+}
+
+/** Until when the whole pool cools down: while one offer may be launched from, it does not. */
+export function coolingOf(kit: Kit, pool: Pool): { readonly untilMs: number; readonly why: string } | undefined {
+  const { cooling } = kit.memoryOf(pool.id);
+  if (cooling.size === 0 || offerToLaunch(kit, pool)) return undefined;
+  const all = pool.spec.offers.flatMap((offer) => cooling.get(offer.id) ?? []);
+  return all.toSorted((a, b) => a.untilMs - b.untilMs)[0];
+}
+
+/** A machine never joined; after some in a row launching stops, for longer each time. */
+export function bootFailed(kit: Kit, pool: string): void {
+  const memory = kit.memoryOf(pool);
+  memory.failedBoots += 1;
+  const nowMs = kit.clock.monotonic();
+  if (memory.failedBoots < BOOTS_BEFORE_GUARD || memory.runawayUntilMs > nowMs) return;
+  const { runawayMs, longestRunawayMs } = kit.times;
+  const waitMs = Math.min(longestRunawayMs, runawayMs * 2 ** Math.min(memory.runawayRounds, 20));
+  memory.runawayUntilMs = nowMs + waitMs;
+  memory.runawayRounds += 1;
+  kit.log('warn', 'machines do not join, launching stops for a while', { pool, failures: memory.failedBoots, waitMs });
+}
+
+/** An agent joined, or someone changed the pool: whatever failed before may work now. */
+export function forgiveFailures(kit: Kit, pool: string): void {
+  const memory = kit.memoryOf(pool);
+  memory.cooling.clear();
+  memory.failedBoots = 0;
+  memory.runawayRounds = 0;
+  memory.runawayUntilMs = Number.NEGATIVE_INFINITY;
+}

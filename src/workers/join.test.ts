@@ -1,0 +1,244 @@
+import { describe, expect, it } from 'vitest';
+import type { Hello, JoinProof } from '#core/agent-link.ts';
+import { aPool, openWorld, type World, type WorldOptions } from '#sim/part/world.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const OPS = { who: 'ops', from: 'here' };
+
+const hello = (name: string, more: Partial<Hello> = {}): Hello => ({
+  name,
+  pool: 'gpu',
+  slots: 2,
+  labels: { gpu: 'a100' },
+  wire: 'muster',
+  version: '1',
+  hostname: 'host',
+  address: '10.0.0.9',
+  executions: [],
+  ...more,
+});
+
+/** A world with one machine that the cloud has made and whose agent only comes when the test says so. */
+async function withMachine(options: WorldOptions = {}) {
+  const world = await openWorld({
+    pools: [aPool({ minIdleSlots: 1, maxIdleSlots: 9 })],
+    doesBoot: () => false,
+    ...options,
+  });
+  await world.advance(SECOND_MS);
+  const [worker] = world.life.store.view.workers.all();
+  const proof: JoinProof = { peerAddress: '10.0.0.9', token: `token of ${worker?.launch}`, key: 'its own' };
+  return { world, name: worker?.id ?? '', proof };
+}
+
+const join = (world: World, name: string, proof: JoinProof) => world.life.workers.join(hello(name), proof);
+
+describe('an agent that joins', () => {
+  it("becomes the agent of its worker, with its pool's labels and its own", async () => {
+    const { world, name, proof } = await withMachine({
+      pools: [aPool({ minIdleSlots: 1, maxIdleSlots: 9 }, { labels: { zone: 'a', gpu: 'none' } })],
+    });
+
+    const agent = await join(world, name, proof);
+
+    expect(agent).toMatchObject({ id: name, pool: 'id-gpu', slots: 2, labels: { zone: 'a', gpu: 'a100' } });
+    expect(world.life.store.view.agents.get(name)).toBe(agent);
+    expect(world.disk.rows.get('workers')?.get(name)).toMatchObject({ joinedAt: world.clock.now() });
+  });
+
+  it('counts only when its joining is durable', async () => {
+    let isSlow = false;
+    const held: (() => void)[] = [];
+    const onWrite = async (_nth: number, write: () => Promise<void>): Promise<void> => {
+      if (isSlow) await new Promise<void>((resolve) => held.push(resolve));
+      return write();
+    };
+    const { world, name, proof } = await withMachine({ onWrite });
+    isSlow = true;
+
+    const joining = join(world, name, proof);
+    await world.advance(SECOND_MS);
+    const before = world.life.store.view.agents.size;
+    isSlow = false;
+    for (const release of held) release();
+    await joining;
+
+    expect([before, world.life.store.view.agents.size]).toEqual([0, 1]);
+  });
+
+  it('does not look like a shortage while its joining becomes durable', async () => {
+    let isSlow = false;
+    const held: (() => void)[] = [];
+    const onWrite = async (_nth: number, write: () => Promise<void>): Promise<void> => {
+      if (isSlow) await new Promise<void>((resolve) => held.push(resolve));
+      return write();
+    };
+    const { world, name, proof } = await withMachine({ onWrite });
+    isSlow = true;
+
+    const joining = join(world, name, proof);
+    await world.advance(5 * SECOND_MS);
+
+    expect(world.phases()).toBe('1 returning');
+    for (const release of held) release();
+    isSlow = false;
+    await joining;
+  });
+
+  it('may come again with its key, and without its token', async () => {
+    const { world, name, proof } = await withMachine();
+    const first = await join(world, name, proof);
+    world.life.workers.leave(name, first.epoch);
+
+    const second = await join(world, name, { peerAddress: '10.0.0.9', key: 'its own' });
+
+    expect(second.epoch).toBeGreaterThan(first.epoch);
+  });
+
+  it('keeps its newest connection: the end of an older one changes nothing', async () => {
+    const { world, name, proof } = await withMachine();
+    const first = await join(world, name, proof);
+    const second = await join(world, name, proof);
+
+    world.life.workers.leave(name, first.epoch);
+    const still = world.life.store.view.agents.get(name);
+    world.life.workers.leave(name, second.epoch);
+
+    expect(still).toBe(second);
+    expect(world.life.store.view.agents.get(name)).toBeUndefined();
+  });
+
+  it('of two that come at once the newer wins', async () => {
+    const { world, name, proof } = await withMachine();
+
+    const [older, newer] = await Promise.allSettled([join(world, name, proof), join(world, name, proof)]);
+
+    expect(newer.status).toBe('fulfilled');
+    const agent = world.life.store.view.agents.get(name);
+    expect(newer).toMatchObject({ value: agent });
+    if (older.status === 'fulfilled') expect(older.value.epoch).toBeLessThan(agent?.epoch ?? 0);
+  });
+
+  it('before the cloud has answered is taken as proof that its machine exists', async () => {
+    const world = await openWorld({
+      pools: [aPool({ minIdleSlots: 1 })],
+      doesBoot: () => false,
+      cloud: { answerMs: 30_000 },
+    });
+    await world.advance(31 * SECOND_MS);
+    const [worker] = world.life.store.view.workers.all();
+
+    await join(world, worker?.id ?? '', { peerAddress: '', token: `token of ${worker?.launch}`, key: 'k' });
+
+    expect(world.life.store.view.workers.get(worker?.id ?? '')).toMatchObject({ createdAt: world.clock.now() });
+    await world.advance(5 * MINUTE_MS);
+    expect(world.life.store.view.launches.size).toBe(0);
+    expect(world.cloud.machines()).toHaveLength(1);
+  });
+});
+
+describe('an agent is refused', () => {
+  it('in a pool that does not exist', async () => {
+    const { world, name, proof } = await withMachine();
+
+    await expect(world.life.workers.join(hello(name, { pool: 'nix' }), proof)).rejects.toMatchObject({
+      kind: 'missing',
+    });
+  });
+
+  it.each([
+    ['under a name that nobody asked for', (name: string, proof: JoinProof) => [`${name}x`, proof]],
+    ['without a token', (name: string) => [name, { peerAddress: '' }]],
+    [
+      'with the token of another launch',
+      (name: string, proof: JoinProof) => [name, { ...proof, token: 'token of other' }],
+    ],
+    ['with a launch token and no key', (name: string, { token }: JoinProof) => [name, { peerAddress: '', token }]],
+  ] as const)('%s', async (_what, change) => {
+    const { world, name, proof } = await withMachine();
+    const [as, shown] = change(name, proof) as [string, JoinProof];
+
+    await expect(join(world, as, shown)).rejects.toMatchObject({ kind: 'denied' });
+    expect(world.life.store.view.agents.size).toBe(0);
+  });
+
+  it('with another key than the first, though its token is right', async () => {
+    const { world, name, proof } = await withMachine();
+    await join(world, name, proof);
+
+    await expect(join(world, name, { ...proof, key: 'stolen token' })).rejects.toMatchObject({ kind: 'denied' });
+    await expect(join(world, name, { peerAddress: '', token: proof.token })).rejects.toMatchObject({ kind: 'denied' });
+  });
+
+  it('in another pool than its own', async () => {
+    const other = aPool({ maxAgents: 0 }, { name: 'other' });
+    const { world, name, proof } = await withMachine({ pools: [aPool({ minIdleSlots: 1 }), other] });
+
+    await expect(world.life.workers.join(hello(name, { pool: 'other' }), proof)).rejects.toMatchObject({
+      kind: 'denied',
+    });
+  });
+
+  it('when its removal is committed, also while it was joining', async () => {
+    const { world, name, proof } = await withMachine();
+    const joining = join(world, name, proof);
+
+    await world.life.workers.drain(name, OPS);
+    await expect(joining).rejects.toMatchObject({ kind: 'denied' });
+    await world.advance(SECOND_MS);
+
+    await expect(join(world, name, proof)).rejects.toMatchObject({ kind: 'denied' });
+  });
+
+  it('when it drains and has no work, but not when it has', async () => {
+    const { world, name, proof } = await withMachine();
+    const first = await join(world, name, proof);
+    await world.life.sessions.submit('id-gpu', 1, 60 * MINUTE_MS);
+    await world.advance(SECOND_MS);
+    await world.life.workers.drain(name, OPS);
+
+    world.life.workers.leave(name, first.epoch);
+
+    await expect(join(world, name, proof)).resolves.toMatchObject({ id: name });
+  });
+});
+
+describe('a manual pool', () => {
+  const manual = aPool(
+    { maxAgents: 0 },
+    { name: 'gpu', offers: [], agentAuth: 'network', agentNetworks: ['10.0.0.0/8'] },
+  );
+
+  it('takes whoever may come in, under the name it brings', async () => {
+    const world = await openWorld({ pools: [manual] });
+
+    const agent = await join(world, 'desk-7', { peerAddress: '10.0.0.9' });
+
+    expect(agent.id).toBe('desk-7');
+    expect(world.phases()).toBe('1 idle');
+    expect(world.disk.rows.get('workers')?.get('desk-7')).toMatchObject({ pool: 'id-gpu', machine: 'desk-7' });
+  });
+
+  it('binds a key that was shown once', async () => {
+    const world = await openWorld({ pools: [manual] });
+    await join(world, 'desk-7', { peerAddress: '10.0.0.9', key: 'mine' });
+
+    await expect(join(world, 'desk-7', { peerAddress: '10.0.0.9', key: 'yours' })).rejects.toMatchObject({
+      kind: 'denied',
+    });
+  });
+
+  it('forgets a worker that went and did not come back, and takes it again when it does', async () => {
+    const world = await openWorld({ pools: [manual] });
+    const agent = await join(world, 'desk-7', { peerAddress: '10.0.0.9' });
+
+    world.life.workers.leave('desk-7', agent.epoch);
+    await world.advance(MINUTE_MS);
+    const away = world.phases();
+    await world.advance(20 * MINUTE_MS);
+
+    expect([away, world.phases()]).toEqual(['1 lost', 'none']);
+    await expect(join(world, 'desk-7', { peerAddress: '10.0.0.9' })).resolves.toMatchObject({ id: 'desk-7' });
+  });
+});

@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto';
+import type { Hello, JoinProof } from '#core/agent-link.ts';
+import { Fault } from '#core/fault.ts';
+import type { Pool } from '#core/pool.ts';
+import { type Change, put } from '#core/store.ts';
+import type { Agent, Worker } from '#core/worker.ts';
+import { forgiveFailures } from './boots.ts';
+import { type Kit, workerNamed } from './kit.ts';
+import { isAnyCalling } from './unknown.ts';
+
+/** Lets agents in, each under the name that its machine was asked for. */
+export function openDoor(kit: Kit): (hello: Hello, proof: JoinProof) => Promise<Agent> {
+  const { store, clock } = kit;
+  let lastEpoch = 0;
+
+  return async (hello, proof) => {
+    const epoch = ++lastEpoch;
+    const pool = [...store.view.pools.by('name', hello.pool)][0];
+    if (!pool) throw new Fault('missing', `There is no pool "${hello.pool}".`);
+    const known = workerNamed(store, hello.name);
+    if (known) checkName(kit, pool, known);
+    const credential = proof.key === undefined ? undefined : hashOf(proof.key);
+    const worker = meet(kit, { pool, known, hello, proof, credential });
+    const joined: Worker = {
+      ...worker,
+      createdAt: worker.createdAt ?? clock.now(),
+      joinedAt: worker.joinedAt ?? clock.now(),
+      credential: worker.credential ?? credential,
+    };
+    await recordJoining(kit, joined, known);
+    return admitted(kit, { pool, hello, epoch, name: joined.id });
+  };
+}
+
+const hashOf = (key: string): string => createHash('sha256').update(key).digest('hex');
+
+const refuse = (message: string): Fault =>
+  new Fault('denied', message, {
+    remedy: 'Agents join once, under the name of the machine that was launched for them.',
+  });
+
+function checkName(kit: Kit, pool: Pool, worker: Worker): void {
+  if (worker.pool !== pool.id) throw refuse(`${worker.id} belongs to another pool than ${pool.name}.`);
+  if (worker.removal) throw refuse(`${worker.id} is being removed.`);
+  const hasWork = kit.store.view.sessions.count('worker', worker.id) > 0;
+  // A draining worker with sessions must be able to come back and deliver; any other has nothing to do here.
+  if (worker.drain && !hasWork) throw refuse(`${worker.id} is draining and has no sessions.`);
+}
+
+interface Knock {
+  readonly pool: Pool;
+  readonly known: Worker | undefined;
+  readonly hello: Hello;
+  readonly proof: JoinProof;
+  readonly credential: string | undefined;
+}
+
+/** The worker that knocks, once its proof has been found good. */
+function meet(kit: Kit, knock: Knock): Worker {
+  const { pool, known, hello, proof, credential } = knock;
+  if (known?.credential !== undefined) {
+    if (known.credential !== credential) throw refuse(`${known.id} has joined before with another key.`);
+    // The key was bound when the token was good; tokens are for the first time.
+    if (pool.spec.agentAuth === 'token') return known;
+  }
+  const { launch } = kit.admit({ pool, name: known?.id ?? hello.name, proof });
+  if (launch !== undefined) checkLaunch(launch, knock);
+  if (known) return known;
+  if (pool.removal) throw refuse(`Pool ${pool.name} is being removed.`);
+  if (pool.spec.offers.length === 0 && launch === undefined) return newcomer(kit, pool, hello.name);
+  return stranger(kit, knock);
+}
+
+/** A launch token is good for the names of its launch, each once, and binds the agent's own key. */
+function checkLaunch(launch: string, { known, hello, credential }: Knock): void {
+  if (known?.launch !== undefined && known.launch !== launch)
+    throw refuse(`This token was not made for ${hello.name}.`);
+  if (credential === undefined) throw refuse(`${hello.name} shows a launch token and no key of its own.`);
+  if (known?.joinedAt !== undefined) throw refuse(`${hello.name} has joined before, and its token is used up.`);
+}
+
+function newcomer(kit: Kit, pool: Pool, name: string): Worker {
+  kit.firstSight(name);
+  return { id: name, pool: pool.id, machine: name, askedAt: kit.clock.now() };
+}
+
+/** A name that nobody asked for is let in only where the cloud lists it without a mark: kinds that name machines themselves. */
+function stranger(kit: Kit, { pool, hello }: Knock): Worker {
+  const { unknown } = kit.memoryOf(pool.id);
+  const machine = unknown.get(hello.name);
+  if (!machine || machine.isDeleting) {
+    for (const offer of pool.spec.offers) kit.clouds.refresh(offer.id);
+    if (isAnyCalling(kit, pool.id)) {
+      throw new Fault('unavailable', `${hello.name} is not known yet; a launch of its pool is under way.`, {
+        remedy: 'Come back in a moment.',
+      });
+    }
+    throw refuse(`Nobody asked for ${hello.name} in pool ${pool.name}.`);
+  }
+  unknown.delete(hello.name);
+  const sight = kit.firstSight(hello.name);
+  sight.missedFromMs = kit.clock.monotonic();
+  return { id: hello.name, pool: pool.id, machine: hello.name, offer: machine.offer, askedAt: kit.clock.now() };
+}
+
+/** Durable before the agent counts: a restart must not take it for a machine that never booted. */
+async function recordJoining(kit: Kit, joined: Worker, known: Worker | undefined): Promise<void> {
+  const { store, journal } = kit;
+  if (known?.joinedAt !== undefined && known.credential === joined.credential) return store.durable();
+  const sight = kit.sightOf(joined);
+  sight.backByMs = kit.clock.monotonic() + kit.times.returnGraceMs;
+  sight.awaySinceMs = sight.backByMs;
+  const changes: Change[] = [put('workers', joined)];
+  const offer = joined.offer !== undefined && offerRow(kit, joined);
+  if (offer) changes.push(offer);
+  const subject = `worker/${joined.id}`;
+  changes.push(journal.event({ kind: 'worker.joined', subject, pool: joined.pool, message: 'Its agent joined.' }));
+  await store.commit(changes);
+}
+
+function offerRow({ store }: Kit, { offer, pool }: Worker): Change | undefined {
+  if (offer === undefined || store.view.offers.get(offer)) return undefined;
+  const row = store.view.pools.get(pool)?.spec.offers.find(({ id }) => id === offer);
+  return row && put('offers', row);
+}
+
+function admitted(
+  kit: Kit,
+  { pool, hello, epoch, name }: { pool: Pool; hello: Hello; epoch: number; name: string },
+): Agent {
+  const { view } = kit.store;
+  const worker = view.workers.get(name);
+  // Whatever was decided about it meanwhile stands.
+  if (!worker) throw refuse(`${name} is not wanted any more.`);
+  checkName(kit, pool, worker);
+  const before = view.agents.get(name);
+  if (before && before.epoch > epoch) throw new Fault('conflict', `A newer connection of ${name} took its place.`);
+  const agent: Agent = {
+    id: name,
+    pool: pool.id,
+    epoch,
+    // None: it takes nothing new, and says so itself.
+    slots: hello.slots === 0 ? 0 : Math.max(1, Math.floor(hello.slots) || 1),
+    labels: { ...pool.spec.labels, ...hello.labels },
+    wire: hello.wire,
+    version: hello.version,
+    hostname: hello.hostname,
+    address: hello.address,
+    connectedAt: kit.clock.now(),
+  };
+  forgiveFailures(kit, pool.id);
+  const sight = kit.sightOf(worker);
+  if (sight.missedFromMs === Number.POSITIVE_INFINITY) sight.missedFromMs = kit.clock.monotonic();
+  const wasAway = sight.awaySinceMs !== undefined && sight.awaySinceMs <= kit.clock.monotonic();
+  sight.awaySinceMs = undefined;
+  kit.vanished.delete(name);
+  kit.commit([put('agents', agent), ...(wasAway ? [returned(kit, worker)] : [])]);
+  return agent;
+}
+
+function returned({ journal }: Kit, { id, pool }: Worker): Change {
+  return journal.event({ kind: 'worker.returned', subject: `worker/${id}`, pool, message: 'Its agent is back.' });
+}

@@ -1,0 +1,56 @@
+import type { Pool } from '#core/pool.ts';
+import { drop } from '#core/store.ts';
+import type { Kit } from './kit.ts';
+
+const SYNC_OF_OLD_OFFERS_MS = 60_000;
+const followerOf = (offer: string): string => `offer/${offer}`;
+
+/** Keeps the clouds listed that pools launch from, and those where machines of older definitions still are. */
+export function followOffers(kit: Kit): { stop(): void } {
+  const { store, clouds, clock, times } = kit;
+  const followPool = (pool: Pool): void => clouds.follow(pool.id, pool.spec.offers, pool.spec.scaling.syncEveryMs);
+  const stops = [
+    store.onChange('pools', (after, before, id) => {
+      if (!after) clouds.follow(id, [], 0);
+      else if (after.spec !== before?.spec) followPool(after);
+    }),
+    store.onChange('offers', (after, before, id) => {
+      if (!before || !after) clouds.follow(followerOf(id), after ? [after] : [], SYNC_OF_OLD_OFFERS_MS);
+    }),
+  ];
+  for (const offer of store.view.offers.all()) clouds.follow(followerOf(offer.id), [offer], SYNC_OF_OLD_OFFERS_MS);
+  for (const pool of store.view.pools.all()) followPool(pool);
+
+  let unused = new Set<string>();
+  let cancel = clock.alarm(times.tidyOffersMs, tidy);
+  /** An offer goes when two looks in a row found nobody who uses it, and its cloud shows nothing made from it. */
+  function tidy(): void {
+    const found = unusedOffers(kit);
+    const gone = [...found].filter((id) => unused.has(id));
+    if (gone.length > 0) kit.commit(gone.map((id) => drop('offers', id)));
+    unused = found;
+    cancel = clock.alarm(times.tidyOffersMs, tidy);
+  }
+
+  return {
+    stop() {
+      cancel();
+      for (const stop of stops) stop();
+    },
+  };
+}
+
+function unusedOffers({ store, clouds }: Kit): Set<string> {
+  const { offers, pools, workers, launches } = store.view;
+  const used = new Set<string>();
+  for (const pool of pools.all()) for (const { id } of pool.spec.offers) used.add(id);
+  for (const { offer } of launches.all()) used.add(offer);
+  const found = new Set<string>();
+  for (const { id } of offers.all()) {
+    if (used.has(id) || workers.count('offer', id) > 0) continue;
+    const listing = clouds.listing(id);
+    const isLeft = listing?.machines.values().some((machine) => machine.mark?.shape === id) ?? true;
+    if (!isLeft) found.add(id);
+  }
+  return found;
+}

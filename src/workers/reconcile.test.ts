@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import { aPool, openWorld } from '#sim/part/world.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+
+describe('a pool of workers', () => {
+  it('launches for the queue, runs it, and shrinks again by idle_decay', async () => {
+    const world = await openWorld({ pools: [aPool({ maxIdleSlots: 5 })] });
+    await world.advance(SECOND_MS);
+    await world.life.sessions.submit('id-gpu', 3, 30 * SECOND_MS);
+
+    await world.advance(SECOND_MS);
+    const asked = world.phases();
+    await world.advance(30 * SECOND_MS);
+    const running = world.phases();
+    await world.advance(30 * SECOND_MS);
+    const idle = world.phases();
+    await world.advance(MINUTE_MS + 5 * SECOND_MS);
+    const decayed = world.phases();
+    await world.advance(10 * MINUTE_MS);
+
+    expect([asked, running, idle, decayed, world.phases()]).toEqual([
+      '3 booting',
+      '3 busy',
+      '3 idle',
+      '2 idle',
+      'none',
+    ]);
+    expect(world.cloud.machines()).toEqual([]);
+    expect([...world.agents.runs.values()]).toEqual([1, 1, 1]);
+    expect(world.agents.kills).toEqual([]);
+  });
+
+  it('writes down each decision that acts, with its reason and figures, and others once', async () => {
+    const world = await openWorld({ pools: [aPool({ minIdleSlots: 2, maxIdleSlots: 2 })] });
+
+    await world.advance(10 * MINUTE_MS);
+
+    const told = world.disk.histories.decisions.map(({ did, why }) => `${did}: ${why}`);
+    expect(told).toEqual([
+      'nothing: The cloud has not been listed yet, or shows machines that nobody knows: nothing is launched or removed before.',
+      'launch 2: 0 queued and 0 idle, below min_idle 2: launching 2.',
+      'nothing: 0 queued and 2 idle: as it should be with min_idle 2, max_idle 2, min_agents 0.',
+    ]);
+    expect(world.disk.histories.decisions[1]).toMatchObject({ pool: 'id-gpu', facts: { minIdleSlots: 2, idle: 0 } });
+  });
+
+  it('does nothing while paused, says so, and goes on when resumed', async () => {
+    const pool = aPool({ minIdleSlots: 1 }, {}, { pausedAt: 1 });
+    const world = await openWorld({ pools: [pool] });
+
+    await world.advance(5 * MINUTE_MS);
+    const paused = {
+      calls: world.cloud.calls.filter((call) => call.name !== 'list'),
+      plan: world.life.workers.plan(pool.id),
+    };
+    await world.set({ ...pool, pausedAt: undefined, revision: 2 });
+    await world.advance(MINUTE_MS);
+
+    expect(paused).toMatchObject({ calls: [], plan: { actions: [], why: 'Paused: nothing is launched or removed.' } });
+    expect(world.phases()).toBe('1 idle');
+  });
+
+  it('shows what the next pass would do without doing it', async () => {
+    const world = await openWorld({ pools: [aPool({ minIdleSlots: 1 }, {}, { pausedAt: 1 })] });
+    await world.advance(SECOND_MS);
+
+    await world.set(aPool({ minIdleSlots: 1 }, {}, { revision: 2 }));
+    const plan = world.life.workers.plan('id-gpu');
+
+    expect(plan.actions).toEqual([{ do: 'launch', count: 1, why: '0 queued and 0 idle, below min_idle 1' }]);
+    expect(world.cloud.machines()).toEqual([]);
+    expect(() => world.life.workers.plan('nobody')).toThrow('There is no pool nobody.');
+  });
+
+  it('drains a pool that is removed: idle workers go at once, busy ones finish, nothing new starts', async () => {
+    const pool = aPool({ minIdleSlots: 1, maxIdleSlots: 1 });
+    const world = await openWorld({ pools: [pool] });
+    await world.life.sessions.submit(pool.id, 1, 5 * MINUTE_MS);
+    await world.advance(MINUTE_MS);
+    const before = world.phases();
+
+    await world.set({ ...pool, removal: { at: 0, deadlineAt: world.clock.now() + 3_600_000, why: 'gone' } });
+    await world.advance(MINUTE_MS);
+    const draining = world.phases();
+    await world.advance(10 * MINUTE_MS);
+
+    expect([before, draining, world.phases()]).toEqual(['1 idle, 1 busy', '1 draining', 'none']);
+    expect(world.agents.kills).toEqual([]);
+    expect(world.cloud.machines()).toEqual([]);
+  });
+
+  it('ends a removal at its deadline, whatever still runs', async () => {
+    const pool = aPool();
+    const world = await openWorld({ pools: [pool] });
+    await world.life.sessions.submit(pool.id, 1, 600 * MINUTE_MS);
+    await world.advance(MINUTE_MS);
+
+    await world.set({ ...pool, removal: { at: 0, deadlineAt: world.clock.now() + 10 * MINUTE_MS, why: 'gone' } });
+    await world.advance(9 * MINUTE_MS);
+    const before = world.phases();
+    await world.advance(2 * MINUTE_MS);
+
+    expect([before, world.phases()]).toEqual(['1 draining', 'none']);
+    expect(world.cloud.machines()).toEqual([]);
+  });
+
+  it('keeps what an older definition launched until it is gone, and then forgets the offer', async () => {
+    const pool = aPool({ minIdleSlots: 0 });
+    const world = await openWorld({ pools: [pool] });
+    await world.life.sessions.submit(pool.id, 1, 5 * MINUTE_MS);
+    await world.advance(MINUTE_MS);
+
+    const other = { id: 'shape2', kind: 'sim', config: {} };
+    await world.set({ ...pool, revision: 2, spec: { ...pool.spec, offers: [other] } });
+    await world.advance(2 * MINUTE_MS);
+    const during = world.phases();
+    await world.advance(60 * MINUTE_MS);
+
+    expect(during).toBe('1 busy');
+    expect(world.cloud.machines()).toEqual([]);
+    expect([...world.life.store.view.offers.all()]).toEqual([]);
+  });
+
+  it('answers a flood of sessions with few passes', async () => {
+    const world = await openWorld({ pools: [aPool({ maxAgents: 1 })] });
+    await world.advance(MINUTE_MS);
+    const decided = world.life.journal.lastDecision('id-gpu')?.repeats ?? 0;
+
+    for (let at = 0; at < 1_000; at++) {
+      await world.life.sessions.submit('id-gpu', 1, 10 * MINUTE_MS);
+    }
+    await world.advance(5);
+
+    expect(
+      world.disk.histories.decisions.length + (world.life.journal.lastDecision('id-gpu')?.repeats ?? 0),
+    ).toBeLessThan(decided + 50);
+  });
+
+  it('stops in good order, with a call under way', async () => {
+    const world = await openWorld({ pools: [aPool({ minIdleSlots: 1 })] });
+    world.cloud.script = ({ name }) => (name === 'create' ? { is: 'hang', isDone: false } : undefined);
+    await world.advance(SECOND_MS);
+
+    const stopped = Promise.all([world.life.workers.stop(), world.life.clouds.stop()]);
+    await world.advance(0);
+
+    await expect(Promise.race([stopped.then(() => 'stopped'), world.advance(10).then(() => 'hanging')])).resolves.toBe(
+      'stopped',
+    );
+  });
+});

@@ -1,0 +1,123 @@
+import type { Again } from '#core/loop.ts';
+import type { Pool } from '#core/pool.ts';
+import type { Change } from '#core/store.ts';
+import { type Plan, plan } from '../autoscaler/plan.ts';
+import { bootFailed, forgiveFailures } from './boots.ts';
+import { drainPool, removeDrained } from './drain.ts';
+import { factsOf } from './facts.ts';
+import { guardAgainstMassLoss, isFrozen } from './freeze.ts';
+import type { Kit } from './kit.ts';
+import { askFor } from './launch.ts';
+import { lookForLost, takeLosses } from './loss.ts';
+import { carryOutRemovals, removalOf } from './removal.ts';
+import { settleLaunches } from './settle.ts';
+import { type Survey, surveyPool } from './survey.ts';
+import { deleteUnknown } from './unknown.ts';
+
+/** Brings one pool's workers to what its definition, its sessions and its clouds ask for. Never waits. */
+export function passOver(kit: Kit, id: string): Again | undefined {
+  const pool = kit.store.view.pools.get(id);
+  if (!pool && kit.store.view.workers.count('pool', id) === 0) return undefined;
+  const memory = kit.memoryOf(id);
+  memory.passedMs = kit.clock.monotonic();
+  if (pool && pool.revision !== memory.revision) {
+    if (memory.revision !== undefined) forgiveFailures(kit, id);
+    memory.revision = pool.revision;
+  }
+  const survey = surveyPool(kit, id, pool);
+  guardAgainstMassLoss(kit, id, survey);
+  reportGhosts(kit, survey);
+  const isHeld = isFrozen(kit, id) || pool?.pausedAt !== undefined;
+  const now = isHeld ? survey : act(kit, pool, { id, survey });
+  memory.waitsForListing = now.waitsForListing || kit.store.view.launches.count('pool', id) > 0;
+  const againAtMs = Math.min(now.againAtMs, pool ? decide(kit, pool, now) : Number.POSITIVE_INFINITY);
+  if (againAtMs === Number.POSITIVE_INFINITY) return undefined;
+  // Rounded up: an alarm a hair too early would only be set again.
+  return { afterMs: Math.max(0, Math.ceil(againAtMs - kit.clock.monotonic())) };
+}
+
+/** Does what is due whatever the plan says; answers how things stand then. */
+function act(kit: Kit, pool: Pool | undefined, { id, survey }: { id: string; survey: Survey }): Survey {
+  const isChanged = [drainPool(kit, id, pool), takeLosses(kit, survey), removeDrained(kit, survey)].includes(true);
+  const then = isChanged ? surveyPool(kit, id, pool) : survey;
+  const changes = kit.workersChanged();
+  const againAtMs = Math.min(carryOutRemovals(kit, id, then.removing), settleLaunches(kit, id));
+  if (then.waitsForListing) lookForLost(kit, id);
+  const now = kit.workersChanged() === changes ? then : surveyPool(kit, id, pool);
+  return againAtMs < now.againAtMs ? { ...now, againAtMs } : now;
+}
+
+/** What the plan for a pool would be now. */
+export function planFor(kit: Kit, pool: Pool): Plan {
+  return plan(factsOf(kit, pool, surveyPool(kit, pool.id, pool)));
+}
+
+/** Plans, writes down why, and commits what follows, all in one turn; answers when to look again. */
+function decide(kit: Kit, pool: Pool, survey: Survey): number {
+  const first = plan(factsOf(kit, pool, survey));
+  // Machines that did not join may stop the launching of more: then that is the plan.
+  const decision = countFailedBoots(kit, pool.id, first) ? plan(factsOf(kit, pool, survey)) : first;
+  const memory = kit.memoryOf(pool.id);
+  memory.surplusSinceMs = decision.surplusSinceMs;
+  const { actions, why, unless, figures } = decision;
+  const told = kit.journal.decision(
+    { pool: pool.id, did: didOf(decision), why, unless, facts: figures },
+    actions.length > 0,
+  );
+  const changes: Change[] = told ? [told] : [];
+  for (const action of actions) {
+    if (action.do === 'launch') changes.push(...askFor(kit, pool, action));
+    else changes.push(...remove(kit, pool.id, action));
+  }
+  if (changes.length > 0) kit.commit(changes);
+  if (!memory.isReady) memory.waitsForListing = true;
+  return decision.againAfterMs === undefined ? Number.POSITIVE_INFINITY : kit.clock.monotonic() + decision.againAfterMs;
+}
+
+/** Answers whether the guard against machines that never join has just stopped all launching. */
+function countFailedBoots(kit: Kit, pool: string, { actions }: Plan): boolean {
+  const { view } = kit.store;
+  const memory = kit.memoryOf(pool);
+  const beforeMs = memory.runawayUntilMs;
+  for (const action of actions) {
+    const worker = action.do === 'remove' && action.isOverdue ? view.workers.get(action.worker) : undefined;
+    if (worker && worker.joinedAt === undefined) bootFailed(kit, pool);
+  }
+  return memory.runawayUntilMs !== beforeMs;
+}
+
+function didOf({ actions }: Plan): string {
+  let launched = 0;
+  let removed = 0;
+  for (const action of actions) {
+    if (action.do === 'launch') launched += action.count;
+    else removed += 1;
+  }
+  const parts = [launched > 0 ? `launch ${launched}` : '', removed > 0 ? `remove ${removed}` : ''];
+  return parts.filter(Boolean).join(', ') || 'nothing';
+}
+
+function remove(kit: Kit, pool: string, action: { worker: string; why: string }): Change[] {
+  const { view } = kit.store;
+  const worker = view.workers.get(action.worker);
+  if (!worker) {
+    deleteUnknown(kit, pool, action.worker);
+    return [];
+  }
+  // The plan has seen it; this is the last look in the same turn, and costs nothing.
+  if (worker.removal || view.sessions.count('worker', worker.id) > 0) return [];
+  return removalOf(kit, worker, action.why);
+}
+
+function reportGhosts(kit: Kit, { ghosts }: Survey): void {
+  for (const worker of ghosts) {
+    const sight = kit.sightOf(worker);
+    if (sight.isKnownGhost) continue;
+    sight.isKnownGhost = true;
+    kit.log('warn', 'agent connected, machine not listed', {
+      pool: worker.pool,
+      worker: worker.id,
+      ghosts: ghosts.length,
+    });
+  }
+}

@@ -1,0 +1,210 @@
+import { describe, expect, it } from 'vitest';
+import { Fault } from '#core/fault.ts';
+import { aPool, openWorld, type World } from '#sim/part/world.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const OPS = { who: 'ops', from: 'here' };
+
+const deletes = (world: World) => world.cloud.calls.filter((call) => call.name === 'delete');
+const events = (world: World, kind: string) => world.disk.histories.events.filter((event) => event.kind === kind);
+
+async function withIdle(scaling = {}, cloud = {}) {
+  const world = await openWorld({ pools: [aPool({ minAgents: 1, maxIdleSlots: 5, ...scaling })], cloud });
+  await world.advance(MINUTE_MS);
+  const [name = ''] = world.agents.all.keys();
+  return { world, name };
+}
+
+describe('draining', () => {
+  it('removes an idle worker at once, and its pool makes good what it needs', async () => {
+    const { world, name } = await withIdle();
+
+    const drained = await world.life.workers.drain(name, OPS);
+    await world.advance(MINUTE_MS);
+
+    expect(drained.drain).toMatchObject({ why: 'ops asked for it', deadlineAt: expect.any(Number) });
+    expect(world.cloud.machines().map((made) => made.name)).not.toContain(name);
+    expect(world.phases()).toBe('1 idle');
+    expect(events(world, 'worker.draining')).toMatchObject([{ who: 'ops', subject: `worker/${name}` }]);
+    expect(events(world, 'worker.removed')[0]?.message).toMatch(/^Gone after \d+(m\d+)?s: ops asked for it\.$/);
+  });
+
+  it('lets a busy worker finish, and gives it nothing new', async () => {
+    const { world, name } = await withIdle({ maxAgents: 1 });
+    await world.life.sessions.submit('id-gpu', 2, 5 * MINUTE_MS);
+    await world.advance(SECOND_MS);
+
+    await world.life.workers.drain(name, OPS);
+    await world.advance(4 * MINUTE_MS);
+    const during = world.phases();
+    await world.advance(10 * MINUTE_MS);
+
+    expect(during).toBe('1 draining');
+    expect([...world.agents.runs.values()]).toEqual([1, 1]);
+    expect(world.agents.kills).toEqual([]);
+    expect(world.agents.all.has(name)).toBe(false);
+  });
+
+  it('ends at the deadline, and by the wall clock, which others set it by', async () => {
+    const { world, name } = await withIdle();
+    await world.life.sessions.submit('id-gpu', 1, 600 * MINUTE_MS);
+    await world.advance(SECOND_MS);
+    await world.life.workers.drain(name, OPS);
+
+    await world.advance(59 * MINUTE_MS);
+    const before = world.agents.all.has(name);
+    await world.advance(2 * MINUTE_MS);
+
+    expect([before, world.agents.all.has(name)]).toEqual([true, false]);
+  });
+
+  it('of a worker that does not exist says so', async () => {
+    const { world } = await withIdle();
+
+    await expect(world.life.workers.drain('nobody', OPS)).rejects.toMatchObject({ kind: 'missing' });
+  });
+
+  it('ends the wait for a lost worker with sessions', async () => {
+    const { world, name } = await withIdle();
+    await world.life.sessions.submit('id-gpu', 1, 600 * MINUTE_MS);
+    await world.advance(SECOND_MS);
+    world.agents.cutOff([name], true);
+    await world.advance(30 * MINUTE_MS);
+    const waiting = world.phases();
+
+    await world.life.workers.drain(name, OPS);
+    await world.advance(62 * MINUTE_MS);
+
+    expect(waiting).toBe('1 idle, 1 lost');
+    expect(world.cloud.machines().map((made) => made.name)).not.toContain(name);
+    expect([...world.agents.runs.values()]).toEqual([2]);
+  });
+});
+
+describe('a removal', () => {
+  it('is durable before the agent is told and the cloud is called', async () => {
+    let isSlow = false;
+    const onWrite = (_nth: number, write: () => Promise<void>): Promise<void> =>
+      isSlow ? new Promise(() => {}) : write();
+    const world = await openWorld({ pools: [aPool({ minIdleSlots: 1, maxIdleSlots: 5 })], onWrite });
+    await world.advance(MINUTE_MS);
+    const told: string[] = [];
+    const { send } = world.agents;
+    world.agents.send = (agent, command) => {
+      told.push(command.do);
+      return send(agent, command);
+    };
+    const [name = ''] = world.agents.all.keys();
+    isSlow = true;
+
+    void world.life.workers.drain(name, OPS);
+    await world.advance(MINUTE_MS);
+
+    expect(world.life.store.view.workers.get(name)?.removal).toBeDefined();
+    expect(told).toEqual([]);
+    expect(deletes(world)).toEqual([]);
+  });
+
+  it('is tried until the cloud agrees', async () => {
+    const { world, name } = await withIdle();
+    world.cloud.script = (call) => {
+      if (call.name !== 'delete' || call.nth > 3) return undefined;
+      return { is: 'refused', fault: new Fault('unavailable', 'not now') };
+    };
+
+    await world.life.workers.drain(name, OPS);
+    await world.advance(MINUTE_MS);
+
+    expect(deletes(world).map((call) => call.names)).toEqual([[name], [name], [name], [name]]);
+    expect(world.life.store.view.workers.get(name)).toBeUndefined();
+  });
+
+  it.each(['lost reply', 'silent'] as const)(
+    'whose answer is a %s is repeated, and deleting twice is no error',
+    async (how) => {
+      const { world, name } = await withIdle();
+      world.cloud.script = (call) => {
+        if (call.name !== 'delete' || call.nth > 1) return undefined;
+        return how === 'silent' ? { is: 'partial', of: () => 'silent' } : { is: 'lost reply' };
+      };
+
+      await world.life.workers.drain(name, OPS);
+      await world.advance(MINUTE_MS);
+
+      expect(world.life.store.view.workers.get(name)).toBeUndefined();
+      expect(events(world, 'worker.removed')).toHaveLength(1);
+    },
+  );
+
+  it('keeps its row, and its place under max_agents, until the cloud shows it no more', async () => {
+    const { world, name } = await withIdle({ maxAgents: 1 }, { deletingMs: 90_000 });
+
+    await world.life.workers.drain(name, OPS);
+    await world.advance(MINUTE_MS);
+    const during = [world.phases(), world.cloud.machines().length];
+    await world.advance(2 * MINUTE_MS);
+
+    expect(during).toEqual(['1 deleting', 0]);
+    expect(world.phases()).toBe('1 idle');
+  });
+
+  it('is repeated where the cloud agreed and the machine still runs', async () => {
+    const { world, name } = await withIdle();
+    world.cloud.script = (call) => {
+      if (call.name !== 'delete' || call.nth > 1) return undefined;
+      return { is: 'partial', of: () => undefined };
+    };
+    const keep = world.cloud.machines().find((made) => made.name === name);
+    world.cloud.onGone((made) => {
+      if (deletes(world).length === 1 && made.name === name && keep)
+        world.cloud.add({ ...keep.machine, state: 'running' });
+    });
+
+    await world.life.workers.drain(name, OPS);
+    await world.advance(10 * MINUTE_MS);
+
+    expect(deletes(world).length).toBe(2);
+    expect(world.cloud.machines().map((made) => made.name)).not.toContain(name);
+  });
+
+  it('of a machine whose launch is under way waits for that to end, and leaves nothing behind', async () => {
+    const pool = aPool({ minIdleSlots: 1, maxIdleSlots: 1 });
+    const world = await openWorld({ pools: [pool] });
+    world.cloud.script = ({ name, nth }) => (name === 'create' && nth === 1 ? { is: 'slow', ms: 60_000 } : undefined);
+    await world.advance(SECOND_MS);
+
+    await world.set({ ...pool, revision: 2, spec: aPool({ maxAgents: 0 }).spec });
+    await world.advance(30 * SECOND_MS);
+    const early = deletes(world).length;
+    await world.advance(5 * MINUTE_MS);
+
+    expect(early).toBe(0);
+    expect(world.cloud.machines()).toEqual([]);
+    expect(world.phases()).toBe('none');
+    expect(world.life.store.view.launches.size).toBe(0);
+  });
+
+  it('asks the cloud also where listings never showed the machine', async () => {
+    const { world, name } = await withIdle();
+    world.cloud.script = ({ name: call }) => (call === 'list' ? { is: 'answer', of: () => [] } : undefined);
+    await world.advance(5 * MINUTE_MS);
+
+    await world.life.workers.drain(name, OPS);
+    await world.advance(MINUTE_MS);
+
+    expect(world.cloud.machines().map((made) => made.name)).not.toContain(name);
+  });
+
+  it('never touches a machine of that name that bears a foreign mark', async () => {
+    const { world, name } = await withIdle();
+    world.cloud.kill(name);
+    world.cloud.add({ name, mark: { cluster: 'theirs', pool: 'p', shape: 's' }, createdAt: 0, state: 'running' });
+
+    await world.life.workers.drain(name, OPS);
+    await world.advance(10 * MINUTE_MS);
+
+    expect(world.cloud.machines().find((made) => made.name === name)?.machine.mark?.cluster).toBe('theirs');
+    expect(world.life.store.view.workers.get(name)).toBeUndefined();
+  });
+});

@@ -1,0 +1,81 @@
+import type { Clock } from '#core/clock.ts';
+import type { Store } from '#core/store.ts';
+import type { Worker } from '#core/worker.ts';
+import type { Times } from './times.ts';
+
+/** How far the deleting of a machine has come in this process. */
+export interface Deletion {
+  isCalling: boolean;
+  attempts: number;
+  notBeforeMs: number;
+  /** When the cloud agreed. */
+  agreedMs?: number;
+}
+
+/** What this process has seen of a worker. A restart forgets it; all times are on the monotonic clock. */
+export interface Sight {
+  readonly askedMs: number;
+  /** It stood in the store when this process began. */
+  readonly isFromBefore: boolean;
+  /** Only listings that started later may count against it. */
+  missedFromMs: number;
+  hasBeenListed: boolean;
+  unlistedSinceMs?: number | undefined;
+  idleSinceMs?: number | undefined;
+  /** Since when it counts as away, where its agent is not connected. */
+  awaySinceMs?: number | undefined;
+  /** Until then it counts as present all the same. */
+  backByMs: number;
+  /** As its agent said last. */
+  slots?: number | undefined;
+  deletion?: Deletion;
+  isKnownGhost?: boolean;
+}
+
+export interface Sights {
+  of(worker: Worker): Sight;
+  first(name: string): Sight;
+}
+
+export interface SightsDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly startedMs: number;
+  readonly times: Times;
+}
+
+export function rememberWorkers({ store, clock, startedMs, times }: SightsDeps): Sights {
+  const sights = new Map<string, Sight>();
+  store.onChange('workers', (after, _before, id) => {
+    if (!after) sights.delete(id);
+  });
+
+  function fromBefore(worker: Worker): Sight {
+    const graceEndMs = startedMs + times.reconnectGraceMs;
+    return {
+      askedMs: clock.monotonic() - Math.max(0, clock.now() - worker.askedAt),
+      isFromBefore: true,
+      missedFromMs: Number.NEGATIVE_INFINITY,
+      hasBeenListed: false,
+      awaySinceMs: graceEndMs,
+      backByMs: graceEndMs,
+    };
+  }
+
+  function keep(name: string, sight: Sight): Sight {
+    sights.set(name, sight);
+    return sight;
+  }
+
+  return {
+    of: (worker) => sights.get(worker.id) ?? keep(worker.id, fromBefore(worker)),
+    first: (name) =>
+      keep(name, {
+        askedMs: clock.monotonic(),
+        isFromBefore: false,
+        missedFromMs: Number.POSITIVE_INFINITY,
+        hasBeenListed: false,
+        backByMs: Number.NEGATIVE_INFINITY,
+      }),
+  };
+}

@@ -1,0 +1,158 @@
+// Compares what a cloud lists with what we know, both ways, once for each listing.
+import type { Listing } from '#clouds/listing.ts';
+import { Fault } from '#core/fault.ts';
+import { type Loop, startLoop } from '#core/loop.ts';
+import type { Offer } from '#core/pool.ts';
+import type { Machine, Mark } from '#core/provider.ts';
+import { inSlices } from '#core/slices.ts';
+import { put } from '#core/store.ts';
+import type { Worker } from '#core/worker.ts';
+import { isFrozen } from './freeze.ts';
+import { type Kit, workerNamed } from './kit.ts';
+import { forgetUnknown, noteUnknown } from './unknown.ts';
+
+/** Looks through each new listing, a few milliseconds at a time. */
+export function startSweep(kit: Kit): Pick<Loop, 'stop'> {
+  const { clock, random, log, clouds } = kit;
+  const newest = new Map<string, Listing>();
+  const loop = startLoop({
+    name: 'sweep',
+    clock,
+    random,
+    log,
+    concurrency: 4,
+    async reconcile(cloud) {
+      const listing = newest.get(cloud);
+      newest.delete(cloud);
+      if (listing) await review(kit, listing);
+    },
+  });
+  clouds.onListing((listing) => {
+    newest.set(listing.cloud, listing);
+    loop.poke(listing.cloud);
+    // The pools that wait for it need not wait for the whole of it to be looked through.
+    for (const pool of poolsOf(kit, listing.cloud)) {
+      if (listing.count === 1 || kit.memoryOf(pool).waitsForListing) kit.poke(pool);
+    }
+  });
+  return loop;
+}
+
+function* poolsOf({ clouds, store }: Kit, cloud: string): Iterable<string> {
+  for (const follower of clouds.followers(cloud)) if (store.view.pools.get(follower)) yield follower;
+}
+
+async function review(kit: Kit, listing: Listing): Promise<void> {
+  const { store, clock } = kit;
+  const orphans: Machine[] = [];
+  const before = listing.before?.machines;
+  const strangers = strangerPool(kit, listing.cloud);
+  await inSlices(clock, listing.machines.values(), (machine) => {
+    const worker = workerNamed(store, machine.name);
+    if (worker) noticeChange(kit, worker, { machine, before: before?.get(machine.name) });
+    else if (!machine.mark) strangers.note(machine);
+    else if (before?.has(machine.name) && machine.state !== 'deleting') orphans.push(machine);
+  });
+  await inSlices(clock, before?.keys() ?? [], (name) => {
+    const worker = listing.machines.has(name) ? undefined : workerNamed(store, name);
+    if (worker) kit.poke(worker.pool);
+  });
+  strangers.forget(listing);
+  settleOrphans(kit, listing.cloud, orphans);
+}
+
+/** A machine that turned bad is looked at now, not when its pool happens to pass again. */
+function noticeChange(
+  kit: Kit,
+  worker: Worker,
+  { machine, before }: { machine: Machine; before: Machine | undefined },
+): void {
+  const isWorse = machine.state === 'failed' || machine.trouble?.final === true;
+  if (isWorse && (machine.state !== before?.state || machine.trouble?.final !== before.trouble?.final))
+    kit.poke(worker.pool);
+}
+
+/** Kinds that cannot mark have a cloud of their own for each pool; shared by several, the first one answers for all. */
+function strangerPool(kit: Kit, cloud: string) {
+  const [pool] = poolsOf(kit, cloud);
+  const [offer] = kit.clouds.offersOf(cloud);
+  return {
+    note(machine: Machine): void {
+      if (pool !== undefined && offer) noteUnknown(kit, pool, { machine, offer: offer.id });
+    },
+    forget(listing: Listing): void {
+      if (pool === undefined) return;
+      forgetUnknown(kit, pool, (name, of) => {
+        if (kit.clouds.cloudOf(of) !== listing.cloud) return true;
+        const isListed = listing.machines.has(name) || listing.before?.machines.has(name) === true;
+        return isListed && !workerNamed(kit.store, name);
+      });
+    },
+  };
+}
+
+/**
+ * What bears our mark and has no row is an orphan: rows are committed before their machines are asked for. It is
+ * deleted, unless it is older than the backup that this store came from: then it is taken in.
+ */
+function settleOrphans(kit: Kit, cloud: string, orphans: readonly Machine[]): void {
+  const { store } = kit;
+  const byOffer = new Map<Offer, Machine[]>();
+  for (const machine of orphans) {
+    const mark = machine.mark as Mark;
+    const offer = offerFor(kit, cloud, mark);
+    // Between two slices its row may have come: adopted by an earlier review.
+    if (!offer || isHeld(kit, mark.pool) || workerNamed(store, machine.name)) continue;
+    if (store.restoredAt !== undefined && machine.createdAt < store.restoredAt) adopt(kit, machine, offer);
+    else byOffer.set(offer, [...(byOffer.get(offer) ?? []), machine]);
+  }
+  for (const [offer, machines] of byOffer) sweepAway(kit, offer, machines);
+}
+
+const isHeld = (kit: Kit, pool: string): boolean =>
+  isFrozen(kit, pool) || kit.store.view.pools.get(pool)?.pausedAt !== undefined;
+
+/** The very offer that made it, or another way into the same cloud. */
+function offerFor({ clouds }: Kit, cloud: string, { shape }: Mark): Offer | undefined {
+  const offers = [...clouds.offersOf(cloud)];
+  return offers.find(({ id }) => id === shape) ?? offers[0];
+}
+
+function adopt(kit: Kit, machine: Machine, offer: Offer): void {
+  const { store, journal, clock } = kit;
+  const pool = store.view.pools.get(machine.mark?.pool ?? '');
+  if (!pool) {
+    kit.log('warn', 'machine of a pool that is not known, left alone', {
+      machine: machine.name,
+      pool: machine.mark?.pool,
+    });
+    return;
+  }
+  kit.firstSight(machine.name).missedFromMs = clock.monotonic();
+  const { name: id, createdAt } = machine;
+  const message = 'Taken in: it is older than the backup that this store came from.';
+  kit.commit([
+    ...(store.view.offers.get(offer.id) ? [] : [put('offers', offer)]),
+    put('workers', { id, pool: pool.id, offer: offer.id, machine: id, askedAt: createdAt, createdAt }),
+    journal.event({ kind: 'machine.adopted', subject: `worker/${id}`, pool: pool.id, message }),
+  ]);
+}
+
+function sweepAway(kit: Kit, offer: Offer, machines: readonly Machine[]): void {
+  kit.start('sweep', async () => {
+    const pool = `sweep of ${offer.id}`;
+    const outcomes = await kit.clouds.delete(offer, machines, { pool, signal: kit.stopping }).catch((thrown) => {
+      const fault = Fault.from(thrown);
+      return machines.map(({ name }) => ({ name, fault }));
+    });
+    const changes = outcomes.flatMap(({ name, fault }) => {
+      if (fault) {
+        kit.log('warn', 'orphan not deleted', { machine: name, kind: fault.kind, error: fault.message });
+        return [];
+      }
+      const message = 'Deleted: it bears our mark and nobody asked for it.';
+      return [kit.journal.event({ kind: 'machine.swept', subject: `machine/${name}`, message })];
+    });
+    if (changes.length > 0) kit.commit(changes);
+  });
+}
