@@ -8,7 +8,18 @@ export interface SessionRequest {
   readonly spec: SessionSpec;
 }
 
-/** Accepts sessions, places them on slots, follows their lives and keeps their output. */
+export interface OutputOptions {
+  readonly follow: boolean;
+  /** Where a reader goes on: after this number of that attempt (of the first one, where none is named). */
+  readonly afterSeq?: number | undefined;
+  readonly attempt?: number | undefined;
+}
+
+/**
+ * Accepts sessions, places them on slots, follows their lives and keeps their output.
+ * A paused pool accepts, but places nothing. A frozen one goes on placing on agents that are there, but neither requeues
+ * nor fails what is lost. In one that is being removed those that wait are cancelled.
+ */
 export interface Sessions {
   /** All or none; resolves when durable. The same key and caller get the same sessions again. */
   submit(requests: readonly SessionRequest[], actor: Actor, key?: string): Promise<readonly Session[]>;
@@ -18,13 +29,9 @@ export interface Sessions {
   find(id: string): Promise<Session | undefined>;
   /** Resolves with the ended session. */
   ended(id: string, signal: AbortSignal): Promise<Session>;
-  /** All output in order; with `follow` until the session has ended. */
-  output(
-    id: string,
-    options: { readonly follow: boolean; readonly afterSeq?: number },
-    signal: AbortSignal,
-  ): AsyncIterable<OutputChunk>;
-  /** Bytes for its stdin or terminal. */
+  /** All durable output in order, attempt by attempt; with `follow` until the session has ended. */
+  output(id: string, options: OutputOptions, signal: AbortSignal): AsyncIterable<OutputChunk>;
+  /** Bytes for its stdin or terminal; a `Fault` where it has none, or is not running. */
   input(id: string, data: Uint8Array, isLast: boolean): void;
   resize(id: string, columns: number, rows: number): void;
   /** An agent is in: settles what it runs against what we think it runs. */

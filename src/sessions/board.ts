@@ -1,0 +1,82 @@
+import type { Pool } from '#core/pool.ts';
+import type { Session } from '#core/session.ts';
+import type { Store } from '#core/store.ts';
+import type { PoolSeat } from './presence.ts';
+import { makePoolQueue, type PoolQueue } from './queue.ts';
+
+/** The queues of all pools, kept in step with the rows: what waits where, and where there is room. */
+export interface Board {
+  queue(pool: string): PoolQueue;
+  /** Those that have had sessions or seats. */
+  pools(): Iterable<string>;
+  /** Looks again at the room of one agent. */
+  reseat(agent: string): void;
+  stop(): void;
+}
+
+interface Options {
+  readonly store: Store;
+  seat(agent: string): PoolSeat | undefined;
+  /** Something may be placed now in this pool that could not be before. */
+  changed(pool: string): void;
+}
+
+const isQueued = (session: Session | undefined): session is Session => session !== undefined && !session.worker;
+
+const offersSame = (a: Pool | undefined, b: Pool | undefined): boolean =>
+  a?.pausedAt === b?.pausedAt && a?.removal === b?.removal && a?.spec.labels === b?.spec.labels;
+
+export function openBoard({ store, seat, changed }: Options): Board {
+  const queues = new Map<string, PoolQueue>();
+  const seatedIn = new Map<string, string>();
+
+  function queue(pool: string): PoolQueue {
+    const found = queues.get(pool) ?? makePoolQueue();
+    queues.set(pool, found);
+    return found;
+  }
+
+  function reseat(agent: string): void {
+    const found = seat(agent);
+    const before = seatedIn.get(agent);
+    if (before !== undefined && before !== found?.pool) queues.get(before)?.seat(agent, undefined);
+    if (!found) return void seatedIn.delete(agent);
+    seatedIn.set(agent, found.pool);
+    queue(found.pool).seat(agent, found);
+    changed(found.pool);
+  }
+
+  function sessionChanged(after: Session | undefined, before: Session | undefined): void {
+    if (isQueued(before) && !isQueued(after)) queue(before.pool).remove(before);
+    if (isQueued(after)) {
+      queue(after.pool).add(after);
+      changed(after.pool);
+    }
+    if (before?.worker !== undefined && before.worker !== after?.worker) reseat(before.worker);
+    if (after?.worker !== undefined && before?.worker !== after.worker) reseat(after.worker);
+  }
+
+  function poolChanged(after: Pool | undefined, before: Pool | undefined, id: string): void {
+    if (offersSame(after, before)) return;
+    for (const worker of store.view.workers.by('pool', id)) reseat(worker.id);
+    if (!after && store.view.sessions.count('queue', id) === 0) queues.delete(id);
+    changed(id);
+  }
+
+  const subscriptions = [
+    store.onChange('sessions', sessionChanged),
+    store.onChange('agents', (_after, _before, id) => reseat(id)),
+    store.onChange('workers', (_after, _before, id) => reseat(id)),
+    store.onChange('pools', poolChanged),
+  ];
+  for (const session of store.view.sessions.all()) if (isQueued(session)) queue(session.pool).add(session);
+
+  return {
+    queue,
+    pools: () => queues.keys(),
+    reseat,
+    stop() {
+      for (const unsubscribe of subscriptions) unsubscribe();
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import type { AgentLink } from '#core/agent-link.ts';
+import type { Clock } from '#core/clock.ts';
+import type { Log } from '#core/log.ts';
+import type { Random } from '#core/random.ts';
+import type { SessionEnd } from '#core/session.ts';
+import type { Change, Store } from '#core/store.ts';
+import type { Journal } from '#journal/journal.ts';
+
+export interface Limits {
+  /** Of one session, all attempts together; what comes after it is dropped behind a mark. */
+  readonly outputBytes: number;
+  /** Of one piece of output. */
+  readonly chunkBytes: number;
+  /** Sessions that may wait in one pool. */
+  readonly queueLength: number;
+  /** Command, environment, labels and directory of one session together. */
+  readonly specBytes: number;
+}
+
+export const DEFAULT_LIMITS: Limits = {
+  outputBytes: 64 * 2 ** 20,
+  chunkBytes: 64 * 2 ** 10,
+  queueLength: 100_000,
+  specBytes: 512 * 2 ** 10,
+};
+
+/** A measured span of a session's life. */
+export type SessionFigure =
+  | { readonly is: 'placed'; readonly pool: string; readonly queueWaitMs: number }
+  | { readonly is: 'started'; readonly pool: string; readonly startMs: number }
+  | {
+      readonly is: 'ended';
+      readonly pool: string;
+      readonly how: SessionEnd['how'];
+      /** Absent where it never started. */
+      readonly runMs?: number | undefined;
+    };
+
+export interface SessionsDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly journal: Pick<Journal, 'event'>;
+  readonly link: AgentLink;
+  /** What is left out keeps its default. */
+  readonly limits?: Partial<Limits> | undefined;
+  /** The demand of this pool (by its id) has changed. */
+  wake(pool: string): void;
+  observe?(figure: SessionFigure): void;
+}
+
+type Ground = Pick<SessionsDeps, 'store' | 'log'>;
+
+/** Commits, and goes on when it is durable. A failed commit ends the process, so then nothing may follow. */
+export function commitThen(ground: Ground, changes: readonly Change[], then: () => void): void {
+  ground.store.commit(changes).then(guarded(ground, then), () => {});
+}
+
+/** Goes on when all that memory holds now is durable: what we say may rest on any of it. */
+export function whenDurable(ground: Ground, then: () => void): void {
+  ground.store.durable().then(guarded(ground, then), () => {});
+}
+
+function guarded({ log }: Ground, then: () => void): () => void {
+  return () => {
+    try {
+      then();
+    } catch (thrown) {
+      log('error', 'could not follow up a commit', { error: String(thrown), stack: (thrown as Error)?.stack });
+    }
+  };
+}

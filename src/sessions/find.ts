@@ -1,0 +1,99 @@
+import { Fault } from '#core/fault.ts';
+import type { Session } from '#core/session.ts';
+import type { Store } from '#core/store.ts';
+
+const RECENT_KEPT = 1_000;
+
+/** Finds sessions wherever they are, and waits for their ends. What it answers is durable. */
+export interface Finder {
+  find(id: string): Promise<Session | undefined>;
+  /** Throws a `Fault` where there is none. */
+  get(id: string): Promise<Session>;
+  ended(id: string, signal: AbortSignal): Promise<Session>;
+  /** Has its final state in memory. */
+  noteEnded(session: Session): void;
+  stop(): void;
+}
+
+type Waiter = (session: Session | undefined) => void;
+
+export const missing = (id: string): Fault =>
+  new Fault('missing', `There is no session "${id}".`, { remedy: 'List the sessions to see which there are.' });
+
+export const stopping = (): Fault =>
+  new Fault('unavailable', 'The server is stopping.', { remedy: 'Ask again in a moment.' });
+
+export function openFinder(store: Store): Finder {
+  const recent = new Map<string, Session>();
+  const waiters = new Map<string, Set<Waiter>>();
+  const unsubscribe = store.onDurable((changes) => {
+    for (const change of changes) {
+      if ('append' in change && change.append === 'ended') wakeWaiters(change.row);
+    }
+  });
+
+  function wakeWaiters(session: Session): void {
+    for (const wake of waiters.get(session.id) ?? []) wake(session);
+  }
+
+  async function find(id: string): Promise<Session | undefined> {
+    const found = store.view.sessions.get(id) ?? recent.get(id);
+    await store.durable();
+    if (found) return found;
+    const [ended] = await store.history.ended({ id }, { limit: 1, order: 'newest first' });
+    return ended;
+  }
+
+  async function get(id: string): Promise<Session> {
+    const found = await find(id);
+    if (!found) throw missing(id);
+    return found;
+  }
+
+  function waitFor(id: string, signal: AbortSignal) {
+    const all = waiters.get(id) ?? new Set();
+    waiters.set(id, all);
+    let wake: Waiter = () => {};
+    const settled = new Promise<Session | undefined>((resolve) => {
+      wake = resolve;
+    });
+    const giveUp = (): void => wake(undefined);
+    all.add(wake);
+    signal.addEventListener('abort', giveUp, { once: true });
+    if (signal.aborted) giveUp();
+    const close = (): void => {
+      signal.removeEventListener('abort', giveUp);
+      if (all.delete(wake) && all.size === 0) waiters.delete(id);
+    };
+    return { settled, close };
+  }
+
+  return {
+    find,
+    get,
+    async ended(id, signal) {
+      // Before looking, or an end that becomes durable in between would be missed.
+      const wait = waitFor(id, signal);
+      try {
+        const found = await get(id);
+        if (found.end) return found;
+        const ended = await wait.settled;
+        if (ended) return ended;
+        throw signal.aborted ? new Fault('unavailable', 'The wait for the session was given up.') : stopping();
+      } finally {
+        wait.close();
+      }
+    },
+    noteEnded(session) {
+      recent.set(session.id, session);
+      for (const id of recent.keys()) {
+        if (recent.size <= RECENT_KEPT) break;
+        recent.delete(id);
+      }
+    },
+    stop() {
+      unsubscribe();
+      for (const all of waiters.values()) for (const wake of all) wake(undefined);
+    },
+  };
+}

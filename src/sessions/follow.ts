@@ -1,0 +1,162 @@
+import type { OutputChunk } from '#core/session.ts';
+import type { Change, Store } from '#core/store.ts';
+import { type Finder, stopping } from './find.ts';
+import type { OutputOptions } from './sessions.ts';
+
+const CHUNKS_PER_PAGE = 64;
+const MOST_BUFFERED_CHUNKS = 256;
+const MOST_BUFFERED_BYTES = 2 ** 20;
+
+/** What became durable since a reader last looked; past its bound it forgets, and the reader asks the history. */
+interface Tap {
+  chunks: OutputChunk[];
+  bytes: number;
+  isBehind: boolean;
+  /** The number of attempts it took, once it has ended. */
+  endedAttempt: number | undefined;
+  wake: () => void;
+}
+
+/** One reader, and where it stands. */
+interface Reader {
+  readonly id: string;
+  readonly tap: Tap;
+  readonly signal: AbortSignal;
+  attempt: number;
+  seq: number;
+}
+
+export interface Follower {
+  output(id: string, options: OutputOptions, signal: AbortSignal): AsyncIterable<OutputChunk>;
+  stop(): void;
+}
+
+export function openFollower(store: Store, finder: Finder): Follower {
+  const taps = new Map<string, Set<Tap>>();
+  let isStopping = false;
+  const unsubscribe = store.onDurable((changes) => {
+    if (taps.size > 0) for (const change of changes) fill(change);
+  });
+
+  function fill(change: Change): void {
+    if (!('append' in change)) return;
+    if (change.append === 'output') {
+      for (const tap of taps.get(change.row.session) ?? []) pour(tap, change.row);
+    } else if (change.append === 'ended') {
+      for (const tap of taps.get(change.row.id) ?? []) {
+        tap.endedAttempt = change.row.attempt;
+        tap.wake();
+      }
+    }
+  }
+
+  function openTap(id: string): { tap: Tap; close: () => void } {
+    const tap: Tap = { chunks: [], bytes: 0, isBehind: false, endedAttempt: undefined, wake: () => {} };
+    const all = taps.get(id) ?? new Set();
+    taps.set(id, all.add(tap));
+    const close = (): void => {
+      if (all.delete(tap) && all.size === 0) taps.delete(id);
+    };
+    return { tap, close };
+  }
+
+  /** All that is durable after the place where the reader stands. */
+  async function* fromHistory(reader: Reader): AsyncGenerator<OutputChunk> {
+    const { id, tap, signal } = reader;
+    // An attempt is placed only after all output of those before it was committed: wait for that, or it would be passed by.
+    const current = store.view.sessions.get(id)?.attempt;
+    await store.durable();
+    const newest = current ?? tap.endedAttempt ?? 0;
+    while (reader.attempt <= newest && !signal.aborted) {
+      const filter = { session: id, attempt: reader.attempt, afterSeq: reader.seq };
+      const page = await store.history.output(filter, CHUNKS_PER_PAGE);
+      for (const chunk of page) {
+        reader.seq = chunk.seq;
+        yield chunk;
+      }
+      if (page.length === CHUNKS_PER_PAGE) continue;
+      if (reader.attempt === newest) return;
+      reader.attempt += 1;
+      reader.seq = 0;
+    }
+  }
+
+  /** What becomes durable from now on, until the reader is behind or there is no more. */
+  async function* live(reader: Reader): AsyncGenerator<OutputChunk> {
+    const { tap } = reader;
+    while (!tap.isBehind) {
+      const chunks = drain(tap);
+      for (const chunk of chunks) {
+        if (!isPast(chunk, reader)) continue;
+        reader.attempt = chunk.attempt;
+        reader.seq = chunk.seq;
+        yield chunk;
+      }
+      if (chunks.length > 0) continue;
+      if (isOver(reader)) return;
+      await changed(reader);
+    }
+  }
+
+  const isOver = ({ tap, signal }: Reader): boolean => tap.endedAttempt !== undefined || signal.aborted || isStopping;
+
+  async function* output(id: string, options: OutputOptions, signal: AbortSignal): AsyncGenerator<OutputChunk> {
+    // Before reading, or what becomes durable in between would be missed.
+    const { tap, close } = openTap(id);
+    const reader: Reader = { id, tap, signal, attempt: options.attempt ?? 1, seq: options.afterSeq ?? 0 };
+    try {
+      const session = await finder.get(id);
+      if (session.end) tap.endedAttempt = session.attempt;
+      do {
+        tap.isBehind = false;
+        yield* fromHistory(reader);
+        if (options.follow) yield* live(reader);
+      } while (tap.isBehind && options.follow && !signal.aborted);
+      if (isStopping && options.follow && tap.endedAttempt === undefined) throw stopping();
+    } finally {
+      close();
+    }
+  }
+
+  return {
+    output,
+    stop() {
+      isStopping = true;
+      unsubscribe();
+      for (const all of taps.values()) for (const tap of all) tap.wake();
+    },
+  };
+}
+
+function drain(tap: Tap): readonly OutputChunk[] {
+  const { chunks } = tap;
+  tap.chunks = [];
+  tap.bytes = 0;
+  return chunks;
+}
+
+function pour(tap: Tap, chunk: OutputChunk): void {
+  if (tap.isBehind) return;
+  tap.chunks.push(chunk);
+  tap.bytes += chunk.data.length;
+  if (tap.chunks.length > MOST_BUFFERED_CHUNKS || tap.bytes > MOST_BUFFERED_BYTES) {
+    tap.isBehind = true;
+    drain(tap);
+  }
+  tap.wake();
+}
+
+const isPast = (chunk: OutputChunk, { attempt, seq }: Reader): boolean =>
+  chunk.attempt > attempt || (chunk.attempt === attempt && chunk.seq > seq);
+
+function changed({ tap, signal }: Reader): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      signal.removeEventListener('abort', done);
+      tap.wake = () => {};
+      resolve();
+    };
+    tap.wake = done;
+    signal.addEventListener('abort', done, { once: true });
+  });
+}

@@ -1,0 +1,182 @@
+import type { AgentReport } from '#core/agent-link.ts';
+import { Fault } from '#core/fault.ts';
+import type { OutputChunk, OutputMark, Session } from '#core/session.ts';
+import { append, type Change, put, type Store } from '#core/store.ts';
+import { commitThen, type Limits, type SessionsDeps, whenDurable } from './deps.ts';
+import type { Ack, Tell } from './tell.ts';
+
+type OutputReport = Extract<AgentReport, { is: 'output' }>;
+
+// How much must be read again after a restart to know where an attempt's output stood.
+const MARK_EVERY_CHUNKS = 256;
+const MARK_EVERY_BYTES = 2 ** 20;
+
+interface Stream {
+  seq: number;
+  bytes: number;
+  isCut: boolean;
+  chunksSinceMark: number;
+  bytesSinceMark: number;
+  /** While the history is read: what came meanwhile. */
+  waiting?: (() => void)[] | undefined;
+}
+
+/** Keeps what agents say that sessions print: each number once, up to a cap, acknowledged when durable. */
+export interface OutputKeeper {
+  /** Runs at once, or after the output of this session that came earlier. False: it comes back later. */
+  isReady(session: Session, again: () => void): boolean;
+  keep(session: Session, report: OutputReport): void;
+  mark(session: Session): OutputMark | undefined;
+  forget(id: string): void;
+}
+
+export interface KeeperParts {
+  readonly tell: Tell;
+  readonly limits: Limits;
+}
+
+export function openOutput(deps: SessionsDeps, { tell, limits }: KeeperParts): OutputKeeper {
+  const { store, clock, log, link } = deps;
+  const streams = new Map<string, Stream>();
+  // Attempts that an earlier process placed: how far their output was kept stands in the history.
+  const inherited = new Set<string>();
+  for (const session of store.view.sessions.all()) if (session.worker !== undefined) inherited.add(session.id);
+  const acks = ackWriter(tell);
+
+  function streamOf(session: Session): Stream {
+    const known = streams.get(session.id);
+    if (known) return known;
+    const { seq, bytes, isCut } = session.output ?? { seq: 0, bytes: 0, isCut: false };
+    const stream: Stream = { seq, bytes, isCut, chunksSinceMark: 0, bytesSinceMark: 0 };
+    streams.set(session.id, stream);
+    if (inherited.delete(session.id)) {
+      stream.waiting = [];
+      void load(session, stream);
+    }
+    return stream;
+  }
+
+  async function load(session: Session, stream: Stream): Promise<void> {
+    try {
+      await readOn(store, session, stream);
+    } catch (thrown) {
+      return loadFailed(session, stream, Fault.from(thrown));
+    }
+    const waiting = stream.waiting ?? [];
+    stream.waiting = undefined;
+    for (const run of waiting) run();
+  }
+
+  function loadFailed({ id, worker = '' }: Session, stream: Stream, { message }: Fault): void {
+    log('error', 'could not read output', { session: id, error: message });
+    if (streams.get(id) === stream) {
+      streams.delete(id);
+      inherited.add(id);
+    }
+    // It keeps what we have not acknowledged, and says it again when it is back.
+    link.dismiss(worker, 'The output of a session could not be read; say it again.');
+  }
+
+  function chunkOf(stream: Stream, { session, attempt, seq, stream: name, data }: OutputReport): OutputChunk {
+    const at = clock.now();
+    if (stream.bytes + data.length > limits.outputBytes) {
+      stream.isCut = true;
+      return {
+        session,
+        attempt,
+        seq,
+        stream: 'stderr',
+        at,
+        data: notice(`output cut after ${sizeOf(limits.outputBytes)}`),
+      };
+    }
+    if (data.length <= limits.chunkBytes) return { session, attempt, seq, stream: name, at, data };
+    const cut = notice(`${data.length - limits.chunkBytes} bytes cut: a piece of output was too large`);
+    return { session, attempt, seq, stream: name, at, data: Buffer.concat([data.subarray(0, limits.chunkBytes), cut]) };
+  }
+
+  return {
+    isReady(session, again) {
+      if (!streams.has(session.id) && !inherited.has(session.id)) return true;
+      const { waiting } = streamOf(session);
+      waiting?.push(again);
+      return waiting === undefined;
+    },
+    keep(session, report) {
+      const stream = streamOf(session);
+      const ack = (): void => {
+        // The word that its end is durable covers all of its output.
+        if (store.view.sessions.get(session.id)?.attempt === report.attempt) acks.add(session.worker ?? '', report);
+      };
+      if (report.seq <= stream.seq) return whenDurable(deps, ack);
+      if (stream.isCut) {
+        stream.seq = report.seq;
+        return whenDurable(deps, ack);
+      }
+      const chunk = chunkOf(stream, report);
+      count(stream, chunk);
+      const changes: Change[] = [append('output', chunk)];
+      if (stream.isCut || isMarkDue(stream)) changes.push(put('sessions', { ...session, output: markOf(stream) }));
+      commitThen(deps, changes, ack);
+    },
+    mark(session) {
+      const stream = streams.get(session.id);
+      return stream ? markOf(stream) : session.output;
+    },
+    forget(id) {
+      streams.delete(id);
+      inherited.delete(id);
+      acks.forget(id);
+    },
+  };
+}
+
+/** Brings the stream to where the history stands. */
+async function readOn({ history }: Store, { id, attempt }: Session, stream: Stream): Promise<void> {
+  for (;;) {
+    const filter = { session: id, attempt, afterSeq: stream.seq };
+    const page = await history.output(filter, MARK_EVERY_CHUNKS);
+    for (const chunk of page) count(stream, chunk);
+    if (page.length < MARK_EVERY_CHUNKS) return;
+  }
+}
+
+function count(stream: Stream, { seq, data }: OutputChunk): void {
+  stream.seq = seq;
+  stream.bytes += data.length;
+  stream.chunksSinceMark += 1;
+  stream.bytesSinceMark += data.length;
+}
+
+function isMarkDue(stream: Stream): boolean {
+  if (stream.chunksSinceMark < MARK_EVERY_CHUNKS && stream.bytesSinceMark < MARK_EVERY_BYTES) return false;
+  stream.chunksSinceMark = 0;
+  stream.bytesSinceMark = 0;
+  return true;
+}
+
+const markOf = ({ seq, bytes, isCut }: Stream): OutputMark => ({ seq, bytes, isCut });
+
+const notice = (text: string): Uint8Array => Buffer.from(`\n… ${text}\n`);
+
+const sizeOf = (bytes: number): string => (bytes >= 2 ** 20 ? `${Math.floor(bytes / 2 ** 20)} MiB` : `${bytes} bytes`);
+
+/** Many pieces become durable together; the agent is told only of the last. */
+function ackWriter(tell: Tell) {
+  const due = new Map<string, Ack & { readonly agent: string }>();
+
+  function flush(): void {
+    for (const { agent, ...ack } of due.values()) tell.ack(agent, ack);
+    due.clear();
+  }
+
+  return {
+    add(agent: string, { session, attempt, seq }: OutputReport): void {
+      if (due.size === 0) queueMicrotask(flush);
+      const before = due.get(session);
+      const isOlder = before?.attempt === attempt && before.seq > seq;
+      if (!isOlder) due.set(session, { agent, session, attempt, seq, result: false });
+    },
+    forget: (session: string): void => void due.delete(session),
+  };
+}

@@ -1,0 +1,126 @@
+import type { Session } from '#core/session.ts';
+import { type Heap, makeHeap } from './heap.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+/** Free slots of one agent, as far as placing needs them. */
+export interface Seat {
+  /** The agent's name. */
+  readonly id: string;
+  readonly free: number;
+  readonly connectedAt: number;
+  readonly labels: Labels;
+}
+
+export interface Match {
+  readonly session: Session;
+  readonly agent: string;
+}
+
+/** What waits in one pool, and where there is room for it. */
+export interface PoolQueue {
+  add(session: Session): void;
+  remove(session: Session): void;
+  /** Tells of an agent's room; no seat, no room. */
+  seat(agent: string, seat: Seat | undefined): void;
+  /** Takes the first in line that some seat suits, and its seat; one that none suits holds up nobody behind it. */
+  take(): Match | undefined;
+}
+
+/** First in, first out within a priority; lower numbers go first. */
+export function isSooner(a: Session, b: Session): boolean {
+  return a.spec.priority < b.spec.priority || (a.spec.priority === b.spec.priority && a.id < b.id);
+}
+
+// Agents fill up one after the other, so that those not needed fall idle and can go.
+function isFuller(a: Seat, b: Seat): boolean {
+  if (a.free !== b.free) return a.free < b.free;
+  return a.connectedAt < b.connectedAt || (a.connectedAt === b.connectedAt && a.id < b.id);
+}
+
+export function offersAll(offered: Labels, asked: Labels): boolean {
+  for (const label in asked) if (offered[label] !== asked[label]) return false;
+  return true;
+}
+
+/** Sessions that ask for the same labels stand in one lane: if the first finds no seat, none of them does. */
+interface Lane {
+  readonly labels: Labels;
+  readonly waiting: Heap<Session>;
+  readonly seats: Heap<Seat>;
+}
+
+function laneKey(labels: Labels): string {
+  const names = Object.keys(labels);
+  return names.length === 0 ? '' : JSON.stringify(names.sort().map((name) => [name, labels[name]]));
+}
+
+// Filling a new lane looks at every agent of the pool, so a few empty ones are kept for the next session like the last.
+const LANES_KEPT = 32;
+
+export function makePoolQueue(): PoolQueue {
+  const lanes = new Map<string, Lane>();
+  const seats = new Map<string, Seat>();
+
+  function openLane(key: string, labels: Labels): Lane {
+    if (lanes.size >= LANES_KEPT) dropEmptyLanes();
+    const lane: Lane = { labels, waiting: makeHeap(isSooner), seats: makeHeap(isFuller) };
+    for (const seat of seats.values()) if (offersAll(seat.labels, labels)) lane.seats.put(seat);
+    lanes.set(key, lane);
+    return lane;
+  }
+
+  function dropEmptyLanes(): void {
+    for (const [key, lane] of lanes) if (lane.waiting.size === 0 && key !== '') lanes.delete(key);
+  }
+
+  function fileSeat(agent: string, seat: Seat | undefined): void {
+    if (seat) seats.set(agent, seat);
+    else if (!seats.delete(agent)) return;
+    for (const lane of lanes.values()) {
+      if (seat && offersAll(seat.labels, lane.labels)) lane.seats.put(seat);
+      else lane.seats.remove(agent);
+    }
+  }
+
+  function nextLane(): Lane | undefined {
+    let next: Lane | undefined;
+    let first: Session | undefined;
+    for (const lane of lanes.values()) {
+      const head = lane.seats.size > 0 ? lane.waiting.first() : undefined;
+      if (head && (!first || isSooner(head, first))) [next, first] = [lane, head];
+    }
+    return next;
+  }
+
+  return {
+    add(session) {
+      const key = laneKey(session.spec.labels);
+      const lane = lanes.get(key) ?? openLane(key, session.spec.labels);
+      lane.waiting.put(session);
+    },
+    remove: (session) => lanes.get(laneKey(session.spec.labels))?.waiting.remove(session.id),
+    seat: fileSeat,
+    take() {
+      const lane = nextLane();
+      const session = lane?.waiting.first();
+      if (!lane || !session) return undefined;
+      const seat = seatFor(session, lane.seats);
+      lane.waiting.remove(session.id);
+      fileSeat(seat.id, seat.free > 1 ? { ...seat, free: seat.free - 1 } : undefined);
+      return { session, agent: seat.id };
+    },
+  };
+}
+
+/** An agent that has refused this session is asked again only where there is no other. */
+function seatFor(session: Session, seats: Heap<Seat>): Seat {
+  const first = seats.first() as Seat;
+  const refused = session.refusedBy;
+  if (!refused?.includes(first.id)) return first;
+  let best: Seat | undefined;
+  for (const seat of seats.items()) {
+    if (!refused.includes(seat.id) && (!best || isFuller(seat, best))) best = seat;
+  }
+  return best ?? first;
+}

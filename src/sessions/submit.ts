@@ -1,0 +1,99 @@
+import { nearest } from '#config/keys.ts';
+import { Fault } from '#core/fault.ts';
+import { idMaker } from '#core/id.ts';
+import type { Actor } from '#core/journal.ts';
+import type { Pool } from '#core/pool.ts';
+import type { Session } from '#core/session.ts';
+import { put, type Store } from '#core/store.ts';
+import type { Limits, SessionsDeps } from './deps.ts';
+import { findRepeat, hashOf, type Keyed, keyOf } from './repeat.ts';
+import type { SessionRequest, Sessions } from './sessions.ts';
+import { checkKey, checkRequests } from './validate.ts';
+
+export interface SubmitParts {
+  readonly limits: Limits;
+  /** The demand of this pool has changed. */
+  changed(pool: string): void;
+}
+
+export function openSubmit(deps: SessionsDeps, { limits, changed }: SubmitParts): Sessions['submit'] {
+  const { store, clock, random } = deps;
+  const inFlight = new Map<string, Promise<unknown>>();
+  const firstMs = latestAcceptance(store) + 1;
+  // Those that wait already stay in front, even if the clock was set back meanwhile.
+  const nextId = idMaker(() => Math.max(clock.now(), firstMs), random);
+
+  async function accept(requests: readonly SessionRequest[], actor: Actor, keyed?: Keyed): Promise<readonly Session[]> {
+    const pools = choosePools(store, requests, limits);
+    const acceptedAt = clock.now();
+    const sessions = requests.map(({ spec }, n): Session => {
+      const pool = pools[n] as Pool;
+      const key = keyed && { key: keyOf(keyed.scope, n), requestHash: keyed.hash };
+      return { id: nextId(), pool: pool.id, poolName: pool.name, spec, acceptedAt, by: actor.who, attempt: 0, ...key };
+    });
+    const durable = store.commit(sessions.map((session) => put('sessions', session)));
+    for (const pool of new Set(sessions.map((session) => session.pool))) changed(pool);
+    await durable;
+    return sessions;
+  }
+
+  async function acceptOnce(requests: readonly SessionRequest[], actor: Actor, keyed: Keyed) {
+    const known = await findRepeat(store, keyed);
+    if (!known) return accept(requests, actor, keyed);
+    await store.durable();
+    return known;
+  }
+
+  return async (requests, actor, key) => {
+    checkRequests(requests, limits);
+    if (key === undefined) return accept(requests, actor);
+    checkKey(key);
+    const keyed: Keyed = { scope: `${actor.who}\n${key}`, hash: hashOf(requests), count: requests.length };
+    // The same request may be on its way already: what becomes of it decides.
+    for (let ahead = inFlight.get(keyed.scope); ahead; ahead = inFlight.get(keyed.scope)) await ahead.catch(() => {});
+    const work = acceptOnce(requests, actor, keyed);
+    inFlight.set(keyed.scope, work);
+    try {
+      return await work;
+    } finally {
+      inFlight.delete(keyed.scope);
+    }
+  };
+}
+
+function latestAcceptance({ view }: Store): number {
+  let latestMs = 0;
+  for (const session of view.sessions.all()) latestMs = Math.max(latestMs, session.acceptedAt);
+  return latestMs;
+}
+
+/** The pool of each request, or a `Fault` for the first that cannot be taken in. */
+function choosePools(store: Store, requests: readonly SessionRequest[], limits: Limits): readonly Pool[] {
+  const asked = new Map<string, number>();
+  return requests.map(({ pool: name }, index) => {
+    const pool = poolNamed(store, name, `[${index}].pool`);
+    const count = (asked.get(pool.id) ?? 0) + 1;
+    asked.set(pool.id, count);
+    const waiting = store.view.sessions.count('queue', pool.id);
+    if (waiting + count > limits.queueLength)
+      throw new Fault('throttled', `${waiting} sessions wait in pool "${name}" already.`, {
+        at: `[${index}].pool`,
+        remedy: `Wait until fewer than ${limits.queueLength} would wait there.`,
+      });
+    return pool;
+  });
+}
+
+function poolNamed({ view }: Store, name: string, at: string): Pool {
+  for (const pool of view.pools.by('name', name)) {
+    if (!pool.removal) return pool;
+    const remedy = 'Choose another pool.';
+    throw new Fault('conflict', `Pool "${name}" is being removed and takes no new sessions.`, { at, remedy });
+  }
+  const meant = nearest(
+    name,
+    Array.from(view.pools.all(), (pool) => pool.name),
+  );
+  const remedy = meant === undefined ? 'List the pools to see which there are.' : `Did you mean "${meant}"?`;
+  throw new Fault('missing', `There is no pool "${name}".`, { at, remedy });
+}
