@@ -1,0 +1,266 @@
+// The laws of a backend: what the rest of the program relies on whatever the cloud.
+import { Fault, type FaultKind } from '#core/fault.ts';
+import type { Backend, Machine, Mark, Outcome } from '#core/provider.ts';
+import {
+  aLaunch,
+  type BackendHarness,
+  type BackendWorld,
+  type LawId,
+  markOf,
+  OURS,
+  PLANTED_TOKEN,
+  THEIRS,
+} from './backend-world.ts';
+import { demand, sameNames } from './demand.ts';
+
+export interface BackendLaw {
+  readonly id: LawId;
+  readonly name: string;
+  check(world: BackendWorld, harness: BackendHarness): Promise<void>;
+}
+
+const going = (): AbortSignal => new AbortController().signal;
+const names = (count: number, stem = 'm-law-pool1'): string[] =>
+  Array.from({ length: count }, (_, at) => `${stem}-${String(at).padStart(4, '0')}`);
+const machineName = ({ name, machine }: Outcome): string => machine ?? name;
+
+/** Makes machines and lets the cloud come to rest; answers what the backend calls them. */
+async function make(world: BackendWorld, backend: Backend, launch = aLaunch(OURS, names(1))): Promise<string[]> {
+  const outcomes = await world.during(backend.create(launch, going()));
+  for (const { name, fault } of outcomes) demand(!fault, `${name} was not made: ${fault?.message}`);
+  sameNames(
+    outcomes.map(({ name }) => name),
+    launch.names,
+    'a create that succeeds must tell the outcome of each name',
+  );
+  await world.settle();
+  return outcomes.map(machineName);
+}
+
+async function list(world: BackendWorld, backend: Backend): Promise<readonly Machine[]> {
+  return world.during(backend.list(going()));
+}
+
+const nameOf = ({ name }: Machine): string => name;
+
+/** The fault of a call, thrown or told for a name. */
+async function faultOf(call: Promise<readonly Outcome[] | readonly Machine[]>): Promise<Fault | undefined> {
+  try {
+    const told = await call;
+    return told.flatMap((one) => ('fault' in one && one.fault ? [one.fault] : []))[0];
+  } catch (thrown) {
+    demand(thrown instanceof Fault, `threw something that is no Fault: ${String(thrown)}`);
+    return thrown as Fault;
+  }
+}
+
+// After any other kind the caller takes for granted that nothing was made.
+const UNCLEAR: ReadonlySet<FaultKind> = new Set<FaultKind>(['unavailable', 'internal', 'conflict', 'stale']);
+
+export const BACKEND_LAWS: readonly BackendLaw[] = [
+  {
+    id: 'lists all',
+    name: 'lists all that it made, every page of it, with the marks it was given',
+    async check(world, { many = 3, canMark = true }) {
+      const backend = await world.open(OURS);
+      const made: string[] = [];
+      for (const part of chunks(names(many), 50)) made.push(...(await make(world, backend, aLaunch(OURS, part))));
+      const machines = await list(world, backend);
+
+      sameNames(machines.map(nameOf), made, 'the listing must hold what was made, each once');
+      for (const { name, mark, state } of machines) {
+        demand(state === 'creating' || state === 'running', `${name} is listed as ${state}`);
+        const isRight = canMark ? isSameMark(mark, markOf(OURS)) : mark === undefined;
+        demand(isRight, `${name} is listed with the mark ${JSON.stringify(mark)}`);
+      }
+    },
+  },
+  {
+    id: 'makes once',
+    name: 'makes nothing twice, however often and however simultaneously a launch is repeated',
+    async check(world) {
+      const launch = aLaunch(OURS, names(2));
+      const backend = await world.open(OURS);
+      const twin = await world.open(OURS);
+      const calls = [backend, twin, backend].map((one) => world.during(one.create(launch, going())));
+      await Promise.all(calls.map((call) => call.catch(() => [])));
+      await world.settle();
+      await make(world, await world.open(OURS), launch);
+
+      const existing = await world.existing();
+      demand(existing.length === 2, `2 machines were asked for, again and again; ${existing.length} exist`);
+    },
+  },
+  {
+    id: 'lost reply',
+    name: 'makes nothing twice after a lost reply',
+    async check(world) {
+      demand(world.loseReply, 'the harness must offer loseReply, or excuse this law');
+      const launch = aLaunch(OURS, names(2));
+      const backend = await world.open(OURS);
+      world.loseReply?.();
+      const told = await world.during(backend.create(launch, going())).catch((thrown: unknown) => Fault.from(thrown));
+      if (told instanceof Fault)
+        demand(UNCLEAR.has(told.kind), `a lost reply was told as ${told.kind}, a clear failure`);
+      else demand(!told.some(({ fault }) => fault), 'a name whose reply was lost must be left out');
+      await world.settle();
+      const found = await list(world, backend);
+      demand(found.length === 2, `the listing shows ${found.length} of the 2 machines whose creation was not answered`);
+      await make(world, await world.open(OURS), launch);
+
+      const existing = await world.existing();
+      demand(existing.length === 2, `2 machines were asked for, twice; ${existing.length} exist`);
+    },
+  },
+  {
+    id: 'sees its own',
+    name: 'sees only the machines of its own cluster',
+    async check(world) {
+      await make(world, await world.open(THEIRS), aLaunch(THEIRS, names(2, 'm-other-pool1')));
+      const ours = await world.open(OURS);
+      const made = await make(world, ours);
+
+      sameNames((await list(world, ours)).map(nameOf), made, 'the listing must hold nothing of another cluster');
+    },
+  },
+  {
+    id: 'foreign mark',
+    name: 'refuses to delete what bears a foreign mark',
+    async check(world) {
+      const theirs = await world.open(THEIRS);
+      const [name = ''] = await make(world, theirs, aLaunch(THEIRS, names(1, 'm-other-pool1')));
+      const ours = await world.open(OURS);
+      const machine = (await list(world, theirs)).find((one) => one.name === name) as Machine;
+      const fault = await faultOf(world.during(ours.delete([machine], going())));
+      await world.settle();
+
+      demand(fault !== undefined, 'deleting a machine of another cluster must be refused');
+      demand((await world.existing()).length === 1, 'a machine of another cluster was deleted');
+    },
+  },
+  {
+    id: 'true mark',
+    name: 'believes the mark in the cloud, not the one it is shown',
+    async check(world) {
+      const theirs = await world.open(THEIRS);
+      const [name = ''] = await make(world, theirs, aLaunch(THEIRS, names(1, 'm-other-pool1')));
+      const ours = await world.open(OURS);
+      const disguised: Machine = { name, mark: markOf(OURS), createdAt: 0, state: 'running' };
+      await faultOf(world.during(ours.delete([disguised], going())));
+      await world.settle();
+
+      demand((await world.existing()).length === 1, 'a machine of another cluster was deleted under a borrowed mark');
+    },
+  },
+  {
+    id: 'deletes',
+    name: 'deletes what it is asked to and nothing else; deleting twice, or what never was, is no error',
+    async check(world) {
+      const backend = await world.open(OURS);
+      const made = await make(world, backend, aLaunch(OURS, names(3)));
+      const [doomed, ...spared] = await list(world, backend);
+      const never: Machine = { ...(doomed as Machine), name: 'm-law-pool1-never', id: undefined };
+      for (const machines of [[doomed as Machine], [doomed as Machine], [never]]) {
+        const fault = await faultOf(world.during(backend.delete(machines, going())));
+        demand(!fault, `deleting ${machines[0]?.name} failed: ${fault?.message}`);
+        await world.settle();
+      }
+
+      const left = (await list(world, backend)).filter(({ state }) => state !== 'deleting').map(nameOf);
+      sameNames(left, spared.map(nameOf), 'exactly what was deleted must be missing from the listing');
+      demand((await world.existing()).length === made.length - 1, 'exactly one machine must be gone');
+    },
+  },
+  {
+    id: 'aborted',
+    name: 'does nothing once its signal is aborted',
+    async check(world) {
+      const backend = await world.open(OURS);
+      await make(world, backend);
+      const [machine] = await list(world, backend);
+      const stopped = AbortSignal.abort();
+      const calls: readonly (readonly [string, () => Promise<readonly Machine[] | readonly Outcome[]>])[] = [
+        ['list', () => backend.list(stopped)],
+        ['create', () => backend.create(aLaunch(OURS, ['m-law-pool1-late']), stopped)],
+        ['delete', () => backend.delete([machine as Machine], stopped)],
+      ];
+      for (const [call, run] of calls) {
+        const fault = await faultOf(world.during(run()));
+        demand(fault !== undefined, `${call} went on although its signal was aborted`);
+      }
+      await world.settle();
+
+      demand((await world.existing()).length === 1, 'an aborted call made or deleted something');
+    },
+  },
+  {
+    id: 'hangs',
+    name: 'gives up a call that hangs as soon as its signal is aborted',
+    async check(world) {
+      demand(world.hang, 'the harness must offer hang, or excuse this law');
+      const backend = await world.open(OURS);
+      world.hang?.();
+      for (const call of ['list', 'create'] as const) {
+        const stopping = new AbortController();
+        const running =
+          call === 'list' ? backend.list(stopping.signal) : backend.create(aLaunch(OURS, names(1)), stopping.signal);
+        const settled = world.during(faultOf(running));
+        stopping.abort();
+        demand((await settled) !== undefined, `${call} answered although the cloud did not`);
+      }
+    },
+  },
+  {
+    id: 'lists in part',
+    name: 'throws rather than listing in part',
+    async check(world, { many = 3 }) {
+      demand(world.breakListing, 'the harness must offer breakListing, or excuse this law');
+      const backend = await world.open(OURS);
+      for (const part of chunks(names(many), 50)) await make(world, backend, aLaunch(OURS, part));
+      world.breakListing?.();
+      const fault = await faultOf(world.during(backend.list(going())));
+
+      demand(fault !== undefined, 'a listing that failed half way was answered as if it were whole');
+    },
+  },
+  {
+    id: 'typed faults',
+    name: 'tells every failure of the cloud as what it is',
+    async check(world, { faults }) {
+      demand(faults && world.fail, 'the harness must offer fail and name its faults, or excuse this law');
+      for (const [at, kind] of (faults ?? []).entries()) await checkFault(world, kind, `m-law-pool1-fault${at}`);
+    },
+  },
+  {
+    id: 'secrets',
+    name: 'lets no secret reach a log or a fault',
+    async check(world, { faults = [] }) {
+      const backend = await world.open(OURS);
+      await make(world, backend);
+      await faultOf(world.during(backend.delete(await list(world, backend), going())));
+      for (const kind of faults) {
+        world.fail?.(kind);
+        const fault = await faultOf(world.during(backend.create(aLaunch(OURS, [`m-law-pool1-${kind}`]), going())));
+        demand(!`${fault?.message} ${String(fault?.cause)}`.includes(PLANTED_TOKEN), 'the token stands in a fault');
+      }
+
+      demand(!world.logged().includes(PLANTED_TOKEN), 'the token stands in the log');
+    },
+  },
+];
+
+function isSameMark(found: Mark | undefined, wanted: Mark): boolean {
+  return found?.cluster === wanted.cluster && found.pool === wanted.pool && found.shape === wanted.shape;
+}
+
+async function checkFault(world: BackendWorld, kind: FaultKind, name: string): Promise<void> {
+  const backend = await world.open(OURS);
+  world.fail?.(kind);
+  const fault = await faultOf(world.during(backend.create(aLaunch(OURS, [name]), going())));
+  demand(fault?.kind === kind, `a failure of the kind ${kind} was told as ${fault?.kind ?? 'a success'}`);
+  await world.settle();
+}
+
+function chunks<T>(all: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
+}

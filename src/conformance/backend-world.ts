@@ -1,0 +1,77 @@
+import type { FaultKind } from '#core/fault.ts';
+import type { AnyKind, Backend, Context, Launch, Mark } from '#core/provider.ts';
+
+/** One cloud of its own, seen from both sides: through backends, and past them. */
+export interface BackendWorld {
+  /** Opens the kind for that cluster: again and again, as restarted servers do. */
+  open(cluster: string): Promise<Backend>;
+  /** The names of all machines that truly exist, whoever made them; asked past any backend. */
+  existing(): Promise<readonly string[]>;
+  /** Awaits a call while time passes in the cloud; with a real clock, simply awaits it. */
+  during<T>(call: Promise<T>): Promise<T>;
+  /** Lets so much time pass that a listing shows what was made and deleted before. */
+  settle(): Promise<void>;
+  /** Everything logged so far, as one text. */
+  logged(): string;
+  /** The next create is carried out, and its answer never arrives. */
+  loseReply?(): void;
+  /** The next listing fails after its first part. */
+  breakListing?(): void;
+  /** The next calls never answer. */
+  hang?(): void;
+  /** The next create fails as the cloud does in such a case. */
+  fail?(kind: FaultKind): void;
+  close(): Promise<void>;
+}
+
+export type LawId =
+  | 'lists all'
+  | 'makes once'
+  | 'lost reply'
+  | 'sees its own'
+  | 'foreign mark'
+  | 'true mark'
+  | 'deletes'
+  | 'aborted'
+  | 'hangs'
+  | 'lists in part'
+  | 'typed faults'
+  | 'secrets';
+
+/** How the suite gets at a kind. */
+export interface BackendHarness {
+  readonly kind: AnyKind<Backend>;
+  /** A new cloud for each law. */
+  openWorld(): Promise<BackendWorld>;
+  /** More machines than one page of the cloud's listing holds; 3 where it has no pages. */
+  readonly many?: number;
+  /** False where the kind has no place for marks: then it lists none. */
+  readonly canMark?: boolean;
+  /** The failures that this cloud knows, each of which must come out as what it is. */
+  readonly faults?: readonly FaultKind[];
+  /** Laws that cannot hold or cannot be tried for this kind, with the reason. */
+  readonly excuses?: Readonly<Partial<Record<LawId, string>>>;
+}
+
+/** Planted in every launch; it must never be seen in a log or a fault. */
+export const PLANTED_TOKEN = 'mlt_planted-token-4f1c9e';
+
+export const OURS = 'cluster1';
+export const THEIRS = 'cluster2';
+
+export function markOf(cluster: string): Mark {
+  return { cluster, pool: 'pool1', shape: 'shape1' };
+}
+
+export function aLaunch(cluster: string, names: readonly string[], id = `launch-${names[0]}`): Launch {
+  const agentConfig = 'broker:\n  address: 127.0.0.1:1\npool: law\n';
+  return { id, mark: markOf(cluster), names, boot: { agentConfig, token: PLANTED_TOKEN } };
+}
+
+/** A context whose log can be read back, made of what the world has. */
+export function contextWithLog(parts: Omit<Context, 'log'>, lines: string[]): Context {
+  return {
+    ...parts,
+    log: (level, message, fields) => lines.push(`${level} ${message} ${JSON.stringify(fields ?? {})}`),
+  };
+}

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { brokenLaws, checkKind, testBackend } from './backend.ts';
+import type { LawId } from './backend-world.ts';
+import { type Mistakes, memoryCloud, memoryKind } from './memory-cloud.ts';
+
+testBackend('the cloud in memory', memoryCloud());
+
+const MISTAKES: readonly (readonly [keyof Mistakes, LawId])[] = [
+  ['firstPageOnly', 'lists all'],
+  ['dropsMarks', 'lists all'],
+  ['createsAgain', 'makes once'],
+  ['createsAgain', 'lost reply'],
+  ['lostReplyIsFailure', 'lost reply'],
+  ['listsForeign', 'sees its own'],
+  ['deletesForeign', 'foreign mark'],
+  ['trustsTheShownMark', 'true mark'],
+  ['absentIsAnError', 'deletes'],
+  ['deletesAll', 'deletes'],
+  ['ignoresAbort', 'aborted'],
+  ['hangsForEver', 'hangs'],
+  ['swallowsBrokenPage', 'lists in part'],
+  ['everyFaultIsInternal', 'typed faults'],
+  ['logsToken', 'secrets'],
+];
+
+describe('the suite', () => {
+  it.each(MISTAKES)('catches a backend that has the mistake %s, by the law "%s"', async (mistake, law) => {
+    const broken = await brokenLaws(memoryCloud({ [mistake]: true }));
+
+    expect([...broken.keys()]).toContain(law);
+  });
+
+  it('finds nothing wrong with a backend that has none', async () => {
+    expect(await brokenLaws(memoryCloud())).toEqual(new Map());
+  });
+
+  it('does not let a harness pass over a law in silence', async () => {
+    const whole = memoryCloud();
+    const openWorld = async () => {
+      const { hang: _hang, loseReply: _lose, ...mute } = await whole.openWorld();
+      return mute;
+    };
+    const broken = await brokenLaws({ ...whole, openWorld });
+    const excused = await brokenLaws({ ...whole, openWorld, excuses: { 'lost reply': 'a reason', hangs: 'a reason' } });
+
+    expect([...broken.keys()]).toEqual(['lost reply', 'hangs']);
+    expect(excused).toEqual(new Map());
+  });
+
+  it('refuses a kind whose example is wrong, or that takes any key', () => {
+    expect(() => checkKind(memoryKind())).not.toThrow();
+    expect(() => checkKind({ ...memoryKind(), example: {} })).toThrow('the example is not valid');
+    expect(() => checkKind({ ...memoryKind(), config: z.looseObject({}) })).toThrow('a key that nobody knows');
+    expect(() => checkKind({ ...memoryKind(), summary: 'machines' })).toThrow('the summary must be a sentence');
+  });
+});

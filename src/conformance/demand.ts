@@ -1,0 +1,15 @@
+import { Fault } from '#core/fault.ts';
+
+/** A broken law says which one. */
+export function demand(isKept: unknown, otherwise: string): void {
+  if (!isKept)
+    throw new Fault('internal', otherwise, { remedy: 'Mend the implementation; the law stands in its contract.' });
+}
+
+/** Both hold the same names, each once, in any order. */
+export function sameNames(found: readonly string[], wanted: readonly string[], law: string): void {
+  const missing = wanted.filter((name) => !found.includes(name));
+  const surplus = found.filter((name, at) => !wanted.includes(name) || found.indexOf(name) !== at);
+  const detail = `missing: ${missing.slice(0, 3).join(', ') || 'none'}; too many: ${surplus.slice(0, 3).join(', ') || 'none'}`;
+  demand(missing.length + surplus.length === 0, `${law} (${detail})`);
+}

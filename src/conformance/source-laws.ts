@@ -1,0 +1,202 @@
+// The laws of a source: what the rest of the program relies on wherever documents are kept.
+import { Fault } from '#core/fault.ts';
+import type { Document, Source } from '#core/provider.ts';
+import { demand, sameNames } from './demand.ts';
+import { aDocument, PLANTED_SECRET, type SourceHarness, type SourceLawId, type SourceWorld } from './source-world.ts';
+
+export interface SourceLaw {
+  readonly id: SourceLawId;
+  readonly name: string;
+  check(world: SourceWorld, harness: SourceHarness): Promise<void>;
+}
+
+const going = (): AbortSignal => new AbortController().signal;
+const NOTHING: ReadonlyMap<string, string> = new Map();
+const keyOf = ({ key }: Document): string => key;
+const names = (count: number): string[] =>
+  Array.from({ length: count }, (_, at) => `law-${String(at).padStart(4, '0')}`);
+
+const list = (world: SourceWorld, source: Source, held = NOTHING): Promise<readonly Document[]> =>
+  world.during(source.documents(held, going()));
+
+async function writeAll(world: SourceWorld, count: number): Promise<ReadonlyMap<string, string>> {
+  const texts = new Map<string, string>();
+  for (const name of names(count)) texts.set(await world.write(name, aDocument(name)), aDocument(name));
+  return texts;
+}
+
+const versionsOf = (documents: readonly Document[]): ReadonlyMap<string, string> =>
+  new Map(documents.map(({ key, version }) => [key, version]));
+
+/** The fault of a call that must not succeed. */
+async function faultOf(call: Promise<readonly Document[]>, otherwise: string): Promise<Fault> {
+  const thrown = await call.then(
+    () => undefined,
+    (fault: unknown) => fault,
+  );
+  demand(thrown !== undefined, otherwise);
+  demand(thrown instanceof Fault, `threw something that is no Fault: ${String(thrown)}`);
+  return thrown as Fault;
+}
+
+export const SOURCE_LAWS: readonly SourceLaw[] = [
+  {
+    id: 'lists all',
+    name: 'lists all documents, every page of them, each once and letter by letter',
+    async check(world, { many = 3 }) {
+      const texts = await writeAll(world, many);
+      const documents = await list(world, await world.open());
+
+      sameNames(documents.map(keyOf), [...texts.keys()], 'the listing must hold what was written');
+      for (const { key, text } of documents) demand(text === texts.get(key), `${key} is not as it was written`);
+    },
+  },
+  {
+    id: 'empty',
+    name: 'answers an empty place with an empty list',
+    async check(world) {
+      const documents = await list(world, await world.open());
+
+      demand(documents.length === 0, `lists ${documents.length} documents where there are none`);
+    },
+  },
+  {
+    id: 'held',
+    name: 'sends no text for a version that is held, and the text for any other',
+    async check(world) {
+      await writeAll(world, 3);
+      const source = await world.open();
+      const held = new Map(versionsOf(await list(world, source)));
+      const [other] = held.keys();
+      held.set(other ?? '', 'a version that never was');
+      const documents = await list(world, source, held);
+
+      for (const { key, text } of documents) {
+        const isRight = (text !== undefined) === (key === other);
+        demand(isRight, text === undefined ? `${key} comes without its text` : `${key} is sent again`);
+      }
+    },
+  },
+  {
+    id: 'versions',
+    name: 'gives changed text another version, and keeps the versions of the rest, also when it is opened anew',
+    async check(world) {
+      const texts = await writeAll(world, 3);
+      const before = versionsOf(await list(world, await world.open()));
+      const [name = ''] = names(1);
+      const changed = await world.write(name, aDocument(name, 2));
+      const documents = await list(world, await world.open(), before);
+
+      for (const { key, version, text } of documents) {
+        const isChanged = key === changed;
+        demand((version !== before.get(key)) === isChanged, `${key} has the wrong version ${version}`);
+        demand(!isChanged || text === aDocument(name, 2), `${key} comes without its new text`);
+      }
+      sameNames(documents.map(keyOf), [...texts.keys()], 'a document that changes is still one');
+    },
+  },
+  {
+    id: 'removed',
+    name: 'no longer lists what was removed, and nothing else is missing',
+    async check(world) {
+      const texts = await writeAll(world, 3);
+      const source = await world.open();
+      const held = versionsOf(await list(world, source));
+      const [gone = ''] = names(1);
+      await world.remove(gone);
+      const documents = await list(world, source, held);
+
+      sameNames(documents.map(keyOf), [...texts.keys()].slice(1), 'the listing must hold what is left');
+    },
+  },
+  {
+    id: 'bad alone',
+    name: 'lists a document that cannot be read with its fault, and all others as ever',
+    async check(world) {
+      const texts = await writeAll(world, 3);
+      const [bad = ''] = names(1);
+      const [badKey] = texts.keys();
+      const source = await world.open();
+      demand(world.spoil, 'the world cannot spoil a document; give an excuse if that cannot be');
+      await world.spoil?.(bad);
+      const documents = await list(world, source);
+
+      sameNames(documents.map(keyOf), [...texts.keys()], 'the listing must hold the bad one too');
+      for (const { key, text, fault } of documents) {
+        demand(key !== badKey || fault instanceof Fault, `${key} is bad and has no fault`);
+        demand(key === badKey || text === texts.get(key), `${key} suffers from another's fault`);
+        demand(!fault?.message.includes(PLANTED_SECRET), 'a fault shows what stands in a document');
+      }
+    },
+  },
+  {
+    id: 'lists in part',
+    name: 'throws rather than listing in part',
+    async check(world, { many = 3 }) {
+      await writeAll(world, many);
+      const source = await world.open();
+      demand(world.breakListing, 'the world cannot break a listing; give an excuse if that cannot be');
+      await world.breakListing?.();
+
+      await faultOf(list(world, source), 'answered although a part of the listing failed');
+    },
+  },
+  {
+    id: 'typed faults',
+    name: 'names each failure by what is to be done about it',
+    async check(world, { faults = [] }) {
+      demand(
+        world.fail && faults.length > 0,
+        'the world cannot fail in ways it names; give an excuse if that cannot be',
+      );
+      await writeAll(world, 1);
+      const source = await world.open();
+      for (const kind of faults) {
+        await world.fail?.(kind);
+        const fault = await faultOf(list(world, source), `answered although the place failed as ${kind}`);
+        demand(fault.kind === kind, `${kind} comes out as ${fault.kind}`);
+      }
+    },
+  },
+  {
+    id: 'aborted',
+    name: 'does not answer a call that was given up before it began',
+    async check(world) {
+      await writeAll(world, 1);
+      const source = await world.open();
+
+      await faultOf(world.during(source.documents(NOTHING, AbortSignal.abort())), 'answered a call that was given up');
+    },
+  },
+  {
+    id: 'hangs',
+    name: 'gives up at once when told to, also while the other side does not answer',
+    async check(world) {
+      await writeAll(world, 1);
+      const source = await world.open();
+      demand(world.hang, 'the world cannot hang; give an excuse if that cannot be');
+      world.hang?.();
+      const giveUp = new AbortController();
+      const call = source.documents(NOTHING, giveUp.signal);
+      const late = Promise.resolve().then(() => giveUp.abort());
+      await late;
+
+      await faultOf(world.during(call), 'answered although the other side did not');
+    },
+  },
+  {
+    id: 'secrets',
+    name: 'keeps what stands in documents out of the log',
+    async check(world) {
+      await writeAll(world, 3);
+      const source = await world.open();
+      await list(world, source);
+      await world.spoil?.(names(1)[0] ?? '');
+      await list(world, source).catch(() => []);
+      await world.breakListing?.();
+      await list(world, source).catch(() => []);
+
+      demand(!world.logged().includes(PLANTED_SECRET), 'the log shows what stands in a document');
+    },
+  },
+];

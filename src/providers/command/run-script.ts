@@ -1,0 +1,133 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import type { Clock } from '#core/clock.ts';
+import { formatDuration } from '#core/duration.ts';
+import { FAULTS, Fault, type FaultKind } from '#core/fault.ts';
+import { sendSignal } from '#core/processes.ts';
+
+export interface ScriptRun {
+  /** For messages: `start`. */
+  readonly name: string;
+  readonly script: string;
+  /** `$1`, `$2` and so on. */
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  /** Never repeated in a message. */
+  readonly secret?: string | undefined;
+  began?(pid: number): void;
+}
+
+/** A script that ran to its end; a fault where it did not return 0. */
+export interface ScriptResult {
+  readonly lines: readonly string[];
+  readonly fault?: Fault | undefined;
+}
+
+// A listing of tens of thousands of machines is far smaller.
+const MOST_OUTPUT_BYTES = 16 * 2 ** 20;
+const MOST_ERROR_BYTES = 16 * 2 ** 10;
+const LINES_OF_ERROR = 5;
+const LINGER_MS = 200;
+
+const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+// In front of the script's first line, so that bash names the lines that the user wrote.
+function prelude(env: ScriptRun['env']): string {
+  const words = Object.entries(env).map(([name, value]) => `${name}=${quote(value)}`);
+  return words.length > 0 ? `export ${words.join(' ')}; ` : '';
+}
+
+const nonEmpty = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
+
+function isFaultKind(word: string): word is FaultKind {
+  return Object.hasOwn(FAULTS, word);
+}
+
+/** Why it failed, in its own words; a last line such as `exhausted: no GPUs left` also tells which kind of failure. */
+function failure(run: ScriptRun, how: string, errors: string): Fault {
+  const shown = run.secret ? errors.replaceAll(run.secret, '***') : errors;
+  const lines = nonEmpty(shown).slice(-LINES_OF_ERROR);
+  const [word = ''] = lines.at(-1)?.split(':', 1) ?? [];
+  const kind = lines.at(-1)?.includes(':') && isFaultKind(word) ? word : 'unavailable';
+  return new Fault(kind, `The script ${run.name} ${how}${lines.length > 0 ? `: ${lines.join(' | ')}` : '.'}`, {
+    remedy: 'Run it by hand on the server, as the user that the server runs as.',
+  });
+}
+
+interface Printed {
+  output: string;
+  errors: string;
+}
+
+function collect(child: ChildProcessWithoutNullStreams, printed: Printed, tooMuch: () => void): void {
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    printed.output += text;
+    if (printed.output.length > MOST_OUTPUT_BYTES) tooMuch();
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    printed.errors = (printed.errors + text).slice(-MOST_ERROR_BYTES);
+  });
+}
+
+/** How it ended, once its output has too; but what it left in the background may hold that open for ever. */
+async function endOf(child: ChildProcessWithoutNullStreams, clock: Clock): Promise<string | undefined> {
+  const closed = once(child, 'close');
+  closed.catch(() => {});
+  const [code, killedBy] = (await once(child, 'exit')) as [number | null, string | null];
+  await Promise.race([closed, clock.sleep(LINGER_MS)]);
+  if (code === 0) return undefined;
+  return killedBy ? `was ended by ${killedBy}` : `returned ${code}`;
+}
+
+/** Rejects when nobody waits for it any more; until `cancel`. */
+function givingUp(run: ScriptRun, clock: Clock, signal: AbortSignal) {
+  const { promise, reject } = Promise.withResolvers<never>();
+  promise.catch(() => {});
+  const giveUp = (why: string): void =>
+    reject(new Fault('unavailable', `The script ${run.name} ${why}; it was killed.`));
+  const onAbort = (): void => giveUp('was given up');
+  const cancelAlarm = clock.alarm(run.timeoutMs, () => giveUp(`took longer than ${formatDuration(run.timeoutMs)}`));
+  signal.addEventListener('abort', onAbort, { once: true });
+  const cancel = (): void => {
+    cancelAlarm();
+    signal.removeEventListener('abort', onAbort);
+  };
+  return { promise, giveUp, cancel };
+}
+
+/**
+ * Feeds a script to bash on its stdin. It throws where the script was given up, so that nobody knows what it did:
+ * after its time, or when the signal aborts. Then everything that it started is killed.
+ */
+export async function runScript(run: ScriptRun, clock: Clock, signal: AbortSignal): Promise<ScriptResult> {
+  if (signal.aborted) throw new Fault('unavailable', `The script ${run.name} was given up before it began.`);
+  // Without `env` it gets the server's own: the operator's scripts need his credentials and his PATH.
+  const child = spawn('bash', ['-s', '--', ...run.args], { cwd: tmpdir(), detached: true });
+  if (child.pid !== undefined) run.began?.(child.pid);
+  const givenUp = givingUp(run, clock, signal);
+  const printed: Printed = { output: '', errors: '' };
+  collect(child, printed, () => givenUp.giveUp('prints without end'));
+  // A script that ends before it was read whole closes the pipe.
+  child.stdin.on('error', () => {});
+  child.stdin.end(prelude(run.env) + run.script);
+  const ended = endOf(child, clock).catch((thrown) => `cannot be run: ${Fault.from(thrown).message}`);
+  try {
+    const how = await Promise.race([ended, givenUp.promise]);
+    return {
+      lines: nonEmpty(printed.output),
+      fault: how === undefined ? undefined : failure(run, how, printed.errors),
+    };
+  } catch (thrown) {
+    if (child.pid !== undefined) sendSignal(-child.pid, 'SIGKILL');
+    throw thrown;
+  } finally {
+    givenUp.cancel();
+    child.unref();
+  }
+}

@@ -1,0 +1,124 @@
+// What we keep of a machine on disk: it is the cloud's own record, apart from the server's store, and outlives both
+// the server and the agent.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeFirst } from '#core/durable-file.ts';
+import { Fault } from '#core/fault.ts';
+import { type ProcessMark, parseShellMark } from '#core/processes.ts';
+import type { Mark } from '#core/provider.ts';
+
+/** Durable before the agent's process exists. */
+export interface MachineRecord {
+  readonly name: string;
+  readonly mark: Mark;
+  readonly launch: string;
+  /** In the environment of its agent, so that no other process passes for it. */
+  readonly nonce: string;
+  /** The start of the computer in which it was made: no process outlives it. */
+  readonly boot: string;
+  readonly createdAt: number;
+  readonly workDir: string;
+}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/;
+
+/** Names become paths, so nothing but plain words may be one. */
+export function checkName(name: string): void {
+  if (!NAME.test(name)) throw new Fault('invalid', `"${name}" cannot be the name of a machine.`);
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new Fault('unavailable', `${path} cannot be read: ${(thrown as Error).message}.`, { at: path });
+  }
+}
+
+function readRecord<T>(path: string): T | undefined {
+  const text = readText(path);
+  try {
+    return text === undefined ? undefined : (JSON.parse(text) as T);
+  } catch {
+    throw new Fault('internal', `${path} is not what we wrote.`, {
+      at: path,
+      remedy: 'Remove it if nothing of it runs.',
+    });
+  }
+}
+
+// A shell creates its file before it writes to it: a line is only complete with its end.
+const firstLine = (path: string): string => /^(.*)\n/.exec(readText(path) ?? '')?.[1] ?? '';
+
+export interface MachineFolder {
+  readonly path: string;
+  readonly configPath: string;
+  readonly logPath: string;
+  readonly pidPath: string;
+  record(): MachineRecord | undefined;
+  /** Writes the record unless there is one; answers the one that stands. */
+  claim(record: MachineRecord): Promise<MachineRecord>;
+  /** When it was deleted; a name that was is never started again. */
+  deletedAtMs(): number | undefined;
+  markDeleted(nonce: string): Promise<void>;
+  /** The agent's process, once it has begun. */
+  agent(record: MachineRecord): ProcessMark | undefined;
+  /** Whether the agent has written down its number, or has been forbidden to: from then on no other can. */
+  hasBegun(): boolean;
+  /** Makes sure that an agent which has not begun never will. */
+  forbidStart(): void;
+  /** Removes all but the fact that the name was used. */
+  empty(): void;
+}
+
+export function openMachineFolder(machinesPath: string, name: string): MachineFolder {
+  checkName(name);
+  const path = join(machinesPath, name);
+  const at = (file: string): string => join(path, file);
+  return {
+    path,
+    configPath: at('agent.yaml'),
+    logPath: at('agent.log'),
+    pidPath: at('pid'),
+    record: () => readRecord<MachineRecord>(at('machine.json')),
+    async claim(record) {
+      mkdirSync(path, { recursive: true, mode: 0o700 });
+      const file = at('machine.json');
+      if (!existsSync(file)) await writeFirst(file, JSON.stringify(record), `${file}.${record.nonce}`);
+      return readRecord<MachineRecord>(file) ?? record;
+    },
+    deletedAtMs: () => statSync(at('deleted'), { throwIfNoEntry: false })?.mtimeMs,
+    async markDeleted(nonce) {
+      mkdirSync(path, { recursive: true, mode: 0o700 });
+      if (!existsSync(at('deleted'))) await writeFirst(at('deleted'), '', at(`deleted.${nonce}`));
+    },
+    agent: (record) => parseShellMark(firstLine(at('pid')), record.boot)?.mark,
+    hasBegun: () => firstLine(at('pid')) !== '',
+    forbidStart() {
+      try {
+        writeFileSync(at('pid'), 'forbidden\n', { flag: 'wx', mode: 0o600 });
+      } catch {
+        // It has begun, and is ended by its number.
+      }
+    },
+    empty() {
+      for (const file of readdirSync(path)) {
+        if (file !== 'deleted' && file !== 'pid') rmSync(at(file), { recursive: true, force: true });
+      }
+    },
+  };
+}
+
+/** The first processes of all sessions in an agent's folder, living or not: groups and terminals of their own. */
+export function sessionLeaders(workDir: string): ProcessMark[] {
+  const sessions = join(workDir, 'sessions');
+  if (!existsSync(sessions)) return [];
+  return readdirSync(sessions).flatMap((name) => {
+    const path = join(sessions, name);
+    const boot = readRecord<{ readonly boot: string }>(join(path, 'record.json'))?.boot;
+    if (boot === undefined) return [];
+    const files = readdirSync(path).filter((file) => file === 'terminal' || /^pid\.\d+$/.test(file));
+    return files.flatMap((file) => parseShellMark(firstLine(join(path, file)), boot)?.mark ?? []);
+  });
+}

@@ -1,0 +1,304 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { testBackend } from '#conformance/backend.ts';
+import { aLaunch, contextWithLog, OURS, PLANTED_TOKEN } from '#conformance/backend-world.ts';
+import { systemClock } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
+import { bootId, processStart } from '#core/processes.ts';
+import type { Backend, Machine } from '#core/provider.ts';
+import { openProcessBackend } from './backend.ts';
+import { ProcessConfig } from './config.ts';
+import provider from './index.ts';
+import { openMachineFolder } from './machine-folder.ts';
+import { clearDataDir, contextFor, IDLE_AGENT, livingNames, newDataDir } from './stand-in.ts';
+
+testBackend('process', {
+  kind: provider.backends.process,
+  async openWorld() {
+    const dataDir = newDataDir();
+    const lines: string[] = [];
+    return {
+      open: (cluster) =>
+        openProcessBackend(ProcessConfig.parse({}), contextWithLog({ ...contextFor(dataDir), cluster }, lines)),
+      existing: async () => livingNames(dataDir),
+      during: (call) => call,
+      settle: async () => {},
+      logged: () => lines.join('\n'),
+      close: async () => clearDataDir(dataDir),
+    };
+  },
+  excuses: {
+    'lost reply': 'there is no wire between the server and its own processes; repeated launches are tried above',
+    hangs: 'nothing here waits for another side',
+    'lists in part': 'there are no pages; an unreadable machine is tried below',
+    'typed faults': 'there is no cloud that could fail',
+  },
+});
+
+const signal = new AbortController().signal;
+let dataDir: string;
+let backend: Backend;
+beforeEach(async () => {
+  dataDir = newDataDir();
+  backend = await open();
+});
+afterEach(() => clearDataDir(dataDir));
+
+const open = (config: object = {}, agentCommand = IDLE_AGENT): Promise<Backend> =>
+  openProcessBackend(ProcessConfig.parse(config), contextFor(dataDir, { agentCommand }));
+const folderOf = (name: string) => openMachineFolder(join(dataDir, 'machines'), name);
+const pidOf = (name: string): number => {
+  const folder = folderOf(name);
+  const record = folder.record();
+  return (record && folder.agent(record)?.pid) ?? 0;
+};
+
+async function make(name = 'm-1', by = backend): Promise<Machine> {
+  const [outcome] = await by.create(aLaunch(OURS, [name]), signal);
+  if (outcome?.fault) throw outcome.fault;
+  const machine = (await by.list(signal)).find((one) => one.name === name);
+  if (!machine) throw new Fault('missing', `${name} is not listed.`);
+  return machine;
+}
+
+async function gone(pid: number): Promise<void> {
+  for (let count = 0; processStart(pid) !== undefined && count < 1_000; count++) await systemClock.sleep(5);
+  expect(processStart(pid)).toBeUndefined();
+}
+
+/** As an agent's session looks on disk, with a living process of its own session and group. */
+function plantSession(name: string): number {
+  const path = join(dataDir, 'machines', name, 'work/sessions/s1.1');
+  mkdirSync(path, { recursive: true });
+  writeFileSync(join(path, 'record.json'), JSON.stringify({ boot: bootId() }));
+  const script = 'read -r s </proc/$$/stat; echo "$$ | $s" >"$1/pid.1"; trap "" TERM; sleep 300 & wait; sleep 300';
+  execFileSync('setsid', ['-f', '/bin/sh', '-c', script, 'sh', path], { stdio: 'ignore' });
+  while (!/\n/.test(existsSync(join(path, 'pid.1')) ? readFileSync(join(path, 'pid.1'), 'utf8') : '')) {
+    execFileSync('sleep', ['0.01']);
+  }
+  return Number.parseInt(readFileSync(join(path, 'pid.1'), 'utf8'), 10);
+}
+
+describe('a machine', () => {
+  it('is an agent in a session of its own, told by a file that only we may read', async () => {
+    const own = await open({ slots: 3, env: { GREETING: 'hello' }, nice: 5 });
+    await make('m-1', own);
+    const path = join(dataDir, 'machines/m-1/agent.yaml');
+    const config = parse(readFileSync(path, 'utf8'));
+    const [session, nice] = execFileSync('ps', ['-o', 'sess=,ni=', '-p', `${pidOf('m-1')}`], { encoding: 'utf8' })
+      .trim()
+      .split(/\s+/);
+
+    expect(config).toMatchObject({
+      pool: 'law',
+      joinToken: PLANTED_TOKEN,
+      daemonConfig: { agentName: 'm-1', maxSessions: 3, workDirPath: join(dataDir, 'machines/m-1/work') },
+    });
+    expect(statSync(path).mode & 0o077).toBe(0);
+    expect(Number(session)).toBe(pidOf('m-1'));
+    expect(Number(nice)).toBe(5);
+    const environment = readFileSync(`/proc/${pidOf('m-1')}/environ`, 'utf8');
+    expect(environment).toContain('GREETING=hello\0');
+    expect(environment).toContain('MUSTER_SESSION_ENV=GREETING\0');
+    const list = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' });
+    expect(list).not.toContain(PLANTED_TOKEN);
+    expect(environment).not.toContain(PLANTED_TOKEN);
+  });
+
+  it('gets nothing of the environment of the server', async () => {
+    process.env.MUSTER_PLANTED = 'planted-secret';
+    try {
+      await make();
+      expect(readFileSync(`/proc/${pidOf('m-1')}/environ`, 'utf8')).not.toContain('planted-secret');
+    } finally {
+      delete process.env.MUSTER_PLANTED;
+    }
+  });
+
+  it('is listed again by a server that was restarted', async () => {
+    const before = await make();
+    const again = await open();
+
+    expect(await again.list(signal)).toEqual([before]);
+  });
+
+  it('whose server died before its process began is started by the repeated launch, once', async () => {
+    const mark = aLaunch(OURS, ['m-1']).mark;
+    const crashed = {
+      name: 'm-1',
+      mark,
+      launch: 'launch-m-1',
+      nonce: 'n1',
+      boot: bootId(),
+      createdAt: systemClock.now(),
+    };
+    await folderOf('m-1').claim({ ...crashed, workDir: join(dataDir, 'machines/m-1/work') });
+    expect(await backend.list(signal)).toMatchObject([{ name: 'm-1', state: 'creating' }]);
+
+    await make();
+
+    expect(folderOf('m-1').record()?.nonce).toBe('n1');
+    expect(await backend.list(signal)).toMatchObject([{ name: 'm-1', state: 'running' }]);
+  });
+
+  it('that never began is not listed for long', async () => {
+    const mark = aLaunch(OURS, ['m-1']).mark;
+    const crashed = {
+      name: 'm-1',
+      mark,
+      launch: 'l',
+      nonce: 'n1',
+      boot: bootId(),
+      createdAt: systemClock.now() - 60_000,
+    };
+    await folderOf('m-1').claim({ ...crashed, workDir: join(dataDir, 'machines/m-1/work') });
+
+    expect(await backend.list(signal)).toEqual([]);
+  });
+
+  it('is not listed once its agent has ended and left nothing, and is not started again', async () => {
+    await make();
+    process.kill(-pidOf('m-1'), 'SIGKILL');
+    await gone(pidOf('m-1'));
+
+    expect(await backend.list(signal)).toEqual([]);
+    const [outcome] = await backend.create(aLaunch(OURS, ['m-1']), signal);
+    expect(outcome?.fault?.message).toContain('agent.log');
+    expect(livingNames(dataDir)).toEqual([]);
+  });
+
+  it('is listed as failed while sessions outlive its agent, and gone only when they are', async () => {
+    await make();
+    const session = plantSession('m-1');
+    process.kill(-pidOf('m-1'), 'SIGKILL');
+    await gone(pidOf('m-1'));
+    const [machine] = await backend.list(signal);
+    expect(machine).toMatchObject({ name: 'm-1', state: 'failed', trouble: { final: true } });
+
+    const outcomes = await backend.delete([machine as Machine], signal);
+
+    expect(outcomes).toEqual([{ name: 'm-1' }]);
+    await gone(session);
+    expect(await backend.list(signal)).toEqual([]);
+  });
+
+  it('is not mistaken for another process that bears its number', async () => {
+    await make();
+    const record = folderOf('m-1').record();
+    const pid = pidOf('m-1');
+    // Until it has become its program, nothing can be read of it.
+    while (readFileSync(`/proc/${pid}/environ`).length === 0) await systemClock.sleep(1);
+    const stranger = { ...record, nonce: 'another' };
+    writeFileSync(join(dataDir, 'machines/m-1/machine.json'), JSON.stringify(stranger));
+
+    expect(await backend.list(signal)).toEqual([]);
+    const machine: Machine = { name: 'm-1', mark: aLaunch(OURS, []).mark, createdAt: 0, state: 'running' };
+    await backend.delete([machine], signal);
+    expect(processStart(pid)).toBeDefined();
+    process.kill(-pid, 'SIGKILL');
+  });
+
+  it('that cannot be read makes the listing fail rather than shrink', async () => {
+    await make();
+    const path = join(dataDir, 'machines/m-1/machine.json');
+    const text = readFileSync(path, 'utf8');
+    try {
+      for (const broken of ['{"name": "m', '']) {
+        writeFileSync(path, broken);
+        await expect(backend.list(signal)).rejects.toThrow('machine.json');
+      }
+    } finally {
+      writeFileSync(path, text);
+    }
+  });
+
+  it('whose name would be a path is refused', async () => {
+    const [outcome] = await backend.create(aLaunch(OURS, ['../../m-1']), signal);
+
+    expect(outcome?.fault?.kind).toBe('invalid');
+    expect(existsSync(join(dataDir, '../m-1'))).toBe(false);
+  });
+
+  it('whose agent cannot be started is told with the place of its log', async () => {
+    const broken = await open({}, ['/no/such/program']);
+    const [outcome] = await broken.create(aLaunch(OURS, ['m-1']), signal);
+    for (let count = 0; livingNames(dataDir).length > 0 && count < 200; count++) await systemClock.sleep(5);
+
+    if (outcome?.fault) expect(outcome.fault).toMatchObject({ kind: 'unavailable' });
+    expect(await broken.list(signal)).toEqual([]);
+    expect(readFileSync(join(dataDir, 'machines/m-1/agent.log'), 'utf8')).toContain('/no/such/program');
+  });
+});
+
+describe('deleting', () => {
+  it('leaves nothing of what the agent itself has started', async () => {
+    const machine = await make();
+    const [child] = execFileSync('pgrep', ['-P', `${pidOf('m-1')}`], { encoding: 'utf8' })
+      .trim()
+      .split('\n');
+    await backend.delete([machine], signal);
+
+    await gone(Number(child));
+  });
+
+  it('ends an agent that does not listen, and its sessions', async () => {
+    const deaf = await open({}, ['/bin/sh', '-c', 'trap "" TERM; while :; do sleep 0.05; done', 'stand-in']);
+    const machine = await make('m-1', deaf);
+    const session = plantSession('m-1');
+    const agent = pidOf('m-1');
+
+    expect(await deaf.delete([machine], signal)).toEqual([{ name: 'm-1' }]);
+    await gone(agent);
+    await gone(session);
+    expect(existsSync(join(dataDir, 'machines/m-1/work'))).toBe(false);
+    expect(existsSync(join(dataDir, 'machines/m-1/agent.yaml'))).toBe(false);
+  });
+
+  it('is final: the name is not started again, not even by a launch that comes late', async () => {
+    const machine = await make();
+    await backend.delete([machine], signal);
+    const never: Machine = { ...machine, name: 'm-2' };
+    await backend.delete([never], signal);
+
+    const outcomes = await backend.create(aLaunch(OURS, ['m-1', 'm-2']), signal);
+
+    expect(outcomes.map(({ fault }) => fault?.kind)).toEqual(['conflict', 'conflict']);
+    expect(livingNames(dataDir)).toEqual([]);
+  });
+
+  it('while the same machine is being created leaves nothing of it', async () => {
+    const mark = aLaunch(OURS, ['m-1']).mark;
+    const machine: Machine = { name: 'm-1', mark, createdAt: 0, state: 'running' };
+    for (let round = 0; round < 10; round++) {
+      const name = `m-${round}`;
+      const creating = backend.create(aLaunch(OURS, [name]), signal);
+      await systemClock.sleep(round);
+      await backend.delete([{ ...machine, name }], signal);
+      await creating;
+      await backend.delete([{ ...machine, name }], signal);
+    }
+
+    expect(livingNames(dataDir)).toEqual([]);
+  });
+
+  it('frees the room of what has been dead for long, and forgets the name of what was deleted much later', async () => {
+    const hourMs = 3_600_000;
+    const later = (ms: number): Promise<Backend> =>
+      openProcessBackend(
+        ProcessConfig.parse({}),
+        contextFor(dataDir, { clock: { ...systemClock, now: () => systemClock.now() + ms } }),
+      );
+    await make();
+    process.kill(-pidOf('m-1'), 'SIGKILL');
+    await gone(pidOf('m-1'));
+
+    await (await later(2 * hourMs)).list(signal);
+    expect(existsSync(join(dataDir, 'machines/m-1/agent.log'))).toBe(false);
+    expect(existsSync(join(dataDir, 'machines/m-1'))).toBe(true);
+    await (await later(30 * hourMs)).list(signal);
+    expect(existsSync(join(dataDir, 'machines/m-1'))).toBe(false);
+  });
+});

@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { homedir, setPriority } from 'node:os';
+import { Fault } from '#core/fault.ts';
+import { SELF_OF_SHELL } from '#core/processes.ts';
+import type { Context } from '#core/provider.ts';
+import type { ProcessConfig } from './config.ts';
+import { NONCE } from './living.ts';
+import type { MachineFolder, MachineRecord } from './machine-folder.ts';
+
+// With -C the file must be new. So of any number of shells that are started for one machine, by whomever and however
+// late, one becomes the agent and the others end.
+const CLAIM = `
+p=$1
+shift
+${SELF_OF_SHELL}
+set -C
+echo "$$ | $s" >"$p" || exit 0
+exec "$@"
+`;
+
+function environmentOf({ nonce }: MachineRecord, config: ProcessConfig, context: Context): Record<string, string> {
+  return {
+    PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+    HOME: homedir(),
+    LANG: 'C.UTF-8',
+    ...context.agentEnv,
+    ...config.env,
+    MUSTER_SESSION_ENV: Object.keys(config.env).join(','),
+    [NONCE]: nonce,
+  };
+}
+
+/** Starts the agent of that machine in a session of its own; resolves when it has begun, or was not the first. */
+export async function startAgent(
+  folder: MachineFolder,
+  record: MachineRecord,
+  { config, context }: { readonly config: ProcessConfig; readonly context: Context },
+): Promise<void> {
+  const { clock, agentCommand } = context;
+  const words = [folder.pidPath, ...agentCommand, 'agent', '--config', folder.configPath];
+  const log = openSync(folder.logPath, 'a', 0o600);
+  const child = spawn('/bin/sh', ['-c', CLAIM, 'muster', ...words], {
+    cwd: folder.path,
+    env: environmentOf(record, config, context),
+    detached: true,
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  child.unref();
+  let isOver = false;
+  child.once('exit', () => {
+    isOver = true;
+  });
+  await once(child, 'spawn').catch((thrown) => {
+    throw new Fault('unavailable', `The agent could not be started: ${Fault.from(thrown).message}.`);
+  });
+  if (config.nice !== undefined && child.pid !== undefined) setPriority(child.pid, config.nice);
+  while (!folder.hasBegun()) {
+    if (isOver) throw new Fault('unavailable', `The agent could not write to ${folder.path}; the disk may be full.`);
+    await clock.sleep(2);
+  }
+}
