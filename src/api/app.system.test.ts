@@ -1,0 +1,267 @@
+import { once } from 'node:events';
+import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createSecureContext, TLSSocket } from 'node:tls';
+import { afterEach, describe, expect, it } from 'vitest';
+import WebSocket from 'ws';
+import { systemClock } from '#core/clock.ts';
+import type { VirtualClock } from '#core/virtual-clock.ts';
+import { anAgent, aPool, aSession, aSpec, row } from './testing/rows.ts';
+import { apiWorld, type WorldOptions } from './testing/world.ts';
+import type { AttachOut } from './wire/session.ts';
+
+const gpu = aPool('gpu');
+const stops: (() => Promise<void> | void)[] = [];
+
+afterEach(async () => {
+  for (const stop of stops.splice(0).toReversed()) await stop();
+});
+
+/** The API behind a listening socket that hands its connections over, as the program does. */
+async function served(options: WorldOptions = {}, wrap: (socket: Socket) => Socket = (socket) => socket) {
+  const world = await apiWorld({ clock: systemClock as unknown as VirtualClock, ...options });
+  const listener = createServer((socket) => void world.api.server.emit('connection', wrap(socket)));
+  listener.listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const { port } = listener.address() as AddressInfo;
+  stops.push(
+    () => void listener.close(),
+    () => world.api.close(),
+  );
+  const authorization = `Bearer ${world.tokens.operator}`;
+  return { ...world, port, address: `http://127.0.0.1:${port}`, authorization };
+}
+
+/** Sends raw bytes and answers all that comes back until the other side closes. */
+async function raw(port: number, text: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(text);
+  let answer = '';
+  for await (const part of socket) answer += String(part);
+  return answer;
+}
+
+describe('over real sockets', () => {
+  it('serves connections that someone else accepted', async () => {
+    const { address, authorization } = await served({ rows: [row('pools', gpu)] });
+
+    const answer = await fetch(`${address}/api/v1/pools/gpu`, { headers: { authorization } });
+
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({ name: 'gpu' });
+  });
+
+  it('refuses what is not HTTP with a problem', async () => {
+    const { port } = await served();
+
+    const nonsense = await raw(port, 'nonsense\r\n\r\n');
+    const large = await raw(port, `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(40_000)}\r\n\r\n`);
+    const hostless = await raw(port, 'GET /api/v1/pools HTTP/1.0\r\n\r\n');
+
+    expect(nonsense).toMatch(/^HTTP\/1\.1 400 .*\r\ncontent-type: application\/problem\+json/);
+    expect(large).toMatch(/^HTTP\/1\.1 431 /);
+    expect(hostless).toMatch(/^HTTP\/1\.1 400 .*/);
+    expect(hostless).toContain('headers.host');
+  });
+
+  it('drops those who never finish a request', async () => {
+    const patience = { headersMs: 200, requestMs: 300, idleMs: 1_000, checkEveryMs: 50 };
+    const { port } = await served({ patience });
+
+    const headers = await raw(port, 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow:');
+    const body = await raw(
+      port,
+      'POST /api/v1/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\nContent-Type: application/json\r\n\r\n{',
+    );
+
+    expect(headers).toMatch(/^HTTP\/1\.1 408 /);
+    expect(body).toMatch(/^HTTP\/1\.1 4\d\d /);
+  });
+
+  it('ends streams when it stops, and lets short answers finish', async () => {
+    const { address, authorization, api } = await served({
+      rows: [row('pools', gpu), row('sessions', aSession('s', gpu))],
+    });
+    const get = (path: string) => fetch(`${address}/api/v1${path}`, { headers: { authorization } });
+    const changes = await get('/changes');
+    const output = await get('/sessions/s/output?follow=1');
+    const waiting = get('/sessions/s?wait=60s');
+    await systemClock.sleep(50);
+
+    await api.close();
+
+    expect(await changes.text()).toContain('event: hello');
+    expect(await output.text()).toBe('');
+    expect((await waiting).status).toBe(200);
+  });
+
+  it('takes an end of a long answer where the token is revoked', async () => {
+    const {
+      address,
+      deps,
+      clock: _,
+    } = await served({
+      rows: [row('pools', gpu)],
+      over: { clock: { ...systemClock, alarm: (ms, ring) => systemClock.alarm(ms === 15_000 ? 50 : ms, ring) } },
+    });
+    const made = await deps.access.createToken({ name: 'x', use: { role: 'viewer' } }, { who: 't', from: 't' });
+    const changes = await fetch(`${address}/api/v1/changes`, { headers: { authorization: `Bearer ${made.text}` } });
+
+    await deps.access.revokeToken(made.token.id, { who: 't', from: 't' });
+
+    expect(await changes.text()).toContain('event: hello');
+  });
+
+  it('knows when it is spoken to over TLS', async () => {
+    let key = { key: '', cert: '' };
+    const secure = (socket: Socket): Socket =>
+      new TLSSocket(socket, { isServer: true, secureContext: createSecureContext(key) });
+    const { port, deps } = await served({}, secure);
+    const identity = deps.access.issueServerIdentity([]);
+    key = { key: identity.key, cert: identity.certificate };
+    const { code } = deps.access.createLoginLink('viewer', {
+      who: 't',
+      from: 't',
+      role: 'admin',
+      token: 't',
+      by: 'header',
+    });
+    const { request } = await import('node:https');
+
+    const answer = await new Promise<import('node:http').IncomingMessage>((resolve, reject) =>
+      request({ host: '127.0.0.1', port, path: `/login?code=${code}`, ca: identity.ca }, resolve)
+        .on('error', reject)
+        .end(),
+    );
+
+    expect(answer.headers['set-cookie']?.[0]).toContain('; Secure');
+  });
+});
+
+describe('attach', () => {
+  const interactive = aSession('s1', gpu, {
+    spec: { ...aSpec, stdin: true, terminal: { columns: 80, rows: 24, type: 'x' } },
+  });
+  const running = { ...interactive, worker: 'm-1', attempt: 1, startedAt: 1 };
+  const rows = [row('pools', gpu), row('agents', anAgent('m-1', gpu.id)), row('sessions', running)];
+
+  async function attached(
+    world: Awaited<ReturnType<typeof served>>,
+    more: { path?: string; headers?: Record<string, string> } = {},
+  ) {
+    const { path = '/api/v1/sessions/s1/attach', headers = { authorization: world.authorization } } = more;
+    const socket = new WebSocket(`ws://127.0.0.1:${world.port}${path}`, { headers });
+    const messages: AttachOut[] = [];
+    socket.on('message', (data) => void messages.push(JSON.parse(String(data))));
+    const closed = new Promise<{ code: number; reason: string }>((resolve) =>
+      socket.on('close', (code, reason) => resolve({ code, reason: String(reason) })),
+    );
+    const opened = await new Promise<number>((resolve) => {
+      socket.on('open', () => resolve(101));
+      socket.on('unexpected-response', (_request, response) => resolve(response.statusCode ?? 0));
+      socket.on('error', () => {});
+    });
+    return { socket, messages, closed, opened };
+  }
+
+  const until = async (isSo: () => boolean): Promise<void> => {
+    for (let tries = 0; !isSo() && tries < 200; tries++) await systemClock.sleep(10);
+    expect(isSo()).toBe(true);
+  };
+
+  it('carries input and window size in, output and the end out', async () => {
+    const world = await served({ rows });
+    const { socket, messages, closed } = await attached(world);
+
+    socket.send(Buffer.from('ls\n'), { binary: true });
+    socket.send(JSON.stringify({ input: Buffer.from('pwd').toString('base64') }));
+    socket.send(JSON.stringify({ resize: { columns: 100, rows: 30 } }));
+    socket.send(JSON.stringify({ eof: true }));
+    await until(() => world.sessions.said.length === 4);
+    await world.sessions.print('s1', 1, 'hello');
+    await until(() => messages.length === 1);
+    await world.sessions.end('s1', 3);
+
+    expect((await closed).code).toBe(1000);
+    expect(world.sessions.said).toEqual(['s1 ls\n', 's1 pwd', 's1 100x30', 's1  eof']);
+    expect(messages).toMatchObject([
+      { output: { seq: 1, stream: 'stdout', data: Buffer.from('hello').toString('base64') } },
+      { end: { id: 's1', phase: 'ended', end: { exit_code: 3 } } },
+    ]);
+  });
+
+  it('keeps what is typed before the session runs until it does', async () => {
+    const world = await served({ rows: [...rows, row('sessions', interactive)] });
+    const { socket } = await attached(world);
+
+    socket.send(Buffer.from('early'), { binary: true });
+    await systemClock.sleep(50);
+    const before = [...world.sessions.said];
+    await world.deps.store.commit([row('sessions', running)]);
+    await until(() => world.sessions.said.length === 1);
+
+    expect(before).toEqual([]);
+    expect(world.sessions.said).toEqual(['s1 early']);
+  });
+
+  it('is closed with the reason where a message is malformed', async () => {
+    for (const message of ['x', '{}', '{"resize":{"columns":0,"rows":1}}', '{"input":"%"}', '{"eof":false}']) {
+      const world = await served({ rows });
+      const { socket, closed } = await attached(world);
+
+      socket.send(message);
+
+      const { code, reason } = await closed;
+      expect(code, message).toBe(1008);
+      expect(reason, message).toMatch(/message/);
+    }
+  });
+
+  it('is refused without a token, to a viewer, by another Host or origin, and where there is nothing', async () => {
+    const world = await served({ rows });
+    const { authorization, tokens, deps, port } = world;
+    const caller = { who: 't', from: 't', role: 'operator', token: 't', by: 'header' } as const;
+    const { text } = await deps.access.exchangeLogin(deps.access.createLoginLink('operator', caller).code, 'here');
+    const cookie = `muster_session=${text}`;
+    const tryWith = async (headers: Record<string, string>, path?: string) =>
+      (await attached(world, { headers, ...(path && { path }) })).opened;
+
+    expect(await tryWith({})).toBe(401);
+    expect(await tryWith({ authorization: `Bearer ${tokens.viewer}` })).toBe(403);
+    expect(await tryWith({ authorization, host: 'evil.example.org' })).toBe(421);
+    expect(await tryWith({ cookie, origin: 'https://evil.example.org' })).toBe(403);
+    expect(await tryWith({ cookie, origin: `http://127.0.0.1:${port}` })).toBe(101);
+    expect(await tryWith({ authorization }, '/api/v1/sessions/nothing/attach')).toBe(404);
+    expect(await tryWith({ authorization }, '/api/v1/pools')).toBe(404);
+    expect(await tryWith({ authorization }, '/api/v1/sessions/%zz/attach')).toBe(422);
+    expect(await tryWith({ authorization }, '/api/v1/sessions/s1/attach?after_seq=x')).toBe(422);
+  });
+});
+
+describe('backup', () => {
+  it('is sent whole, or written where nothing is yet, for its owner alone', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'muster-backup-'));
+    const file = join(directory, 'copy.db');
+    const { deps } = await apiWorld();
+    const store = { ...deps.store, backup: (to: string) => writeFile(to, 'everything') };
+    const { address, tokens } = await served({ over: { store, dataDir: directory } });
+    const admin = { authorization: `Bearer ${tokens.admin}`, 'content-type': 'application/json' };
+    const post = (to: string) =>
+      fetch(`${address}/api/v1/backup`, { method: 'POST', headers: admin, body: JSON.stringify({ file: to }) });
+
+    const sent = await fetch(`${address}/api/v1/backup`, { headers: admin });
+    const text = await sent.text();
+    const written = await post(file);
+    const again = await post(file);
+    const nowhere = await post(join(directory, 'none', 'copy.db'));
+    const relative = await post('copy.db');
+
+    expect([sent.status, text]).toEqual([200, 'everything']);
+    expect([written.status, await written.json()]).toEqual([201, { file, bytes: 10 }]);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(await readFile(file, 'utf8')).toBe('everything');
+    expect([again.status, nowhere.status, relative.status]).toEqual([409, 422, 422]);
+  });
+});

@@ -1,0 +1,105 @@
+import { createServer, type Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import { acceptAttach } from './attach.ts';
+import { openChangeHub } from './change-hub.ts';
+import type { ApiDeps } from './deps.ts';
+import { openGate } from './gate.ts';
+import { answerFaults, guard, measure, takeText, waitForStore } from './hooks.ts';
+import { httpFault, PROBLEM_MEDIA, toProblem } from './problem.ts';
+import { register } from './register.ts';
+import type { Route } from './route.ts';
+import { allRoutes } from './table.ts';
+
+/** How long a client may take; shorter in tests. */
+export interface Patience {
+  readonly headersMs: number;
+  readonly requestMs: number;
+  readonly idleMs: number;
+  readonly checkEveryMs: number;
+}
+
+const PATIENCE: Patience = { headersMs: 10_000, requestMs: 60_000, idleMs: 75_000, checkEveryMs: 2_000 };
+const BODY_LIMIT = 1024 * 1024;
+const LONGEST_NAME = 2_000;
+const CLOSE_WITHIN_MS = 5_000;
+
+export interface Api {
+  /** Takes sockets that someone else has accepted: `server.emit('connection', socket)`. */
+  readonly server: Server;
+  readonly app: FastifyInstance;
+  readonly routes: readonly Route[];
+  /** Ends streams and long waits, lets short answers finish, then closes what is left. */
+  close(): Promise<void>;
+}
+
+function makeServer(patience: Patience, handler: Parameters<typeof createServer>[1]): Server {
+  const server = createServer(
+    {
+      headersTimeout: patience.headersMs,
+      requestTimeout: patience.requestMs,
+      keepAliveTimeout: patience.idleMs,
+      connectionsCheckingInterval: patience.checkEveryMs,
+      // `Upgrade: h2c` and the like are ignored, as if we knew nothing of them.
+      shouldUpgradeCallback: (request) => request.headers.upgrade?.toLowerCase() === 'websocket',
+    },
+    handler,
+  );
+  // Node watches for slow clients only once a server listens, and this one never does by itself.
+  server.emit('listening');
+  return server;
+}
+
+/** For requests that are not even HTTP: there is no reply object yet. */
+function refuseRaw(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+  const fault = httpFault(status, 'invalid', 'This is not a well-formed HTTP request.', { at: 'request' });
+  const problem = toProblem(fault, (text) => text);
+  const body = JSON.stringify(problem);
+  const head = `HTTP/1.1 ${status} ${problem.title}\r\ncontent-type: ${PROBLEM_MEDIA}\r\ncontent-length: ${body.length}\r\nconnection: close`;
+  socket.end(`${head}\r\n\r\n${body}`);
+}
+
+/** Serves the HTTP API on a server that whoever owns the listening sockets feeds with connections. */
+export async function startApi(deps: ApiDeps, patience: Patience = PATIENCE): Promise<Api> {
+  const stopping = new AbortController();
+  const gate = openGate(deps);
+  let answer: ReturnType<typeof answerFaults> | undefined;
+  const app = Fastify({
+    bodyLimit: BODY_LIMIT,
+    routerOptions: { maxParamLength: LONGEST_NAME },
+    frameworkErrors: (error, request, reply) => answer?.(error, request, reply as FastifyReply),
+    clientErrorHandler: refuseRaw,
+    serverFactory: (handler) => makeServer(patience, handler),
+    forceCloseConnections: true,
+  });
+  const server = app.server as Server;
+  answer = answerFaults(app, deps);
+  takeText(app);
+  guard(app, gate);
+  waitForStore(app, deps);
+  const answers = measure(app, deps);
+  deps.metrics.followSyncs(deps.pools.timings);
+  const hub = openChangeHub(deps.store, deps.clock);
+  const routes = allRoutes(deps, hub);
+  register(app, routes, { deps, stopping: stopping.signal });
+  const detach = acceptAttach(server, { deps, gate, stopping: stopping.signal });
+  await app.ready();
+  return {
+    server,
+    app,
+    routes,
+    async close() {
+      stopping.abort();
+      detach();
+      hub.stop();
+      server.closeIdleConnections();
+      await answers.quiet(CLOSE_WITHIN_MS);
+      await app.close();
+      // It never listened, so fastify leaves the connections alone.
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+    },
+  };
+}

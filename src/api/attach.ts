@@ -1,0 +1,79 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer } from 'ws';
+import { Fault } from '#core/fault.ts';
+import { attachTo } from './attachment.ts';
+import type { ApiDeps } from './deps.ts';
+import type { Gate } from './gate.ts';
+import { PROBLEM_MEDIA, toProblem } from './problem.ts';
+import { findSession } from './sessions.ts';
+
+interface Means {
+  readonly deps: ApiDeps;
+  readonly gate: Gate;
+  readonly stopping: AbortSignal;
+}
+
+const PATH = /^\/api\/v1\/sessions\/([^/?]+)\/attach(?:\?(.*))?$/;
+const LONGEST_MESSAGE = 1024 * 1024;
+
+function refuse(socket: Duplex, fault: Fault, deps: ApiDeps): void {
+  const problem = toProblem(fault, deps.redactText);
+  const body = JSON.stringify(problem);
+  const head = [
+    `HTTP/1.1 ${problem.status} ${problem.title}`,
+    `content-type: ${PROBLEM_MEDIA}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new Fault('invalid', 'The path is not well formed.', { at: 'path' });
+  }
+}
+
+function numberIn(query: URLSearchParams, name: string): number {
+  const text = query.get(name) ?? '0';
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new Fault('invalid', `${name} must be a whole number.`, { at: `query.${name}` });
+}
+
+/** Who wants in, to which session, from which piece of output on; throws a `Fault` where that cannot be. */
+async function wishOf(request: IncomingMessage, { deps, gate }: Means) {
+  const visitor = { method: 'GET', headers: request.headers, from: request.socket.remoteAddress ?? 'unknown' };
+  gate.checkHost(visitor);
+  const caller = gate.enter(visitor, 'operator');
+  const match = PATH.exec(request.url ?? '');
+  if (!match?.[1]) throw new Fault('missing', 'There is no such page.', { at: 'path', remedy: 'See /docs.' });
+  const query = new URLSearchParams(match[2]);
+  const session = await findSession(deps, decoded(match[1]));
+  return { caller, session, afterSeq: numberIn(query, 'after_seq'), attempt: numberIn(query, 'attempt') || undefined };
+}
+
+/** Takes WebSockets at `/sessions/ID/attach`; answers a function that stops taking them. */
+export function acceptAttach(server: Server, means: Means): () => void {
+  const { deps, stopping } = means;
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: LONGEST_MESSAGE, clientTracking: false });
+
+  async function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const broken = (): void => void socket.destroy();
+    socket.on('error', broken);
+    try {
+      const wish = await wishOf(request, means);
+      await deps.store.durable();
+      socket.off('error', broken);
+      sockets.handleUpgrade(request, socket, head, (joined) => attachTo(joined, wish, { deps, stopping }));
+    } catch (thrown) {
+      refuse(socket, Fault.from(thrown), deps);
+    }
+  }
+
+  const taken = (request: IncomingMessage, socket: Duplex, head: Buffer): void => void upgrade(request, socket, head);
+  server.on('upgrade', taken);
+  return () => void server.off('upgrade', taken);
+}

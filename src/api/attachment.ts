@@ -1,0 +1,138 @@
+import { type RawData, WebSocket } from 'ws';
+import { Fault } from '#core/fault.ts';
+import type { Session } from '#core/session.ts';
+import type { Caller } from '../access/access.ts';
+import { checked } from './checked.ts';
+import type { ApiDeps } from './deps.ts';
+import { findSession } from './sessions.ts';
+import { shownOutput, shownSession } from './shown/session.ts';
+import { AttachIn, type AttachOut } from './wire/session.ts';
+
+export interface AttachWish {
+  readonly session: Session;
+  readonly caller: Caller;
+  readonly afterSeq: number;
+  readonly attempt?: number | undefined;
+}
+
+interface Means {
+  readonly deps: ApiDeps;
+  readonly stopping: AbortSignal;
+}
+
+const PING_EVERY_MS = 20_000;
+// RFC 6455 §7.4.1 and §5.5: the reason has at most 123 bytes.
+const CLOSE = { done: 1000, stopping: 1001, refused: 1008, broken: 1011 } as const;
+const LONGEST_REASON = 120;
+
+const bytesOf = (data: RawData): Buffer =>
+  Array.isArray(data) ? Buffer.concat(data) : Buffer.isBuffer(data) ? data : Buffer.from(data);
+
+function messageOf(data: RawData, isBinary: boolean): AttachIn | { readonly bytes: Buffer } {
+  const bytes = bytesOf(data);
+  if (isBinary) return { bytes };
+  try {
+    return checked(AttachIn, JSON.parse(bytes.toString('utf8')), 'message');
+  } catch (thrown) {
+    if (thrown instanceof Fault) throw thrown;
+    throw new Fault('invalid', 'A text message must be JSON.', { at: 'message', cause: thrown });
+  }
+}
+
+/** What the client says goes to the session: bytes, the end of them, the size of its window. */
+function pass(data: RawData, isBinary: boolean, { spec, id }: Session, { sessions }: ApiDeps): void {
+  const message = messageOf(data, isBinary);
+  const hasInput = spec.stdin || spec.terminal !== undefined;
+  if ('bytes' in message) sessions.input(id, message.bytes, false);
+  else if ('input' in message) sessions.input(id, Buffer.from(message.input, 'base64'), false);
+  // To end or to size what is not there is no mistake: clients do so without asking.
+  else if ('eof' in message) hasInput && sessions.input(id, new Uint8Array(), true);
+  else if (spec.terminal) sessions.resize(id, message.resize.columns, message.resize.rows);
+}
+
+/** Resolves when it has left for the network, so that a slow reader slows the reading, not the memory. */
+function say(socket: WebSocket, message: AttachOut): Promise<void> {
+  return new Promise((resolve, reject) =>
+    socket.send(JSON.stringify(message), (error) => (error ? reject(error) : resolve())),
+  );
+}
+
+async function show(socket: WebSocket, wish: AttachWish, deps: ApiDeps, signal: AbortSignal): Promise<void> {
+  const { session, afterSeq, attempt } = wish;
+  for await (const chunk of deps.sessions.output(session.id, { follow: true, afterSeq, attempt }, signal)) {
+    await deps.store.durable();
+    await say(socket, { output: shownOutput(chunk) });
+  }
+  if (signal.aborted) return;
+  const ended = await findSession(deps, session.id);
+  await deps.store.durable();
+  await say(socket, { end: shownSession(ended, deps.store) });
+}
+
+/** Reads from the client only while the session can take it: what is typed early waits in the network. */
+function readWhileRunning(socket: WebSocket, id: string, { store }: ApiDeps): { isReading(): boolean; stop(): void } {
+  const isRunning = (session: Session | undefined): boolean =>
+    session === undefined || (session.worker !== undefined && session.startedAt !== undefined);
+  const look = (session: Session | undefined): void => {
+    if (isRunning(session)) socket.resume();
+    else socket.pause();
+  };
+  look(store.view.sessions.get(id));
+  const stop = store.onChange('sessions', (after, _before, changed) => {
+    if (changed === id) look(after);
+  });
+  return { isReading: () => !socket.isPaused, stop };
+}
+
+/** Joins a socket and a session until one of them ends. */
+export function attachTo(socket: WebSocket, wish: AttachWish, { deps, stopping }: Means): void {
+  const { session } = wish;
+  const over = new AbortController();
+  let isAlive = true;
+  let cancelPing = (): void => {};
+  const reading = readWhileRunning(socket, session.id, deps);
+
+  function finish(code: number, why: string): void {
+    if (over.signal.aborted) return;
+    over.abort();
+    cancelPing();
+    reading.stop();
+    stopping.removeEventListener('abort', stop);
+    socket.resume();
+    if (socket.readyState === WebSocket.OPEN)
+      socket.close(code, Buffer.from(why).subarray(0, LONGEST_REASON).toString());
+  }
+
+  const stop = (): void => finish(CLOSE.stopping, 'The server stops.');
+
+  function ping(): void {
+    // Answers are not read while the session does not run.
+    if (!isAlive && reading.isReading()) return socket.terminate();
+    if (!deps.access.stillHolds(wish.caller)) return finish(CLOSE.refused, 'The token is not valid any more.');
+    isAlive = !reading.isReading();
+    socket.ping();
+    cancelPing = deps.clock.alarm(PING_EVERY_MS, ping);
+  }
+
+  socket.on('pong', () => {
+    isAlive = true;
+  });
+  socket.on('message', (data, isBinary) => {
+    // After its end there is nobody to hear it.
+    const now = deps.store.view.sessions.get(session.id);
+    if (!now) return;
+    try {
+      pass(data, isBinary, now, deps);
+    } catch (thrown) {
+      finish(CLOSE.refused, deps.redactText(Fault.from(thrown).message));
+    }
+  });
+  socket.on('error', () => socket.terminate());
+  socket.on('close', () => finish(CLOSE.done, ''));
+  stopping.addEventListener('abort', stop, { once: true });
+  cancelPing = deps.clock.alarm(PING_EVERY_MS, ping);
+  show(socket, wish, deps, over.signal).then(
+    () => finish(CLOSE.done, 'The session has ended.'),
+    (thrown) => finish(CLOSE.broken, deps.redactText(Fault.from(thrown).message)),
+  );
+}

@@ -1,0 +1,143 @@
+import { Readable } from 'node:stream';
+import type { ChangeHub, Touch } from './change-hub.ts';
+import type { ApiDeps } from './deps.ts';
+import { shownEvent } from './shown/event.ts';
+import { shownPool } from './shown/pool.ts';
+import { shownSession } from './shown/session.ts';
+import { sourceNow } from './shown/source.ts';
+import { shownWorker } from './shown/worker.ts';
+import type { Change, ChangeTable } from './wire/event.ts';
+
+const FLUSH_EVERY_MS = 250;
+const HEARTBEAT_EVERY_MS = 15_000;
+// A client that reads nothing for so many heartbeats is gone.
+const MOST_MISSED = 4;
+const MOST_PENDING = 5_000;
+const ROWS_A_TURN = 500;
+
+export interface ChangeWish {
+  readonly tables: ReadonlySet<ChangeTable>;
+  /** The last position that this client has seen. */
+  readonly since?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** The row as it is now; nothing where it is gone. */
+function rowOf({ table, id }: Touch, deps: ApiDeps, hub: ChangeHub): unknown {
+  const { store } = deps;
+  const shown = <R>(row: R | undefined, show: (row: R) => unknown): unknown => (row ? show(row) : undefined);
+  switch (table) {
+    case 'pools':
+      return shown(store.view.pools.get(id), (row) => shownPool(row, deps));
+    case 'workers':
+      return shown(store.view.workers.get(id), (row) => shownWorker(row, store));
+    case 'sessions':
+      return shown(store.view.sessions.get(id) ?? hub.session(id), (row) => shownSession(row, store));
+    case 'sources':
+      return sourceNow(deps, id);
+    case 'events':
+      return shown(hub.event(id), (row) => shownEvent(row, store));
+  }
+}
+
+const message = (event: string, id: string, data: unknown): string =>
+  `event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
+
+/**
+ * Server-sent events: a row that changes often is told at most four times a second, as it is then.
+ * A client that cannot keep up, or was away too long, gets `reset` and lists everything again.
+ */
+export function changeStream(deps: ApiDeps, hub: ChangeHub, wish: ChangeWish): Readable {
+  const { clock, store } = deps;
+  const pending = new Map<string, Touch>();
+  let mustReset = false;
+  let isBlocked = false;
+  let missed = 0;
+  let flushing: (() => void) | undefined;
+  let flushedAtMs = Number.NEGATIVE_INFINITY;
+  let cancelHeartbeat = (): void => {};
+
+  const stream = new Readable({
+    read() {
+      isBlocked = false;
+      missed = 0;
+      if (pending.size > 0 || mustReset) schedule();
+    },
+    destroy(_error, done) {
+      stop();
+      done(null);
+    },
+  });
+  const unsubscribe = hub.subscribe(touched);
+  const end = (): void => void stream.push(null);
+
+  function stop(): void {
+    unsubscribe();
+    flushing?.();
+    cancelHeartbeat();
+    wish.signal.removeEventListener('abort', end);
+  }
+
+  function send(text: string): void {
+    if (!stream.destroyed && !stream.readableEnded && !wish.signal.aborted) isBlocked = !stream.push(text);
+  }
+
+  function touched(touch: Touch): void {
+    if (!wish.tables.has(touch.table) || mustReset) return;
+    const key = `${touch.table} ${touch.id}`;
+    pending.delete(key);
+    pending.set(key, touch);
+    if (pending.size > MOST_PENDING) {
+      pending.clear();
+      mustReset = true;
+    }
+    schedule();
+  }
+
+  function schedule(): void {
+    if (flushing || isBlocked) return;
+    const waitMs = Math.max(0, flushedAtMs + FLUSH_EVERY_MS - clock.monotonic());
+    flushing = clock.alarm(waitMs, () => {
+      flush().then(
+        () => {
+          flushing = undefined;
+          if (pending.size > 0 || mustReset) schedule();
+        },
+        () => stream.destroy(), // The store is broken: the process is about to end.
+      );
+    });
+  }
+
+  async function flush(): Promise<void> {
+    flushedAtMs = clock.monotonic();
+    // What has ended is in history once durable; only then is it known here.
+    await store.durable();
+    const texts: string[] = [];
+    if (mustReset) {
+      mustReset = false;
+      texts.push(message('reset', hub.position(), {}));
+    }
+    for (const [key, touch] of Iterator.from(pending).take(ROWS_A_TURN)) {
+      pending.delete(key);
+      const change: Change = { table: touch.table, id: touch.id, row: rowOf(touch, deps, hub) };
+      texts.push(message('change', hub.position(touch.n), change));
+    }
+    // The rows may be newer than what was durable a moment ago.
+    await store.durable();
+    if (texts.length > 0) send(texts.join(''));
+  }
+
+  function beat(): void {
+    missed = isBlocked ? missed + 1 : 0;
+    if (missed >= MOST_MISSED) return void stream.destroy();
+    if (!isBlocked) send(':\n\n');
+    cancelHeartbeat = clock.alarm(HEARTBEAT_EVERY_MS, beat);
+  }
+
+  const resumed = wish.since === undefined ? [] : hub.since(wish.since);
+  send(`retry: 1000\n${message(resumed ? 'hello' : 'reset', resumed && wish.since ? wish.since : hub.position(), {})}`);
+  for (const touch of resumed ?? []) touched(touch);
+  cancelHeartbeat = clock.alarm(HEARTBEAT_EVERY_MS, beat);
+  wish.signal.addEventListener('abort', end, { once: true });
+  return stream;
+}

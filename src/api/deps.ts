@@ -1,0 +1,48 @@
+import type { Clock } from '#core/clock.ts';
+import type { Log } from '#core/log.ts';
+import type { Random } from '#core/random.ts';
+import type { Store } from '#core/store.ts';
+import type { Access } from '../access/access.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Pools } from '../pools/pools.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import type { Workers } from '../workers/workers.ts';
+import type { AgentFiles } from './agent-files.ts';
+import type { Metrics } from './metrics.ts';
+
+/** What the server says of itself. */
+export interface ServerInfo {
+  readonly version: string;
+  readonly pid: number;
+  /** `sqlite`, `postgres` or `memory`. */
+  readonly storeKind: string;
+  readonly startedAt: number;
+  /** By use: `http`, `grpc`. */
+  addresses(): Readonly<Record<string, string>>;
+  /** Names and addresses, without ports, under which clients reach this server; loopback is always among them. */
+  hosts(): readonly string[];
+  /** Why no work is taken now; nothing when all is well. */
+  whyNotReady(): string | undefined;
+}
+
+/** Everything the HTTP API speaks for. */
+export interface ApiDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly journal: Pick<Journal, 'lastDecision'>;
+  readonly access: Access;
+  readonly pools: Pick<Pools, 'define' | 'remove' | 'pause' | 'sync' | 'approve' | 'timings'>;
+  readonly workers: Pick<Workers, 'drain' | 'freeze' | 'thaw' | 'plan'>;
+  readonly sessions: Pick<Sessions, 'submit' | 'kill' | 'find' | 'ended' | 'output' | 'input' | 'resize'>;
+  readonly agentFiles: AgentFiles;
+  readonly metrics: Metrics;
+  readonly server: ServerInfo;
+  /** Where a backup is put together before it is sent. */
+  readonly dataDir: string;
+  /** The configuration of a backend kind without its secrets. */
+  redactConfig(kind: string, config: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
+  /** Takes known secrets out of a text that leaves the process. */
+  redactText(text: string): string;
+}

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import type { ApiDeps } from './deps.ts';
+import { docsPage } from './docs-page.ts';
+import { type OpenApi, openApi } from './openapi.ts';
+import { type Raw, type Route, route } from './route.ts';
+
+/** What the API says of itself, drawn from the table of all other routes. */
+export function docRoutes({ server }: ApiDeps, routes: readonly Route[]): Route[] {
+  // Made when first asked for: a server that starts has better things to do.
+  let made: { readonly document: OpenApi; readonly page: string } | undefined;
+  const own: Route[] = [];
+  function written(): { readonly document: OpenApi; readonly page: string } {
+    if (!made) {
+      const document = openApi([...routes, ...own], server.version);
+      made = { document, page: docsPage(document) };
+    }
+    return made;
+  }
+  own.push(
+    route({
+      method: 'GET',
+      path: '/openapi.json',
+      role: 'viewer',
+      summary: 'This API as OpenAPI 3.1.',
+      reply: z.record(z.string(), z.unknown()),
+      handle: () => written().document,
+    }),
+    route({
+      method: 'GET',
+      path: '/docs',
+      role: 'viewer',
+      summary: 'This API for people.',
+      reply: z.custom<Raw>(),
+      media: ['text/html'],
+      handle({ header }) {
+        header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
+        return written().page;
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/',
+      role: 'viewer',
+      summary: 'Leads to the documentation.',
+      reply: z.custom<Raw>(),
+      media: ['text/plain'],
+      status: 302,
+      handle({ header }) {
+        header('location', '/docs');
+        return 'See /docs.\n';
+      },
+    }),
+  );
+  return own;
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import type { ApiDeps } from './deps.ts';
+import { type Route, route } from './route.ts';
+import { shownEvent } from './shown/event.ts';
+import * as wire from './wire/event.ts';
+import { Name, paging } from './wire/shared.ts';
+
+export function eventRoutes({ store }: ApiDeps): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/events',
+      role: 'viewer',
+      summary: 'Lists what happened, who caused it and from where; newest first.',
+      query: z.strictObject({
+        ...paging,
+        pool: Name.optional(),
+        kind: z
+          .string()
+          .min(1)
+          .max(200)
+          .optional()
+          .meta({ examples: ['pool.created', 'worker.lost'] }),
+        subject: z
+          .string()
+          .min(1)
+          .max(600)
+          .optional()
+          .meta({ examples: ['pool/local'] }),
+        order: z.enum(['newest', 'oldest']).default('newest'),
+      }),
+      reply: wire.EventList,
+      async handle({ query }) {
+        const { kind, subject, after, order } = query;
+        const limit = query.limit + 1;
+        const [pool] = query.pool === undefined ? [] : store.view.pools.by('name', query.pool);
+        // A pool that is gone is asked for by its id.
+        const filter = { pool: pool?.id ?? query.pool, kind, subject };
+        const rows = await store.history.events(filter, { after, limit, order: `${order} first` });
+        const items = rows.slice(0, query.limit).map((row) => shownEvent(row, store));
+        return { items, next: rows.length > query.limit ? items.at(-1)?.id : undefined };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { FLEET } from '#core/worker.ts';
+import type { ApiDeps } from './deps.ts';
+import { findPool } from './pools.ts';
+import { type Route, route } from './route.ts';
+import { shownFreeze } from './shown/pool.ts';
+import { Freeze } from './wire/pool.ts';
+import { listOf, Name } from './wire/shared.ts';
+
+const pool = Name.optional().meta({ description: 'Only this pool; absent: the whole fleet.' });
+const FreezeIn = z.strictObject({ pool, why: z.string().min(1).max(1_000).default('Asked for.') });
+const ThawIn = z.strictObject({ pool });
+
+export function freezeRoutes({ store, workers }: ApiDeps): Route[] {
+  const scopeOf = (name: string | undefined): string => (name === undefined ? FLEET : findPool(store, name).id);
+  return [
+    route({
+      method: 'GET',
+      path: '/freezes',
+      role: 'viewer',
+      summary: 'Lists what is frozen, by whom and why.',
+      reply: listOf(Freeze),
+      handle: () => ({ items: [...store.view.freezes.all()].map((freeze) => shownFreeze(freeze, store)) }),
+    }),
+    route({
+      method: 'POST',
+      path: '/freeze',
+      role: 'operator',
+      summary: 'Stops all action at once: no launch, no removal, no new placement.',
+      body: FreezeIn.prefault({}),
+      reply: Freeze,
+      handle: async ({ body, caller }) =>
+        shownFreeze(await workers.freeze(scopeOf(body.pool), body.why, caller), store),
+    }),
+    route({
+      method: 'POST',
+      path: '/thaw',
+      role: 'operator',
+      summary: 'Lets the fleet or a pool act again.',
+      body: ThawIn.prefault({}),
+      reply: listOf(Freeze).meta({ description: 'What is still frozen.' }),
+      async handle({ body, caller }) {
+        await workers.thaw(scopeOf(body.pool), caller);
+        return { items: [...store.view.freezes.all()].map((freeze) => shownFreeze(freeze, store)) };
+      },
+    }),
+  ];
+}

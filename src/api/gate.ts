@@ -1,0 +1,56 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Role } from '#core/access.ts';
+import { Fault } from '#core/fault.ts';
+import type { Caller } from '../access/access.ts';
+import { isAtLeast } from '../access/tokens.ts';
+import type { ApiDeps } from './deps.ts';
+import { countFailedAttempts } from './failed-attempts.ts';
+import { checkHost, checkOrigin } from './hosts.ts';
+
+export interface Visitor {
+  readonly method: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly from: string;
+}
+
+/** Every request comes through here before anything of it is read. */
+export interface Gate {
+  /** Throws a `Fault` unless it was sent to one of our names. */
+  checkHost(visitor: Visitor): void;
+  /** Who it is, if they may do what needs this role; otherwise throws a `Fault`. */
+  enter(visitor: Visitor, needed: Role | 'anyone'): Caller;
+}
+
+// Sent along by browsers without a preflight from any page; what they do must not change anything.
+const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+const anyone = (from: string): Caller => ({ who: 'anyone', from, role: 'viewer', token: '', by: 'header' });
+
+export function openGate({ access, clock, log, server }: Pick<ApiDeps, 'access' | 'clock' | 'log' | 'server'>): Gate {
+  const failed = countFailedAttempts(clock);
+
+  function authenticated({ headers, from }: Visitor): Caller {
+    const { authorization, cookie } = headers;
+    try {
+      return access.authenticate({ authorization, cookie, from });
+    } catch (thrown) {
+      // Who shows nothing guesses nothing.
+      if (authorization === undefined && cookie === undefined) throw thrown;
+      log('debug', 'request with a wrong token', { from });
+      return failed.refuse(from, Fault.from(thrown));
+    }
+  }
+
+  return {
+    checkHost: ({ headers }) => checkHost(headers.host, server.hosts()),
+    enter(visitor, needed) {
+      if (needed === 'anyone') return anyone(visitor.from);
+      const caller = authenticated(visitor);
+      const isUpgrade = visitor.headers.upgrade !== undefined;
+      if (caller.by === 'cookie' && (isUpgrade || !SAFE.has(visitor.method))) checkOrigin(visitor.headers);
+      if (isAtLeast(caller.role, needed)) return caller;
+      const remedy = `Use a token with the role ${needed}.`;
+      throw new Fault('denied', `This needs the role ${needed}; this token has ${caller.role}.`, { remedy });
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Fault } from '#core/fault.ts';
+import type { ApiDeps } from './deps.ts';
+import type { Gate } from './gate.ts';
+import { faultOf, PROBLEM_MEDIA, statusOf, toProblem } from './problem.ts';
+
+/** Whatever is thrown leaves as problem+json; answers the function that does so. */
+export function answerFaults(
+  app: FastifyInstance,
+  { log, redactText }: ApiDeps,
+): (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => void {
+  const answer = (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const fault = faultOf(thrown);
+    if (fault.kind === 'internal') {
+      const { stack } = (fault.cause as Error | undefined) ?? fault;
+      log('error', 'request failed', {
+        id: request.id,
+        method: request.method,
+        route: request.routeOptions.url,
+        stack,
+      });
+    }
+    if (fault.retryAfterMs !== undefined) reply.header('retry-after', String(Math.ceil(fault.retryAfterMs / 1_000)));
+    if (fault.kind === 'unauthenticated') reply.header('www-authenticate', 'Bearer realm="muster"');
+    const problem = toProblem(fault, redactText, request.id);
+    void reply.code(problem.status).type(PROBLEM_MEDIA).send(JSON.stringify(problem));
+  };
+  app.setErrorHandler(answer);
+  app.setNotFoundHandler((request, reply) =>
+    answer(new Fault('missing', 'There is no such page.', { at: 'path', remedy: 'See /docs.' }), request, reply),
+  );
+  return answer;
+}
+
+/** Nothing leaves before what it tells of is durable. A store that cannot say so ends the process; until then it is 503. */
+export function waitForStore(app: FastifyInstance, { store, redactText }: ApiDeps): void {
+  app.addHook('onSend', async (request, reply, payload) => {
+    if (request.routeOptions.config.muster?.isHealth) return payload;
+    try {
+      await store.durable();
+      return payload;
+    } catch (thrown) {
+      if (payload instanceof Object && 'destroy' in payload && typeof payload.destroy === 'function') payload.destroy();
+      const detail = `The store is not well: ${Fault.from(thrown).message}`;
+      const fault = new Fault('unavailable', detail, { remedy: 'Wait; the server restarts.' });
+      for (const name of ['content-length', 'etag', 'location', 'set-cookie']) reply.removeHeader(name);
+      reply.code(statusOf(fault)).type(PROBLEM_MEDIA);
+      return JSON.stringify(toProblem(fault, redactText));
+    }
+  });
+}
+
+/** Nobody gets past without the right Host, a good token and the role of the route. */
+export function guard(app: FastifyInstance, gate: Gate): void {
+  app.decorateRequest('caller');
+  app.addHook('onRequest', async (request, reply) => {
+    const { muster: route } = request.routeOptions.config;
+    reply.headers({
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-store',
+    });
+    const visitor = { method: request.method, headers: request.headers, from: request.ip };
+    // Those who probe the health of a process do not know its name.
+    if (!route?.isHealth || route.role !== 'anyone') gate.checkHost(visitor);
+    request.caller = gate.enter(visitor, route?.role ?? 'viewer');
+  });
+}
+
+/** Counts what is being answered, and tells when nothing is. */
+export function measure(app: FastifyInstance, { metrics, clock }: ApiDeps): { quiet(withinMs: number): Promise<void> } {
+  let open = 0;
+  let quietNow: (() => void) | undefined;
+  app.addHook('onRequest', async (_request, reply) => {
+    open += 1;
+    reply.raw.once('close', () => {
+      open -= 1;
+      if (open === 0) quietNow?.();
+    });
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'none';
+    metrics.httpAnswered({ method: request.method, route, status: reply.statusCode, ms: reply.elapsedTime });
+  });
+  return {
+    async quiet(withinMs) {
+      if (open === 0) return;
+      await new Promise<void>((resolve) => {
+        const cancel = clock.alarm(withinMs, resolve);
+        quietNow = () => {
+          cancel();
+          resolve();
+        };
+      });
+    },
+  };
+}
+
+/** Bodies come as text; each route reads it in its own way. */
+export function takeText(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  const kinds = ['application/json', 'application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'];
+  app.addContentTypeParser(kinds, { parseAs: 'string' }, (_request, body, done) => done(null, body));
+}

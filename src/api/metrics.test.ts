@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { append } from '#core/store.ts';
+import { anAgent, aPool, aSession, aWorker, gone, row } from './testing/rows.ts';
+import { apiWorld } from './testing/world.ts';
+
+const gpu = aPool('gpu');
+
+/** The value of one series of a scrape. */
+const figure = (text: string, series: string): number | undefined => {
+  const line = text.split('\n').find((one) => one.startsWith(`${series} `));
+  return line === undefined ? undefined : Number(line.slice(series.length));
+};
+
+describe('metrics', () => {
+  it('count the fleet at the time of the scrape, also under the names that others know', async () => {
+    const { call, deps } = await apiWorld({
+      rows: [
+        row('pools', gpu),
+        row('workers', aWorker('m-1', gpu.id, { joinedAt: 1 })),
+        row('workers', aWorker('m-2', gpu.id)),
+        row('agents', anAgent('m-1', gpu.id, 3)),
+        row('sessions', aSession('s1', gpu, { worker: 'm-1' })),
+        row('sessions', aSession('s2', gpu)),
+        row('sources', { id: 'ssm', kind: 'aws', lastGoodAt: Date.UTC(2026, 0, 1) - 30_000 }),
+      ],
+    });
+
+    const answer = await call('GET', '/metrics', { as: 'viewer' });
+    await deps.store.commit([gone('workers', 'm-2')]);
+    const later = (await call('GET', '/metrics')).body;
+
+    const is = (series: string) => figure(answer.body, series);
+    expect(answer.headers['content-type']).toContain('text/plain; version=0.0.4');
+    expect(is('muster_workers{pool="gpu",phase="busy"}')).toBe(1);
+    expect(is('muster_workers{pool="gpu",phase="launching"}')).toBe(1);
+    expect(is('muster_sessions{phase="queued"}')).toBe(1);
+    expect(is('muster_queued_sessions{pool="gpu"}')).toBe(1);
+    expect(is('muster_source_sync_age_seconds{source="ssm"}')).toBe(30);
+    expect(is('velda_autoscaler_workers{pool="gpu",status="running"}')).toBe(1);
+    expect(is('velda_autoscaler_workers{pool="gpu",status="pending"}')).toBe(1);
+    expect(is('velda_autoscaler_worker_slots{pool="gpu",kind="available"}')).toBe(2);
+    expect(is('velda_autoscaler_worker_slots{pool="gpu",kind="requested"}')).toBe(1);
+    expect(figure(later, 'muster_workers{pool="gpu",phase="launching"}')).toBeUndefined();
+  });
+
+  it('measure from what the store tells: waiting, launching, deciding, ending', async () => {
+    const { call, deps, clock } = await apiWorld({
+      rows: [row('pools', gpu), row('offers', { id: 'o1', kind: 'process', config: {} })],
+    });
+    const { store } = deps;
+    const start = clock.now();
+    const session = aSession('s1', gpu, { acceptedAt: start });
+    const decision = { id: 'd', at: 0, pool: gpu.id, did: 'launch 3 workers', why: '', facts: {} };
+    const mark = { cluster: 'c', pool: gpu.id, shape: 'x' };
+
+    await store.commit([row('sessions', session), row('workers', aWorker('m-1', gpu.id, { askedAt: start }))]);
+    await store.commit([
+      row('launches', { id: 'l', pool: gpu.id, offer: 'o1', mark, names: ['m-1'], agentConfig: '', askedAt: start }),
+    ]);
+    await store.commit([
+      row('sessions', { ...session, worker: 'm-1', placedAt: start + 2_000 }),
+      row('workers', aWorker('m-1', gpu.id, { askedAt: start, joinedAt: start + 20_000 })),
+    ]);
+    await store.commit([append('decisions', decision), append('ended', { ...session, end: { at: 1, how: 'killed' } })]);
+    deps.metrics.cloudCall({ kind: 'aws', call: 'create', fault: 'exhausted', ms: 500 });
+    deps.metrics.poolMoment(gpu.id, 'startup_failure');
+    const failed = {
+      at: 0,
+      kind: 'worker.failed',
+      subject: 'worker/m',
+      pool: gpu.id,
+      who: 'w',
+      from: 'f',
+      message: 'm',
+    };
+    await store.commit([
+      append('events', { ...failed, id: 'x1', fields: { fault: 'exhausted' } }),
+      append('events', { ...failed, id: 'x2', fields: { fault: 'denied' } }),
+    ]);
+    const text = (await call('GET', '/metrics')).body;
+
+    expect(figure(text, 'muster_session_queue_wait_seconds_sum')).toBe(2);
+    expect(figure(text, 'muster_launch_seconds_sum{kind="process"}')).toBe(20);
+    expect(figure(text, 'muster_decisions_total{did="launch"}')).toBe(1);
+    expect(figure(text, 'muster_sessions_ended_total{how="killed"}')).toBe(1);
+    expect(figure(text, 'muster_cloud_call_seconds_count{kind="aws",call="create",fault="exhausted"}')).toBe(1);
+    for (const event of ['scale_up_attempt', 'resource_exhausted', 'allocation_error', 'startup_failure']) {
+      const series = `velda_autoscaler_last_event_timestamp_seconds{pool="gpu",event="${event}"}`;
+      expect(figure(text, series), event).toBe(start / 1_000);
+    }
+  });
+
+  it('name routes, never paths', async () => {
+    const { call } = await apiWorld({ rows: [row('pools', gpu)] });
+
+    await call('GET', '/api/v1/pools/gpu');
+    await call('GET', '/api/v1/pools/other');
+    await call('GET', '/nothing/at/all');
+    const text = (await call('GET', '/metrics')).body;
+
+    expect(
+      figure(text, 'muster_http_request_seconds_count{method="GET",route="/api/v1/pools/:pool",status="200"}'),
+    ).toBe(1);
+    expect(
+      figure(text, 'muster_http_request_seconds_count{method="GET",route="/api/v1/pools/:pool",status="404"}'),
+    ).toBe(1);
+    expect(text).not.toContain('at/all');
+  });
+
+  it('stay bounded however many pools there are', async () => {
+    const rows = Array.from({ length: 1_500 }, (_, at) => {
+      const pool = aPool(`p${at}`);
+      return [row('pools', pool), row('workers', aWorker(`m-${at}`, pool.id))];
+    });
+    const { call } = await apiWorld({ rows: rows.flat() });
+
+    const text = (await call('GET', '/metrics')).body;
+
+    expect(text.match(/^muster_workers\{/gm)).toHaveLength(1_001);
+    expect(figure(text, 'muster_workers{pool="(others)",phase="launching"}')).toBe(500);
+    expect(figure(text, 'muster_pools')).toBe(1_500);
+  });
+});

@@ -1,0 +1,144 @@
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import type { Clock } from '#core/clock.ts';
+import type { FaultKind } from '#core/fault.ts';
+import type { EventRow } from '#core/journal.ts';
+import type { Change, Store } from '#core/store.ts';
+import { openFleetGauges, type PoolMoment, type SyncTimes } from './fleet-gauges.ts';
+
+/** Figures for Prometheus. What the store tells is taken from there; the rest is told by whoever knows. */
+export interface Metrics {
+  /** A call to a cloud has ended; `kind` is the backend's or the source's. */
+  cloudCall(call: { kind: string; call: string; fault: FaultKind | undefined; ms: number }): void;
+  /** An HTTP request was answered; `route` is its pattern, never its path. */
+  httpAnswered(answer: { method: string; route: string; status: number; ms: number }): void;
+  /** Something happened in a pool, named by its id. */
+  poolMoment(pool: string, moment: PoolMoment): void;
+  /** Where the times of the syncs are kept; the store hears only of syncs that changed something. */
+  followSyncs(timings: () => SyncTimes): void;
+  /** The text that a scrape gets. */
+  text(): Promise<string>;
+  readonly contentType: string;
+  stop(): void;
+}
+
+export interface MetricsDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Also the figures of the process itself: memory, CPU, event-loop lag. */
+  readonly withProcess?: boolean;
+}
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const MINUTES = [0.01, 0.1, 1, 5, 10, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 14_400];
+// A decision is a phrase; its first word says what was done, and there are only so many verbs.
+const MOST_VERBS = 32;
+
+function openSeries(registry: Registry) {
+  const registers = [registry];
+  return {
+    queueWait: new Histogram({
+      name: 'muster_session_queue_wait_seconds',
+      help: 'From the acceptance of a session to its place on a slot.',
+      buckets: MINUTES,
+      registers,
+    }),
+    launch: new Histogram({
+      name: 'muster_launch_seconds',
+      help: 'From the request for a machine to the joining of its agent.',
+      labelNames: ['kind'],
+      buckets: MINUTES,
+      registers,
+    }),
+    decisions: new Counter({
+      name: 'muster_decisions_total',
+      help: 'Decisions recorded, by what was done.',
+      labelNames: ['did'],
+      registers,
+    }),
+    sessionsEnded: new Counter({
+      name: 'muster_sessions_ended_total',
+      help: 'Sessions ended, by how.',
+      labelNames: ['how'],
+      registers,
+    }),
+    http: new Histogram({
+      name: 'muster_http_request_seconds',
+      help: 'HTTP requests, by route.',
+      labelNames: ['method', 'route', 'status'],
+      buckets: SECONDS,
+      registers,
+    }),
+    cloud: new Histogram({
+      name: 'muster_cloud_call_seconds',
+      help: 'Calls to clouds, by kind, call and fault.',
+      labelNames: ['kind', 'call', 'fault'],
+      buckets: MINUTES,
+      registers,
+    }),
+  };
+}
+
+/** Opens a registry of our own, so that several servers in one process do not mix their figures. */
+export function openMetrics({ store, clock, withProcess = false }: MetricsDeps): Metrics {
+  const registry = new Registry();
+  if (withProcess) collectDefaultMetrics({ register: registry });
+  const series = openSeries(registry);
+  const fleet = openFleetGauges(registry, store, clock);
+  const verbs = new Set<string>();
+
+  function verbOf(did: string): string {
+    const verb = /^\w+/.exec(did)?.[0] ?? 'other';
+    if (verbs.size < MOST_VERBS) verbs.add(verb);
+    return verbs.has(verb) ? verb : 'other';
+  }
+
+  function followFailure({ kind, pool, fields }: EventRow): void {
+    if (kind !== 'worker.failed' || pool === undefined) return;
+    const isExhausted = fields?.fault === 'exhausted' || fields?.fault === 'quota';
+    fleet.moment(pool, isExhausted ? 'resource_exhausted' : 'allocation_error');
+  }
+
+  function heard(change: Change): void {
+    if (!('append' in change)) return;
+    if (change.append === 'decisions') series.decisions.inc({ did: verbOf(change.row.did) });
+    if (change.append === 'events') followFailure(change.row);
+    if (change.append === 'ended') series.sessionsEnded.inc({ how: change.row.end?.how ?? 'unknown' });
+  }
+
+  const stops = [
+    store.onChange('sessions', (after, before) => {
+      if (after?.placedAt === undefined || before?.placedAt !== undefined) return;
+      series.queueWait.observe(Math.max(0, after.placedAt - after.acceptedAt) / 1_000);
+    }),
+    store.onChange('workers', (after, before) => {
+      if (after?.joinedAt === undefined || before?.joinedAt !== undefined || after.launch === undefined) return;
+      const kind = store.view.offers.get(after.offer ?? '')?.kind ?? 'unknown';
+      series.launch.observe({ kind }, Math.max(0, after.joinedAt - after.askedAt) / 1_000);
+    }),
+    store.onChange('launches', (after, before) => {
+      if (after && !before) fleet.moment(after.pool, 'scale_up_attempt');
+    }),
+    store.onChange('pools', (after, _before, id) => {
+      if (!after) fleet.forget(id);
+    }),
+    store.onDurable((changes) => {
+      for (const change of changes) heard(change);
+    }),
+  ];
+
+  return {
+    cloudCall: ({ kind, call, fault, ms }) => series.cloud.observe({ kind, call, fault: fault ?? '' }, ms / 1_000),
+    httpAnswered: ({ method, route, status, ms }) => series.http.observe({ method, route, status }, ms / 1_000),
+    poolMoment: fleet.moment,
+    followSyncs: fleet.followSyncs,
+    async text() {
+      await fleet.refresh();
+      return registry.metrics();
+    },
+    contentType: registry.contentType,
+    stop() {
+      for (const stop of stops) stop();
+      registry.clear();
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { OpenApi } from './openapi.ts';
+import { anAgent, aPool, aSession, aWorker, row } from './testing/rows.ts';
+import { apiWorld } from './testing/world.ts';
+
+/** Every `$ref` in a document, with where it stands. */
+function* refs(value: unknown, path = '#'): Iterable<{ ref: string; path: string }> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, inner] of Object.entries(value)) {
+    if (key === '$ref' && typeof inner === 'string') yield { ref: inner, path };
+    else yield* refs(inner, `${path}/${key}`);
+  }
+}
+
+describe('OpenAPI', () => {
+  it('describes every route, and every reference leads somewhere', async () => {
+    const { call, api } = await apiWorld();
+
+    const document = (await call('GET', '/openapi.json')).json<OpenApi>();
+
+    expect(document.openapi).toBe('3.1.0');
+    for (const route of api.routes) {
+      const operation = document.paths[route.path.replace(/:(\w+)/g, '{$1}')]?.[route.method.toLowerCase()];
+      const name = `${route.method} ${route.path}`;
+      expect(operation?.summary, name).toBe(route.summary);
+      const inPath = [...route.path.matchAll(/:(\w+)/g)].map((match) => match[1]);
+      const parameters = operation?.parameters ?? [];
+      expect(
+        parameters.filter((one) => one.in === 'path').map((one) => one.name),
+        name,
+      ).toEqual(inPath);
+      expect(operation?.responses[String(route.status ?? 200)], name).toBeDefined();
+      expect(operation?.requestBody !== undefined, name).toBe(route.body !== undefined);
+      expect(operation?.security?.length === 0, name).toBe(route.role === 'anyone');
+    }
+    const { schemas } = document.components;
+    for (const { ref, path } of refs(document)) {
+      expect(ref, path).toMatch(/^#\/components\/schemas\/\w+$/);
+      expect(schemas, path).toHaveProperty(ref.split('/').at(-1) ?? '');
+    }
+    const ids = Object.values(document.paths).flatMap((methods) =>
+      Object.values(methods).map((one) => one.operationId),
+    );
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(Object.keys(schemas)).toEqual(expect.arrayContaining(['Pool', 'Session', 'SessionIn', 'Worker', 'Problem']));
+    expect(JSON.stringify(document)).not.toContain('$defs');
+  });
+
+  it('tells the truth: answers are as described', async () => {
+    const gpu = aPool('gpu', { pausedAt: 1, removal: { at: 1, deadlineAt: 2, why: 'w' } });
+    const { call, api } = await apiWorld({
+      rows: [
+        row('pools', gpu),
+        row('workers', aWorker('m', gpu.id, { drain: { at: 1, why: 'w' }, removal: { at: 1, why: 'w' } })),
+        row('agents', anAgent('m', gpu.id)),
+        row('sessions', aSession('s', gpu, { worker: 'm', kill: { at: 1, by: 'x', force: true } })),
+        row('sources', { id: 'f', kind: 'file', fault: { kind: 'invalid', message: 'm', at: 1 } }),
+        row('freezes', { id: 'fleet', at: 1, why: 'w', by: 'x', automatic: true }),
+      ],
+    });
+    const names: Record<string, string> = { ':pool': 'gpu', ':worker': 'm', ':session': 's', ':source': 'f' };
+    const told = api.routes.filter((route) => route.method === 'GET' && !route.media && route.path !== '/openapi.json');
+
+    for (const route of told) {
+      const answer = await call(
+        'GET',
+        route.path.replace(/:\w+/g, (name) => names[name] ?? ''),
+      );
+      expect(answer.statusCode, route.path).toBe(200);
+      // Strict: an answer must not hold what its schema does not know.
+      const result = strict(route.reply).safeParse(answer.json());
+      expect(result.error?.issues, route.path).toBeUndefined();
+    }
+    expect(told.length).toBeGreaterThan(14);
+  });
+
+  it('is shown to people on a page that loads nothing', async () => {
+    const { call } = await apiWorld();
+
+    const page = await call('GET', '/docs', { as: 'viewer' });
+
+    expect(page.headers['content-type']).toContain('text/html');
+    expect(page.headers['content-security-policy']).toContain("default-src 'none'");
+    expect(page.body).toContain('<code>/api/v1/pools/{pool}/why</code>');
+    expect(page.body).toContain('<a href="#schema-Pool">Pool</a>');
+    expect(page.body).not.toMatch(/<script|src=|https?:\/\//);
+  });
+});
+
+/** The same schema, but every object refuses unknown keys. */
+function strict(schema: z.ZodType): z.ZodType {
+  if (schema instanceof z.ZodObject) {
+    return z.strictObject(
+      Object.fromEntries(Object.entries(schema.shape).map(([key, inner]) => [key, strict(inner as z.ZodType)])),
+    );
+  }
+  if (schema instanceof z.ZodOptional) return strict(schema.unwrap() as z.ZodType).optional();
+  if (schema instanceof z.ZodArray) return z.array(strict(schema.element as z.ZodType));
+  return schema;
+}

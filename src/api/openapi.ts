@@ -1,0 +1,151 @@
+import { z } from 'zod';
+import type { Route } from './route.ts';
+import { Problem } from './wire/problem.ts';
+import { AttachIn, AttachOut } from './wire/session.ts';
+
+type Json = { [key: string]: unknown };
+
+export interface OpenApi extends Json {
+  readonly openapi: '3.1.0';
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly paths: Record<string, Record<string, Operation>>;
+  readonly components: { readonly schemas: Json; readonly securitySchemes: Json };
+}
+
+export interface Operation extends Json {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly tags: readonly string[];
+  readonly description: string;
+  readonly parameters: readonly Json[];
+  readonly requestBody?: Json;
+  readonly responses: Record<string, Json>;
+  readonly security: readonly Json[];
+}
+
+/** Turns schemas into JSON Schema; those with an id become components, each once. */
+function schemaWriter(components: Json) {
+  return (schema: z.ZodType, io: 'input' | 'output'): Json => {
+    // Wrapped, so that the outermost schema is written as a reference too.
+    const written = z.toJSONSchema(z.object({ it: schema.optional() }), { io, unrepresentable: 'any' }) as Json;
+    const text = JSON.stringify(written).replaceAll('"#/$defs/', '"#/components/schemas/');
+    const { properties, $defs = {} } = JSON.parse(text) as { properties: { it: Json }; $defs?: Record<string, Json> };
+    for (const [id, { id: _, ...definition }] of Object.entries($defs)) components[id] = definition;
+    return properties.it;
+  };
+}
+
+type Write = ReturnType<typeof schemaWriter>;
+
+function parametersOf(schema: z.ZodType | undefined, place: 'path' | 'query', write: Write): Json[] {
+  if (!schema) return [];
+  const { properties = {}, required = [] } = write(schema, 'input') as {
+    properties?: Record<string, Json>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([name, { description, ...rest }]) => ({
+    name,
+    in: place,
+    required: place === 'path' || required.includes(name),
+    ...(description !== undefined && { description }),
+    schema: rest,
+  }));
+}
+
+const HEADERS: Readonly<Record<string, readonly Json[]>> = {
+  'POST /api/v1/sessions': [
+    { name: 'Idempotency-Key', in: 'header', required: false, schema: { type: 'string', maxLength: 255 } },
+  ],
+  'POST /api/v1/pools': [{ name: 'If-None-Match', in: 'header', required: false, schema: { const: '*' } }],
+  'PUT /api/v1/pools/:pool': [{ name: 'If-Match', in: 'header', required: false, schema: { type: 'string' } }],
+  'DELETE /api/v1/pools/:pool': [{ name: 'If-Match', in: 'header', required: false, schema: { type: 'string' } }],
+  'GET /api/v1/changes': [{ name: 'Last-Event-ID', in: 'header', required: false, schema: { type: 'string' } }],
+};
+
+function contentOf(media: readonly string[], schema: Json): Json {
+  return { content: Object.fromEntries(media.map((type) => [type, { schema }])) };
+}
+
+function answerOf(route: Route, write: Write): Json {
+  const description = route.status === 202 ? 'Accepted; it happens from now on.' : 'Done.';
+  if (route.reply instanceof z.ZodUndefined) return { description };
+  if (route.media) return { description, ...contentOf(route.media, { type: 'string' }) };
+  return { description, ...contentOf(['application/json'], write(route.reply, 'output')) };
+}
+
+const plainPath = (path: string): string => path.replace(/:(\w+)/g, '{$1}');
+const nounOf = (path: string): string => path.replace('/api/v1', '').split('/')[1] ?? '';
+
+function operationId({ method, path }: Pick<Route, 'method' | 'path'>): string {
+  const words = path
+    .replace('/api/v1', '')
+    .split(/[^a-zA-Z0-9]+/)
+    .filter(Boolean);
+  return [method.toLowerCase(), ...words.map((word) => word[0]?.toUpperCase() + word.slice(1))].join('');
+}
+
+function operationOf(route: Route, write: Write): Operation {
+  const body = route.body && write(route.body, 'input');
+  const isBodyOptional = route.body?.safeParse(undefined).success === true;
+  return {
+    operationId: operationId(route),
+    summary: route.summary,
+    description: route.role === 'anyone' ? 'Needs no token.' : `Needs the role ${route.role}.`,
+    tags: [nounOf(route.path) || 'server'],
+    parameters: [
+      ...parametersOf(route.params, 'path', write),
+      ...parametersOf(route.query, 'query', write),
+      ...(HEADERS[`${route.method} ${route.path}`] ?? []),
+    ],
+    ...(body && {
+      requestBody: { required: !isBodyOptional, ...contentOf(route.bodyMedia ?? ['application/json'], body) },
+    }),
+    responses: {
+      [String(route.status ?? 200)]: answerOf(route, write),
+      default: { description: 'A problem.', ...contentOf(['application/problem+json'], write(Problem, 'output')) },
+    },
+    security: route.role === 'anyone' ? [] : [{ token: [] }, { browser: [] }],
+  };
+}
+
+/** The one endpoint that is no route: it changes the protocol. */
+function attachOperation(write: Write): Operation {
+  const messages = { sent: write(AttachIn, 'input'), received: write(AttachOut, 'output') };
+  return {
+    operationId: 'attachSession',
+    summary: 'A WebSocket to a session: input and window size in, output and the end out, as JSON messages.',
+    description: 'Needs the role operator. A binary message is input as it stands.',
+    tags: ['sessions'],
+    parameters: [
+      { name: 'session', in: 'path', required: true, schema: { type: 'string' } },
+      { name: 'after_seq', in: 'query', required: false, schema: { type: 'integer', minimum: 0 } },
+    ],
+    responses: { '101': { description: 'Switching to WebSocket.', 'x-messages': messages } },
+    security: [{ token: [] }, { browser: [] }],
+  };
+}
+
+/** OpenAPI 3.1 from the same table and schemas that serve. */
+export function openApi(routes: readonly Route[], version: string): OpenApi {
+  const schemas: Json = {};
+  const write = schemaWriter(schemas);
+  const paths: Record<string, Record<string, Operation>> = {};
+  for (const route of routes) {
+    const path = plainPath(route.path);
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, write) };
+  }
+  paths['/api/v1/sessions/{session}/attach'] = { get: attachOperation(write) };
+  const securitySchemes = {
+    token: { type: 'http', scheme: 'bearer' },
+    browser: { type: 'apiKey', in: 'cookie', name: 'muster_session' },
+  };
+  const description =
+    'One control plane for elastic compute. Lists come in pages: pass `next` as `after`. ' +
+    'Failures are problem+json with `kind`, `at` (where) and `remedy` (what to do).';
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Muster', version, description },
+    paths,
+    components: { schemas, securitySchemes },
+  };
+}

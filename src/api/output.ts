@@ -1,0 +1,56 @@
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import type { OutputChunk } from '#core/session.ts';
+import type { ApiDeps } from './deps.ts';
+import { type Raw, type Route, route } from './route.ts';
+import { findSession } from './sessions.ts';
+import { shownOutput } from './shown/session.ts';
+import { Flag, Name } from './wire/shared.ts';
+
+const NDJSON = 'application/x-ndjson';
+const OCTETS = 'application/octet-stream';
+
+const query = z.strictObject({
+  follow: Flag.meta({ description: 'Until the session has ended.' }),
+  after_seq: z.coerce.number().int().min(0).default(0).meta({ description: 'Go on after this piece.' }),
+  attempt: z.coerce.number().int().min(0).default(0).meta({ description: 'The attempt that `after_seq` is of.' }),
+  stream: z.enum(['stdout', 'stderr']).optional(),
+  raw: Flag.meta({ description: 'The bytes as they are, instead of lines of JSON.' }),
+});
+type Query = z.output<typeof query>;
+
+const encode = (chunk: OutputChunk, isRaw: boolean): Buffer =>
+  isRaw ? Buffer.from(chunk.data) : Buffer.from(`${JSON.stringify(shownOutput(chunk))}\n`);
+
+/** Pieces as they come; none leaves before it is durable. */
+async function* pieces(deps: ApiDeps, id: string, asked: Query, signal: AbortSignal): AsyncIterable<Buffer> {
+  const { follow, after_seq: afterSeq, stream } = asked;
+  const from = { follow, afterSeq, attempt: asked.attempt || undefined };
+  for await (const chunk of deps.sessions.output(id, from, signal)) {
+    if (stream !== undefined && chunk.stream !== stream) continue;
+    await deps.store.durable();
+    yield encode(chunk, asked.raw);
+  }
+}
+
+export function outputRoutes(deps: ApiDeps): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/sessions/:session/output',
+      role: 'viewer',
+      summary: 'The output of a session, as lines of JSON with base64 data, or raw.',
+      params: z.object({ session: Name }),
+      query,
+      reply: z.custom<Raw>(),
+      media: [NDJSON, OCTETS],
+      isStream: true,
+      async handle({ params, query, signal, header }) {
+        const session = await findSession(deps, params.session);
+        header('content-type', query.raw ? OCTETS : NDJSON);
+        // One piece ahead is enough: a slow reader must not fill the memory.
+        return Readable.from(pieces(deps, session.id, query, signal), { objectMode: true, highWaterMark: 1 });
+      },
+    }),
+  ];
+}

@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import { append } from '#core/store.ts';
+import { anAgent, aPool, aSession, aWorker, row } from './testing/rows.ts';
+import { apiWorld } from './testing/world.ts';
+import type { Pool, PoolList, Why } from './wire/pool.ts';
+
+const gpu = aPool('gpu');
+const yaml = { 'content-type': 'application/yaml' };
+
+describe('pools', () => {
+  it('shows a pool with the figures of its workers and sessions, and without its secrets', async () => {
+    const busy = aWorker('m-1', gpu.id, { createdAt: 1, joinedAt: 2 });
+    const { call } = await apiWorld({
+      rows: [
+        row('pools', gpu),
+        row('workers', busy),
+        row('workers', aWorker('m-2', gpu.id, { createdAt: 1 })),
+        row('agents', anAgent('m-1', gpu.id, 4)),
+        row('sessions', aSession('s1', gpu, { worker: 'm-1', startedAt: 1 })),
+        row('sessions', aSession('s2', gpu)),
+      ],
+    });
+
+    const answer = await call('GET', '/api/v1/pools/gpu', { as: 'viewer' });
+
+    const pool = answer.json<Pool>();
+    expect(answer.headers.etag).toBe('"1"');
+    expect(pool).toMatchObject({
+      name: 'gpu',
+      phase: 'active',
+      workers: { total: 2, busy: 1, booting: 1, idle: 0 },
+      slots: { total: 4, free: 3 },
+      sessions: { queued: 1, placed: 1 },
+      auto_scaler: { max_agents: 5, idle_decay: '1m' },
+      created_at: '2026-01-01T00:00:00.000Z',
+    });
+    expect(pool.backends).toEqual([{ id: 'o1', kind: 'process', config: { apiToken: '[hidden]', plain: 'shown' } }]);
+    expect(answer.body).not.toContain('planted-secret');
+  });
+
+  it('lists pools by name in pages, by source, phase and prefix', async () => {
+    const names = ['c', 'a', 'b', 'x/é'];
+    const rows = names.map((name) => row('pools', aPool(name)));
+    const paused = row('pools', aPool('b', { pausedAt: 1, owner: { source: 'ssm', key: 'b', version: '1' } }));
+    const { call } = await apiWorld({ rows: [...rows, paused] });
+    const list = async (query: string) => (await call('GET', `/api/v1/pools?${query}`)).json<PoolList>();
+    const names1 = (page: PoolList) => page.items.map((pool) => pool.name);
+
+    const first = await list('limit=3');
+    const second = await list(`limit=3&after=${first.next}`);
+
+    expect([names1(first), first.next]).toEqual([['a', 'b', 'c'], 'c']);
+    expect([names1(second), second.next]).toEqual([['x/é'], undefined]);
+    expect(names1(await list('phase=paused'))).toEqual(['b']);
+    expect(names1(await list('source=ssm'))).toEqual(['b']);
+    expect(names1(await list('prefix=x'))).toEqual(['x/é']);
+    expect((await call('GET', `/api/v1/pools/${encodeURIComponent('x/é')}`)).json<Pool>().name).toBe('x/é');
+  });
+
+  it('creates and changes from YAML or JSON, and only creates where that is asked for', async () => {
+    const { call } = await apiWorld();
+    const onlyNew = { 'if-none-match': '*' };
+
+    const first = await call('POST', '/api/v1/pools', { payload: 'name: one\n', headers: { ...yaml, ...onlyNew } });
+    const second = await call('POST', '/api/v1/pools', { payload: { name: 'one' } });
+    const third = await call('POST', '/api/v1/pools', { payload: { name: 'one' }, headers: onlyNew });
+
+    expect([first.statusCode, first.headers.location, first.headers.etag]).toEqual([201, '/api/v1/pools/one', '"1"']);
+    expect([second.statusCode, second.headers.etag]).toEqual([200, '"2"']);
+    expect([third.statusCode, third.json().kind]).toEqual([412, 'stale']);
+  });
+
+  it('changes a pool only where If-Match names its revision', async () => {
+    const { call } = await apiWorld({ rows: [row('pools', aPool('gpu', { revision: 7 }))] });
+    const put = async (headers: Record<string, string>, name = 'gpu') => {
+      const answer = await call('PUT', `/api/v1/pools/${name}`, { payload: { name }, headers });
+      return [answer.statusCode, answer.headers.etag];
+    };
+
+    expect(await put({ 'if-match': '"6"' })).toEqual([412, undefined]);
+    expect(await put({ 'if-match': '"7"' })).toEqual([200, '"8"']);
+    expect(await put({ 'if-match': 'W/"8"' })).toEqual([200, '"9"']);
+    expect(await put({ 'if-match': '"1", "9"' })).toEqual([200, '"10"']);
+    expect(await put({ 'if-match': '*' })).toEqual([200, '"11"']);
+    expect(await put({ 'if-none-match': '*' })).toEqual([412, undefined]);
+    expect(await put({ 'if-match': 'nonsense' })).toEqual([400, undefined]);
+    expect(await put({ 'if-match': '*' }, 'new')).toEqual([412, undefined]);
+    expect(await put({ 'if-none-match': '*' }, 'new')).toEqual([201, '"1"']);
+    expect(await put({})).toEqual([200, '"12"']);
+  });
+
+  it('refuses a document of another pool', async () => {
+    const { call } = await apiWorld({ rows: [row('pools', gpu)] });
+
+    const answer = await call('PUT', '/api/v1/pools/gpu', { payload: { name: 'cpu' } });
+
+    expect(answer.statusCode).toBe(422);
+    expect(answer.json()).toMatchObject({ at: 'body.name' });
+  });
+
+  it('removes, pauses and resumes', async () => {
+    const { call } = await apiWorld({ rows: [row('pools', gpu)] });
+
+    const paused = await call('POST', '/api/v1/pools/gpu/pause');
+    const resumed = await call('POST', '/api/v1/pools/gpu/resume');
+    const stale = await call('DELETE', '/api/v1/pools/gpu', { headers: { 'if-match': '"1"' } });
+    const removed = await call('DELETE', '/api/v1/pools/gpu', { headers: { 'if-match': '"3"' } });
+
+    expect(paused.json<Pool>().phase).toBe('paused');
+    expect(resumed.json<Pool>().phase).toBe('active');
+    expect(stale.statusCode).toBe(412);
+    expect([removed.statusCode, removed.json<Pool>().phase]).toEqual([202, 'removing']);
+  });
+
+  it('says why: the last decisions with facts, repeats and what would change them', async () => {
+    const decision = (id: string, did: string) => ({
+      id,
+      at: 0,
+      pool: gpu.id,
+      did,
+      why: 'w',
+      facts: { poolSize: 1 },
+      unless: 'u',
+    });
+    const last = { decision: decision('d2', 'nothing'), repeats: 9, lastAt: 60_000 };
+    const { call } = await apiWorld({
+      rows: [
+        row('pools', gpu),
+        append('decisions', decision('d1', 'launch')),
+        append('decisions', decision('d2', 'nothing')),
+      ],
+      over: { journal: { lastDecision: () => last } },
+    });
+
+    const why = (await call('GET', '/api/v1/pools/gpu/why')).json<Why>();
+
+    expect(why.decisions).toMatchObject([
+      {
+        id: 'd2',
+        did: 'nothing',
+        repeats: 9,
+        last_at: '1970-01-01T00:01:00.000Z',
+        unless: 'u',
+        facts: { pool_size: 1 },
+      },
+      { id: 'd1', did: 'launch' },
+    ]);
+  });
+
+  it('shows the plan, and the freeze that stops it', async () => {
+    const { call } = await apiWorld({ rows: [row('pools', gpu)] });
+
+    await call('POST', '/api/v1/freeze', { payload: { why: 'Maintenance.' } });
+    const frozen = (await call('GET', '/api/v1/pools/gpu')).json<Pool>().frozen;
+    const plan = (await call('GET', '/api/v1/pools/gpu/plan')).json();
+    const left = (await call('POST', '/api/v1/thaw')).json();
+
+    expect(frozen).toMatchObject({ scope: 'fleet', why: 'Maintenance.', by: 'token:admin', automatic: false });
+    expect(plan).toMatchObject({ pool: 'gpu', why: 'Nothing to do.', unless: 'More sessions wait.' });
+    expect(left).toEqual({ items: [] });
+  });
+});

@@ -1,0 +1,189 @@
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { Fault } from '#core/fault.ts';
+import { POOL_PHASES, type Pool as PoolRow, poolPhase } from '#core/pool.ts';
+import type { ApiDeps } from './deps.ts';
+import { expectationIn, tagOf } from './entity-tag.ts';
+import { pageOf } from './page.ts';
+import { type Route, route } from './route.ts';
+import { freezeOf, shownDecision, shownPlan, shownPool } from './shown/pool.ts';
+import * as wire from './wire/pool.ts';
+import { Name, paging, toTime } from './wire/shared.ts';
+
+const params = z.object({ pool: Name });
+const DOCUMENT_MEDIA = ['application/json', 'application/yaml'];
+const Document = z.string().min(1).meta({ description: 'A pool document, as the configuration takes it.' });
+
+export function findPool(store: ApiDeps['store'], name: string): PoolRow {
+  const [pool] = store.view.pools.by('name', name);
+  if (pool) return pool;
+  throw new Fault('missing', `There is no pool ${name}.`, { at: 'path.pool', remedy: 'See the list of pools.' });
+}
+
+/** The name that a document gives its pool; whatever else is wrong with it, its reader says better. */
+function nameIn(document: string): string | undefined {
+  try {
+    const read: unknown = parse(document);
+    const name = typeof read === 'object' && read !== null && 'name' in read ? read.name : undefined;
+    return typeof name === 'string' ? name : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function listing({ store, ...deps }: ApiDeps): Route {
+  return route({
+    method: 'GET',
+    path: '/pools',
+    role: 'viewer',
+    summary: 'Lists pools by name.',
+    query: z.strictObject({
+      ...paging,
+      source: Name.optional(),
+      phase: z.enum(POOL_PHASES).optional(),
+      prefix: z.string().max(500).optional().meta({ description: 'Only names that begin with this.' }),
+    }),
+    reply: wire.PoolList,
+    handle({ query }) {
+      const { source, phase, prefix = '' } = query;
+      const rows = source === undefined ? store.view.pools.all() : store.view.pools.by('source', source);
+      const isWanted = (pool: PoolRow): boolean =>
+        pool.name.startsWith(prefix) && (phase === undefined || poolPhase(pool) === phase);
+      const page = pageOf(Iterator.from(rows).filter(isWanted), { ...query, keyOf: (pool) => pool.name });
+      return { items: page.items.map((pool) => shownPool(pool, { ...deps, store })), next: page.next };
+    },
+  });
+}
+
+function reading(deps: ApiDeps): Route[] {
+  const { store, workers, journal } = deps;
+  return [
+    route({
+      method: 'GET',
+      path: '/pools/:pool',
+      role: 'viewer',
+      summary: 'Shows a pool; its ETag is its revision.',
+      params,
+      reply: wire.Pool,
+      handle({ params, header }) {
+        const pool = findPool(store, params.pool);
+        header('etag', tagOf(pool));
+        return shownPool(pool, deps);
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/pools/:pool/plan',
+      role: 'viewer',
+      summary: 'What the next pass of a pool would do, and why.',
+      params,
+      reply: wire.Plan,
+      handle({ params }) {
+        const pool = findPool(store, params.pool);
+        return shownPlan(pool, workers.plan(pool.id));
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/pools/:pool/why',
+      role: 'viewer',
+      summary: 'The last decisions of a pool, their facts, and what would change them.',
+      params,
+      query: z.strictObject({ limit: z.coerce.number().int().min(1).max(200).default(10) }),
+      reply: wire.Why,
+      async handle({ params, query }) {
+        const pool = findPool(store, params.pool);
+        const page = { limit: query.limit, order: 'newest first' } as const;
+        const rows = await store.history.decisions({ pool: pool.id }, page);
+        const last = journal.lastDecision(pool.id);
+        const decisions = rows.map((row) => shownDecision(row));
+        if (last) {
+          const newest = { ...shownDecision(last.decision), repeats: last.repeats, last_at: toTime(last.lastAt) };
+          decisions.splice(0, decisions[0]?.id === newest.id ? 1 : 0, newest);
+        }
+        return { pool: pool.name, phase: poolPhase(pool), frozen: freezeOf(pool.id, store), decisions };
+      },
+    }),
+  ];
+}
+
+function defining(deps: ApiDeps): Route[] {
+  const { store, pools } = deps;
+  return [
+    route({
+      method: 'POST',
+      path: '/pools',
+      role: 'operator',
+      summary: 'Creates or changes the pool that a document names; `If-None-Match: *` only creates.',
+      body: Document,
+      bodyMedia: DOCUMENT_MEDIA,
+      reply: wire.Pool,
+      async handle({ body, caller, headers, header, status }) {
+        const name = nameIn(body);
+        const [before] = name === undefined ? [] : store.view.pools.by('name', name);
+        const pool = await pools.define(body, expectationIn(headers, before), caller);
+        if (!before) status(201);
+        header('etag', tagOf(pool));
+        header('location', `/api/v1/pools/${encodeURIComponent(pool.name)}`);
+        return shownPool(pool, deps);
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: '/pools/:pool',
+      role: 'operator',
+      summary: 'Creates or changes a pool from its document; `If-Match` guards against a change meanwhile.',
+      params,
+      body: Document,
+      bodyMedia: DOCUMENT_MEDIA,
+      reply: wire.Pool,
+      async handle({ params, body, caller, headers, header, status }) {
+        const name = nameIn(body);
+        if (name !== undefined && name !== params.pool) {
+          throw new Fault('invalid', `The document is of pool ${name}, not ${params.pool}.`, { at: 'body.name' });
+        }
+        const [before] = store.view.pools.by('name', params.pool);
+        const pool = await pools.define(body, expectationIn(headers, before), caller);
+        if (!before) status(201);
+        header('etag', tagOf(pool));
+        return shownPool(pool, deps);
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/pools/:pool',
+      role: 'operator',
+      summary: 'Drains a pool and forgets it when its last worker is gone.',
+      params,
+      reply: wire.Pool,
+      status: 202,
+      async handle({ params, caller, headers }) {
+        const before = findPool(store, params.pool);
+        return shownPool(await pools.remove(params.pool, expectationIn(headers, before), caller), deps);
+      },
+    }),
+  ];
+}
+
+function pausing(deps: ApiDeps): Route[] {
+  return ([true, false] as const).map((isPaused) =>
+    route({
+      method: 'POST',
+      path: `/pools/:pool/${isPaused ? 'pause' : 'resume'}`,
+      role: 'operator',
+      summary: isPaused ? 'Stops all action of a pool; its sessions run on.' : 'Lets a paused pool act again.',
+      params,
+      reply: wire.Pool,
+      async handle({ params, caller, header }) {
+        findPool(deps.store, params.pool);
+        const pool = await deps.pools.pause(params.pool, isPaused, caller);
+        header('etag', tagOf(pool));
+        return shownPool(pool, deps);
+      },
+    }),
+  );
+}
+
+export function poolRoutes(deps: ApiDeps): Route[] {
+  return [listing(deps), ...reading(deps), ...defining(deps), ...pausing(deps)];
+}

@@ -1,0 +1,71 @@
+import { STATUS_CODES } from 'node:http';
+import { FAULTS, Fault } from '#core/fault.ts';
+import type { Problem } from './wire/problem.ts';
+
+export const PROBLEM_MEDIA = 'application/problem+json';
+
+class HttpFault extends Fault {
+  readonly status: number;
+
+  constructor(status: number, ...rest: ConstructorParameters<typeof Fault>) {
+    super(...rest);
+    this.status = status;
+  }
+}
+
+/** A fault that HTTP has a closer word for than the fault table. */
+export function httpFault(status: number, ...rest: ConstructorParameters<typeof Fault>): Fault {
+  return new HttpFault(status, ...rest);
+}
+
+export function statusOf(fault: Fault): number {
+  return fault instanceof HttpFault ? fault.status : FAULTS[fault.kind].http;
+}
+
+/** What a client is told of a fault. Of a bug it learns only where to look: its message may hold anything. */
+export function toProblem(fault: Fault, redactText: (text: string) => string, id?: string): Problem {
+  const status = statusOf(fault);
+  const isBug = fault.kind === 'internal';
+  return {
+    type: `urn:muster:fault:${fault.kind}`,
+    title: STATUS_CODES[status] ?? 'Error',
+    status,
+    detail: isBug ? `Something went wrong here; the log has it under ${id ?? 'its time'}.` : redactText(fault.message),
+    kind: fault.kind,
+    ...(fault.at !== undefined && { at: redactText(fault.at) }),
+    remedy: fault.remedy,
+    ...(fault.retryAfterMs !== undefined && { retry_after_ms: fault.retryAfterMs }),
+  };
+}
+
+interface FrameworkError extends Error {
+  readonly code?: string;
+  readonly statusCode?: number;
+}
+
+// What fastify refuses by itself, in our words. https://fastify.dev/docs/latest/Reference/Errors/
+const FRAMEWORK: Readonly<Record<string, (error: Error) => Fault>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
+    httpFault(415, 'invalid', 'The body is of a kind that is not taken here.', {
+      at: 'headers.content-type',
+      remedy: 'Send application/json; pool documents may be application/yaml too.',
+    }),
+  FST_ERR_CTP_BODY_TOO_LARGE: () =>
+    httpFault(413, 'invalid', 'The body is too large.', { at: 'body', remedy: 'Send less at a time.' }),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
+    httpFault(400, 'invalid', 'The body is not as long as its header says.', { at: 'headers.content-length' }),
+  FST_ERR_BAD_URL: () => httpFault(400, 'invalid', 'The path is not well formed.', { at: 'path' }),
+  FST_ERR_MAX_PARAM_LENGTH: () => httpFault(414, 'invalid', 'A name in the path is too long.', { at: 'path' }),
+};
+
+/** Any thrown thing as a fault, those of the framework by their codes. */
+export function faultOf(thrown: unknown): Fault {
+  const error = thrown as FrameworkError;
+  const known = typeof error?.code === 'string' ? FRAMEWORK[error.code] : undefined;
+  if (known) return known(error);
+  const status = error?.statusCode ?? 500;
+  if (!(thrown instanceof Fault) && status >= 400 && status < 500) {
+    return httpFault(status, 'invalid', error.message, { at: 'request' });
+  }
+  return Fault.from(thrown);
+}

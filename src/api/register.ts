@@ -1,0 +1,147 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../access/access.ts';
+import { checked } from './checked.ts';
+import type { ApiDeps } from './deps.ts';
+import { httpFault } from './problem.ts';
+import type { Call, Route } from './route.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route of our table; absent on pages that do not exist. */
+    muster?: Route;
+  }
+  interface FastifyRequest {
+    /** Set at the gate. */
+    caller: Caller;
+  }
+}
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+const STILL_ALLOWED_EVERY_MS = 15_000;
+
+const originOf = (request: FastifyRequest): string => {
+  const isSecure = 'encrypted' in request.raw.socket && request.raw.socket.encrypted === true;
+  return `${isSecure ? 'https' : 'http'}://${request.headers.host ?? ''}`;
+};
+
+/** The text of a body, read as the route takes it. */
+function bodyOf(route: Route, request: FastifyRequest): unknown {
+  const text = request.body === undefined || request.body === '' ? undefined : String(request.body);
+  if (text === undefined || !route.body) return undefined;
+  const media = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
+  const isYaml = media.endsWith('yaml');
+  if (route.bodyMedia) return text;
+  if (isYaml) throw httpFault(415, 'invalid', 'Only JSON is taken here.', { at: 'headers.content-type' });
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    const detail = `The body is not JSON: ${(cause as Error).message}.`;
+    throw httpFault(400, 'invalid', detail, { at: 'body', cause, remedy: 'Send well-formed JSON.' });
+  }
+}
+
+/** Aborts when the client is gone, the server stops, or while a long answer goes on the token is revoked. */
+function signalOf(deps: ApiDeps, request: FastifyRequest, reply: FastifyReply, stopping: AbortSignal): AbortSignal {
+  const { muster: route } = request.routeOptions.config;
+  const gone = new AbortController();
+  let cancel = (): void => {};
+  const end = (): void => {
+    cancel();
+    stopping.removeEventListener('abort', end);
+    gone.abort();
+  };
+  const look = (): void => {
+    if (!deps.access.stillHolds(request.caller)) return end();
+    cancel = deps.clock.alarm(STILL_ALLOWED_EVERY_MS, look);
+  };
+  if (route?.isStream && route.role !== 'anyone') cancel = deps.clock.alarm(STILL_ALLOWED_EVERY_MS, look);
+  stopping.addEventListener('abort', end, { once: true });
+  reply.raw.once('close', end);
+  return gone.signal;
+}
+
+function callOf(
+  route: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Omit<Call<unknown, unknown, unknown>, 'signal'> {
+  return {
+    params: route.params && checked(route.params, request.params, 'path'),
+    query: checkedQuery(route, request.query),
+    body: route.body && checked(route.body, bodyOf(route, request), 'body'),
+    headers: request.headers,
+    caller: request.caller,
+    origin: originOf(request),
+    header: (name, value) => void reply.header(name, value),
+    status: (code) => void reply.code(code),
+  };
+}
+
+function checkedQuery(route: Route, query: unknown): unknown {
+  if (route.query) return checked(route.query, query, 'query');
+  const [unknown] = Object.keys(query as object);
+  if (unknown === undefined) return undefined;
+  throw httpFault(422, 'invalid', `query.${unknown}: Unknown key.`, { at: `query.${unknown}` });
+}
+
+function add(app: FastifyInstance, route: Route, { deps, stopping }: Registering): void {
+  app.route({
+    method: route.method,
+    url: route.path,
+    config: { muster: route },
+    // Whoever asks for the head of an endless answer would wait for ever.
+    exposeHeadRoute: route.method === 'GET' && !route.isStream,
+    ...(route.bodyLimit !== undefined && { bodyLimit: route.bodyLimit }),
+    async handler(request, reply) {
+      const call = callOf(route, request, reply);
+      reply.code(route.status ?? 200);
+      let signal: AbortSignal | undefined;
+      const answer = await route.handle({
+        ...call,
+        get signal() {
+          signal ??= signalOf(deps, request, reply, stopping);
+          return signal;
+        },
+      });
+      // Whoever follows something silent must learn at once that it is there.
+      if (route.isStream) reply.raw.once('pipe', () => reply.raw.flushHeaders());
+      if (route.media && !reply.hasHeader('content-type')) reply.type(`${route.media[0]}; charset=utf-8`);
+      return reply.send(answer);
+    },
+  });
+}
+
+/** The other methods of a path that exists: 405, and what it does take. */
+function addOtherMethods(app: FastifyInstance, path: string, routes: readonly Route[]): void {
+  const taken = new Set<string>(routes.map((route) => route.method));
+  if (routes.some((route) => route.method === 'GET' && !route.isStream)) taken.add('HEAD');
+  const allow = [...taken, 'OPTIONS'].join(', ');
+  app.route({
+    method: 'OPTIONS',
+    url: path,
+    handler: (_request, reply) => reply.code(204).header('allow', allow).send(),
+  });
+  app.route({
+    method: METHODS.filter((method) => !taken.has(method)),
+    url: path,
+    exposeHeadRoute: false,
+    handler(request, reply) {
+      reply.header('allow', allow);
+      throw httpFault(405, 'unsupported', `${request.method} is not for this path.`, {
+        at: 'method',
+        remedy: `It takes ${allow}.`,
+      });
+    },
+  });
+}
+
+interface Registering {
+  readonly deps: ApiDeps;
+  readonly stopping: AbortSignal;
+}
+
+/** Makes the table of routes real. */
+export function register(app: FastifyInstance, routes: readonly Route[], means: Registering): void {
+  for (const route of routes) add(app, route, means);
+  for (const [path, same] of Map.groupBy(routes, (route) => route.path)) addOtherMethods(app, path, same);
+}

@@ -1,0 +1,127 @@
+import { createReadStream } from 'node:fs';
+import { chmod, link, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
+import { z } from 'zod';
+import { formatDuration } from '#core/duration.ts';
+import { Fault } from '#core/fault.ts';
+import { shortId } from '#core/id.ts';
+import { FLEET } from '#core/worker.ts';
+import type { ApiDeps } from './deps.ts';
+import { type Raw, type Route, route } from './route.ts';
+import { shownFreeze } from './shown/pool.ts';
+import { noWorkers, phaseOf } from './shown/pool-counts.ts';
+import { countSessions } from './shown/session-counts.ts';
+import { Backup, ServerStatus } from './wire/server.ts';
+import { toTime } from './wire/shared.ts';
+
+const AbsolutePath = z
+  .string()
+  .max(4_000)
+  .refine((path) => isAbsolute(path) && !path.includes('\0'), { error: 'Must be an absolute path on the server.' });
+
+function countsOf(store: ApiDeps['store']): ServerStatus['counts'] {
+  const { pools, agents, sources } = store.view;
+  const workers = noWorkers();
+  for (const worker of store.view.workers.all()) workers[phaseOf(store, worker)] += 1;
+  return { pools: pools.size, workers, agents: agents.size, sessions: countSessions(store), sources: sources.size };
+}
+
+function statusOf({ store, clock, server, access }: ApiDeps): ServerStatus {
+  const why = server.whyNotReady();
+  const freeze = store.view.freezes.get(FLEET);
+  return {
+    version: server.version,
+    pid: server.pid,
+    cluster: store.cluster,
+    epoch: store.epoch,
+    store: server.storeKind,
+    addresses: server.addresses(),
+    ca_fingerprint: access.ca.fingerprint,
+    started_at: toTime(server.startedAt),
+    uptime: formatDuration(Math.max(0, Math.floor((clock.now() - server.startedAt) / 1_000) * 1_000)),
+    ready: why === undefined,
+    why_not_ready: why,
+    frozen: freeze && shownFreeze(freeze, store),
+    counts: countsOf(store),
+  };
+}
+
+/** A copy in a directory of its own, which is gone when it has been read or given up. */
+async function backup({ store, dataDir }: ApiDeps): Promise<{ body: Raw; bytes: number }> {
+  const directory = await mkdtemp(join(dataDir, 'backup-'));
+  const clean = (): void => void rm(directory, { recursive: true, force: true }).catch(() => {});
+  try {
+    const file = join(directory, 'muster.db');
+    await store.backup(file);
+    const { size } = await stat(file);
+    return { body: createReadStream(file).once('close', clean), bytes: size };
+  } catch (thrown) {
+    clean();
+    throw thrown;
+  }
+}
+
+/** Beside its place first, so that a copy that was cut off never passes for a whole one. */
+async function backupTo({ store, random }: ApiDeps, file: string): Promise<Backup> {
+  const beside = `${file}.${shortId(random)}.part`;
+  try {
+    await writeFile(beside, '', { flag: 'wx', mode: 0o600 });
+    await rm(beside);
+    await store.backup(beside);
+    await chmod(beside, 0o600);
+    // A link, unlike a rename, never takes the place of what is there.
+    await link(beside, file);
+    return { file, bytes: (await stat(file)).size };
+  } catch (thrown) {
+    throw whyNot(thrown, file);
+  } finally {
+    await rm(beside, { force: true });
+  }
+}
+
+function whyNot(thrown: unknown, file: string): Fault {
+  const code = (thrown as NodeJS.ErrnoException).code;
+  if (thrown instanceof Fault || code === undefined) return Fault.from(thrown);
+  const kind = code === 'EEXIST' ? 'conflict' : 'invalid';
+  const remedy = 'Name a file that does not exist yet, in a directory that the server may write to.';
+  return new Fault(kind, `Cannot write ${file}: ${code}.`, { at: 'body.file', remedy, cause: thrown });
+}
+
+export function serverRoutes(deps: ApiDeps): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/server',
+      role: 'viewer',
+      summary: 'Shows the server: process, addresses, store, epoch, counts.',
+      reply: ServerStatus,
+      handle: () => statusOf(deps),
+    }),
+    route({
+      method: 'GET',
+      path: '/backup',
+      role: 'admin',
+      summary: 'A consistent copy of everything, as one SQLite file. It holds the keys of the cluster: keep it safe.',
+      reply: z.custom<Raw>(),
+      media: ['application/vnd.sqlite3'],
+      isStream: true,
+      async handle({ header }) {
+        const { body, bytes } = await backup(deps);
+        header('content-type', 'application/vnd.sqlite3');
+        header('content-length', String(bytes));
+        header('content-disposition', 'attachment; filename="muster.db"');
+        return body;
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/backup',
+      role: 'admin',
+      summary: 'Writes such a copy to a file on the server.',
+      body: z.strictObject({ file: AbsolutePath }),
+      reply: Backup,
+      status: 201,
+      handle: ({ body }) => backupTo(deps, body.file),
+    }),
+  ];
+}

@@ -1,0 +1,156 @@
+import { z } from 'zod';
+import { Fault } from '#core/fault.ts';
+import { SESSION_PHASES, type Session as SessionRow, sessionPhase } from '#core/session.ts';
+import type { ApiDeps } from './deps.ts';
+import { pageOf } from './page.ts';
+import { findPool } from './pools.ts';
+import { httpFault } from './problem.ts';
+import { type Route, route } from './route.ts';
+import { shownSession, specOf } from './shown/session.ts';
+import * as wire from './wire/session.ts';
+import { Name, paging, spanIn } from './wire/shared.ts';
+
+const params = z.object({ session: Name });
+const LONGEST_WAIT_MS = 300_000;
+// A list of sessions may carry long commands and environments.
+const BODY_LIMIT = 16 * 1024 * 1024;
+
+export async function findSession({ sessions }: Pick<ApiDeps, 'sessions'>, id: string): Promise<SessionRow> {
+  const session = await sessions.find(id);
+  if (session) return session;
+  throw new Fault('missing', `There is no session ${id}.`, { at: 'path.session', remedy: 'See the list of sessions.' });
+}
+
+function idempotencyKey(header: string | string[] | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  if (typeof header === 'string' && /^[\x21-\x7e]{1,255}$/.test(header)) return header;
+  throw httpFault(400, 'invalid', 'The Idempotency-Key must be 1 to 255 visible ASCII characters.', {
+    at: 'headers.idempotency-key',
+  });
+}
+
+function submitting({ store, sessions }: ApiDeps): Route {
+  return route({
+    method: 'POST',
+    path: '/sessions',
+    role: 'operator',
+    summary: 'Runs a session, or a list of them: all or none. `Idempotency-Key` makes repeating safe.',
+    body: wire.SessionsIn,
+    bodyLimit: BODY_LIMIT,
+    reply: z.union([wire.Session, wire.SessionList]),
+    status: 201,
+    async handle({ body, headers, caller, header }) {
+      const wanted = Array.isArray(body) ? body : [body];
+      const requests = wanted.map((one) => ({ pool: one.pool, spec: specOf(one) }));
+      const key = idempotencyKey(headers['idempotency-key']);
+      const accepted = await sessions.submit(requests, caller, key);
+      const items = accepted.map((session) => shownSession(session, store));
+      const [only] = items;
+      if (Array.isArray(body) || !only) return { items };
+      header('location', `/api/v1/sessions/${only.id}`);
+      return only;
+    },
+  });
+}
+
+type Query = {
+  pool?: string | undefined;
+  phase?: wire.Session['phase'] | undefined;
+  after?: string | undefined;
+  limit: number;
+};
+
+/** Live ones from memory and ended ones from history, newest first; ids tell the time of acceptance. */
+async function listed({ store }: ApiDeps, query: Query): Promise<readonly SessionRow[]> {
+  const { pool: name, phase, after } = query;
+  const limit = query.limit + 1;
+  const [pool] = name === undefined ? [] : store.view.pools.by('name', name);
+  if (name !== undefined && !pool && phase !== undefined && phase !== 'ended') findPool(store, name);
+  // What has just ended leaves memory at once and is in history when durable.
+  await store.durable();
+  const filter = { pool: pool?.id ?? name };
+  const ended =
+    phase === undefined || phase === 'ended'
+      ? await store.history.ended(filter, { after, limit, order: 'newest first' })
+      : [];
+  const isConnected = ({ worker }: SessionRow): boolean =>
+    worker !== undefined && store.view.agents.get(worker) !== undefined;
+  const isWanted = (session: SessionRow): boolean =>
+    phase === undefined || sessionPhase(session, isConnected(session)) === phase;
+  const live = name === undefined ? store.view.sessions.all() : store.view.sessions.by('pool', pool?.id ?? name);
+  const selection = { keyOf: (row: SessionRow) => row.id, after, limit, order: 'descending' } as const;
+  const page = pageOf(Iterator.from(live).filter(isWanted), selection);
+  const isLive = new Set(page.items.map((row) => row.id));
+  return [...page.items, ...ended.filter((row) => !isLive.has(row.id))].toSorted((a, b) => (a.id < b.id ? 1 : -1));
+}
+
+function listing(deps: ApiDeps): Route {
+  return route({
+    method: 'GET',
+    path: '/sessions',
+    role: 'viewer',
+    summary: 'Lists sessions, live and ended, newest first.',
+    query: z.strictObject({ ...paging, pool: Name.optional(), phase: z.enum(SESSION_PHASES).optional() }),
+    reply: wire.SessionList,
+    async handle({ query }) {
+      const rows = await listed(deps, query);
+      const items = rows.slice(0, query.limit).map((row) => shownSession(row, deps.store));
+      return { items, next: rows.length > query.limit ? items.at(-1)?.id : undefined };
+    },
+  });
+}
+
+/** Resolves when the session has ended, the time is up, or the caller is gone. */
+async function waitForEnd(deps: ApiDeps, id: string, waitMs: number, signal: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  const stop = (): void => over.abort();
+  signal.addEventListener('abort', stop, { once: true });
+  const cancel = deps.clock.alarm(waitMs, stop);
+  try {
+    await deps.sessions.ended(id, over.signal);
+  } catch (thrown) {
+    if (!over.signal.aborted) throw thrown;
+  } finally {
+    cancel();
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+function watching(deps: ApiDeps): Route[] {
+  const { store, sessions } = deps;
+  return [
+    route({
+      method: 'GET',
+      path: '/sessions/:session',
+      role: 'viewer',
+      summary: 'Shows a session; with `wait`, when it has ended or after that time.',
+      params,
+      query: z.strictObject({ wait: spanIn(LONGEST_WAIT_MS).default(0) }),
+      reply: wire.Session,
+      async handle({ params, query, signal }) {
+        const session = await findSession(deps, params.session);
+        if (session.end || query.wait === 0) return shownSession(session, store);
+        await waitForEnd(deps, session.id, query.wait, signal);
+        return shownSession(await findSession(deps, params.session), store);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/sessions/:session/kill',
+      role: 'operator',
+      summary: 'Ends a session: a polite signal, then after its grace a deadly one; `force` skips the first.',
+      params,
+      body: z.strictObject({ force: z.boolean().default(false) }).prefault({}),
+      reply: wire.Session,
+      status: 202,
+      async handle({ params, body, caller }) {
+        await findSession(deps, params.session);
+        return shownSession(await sessions.kill(params.session, body.force, caller), store);
+      },
+    }),
+  ];
+}
+
+export function sessionRoutes(deps: ApiDeps): Route[] {
+  return [submitting(deps), listing(deps), ...watching(deps)];
+}

@@ -1,0 +1,44 @@
+import type { Store } from '#core/store.ts';
+import { type Agent, WORKER_PHASES, type Worker, type WorkerPhase, workerPhase } from '#core/worker.ts';
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+type ByPhase = Readonly<Record<WorkerPhase, number>>;
+
+export interface PoolCounts {
+  readonly workers: ByPhase & { readonly total: number };
+  /** Of the agents that are connected. */
+  readonly slots: { readonly total: number; readonly free: number };
+  readonly sessions: { readonly queued: number; readonly placed: number };
+}
+
+export function noWorkers(): Mutable<ByPhase> {
+  return Object.fromEntries(WORKER_PHASES.map((phase) => [phase, 0])) as Mutable<ByPhase>;
+}
+
+export function phaseOf(store: Store, worker: Worker): WorkerPhase {
+  return workerPhase(worker, store.view.agents.get(worker.id), store.view.sessions.count('worker', worker.id));
+}
+
+/** Only a worker that takes sessions has free slots. */
+export function freeSlots(agent: Agent, phase: WorkerPhase, sessions: number): number {
+  return phase === 'idle' || phase === 'busy' ? Math.max(0, agent.slots - sessions) : 0;
+}
+
+/** Counts the workers and sessions of a pool, by its id. */
+export function countPool(store: Store, pool: string): PoolCounts {
+  const { view } = store;
+  const workers = { total: 0, ...noWorkers() };
+  const slots = { total: 0, free: 0 };
+  for (const worker of view.workers.by('pool', pool)) {
+    const agent = view.agents.get(worker.id);
+    const sessions = view.sessions.count('worker', worker.id);
+    const phase = workerPhase(worker, agent, sessions);
+    workers.total += 1;
+    workers[phase] += 1;
+    if (!agent) continue;
+    slots.total += agent.slots;
+    slots.free += freeSlots(agent, phase, sessions);
+  }
+  const queued = view.sessions.count('queue', pool);
+  return { workers, slots, sessions: { queued, placed: view.sessions.count('pool', pool) - queued } };
+}

@@ -1,0 +1,81 @@
+import { formatDuration } from '#core/duration.ts';
+import type { DecisionRow } from '#core/journal.ts';
+import { type Pool, poolPhase, type Scaling } from '#core/pool.ts';
+import { FLEET, type Freeze } from '#core/worker.ts';
+import type { Plan } from '../../autoscaler/plan.ts';
+import type { ApiDeps } from '../deps.ts';
+import type * as wire from '../wire/pool.ts';
+import { toTime, toTimeIf } from '../wire/shared.ts';
+import { countPool } from './pool-counts.ts';
+import { withSnakeKeys } from './snake-keys.ts';
+
+type Looks = Pick<ApiDeps, 'store' | 'redactConfig'>;
+
+export function shownFreeze(freeze: Freeze, store: ApiDeps['store']): wire.Freeze {
+  const scope = freeze.id === FLEET ? FLEET : (store.view.pools.get(freeze.id)?.name ?? freeze.id);
+  return { scope, at: toTime(freeze.at), why: freeze.why, by: freeze.by, automatic: freeze.automatic };
+}
+
+/** The freeze that stops this pool: its own, or the fleet's. */
+export function freezeOf(pool: string, store: ApiDeps['store']): wire.Freeze | undefined {
+  const freeze = store.view.freezes.get(pool) ?? store.view.freezes.get(FLEET);
+  return freeze && shownFreeze(freeze, store);
+}
+
+function shownScaling(scaling: Scaling): wire.Pool['auto_scaler'] {
+  return {
+    mode: scaling.mode,
+    min_agents: scaling.minAgents,
+    max_agents: scaling.maxAgents,
+    min_idle_agents: scaling.minIdleSlots,
+    max_idle_agents: scaling.maxIdleSlots,
+    idle_decay: formatDuration(scaling.idleDecayMs),
+    initial_delay: scaling.initialDelayMs === undefined ? undefined : formatDuration(scaling.initialDelayMs),
+    sync_loop_interval: formatDuration(scaling.syncEveryMs),
+    kill_unknown_after: formatDuration(scaling.killUnknownAfterMs),
+    default_slots_per_agent: scaling.slotsPerAgent,
+    scale_up_error_retry_delay: formatDuration(scaling.retryDelayMs),
+    allocation_error_reset_after: formatDuration(scaling.errorResetAfterMs),
+    boot_timeout: formatDuration(scaling.bootTimeoutMs),
+  };
+}
+
+export function shownPool(pool: Pool, { store, redactConfig }: Looks): wire.Pool {
+  const { spec, removal } = pool;
+  return {
+    id: pool.id,
+    name: pool.name,
+    description: spec.description,
+    phase: poolPhase(pool),
+    revision: pool.revision,
+    owner: pool.owner,
+    created_at: toTime(pool.createdAt),
+    changed_at: toTime(pool.changedAt),
+    paused_at: toTimeIf(pool.pausedAt),
+    removal: removal && { at: toTime(removal.at), deadline_at: toTime(removal.deadlineAt), why: removal.why },
+    frozen: freezeOf(pool.id, store),
+    agent_auth: spec.agentAuth,
+    agent_networks: [...spec.agentNetworks],
+    labels: spec.labels,
+    drain_timeout: formatDuration(spec.drainTimeoutMs),
+    auto_scaler: shownScaling(spec.scaling),
+    backends: spec.offers.map(({ id, kind, config }) => ({ id, kind, config: redactConfig(kind, config) })),
+    ...countPool(store, pool.id),
+  };
+}
+
+export function shownPlan(pool: Pool, plan: Plan): wire.Plan {
+  return {
+    pool: pool.name,
+    why: plan.why,
+    unless: plan.unless,
+    actions: [...plan.actions],
+    again_after: plan.againAfterMs === undefined ? undefined : formatDuration(plan.againAfterMs),
+    figures: withSnakeKeys(plan.figures),
+  };
+}
+
+export function shownDecision(row: DecisionRow): wire.Decision {
+  const { id, at, did, why, unless, facts } = row;
+  return { id, at: toTime(at), did, why, unless, facts: withSnakeKeys(facts) };
+}

@@ -1,0 +1,48 @@
+import type { z } from 'zod';
+import { formatDuration } from '#core/duration.ts';
+import { exitCodeOf, type OutputChunk, type Session, type SessionSpec, sessionPhase } from '#core/session.ts';
+import type { Store } from '#core/store.ts';
+import type * as wire from '../wire/session.ts';
+import { toTime, toTimeIf } from '../wire/shared.ts';
+
+function shownEnd({ end }: Session): wire.Session['end'] {
+  if (!end) return undefined;
+  return { at: toTime(end.at), how: end.how, exit_code: exitCodeOf(end), signal: end.signal, message: end.message };
+}
+
+export function shownSession(session: Session, store: Store): wire.Session {
+  const { spec, kill, worker } = session;
+  return {
+    id: session.id,
+    pool: session.poolName,
+    phase: sessionPhase(session, worker !== undefined && store.view.agents.get(worker) !== undefined),
+    command: [...spec.command],
+    env_names: Object.keys(spec.env),
+    cwd: spec.cwd,
+    terminal: spec.terminal !== undefined,
+    stdin: spec.stdin,
+    priority: spec.priority,
+    labels: spec.labels,
+    timeout: spec.timeoutMs === undefined ? undefined : formatDuration(spec.timeoutMs),
+    grace: formatDuration(spec.graceMs),
+    retries: spec.retries,
+    accepted_at: toTime(session.acceptedAt),
+    by: session.by,
+    attempt: session.attempt,
+    worker,
+    placed_at: toTimeIf(session.placedAt),
+    started_at: toTimeIf(session.startedAt),
+    kill: kill && { at: toTime(kill.at), by: kill.by, force: kill.force },
+    end: shownEnd(session),
+  };
+}
+
+export function shownOutput({ seq, attempt, stream, at, data }: OutputChunk): wire.OutputLine {
+  return { seq, attempt, stream, at: toTime(at), data: Buffer.from(data).toString('base64') };
+}
+
+/** What someone sent, in our own words. */
+export function specOf(sent: z.output<typeof wire.SessionIn>): SessionSpec {
+  const { pool: _, timeout, grace, ...same } = sent;
+  return { ...same, stdin: sent.stdin || sent.terminal !== undefined, timeoutMs: timeout, graceMs: grace };
+}

@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { Fault } from '#core/fault.ts';
+import type { DocumentState } from '#core/source.ts';
+import { listSources } from '../pools/status.ts';
+import type { ApiDeps } from './deps.ts';
+import { pageOf } from './page.ts';
+import { type Route, route } from './route.ts';
+import { shownDocument, shownSource, sourceNow, statusWorld } from './shown/source.ts';
+import { Flag, Name, paging } from './wire/shared.ts';
+import * as wire from './wire/source.ts';
+
+const params = z.object({ source: Name });
+
+function findSource(deps: ApiDeps, id: string): wire.Source {
+  const source = sourceNow(deps, id);
+  if (source) return source;
+  throw new Fault('missing', `There is no source ${id}.`, { at: 'path.source', remedy: 'See the list of sources.' });
+}
+
+function reading(deps: ApiDeps): Route[] {
+  const { store } = deps;
+  return [
+    route({
+      method: 'GET',
+      path: '/sources',
+      role: 'viewer',
+      summary: 'Lists the sources of pools and how they are doing.',
+      query: z.strictObject(paging),
+      reply: wire.SourceList,
+      handle({ query }) {
+        const page = pageOf(listSources(statusWorld(deps)), { ...query, keyOf: (source) => source.id });
+        return { items: page.items.map(shownSource), next: page.next };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/sources/:source',
+      role: 'viewer',
+      summary: 'Shows a source.',
+      params,
+      reply: wire.Source,
+      handle: ({ params }) => findSource(deps, params.source),
+    }),
+    route({
+      method: 'GET',
+      path: '/sources/:source/documents',
+      role: 'viewer',
+      summary: 'Lists the documents of a source; with `faulty`, those that are refused.',
+      params,
+      query: z.strictObject({ ...paging, faulty: Flag }),
+      reply: wire.SourceDocumentList,
+      handle({ params, query }) {
+        const { id } = findSource(deps, params.source);
+        const isWanted = (document: DocumentState): boolean => !query.faulty || document.fault !== undefined;
+        const rows = Iterator.from(store.view.documents.by('source', id)).filter(isWanted);
+        const page = pageOf(rows, { ...query, keyOf: (document) => document.key });
+        return { items: page.items.map((document) => shownDocument(document, store)), next: page.next };
+      },
+    }),
+  ];
+}
+
+function acting(deps: ApiDeps): Route[] {
+  const { pools } = deps;
+  return [
+    route({
+      method: 'POST',
+      path: '/sources/:source/sync',
+      role: 'operator',
+      summary: 'Asks a source again, now.',
+      params,
+      reply: wire.Source,
+      status: 202,
+      handle({ params }) {
+        const source = findSource(deps, params.source);
+        pools.sync(source.id);
+        return source;
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/sources/:source/approve',
+      role: 'operator',
+      summary: 'Lets a held listing through, with the removals that it brings.',
+      params,
+      reply: wire.Source,
+      async handle({ params, caller }) {
+        const before = findSource(deps, params.source);
+        await pools.approve(before.id, caller);
+        // One that had vanished from the configuration may be forgotten by now.
+        return sourceNow(deps, before.id) ?? { ...before, held: undefined };
+      },
+    }),
+  ];
+}
+
+export function sourceRoutes(deps: ApiDeps): Route[] {
+  return [...reading(deps), ...acting(deps)];
+}

@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import type { Token as TokenRow } from '#core/access.ts';
+import type { ApiDeps } from './deps.ts';
+import { pageOf } from './page.ts';
+import { findPool } from './pools.ts';
+import { type Route, route } from './route.ts';
+import { Name, paging, toTime, toTimeIf } from './wire/shared.ts';
+import * as wire from './wire/token.ts';
+
+function shownToken({ use, ...token }: TokenRow, { store, clock }: ApiDeps): wire.Token {
+  return {
+    id: token.id,
+    name: token.name,
+    ...('role' in use ? { role: use.role } : { join: store.view.pools.get(use.join)?.name ?? use.join }),
+    created_at: toTime(token.createdAt),
+    created_by: token.createdBy,
+    expires_at: toTimeIf(token.expiresAt),
+    expired: token.expiresAt !== undefined && token.expiresAt <= clock.now(),
+  };
+}
+
+/** For agents of pools with `agent_auth: mtls`. */
+function certifying({ access }: ApiDeps): Route {
+  return route({
+    method: 'POST',
+    path: '/agent-certificates',
+    role: 'admin',
+    summary: 'Makes a client certificate for an agent or for all agents of a pool; its key is told this once.',
+    body: z.strictObject({ name: z.string().min(1).max(64).meta({ description: 'Of the agent, or of its pool.' }) }),
+    reply: wire.AgentCertificate,
+    status: 201,
+    handle: ({ body }) => ({
+      name: body.name,
+      ...access.issueAgentCertificate(body.name),
+      ca: access.ca.certificate,
+    }),
+  });
+}
+
+export function tokenRoutes(deps: ApiDeps): Route[] {
+  const { store, clock, access } = deps;
+  return [
+    route({
+      method: 'GET',
+      path: '/tokens',
+      role: 'admin',
+      summary: 'Lists tokens, oldest first; their texts are kept nowhere.',
+      query: z.strictObject(paging),
+      reply: wire.TokenList,
+      handle({ query }) {
+        const page = pageOf(store.view.tokens.all(), { ...query, keyOf: (token) => token.id });
+        return { items: page.items.map((token) => shownToken(token, deps)), next: page.next };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/tokens',
+      role: 'admin',
+      summary: 'Makes a token for the API, or one with which agents join a pool; its text is told this once.',
+      body: wire.TokenIn,
+      reply: wire.NewToken,
+      status: 201,
+      async handle({ body, caller }) {
+        const use = 'role' in body ? { role: body.role } : { join: findPool(store, body.join).id };
+        const expiresAt = body.expires_in === undefined ? undefined : clock.now() + body.expires_in;
+        const { token, text } = await access.createToken({ name: body.name, use, expiresAt }, caller);
+        return { ...shownToken(token, deps), token: text };
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/tokens/:token',
+      role: 'admin',
+      summary: 'Revokes a token, by its id.',
+      params: z.object({ token: Name }),
+      reply: wire.Token,
+      handle: async ({ params, caller }) => shownToken(await access.revokeToken(params.token, caller), deps),
+    }),
+    certifying(deps),
+  ];
+}

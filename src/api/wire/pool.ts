@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { AGENT_AUTHS, POOL_PHASES } from '#core/pool.ts';
+import { WORKER_PHASES } from '#core/worker.ts';
+import { Labels, listOf, Span, Time } from './shared.ts';
+
+export const Freeze = z
+  .object({
+    /** The name of a pool, or `fleet`. */
+    scope: z.string(),
+    at: Time,
+    why: z.string(),
+    by: z.string(),
+    /** Lifts by itself when the agents are back. */
+    automatic: z.boolean(),
+  })
+  .meta({ id: 'Freeze' });
+export type Freeze = z.infer<typeof Freeze>;
+
+const AutoScaler = z.object({
+  mode: z.enum(['standard', 'batch']),
+  min_agents: z.int(),
+  max_agents: z.int(),
+  min_idle_agents: z.int().meta({ description: 'In slots.' }),
+  max_idle_agents: z.int().meta({ description: 'In slots.' }),
+  idle_decay: Span,
+  initial_delay: Span.optional(),
+  sync_loop_interval: Span,
+  kill_unknown_after: Span,
+  default_slots_per_agent: z.int(),
+  scale_up_error_retry_delay: Span,
+  allocation_error_reset_after: Span,
+  boot_timeout: Span,
+});
+
+const count = z.int().min(0);
+const phases = Object.fromEntries(WORKER_PHASES.map((phase) => [phase, count])) as Record<
+  (typeof WORKER_PHASES)[number],
+  typeof count
+>;
+
+export const Pool = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    description: z.string().optional(),
+    phase: z.enum(POOL_PHASES),
+    revision: z.int().meta({ description: 'Grows with every change; also the ETag.' }),
+    owner: z.object({ source: z.string(), key: z.string(), version: z.string() }),
+    created_at: Time,
+    changed_at: Time,
+    paused_at: Time.optional(),
+    removal: z.object({ at: Time, deadline_at: Time, why: z.string() }).optional(),
+    frozen: Freeze.optional(),
+    agent_auth: z.enum(AGENT_AUTHS),
+    agent_networks: z.array(z.string()),
+    labels: Labels,
+    drain_timeout: Span,
+    auto_scaler: AutoScaler,
+    backends: z.array(z.object({ id: z.string(), kind: z.string(), config: z.record(z.string(), z.unknown()) })),
+    workers: z.object({ total: count, ...phases }),
+    slots: z.object({ total: count, free: count }),
+    sessions: z.object({ queued: count, placed: count }),
+  })
+  .meta({ id: 'Pool' });
+export type Pool = z.infer<typeof Pool>;
+
+export const PoolList = listOf(Pool);
+export type PoolList = z.infer<typeof PoolList>;
+
+export const Plan = z
+  .object({
+    pool: z.string(),
+    why: z.string(),
+    unless: z.string().meta({ description: 'What would have to change for another decision.' }),
+    actions: z.array(
+      z.object({
+        do: z.enum(['launch', 'remove']),
+        count: z.int().optional(),
+        worker: z.string().optional(),
+        why: z.string(),
+      }),
+    ),
+    again_after: Span.optional(),
+    figures: z.record(z.string(), z.union([z.number(), z.boolean()])),
+  })
+  .meta({ id: 'Plan' });
+export type Plan = z.infer<typeof Plan>;
+
+export const Decision = z
+  .object({
+    id: z.string(),
+    at: Time,
+    did: z.string(),
+    why: z.string(),
+    unless: z.string().optional(),
+    facts: z.record(z.string(), z.unknown()),
+    /** How often it was taken again without a change, and when last. */
+    repeats: z.int().optional(),
+    last_at: Time.optional(),
+  })
+  .meta({ id: 'Decision' });
+export type Decision = z.infer<typeof Decision>;
+
+/** The last decisions of a pool, newest first. */
+export const Why = z
+  .object({ pool: z.string(), phase: z.enum(POOL_PHASES), frozen: Freeze.optional(), decisions: z.array(Decision) })
+  .meta({ id: 'Why' });
+export type Why = z.infer<typeof Why>;

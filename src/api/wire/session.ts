@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { SESSION_ENDS, SESSION_PHASES } from '#core/session.ts';
+import { Labels, listOf, Name, Span, spanIn, Time } from './shared.ts';
+
+const YEAR_MS = 366 * 86_400_000;
+const HOUR_MS = 3_600_000;
+
+const Terminal = z.strictObject({
+  columns: z.int().min(1).max(10_000).default(80),
+  rows: z.int().min(1).max(10_000).default(24),
+  type: z.string().max(100).default('xterm-256color'),
+});
+
+// A zero byte ends a string for every program that would receive it.
+const Text = z
+  .string()
+  .max(131_072)
+  .regex(/^[^\0]*$/, { error: 'Must not hold a zero byte.' });
+const EnvName = z.string().regex(/^[^=\0]{1,1000}$/, { error: 'Must be a name without `=` or a zero byte.' });
+
+/** What someone wants to run. */
+export const SessionIn = z
+  .strictObject({
+    pool: Name,
+    command: z
+      .array(Text)
+      .min(1)
+      .max(10_000)
+      .refine((command) => command[0] !== '', { error: 'The program must have a name.', path: [0] })
+      .meta({ description: 'Program and arguments, run without a shell.' }),
+    env: z.record(EnvName, Text).default({}),
+    cwd: Text.min(1).optional(),
+    terminal: Terminal.optional(),
+    stdin: z.boolean().default(false),
+    priority: z.int().min(-1_000_000).max(1_000_000).default(0).meta({ description: 'Lower goes first.' }),
+    labels: Labels.default({}).meta({ description: 'Only agents that offer all of these are asked.' }),
+    timeout: spanIn(YEAR_MS).optional(),
+    grace: spanIn(HOUR_MS).default(10_000).meta({ description: 'Between the polite signal and the deadly one.' }),
+    retries: z.int().min(0).max(100).default(0).meta({ description: 'Starts again after its machine was lost.' }),
+  })
+  .meta({ id: 'SessionIn' });
+export type SessionIn = z.input<typeof SessionIn>;
+
+export const MOST_AT_ONCE = 1_000;
+export const SessionsIn = z.union([SessionIn, z.array(SessionIn).min(1).max(MOST_AT_ONCE)]);
+
+const End = z.object({
+  at: Time,
+  how: z.enum(SESSION_ENDS),
+  exit_code: z.int().meta({ description: 'What a shell would return for it.' }),
+  signal: z.string().optional(),
+  message: z.string().optional(),
+});
+
+export const Session = z
+  .object({
+    id: z.string(),
+    pool: z.string(),
+    phase: z.enum(SESSION_PHASES),
+    command: z.array(z.string()),
+    env_names: z.array(z.string()).meta({ description: 'The values are never shown.' }),
+    cwd: z.string().optional(),
+    terminal: z.boolean(),
+    stdin: z.boolean(),
+    priority: z.int(),
+    labels: Labels,
+    timeout: Span.optional(),
+    grace: Span,
+    retries: z.int(),
+    accepted_at: Time,
+    by: z.string(),
+    attempt: z.int(),
+    worker: z.string().optional(),
+    placed_at: Time.optional(),
+    started_at: Time.optional(),
+    kill: z.object({ at: Time, by: z.string(), force: z.boolean() }).optional(),
+    end: End.optional(),
+  })
+  .meta({ id: 'Session' });
+export type Session = z.infer<typeof Session>;
+
+export const SessionList = listOf(Session);
+export type SessionList = z.infer<typeof SessionList>;
+
+/** One line of `application/x-ndjson`. */
+export const OutputLine = z
+  .object({
+    seq: z.int(),
+    attempt: z.int(),
+    stream: z.enum(['stdout', 'stderr']),
+    at: Time,
+    data: z.base64(),
+  })
+  .meta({ id: 'OutputLine' });
+export type OutputLine = z.infer<typeof OutputLine>;
+
+/** What a client sends on an attached WebSocket, as JSON text; a binary message is input as it stands. */
+export const AttachIn = z.union([
+  z.strictObject({ input: z.base64() }),
+  z.strictObject({ eof: z.literal(true) }),
+  z.strictObject({ resize: z.strictObject({ columns: z.int().min(1).max(10_000), rows: z.int().min(1).max(10_000) }) }),
+]);
+export type AttachIn = z.infer<typeof AttachIn>;
+
+/** What the server sends there: pieces of output, then the ended session. */
+export const AttachOut = z.union([z.object({ output: OutputLine }), z.object({ end: Session })]);
+export type AttachOut = z.infer<typeof AttachOut>;

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { FAULTS, type FaultKind } from '#core/fault.ts';
+import { listOf, Span, Time } from './shared.ts';
+
+const kinds = z.enum(Object.keys(FAULTS) as [FaultKind, ...FaultKind[]]);
+
+export const Source = z
+  .object({
+    id: z.string(),
+    kind: z.string(),
+    configured: z
+      .boolean()
+      .meta({ description: 'False where it vanished from the configuration and still owns pools.' }),
+    every: Span.optional(),
+    pools: z.int(),
+    documents: z.int(),
+    faulty_documents: z.int(),
+    missing_documents: z.int().meta({ description: 'The last good listing lacked them; their pools still stand.' }),
+    last_tried_at: Time.optional(),
+    failures: z.int().meta({ description: 'In a row.' }),
+    last_good_at: Time.optional(),
+    fault: z.object({ kind: kinds, message: z.string(), at: Time }).optional(),
+    held: z
+      .object({ at: Time, why: z.string(), keys: z.array(z.string()) })
+      .optional()
+      .meta({ description: 'A listing that would remove too much and waits for approval.' }),
+  })
+  .meta({ id: 'Source' });
+export type Source = z.infer<typeof Source>;
+
+export const SourceList = listOf(Source);
+export type SourceList = z.infer<typeof SourceList>;
+
+export const SourceDocument = z
+  .object({
+    key: z.string(),
+    version: z.string(),
+    team: z.string().optional().meta({ description: 'The folder that it lies in.' }),
+    pool: z.string().optional(),
+    missed: z.int().meta({ description: 'In how many good listings in a row it was missing.' }),
+    fault: z.object({ kind: kinds, message: z.string(), place: z.string().optional() }).optional(),
+  })
+  .meta({ id: 'SourceDocument' });
+export type SourceDocument = z.infer<typeof SourceDocument>;
+
+export const SourceDocumentList = listOf(SourceDocument);
+export type SourceDocumentList = z.infer<typeof SourceDocumentList>;

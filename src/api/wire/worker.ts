@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { WORKER_PHASES } from '#core/worker.ts';
+import { Labels, listOf, Time } from './shared.ts';
+
+const Agent = z.object({
+  slots: z.int(),
+  free_slots: z.int(),
+  labels: Labels,
+  wire: z.enum(['muster', 'velda']),
+  version: z.string(),
+  hostname: z.string(),
+  address: z.string(),
+  connected_at: Time,
+});
+
+export const Worker = z
+  .object({
+    name: z.string(),
+    pool: z.string(),
+    phase: z.enum(WORKER_PHASES),
+    machine: z.string(),
+    backend: z.string().optional().meta({ description: 'The kind of its backend; absent where it came by itself.' }),
+    launch: z.string().optional(),
+    asked_at: Time,
+    created_at: Time.optional(),
+    joined_at: Time.optional(),
+    drain: z.object({ at: Time, why: z.string(), deadline_at: Time.optional() }).optional(),
+    removal: z.object({ at: Time, why: z.string() }).optional(),
+    agent: Agent.optional(),
+    sessions: z.array(z.string()),
+  })
+  .meta({ id: 'Worker' });
+export type Worker = z.infer<typeof Worker>;
+
+export const WorkerList = listOf(Worker);
+export type WorkerList = z.infer<typeof WorkerList>;

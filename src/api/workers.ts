@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { Fault } from '#core/fault.ts';
+import { WORKER_PHASES, type Worker as WorkerRow } from '#core/worker.ts';
+import type { ApiDeps } from './deps.ts';
+import { pageOf } from './page.ts';
+import { findPool } from './pools.ts';
+import { type Route, route } from './route.ts';
+import { phaseOf } from './shown/pool-counts.ts';
+import { shownWorker } from './shown/worker.ts';
+import { Name, paging } from './wire/shared.ts';
+import * as wire from './wire/worker.ts';
+
+const params = z.object({ worker: Name });
+
+function findWorker(store: ApiDeps['store'], name: string): WorkerRow {
+  const worker = store.view.workers.get(name);
+  if (worker) return worker;
+  throw new Fault('missing', `There is no worker ${name}.`, { at: 'path.worker', remedy: 'See the list of workers.' });
+}
+
+export function workerRoutes({ store, workers }: ApiDeps): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/workers',
+      role: 'viewer',
+      summary: 'Lists workers by name.',
+      query: z.strictObject({ ...paging, pool: Name.optional(), phase: z.enum(WORKER_PHASES).optional() }),
+      reply: wire.WorkerList,
+      handle({ query }) {
+        const { pool, phase } = query;
+        const rows =
+          pool === undefined ? store.view.workers.all() : store.view.workers.by('pool', findPool(store, pool).id);
+        const isWanted = (worker: WorkerRow): boolean => phase === undefined || phaseOf(store, worker) === phase;
+        const page = pageOf(Iterator.from(rows).filter(isWanted), { ...query, keyOf: (worker) => worker.id });
+        return { items: page.items.map((worker) => shownWorker(worker, store)), next: page.next };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/workers/:worker',
+      role: 'viewer',
+      summary: 'Shows a worker.',
+      params,
+      reply: wire.Worker,
+      handle: ({ params }) => shownWorker(findWorker(store, params.worker), store),
+    }),
+    route({
+      method: 'POST',
+      path: '/workers/:worker/drain',
+      role: 'operator',
+      summary: 'No new sessions; the worker goes when its last one has ended.',
+      params,
+      reply: wire.Worker,
+      status: 202,
+      async handle({ params, caller }) {
+        findWorker(store, params.worker);
+        return shownWorker(await workers.drain(params.worker, caller), store);
+      },
+    }),
+  ];
+}
