@@ -20,7 +20,8 @@ export interface Cli {
 /** What the composition root can do itself, without a server. */
 export interface Local {
   server(options: { config?: string; keepAgents?: boolean }): Promise<void>;
-  agent(options: { pool?: string; config?: string }): Promise<void>;
+  /** Answers its exit code. */
+  agent(options: { pool?: string; config?: string }): Promise<number>;
   checkConfig(file: string): Promise<{ readonly problems: readonly Fault[]; readonly warnings: readonly string[] }>;
   restore(file: string, store: string): Promise<void>;
 }

@@ -37,7 +37,7 @@ export function buildProgram(cli: Cli, local: Local, version: string): Command {
     tokenCommand(cli),
     loginCommand(cli),
     serverCommand(cli, local),
-    agentCommand(local),
+    agentCommand(cli, local),
     configCommand(cli, local),
     backupCommand(cli),
     restoreCommand(cli, local),
@@ -49,12 +49,12 @@ export function buildProgram(cli: Cli, local: Local, version: string): Command {
   return program;
 }
 
-function agentCommand(local: Local): Command {
+function agentCommand(cli: Cli, local: Local): Command {
   return new Command('agent')
     .description('run an agent: join a pool and run its sessions on this machine')
     .option('-p, --pool <name>', 'the pool to join')
     .option('-c, --config <file>', 'its configuration')
-    .action((options: { pool?: string; config?: string }) => local.agent(options));
+    .action(async (options: { pool?: string; config?: string }) => cli.exitWith(await local.agent(options)));
 }
 
 // Commander would end the process itself; only main.ts does that.

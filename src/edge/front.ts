@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
-import { createSecureContext, type SecureContext, type SecureContextOptions, TLSSocket } from 'node:tls';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import { type Address, formatAddress, parseAddress } from './address.ts';
 import { listen, type Port } from './listen.ts';
 import { type Advert, type Door, passOn, receivePassed } from './passage.ts';
+import { type Lock, openLock } from './secure.ts';
 
 /** Who takes the connections of this process once it is the holder. */
 export type Serve = Readonly<Record<Door, (socket: Socket) => void>>;
@@ -14,7 +14,7 @@ export interface Front {
   /** Where standbys reach this process, if it may have any. */
   readonly peer: Address | undefined;
   /** From now on connections are served here. */
-  serve(serve: Serve, tls?: SecureContextOptions): void;
+  serve(serve: Serve, locks?: Partial<Record<Door, Lock>>): void;
   /** No new connections; the open ones stay with whoever took them. */
   close(): void;
 }
@@ -39,7 +39,7 @@ const LOOK_AGAIN_MS = 200;
 /** The listening sockets of one replica: they pass on while it stands by, and serve once it holds. */
 export async function openFront(options: FrontOptions): Promise<Front> {
   const { clock, log } = options;
-  let serving: { readonly serve: Serve; readonly context: SecureContext | undefined } | undefined;
+  let serving: { readonly serve: Serve; readonly locks: Map<Door, ReturnType<typeof openLock>> } | undefined;
   const ports: Port[] = [];
 
   function enter(door: Door, socket: Socket, waitedMs = 0): void {
@@ -53,20 +53,15 @@ export async function openFront(options: FrontOptions): Promise<Front> {
 
   function admit(door: Door, socket: Socket): void {
     if (!serving) return;
-    if (!serving.context) return serving.serve[door](socket);
-    const { remoteAddress, remotePort } = socket;
-    const secure = new TLSSocket(socket, {
-      isServer: true,
-      secureContext: serving.context,
-      requestCert: door === 'grpc',
-      rejectUnauthorized: false,
-      ALPNProtocols: door === 'grpc' ? ['h2'] : ['http/1.1'],
-    });
-    Object.defineProperties(secure, { remoteAddress: { value: remoteAddress }, remotePort: { value: remotePort } });
-    secure.once('error', (error) =>
-      log('debug', 'tls handshake failed', { door, from: remoteAddress, error: error.message }),
+    const lock = serving.locks.get(door);
+    if (!lock) return serving.serve[door](socket);
+    const { serve } = serving;
+    const from = socket.remoteAddress;
+    lock(
+      socket,
+      (secure) => serve[door](secure),
+      (why) => log('debug', 'connection refused', { door, from, why }),
     );
-    secure.once('secure', () => serving?.serve[door](secure));
   }
 
   async function openPort(text: string, taken: (socket: Socket) => void): Promise<Address> {
@@ -95,8 +90,11 @@ export async function openFront(options: FrontOptions): Promise<Front> {
     return {
       addresses: { http, grpc },
       peer,
-      serve(serve, tls) {
-        serving = { serve, context: tls && createSecureContext(tls) };
+      serve(serve, locks = {}) {
+        const opened = Object.entries(locks).map(
+          ([door, lock]) => [door as Door, openLock(lock, door as Door, clock)] as const,
+        );
+        serving = { serve, locks: new Map(opened) };
       },
       close,
     };

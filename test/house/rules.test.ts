@@ -25,6 +25,7 @@ const INWARD: Readonly<Record<string, readonly string[]>> = {
   agent: ['core', 'broker'],
   cli: ['core'],
   edge: ['core', 'access'],
+  installer: ['core'],
   conformance: ['core', 'kube'],
   sim: ['api', 'broker', 'pools', 'workers', 'sessions', 'providers', 'agent', 'conformance'],
 };

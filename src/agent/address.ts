@@ -1,0 +1,43 @@
+import { isIP } from 'node:net';
+import { Fault } from '#core/fault.ts';
+
+/** Where the broker is, and how to speak to it. */
+export interface BrokerAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly isSecure: boolean;
+  /** The host as it was written, with the port only if one was: what proxies route by. */
+  readonly authority: string;
+}
+
+const FORM = /^(?:(https?):\/\/)?(\[[^\]]+\]|[^:/[\]]+)(?::(\d{1,5}))?\/?$/i;
+
+/** Reads `host:port`, `http://…` or `https://…`; a trusted authority asks for TLS where no scheme says otherwise. */
+export function parseBrokerAddress(text: string, hasAuthority: boolean): BrokerAddress {
+  const [, scheme, host = '', port] = FORM.exec(text.trim()) ?? [];
+  const number = port === undefined ? undefined : Number(port);
+  if (host === '' || number === 0 || (number ?? 1) > 65_535) {
+    throw new Fault('invalid', `"${text}" is no address of a broker.`, {
+      at: 'broker.address',
+      remedy: 'Write host:port, http://host:port or https://host:port.',
+    });
+  }
+  if (scheme?.toLowerCase() === 'http' && hasAuthority) {
+    throw new Fault('invalid', 'An authority to trust is given, but the address says http.', {
+      at: 'broker.address',
+      remedy: 'Write https, or leave broker.ca out.',
+    });
+  }
+  const isSecure = scheme === undefined ? hasAuthority : scheme.toLowerCase() === 'https';
+  return {
+    host: host.replace(/^\[|\]$/g, ''),
+    port: number ?? (isSecure ? 443 : 80),
+    isSecure,
+    authority: port === undefined ? host : `${host}:${port}`,
+  };
+}
+
+/** As gRPC names it. */
+export function targetOf({ host, port }: BrokerAddress): string {
+  return isIP(host) === 6 ? `ipv6:[${host}]:${port}` : `${host}:${port}`;
+}

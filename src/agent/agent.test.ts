@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest';
+import type { AgentReport } from '#core/agent-link.ts';
+import { Fault } from '#core/fault.ts';
+import { joined, openScene } from './scene.ts';
+
+const started = (session: string): AgentReport => ({ is: 'started', session, attempt: 1 });
+const spec = { command: ['true'], env: {}, stdin: false, priority: 0, labels: {}, graceMs: 1, retries: 0 };
+
+test('the first message tells who it is and what it runs; once in, everything is said again', async () => {
+  const { clock, call, welcome, kept, scene, started: starting } = openScene();
+  kept.push({ session: 's1', attempt: 2 });
+  await starting;
+  await clock.settle();
+
+  expect(call().heard[0]).toMatchObject({
+    agentIdentity: { agentId: 'a1', hostname: 'h', pool: 'local', ipAddress: '10.0.0.1' },
+    slots: 2,
+    musterHello: { version: '1', labels: { zone: 'a' }, executions: [{ session: 's1', attempt: 2 }], draining: false },
+  });
+  expect(scene.replays).toBe(0);
+  welcome();
+
+  expect(scene.replays).toBe(1);
+});
+
+test('reports of one turn go in one message, commands are carried out in order', async () => {
+  const { clock, call, report, handled } = await joined();
+
+  for (const session of ['s1', 's2', 's3']) report(started(session));
+  await clock.settle();
+  call().command(
+    { do: 'start', session: 's1', attempt: 1, spec },
+    { do: 'kill', session: 's1', force: false, graceMs: 5 },
+  );
+
+  expect(call().heard[1]?.reports.map(({ session }) => session)).toEqual(['s1', 's2', 's3']);
+  expect(call().heard).toHaveLength(2);
+  expect(handled.map((command) => command.do)).toEqual(['start', 'kill']);
+});
+
+test('a quiet agent sends an empty message every half minute, a busy one does not', async () => {
+  const { clock, call, report } = await joined();
+
+  await clock.advance(30_000);
+  expect(call().heard).toHaveLength(2);
+  expect(call().heard[1]).toMatchObject({ reports: [], slots: 0 });
+  report(started('s1'));
+  await clock.advance(30_000);
+  expect(call().heard).toHaveLength(3);
+  await clock.advance(30_000);
+
+  expect(call().heard).toHaveLength(4);
+});
+
+test('it comes back after a loss, waits longer after each failure, and shortly again once it was in', async () => {
+  const { clock, calls, call, welcome, scene } = await joined();
+  const nextCallMs = async (): Promise<number> => {
+    const before = calls.length;
+    let waitedMs = 0;
+    for (; calls.length === before; waitedMs += 10) await clock.advance(10);
+    return waitedMs;
+  };
+
+  const waits: number[] = [];
+  for (let failure = 0; failure < 3; failure++) {
+    call().end(14);
+    waits.push(await nextCallMs());
+  }
+  welcome();
+  call().end(0);
+  waits.push(await nextCallMs());
+  welcome();
+
+  expect(waits).toEqual([200, 320, 520, 200]);
+  expect(scene.replays).toBe(3);
+});
+
+test('a broker that does not answer is given up after twenty seconds', async () => {
+  const { clock, calls, started: starting } = openScene();
+  await starting;
+
+  await clock.advance(19_999);
+  expect(calls[0]?.isCancelled).toBe(false);
+  await clock.advance(1_000);
+
+  expect(calls[0]?.isCancelled).toBe(true);
+  expect(calls).toHaveLength(2);
+});
+
+test('what cannot even be dialled is tried again', async () => {
+  const { clock, calls, scene, started: starting } = openScene();
+  scene.dialFault = new Fault('unauthenticated', 'No certificate.');
+  await starting;
+  await clock.advance(59_000);
+  expect(calls).toHaveLength(0);
+
+  scene.dialFault = undefined;
+  await clock.advance(1_000);
+
+  expect(calls).toHaveLength(1);
+});
+
+test('nonsense from the broker costs the connection, not the agent', async () => {
+  const { clock, calls, call } = await joined();
+
+  call().say({
+    commands: [{ session: '', what: { case: 'kill', value: {} } }, { what: { case: 'start', value: {} } }],
+  });
+  expect(call().isCancelled).toBe(false);
+  await clock.advance(1_000);
+
+  expect(calls).toHaveLength(1);
+});

@@ -1,0 +1,26 @@
+import type { Random } from '#core/random.ts';
+
+const FIRST_MS = 200;
+const FACTOR = 1.6;
+const LONGEST_MS = 15_000;
+const SLOW_MS = 60_000;
+
+/** How a connection ended: its gRPC status. */
+export interface Ending {
+  readonly code: number;
+  readonly details: string;
+}
+
+// INVALID_ARGUMENT, PERMISSION_DENIED, UNAUTHENTICATED: trying again at once changes nothing.
+const REFUSALS: ReadonlySet<number> = new Set([3, 7, 16]);
+// ABORTED: another process has our name; whoever hurries takes the place from the other again and again.
+const SUPERSEDED = 10;
+
+export const isRefusal = ({ code }: Ending): boolean => REFUSALS.has(code);
+
+/** How long to wait after `failures` connections in a row that were not accepted; ± 50 %, so that agents come back apart. */
+export function reconnectDelayMs(ending: Ending, failures: number, random: Random): number {
+  const grownMs = Math.min(LONGEST_MS, FIRST_MS * FACTOR ** Math.min(failures, 20));
+  const otherwiseMs = ending.code === SUPERSEDED ? LONGEST_MS : grownMs;
+  return (isRefusal(ending) ? SLOW_MS : otherwiseMs) * (0.5 + random.next());
+}

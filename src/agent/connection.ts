@@ -1,0 +1,109 @@
+import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import type { AgentCommand, AgentReport } from '#core/agent-link.ts';
+import type { Clock } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
+import type { Log } from '#core/log.ts';
+import {
+  AgentUpdateRequestSchema,
+  type AgentUpdateResponse,
+  AgentUpdateResponseSchema,
+} from '../broker/gen/velda/broker_pb.ts';
+import type { Ending } from './backoff.ts';
+import type { Line } from './dial.ts';
+import { openMusterPeer } from './muster-peer.ts';
+import type { Peer } from './peer.ts';
+import { openVeldaPeer, type VeldaTask } from './velda-peer.ts';
+
+// As long as a broker may take to dial, shake hands and make our joining durable.
+const FIRST_ANSWER_MS = 20_000;
+const HEARTBEAT_MS = 30_000;
+const TOO_LATE: Ending = { code: 4, details: `No answer within ${FIRST_ANSWER_MS / 1_000} s.` };
+
+/** What the broker says of itself when it lets us in; nothing where it is not one of ours. */
+export interface Welcome {
+  readonly cluster: string;
+  readonly leaseMs: number;
+}
+
+export interface ConnectionOptions {
+  readonly line: Line;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly hello: MessageInitShape<typeof AgentUpdateRequestSchema>;
+  readonly tasks: Map<string, VeldaTask>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The broker has let us in. */
+  accepted(welcome: Welcome | undefined): void;
+  obey(command: AgentCommand): void;
+  /** Once, last. */
+  ended(ending: Ending): void;
+}
+
+/** One stream to the broker, from the first message to its end. */
+export interface Connection {
+  /** Lost before we are let in: whoever reports says it again then. */
+  report(report: AgentReport): void;
+  /** Says farewell; the broker ends the stream. */
+  leave(): void;
+  cancel(): void;
+}
+
+export function openConnection(options: ConnectionOptions): Connection {
+  const { line, clock, log, obey } = options;
+  let peer: Peer | undefined;
+  let hasWritten = false;
+  let isTooLate = false;
+  let cancelAlarm = clock.alarm(FIRST_ANSWER_MS, () => {
+    isTooLate = true;
+    stream.cancel();
+  });
+
+  function meet(answer: AgentUpdateResponse): Peer {
+    const { musterServer: server } = answer;
+    cancelAlarm();
+    cancelAlarm = clock.alarm(HEARTBEAT_MS, beat);
+    peer = server
+      ? openMusterPeer({ stream: noted, clock, log, obey })
+      : openVeldaPeer({ stream: noted, line, log, tasks: options.tasks, obey });
+    log('info', 'joined', { server: answer.serverInfo?.version, cluster: server?.cluster });
+    options.accepted(server && { cluster: server.cluster, leaseMs: Number(server.leaseMs) });
+    return peer;
+  }
+
+  function beat(): void {
+    // An empty message: it shows that we live, and finds out whether the broker does.
+    if (!hasWritten) stream.write(new Uint8Array(), () => {});
+    hasWritten = false;
+    cancelAlarm = clock.alarm(HEARTBEAT_MS, beat);
+  }
+
+  const stream = line.open('/velda.BrokerService/AgentUpdate', options.headers, {
+    message(bytes) {
+      try {
+        const answer = fromBinary(AgentUpdateResponseSchema, bytes);
+        (peer ?? meet(answer)).hear(answer);
+      } catch (thrown) {
+        log('error', 'message of the broker makes no sense', { error: Fault.from(thrown).message });
+        stream.cancel();
+      }
+    },
+    ended(ending) {
+      cancelAlarm();
+      peer?.close();
+      line.close();
+      options.ended(isTooLate ? TOO_LATE : ending);
+    },
+  });
+  const noted: Pick<typeof stream, 'write'> = {
+    write(message, written) {
+      hasWritten = true;
+      stream.write(message, written);
+    },
+  };
+  stream.write(toBinary(AgentUpdateRequestSchema, create(AgentUpdateRequestSchema, options.hello)), () => {});
+  return {
+    report: (report) => peer?.report(report),
+    leave: () => stream.halfClose(),
+    cancel: () => stream.cancel(),
+  };
+}

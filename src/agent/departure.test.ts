@@ -1,0 +1,170 @@
+import { expect, test } from 'vitest';
+import type { AgentEnd } from './agent.ts';
+import { joined, openScene } from './scene.ts';
+
+test('cut off for longer than its lease it takes nothing new, finishes, and ends with a message', async () => {
+  const { clock, call, scene, kept, finishSessions, end } = await joined({ leaseMs: 60_000 });
+  scene.running = 1;
+  kept.push({ session: 's1', attempt: 1 });
+  const stayAway = async (forMs: number): Promise<void> => {
+    for (let passedMs = 0; passedMs < forMs; passedMs += 1_000) {
+      call().end(14, 'connection refused');
+      await clock.advance(1_000);
+    }
+  };
+
+  await stayAway(59_000);
+  expect(scene.isDraining).toBe(false);
+  await stayAway(600_000);
+  expect(scene.isDraining).toBe(true);
+  expect(scene.killed).toBe(false);
+  expect(end()).toBeUndefined();
+  finishSessions();
+  await clock.advance(11_000);
+
+  expect(end()).toEqual({ exitCode: 9, message: expect.stringContaining('connection refused') });
+});
+
+test('one that is refused for its whole lease ends too', async () => {
+  const { clock, call, calls, started: starting } = openScene({ leaseMs: 600_000 });
+  const agent = await starting;
+  let end: AgentEnd | undefined;
+  void agent.ended.then((how) => {
+    end = how;
+  });
+
+  for (let passedMs = 0; passedMs < 660_000; passedMs += 1_000) {
+    await clock.advance(1_000);
+    call().end(7, 'This token is for another pool.');
+  }
+
+  expect(calls.length).toBeLessThan(13);
+  expect(end).toEqual({ exitCode: 9, message: expect.stringContaining('another pool') });
+});
+
+test('back within its lease it goes on as if nothing had been', async () => {
+  const { clock, call, welcome, scene } = await joined();
+  call().end(14);
+  await clock.advance(59_000);
+  welcome(60_000);
+  await clock.advance(3_600_000);
+
+  expect(scene.isDraining).toBe(false);
+});
+
+test('asked to stop it tells the server first, finishes what runs, waits for the acknowledgement and leaves', async () => {
+  const { clock, calls, call, welcome, scene, kept, finishSessions, agent, end } = await joined();
+  scene.running = 1;
+  kept.push({ session: 's1', attempt: 1 });
+
+  agent.stop();
+  await clock.settle();
+  expect(calls).toHaveLength(2);
+  expect(call().heard[0]?.musterHello?.draining).toBe(true);
+  expect(scene.isDraining).toBe(false);
+  welcome();
+  calls[0]?.end(10);
+  await clock.settle();
+  expect(scene.isDraining).toBe(true);
+  expect(call().isHalfClosed).toBe(false);
+  finishSessions();
+  await clock.settle();
+  expect(call().isHalfClosed).toBe(false);
+  call().command({ do: 'ack', session: 's1', attempt: 1, seq: 0, result: true });
+  expect(call().isHalfClosed).toBe(true);
+  call().end(0);
+  await clock.settle();
+
+  expect(end()).toEqual({ exitCode: 0, message: 'Stopped as asked.' });
+  await clock.advance(60_000);
+  expect(calls).toHaveLength(2);
+});
+
+test('asked to stop while it is on its way in, it says so as soon as it can', async () => {
+  const { clock, calls, call, welcome, scene, started: starting } = openScene();
+  scene.running = 1;
+  const agent = await starting;
+  await clock.settle();
+
+  agent.stop();
+  welcome();
+  await clock.settle();
+
+  expect(scene.isDraining).toBe(true);
+  expect(calls).toHaveLength(2);
+  expect(call().heard[0]?.musterHello?.draining).toBe(true);
+});
+
+test('asked twice it ends what runs', async () => {
+  const { clock, calls, call, welcome, scene, agent, end } = await joined();
+  scene.running = 1;
+
+  agent.stop();
+  await clock.settle();
+  welcome();
+  await clock.settle();
+  expect(end()).toBeUndefined();
+  agent.stop();
+  await clock.settle();
+  expect(scene.killed).toBe(true);
+  call().end(0);
+  await clock.settle();
+
+  expect(end()).toEqual({ exitCode: 0, message: 'Stopped as asked.' });
+  expect(calls).toHaveLength(2);
+});
+
+test('results that nobody acknowledges keep it for ten seconds, then they stay on disk', async () => {
+  const { clock, welcome, kept, agent, end } = await joined();
+  kept.push({ session: 's1', attempt: 1 });
+
+  agent.stop();
+  await clock.settle();
+  welcome();
+  await clock.advance(9_999);
+  expect(end()).toBeUndefined();
+  await clock.advance(2_001);
+
+  expect(end()).toEqual({ exitCode: 0, message: 'Stopped as asked.' });
+});
+
+test('a server that is away does not keep an idle agent from stopping', async () => {
+  const { clock, call, agent, end } = await joined();
+  call().end(14);
+  await clock.settle();
+
+  agent.stop();
+  await clock.settle();
+
+  expect(end()).toEqual({ exitCode: 0, message: 'Stopped as asked.' });
+});
+
+test('a server that will not hear of the drain does not keep it from stopping', async () => {
+  const { clock, call, agent, end } = await joined();
+
+  agent.stop();
+  await clock.settle();
+  call().end(7, 'It is draining and has no sessions.');
+  await clock.advance(2_000);
+
+  expect(end()).toEqual({ exitCode: 0, message: 'Stopped as asked.' });
+});
+
+test('the server can drain it, and send it away when it is idle', async () => {
+  const { clock, calls, call, scene, finishSessions, end } = await joined();
+  scene.running = 1;
+
+  call().command({ do: 'drain', stop: false });
+  expect(scene.isDraining).toBe(true);
+  call().command({ do: 'drain', stop: true });
+  await clock.settle();
+  expect(end()).toBeUndefined();
+  finishSessions();
+  await clock.settle();
+  expect(call().isHalfClosed).toBe(true);
+  call().end(0);
+  await clock.settle();
+
+  expect(end()).toEqual({ exitCode: 0, message: 'The server let this worker go.' });
+  expect(calls).toHaveLength(1);
+});

@@ -1,0 +1,80 @@
+import { isIP } from 'node:net';
+import { checkServerIdentity } from 'node:tls';
+import { type ChannelCredentials, Client, credentials, Metadata } from '@grpc/grpc-js';
+import { LONGEST_MESSAGE_BYTES } from '../broker/wire/frame.ts';
+import { type BrokerAddress, targetOf } from './address.ts';
+import type { Ending } from './backoff.ts';
+
+/** Our side of one open call. */
+export interface ClientStream {
+  /** `written` is called when the connection has taken the message; never after the call has ended. */
+  write(message: Uint8Array, written: () => void): void;
+  /** Says that nothing more will come. */
+  halfClose(): void;
+  cancel(): void;
+}
+
+export interface StreamEvents {
+  message(bytes: Uint8Array): void;
+  /** Once, last. */
+  ended(ending: Ending): void;
+}
+
+/** One connection to the broker. */
+export interface Line {
+  open(path: string, headers: Readonly<Record<string, string>>, events: StreamEvents): ClientStream;
+  close(): void;
+}
+
+export interface Trust {
+  /** The only authority that is trusted, as PEM; without it those of the machine. */
+  readonly ca?: string | undefined;
+  readonly pair?: { readonly key: string; readonly cert: string } | undefined;
+}
+
+// A broker that vanished without a word is found within their sum. One that asks for fewer pings gets fewer.
+const PING_EVERY_MS = 30_000;
+const PING_TIMEOUT_MS = 10_000;
+const NO_NAME = 'broker.invalid';
+
+function securityOf({ host, isSecure }: BrokerAddress, { ca, pair }: Trust): ChannelCredentials {
+  if (!isSecure) return credentials.createInsecure();
+  const pem = (text: string | undefined): Buffer | null => (text === undefined ? null : Buffer.from(text));
+  return credentials.createSsl(pem(ca), pem(pair?.key), pem(pair?.cert), {
+    checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate),
+  });
+}
+
+export function openLine(address: BrokerAddress, trust: Trust): Line {
+  const client = new Client(targetOf(address), securityOf(address, trust), {
+    'grpc.default_authority': address.authority,
+    // An IP address is no name that TLS may ask for; grpc-js asks for it all the same, and Node refuses.
+    ...(isIP(address.host) && { 'grpc.ssl_target_name_override': NO_NAME }),
+    // We dial anew ourselves: nothing of an earlier failure may hold that up.
+    'grpc.use_local_subchannel_pool': 1,
+    'grpc.enable_retries': 0,
+    'grpc.enable_channelz': 0,
+    'grpc.max_receive_message_length': LONGEST_MESSAGE_BYTES,
+    'grpc.keepalive_time_ms': PING_EVERY_MS,
+    'grpc.keepalive_timeout_ms': PING_TIMEOUT_MS,
+  });
+  const asTheyAre = (bytes: Buffer): Buffer => bytes;
+  return {
+    open(path, headers, events) {
+      const metadata = new Metadata();
+      for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
+      const call = client.makeBidiStreamRequest<Buffer, Buffer>(path, asTheyAre, asTheyAre, metadata);
+      call.on('data', (bytes: Buffer) => events.message(bytes));
+      // Every call ends with a status; an error only says the same again.
+      call.on('error', () => {});
+      call.once('status', ({ code, details }) => events.ended({ code, details }));
+      return {
+        write: (message, written) =>
+          void call.write(Buffer.from(message.buffer, message.byteOffset, message.byteLength), () => written()),
+        halfClose: () => void call.end(),
+        cancel: () => call.cancel(),
+      };
+    },
+    close: () => client.close(),
+  };
+}

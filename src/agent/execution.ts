@@ -1,0 +1,27 @@
+import type { AgentCommand, AgentReport } from '#core/agent-link.ts';
+import type { Clock } from '#core/clock.ts';
+import type { Log } from '#core/log.ts';
+
+/** Runs sessions on this machine, keeps their results and unsent output until acknowledged. */
+export interface Execution {
+  /** Carries out one command of the server; reports come through the callback given at open. */
+  handle(command: AgentCommand): void;
+  /** All that runs, or has ended and is not yet acknowledged: for the first message. */
+  executions(): { session: string; attempt: number }[];
+  /** After a (re)connect: repeats every unacknowledged report in order (started, output after the last ack, ended). */
+  replay(): void;
+  /** How many sessions run now. */
+  readonly running: number;
+  /** No new sessions; resolves when the last has ended (kill = also end them now). */
+  drain(kill: boolean): Promise<void>;
+}
+
+export type OpenExecution = (options: {
+  workDir: string;
+  slots: number;
+  clock: Clock;
+  log: Log;
+  report: (report: AgentReport) => void;
+  /** What every session finds in its environment, unless it brings its own; see `baseEnvironment`. */
+  env?: Readonly<Record<string, string>>;
+}) => Promise<Execution>;

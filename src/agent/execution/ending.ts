@@ -1,0 +1,35 @@
+import { constants } from 'node:os';
+import type { AgentReport } from '#core/agent-link.ts';
+import type { Stop } from './folder.ts';
+
+type Ended = Extract<AgentReport, { is: 'ended' }>;
+export type RunEnd = Pick<Ended, 'how' | 'exitCode' | 'signal' | 'message'>;
+
+/** All that is known once nothing of a run is alive. */
+export interface Remains {
+  /** As the wrapper wrote it; a signal counts 128 and more. */
+  readonly exitCode?: number | undefined;
+  readonly stop?: Stop | undefined;
+  /** How the wrapper itself ended, where it was our own child. */
+  readonly wrapper?: { readonly code: number | null; readonly signal: string | null } | undefined;
+}
+
+const SIGNAL_NAMES: ReadonlyMap<number, string> = new Map(
+  Object.entries(constants.signals).map(([name, number]) => [number, name] as const),
+);
+
+/**
+ * How a run ended. A shell cannot tell `exit 143` from a death by SIGTERM, and neither can we:
+ * the exit code is right in both cases, and what looks like a signal is called one.
+ */
+export function endOf({ exitCode, stop, wrapper }: Remains): RunEnd {
+  const code = exitCode ?? wrapper?.code ?? undefined;
+  const signal = code === undefined ? undefined : SIGNAL_NAMES.get(code - 128);
+  // Without an exit code, so that callers see the one that `timeout` of the shell returns.
+  if (stop?.how === 'timeout') return { how: 'timeout', signal: signal ?? 'SIGKILL', message: stop.message };
+  if (stop && code === undefined) return { how: 'killed', exitCode: 137, signal: 'SIGKILL', message: stop.message };
+  if (stop) return { how: 'killed', exitCode: code, signal, message: stop.message };
+  if (code !== undefined) return { how: signal ? 'signalled' : 'exited', exitCode: code, signal };
+  if (wrapper?.signal) return { how: 'signalled', exitCode: 137, signal: wrapper.signal };
+  return { how: 'lost', message: 'Its processes vanished without a trace; the worker may have been restarted.' };
+}

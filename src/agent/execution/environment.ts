@@ -1,0 +1,61 @@
+import { statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { Fault } from '#core/fault.ts';
+import type { SessionSpec } from '#core/session.ts';
+import { DEFAULT_PATH } from './programs.ts';
+
+export type Environment = Readonly<Record<string, string>>;
+
+// What people expect to find wherever they are; nothing else of the agent's environment reaches a session unnamed.
+const PASSED_ON = ['PATH', 'HOME', 'LANG', 'TZ', 'USER', 'LOGNAME', 'SHELL', 'TMPDIR'];
+
+/** What an agent passes on of its own environment: a few names, and those that `MUSTER_SESSION_ENV` lists by commas. */
+export function baseEnvironment(variable: (name: string) => string | undefined, pool: string): Environment {
+  const named = (variable('MUSTER_SESSION_ENV') ?? '').split(',').filter(Boolean);
+  const found = [...PASSED_ON, ...named].flatMap((name) => {
+    const value = variable(name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return { ...Object.fromEntries(found), MUSTER_POOL: pool };
+}
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** Where the session starts, and all that it finds in its environment; of the agent's own nothing but `base`. */
+export function sessionEnvironment(
+  session: string,
+  spec: SessionSpec,
+  base: Environment,
+): { readonly env: Environment; readonly cwd: string } {
+  for (const [name, value] of Object.entries(spec.env)) {
+    // A POSIX shell drops other names in silence.
+    if (!NAME.test(name))
+      throw new Fault('invalid', `"${name}" cannot be the name of an environment variable.`, {
+        remedy: 'Use letters, digits and underscores.',
+      });
+    if (value.includes('\0')) throw new Fault('invalid', `The environment variable ${name} holds a zero byte.`);
+  }
+  const env = {
+    PATH: DEFAULT_PATH,
+    HOME: homedir(),
+    LANG: 'C.UTF-8',
+    ...base,
+    ...(spec.terminal ? { TERM: spec.terminal.type || 'xterm-256color' } : {}),
+    ...spec.env,
+    MUSTER_SESSION: session,
+  };
+  return { env, cwd: startingFolder(spec.cwd, env.HOME) };
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+function startingFolder(wanted: string | undefined, home: string): string {
+  if (wanted === undefined || wanted === '') return isFolder(home) ? home : '/';
+  if (!isFolder(wanted))
+    throw new Fault('missing', `The working directory ${wanted} does not exist on this worker.`, {
+      remedy: 'Create it there, or leave the working directory out.',
+    });
+  return wanted;
+}

@@ -1,0 +1,158 @@
+// What one run keeps on disk, so that neither the end of the agent nor of its connection loses anything of it.
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { syncFolder, writeDurably } from '#core/durable-file.ts';
+import { Fault } from '#core/fault.ts';
+import { type ProcessMark, parseShellMark } from '#core/processes.ts';
+import type { SessionSpec } from '#core/session.ts';
+
+/** What was asked of us; durable before anything of it starts. */
+export interface RunRecord {
+  readonly session: string;
+  readonly attempt: number;
+  readonly spec: SessionSpec;
+  readonly acceptedAt: number;
+  /** The start of the machine in which it was accepted. */
+  readonly boot: string;
+  /** Counts our tries to start it; only the last may ever run. */
+  readonly launch: number;
+}
+
+/** Why we are ending it; kept so that a restarted agent knows and goes on. */
+export interface Stop {
+  readonly how: 'killed' | 'timeout';
+  readonly at: number;
+  readonly killAt: number;
+  readonly message?: string | undefined;
+}
+
+/** The processes of a run, as the first of them wrote them down. */
+export interface RunProcesses {
+  readonly leader: ProcessMark;
+  /** They carry output into files, and end by themselves when all of it has come. */
+  readonly carriers: readonly number[];
+}
+
+/** The process that leads the terminal, and the terminal's device. */
+export interface RunTerminal {
+  readonly leader: ProcessMark;
+  readonly device: string;
+}
+
+export interface Folder {
+  readonly path: string;
+  readonly outPath: string;
+  readonly errPath: string;
+  readonly indexPath: string;
+  /** The script that a terminal runs. */
+  readonly innerPath: string;
+  pidPath(launch: number): string;
+  pipesPath(launch: number): string;
+  create(): void;
+  readRecord(): RunRecord | undefined;
+  writeRecord(record: RunRecord): Promise<void>;
+  /** Makes sure that what was launched under this number and has not begun never will; false where it has. */
+  isVoided(launch: number): boolean;
+  readProcesses(record: RunRecord): RunProcesses | undefined;
+  readTerminal(record: RunRecord): RunTerminal | undefined;
+  /** What the command returned, once it has; a signal counts 128 and more. */
+  readExitCode(): number | undefined;
+  readStop(): Stop | undefined;
+  writeStop(stop: Stop): void;
+  readEnd<End>(): End | undefined;
+  writeEnd(end: object): void;
+  remove(): void;
+}
+
+const SESSION = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/;
+const FOLDER = /^([A-Za-z0-9][A-Za-z0-9_-]{0,99})\.(\d{1,9})$/;
+
+/** The folder's name for that run; ids come over the network, so nothing but plain words becomes a path. */
+export function folderName(session: string, attempt: number): string {
+  if (!SESSION.test(session) || !Number.isSafeInteger(attempt) || attempt < 0 || attempt > 999_999_999)
+    throw new Fault('invalid', `"${session}" (attempt ${attempt}) cannot be the id of a session.`);
+  return `${session}.${attempt}`;
+}
+
+export function parseFolderName(name: string): { session: string; attempt: number } | undefined {
+  const match = FOLDER.exec(name);
+  return match ? { session: match[1] as string, attempt: Number(match[2]) } : undefined;
+}
+
+// A shell cannot write a file all at once, but its line is only complete with its end.
+function readLine(path: string): string | undefined {
+  try {
+    const text = readFileSync(path, 'latin1');
+    const end = text.indexOf('\n');
+    return end < 0 ? undefined : text.slice(0, end);
+  } catch {
+    return undefined;
+  }
+}
+
+function readJson<T>(path: string): T | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as T;
+  } catch {
+    return undefined;
+  }
+}
+
+function writeJson(path: string, value: object): void {
+  writeFileSync(`${path}.draft`, JSON.stringify(value), { mode: 0o600 });
+  renameSync(`${path}.draft`, path);
+}
+
+const VOID = 'void';
+
+export function openFolder(path: string): Folder {
+  const at = (name: string): string => join(path, name);
+  const pidPath = (launch: number): string => at(`pid.${launch}`);
+  return {
+    path,
+    outPath: at('out'),
+    errPath: at('err'),
+    indexPath: at('index'),
+    innerPath: at('inner'),
+    pidPath,
+    pipesPath: (launch) => at(`pipes.${launch}`),
+    create: () => void mkdirSync(path, { recursive: true, mode: 0o700 }),
+    readRecord: () => readJson<RunRecord>(at('record.json')),
+    async writeRecord(record) {
+      mkdirSync(at(`pipes.${record.launch}`), { recursive: true, mode: 0o700 });
+      await writeDurably(at('record.json'), JSON.stringify(record));
+      await syncFolder(dirname(path));
+    },
+    isVoided(launch) {
+      try {
+        writeFileSync(pidPath(launch), `${VOID}\n`, { flag: 'wx', mode: 0o600 });
+      } catch {
+        return readLine(pidPath(launch)) === VOID;
+      }
+      return true;
+    },
+    readProcesses(record) {
+      const found = parseShellMark(readLine(pidPath(record.launch)) ?? '', record.boot);
+      return found && { leader: found.mark, carriers: found.words.map(Number) };
+    },
+    readTerminal(record) {
+      const found = parseShellMark(readLine(at('terminal')) ?? '', record.boot);
+      const device = found?.words[0];
+      return found && device?.startsWith('/dev/') ? { leader: found.mark, device } : undefined;
+    },
+    readExitCode() {
+      const line = readLine(at('exit'));
+      return line === undefined ? undefined : Number(line);
+    },
+    readStop: () => readJson<Stop>(at('stop.json')),
+    writeStop: (stop) => writeJson(at('stop.json'), stop),
+    readEnd: <End>() => readJson<End>(at('end.json')),
+    writeEnd: (end) => writeJson(at('end.json'), end),
+    remove: () => {
+      // Renamed first: a folder that is half gone must never be taken for a run.
+      const doomed = `${path}.gone`;
+      if (existsSync(path)) renameSync(path, doomed);
+      rmSync(doomed, { recursive: true, force: true });
+    },
+  };
+}

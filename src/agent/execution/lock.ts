@@ -1,0 +1,31 @@
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { Fault } from '#core/fault.ts';
+import { isAlive, type ProcessMark, processStart } from '#core/processes.ts';
+
+function readHolder(path: string): ProcessMark | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as ProcessMark;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Two agents in one folder would take each other's sessions for their own, so the second is refused. */
+export function lockFolder(path: string, folder: string): void {
+  const mine = `${path}.${process.pid}`;
+  writeFileSync(mine, JSON.stringify({ pid: process.pid, start: processStart(process.pid) }), { mode: 0o600 });
+  try {
+    linkSync(mine, path);
+  } catch {
+    const holder = readHolder(path);
+    if (holder && holder.pid !== process.pid && isAlive(holder)) {
+      rmSync(mine);
+      throw new Fault('conflict', `Another agent (process ${holder.pid}) works in ${folder}.`, {
+        remedy: 'Stop it, or give this one a folder of its own (daemon_config.work_dir_path).',
+      });
+    }
+    renameSync(mine, path);
+    return;
+  }
+  rmSync(mine);
+}

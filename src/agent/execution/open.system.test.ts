@@ -1,0 +1,225 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '#core/clock.ts';
+import { aSpec, openStand, type Stand, until } from './testing.ts';
+
+let stand: Stand;
+beforeEach(async () => {
+  stand = await openStand();
+});
+afterEach(() => stand.close());
+
+const shell = (script: string, more = {}) => aSpec(['/bin/sh', '-c', script], more);
+
+describe('a session', () => {
+  it('tells its start, its output and its end in this order, and is forgotten when all of it is acknowledged', async () => {
+    stand.start('s1', shell('echo out; echo err >&2; exit 3'));
+    const ended = await stand.said('s1', 'ended');
+
+    expect(ended).toMatchObject({ attempt: 1, how: 'exited', exitCode: 3, lastSeq: 2 });
+    expect(stand.text('s1', 'stdout')).toBe('out\n');
+    expect(stand.text('s1', 'stderr')).toBe('err\n');
+    expect(stand.reports.map((said) => said.is)).toEqual(['started', 'output', 'output', 'ended']);
+    expect(stand.execution.executions()).toEqual([{ session: 's1', attempt: 1 }]);
+    stand.execution.handle({ do: 'ack', session: 's1', attempt: 1, seq: 2, result: true });
+    expect(stand.execution.executions()).toEqual([]);
+    expect(readdirSync(join(stand.workDir, 'sessions'))).toEqual([]);
+  });
+
+  it('may open /dev/stderr and /dev/stdout anew without losing what it wrote before', async () => {
+    stand.start('s1', shell('echo a >&2; echo b >/dev/stderr; echo c >&2; echo d; echo e >/dev/stdout'));
+    await stand.said('s1', 'ended');
+
+    expect(stand.text('s1', 'stderr')).toBe('a\nb\nc\n');
+    expect(stand.text('s1', 'stdout')).toBe('d\ne\n');
+  });
+
+  it('ends with 127 and a message where there is no such program', async () => {
+    stand.start('s1', aSpec(['no-such-program']));
+    const ended = await stand.said('s1', 'ended');
+
+    expect(ended).toMatchObject({ how: 'exited', exitCode: 127, message: 'no-such-program: command not found' });
+    expect(stand.text('s1', 'stderr')).toContain('no-such-program');
+  });
+
+  it('never takes a built-in of the shell for its command', async () => {
+    stand.start('s1', aSpec(['exit', '0']));
+
+    expect(await stand.said('s1', 'ended')).toMatchObject({ exitCode: 127 });
+  });
+
+  it('passes arguments and environment as they stand', async () => {
+    const odd = `it's "$HOME" \\ \n\t*`;
+    stand.start('s1', shell('printf "%s|%s" "$1" "$ODD"'), 1);
+    stand.start('s2', aSpec(['/bin/sh', '-c', 'printf "%s|%s" "$1" "$ODD"', 'sh', odd], { env: { ODD: odd } }));
+    await stand.said('s2', 'ended');
+
+    expect(stand.text('s2')).toBe(`${odd}|${odd}`);
+  });
+
+  it('is told by the name of the signal that ended it', async () => {
+    stand.start('s1', shell('kill -SEGV $$'));
+
+    expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'signalled', signal: 'SIGSEGV', exitCode: 139 });
+    expect(stand.text('s1')).toBe('');
+  });
+
+  it('leaves nothing behind: what its command started ends with it', async () => {
+    stand.start('s1', shell('sleep 300 & echo $!; sleep 300 >/dev/null 2>&1 & echo $!'));
+    await stand.said('s1', 'ended');
+
+    const pids = stand.text('s1').trim().split('\n').map(Number);
+    expect(pids).toHaveLength(2);
+    await until('both to end', () => (pids.some((pid) => existsSync(`/proc/${pid}/exe`)) ? undefined : true));
+  });
+});
+
+describe('the environment', () => {
+  it('holds the base and what the session brings, and nothing of the agent: not in `env`, not in `ps`', async () => {
+    process.env.MUSTER_PLANTED = 'planted-secret';
+    try {
+      stand.start('s1', shell('env; sleep 30', { env: { GREETING: 'hello', HOME: '/elsewhere' } }));
+      await stand.textHas('s1', 'GREETING');
+      const list = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' });
+
+      expect(stand.text('s1')).toContain('MUSTER_SESSION=s1\n');
+      expect(stand.text('s1')).toContain('GREETING=hello\n');
+      expect(stand.text('s1')).toContain('HOME=/elsewhere\n');
+      expect(stand.text('s1')).toMatch(/^PATH=/m);
+      expect(stand.text('s1')).not.toContain('planted-secret');
+      expect(list).not.toContain('planted-secret');
+      expect(list).not.toContain('GREETING');
+    } finally {
+      delete process.env.MUSTER_PLANTED;
+    }
+  });
+
+  it('keeps the record, which holds it, from other users', async () => {
+    stand.start('s1', shell('sleep 30'));
+    await stand.said('s1', 'started');
+
+    expect(statSync(join(stand.sessionPath('s1'), 'record.json')).mode & 0o077).toBe(0);
+    expect(statSync(stand.sessionPath('s1')).mode & 0o077).toBe(0);
+  });
+});
+
+describe('a start', () => {
+  it.each([
+    ['../../etc', 'cannot be the id'],
+    ['a/b', 'cannot be the id'],
+    ['a.b', 'cannot be the id'],
+    ['', 'cannot be the id'],
+    [`${'x'.repeat(200)}`, 'cannot be the id'],
+  ])('is refused for the id "%s"', async (session, why) => {
+    stand.start(session, aSpec(['true']));
+
+    expect(stand.reports).toMatchObject([{ is: 'refused', session, why: expect.stringContaining(why) }]);
+    expect(readdirSync(join(stand.workDir, 'sessions'))).toEqual([]);
+  });
+
+  it.each([
+    ['a missing working directory', aSpec(['true'], { cwd: '/no/such/place' }), '/no/such/place'],
+    ['a name that no shell keeps', aSpec(['true'], { env: { 'a.b': '1' } }), 'a.b'],
+    ['no command', aSpec([]), 'no command'],
+  ])('is refused for %s', async (_what, spec, why) => {
+    stand.start('s1', spec);
+
+    expect((await stand.said('s1', 'refused')).why).toContain(why);
+    expect(stand.execution.executions()).toEqual([]);
+    expect(readdirSync(join(stand.workDir, 'sessions'))).toEqual([]);
+  });
+
+  it('repeated is no second copy, and says again that it has started', async () => {
+    const file = join(stand.workDir, 'ran');
+    stand.start('s1', shell(`echo x >>${file}; sleep 30`));
+    stand.start('s1', shell(`echo x >>${file}; sleep 30`));
+    await until('the file', () => (existsSync(file) ? true : undefined));
+    stand.start('s1', shell(`echo x >>${file}; sleep 30`));
+    const started = (): number => stand.reports.filter((said) => said.is === 'started').length;
+    await until('a second word', () => (started() > 1 ? true : undefined));
+    await systemClock.sleep(50);
+
+    expect(readFileSync(file, 'utf8')).toBe('x\n');
+    expect(stand.execution.running).toBe(1);
+  });
+
+  it('of another attempt is refused while one runs, and welcome afterwards', async () => {
+    stand.start('s1', shell('sleep 30'));
+    await stand.said('s1', 'started');
+    stand.start('s1', shell('true'), 2);
+
+    expect((await stand.said('s1', 'refused')).why).toContain('Attempt 1');
+    stand.execution.handle({ do: 'kill', session: 's1', force: true, graceMs: 0 });
+    await stand.said('s1', 'ended');
+    stand.start('s1', shell('echo second'), 3);
+    await stand.textHas('s1', 'second');
+  });
+
+  it('is refused where all slots are taken, and a slot is free as soon as its session has ended', async () => {
+    for (const session of ['s1', 's2', 's3', 's4']) stand.start(session, shell('read line', { stdin: true }));
+    stand.start('s5', shell('true'));
+
+    expect((await stand.said('s5', 'refused')).why).toContain('slots');
+    expect(stand.execution.running).toBe(4);
+    await stand.said('s1', 'started');
+    stand.execution.handle({ do: 'input', session: 's1', data: Buffer.from('go\n'), isLast: true });
+    await stand.said('s1', 'ended');
+    stand.start('s6', shell('true'));
+    expect(await stand.said('s6', 'ended')).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe('stdin', () => {
+  it('is empty unless asked for', async () => {
+    stand.start('s1', aSpec(['cat']));
+
+    expect(await stand.said('s1', 'ended')).toMatchObject({ exitCode: 0, lastSeq: 0 });
+  });
+
+  it('takes bytes as they come, also before the start and more than a pipe holds, and ends with the last', async () => {
+    const part = Buffer.alloc(300_000, 'y');
+    stand.start('s1', shell('wc -c', { stdin: true }));
+    for (let count = 0; count < 10; count++)
+      stand.execution.handle({ do: 'input', session: 's1', data: part, isLast: count === 9 });
+    await stand.said('s1', 'ended');
+
+    expect(stand.text('s1').trim()).toBe('3000000');
+  });
+
+  it('may be closed by the command without harm', async () => {
+    stand.start('s1', shell('exec <&-; echo closed; sleep 0.2; echo done', { stdin: true }));
+    await stand.textHas('s1', 'closed');
+    stand.execution.handle({ do: 'input', session: 's1', data: Buffer.from('lost\n'), isLast: false });
+    await stand.said('s1', 'ended');
+
+    expect(stand.text('s1')).toContain('done');
+  });
+});
+
+describe('draining', () => {
+  it('takes nothing new and resolves when the last has ended', async () => {
+    stand.start('s1', shell('read line', { stdin: true }));
+    await stand.said('s1', 'started');
+    let isDrained = false;
+    const drained = stand.execution.drain(false).then(() => {
+      isDrained = true;
+    });
+    stand.start('s2', shell('true'));
+
+    expect((await stand.said('s2', 'refused')).why).toContain('draining');
+    expect(isDrained).toBe(false);
+    stand.execution.handle({ do: 'input', session: 's1', data: Buffer.from('go\n'), isLast: true });
+    await drained;
+    expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'exited', exitCode: 0 });
+  });
+
+  it('ends what runs where asked to', async () => {
+    stand.start('s1', shell('trap "" TERM; sleep 300'));
+    await stand.said('s1', 'started');
+    await stand.execution.drain(true);
+
+    expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'killed', message: 'The worker is stopping.' });
+  });
+});

@@ -1,0 +1,164 @@
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AgentCommand } from '#core/agent-link.ts';
+import { Fault } from '#core/fault.ts';
+import { bootId } from '#core/processes.ts';
+import type { Execution, OpenExecution } from '../execution.ts';
+import { type Folder, folderName, openFolder, parseFolderName, type RunRecord } from './folder.ts';
+import { lockFolder } from './lock.ts';
+import { OUTPUT_LIMITS, type OutputLimits } from './output.ts';
+import { DEFAULT_PATH, type FindProgram, findProgram } from './programs.ts';
+import { openRun, type Run, type RunOptions } from './run.ts';
+import type { WrapperTools } from './wrapper.ts';
+
+export type ExecutionOptions = Parameters<OpenExecution>[0] & {
+  readonly limits?: Partial<OutputLimits>;
+  readonly find?: FindProgram;
+};
+
+type Start = Extract<AgentCommand, { do: 'start' }>;
+
+function findTools(find: FindProgram, path = ''): WrapperTools {
+  const [mkfifo, cat] = ['mkfifo', 'cat'].map((name) => {
+    const found = find(name, `${DEFAULT_PATH}:${path}`);
+    if (found) return found;
+    throw new Fault('unsupported', `This machine lacks the program ${name}.`, { remedy: 'Install it (coreutils).' });
+  }) as [string, string];
+  return { mkfifo, cat };
+}
+
+/** Opens the folder of a worker: takes over what a former agent left running or unreported, then takes commands. */
+export async function openExecution(options: ExecutionOptions): Promise<Execution> {
+  const { workDir, slots, clock, log, report, find = findProgram } = options;
+  const sessionsPath = join(workDir, 'sessions');
+  const tools = findTools(find, options.env?.PATH);
+  mkdirSync(sessionsPath, { recursive: true, mode: 0o700 });
+  lockFolder(join(workDir, 'agent.lock'), workDir);
+  const runs = new Map<string, Run>();
+  let isDraining = false;
+  let drained: (() => void)[] = [];
+
+  const running = (): Run[] => [...runs.values()].filter((run) => !run.isOver);
+
+  function ended(): void {
+    if (!isDraining || running().length > 0) return;
+    for (const resolve of drained) resolve();
+    drained = [];
+  }
+
+  function open(record: RunRecord, folder: Folder): Run {
+    const name = folderName(record.session, record.attempt);
+    const runOptions: RunOptions = {
+      ...{ clock, log, report, tools, find, ended },
+      env: options.env ?? {},
+      limits: { ...OUTPUT_LIMITS, ...options.limits },
+      forgotten: () => {
+        runs.delete(name);
+        ended();
+      },
+    };
+    const run = openRun(record, folder, runOptions);
+    runs.set(name, run);
+    return run;
+  }
+
+  /** The attempt of that session which may still run; commands but `start` and `ack` mean it. */
+  const latest = (session: string): Run | undefined =>
+    [...runs.values()]
+      .filter((run) => run.session === session)
+      .reduce<Run | undefined>((best, run) => (best && best.attempt > run.attempt ? best : run), undefined);
+
+  function whyNot({ session, attempt, spec }: Start): string | undefined {
+    const other = latest(session);
+    if (other && !other.isOver) return `Attempt ${other.attempt} of it still runs on this worker.`;
+    if (other && other.attempt > attempt) return `Attempt ${other.attempt} of it came later.`;
+    if (isDraining) return 'The worker is draining.';
+    if (running().length >= slots) return `All slots of the worker (${slots}) are taken.`;
+    if (spec.command.length === 0 || spec.command[0] === '') return 'It has no command.';
+    return undefined;
+  }
+
+  function start(command: Start): void {
+    const { session, attempt, spec } = command;
+    const name = folderName(session, attempt);
+    const known = runs.get(name);
+    if (known) {
+      known.replay();
+      return;
+    }
+    const why = whyNot(command);
+    if (why !== undefined) throw new Fault('conflict', why);
+    const folder = openFolder(join(sessionsPath, name));
+    folder.create();
+    void open({ session, attempt, spec, acceptedAt: clock.now(), boot: bootId(), launch: 1 }, folder).begin();
+  }
+
+  function refusing(command: Start): void {
+    const { session, attempt } = command;
+    try {
+      start(command);
+    } catch (thrown) {
+      const why = Fault.from(thrown).message;
+      log('warn', 'session refused', { session, attempt, why });
+      report({ is: 'refused', session, attempt, why });
+    }
+  }
+
+  function carryOut(command: AgentCommand): void {
+    switch (command.do) {
+      case 'start':
+        return refusing(command);
+      case 'kill':
+        return latest(command.session)?.stop({ how: 'killed', graceMs: command.force ? 0 : command.graceMs });
+      case 'input':
+        return latest(command.session)?.input(command.data, command.isLast);
+      case 'resize':
+        return latest(command.session)?.resize(command.columns, command.rows);
+      case 'ack':
+        return runs.get(`${command.session}.${command.attempt}`)?.ack(command.seq, command.result);
+      case 'drain':
+        isDraining = true;
+        return;
+    }
+  }
+
+  function handle(command: AgentCommand): void {
+    try {
+      carryOut(command);
+    } catch (thrown) {
+      log('error', 'command failed', { command: command.do, error: Fault.from(thrown).message });
+    }
+  }
+
+  function adoptAll(): void {
+    for (const name of readdirSync(sessionsPath)) {
+      const folder = openFolder(join(sessionsPath, name));
+      const record = parseFolderName(name) && folder.readRecord();
+      try {
+        // Without a record nothing of it can have started.
+        if (record) open(record, folder).adopt();
+        else rmSync(folder.path, { recursive: true, force: true });
+      } catch (thrown) {
+        log('error', 'session of a former agent cannot be taken over', { name, error: Fault.from(thrown).message });
+      }
+    }
+  }
+
+  adoptAll();
+  return {
+    handle,
+    executions: () => [...runs.values()].map(({ session, attempt }) => ({ session, attempt })),
+    replay: () => {
+      for (const run of runs.values()) run.replay();
+    },
+    get running() {
+      return running().length;
+    },
+    async drain(kill) {
+      isDraining = true;
+      if (kill)
+        for (const run of running()) run.stop({ how: 'killed', graceMs: 0, message: 'The worker is stopping.' });
+      if (running().length > 0) await new Promise<void>((resolve) => drained.push(resolve));
+    },
+  };
+}

@@ -1,0 +1,247 @@
+// One attempt of a session on this machine. All it knows is read from its folder: the same code follows a command that
+// we started ourselves and one that a former agent started.
+import type { AgentReport } from '#core/agent-link.ts';
+import type { Clock } from '#core/clock.ts';
+import { formatDuration } from '#core/duration.ts';
+import { Fault } from '#core/fault.ts';
+import type { Log } from '#core/log.ts';
+import { bootId, isAlive } from '#core/processes.ts';
+import { endOf, type Remains, type RunEnd } from './ending.ts';
+import type { Folder, RunProcesses, RunRecord, RunTerminal } from './folder.ts';
+import { follow, gathered } from './follow.ts';
+import { openInput } from './input.ts';
+import { type LaunchOptions, launchCommand, whyNotFound } from './launch.ts';
+import { type OutputLimits, openOutput } from './output.ts';
+import { endAll } from './signals.ts';
+import { openStopping, type StopRequest } from './stopping.ts';
+import { resizeTerminal } from './terminal.ts';
+
+export interface RunOptions extends LaunchOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly report: (report: AgentReport) => void;
+  readonly limits: OutputLimits;
+  /** Nothing of it is alive any more. */
+  readonly ended: () => void;
+  /** Nothing of it is on disk any more. */
+  readonly forgotten: () => void;
+}
+
+export interface Run {
+  readonly session: string;
+  readonly attempt: number;
+  readonly isOver: boolean;
+  /** Makes the record durable, then starts the command. */
+  begin(): Promise<void>;
+  /** Goes on where a former agent left off. */
+  adopt(): void;
+  /** Asks it to end, and ends it after the grace. */
+  stop(request: StopRequest): void;
+  input(data: Uint8Array, isLast: boolean): void;
+  resize(columns: number, rows: number): void;
+  /** The server has all output up to this number, and with `result` knows the end: then it is forgotten. */
+  ack(seq: number, result: boolean): void;
+  /** Says again all that is not acknowledged. */
+  replay(): void;
+}
+
+// A shell that has not written its number by then was killed at its very first step.
+const BIRTH_MS = 5_000;
+// Between the exit code and the end of the shell that wrote it.
+const LAST_BREATH_MS = 20;
+
+export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOptions): Run {
+  const { clock, log, report } = options;
+  const { session, attempt, spec } = firstRecord;
+  let record = firstRecord;
+  let processes: RunProcesses | undefined;
+  let terminal: RunTerminal | undefined;
+  let size: { readonly columns: number; readonly rows: number } | undefined;
+  let wrapper: Remains['wrapper'];
+  let end: RunEnd | undefined;
+  let bornByMs = Number.POSITIVE_INFINITY;
+  let isAdopted = false;
+  let isStartTold = false;
+  let isEndTold = false;
+  let isForgotten = false;
+  let unfollow = (): void => {};
+  let cancelTimeout: (() => void) | undefined;
+  const output = openOutput(folder, (piece) => report({ is: 'output', session, attempt, ...piece }), options);
+  const input = openInput(() => folder.pipesPath(record.launch));
+  const stopping = openStopping(folder, clock, () => ({ processes, terminal }));
+  const poke = gathered(clock, () => {
+    if (isForgotten) return;
+    try {
+      look();
+    } catch (thrown) {
+      // A full disk, most likely; the next poll tries again.
+      log('error', 'session cannot be followed', { session, error: Fault.from(thrown).message });
+    }
+  });
+
+  function look(): void {
+    meetProcesses();
+    if (!end && hasGone()) conclude();
+    if (isForgotten) return;
+    if (processes && !isStartTold) {
+      isStartTold = true;
+      report({ is: 'started', session, attempt });
+    }
+    const isAllSent = output.pump();
+    if (!end || !isAllSent || isEndTold) return;
+    isEndTold = true;
+    report({ is: 'ended', session, attempt, lastSeq: output.lastSeq, ...end });
+  }
+
+  function meetProcesses(): void {
+    processes ??= folder.readProcesses(record);
+    if (!processes || end) return;
+    input.open();
+    armTimeout();
+    if (spec.terminal && !terminal) {
+      terminal = folder.readTerminal(record);
+      applySize();
+    }
+    if (folder.readExitCode() === undefined) return;
+    stopping.endLeftovers();
+    // Nobody tells us of the end of a process that is not our child.
+    if (isAdopted) clock.alarm(LAST_BREATH_MS, poke);
+  }
+
+  function hasGone(): boolean {
+    if (wrapper) return true;
+    return processes ? !isAlive(processes.leader) : clock.monotonic() >= bornByMs;
+  }
+
+  function conclude(): void {
+    if (wrapper && !processes && !stopping.stop) {
+      refuse('The worker could not start it; its disk may be full.');
+      return;
+    }
+    endAll({ processes, terminal });
+    const how = endOf({ exitCode: folder.readExitCode(), stop: stopping.stop, wrapper });
+    finish(how.how === 'exited' && how.exitCode === 127 ? { ...how, message: whyNotFound(record, options) } : how);
+  }
+
+  function finish(how: RunEnd): void {
+    folder.writeEnd(how);
+    end = how;
+    rest();
+    options.ended();
+  }
+
+  function rest(): void {
+    stopping.cancel();
+    cancelTimeout?.();
+    unfollow();
+    input.close();
+  }
+
+  function armTimeout(): void {
+    if (cancelTimeout || spec.timeoutMs === undefined) return;
+    const leftMs = record.acceptedAt + spec.timeoutMs - clock.now();
+    const message = `It ran longer than ${formatDuration(spec.timeoutMs)}.`;
+    cancelTimeout = clock.alarm(leftMs, () => requestStop({ how: 'timeout', graceMs: spec.graceMs, message }));
+  }
+
+  function applySize(): void {
+    if (terminal && size && !end) resizeTerminal(terminal.device, size);
+  }
+
+  function requestStop(request: StopRequest): void {
+    if (!end && folder.readExitCode() === undefined) stopping.request(request);
+  }
+
+  function refuse(why: string): void {
+    rest();
+    forget();
+    report({ is: 'refused', session, attempt, why });
+  }
+
+  function forget(): void {
+    isForgotten = true;
+    output.close();
+    try {
+      folder.remove();
+    } catch (thrown) {
+      log('error', 'folder of a session cannot be removed', { session, error: Fault.from(thrown).message });
+    }
+    options.forgotten();
+  }
+
+  function launch(): void {
+    const child = launchCommand(folder, record, options);
+    child.unref();
+    child.once('error', (thrown) => refuse(`The worker could not start it: ${thrown.message}.`));
+    child.once('exit', (code, signal) => {
+      wrapper = { code, signal };
+      poke();
+    });
+    unfollow = follow(folder.path, clock, poke);
+  }
+
+  async function begin(): Promise<void> {
+    try {
+      await folder.writeRecord(record);
+      // Stopped before it could start: then it never does.
+      if (stopping.stop) finish(endOf({ stop: stopping.stop }));
+      else launch();
+      poke();
+    } catch (thrown) {
+      const fault = Fault.from(thrown);
+      refuse(
+        thrown instanceof Fault ? `${fault.message} ${fault.remedy}` : `The worker cannot start it: ${fault.message}.`,
+      );
+    }
+  }
+
+  function adopt(): void {
+    poke();
+    end = folder.readEnd<RunEnd>();
+    if (end) return;
+    const isSameBoot = record.boot === bootId();
+    // After a loss of power an absent number proves nothing: the file may have been lost with it.
+    if (isSameBoot && folder.isVoided(record.launch)) {
+      record = { ...record, launch: record.launch + 1 };
+      void begin();
+      return;
+    }
+    bornByMs = clock.monotonic() + (isSameBoot ? BIRTH_MS : 0);
+    isAdopted = true;
+    processes = folder.readProcesses(record);
+    terminal = folder.readTerminal(record);
+    stopping.resume();
+    unfollow = follow(folder.path, clock, poke);
+  }
+
+  return {
+    session,
+    attempt,
+    get isOver() {
+      return end !== undefined;
+    },
+    begin,
+    adopt,
+    stop: requestStop,
+    input(data, isLast) {
+      if (end || !(spec.stdin || spec.terminal) || input.write(data, isLast)) return;
+      requestStop({ how: 'killed', graceMs: 0, message: 'Its input came faster than it was read.' });
+    },
+    resize(columns, rows) {
+      size = { columns, rows };
+      applySize();
+    },
+    ack(seq, result) {
+      if (isForgotten) return;
+      output.ack(seq);
+      if (result && end) forget();
+      else poke();
+    },
+    replay() {
+      isStartTold = false;
+      isEndTold = false;
+      output.replay();
+      poke();
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import { existsSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '#core/clock.ts';
+import { aSpec, openStand, type Stand, until } from './testing.ts';
+
+let stand: Stand;
+beforeEach(async () => {
+  stand = await openStand();
+});
+afterEach(() => stand.close());
+
+const shell = (script: string, more = {}) => aSpec(['/bin/sh', '-c', script], more);
+const kill = (force: boolean, graceMs: number): void =>
+  stand.execution.handle({ do: 'kill', session: 's1', force, graceMs });
+
+describe('killing', () => {
+  it('asks politely first, and lets the command say its last words', async () => {
+    stand.start('s1', shell('trap "echo bye; exit 6" TERM; echo ready; while :; do sleep 0.05; done'));
+    await stand.textHas('s1', 'ready');
+    kill(false, 5_000);
+
+    expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'killed', exitCode: 6 });
+    expect(stand.text('s1', 'stdout')).toBe('ready\nbye\n');
+  });
+
+  it('names the polite signal where the command dies of it', async () => {
+    stand.start('s1', shell('echo ready; exec sleep 300'));
+    await stand.textHas('s1', 'ready');
+    kill(false, 5_000);
+
+    expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'killed', exitCode: 143, signal: 'SIGTERM' });
+  });
+
+  it('ends the whole group after the grace, and keeps its last output', async () => {
+    stand.start('s1', shell('trap "" TERM; (trap "" TERM; sleep 300) & echo $!; echo ready; wait; sleep 300'));
+    await stand.textHas('s1', 'ready');
+    const askedMs = systemClock.monotonic();
+    kill(false, 300);
+    const ended = await stand.said('s1', 'ended');
+
+    expect(systemClock.monotonic() - askedMs).toBeGreaterThanOrEqual(295);
+    expect(ended).toMatchObject({ how: 'killed', exitCode: 137, signal: 'SIGKILL' });
+    const pid = stand.text('s1').split('\n')[0];
+    await until('the child to end', () => (existsSync(`/proc/${pid}/exe`) ? undefined : true));
+  });
+
+  it('by force does not ask', async () => {
+    stand.start('s1', shell('trap "echo bye" TERM; echo ready; while :; do sleep 0.05; done'));
+    await stand.textHas('s1', 'ready');
+    kill(true, 60_000);
+
+    expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'killed', exitCode: 137 });
+    expect(stand.text('s1')).toBe('ready\n');
+  });
+
+  it('by force after a polite request does not wait for its grace', async () => {
+    stand.start('s1', shell('trap "" TERM; echo ready; while :; do sleep 0.05; done'));
+    await stand.textHas('s1', 'ready');
+    kill(false, 60_000);
+    kill(true, 60_000);
+
+    expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'killed', exitCode: 137 });
+  });
+
+  it('before the command could start keeps it from starting', async () => {
+    stand.start('s1', shell('echo ran'));
+    kill(false, 1_000);
+
+    expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'killed', lastSeq: 0 });
+  });
+
+  it('right after the start ends it at once', async () => {
+    for (const session of ['s2', 's3', 's4']) stand.start(session, shell('sleep 300'));
+    await Promise.all(['s2', 's3', 's4'].map((session) => stand.said(session, 'started')));
+    const askedMs = systemClock.monotonic();
+    for (const session of ['s2', 's3', 's4']) stand.execution.handle({ do: 'kill', session, force: true, graceMs: 0 });
+    await Promise.all(['s2', 's3', 's4'].map((session) => stand.said(session, 'ended')));
+
+    expect(systemClock.monotonic() - askedMs).toBeLessThan(1_000);
+  });
+
+  it('reaches a command that is stopped', async () => {
+    stand.start('s1', shell('echo ready; kill -STOP $$; echo woken'));
+    await stand.textHas('s1', 'ready');
+    kill(false, 60_000);
+
+    expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'killed', exitCode: 143 });
+  });
+
+  it('of a session that nobody knows is no error', () => {
+    stand.execution.handle({ do: 'kill', session: 'nobody', force: true, graceMs: 0 });
+
+    expect(stand.reports).toEqual([]);
+  });
+});
+
+describe('the time limit', () => {
+  it('ends a session that runs too long, politely and then surely', async () => {
+    stand.start('s1', shell('trap "echo bye" TERM; while :; do sleep 0.05; done', { timeoutMs: 300, graceMs: 200 }));
+    const ended = await stand.said('s1', 'ended');
+
+    expect(ended).toMatchObject({ how: 'timeout', message: 'It ran longer than 300ms.' });
+    expect(ended.exitCode).toBeUndefined();
+    expect(stand.text('s1', 'stdout')).toBe('bye\n');
+  });
+
+  it('does not touch one that ends in time', async () => {
+    stand.start('s1', shell('exit 0', { timeoutMs: 300, graceMs: 200 }));
+
+    expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'exited', exitCode: 0 });
+  });
+});

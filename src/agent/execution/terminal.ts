@@ -1,0 +1,68 @@
+// A terminal without a native add-on: `script` makes one, or Python where that is missing.
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { Fault } from '#core/fault.ts';
+import { SELF_OF_SHELL } from '#core/processes.ts';
+import type { SessionSpec } from '#core/session.ts';
+import type { Environment } from './environment.ts';
+import type { Folder } from './folder.ts';
+import { DEFAULT_PATH, type FindProgram } from './programs.ts';
+
+type Terminal = NonNullable<SessionSpec['terminal']>;
+
+export interface TerminalRequest {
+  readonly command: readonly string[];
+  readonly env: Environment;
+  readonly terminal: Terminal;
+}
+
+/** As one word for a shell. */
+export function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+const isLinux = process.platform === 'linux';
+
+const PYTHON = `
+import os, pty, sys
+status = pty.spawn(sys.argv[1:])
+code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
+sys.exit(code)
+`;
+
+// `script` asks SHELL for the shell to start, so the session's own is put back within.
+function innerScript(folder: Folder, { command, env, terminal }: TerminalRequest): string {
+  const shell = env.SHELL;
+  return [
+    SELF_OF_SHELL,
+    `echo "$$ $(command -p tty) | $s" >${quote(`${folder.path}/terminal`)}`,
+    `command -p stty sane cols ${size(terminal.columns, 80)} rows ${size(terminal.rows, 24)}`,
+    shell === undefined ? 'unset SHELL' : `SHELL=${quote(shell)}`,
+    `exec ${command.map(quote).join(' ')}`,
+    '',
+  ].join('\n');
+}
+
+function size(count: number, otherwise: number): number {
+  return Number.isInteger(count) && count > 0 && count < 10_000 ? count : otherwise;
+}
+
+/** The command that runs the session's own within a new terminal; stdin and stdout are then the terminal's. */
+export function terminalCommand(folder: Folder, request: TerminalRequest, find: FindProgram): readonly string[] {
+  const script = find('script', DEFAULT_PATH);
+  const python = find('python3', `${DEFAULT_PATH}:${request.env.PATH}`);
+  if (!script && !python)
+    throw new Fault('unsupported', 'This worker has no program that makes a terminal.', {
+      remedy: 'Install `script` (package util-linux or bsdutils) or python3 on it, or run without a terminal.',
+    });
+  writeFileSync(folder.innerPath, innerScript(folder, request), { mode: 0o600 });
+  if (!script) return [python as string, '-c', PYTHON, '/bin/sh', folder.innerPath];
+  if (!isLinux) return [script, '-q', '/dev/null', '/bin/sh', folder.innerPath];
+  return [script, '-qefc', `exec /bin/sh ${quote(folder.innerPath)}`, '/dev/null'];
+}
+
+/** Tells the terminal its size; the kernel then tells the programs on it. */
+export function resizeTerminal(device: string, { columns, rows }: Pick<Terminal, 'columns' | 'rows'>): void {
+  const words = [isLinux ? '-F' : '-f', device, 'cols', `${size(columns, 80)}`, 'rows', `${size(rows, 24)}`];
+  execFile('stty', words, () => {});
+}

@@ -1,0 +1,89 @@
+// A worker's folder in a temporary place, with everything that was said about its sessions.
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AgentReport } from '#core/agent-link.ts';
+import { systemClock } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
+import { silentLog } from '#core/log.ts';
+import type { SessionSpec } from '#core/session.ts';
+import type { Execution } from '../execution.ts';
+import { openFolder } from './folder.ts';
+import { type ExecutionOptions, openExecution } from './open.ts';
+import { endAll } from './signals.ts';
+
+export function aSpec(command: readonly string[], more: Partial<SessionSpec> = {}): SessionSpec {
+  return { command, env: {}, stdin: false, priority: 0, labels: {}, graceMs: 5_000, retries: 0, ...more };
+}
+
+const PATIENCE_MS = 10_000;
+
+/** Resolves with the first answer that is not undefined. */
+export async function until<T>(what: string, ask: () => T | undefined): Promise<T> {
+  const deadlineMs = systemClock.monotonic() + PATIENCE_MS;
+  for (;;) {
+    const answer = ask();
+    if (answer !== undefined) return answer;
+    if (systemClock.monotonic() > deadlineMs) throw new Fault('unavailable', `Waited in vain for ${what}.`);
+    await systemClock.sleep(5);
+  }
+}
+
+export interface Stand {
+  readonly workDir: string;
+  readonly reports: AgentReport[];
+  execution: Execution;
+  start(session: string, spec: SessionSpec, attempt?: number): void;
+  said<Is extends AgentReport['is']>(session: string, is: Is): Promise<Extract<AgentReport, { is: Is }>>;
+  /** All output told so far, each number once. */
+  text(session: string, stream?: 'stdout' | 'stderr'): string;
+  textHas(session: string, part: string): Promise<void>;
+  sessionPath(session: string, attempt?: number): string;
+  close(): void;
+}
+
+export function newWorkDir(): string {
+  return mkdtempSync(join(tmpdir(), 'muster-execution-'));
+}
+
+/** Ends every process of that folder's sessions, then removes it: nothing stays behind, even when a test fails. */
+export function clearWorkDir(workDir: string): void {
+  const sessions = join(workDir, 'sessions');
+  for (const name of existsSync(sessions) ? readdirSync(sessions) : []) {
+    const folder = openFolder(join(sessions, name));
+    const record = folder.readRecord();
+    if (record) endAll({ processes: folder.readProcesses(record), terminal: folder.readTerminal(record) });
+  }
+  rmSync(workDir, { recursive: true, force: true });
+}
+
+export async function openStand(options: Partial<ExecutionOptions> = {}): Promise<Stand> {
+  const workDir = options.workDir ?? newWorkDir();
+  const reports: AgentReport[] = [];
+  const report = (said: AgentReport): void => void reports.push(said);
+  const settings = { slots: 4, clock: systemClock, log: silentLog, report, ...options, workDir };
+  const pieces = (session: string, stream?: 'stdout' | 'stderr'): Uint8Array[] => {
+    const outputs = reports.filter((said) => said.is === 'output').filter((said) => said.session === session);
+    const bySeq = new Map(outputs.map((said) => [said.seq, said] as const));
+    const sorted = [...bySeq.values()].toSorted((a, b) => a.seq - b.seq);
+    return sorted.filter((said) => stream === undefined || said.stream === stream).map((said) => said.data);
+  };
+  const text: Stand['text'] = (session, stream) => Buffer.concat(pieces(session, stream)).toString();
+  const execution = await openExecution(settings);
+  return {
+    workDir,
+    reports,
+    execution,
+    start: (session, spec, attempt = 1) => execution.handle({ do: 'start', session, attempt, spec }),
+    said: <Is extends AgentReport['is']>(session: string, is: Is) =>
+      until(
+        `"${is}" of ${session}`,
+        () => reports.find((said) => said.session === session && said.is === is) as Extract<AgentReport, { is: Is }>,
+      ),
+    text,
+    textHas: (session, part) =>
+      until(`"${part}" from ${session}`, () => (text(session).includes(part) ? true : undefined)).then(() => {}),
+    sessionPath: (session, attempt = 1) => join(workDir, 'sessions', `${session}.${attempt}`),
+    close: () => clearWorkDir(workDir),
+  };
+}

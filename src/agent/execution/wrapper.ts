@@ -1,0 +1,100 @@
+// The small shell that stands over each command. It outlives the agent: it writes down who it is before the command
+// starts, waits for it, and writes down how it ended. Everything here is POSIX sh with `cat` and `mkfifo`.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { SELF_OF_SHELL } from '#core/processes.ts';
+import type { Folder } from './folder.ts';
+
+// $1 folder, $2 folder of the pipes, $3 file for our number, $4 mkfifo, $5 cat, $6 set where stdin is open; the command.
+// A polite signal to the group must not end this shell before it has written the exit code; one that comes before the
+// command has started keeps it from starting.
+const BEGIN = `
+d=$1 q=$2 p=$3 mkfifo=$4 cat=$5 open=$6
+shift 6
+trap : INT HUP QUIT
+trap t=143 TERM
+a= b= t=
+`;
+
+// The command writes into pipes, never into our files: \`> /dev/stderr\` in a script would empty a file.
+const CARRY = `
+"$mkfifo" -m 600 "$q/o" "$q/e" || kill -KILL 0
+(trap '' TERM INT HUP QUIT; exec "$cat" <"$q/o" >>"$d/out") & a=$!
+(trap '' TERM INT HUP QUIT; exec "$cat" <"$q/e" >>"$d/err") & b=$!
+exec 5>"$q/o" 6>"$q/e"
+`;
+
+// Somebody must hold the writing end, or the end of the agent would be the end of stdin. He lets go when told by \`eof\`.
+const INPUT = `
+if [ "$open" ]; then
+  "$mkfifo" -m 600 "$q/in" "$q/eof" || kill -KILL 0
+  (trap '' TERM INT HUP QUIT; : <"$q/eof") 4>"$q/in" &
+  exec <"$q/in"
+fi
+`;
+
+// With -C the file must be new: whoever finds it taken has been given up by a restarted agent and must not run.
+const CLAIM = `
+${SELF_OF_SHELL}
+set -C
+echo "$$ $a $b | $s" >"$p" || kill -KILL 0
+set +C
+`;
+
+// \`exec\` in a subshell takes no built-in of the shell for a command.
+const run = (redirections: string): string => `
+if [ "$t" ]; then code=$t; else
+  (exec "$@") ${redirections}
+  code=$?
+fi
+`;
+
+// What is left of the group goes with us. Where the disk is full, our own exit code tells the agent.
+const END = `
+trap '' TERM INT HUP QUIT
+echo "$code" >"$d/exit"
+exec 5>&- 6>&-
+[ "$a" ] && wait $a $b
+[ -s "$d/exit" ] && kill -KILL 0
+exit "$code"
+`;
+
+// The shell's own notices ("Terminated") are no output of the command.
+const HUSH = 'exec 3>&2 2>/dev/null\n';
+
+const PLAIN = BEGIN + INPUT + CARRY + CLAIM + run('>&5 2>&6 5>&- 6>&-') + END;
+const TERMINAL = BEGIN + HUSH + INPUT + CLAIM + run('2>&3 3>&-') + END;
+
+export interface WrapperTools {
+  readonly mkfifo: string;
+  readonly cat: string;
+}
+
+export interface Command {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  readonly hasInput: boolean;
+  readonly hasTerminal: boolean;
+}
+
+/** Starts the command below a shell of its own session and group; nothing of ours but its files reaches it. */
+export function spawnWrapper(
+  folder: Folder,
+  launch: number,
+  { tools, command }: { tools: WrapperTools; command: Command },
+): ChildProcess {
+  const files = command.hasTerminal ? [folder.outPath, folder.errPath].map((path) => openSync(path, 'a', 0o600)) : [];
+  const paths = [folder.path, folder.pipesPath(launch), folder.pidPath(launch)];
+  const words = [...paths, tools.mkfifo, tools.cat, command.hasInput ? 'open' : '', ...command.argv];
+  try {
+    return spawn('/bin/sh', ['-c', command.hasTerminal ? TERMINAL : PLAIN, 'muster', ...words], {
+      cwd: command.cwd,
+      env: command.env,
+      detached: true,
+      stdio: ['ignore', files[0] ?? 'ignore', files[1] ?? 'ignore'],
+    });
+  } finally {
+    for (const file of files) closeSync(file);
+  }
+}

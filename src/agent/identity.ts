@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises';
+import type { NetworkInterfaceInfo } from 'node:os';
+import { join } from 'node:path';
+import { writeDurably } from '#core/durable-file.ts';
+import { Fault } from '#core/fault.ts';
+import { shortId } from '#core/id.ts';
+import type { Random } from '#core/random.ts';
+
+export interface NameSources {
+  /** From the agent's file. */
+  readonly configured?: string | undefined;
+  /** From the environment. */
+  readonly given?: string | undefined;
+  readonly hostname: string;
+}
+
+/** Must be the name under which the machine was asked for; a random one where nothing tells. */
+export function agentName({ configured, given, hostname }: NameSources, random: Random): string {
+  return configured || given || hostname.split('.')[0] || shortId(random, 16);
+}
+
+const KEY_BYTES = 32;
+const KEY = /^[0-9a-f]{64}$/;
+
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+
+async function readKey(path: string): Promise<string | undefined> {
+  try {
+    return (await readFile(path, 'utf8')).trim();
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new Fault('denied', `The agent's key ${path} cannot be read.`, {
+      cause: thrown,
+      at: path,
+      remedy: 'Run the agent as the owner of that file.',
+    });
+  }
+}
+
+/** The key by which the server knows this agent again: made at its first start, durable before it is ever shown. */
+export async function ownKey(workDir: string, random: Random): Promise<string> {
+  const path = join(workDir, 'agent.key');
+  const kept = await readKey(path);
+  if (kept === undefined) {
+    const made = hex(random.bytes(KEY_BYTES));
+    await writeDurably(path, `${made}\n`);
+    return made;
+  }
+  if (KEY.test(kept)) return kept;
+  throw new Fault('invalid', `The agent's key ${path} is damaged.`, {
+    at: path,
+    remedy: 'Restore it; without it this worker must be replaced by a new one.',
+  });
+}
+
+type Interfaces = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
+
+/** The first address of this machine that others may reach; empty where there is none. */
+export function ownAddress(interfaces: Interfaces): string {
+  const all = Object.values(interfaces).flatMap((addresses) => addresses ?? []);
+  return all.find(({ internal, family }) => !internal && family === 'IPv4')?.address ?? '';
+}

@@ -1,0 +1,38 @@
+import type { Clock } from '#core/clock.ts';
+
+export const DEFAULT_LEASE_MS = 30 * 60_000;
+
+/** How long an agent goes on without the server. It runs from the start, and from each loss of the connection. */
+export interface Lease {
+  /** The server may set the length, where the machine's own file does not. */
+  connected(lengthMs?: number): void;
+  lost(): void;
+  stop(): void;
+}
+
+export function startLease(clock: Clock, ownLengthMs: number | undefined, expired: () => void): Lease {
+  let lengthMs = ownLengthMs ?? DEFAULT_LEASE_MS;
+  let cancel = (): void => {};
+  let isRunning = false;
+
+  function run(): void {
+    if (isRunning) return;
+    isRunning = true;
+    cancel = clock.alarm(lengthMs, expired);
+  }
+
+  function stop(): void {
+    isRunning = false;
+    cancel();
+  }
+
+  run();
+  return {
+    connected(newLengthMs) {
+      stop();
+      if (ownLengthMs === undefined && newLengthMs) lengthMs = newLengthMs;
+    },
+    lost: run,
+    stop,
+  };
+}

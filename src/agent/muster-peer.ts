@@ -1,0 +1,48 @@
+import type { AgentCommand } from '#core/agent-link.ts';
+import type { Clock } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
+import type { Log } from '#core/log.ts';
+import { AgentUpdateRequestSchema } from '../broker/gen/velda/broker_pb.ts';
+import { decodeCommand } from '../broker/wire/commands.ts';
+import { messageOf } from '../broker/wire/frame.ts';
+import { createOutbox } from '../broker/wire/outbox.ts';
+import { encodeReport } from '../broker/wire/reports.ts';
+import type { ClientStream } from './dial.ts';
+import type { Peer } from './peer.ts';
+
+const BATCH_BYTES = 512 * 1024;
+const REPORTS = AgentUpdateRequestSchema.field.reports.number;
+
+export interface MusterPeerOptions {
+  readonly stream: Pick<ClientStream, 'write'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  obey(command: AgentCommand): void;
+}
+
+/** A broker of our own: reports and commands in batches, output until it is acknowledged. */
+export function openMusterPeer({ stream, clock, log, obey }: MusterPeerOptions): Peer {
+  const outbox = createOutbox({
+    clock,
+    batchBytes: BATCH_BYTES,
+    // What runs hands on only so much before it is acknowledged.
+    limitBytes: Number.POSITIVE_INFINITY,
+    send: (batch, sent) => stream.write(messageOf(REPORTS, batch), sent),
+    overflowed: () => {},
+  });
+  return {
+    report: (report) => outbox.push(encodeReport(report)),
+    hear(answer) {
+      for (const entry of answer.commands) {
+        try {
+          const command = decodeCommand(entry);
+          if (command) obey(command);
+          else log('warn', 'command of an unknown kind', { session: entry.session });
+        } catch (thrown) {
+          log('error', 'command makes no sense', { session: entry.session, error: Fault.from(thrown).message });
+        }
+      }
+    },
+    close: () => outbox.close(),
+  };
+}

@@ -1,0 +1,166 @@
+// An agent on the virtual clock with a broker of a few lines, and sessions that end when a test says so.
+import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import type { AgentCommand, AgentReport } from '#core/agent-link.ts';
+import type { Fault } from '#core/fault.ts';
+import { silentLog } from '#core/log.ts';
+import { seededRandom } from '#core/random.ts';
+import { VirtualClock } from '#core/virtual-clock.ts';
+import {
+  type AgentUpdateRequest,
+  AgentUpdateRequestSchema,
+  AgentUpdateResponseSchema,
+} from '../broker/gen/velda/broker_pb.ts';
+import { encodeCommand } from '../broker/wire/commands.ts';
+import { messageOf } from '../broker/wire/frame.ts';
+import { type AgentEnd, type RunningAgent, startAgent } from './agent.ts';
+import type { Line, StreamEvents } from './dial.ts';
+import type { OpenExecution } from './execution.ts';
+
+/** A broker of a few lines: keeps what it hears, says what it is told to say. */
+export interface FakeCall {
+  readonly heard: AgentUpdateRequest[];
+  isHalfClosed: boolean;
+  isCancelled: boolean;
+  say(message: MessageInitShape<typeof AgentUpdateResponseSchema>): void;
+  command(...commands: AgentCommand[]): void;
+  end(code: number, details?: string): void;
+}
+
+export function openScene(options: { leaseMs?: number } = {}) {
+  const clock = new VirtualClock();
+  const calls: FakeCall[] = [];
+  const handled: AgentCommand[] = [];
+  const kept: { session: string; attempt: number }[] = [];
+  const scene = { running: 0, replays: 0, isDraining: false, killed: false, dialFault: undefined as Fault | undefined };
+  let drained: (() => void)[] = [];
+  let report: (said: AgentReport) => void = () => {};
+
+  const openExecution: OpenExecution = async (given) => {
+    report = given.report;
+    // As a real one does for what a former agent left: before anybody can hear it.
+    report({ is: 'started', session: 'old', attempt: 1 });
+    return {
+      handle: (command) => {
+        handled.push(command);
+        if (command.do === 'ack' && command.result) kept.splice(0);
+      },
+      executions: () => [...kept],
+      replay: () => {
+        scene.replays += 1;
+      },
+      get running() {
+        return scene.running;
+      },
+      drain: (kill) => {
+        scene.isDraining = true;
+        scene.killed ||= kill;
+        if (kill) finishSessions();
+        return scene.running === 0 ? Promise.resolve() : new Promise((resolve) => drained.push(resolve));
+      },
+    };
+  };
+
+  function finishSessions(): void {
+    scene.running = 0;
+    for (const resolve of drained) resolve();
+    drained = [];
+  }
+
+  function open(events: StreamEvents): FakeCall & { write(bytes: Uint8Array, written: () => void): void } {
+    let isOver = false;
+    const end = (code: number, details = ''): void => {
+      if (isOver) return;
+      isOver = true;
+      clock.soon(() => events.ended({ code, details }));
+    };
+    const say: FakeCall['say'] = (message) =>
+      events.message(toBinary(AgentUpdateResponseSchema, create(AgentUpdateResponseSchema, message)));
+    return {
+      heard: [],
+      isHalfClosed: false,
+      isCancelled: false,
+      say,
+      command: (...commands) =>
+        events.message(messageOf(AgentUpdateResponseSchema.field.commands.number, commands.map(encodeCommand))),
+      end,
+      write(bytes, written) {
+        this.heard.push(fromBinary(AgentUpdateRequestSchema, bytes));
+        clock.soon(written);
+      },
+    };
+  }
+
+  const line: Line = {
+    open(_, __, events) {
+      const call = open(events);
+      calls.push(call);
+      return {
+        write: (bytes, written) => call.write(bytes, written),
+        halfClose: () => {
+          call.isHalfClosed = true;
+        },
+        cancel: () => {
+          call.isCancelled = true;
+          call.end(1, 'Cancelled.');
+        },
+      };
+    },
+    close: () => {},
+  };
+
+  const started = startAgent({
+    self: {
+      name: 'a1',
+      hostname: 'h',
+      address: '10.0.0.1',
+      pool: 'local',
+      slots: 2,
+      labels: { zone: 'a' },
+      version: '1',
+    },
+    workDir: '/nowhere',
+    leaseMs: options.leaseMs,
+    headers: async () => ({}),
+    openExecution,
+    openLine: async () => {
+      if (scene.dialFault) throw scene.dialFault;
+      return line;
+    },
+    clock,
+    random: { ...seededRandom(1), next: () => 0.5 },
+    log: silentLog,
+  });
+  const call = (at = calls.length - 1): FakeCall => calls[at] as FakeCall;
+  const welcome = (leaseMs = 60_000): void =>
+    call().say({ serverInfo: { version: '1' }, musterServer: { cluster: 'c', leaseMs: BigInt(leaseMs) } });
+  return {
+    clock,
+    calls,
+    call,
+    welcome,
+    handled,
+    kept,
+    scene,
+    started,
+    finishSessions,
+    report: (said: AgentReport) => report(said),
+  };
+}
+
+export type Scene = ReturnType<typeof openScene>;
+
+/** One that the broker has let in. */
+export async function joined(
+  options: { leaseMs?: number } = {},
+): Promise<Scene & { agent: RunningAgent; end: () => AgentEnd | undefined }> {
+  const scene = openScene(options);
+  const agent = await scene.started;
+  let end: AgentEnd | undefined;
+  void agent.ended.then((how) => {
+    end = how;
+  });
+  await scene.clock.settle();
+  scene.welcome();
+  await scene.clock.settle();
+  return { ...scene, agent, end: () => end };
+}

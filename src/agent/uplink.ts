@@ -1,0 +1,120 @@
+import type { AgentCommand, AgentReport } from '#core/agent-link.ts';
+import type { Clock } from '#core/clock.ts';
+import { FAULTS, Fault } from '#core/fault.ts';
+import type { Log } from '#core/log.ts';
+import type { Random } from '#core/random.ts';
+import { type Ending, isRefusal, reconnectDelayMs } from './backoff.ts';
+import { type Connection, type ConnectionOptions, openConnection, type Welcome } from './connection.ts';
+import type { Line } from './dial.ts';
+import type { VeldaTask } from './velda-peer.ts';
+
+export interface UplinkOptions {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly tasks: Map<string, VeldaTask>;
+  /** Dials anew; called for each connection. */
+  openLine(): Promise<Line>;
+  /** The first message, as of now. */
+  hello(): ConnectionOptions['hello'];
+  /** We are in, and the broker has heard this first message. */
+  accepted(welcome: Welcome | undefined, hello: ConnectionOptions['hello']): void;
+  /** The connection that we were in by has ended. */
+  lost(): void;
+  /** The newest connection has ended, and will be made again. */
+  failed(ending: Ending): void;
+  obey(command: AgentCommand): void;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+/** The way to the broker, made again whenever it breaks. */
+export interface Uplink {
+  /** Dropped while we are not in: whoever reports says it again then. */
+  report(report: AgentReport): void;
+  readonly isIn: boolean;
+  /** Joins anew with a new first message; the newer connection takes the place of the present one. */
+  rejoin(): void;
+  /** Says farewell and stays away; resolves when the broker has taken note, or has had its time. */
+  leave(): Promise<void>;
+}
+
+const LEAVING_MS = 2_000;
+
+export function openUplink(options: UplinkOptions): Uplink {
+  const { clock, log } = options;
+  let accepted: Connection | undefined;
+  let latest: Connection | undefined;
+  // Counts dials: what belongs to an older one is of no interest any more.
+  let newest = 0;
+  let failures = 0;
+  let cancelRetry = (): void => {};
+  let left: (() => void) | undefined;
+
+  async function connect(): Promise<void> {
+    newest += 1;
+    const dial = newest;
+    cancelRetry();
+    try {
+      const line = await options.openLine();
+      if (dial === newest && !left) join(line, dial);
+      else line.close();
+    } catch (thrown) {
+      const fault = Fault.from(thrown);
+      if (dial === newest) failed({ code: FAULTS[fault.kind].grpc, details: `${fault.message} ${fault.remedy}` });
+    }
+  }
+
+  function join(line: Line, dial: number): void {
+    const hello = options.hello();
+    const connection: Connection = openConnection({
+      ...options,
+      line,
+      hello,
+      accepted(welcome) {
+        accepted = connection;
+        failures = 0;
+        options.accepted(welcome, hello);
+      },
+      ended(ending) {
+        if (accepted === connection) {
+          accepted = undefined;
+          options.lost();
+        }
+        if (dial === newest) failed(ending);
+      },
+    });
+    latest = connection;
+  }
+
+  function failed(ending: Ending): void {
+    if (left) return left();
+    const retryInMs = Math.round(reconnectDelayMs(ending, failures, options.random));
+    failures += 1;
+    const level = isRefusal(ending) ? 'error' : 'warn';
+    log(level, 'not connected', { code: ending.code, error: ending.details, retryInMs });
+    cancelRetry = clock.alarm(retryInMs, () => void connect());
+    options.failed(ending);
+  }
+
+  void connect();
+  return {
+    report: (report) => accepted?.report(report),
+    get isIn() {
+      return accepted !== undefined;
+    },
+    rejoin: () => void connect(),
+    async leave() {
+      cancelRetry();
+      const last = accepted;
+      const gone = new Promise<void>((resolve) => (left = resolve));
+      if (!last) return latest?.cancel();
+      last.leave();
+      const cancel = clock.alarm(LEAVING_MS, () => {
+        last.cancel();
+        left?.();
+      });
+      await gone;
+      cancel();
+    },
+  };
+}

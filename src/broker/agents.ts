@@ -1,0 +1,73 @@
+import type { AgentCommand, AgentLink } from '#core/agent-link.ts';
+import { Fault } from '#core/fault.ts';
+
+/** One agent's open stream. */
+export interface Connection {
+  readonly name: string;
+  readonly epoch: number;
+  readonly peerAddress: string;
+  send(command: AgentCommand): void;
+  /** Ends the stream: well, or with the status of a fault. */
+  end(fault?: Fault): void;
+}
+
+/** The streams of all connected agents, one for each name. */
+export interface Agents extends AgentLink {
+  /** The newest connection of a name stays; false where this one is not it. */
+  admit(connection: Connection): boolean;
+  /** Only if it is still this one. */
+  remove(connection: Connection): void;
+  get(name: string): Connection | undefined;
+  all(): Iterable<Connection>;
+  readonly size: number;
+}
+
+const supersededBy = 'A newer connection of this agent took its place.';
+
+export function createAgents(): Agents {
+  const byName = new Map<string, Connection>();
+  return {
+    admit(connection) {
+      const other = byName.get(connection.name);
+      if (other && other.epoch > connection.epoch) return false;
+      byName.set(connection.name, connection);
+      other?.end(new Fault('conflict', supersededBy, { remedy: 'See that no two agents run under one name.' }));
+      return true;
+    },
+    remove(connection) {
+      if (byName.get(connection.name) === connection) byName.delete(connection.name);
+    },
+    send(name, command) {
+      const connection = byName.get(name);
+      connection?.send(command);
+      return connection !== undefined;
+    },
+    dismiss(name, why) {
+      const connection = byName.get(name);
+      if (!connection) return;
+      byName.delete(name);
+      connection.end(new Fault('denied', why));
+    },
+    get: (name) => byName.get(name),
+    all: () => byName.values(),
+    get size() {
+      return byName.size;
+    },
+  };
+}
+
+/** A link that can be handed out before the broker is there; until it is attached no agent is connected. */
+export interface LateAgentLink extends AgentLink {
+  attach(link: AgentLink): void;
+}
+
+export function createAgentLink(): LateAgentLink {
+  let attached: AgentLink | undefined;
+  return {
+    attach(link) {
+      attached = link;
+    },
+    send: (agent, command) => attached?.send(agent, command) ?? false,
+    dismiss: (agent, why) => attached?.dismiss(agent, why),
+  };
+}

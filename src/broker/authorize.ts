@@ -1,0 +1,17 @@
+import type { Role } from '#core/access.ts';
+import type { Actor } from '#core/journal.ts';
+import type { Caller } from './transport.ts';
+
+/** Lets a caller with that role in, or throws a `Fault`. */
+export type Authorize = (
+  proof: { readonly token: string | undefined; readonly peerAddress: string },
+  role: Role,
+) => Actor | Promise<Actor>;
+
+export function bearerOf(caller: Caller): string | undefined {
+  return /^Bearer\s+(\S+)\s*$/i.exec(caller.header('authorization') ?? '')?.[1];
+}
+
+export async function authorized(authorize: Authorize, caller: Caller, role: Role): Promise<Actor> {
+  return authorize({ token: bearerOf(caller), peerAddress: caller.peerAddress }, role);
+}

@@ -1,0 +1,108 @@
+import type { Duplex } from 'node:stream';
+import type { AgentReport } from '#core/agent-link.ts';
+import type { Clock } from '#core/clock.ts';
+import type { Log } from '#core/log.ts';
+import type { Store } from '#core/store.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import type { Workers } from '../workers/workers.ts';
+import { serveAgent } from './agent-stream.ts';
+import { createAgents, type LateAgentLink } from './agents.ts';
+import type { Authorize } from './authorize.ts';
+import { openGrpc } from './grpc.ts';
+import { type LaunchFault, poolCalls } from './pool-calls.ts';
+import { sessionCalls } from './session-calls.ts';
+import type { Handler } from './transport.ts';
+import { unsupported } from './unary.ts';
+import { createVeldaOutput } from './velda-output.ts';
+
+export { createAgentLink, type LateAgentLink } from './agents.ts';
+
+// A dead machine is found within their sum, however quiet its agent was.
+const PING_EVERY_MS = 20_000;
+const PING_TIMEOUT_MS = 10_000;
+const STOP_GRACE_MS = 2_000;
+
+export interface BrokerDeps {
+  /** Made first by `createAgentLink`; from now on it reaches the agents of this broker. */
+  readonly link: LateAgentLink;
+  readonly workers: Pick<Workers, 'join' | 'leave'>;
+  readonly sessions: Pick<Sessions, 'agentJoined' | 'report' | 'submit' | 'kill'>;
+  readonly view: Pick<Store['view'], 'pools' | 'sessions' | 'agents'>;
+  /** Resolves when all that the views show is durable; awaited before they are shown. */
+  durable(): Promise<void>;
+  readonly authorize: Authorize;
+  /** Why a pool (by its id) could not get its last machine, while that is so. */
+  readonly launchFault?: (pool: string) => LaunchFault | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly version: string;
+  readonly cluster: string;
+  /** How long an agent that is cut off goes on by itself. */
+  readonly leaseMs: number;
+  readonly pingEveryMs?: number;
+  readonly pingTimeoutMs?: number;
+}
+
+/** Where agents join and sessions reach them. */
+export interface Broker {
+  /** Takes over an accepted connection; a secured one after its handshake. */
+  accept(socket: Duplex): void;
+  readonly connectedAgents: number;
+  /** Ends every stream well, so that agents come back at once, and then drops what remains. */
+  stop(): Promise<void>;
+}
+
+/** What Velda's command line may ask of its own server and Muster does not answer. */
+const NOT_HERE: Readonly<Record<string, readonly [methods: string, remedy: string]>> = {
+  BrokerService: ['SetTag', 'Give a session its labels when it starts: `muster run --label`.'],
+  TaskService: [
+    'GetTask ListTasks SearchTasks RunTask CancelJob WatchTask Logs',
+    'A task is a session here: see `muster session ls` and `muster session logs`.',
+  ],
+  InstanceService: [
+    'CreateInstance GetInstance GetInstanceByName DeleteInstance ListInstances CreateSnapshot DeleteSnapshot ListImages CreateImage DeleteImage',
+    'Muster keeps no instances; name a number where one is asked for.',
+  ],
+};
+
+function refusals(): Record<string, Handler> {
+  return Object.fromEntries(
+    Object.entries(NOT_HERE).flatMap(([service, [methods, remedy]]) =>
+      methods
+        .split(' ')
+        .map((method) => [
+          `/velda.${service}/${method}`,
+          unsupported(`Muster does not serve ${service}.${method}.`, remedy),
+        ]),
+    ),
+  );
+}
+
+export function startBroker(deps: BrokerDeps): Broker {
+  const { workers, sessions, view, clock, log, version, cluster, leaseMs } = deps;
+  const agents = createAgents();
+  const report = (agent: string, said: AgentReport): void => sessions.report(agent, said);
+  const output = createVeldaOutput({ view, agents, clock, report });
+  const server = { version, cluster, leaseMs };
+  const handlers: Record<string, Handler> = {
+    ...refusals(),
+    ...sessionCalls(deps),
+    ...poolCalls({ ...deps, launchFault: deps.launchFault ?? (() => undefined) }),
+    '/velda.BrokerService/AgentUpdate': (stream) =>
+      serveAgent(stream, { workers, sessions, view, agents, output, server, clock, log }),
+    '/velda.TaskLogService/PushLogs': output.pushLogs,
+  };
+  const { pingEveryMs = PING_EVERY_MS, pingTimeoutMs = PING_TIMEOUT_MS } = deps;
+  const transport = openGrpc(handlers, { pingEveryMs, pingTimeoutMs, clock, log });
+  deps.link.attach(agents);
+  return {
+    accept: (socket) => transport.accept(socket),
+    get connectedAgents() {
+      return agents.size;
+    },
+    async stop() {
+      for (const connection of agents.all()) connection.end();
+      await transport.stop(STOP_GRACE_MS);
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { expect, test } from 'vitest';
+import type { AgentReport } from '#core/agent-link.ts';
+import { silentLog } from '#core/log.ts';
+import { VirtualClock } from '#core/virtual-clock.ts';
+import { type AgentUpdateResponse, AgentUpdateResponseSchema } from './gen/velda/broker_pb.ts';
+import { openMusterWire } from './muster-wire.ts';
+import { decodeCommand } from './wire/commands.ts';
+
+function aWire() {
+  const clock = new VirtualClock();
+  const sent: AgentUpdateResponse[] = [];
+  const reports: AgentReport[] = [];
+  const wire = openMusterWire({
+    stream: {
+      write(bytes, written) {
+        expect(bytes.length).toBeLessThanOrEqual(4 * 1024 * 1024);
+        sent.push(fromBinary(AgentUpdateResponseSchema, bytes));
+        clock.soon(written);
+      },
+    },
+    server: { version: '1', cluster: 'c', leaseMs: 1 },
+    clock,
+    log: silentLog,
+    report: (report) => void reports.push(report),
+    fail: () => {},
+  });
+  return { clock, sent, reports, wire };
+}
+
+test('much input is cut into messages that an agent takes, and only the last piece is the last', async () => {
+  const { clock, sent, wire } = aWire();
+  const data = new Uint8Array(5 * 1024 * 1024 + 1).map((_, at) => at % 251);
+
+  wire.send({ do: 'input', session: 's1', data, isLast: true });
+  await clock.settle();
+
+  const pieces = sent
+    .flatMap(({ commands }) => commands.map(decodeCommand))
+    .flatMap((command) => (command?.do === 'input' ? [command] : []));
+  expect(Buffer.concat(pieces.map((piece) => piece.data)).equals(data)).toBe(true);
+  expect(pieces.map((piece) => piece.isLast).indexOf(true)).toBe(pieces.length - 1);
+});
+
+test('a session that no message can hold is refused, and not at once', async () => {
+  const { clock, sent, reports, wire } = aWire();
+  const spec = {
+    command: ['x'.repeat(4 * 1024 * 1024)],
+    env: {},
+    stdin: false,
+    priority: 0,
+    labels: {},
+    graceMs: 1,
+    retries: 0,
+  };
+
+  wire.send({ do: 'start', session: 's1', attempt: 3, spec });
+  expect(reports).toEqual([]);
+  await clock.settle();
+
+  expect(reports).toEqual([{ is: 'refused', session: 's1', attempt: 3, why: expect.stringContaining('bytes') }]);
+  expect(sent).toEqual([]);
+});

@@ -1,0 +1,70 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import type { AgentCommand } from '#core/agent-link.ts';
+import { Fault } from '#core/fault.ts';
+import { AgentUpdateResponseSchema } from './gen/velda/broker_pb.ts';
+import { encodeCommand } from './wire/commands.ts';
+import { LONGEST_MESSAGE_BYTES, messageOf } from './wire/frame.ts';
+import { createOutbox } from './wire/outbox.ts';
+import { decodeReport } from './wire/reports.ts';
+import { WAITING_LIMIT_BYTES, type Wire, type WireOptions } from './wire.ts';
+
+const BATCH_BYTES = 512 * 1024;
+const INPUT_BYTES = 256 * 1024;
+const HEADROOM_BYTES = 1_024;
+const COMMANDS = AgentUpdateResponseSchema.field.commands.number;
+
+/** Bytes for stdin may be more than one message holds. */
+function* pieces(command: AgentCommand): Iterable<AgentCommand> {
+  if (command.do !== 'input' || command.data.length <= INPUT_BYTES) return yield command;
+  for (let at = 0; at < command.data.length; at += INPUT_BYTES) {
+    const isEnd = at + INPUT_BYTES >= command.data.length;
+    yield { ...command, data: command.data.subarray(at, at + INPUT_BYTES), isLast: isEnd && command.isLast };
+  }
+}
+
+/** Speaks to agents of our own: commands and reports in batches. */
+export function openMusterWire(options: WireOptions): Wire {
+  const { stream, clock, log, server } = options;
+  const outbox = createOutbox({
+    clock,
+    batchBytes: BATCH_BYTES,
+    limitBytes: WAITING_LIMIT_BYTES,
+    send: (batch, sent) => stream.write(messageOf(COMMANDS, batch), sent),
+    overflowed: () => options.fail(new Fault('throttled', 'The agent does not read what is sent to it.')),
+  });
+
+  function refuse(command: AgentCommand, bytes: number): void {
+    log('warn', 'command too large for the wire', { do: command.do, bytes });
+    if (command.do !== 'start') return;
+    const why = `The request has ${bytes} bytes; at most ${LONGEST_MESSAGE_BYTES} can be sent to an agent.`;
+    // Not at once: whoever sends is in the middle of its own work.
+    clock.soon(() => options.report({ is: 'refused', session: command.session, attempt: command.attempt, why }));
+  }
+
+  return {
+    greet() {
+      const musterServer = {
+        cluster: server.cluster,
+        leaseMs: BigInt(Math.round(server.leaseMs)),
+        timeMs: BigInt(Math.round(clock.now())),
+      };
+      const first = create(AgentUpdateResponseSchema, { serverInfo: { version: server.version }, musterServer });
+      stream.write(toBinary(AgentUpdateResponseSchema, first), () => {});
+    },
+    send(command) {
+      for (const piece of pieces(command)) {
+        const bytes = encodeCommand(piece);
+        if (bytes.length > LONGEST_MESSAGE_BYTES - HEADROOM_BYTES) refuse(piece, bytes.length);
+        else outbox.push(bytes);
+      }
+    },
+    hear(message) {
+      for (const entry of message.reports) {
+        const report = decodeReport(entry);
+        if (report) options.report(report);
+        else log('warn', 'report of an unknown kind', { session: entry.session });
+      }
+    },
+    close: () => outbox.close(),
+  };
+}

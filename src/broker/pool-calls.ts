@@ -1,0 +1,109 @@
+import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import type { Clock } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
+import type { Pool } from '#core/pool.ts';
+import type { Store } from '#core/store.ts';
+import { type Authorize, authorized } from './authorize.ts';
+import { decode } from './codec.ts';
+import {
+  GetPoolRequestSchema,
+  GetPoolResponseSchema,
+  ListPoolsRequestSchema,
+  ListPoolsResponseSchema,
+  type PoolAutoscalerStatusSchema,
+  PoolStatusNotificationSchema,
+  WatchPoolStatusRequestSchema,
+} from './gen/velda/pool_pb.ts';
+import type { Handler, Stream } from './transport.ts';
+import { unary } from './unary.ts';
+import { tame } from './wire/frame.ts';
+
+const LOOK_EVERY_MS = 2_000;
+
+/** Why a pool could not get its last machine. */
+export interface LaunchFault {
+  readonly message: string;
+  readonly at: number;
+}
+
+export interface PoolCallDeps {
+  readonly view: Pick<Store['view'], 'pools'>;
+  readonly authorize: Authorize;
+  readonly clock: Clock;
+  durable(): Promise<void>;
+  launchFault(pool: string): LaunchFault | undefined;
+}
+
+/** What Velda's command line asks about pools. */
+export function poolCalls({ view, authorize, clock, durable, launchFault }: PoolCallDeps): Record<string, Handler> {
+  function find(name: string): Pool {
+    for (const pool of view.pools.by('name', name)) return pool;
+    throw new Fault('missing', `pool not found: ${tame(name, 253)}`, { remedy: 'See `muster pool ls`.' });
+  }
+
+  function statusOf(pool: Pool): MessageInitShape<typeof PoolAutoscalerStatusSchema> {
+    const fault = launchFault(pool.id);
+    return fault ? { lastAllocationError: fault.message, lastAllocationErrorTime: timestampFromMs(fault.at) } : {};
+  }
+
+  const shown = (pool: Pool) => ({
+    name: pool.name,
+    description: pool.spec.description ?? '',
+    autoscalerStatus: statusOf(pool),
+  });
+
+  /** Tells the status at first and whenever it differs, until the caller goes or the pool does. */
+  async function watch(stream: Stream, name: string, signal: AbortSignal): Promise<void> {
+    await authorized(authorize, stream.caller, 'viewer');
+    let told: string | undefined;
+    while (!signal.aborted) {
+      await durable();
+      const pool = find(name);
+      const fault = launchFault(pool.id);
+      const now = `${fault?.at} ${fault?.message}`;
+      if (now !== told) {
+        const note = create(PoolStatusNotificationSchema, { pool: name, autoscalerStatus: statusOf(pool) });
+        stream.write(toBinary(PoolStatusNotificationSchema, note), () => {});
+        told = now;
+      }
+      await clock.sleep(LOOK_EVERY_MS, signal);
+    }
+  }
+
+  return {
+    '/velda.PoolManagerService/ListPools': unary({
+      request: ListPoolsRequestSchema,
+      answer: ListPoolsResponseSchema,
+      async run(_, caller) {
+        await authorized(authorize, caller, 'viewer');
+        await durable();
+        const pools = [...view.pools.all()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+        return { pools: pools.map(shown) };
+      },
+    }),
+    '/velda.PoolManagerService/GetPool': unary({
+      request: GetPoolRequestSchema,
+      answer: GetPoolResponseSchema,
+      async run({ pool }, caller) {
+        await authorized(authorize, caller, 'viewer');
+        await durable();
+        return { pool: shown(find(pool)) };
+      },
+    }),
+    '/velda.PoolManagerService/WatchPoolStatus': (stream) => {
+      const gone = new AbortController();
+      let isAsked = false;
+      return {
+        message(bytes) {
+          if (isAsked) return;
+          isAsked = true;
+          const { pool } = decode(WatchPoolStatusRequestSchema, bytes);
+          watch(stream, pool, gone.signal).catch((thrown) => stream.end(Fault.from(thrown)));
+        },
+        halfClosed() {},
+        closed: () => gone.abort(),
+      };
+    },
+  };
+}

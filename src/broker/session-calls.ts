@@ -1,0 +1,85 @@
+import { EmptySchema } from '@bufbuild/protobuf/wkt';
+import { Fault } from '#core/fault.ts';
+import { type Session, type SessionPhase, sessionPhase } from '#core/session.ts';
+import type { Store } from '#core/store.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { type Authorize, authorized } from './authorize.ts';
+import {
+  KillSessionRequestSchema,
+  type ListSessionsRequest,
+  ListSessionsRequestSchema,
+  ListSessionsResponseSchema,
+} from './gen/velda/broker_pb.ts';
+import { ExecutionStatus_Status, ExecutionStatusSchema, SessionRequestSchema } from './gen/velda/session_pb.ts';
+import type { Handler } from './transport.ts';
+import { unary } from './unary.ts';
+import { sessionRequestOf } from './velda-request.ts';
+import { INSTANCE } from './velda-wire.ts';
+
+export interface SessionCallDeps {
+  readonly sessions: Pick<Sessions, 'submit' | 'kill'>;
+  readonly view: Pick<Store['view'], 'sessions' | 'agents'>;
+  readonly authorize: Authorize;
+  durable(): Promise<void>;
+}
+
+const STATUSES: Readonly<Record<SessionPhase, ExecutionStatus_Status>> = {
+  queued: ExecutionStatus_Status.QUEUEING,
+  starting: ExecutionStatus_Status.QUEUEING,
+  running: ExecutionStatus_Status.RUNNING,
+  unknown: ExecutionStatus_Status.STALE,
+  ended: ExecutionStatus_Status.TERMINATED,
+};
+
+/** What Velda's command line asks about sessions, answered from ours. */
+export function sessionCalls({ sessions, view, authorize, durable }: SessionCallDeps): Record<string, Handler> {
+  function shown(session: Session) {
+    const agent = session.worker === undefined ? undefined : view.agents.get(session.worker);
+    return {
+      sessionId: session.id,
+      user: session.by,
+      pool: session.poolName,
+      instanceId: INSTANCE,
+      status: STATUSES[sessionPhase(session, agent !== undefined)],
+      internalIpAddress: agent?.address ?? '',
+    };
+  }
+
+  function isAskedFor({ instanceId, serviceName }: ListSessionsRequest): boolean {
+    return (instanceId === 0n || instanceId === INSTANCE) && serviceName === '';
+  }
+
+  return {
+    '/velda.BrokerService/ListSessions': unary({
+      request: ListSessionsRequestSchema,
+      answer: ListSessionsResponseSchema,
+      async run(request, caller) {
+        await authorized(authorize, caller, 'viewer');
+        await durable();
+        return { sessions: isAskedFor(request) ? [...view.sessions.all()].map(shown) : [] };
+      },
+    }),
+    '/velda.BrokerService/KillSession': unary({
+      request: KillSessionRequestSchema,
+      answer: EmptySchema,
+      async run({ sessionId, force }, caller) {
+        const actor = await authorized(authorize, caller, 'operator');
+        if (sessionId === '') {
+          throw new Fault('invalid', 'session_id is missing.', { at: 'session_id', remedy: 'Name one session.' });
+        }
+        await sessions.kill(sessionId, force, actor);
+        return {};
+      },
+    }),
+    '/velda.BrokerService/RequestSession': unary({
+      request: SessionRequestSchema,
+      answer: ExecutionStatusSchema,
+      async run(request, caller) {
+        const actor = await authorized(authorize, caller, 'operator');
+        const [session] = await sessions.submit([sessionRequestOf(request)], actor);
+        const id = session?.id ?? '';
+        return { sessionId: id, taskId: id, status: ExecutionStatus_Status.QUEUEING };
+      },
+    }),
+  };
+}

@@ -1,0 +1,43 @@
+import { create, type DescMessage, type MessageInitShape, type MessageShape, toBinary } from '@bufbuild/protobuf';
+import { Fault } from '#core/fault.ts';
+import { decode } from './codec.ts';
+import type { Caller, Handler, Listener } from './transport.ts';
+
+interface Exchange<Request extends DescMessage, Answer extends DescMessage> {
+  readonly request: Request;
+  readonly answer: Answer;
+  run(request: MessageShape<Request>, caller: Caller): Promise<MessageInitShape<Answer>>;
+}
+
+/** A call with one message each way. Nothing is written before it fails, so that clients may retry. */
+export function unary<Request extends DescMessage, Answer extends DescMessage>(
+  exchange: Exchange<Request, Answer>,
+): Handler {
+  return (stream): Listener => {
+    let isAsked = false;
+    async function answer(bytes: Uint8Array): Promise<void> {
+      const said = await exchange.run(decode(exchange.request, bytes), stream.caller);
+      stream.write(toBinary(exchange.answer, create(exchange.answer, said)), () => {});
+      stream.end();
+    }
+    return {
+      message(bytes) {
+        if (isAsked) return stream.end(new Fault('invalid', 'This call takes one message.'));
+        isAsked = true;
+        answer(bytes).catch((thrown) => stream.end(Fault.from(thrown)));
+      },
+      halfClosed() {
+        if (!isAsked) stream.end(new Fault('invalid', 'This call takes one message, and none came.'));
+      },
+      closed() {},
+    };
+  };
+}
+
+/** A call that others serve and we do not; says what to use instead. */
+export function unsupported(message: string, remedy: string): Handler {
+  return (stream): Listener => {
+    const refuse = (): void => stream.end(new Fault('unsupported', message, { remedy }));
+    return { message: refuse, halfClosed: refuse, closed() {} };
+  };
+}

@@ -1,0 +1,100 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import { expect, test } from 'vitest';
+import type { AgentReport } from '#core/agent-link.ts';
+import { VirtualClock } from '#core/virtual-clock.ts';
+import { memoryTables } from '../store/view.ts';
+import { aSession } from './fake-plane.ts';
+import { PushLogsRequestSchema } from './gen/velda/task_pb.ts';
+import type { Listener, Stream } from './transport.ts';
+import { createVeldaOutput } from './velda-output.ts';
+
+function aScene() {
+  const clock = new VirtualClock();
+  const view = memoryTables();
+  view.agents.set('v1', { id: 'v1', pool: 'p1', wire: 'velda', epoch: 1 } as never);
+  view.sessions.set('s1', aSession('s1', { worker: 'v1', attempt: 1 }));
+  const reports: AgentReport[] = [];
+  const output = createVeldaOutput({
+    view,
+    clock,
+    agents: { get: (name) => (name === 'v1' ? ({ peerAddress: '10.0.0.1' } as never) : undefined) },
+    report: (_, report) => void reports.push(report),
+  });
+  const open = (peerAddress = '10.0.0.1'): Listener => {
+    const stream: Partial<Stream> = {
+      caller: { peerAddress, certificateName: undefined, header: () => undefined },
+      write: () => {},
+      end: () => {},
+    };
+    return output.pushLogs(stream as Stream);
+  };
+  return { clock, view, reports, output, open };
+}
+
+const piece = (bytes: number): Uint8Array =>
+  toBinary(PushLogsRequestSchema, create(PushLogsRequestSchema, { taskId: 's1', data: new Uint8Array(bytes) }));
+
+test('output comes only from the machine that the agent is on', () => {
+  const { open, reports } = aScene();
+
+  expect(() => open('10.0.0.2').message(piece(1))).toThrow(expect.objectContaining({ kind: 'denied' }));
+  open('10.0.0.1').message(piece(1));
+
+  expect(reports).toHaveLength(1);
+});
+
+test('an agent of our own cannot slip output past its acknowledgements', () => {
+  const { open, view } = aScene();
+  view.agents.set('v1', { id: 'v1', pool: 'p1', wire: 'muster', epoch: 1 } as never);
+
+  expect(() => open().message(piece(1))).toThrow(expect.objectContaining({ kind: 'denied' }));
+});
+
+test('large pieces are cut, and numbers go on over calls but not over attempts', async () => {
+  const { open, reports, view } = aScene();
+
+  open().message(piece(150 * 1024));
+  open().message(piece(1));
+  view.sessions.set('s1', aSession('s1', { worker: 'v1', attempt: 2 }));
+  open().message(piece(1));
+
+  const numbers = reports.map((report) =>
+    report.is === 'output' ? [report.attempt, report.seq, report.data.length] : [],
+  );
+  expect(numbers).toEqual([
+    [1, 1, 65_536],
+    [1, 2, 65_536],
+    [1, 3, 22_528],
+    [1, 4, 1],
+    [2, 1, 1],
+  ]);
+});
+
+test('the last number waits for open calls, though not for ever', async () => {
+  const { clock, open, output } = aScene();
+  const call = open();
+  call.message(piece(1));
+  const told: number[] = [];
+
+  void output.lastSeq('s1').then((seq) => told.push(seq));
+  await clock.advance(4_999);
+  expect(told).toEqual([]);
+  call.message(piece(1));
+  await clock.advance(1);
+
+  expect(told).toEqual([2]);
+  expect(await output.lastSeq('s1')).toBe(0);
+});
+
+test('what is no longer alive is forgotten', async () => {
+  const { open, output, view, reports } = aScene();
+  open().message(piece(1));
+
+  output.sweep();
+  open().message(piece(1));
+  view.sessions.set('s1', undefined);
+  output.sweep();
+
+  expect(reports.map((report) => report.is === 'output' && report.seq)).toEqual([1, 2]);
+  expect(await output.lastSeq('s1')).toBe(0);
+});

@@ -1,0 +1,66 @@
+import { Fault } from '#core/fault.ts';
+import type { SessionSpec } from '#core/session.ts';
+import type { SessionRequest } from '../sessions/sessions.ts';
+import type { SessionRequest as VeldaRequest, Workload } from './gen/velda/session_pb.ts';
+import { checkedName } from './wire/frame.ts';
+
+const LONGEST_POOL = 253;
+const GRACE_MS = 10_000;
+// Velda starts a batch session again for as long as its machines are lost; we do so this often.
+const RETRIES = 3;
+
+/** What Velda offers and Muster has no counterpart for: refused, since leaving it out would run something else. */
+const UNSUPPORTED: readonly (readonly [string, (request: VeldaRequest, workload: Workload) => boolean])[] = [
+  ['workload.total_shards', (_, workload) => workload.totalShards > 1],
+  ['workload.stdin', (_, workload) => workload.stdin.length > 0],
+  ['snapshot_name', (request, workload) => request.snapshotName !== '' || workload.snapshotName !== ''],
+  ['writable_dirs', (request, workload) => request.writableDirs.length + workload.writableDirs.length > 0],
+  ['dependencies', (request) => request.dependencies.length > 0],
+];
+
+function environmentOf(environs: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    environs.map((entry) => {
+      const [name = '', ...value] = entry.split('=');
+      checkedName(name, 32_768, 'The name of a variable');
+      return [name, value.join('=')];
+    }),
+  );
+}
+
+function specOf(request: VeldaRequest, workload: Workload): SessionSpec {
+  const program = workload.command || workload.commandPath;
+  if (program === '') throw new Fault('invalid', 'The workload has no command.', { at: 'workload.command' });
+  const priority = Number(request.priority);
+  if (!Number.isSafeInteger(priority)) throw new Fault('invalid', 'The priority is out of range.', { at: 'priority' });
+  return {
+    command: [program, ...workload.args],
+    env: environmentOf(workload.environs),
+    ...(workload.workingDir !== '' && { cwd: workload.workingDir }),
+    stdin: false,
+    priority,
+    // Velda's labels are for searching; ours choose agents, so they do not carry over.
+    labels: {},
+    graceMs: GRACE_MS,
+    retries: RETRIES,
+  };
+}
+
+/** A batch request of Velda's command line as a session of ours, or a `Fault` that says what is not possible. */
+export function sessionRequestOf(request: VeldaRequest): SessionRequest {
+  const { workload } = request;
+  if (!workload) {
+    throw new Fault('unsupported', 'Muster opens no sessions over SSH.', {
+      remedy: 'Use `muster run -it` or `muster shell`, or ask for a batch session.',
+    });
+  }
+  if (request.pool === '') {
+    throw new Fault('invalid', 'pool is required for workload execution', { at: 'pool', remedy: 'Name a pool.' });
+  }
+  for (const [field, isAsked] of UNSUPPORTED) {
+    if (!isAsked(request, workload)) continue;
+    const remedy = 'Leave it out, or see `muster run --help` for what takes its place.';
+    throw new Fault('unsupported', `Muster has no ${field}.`, { at: field, remedy });
+  }
+  return { pool: checkedName(request.pool, LONGEST_POOL, 'pool'), spec: specOf(request, workload) };
+}

@@ -1,0 +1,59 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { expect, test } from 'vitest';
+import { silentLog } from '#core/log.ts';
+import { VirtualClock } from '#core/virtual-clock.ts';
+import { type AgentUpdateResponse, AgentUpdateResponseSchema } from './gen/velda/broker_pb.ts';
+import { openVeldaWire } from './velda-wire.ts';
+
+const spec = { command: ['true'], env: {}, stdin: false, priority: 0, labels: {}, graceMs: 1, retries: 0 };
+
+function aWire() {
+  const clock = new VirtualClock();
+  const sent: AgentUpdateResponse[] = [];
+  const wire = openVeldaWire({
+    stream: {
+      write(bytes, written) {
+        sent.push(fromBinary(AgentUpdateResponseSchema, bytes));
+        written();
+      },
+    },
+    server: { version: '1', cluster: 'c', leaseMs: 1 },
+    clock,
+    log: silentLog,
+    executions: [{ session: 's1', attempt: 1 }],
+    report: () => {},
+    fail: () => {},
+    attemptNow: () => 1,
+    lastSeq: async () => 0,
+  });
+  return { clock, sent, wire };
+}
+
+const completion = { sessionCompletion: { sessionId: 's1', batchTaskResult: { exitCode: 0 } } } as never;
+
+test('a slot rests a moment before the next session, and a kill does not overtake that session', async () => {
+  const { clock, sent, wire } = aWire();
+
+  wire.hear(completion);
+  wire.send({ do: 'start', session: 's2', attempt: 1, spec });
+  wire.send({ do: 'kill', session: 's2', force: true, graceMs: 0 });
+  await clock.advance(49);
+  expect(sent).toEqual([]);
+  await clock.advance(1);
+
+  expect(sent.map((answer) => answer.sessionRequest?.sessionId ?? answer.killSessionRequest)).toEqual([
+    's2',
+    expect.objectContaining({ sessionId: 's2', force: true }),
+  ]);
+});
+
+test('what waits for a slot is forgotten with the connection', async () => {
+  const { clock, sent, wire } = aWire();
+
+  wire.hear(completion);
+  wire.send({ do: 'start', session: 's2', attempt: 1, spec });
+  wire.close();
+  await clock.advance(100);
+
+  expect(sent).toEqual([]);
+});

@@ -1,0 +1,132 @@
+import { constants } from 'node:os';
+import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import type { AgentCommand, AgentReport, Hello } from '#core/agent-link.ts';
+import { Fault } from '#core/fault.ts';
+import { AgentUpdateResponseSchema } from './gen/velda/broker_pb.ts';
+import type { SessionCompletion } from './gen/velda/session_pb.ts';
+import { ATTEMPT_TAG } from './hello.ts';
+import { checkedName } from './wire/frame.ts';
+import { createOutbox } from './wire/outbox.ts';
+import { WAITING_LIMIT_BYTES, type Wire, type WireOptions } from './wire.ts';
+
+type Start = Extract<AgentCommand, { do: 'start' }>;
+type Answer = MessageInitShape<typeof AgentUpdateResponseSchema>;
+type End = Pick<Extract<AgentReport, { is: 'ended' }>, 'how' | 'exitCode' | 'signal' | 'message'>;
+
+// Every session of such an agent is in one instance: on a mounted disk its number names the root directory.
+export const INSTANCE = 1n;
+// Its daemon panics on a session in the same instant as a completion, since a slot is given back only after that.
+const SLOT_REST_MS = 50;
+const LONGEST_ID = 128;
+const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
+
+export interface VeldaWireOptions extends WireOptions {
+  readonly executions: Hello['executions'];
+  attemptNow(session: string): number | undefined;
+  /** The number of the last piece of output, once no more can come. */
+  lastSeq(session: string): Promise<number>;
+}
+
+function requestOf({ session, attempt, spec }: Start): Answer {
+  const [command = '', ...args] = spec.command;
+  return {
+    sessionRequest: {
+      sessionId: session,
+      instanceId: INSTANCE,
+      taskId: session,
+      priority: BigInt(Math.trunc(spec.priority)),
+      tags: { [ATTEMPT_TAG]: String(attempt) },
+      workload: {
+        command,
+        args,
+        workingDir: spec.cwd ?? '',
+        environs: Object.entries(spec.env).map(([name, value]) => `${name}=${value}`),
+      },
+    },
+  };
+}
+
+function endOf({ batchTaskResult: result, checkpointed }: SessionCompletion, wasKilled: boolean): End {
+  if (result?.exitCode !== undefined) return { how: 'exited', exitCode: result.exitCode };
+  if (wasKilled) return { how: 'killed' };
+  if (result && result.terminatedSignal !== 0) {
+    return { how: 'signalled', signal: SIGNALS.get(result.terminatedSignal) ?? `SIG${result.terminatedSignal}` };
+  }
+  if (checkpointed) return { how: 'exited', exitCode: 100, message: 'It was checkpointed.' };
+  return { how: 'exited', exitCode: 1, message: 'The agent gave no result.' };
+}
+
+/** Speaks to agents that know nothing of our own fields: one session or kill in a message, output by another call. */
+export function openVeldaWire(options: VeldaWireOptions): Wire {
+  const { stream, clock } = options;
+  const attempts = new Map(options.executions.map(({ session, attempt }) => [session, attempt]));
+  const killed = new Set<string>();
+  const held: Uint8Array[] = [];
+  let cancelRest: (() => void) | undefined;
+  const outbox = createOutbox({
+    clock,
+    batchBytes: 0,
+    limitBytes: WAITING_LIMIT_BYTES,
+    send: ([message], sent) => stream.write(message as Uint8Array, sent),
+    overflowed: () => options.fail(new Fault('throttled', 'The agent does not read what is sent to it.')),
+  });
+
+  function write(answer: Answer): void {
+    const bytes = toBinary(AgentUpdateResponseSchema, create(AgentUpdateResponseSchema, answer));
+    if (cancelRest) held.push(bytes);
+    else outbox.push(bytes);
+  }
+
+  function rest(): void {
+    cancelRest?.();
+    cancelRest = clock.alarm(SLOT_REST_MS, () => {
+      cancelRest = undefined;
+      for (const bytes of held.splice(0)) outbox.push(bytes);
+    });
+  }
+
+  function start(command: Start): void {
+    const { session, attempt, spec } = command;
+    attempts.set(session, attempt);
+    if (!spec.terminal && !spec.stdin) return write(requestOf(command));
+    const why = 'This agent speaks only Velda, which takes neither input nor a terminal: choose another pool.';
+    clock.soon(() => options.report({ is: 'refused', session, attempt, why }));
+  }
+
+  const attemptOf = (session: string): number => attempts.get(session) ?? options.attemptNow(session) ?? 1;
+
+  async function completed(completion: SessionCompletion): Promise<void> {
+    const session = checkedName(completion.sessionId, LONGEST_ID, 'session_completion.session_id');
+    const attempt = attemptOf(session);
+    const end = endOf(completion, killed.delete(session));
+    attempts.delete(session);
+    rest();
+    const lastSeq = await options.lastSeq(session);
+    options.report({ is: 'ended', session, attempt, lastSeq, ...end });
+  }
+
+  return {
+    greet: () => write({ serverInfo: { version: options.server.version } }),
+    send(command) {
+      if (command.do === 'start') start(command);
+      if (command.do !== 'kill') return;
+      killed.add(command.session);
+      // A soft kill does not reach the workload of a batch session.
+      write({ killSessionRequest: { instanceId: INSTANCE, sessionId: command.session, force: true } });
+    },
+    hear({ sessionInitResponse: init, sessionCompletion: completion }) {
+      if (init) {
+        const session = checkedName(init.sessionId, LONGEST_ID, 'session_init_response.session_id');
+        const attempt = attemptOf(session);
+        const why = 'The agent could not start it; its own log says why.';
+        if (!init.success) attempts.delete(session);
+        options.report(init.success ? { is: 'started', session, attempt } : { is: 'refused', session, attempt, why });
+      }
+      if (completion) completed(completion).catch((thrown) => options.fail(Fault.from(thrown)));
+    },
+    close() {
+      cancelRest?.();
+      outbox.close();
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import { Fault } from '#core/fault.ts';
+
+/** The longest message that either side accepts. */
+export const LONGEST_MESSAGE_BYTES = 4 * 1024 * 1024;
+
+const LENGTH_DELIMITED = 2;
+
+function varint(value: number): number[] {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest > 0x7f; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 0x80);
+  bytes.push(rest);
+  return bytes;
+}
+
+/** A message that holds these already encoded ones in one repeated field: each is encoded once, and its size known. */
+export function messageOf(field: number, items: readonly Uint8Array[]): Uint8Array {
+  const tag = varint(field * 8 + LENGTH_DELIMITED);
+  return Buffer.concat(items.flatMap((item) => [Uint8Array.from([...tag, ...varint(item.length)]), item]));
+}
+
+// No database takes a NUL in a text, and a message may end there.
+const NUL = /\0/g;
+
+/** Foreign text that is shown or kept: cut to a length, without what breaks stores and terminals. */
+export function tame(text: string, longest: number): string {
+  return text.slice(0, longest).toWellFormed().replace(NUL, '\ufffd');
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be in a name.
+const NOT_IN_A_NAME = /[\u0000-\u001f\u007f]/;
+
+/** A foreign name that identifies something: refused, never mended. */
+export function checkedName(text: string, longest: number, at: string): string {
+  if (text === '') throw new Fault('invalid', `${at} is missing.`, { at });
+  if (text.length > longest || NOT_IN_A_NAME.test(text) || !text.isWellFormed()) {
+    const remedy = `Send at most ${longest} characters, none of them a control character.`;
+    throw new Fault('invalid', `${at} is no usable name.`, { at, remedy });
+  }
+  return text;
+}

@@ -1,0 +1,96 @@
+import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import type { AgentReport } from '#core/agent-link.ts';
+import { Fault } from '#core/fault.ts';
+import {
+  type Report,
+  type Report_Ended,
+  Report_How,
+  type Report_Output,
+  Report_Stream,
+  ReportSchema,
+} from '../gen/velda/muster_pb.ts';
+import { checkedName, tame } from './frame.ts';
+
+type What = NonNullable<MessageInitShape<typeof ReportSchema>['what']>;
+type Ended = Extract<AgentReport, { is: 'ended' }>;
+
+const LONGEST_ID = 128;
+const LONGEST_TEXT = 4_096;
+
+const HOWS: Readonly<Record<Ended['how'], Report_How>> = {
+  exited: Report_How.EXITED,
+  signalled: Report_How.SIGNALLED,
+  killed: Report_How.KILLED,
+  timeout: Report_How.TIMEOUT,
+  lost: Report_How.LOST,
+};
+const HOW_BY_NUMBER = new Map(Object.entries(HOWS).map(([how, number]) => [number, how as Ended['how']]));
+
+function whatOf(report: AgentReport): What {
+  switch (report.is) {
+    case 'started':
+      return { case: 'started', value: {} };
+    case 'refused':
+      return { case: 'refused', value: { why: report.why } };
+    case 'output': {
+      const stream = report.stream === 'stdout' ? Report_Stream.STDOUT : Report_Stream.STDERR;
+      return { case: 'output', value: { seq: report.seq, stream, data: report.data as Uint8Array<ArrayBuffer> } };
+    }
+    case 'ended':
+      return {
+        case: 'ended',
+        value: {
+          lastSeq: report.lastSeq,
+          how: HOWS[report.how],
+          ...(report.exitCode !== undefined && { exitCode: report.exitCode }),
+          signal: report.signal ?? '',
+          message: report.message ?? '',
+        },
+      };
+  }
+}
+
+export function encodeReport(report: AgentReport): Uint8Array {
+  const { session, attempt } = report;
+  return toBinary(ReportSchema, create(ReportSchema, { session, attempt, what: whatOf(report) }));
+}
+
+type Head = { readonly session: string; readonly attempt: number };
+
+function outputOf(head: Head, { seq, stream, data }: Report_Output): AgentReport {
+  if (seq < 1) throw new Fault('invalid', 'A piece of output has no number.', { at: 'report.output.seq' });
+  const name = stream === Report_Stream.STDERR ? 'stderr' : 'stdout';
+  // A copy, since a decoded field is a window on its message and would keep all of it in memory.
+  return { is: 'output', ...head, seq, stream: name, data: new Uint8Array(data) };
+}
+
+function endedOf(head: Head, ended: Report_Ended): AgentReport {
+  const how = HOW_BY_NUMBER.get(ended.how);
+  if (!how) throw new Fault('invalid', 'A session ended in a way that is not known.', { at: 'report.ended.how' });
+  return {
+    is: 'ended',
+    ...head,
+    lastSeq: ended.lastSeq,
+    how,
+    ...(ended.exitCode !== undefined && { exitCode: ended.exitCode }),
+    ...(ended.signal !== '' && { signal: tame(ended.signal, 32) }),
+    ...(ended.message !== '' && { message: tame(ended.message, LONGEST_TEXT) }),
+  };
+}
+
+/** Nothing for a report that this version does not know; a `Fault` for one that makes no sense. */
+export function decodeReport({ session, attempt, what }: Report): AgentReport | undefined {
+  if (what.case === undefined) return undefined;
+  if (attempt < 1) throw new Fault('invalid', 'A report has no attempt.', { at: 'report.attempt' });
+  const head = { session: checkedName(session, LONGEST_ID, 'report.session'), attempt };
+  switch (what.case) {
+    case 'started':
+      return { is: 'started', ...head };
+    case 'refused':
+      return { is: 'refused', ...head, why: tame(what.value.why, LONGEST_TEXT) };
+    case 'output':
+      return outputOf(head, what.value);
+    case 'ended':
+      return endedOf(head, what.value);
+  }
+}

@@ -1,0 +1,129 @@
+import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { AgentCommand, AgentReport } from '#core/agent-link.ts';
+import { AgentUpdateRequestSchema, AgentUpdateResponseSchema } from '../gen/velda/broker_pb.ts';
+import { decodeCommand, encodeCommand } from './commands.ts';
+import { messageOf, tame } from './frame.ts';
+import { decodeReport, encodeReport } from './reports.ts';
+
+const id = fc.stringMatching(/^[a-z0-9]{1,20}$/);
+const text = fc.string({ unit: 'grapheme', maxLength: 40 });
+const attempt = fc.integer({ min: 1, max: 2 ** 32 - 1 });
+const seq = fc.integer({ min: 1, max: 2 ** 32 - 1 });
+const size = fc.integer({ min: 0, max: 65_535 });
+const ms = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
+const map = fc
+  .dictionary(text, text, { noNullPrototype: true })
+  .filter((entries) => !Object.hasOwn(entries, '__proto__'));
+
+const spec = fc.record(
+  {
+    command: fc.array(text, { minLength: 1, maxLength: 5 }),
+    env: map,
+    cwd: text.filter((cwd) => cwd !== ''),
+    terminal: fc.record({ columns: size, rows: size, type: text }),
+    stdin: fc.boolean(),
+    priority: fc.maxSafeInteger(),
+    labels: map,
+    timeoutMs: ms,
+    graceMs: ms,
+    retries: size,
+  },
+  { requiredKeys: ['command', 'env', 'stdin', 'priority', 'labels', 'graceMs', 'retries'] },
+);
+
+const command: fc.Arbitrary<AgentCommand> = fc.oneof(
+  fc.record({ do: fc.constant('start' as const), session: id, attempt, spec }),
+  fc.record({ do: fc.constant('kill' as const), session: id, force: fc.boolean(), graceMs: ms }),
+  fc.record({ do: fc.constant('input' as const), session: id, data: fc.uint8Array(), isLast: fc.boolean() }),
+  fc.record({ do: fc.constant('resize' as const), session: id, columns: size, rows: size }),
+  fc.record({ do: fc.constant('ack' as const), session: id, attempt, seq, result: fc.boolean() }),
+  fc.record({ do: fc.constant('drain' as const), stop: fc.boolean() }),
+);
+
+const line = text.map((said) => said.replaceAll('\0', '')).filter((said) => said !== '');
+const report: fc.Arbitrary<AgentReport> = fc.oneof(
+  fc.record({ is: fc.constant('started' as const), session: id, attempt }),
+  fc.record({ is: fc.constant('refused' as const), session: id, attempt, why: line }),
+  fc.record({
+    is: fc.constant('output' as const),
+    session: id,
+    attempt,
+    seq,
+    stream: fc.constantFrom('stdout' as const, 'stderr' as const),
+    data: fc.uint8Array(),
+  }),
+  fc.record(
+    {
+      is: fc.constant('ended' as const),
+      session: id,
+      attempt,
+      lastSeq: size,
+      how: fc.constantFrom(
+        'exited' as const,
+        'signalled' as const,
+        'killed' as const,
+        'timeout' as const,
+        'lost' as const,
+      ),
+      exitCode: fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }),
+      signal: fc.constantFrom('SIGTERM', 'SIGKILL'),
+      message: line,
+    },
+    { requiredKeys: ['is', 'session', 'attempt', 'lastSeq', 'how'] },
+  ),
+);
+
+test('commands arrive as they were sent, many in one message', () => {
+  fc.assert(
+    fc.property(fc.array(command, { maxLength: 10 }), (commands) => {
+      const message = messageOf(AgentUpdateResponseSchema.field.commands.number, commands.map(encodeCommand));
+
+      expect(fromBinary(AgentUpdateResponseSchema, message).commands.map(decodeCommand)).toEqual(commands);
+    }),
+  );
+});
+
+test('reports arrive as they were sent, many in one message', () => {
+  fc.assert(
+    fc.property(fc.array(report, { maxLength: 10 }), (reports) => {
+      const message = messageOf(AgentUpdateRequestSchema.field.reports.number, reports.map(encodeReport));
+
+      expect(fromBinary(AgentUpdateRequestSchema, message).reports.map(decodeReport)).toEqual(reports);
+    }),
+  );
+});
+
+test('a batch that is put together by hand is the very message that the library writes', () => {
+  const sizes = [0, 1, 127, 128, 300, 20_000];
+  const reports = sizes.map((bytes): AgentReport => {
+    return { is: 'output', session: 's', attempt: 1, seq: 1, stream: 'stdout', data: new Uint8Array(bytes).fill(7) };
+  });
+
+  const byHand = messageOf(AgentUpdateRequestSchema.field.reports.number, reports.map(encodeReport));
+
+  const byLibrary = toBinary(AgentUpdateRequestSchema, fromBinary(AgentUpdateRequestSchema, byHand));
+  expect(Buffer.from(byHand).equals(byLibrary)).toBe(true);
+});
+
+test('what a later version may say is passed over', () => {
+  expect(decodeReport({ session: 's', attempt: 1, what: { case: undefined } } as never)).toBeUndefined();
+  expect(decodeCommand({ session: '', what: { case: undefined } } as never)).toBeUndefined();
+});
+
+test.each([
+  [{ session: '', attempt: 1, what: { case: 'started', value: {} } }, 'report.session'],
+  [{ session: 'a\0b', attempt: 1, what: { case: 'started', value: {} } }, 'report.session'],
+  [{ session: 'x'.repeat(200), attempt: 1, what: { case: 'started', value: {} } }, 'report.session'],
+  [{ session: 's', attempt: 0, what: { case: 'started', value: {} } }, 'report.attempt'],
+  [{ session: 's', attempt: 1, what: { case: 'output', value: { seq: 0 } } }, 'report.output.seq'],
+  [{ session: 's', attempt: 1, what: { case: 'ended', value: { how: 99 } } }, 'report.ended.how'],
+])('a report that makes no sense is refused, with the place: %#', (message, at) => {
+  expect(() => decodeReport(message as never)).toThrow(expect.objectContaining({ kind: 'invalid', at }));
+});
+
+test('foreign text loses what no database takes', () => {
+  expect(tame('a\0b\ud800c', 10)).toBe('a\ufffdb\ufffdc');
+  expect(tame('x'.repeat(20), 10)).toHaveLength(10);
+});

@@ -1,0 +1,49 @@
+import { X509Certificate } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
+import type { Clock } from '#core/clock.ts';
+import type { Door } from './passage.ts';
+
+/** What a door shows, and whose clients it knows. */
+export interface Lock {
+  /** PEM, with the chain. */
+  readonly certificate: string;
+  readonly key: string;
+  /** PEM: a client may come without a certificate, but a wrong one is turned away. */
+  readonly clientCa?: string | undefined;
+}
+
+function isSignedBy(ca: X509Certificate, certificate: X509Certificate, nowMs: number): boolean {
+  const isInDate = certificate.validFromDate.getTime() <= nowMs && nowMs <= certificate.validToDate.getTime();
+  return isInDate && certificate.checkIssued(ca) && certificate.verify(ca.publicKey);
+}
+
+/** Ends TLS on connections that someone else has accepted; the client keeps the address it was known by. */
+export function openLock({ certificate, key, clientCa }: Lock, door: Door, clock: Clock) {
+  const secureContext: SecureContext = createSecureContext({ cert: certificate, key, ca: clientCa });
+  const ca = clientCa === undefined ? undefined : new X509Certificate(clientCa);
+
+  return (socket: Socket, taken: (secure: TLSSocket) => void, refused: (why: string) => void): void => {
+    const { remoteAddress, remotePort } = socket;
+    const secure = new TLSSocket(socket, {
+      isServer: true,
+      secureContext,
+      requestCert: ca !== undefined,
+      rejectUnauthorized: false,
+      ALPNProtocols: door === 'grpc' ? ['h2'] : ['http/1.1'],
+    });
+    Object.defineProperties(secure, { remoteAddress: { value: remoteAddress }, remotePort: { value: remotePort } });
+    secure.on('error', (error) => refused(error.message));
+    secure.once('secure', () => {
+      const shown = ca && secure.getPeerX509Certificate();
+      // Nobody else checks it: a plain TLSSocket leaves that to its owner.
+      if (ca && shown && !isSignedBy(ca, shown, clock.now())) {
+        secure.destroy();
+        return refused('the client certificate is not one of ours');
+      }
+      // As a server of node:tls would note on it: HTTP/2 waits for the one, and gRPC asks the other.
+      Object.assign(secure, { secureConnecting: false, authorized: shown !== undefined });
+      taken(secure);
+    });
+  };
+}

@@ -1,0 +1,101 @@
+export interface ScriptFacts {
+  /** Where this server is reached: `https://muster.example:8081`. */
+  readonly origin: string;
+  /** Where agents reach the broker, as `host:port` or with `https://`. */
+  readonly broker: string;
+  /** Trusted in place of the system's authorities, for servers that made their own. */
+  readonly ca: string | undefined;
+  readonly archive: string;
+  readonly sha256: string;
+  /** As `uname -s` and `uname -m` print them. */
+  readonly system: string;
+  readonly machine: string;
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** A script for `curl … | sh`: fetches the agent with its runtime, checks it, and starts it. Needs sh, tar and curl or wget. */
+export function installScript(facts: ScriptFacts): string {
+  return `#!/bin/sh
+# Installs the Muster agent from the server that it will belong to.
+# usage: install.sh --pool NAME [--token TOKEN] [--name NAME] [--prefix DIR] [--slots N] [--run]
+set -eu
+
+origin=${quoted(facts.origin)}
+broker=${quoted(facts.broker)}
+archive=${quoted(facts.archive)}
+sha256=${quoted(facts.sha256)}
+ca=${quoted(facts.ca ?? '')}
+prefix=/opt/muster pool= token= name= slots=1 run=
+
+fail() { echo "muster: $1" >&2; exit 1; }
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --pool) pool=\${2:?}; shift 2 ;;
+    --token) token=\${2:?}; shift 2 ;;
+    --name) name=\${2:?}; shift 2 ;;
+    --prefix) prefix=\${2:?}; shift 2 ;;
+    --slots) slots=\${2:?}; shift 2 ;;
+    --run) run=1; shift ;;
+    *) fail "unknown option $1; see the head of this script" ;;
+  esac
+done
+[ -n "$pool" ] || fail "--pool NAME says which pool this machine joins"
+[ "$(uname -s) $(uname -m)" = ${quoted(`${facts.system} ${facts.machine}`)} ] ||
+  fail "this server offers the agent for ${facts.system} ${facts.machine}, and this is $(uname -s) $(uname -m)"
+
+umask 077
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+[ -z "$ca" ] || printf '%s\\n' "$ca" > "$work/ca.pem"
+if command -v curl >/dev/null 2>&1; then
+  curl -fsS \${ca:+--cacert "$work/ca.pem"} -o "$work/agent.tar.gz" "$origin/agent/$archive"
+elif command -v wget >/dev/null 2>&1; then
+  wget -q \${ca:+--ca-certificate="$work/ca.pem"} -O "$work/agent.tar.gz" "$origin/agent/$archive"
+else
+  fail "curl or wget is needed"
+fi
+if command -v sha256sum >/dev/null 2>&1; then sum=$(sha256sum "$work/agent.tar.gz"); else sum=$(shasum -a 256 "$work/agent.tar.gz"); fi
+[ "\${sum%% *}" = "$sha256" ] || fail "the archive is damaged: its checksum is not $sha256"
+
+mkdir -p "$prefix"
+chmod 755 "$prefix"
+tar -xzf "$work/agent.tar.gz" -C "$prefix"
+config=$prefix/agent.yaml
+{
+  echo "broker:"
+  echo "  address: \\"$broker\\""
+  if [ -n "$ca" ]; then echo "  ca: |"; printf '%s\\n' "$ca" | sed 's/^/    /'; fi
+  echo "pool: \\"$pool\\""
+  [ -z "$token" ] || echo "join_token: \\"$token\\""
+  echo "daemon_config:"
+  echo "  max_sessions: $slots"
+  echo "  work_dir_path: \\"$prefix/work\\""
+  [ -z "$name" ] || echo "  agent_name: \\"$name\\""
+} > "$config"
+echo "muster: agent installed in $prefix"
+if [ -n "$run" ]; then trap - EXIT; rm -rf "$work"; exec "$prefix/muster-agent" --config "$config"; fi
+if [ "$(id -u)" = 0 ] && [ -d /run/systemd/system ]; then
+  cat > /etc/systemd/system/muster-agent.service <<UNIT
+[Unit]
+Description=Muster agent
+After=network-online.target
+Wants=network-online.target
+
+[Service]
+ExecStart=$prefix/muster-agent --config $config
+Restart=always
+RestartSec=5
+KillMode=process
+LimitNOFILE=524288
+
+[Install]
+WantedBy=multi-user.target
+UNIT
+  systemctl daemon-reload
+  systemctl enable --now muster-agent
+else
+  echo "muster: start it with: $prefix/muster-agent --config $config"
+fi
+`;
+}

@@ -1,0 +1,40 @@
+import { networkInterfaces } from 'node:os';
+import type { Listen } from '#config/server-fields.ts';
+import type { ServerConfig } from '#config/server-file.ts';
+import { type Address, formatAddress, isLoopback } from '../edge/address.ts';
+
+export const toAddress = ({ host, port }: Listen): Address => ({ host: host ?? '', port });
+
+const isEveryInterface = (host: string): boolean => host === '' || host === '0.0.0.0' || host === '::';
+
+/** Every address of this machine that others can reach. */
+export function ownAddresses(): string[] {
+  return Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .filter(({ internal }) => !internal)
+    .map(({ address }) => address);
+}
+
+/** How others on the network name what listens there. */
+export function reachable({ host, port }: Address): string {
+  const [own = '127.0.0.1'] = ownAddresses();
+  return formatAddress({ host: isEveryInterface(host) ? own : host, port });
+}
+
+/** Beyond loopback, words travel where others listen. */
+export const needsTls = ({ host }: Address): boolean => isEveryInterface(host) || !isLoopback(host);
+
+/** Where new machines are told to find the broker. */
+export function brokerAddress(config: ServerConfig, grpc: Address): string {
+  if (config.broker.address !== undefined) return config.broker.address;
+  return `${needsTls(grpc) ? 'https' : 'http'}://${reachable(grpc)}`;
+}
+
+/** Every name and address that a certificate of this server must hold, and that the Host header may. */
+export function serverNames(config: ServerConfig, listening: readonly Address[]): string[] {
+  const named = listening.map(({ host }) => host).filter((host) => !isEveryInterface(host));
+  const others = listening.some(({ host }) => isEveryInterface(host)) ? ownAddresses() : [];
+  const { publicUrl, allowedHosts } = config.access;
+  const outside = publicUrl === undefined ? [] : [new URL(publicUrl).hostname];
+  return [...new Set([...named, ...others, ...outside, ...allowedHosts, 'localhost', '127.0.0.1', '::1'])];
+}

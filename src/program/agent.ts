@@ -1,0 +1,70 @@
+// The program on the worker. Also the entry of its bundle, so it must not reach for anything of the server.
+import { parseArgs } from 'node:util';
+import { loadAgentConfig } from '#config/agent-file.ts';
+import { type Environment, readEnvironment } from '#config/environment.ts';
+import { describeProblem } from '#config/problem.ts';
+import { systemClock } from '#core/clock.ts';
+import { FAULTS, Fault } from '#core/fault.ts';
+import type { Log } from '#core/log.ts';
+import { baseEnvironment } from '../agent/execution/environment.ts';
+import { openExecution } from '../agent/execution/open.ts';
+import { runAgent } from '../agent/main.ts';
+import { onSignals } from './interrupts.ts';
+
+export interface AgentProcessOptions {
+  readonly pool?: string | undefined;
+  readonly config?: string | undefined;
+  readonly environment: Environment;
+  readonly version: string;
+}
+
+/** One object a line: whoever reads it reads the log of a machine. */
+function machineLog(clock: typeof systemClock): Log {
+  return (level, message, fields) => {
+    if (level === 'debug') return;
+    const time = new Date(clock.now()).toISOString();
+    process.stderr.write(`${JSON.stringify({ time, level, message, ...fields })}\n`);
+  };
+}
+
+/** Runs the agent until it ends; answers its exit code. */
+export async function runAgentProcess(options: AgentProcessOptions): Promise<number> {
+  const { environment } = options;
+  const log = machineLog(systemClock);
+  const { config, file, warnings } = loadAgentConfig(environment, options.config ?? environment.agentFile);
+  for (const warning of warnings) log('warn', 'configuration', { warning: describeProblem(warning, file) });
+  const pool = options.pool ?? config.pool;
+  const end = await runAgent({
+    config: {
+      ...config,
+      pool,
+      joinToken: config.joinToken ?? environment.joinToken,
+    },
+    givenName: environment.agentName,
+    version: options.version,
+    openExecution: (execution) =>
+      openExecution({ ...execution, env: baseEnvironment(environment.variable, pool ?? '') }),
+    log,
+    onStopSignal: (heard) => onSignals(['SIGTERM', 'SIGINT'], heard),
+  });
+  return end.exitCode;
+}
+
+async function runBundle(): Promise<void> {
+  const words = process.argv.slice(2).filter((word, at) => !(at === 0 && word === 'agent'));
+  const { values } = parseArgs({
+    args: words,
+    options: { pool: { type: 'string', short: 'p' }, config: { type: 'string', short: 'c' } },
+  });
+  try {
+    process.exitCode = await runAgentProcess({ ...values, environment: readEnvironment(), version: MUSTER_VERSION });
+  } catch (thrown) {
+    const fault = Fault.from(thrown);
+    process.stderr.write(`muster: ${fault.message}\n  ${fault.remedy}\n`);
+    process.exitCode = FAULTS[fault.kind].exit;
+  }
+}
+
+// The bundler puts the version here, and only into a bundle.
+declare const MUSTER_VERSION: string;
+if (typeof MUSTER_VERSION !== 'undefined') await runBundle();

@@ -1,0 +1,36 @@
+import { isAbsolute } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type KnownKinds, knownKinds } from '#config/kinds.ts';
+import { redact } from '#config/redact.ts';
+import { Fault } from '#core/fault.ts';
+import type { Provider } from '#core/provider.ts';
+import { providers } from '../providers/providers.gen.ts';
+
+function isProvider(value: unknown): value is Provider {
+  return typeof value === 'object' && value !== null && typeof (value as Provider).id === 'string';
+}
+
+async function loadPlugin(name: string): Promise<Provider> {
+  const specifier = isAbsolute(name) || name.startsWith('.') ? pathToFileURL(name).href : name;
+  const remedy = 'Install the package beside Muster, or correct its name under `plugins:`.';
+  const module = await import(specifier).catch((cause: Error) => {
+    throw new Fault('invalid', `The plug-in ${name} cannot be loaded: ${cause.message}`, { cause, remedy });
+  });
+  if (isProvider(module.default)) return module.default;
+  throw new Fault('invalid', `The plug-in ${name} has no provider as its default export.`, {
+    remedy: 'Export a Provider, as src/core/provider.ts describes it.',
+  });
+}
+
+/** Every kind that this server knows: its own, and those of the packages that the configuration names. */
+export async function loadKinds(plugins: readonly string[]): Promise<KnownKinds> {
+  return knownKinds([...providers, ...(await Promise.all(plugins.map(loadPlugin)))]);
+}
+
+/** A backend's configuration as it may be shown. */
+export function redactBackendConfig(kinds: KnownKinds) {
+  return (kind: string, config: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
+    const known = kinds.backends[kind];
+    return known ? (redact(known.config, config) as Readonly<Record<string, unknown>>) : {};
+  };
+}

@@ -1,0 +1,103 @@
+// The control plane without its edges: the same composition serves the program and the simulator.
+import { type Access, openAccess } from '#access/access.ts';
+import type { SeenCall } from '#clouds/caller.ts';
+import { type Clouds, openClouds } from '#clouds/clouds.ts';
+import type { KnownKinds } from '#config/kinds.ts';
+import { readPool } from '#config/pool-document.ts';
+import type { AgentLink } from '#core/agent-link.ts';
+import type { Clock } from '#core/clock.ts';
+import type { Log } from '#core/log.ts';
+import type { Pool } from '#core/pool.ts';
+import type { Boot, Context } from '#core/provider.ts';
+import type { Random } from '#core/random.ts';
+import type { Store } from '#core/store.ts';
+import { type Journal, startJournal } from '#journal/journal.ts';
+import type { Redactor } from '#journal/redact.ts';
+import type { Retention } from '#journal/retention.ts';
+import { type OpenedSource, type Pools, startPools } from '#pools/pools.ts';
+import type { SessionsDeps } from '#sessions/deps.ts';
+import type { Sessions } from '#sessions/sessions.ts';
+import { startSessions } from '#sessions/start.ts';
+import { startWorkers, type Times, type Workers } from '#workers/workers.ts';
+
+export interface PlaneParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly redactor: Redactor;
+  readonly kinds: KnownKinds;
+  readonly context: Context;
+  readonly link: AgentLink;
+  readonly sources: readonly OpenedSource[];
+  /** Where this machine's admin token is kept; absent: nowhere. */
+  readonly dataDir?: string | undefined;
+  readonly retention?: Partial<Retention>;
+  readonly times?: Partial<Times>;
+  readonly limits?: SessionsDeps['limits'];
+  /** The agent's file for new machines of a pool; the certificate authority is known only once access is open. */
+  bootConfig(pool: Pool, access: Access): string;
+  install?(): Boot['install'];
+  observeCall?(seen: SeenCall): void;
+}
+
+/** All that decides and acts. */
+export interface Plane {
+  readonly access: Access;
+  readonly journal: Journal;
+  readonly clouds: Clouds;
+  readonly pools: Pools;
+  readonly workers: Workers;
+  readonly sessions: Sessions;
+  stop(): Promise<void>;
+}
+
+export async function startPlane(parts: PlaneParts): Promise<Plane> {
+  const { store, clock, random, log, redactor, link } = parts;
+  const base = { store, clock, random, log };
+  const journal = startJournal({ ...base, redactor, retention: parts.retention });
+  const access = await openAccess({ ...base, event: journal.event, dataDir: parts.dataDir });
+  const clouds = openClouds({
+    ...base,
+    kinds: parts.kinds.backends,
+    context: parts.context,
+    ...(parts.observeCall ? { observe: parts.observeCall } : {}),
+  });
+  const pools = startPools({
+    ...base,
+    journal,
+    readPool: (text, { trust }) => {
+      const read = readPool(text, { kinds: parts.kinds.backends, trust });
+      return read.problems ? { problems: read.problems } : { spec: read.spec };
+    },
+    sources: parts.sources,
+    redact: redactor.text,
+  });
+  const workers = startWorkers({
+    ...base,
+    journal,
+    clouds,
+    link,
+    admit: access.admit,
+    bootConfig: (pool) => parts.bootConfig(pool, access),
+    launchToken: access.launchToken,
+    ...(parts.install ? { install: parts.install } : {}),
+    times: parts.times,
+  });
+  const sessions = startSessions({ ...base, journal, link, limits: parts.limits, wake: workers.poke });
+  return {
+    access,
+    journal,
+    clouds,
+    pools,
+    workers,
+    sessions,
+    async stop() {
+      await pools.stop();
+      await sessions.stop();
+      await workers.stop();
+      await clouds.stop();
+      await journal.stop();
+    },
+  };
+}
