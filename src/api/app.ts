@@ -23,6 +23,7 @@ const PATIENCE: Patience = { headersMs: 10_000, requestMs: 60_000, idleMs: 75_00
 const BODY_LIMIT = 1024 * 1024;
 const LONGEST_NAME = 2_000;
 const CLOSE_WITHIN_MS = 5_000;
+const KEEPALIVE_MS = 30_000;
 
 export interface Api {
   /** Takes sockets that someone else has accepted: `server.emit('connection', socket)`. */
@@ -45,6 +46,8 @@ function makeServer(patience: Patience, handler: Parameters<typeof createServer>
     },
     handler,
   );
+  // A peer that is gone without a word is found out, however long an answer goes on.
+  server.on('connection', (socket) => socket.setKeepAlive(true, KEEPALIVE_MS));
   // Node watches for slow clients only once a server listens, and this one never does by itself.
   server.emit('listening');
   return server;

@@ -2,6 +2,7 @@ import type { Clock } from '#core/clock.ts';
 import type { EventRow } from '#core/journal.ts';
 import type { Session } from '#core/session.ts';
 import type { Change, Store } from '#core/store.ts';
+import { FLEET } from '#core/worker.ts';
 import { CHANGE_TABLES, type ChangeTable } from './wire/event.ts';
 
 /** A row that is no longer as it was; what it is now is read when it is told. */
@@ -91,7 +92,10 @@ export function openChangeHub(store: Store, clock: Clock): ChangeHub {
   const stops = [
     store.onChange('pools', (_after, _before, id) => touch('pools', id)),
     store.onChange('sources', (_after, _before, id) => touch('sources', id)),
-    store.onChange('freezes', (_after, _before, id) => touch('pools', store.view.pools.get(id)?.id)),
+    store.onChange('freezes', (_after, _before, id) => {
+      if (!isOn) return;
+      for (const pool of id === FLEET ? store.view.pools.all() : [store.view.pools.get(id)]) touch('pools', pool?.id);
+    }),
     store.onChange('workers', (after, before, id) => {
       touch('workers', id);
       touch('pools', (after ?? before)?.pool);

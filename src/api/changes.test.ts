@@ -92,6 +92,19 @@ describe('changes', () => {
     expect(client.told().filter(({ data }) => data.table === 'pools')).toHaveLength(5);
   });
 
+  it('tell every pool when the fleet is frozen', async () => {
+    const { deps, clock, watch } = await watched();
+    const client = watch({ tables: new Set(['pools']) });
+    await deps.store.commit([row('pools', aPool('cpu'))]);
+    await settle(clock, 300);
+
+    await deps.store.commit([row('freezes', { id: 'fleet', at: 1, why: 'w', by: 'x', automatic: false })]);
+    await settle(clock, 300);
+
+    const frozen = client.told().filter(({ data }) => (data.row as { frozen?: unknown } | undefined)?.frozen);
+    expect(shortly(frozen)).toEqual(['change pools p-gpu', 'change pools p-cpu']);
+  });
+
   it('tell nothing that is not durable', async () => {
     let letGo = (): void => {};
     let isStopped = false;

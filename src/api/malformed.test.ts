@@ -135,6 +135,20 @@ describe('malformed requests', () => {
     expect(deps.store.view.sessions.size).toBe(0);
   });
 
+  it('with keys that mean something to JavaScript do no harm', async () => {
+    const { call, disk } = await apiWorld({ rows });
+    const post = (payload: string) => call('POST', '/api/v1/sessions', { payload, headers: json });
+
+    const outside = await post('{"pool":"gpu","command":["x"],"__proto__":{"stdin":true}}');
+    const inside = await post('{"pool":"gpu","command":["x"],"env":{"__proto__":"y","constructor":"z"}}');
+
+    expectRefused(outside, 'outside');
+    expect(inside.statusCode).toBe(201);
+    const [kept] = [...(disk.rows.get('sessions')?.values() ?? [])] as { spec: { env: Record<string, string> } }[];
+    expect(Object.entries(kept?.spec.env ?? {})).toContainEqual(['constructor', 'z']);
+    expect(Object.getPrototypeOf(kept?.spec.env)).toBe(Object.prototype);
+  });
+
   it('names the key that was meant', async () => {
     const { call } = await apiWorld({ rows });
 

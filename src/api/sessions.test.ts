@@ -99,6 +99,11 @@ describe('sessions', () => {
     expect([ids(third), third.next]).toEqual([['s1 ended'], undefined]);
     expect(ids(await list('phase=running'))).toEqual(['s4 running']);
     expect(ids(await list('phase=ended&pool=gpu'))).toEqual(['s3 ended', 's1 ended']);
+    expect(ids(await list('pool=gpu&phase=queued'))).toEqual(['s2 queued']);
+    expect((await call('GET', `${POST}?pool=typo`)).json()).toMatchObject({
+      kind: 'missing',
+      detail: 'There is no pool typo.',
+    });
     expect((await list('phase=ended')).items[0]?.end).toMatchObject({ exit_code: 3, how: 'exited' });
   });
 

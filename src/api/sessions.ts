@@ -65,7 +65,6 @@ async function listed({ store }: ApiDeps, query: Query): Promise<readonly Sessio
   const { pool: name, phase, after } = query;
   const limit = query.limit + 1;
   const [pool] = name === undefined ? [] : store.view.pools.by('name', name);
-  if (name !== undefined && !pool && phase !== undefined && phase !== 'ended') findPool(store, name);
   // What has just ended leaves memory at once and is in history when durable.
   await store.durable();
   const filter = { pool: pool?.id ?? name };
@@ -94,6 +93,8 @@ function listing(deps: ApiDeps): Route {
     reply: wire.SessionList,
     async handle({ query }) {
       const rows = await listed(deps, query);
+      // Of a pool that is gone, only its ended sessions are left, and they know it by its id.
+      if (rows.length === 0 && query.pool !== undefined) findPool(deps.store, query.pool);
       const items = rows.slice(0, query.limit).map((row) => shownSession(row, deps.store));
       return { items, next: rows.length > query.limit ? items.at(-1)?.id : undefined };
     },

@@ -1,9 +1,12 @@
+// Agents over TLS, through the very front that the server has, directly and by way of a standby.
 import { createPrivateKey } from 'node:crypto';
-import { createServer } from 'node:tls';
 import { credentials } from '@grpc/grpc-js';
 import { afterEach, expect, test, vi } from 'vitest';
+import { systemClock } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
 import { systemRandom } from '#core/random.ts';
 import { type CertificateUse, makeCertificate, newKey } from '../access/certificate.ts';
+import { type Front, openFront } from '../edge/front.ts';
 import { clientTo, type FakePlane, openFakeAgent, openFakePlane } from './fake-plane.ts';
 
 const open: { close(): unknown }[] = [];
@@ -11,66 +14,84 @@ afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
 });
 
-const [fromMs, untilMs] = [Date.UTC(2020, 0), Date.UTC(2090, 0)];
+interface Pair {
+  readonly key: string;
+  readonly cert: string;
+}
+
 const caKey = newKey();
 const signer = { name: 'CA', key: createPrivateKey(caKey) };
-function certificate(name: string, use: CertificateUse, by = signer): { key: Buffer; cert: Buffer } {
+function certificate(name: string, use: CertificateUse, by = signer): Pair {
   const key = use === 'authority' ? caKey : newKey();
-  const request = { name, use, addresses: ['localhost'], fromMs, untilMs, serial: systemRandom.bytes(16) };
-  return { key: Buffer.from(key), cert: Buffer.from(makeCertificate(request, createPrivateKey(key), by)) };
+  const span = { fromMs: Date.UTC(2020, 0), untilMs: Date.UTC(2090, 0) };
+  const request = { name, use, addresses: ['localhost'], ...span, serial: systemRandom.bytes(16) };
+  return { key, cert: makeCertificate(request, createPrivateKey(key), by) };
 }
-
 const ca = certificate('CA', 'authority').cert;
 
-async function aSecuredPlane(): Promise<FakePlane> {
-  const pair = certificate('broker', 'server');
-  // Never listens: it only shakes hands, as a socket made by hand would not tell whether its peer is verified.
-  const handshake = createServer({ ...pair, ca, requestCert: true, rejectUnauthorized: false, ALPNProtocols: ['h2'] });
-  const plane = await openFakePlane({ secure: (socket) => void handshake.emit('connection', socket) });
-  handshake.on('secureConnection', plane.broker.accept);
-  open.push(plane);
-  return plane;
+async function aFront(holder?: Front): Promise<Front> {
+  const address = '127.0.0.1:0';
+  const front = await openFront({
+    http: address,
+    grpc: address,
+    peer: address,
+    pass: 'open sesame',
+    holder: () => holder && { peer: `127.0.0.1:${holder.peer?.port}`, pass: 'open sesame' },
+    clock: systemClock,
+    log: silentLog,
+  });
+  open.push(front);
+  return front;
 }
 
-async function proofOf(plane: FakePlane, pair?: { key: Buffer; cert: Buffer }) {
-  const agent = openFakeAgent(clientTo(plane, credentials.createSsl(ca, pair?.key ?? null, pair?.cert ?? null)));
+async function aSecuredPlane(): Promise<{ plane: FakePlane; front: Front; standby: Front }> {
+  const plane = await openFakePlane();
+  open.push(plane);
+  const front = await aFront();
+  const { key, cert } = certificate('broker', 'server');
+  front.serve(
+    { http: (socket) => socket.destroy(), grpc: plane.broker.accept },
+    { grpc: { key, certificate: cert, clientCa: ca } },
+  );
+  return { plane, front, standby: await aFront(front) };
+}
+
+function anAgent(front: Front, pair?: Pair, trusted = ca) {
+  const pem = (text?: string): Buffer | null => (text === undefined ? null : Buffer.from(text));
+  const secured = credentials.createSsl(pem(trusted), pem(pair?.key), pem(pair?.cert));
+  const agent = openFakeAgent(clientTo({ port: front.addresses.grpc.port }, secured));
   open.push(agent);
   agent.say({ agentIdentity: { agentId: 'a1', pool: 'p' } });
+  return agent;
+}
+
+async function proofOf(plane: FakePlane, front: Front, pair?: Pair) {
+  const agent = anAgent(front, pair);
   await vi.waitFor(() => expect(agent.answers).toHaveLength(1), { interval: 5, timeout: 10_000 });
   return plane.hellos.at(-1)?.proof;
 }
 
 test('a secured connection serves, and a client certificate of our own CA names its bearer', async () => {
-  const plane = await aSecuredPlane();
+  const { plane, front, standby } = await aSecuredPlane();
 
-  expect(await proofOf(plane)).toMatchObject({ peerAddress: '127.0.0.1', certificateName: undefined });
-  expect(await proofOf(plane, certificate('m-gpu-1', 'client'))).toMatchObject({ certificateName: 'm-gpu-1' });
+  for (const door of [front, standby]) {
+    expect(await proofOf(plane, door)).toMatchObject({ peerAddress: '127.0.0.1', certificateName: undefined });
+    expect(await proofOf(plane, door, certificate('m-1', 'client'))).toMatchObject({ certificateName: 'm-1' });
+  }
 });
 
-test('a certificate of someone else names nobody', async () => {
-  const plane = await aSecuredPlane();
+test('a certificate of someone else opens no door', async () => {
+  const { plane, front } = await aSecuredPlane();
   const stranger = { name: 'CA', key: createPrivateKey(newKey()) };
 
-  expect(await proofOf(plane, certificate('m-gpu-1', 'client', stranger))).toMatchObject({
-    certificateName: undefined,
-  });
+  expect(await anAgent(front, certificate('m-1', 'client', stranger)).ended).toMatchObject({ code: 14 });
+  expect(plane.hellos).toEqual([]);
 });
 
 test('an agent that trusts another CA does not come in', async () => {
-  const plane = await aSecuredPlane();
-  const other = credentials.createSsl(
-    Buffer.from(
-      makeCertificate({ name: 'X', use: 'authority', fromMs, untilMs, serial: systemRandom.bytes(16) }, signer.key, {
-        name: 'X',
-        key: createPrivateKey(newKey()),
-      }),
-    ),
-  );
-  const agent = openFakeAgent(clientTo(plane, other));
-  open.push(agent);
+  const { plane, front } = await aSecuredPlane();
+  const other = certificate('X', 'authority', { name: 'X', key: createPrivateKey(newKey()) }).cert;
 
-  agent.say({ agentIdentity: { agentId: 'a1', pool: 'p' } });
-
-  expect(await agent.ended).toMatchObject({ code: 14 });
+  expect(await anAgent(front, undefined, other).ended).toMatchObject({ code: 14 });
   expect(plane.hellos).toEqual([]);
 });

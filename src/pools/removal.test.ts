@@ -195,6 +195,23 @@ it('holds a removal while another source cannot be read, since the pool may have
   expect(world.source('here')?.held).toBeUndefined();
 });
 
+it('reads all sources once more, the owner too, before it removes what was held for a while', async () => {
+  const [here, there] = [fakeSource(documentsOf(['a', 'b'])), fakeSource()];
+  const world = await openWorld([opened('here', here), opened('there', there)]);
+  here.remove('a');
+  there.fault = outage();
+  await world.intervals(3);
+  expect(world.source('here')?.held).toBeDefined();
+
+  here.put('restored', text('a'));
+  there.fault = undefined;
+  await world.list('there');
+
+  expect(world.pool('a')?.owner).toMatchObject({ source: 'here', key: 'restored' });
+  expect(world.eventKinds()).not.toContain('pool.removing');
+  expect(world.source('here')?.held).toBeUndefined();
+});
+
 it.each([
   ['more than half of four', 4, 3, true],
   ['half of four', 4, 2, false],

@@ -7,10 +7,10 @@ import { seededRandom } from '#core/random.ts';
 import { documentId } from '#core/source.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { startJournal } from '#journal/journal.ts';
-import { emptyDisk, memoryDriver } from '#store/memory.ts';
+import { type Disk, emptyDisk, memoryDriver } from '#store/memory.ts';
 import { openStore } from '#store/store.ts';
 import type { OpenedSource } from './opened-source.ts';
-import { type Pools, startPools } from './pools.ts';
+import { type Pools, type PoolsDeps, startPools } from './pools.ts';
 import type { ReadPool } from './reading.ts';
 
 export const EVERY_MS = 60_000;
@@ -127,7 +127,12 @@ export type World = Awaited<ReturnType<typeof openWorld>>;
 /** Starts the pools; hand in the disk and clock of another world to restart it. */
 export async function openWorld(
   sources: readonly OpenedSource[],
-  { disk = emptyDisk(), clock = new VirtualClock(), readPool = readJsonPool } = {},
+  {
+    disk = emptyDisk(),
+    clock = new VirtualClock(),
+    readPool = readJsonPool,
+    redact,
+  }: { disk?: Disk; clock?: VirtualClock; readPool?: ReadPool; redact?: PoolsDeps['redact'] } = {},
 ) {
   const lines: { level: string; message: string; fields: Readonly<Record<string, unknown>> | undefined }[] = [];
   const log: Log = (level, message, fields) => void lines.push({ level, message, fields });
@@ -140,7 +145,7 @@ export async function openWorld(
   });
   const random = seededRandom(disk.epoch);
   const journal = startJournal({ store, clock, random, log });
-  const pools: Pools = startPools({ store, clock, random, log, journal, readPool, sources });
+  const pools: Pools = startPools({ store, clock, random, log, journal, readPool, sources, redact });
   await clock.settle();
   return {
     clock,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Environment } from '#config/environment.ts';
 import { type LoadedConfig, loadServerConfig } from '#config/load.ts';
 import { describeProblem } from '#config/problem.ts';
@@ -103,7 +103,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     if (replica.kind === 'postgres') log('info', 'standing by until this process is the holder');
     const store = await openStore(await replica.hold(stopping.signal), fail);
     const parts = { ...options, log, redactor, loaded, load, store, storeKind: replica.kind, front, dataDir };
-    holding = await hold({ ...parts, agentFolder: join(dataDir, 'agent') });
+    holding = await hold(parts);
     return holding;
   }
 

@@ -65,7 +65,7 @@ export function openReport(deps: SessionsDeps, { presence, tell, settle, output,
 
   function take(agent: string, report: AgentReport): void {
     const session = store.view.sessions.get(report.session);
-    if (session?.attempt !== report.attempt) return voided(agent, report);
+    if (session?.worker !== agent || session.attempt !== report.attempt) return voided(agent, report);
     if (report.is === 'started') return started(session);
     if (report.is === 'refused') return refused(session, agent, report);
     if (!output.isReady(session, () => take(agent, report))) return;

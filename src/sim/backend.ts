@@ -19,6 +19,8 @@ export interface SimCall {
   /** Counts the calls of that name from 1 on. */
   readonly nth: number;
   readonly names: readonly string[];
+  /** What a create asks for. */
+  readonly launch?: Launch | undefined;
 }
 
 /** What goes wrong with a call. */
@@ -45,12 +47,16 @@ export interface SimMachine {
 export interface SimCloudOptions {
   readonly clock: Clock;
   readonly cloud?: string;
-  readonly bootMs?: number;
+  readonly bootMs?: number | ((name: string) => number);
   readonly answerMs?: number;
   /** How late the list shows what was made or deleted. */
   readonly listLagMs?: number;
   /** For how long a deleted machine is still listed as such. */
   readonly deletingMs?: number;
+  /** For how long a machine goes on after the cloud agreed to delete it, with all that runs there. */
+  readonly dyingMs?: number;
+  /** False: nobody will ask for `calls`, and there may be millions. */
+  readonly keepsCalls?: boolean;
   /** False: as scripts do, it cannot mark what it makes. */
   readonly canMark?: boolean;
   /** The cloud insists on names of its own. */
@@ -73,7 +79,8 @@ export interface SimCloud {
   trouble(machine: string, trouble: Trouble, state?: Machine['state']): void;
   /** A machine that someone else made. */
   add(machine: Machine): void;
-  /** Called when a machine has booted, and when it is gone. */
+  /** Called when a machine is made, when it has booted, and when it is gone. */
+  onMade(heard: (made: SimMachine) => void): void;
   onBoot(heard: (made: SimMachine) => void): void;
   onGone(heard: (made: SimMachine, how: 'deleted' | 'died') => void): void;
 }
@@ -87,12 +94,14 @@ interface Kept extends SimMachine {
 
 export function simCloud(options: SimCloudOptions): SimCloud {
   const { clock, cloud = 'sim', bootMs = 0, answerMs = 0, listLagMs = 0, deletingMs = 0, canMark = true } = options;
+  const { dyingMs = 0, keepsCalls = true } = options;
   const nameOf = options.nameOf ?? ((name: string) => name);
   const kept = new Map<string, Kept>();
   const made = new Map<string, number>();
   const everMade = new Set<string>();
   const calls: SimCall[] = [];
   const counts: Record<SimCallName, number> = { list: 0, create: 0, delete: 0 };
+  const heardMade: ((made: SimMachine) => void)[] = [];
   const booted: ((made: SimMachine) => void)[] = [];
   const gone: ((made: SimMachine, how: 'deleted' | 'died') => void)[] = [];
 
@@ -110,8 +119,9 @@ export function simCloud(options: SimCloudOptions): SimCloud {
     const machine: Machine = { name: machineName, mark, createdAt: clock.now(), state: 'creating' };
     const entry: Kept = { machine, launch, name, listedFromMs: clock.monotonic() + listLagMs };
     kept.set(machineName, entry);
-    clock.alarm(bootMs, () => {
-      if (!isThere(entry)) return;
+    for (const heard of heardMade) heard(entry);
+    clock.alarm(typeof bootMs === 'number' ? bootMs : bootMs(name), () => {
+      if (!isThere(entry) || entry.machine.state !== 'creating') return;
       entry.machine = { ...entry.machine, state: 'running' };
       for (const heard of booted) heard(entry);
     });
@@ -124,6 +134,15 @@ export function simCloud(options: SimCloudOptions): SimCloud {
     entry.goneMs = clock.monotonic();
     entry.machine = { ...entry.machine, state: 'deleting' };
     for (const heard of gone) heard(entry, how);
+  }
+
+  /** The cloud agrees at once; the machine goes when it has shut down. */
+  function shutDown(name: string): void {
+    const entry = kept.get(name);
+    if (dyingMs === 0 || !isThere(entry)) return unmake(name, 'deleted');
+    if (entry.machine.state === 'deleting') return;
+    entry.machine = { ...entry.machine, state: 'deleting' };
+    clock.alarm(dyingMs, () => unmake(name, 'deleted'));
   }
 
   function listed(): Machine[] {
@@ -156,10 +175,10 @@ export function simCloud(options: SimCloudOptions): SimCloud {
     return outcomes;
   }
 
-  function called(name: SimCallName, names: readonly string[]): SimCall {
+  function called(name: SimCallName, names: readonly string[], launch?: Launch): SimCall {
     counts[name] += 1;
-    const call = { name, nth: counts[name], names };
-    calls.push(call);
+    const call = { name, nth: counts[name], names, launch };
+    if (keepsCalls) calls.push(call);
     return call;
   }
 
@@ -183,7 +202,7 @@ export function simCloud(options: SimCloudOptions): SimCloud {
     const cluster = asked.find((machine) => machine.name === name)?.mark?.cluster;
     const owner = kept.get(name)?.machine.mark?.cluster;
     if (owner !== undefined && owner !== cluster) return { name, fault: new Fault('denied', `${name} is not ours.`) };
-    unmake(name, 'deleted');
+    shutDown(name);
     return { name };
   }
 
@@ -202,7 +221,7 @@ export function simCloud(options: SimCloudOptions): SimCloud {
         list: (signal) => alive(() => list(signal)),
         create: (launch, signal) => {
           const act = (name: string): Outcome => ({ name, machine: make(launch, name) });
-          return alive(() => play(called('create', launch.names), act, signal));
+          return alive(() => play(called('create', launch.names, launch), act, signal));
         },
         delete: (machines, signal) => alive(() => remove(machines, signal)),
       };
@@ -216,6 +235,7 @@ export function simCloud(options: SimCloudOptions): SimCloud {
     add(machine) {
       kept.set(machine.name, { machine, launch: undefined, name: machine.name, listedFromMs: clock.monotonic() });
     },
+    onMade: (heard) => void heardMade.push(heard),
     onBoot: (heard) => void booted.push(heard),
     onGone: (heard) => void gone.push(heard),
   };

@@ -189,13 +189,19 @@ describe('the whole listing', () => {
   });
 
   // Root reads whatever it likes: there the law cannot be tried this way.
-  it.skipIf(process.getuid?.() === 0)('throws where a folder in it may not be read', async () => {
-    const root = await makeFolder({ 'a.yaml': 'a', 'team/b.yaml': 'b' });
-    await chmod(join(root, 'team'), 0o000);
+  it.skipIf(process.getuid?.() === 0)(
+    'throws where a folder may not be read, and not where a file may not',
+    async () => {
+      const root = await makeFolder({ 'a.yaml': 'a', 'team/b.yaml': 'b' });
+      await chmod(join(root, 'a.yaml'), 0o000);
+      expect(await listed(root)).toMatchObject([{ fault: { kind: 'denied' } }, { text: 'b' }]);
 
-    await expect(listed(root)).rejects.toMatchObject({ kind: 'denied' });
-    await chmod(join(root, 'team'), 0o700);
-  });
+      await chmod(join(root, 'team'), 0o000);
+
+      await expect(listed(root)).rejects.toMatchObject({ kind: 'denied' });
+      await chmod(join(root, 'team'), 0o700);
+    },
+  );
 
   it('is given up when told so', async () => {
     const root = await makeFolder({ 'a.yaml': 'a' });

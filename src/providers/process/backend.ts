@@ -88,10 +88,11 @@ export async function openProcessBackend(config: ProcessConfig, context: Context
   async function remove({ name, mark }: Machine, signal: AbortSignal): Promise<Outcome> {
     refuseForeign(name, mark?.cluster);
     const folder = openMachineFolder(machinesPath, name);
-    const record = folder.record();
-    if (record) refuseForeign(name, record.mark.cluster);
+    refuseForeign(name, folder.record()?.mark.cluster ?? cluster);
     await folder.markDeleted(shortId(random, 20));
     folder.forbidStart();
+    // Read only now: what is started meanwhile has its record, and nothing more is started.
+    const record = folder.record();
     if (record) await endMachine(folder, record, { clock, signal });
     retire(folder, record);
     return { name };

@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest';
+import type { Problem } from './reading.ts';
+import { readDocument } from './reading.ts';
+import { fakeSource, opened, openWorld, specOf, text } from './test-world.ts';
+
+const SOURCE = { id: 'files', trust: 'foreign' } as const;
+const refused = (problems: readonly Problem[]) => readDocument(() => ({ problems }), SOURCE, '').fault;
+
+it('names the first problem with its place, and the others after it', () => {
+  const fault = refused([
+    { path: 'auto_scaler.max_agnets', line: 4, column: 3, message: 'Did you mean max_agents?' },
+    { path: 'name', line: 1, message: 'Must not be empty.' },
+    { path: '', message: 'Is too long.' },
+  ]);
+
+  expect(fault).toMatchObject({ kind: 'invalid', at: 'line 4, column 3: auto_scaler.max_agnets' });
+  expect(fault?.message).toBe('Did you mean max_agents? line 1: name: Must not be empty. Is too long.');
+});
+
+it('names ten problems and counts the rest', () => {
+  const fault = refused(Array.from({ length: 25 }, (_, at) => ({ path: '', message: `Wrong ${at}.` })));
+
+  expect(fault?.message).toContain('Wrong 9.');
+  expect(fault?.message).not.toContain('Wrong 10.');
+  expect(fault?.message).toContain('and 15 more.');
+});
+
+it('logs the warnings of a document once for each version', async () => {
+  const source = fakeSource({ a: text('a') });
+  const readPool = () => ({
+    spec: specOf({ name: 'a' }),
+    warnings: [{ path: 'x', line: 2, message: 'has no effect' }],
+  });
+  const world = await openWorld([opened('files', source)], { readPool });
+  await world.stop();
+
+  const again = await openWorld([opened('files', source)], { ...world, readPool });
+  source.put('a', text('a'));
+  await again.list('files');
+
+  const warned = [...world.lines, ...again.lines].filter(({ message }) => message === 'document has warnings');
+  expect(warned.map(({ fields }) => fields)).toMatchObject([
+    { provisioner: 'files', document: 'a', version: 'v1', warnings: ['line 2: x: has no effect'] },
+    { version: 'v2' },
+  ]);
+});
+
+it('takes secrets out of what a reader or a source says of its failure', async () => {
+  const source = fakeSource({ a: 'planted-secret' });
+  const world = await openWorld([opened('files', source)], {
+    readPool: (content) => ({ problems: [{ path: '', message: `Cannot read ${content}.` }] }),
+    redact: (shown) => shown.replaceAll('planted-secret', '[hidden]'),
+  });
+
+  expect(world.document('files', 'a')?.fault?.message).toBe('Cannot read [hidden].');
+  expect(JSON.stringify([world.events(), world.lines])).not.toContain('planted-secret');
+});

@@ -1,0 +1,30 @@
+import { type ConfigWatch, watchConfig } from '#config/reload.ts';
+import type { Ground } from './holding.ts';
+import type { Plane } from './plane.ts';
+import { openSources } from './sources.ts';
+
+/** Takes up changes of the configuration file; a bad one changes nothing, and both are told. */
+export function followConfig(ground: Ground, { pools, journal }: Plane): ConfigWatch {
+  const { clock, log, loaded, load, kinds, context, store } = ground;
+
+  function tell(kind: string, message: string): void {
+    // A store that fails ends the process by itself.
+    store.commit([journal.event({ kind, subject: 'server', message })]).catch(() => {});
+  }
+
+  return watchConfig({
+    clock,
+    current: loaded,
+    load,
+    changed(next, needRestart) {
+      void openSources(next.config, kinds, context).then(pools.setSources);
+      log('info', 'configuration applied', { file: next.file, needRestart });
+      const rest = needRestart.length === 0 ? '' : ` Only a restart changes ${needRestart.join(', ')}.`;
+      tell('config.applied', `The configuration was read again.${rest}`);
+    },
+    refused(fault) {
+      log('error', 'configuration refused, the old one stays', { error: fault.message });
+      tell('config.refused', fault.message);
+    },
+  });
+}

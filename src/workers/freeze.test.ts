@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest';
+import { aPool, openWorld, type World } from '#sim/part/world.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const OPS = { who: 'ops', from: 'here' };
+
+const writes = (world: World) => world.cloud.calls.filter((call) => call.name !== 'list').length;
+const names = (world: World) => [...world.agents.all.keys()];
+const freezes = (world: World) => [...world.life.store.view.freezes.all()];
+
+async function withBusy(count: number, options: Parameters<typeof openWorld>[0] = {}) {
+  const world = await openWorld({
+    pools: [aPool({ maxAgents: 20, maxIdleSlots: 20, idleDecayMs: HOUR_MS })],
+    ...options,
+  });
+  await world.life.sessions.submit('id-gpu', count, 10 * HOUR_MS);
+  await world.advance(MINUTE_MS);
+  return world;
+}
+
+describe('mass loss', () => {
+  it('of all agents of a pool for 90 seconds deletes and starts nothing, and shows a freeze', async () => {
+    const world = await withBusy(5);
+    const before = writes(world);
+    await world.life.sessions.submit('id-gpu', 2, MINUTE_MS);
+
+    world.agents.cutOff(names(world), true);
+    await world.advance(90 * SECOND_MS);
+    const during = { freezes: freezes(world), plan: world.life.workers.plan('id-gpu'), writes: writes(world) };
+    world.agents.cutOff(names(world), false);
+    await world.advance(SECOND_MS);
+
+    expect(during.freezes).toMatchObject([{ id: 'id-gpu', automatic: true, why: '5 of 5 workers vanished at once' }]);
+    expect(during.plan.why).toMatch(/^Frozen/);
+    expect(during.writes).toBe(before + 1);
+    expect(freezes(world)).toEqual([]);
+    expect([...world.agents.runs.values()].filter((times) => times > 1)).toEqual([]);
+    expect(world.disk.histories.events.map((event) => event.kind)).toEqual(
+      expect.arrayContaining(['pool.frozen', 'pool.thawed']),
+    );
+  });
+
+  it('of machines too starts nothing anew until an operator thaws', async () => {
+    const world = await withBusy(5);
+    for (const name of names(world)) world.cloud.kill(name);
+
+    await world.advance(30 * MINUTE_MS);
+    const during = [...world.agents.runs.values()];
+    await world.life.workers.thaw('id-gpu', OPS);
+    await world.advance(2 * MINUTE_MS);
+
+    expect(during).toEqual([1, 1, 1, 1, 1]);
+    expect([...world.agents.runs.values()]).toEqual([2, 2, 2, 2, 2]);
+    expect(freezes(world)).toEqual([]);
+  });
+
+  it.each([
+    [2, 2],
+    [3, 10],
+  ])('is not what the loss of %i of %i is', async (lost, all) => {
+    const world = await withBusy(all);
+
+    world.agents.cutOff(names(world).slice(0, lost), true);
+    await world.advance(MINUTE_MS);
+
+    expect(freezes(world)).toEqual([]);
+  });
+
+  it('is not what losses over many hours are', async () => {
+    const world = await withBusy(6);
+
+    for (const name of names(world).slice(0, 4)) {
+      world.agents.cutOff([name], true);
+      await world.advance(20 * MINUTE_MS);
+    }
+
+    expect(freezes(world)).toEqual([]);
+  });
+
+  it('by an empty listing deletes nothing and launches nothing, and ends with the next good one', async () => {
+    const pool = aPool({ minIdleSlots: 5, maxIdleSlots: 5, maxAgents: 20, syncEveryMs: 10_000 });
+    const world = await openWorld({ pools: [pool], cloud: { bootMs: 10 * MINUTE_MS } });
+    await world.advance(MINUTE_MS);
+    const before = writes(world);
+    world.cloud.script = ({ name }) => (name === 'list' ? { is: 'answer', of: () => [] } : undefined);
+
+    await world.advance(5 * MINUTE_MS);
+    const during = [freezes(world).length, writes(world)];
+    world.cloud.script = () => undefined;
+    await world.advance(MINUTE_MS);
+
+    expect(during).toEqual([1, before]);
+    expect(freezes(world)).toEqual([]);
+    expect(world.phases()).toBe('5 booting');
+  });
+
+  it('across pools freezes the fleet, also where no pool alone lost enough', async () => {
+    const pools = Array.from({ length: 4 }, (_, at) => aPool({ minIdleSlots: 1 }, { name: `p${at}` }));
+    const world = await openWorld({ pools });
+    await world.advance(MINUTE_MS);
+    const before = writes(world);
+
+    world.agents.cutOff(names(world), true);
+    await world.advance(20 * MINUTE_MS);
+    const during = { freezes: freezes(world).map((row) => row.id), writes: writes(world) };
+    world.agents.cutOff(names(world), false);
+    await world.advance(SECOND_MS);
+
+    expect(during).toEqual({ freezes: ['fleet'], writes: before });
+    expect(freezes(world)).toEqual([]);
+  });
+
+  it('after a restart is noticed when the grace is over', async () => {
+    const world = await withBusy(5);
+    const before = writes(world);
+    world.crash();
+    world.agents.cutOff(names(world), true);
+    await world.advance(MINUTE_MS);
+
+    await world.start();
+    await world.advance(20 * MINUTE_MS);
+
+    expect(freezes(world)).toMatchObject([{ id: 'id-gpu', automatic: true }]);
+    expect(writes(world)).toBe(before);
+  });
+
+  it('that froze a pool still freezes it after a restart, until they are back', async () => {
+    const world = await withBusy(5);
+    world.agents.cutOff(names(world), true);
+    await world.advance(10 * SECOND_MS);
+    world.crash();
+
+    await world.start();
+    await world.advance(MINUTE_MS);
+    const inGrace = freezes(world).length;
+    await world.advance(10 * MINUTE_MS);
+    const later = freezes(world).length;
+    world.agents.cutOff(names(world), false);
+    await world.advance(SECOND_MS);
+
+    expect([inGrace, later, freezes(world).length]).toEqual([1, 1, 0]);
+  });
+});
+
+describe('a freeze by hand', () => {
+  it.each(['id-gpu', 'fleet'])('of %s stops all action until thawed by hand', async (scope) => {
+    const world = await withBusy(2);
+    const [name = ''] = names(world);
+    await world.life.workers.freeze(scope, 'looking at something', OPS);
+    const before = writes(world);
+
+    await world.life.sessions.submit('id-gpu', 5, MINUTE_MS);
+    await world.life.workers.drain(name, OPS);
+    await world.advance(2 * HOUR_MS);
+    const during = writes(world);
+    await world.life.workers.thaw(scope, OPS);
+    await world.advance(MINUTE_MS);
+
+    expect(during).toBe(before);
+    expect(writes(world)).toBeGreaterThan(before);
+  });
+
+  it('is not lifted by anything but a hand', async () => {
+    const world = await withBusy(5);
+    await world.life.workers.freeze('id-gpu', 'looking at something', OPS);
+
+    world.agents.cutOff(names(world), true);
+    await world.advance(10 * MINUTE_MS);
+    world.agents.cutOff(names(world), false);
+    await world.advance(10 * MINUTE_MS);
+
+    expect(freezes(world)).toMatchObject([{ automatic: false, by: 'ops' }]);
+  });
+
+  it('of something that is not there, or a thaw of what is not frozen, is refused', async () => {
+    const world = await withBusy(1);
+
+    await expect(world.life.workers.freeze('nobody', '', OPS)).rejects.toMatchObject({ kind: 'missing' });
+    await expect(world.life.workers.thaw('id-gpu', OPS)).rejects.toMatchObject({ kind: 'missing' });
+  });
+});

@@ -1,0 +1,211 @@
+import { describe, expect, it } from 'vitest';
+import type { Machine } from '#core/provider.ts';
+import { aPool, openWorld, type World, type WorldOptions } from '#sim/part/world.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const OPS = { who: 'ops', from: 'here' };
+
+const ours = { cluster: 'cluster1', pool: 'id-gpu', shape: 'shape1' };
+const orphan = (name: string, more: Partial<Machine> = {}): Machine => {
+  return { name, mark: ours, createdAt: 0, state: 'running', ...more };
+};
+const there = (world: World) => world.cloud.machines().map((made) => made.machine.name);
+const deletes = (world: World) => world.cloud.calls.filter((call) => call.name === 'delete').length;
+
+describe('a machine that bears our mark and has no row', () => {
+  it('is deleted after two listings, not after one', async () => {
+    const world = await openWorld();
+    await world.advance(SECOND_MS);
+    world.cloud.add(orphan('m-old'));
+
+    await world.advance(MINUTE_MS);
+    const afterOne = there(world);
+    await world.advance(MINUTE_MS);
+
+    expect(afterOne).toEqual(['m-old']);
+    expect(there(world)).toEqual([]);
+    expect(world.disk.histories.events.filter((event) => event.kind === 'machine.swept')).toHaveLength(1);
+  });
+
+  it('and is of a pool that is no more goes too', async () => {
+    const world = await openWorld();
+    world.cloud.add(orphan('m-old', { mark: { ...ours, pool: 'forgotten' } }));
+
+    await world.advance(3 * MINUTE_MS);
+
+    expect(there(world)).toEqual([]);
+  });
+
+  it('is not asked to go twice while it goes', async () => {
+    const world = await openWorld({ cloud: { deletingMs: 10 * MINUTE_MS } });
+    world.cloud.add(orphan('m-old'));
+
+    await world.advance(10 * MINUTE_MS);
+
+    expect(deletes(world)).toBe(1);
+  });
+
+  it('stays while its pool or the fleet is frozen or paused', async () => {
+    const world = await openWorld({ pools: [aPool({}, {}, { pausedAt: 1 })] });
+    world.cloud.add(orphan('m-old'));
+
+    await world.advance(10 * MINUTE_MS);
+    const paused = there(world);
+    await world.set(aPool({}, {}, { revision: 2 }));
+    await world.life.workers.freeze('fleet', 'test', OPS);
+    await world.advance(10 * MINUTE_MS);
+    const frozen = there(world);
+    await world.life.workers.thaw('fleet', OPS);
+    await world.advance(2 * MINUTE_MS);
+
+    expect([paused, frozen, there(world)]).toEqual([['m-old'], ['m-old'], []]);
+  });
+
+  it('is taken in where the store came from a backup that is newer than the machine', async () => {
+    const restoredAt = Date.UTC(2026, 0, 1) - MINUTE_MS;
+    const world = await openWorld({ pools: [aPool({ minAgents: 1, maxIdleSlots: 5 })], restoredAt });
+    world.cloud.add(orphan('m-older', { createdAt: restoredAt - 1 }));
+    world.cloud.add(orphan('m-newer', { createdAt: restoredAt + 1 }));
+
+    await world.advance(3 * MINUTE_MS);
+    const proof = { peerAddress: '', token: 'token of a launch long gone', key: 'k' };
+    const about = {
+      slots: 1,
+      labels: {},
+      wire: 'muster',
+      version: '1',
+      hostname: '',
+      address: '',
+      executions: [],
+    } as const;
+    const agent = await world.life.workers.join({ name: 'm-older', pool: 'gpu', ...about }, proof);
+
+    expect(there(world)).toContain('m-older');
+    expect(there(world)).not.toContain('m-newer');
+    expect(agent.id).toBe('m-older');
+    expect(world.life.store.view.workers.get('m-older')).toMatchObject({ pool: 'id-gpu', offer: 'shape1' });
+  });
+
+  it('made late by a process that had lost its place is refused at the door and swept', async () => {
+    const world = await openWorld({ pools: [aPool({ minIdleSlots: 1 })] });
+    world.cloud.script = ({ name, nth }) =>
+      name === 'create' && nth === 1 ? { is: 'slow', ms: 10 * MINUTE_MS } : undefined;
+
+    await world.advance(30 * MINUTE_MS);
+
+    expect(world.phases()).toBe('1 idle');
+    expect(world.cloud.machines()).toHaveLength(1);
+    expect(Math.max(...world.cloud.made.values())).toBe(1);
+  });
+});
+
+describe('a machine with a foreign mark', () => {
+  it('is never touched, nor counted', async () => {
+    const world = await openWorld({ pools: [aPool({ minIdleSlots: 1, killUnknownAfterMs: MINUTE_MS })] });
+    world.cloud.add(orphan('m-theirs', { mark: { ...ours, cluster: 'theirs' } }));
+
+    await world.advance(30 * MINUTE_MS);
+
+    expect(there(world)).toContain('m-theirs');
+    expect(world.phases()).toBe('1 idle');
+  });
+});
+
+describe('machines of a kind that cannot mark', () => {
+  const open = (scaling = {}, more: Partial<WorldOptions> = {}) =>
+    openWorld({
+      pools: [aPool({ minIdleSlots: 1, ...scaling }, { agentAuth: 'network', agentNetworks: ['10.0.0.0/8'] })],
+      cloud: { canMark: false, nameOf: (name) => `vm${name.slice(-4)}` },
+      ...more,
+    });
+
+  it('are known by the names that their cloud gave them', async () => {
+    const world = await open();
+
+    await world.advance(5 * MINUTE_MS);
+
+    const [worker] = world.life.store.view.workers.all();
+    expect(world.phases()).toBe('1 idle');
+    expect(worker?.machine).toBe(there(world)[0]);
+    expect(worker?.id).not.toBe(worker?.machine);
+  });
+
+  it('are deleted by those names', async () => {
+    const world = await open({ minIdleSlots: 0 });
+    await world.life.sessions.submit('id-gpu', 1, SECOND_MS);
+
+    await world.advance(10 * MINUTE_MS);
+
+    expect(there(world)).toEqual([]);
+    expect(world.phases()).toBe('none');
+  });
+
+  it('when strangers, count in the size, are not ready to be judged, and are left alone by default', async () => {
+    const world = await open({ minAgents: 1, minIdleSlots: 0 });
+    world.cloud.add(orphan('stranger', { mark: undefined }));
+
+    await world.advance(60 * MINUTE_MS);
+
+    expect(world.phases()).toBe('1 unknown');
+    expect(there(world)).toEqual(['stranger']);
+    expect(world.life.workers.plan('id-gpu').why).toMatch(/machines that nobody knows/);
+  });
+
+  it('when strangers, hold launching back only until initial_delay', async () => {
+    const world = await open({ minIdleSlots: 1, initialDelayMs: 5 * MINUTE_MS });
+    world.cloud.add(orphan('stranger', { mark: undefined }));
+
+    await world.advance(4 * MINUTE_MS);
+    const before = world.phases();
+    await world.advance(3 * MINUTE_MS);
+
+    expect([before, world.phases()]).toEqual(['1 unknown', '1 idle, 1 unknown']);
+  });
+
+  it('when strangers, go after kill_unknown_after, and another try is made where that failed', async () => {
+    const world = await open({ minIdleSlots: 0, killUnknownAfterMs: 5 * MINUTE_MS });
+    world.cloud.add(orphan('stranger', { mark: undefined }));
+    world.cloud.script = ({ name, nth }) => (name === 'delete' && nth === 1 ? { is: 'lost reply' } : undefined);
+
+    await world.advance(4 * MINUTE_MS);
+    const before = there(world);
+    await world.advance(5 * MINUTE_MS);
+
+    expect(before).toEqual(['stranger']);
+    expect(there(world)).toEqual([]);
+    expect(world.phases()).toBe('none');
+  });
+
+  it('when strangers, become known when their agent joins', async () => {
+    const world = await open({ minIdleSlots: 0, minAgents: 1, killUnknownAfterMs: 5 * MINUTE_MS });
+    world.cloud.add(orphan('stranger', { mark: undefined }));
+    await world.advance(MINUTE_MS);
+
+    const about = {
+      slots: 1,
+      labels: {},
+      wire: 'velda',
+      version: '1',
+      hostname: '',
+      address: '',
+      executions: [],
+    } as const;
+    await world.life.workers.join({ name: 'stranger', pool: 'gpu', ...about }, { peerAddress: '10.0.0.1' });
+    await world.advance(30 * MINUTE_MS);
+
+    expect(world.phases()).toBe('1 idle');
+    expect(there(world)).toEqual(['stranger']);
+  });
+
+  it('whose reply was lost are taken for the launch that asked for them, and not made again', async () => {
+    const world = await open();
+    world.cloud.script = ({ name, nth }) => (name === 'create' && nth === 1 ? { is: 'lost reply' } : undefined);
+
+    await world.advance(5 * MINUTE_MS);
+
+    expect(there(world)).toHaveLength(1);
+    expect(world.phases()).toBe('1 idle');
+    expect(world.cloud.calls.filter((call) => call.name === 'create')).toHaveLength(1);
+  });
+});
