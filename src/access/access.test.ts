@@ -1,7 +1,7 @@
-import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JoinProof } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
 import type { Actor, EventRow } from '#core/journal.ts';
@@ -15,6 +15,12 @@ import { openStore } from '../store/store.ts';
 import { type Access, openAccess } from './access.ts';
 
 const admin: Actor = { who: 'token:admin', from: '127.0.0.1' };
+
+async function temporaryDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'muster-access-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  return directory;
+}
 
 async function world({ disk = emptyDisk(), dataDir, seed = 1 }: { disk?: Disk; dataDir?: string; seed?: number } = {}) {
   const clock = new VirtualClock();
@@ -152,7 +158,7 @@ describe('tokens', () => {
 
 describe('the admin token of this machine', () => {
   it('is written at the first start for its owner alone, and kept at the next', async () => {
-    const dataDir = await mkdtemp(join(tmpdir(), 'muster-access-'));
+    const dataDir = await temporaryDirectory();
     const { access, disk } = await world({ dataDir });
     const file = join(dataDir, 'admin.token');
     const text = (await readFile(file, 'utf8')).trim();
@@ -167,7 +173,7 @@ describe('the admin token of this machine', () => {
   });
 
   it('is replaced where the file holds one that is worth nothing', async () => {
-    const dataDir = await mkdtemp(join(tmpdir(), 'muster-access-'));
+    const dataDir = await temporaryDirectory();
     await writeFile(join(dataDir, 'admin.token'), 'mat_stale\n', { mode: 0o644 });
 
     const { access } = await world({ dataDir });
@@ -181,7 +187,7 @@ describe('the admin token of this machine', () => {
     const disk = emptyDisk();
 
     for (let start = 1; start <= 20; start++) {
-      await world({ disk, seed: start, dataDir: await mkdtemp(join(tmpdir(), 'muster-access-')) });
+      await world({ disk, seed: start, dataDir: await temporaryDirectory() });
     }
 
     expect(disk.rows.get('tokens')?.size).toBe(16);

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -243,6 +243,7 @@ describe('attach', () => {
 describe('backup', () => {
   it('is sent whole, or written where nothing is yet, for its owner alone', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'muster-backup-'));
+    stops.push(() => rm(directory, { recursive: true }));
     const file = join(directory, 'copy.db');
     const { deps } = await apiWorld();
     const store = { ...deps.store, backup: (to: string) => writeFile(to, 'everything') };

@@ -38,7 +38,7 @@ export function eventRoutes({ store }: ApiDeps): Route[] {
         // A pool that is gone is asked for by its id.
         const filter = { pool: pool?.id ?? query.pool, kind, subject };
         const rows = await store.history.events(filter, { after, limit, order: `${order} first` });
-        if (rows.length === 0 && query.pool !== undefined) findPool(store, query.pool);
+        if (rows.length === 0 && query.pool !== undefined && query.after === undefined) findPool(store, query.pool);
         const items = rows.slice(0, query.limit).map((row) => shownEvent(row, store));
         return { items, next: rows.length > query.limit ? items.at(-1)?.id : undefined };
       },

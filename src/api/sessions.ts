@@ -94,7 +94,7 @@ function listing(deps: ApiDeps): Route {
     async handle({ query }) {
       const rows = await listed(deps, query);
       // Of a pool that is gone, only its ended sessions are left, and they know it by its id.
-      if (rows.length === 0 && query.pool !== undefined) findPool(deps.store, query.pool);
+      if (rows.length === 0 && query.pool !== undefined && query.after === undefined) findPool(deps.store, query.pool);
       const items = rows.slice(0, query.limit).map((row) => shownSession(row, deps.store));
       return { items, next: rows.length > query.limit ? items.at(-1)?.id : undefined };
     },

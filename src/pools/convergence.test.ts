@@ -135,6 +135,48 @@ function expectSettled({ world, texts, defined }: Universe): void {
   expect(rows).toEqual(expect.arrayContaining([...texts.keys()]));
 }
 
+// Each of these once went wrong.
+const FOUND: readonly (readonly Step[])[] = [
+  [
+    { do: 'put', source: 'C', key: 'k0', name: 'n0', max: 0 },
+    { do: 'restart' },
+    { do: 'move', source: 'C', key: 'k0', to: { source: 'A', key: 'k0' } },
+    { do: 'hint', source: 'C' },
+    { do: 'put', source: 'C', key: 'k0', name: 'n3', max: 0 },
+  ],
+  [
+    { do: 'put', source: 'A', key: 'k2', name: 'n0', max: 0 },
+    { do: 'restart' },
+    { do: 'put', source: 'A', key: 'k2', name: 'n2', max: 0 },
+    { do: 'restart' },
+    { do: 'move', source: 'A', key: 'k2', to: { source: 'A', key: 'k0' } },
+  ],
+  [
+    { do: 'put', source: 'C', key: 'k1', name: 'n0', max: 0 },
+    { do: 'hint', source: 'C' },
+    { do: 'put', source: 'C', key: 'k1', name: 'n4', max: 0 },
+    { do: 'wait', ms: 70_000 },
+    { do: 'remove', source: 'C', key: 'k1' },
+  ],
+  [
+    { do: 'put', source: 'B', key: 'k1', name: 'n0', max: 0 },
+    { do: 'restart' },
+    { do: 'put', source: 'B', key: 'k1', name: 'n3', max: 0 },
+    { do: 'restart' },
+    { do: 'spoil', source: 'B', key: 'k1' },
+    { do: 'restart' },
+    { do: 'remove', source: 'B', key: 'k1' },
+  ],
+  [
+    { do: 'put', source: 'C', key: 'k2', name: 'n4', max: 0 },
+    { do: 'hint', source: 'C' },
+    { do: 'remove', source: 'C', key: 'k2' },
+    { do: 'cut', source: 'A', isAway: true },
+    { do: 'wait', ms: 200_000 },
+    { do: 'put', source: 'C', key: 'k0', name: 'n4', max: 0 },
+  ],
+];
+
 it('never removes a pool that some document defines all the while, and settles when the world is quiet', async () => {
   const run = async (steps: readonly Step[]): Promise<void> => {
     const universe = makeUniverse();
@@ -154,6 +196,8 @@ it('never removes a pool that some document defines all the while, and settles w
   };
 
   await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), run), {
-    numRuns: 200,
+    seed: 1,
+    numRuns: 100,
+    examples: FOUND.map((steps): [Step[]] => [[...steps]]),
   });
 });

@@ -27,7 +27,7 @@ export function openKill(deps: SessionsDeps, { finder, settle, tell, deadlines }
     const before = session.kill;
     const isForced = force || before?.force === true;
     // Asking politely once more does not prolong the grace.
-    const at = clock.now();
+    const at = before?.force === isForced ? before.at : clock.now();
     const row: Session = { ...session, kill: { at, by: actor.who, force: isForced } };
     const message = `${actor.who} told it to end${isForced ? ' at once' : ''}.`;
     const subject = `session/${session.id}`;

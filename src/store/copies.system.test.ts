@@ -159,7 +159,7 @@ describe('restore refuses', () => {
     writeFileSync(inFolder('text'), 'no database at all, but long enough to be taken for one');
     writeFileSync(inFolder('empty'), '');
     const other = new DatabaseSync(inFolder('other.db'));
-    other.exec('CREATE TABLE live (id TEXT)');
+    other.exec('CREATE TABLE live (id); CREATE TABLE cluster (id); CREATE TABLE migrations (version)');
     other.close();
     truncateSync(backup, statSync(backup).size - 40_960);
 

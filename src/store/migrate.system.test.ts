@@ -105,9 +105,11 @@ describe.each(places)('on %s', (name, place) => {
     };
 
     await expect(upgraded(sql, [...MIGRATIONS, broken])).rejects.toThrow('nonsense');
+    const again = await upgraded(sql, MIGRATIONS);
     await sql.close();
 
     const store = await openHeld(url);
+    expect(again).toBe(MIGRATIONS.length);
     expect(store.view.workers.get('m-1')).toEqual(sampleWorker('m-1'));
     expect(store.view.secrets.size).toBe(1);
     await store.close();

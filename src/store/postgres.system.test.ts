@@ -110,6 +110,15 @@ describe('PostgreSQL', () => {
     expect(await sql('SELECT count(*)::int FROM muster.live')).toEqual([{ count: 0 }]);
   });
 
+  test('does not repeat a commit that the database refuses for good', async () => {
+    const { store } = await throughProxy();
+    await sql('DROP TABLE muster.events');
+
+    const commit = store.commit([append('events', sampleEvent('1'))]);
+
+    await expect(commit).rejects.toMatchObject({ kind: 'unavailable', cause: { kind: 'internal' } });
+  });
+
   test('lets the process go when the lease runs out, and not before', async () => {
     const { way, store } = await throughProxy();
     const early = store.leaseLeftMs();
@@ -155,15 +164,17 @@ describe('PostgreSQL', () => {
     expect(JSON.stringify([String(denied), String(missing)])).not.toContain('secret');
   });
 
-  test('waits for the disk also on a server that is told not to', async () => {
+  test('waits for the disk also on a server that is told not to, and for no transaction of which nothing is heard', async () => {
     const database = url.split('/').at(-1);
     await sql(`ALTER DATABASE ${database} SET synchronous_commit TO off`);
     const client = openPostgres(url);
 
     const [row] = await client.query('SHOW synchronous_commit');
+    const [patience] = await client.query('SHOW idle_in_transaction_session_timeout');
     await client.close();
     await sql(`ALTER DATABASE ${database} RESET synchronous_commit`);
 
     expect(row).toEqual({ synchronous_commit: 'on' });
+    expect(patience).toEqual({ idle_in_transaction_session_timeout: '3s' });
   });
 });

@@ -223,12 +223,13 @@ describe('a listener that throws', () => {
 
 test('a listener that throws and a disk that fails end the process once', async () => {
   const { store, faults, writes, settle } = await pausedStore();
+  void store.commit([worker('m-1')]);
+  await settle();
   store.onChange('workers', () => {
     throw new Fault('internal', 'a bug');
   });
 
-  void store.commit([worker('m-1')]);
-  await settle();
+  void store.commit([worker('m-2')]);
   writes[0]?.fail(new Fault('unavailable', 'the disk is gone'));
   await settle();
 

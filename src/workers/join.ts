@@ -76,7 +76,9 @@ function checkLaunch(launch: string, { known, hello, credential }: Knock): void 
   if (known?.launch !== undefined && known.launch !== launch)
     throw refuse(`This token was not made for ${hello.name}.`);
   if (credential === undefined) throw refuse(`${hello.name} shows a launch token and no key of its own.`);
-  if (known?.joinedAt !== undefined) throw refuse(`${hello.name} has joined before, and its token is used up.`);
+  // One that was taken in has joined in a life that nobody remembers: its key is bound now.
+  const isUsedUp = known?.joinedAt !== undefined && known.launch !== undefined;
+  if (isUsedUp) throw refuse(`${hello.name} has joined before, and its token is used up.`);
 }
 
 function newcomer(kit: Kit, pool: Pool, name: string): Worker {

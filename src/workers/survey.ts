@@ -128,6 +128,7 @@ function noteListing({ nowMs, survey }: Look, { worker, sight, listing, machine,
   if (!wasHere || worker.removal || !listing || !isAbsent(listing, worker.machine, sight.missedFromMs)) return;
   sight.unlistedSinceMs ??= nowMs;
   if (agent && isGone(listing, worker.machine, sight.missedFromMs)) survey.ghosts.push(worker);
+  else survey.waitsForListing = true;
 }
 
 function countLoss({ kit, survey, nowMs, countLossesFromMs }: Look, { worker, sight, agent, sessions }: Seen): void {

@@ -128,12 +128,17 @@ function adopt(kit: Kit, machine: Machine, offer: Offer): void {
     });
     return;
   }
-  kit.firstSight(machine.name).missedFromMs = clock.monotonic();
+  // Its agent may be at work: it counts as one that has joined, is away, and gets the grace of a restart to come back.
+  const sight = kit.firstSight(machine.name);
+  sight.missedFromMs = clock.monotonic();
+  sight.backByMs = clock.monotonic() + kit.times.reconnectGraceMs;
+  sight.awaySinceMs = sight.backByMs;
   const { name: id, createdAt } = machine;
+  const dates = { askedAt: createdAt, createdAt, joinedAt: createdAt };
   const message = 'Taken in: it is older than the backup that this store came from.';
   kit.commit([
     ...(store.view.offers.get(offer.id) ? [] : [put('offers', offer)]),
-    put('workers', { id, pool: pool.id, offer: offer.id, machine: id, askedAt: createdAt, createdAt }),
+    put('workers', { id, pool: pool.id, offer: offer.id, machine: id, ...dates }),
     journal.event({ kind: 'machine.adopted', subject: `worker/${id}`, pool: pool.id, message }),
   ]);
 }

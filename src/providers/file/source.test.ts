@@ -7,6 +7,7 @@ import { Fault } from '#core/fault.ts';
 import type { Document } from '#core/provider.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { FileConfig, placeOf } from './config.ts';
+import { type Known, readFileDocument } from './read-file.ts';
 import { openFileSource } from './source.ts';
 import type { WatchFolder } from './watch-tree.ts';
 
@@ -131,17 +132,19 @@ describe('versions', () => {
     expect(written.map(({ text }) => text)).toEqual(['two', undefined]);
   });
 
-  it('tell two writes of one length in the same moment apart', async () => {
+  it('are trusted without reading only when a later write would look different', async () => {
     const root = await makeFolder({ 'a.yaml': 'aaa' });
-    const source = await open(root);
+    const file = { key: 'a.yaml', path: join(root, 'a.yaml') };
+    const writtenMs = systemClock.now();
+    const read = (nowMs: number, known?: Known) => readFileDocument(file, { held: 'v0', known, nowMs });
 
-    for (const text of ['bbb', 'ccc', 'ddd', 'eee']) {
-      const before = await source.documents(new Map(), going());
-      await write(root, 'a.yaml', text);
-      const after = await source.documents(heldOf(before), going());
+    const young = (await read(writtenMs + 1_000))?.known as Known;
+    const old = (await read(writtenMs + 60_000))?.known as Known;
+    const afterYoung = await read(writtenMs + 1_000, { ...young, version: 'v0' });
+    const afterOld = await read(writtenMs + 60_000, { ...old, version: 'v0' });
 
-      expect(after).toMatchObject([{ text }]);
-    }
+    expect(afterYoung?.document.text).toBe('aaa');
+    expect(afterOld?.document).toEqual({ key: 'a.yaml', version: 'v0' });
   });
 });
 
@@ -276,6 +279,14 @@ describe('watching', () => {
     await clock.advance(60_000);
 
     expect([watch.ends, hints(), clock.nextAlarmMs()]).toEqual([1, 0, undefined]);
+  });
+
+  it('ends also while it waits for the directory', async () => {
+    const { clock, end } = await start(false);
+
+    end.abort();
+
+    expect(clock.nextAlarmMs()).toBeUndefined();
   });
 });
 

@@ -90,7 +90,7 @@ export async function openProcessBackend(config: ProcessConfig, context: Context
     const folder = openMachineFolder(machinesPath, name);
     refuseForeign(name, folder.record()?.mark.cluster ?? cluster);
     await folder.markDeleted(shortId(random, 20));
-    folder.forbidStart();
+    await folder.forbidStart(clock);
     // Read only now: what is started meanwhile has its record, and nothing more is started.
     const record = folder.record();
     if (record) await endMachine(folder, record, { clock, signal });
@@ -113,7 +113,7 @@ export async function openProcessBackend(config: ProcessConfig, context: Context
       rmSync(folder.path, { recursive: true, force: true });
     if (deletedAtMs !== undefined || !record || now - record.createdAt < KEEP_DEAD_MS) return;
     await folder.markDeleted(shortId(random, 20));
-    folder.forbidStart();
+    await folder.forbidStart(clock);
     if (livingAll(folder, record).length === 0) retire(folder, record);
   }
 

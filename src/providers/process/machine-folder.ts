@@ -2,6 +2,7 @@
 // the server and the agent.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Clock } from '#core/clock.ts';
 import { writeFirst } from '#core/durable-file.ts';
 import { Fault } from '#core/fault.ts';
 import { type ProcessMark, parseShellMark } from '#core/processes.ts';
@@ -20,6 +21,7 @@ export interface MachineRecord {
   readonly workDir: string;
 }
 
+const BIRTH_MS = 5_000;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/;
 
 /** Names become paths, so nothing but plain words may be one. */
@@ -66,8 +68,8 @@ export interface MachineFolder {
   agent(record: MachineRecord): ProcessMark | undefined;
   /** Whether the agent has written down its number, or has been forbidden to: from then on no other can. */
   hasBegun(): boolean;
-  /** Makes sure that an agent which has not begun never will. */
-  forbidStart(): void;
+  /** Makes sure that an agent which has not begun never will; one that is just beginning is waited for. */
+  forbidStart(clock: Clock): Promise<void>;
   /** Removes all but the fact that the name was used. */
   empty(): void;
 }
@@ -95,11 +97,13 @@ export function openMachineFolder(machinesPath: string, name: string): MachineFo
     },
     agent: (record) => parseShellMark(firstLine(at('pid')), record.boot)?.mark,
     hasBegun: () => firstLine(at('pid')) !== '',
-    forbidStart() {
+    async forbidStart(clock) {
       try {
         writeFileSync(at('pid'), 'forbidden\n', { flag: 'wx', mode: 0o600 });
       } catch {
-        // It has begun, and is ended by its number.
+        // It has begun, and is ended by its number: which follows at once, unless the shell was killed in between.
+        const deadlineMs = clock.monotonic() + BIRTH_MS;
+        while (firstLine(at('pid')) === '' && clock.monotonic() < deadlineMs) await clock.sleep(2);
       }
     },
     empty() {

@@ -7,8 +7,9 @@ import { testBackend } from '#conformance/backend.ts';
 import { aLaunch, contextWithLog, OURS, PLANTED_TOKEN } from '#conformance/backend-world.ts';
 import { systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
-import { bootId, processStart } from '#core/processes.ts';
+import { bootId, membersOf, processStart } from '#core/processes.ts';
 import type { Backend, Machine } from '#core/provider.ts';
+import { systemRandom } from '#core/random.ts';
 import { openProcessBackend } from './backend.ts';
 import { ProcessConfig } from './config.ts';
 import provider from './index.ts';
@@ -69,6 +70,12 @@ function processesOf(folder: string): string[] {
   return execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
     .split('\n')
     .filter((line) => line.includes(folder));
+}
+
+async function killAgent(name: string): Promise<void> {
+  const pid = pidOf(name);
+  process.kill(-pid, 'SIGKILL');
+  while (membersOf('group', pid).length > 0) await systemClock.sleep(1);
 }
 
 async function gone(pid: number): Promise<void> {
@@ -168,8 +175,7 @@ describe('a machine', () => {
 
   it('is not listed once its agent has ended and left nothing, and is not started again', async () => {
     await make();
-    process.kill(-pidOf('m-1'), 'SIGKILL');
-    await gone(pidOf('m-1'));
+    await killAgent('m-1');
 
     expect(await backend.list(signal)).toEqual([]);
     const [outcome] = await backend.create(aLaunch(OURS, ['m-1']), signal);
@@ -180,8 +186,7 @@ describe('a machine', () => {
   it('is listed as failed while sessions outlive its agent, and gone only when they are', async () => {
     await make();
     const session = plantSession('m-1');
-    process.kill(-pidOf('m-1'), 'SIGKILL');
-    await gone(pidOf('m-1'));
+    await killAgent('m-1');
     const [machine] = await backend.list(signal);
     expect(machine).toMatchObject({ name: 'm-1', state: 'failed', trouble: { final: true } });
 
@@ -290,6 +295,30 @@ describe('deleting', () => {
     expect(processesOf(dataDir)).toEqual([]);
   });
 
+  it('ends also what another server makes in the midst of it', async () => {
+    const url = (path: string): string => new URL(path, import.meta.url).href;
+    const program = `
+      const { openProcessBackend } = await import('${url('./backend.ts')}');
+      const { contextFor } = await import('${url('./stand-in.ts')}');
+      const [dataDir, launch] = process.argv.slice(1).map((text) => JSON.parse(text));
+      const backend = await openProcessBackend({ slots: 1, env: {} }, contextFor(dataDir));
+      await backend.create(launch, new AbortController().signal);`;
+    const words = [dataDir, aLaunch(OURS, ['m-1'])].map((word) => JSON.stringify(word));
+    let hasMade = false;
+    const bytes = (count: number): Uint8Array => {
+      if (!hasMade) execFileSync(process.execPath, ['--input-type=module', '-e', program, ...words]);
+      hasMade = true;
+      return systemRandom.bytes(count);
+    };
+    const context = contextFor(dataDir, { random: { ...systemRandom, bytes } });
+    const deleting = await openProcessBackend(ProcessConfig.parse({}), context);
+    const machine: Machine = { name: 'm-1', mark: aLaunch(OURS, []).mark, createdAt: 0, state: 'running' };
+    await deleting.delete([machine], signal);
+
+    expect(hasMade).toBe(true);
+    expect(processesOf(dataDir)).toEqual([]);
+  });
+
   it('frees the room of what has been dead for long, and forgets the name of what was deleted much later', async () => {
     const hourMs = 3_600_000;
     const later = (ms: number): Promise<Backend> =>
@@ -298,8 +327,7 @@ describe('deleting', () => {
         contextFor(dataDir, { clock: { ...systemClock, now: () => systemClock.now() + ms } }),
       );
     await make();
-    process.kill(-pidOf('m-1'), 'SIGKILL');
-    await gone(pidOf('m-1'));
+    await killAgent('m-1');
 
     await (await later(2 * hourMs)).list(signal);
     expect(existsSync(join(dataDir, 'machines/m-1/agent.log'))).toBe(false);

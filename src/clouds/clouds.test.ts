@@ -1,0 +1,384 @@
+import { describe, expect, it } from 'vitest';
+import { Fault } from '#core/fault.ts';
+import { silentLog } from '#core/log.ts';
+import type { Offer } from '#core/pool.ts';
+import type { AnyKind, Backend, Context, Kinds, Launch, Machine } from '#core/provider.ts';
+import { seededRandom } from '#core/random.ts';
+import { VirtualClock } from '#core/virtual-clock.ts';
+import { type SimCloud, simCloud, simKind } from '#sim/backend.ts';
+import type { SeenCall } from './caller.ts';
+import { type CloudsDeps, openClouds } from './clouds.ts';
+import { isGone, type Listing } from './listing.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+
+const anOffer = (id: string, kind = 'sim'): Offer => ({ id, kind, config: { size: id } });
+const aLaunch = (...names: string[]): Launch => ({
+  id: `launch of ${names.join(' ')}`,
+  mark: { cluster: 'c1', pool: 'p1', shape: 'a' },
+  names,
+  boot: { agentConfig: '', token: '' },
+});
+const never = new AbortController().signal;
+
+interface Options {
+  readonly kinds?: (cloud: SimCloud) => Kinds<Backend>;
+  readonly deps?: Partial<CloudsDeps>;
+}
+
+function setUp({ kinds, deps }: Options = {}) {
+  const clock = new VirtualClock();
+  const cloud = simCloud({ clock, answerMs: 100 });
+  const lease = { leftMs: Number.POSITIVE_INFINITY };
+  const seen: SeenCall[] = [];
+  const random = seededRandom(1);
+  const clouds = openClouds({
+    kinds: kinds?.(cloud) ?? { sim: simKind(cloud) },
+    context: { cluster: 'c1', clock, random, log: silentLog } as Context,
+    store: { durable: async () => {}, leaseLeftMs: () => lease.leftMs },
+    clock,
+    random,
+    log: silentLog,
+    observe: (call) => void seen.push(call),
+    ...deps,
+  });
+  const listings: Listing[] = [];
+  clouds.onListing((listing) => void listings.push(listing));
+  const lists = () => cloud.calls.filter((call) => call.name === 'list').length;
+  const creates = () => cloud.calls.filter((call) => call.name === 'create').length;
+  const create = (name: string, pool = 'p1', signal = never) =>
+    clouds.create(anOffer('a'), aLaunch(name), { pool, signal });
+  return { clock, cloud, clouds, lease, seen, listings, lists, creates, create };
+}
+
+describe('opening', () => {
+  it('opens an offer once, with the configuration that was checked', async () => {
+    const opened: unknown[] = [];
+    const { clock, clouds, create } = setUp({
+      kinds: (cloud) => {
+        const open: AnyKind<Backend>['open'] = async (config) => {
+          opened.push(config);
+          return cloud.backend();
+        };
+        return { sim: { ...simKind(cloud), open } };
+      },
+    });
+
+    clouds.follow('p1', [anOffer('a')], MINUTE_MS);
+    clouds.follow('p2', [anOffer('a')], MINUTE_MS);
+    const made = create('m1');
+    await clock.advance(SECOND_MS);
+    await made;
+
+    expect(opened).toEqual([{ size: 'a' }]);
+    expect(clouds.cloudOf('a')).toBe('sim');
+  });
+
+  it('says what is wrong with an offer that does not open, and opens it when it can', async () => {
+    let isBroken = true;
+    const { clock, clouds } = setUp({
+      kinds: (cloud) => {
+        const open: AnyKind<Backend>['open'] = async () => {
+          if (isBroken) throw new Fault('denied', 'no such key');
+          return cloud.backend();
+        };
+        return { sim: { ...simKind(cloud), open } };
+      },
+    });
+
+    clouds.follow('p1', [anOffer('a')], MINUTE_MS);
+    await clock.advance(SECOND_MS);
+    const fault = clouds.fault('a');
+    isBroken = false;
+    await clock.advance(2 * MINUTE_MS);
+
+    expect(fault).toMatchObject({ kind: 'denied', message: 'no such key' });
+    expect(clouds.fault('a')).toBeUndefined();
+    expect(clouds.listing('a')).toBeDefined();
+  });
+
+  it('refuses a kind that nobody brings, naming those there are', async () => {
+    const { clouds } = setUp();
+
+    const asked = clouds.create(anOffer('a', 'nix'), aLaunch('m1'), { pool: 'p1', signal: never });
+
+    await expect(asked).rejects.toMatchObject({ kind: 'invalid', remedy: 'Use one of: sim.' });
+  });
+
+  it('closes an offer that nobody follows any more', async () => {
+    let closed = 0;
+    const { clock, clouds, lists } = setUp({
+      kinds: (cloud) => {
+        const close = async (): Promise<void> => void closed++;
+        return { sim: { ...simKind(cloud), open: async () => ({ ...cloud.backend(), close }) } };
+      },
+    });
+    clouds.follow('p1', [anOffer('a')], MINUTE_MS);
+    clouds.follow('p2', [anOffer('a')], MINUTE_MS);
+    await clock.advance(SECOND_MS);
+
+    clouds.follow('p1', [], 0);
+    const early = closed;
+    clouds.follow('p2', [], 0);
+    const before = lists();
+    await clock.advance(10 * MINUTE_MS);
+
+    expect([early, closed]).toEqual([0, 1]);
+    expect(lists()).toBe(before);
+  });
+});
+
+describe('a call', () => {
+  it('does not leave before all that was committed is durable', async () => {
+    let release = (): void => {};
+    const durable = (): Promise<void> => new Promise((resolve) => (release = resolve));
+    const { clock, cloud, create } = setUp({ deps: { store: { durable, leaseLeftMs: () => Infinity } } });
+
+    const made = create('m1');
+    await clock.advance(0);
+    release();
+    await clock.advance(MINUTE_MS);
+    const whileHeld = [...cloud.calls];
+    release();
+    await clock.advance(SECOND_MS);
+    await made;
+
+    expect(whileHeld).toEqual([]);
+    expect(cloud.machines()).toHaveLength(1);
+  });
+
+  it('does not leave with too little of the lease left, and says that it did not', async () => {
+    const { clouds, lease, creates } = setUp();
+    lease.leftMs = 100;
+    let hasLeft = false;
+
+    const made = clouds.create(anOffer('a'), aLaunch('m1'), {
+      pool: 'p1',
+      signal: never,
+      leaving: () => (hasLeft = true),
+    });
+
+    await expect(made).rejects.toMatchObject({ kind: 'unavailable' });
+    expect([creates(), hasLeft]).toEqual([0, false]);
+  });
+
+  it('is given up before the lease runs out, and goes on while that is renewed', async () => {
+    const { clock, cloud, create, lease } = setUp();
+    cloud.script = ({ name }) => (name === 'create' ? { is: 'slow', ms: 10_000 } : undefined);
+    const endsMs = { at: 3_000 };
+    Object.defineProperty(lease, 'leftMs', { get: () => endsMs.at - clock.monotonic() });
+
+    const renewed = create('m1');
+    for (let at = 0; at < 11; at++) {
+      await clock.advance(SECOND_MS);
+      endsMs.at = clock.monotonic() + 3_000;
+    }
+    const lost = create('m2').then(
+      () => 'made',
+      (fault: Fault) => `${fault.kind} at ${clock.monotonic() - 11_000}`,
+    );
+    await clock.advance(20 * SECOND_MS);
+
+    await expect(renewed).resolves.toHaveLength(1);
+    await expect(lost).resolves.toBe('unavailable at 2750');
+  });
+
+  it('that hangs is given up after its time, even where it ignores its signal', async () => {
+    const { clock, cloud, create } = setUp({ deps: { timeoutsMs: { create: 30_000 } } });
+    cloud.script = ({ name }) => (name === 'create' ? { is: 'hang', isDone: false } : undefined);
+
+    const made = create('m1').catch((fault: Fault) => fault.message);
+    await clock.advance(30 * SECOND_MS);
+
+    await expect(made).resolves.toBe('create on sim did not answer within 30s.');
+  });
+
+  it('is given up when its caller is', async () => {
+    const { clock, cloud, create } = setUp();
+    cloud.script = ({ name }) => (name === 'create' ? { is: 'hang', isDone: false } : undefined);
+    const stopping = new AbortController();
+
+    const made = create('m1', 'p1', stopping.signal).catch((fault: Fault) => fault.kind);
+    await clock.advance(SECOND_MS);
+    stopping.abort();
+
+    await expect(made).resolves.toBe('unavailable');
+  });
+
+  it('that hangs leaves room for other pools on the same cloud', async () => {
+    const { clock, cloud, create } = setUp();
+    cloud.script = ({ names }) => (names[0]?.startsWith('stuck') ? { is: 'hang', isDone: false } : undefined);
+    for (let at = 0; at < 50; at++) void create(`stuck${at}`, 'stuck pool').catch(() => {});
+    await clock.advance(SECOND_MS);
+
+    const made = create('m1', 'another pool');
+    await clock.advance(SECOND_MS);
+
+    await expect(made).resolves.toMatchObject([{ name: 'm1' }]);
+  });
+
+  it('waits for its place in the budget of its cloud', async () => {
+    const { clock, cloud, create } = setUp({
+      kinds: (sim) => ({ sim: { ...simKind(sim), limits: { read: 1, write: 2 } } }),
+    });
+    const doneMs: number[] = [];
+    await clock.advance(10 * SECOND_MS);
+    const startMs = clock.monotonic();
+
+    for (let at = 0; at < 6; at++) void create(`m${at}`, `p${at}`).then(() => doneMs.push(clock.monotonic() - startMs));
+    await clock.advance(10 * SECOND_MS);
+
+    expect(cloud.machines()).toHaveLength(6);
+    expect(doneMs).toEqual([100, 100, 600, 1_100, 1_600, 2_100]);
+  });
+
+  it('holds back the next ones where the cloud says that it is too much', async () => {
+    const { clock, cloud, create } = setUp({
+      kinds: (sim) => ({ sim: { ...simKind(sim), limits: { read: 100, write: 100 } } }),
+    });
+    cloud.script = ({ name, nth }) => {
+      if (name !== 'create' || nth > 1) return undefined;
+      return { is: 'refused', fault: new Fault('throttled', 'slow down', { retryAfterMs: 5_000 }) };
+    };
+    await create('m1').catch(() => {});
+    const startMs = clock.monotonic();
+
+    const made = create('m2').then(() => clock.monotonic() - startMs);
+    await clock.advance(10 * SECOND_MS);
+
+    await expect(made).resolves.toBe(5_100);
+  });
+
+  it('is observed: how long it took and how it ended', async () => {
+    const { clock, cloud, create, seen } = setUp();
+    cloud.script = ({ nth }) => (nth > 1 ? { is: 'refused', fault: new Fault('quota', 'no more') } : undefined);
+
+    const first = create('m1');
+    await clock.advance(SECOND_MS);
+    await first;
+    await create('m2').catch(() => {});
+
+    const creates = seen.filter(({ call }) => call === 'create');
+    expect(creates).toEqual([
+      { cloud: 'sim', call: 'create', durationMs: 100, fault: undefined },
+      { cloud: 'sim', call: 'create', durationMs: 0, fault: 'quota' },
+    ]);
+  });
+
+  it.each([
+    [Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }), 'unavailable'],
+    [new TypeError('fetch failed', { cause: Object.assign(new Error('x'), { code: 'ENOTFOUND' }) }), 'unavailable'],
+    [Object.assign(new Error('aborted'), { name: 'AbortError' }), 'unavailable'],
+    [new TypeError('undefined is not a function'), 'internal'],
+    [new Fault('quota', 'no more'), 'quota'],
+  ])('turns %s into a fault: %s', async (thrown, kind) => {
+    const { create } = setUp({
+      kinds: (cloud) => ({
+        sim: { ...simKind(cloud), open: async () => ({ ...cloud.backend(), create: () => Promise.reject(thrown) }) },
+      }),
+    });
+
+    await expect(create('m1')).rejects.toMatchObject({ name: 'Fault', kind });
+  });
+});
+
+describe('a listing', () => {
+  const machine = (name: string, cluster = 'c1'): Machine => {
+    return { name, mark: { cluster, pool: 'p', shape: 's' }, createdAt: 0, state: 'running' };
+  };
+
+  it('is one for each cloud, at the shortest interval that a pool on it asks for', async () => {
+    const { clock, clouds, lists } = setUp();
+
+    clouds.follow('p1', [anOffer('a')], 60 * SECOND_MS);
+    clouds.follow('p2', [anOffer('b')], 20 * SECOND_MS);
+    await clock.advance(2 * MINUTE_MS);
+
+    expect(lists()).toBeGreaterThanOrEqual(6);
+    expect(lists()).toBeLessThanOrEqual(8);
+    expect([...clouds.followers('sim')]).toEqual(['p1', 'p2']);
+  });
+
+  it('comes sooner when a pool asks for a shorter interval', async () => {
+    const { clock, clouds, lists } = setUp();
+    clouds.follow('p1', [anOffer('a')], 60 * MINUTE_MS);
+    await clock.advance(MINUTE_MS);
+
+    clouds.follow('p1', [anOffer('a')], 10 * SECOND_MS);
+    await clock.advance(MINUTE_MS);
+
+    expect(lists()).toBeGreaterThan(5);
+  });
+
+  it('comes on demand, and many askers make one', async () => {
+    const { clock, clouds, lists } = setUp();
+    clouds.follow('p1', [anOffer('a')], 60 * MINUTE_MS);
+    await clock.advance(10 * SECOND_MS);
+    const before = lists();
+
+    for (let at = 0; at < 10; at++) clouds.refresh('a');
+    await clock.advance(SECOND_MS);
+
+    expect(lists()).toBe(before + 1);
+  });
+
+  it('that fails keeps the last good one, and is tried again', async () => {
+    const { clock, cloud, clouds } = setUp();
+    cloud.add(machine('m1'));
+    clouds.follow('p1', [anOffer('a')], 10 * SECOND_MS);
+    await clock.advance(SECOND_MS);
+    const good = clouds.listing('a');
+    cloud.script = () => ({ is: 'refused', fault: new Fault('unavailable', 'away') });
+
+    await clock.advance(5 * MINUTE_MS);
+
+    expect(clouds.listing('a')).toBe(good);
+    expect(clouds.status()).toMatchObject([{ cloud: 'sim', machines: 1, fault: { kind: 'unavailable' } }]);
+    cloud.script = () => undefined;
+    await clock.advance(2 * MINUTE_MS);
+    expect(clouds.listing('a')?.count).toBeGreaterThan(1);
+    expect(clouds.fault('a')).toBeUndefined();
+  });
+
+  it('that hangs keeps no other cloud waiting', async () => {
+    const clock = new VirtualClock();
+    const stuck = simCloud({ clock, cloud: 'stuck' });
+    stuck.script = () => ({ is: 'hang', isDone: false });
+    const { clock: ours, clouds } = setUp({ kinds: (cloud) => ({ sim: simKind(cloud), stuck: simKind(stuck) }) });
+
+    clouds.follow('p1', [anOffer('b', 'stuck')], 10 * SECOND_MS);
+    clouds.follow('p2', [anOffer('a')], 10 * SECOND_MS);
+    await ours.advance(30 * SECOND_MS);
+
+    expect(clouds.listing('b')).toBeUndefined();
+    expect(clouds.listing('a')?.count).toBeGreaterThan(1);
+  });
+
+  it('leaves out what bears the mark of another cluster', async () => {
+    const { clock, cloud, clouds } = setUp();
+    cloud.add(machine('ours'));
+    cloud.add(machine('theirs', 'c2'));
+    cloud.add({ ...machine('unmarked'), mark: undefined });
+
+    clouds.follow('p1', [anOffer('a')], 10 * SECOND_MS);
+    await clock.advance(SECOND_MS);
+
+    expect([...(clouds.listing('a')?.machines.keys() ?? [])]).toEqual(['ours', 'unmarked']);
+  });
+
+  it('misses a machine only when two good ones that began later do', async () => {
+    const { clock, cloud, clouds, listings } = setUp();
+    cloud.add(machine('m1'));
+    clouds.follow('p1', [anOffer('a')], 10 * SECOND_MS);
+    await clock.advance(SECOND_MS);
+    const sinceMs = clock.monotonic();
+    cloud.kill('m1');
+
+    await clock.advance(40 * SECOND_MS);
+
+    expect(listings.map((listing) => isGone(listing, 'm1', sinceMs)).slice(0, 3)).toEqual([false, false, true]);
+    expect(isGone(listings[2], 'm1', listings[1]?.startedMs ?? 0)).toBe(false);
+    expect(isGone(undefined, 'm1', 0)).toBe(false);
+  });
+});

@@ -1,0 +1,223 @@
+// The agent of one simulated machine: it behaves as the real one does, without processes and without a network of its own.
+import type { AgentCommand, AgentReport, Hello, JoinProof } from '#core/agent-link.ts';
+import type { Clock } from '#core/clock.ts';
+import { FAULTS, type FaultKind } from '#core/fault.ts';
+import { reconnectDelayMs } from '../agent/backoff.ts';
+import { startLease } from '../agent/lease.ts';
+import { type AgentRun, startRun } from './agent-run.ts';
+import type { Chance } from './chance.ts';
+
+/** What the machine was told of its agent when it was made. */
+export interface AgentFile {
+  readonly pool: string;
+  readonly slots: number;
+  readonly leaseMs: number;
+}
+
+/** The agent's end of a connection. */
+export interface Wire {
+  report(report: AgentReport): void;
+  close(): void;
+}
+
+/** Deliberate mistakes: what the invariants must catch. */
+export interface AgentQuirks {
+  readonly startsTwice?: boolean;
+  readonly forgetsResults?: boolean;
+  readonly forgetsOutput?: boolean;
+  readonly boastsOfSlots?: number;
+}
+
+export interface AgentOptions {
+  readonly name: string;
+  readonly file: AgentFile;
+  readonly token: string;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly quirks: AgentQuirks;
+  dial(agent: SimAgent): void;
+  refuses(): boolean;
+  started(run: AgentRun, agent: SimAgent): void;
+  ended(run: AgentRun, agent: SimAgent): void;
+  /** It has left for good, by itself or because it was told to. */
+  left(agent: SimAgent): void;
+}
+
+export interface SimAgent {
+  readonly name: string;
+  readonly pool: string;
+  readonly slots: number;
+  readonly runs: ReadonlyMap<string, AgentRun>;
+  readonly running: number;
+  readonly isOver: boolean;
+  hello(): Hello;
+  proof(): JoinProof;
+  accepted(wire: Wire): void;
+  /** Not let in. */
+  refused(kind: FaultKind): void;
+  /** The connection that it was in by has ended. */
+  lost(wire: Wire, kind: FaultKind): void;
+  hear(command: AgentCommand): void;
+  /** Its machine is gone. */
+  die(): void;
+}
+
+// As long as the real agent waits, when it leaves, for the word that its results are kept.
+const FAREWELL_MS = 10_000;
+
+const keyOf = (session: string, attempt: number): string => `${session}.${attempt}`;
+
+export function startAgent(options: AgentOptions): SimAgent {
+  const { name, file, clock, chance, quirks } = options;
+  const runs = new Map<string, AgentRun>();
+  let wire: Wire | undefined;
+  let running = 0;
+  let failures = 0;
+  let isDraining = false;
+  let isLeaving = false;
+  let isOver = false;
+  let cancelRetry = (): void => {};
+  let cancelFarewell: (() => void) | undefined;
+  const lease = startLease(clock, file.leaseMs, depart);
+
+  function retry(kind: FaultKind): void {
+    if (isOver) return;
+    const afterMs = reconnectDelayMs({ code: FAULTS[kind].grpc, details: '' }, failures, chance.random);
+    failures += 1;
+    cancelRetry();
+    cancelRetry = clock.alarm(afterMs, () => options.dial(agent));
+  }
+
+  function depart(): void {
+    isDraining = true;
+    isLeaving = true;
+    leaveIfDone();
+  }
+
+  function leaveIfDone(): void {
+    if (!isLeaving || running > 0 || isOver) return;
+    if (runs.size === 0) return leave();
+    cancelFarewell ??= clock.alarm(FAREWELL_MS, leave);
+  }
+
+  function stop(): void {
+    isOver = true;
+    cancelRetry();
+    cancelFarewell?.();
+    lease.stop();
+  }
+
+  function leave(): void {
+    if (isOver) return;
+    stop();
+    wire?.close();
+    options.left(agent);
+  }
+
+  function whyNot(session: string): string | undefined {
+    for (const run of runs.values()) if (run.session === session && !run.isOver) return 'It still runs here.';
+    if (isDraining) return 'The worker is draining.';
+    if (running >= file.slots + (quirks.boastsOfSlots ?? 0)) return 'All slots are taken.';
+    return options.refuses() ? 'The disk is full.' : undefined;
+  }
+
+  function start(command: Extract<AgentCommand, { do: 'start' }>): void {
+    const { session, attempt } = command;
+    const known = runs.get(keyOf(session, attempt));
+    if (known && !quirks.startsTwice) return known.replay();
+    const why = whyNot(session);
+    if (why !== undefined) return wire?.report({ is: 'refused', session, attempt, why });
+    for (let copies = quirks.startsTwice ? 2 : 1; copies > 0; copies--) begin(command);
+  }
+
+  function begin(command: Extract<AgentCommand, { do: 'start' }>): void {
+    running += 1;
+    const run = startRun(command, {
+      clock,
+      report: (report) => wire?.report(report),
+      ended(over) {
+        running -= 1;
+        options.ended(over, agent);
+        if (quirks.forgetsResults && !wire) runs.delete(keyOf(over.session, over.attempt));
+        leaveIfDone();
+      },
+      forgotten(over) {
+        runs.delete(keyOf(over.session, over.attempt));
+        leaveIfDone();
+      },
+    });
+    runs.set(keyOf(run.session, run.attempt), run);
+    options.started(run, agent);
+  }
+
+  /** Of several attempts here the newest is meant. */
+  function kill({ session, force, graceMs }: Extract<AgentCommand, { do: 'kill' }>): void {
+    let newest: AgentRun | undefined;
+    for (const run of runs.values()) {
+      if (run.session === session && (!newest || run.attempt > newest.attempt)) newest = run;
+    }
+    newest?.stop('killed', force ? 0 : chance.between(0, graceMs));
+  }
+
+  const agent: SimAgent = {
+    name,
+    pool: file.pool,
+    slots: file.slots,
+    runs,
+    get running() {
+      return running;
+    },
+    get isOver() {
+      return isOver;
+    },
+    hello: () => ({
+      name,
+      pool: file.pool,
+      slots: file.slots + (quirks.boastsOfSlots ?? 0),
+      labels: {},
+      wire: 'muster',
+      version: 'sim',
+      hostname: name,
+      address: '10.0.0.1',
+      executions: [...runs.values()].map(({ session, attempt }) => ({ session, attempt })),
+    }),
+    proof: () => ({ peerAddress: '10.0.0.1', token: options.token, key: `key of ${name}` }),
+    accepted(accepted) {
+      wire = accepted;
+      failures = 0;
+      lease.connected();
+      if (quirks.forgetsOutput) for (const run of runs.values()) run.ack(run.lastSeq, false);
+      for (const run of runs.values()) run.replay();
+    },
+    refused: retry,
+    lost(lostWire, kind) {
+      if (wire !== lostWire) return;
+      wire = undefined;
+      lease.lost();
+      retry(kind);
+    },
+    hear(command) {
+      if (isOver) return;
+      switch (command.do) {
+        case 'start':
+          return start(command);
+        case 'kill':
+          return kill(command);
+        case 'ack':
+          return runs.get(keyOf(command.session, command.attempt))?.ack(command.seq, command.result);
+        case 'drain':
+          isDraining = true;
+          return command.stop ? depart() : undefined;
+        default:
+          return undefined;
+      }
+    },
+    die() {
+      stop();
+      for (const run of runs.values()) run.vanish();
+      running = 0;
+    },
+  };
+  options.dial(agent);
+  return agent;
+}

@@ -1,0 +1,75 @@
+import type { Clock } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
+import type { SimCall, SimEffect } from './backend.ts';
+import type { Chance } from './chance.ts';
+import type { Weather } from './faults.ts';
+
+export interface CloudWeatherOptions {
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly weather: Weather;
+  /** The server dies in the middle of a call. */
+  crash(): void;
+}
+
+/** What goes wrong with the calls to one cloud. */
+export function cloudWeather(options: CloudWeatherOptions): (call: SimCall) => SimEffect | undefined {
+  const { clock, chance, weather, crash } = options;
+  const outOfStockUntilMs = new Map<string, number>();
+  // Two good listings in a row decide: one alone may lie.
+  let hasLied = false;
+
+  const refused = (...[kind, message, more]: ConstructorParameters<typeof Fault>): SimEffect => ({
+    is: 'refused',
+    fault: new Fault(kind, message, more),
+  });
+
+  function ofAny(call: SimCall): SimEffect | undefined {
+    if (weather.strikes('crash-at-call', chance)) {
+      crash();
+      return { is: 'hang', isDone: chance.happens(0.5) };
+    }
+    if (weather.strikes('throttling', chance)) {
+      return refused('throttled', 'Rate exceeded.', chance.happens(0.5) ? { retryAfterMs: 5_000 } : {});
+    }
+    if (weather.strikes('hanging-call', chance)) return { is: 'hang', isDone: chance.happens(0.5) };
+    if (weather.strikes('slow-call', chance)) return { is: 'slow', ms: chance.between(0, 30_000) };
+    return call.name === 'list' ? undefined : ofWrites(call);
+  }
+
+  function ofWrites({ name }: SimCall): SimEffect | undefined {
+    if (weather.strikes('lost-reply', chance)) return { is: 'lost reply' };
+    if (name !== 'create' || !weather.strikes('partial-reply', chance)) return undefined;
+    return { is: 'partial', of: () => chance.pick(['silent', 'skipped', undefined] as const) };
+  }
+
+  function ofCreate({ launch }: SimCall): SimEffect | undefined {
+    const shape = launch?.mark.shape ?? '';
+    if (weather.strikes('stock-out', chance)) {
+      outOfStockUntilMs.set(shape, clock.monotonic() + chance.between(1, 20) * 60_000);
+    }
+    const isOut = weather.rate('stock-out') > 0 && (outOfStockUntilMs.get(shape) ?? 0) > clock.monotonic();
+    if (isOut) {
+      return refused('exhausted', 'There is not enough capacity in this zone.');
+    }
+    if (!weather.strikes('quota', chance)) return undefined;
+    const fault = new Fault('quota', 'The quota of this account is used up.');
+    return { is: 'partial', of: () => (chance.happens(0.5) ? fault : undefined) };
+  }
+
+  function ofList(): SimEffect | undefined {
+    if (weather.strikes('list-failure', chance)) {
+      return chance.happens(0.5) ? { is: 'lost reply' } : refused('unavailable', 'The second page could not be read.');
+    }
+    const isLie = !hasLied && weather.strikes('empty-list', chance);
+    hasLied = isLie;
+    return isLie ? { is: 'answer', of: () => [] } : undefined;
+  }
+
+  return (call) => {
+    const effect = ofAny(call);
+    if (effect?.is === 'slow' && call.name === 'list') hasLied = false;
+    if (effect) return effect;
+    return call.name === 'list' ? ofList() : call.name === 'create' ? ofCreate(call) : undefined;
+  };
+}
