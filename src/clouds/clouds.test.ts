@@ -35,7 +35,7 @@ function setUp({ kinds, deps }: Options = {}) {
   const random = seededRandom(1);
   const clouds = openClouds({
     kinds: kinds?.(cloud) ?? { sim: simKind(cloud) },
-    context: { cluster: 'c1', clock, random, log: silentLog } as Context,
+    context: { cluster: 'c1', clock, random, log: silentLog } as unknown as Context,
     store: { durable: async () => {}, leaseLeftMs: () => lease.leftMs },
     clock,
     random,
@@ -131,16 +131,19 @@ describe('opening', () => {
 
 describe('a call', () => {
   it('does not leave before all that was committed is durable', async () => {
-    let release = (): void => {};
-    const durable = (): Promise<void> => new Promise((resolve) => (release = resolve));
-    const { clock, cloud, create } = setUp({ deps: { store: { durable, leaseLeftMs: () => Infinity } } });
+    const held: (() => void)[] = [];
+    let isHeld = true;
+    const durable = (): Promise<void> => (isHeld ? new Promise((resolve) => held.push(resolve)) : Promise.resolve());
+    const { clock, cloud, clouds, create } = setUp({ deps: { store: { durable, leaseLeftMs: () => Infinity } } });
+    clouds.follow('p1', [anOffer('a')], MINUTE_MS);
 
     const made = create('m1');
-    await clock.advance(0);
-    release();
+    await clock.advance(MINUTE_MS);
+    for (const release of held.splice(0)) release();
     await clock.advance(MINUTE_MS);
     const whileHeld = [...cloud.calls];
-    release();
+    isHeld = false;
+    for (const release of held.splice(0)) release();
     await clock.advance(SECOND_MS);
     await made;
 

@@ -13,7 +13,11 @@ export interface Lock {
   readonly clientCa?: string | undefined;
 }
 
-function isSignedBy(ca: X509Certificate, certificate: X509Certificate, nowMs: number): boolean {
+// Extended key usage `clientAuth` (RFC 5280): a server's certificate of the same authority is no agent's.
+const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
+
+function isClientOf(ca: X509Certificate, certificate: X509Certificate, nowMs: number): boolean {
+  if (!certificate.keyUsage?.includes(CLIENT_AUTH)) return false;
   const isInDate = certificate.validFromDate.getTime() <= nowMs && nowMs <= certificate.validToDate.getTime();
   return isInDate && certificate.checkIssued(ca) && certificate.verify(ca.publicKey);
 }
@@ -37,7 +41,7 @@ export function openLock({ certificate, key, clientCa }: Lock, door: Door, clock
     secure.once('secure', () => {
       const shown = ca && secure.getPeerX509Certificate();
       // Nobody else checks it: a plain TLSSocket leaves that to its owner.
-      if (ca && shown && !isSignedBy(ca, shown, clock.now())) {
+      if (ca && shown && !isClientOf(ca, shown, clock.now())) {
         secure.destroy();
         return refused('the client certificate is not one of ours');
       }

@@ -69,6 +69,8 @@ export interface SimCloud {
   backend(isAlive?: () => boolean): Backend;
   /** What truly exists now. */
   machines(): readonly SimMachine[];
+  /** Whether a machine of that name exists now. */
+  has(machine: string): boolean;
   /** How often a machine was made for each name. */
   readonly made: ReadonlyMap<string, number>;
   readonly calls: readonly SimCall[];
@@ -226,6 +228,7 @@ export function simCloud(options: SimCloudOptions): SimCloud {
         delete: (machines, signal) => alive(() => remove(machines, signal)),
       };
     },
+    has: (name) => isThere(kept.get(name)),
     machines: () => [...kept.values()].filter(isThere),
     kill: (name) => unmake(name, 'died'),
     trouble(name, trouble, state) {

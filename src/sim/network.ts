@@ -36,6 +36,14 @@ export interface NetworkOptions {
   sending(agent: string, command: AgentCommand): void;
 }
 
+/** An agent at the door. */
+interface Knock {
+  readonly agent: SimAgent;
+  readonly called: Door;
+  readonly latencyMs: number;
+  readonly hello: Hello;
+}
+
 interface Connection extends Wire {
   readonly agent: SimAgent;
   readonly door: Door;
@@ -54,6 +62,7 @@ const NOTICED_WITHIN_MS = 30_000;
 
 export function openNetwork({ clock, chance, mostLatencyMs, sending }: NetworkOptions): Network {
   const byName = new Map<string, Connection>();
+  const knocking = new Set<Knock>();
   const cutUntilMs = new Map<SimAgent, number>();
   let door: Door | undefined;
 
@@ -67,47 +76,35 @@ export function openNetwork({ clock, chance, mostLatencyMs, sending }: NetworkOp
     if (agent.isOver) return;
     if (isCutOff(agent)) return failLater(agent, CUT_OFF_AFTER_MS);
     if (!door) return failLater(agent, REFUSED_AFTER_MS);
-    const called = door;
-    const latencyMs = chance.between(0, mostLatencyMs);
-    const hello = agent.hello();
-    clock.alarm(latencyMs, () => {
-      if (called !== door || isCutOff(agent)) return failLater(agent, REFUSED_AFTER_MS);
-      called.join(hello, agent.proof()).then(
-        (joined) => admit({ agent, called, joined, latencyMs, hello }),
-        (thrown) => {
-          if (called === door) agent.refused(Fault.from(thrown).kind);
-          else failLater(agent, REFUSED_AFTER_MS);
-        },
+    const knock: Knock = { agent, called: door, latencyMs: chance.between(0, mostLatencyMs), hello: agent.hello() };
+    knocking.add(knock);
+    clock.alarm(knock.latencyMs, () => {
+      if (!knocking.has(knock)) return;
+      knock.called.join(knock.hello, agent.proof()).then(
+        (joined) => knocking.delete(knock) && admit(knock, joined),
+        (thrown) => knocking.delete(knock) && agent.refused(Fault.from(thrown).kind),
       );
     });
   }
 
-  interface Admitted {
-    readonly agent: SimAgent;
-    readonly called: Door;
-    readonly joined: Agent;
-    readonly latencyMs: number;
-    readonly hello: Hello;
-  }
-
-  function admit({ agent, called, joined, latencyMs, hello }: Admitted): void {
-    if (called !== door) return failLater(agent, REFUSED_AFTER_MS);
+  function admit({ agent, called, latencyMs, hello }: Knock, joined: Agent): void {
     if (agent.isOver || isCutOff(agent)) {
       called.leave(joined.id, joined.epoch);
       return failLater(agent, REFUSED_AFTER_MS);
     }
-    const connection = connect({ agent, called, joined, latencyMs });
+    const connection = connect({ agent, called, latencyMs }, joined);
     const older = byName.get(joined.id);
     if (older) older.isCut = true;
     byName.set(joined.id, connection);
-    called.agentJoined(joined.id, hello.executions);
     clock.alarm(latencyMs, () => {
-      if (!connection.isCut) agent.accepted(connection);
-      else if (!agent.isOver) agent.refused('unavailable');
+      if (agent.isOver) return connection.close();
+      if (connection.isCut) agent.refused('unavailable');
+      else agent.accepted(connection);
     });
+    called.agentJoined(joined.id, hello.executions);
   }
 
-  function connect({ agent, called, joined, latencyMs }: Omit<Admitted, 'hello'>): Connection {
+  function connect({ agent, called, latencyMs }: Omit<Knock, 'hello'>, joined: Agent): Connection {
     const connection: Connection = {
       agent,
       door: called,
@@ -178,6 +175,9 @@ export function openNetwork({ clock, chance, mostLatencyMs, sending }: NetworkOp
         sever(connection, 'unavailable', 1_000);
       }
       byName.clear();
+      // A dead server answers nobody; they find the connection reset.
+      for (const { agent } of knocking) failLater(agent, REFUSED_AFTER_MS);
+      knocking.clear();
     },
     open: (opened) => void (door = opened),
     cut(agent, ms) {

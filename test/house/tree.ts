@@ -14,7 +14,8 @@ export interface SourceFile {
 }
 
 const isGenerated = (path: string): boolean => /(\.gen\.ts|_pb\.ts)$/.test(path);
-export const isTest = (path: string): boolean => /\.test\.ts$/.test(path);
+/** Tests, and what only tests use: it lies in a folder `testing`. */
+export const isTest = (path: string): boolean => /\.test\.ts$|\/testing\//.test(path);
 
 /** Every TypeScript file below `src` that people write. */
 export function sourceFiles(): SourceFile[] {

@@ -1,0 +1,107 @@
+// The agents of all simulated machines: each boots with its machine, or does not, and dies with it.
+import type { Clock } from '#core/clock.ts';
+import { type AgentFile, type AgentQuirks, type SimAgent, startAgent } from './agent.ts';
+import type { AgentRun } from './agent-run.ts';
+import type { SimCloud, SimMachine } from './backend.ts';
+import type { Chance } from './chance.ts';
+import type { Weather } from './faults.ts';
+import type { Happenings } from './happenings.ts';
+import type { Network } from './network.ts';
+
+export interface Fleet {
+  /** By the name of their machine. */
+  readonly agents: ReadonlyMap<string, SimAgent>;
+  watch(cloud: SimCloud): void;
+  cut(agents: Iterable<SimAgent>, ms: number): void;
+}
+
+export interface FleetOptions {
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly weather: Weather;
+  readonly network: Network;
+  readonly happenings: Happenings;
+  readonly quirks: AgentQuirks;
+  started(run: AgentRun, agent: SimAgent): void;
+  ended(run: AgentRun, agent: SimAgent): void;
+  gone(agent: SimAgent): void;
+}
+
+const MEAN_LIFE_MS = 30 * 60_000;
+
+export function openFleet(options: FleetOptions): Fleet {
+  const { clock, chance, weather, network, happenings } = options;
+  const agents = new Map<string, SimAgent>();
+
+  function boot(cloud: SimCloud, { machine, launch }: SimMachine): void {
+    if (!launch || weather.strikes('no-boot', chance)) return;
+    planDeath(cloud, machine.name);
+    clock.alarm(chance.between(500, 5_000), () => {
+      if (cloud.has(machine.name)) begin(cloud, machine.name, launch.boot);
+    });
+  }
+
+  function begin(cloud: SimCloud, name: string, boot: { readonly agentConfig: string; readonly token: string }): void {
+    const agent = startAgent({
+      name,
+      file: JSON.parse(boot.agentConfig) as AgentFile,
+      token: boot.token,
+      clock,
+      chance,
+      quirks: options.quirks,
+      dial: network.dial,
+      refuses: () => weather.strikes('refusal', chance),
+      started: options.started,
+      ended: options.ended,
+      left(gone) {
+        happenings.note('agent left', name);
+        // As a container or a process does; other machines stay until someone deletes them.
+        if (chance.happens(0.5)) cloud.kill(name);
+        else end(gone);
+      },
+    });
+    agents.set(name, agent);
+  }
+
+  function planDeath(cloud: SimCloud, name: string): void {
+    if (weather.strikes('machine-death', chance)) {
+      clock.alarm(chance.exponential(MEAN_LIFE_MS), () => {
+        if (!cloud.has(name)) return;
+        happenings.note('machine died', name);
+        cloud.kill(name);
+      });
+    } else if (weather.strikes('machine-failure', chance)) {
+      clock.alarm(chance.exponential(MEAN_LIFE_MS), () => fail(cloud, name));
+    }
+  }
+
+  function fail(cloud: SimCloud, name: string): void {
+    if (!cloud.has(name)) return;
+    happenings.note('machine failed', name);
+    cloud.trouble(name, { kind: 'unavailable', message: 'its disk is broken', final: true }, 'failed');
+    const agent = agents.get(name);
+    if (agent) end(agent);
+  }
+
+  function end(agent: SimAgent): void {
+    if (agents.get(agent.name) !== agent) return;
+    agents.delete(agent.name);
+    agent.die();
+    network.drop(agent);
+    options.gone(agent);
+  }
+
+  return {
+    agents,
+    watch(cloud) {
+      cloud.onBoot((made) => boot(cloud, made));
+      cloud.onGone(({ machine }) => {
+        const agent = agents.get(machine.name);
+        if (agent) end(agent);
+      });
+    },
+    cut(cutOff, ms) {
+      for (const agent of cutOff) network.cut(agent, ms);
+    },
+  };
+}
