@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const OLDEST = [24, 15]; // as in "engines" of package.json and of tools/node/package.json
+const OLDEST = [24, 15]; // as in "engines" of tools/node/package.json
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, 'node_modules');
 const ownNode = join(modules, '.bin', 'node');

@@ -2,6 +2,7 @@ import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { livingAgent, livingAll, livingSessions, signalEach } from './living.ts';
 import type { MachineFolder, MachineRecord } from './machine-folder.ts';
+import { forbidSessions } from './session-folders.ts';
 
 // An agent needs a moment to say goodbye to the server; sessions are told that the machine goes away, as any cloud would.
 const AGENT_GRACE_MS = 1_500;
@@ -29,7 +30,11 @@ export async function endMachine(
   if (agent) signalEach([agent.pid], 'SIGTERM');
   const isAgentGone = await hasEnded(AGENT_GRACE_MS, () => livingAgent(folder, record) !== undefined);
   // While it lives it could start more.
-  if (agent && !isAgentGone) signalEach([agent.pid], 'SIGKILL');
+  if (agent && !isAgentGone) {
+    signalEach([agent.pid], 'SIGKILL');
+    await hasEnded(PATIENCE_MS, () => livingAgent(folder, record) !== undefined);
+  }
+  await forbidSessions(record.workDir, clock);
   const sessions = livingSessions(record);
   signalEach(sessions, 'SIGTERM');
   if (sessions.length > 0) await hasEnded(SESSIONS_GRACE_MS, () => livingSessions(record).length > 0);

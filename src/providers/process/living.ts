@@ -1,7 +1,8 @@
 // What of a machine is alive: its agent, and what the sessions of the agent started.
 import { readFileSync } from 'node:fs';
 import { isAlive, isStillIts, membersOf, type ProcessMark, sendSignal } from '#core/processes.ts';
-import { type MachineFolder, type MachineRecord, sessionLeaders } from './machine-folder.ts';
+import type { MachineFolder, MachineRecord } from './machine-folder.ts';
+import { sessionLeaders } from './session-folders.ts';
 
 /** In the environment of each agent. */
 export const NONCE = 'MUSTER_MACHINE_NONCE';

@@ -21,7 +21,6 @@ export interface MachineRecord {
   readonly workDir: string;
 }
 
-const BIRTH_MS = 5_000;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/;
 
 /** Names become paths, so nothing but plain words may be one. */
@@ -38,7 +37,7 @@ function readText(path: string): string | undefined {
   }
 }
 
-function readRecord<T>(path: string): T | undefined {
+export function readRecord<T>(path: string): T | undefined {
   const text = readText(path);
   try {
     return text === undefined ? undefined : (JSON.parse(text) as T);
@@ -51,7 +50,22 @@ function readRecord<T>(path: string): T | undefined {
 }
 
 // A shell creates its file before it writes to it: a line is only complete with its end.
-const firstLine = (path: string): string => /^(.*)\n/.exec(readText(path) ?? '')?.[1] ?? '';
+export const firstLine = (path: string): string => /^(.*)\n/.exec(readText(path) ?? '')?.[1] ?? '';
+
+const BIRTH_MS = 5_000;
+
+/**
+ * Takes the place of the number that a shell writes down before it does anything: then it ends without doing it. Where
+ * it was faster, its number follows at once, unless it was killed in between.
+ */
+export async function forbid(pidPath: string, clock: Clock): Promise<void> {
+  try {
+    writeFileSync(pidPath, 'void\n', { flag: 'wx', mode: 0o600 });
+  } catch {
+    const deadlineMs = clock.monotonic() + BIRTH_MS;
+    while (firstLine(pidPath) === '' && clock.monotonic() < deadlineMs) await clock.sleep(2);
+  }
+}
 
 export interface MachineFolder {
   readonly path: string;
@@ -97,32 +111,11 @@ export function openMachineFolder(machinesPath: string, name: string): MachineFo
     },
     agent: (record) => parseShellMark(firstLine(at('pid')), record.boot)?.mark,
     hasBegun: () => firstLine(at('pid')) !== '',
-    async forbidStart(clock) {
-      try {
-        writeFileSync(at('pid'), 'forbidden\n', { flag: 'wx', mode: 0o600 });
-      } catch {
-        // It has begun, and is ended by its number: which follows at once, unless the shell was killed in between.
-        const deadlineMs = clock.monotonic() + BIRTH_MS;
-        while (firstLine(at('pid')) === '' && clock.monotonic() < deadlineMs) await clock.sleep(2);
-      }
-    },
+    forbidStart: (clock) => forbid(at('pid'), clock),
     empty() {
       for (const file of readdirSync(path)) {
         if (file !== 'deleted' && file !== 'pid') rmSync(at(file), { recursive: true, force: true });
       }
     },
   };
-}
-
-/** The first processes of all sessions in an agent's folder, living or not: groups and terminals of their own. */
-export function sessionLeaders(workDir: string): ProcessMark[] {
-  const sessions = join(workDir, 'sessions');
-  if (!existsSync(sessions)) return [];
-  return readdirSync(sessions).flatMap((name) => {
-    const path = join(sessions, name);
-    const boot = readRecord<{ readonly boot: string }>(join(path, 'record.json'))?.boot;
-    if (boot === undefined) return [];
-    const files = readdirSync(path).filter((file) => file === 'terminal' || /^pid\.\d+$/.test(file));
-    return files.flatMap((file) => parseShellMark(firstLine(join(path, file)), boot)?.mark ?? []);
-  });
 }
