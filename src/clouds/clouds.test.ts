@@ -152,7 +152,9 @@ describe('a call', () => {
   });
 
   it('does not leave with too little of the lease left, and says that it did not', async () => {
-    const { clouds, lease, creates } = setUp();
+    const { clock, clouds, lease, creates } = setUp();
+    clouds.follow('p1', [anOffer('a')], MINUTE_MS);
+    await clock.advance(SECOND_MS);
     lease.leftMs = 100;
     let hasLeft = false;
 

@@ -5,6 +5,7 @@ import type { ServerConfig } from './server-file.ts';
 const READ_AT_START: Readonly<Record<string, (config: ServerConfig) => unknown>> = {
   'server.grpc_address': ({ grpc }) => grpc,
   'server.http_address': ({ http }) => http,
+  'server.peer_address': ({ peer }) => peer,
   store: ({ store }) => store,
   data_dir: ({ dataDir }) => dataDir,
   tls: ({ tls }) => tls,

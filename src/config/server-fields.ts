@@ -43,6 +43,10 @@ function storePlace() {
 const server = z.object({
   grpcAddress: listenAddress().prefault('127.0.0.1:50051').describe('Where agents join: the broker.'),
   httpAddress: listenAddress().prefault('127.0.0.1:8081').describe('Where the API and the dashboard are.'),
+  peerAddress: listenAddress()
+    .optional()
+    .describe('With PostgreSQL: where other replicas pass connections on to this one while it is the holder.')
+    .meta({ defaultText: 'the port after that of `http_address`' }),
   certSpiffeId: unused('agents are checked by the `agent_auth` of their pool').describe('Known from Velda.'),
 });
 

@@ -28,6 +28,8 @@ export interface StaticPool {
 export interface ServerConfig {
   readonly grpc: Listen;
   readonly http: Listen;
+  /** Where other replicas reach this one; absent: beside `http`. */
+  readonly peer?: Listen | undefined;
   readonly dataDir: string;
   readonly store: StoreConfig;
   readonly pools: readonly StaticPool[];
@@ -80,6 +82,7 @@ function configOf(file: ServerFile, pools: readonly StaticPool[], environment: E
   return {
     grpc: file.server.grpcAddress,
     http: file.server.httpAddress,
+    peer: file.server.peerAddress,
     dataDir,
     store: file.store ?? { kind: 'sqlite', directory: dataDir },
     pools,

@@ -7,6 +7,7 @@ import {
   bootId,
   isAlive,
   isStillIts,
+  ledBy,
   membersOf,
   type ProcessMark,
   parseShellMark,
@@ -39,6 +40,8 @@ describe('a process', () => {
       expect(isAlive({ ...leader, start: `${leader.start}1` })).toBe(false);
       expect(membersOf('group', leader.pid)).toHaveLength(3);
       expect(membersOf('session', leader.pid)).toHaveLength(3);
+      expect(ledBy([leader])).toHaveLength(3);
+      expect(ledBy([{ ...leader, start: `${leader.start}1` }])).toEqual([]);
 
       signalGroup(leader, 'SIGKILL');
       await ended(() => !isAlive(leader) && membersOf('group', leader.pid).length === 0);
@@ -47,7 +50,7 @@ describe('a process', () => {
   });
 
   it('that has ended and that nobody has taken note of does not count as alive', async () => {
-    const parent = spawn('/bin/sh', ['-c', 'true & echo $!; exec sleep 30']);
+    const parent = spawn('/bin/sh', ['-c', 'sleep 0.2 & echo $!; exec sleep 30']);
     try {
       const [text] = await once(parent.stdout, 'data');
       const pid = Number(text);

@@ -86,19 +86,47 @@ export function isAlive({ pid, start }: ProcessMark): boolean {
   return processStart(pid) === start;
 }
 
-/** The living processes of a process group, or of a session in the sense of setsid(2). */
-export function membersOf(what: 'group' | 'session', id: number): number[] {
+interface Entry {
+  readonly pid: number;
+  readonly group: number;
+  readonly session: number;
+}
+
+/** All living processes. */
+function processTable(): Entry[] {
   if (hasProc) {
     const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-    return pids.map(Number).filter((pid) => {
+    return pids.map(Number).flatMap((pid) => {
       const stat = readStat(pid);
-      return stat?.[what] === id && !'ZX'.includes(stat.state);
+      return stat && !'ZX'.includes(stat.state) ? [{ pid, group: stat.group, session: stat.session }] : [];
     });
   }
-  // Sessions have no portable name in ps; their first group is what we can find.
-  const lines = ask('pid=,pgid=,stat=').trim().split('\n');
-  const rows = lines.map((line) => line.trim().split(/\s+/));
-  return rows.filter(([, group, state]) => Number(group) === id && !state?.startsWith('Z')).map(([pid]) => Number(pid));
+  // Sessions have no portable name in ps; their first group is what can be found.
+  const rows = ask('pid=,pgid=,stat=')
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/));
+  return rows
+    .filter(([, , state]) => state !== undefined && !state.startsWith('Z'))
+    .map(([pid, group]) => ({ pid: Number(pid), group: Number(group), session: Number(group) }));
+}
+
+/** The living processes of a process group, or of a session in the sense of setsid(2). */
+export function membersOf(what: 'group' | 'session', id: number): number[] {
+  return processTable()
+    .filter((entry) => entry[what] === id)
+    .map(({ pid }) => pid);
+}
+
+/** The living members of the groups and sessions that these processes led, themselves among them. */
+export function ledBy(leaders: readonly ProcessMark[]): number[] {
+  if (leaders.length === 0) return [];
+  const boot = bootId();
+  const numbers = new Set(leaders.filter((leader) => isStillIts(leader, boot)).map(({ pid }) => pid));
+  if (numbers.size === 0) return [];
+  return processTable()
+    .filter(({ group, session }) => numbers.has(group) || numbers.has(session))
+    .map(({ pid }) => pid);
 }
 
 /** False where there is nobody to receive it. A negative number means a whole group. */
@@ -116,8 +144,7 @@ export function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
  * Whether that number, as a group or a session, can still mean what this process led: it stays taken while there are
  * members, so an absent leader means its own members or none, unless the machine was started anew.
  */
-export function isStillIts({ pid, start }: ProcessMark): boolean {
-  const boot = bootId();
+export function isStillIts({ pid, start }: ProcessMark, boot = bootId()): boolean {
   const current = processStart(pid, boot);
   if (current !== undefined) return current === start;
   return !hasProc || start.startsWith(`${boot}/`);

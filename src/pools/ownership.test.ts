@@ -39,6 +39,22 @@ it('clears the report on both when the second definition goes', async () => {
   expect(world.document('two', 'y')).toBeUndefined();
 });
 
+it('clears the report also when the second definition went while its source was opened anew', async () => {
+  const world = await openWorld([
+    opened('one', fakeSource({ x: text('gpu') })),
+    opened('two', fakeSource({ y: text('gpu') })),
+  ]);
+  const [one] = [opened('one', fakeSource({ x: text('gpu') }))];
+  world.pools.setSources([one, opened('two', fakeSource({ y: text('gpu') }))]);
+  await world.intervals();
+  expect(world.document('one', 'x')?.fault).toBeDefined();
+
+  world.pools.setSources([one, opened('two', fakeSource())]);
+  await world.clock.settle();
+
+  expect(world.document('one', 'x')?.fault).toBeUndefined();
+});
+
 it('chooses by key among documents of one listing', async () => {
   const world = await openWorld([opened('one', fakeSource({ b: text('gpu'), a: text('gpu'), c: text('gpu') }))]);
 
@@ -184,7 +200,8 @@ it('keeps a pool with its owner when that cannot be read after a restart, and re
   await second.intervals(3);
 
   expect(second.pool('gpu')?.owner.source).toBe('one');
-  expect(second.document('two', 'y')?.fault?.kind).toBe('conflict');
+  expect(second.document('two', 'y')?.fault?.message).toContain('is owned by source "one"');
+  expect(second.events('pool.conflict')).toHaveLength(1);
 });
 
 it('moves no pool and reports nothing anew when a world with a conflict restarts', async () => {
@@ -213,6 +230,23 @@ it('takes a document that gives another name for a new pool, and drops the old o
 
   expect(world.pool('old')).toBeUndefined();
   expect(world.pool('new')?.owner.key).toBe('k');
+});
+
+it('counts a bad document neither for nor against the pool that it once named', async () => {
+  const source = fakeSource({ k: text('old'), other: text('other') });
+  const world = await openWorld([opened('files', source)]);
+  source.put('k', text('new'));
+  await world.list('files');
+  source.put('k', '{ bad');
+  for (let listings = 0; listings < 3; listings++) await world.list('files');
+  expect(world.pool('old')?.removal).toBeUndefined();
+
+  source.remove('k');
+  await world.list('files');
+  expect(world.pool('old')?.removal).toBeUndefined();
+  await world.list('files');
+
+  expect([world.pool('old'), world.pool('new')]).toEqual([undefined, undefined]);
 });
 
 it('swaps two pools whose documents exchange their names, and removes neither', async () => {

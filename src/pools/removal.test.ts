@@ -96,29 +96,25 @@ it('confirms what is missing on time although hints keep coming', async () => {
   expect(world.pool('a')).toBeUndefined();
 });
 
-it('drops a removed pool when its last worker, launch and session are gone, and not before', async () => {
-  const source = fakeSource(documentsOf(['a', 'b']));
-  const world = await openWorld([opened('files', source)]);
-  const pool = world.pool('a') as Pool;
-  await world.store.commit([
-    put('workers', worker(pool)),
-    put('launches', { id: 'l1', pool: pool.id } as LaunchRecord),
-    put('sessions', { id: 's1', pool: pool.id } as Session),
-  ]);
-  source.remove('a');
-  await world.intervals(2);
-
-  for (const change of [drop('workers', 'm-1'), drop('launches', 'l1'), drop('sessions', 's1')]) {
-    await world.clock.settle();
+it.each(['workers', 'launches', 'sessions'] as const)(
+  'drops a removed pool when the last of its %s is gone, and not before',
+  async (table) => {
+    const source = fakeSource(documentsOf(['a', 'b']));
+    const world = await openWorld([opened('files', source)]);
+    const row = { id: 'x1', pool: world.pool('a')?.id } as Worker & LaunchRecord & Session;
+    await world.store.commit([put(table, row)]);
+    source.remove('a');
+    await world.intervals(2);
     expect(world.pool('a')?.removal).toBeDefined();
-    await world.store.commit([change]);
-  }
-  await world.clock.settle();
 
-  expect(world.pool('a')).toBeUndefined();
-  expect(world.document('files', 'a')).toBeUndefined();
-  expect(world.eventKinds().slice(-2)).toEqual(['pool.removing', 'pool.removed']);
-});
+    await world.store.commit([drop(table, 'x1')]);
+    await world.clock.settle();
+
+    expect(world.pool('a')).toBeUndefined();
+    expect(world.document('files', 'a')).toBeUndefined();
+    expect(world.eventKinds().slice(-2)).toEqual(['pool.removing', 'pool.removed']);
+  },
+);
 
 it('finishes a removal that a restart interrupted', async () => {
   const source = fakeSource(documentsOf(['a', 'b']));

@@ -102,6 +102,24 @@ it('aborts a listing when the source is taken out, and ignores what it still ans
   expect(world.eventKinds()).toEqual([]);
 });
 
+it('takes nothing in of a source that was taken out while its documents were read', async () => {
+  const source = fakeSource({ a: text('a') });
+  let takeOut = (): void => {};
+  const world = await openWorld([], {
+    readPool: (content) => {
+      takeOut();
+      return { spec: specOf(JSON.parse(content)) };
+    },
+  });
+  takeOut = () => world.pools.setSources([]);
+
+  world.pools.setSources([opened('files', source)]);
+  await world.intervals();
+
+  expect(source.listings).toBe(1);
+  expect(world.pool('a')).toBeUndefined();
+});
+
 it('stops at once while a listing is under way, and stops watching', async () => {
   const watched = fakeSource();
   const world = await openWorld([opened('hanging', { documents: () => new Promise(() => {}) }), opened('w', watched)]);

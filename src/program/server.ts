@@ -54,7 +54,7 @@ function learnSecrets(redactor: Redactor, config: ServerConfig): void {
 /** What this replica tells others of itself; written to the lease when it becomes the holder. */
 function advertOf(config: ServerConfig, pass: string): { advert: Advert; peer: string | undefined } {
   if (config.store.kind !== 'postgres') return { advert: { peer: '', pass }, peer: undefined };
-  const peer = { host: config.http.host, port: config.http.port + 1 };
+  const peer = config.peer ?? { host: config.http.host, port: config.http.port + 1 };
   return { advert: { peer: reachable(toAddress(peer)), pass }, peer: formatAddress(toAddress(peer)) };
 }
 

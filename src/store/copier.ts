@@ -7,7 +7,7 @@ import type { Copier, Target } from './engine.ts';
 import { migrate } from './migrate.ts';
 import { transaction } from './sql.ts';
 import { openSqlite, ownFile, type SqliteConnection } from './sqlite/connection.ts';
-import { APPLICATION_ID, databaseFile, lockDirectory, makeDirectory } from './sqlite/directory.ts';
+import { APPLICATION_ID, databaseFile, isOurs, lockDirectory, makeDirectory } from './sqlite/directory.ts';
 import { sqliteFault } from './sqlite/fault.ts';
 import { copyTables } from './walk.ts';
 
@@ -84,11 +84,10 @@ async function copyPostgres(from: PostgresTarget, to: string): Promise<void> {
 
 // Damage shows when the backup is copied, for that reads every row of it.
 async function refuseForeign(connection: SqliteConnection): Promise<void> {
-  const [mark] = await connection.query('PRAGMA application_id');
   const tables = await connection.query(
     "SELECT name FROM sqlite_master WHERE name IN ('migrations', 'cluster', 'live')",
   );
-  if (mark?.application_id !== APPLICATION_ID || tables.length !== 3) {
+  if (tables.length !== 3 || !(await isOurs(connection))) {
     throw new Fault('invalid', `${connection.file} is not a backup of Muster.`, { at: connection.file });
   }
 }

@@ -1,5 +1,5 @@
 import { emptyDisk, memoryDriver } from './memory.ts';
-import { storeLaws } from './suite.ts';
+import { storeLaws } from './testing/suite.ts';
 
 storeLaws('memory', async () => {
   const disk = emptyDisk();

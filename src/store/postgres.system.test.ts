@@ -4,7 +4,7 @@ import type { Fault } from '#core/fault.ts';
 import { append, put, type Store } from '#core/store.ts';
 import { openPostgres } from './postgres/client.ts';
 import { openStore } from './store.ts';
-import { storeLaws } from './suite.ts';
+import { storeLaws } from './testing/suite.ts';
 import { openHeld, openReplica, type TestReplica } from './testing/databases.ts';
 import { PASSWORD, startPostgres, type TestPostgres } from './testing/postgres.ts';
 import { startProxy, type TestProxy } from './testing/proxy.ts';

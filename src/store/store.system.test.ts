@@ -1,8 +1,9 @@
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { put } from '#core/store.ts';
-import { storeLaws } from './suite.ts';
+import { storeLaws } from './testing/suite.ts';
 import { type Child, durableNumbers, startChild } from './testing/child.ts';
 import { openHeld, openReplica, scratchFolder } from './testing/databases.ts';
 import { sampleWorker } from './testing/rows.ts';
@@ -118,10 +119,19 @@ describe('SQLite', () => {
     mkdirSync(join(folder.path, 'foreign'));
     writeFileSync(join(folder.path, 'foreign', 'muster.db'), 'this is no database, but long enough to look like one');
 
+    mkdirSync(join(folder.path, 'other'));
+    const other = new DatabaseSync(join(folder.path, 'other', 'muster.db'));
+    other.exec('CREATE TABLE theirs (id TEXT)');
+    other.close();
+
     await expect(openHeld(join(file, 'data'))).rejects.toMatchObject({ kind: 'invalid' });
     await expect(openHeld(join(folder.path, 'foreign'))).rejects.toMatchObject({
       kind: 'invalid',
       message: expect.stringContaining('is not a database'),
+    });
+    await expect(openHeld(join(folder.path, 'other'))).rejects.toMatchObject({
+      kind: 'invalid',
+      message: expect.stringContaining('another program'),
     });
   });
 });

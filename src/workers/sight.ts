@@ -20,17 +20,28 @@ export interface Sight {
   /** Only listings that started later may count against it. */
   missedFromMs: number;
   hasBeenListed: boolean;
-  unlistedSinceMs?: number | undefined;
-  idleSinceMs?: number | undefined;
+  unlistedSinceMs: number | undefined;
+  idleSinceMs: number | undefined;
   /** Since when it counts as away, where its agent is not connected. */
-  awaySinceMs?: number | undefined;
+  awaySinceMs: number | undefined;
   /** Until then it counts as present all the same. */
   backByMs: number;
   /** As its agent said last. */
-  slots?: number | undefined;
-  deletion?: Deletion;
-  isKnownGhost?: boolean;
+  slots: number | undefined;
+  deletion: Deletion | undefined;
+  isKnownGhost: boolean;
 }
+
+// All of one form from the start, since every pass reads all of them.
+const UNSEEN = {
+  hasBeenListed: false,
+  unlistedSinceMs: undefined,
+  idleSinceMs: undefined,
+  awaySinceMs: undefined,
+  slots: undefined,
+  deletion: undefined,
+  isKnownGhost: false,
+} as const;
 
 export interface Sights {
   of(worker: Worker): Sight;
@@ -53,10 +64,10 @@ export function rememberWorkers({ store, clock, startedMs, times }: SightsDeps):
   function fromBefore(worker: Worker): Sight {
     const graceEndMs = startedMs + times.reconnectGraceMs;
     return {
+      ...UNSEEN,
       askedMs: clock.monotonic() - Math.max(0, clock.now() - worker.askedAt),
       isFromBefore: true,
       missedFromMs: Number.NEGATIVE_INFINITY,
-      hasBeenListed: false,
       awaySinceMs: graceEndMs,
       backByMs: graceEndMs,
     };
@@ -71,10 +82,10 @@ export function rememberWorkers({ store, clock, startedMs, times }: SightsDeps):
     of: (worker) => sights.get(worker.id) ?? keep(worker.id, fromBefore(worker)),
     first: (name) =>
       keep(name, {
+        ...UNSEEN,
         askedMs: clock.monotonic(),
         isFromBefore: false,
         missedFromMs: Number.POSITIVE_INFINITY,
-        hasBeenListed: false,
         backByMs: Number.NEGATIVE_INFINITY,
       }),
   };

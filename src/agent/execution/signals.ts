@@ -1,4 +1,4 @@
-import { isAlive, isStillIts, membersOf, sendSignal, signalGroup } from '#core/processes.ts';
+import { isAlive, ledBy, membersOf, sendSignal, signalGroup } from '#core/processes.ts';
 import type { RunProcesses, RunTerminal } from './folder.ts';
 
 /** What of a run may still be alive. */
@@ -13,7 +13,7 @@ function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
 }
 
 function signalTerminal(terminal: RunTerminal | undefined, signal: NodeJS.Signals): void {
-  if (terminal && isStillIts(terminal.leader)) signalAll(membersOf('session', terminal.leader.pid), signal);
+  if (terminal) signalAll(ledBy([terminal.leader]), signal);
 }
 
 /** Asks everything of the run to end; what is stopped wakes up to hear it. */

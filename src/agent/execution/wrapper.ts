@@ -91,7 +91,7 @@ export function spawnWrapper(
     return spawn('/bin/sh', ['-c', command.hasTerminal ? TERMINAL : PLAIN, 'muster', ...words], {
       cwd: command.cwd,
       env: command.env,
-      detached: true,
+      detached: false,
       stdio: ['ignore', files[0] ?? 'ignore', files[1] ?? 'ignore'],
     });
   } finally {

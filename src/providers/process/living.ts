@@ -1,6 +1,6 @@
 // What of a machine is alive: its agent, and what the sessions of the agent started.
 import { readFileSync } from 'node:fs';
-import { isAlive, isStillIts, membersOf, type ProcessMark, sendSignal } from '#core/processes.ts';
+import { isAlive, ledBy, type ProcessMark, sendSignal } from '#core/processes.ts';
 import type { MachineFolder, MachineRecord } from './machine-folder.ts';
 import { sessionLeaders } from './session-folders.ts';
 
@@ -23,27 +23,17 @@ export function livingAgent(folder: MachineFolder, record: MachineRecord): Proce
   return agent && isAlive(agent) && mayHaveNonce(agent.pid, record.nonce) ? agent : undefined;
 }
 
-function led(leader: ProcessMark): number[] {
-  if (!isStillIts(leader)) return [];
-  return [...membersOf('group', leader.pid), ...membersOf('session', leader.pid)];
-}
-
 /** The living processes of its sessions. */
 export function livingSessions(record: MachineRecord): number[] {
-  return [...new Set(sessionLeaders(record.workDir).flatMap(led))];
+  return ledBy(sessionLeaders(record.workDir));
 }
 
-/** The living processes of its agent: itself, and whatever it has started for its own use. */
-function livingGroup(folder: MachineFolder, record: MachineRecord): number[] {
-  const agent = folder.agent(record);
-  if (!agent) return [];
-  const isStranger = isAlive(agent) && !mayHaveNonce(agent.pid, record.nonce);
-  return isStranger ? [] : led(agent);
-}
-
-/** Everything of it that lives. */
+/** Everything of it that lives: its agent, what that has started for its own use, and its sessions. */
 export function livingAll(folder: MachineFolder, record: MachineRecord): number[] {
-  return [...new Set([...livingGroup(folder, record), ...livingSessions(record)])];
+  const agent = folder.agent(record);
+  const isStranger = agent && isAlive(agent) && !mayHaveNonce(agent.pid, record.nonce);
+  const leaders = sessionLeaders(record.workDir);
+  return ledBy(agent && !isStranger ? [agent, ...leaders] : leaders);
 }
 
 export function signalEach(pids: readonly number[], signal: NodeJS.Signals): void {

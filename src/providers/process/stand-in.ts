@@ -42,10 +42,13 @@ export function livingNames(dataDir: string): string[] {
 /** Ends everything that was started for it, then removes it. */
 export function clearDataDir(dataDir: string): void {
   const path = join(dataDir, 'machines');
-  for (const name of livingNames(dataDir)) {
-    const folder = openMachineFolder(path, name);
-    const record = folder.record();
-    if (record) signalEach(livingAll(folder, record), 'SIGKILL');
+  for (let rounds = 0, names = livingNames(dataDir); names.length > 0 && rounds < 100; rounds++) {
+    for (const name of names) {
+      const folder = openMachineFolder(path, name);
+      const record = folder.record();
+      if (record) signalEach(livingAll(folder, record), 'SIGKILL');
+    }
+    names = livingNames(dataDir);
   }
   rmSync(dataDir, { recursive: true, force: true });
 }

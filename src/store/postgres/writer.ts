@@ -1,4 +1,4 @@
-// A transaction is one statement, so that it costs one round trip and can never be left half way.
+// A transaction of ordinary size is one statement: it costs one round trip and can never be left half way.
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { SEPARATOR } from '../columns.ts';

@@ -1,11 +1,17 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fault } from '#core/fault.ts';
+import type { Sql } from '../sql.ts';
 import { openSqlite, ownFile } from './connection.ts';
 import { sqliteFault } from './fault.ts';
 
 /** Marks a SQLite file as ours: "Must" in ASCII. */
 export const APPLICATION_ID = 0x4d757374;
+
+export async function isOurs(sql: Sql): Promise<boolean> {
+  const [mark] = await sql.query('PRAGMA application_id');
+  return mark?.application_id === APPLICATION_ID;
+}
 
 export const databaseFile = (directory: string): string => join(directory, 'muster.db');
 

@@ -6,14 +6,13 @@ import { migrate } from '../migrate.ts';
 import { forgetSql, LOAD_SQL, type OutputRow, outputSql, pageSql } from '../queries.ts';
 import { type SqlRow, type SqlValue, transaction } from '../sql.ts';
 import { openSqlite, ownFile, type SqliteConnection } from './connection.ts';
-import { APPLICATION_ID, databaseFile, lockDirectory, makeDirectory } from './directory.ts';
+import { APPLICATION_ID, databaseFile, isOurs, lockDirectory, makeDirectory } from './directory.ts';
 import { type SqliteWriter, sqliteWriter } from './writer.ts';
 
 type SqliteSetup = Extract<Setup, { role: 'sqlite' }>;
 
 // Checkpoints are made between transactions: left to SQLite they would make every some-hundredth commit wait.
 const SETTINGS = `
-  PRAGMA application_id = ${APPLICATION_ID};
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = FULL;
   PRAGMA wal_autocheckpoint = 0;
@@ -28,6 +27,16 @@ interface Opened {
   readonly unlock: () => void;
 }
 
+/** Before anything is changed in it. */
+async function refuseForeign(connection: SqliteConnection): Promise<void> {
+  const tables = await connection.query('SELECT name FROM sqlite_master LIMIT 1');
+  if (tables.length === 0 || (await isOurs(connection))) return;
+  throw new Fault('invalid', `${connection.file} is a database of another program.`, {
+    at: connection.file,
+    remedy: 'Name another directory.',
+  });
+}
+
 async function openHeld({ directory, newCluster, advertised }: SqliteSetup): Promise<Opened> {
   makeDirectory(directory);
   const unlock = lockDirectory(directory);
@@ -35,9 +44,11 @@ async function openHeld({ directory, newCluster, advertised }: SqliteSetup): Pro
   try {
     ownFile(file);
     const connection = openSqlite(file);
+    await refuseForeign(connection);
     connection.exec(SETTINGS);
     const held = await transaction(connection, async () => {
       await migrate(connection);
+      connection.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
       return takeCluster(connection, { newCluster, advertised, leaseEndsAt: '0' });
     });
     connection.exec('PRAGMA wal_checkpoint(TRUNCATE)');

@@ -84,7 +84,8 @@ function ready(server: ChildProcess): Promise<void> {
   });
 }
 
-export async function startPostgres(): Promise<TestPostgres> {
+/** `more` are settings that win over those of tests, as `fsync=on`. */
+export async function startPostgres(more: readonly string[] = []): Promise<TestPostgres> {
   const folder = mkdtempSync(join(tmpdir(), 'muster-postgres-'));
   // Its programs run as another user, who must be able to enter.
   chmodSync(folder, 0o755);
@@ -100,7 +101,8 @@ export async function startPostgres(): Promise<TestPostgres> {
   const port = await freePort();
   // Only its clients are killed, never the server itself: it need not wait for the disk.
   const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=50', 'fsync=off'];
-  const server = spawn(programs.postgres, ['-D', data, '-p', String(port), ...settings.flatMap((s) => ['-c', s])], {
+  const flags = [...settings, ...more].flatMap((setting) => ['-c', setting]);
+  const server = spawn(programs.postgres, ['-D', data, '-p', String(port), ...flags], {
     ...who,
     cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -2,9 +2,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Fault } from '#core/fault.ts';
 import { append, type Change, drop, type Page, put, type Store } from '#core/store.ts';
-import type { Driver } from './driver.ts';
-import { openStore } from './store.ts';
-import { sampleEvent, sampleOutput, sampleSession, sampleWorker } from './testing/rows.ts';
+import type { Driver } from '../driver.ts';
+import { openStore } from '../store.ts';
+import { sampleEvent, sampleOutput, sampleSession, sampleWorker } from './rows.ts';
 
 /** A database that starts empty and lasts as long as the test. */
 export interface TestDatabase {

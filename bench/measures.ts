@@ -1,0 +1,64 @@
+/** What is measured, in which unit, and what is good enough on two cores. */
+export interface Measure {
+  readonly what: string;
+  readonly unit: 'ms' | 's' | '/s' | 'KB' | 'MB' | 'µs' | 'count' | 'x';
+  readonly atMost?: number;
+  readonly atLeast?: number;
+}
+
+const measure = <T extends Readonly<Record<string, Measure>>>(measures: T): T => measures;
+
+/** Those without a bound explain those that have one. */
+export const MEASURES = measure({
+  'decision-p50': { what: 'demand to recorded decision, 10,000 pools and 100,000 workers', unit: 'ms' },
+  'decision-p99': { what: 'the same', unit: 'ms', atMost: 50 },
+  'reconcile-time': { what: 'full reconcile of the same', unit: 'ms', atMost: 500 },
+  'reconcile-stall': { what: 'longest event-loop stall meanwhile', unit: 'ms', atMost: 50 },
+  'reconcile-stall-cpu': { what: 'the same, in processor time of the loop alone', unit: 'ms' },
+  'listing-stall': { what: 'longest stall while 100,000 listed machines are reviewed', unit: 'ms', atMost: 50 },
+  'listing-stall-cpu': { what: 'the same, in processor time of the loop alone', unit: 'ms' },
+  'placement-rate': { what: 'session placements alone, in memory', unit: '/s', atLeast: 20_000 },
+  'session-rate-single': { what: 'sessions accepted, placed, told and ended; one a POST', unit: '/s', atLeast: 5_000 },
+  'session-rate-list-10': { what: 'the same, lists of 10', unit: '/s', atLeast: 5_000 },
+  'session-rate-list-100': { what: 'the same, lists of 100', unit: '/s', atLeast: 5_000 },
+  'session-delay-p50': { what: 'request to agent under half that load, one a POST', unit: 'ms' },
+  'session-delay-p99': { what: 'the same', unit: 'ms' },
+  'session-cpu-single': { what: 'processor time of the server for one session, one a POST', unit: 'µs' },
+  'session-cpu-list-10': { what: 'the same, lists of 10', unit: 'µs' },
+  'session-cpu-list-100': { what: 'the same, lists of 100', unit: 'µs' },
+  'warm-session-p50': { what: 'HTTP request to process started, on a warm slot', unit: 'ms' },
+  'warm-session-p99': { what: 'the same', unit: 'ms', atMost: 25 },
+  'memory-pool': { what: 'a pool with its document, offer and all that is remembered of it', unit: 'KB', atMost: 8 },
+  'memory-worker': { what: 'a worker record in its table and indexes', unit: 'KB', atMost: 2 },
+  'memory-worker-all': { what: 'a worker with its agent, its listed machine and what is remembered', unit: 'KB' },
+  'memory-agent': { what: 'a connected agent, plain', unit: 'KB', atMost: 40 },
+  'memory-agent-loaded': { what: 'the same after sessions', unit: 'KB' },
+  'memory-agent-tls': { what: 'a connected agent, TLS in the process', unit: 'KB', atMost: 100 },
+  'memory-agent-tls-loaded': { what: 'the same after sessions', unit: 'KB' },
+  'next-offer': { what: 'capacity fault to the call of the next offer', unit: 'ms', atMost: 1_000 },
+  'restart-time': { what: 'start with 100,000 workers to the first right action', unit: 's', atMost: 5 },
+  'restart-wrong': { what: 'machines made twice, or deleted wrongly, after that', unit: 'count', atMost: 0 },
+  'takeover-time': { what: 'holder killed to a session accepted by the standby', unit: 's', atMost: 5 },
+  'simulated-day': { what: 'one simulated day of 1,000 pools', unit: 's', atMost: 10 },
+  'start-time': { what: 'server start to ready', unit: 's', atMost: 1 },
+  'start-memory': { what: 'resident memory of the idle server', unit: 'MB', atMost: 120 },
+  'agent-memory-process': { what: 'resident memory of an idle local agent', unit: 'MB' },
+  'store-rows-1': { what: 'rows a second, 1 a commit', unit: '/s' },
+  'store-rows-10': { what: 'the same, 10 a commit', unit: '/s' },
+  'store-rows-100': { what: 'the same, 100 a commit', unit: '/s' },
+  'store-rows-1000': { what: 'the same, 1,000 a commit', unit: '/s' },
+});
+
+export type MeasureName = keyof typeof MEASURES;
+
+export function targetOf(name: MeasureName): number | undefined {
+  const { atMost, atLeast }: Measure = MEASURES[name];
+  return atMost ?? atLeast;
+}
+
+/** Whether a value is good enough; nothing where nobody said what is. */
+export function isMet(name: MeasureName, value: number): boolean | undefined {
+  const { atMost, atLeast }: Measure = MEASURES[name];
+  if (atMost !== undefined) return value <= atMost;
+  return atLeast === undefined ? undefined : value >= atLeast;
+}

@@ -1,0 +1,46 @@
+// The control plane inside the bench: the composition of the server, without its sockets.
+import { writeAgentConfig } from '#config/agent-file.ts';
+import { knownKinds } from '#config/kinds.ts';
+import type { AgentCommand } from '#core/agent-link.ts';
+import { systemClock } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
+import type { Provider } from '#core/provider.ts';
+import { systemRandom } from '#core/random.ts';
+import type { Store } from '#core/store.ts';
+import { makeRedactor } from '#journal/redact.ts';
+import { type Plane, startPlane } from '../../src/program/plane.ts';
+
+export interface BenchPlaneOptions {
+  readonly store: Store;
+  readonly provider: Provider;
+  /** Hears what agents are told. */
+  tell?(agent: string, command: AgentCommand): void;
+}
+
+export function openBenchPlane({ store, provider, tell }: BenchPlaneOptions): Promise<Plane> {
+  const base = { clock: systemClock, random: systemRandom, log: silentLog };
+  return startPlane({
+    ...base,
+    store,
+    redactor: makeRedactor(),
+    kinds: knownKinds([provider]),
+    context: { ...base, cluster: store.cluster, fetch, dataDir: '/nonexistent', agentCommand: ['true'] },
+    link: {
+      send(agent, command) {
+        tell?.(agent, command);
+        return true;
+      },
+      dismiss: () => {},
+    },
+    sources: [],
+    bootConfig: ({ name, spec }) =>
+      writeAgentConfig({
+        broker: { address: 'http://127.0.0.1:50051', ca: undefined },
+        pool: name,
+        slots: spec.scaling.slotsPerAgent,
+        workDir: '/tmp/agent',
+        labels: {},
+        leaseMs: 3_600_000,
+      }),
+  });
+}

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { silentLog } from '#core/log.ts';
+import { seededRandom } from '#core/random.ts';
+import { put } from '#core/store.ts';
+import { makeRegistry } from './registry.ts';
+import { keepRemovals } from './removals.ts';
+import { ALICE, fakeSource, opened, openWorld, readJsonPool, text } from './test-world.ts';
+
+it('removes on approval what was shown as held, and not what was dropped since', async () => {
+  const first = await openWorld([opened('gone', fakeSource({ a: text('a'), b: text('b') }))]);
+  await first.stop();
+  const { store, clock } = first;
+  const journal = { event: () => put('sources', { id: 'journal', kind: 'event' }) };
+  const registry = makeRegistry({
+    store,
+    clock,
+    journal,
+    log: silentLog,
+    random: seededRandom(1),
+    readPool: readJsonPool,
+    sources: [],
+  });
+  const removals = keepRemovals(registry, () => {});
+  for (const pool of store.view.pools.all()) removals.note(pool);
+  const held = { at: 0, why: 'The source vanished.', keys: ['a'] };
+  await store.commit([put('sources', { id: 'gone', kind: 'fake', held })]);
+
+  await removals.approve('gone', ALICE);
+
+  expect([first.pool('a')?.removal, first.pool('b')?.removal]).toEqual([expect.anything(), undefined]);
+});

@@ -1,0 +1,57 @@
+import { execFileSync } from 'node:child_process';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { aLaunch, OURS } from '#conformance/backend-world.ts';
+import { systemClock } from '#core/clock.ts';
+import type { Backend, Machine } from '#core/provider.ts';
+import { openProcessBackend } from './backend.ts';
+import { ProcessConfig } from './config.ts';
+import { clearDataDir, contextFor, newDataDir } from './stand-in.ts';
+
+const url = (path: string): string => new URL(path, import.meta.url).href;
+// Starts sessions as fast as it can, as the real agent does it; the folder is the one next to its file.
+const BUSY_AGENT = `
+const { openExecution } = await import('${url('../../agent/execution/open.ts')}');
+const { systemClock } = await import('${url('../../core/clock.ts')}');
+const workDir = process.argv.at(-1).replace(/agent.yaml$/, 'work');
+const command = ['/bin/sh', '-c', 'trap "" TERM; sleep 300; sleep 300', workDir];
+const spec = { command, env: {}, stdin: false, priority: 0, labels: {}, graceMs: 0, retries: 0 };
+const execution = await openExecution({ workDir, slots: 1000, clock: systemClock, log() {}, report() {} });
+for (let at = 0; at < 30; at++) {
+  execution.handle({ do: 'start', session: 's' + at, attempt: 1, spec });
+  await systemClock.sleep(3);
+}
+setInterval(() => {}, 1000);
+`;
+
+const signal = new AbortController().signal;
+let dataDir: string;
+let backend: Backend;
+beforeEach(async () => {
+  dataDir = newDataDir();
+  const agentCommand = [process.execPath, '--input-type=module', '-e', BUSY_AGENT];
+  backend = await openProcessBackend(ProcessConfig.parse({}), contextFor(dataDir, { agentCommand }));
+});
+afterEach(() => clearDataDir(dataDir));
+
+function processes(): string[] {
+  const list = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' });
+  return list.split('\n').filter((line) => line.includes(dataDir));
+}
+
+async function makeBusy(name: string): Promise<Machine> {
+  await backend.create(aLaunch(OURS, [name]), signal);
+  while (processes().filter((line) => line.includes(`${name}/work`)).length < 5) await systemClock.sleep(5);
+  return { name, mark: aLaunch(OURS, []).mark, createdAt: 0, state: 'running' };
+}
+
+describe('deleting a machine that is just starting sessions', () => {
+  it.each([0, 20])('leaves nothing of it, %i ms later', async (ms) => {
+    const machine = await makeBusy('m-1');
+    await systemClock.sleep(ms);
+    expect(await backend.delete([machine], signal)).toEqual([{ name: 'm-1' }]);
+    await systemClock.sleep(100);
+
+    expect(processes()).toEqual([]);
+    expect(await backend.list(signal)).toEqual([]);
+  });
+});

@@ -1,0 +1,65 @@
+import { SELF } from '#core/journal.ts';
+import { checkRest, type RestOptions, unrest } from './laws/rest.ts';
+import { startStorm } from './storm.ts';
+import { openWorld, type World, type WorldOptions } from './world.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const STORM_STREAM = 7;
+// The longest drain, then decay worker by worker.
+const LONGEST_REST_MS = 6 * HOUR_MS;
+
+/** Lets load and faults loose on a world for so long, then lets it come to rest, and looks at what is left. */
+export async function runWorld(options: WorldOptions, hours: number): Promise<World> {
+  const world = await openWorld(options);
+  startStorm({
+    ...world,
+    chance: world.chance(STORM_STREAM),
+    regions: [...world.regions.keys()],
+    life: () => world.life,
+    crash: () => world.server.crash('at any moment'),
+  });
+  world.load.start();
+  await world.advance(hours * HOUR_MS);
+  await comeToRest(world);
+  return world;
+}
+
+/** The load ends, nothing goes wrong any more, operators have seen to what waits for them: all must settle by itself. */
+export async function comeToRest(world: World): Promise<void> {
+  world.load.stop();
+  world.weather.calm();
+  world.network.mend();
+  world.definitions.restore();
+  world.happenings.note('calm');
+  const endMs = world.clock.monotonic() + LONGEST_REST_MS;
+  do {
+    await world.advance(5 * MINUTE_MS);
+    await operate(world);
+  } while (world.clock.monotonic() < endMs && !world.invariants.firstBreak && isRestless(world));
+  if (!world.invariants.firstBreak && world.life) checkRest(restOf(world, world.life.store));
+}
+
+const restOf = (world: World, store: RestOptions['store']): RestOptions => ({
+  invariants: world.invariants,
+  regions: world.regions.values(),
+  store,
+  open: world.laws.open,
+  unanswered: world.load.unanswered,
+});
+
+const isRestless = (world: World): boolean => !world.life || unrest(restOf(world, world.life.store)) !== undefined;
+
+/** Thaws, resumes and approves: what only people may do. */
+async function operate(world: World): Promise<void> {
+  const { life } = world;
+  if (!life) return;
+  const { plane, store } = life;
+  const asked: Promise<unknown>[] = [];
+  for (const { id } of [...store.view.freezes.all()]) asked.push(plane.workers.thaw(id, SELF));
+  for (const { name, pausedAt } of [...store.view.pools.all()]) {
+    if (pausedAt !== undefined) asked.push(plane.pools.pause(name, false, SELF));
+  }
+  for (const { id, held } of [...store.view.sources.all()]) if (held) asked.push(plane.pools.approve(id, SELF));
+  await Promise.race([Promise.allSettled(asked), world.clock.advance(1)]);
+}

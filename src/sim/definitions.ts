@@ -1,0 +1,164 @@
+// What someone wants the pools to be, held by two simulated sources; it changes while the world runs.
+import type { Clock } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
+import type { Document, Source } from '#core/provider.ts';
+import type { OpenedSource } from '#pools/pools.ts';
+import type { Chance } from './chance.ts';
+import type { Weather } from './faults.ts';
+
+export interface Definition {
+  readonly name: string;
+  readonly regions: readonly string[];
+  readonly size: string;
+  readonly slots: number;
+  readonly minAgents: number;
+  readonly maxAgents: number;
+  readonly minIdle: number;
+  readonly maxIdle: number;
+  readonly idleDecayS: number;
+  readonly bootTimeoutS: number;
+  readonly drainTimeoutS: number;
+}
+
+/** As a user would write it. */
+export function textOf(definition: Definition): string {
+  const { name, regions, size } = definition;
+  const backends = regions.map((region) => ({ sim_cloud: { region, size } }));
+  return JSON.stringify({
+    name,
+    boot_timeout: `${definition.bootTimeoutS}s`,
+    drain_timeout: `${definition.drainTimeoutS}s`,
+    auto_scaler: {
+      backends,
+      min_agents: definition.minAgents,
+      max_agents: definition.maxAgents,
+      min_idle_agents: definition.minIdle,
+      max_idle_agents: definition.maxIdle,
+      idle_decay: `${definition.idleDecayS}s`,
+      default_slots_per_agent: definition.slots,
+      scale_up_error_retry_delay: '30s',
+    },
+  });
+}
+
+export function someDefinition(name: string, regions: readonly string[], chance: Chance): Definition {
+  const slots = chance.pick([1, 1, 2, 4]);
+  const minIdle = chance.pick([0, 0, 1, 2]);
+  const [first, second] = [chance.pick(regions), chance.pick(regions)];
+  return {
+    name,
+    regions: first !== second && chance.happens(0.3) ? [first, second] : [first],
+    size: chance.pick(['small', 'large']),
+    slots,
+    minAgents: chance.pick([0, 0, 0, 1]),
+    maxAgents: chance.whole(3, 12),
+    minIdle,
+    maxIdle: minIdle + chance.whole(0, 4),
+    idleDecayS: chance.pick([30, 60, 300]),
+    bootTimeoutS: chance.pick([180, 300, 600]),
+    drainTimeoutS: chance.pick([300, 1_800]),
+  };
+}
+
+interface Entry {
+  readonly definition: Definition;
+  source: string;
+  version: number;
+  text: string;
+  isThere: boolean;
+}
+
+export interface Definitions {
+  /** All that were ever defined, by name. */
+  names(): readonly string[];
+  get(name: string): Definition | undefined;
+  /** Writes a document; a text of its own may be nonsense. */
+  write(definition: Definition, text?: string): void;
+  remove(name: string): void;
+  /** Moves the document to the other source. */
+  move(name: string): void;
+  /** Brings back all that was removed or spoilt. */
+  restore(): void;
+  /** The sources for one life of the server; a dead one never hears an answer. */
+  open(isAlive: () => boolean): readonly OpenedSource[];
+}
+
+export interface DefinitionsOptions {
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly weather: Weather;
+}
+
+const SOURCES = { files: 20_000, terraform: 60_000 } as const;
+const IDS = Object.keys(SOURCES);
+const other = (source: string): string => IDS.find((id) => id !== source) ?? source;
+
+export function openDefinitions({ chance, weather }: DefinitionsOptions): Definitions {
+  const entries = new Map<string, Entry>();
+  // Two listings in a row that lack a document mean that it is gone, so chance lets only one of them lie.
+  const hasLied = new Set<string>();
+  let versions = 0;
+
+  async function documents(source: string, held: ReadonlyMap<string, string>): Promise<readonly Document[]> {
+    if (weather.strikes('source-failure', chance)) {
+      if (hasLied.has(source) || chance.happens(0.5)) throw new Fault('unavailable', 'The bucket does not answer.');
+      hasLied.add(source);
+      const whole = list(source, held);
+      const missing = chance.whole(0, Math.max(0, whole.length - 1));
+      return whole.filter((_, at) => at !== missing);
+    }
+    hasLied.delete(source);
+    return list(source, held);
+  }
+
+  function list(source: string, held: ReadonlyMap<string, string>): Document[] {
+    const found: Document[] = [];
+    for (const [key, entry] of entries) {
+      if (!entry.isThere || entry.source !== source) continue;
+      const version = String(entry.version);
+      found.push(held.get(key) === version ? { key, version } : { key, version, text: entry.text });
+    }
+    return found;
+  }
+
+  function change(name: string, make: (entry: Entry) => void): void {
+    const entry = entries.get(name);
+    if (!entry) return;
+    make(entry);
+    entry.version = ++versions;
+  }
+
+  return {
+    names: () => [...entries.keys()],
+    get: (name) => entries.get(name)?.definition,
+    write(definition, text = textOf(definition)) {
+      const { name } = definition;
+      const source = entries.get(name)?.source ?? IDS[entries.size % IDS.length] ?? '';
+      entries.set(name, { definition, source, version: ++versions, text, isThere: true });
+    },
+    remove: (name) => change(name, (entry) => void (entry.isThere = false)),
+    move: (name) => change(name, (entry) => void (entry.source = other(entry.source))),
+    restore() {
+      for (const [name, { definition }] of entries) {
+        change(name, (entry) => {
+          entry.isThere = true;
+          entry.text = textOf(definition);
+        });
+      }
+    },
+    open(isAlive) {
+      return Object.entries(SOURCES).map(([id, everyMs]): OpenedSource => {
+        const source: Source = {
+          documents: (held) =>
+            new Promise((resolve, reject) => {
+              documents(id, held).then(
+                (found) => isAlive() && resolve(found),
+                (thrown) => isAlive() && reject(thrown),
+              );
+            }),
+        };
+        return { id, kind: 'sim', source, everyMs, trust: 'foreign' };
+      });
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import type { Clock } from '#core/clock.ts';
+import type { Pool } from '#core/pool.ts';
+import type { Store } from '#core/store.ts';
+import type { Invariants } from '../invariants.ts';
+
+/** What a pool has ready, counted from the rows and not by its own plan. */
+export interface Readiness {
+  /** Free slots, here or on their way, beyond the queue. */
+  readonly idleSlots: number;
+  /** Workers that serve or soon will. */
+  readonly size: number;
+  /** Workers that exist or may exist. */
+  readonly total: number;
+  /** Slots of a worker that could go without breaking a limit. */
+  readonly isSurplus: boolean;
+}
+
+export function readinessOf({ view }: Store, { id, spec }: Pool): Readiness {
+  const { slotsPerAgent, minIdleSlots, minAgents } = spec.scaling;
+  let [idleSlots, size, total, smallest] = [-view.sessions.count('queue', id), 0, 0, Number.POSITIVE_INFINITY];
+  for (const worker of view.workers.by('pool', id)) {
+    total += 1;
+    if (worker.removal || worker.drain) continue;
+    const slots = view.agents.get(worker.id)?.slots ?? slotsPerAgent;
+    const sessions = view.sessions.count('worker', worker.id);
+    size += 1;
+    idleSlots += slots - sessions;
+    if (sessions === 0) smallest = Math.min(smallest, slots);
+  }
+  return { idleSlots, size, total, isSurplus: size > minAgents && idleSlots - smallest >= minIdleSlots };
+}
+
+/** Whether it lacks workers that it could have. */
+export function isShort({ spec }: Pool, { idleSlots, size, total }: Readiness): boolean {
+  const { minIdleSlots, minAgents, maxAgents } = spec.scaling;
+  return total < maxAgents && (idleSlots < minIdleSlots || size < minAgents);
+}
+
+export interface IdleLaws {
+  /** Looks at some pools every minute; only for a world in which nothing goes wrong with launches. */
+  watch(store: Store, isAlive: () => boolean): void;
+}
+
+const EVERY_MS = 60_000;
+const MOST_POOLS_A_LOOK = 100;
+// Each decision takes a moment, and the next session may come in it.
+const LOOKS = 3;
+const BETWEEN_LOOKS_MS = 1_500;
+
+export function idleLaws(invariants: Invariants, clock: Clock): IdleLaws {
+  function look(store: Store, id: string, looksLeft: number): void {
+    const pool = store.view.pools.get(id);
+    if (!pool || pool.removal || pool.spec.offers.length === 0) return;
+    const readiness = readinessOf(store, pool);
+    const isKept = !isShort(pool, readiness);
+    if (!isKept && looksLeft > 1) {
+      clock.alarm(BETWEEN_LOOKS_MS, () => look(store, id, looksLeft - 1));
+      return;
+    }
+    invariants.holds(
+      'idle-kept',
+      isKept,
+      () => `pool ${id} has ${readiness.idleSlots} slots idle or coming and ${readiness.total} workers`,
+    );
+  }
+
+  return {
+    watch(store, isAlive) {
+      let next = 0;
+      const again = (): void => {
+        if (!isAlive()) return;
+        const pools = [...store.view.pools.all()];
+        for (let count = Math.min(pools.length, MOST_POOLS_A_LOOK); count > 0; count--) {
+          next = (next + 1) % pools.length;
+          look(store, pools[next]?.id ?? '', LOOKS);
+        }
+        clock.alarm(EVERY_MS, again);
+      };
+      clock.alarm(EVERY_MS, again);
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import type { Clock } from '#core/clock.ts';
+import type { Machine } from '#core/provider.ts';
+import type { Disk } from '#store/memory.ts';
+import type { SimAgent } from '../agent.ts';
+import type { SimCloud, SimMachine } from '../backend.ts';
+import { rowOn } from '../disk-rows.ts';
+import type { Invariants } from '../invariants.ts';
+
+/** What the clouds have, counted as they see it. */
+export interface MachineLaws {
+  watch(cloud: SimCloud): void;
+  /** Right before a delete leaves. */
+  deleting(machines: readonly Machine[]): void;
+  /** A launch is durable: from now on it may make machines, however the definition changes. */
+  launched(launch: string, pool: string): void;
+  settled(launch: string): void;
+  count(pool: string): number;
+}
+
+export interface MachineLawsOptions {
+  readonly invariants: Invariants;
+  readonly clock: Clock;
+  readonly disk: Disk;
+  agentOn(machine: string): SimAgent | undefined;
+}
+
+export function machineLaws({ invariants, clock, disk, agentOn }: MachineLawsOptions): MachineLaws {
+  const counts = new Map<string, number>();
+  const capAtLaunch = new Map<string, number>();
+
+  const capOf = (pool: string): number => rowOn(disk, 'pools', pool)?.spec.scaling.maxAgents ?? 0;
+
+  function made(cloud: SimCloud, { launch, name }: SimMachine): void {
+    if (!launch) return;
+    const { pool } = launch.mark;
+    const count = (counts.get(pool) ?? 0) + 1;
+    counts.set(pool, count);
+    const cap = Math.max(capAtLaunch.get(launch.id) ?? 0, capOf(pool));
+    invariants.holds('cap', count <= cap, () => `pool ${pool} has ${count} machines, and max_agents is ${cap}`);
+    const times = cloud.made.get(name) ?? 0;
+    invariants.holds('made-once', times <= 1, () => `${name} was made ${times} times`);
+  }
+
+  function gone({ launch, machine }: SimMachine): void {
+    const isOurs = launch !== undefined;
+    invariants.holds('foreign-kept', isOurs, () => `${machine.name} was deleted, and it is not ours`);
+    if (launch) counts.set(launch.mark.pool, (counts.get(launch.mark.pool) ?? 0) - 1);
+  }
+
+  /** A session that runs there, and that nobody has given up. */
+  function workOn({ name }: Machine): string | undefined {
+    for (const run of agentOn(name)?.runs.values() ?? []) {
+      const session = run.isOver ? undefined : rowOn(disk, 'sessions', run.session);
+      if (session?.worker === name && session.attempt === run.attempt) return run.session;
+    }
+    return undefined;
+  }
+
+  return {
+    watch(cloud) {
+      cloud.onMade((machine) => made(cloud, machine));
+      cloud.onGone(gone);
+    },
+    deleting(machines) {
+      for (const machine of machines) {
+        const work = workOn(machine);
+        const deadlineAt = rowOn(disk, 'workers', machine.name)?.drain?.deadlineAt ?? Number.POSITIVE_INFINITY;
+        invariants.holds(
+          'busy-kept',
+          work === undefined || deadlineAt <= clock.now(),
+          () => `${machine.name} is deleted while it runs session ${work}`,
+        );
+      }
+    },
+    launched: (launch, pool) => void capAtLaunch.set(launch, capOf(pool)),
+    settled: (launch) => void capAtLaunch.delete(launch),
+    count: (pool) => counts.get(pool) ?? 0,
+  };
+}

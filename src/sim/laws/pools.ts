@@ -1,0 +1,91 @@
+import type { Clock } from '#core/clock.ts';
+import type { Pool } from '#core/pool.ts';
+import type { Store } from '#core/store.ts';
+import { FLEET, type Worker } from '#core/worker.ts';
+import type { Invariants } from '../invariants.ts';
+
+/** How pools grow and shrink, in one life of the server. */
+export interface PoolLaws {
+  watch(store: Store, isAlive: () => boolean): void;
+}
+
+// Demand that comes later than this may well want back what was given up.
+const FLAP_MS = 60_000;
+
+const isSaving = (worker: Worker | undefined): boolean => worker?.removal?.why.startsWith('more slots idle') === true;
+
+export function poolLaws(invariants: Invariants, clock: Clock): PoolLaws {
+  const savedMs = new Map<string, number>();
+
+  /** Whatever makes room or wish for another worker: then it is no flapping. */
+  const demand = (pool: string): void => void savedMs.delete(pool);
+
+  const isHeld = ({ view }: Store, pool: string): boolean =>
+    view.freezes.get(FLEET) !== undefined ||
+    view.freezes.get(pool) !== undefined ||
+    view.pools.get(pool)?.pausedAt !== undefined;
+
+  function holdsStill(store: Store, pool: string, what: string): void {
+    invariants.holds('held-still', !isHeld(store, pool), () => `${what} in pool ${pool}, which is frozen or paused`);
+  }
+
+  function launched(store: Store, { id, pool }: { id: string; pool: string }): void {
+    holdsStill(store, pool, `launch ${id}`);
+    const agoMs = clock.monotonic() - (savedMs.get(pool) ?? Number.NEGATIVE_INFINITY);
+    invariants.holds(
+      'no-flapping',
+      agoMs > FLAP_MS,
+      () => `pool ${pool} launches ${Math.round(agoMs / 1_000)} s after it removed a worker to save money`,
+    );
+  }
+
+  function workerChanged(store: Store, after: Worker | undefined, before: Worker | undefined): void {
+    const pool = after?.pool ?? before?.pool ?? '';
+    if (!after) {
+      if (!isSaving(before)) demand(pool);
+    } else if (after.removal && before && !before.removal) {
+      holdsStill(store, pool, `removal of ${after.id}`);
+      if (isSaving(after)) savedMs.set(pool, clock.monotonic());
+      else demand(pool);
+    } else if (after.drain && !before?.drain) demand(pool);
+  }
+
+  const poolChanged = (after: Pool | undefined, before: Pool | undefined, id: string): void => {
+    if (after?.spec !== before?.spec) demand(id);
+  };
+
+  return {
+    watch(store, isAlive) {
+      savedMs.clear();
+      const whileAlive =
+        <A extends unknown[]>(hear: (...heard: A) => void) =>
+        (...heard: A): void => {
+          if (isAlive()) hear(...heard);
+        };
+      store.onChange('pools', whileAlive(poolChanged));
+      store.onChange(
+        'launches',
+        whileAlive((after, before) => {
+          if (after && !before) launched(store, after);
+        }),
+      );
+      store.onChange(
+        'workers',
+        whileAlive((after, before) => workerChanged(store, after, before)),
+      );
+      store.onChange(
+        'agents',
+        whileAlive((after, before) => {
+          if (before && !after) demand(before.pool);
+        }),
+      );
+      store.onChange(
+        'sessions',
+        whileAlive((after, before) => {
+          if (after && after.worker === undefined && before?.worker !== undefined) demand(after.pool);
+          if (after && !before) demand(after.pool);
+        }),
+      );
+    },
+  };
+}

@@ -1,0 +1,142 @@
+// The server process: it starts from its disk, dies, and starts again; all else in the world goes on.
+import type { Clock } from '#core/clock.ts';
+import type { Log } from '#core/log.ts';
+import type { Change } from '#core/store.ts';
+import type { Disk } from '#store/memory.ts';
+import type { SimCloud } from './backend.ts';
+import type { Chance } from './chance.ts';
+import type { Crashes } from './crashes.ts';
+import type { Definitions } from './definitions.ts';
+import type { Figures } from './figures.ts';
+import type { Happenings } from './happenings.ts';
+import type { Laws } from './laws/laws.ts';
+import { type Life, type LifeHooks, startLife } from './life.ts';
+import type { Load } from './load.ts';
+import type { Door, Network } from './network.ts';
+
+export interface Server {
+  /** Absent while it is down or starting. */
+  readonly life: Life | undefined;
+  start(): Promise<void>;
+  /** As kill -9: nothing of it acts any more; it is started again after a while. */
+  crash(why: string): void;
+}
+
+export interface ServerOptions {
+  readonly clock: Clock;
+  chance(stream: number): Chance;
+  /** The first of as many streams of chance as there are lives. */
+  readonly stream: number;
+  readonly log: Log;
+  readonly disk: Disk;
+  readonly regions: ReadonlyMap<string, SimCloud>;
+  readonly definitions: Definitions;
+  readonly network: Network;
+  readonly load: Load;
+  readonly laws: Laws;
+  readonly crashes: Crashes;
+  readonly figures: Figures;
+  readonly happenings: Happenings;
+  readonly sabotage: Pick<LifeHooks, 'wrapBackend' | 'wrapDriver'>;
+}
+
+const SHORTEST_DOWN_MS = 1_000;
+const LONGEST_DOWN_MS = 45_000;
+
+export function openServer(options: ServerOptions): Server {
+  const { clock, disk, network, load, laws, crashes, figures, happenings } = options;
+  const downtime = options.chance(options.stream - 1);
+  let lives = 0;
+  let life: Life | undefined;
+  let kill: (() => void) | undefined;
+
+  function crash(why: string): void {
+    if (!kill) return;
+    kill();
+    kill = undefined;
+    life = undefined;
+    figures.crashes += 1;
+    happenings.note('server died', why);
+    network.shut();
+    load.shut();
+    clock.alarm(downtime.between(SHORTEST_DOWN_MS, LONGEST_DOWN_MS), () => void start());
+  }
+
+  async function writing(_changes: readonly Change[], write: () => Promise<void>): Promise<void> {
+    figures.commits += 1;
+    const point = crashes.atCommit();
+    if (!point) {
+      await crashes.disk();
+      return write();
+    }
+    if (point.isDone) await write();
+    crash('at a commit');
+    return new Promise(() => {});
+  }
+
+  function hooks(isAlive: () => boolean): LifeHooks {
+    return {
+      ...options.sabotage,
+      writing,
+      written(changes) {
+        laws.written(changes);
+        for (const change of changes) note(figures, change);
+      },
+      creating(launch) {
+        happenings.note('create', launch.names.join(' '));
+        laws.durability.creating(launch);
+      },
+      deleting(machines) {
+        happenings.note('delete', machines.map(({ name }) => name).join(' '));
+        laws.durability.deleting(machines);
+        laws.machines.deleting(machines);
+      },
+      opened: (store) => laws.watch(store, isAlive),
+      fatal: () => crash('its disk failed'),
+      passed: () => void (figures.passes += 1),
+    };
+  }
+
+  async function start(): Promise<void> {
+    let isDead = false;
+    kill = () => void (isDead = true);
+    lives += 1;
+    const isAlive = (): boolean => !isDead;
+    happenings.note('server starts', `life ${lives}`);
+    const { random } = options.chance(options.stream + lives);
+    const link = { send: network.send, dismiss: network.dismiss };
+    const born = await startLife({ ...options, random, disk, link, isAlive, hooks: hooks(isAlive) });
+    if (isDead) return;
+    life = born;
+    network.open(doorOf(born, laws));
+    load.open(born.plane.sessions);
+  }
+
+  return {
+    get life() {
+      return life;
+    },
+    start,
+    crash,
+  };
+}
+
+function doorOf({ plane }: Life, laws: Laws): Door {
+  const { workers, sessions } = plane;
+  return {
+    async join(hello, proof) {
+      const agent = await workers.join(hello, proof);
+      laws.durability.joined(agent.id);
+      return agent;
+    },
+    leave: workers.leave,
+    agentJoined: sessions.agentJoined,
+    report: sessions.report,
+  };
+}
+
+function note(figures: Figures, change: Change): void {
+  if (!('append' in change) || change.append !== 'decisions') return;
+  const did = change.row.did.replace(/\d+/g, 'n');
+  figures.decisions.set(did, (figures.decisions.get(did) ?? 0) + 1);
+}

@@ -1,0 +1,125 @@
+// What goes wrong by itself, at its own time: cuts, clock jumps, crashes, and people who change their minds.
+import { SELF } from '#core/journal.ts';
+import type { VirtualClock } from '#core/virtual-clock.ts';
+import type { SimAgent } from './agent.ts';
+import type { Chance } from './chance.ts';
+import type { Definitions } from './definitions.ts';
+import { someDefinition } from './definitions.ts';
+import type { FaultName, Weather } from './faults.ts';
+import type { Fleet } from './fleet.ts';
+import type { Happenings } from './happenings.ts';
+import type { Life } from './life.ts';
+
+export interface StormOptions {
+  readonly clock: VirtualClock;
+  readonly chance: Chance;
+  readonly weather: Weather;
+  readonly fleet: Fleet;
+  readonly definitions: Definitions;
+  readonly happenings: Happenings;
+  readonly regions: readonly string[];
+  life(): Life | undefined;
+  crash(): void;
+}
+
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+export function startStorm(options: StormOptions): void {
+  const { clock, chance, weather, fleet, definitions, happenings } = options;
+
+  /** Lets something happen so often an hour, for each `per` of what there is at the time. */
+  function often(name: FaultName, share: () => number, happen: () => string | undefined): void {
+    const perHour = weather.rate(name) * Math.max(0.1, share());
+    if (perHour === 0) return;
+    clock.alarm(chance.exponential(HOUR_MS / perHour), () => {
+      if (weather.rate(name) === 0) return;
+      const about = happen();
+      if (about !== undefined) {
+        weather.count(name);
+        happenings.note(name, about);
+      }
+      often(name, share, happen);
+    });
+  }
+
+  const once = (): number => 1;
+  const ofMachines = (): number => fleet.agents.size / 10;
+  const ofPools = (): number => definitions.names().length / 10;
+  const somePool = (): string => chance.pick(definitions.names());
+
+  function cutAgent(): string | undefined {
+    const agent = chance.pick([...fleet.agents.values()]) as SimAgent | undefined;
+    if (!agent) return undefined;
+    const ms = chance.happens(0.5) ? chance.between(1, 60) * 1_000 : chance.between(1, 20) * MINUTE_MS;
+    fleet.cut([agent], ms);
+    return `${agent.name} for ${Math.round(ms / 1_000)} s`;
+  }
+
+  function cutPool(): string {
+    const pool = somePool();
+    const agents = [...fleet.agents.values()].filter((agent) => agent.pool === pool);
+    fleet.cut(agents, 90_000);
+    return `${pool}, ${agents.length} agents`;
+  }
+
+  function jump(): string {
+    const ms = Math.round(chance.between(-20, 20) * MINUTE_MS);
+    clock.jump(ms);
+    return `${ms} ms`;
+  }
+
+  function edit(): string {
+    const name = somePool();
+    if (chance.happens(0.3)) {
+      definitions.move(name);
+      return `${name} moves to another source`;
+    }
+    const definition = definitions.get(name);
+    const fresh = someDefinition(name, options.regions, chance);
+    if (definition) definitions.write(chance.happens(0.5) ? { ...definition, maxAgents: fresh.maxAgents } : fresh);
+    return name;
+  }
+
+  /** Takes a definition away or spoils it, and brings it back after a while. */
+  function spoil(how: 'remove' | 'nonsense'): string {
+    const name = somePool();
+    const definition = definitions.get(name);
+    if (!definition) return name;
+    if (how === 'remove') definitions.remove(name);
+    else definitions.write(definition, JSON.stringify({ name, auto_scalar: {} }));
+    clock.alarm(chance.between(1, 40) * MINUTE_MS, () => definitions.write(definitions.get(name) ?? definition));
+    return name;
+  }
+
+  function operate(): string | undefined {
+    const life = options.life();
+    const name = somePool();
+    const workers = [...(life?.store.view.workers.all() ?? [])];
+    if (!life || workers.length === 0) return undefined;
+    if (chance.happens(0.5)) {
+      const { id } = chance.pick(workers);
+      life.plane.workers.drain(id, SELF).catch(() => {});
+      return `drains ${id}`;
+    }
+    life.plane.pools.pause(name, true, SELF).catch(() => {});
+    const resume = (): void => void options.life()?.plane.pools.pause(name, false, SELF).catch(() => {});
+    clock.alarm(chance.between(1, 15) * MINUTE_MS, resume);
+    return `pauses ${name}`;
+  }
+
+  function crash(): string | undefined {
+    if (!options.life()) return undefined;
+    options.crash();
+    return '';
+  }
+
+  often('agent-cut', ofMachines, cutAgent);
+  often('pool-cut', ofPools, cutPool);
+  often('clock-jump', once, jump);
+  often('crash', once, crash);
+  often('edit', ofPools, edit);
+  often('removal', ofPools, () => spoil('remove'));
+  often('nonsense', ofPools, () => spoil('nonsense'));
+  often('operator', ofPools, operate);
+}

@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process';
+import { PROGRAM, type World } from './world.ts';
+
+export interface CliResult {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface RunningCli {
+  /** What it has printed so far. */
+  out(): string;
+  err(): string;
+  signal(signal: NodeJS.Signals): void;
+  readonly ended: Promise<CliResult>;
+}
+
+/** Starts `muster WORDS…` as a user of that world would. */
+export function startCli(world: World, words: readonly string[], env: Readonly<Record<string, string>> = {}): RunningCli {
+  const child = spawn(process.execPath, [PROGRAM, ...words], {
+    cwd: world.folder,
+    env: { ...world.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let out = '';
+  let err = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text;
+  });
+  return {
+    out: () => out,
+    err: () => err,
+    signal: (signal) => void child.kill(signal),
+    ended: new Promise((resolve) => child.once('close', (code) => resolve({ code, out, err }))),
+  };
+}
+
+export function runCli(world: World, words: readonly string[], env?: Readonly<Record<string, string>>): Promise<CliResult> {
+  return startCli(world, words, env).ended;
+}

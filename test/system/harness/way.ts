@@ -1,0 +1,54 @@
+import { connect, createServer, type Socket } from 'node:net';
+
+/** A network between agents and the broker that the test can cut. */
+export interface Way {
+  readonly port: number;
+  /** Ends every connection, and lets none through until it is mended. */
+  cut(): void;
+  mend(): void;
+  close(): void;
+}
+
+export async function openWay(toPort: () => number): Promise<Way> {
+  const sockets = new Set<Socket>();
+  let isCut = false;
+
+  function join(a: Socket, b: Socket): void {
+    for (const [socket, other] of [
+      [a, b],
+      [b, a],
+    ] as const) {
+      sockets.add(socket);
+      socket.on('error', () => other.destroy());
+      socket.on('close', () => {
+        sockets.delete(socket);
+        other.destroy();
+      });
+      socket.pipe(other);
+    }
+  }
+
+  const server = createServer((client) => {
+    if (isCut) return void client.destroy();
+    join(client, connect(toPort(), '127.0.0.1'));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+
+  function cut(): void {
+    isCut = true;
+    for (const socket of sockets) socket.destroy();
+  }
+
+  return {
+    port: typeof address === 'object' && address ? address.port : 0,
+    cut,
+    mend() {
+      isCut = false;
+    },
+    close() {
+      cut();
+      server.close();
+    },
+  };
+}
