@@ -4,12 +4,15 @@ import { systemRandom } from '#core/random.ts';
 import { type Api, startApi } from '../api/app.ts';
 import type { Authorize } from '../broker/authorize.ts';
 import { type Broker, startBroker } from '../broker/broker.ts';
+import type { Serve } from '../edge/front.ts';
 import { needsTls, serverNames } from './addresses.ts';
 import type { Ground } from './holding.ts';
 import { identityOf } from './identity.ts';
 import { redactBackendConfig } from './kinds.ts';
 import { withNewPools } from './new-pools.ts';
 import type { Plane } from './plane.ts';
+
+const HOUR_MS = 3_600_000;
 
 /** The calls of Velda's command line carry the same tokens as ours. */
 function authorizeBy({ access }: Plane): Authorize {
@@ -67,28 +70,46 @@ function openApi(
   });
 }
 
+/** Keeps the locks of the doors current: a certificate of our own is renewed long before it ends. */
+function keepLocks(
+  ground: Ground,
+  { access }: Plane,
+  { names, serve }: { names: readonly string[]; serve: Serve },
+): () => void {
+  const { front, loaded, clock } = ground;
+  const { http, grpc } = front.addresses;
+  let cancel = (): void => {};
+
+  function lock(): void {
+    const identity = identityOf(loaded.config, access, { names, clock });
+    const shown = { certificate: identity.certificate, key: identity.key };
+    front.serve(serve, {
+      ...(needsTls(http) ? { http: shown } : {}),
+      ...(needsTls(grpc) ? { grpc: { ...shown, clientCa: access.ca.certificate } } : {}),
+    });
+    cancel = clock.alarm(Math.max(HOUR_MS, (identity.untilMs - clock.now()) / 2), lock);
+  }
+
+  lock();
+  return () => cancel();
+}
+
 /** Opens broker and API, and lets connections in. */
 export async function openDoors(ground: Ground, plane: Plane): Promise<{ close(): Promise<void> }> {
-  const { front, loaded, clock, trust } = ground;
-  const { http, grpc } = front.addresses;
-  const names = serverNames(loaded.config, [http, grpc]);
-  const identity = identityOf(loaded.config, plane.access, { names, clock });
-  if (needsTls(grpc)) trust.ca = identity.ca;
+  const { front, loaded } = ground;
+  const names = serverNames(loaded.config, Object.values(front.addresses));
   const open = loaded.config.allowNewPool ? withNewPools(plane) : plane;
   const ready: Readiness = { whyNot: undefined };
   const broker = openBroker(ground, plane, { workers: open.workers, sessions: open.sessions });
   const api = await openApi(ground, plane, { names, ready, sessions: open.sessions });
-  const lock = { certificate: identity.certificate, key: identity.key };
-  front.serve(
-    { http: (socket) => void api.server.emit('connection', socket), grpc: (socket) => broker.accept(socket) },
-    {
-      ...(needsTls(http) ? { http: lock } : {}),
-      ...(needsTls(grpc) ? { grpc: { ...lock, clientCa: plane.access.ca.certificate } } : {}),
-    },
-  );
+  const stopRenewing = keepLocks(ground, plane, {
+    names,
+    serve: { http: (socket) => void api.server.emit('connection', socket), grpc: (socket) => broker.accept(socket) },
+  });
   return {
     async close() {
       ready.whyNot = 'The server is stopping.';
+      stopRenewing();
       await broker.stop();
       await api.close();
     },

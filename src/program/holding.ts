@@ -1,6 +1,7 @@
 // What the holder runs: the plane, its edges, and the reload of its configuration.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Access } from '#access/access.ts';
 import { writeAgentConfig } from '#config/agent-file.ts';
 import type { Environment } from '#config/environment.ts';
 import type { KnownKinds } from '#config/kinds.ts';
@@ -19,6 +20,7 @@ import type { Front } from '../edge/front.ts';
 import { type Installer, openInstaller } from '../installer/installer.ts';
 import { brokerAddress, needsTls, reachable } from './addresses.ts';
 import { openDoors } from './doors.ts';
+import { trustedBy } from './identity.ts';
 import { loadKinds } from './kinds.ts';
 import { type Plane, startPlane } from './plane.ts';
 import { followConfig } from './reload.ts';
@@ -49,7 +51,7 @@ export interface Ground extends HoldingParts {
   /** How clients and agents are told to reach it. */
   readonly http: string;
   readonly grpc: string;
-  /** Found once access is open; what agents must trust, where they come by TLS. */
+  /** What agents must trust, where they come by TLS; known once access is open. */
   readonly trust: { ca: string | undefined };
 }
 
@@ -97,9 +99,10 @@ async function openGround(parts: HoldingParts): Promise<Ground> {
   };
 }
 
-function bootConfig({ grpc, trust, loaded }: Ground, pool: Pool): string {
+function bootConfig({ grpc, loaded, front }: Ground, pool: Pool, access: Access): string {
+  const ca = needsTls(front.addresses.grpc) ? trustedBy(loaded.config, access) : undefined;
   return writeAgentConfig({
-    broker: { address: grpc, ca: trust.ca },
+    broker: { address: grpc, ca },
     pool: pool.name,
     slots: pool.spec.scaling.slotsPerAgent,
     workDir: AGENT_WORK_DIR,
@@ -122,7 +125,8 @@ async function openPlane(ground: Ground): Promise<Plane> {
       output: retention.outputMs,
     },
     times: { reconnectGraceMs: agent.reconnectGraceMs },
-    bootConfig: (pool) => bootConfig(ground, pool),
+    // A launch may come before the doors are open, so this asks access itself.
+    bootConfig: (pool, access) => bootConfig(ground, pool, access),
     observeCall: ({ cloud, call, durationMs, fault }) =>
       metrics.cloudCall({ kind: cloud.split(':')[0] ?? cloud, call, fault, ms: durationMs }),
   });
@@ -141,6 +145,7 @@ export async function hold(parts: HoldingParts): Promise<Holding> {
   const ground = await openGround(parts);
   const { log, store, http, grpc } = ground;
   const plane = await openPlane(ground);
+  if (needsTls(parts.front.addresses.grpc)) ground.trust.ca = trustedBy(parts.loaded.config, plane.access);
   const doors = await openDoors(ground, plane);
   const takeBack = leaveWord(ground);
   log('info', 'serving', { http, grpc, store: parts.storeKind, epoch: store.epoch, cluster: store.cluster });

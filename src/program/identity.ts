@@ -16,17 +16,24 @@ function readPem(path: string, at: string): string {
   }
 }
 
+/** What whoever connects must trust; nothing where the system's authorities know the certificate. */
+export function trustedBy({ tls }: ServerConfig, access: Access): string | undefined {
+  if (tls.cert === undefined) return access.ca.certificate;
+  return tls.ca === undefined ? undefined : readPem(tls.ca, 'tls.ca');
+}
+
 /** What this server shows to whoever connects by TLS: the operator's own certificate, or one of its own authority. */
 export function identityOf(
-  { tls }: ServerConfig,
+  config: ServerConfig,
   access: Access,
   { names, clock }: { readonly names: readonly string[]; readonly clock: Clock },
 ): ServerIdentity {
+  const { tls } = config;
   if (tls.cert === undefined || tls.key === undefined) return access.issueServerIdentity(names);
   const own = {
     certificate: readPem(tls.cert, 'tls.cert'),
     key: readPem(tls.key, 'tls.key'),
-    ca: tls.ca === undefined ? undefined : readPem(tls.ca, 'tls.ca'),
+    ca: trustedBy(config, access),
   };
   return ownIdentity(own, clock);
 }
