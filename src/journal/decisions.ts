@@ -6,7 +6,7 @@ export type NewDecision = Omit<DecisionRow, 'id' | 'at'>;
 
 export interface LastDecision {
   readonly decision: DecisionRow;
-  /** How often it was made again since, without a word of it changing. */
+  /** How often it was made again since for the same reason; what it shows are the newest figures. */
   readonly repeats: number;
   readonly lastAt: number;
 }
@@ -26,11 +26,13 @@ export interface DecisionsDeps {
   readonly most: number;
 }
 
+// The figures in a sentence change with every session; the reason stays the same, and is stored once.
+const reasonOf = ({ did, why }: NewDecision): string => `${did}\n${why.replace(/\d+/g, '#')}`;
+
 export function keepDecisions({ clock, nextId, redactText, most }: DecisionsDeps): Decisions {
   interface Kept {
     decision: DecisionRow;
-    /** As it was given: compared before anything is hidden in it. */
-    readonly why: string;
+    readonly reason: string;
     repeats: number;
     lastAt: number;
   }
@@ -40,7 +42,7 @@ export function keepDecisions({ clock, nextId, redactText, most }: DecisionsDeps
     const at = clock.now();
     const decision: DecisionRow = { ...given, id: nextId(), at, why: redactText(given.why) };
     byPool.delete(given.pool);
-    byPool.set(given.pool, { decision, why: given.why, repeats: 0, lastAt: at });
+    byPool.set(given.pool, { decision, reason: reasonOf(given), repeats: 0, lastAt: at });
     if (byPool.size > most) byPool.delete(byPool.keys().next().value as string);
     return decision;
   }
@@ -48,9 +50,9 @@ export function keepDecisions({ clock, nextId, redactText, most }: DecisionsDeps
   return {
     record(given, acts) {
       const kept = byPool.get(given.pool);
-      if (acts || !kept || kept.why !== given.why || kept.decision.did !== given.did) {
-        return append('decisions', remember(given));
-      }
+      if (acts || !kept || kept.reason !== reasonOf(given)) return append('decisions', remember(given));
+      const { id, at } = kept.decision;
+      kept.decision = { ...given, id, at, why: redactText(given.why) };
       kept.repeats += 1;
       kept.lastAt = clock.now();
       return undefined;

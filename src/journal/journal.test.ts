@@ -82,6 +82,17 @@ it('stores an idle decision once, counts its repeats, and stores the next reason
   expect(journal.lastDecision('p1')).toMatchObject({ repeats: 0, decision: { why: 'Paused.' } });
 });
 
+it('counts an idle decision whose figures alone changed, and shows the newest', async () => {
+  const { journal } = await setUp();
+
+  const first = journal.decision(decision({ why: '3 queued and 0 idle, but the pool is at max_agents 5.' }), false);
+  const second = journal.decision(decision({ why: '12 queued and 0 idle, but the pool is at max_agents 5.' }), false);
+
+  expect(first).toBeDefined();
+  expect(second).toBeUndefined();
+  expect(journal.lastDecision('p1')).toMatchObject({ repeats: 1, decision: { why: expect.stringMatching(/^12/) } });
+});
+
 it('counts for each pool apart, and forgets a pool that is gone', async () => {
   const { store, journal } = await setUp();
   const pool = { id: 'p1', name: 'a', owner: { source: 's', key: 'k', version: '1' } } as Pool;

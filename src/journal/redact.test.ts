@@ -63,3 +63,12 @@ it('hides known values inside fields of harmless names, and survives a circle', 
 
   expect(shown).toEqual({ message: 'said [hidden] aloud', self: '[circular]' });
 });
+
+it('shows of an error its message, and of bytes only how many', () => {
+  const shown = makeRedactor(['planted-secret']).fields({
+    error: new Error('said planted-secret'),
+    data: new TextEncoder().encode('planted-secret'),
+  });
+
+  expect(shown).toEqual({ error: 'said [hidden]', data: '[14 bytes]' });
+});

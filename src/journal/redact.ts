@@ -56,6 +56,8 @@ export function makeRedactor(secrets: Iterable<string> = []): Redactor {
   function value(original: unknown, above: readonly object[]): unknown {
     if (typeof original === 'string') return text(original);
     if (typeof original !== 'object' || original === null) return original;
+    if (original instanceof Error) return text(original.message);
+    if (ArrayBuffer.isView(original)) return `[${original.byteLength} bytes]`;
     if (above.includes(original)) return '[circular]';
     const path = [...above, original];
     if (Array.isArray(original)) return original.map((item) => value(item, path));

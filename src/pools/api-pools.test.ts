@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type Change, put } from '#core/store.ts';
 import type { Worker } from '#core/worker.ts';
-import { ALICE, fakeSource, opened, openWorld, text, type World } from './test-world.ts';
+import { ALICE, fakeSource, opened, openWorld, text, type World } from './testing/world.ts';
 
 const keepBusy = (world: World, name: string) => {
   const worker: Worker = { id: 'm-1', pool: world.pool(name)?.id ?? '', machine: 'm-1', askedAt: 0 };

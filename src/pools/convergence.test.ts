@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { emptyDisk } from '#store/memory.ts';
-import { type FakeSource, fakeSource, opened, openWorld, outage, text, type World } from './test-world.ts';
+import { type FakeSource, fakeSource, opened, openWorld, outage, text, type World } from './testing/world.ts';
 
 const SOURCES = ['A', 'B', 'C'] as const;
 const BAD = 'bad';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Fault } from '#core/fault.ts';
-import { fakeSource, opened, openWorld, specOf, text } from './test-world.ts';
+import { fakeSource, opened, openWorld, specOf, text } from './testing/world.ts';
 
 it('makes a pool of each document, owned by its source', async () => {
   const source = fakeSource({ 'a.yaml': text('a'), 'team/b.yaml': text({ name: 'b', max: 7 }) });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Problem } from './reading.ts';
 import { readDocument } from './reading.ts';
-import { fakeSource, opened, openWorld, specOf, text } from './test-world.ts';
+import { fakeSource, opened, openWorld, specOf, text } from './testing/world.ts';
 
 const SOURCE = { id: 'files', trust: 'foreign' } as const;
 const refused = (problems: readonly Problem[]) => readDocument(() => ({ problems }), SOURCE, '').fault;

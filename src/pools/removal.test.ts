@@ -3,7 +3,7 @@ import type { Pool } from '#core/pool.ts';
 import type { Session } from '#core/session.ts';
 import { drop, put } from '#core/store.ts';
 import type { LaunchRecord, Worker } from '#core/worker.ts';
-import { ALICE, EVERY_MS, fakeSource, opened, openWorld, outage, text, type World } from './test-world.ts';
+import { ALICE, EVERY_MS, fakeSource, opened, openWorld, outage, text, type World } from './testing/world.ts';
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
 const documentsOf = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, text(name)]));

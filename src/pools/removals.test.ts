@@ -4,7 +4,7 @@ import { seededRandom } from '#core/random.ts';
 import { put } from '#core/store.ts';
 import { makeRegistry } from './registry.ts';
 import { keepRemovals } from './removals.ts';
-import { ALICE, fakeSource, opened, openWorld, readJsonPool, text } from './test-world.ts';
+import { ALICE, fakeSource, opened, openWorld, readJsonPool, text } from './testing/world.ts';
 
 it('removes on approval what was shown as held, and not what was dropped since', async () => {
   const first = await openWorld([opened('gone', fakeSource({ a: text('a'), b: text('b') }))]);

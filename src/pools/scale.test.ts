@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fakeSource, opened, openWorld, text } from './test-world.ts';
+import { fakeSource, opened, openWorld, text } from './testing/world.ts';
 
 const MANY = 10_000;
 const many = () => Object.fromEntries(Array.from({ length: MANY }, (_, n) => [`pools/p${n}`, text(`p${n}`)]));

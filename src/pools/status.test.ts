@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { listDocumentStatuses, listSources, type StatusWorld, sourceStatus } from './status.ts';
-import { ALICE, fakeSource, opened, openWorld, outage, text, type World } from './test-world.ts';
+import { ALICE, fakeSource, opened, openWorld, outage, text, type World } from './testing/world.ts';
 
 const statusWorld = ({ store, pools, clock }: World): StatusWorld => ({
   view: store.view,

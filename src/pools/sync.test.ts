@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Fault } from '#core/fault.ts';
 import type { Source } from '#core/provider.ts';
-import { EVERY_MS, fakeSource, ONE_INTERVAL_MS, opened, openWorld, outage, text } from './test-world.ts';
+import { EVERY_MS, fakeSource, ONE_INTERVAL_MS, opened, openWorld, outage, specOf, text } from './testing/world.ts';
 
 it('reads each source at once and then on its own interval, with some jitter', async () => {
   const [often, seldom] = [fakeSource(), fakeSource()];

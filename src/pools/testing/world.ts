@@ -9,9 +9,9 @@ import { VirtualClock } from '#core/virtual-clock.ts';
 import { startJournal } from '#journal/journal.ts';
 import { type Disk, emptyDisk, memoryDriver } from '#store/memory.ts';
 import { openStore } from '#store/store.ts';
-import type { OpenedSource } from './opened-source.ts';
-import { type Pools, type PoolsDeps, startPools } from './pools.ts';
-import type { ReadPool } from './reading.ts';
+import type { OpenedSource } from '../opened-source.ts';
+import { type Pools, type PoolsDeps, startPools } from '../pools.ts';
+import type { ReadPool } from '../reading.ts';
 
 export const EVERY_MS = 60_000;
 // Longer than the longest jittered interval, shorter than two.
