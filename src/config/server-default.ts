@@ -3,6 +3,8 @@ import { type ConfigNode, nodeOf } from './tree.ts';
 /** What a server without any file does: one pool of local agents that grows with the machine and shrinks when idle. */
 export function defaultServerFile(cpus: number): ConfigNode {
   return nodeOf({
+    // Local agents are processes that the listing shows or does not show: there is no cloud to be late.
+    agent: { reconnect_grace: '10s' },
     agent_pools: [
       {
         name: 'local',
