@@ -22,8 +22,9 @@ export class VirtualClock implements Clock {
     this.#startMs = startMs;
   }
 
+  /** In whole milliseconds, as every computer's. */
   now(): number {
-    return this.#nowMs + this.#jumpMs;
+    return Math.floor(this.#nowMs + this.#jumpMs);
   }
 
   monotonic(): number {

@@ -32,6 +32,7 @@ function openBroker(ground: Ground, plane: Plane, open: Pick<Plane, 'workers' | 
     view: store.view,
     durable: () => store.durable(),
     authorize: authorizeBy(plane),
+    launchFault: plane.workers.launchFault,
     clock,
     log,
     version,

@@ -17,8 +17,10 @@ import { type Metrics, openMetrics } from '../api/metrics.ts';
 import { createAgentLink, type LateAgentLink } from '../broker/broker.ts';
 import { formatAddress } from '../edge/address.ts';
 import type { Front } from '../edge/front.ts';
+import type { Bundle } from '../installer/bundle.ts';
 import { type Installer, openInstaller } from '../installer/installer.ts';
 import { brokerAddress, needsTls, reachable } from './addresses.ts';
+import { agentFolder, makeAgentProgram } from './agent-program.ts';
 import { openDoors } from './doors.ts';
 import { trustedBy } from './identity.ts';
 import { loadKinds } from './kinds.ts';
@@ -38,6 +40,8 @@ export interface HoldingParts {
   readonly storeKind: string;
   readonly front: Front;
   readonly dataDir: string;
+  /** The agent's program, where it was made ready while this process waited to become the holder. */
+  readonly agentProgram?: Promise<Bundle>;
 }
 
 /** What the edges and the plane of one holder share. */
@@ -61,10 +65,11 @@ export interface Holding {
   readonly http: string;
   readonly grpc: string;
   reload(): void;
+  /** Takes idle workers on this computer along; resolves when they are gone. */
+  standDown(): Promise<void>;
   stop(): Promise<void>;
 }
 
-const AGENT_PROGRAM = join(import.meta.dirname, 'agent.ts');
 // Agents that are told their own work directory by their backend ignore this one.
 const AGENT_WORK_DIR = '/tmp/agent';
 const SERVER_FILE = 'server.json';
@@ -75,10 +80,9 @@ async function openGround(parts: HoldingParts): Promise<Ground> {
   const { http } = front.addresses;
   const grpc = brokerAddress(config, front.addresses.grpc);
   const trust: Ground['trust'] = { ca: undefined };
-  const installer = await openInstaller({
-    entry: AGENT_PROGRAM,
-    folder: join(dataDir, 'agent'),
-    version,
+  const installer = openInstaller({
+    bundle: await (parts.agentProgram ?? makeAgentProgram(dataDir, version)),
+    folder: agentFolder(dataDir),
     node: process.execPath,
     system: { name: process.platform, machine: process.arch },
     facts: () => ({ broker: grpc, ca: trust.ca }),
@@ -156,6 +160,7 @@ export async function hold(parts: HoldingParts): Promise<Holding> {
     http,
     grpc,
     reload: () => config.poke(),
+    standDown: () => plane.workers.standDown(({ kind }) => ground.kinds.backends[kind]?.isLocal === true),
     async stop() {
       config.stop();
       takeBack();

@@ -39,13 +39,44 @@ function localPart(environment: Environment): Local {
   };
 }
 
-function openCli(environment: Environment, stopping: AbortController): Cli & { exitCode: number } {
-  let interrupted: (() => void) | undefined;
-  onSignals(['SIGINT'], () => (interrupted ? interrupted() : stopping.abort()));
-  return {
-    exitCode: 0,
-    terminal: { input: process.stdin, output: process.stdout, errors: process.stderr, clock: systemClock },
+// What a shell answers for a program that was ended by SIGINT or SIGPIPE.
+const INTERRUPTED = 130;
+const BROKEN_PIPE = 141;
+
+/** Ends this command from outside; the first reason tells the exit code. */
+interface Ending {
+  readonly signal: AbortSignal;
+  code: number | undefined;
+  end(code: number): void;
+}
+
+function openEnding(): Ending {
+  const stopping = new AbortController();
+  const ending: Ending = {
     signal: stopping.signal,
+    code: undefined,
+    end(code) {
+      ending.code ??= code;
+      stopping.abort();
+    },
+  };
+  return ending;
+}
+
+/** `muster session ls | head` is no mistake: when nobody reads any more, we stop writing. */
+function watchPipes(ending: Ending): void {
+  process.stdout.on('error', () => ending.end(BROKEN_PIPE));
+  process.stderr.on('error', () => {});
+}
+
+function openCli(environment: Environment, ending: Ending): Cli & { exitCode(): number } {
+  let exitCode = 0;
+  let interrupted: (() => void) | undefined;
+  onSignals(['SIGINT'], () => (interrupted ? interrupted() : ending.end(INTERRUPTED)));
+  return {
+    exitCode: () => exitCode,
+    terminal: { input: process.stdin, output: process.stdout, errors: process.stderr, clock: systemClock },
+    signal: ending.signal,
     fetch,
     find: (options) =>
       findServer(options, {
@@ -60,18 +91,31 @@ function openCli(environment: Environment, stopping: AbortController): Cli & { e
       };
     },
     exitWith(code) {
-      this.exitCode = code;
+      exitCode = code;
     },
+  };
+}
+
+/** Server and agent hear Ctrl-C themselves. */
+function withOwnInterrupts(local: Local, cli: Cli): Local {
+  async function undisturbed<T>(act: () => Promise<T>): Promise<T> {
+    const stop = cli.onInterrupt(() => {});
+    return act().finally(stop);
+  }
+  return {
+    ...local,
+    server: (options) => undisturbed(() => local.server(options)),
+    agent: (options) => undisturbed(() => local.agent(options)),
   };
 }
 
 /** Runs one command line to its end, and then the process. */
 export async function main(words: readonly string[]): Promise<void> {
   const environment = readEnvironment();
-  const stopping = new AbortController();
-  const cli = openCli(environment, stopping);
-  const program = buildProgram(cli, localPart(environment), readVersion());
-  const failure = await runProgram(program, words, cli);
-  const INTERRUPTED = 130;
-  process.exit(failure === undefined ? cli.exitCode : stopping.signal.aborted ? INTERRUPTED : failure);
+  const ending = openEnding();
+  watchPipes(ending);
+  const cli = openCli(environment, ending);
+  const local = withOwnInterrupts(localPart(environment), cli);
+  const failure = await runProgram(buildProgram(cli, local, readVersion()), words, cli);
+  process.exit(ending.code ?? failure ?? cli.exitCode());
 }

@@ -3,7 +3,7 @@ import type { Environment } from '#config/environment.ts';
 import { systemClock } from '#core/clock.ts';
 import type { Holding } from './holding.ts';
 import { onSignals } from './interrupts.ts';
-import { startServer } from './server.ts';
+import { type Server, startServer } from './server.ts';
 import { readVersion } from './version.ts';
 
 export interface RunServerOptions {
@@ -27,6 +27,14 @@ function banner({ http }: Holding, file: string | undefined): string {
 `;
 }
 
+// Whoever waits for a terminal wants it back; what is left is found again at the next start.
+const PATIENCE_MS = 10_000;
+
+/** Stops idle agents on this computer; those with sessions finish them, and are found again at the next start. */
+async function takeAlong(server: Server): Promise<void> {
+  await Promise.race([server.holding()?.standDown(), systemClock.sleep(PATIENCE_MS)]);
+}
+
 /** Runs the server until it is told to end; a store that fails ends it at once. */
 export async function runServer(options: RunServerOptions): Promise<void> {
   const version = readVersion();
@@ -47,6 +55,7 @@ export async function runServer(options: RunServerOptions): Promise<void> {
   const signal = await Promise.race([told, server.failed]);
   const { log } = server;
   log('info', 'stopping', { signal });
+  if (signal === 'SIGINT' && !options.keepAgents) await takeAlong(server);
   await server.stop();
   stopListening();
   stopReloading();

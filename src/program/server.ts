@@ -17,6 +17,7 @@ import { formatAddress } from '../edge/address.ts';
 import { openFront } from '../edge/front.ts';
 import { type Advert, parseAdvert } from '../edge/passage.ts';
 import { reachable, toAddress } from './addresses.ts';
+import { makeAgentProgram } from './agent-program.ts';
 import { type Holding, hold } from './holding.ts';
 import { loadKinds } from './kinds.ts';
 import { openLog } from './logging.ts';
@@ -33,6 +34,8 @@ export interface ServerOptions {
 export interface Server {
   /** Resolves once this process is the holder and serves. */
   readonly ready: Promise<Holding>;
+  /** What it runs as the holder; nothing while it stands by. */
+  holding(): Holding | undefined;
   /** Rejects when the server must end: its store failed, or another has taken over. */
   readonly failed: Promise<never>;
   readonly log: Log;
@@ -79,6 +82,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 
   const dataDir = resolve(config.dataDir);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  // Before anything waits: whoever takes over must not have to do it then.
+  const agentProgram = makeAgentProgram(dataDir, options.version);
+  agentProgram.catch(() => {});
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
   failed.catch(() => {});
   const pass = randomBytes(24).toString('hex');
@@ -102,7 +108,18 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   async function serve(): Promise<Holding> {
     if (replica.kind === 'postgres') log('info', 'standing by until this process is the holder');
     const store = await openStore(await replica.hold(stopping.signal), fail);
-    const parts = { ...options, log, redactor, loaded, load, store, storeKind: replica.kind, front, dataDir };
+    const parts = {
+      ...options,
+      log,
+      redactor,
+      loaded,
+      load,
+      store,
+      storeKind: replica.kind,
+      front,
+      dataDir,
+      agentProgram,
+    };
     holding = await hold(parts);
     return holding;
   }
@@ -111,6 +128,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   ready.catch((thrown) => fail(Fault.from(thrown)));
   return {
     ready,
+    holding: () => holding,
     failed,
     log,
     loaded,

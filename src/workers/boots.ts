@@ -15,7 +15,7 @@ export function coolDown(
   const { kind, message, retryAfterMs = 0 } = failure.fault;
   const waitMs = Math.max(Math.min(retryDelayMs, errorResetAfterMs), retryAfterMs);
   const untilMs = kit.clock.monotonic() + waitMs;
-  kit.memoryOf(pool.id).cooling.set(failure.offer, { untilMs, why: `${kind}: ${message}` });
+  kit.memoryOf(pool.id).cooling.set(failure.offer, { untilMs, why: `${kind}: ${message}`, at: kit.clock.now() });
 }
 
 /** The first offer that may be launched from now. */
@@ -32,6 +32,13 @@ export function coolingOf(kit: Kit, pool: Pool): { readonly untilMs: number; rea
   if (cooling.size === 0 || offerToLaunch(kit, pool)) return undefined;
   const all = pool.spec.offers.flatMap((offer) => cooling.get(offer.id) ?? []);
   return all.toSorted((a, b) => a.untilMs - b.untilMs)[0];
+}
+
+/** What the newest failed launch of a pool came to, until an agent joins or someone changes the pool. */
+export function launchFaultOf(kit: Kit, pool: string): { readonly message: string; readonly at: number } | undefined {
+  const failures = [...kit.memoryOf(pool).cooling.values()];
+  const newest = failures.toSorted((a, b) => b.at - a.at)[0];
+  return newest && { message: newest.why, at: newest.at };
 }
 
 /** A machine never joined; after some in a row launching stops, for longer each time. */

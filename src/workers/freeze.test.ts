@@ -46,7 +46,7 @@ describe('mass loss', () => {
     const world = await withBusy(5);
     for (const name of names(world)) world.cloud.kill(name);
 
-    await world.advance(30 * MINUTE_MS);
+    await world.advance(MINUTE_MS);
     const during = [...world.agents.runs.values()];
     await world.life.workers.thaw('id-gpu', OPS);
     await world.advance(2 * MINUTE_MS);
@@ -109,6 +109,29 @@ describe('mass loss', () => {
     await world.advance(SECOND_MS);
 
     expect(during).toEqual({ freezes: ['fleet'], writes: before });
+    expect(freezes(world)).toEqual([]);
+  });
+
+  it('is not what agents do that leave a manual pool without work', async () => {
+    const manual = aPool({ maxAgents: 0 }, { offers: [], agentAuth: 'network' });
+    const world = await openWorld({ pools: [manual] });
+    const about = {
+      slots: 1,
+      labels: {},
+      wire: 'muster',
+      version: '1',
+      hostname: '',
+      address: '',
+      executions: [],
+    } as const;
+    const joined = ['a', 'b', 'c'].map((name) => {
+      return world.life.workers.join({ name, pool: 'gpu', ...about }, { peerAddress: '10.0.0.1' });
+    });
+
+    for (const { id, epoch } of await Promise.all(joined)) world.life.workers.leave(id, epoch);
+    await world.advance(MINUTE_MS);
+
+    expect(world.phases()).toBe('3 lost');
     expect(freezes(world)).toEqual([]);
   });
 

@@ -191,6 +191,16 @@ describe('an agent is refused', () => {
     await expect(join(world, name, proof)).rejects.toMatchObject({ kind: 'denied' });
   });
 
+  it('when it is being removed, for as long as that takes', async () => {
+    const pool = aPool({ minIdleSlots: 1 });
+    const { world, name, proof } = await withMachine({ pools: [pool], cloud: { deletingMs: 60 * MINUTE_MS } });
+    await world.set({ ...pool, revision: 2, spec: aPool({ maxAgents: 0, idleDecayMs: 0 }).spec });
+    await world.advance(MINUTE_MS);
+
+    expect(world.phases()).toBe('1 deleting');
+    await expect(join(world, name, proof)).rejects.toMatchObject({ message: `${name} is being removed.` });
+  });
+
   it('when it drains and has no work, but not when it has', async () => {
     const { world, name, proof } = await withMachine();
     const first = await join(world, name, proof);

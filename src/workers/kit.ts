@@ -50,6 +50,8 @@ export interface Kit extends WorkersDeps {
   /** When this process began, on the monotonic clock. */
   readonly startedMs: number;
   readonly stopping: AbortSignal;
+  /** The server is about to stop: nothing is decided any more, and what was is carried out. */
+  readonly standingDown: { isOn: boolean };
   readonly launches: Map<string, LaunchState>;
   /** Workers that are away or no longer listed, with since when: what the guard against mass loss counts. */
   readonly vanished: Map<string, { readonly pool: string; readonly sinceMs: number }>;
@@ -85,6 +87,7 @@ export function openKit(deps: WorkersDeps, stopping: AbortSignal, poke: (pool: s
     times,
     startedMs,
     stopping,
+    standingDown: { isOn: false },
     launches: new Map(),
     vanished: new Map(),
     workersChanged: () => changes,

@@ -55,7 +55,7 @@ function launchOf(
 export function stateOf(kit: Kit, launch: string): LaunchState {
   let state = kit.launches.get(launch);
   if (!state) {
-    state = { isCalling: false, calls: 1, endedMs: Number.NEGATIVE_INFINITY, notBeforeMs: 0 };
+    state = { isCalling: false, calls: 1, endedMs: kit.startedMs, notBeforeMs: 0 };
     kit.launches.set(launch, state);
   }
   return state;

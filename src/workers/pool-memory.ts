@@ -19,7 +19,7 @@ export interface PoolMemory {
   isReady: boolean;
   surplusSinceMs?: number | undefined;
   /** Offers whose launches failed, and until when. */
-  readonly cooling: Map<string, { readonly untilMs: number; readonly why: string }>;
+  readonly cooling: Map<string, { readonly untilMs: number; readonly why: string; readonly at: number }>;
   /** Machines in a row that never joined, and how often the guard has stopped launching for them. */
   failedBoots: number;
   runawayRounds: number;

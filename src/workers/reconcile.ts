@@ -30,7 +30,8 @@ export function passOver(kit: Kit, id: string): Again | undefined {
   const isHeld = isFrozen(kit, id) || pool?.pausedAt !== undefined;
   const now = isHeld ? survey : act(kit, pool, { id, survey });
   memory.waitsForListing = now.waitsForListing || kit.store.view.launches.count('pool', id) > 0;
-  const againAtMs = Math.min(now.againAtMs, pool ? decide(kit, pool, now) : Number.POSITIVE_INFINITY);
+  const isDecided = pool === undefined || kit.standingDown.isOn;
+  const againAtMs = Math.min(now.againAtMs, isDecided ? Number.POSITIVE_INFINITY : decide(kit, pool, now));
   if (againAtMs === Number.POSITIVE_INFINITY) return undefined;
   // Rounded up: an alarm a hair too early would only be set again.
   return { afterMs: Math.max(0, Math.ceil(againAtMs - kit.clock.monotonic())) };

@@ -185,6 +185,39 @@ describe('a removal', () => {
     expect(world.life.store.view.launches.size).toBe(0);
   });
 
+  it('waits also for a launch that is being repeated', async () => {
+    const pool = aPool({ minIdleSlots: 1, maxIdleSlots: 1 });
+    const world = await openWorld({ pools: [pool], times: { listLagMs: 1_000 } });
+    world.cloud.script = ({ name, nth }) => {
+      if (name !== 'create' || nth > 2) return undefined;
+      return nth === 1 ? { is: 'hang', isDone: false } : { is: 'slow', ms: 60_000 };
+    };
+    await world.advance(2 * MINUTE_MS + 20 * SECOND_MS);
+    expect(world.cloud.calls.filter((call) => call.name === 'create')).toHaveLength(2);
+
+    await world.set({ ...pool, revision: 2, spec: aPool({ maxAgents: 0, maxIdleSlots: 0 }).spec });
+    await world.advance(20 * SECOND_MS);
+    const early = [world.phases(), deletes(world).length];
+    await world.advance(5 * MINUTE_MS);
+
+    expect(early).toEqual(['1 deleting', 0]);
+    expect(world.cloud.machines()).toEqual([]);
+  });
+
+  it('stays while the cloud refuses, whatever listings said before', async () => {
+    const { world, name } = await withIdle({ syncEveryMs: 10_000 });
+    const hide = { is: 'answer', of: () => [] } as const;
+    world.cloud.script = ({ name: call }) => (call === 'list' ? hide : undefined);
+    await world.advance(MINUTE_MS);
+    const show = { is: 'refused', fault: new Fault('denied', 'no rights') } as const;
+    world.cloud.script = ({ name: call }) => (call === 'list' ? undefined : show);
+
+    await world.life.workers.drain(name, OPS);
+    await world.advance(5 * MINUTE_MS);
+
+    expect(world.life.store.view.workers.get(name)?.removal).toBeDefined();
+  });
+
   it('asks the cloud also where listings never showed the machine', async () => {
     const { world, name } = await withIdle();
     world.cloud.script = ({ name: call }) => (call === 'list' ? { is: 'answer', of: () => [] } : undefined);

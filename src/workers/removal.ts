@@ -14,7 +14,7 @@ export function removalOf(kit: Kit, worker: Worker, why: string): Change[] {
   const sight = kit.sightOf(worker);
   // What listings said before does not count: it may be here still, and the cloud must be asked.
   if (sight.missedFromMs !== Number.POSITIVE_INFINITY) {
-    sight.missedFromMs = Math.max(sight.missedFromMs, kit.clock.monotonic());
+    sight.missedFromMs = Math.max(sight.missedFromMs, kit.clock.monotonic() + lagOf(kit, sight));
   }
   const event = kit.journal.event({
     kind: 'worker.removing',
@@ -24,6 +24,9 @@ export function removalOf(kit: Kit, worker: Worker, why: string): Change[] {
   });
   return [put('workers', { ...worker, removal: { at: kit.clock.now(), why } }), event];
 }
+
+/** A machine that no listing has shown yet may be there all the same: only later listings can tell that it is not. */
+const lagOf = ({ times }: Kit, { hasBeenListed }: Sight): number => (hasBeenListed ? 0 : times.listLagMs);
 
 /** Deletes the machines of removed workers and drops the rows of those that are gone; answers when to look again. */
 export function carryOutRemovals(kit: Kit, pool: string, removing: readonly Worker[]): number {
@@ -57,7 +60,9 @@ function isOver(kit: Kit, worker: Worker, sight: Sight): boolean {
   const { agreedMs } = sight.deletion;
   if (worker.offer === undefined) return agreedMs !== undefined;
   const listing = kit.clouds.listing(worker.offer);
-  if (agreedMs !== undefined && listing && isAbsent(listing, worker.machine, agreedMs)) return true;
+  // An empty answer alone proves nothing: clouds that have lost sight of everything give it too.
+  const isProof = agreedMs !== undefined && listing !== undefined && listing.machines.size > 0;
+  if (isProof && isAbsent(listing, worker.machine, agreedMs + lagOf(kit, sight))) return true;
   return isGone(listing, worker.machine, sight.missedFromMs);
 }
 
@@ -82,9 +87,11 @@ function isToBeCalled(kit: Kit, worker: Worker, sight: Sight): boolean {
 function nextLook(kit: Kit, worker: Worker, { deletion }: Sight): number {
   if (!deletion || deletion.isCalling) return Number.POSITIVE_INFINITY;
   if (deletion.agreedMs === undefined) return deletion.notBeforeMs;
-  const { startedMs } = kit.clouds.listing(worker.offer ?? '') ?? { startedMs: deletion.agreedMs };
+  const listing = kit.clouds.listing(worker.offer ?? '');
+  const startedMs = listing?.startedMs ?? deletion.agreedMs;
   const dueMs = Math.max(startedMs, deletion.agreedMs) + kit.times.deletingListMs;
-  const isDue = startedMs <= deletion.agreedMs || kit.clock.monotonic() >= dueMs;
+  const isMissed = startedMs > deletion.agreedMs && listing?.machines.has(worker.machine) === false;
+  const isDue = startedMs <= deletion.agreedMs || isMissed || kit.clock.monotonic() >= dueMs;
   if (isDue) kit.clouds.refresh(worker.offer ?? '');
   return isDue ? Number.POSITIVE_INFINITY : dueMs;
 }

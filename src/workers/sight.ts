@@ -67,7 +67,8 @@ export function rememberWorkers({ store, clock, startedMs, times }: SightsDeps):
       ...UNSEEN,
       askedMs: clock.monotonic() - Math.max(0, clock.now() - worker.askedAt),
       isFromBefore: true,
-      missedFromMs: Number.NEGATIVE_INFINITY,
+      // It may have been made just before this process began, and be listed late.
+      missedFromMs: startedMs + times.listLagMs,
       awaySinceMs: graceEndMs,
       backByMs: graceEndMs,
     };

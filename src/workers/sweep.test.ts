@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { Fault } from '#core/fault.ts';
 import type { Machine } from '#core/provider.ts';
 import { aPool, openWorld, type World, type WorldOptions } from '#sim/part/world.ts';
 
@@ -87,6 +88,17 @@ describe('a machine that bears our mark and has no row', () => {
     expect(world.life.store.view.workers.get('m-older')).toMatchObject({ pool: 'id-gpu', offer: 'shape1' });
   });
 
+  it('and is taken in counts as expected back, like after a restart', async () => {
+    const restoredAt = Date.UTC(2026, 0, 1) - MINUTE_MS;
+    const world = await openWorld({ pools: [aPool({ maxAgents: 9, maxIdleSlots: 9 })], restoredAt });
+    for (let at = 0; at < 5; at++) world.cloud.add(orphan(`m-${at}`, { createdAt: 0 }));
+
+    await world.advance(2 * MINUTE_MS);
+
+    expect(world.phases()).toBe('5 returning');
+    expect(world.life.store.view.freezes.size).toBe(0);
+  });
+
   it('made late by a process that had lost its place is refused at the door and swept', async () => {
     const world = await openWorld({ pools: [aPool({ minIdleSlots: 1 })] });
     world.cloud.script = ({ name, nth }) =>
@@ -166,7 +178,8 @@ describe('machines of a kind that cannot mark', () => {
   it('when strangers, go after kill_unknown_after, and another try is made where that failed', async () => {
     const world = await open({ minIdleSlots: 0, killUnknownAfterMs: 5 * MINUTE_MS });
     world.cloud.add(orphan('stranger', { mark: undefined }));
-    world.cloud.script = ({ name, nth }) => (name === 'delete' && nth === 1 ? { is: 'lost reply' } : undefined);
+    const refusal = { is: 'refused', fault: new Fault('unavailable', 'not now') } as const;
+    world.cloud.script = ({ name, nth }) => (name === 'delete' && nth === 1 ? refusal : undefined);
 
     await world.advance(4 * MINUTE_MS);
     const before = there(world);
@@ -175,6 +188,7 @@ describe('machines of a kind that cannot mark', () => {
     expect(before).toEqual(['stranger']);
     expect(there(world)).toEqual([]);
     expect(world.phases()).toBe('none');
+    expect(world.disk.histories.decisions.filter(({ did }) => did === 'remove 1')).toHaveLength(2);
   });
 
   it('when strangers, become known when their agent joins', async () => {

@@ -2,9 +2,11 @@ import type { Hello, JoinProof } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
 import type { Actor } from '#core/journal.ts';
 import { startLoop } from '#core/loop.ts';
+import type { Offer } from '#core/pool.ts';
 import { drop, type Store } from '#core/store.ts';
 import { type Agent, FLEET, type Freeze, type Worker } from '#core/worker.ts';
 import type { Plan } from '../autoscaler/plan.ts';
+import { launchFaultOf } from './boots.ts';
 import { drainWorker } from './drain.ts';
 import { freeze, thaw } from './freeze.ts';
 import { openDoor } from './join.ts';
@@ -12,6 +14,7 @@ import { type Kit, openKit, type WorkersDeps } from './kit.ts';
 import { leave } from './loss.ts';
 import { followOffers } from './offers.ts';
 import { passOver, planFor } from './reconcile.ts';
+import { standDown } from './stand-down.ts';
 import { startSweep } from './sweep.ts';
 
 export type { WorkersDeps } from './kit.ts';
@@ -32,6 +35,10 @@ export interface Workers {
   plan(pool: string): Plan;
   /** Looks at that pool again soon. */
   poke(pool: string): void;
+  /** Why that pool could not get its last machine, while that is so. */
+  launchFault(pool: string): { readonly message: string; readonly at: number } | undefined;
+  /** Decides nothing more, and takes the idle workers of these offers along; resolves when they are gone. */
+  standDown(goes: (offer: Offer) => boolean): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -58,6 +65,8 @@ export function startWorkers(deps: WorkersDeps): Workers {
       return planFor(kit, pool);
     },
     poke: loop.poke,
+    launchFault: (pool) => launchFaultOf(kit, pool),
+    standDown: (goes) => standDown(kit, goes),
     async stop() {
       stopping.abort();
       for (const stop of stopListening) stop();

@@ -36,7 +36,7 @@ function machineOf(folder: MachineFolder, record: MachineRecord, now: number): M
   if (!folder.hasBegun()) return now - createdAt < BIRTH_MS ? { name, mark, createdAt, state: 'creating' } : undefined;
   const left = livingAll(folder, record).length;
   if (left === 0) return undefined;
-  const message = `Its agent has ended; ${left} processes of it and its sessions go on.`;
+  const message = `Its agent has ended while ${left} processes of it go on`;
   return { name, mark, createdAt, state: 'failed', trouble: { kind: 'unavailable', message, final: true } };
 }
 

@@ -1,10 +1,14 @@
 import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aLaunch, OURS } from '#conformance/backend-world.ts';
 import { systemClock } from '#core/clock.ts';
+import { bootId } from '#core/processes.ts';
 import type { Backend, Machine } from '#core/provider.ts';
 import { openProcessBackend } from './backend.ts';
 import { ProcessConfig } from './config.ts';
+import { forbidSessions } from './session-folders.ts';
 import { clearDataDir, contextFor, newDataDir } from './stand-in.ts';
 
 const url = (path: string): string => new URL(path, import.meta.url).href;
@@ -43,6 +47,19 @@ async function makeBusy(name: string): Promise<Machine> {
   while (processes().filter((line) => line.includes(`${name}/work`)).length < 5) await systemClock.sleep(5);
   return { name, mark: aLaunch(OURS, []).mark, createdAt: 0, state: 'running' };
 }
+
+describe('a session that an agent was about to start', () => {
+  it('never starts once that is forbidden', async () => {
+    const path = join(dataDir, 'work/sessions/s1.1');
+    mkdirSync(path, { recursive: true });
+    writeFileSync(join(path, 'record.json'), JSON.stringify({ boot: bootId(), launch: 2 }));
+    await forbidSessions(join(dataDir, 'work'), systemClock);
+    const script = 'set -C; echo "$$" >"$1/pid.2" && touch "$1/ran"';
+    execFileSync('/bin/sh', ['-c', `${script}; true`, 'sh', path], { stdio: 'ignore' });
+
+    expect(existsSync(join(path, 'ran'))).toBe(false);
+  });
+});
 
 describe('deleting a machine that is just starting sessions', () => {
   it.each([0, 20])('leaves nothing of it, %i ms later', async (ms) => {

@@ -11,6 +11,7 @@ export default {
       config: ProcessConfig,
       example: { slots: 2, env: { OMP_NUM_THREADS: '1' }, nice: 10 },
       trust: 'operator only',
+      isLocal: true,
       open: openProcessBackend,
     }),
   },
