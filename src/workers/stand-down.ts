@@ -10,24 +10,24 @@ function affected({ store: { view } }: Kit, goes: (offer: Offer) => boolean): Wo
   });
 }
 
+const LOOK_EVERY_MS = 50;
+
+/** The cloud has agreed to delete it; the row goes when listings show it no more, and that may be the next start's. */
+function isAgreed(kit: Kit, name: string): boolean {
+  const worker = kit.store.view.workers.get(name);
+  return worker === undefined || kit.sightOf(worker).deletion?.agreedMs !== undefined;
+}
+
 /**
  * From now on nothing is launched or removed for size. Workers of these offers that have no session go;
- * resolves when they are gone. Those with sessions stay, and the next start finds them again.
+ * resolves when their cloud has agreed. Those with sessions stay, and the next start finds them again.
  */
-export function standDown(kit: Kit, goes: (offer: Offer) => boolean): Promise<void> {
+export async function standDown(kit: Kit, goes: (offer: Offer) => boolean): Promise<void> {
   kit.standingDown.isOn = true;
   const going = affected(kit, goes);
   const leaving = going.filter((worker) => !worker.removal);
   if (leaving.length > 0) kit.commit(leaving.flatMap((worker) => removalOf(kit, worker, 'the server is stopping')));
-  const left = new Set(going.map(({ id }) => id));
-  if (left.size === 0) return Promise.resolve();
-  return new Promise((resolve) => {
-    const stopListening = kit.store.onChange('workers', (after, _before, id) => {
-      if (after) return;
-      left.delete(id);
-      if (left.size > 0) return;
-      stopListening();
-      resolve();
-    });
-  });
+  while (!kit.stopping.aborted && !going.every(({ id }) => isAgreed(kit, id))) {
+    await kit.clock.sleep(LOOK_EVERY_MS, kit.stopping);
+  }
 }

@@ -37,7 +37,7 @@ export interface Workers {
   poke(pool: string): void;
   /** Why that pool could not get its last machine, while that is so. */
   launchFault(pool: string): { readonly message: string; readonly at: number } | undefined;
-  /** Decides nothing more, and takes the idle workers of these offers along; resolves when they are gone. */
+  /** Decides nothing more, and takes the idle workers of these offers along; resolves when their cloud has agreed. */
   standDown(goes: (offer: Offer) => boolean): Promise<void>;
   stop(): Promise<void>;
 }
