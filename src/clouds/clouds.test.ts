@@ -2,13 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { Fault } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
 import type { Offer } from '#core/pool.ts';
-import type { AnyKind, Backend, Context, Kinds, Launch, Machine } from '#core/provider.ts';
+import type { AnyKind, Backend, Context, Kinds, Launch } from '#core/provider.ts';
 import { seededRandom } from '#core/random.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { type SimCloud, simCloud, simKind } from '#sim/backend.ts';
 import type { SeenCall } from './caller.ts';
 import { type CloudsDeps, openClouds } from './clouds.ts';
-import { isGone, type Listing } from './listing.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
@@ -43,13 +42,11 @@ function setUp({ kinds, deps }: Options = {}) {
     observe: (call) => void seen.push(call),
     ...deps,
   });
-  const listings: Listing[] = [];
-  clouds.onListing((listing) => void listings.push(listing));
   const lists = () => cloud.calls.filter((call) => call.name === 'list').length;
   const creates = () => cloud.calls.filter((call) => call.name === 'create').length;
   const create = (name: string, pool = 'p1', signal = never) =>
     clouds.create(anOffer('a'), aLaunch(name), { pool, signal });
-  return { clock, cloud, clouds, lease, seen, listings, lists, creates, create };
+  return { clock, cloud, clouds, lease, seen, lists, creates, create };
 }
 
 describe('opening', () => {
@@ -285,105 +282,5 @@ describe('a call', () => {
     });
 
     await expect(create('m1')).rejects.toMatchObject({ name: 'Fault', kind });
-  });
-});
-
-describe('a listing', () => {
-  const machine = (name: string, cluster = 'c1'): Machine => {
-    return { name, mark: { cluster, pool: 'p', shape: 's' }, createdAt: 0, state: 'running' };
-  };
-
-  it('is one for each cloud, at the shortest interval that a pool on it asks for', async () => {
-    const { clock, clouds, lists } = setUp();
-
-    clouds.follow('p1', [anOffer('a')], 60 * SECOND_MS);
-    clouds.follow('p2', [anOffer('b')], 20 * SECOND_MS);
-    await clock.advance(2 * MINUTE_MS);
-
-    expect(lists()).toBeGreaterThanOrEqual(6);
-    expect(lists()).toBeLessThanOrEqual(8);
-    expect([...clouds.followers('sim')]).toEqual(['p1', 'p2']);
-  });
-
-  it('comes sooner when a pool asks for a shorter interval', async () => {
-    const { clock, clouds, lists } = setUp();
-    clouds.follow('p1', [anOffer('a')], 60 * MINUTE_MS);
-    await clock.advance(MINUTE_MS);
-
-    clouds.follow('p1', [anOffer('a')], 10 * SECOND_MS);
-    await clock.advance(MINUTE_MS);
-
-    expect(lists()).toBeGreaterThan(5);
-  });
-
-  it('comes on demand, and many askers make one', async () => {
-    const { clock, clouds, lists } = setUp();
-    clouds.follow('p1', [anOffer('a')], 60 * MINUTE_MS);
-    await clock.advance(10 * SECOND_MS);
-    const before = lists();
-
-    for (let at = 0; at < 10; at++) clouds.refresh('a');
-    await clock.advance(SECOND_MS);
-
-    expect(lists()).toBe(before + 1);
-  });
-
-  it('that fails keeps the last good one, and is tried again', async () => {
-    const { clock, cloud, clouds } = setUp();
-    cloud.add(machine('m1'));
-    clouds.follow('p1', [anOffer('a')], 10 * SECOND_MS);
-    await clock.advance(SECOND_MS);
-    const good = clouds.listing('a');
-    cloud.script = () => ({ is: 'refused', fault: new Fault('unavailable', 'away') });
-
-    await clock.advance(5 * MINUTE_MS);
-
-    expect(clouds.listing('a')).toBe(good);
-    expect(clouds.status()).toMatchObject([{ cloud: 'sim', machines: 1, fault: { kind: 'unavailable' } }]);
-    cloud.script = () => undefined;
-    await clock.advance(2 * MINUTE_MS);
-    expect(clouds.listing('a')?.count).toBeGreaterThan(1);
-    expect(clouds.fault('a')).toBeUndefined();
-  });
-
-  it('that hangs keeps no other cloud waiting', async () => {
-    const clock = new VirtualClock();
-    const stuck = simCloud({ clock, cloud: 'stuck' });
-    stuck.script = () => ({ is: 'hang', isDone: false });
-    const { clock: ours, clouds } = setUp({ kinds: (cloud) => ({ sim: simKind(cloud), stuck: simKind(stuck) }) });
-
-    clouds.follow('p1', [anOffer('b', 'stuck')], 10 * SECOND_MS);
-    clouds.follow('p2', [anOffer('a')], 10 * SECOND_MS);
-    await ours.advance(30 * SECOND_MS);
-
-    expect(clouds.listing('b')).toBeUndefined();
-    expect(clouds.listing('a')?.count).toBeGreaterThan(1);
-  });
-
-  it('leaves out what bears the mark of another cluster', async () => {
-    const { clock, cloud, clouds } = setUp();
-    cloud.add(machine('ours'));
-    cloud.add(machine('theirs', 'c2'));
-    cloud.add({ ...machine('unmarked'), mark: undefined });
-
-    clouds.follow('p1', [anOffer('a')], 10 * SECOND_MS);
-    await clock.advance(SECOND_MS);
-
-    expect([...(clouds.listing('a')?.machines.keys() ?? [])]).toEqual(['ours', 'unmarked']);
-  });
-
-  it('misses a machine only when two good ones that began later do', async () => {
-    const { clock, cloud, clouds, listings } = setUp();
-    cloud.add(machine('m1'));
-    clouds.follow('p1', [anOffer('a')], 10 * SECOND_MS);
-    await clock.advance(SECOND_MS);
-    const sinceMs = clock.monotonic();
-    cloud.kill('m1');
-
-    await clock.advance(40 * SECOND_MS);
-
-    expect(listings.map((listing) => isGone(listing, 'm1', sinceMs)).slice(0, 3)).toEqual([false, false, true]);
-    expect(isGone(listings[2], 'm1', listings[1]?.startedMs ?? 0)).toBe(false);
-    expect(isGone(undefined, 'm1', 0)).toBe(false);
   });
 });

@@ -53,6 +53,8 @@ export interface Clouds {
   listing(offer: string): Listing | undefined;
   /** Why that offer's cloud could not be opened or listed last time. */
   fault(offer: string): Fault | undefined;
+  /** Whether listings of that kind are never late. */
+  isExact(kind: string): boolean;
   /** Lists that offer's cloud again soon. */
   refresh(offer: string): void;
   onListing(heard: (listing: Listing) => void): void;
@@ -175,6 +177,7 @@ export function openClouds(deps: CloudsDeps): Clouds {
       const cloud = cloudOf(offer);
       return cloud === undefined ? openFaults.get(offer) : listings.fault(cloud);
     },
+    isExact: (kind) => deps.kinds[kind]?.isLocal === true,
     refresh(offer) {
       const cloud = cloudOf(offer);
       if (cloud !== undefined) listings.refresh(cloud);

@@ -199,7 +199,7 @@ export interface Kind<Config, Instance> {
   readonly trust: 'any source' | 'operator only';
   /** For sources: the place they read (`us-west-2:/velda/pools/`), which with the kind is their identity where they have no name. */
   place?(config: Config): string;
-  /** Its machines are processes of this very computer: when someone stops the server by hand, idle ones go along. */
+  /** Its machines are processes of this very computer: listings are never late, and idle ones go along when someone stops the server by hand. */
   readonly isLocal?: true | undefined;
   /** Calls a second that the cloud allows; shared by all that is opened on the same cloud. */
   readonly limits?: { readonly read: number; readonly write: number } | undefined;

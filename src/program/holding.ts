@@ -1,5 +1,5 @@
 // What the holder runs: the plane, its edges, and the reload of its configuration.
-import { rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Access } from '#access/access.ts';
 import { writeAgentConfig } from '#config/agent-file.ts';
@@ -74,6 +74,14 @@ export interface Holding {
 const AGENT_WORK_DIR = '/tmp/agent';
 const SERVER_FILE = 'server.json';
 
+// What people expect to find on their own computer; never the server's secrets.
+const LOCAL_NAMES = ['PATH', 'HOME', 'LANG', 'SHELL', 'USER', 'LOGNAME', 'TZ', 'TMPDIR'];
+
+function localEnv(environment: Environment): Record<string, string> {
+  const found = LOCAL_NAMES.map((name) => [name, environment.variable(name)] as const);
+  return Object.fromEntries(found.filter((entry): entry is [string, string] => entry[1] !== undefined));
+}
+
 async function openGround(parts: HoldingParts): Promise<Ground> {
   const { clock, log, store, front, dataDir, version } = parts;
   const { config } = parts.loaded;
@@ -88,7 +96,16 @@ async function openGround(parts: HoldingParts): Promise<Ground> {
     facts: () => ({ broker: grpc, ca: trust.ca }),
   });
   const agentCommand = [process.execPath, installer.bundle.path];
-  const context: Context = { cluster: store.cluster, clock, random: systemRandom, log, fetch, dataDir, agentCommand };
+  const context: Context = {
+    cluster: store.cluster,
+    clock,
+    random: systemRandom,
+    log,
+    fetch,
+    dataDir,
+    agentCommand,
+    agentEnv: localEnv(parts.environment),
+  };
   return {
     ...parts,
     startedAt: clock.now(),
@@ -140,8 +157,13 @@ async function openPlane(ground: Ground): Promise<Plane> {
 function leaveWord({ dataDir, http, front, store, version }: Ground): () => void {
   const file = join(dataDir, SERVER_FILE);
   const word = { pid: process.pid, http, grpc: formatAddress(front.addresses.grpc), epoch: store.epoch, version };
-  writeFileSync(file, `${JSON.stringify(word)}\n`, { mode: 0o600 });
-  return () => rmSync(file, { force: true });
+  const text = `${JSON.stringify(word)}\n`;
+  writeFileSync(file, text, { mode: 0o600 });
+  return () => {
+    // A replica that shares the folder may have left its own word since.
+    const isOurs = existsSync(file) && readFileSync(file, 'utf8') === text;
+    if (isOurs) rmSync(file, { force: true });
+  };
 }
 
 /** Starts everything that only the holder may run. */

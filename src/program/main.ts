@@ -109,6 +109,18 @@ function withOwnInterrupts(local: Local, cli: Cli): Local {
   };
 }
 
+// What Ctrl-C leaves behind, as a shell counts it.
+const INTERRUPTED = 130;
+
+/** To a pipe Node writes in the background: what is still on its way would be lost with the process. */
+function flushed(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.destroyed || !stream.writable) return resolve();
+    stream.once('error', () => resolve());
+    stream.write('', () => resolve());
+  });
+}
+
 /** Runs one command line to its end, and then the process. */
 export async function main(words: readonly string[]): Promise<void> {
   const environment = readEnvironment();

@@ -12,6 +12,7 @@ import type { Random } from '#core/random.ts';
 import type { Change, Store } from '#core/store.ts';
 import type { Worker } from '#core/worker.ts';
 import type { Journal } from '#journal/journal.ts';
+import { listLagMs } from './lag.ts';
 import { type PoolMemory, rememberPools } from './pool-memory.ts';
 import { rememberWorkers, type Sight } from './sight.ts';
 import { DEFAULT_TIMES, type Times } from './times.ts';
@@ -75,7 +76,8 @@ export function openKit(deps: WorkersDeps, stopping: AbortSignal, poke: (pool: s
   const { store, clock, random, log } = deps;
   const times = { ...DEFAULT_TIMES, ...deps.times };
   const startedMs = clock.monotonic();
-  const sights = rememberWorkers({ store, clock, startedMs, times });
+  const lagMs = (offer: string | undefined): number => listLagMs({ ...deps, times }, offer);
+  const sights = rememberWorkers({ store, clock, startedMs, times, lagMs });
   const pools = rememberPools(store, clock);
   const underWay = new Set<Promise<void>>();
   let changes = 0;

@@ -6,6 +6,7 @@ import { type Change, drop, put } from '#core/store.ts';
 import type { LaunchRecord, Worker } from '#core/worker.ts';
 import { bootFailed, coolDown, offerToLaunch } from './boots.ts';
 import type { Kit, LaunchState } from './kit.ts';
+import { firstListingMs } from './lag.ts';
 
 const MOST_NAMES = 50;
 
@@ -108,7 +109,7 @@ function ended(kit: Kit, record: LaunchRecord, state: LaunchState): void {
   state.endedMs = nowMs;
   for (const name of record.names) {
     const worker = kit.store.view.workers.get(name);
-    if (worker) kit.sightOf(worker).missedFromMs = nowMs + kit.times.firstListingMs;
+    if (worker) kit.sightOf(worker).missedFromMs = nowMs + firstListingMs(kit, record.offer);
   }
 }
 

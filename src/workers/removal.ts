@@ -5,6 +5,7 @@ import type { Machine, Outcome } from '#core/provider.ts';
 import { type Change, drop, put } from '#core/store.ts';
 import type { Worker } from '#core/worker.ts';
 import { type Kit, lifetimeOf } from './kit.ts';
+import { isExact, listLagMs } from './lag.ts';
 import type { Deletion, Sight } from './sight.ts';
 
 const MOST_DELETED_AT_ONCE = 50;
@@ -14,7 +15,7 @@ export function removalOf(kit: Kit, worker: Worker, why: string): Change[] {
   const sight = kit.sightOf(worker);
   // What listings said before does not count: it may be here still, and the cloud must be asked.
   if (sight.missedFromMs !== Number.POSITIVE_INFINITY) {
-    sight.missedFromMs = Math.max(sight.missedFromMs, kit.clock.monotonic() + lagOf(kit, sight));
+    sight.missedFromMs = Math.max(sight.missedFromMs, kit.clock.monotonic() + lagOf(kit, worker, sight));
   }
   const event = kit.journal.event({
     kind: 'worker.removing',
@@ -26,7 +27,8 @@ export function removalOf(kit: Kit, worker: Worker, why: string): Change[] {
 }
 
 /** A machine that no listing has shown yet may be there all the same: only later listings can tell that it is not. */
-const lagOf = ({ times }: Kit, { hasBeenListed }: Sight): number => (hasBeenListed ? 0 : times.listLagMs);
+const lagOf = (kit: Kit, { offer }: Worker, { hasBeenListed }: Sight): number =>
+  hasBeenListed ? 0 : listLagMs(kit, offer);
 
 /** Deletes the machines of removed workers and drops the rows of those that are gone; answers when to look again. */
 export function carryOutRemovals(kit: Kit, pool: string, removing: readonly Worker[]): number {
@@ -61,8 +63,9 @@ function isOver(kit: Kit, worker: Worker, sight: Sight): boolean {
   if (worker.offer === undefined) return agreedMs !== undefined;
   const listing = kit.clouds.listing(worker.offer);
   // An empty answer alone proves nothing: clouds that have lost sight of everything give it too.
-  const isProof = agreedMs !== undefined && listing !== undefined && listing.machines.size > 0;
-  if (isProof && isAbsent(listing, worker.machine, agreedMs + lagOf(kit, sight))) return true;
+  const isProof = listing !== undefined && (listing.machines.size > 0 || isExact(kit, worker.offer));
+  if (isProof && agreedMs !== undefined && isAbsent(listing, worker.machine, agreedMs + lagOf(kit, worker, sight)))
+    return true;
   return isGone(listing, worker.machine, sight.missedFromMs);
 }
 

@@ -3,6 +3,7 @@ import type { Listing } from '#clouds/listing.ts';
 import { put } from '#core/store.ts';
 import type { LaunchRecord, Worker } from '#core/worker.ts';
 import type { Kit, LaunchState } from './kit.ts';
+import { listLagMs } from './lag.ts';
 import { callFor, coolOff, failed, made, settled, stateOf } from './launch.ts';
 import { claimUnknown } from './unknown.ts';
 
@@ -65,7 +66,7 @@ function settleMissing(
   { state, pending }: { state: LaunchState; pending: Worker[] },
 ): number {
   const listing = kit.clouds.listing(record.offer);
-  const missedFromMs = (state.endedMs ?? 0) + kit.times.listLagMs;
+  const missedFromMs = (state.endedMs ?? 0) + listLagMs(kit, record.offer);
   const nowMs = kit.clock.monotonic();
   if (!isDecided(listing, missedFromMs)) {
     if (nowMs <= missedFromMs) return missedFromMs + 1;

@@ -53,9 +53,11 @@ export interface SightsDeps {
   readonly clock: Clock;
   readonly startedMs: number;
   readonly times: Times;
+  /** How late the cloud of an offer may show what it has already done. */
+  lagMs(offer: string | undefined): number;
 }
 
-export function rememberWorkers({ store, clock, startedMs, times }: SightsDeps): Sights {
+export function rememberWorkers({ store, clock, startedMs, times, lagMs }: SightsDeps): Sights {
   const sights = new Map<string, Sight>();
   store.onChange('workers', (after, _before, id) => {
     if (!after) sights.delete(id);
@@ -68,7 +70,7 @@ export function rememberWorkers({ store, clock, startedMs, times }: SightsDeps):
       askedMs: clock.monotonic() - Math.max(0, clock.now() - worker.askedAt),
       isFromBefore: true,
       // It may have been made just before this process began, and be listed late.
-      missedFromMs: startedMs + times.listLagMs,
+      missedFromMs: startedMs + lagMs(worker.offer),
       awaySinceMs: graceEndMs,
       backByMs: graceEndMs,
     };
