@@ -1,75 +1,147 @@
-import type { ReadStream, WriteStream } from 'node:tty';
+import type { ReadStream } from 'node:tty';
 import WebSocket from 'ws';
 import { Fault } from '#core/fault.ts';
 import type { AttachIn, AttachOut, Session } from '../api/wire/session.ts';
-import type { Client } from './client.ts';
+import { type Client, faultOf } from './client.ts';
 import type { Cli } from './command.ts';
-import { isInteractive } from './terminal.ts';
+import { isPast, type Position, START, sessionPath } from './follow.ts';
+import { writeThrough } from './output.ts';
+import { patiently } from './patience.ts';
+import { isInteractive, sizeOf } from './terminal.ts';
 
-/** The size of the terminal we run in, for the one that the session gets. */
-export function terminalSize(cli: Cli): { columns: number; rows: number } {
-  const output = cli.terminal.output as unknown as Partial<WriteStream>;
-  return { columns: output.columns ?? 80, rows: output.rows ?? 24 };
+export interface Attaching {
+  readonly session: Session;
+  /** Called when the session runs. */
+  begun(): void;
 }
 
-function open(client: Client, id: string): WebSocket {
-  const url = new URL(`/api/v1/sessions/${id}/attach`, client.place.address);
+// Input that waits here rather than in the network would fill the memory.
+const MOST_WAITING_BYTES = 1024 * 1024;
+const LOOK_EVERY_MS = 100;
+// RFC 6455 §7.4.1: we broke a rule; asking again would break it again.
+const REFUSED = 1008;
+
+const isTyped = ({ terminal }: Cli): boolean => isInteractive(terminal.input);
+
+/** Only a running session hears Ctrl-C from its terminal: until then it must reach us. */
+async function waitForStart(cli: Cli, client: Client, id: string): Promise<void> {
+  for (;;) {
+    const session = await patiently(cli, () => client.call<Session>(sessionPath(id), { signal: cli.signal }));
+    if (session.started_at !== undefined || session.end) return;
+    await cli.terminal.clock.sleep(LOOK_EVERY_MS, cli.signal);
+  }
+}
+
+function open({ place }: Client, id: string, { attempt, seq }: Position): WebSocket {
+  const url = new URL(`/api/v1${sessionPath(id)}/attach`, place.address);
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
-  return new WebSocket(url, { headers: { authorization: `Bearer ${client.place.token}` } });
+  if (attempt > 0) url.search = new URLSearchParams({ attempt: `${attempt}`, after_seq: `${seq}` }).toString();
+  return new WebSocket(url, place.token ? { headers: { authorization: `Bearer ${place.token}` } } : {});
 }
 
-function feedInput(cli: Cli, socket: WebSocket): () => void {
-  const { input } = cli.terminal;
-  const terminal = isInteractive(input) ? (input as unknown as ReadStream) : undefined;
+/** Sends our input and the size of our window; the returned function ends that. */
+function feedInput(cli: Cli, socket: WebSocket, session: Session): () => void {
+  if (!session.stdin) return () => {};
+  const { input, output } = cli.terminal;
+  // Where the session has a terminal of its own, that one makes of our keys what they mean.
+  const terminal = session.terminal && isTyped(cli) ? (input as unknown as ReadStream) : undefined;
   const say = (message: AttachIn): void => socket.send(JSON.stringify(message));
-  const onData = (data: Buffer): void => socket.send(data, { binary: true });
+  const resume = (): void => {
+    if (socket.bufferedAmount < MOST_WAITING_BYTES && input.isPaused()) input.resume();
+  };
+  const onData = (data: Buffer): void => {
+    socket.send(data, { binary: true }, resume);
+    if (socket.bufferedAmount >= MOST_WAITING_BYTES) input.pause();
+  };
   const onEnd = (): void => say({ eof: true });
-  const onResize = (): void => say({ resize: terminalSize(cli) });
+  const onResize = (): void => say({ resize: sizeOf(cli.terminal) });
   terminal?.setRawMode(true);
   input.on('data', onData);
   input.on('end', onEnd);
   input.resume();
-  cli.terminal.output.on('resize', onResize);
+  output.on('resize', onResize);
   return () => {
     terminal?.setRawMode(false);
     input.off('data', onData);
     input.off('end', onEnd);
     input.pause();
-    cli.terminal.output.off('resize', onResize);
+    output.off('resize', onResize);
   };
 }
 
-/** Connects this terminal with the session until it ends; resolves with the ended session. */
-export async function attachSession(cli: Cli, client: Client, id: string): Promise<Session> {
-  const socket = open(client, id);
+const broken = (message: string, cause?: unknown): Fault => new Fault('unavailable', message, { cause });
+
+/** The server said no before there was a connection. */
+function onRefusal(socket: WebSocket, reject: (fault: Fault) => void): void {
+  socket.on('unexpected-response', (_request, reply) => {
+    const parts: Buffer[] = [];
+    reply.on('data', (part: Buffer) => parts.push(part));
+    reply.on('end', () => reject(faultOf(reply.statusCode ?? 500, Buffer.concat(parts).toString())));
+  });
+}
+
+interface Wiring {
+  readonly session: Session;
+  readonly socket: WebSocket;
+  /** Answers the session once it has ended. */
+  heard(message: AttachOut): Session | undefined;
+}
+
+/** One connection until the session ends. */
+async function connect(cli: Cli, { session, socket, heard }: Wiring): Promise<Session> {
   let stopInput = (): void => {};
+  const { promise, resolve, reject } = Promise.withResolvers<Session>();
+  const leave = (): void => reject(broken('Interrupted.'));
+  cli.signal.addEventListener('abort', leave, { once: true });
+  socket.on('open', () => {
+    stopInput = feedInput(cli, socket, session);
+  });
+  onRefusal(socket, reject);
+  socket.on('message', (data) => {
+    const ended = heard(JSON.parse(data.toString()) as AttachOut);
+    if (ended) resolve(ended);
+  });
+  socket.on('error', (error) => reject(broken(`The connection failed: ${error.message}.`, error)));
+  socket.on('close', (code, reason) =>
+    reject(code === REFUSED ? new Fault('denied', `${reason}`) : broken('The connection to the server broke.')),
+  );
   try {
-    return await new Promise<Session>((resolve, reject) => {
-      socket.on('open', () => {
-        stopInput = feedInput(cli, socket);
-      });
-      socket.on('message', (data) => {
-        const message = JSON.parse(data.toString()) as AttachOut;
-        if ('end' in message) return resolve(message.end);
-        const stream = message.output.stream === 'stderr' ? cli.terminal.errors : cli.terminal.output;
-        stream.write(Buffer.from(message.output.data, 'base64'));
-      });
-      socket.on('error', (error) =>
-        reject(new Fault('unavailable', `The connection failed: ${error.message}.`, { cause: error })),
-      );
-      socket.on('close', (_code, reason) => {
-        const remedy = `See it with \`muster session show ${id}\`.`;
-        reject(
-          new Fault(
-            'unavailable',
-            `The connection ended${reason.length > 0 ? `: ${reason}` : ''}; the session goes on.`,
-            { remedy },
-          ),
-        );
-      });
-    });
+    return await promise;
   } finally {
+    cli.signal.removeEventListener('abort', leave);
     stopInput();
     socket.close();
+  }
+}
+
+/**
+ * Connects this terminal with the session until it ends; resolves with the ended session. A connection that breaks is
+ * made again. Piped input is not: nobody knows how much of it has arrived.
+ */
+export async function attachSession(cli: Cli, client: Client, { session, begun }: Attaching): Promise<Session> {
+  const { id } = session;
+  const write = writeThrough(cli.terminal);
+  let position = START;
+  const heard = (message: AttachOut): Session | undefined => {
+    begun();
+    if ('end' in message) return message.end;
+    if (isPast(message.output, position)) write(message.output);
+    position = { attempt: message.output.attempt, seq: message.output.seq };
+    return undefined;
+  };
+  if (session.terminal && isTyped(cli)) await waitForStart(cli, client, id);
+  if (isTyped(cli) || !session.stdin) {
+    return patiently(cli, (alive) => {
+      const socket = open(client, id, position);
+      socket.on('open', alive);
+      return connect(cli, { session, socket, heard });
+    });
+  }
+  try {
+    return await connect(cli, { session, socket: open(client, id, position), heard });
+  } catch (thrown) {
+    const fault = Fault.from(thrown);
+    const remedy = `The session may go on, with part of its input. See it with \`muster session logs -f ${id}\`.`;
+    throw new Fault(fault.kind, fault.message, { remedy, cause: thrown });
   }
 }

@@ -22,10 +22,10 @@ export interface Call {
 export interface Client {
   readonly place: Place;
   call<T>(path: string, call?: Call): Promise<T>;
-  /** The answer as it comes, line by line. */
-  lines(path: string, call?: Call): AsyncIterable<string>;
-  /** Every item of a list, page after page. */
-  all<T>(path: string, query?: Query): Promise<T[]>;
+  /** Resolves when the answer begins; its lines come as they are sent. */
+  lines(path: string, call?: Call): Promise<AsyncIterable<string>>;
+  /** The items of a list, page after page, until there are `most`. */
+  list<T>(path: string, query?: Query, most?: number): Promise<T[]>;
 }
 
 interface ProblemBody {
@@ -35,25 +35,54 @@ interface ProblemBody {
   readonly remedy?: string;
 }
 
-async function faultOf(reply: Response): Promise<Fault> {
-  const text = await reply.text();
-  let problem: ProblemBody = {};
-  try {
-    problem = JSON.parse(text) as ProblemBody;
-  } catch {
-    // Something between us and the server answered; its text is all there is.
-  }
-  const kind = problem.kind && problem.kind in FAULTS ? (problem.kind as FaultKind) : 'unavailable';
-  return new Fault(kind, problem.detail ?? `The server answered ${reply.status}: ${text.slice(0, 200)}`, problem);
+const MOST_IN_A_PAGE = 1_000;
+
+/** What a status means where something between us and the server answered. */
+function kindOfStatus(status: number): FaultKind {
+  if (status >= 500) return 'unavailable';
+  const kinds = Object.keys(FAULTS) as FaultKind[];
+  return kinds.find((kind) => FAULTS[kind].http === status) ?? 'invalid';
 }
 
+function problemIn(text: string): ProblemBody {
+  try {
+    return JSON.parse(text) as ProblemBody;
+  } catch {
+    return {};
+  }
+}
+
+// Whoever types a command never sees the request that it makes: a place in it says nothing to them.
+const IN_REQUEST = /^(path|query|body|headers|method|request)\b|^\[/;
+
+/** What a refusal means, from its status and its text. */
+export function faultOf(status: number, text: string): Fault {
+  const { kind, detail, at, remedy } = problemIn(text);
+  const known = kind && kind in FAULTS ? (kind as FaultKind) : kindOfStatus(status);
+  return new Fault(known, detail ?? `The server answered ${status}: ${text.slice(0, 200)}`, {
+    at: at !== undefined && IN_REQUEST.test(at) ? undefined : at,
+    remedy,
+  });
+}
+
+const codeOf = (thrown: unknown): string | undefined => (thrown as { cause?: { code?: string } }).cause?.code;
+
 function unreachable(place: Place, cause: unknown): Fault {
-  const code = ((cause as { cause?: { code?: string } }).cause?.code ?? (cause as Error).message) || 'no answer';
+  const { message, cause: inner } = cause as Error;
+  const why = (codeOf(cause) ?? (inner instanceof Error ? inner.message : message)) || 'no answer';
   const remedy = 'Start it with `npm start`, or name another with --address or MUSTER_ADDRESS.';
-  return new Fault('unavailable', `No Muster server answers at ${place.address} (${place.why}): ${code}.`, {
+  return new Fault('unavailable', `No Muster server answers at ${place.address} (${place.why}): ${why}.`, {
     cause,
     remedy,
   });
+}
+
+// Broken after the connection stood: the request may have arrived.
+const MAY_HAVE_ARRIVED = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_HEADERS_TIMEOUT']);
+
+/** Whether nobody can have heard the request: there is nobody to wait for. */
+export function isNobodyThere({ cause }: Fault): boolean {
+  return cause !== undefined && !MAY_HAVE_ARRIVED.has(codeOf(cause) ?? '');
 }
 
 function urlOf(place: Place, path: string, query: Query): URL {
@@ -79,12 +108,28 @@ function requestOf({ token }: Place, { method = 'GET', body, headers, signal }: 
   };
 }
 
+/** The lines of an answer; one that breaks off is the fault of the way, and can be asked for again. */
+async function* linesOf(reply: Response): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  try {
+    for await (const chunk of reply.body ?? []) {
+      const lines = (rest + decoder.decode(chunk as Uint8Array, { stream: true })).split('\n');
+      rest = lines.pop() ?? '';
+      yield* lines;
+    }
+  } catch (cause) {
+    throw new Fault('unavailable', 'The connection to the server broke.', { cause });
+  }
+  if (rest !== '') yield rest;
+}
+
 export function openClient(place: Place, fetch: typeof globalThis.fetch): Client {
   async function send(path: string, call: Call): Promise<Response> {
     const reply = await fetch(urlOf(place, path, call.query ?? {}), requestOf(place, call)).catch((thrown) => {
-      throw call.signal?.aborted ? thrown : unreachable(place, thrown);
+      throw unreachable(place, thrown);
     });
-    if (!reply.ok) throw await faultOf(reply);
+    if (!reply.ok) throw faultOf(reply.status, await reply.text());
     return reply;
   }
 
@@ -94,27 +139,16 @@ export function openClient(place: Place, fetch: typeof globalThis.fetch): Client
       const reply = await send(path, call);
       return (reply.status === 204 ? undefined : await reply.json()) as T;
     },
-    async *lines(path, call = {}) {
-      const reply = await send(path, call);
-      const decoder = new TextDecoder();
-      let rest = '';
-      for await (const chunk of reply.body ?? []) {
-        const lines = (rest + decoder.decode(chunk as Uint8Array, { stream: true })).split('\n');
-        rest = lines.pop() ?? '';
-        yield* lines;
-      }
-      if (rest !== '') yield rest;
-    },
-    async all<T>(path: string, query: Query = {}) {
+    lines: async (path, call = {}) => linesOf(await send(path, call)),
+    async list<T>(path: string, query: Query = {}, most = Number.POSITIVE_INFINITY) {
       const items: T[] = [];
       let after: string | undefined;
       do {
-        const page = await client.call<{ items: T[]; next?: string }>(path, {
-          query: { limit: 1_000, ...query, after },
-        });
+        const limit = Math.min(MOST_IN_A_PAGE, most - items.length);
+        const page = await client.call<{ items: T[]; next?: string }>(path, { query: { ...query, limit, after } });
         items.push(...page.items);
         after = page.next;
-      } while (after !== undefined);
+      } while (after !== undefined && items.length < most);
       return items;
     },
   };

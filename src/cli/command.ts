@@ -1,17 +1,19 @@
 import { Command } from 'commander';
 import type { Fault } from '#core/fault.ts';
 import { type Client, openClient, type Place } from './client.ts';
-import { checkFormat, type Format } from './show.ts';
+import { outputOption } from './option.ts';
+import type { Format } from './show.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What every command is given. */
 export interface Cli {
   readonly terminal: Terminal;
+  /** Aborts when the command must end: at Ctrl-C, or when nobody reads its output any more. */
   readonly signal: AbortSignal;
   readonly fetch: typeof fetch;
   /** Finds the server: the option, the environment, the file that a running server leaves, the default. */
   readonly find: (options: { address?: string; token?: string }) => Place;
-  /** Calls at each Ctrl-C in place of ending the process; the returned function ends that. */
+  /** Calls at each Ctrl-C in place of ending the command; the returned function ends that. */
   onInterrupt(interrupted: () => void): () => void;
   /** What the process will end with; 0 unless a command says otherwise. */
   exitWith(code: number): void;
@@ -31,10 +33,10 @@ export function clientOf(cli: Cli, command: Command): Client {
 }
 
 export function formatOf(command: Command): Format {
-  return checkFormat(command.optsWithGlobals<{ output?: string }>().output ?? 'table');
+  return command.optsWithGlobals<{ output?: Format }>().output ?? 'table';
 }
 
 /** A command that lists or shows something, with `-o`. */
 export function showing(name: string, summary: string): Command {
-  return new Command(name).description(summary).option('-o, --output <format>', 'table, json or yaml', 'table');
+  return new Command(name).description(summary).addOption(outputOption());
 }

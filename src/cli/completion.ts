@@ -3,40 +3,97 @@ import { Fault } from '#core/fault.ts';
 import type { Cli } from './command.ts';
 import { print } from './terminal.ts';
 
-/** Every word that may follow a command, as `path: words`. */
-function wordsOf(command: Command, path: string): [string, string[]][] {
-  const names = command.commands.filter((child) => !child.name().startsWith('_')).map((child) => child.name());
-  const options = command.options.flatMap((option) => (option.long ? [option.long] : []));
-  const below = command.commands.flatMap((child) => wordsOf(child, `${path} ${child.name()}`));
-  return [[path, [...names, ...options]], ...below];
+/** What may follow a command. */
+interface Words {
+  /** As in `muster pool ls`; every alias has an entry of its own. */
+  readonly path: string;
+  readonly words: readonly string[];
 }
 
-function bashScript(program: Command): string {
-  const cases = wordsOf(program, 'muster').map(([path, words]) => `    '${path}') words='${words.join(' ')}' ;;`);
-  return `_muster() {
-  local path=muster words='' word
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do [[ $word == -* ]] || path="$path $word"; done
-  case "$path" in
-${cases.join('\n')}
+const namesOf = (command: Command): readonly string[] => [command.name(), ...command.aliases()];
+
+/** Every path of commands with the words that may follow it. */
+export function wordsOf(command: Command, path = command.name()): Words[] {
+  const names = command.commands.map((child) => child.name());
+  const options = command.options.filter(({ hidden }) => !hidden).flatMap(({ long }) => long ?? []);
+  const below = command.commands.flatMap((child) =>
+    namesOf(child).flatMap((name) => wordsOf(child, `${path} ${name}`)),
+  );
+  return [{ path, words: [...names, ...options, '--help'] }, ...below];
+}
+
+/** Options that take one of a few words. */
+function choicesOf(command: Command): Map<string, readonly string[]> {
+  const found = new Map<string, readonly string[]>();
+  for (const { long, argChoices } of command.options) if (long && argChoices) found.set(long, argChoices);
+  for (const child of command.commands) for (const [long, words] of choicesOf(child)) found.set(long, words);
+  return found;
+}
+
+/** `-o` is the only short name that people give such an option by. */
+const writtenAs = (long: string): readonly string[] => (long === '--output' ? ['-o', long] : [long]);
+
+/**
+ * Finds the longest path of commands before the cursor, then what may follow it; bash and zsh read it alike.
+ * Not called `words` and `path`: those are zsh's own.
+ */
+function findCandidates(program: Command, before: string): string {
+  const all = wordsOf(program);
+  const paths = all.map(({ path }) => `'${path}'`).join('|');
+  const words = all.map(({ path, words }) => `    '${path}') candidates='${words.join(' ')}' ;;`);
+  const choices = [...choicesOf(program)].map(
+    ([long, words]) => `    ${writtenAs(long).join('|')}) candidates='${words.join(' ')}' ;;`,
+  );
+  return `  local so_far=muster candidates='' previous='' word
+  for word in ${before}; do
+    previous=$word
+    [[ $word == -- ]] && return 1
+    case "$so_far $word" in ${paths}) so_far="$so_far $word" ;; esac
+  done
+  case "$so_far" in
+${words.join('\n')}
   esac
-  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
-}
-complete -F _muster muster`;
+  case "$previous" in
+${choices.join('\n')}
+  esac`;
 }
 
-const zshScript = (program: Command): string => `autoload -U +X bashcompinit && bashcompinit\n${bashScript(program)}`;
+const bashScript = (program: Command): string => `_muster() {
+${findCandidates(program, '"\x24{COMP_WORDS[@]:1:COMP_CWORD-1}"')}
+  COMPREPLY=($(compgen -W "$candidates" -- "$2"))
+}
+complete -o default -F _muster muster`;
+
+const zshScript = (program: Command): string => `(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
+_muster_candidates() {
+${findCandidates(program, '"$@"')}
+  compadd -- \${=candidates}
+}
+_muster() { _muster_candidates "\${(@)words[2,CURRENT-1]}" || _default }
+compdef _muster muster`;
 
 function fishScript(program: Command): string {
-  return wordsOf(program, 'muster')
-    .map(([path, words]) => {
-      const seen = path.split(' ').slice(1);
-      const condition =
-        seen.length === 0
-          ? '__fish_use_subcommand'
-          : seen.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and ');
-      return `complete -c muster -f -n '${condition}' -a '${words.join(' ')}'`;
-    })
-    .join('\n');
+  const all = wordsOf(program);
+  const cases = all.map(({ path, words }) => `        case '${path}'\n            printf '%s\\n' ${words.join(' ')}`);
+  const choices = [...choicesOf(program)].map(
+    ([long, words]) =>
+      `        case ${writtenAs(long).join(' ')}\n            printf '%s\\n' ${words.join(' ')}\n            return`,
+  );
+  return `function __muster_candidates
+    set -l before (commandline -opc)
+    switch $before[-1]
+${choices.join('\n')}
+    end
+    set -l so_far muster
+    for word in $before[2..]
+        contains -- "$so_far $word" ${all.map(({ path }) => `'${path}'`).join(' ')}; and set so_far "$so_far $word"
+    end
+    switch $so_far
+${cases.join('\n')}
+    end
+end
+complete -c muster -e
+complete -c muster -n 'not contains -- -- (commandline -opc)' -a '(__muster_candidates)'`;
 }
 
 const SCRIPTS: Readonly<Record<string, (program: Command) => string>> = {
@@ -45,17 +102,15 @@ const SCRIPTS: Readonly<Record<string, (program: Command) => string>> = {
   fish: fishScript,
 };
 
+const SHELLS = Object.keys(SCRIPTS).join(', ');
+
 export function completionCommand(cli: Cli): Command {
   return new Command('completion')
     .description('print a script for your shell: source <(muster completion bash)')
-    .argument('<shell>', Object.keys(SCRIPTS).join(', '))
+    .argument('<shell>', SHELLS)
     .action((shell: string, _options, command: Command) => {
       const script = SCRIPTS[shell];
-      if (!script) {
-        throw new Fault('unsupported', `There is no completion for ${shell}.`, {
-          remedy: `Use one of ${Object.keys(SCRIPTS).join(', ')}.`,
-        });
-      }
+      if (!script) throw new Fault('unsupported', `There is no completion for ${shell}.`, { remedy: `Use ${SHELLS}.` });
       print(cli.terminal, script(command.parent as Command));
     });
 }

@@ -1,16 +1,19 @@
 import { styleText } from 'node:util';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { Event } from '../api/wire/event.ts';
 import type { Client } from './client.ts';
 import { type Cli, clientOf, formatOf, showing } from './command.ts';
-import { patiently } from './follow.ts';
-import { type Listing, showList } from './show.ts';
+import { withExamples } from './example.ts';
+import { nounCommand } from './noun.ts';
+import { whole } from './option.ts';
+import { patiently } from './patience.ts';
+import { type Format, type Listing, moment, showList } from './show.ts';
 import { print } from './terminal.ts';
 
 const listing: Listing<Event> = {
   nothing: 'No events.',
   columns: [
-    { title: 'AT', value: (event) => event.at },
+    { title: 'AT', value: (event) => moment(event.at) },
     { title: 'KIND', value: (event) => event.kind },
     { title: 'SUBJECT', value: (event) => event.subject },
     { title: 'WHO', value: (event) => event.who },
@@ -23,46 +26,61 @@ const FOLLOW_EVERY_MS = 500;
 interface Filter {
   readonly pool?: string;
   readonly kind?: string;
-  readonly limit: string;
+  readonly subject?: string;
 }
 
-async function newest(client: Client, { pool, kind, limit }: Filter): Promise<Event[]> {
-  const page = await client.call<{ items: Event[] }>('/events', { query: { pool, kind, limit, order: 'newest' } });
-  return page.items.toReversed();
+interface ListOptions extends Filter {
+  readonly limit: number;
+  readonly follow?: boolean;
 }
 
-async function follow(cli: Cli, client: Client, filter: Filter): Promise<void> {
-  let events = await newest(client, filter);
-  let last: string | undefined;
+async function newest(client: Client, { pool, kind, subject, limit }: ListOptions): Promise<Event[]> {
+  const events = await client.list<Event>('/events', { pool, kind, subject, order: 'newest' }, limit);
+  return events.toReversed();
+}
+
+/** One event as one line; in the other formats as one document. */
+function line(event: Event, format: Format): string {
+  if (format === 'json') return JSON.stringify(event);
+  if (format === 'yaml') return `---\n${showList([event], format, listing)}`;
+  const { at, kind, subject, who, message } = event;
+  return `${styleText('dim', moment(at))}  ${styleText('bold', kind)}  ${subject}  ${styleText('dim', who)}  ${message}`;
+}
+
+async function follow(cli: Cli, client: Client, options: ListOptions & { format: Format }): Promise<void> {
+  const { pool, kind, subject, format } = options;
+  let events = await newest(client, options);
+  let after: string | undefined;
   while (!cli.signal.aborted) {
-    for (const event of events) {
-      print(
-        cli.terminal,
-        `${styleText('dim', event.at)}  ${styleText('bold', event.kind)}  ${event.subject}  ${event.message}`,
-      );
-      last = event.id;
-    }
+    for (const event of events) print(cli.terminal, line(event, format));
+    after = events.at(-1)?.id ?? after;
     await cli.terminal.clock.sleep(FOLLOW_EVERY_MS, cli.signal);
-    const query = { pool: filter.pool, kind: filter.kind, after: last, order: 'oldest', limit: 1_000 };
-    events = (await patiently(cli, () => client.call<{ items: Event[] }>('/events', { query }))).items;
+    const query = { pool, kind, subject, after, order: 'oldest', limit: 1_000 };
+    const page = await patiently(cli, () => client.call<{ items: Event[] }>('/events', { query, signal: cli.signal }));
+    events = page.items;
   }
 }
 
-export function eventCommand(cli: Cli): Command {
-  const event = new Command('event').alias('events').description('what happened, who caused it and from where');
+function listCommand(cli: Cli): Command {
+  return showing('ls', 'list events, newest last')
+    .alias('list')
+    .option('-p, --pool <name>', 'only of this pool')
+    .option('-k, --kind <kind>', 'only of this kind, for example worker.lost')
+    .option('-s, --subject <subject>', 'only about this, for example worker/NAME')
+    .option('-n, --limit <count>', 'at most this many', whole('--limit', 1), 50)
+    .option('-f, --follow', 'show new ones until Ctrl-C')
+    .action(async (options: ListOptions, command: Command) => {
+      const client = clientOf(cli, command);
+      const format = formatOf(command);
+      if (options.follow) return follow(cli, client, { ...options, format });
+      print(cli.terminal, showList(await newest(client, options), format, listing));
+    });
+}
 
-  event.addCommand(
-    showing('ls', 'list events, newest last')
-      .alias('list')
-      .option('-p, --pool <name>', 'only of this pool')
-      .option('-k, --kind <kind>', 'only of this kind, for example worker.lost')
-      .option('-n, --limit <count>', 'at most this many', '50')
-      .option('-f, --follow', 'show new ones until interrupted')
-      .action(async (options: Filter & { follow?: boolean }, command: Command) => {
-        const client = clientOf(cli, command);
-        if (options.follow) return follow(cli, client, options);
-        print(cli.terminal, showList(await newest(client, options), formatOf(command), listing));
-      }),
-  );
-  return event;
+export function eventCommand(cli: Cli): Command {
+  const event = nounCommand('event', 'what happened, who caused it and from where', [listCommand(cli)]);
+  return withExamples(event, [
+    ['muster event ls -f', 'new events until Ctrl-C'],
+    ['muster event ls -k worker.lost -n 5', 'the last five losses'],
+  ]);
 }

@@ -3,15 +3,16 @@ import { type Cli, clientOf } from './command.ts';
 import { print } from './terminal.ts';
 
 const scopeOf = (pool: string | undefined): string => (pool === undefined ? 'The fleet' : `Pool ${pool}`);
+const again = (pool: string | undefined): string => `muster thaw${pool === undefined ? '' : ` -p ${pool}`}`;
 
 export function freezeCommand(cli: Cli): Command {
   return new Command('freeze')
     .description('stop all launching, deleting and requeueing at once; running sessions go on')
     .option('-p, --pool <name>', 'only this pool')
     .option('--why <text>', 'shown to whoever wonders', 'by hand')
-    .action(async (options: { pool?: string; why: string }, command: Command) => {
-      await clientOf(cli, command).call('/freeze', { method: 'POST', body: { pool: options.pool, why: options.why } });
-      print(cli.terminal, `${scopeOf(options.pool)} is frozen. \`muster thaw\` ends it.`);
+    .action(async ({ pool, why }: { pool?: string; why: string }, command: Command) => {
+      await clientOf(cli, command).call('/freeze', { method: 'POST', body: { pool, why } });
+      print(cli.terminal, `${scopeOf(pool)} is frozen. \`${again(pool)}\` ends it.`);
     });
 }
 
@@ -19,8 +20,8 @@ export function thawCommand(cli: Cli): Command {
   return new Command('thaw')
     .description('let a frozen pool or the fleet go on')
     .option('-p, --pool <name>', 'only this pool')
-    .action(async (options: { pool?: string }, command: Command) => {
-      await clientOf(cli, command).call('/thaw', { method: 'POST', body: { pool: options.pool } });
-      print(cli.terminal, `${scopeOf(options.pool)} goes on.`);
+    .action(async ({ pool }: { pool?: string }, command: Command) => {
+      await clientOf(cli, command).call('/thaw', { method: 'POST', body: { pool } });
+      print(cli.terminal, `${scopeOf(pool)} goes on.`);
     });
 }

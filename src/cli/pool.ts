@@ -1,161 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { styleText } from 'node:util';
 import { Command } from 'commander';
 import { Fault } from '#core/fault.ts';
 import type { Plan, Pool, Why } from '../api/wire/pool.ts';
-import { type Cli, clientOf, formatOf, showing } from './command.ts';
-import { type Listing, show, showList } from './show.ts';
-import { renderFacts } from './table.ts';
-import { print, watchPicture } from './terminal.ts';
+import { type Cli, clientOf } from './command.ts';
+import { withExamples } from './example.ts';
+import { actCommand, listCommand, nounCommand, showCommand } from './noun.ts';
+import { whole } from './option.ts';
+import { planText, poolFacts, poolListing, whyText } from './pool-text.ts';
+import { print } from './terminal.ts';
 
 const path = (name: string): string => `/pools/${encodeURIComponent(name)}`;
-
-const listing: Listing<Pool> = {
-  nothing: 'No pools. Define one under `agent_pools:` in the configuration, or with `muster pool apply FILE`.',
-  columns: [
-    { title: 'NAME', value: (pool) => pool.name },
-    { title: 'PHASE', value: (pool) => (pool.frozen ? `${pool.phase}, frozen` : pool.phase) },
-    { title: 'WORKERS', value: (pool) => `${pool.workers.total}/${pool.auto_scaler.max_agents}`, align: 'right' },
-    { title: 'IDLE', value: (pool) => pool.workers.idle, align: 'right' },
-    { title: 'BUSY', value: (pool) => pool.workers.busy, align: 'right' },
-    { title: 'BOOTING', value: (pool) => pool.workers.launching + pool.workers.booting, align: 'right' },
-    { title: 'QUEUED', value: (pool) => pool.sessions.queued, align: 'right' },
-    { title: 'BACKEND', value: (pool) => pool.backends.map(({ kind }) => kind).join(', ') || 'manual' },
-    { title: 'SOURCE', value: (pool) => pool.owner.source },
-  ],
-};
-
-function poolFacts(pool: Pool): string {
-  const { auto_scaler: scaler, workers, sessions, slots } = pool;
-  return renderFacts([
-    ['Name', pool.name],
-    ['Description', pool.description],
-    ['Phase', pool.phase],
-    ['Frozen', pool.frozen && `since ${pool.frozen.at} by ${pool.frozen.by}: ${pool.frozen.why}`],
-    [
-      'Removal',
-      pool.removal && `since ${pool.removal.at}, at the latest ${pool.removal.deadline_at}: ${pool.removal.why}`,
-    ],
-    ['Source', `${pool.owner.source}, ${pool.owner.key}, version ${pool.owner.version}`],
-    [
-      'Workers',
-      `${workers.total} of at most ${scaler.max_agents}: ${workers.idle} idle, ${workers.busy} busy, ${workers.launching + workers.booting} booting, ${workers.draining + workers.deleting} going, ${workers.lost} lost`,
-    ],
-    [
-      'Slots',
-      `${slots.free} free of ${slots.total}; keeps ${scaler.min_idle_agents} to ${scaler.max_idle_agents} idle, ${scaler.idle_decay} decay`,
-    ],
-    ['Sessions', `${sessions.placed} placed, ${sessions.queued} queued`],
-    ['Backends', pool.backends.map(({ kind }) => kind).join(', ') || 'none: agents join by themselves'],
-    ['Agents prove themselves by', pool.agent_auth],
-    ['Revision', pool.revision],
-  ]);
-}
-
-function whyText(why: Why): string {
-  if (why.decisions.length === 0) return 'No decision yet.';
-  return why.decisions
-    .map((decision) => {
-      const repeats = decision.repeats ? ` (${decision.repeats + 1} times, last ${decision.last_at})` : '';
-      const facts = Object.entries(decision.facts).map(([name, value]) => `${name}=${value}`);
-      const unless = decision.unless ? `\n  ${styleText('dim', `would change: ${decision.unless}`)}` : '';
-      return `${decision.at}  ${styleText('bold', decision.did)}${repeats}\n  ${decision.why}\n  ${styleText('dim', facts.join(' '))}${unless}`;
-    })
-    .join('\n');
-}
-
-function planText(plan: Plan): string {
-  const actions = plan.actions.map((action) => `${action.do} ${action.count ?? action.worker}: ${action.why}`);
-  const again = plan.again_after ? `\nLooks again in ${plan.again_after}.` : '';
-  return `${actions.join('\n') || 'Nothing.'}\n${plan.why}\nWould change: ${plan.unless}${again}`;
-}
-
-export function poolCommand(cli: Cli): Command {
-  const pool = new Command('pool').alias('pools').description('pools of workers');
-
-  pool.addCommand(
-    showing('ls', 'list pools')
-      .alias('list')
-      .option('-w, --watch', 'show changes until interrupted')
-      .action(async (options: { watch?: boolean }, command: Command) => {
-        const client = clientOf(cli, command);
-        const draw = async (): Promise<string> =>
-          showList(await client.all<Pool>('/pools'), formatOf(command), listing);
-        if (!options.watch) return print(cli.terminal, await draw());
-        await watchPicture(cli.terminal, draw, { everyMs: 500, signal: cli.signal });
-      }),
-  );
-  pool.addCommand(
-    showing('show', 'show one pool')
-      .argument('<name>')
-      .action(async (name: string, _options, command: Command) => {
-        const found = await clientOf(cli, command).call<Pool>(path(name));
-        print(
-          cli.terminal,
-          show(found, formatOf(command), () => poolFacts(found)),
-        );
-      }),
-  );
-  pool.addCommand(
-    showing('why', 'explain the last decisions of a pool')
-      .argument('<name>')
-      .action(async (name: string, _options, command: Command) => {
-        const why = await clientOf(cli, command).call<Why>(`${path(name)}/why`);
-        print(
-          cli.terminal,
-          show(why, formatOf(command), () => whyText(why)),
-        );
-      }),
-  );
-  pool.addCommand(
-    showing('plan', 'show what the next pass would do')
-      .argument('<name>')
-      .action(async (name: string, _options, command: Command) => {
-        const plan = await clientOf(cli, command).call<Plan>(`${path(name)}/plan`);
-        print(
-          cli.terminal,
-          show(plan, formatOf(command), () => planText(plan)),
-        );
-      }),
-  );
-  for (const [verb, summary, done] of [
-    ['pause', 'stop all scaling and placing of a pool', 'paused'],
-    ['resume', 'let a paused pool go on', 'resumed'],
-  ] as const) {
-    pool.addCommand(
-      new Command(verb)
-        .description(summary)
-        .argument('<name>')
-        .action(async (name: string, _options, command: Command) => {
-          await clientOf(cli, command).call(`${path(name)}/${verb}`, { method: 'POST' });
-          print(cli.terminal, `Pool ${name} ${done}.`);
-        }),
-    );
-  }
-  pool.addCommand(applyCommand(cli));
-  pool.addCommand(
-    new Command('delete')
-      .alias('rm')
-      .description('drain and remove a pool that was defined by API')
-      .argument('<name>')
-      .action(async (name: string, _options, command: Command) => {
-        await clientOf(cli, command).call(path(name), { method: 'DELETE' });
-        print(cli.terminal, `Pool ${name} is being removed: its busy workers finish first.`);
-      }),
-  );
-  return pool;
-}
-
-function applyCommand(cli: Cli): Command {
-  return new Command('apply')
-    .description('create or change a pool from a document (YAML or JSON)')
-    .argument('<file>', 'a file, or - for stdin')
-    .action(async (file: string, _options, command: Command) => {
-      const text = readDocument(file);
-      const made = await clientOf(cli, command).call<Pool>('/pools', { method: 'POST', body: text });
-      print(cli.terminal, `Pool ${made.name} is at revision ${made.revision}.`);
-    });
-}
 
 function readDocument(file: string): string {
   try {
@@ -165,4 +19,90 @@ function readDocument(file: string): string {
       remedy: 'Check the path.',
     });
   }
+}
+
+function applyCommand(cli: Cli): Command {
+  const command = new Command('apply')
+    .description('create or change a pool from a document (YAML or JSON)')
+    .argument('<file>', 'a file, or - for stdin')
+    .action(async (file: string, _options, command: Command) => {
+      const body = readDocument(file);
+      const made = await clientOf(cli, command).call<Pool>('/pools', { method: 'POST', body });
+      print(cli.terminal, `Pool ${made.name} is at revision ${made.revision}.`);
+    });
+  return withExamples(command, [
+    ['muster pool apply gpu.yaml', 'from a file'],
+    ['echo "name: mine" | muster pool apply -', 'a manual pool, from stdin'],
+  ]);
+}
+
+function whyCommand(cli: Cli): Command {
+  return showCommand<Why, { limit: number }>(cli, {
+    name: 'why',
+    summary: 'explain the last decisions of a pool, newest first',
+    of: '<name>',
+    read: (client, name, { limit }) => client.call(`${path(name)}/why`, { query: { limit } }),
+    text: whyText,
+  }).option('-n, --limit <count>', 'so many decisions', whole('--limit', 1, 200), 10);
+}
+
+function pauseCommands(cli: Cli): Command[] {
+  const verbs = [
+    ['pause', 'launch and remove nothing in a pool, and place nothing new; its sessions run on', 'is paused'],
+    ['resume', 'let a paused pool go on', 'goes on'],
+  ] as const;
+  return verbs.map(([verb, summary, done]) =>
+    actCommand(cli, {
+      name: verb,
+      summary,
+      of: '<name>',
+      async act(client, name) {
+        await client.call(`${path(name)}/${verb}`, { method: 'POST' });
+        return `Pool ${name} ${done}.`;
+      },
+    }),
+  );
+}
+
+export function poolCommand(cli: Cli): Command {
+  const pool = nounCommand('pool', 'pools of workers', [
+    listCommand<Pool>(cli, {
+      summary: 'list pools',
+      isLively: true,
+      read: (client) => client.list('/pools'),
+      listing: () => poolListing,
+    }),
+    showCommand<Pool>(cli, {
+      name: 'show',
+      summary: 'show one pool',
+      of: '<name>',
+      read: (client, name) => client.call(path(name)),
+      text: poolFacts,
+    }),
+    whyCommand(cli),
+    showCommand<Plan>(cli, {
+      name: 'plan',
+      summary: 'show what the next pass would do',
+      of: '<name>',
+      read: (client, name) => client.call(`${path(name)}/plan`),
+      text: planText,
+    }),
+    ...pauseCommands(cli),
+    applyCommand(cli),
+    actCommand(cli, {
+      name: 'delete',
+      summary: 'drain and remove a pool that was made with `pool apply` or by API',
+      of: '<name>',
+      async act(client, name) {
+        await client.call(path(name), { method: 'DELETE' });
+        return `Pool ${name} is being removed: its busy workers finish first.`;
+      },
+    }).alias('rm'),
+  ]);
+  return withExamples(pool, [
+    ['muster pool ls -w', 'watch pools grow and shrink'],
+    ['muster pool why local', 'what it did last, and why'],
+    ['muster pool plan local', 'what it would do next'],
+    ['muster pool apply gpu.yaml', 'create or change a pool'],
+  ]);
 }

@@ -1,5 +1,6 @@
-import { Command, CommanderError } from 'commander';
+import { type Argument, Command, CommanderError, Option } from 'commander';
 import { FAULTS, Fault } from '#core/fault.ts';
+import { agentCommand } from './agent.ts';
 import type { Cli, Local } from './command.ts';
 import { completionCommand } from './completion.ts';
 import { configCommand } from './config.ts';
@@ -13,17 +14,18 @@ import { sourceCommand } from './source.ts';
 import { tokenCommand } from './token.ts';
 import { workerCommand } from './worker.ts';
 
+const serverOptions = (): Option[] => [
+  new Option('--address <url>', 'the server (MUSTER_ADDRESS)'),
+  new Option('--token <token>', 'who you are (better: MUSTER_TOKEN)'),
+];
+
 /** The command `muster`, whole. */
 export function buildProgram(cli: Cli, local: Local, version: string): Command {
   const program = new Command('muster')
     .description('One control plane for elastic compute.')
     .version(version, '-V, --version')
-    .option('--address <url>', 'the server (MUSTER_ADDRESS)')
-    .option('--token <token>', 'who you are (better: MUSTER_TOKEN)')
-    .enablePositionalOptions()
-    .showHelpAfterError('(see --help)')
-    .showSuggestionAfterError();
-
+    .enablePositionalOptions();
+  for (const option of serverOptions()) program.addOption(option);
   for (const command of [
     runCommand(cli),
     shellCommand(cli),
@@ -44,36 +46,73 @@ export function buildProgram(cli: Cli, local: Local, version: string): Command {
     completionCommand(cli),
   ]) {
     program.addCommand(command);
+    takeServerOptions(command);
   }
-  throwInsteadOfExit(program);
+  configureHelp(program);
   return program;
 }
 
-function agentCommand(cli: Cli, local: Local): Command {
-  return new Command('agent')
-    .description('run an agent: join a pool and run its sessions on this machine')
-    .option('-p, --pool <name>', 'the pool to join')
-    .option('-c, --config <file>', 'its configuration')
-    .action(async (options: { pool?: string; config?: string }) => cli.exitWith(await local.agent(options)));
+/** Whoever writes `muster pool ls --address …` means the same as with the option in front. */
+function takeServerOptions(command: Command): void {
+  if (command.commands.length === 0) for (const option of serverOptions()) command.addOption(option.hideHelp());
+  for (const child of command.commands) takeServerOptions(child);
 }
 
-// Commander would end the process itself; only main.ts does that.
-function throwInsteadOfExit(command: Command): void {
-  command.exitOverride();
-  for (const child of command.commands) throwInsteadOfExit(child);
+/** In lists of commands, options count only where they are shown. */
+function configureHelp(command: Command): void {
+  command.configureHelp({
+    subcommandTerm(child) {
+      const hasOptions = child.options.some(({ hidden }) => !hidden);
+      const names = [child.name(), ...child.aliases()].join('|');
+      return [names, ...(hasOptions ? ['[options]'] : []), ...child.registeredArguments.map(termOf)].join(' ');
+    },
+  });
+  for (const child of command.commands) configureHelp(child);
 }
 
-/** Runs one command line; answers the exit code. */
+function termOf(argument: Argument): string {
+  const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
+  return argument.required ? `<${name}>` : `[${name}]`;
+}
+
+/** Commander would write and end the process by itself; only the composition root ends it. */
+function tame(command: Command, said: { text: string }, cli: Cli): void {
+  const { terminal } = cli;
+  const path = [command.name()];
+  for (let above = command.parent; above; above = above.parent) path.unshift(above.name());
+  command
+    .exitOverride()
+    .showHelpAfterError(`  See \`${path.join(' ')} --help\`.`)
+    .configureOutput({
+      writeOut: (text) => void terminal.output.write(text),
+      writeErr: (text) => {
+        said.text += text;
+      },
+      outputError: (text, write) => write(text.replace(/^error: /, 'muster: ')),
+    });
+  for (const child of command.commands) tame(child, said, cli);
+}
+
+/** Runs one command line; answers the exit code where it failed. */
 export async function runProgram(program: Command, words: readonly string[], cli: Cli): Promise<number | undefined> {
+  const said = { text: '' };
+  tame(program, said, cli);
   try {
     await program.parseAsync(words, { from: 'user' });
     return undefined;
   } catch (thrown) {
-    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : FAULTS.invalid.exit;
-    const fault = Fault.from(thrown);
-    cli.terminal.errors.write(sayFault(fault));
-    return FAULTS[fault.kind].exit;
+    if (thrown instanceof CommanderError) return sayRefusal(thrown, said.text, cli);
+    // Whoever ends a command knows that it ended.
+    if (!cli.signal.aborted) cli.terminal.errors.write(sayFault(Fault.from(thrown)));
+    return FAULTS[Fault.from(thrown).kind].exit;
   }
+}
+
+/** Whoever names no command gets help, and that is no failure. */
+function sayRefusal({ code, exitCode }: CommanderError, text: string, { terminal }: Cli): number {
+  const isHelp = exitCode === 0 || code === 'commander.help';
+  (isHelp ? terminal.output : terminal.errors).write(text);
+  return isHelp ? 0 : FAULTS.invalid.exit;
 }
 
 /** What, where, and what to do. */

@@ -1,100 +1,78 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
+import { SESSION_PHASES } from '#core/session.ts';
 import type { Session } from '../api/wire/session.ts';
+import { attachSession } from './attach.ts';
 import type { Client } from './client.ts';
-import { type Cli, clientOf, formatOf, showing } from './command.ts';
-import { followSession, sayEnd, writeThrough } from './follow.ts';
-import { age, type Listing, show, showList } from './show.ts';
+import { type Cli, clientOf } from './command.ts';
+import { withExamples } from './example.ts';
+import { followSession, sayEnd, sessionPath, waitForEnd } from './follow.ts';
+import { actCommand, listCommand, nounCommand, showCommand } from './noun.ts';
+import { whole } from './option.ts';
+import { writeThrough } from './output.ts';
+import { ageOf, type Listing, moment } from './show.ts';
 import { renderFacts } from './table.ts';
-import { print, watchPicture } from './terminal.ts';
+import { remark } from './terminal.ts';
 
-const path = (id: string): string => `/sessions/${encodeURIComponent(id)}`;
+const LONGEST_COMMAND = 60;
 
-function listing(nowMs: number): Listing<Session> {
-  return {
-    nothing: 'No sessions. Start one with `muster run -- COMMAND`.',
-    columns: [
-      { title: 'ID', value: (session) => session.id },
-      { title: 'POOL', value: (session) => session.pool },
-      { title: 'PHASE', value: (session) => session.end?.how ?? session.phase },
-      { title: 'EXIT', value: (session) => session.end?.exit_code, align: 'right' },
-      { title: 'AGE', value: (session) => age(Date.parse(session.accepted_at), nowMs), align: 'right' },
-      { title: 'WORKER', value: (session) => session.worker },
-      { title: 'COMMAND', value: (session) => session.command.join(' ').slice(0, 60) },
-    ],
-  };
+function commandOf({ command }: Session): string {
+  const text = command.join(' ').replace(/\s+/g, ' ');
+  return text.length > LONGEST_COMMAND ? `${text.slice(0, LONGEST_COMMAND - 1)}…` : text;
 }
 
+const listing = (nowMs: number): Listing<Session> => ({
+  nothing: 'No sessions. Start one with `muster run -- COMMAND`.',
+  columns: [
+    { title: 'ID', value: (session) => session.id },
+    { title: 'POOL', value: (session) => session.pool },
+    { title: 'PHASE', value: (session) => session.end?.how ?? session.phase },
+    { title: 'EXIT', value: (session) => session.end?.exit_code, align: 'right' },
+    { title: 'AGE', value: (session) => ageOf(session.accepted_at, nowMs), align: 'right' },
+    { title: 'WORKER', value: (session) => session.worker },
+    { title: 'COMMAND', value: commandOf },
+  ],
+});
+
 function sessionFacts(session: Session): string {
+  const { end, kill, started_at: startedAt } = session;
   return renderFacts([
     ['Id', session.id],
     ['Pool', session.pool],
     ['Phase', session.phase],
     ['Command', session.command.join(' ')],
-    ['Accepted', `${session.accepted_at} by ${session.by}`],
+    ['Directory', session.cwd],
+    ['Variables', session.env_names.join(', ')],
+    ['Labels', Object.entries(session.labels).flat().length > 0 ? JSON.stringify(session.labels) : undefined],
+    ['Priority', session.priority],
+    ['Timeout', session.timeout],
+    ['Accepted', `${moment(session.accepted_at)} by ${session.by}`],
     ['Worker', session.worker],
-    ['Started', session.started_at],
-    ['Attempt', session.attempt],
-    ['Killed', session.kill && `${session.kill.at} by ${session.kill.by}`],
-    ['Ended', session.end && `${session.end.at}, ${session.end.how}, exit code ${session.end.exit_code}`],
-    ['Message', session.end?.message],
+    ['Started', startedAt && moment(startedAt)],
+    ['Attempt', `${session.attempt}, retries ${session.retries}`],
+    ['Killed', kill && `${moment(kill.at)} by ${kill.by}${kill.force ? ', by force' : ''}`],
+    ['Ended', end && `${moment(end.at)}, ${end.how}, exit code ${end.exit_code}`],
+    ['Message', end?.message],
   ]);
 }
 
-async function listSessions(
-  client: Client,
-  options: { pool?: string; all?: boolean; limit: string },
-): Promise<Session[]> {
-  if (options.all) return client.all<Session>('/sessions', { pool: options.pool });
-  const page = await client.call<{ items: Session[] }>('/sessions', {
-    query: { pool: options.pool, limit: options.limit },
-  });
-  return page.items;
+interface ListOptions {
+  readonly pool?: string;
+  readonly phase?: string;
+  readonly all?: boolean;
+  readonly limit: number;
 }
 
-export function sessionCommand(cli: Cli): Command {
-  const session = new Command('session').alias('sessions').description('commands that run, wait or have run');
+const readList = (client: Client, { pool, phase, all, limit }: ListOptions): Promise<Session[]> =>
+  client.list('/sessions', { pool, phase }, all ? undefined : limit);
 
-  session.addCommand(
-    showing('ls', 'list sessions, live ones first')
-      .alias('list')
-      .option('-p, --pool <name>', 'only of this pool')
-      .option('-n, --limit <count>', 'at most this many', '50')
-      .option('-a, --all', 'every session that is still remembered')
-      .option('-w, --watch', 'show changes until interrupted')
-      .action(async (options: { pool?: string; all?: boolean; limit: string; watch?: boolean }, command: Command) => {
-        const client = clientOf(cli, command);
-        const draw = async (): Promise<string> =>
-          showList(await listSessions(client, options), formatOf(command), listing(cli.terminal.clock.now()));
-        if (!options.watch) return print(cli.terminal, await draw());
-        await watchPicture(cli.terminal, draw, { everyMs: 500, signal: cli.signal });
-      }),
-  );
-  session.addCommand(
-    showing('show', 'show one session')
-      .argument('<id>')
-      .action(async (id: string, _options, command: Command) => {
-        const found = await clientOf(cli, command).call<Session>(path(id));
-        print(
-          cli.terminal,
-          show(found, formatOf(command), () => sessionFacts(found)),
-        );
-      }),
-  );
-  session.addCommand(logsCommand(cli));
-  session.addCommand(
-    new Command('kill')
-      .description('end a session: a polite signal, then a deadly one after its grace')
-      .argument('<id>')
-      .option('-f, --force', 'the deadly signal at once')
-      .action(async (id: string, options: { force?: boolean }, command: Command) => {
-        await clientOf(cli, command).call(`${path(id)}/kill`, {
-          method: 'POST',
-          body: { force: options.force ?? false },
-        });
-        print(cli.terminal, `Session ${id} is being ended.`);
-      }),
-  );
-  return session;
+function tellEnd({ terminal }: Cli, session: Session): void {
+  const said = sayEnd(session);
+  if (said) remark(terminal, `session ${session.id}: ${said}`);
+}
+
+function finish(cli: Cli, session: Session): void {
+  tellEnd(cli, session);
+  cli.exitWith(session.end?.exit_code ?? 1);
 }
 
 function logsCommand(cli: Cli): Command {
@@ -104,13 +82,69 @@ function logsCommand(cli: Cli): Command {
     .option('-f, --follow', 'until it has ended')
     .action(async (id: string, options: { follow?: boolean }, command: Command) => {
       const client = clientOf(cli, command);
-      const write = writeThrough(cli);
-      if (options.follow) {
-        const ended = await followSession(cli, client, { id, write });
-        const said = sayEnd(ended);
-        if (said) cli.terminal.errors.write(`muster: ${said}\n`);
-        return;
-      }
-      for await (const line of client.lines(`${path(id)}/output`)) if (line !== '') write(JSON.parse(line));
+      const write = writeThrough(cli.terminal);
+      if (options.follow) return tellEnd(cli, await followSession(cli, client, { id, write }));
+      const lines = await client.lines(`${sessionPath(id)}/output`, { signal: cli.signal });
+      for await (const line of lines) if (line !== '') write(JSON.parse(line));
     });
+}
+
+function waitCommand(cli: Cli): Command {
+  return new Command('wait')
+    .description('wait until a session has ended; its exit code is ours')
+    .argument('<id>')
+    .action(async (id: string, _options, command: Command) =>
+      finish(cli, await waitForEnd(cli, clientOf(cli, command), id)),
+    );
+}
+
+function attachCommand(cli: Cli): Command {
+  return new Command('attach')
+    .description('join our terminal with a session that runs; its exit code is ours')
+    .argument('<id>')
+    .action(async (id: string, _options, command: Command) => {
+      const client = clientOf(cli, command);
+      const session = await client.call<Session>(sessionPath(id));
+      finish(cli, await attachSession(cli, client, { session, begun() {} }));
+    });
+}
+
+export function sessionCommand(cli: Cli): Command {
+  const session = nounCommand('session', 'commands that run, wait or have run', [
+    listCommand<Session, ListOptions>(cli, {
+      summary: 'list sessions, newest first',
+      isLively: true,
+      read: readList,
+      listing,
+    })
+      .option('-p, --pool <name>', 'only of this pool')
+      .addOption(new Option('--phase <phase>', 'only in this phase').choices(SESSION_PHASES))
+      .option('-n, --limit <count>', 'at most this many', whole('--limit', 1), 50)
+      .option('-a, --all', 'every session that is still remembered'),
+    showCommand<Session>(cli, {
+      name: 'show',
+      summary: 'show one session',
+      of: '<id>',
+      read: (client, id) => client.call(sessionPath(id)),
+      text: sessionFacts,
+    }),
+    logsCommand(cli),
+    waitCommand(cli),
+    attachCommand(cli),
+    actCommand<{ force?: boolean }>(cli, {
+      name: 'kill',
+      summary: 'end a session: a polite signal, then a deadly one after its grace',
+      of: '<id>',
+      async act(client, id, { force = false }) {
+        await client.call(`${sessionPath(id)}/kill`, { method: 'POST', body: { force } });
+        return `Session ${id} is being ended.`;
+      },
+    }).option('-f, --force', 'the deadly signal at once'),
+  ]);
+  return withExamples(session, [
+    ['muster session ls --phase queued', 'what waits for a worker'],
+    ['muster session logs -f ID', 'its output until it has ended'],
+    ['muster session wait ID', 'ends with its exit code'],
+    ['muster session kill ID', 'ends it'],
+  ]);
 }

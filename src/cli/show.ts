@@ -1,16 +1,8 @@
 import { stringify } from 'yaml';
-import { Fault } from '#core/fault.ts';
 import { type Column, renderTable } from './table.ts';
 
 export const FORMATS = ['table', 'json', 'yaml'] as const;
 export type Format = (typeof FORMATS)[number];
-
-export function checkFormat(text: string): Format {
-  const format = FORMATS.find((known) => known === text);
-  if (!format)
-    throw new Fault('invalid', `"${text}" is not an output format.`, { remedy: 'Use -o table, json or yaml.' });
-  return format;
-}
 
 /** Anything in the format asked for; `table` is how people see it. */
 export function show(value: unknown, format: Format, table: () => string): string {
@@ -41,3 +33,10 @@ export function age(fromMs: number | undefined, nowMs: number): string {
   for (const [size, unit] of UNITS) if (seconds >= 2 * size) return `${Math.floor(seconds / size)}${unit}`;
   return `${seconds}s`;
 }
+
+/** The same of a moment as the API writes it. */
+export const ageOf = (time: string | undefined, nowMs: number): string =>
+  age(time === undefined ? undefined : Date.parse(time), nowMs);
+
+/** A moment as people read it: to the second, in UTC. */
+export const moment = (time: string): string => time.replace('T', ' ').replace(/\.\d+Z$/, 'Z');

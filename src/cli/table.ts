@@ -20,7 +20,7 @@ export function renderTable<T>(rows: readonly T[], columns: readonly Column<T>[]
     return n === columns.length - 1 ? text : text + gap;
   };
   const header = columns.map(({ title }, n) => pad(title, n)).join('  ');
-  return [styleText('bold', header), ...cells.map((line) => line.map(pad).join('  '))].join('\n');
+  return [styleText('bold', header), ...cells.map((line) => line.map(pad).join('  ').trimEnd())].join('\n');
 }
 
 /** Label and value, one a line; values that are absent are left out. */

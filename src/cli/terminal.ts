@@ -1,3 +1,4 @@
+import type { WriteStream } from 'node:tty';
 import type { Clock } from '#core/clock.ts';
 
 /** What a command may use of the terminal it runs in. */
@@ -10,46 +11,60 @@ export interface Terminal {
 
 export const isInteractive = (stream: unknown): boolean => (stream as { isTTY?: boolean }).isTTY === true;
 
+/** How much the terminal shows; what most have, where there is none. */
+export function sizeOf({ output }: Terminal): { columns: number; rows: number } {
+  const { columns, rows } = output as unknown as Partial<WriteStream>;
+  return { columns: columns || 80, rows: rows || 24 };
+}
+
 export function print(terminal: Terminal, text: string): void {
   terminal.output.write(`${text}\n`);
 }
 
-/** A line that is replaced while something takes long; silent where nobody watches. */
-export function startProgress(terminal: Terminal, text: () => string): () => void {
-  if (!isInteractive(terminal.errors)) return () => {};
-  let shown = false;
+/** A remark of ours, apart from what was asked for. */
+export function remark(terminal: Terminal, text: string): void {
+  terminal.errors.write(`muster: ${text}\n`);
+}
+
+/** A line that is replaced while something takes long. */
+export interface Progress {
+  /** Makes room for other output; the line comes back by itself. */
+  hide(): void;
+  stop(): void;
+}
+
+const DRAW_EVERY_MS = 500;
+const CLEAR = '\r\u001b[2K';
+
+/** Silent where nobody watches, and for the first second: a line that flashes by only disturbs. */
+export function openProgress(terminal: Terminal, text: () => string): Progress {
+  if (!isInteractive(terminal.errors)) return { hide() {}, stop() {} };
+  let isShown = false;
   let cancel = (): void => {};
   const startedMs = terminal.clock.monotonic();
+  const hide = (): void => {
+    if (isShown) terminal.errors.write(CLEAR);
+    isShown = false;
+  };
   const draw = (): void => {
     const seconds = Math.round((terminal.clock.monotonic() - startedMs) / 1_000);
-    // Quick answers need no progress; a line that flashes by only disturbs.
     if (seconds >= 1) {
-      terminal.errors.write(`\r\u001b[2K${text()} (${seconds}s)`);
-      shown = true;
+      terminal.errors.write(`${CLEAR}${text()} (${seconds}s)`);
+      isShown = true;
     }
-    cancel = terminal.clock.alarm(500, draw);
+    cancel = terminal.clock.alarm(DRAW_EVERY_MS, draw);
   };
   draw();
-  return () => {
-    cancel();
-    if (shown) terminal.errors.write('\r\u001b[2K');
+  return {
+    hide,
+    stop() {
+      cancel();
+      hide();
+    },
   };
 }
 
-/** Shows the newest picture until the signal aborts: in place on a terminal, one below the other elsewhere. */
-export async function watchPicture(
-  terminal: Terminal,
-  draw: () => Promise<string>,
-  { everyMs, signal }: { readonly everyMs: number; readonly signal: AbortSignal },
-): Promise<void> {
-  let last = '';
-  while (!signal.aborted) {
-    const picture = await draw();
-    if (picture !== last) {
-      const clear = isInteractive(terminal.output) ? '\u001b[H\u001b[2J' : '';
-      terminal.output.write(`${clear}${picture}\n`);
-      last = picture;
-    }
-    await terminal.clock.sleep(everyMs, signal);
-  }
+/** Progress of something that writes nothing else; the returned function ends it. */
+export function startProgress(terminal: Terminal, text: () => string): () => void {
+  return openProgress(terminal, text).stop;
 }

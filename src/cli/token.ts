@@ -1,8 +1,13 @@
-import { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { ROLES } from '#core/access.ts';
 import { Fault } from '#core/fault.ts';
 import type { NewToken, Token } from '../api/wire/token.ts';
+import { certificateCommand } from './certificate.ts';
 import { type Cli, clientOf, formatOf, showing } from './command.ts';
-import { type Listing, show, showList } from './show.ts';
+import { withExamples } from './example.ts';
+import { actCommand, listCommand, nounCommand } from './noun.ts';
+import { span } from './option.ts';
+import { type Listing, moment, show } from './show.ts';
 import { print } from './terminal.ts';
 
 const listing: Listing<Token> = {
@@ -11,8 +16,8 @@ const listing: Listing<Token> = {
     { title: 'ID', value: (token) => token.id },
     { title: 'NAME', value: (token) => token.name },
     { title: 'FOR', value: (token) => token.role ?? `joining ${token.join}` },
-    { title: 'CREATED', value: (token) => token.created_at },
-    { title: 'EXPIRES', value: (token) => (token.expired ? 'expired' : token.expires_at) },
+    { title: 'CREATED', value: (token) => moment(token.created_at) },
+    { title: 'EXPIRES', value: ({ expired, expires_at: at }) => (expired ? 'expired' : at && moment(at)) },
   ],
 };
 
@@ -23,49 +28,58 @@ interface CreateOptions {
   readonly expires?: string;
 }
 
-export function tokenCommand(cli: Cli): Command {
-  const token = new Command('token').alias('tokens').description('who may use the API, and which agents may join');
+function bodyOf({ role, join, name, expires }: CreateOptions): object {
+  if ((role === undefined) === (join === undefined)) {
+    throw new Fault('invalid', 'A token is for a role or for joining a pool.', {
+      remedy: 'Give either --role or --join.',
+    });
+  }
+  return {
+    name: name ?? role ?? `join ${join}`,
+    ...(role === undefined ? { join } : { role }),
+    ...(expires !== undefined && { expires_in: expires }),
+  };
+}
 
-  token.addCommand(
-    showing('create', 'make a token; it is shown this once')
-      .option('-r, --role <role>', 'viewer, operator or admin')
-      .option('-j, --join <pool>', 'let agents join this pool')
-      .option('-n, --name <name>', 'what it is for')
-      .option('--expires <duration>', 'good for this long, for example 720h')
-      .action(async (options: CreateOptions, command: Command) => {
-        if ((options.role === undefined) === (options.join === undefined)) {
-          throw new Fault('invalid', 'A token is for a role or for joining a pool.', {
-            remedy: 'Give either --role or --join.',
-          });
-        }
-        const body = {
-          name: options.name ?? options.role ?? `join ${options.join}`,
-          ...(options.role === undefined ? { join: options.join } : { role: options.role }),
-          ...(options.expires === undefined ? {} : { expires_in: options.expires }),
-        };
-        const made = await clientOf(cli, command).call<NewToken>('/tokens', { method: 'POST', body });
-        print(
-          cli.terminal,
-          show(made, formatOf(command), () => made.token),
-        );
-      }),
-  );
-  token.addCommand(
-    showing('ls', 'list tokens')
-      .alias('list')
-      .action(async (_options, command: Command) => {
-        print(cli.terminal, showList(await clientOf(cli, command).all<Token>('/tokens'), formatOf(command), listing));
-      }),
-  );
-  token.addCommand(
-    new Command('revoke')
-      .alias('rm')
-      .description('make a token worthless')
-      .argument('<id>')
-      .action(async (id: string, _options, command: Command) => {
-        await clientOf(cli, command).call(`/tokens/${encodeURIComponent(id)}`, { method: 'DELETE' });
-        print(cli.terminal, `Token ${id} is worthless now.`);
-      }),
-  );
-  return token;
+function createCommand(cli: Cli): Command {
+  return showing('create', 'make a token; it is shown this once')
+    .addOption(new Option('-r, --role <role>', 'for the API, with this role').choices(ROLES))
+    .option('-j, --join <pool>', 'let agents join this pool')
+    .option('-n, --name <name>', 'what it is for')
+    .option('--expires <duration>', 'good for this long, for example 720h', span('--expires'))
+    .action(async (options: CreateOptions, command: Command) => {
+      const call = { method: 'POST', body: bodyOf(options) } as const;
+      const made = await clientOf(cli, command).call<NewToken>('/tokens', call);
+      print(
+        cli.terminal,
+        show(made, formatOf(command), () => made.token),
+      );
+    });
+}
+
+export function tokenCommand(cli: Cli): Command {
+  const token = nounCommand('token', 'who may use the API, and which agents may join', [
+    createCommand(cli),
+    listCommand<Token>(cli, {
+      summary: 'list tokens; their texts are kept nowhere',
+      read: (client) => client.list('/tokens'),
+      listing: () => listing,
+    }),
+    actCommand(cli, {
+      name: 'revoke',
+      summary: 'make a token worthless',
+      of: '<id>',
+      async act(client, id) {
+        await client.call(`/tokens/${encodeURIComponent(id)}`, { method: 'DELETE' });
+        return `Token ${id} is worthless now.`;
+      },
+    }).alias('rm'),
+    certificateCommand(cli),
+  ]);
+  return withExamples(token, [
+    ['muster token create --role viewer --name grafana', 'may look, not touch'],
+    ['muster token create --role operator --expires 8h', 'for a day of work'],
+    ['muster token create --join edge', 'agents with it may join the pool edge'],
+    ['muster token revoke ID', 'ends a token'],
+  ]);
 }

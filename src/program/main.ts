@@ -109,9 +109,6 @@ function withOwnInterrupts(local: Local, cli: Cli): Local {
   };
 }
 
-// What Ctrl-C leaves behind, as a shell counts it.
-const INTERRUPTED = 130;
-
 /** To a pipe Node writes in the background: what is still on its way would be lost with the process. */
 function flushed(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
@@ -129,5 +126,7 @@ export async function main(words: readonly string[]): Promise<void> {
   const cli = openCli(environment, ending);
   const local = withOwnInterrupts(localPart(environment), cli);
   const failure = await runProgram(buildProgram(cli, local, readVersion()), words, cli);
+  await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
+  if (ending.code !== BROKEN_PIPE) await Promise.all([process.stdout, process.stderr].map(flushed));
   process.exit(ending.code ?? failure ?? cli.exitCode());
 }

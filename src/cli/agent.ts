@@ -1,0 +1,12 @@
+import { Command } from 'commander';
+import type { Cli, Local } from './command.ts';
+import { withExamples } from './example.ts';
+
+export function agentCommand(cli: Cli, local: Local): Command {
+  const command = new Command('agent')
+    .description('run an agent: join a pool and run its sessions on this machine')
+    .option('-p, --pool <name>', 'the pool to join')
+    .option('-c, --config <file>', 'its configuration')
+    .action(async (options: { pool?: string; config?: string }) => cli.exitWith(await local.agent(options)));
+  return withExamples(command, [['muster agent --pool edge --config agent.yaml', 'joins the pool edge']]);
+}

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { Fault } from '#core/fault.ts';
+import { type Client, isNobodyThere, openClient } from './client.ts';
+import { type Answer, broken, openScene, pieces, raw, refusal } from './testing.ts';
+
+function clientOf(answer: Answer): { client: Client; scene: ReturnType<typeof openScene> } {
+  const scene = openScene(answer);
+  return { client: openClient(scene.cli.find({}), scene.cli.fetch), scene };
+}
+
+const faultOf = (thrown: Promise<unknown>): Promise<Fault> =>
+  thrown.then(
+    () => new Fault('internal', 'It did not fail.'),
+    (fault) => fault as Fault,
+  );
+
+describe('the client', () => {
+  it('sends its token, its query and its body', async () => {
+    const { client, scene } = clientOf(() => ({ ok: true }));
+
+    await client.call('/freeze', { method: 'POST', query: { a: 1, b: undefined }, body: { why: 'test' } });
+
+    const [asked] = scene.asked;
+    expect(asked).toMatchObject({ method: 'POST', path: '/freeze', query: { a: '1' }, body: { why: 'test' } });
+    expect(asked?.headers.get('authorization')).toBe('Bearer secret');
+    expect(asked?.headers.get('content-type')).toBe('application/json');
+  });
+
+  it('reads every page of a list, and no more than was asked for', async () => {
+    const { client, scene } = clientOf(({ query }) => {
+      const from = Number(query.after ?? 0);
+      const items = Array.from({ length: Math.min(Number(query.limit), 1_000) }, (_, n) => from + n);
+      return { items, next: from < 2_000 ? String(from + items.length) : undefined };
+    });
+
+    expect(await client.list('/pools')).toHaveLength(3_000);
+    expect(await client.list('/pools', {}, 1_200)).toHaveLength(1_200);
+    expect(scene.asked.map(({ query }) => query.limit)).toEqual(['1000', '1000', '1000', '1000', '200']);
+  });
+
+  it('tells a refusal as the fault that it is, without places in a request that nobody has seen', async () => {
+    const problem = { kind: 'missing', detail: 'There is no pool x.', at: 'path.pool', remedy: 'See the list.' };
+    const { client } = clientOf(() => refusal(404, problem));
+
+    const fault = await faultOf(client.call('/pools/x'));
+
+    expect(fault).toMatchObject({ kind: 'missing', message: 'There is no pool x.', at: undefined });
+    expect(fault.remedy).toBe('See the list.');
+  });
+
+  it('keeps places in a document', async () => {
+    const { client } = clientOf(() => refusal(422, { kind: 'invalid', detail: 'Unknown key.', at: 'line 3' }));
+
+    expect((await faultOf(client.call('/pools'))).at).toBe('line 3');
+  });
+
+  it.each([
+    [401, 'unauthenticated'],
+    [404, 'missing'],
+    [418, 'invalid'],
+    [502, 'unavailable'],
+  ])('takes a bare %d, as a proxy answers it, for %s', async (status, kind) => {
+    const { client } = clientOf(() => raw('<html>', { status }));
+
+    expect((await faultOf(client.call('/pools'))).kind).toBe(kind);
+  });
+
+  it('says where it looked when nobody answers', async () => {
+    const { client } = clientOf(() => broken('ECONNREFUSED'));
+
+    const fault = await faultOf(client.call('/pools'));
+
+    expect(fault.message).toBe('No Muster server answers at http://server (given): ECONNREFUSED.');
+    expect(isNobodyThere(fault)).toBe(true);
+    expect(isNobodyThere(await faultOf(clientOf(() => broken('ECONNRESET')).client.call('/x')))).toBe(false);
+  });
+
+  it('reads lines across pieces, and a break in them is one that may pass', async () => {
+    const { client } = clientOf(() => raw(pieces(['on', 'e\ntw', 'o\n', 'half'], { breaks: true })));
+    const read: string[] = [];
+
+    const fault = await faultOf(
+      (async () => {
+        for await (const line of await client.lines('/x')) read.push(line);
+      })(),
+    );
+
+    expect(read).toEqual(['one', 'two']);
+    expect(fault.kind).toBe('unavailable');
+  });
+});

@@ -1,0 +1,33 @@
+import { execFileSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { openScene } from './testing.ts';
+
+/** What bash offers for the last of these words. */
+async function offered(...words: string[]): Promise<string[]> {
+  const { muster, output } = openScene(() => ({}));
+  await muster('completion', 'bash');
+  const script = `${output()}
+COMP_WORDS=(muster "$@")
+COMP_CWORD=$#
+_muster muster "\${COMP_WORDS[COMP_CWORD]}" ''
+printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const answer = execFileSync('bash', ['-c', script, 'bash', ...words], { encoding: 'utf8' });
+  return answer.split('\n').filter(Boolean);
+}
+
+test.each([
+  [['sess'], ['session']],
+  [['pools', 'l'], ['ls']],
+  [
+    ['pool', 'ls', '-o', ''],
+    ['table', 'json', 'yaml'],
+  ],
+  [
+    ['run', '-p', 'pool', '--t'],
+    ['--timeout', '--tty'],
+  ],
+  [['token', 'create', '--role', 'v'], ['viewer']],
+  [['run', '--', 'sess'], []],
+])('bash completes %j', async (words, candidates) => {
+  expect(await offered(...words)).toEqual(candidates);
+});

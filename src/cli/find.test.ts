@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { findServer, SERVER_FILE, TOKEN_FILE } from './find.ts';
+
+let dataDir: string;
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'muster-find-'));
+});
+afterEach(() => rmSync(dataDir, { recursive: true }));
+
+const nothing = { address: undefined, token: undefined };
+
+test('an option beats the environment, which beats the files of a running server', () => {
+  writeFileSync(join(dataDir, SERVER_FILE), '{"http":"http://127.0.0.1:9000"}');
+  writeFileSync(join(dataDir, TOKEN_FILE), 'from-file\n');
+  const environment = { address: 'http://from-env', token: 'from-env', dataDir };
+
+  const byOption = findServer({ address: 'http://asked', token: 'asked' }, environment);
+  const byEnvironment = findServer({}, environment);
+  const byFile = findServer({}, { ...nothing, dataDir });
+
+  expect([byOption.address, byOption.token]).toEqual(['http://asked', 'asked']);
+  expect([byEnvironment.address, byEnvironment.token]).toEqual(['http://from-env', 'from-env']);
+  expect([byFile.address, byFile.token]).toEqual(['http://127.0.0.1:9000', 'from-file']);
+  expect(byFile.why).toContain(SERVER_FILE);
+});
+
+test('without anything it is the default; a file that says nothing counts as none', () => {
+  writeFileSync(join(dataDir, SERVER_FILE), 'half a fi');
+
+  expect(findServer({}, { ...nothing, dataDir })).toMatchObject({ address: 'http://127.0.0.1:8081', token: undefined });
+});
+
+test('an address may be written without its scheme', () => {
+  expect(findServer({ address: '127.0.0.1:9000' }, { ...nothing, dataDir }).address).toBe('http://127.0.0.1:9000');
+});

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import type { Event } from '../api/wire/event.ts';
+import { broken, ended, openScene } from './testing.ts';
+import { cutTo } from './watch.ts';
+
+const sessions = (count: number) => Array.from({ length: count }, (_, n) => ended({ id: `s${n}` }));
+
+describe('lists', () => {
+  it('are tables, JSON or YAML', async () => {
+    const { muster, output } = openScene(() => ({ items: sessions(1) }));
+
+    await muster('session', 'ls');
+    await muster('session', 'ls', '-o', 'json');
+    await muster('session', 'list', '-o', 'yaml');
+
+    expect(output()).toMatch(/^ID\s+POOL\s+PHASE.*\ns0\s+local\s+exited\s+0 /);
+    expect(output()).toContain('"id": "s0"');
+    expect(output()).toContain('- id: s0');
+  });
+
+  it('ask for as much as was wanted, and filter at the server', async () => {
+    const { muster, asked } = openScene(() => ({ items: [] }));
+
+    await muster('session', 'ls', '-p', 'gpu', '--phase', 'queued', '-n', '3');
+    await muster('worker', 'ls', '--phase', 'lost');
+
+    expect(asked.map(({ path, query }) => [path, query])).toEqual([
+      ['/sessions', { pool: 'gpu', phase: 'queued', limit: '3' }],
+      ['/workers', { phase: 'lost', limit: '1000' }],
+    ]);
+  });
+
+  it('with -w show changes in place, no more than the screen holds, until Ctrl-C', async () => {
+    let count = 2;
+    const { muster, clock, interrupt, screen } = openScene(() => ({ items: sessions(count) }), { isTTY: true });
+
+    const over = muster('session', 'ls', '-w');
+    await clock.advance(100);
+    expect(screen().startsWith('\u001b[H\u001b[2J')).toBe(true);
+    count = 30;
+    await clock.advance(600);
+    interrupt();
+    await over;
+
+    const last = screen().split('\u001b[H').at(-1) ?? '';
+    expect(last.split('\n')).toHaveLength(10);
+    expect(last).toContain('… and 23 more');
+    expect(Math.max(...last.split('\n').map((line) => [...line].length))).toBeLessThanOrEqual(70);
+  });
+
+  it('with -w outlast a server that is away, but not one that was never there', async () => {
+    let isAway = false;
+    const { muster, clock, interrupt, output } = openScene(() => (isAway ? broken('ECONNREFUSED') : { items: [] }));
+    const over = muster('pool', 'ls', '-w');
+    await clock.advance(100);
+    isAway = true;
+    await clock.advance(20_000);
+    interrupt();
+    await over;
+
+    expect(output()).toContain('No pools.');
+    expect(await openScene(() => broken('ECONNREFUSED')).muster('pool', 'ls', '-w')).toBe(9);
+  });
+});
+
+describe('cutting a line', () => {
+  it('counts what is seen, and keeps the colours whole', () => {
+    expect(cutTo('\u001b[1mNAME\u001b[22m  PHASE', 6)).toBe('\u001b[1mNAME\u001b[22m  ');
+    expect(cutTo('größer', 4)).toBe('größ');
+  });
+});
+
+describe('event ls', () => {
+  const event = (id: string): Event => ({
+    id,
+    at: '2026-01-01T00:00:00.000Z',
+    kind: 'worker.lost',
+    subject: 'worker/m-1',
+    who: 'muster',
+    from: 'itself',
+    message: `Event ${id}.`,
+  });
+
+  it('lists the newest last', async () => {
+    const { muster, asked, output } = openScene(() => ({ items: [event('e2'), event('e1')] }));
+
+    await muster('event', 'ls', '-n', '2', '-k', 'worker.lost');
+
+    expect(output().match(/Event e\d/g)).toEqual(['Event e1', 'Event e2']);
+    expect(asked[0]?.query).toEqual({ kind: 'worker.lost', order: 'newest', limit: '2' });
+  });
+
+  it('with -f goes on after the last one it has shown', async () => {
+    const pages = [[event('e2'), event('e1')], [], [event('e3')], []];
+    const { muster, clock, asked, output, interrupt } = openScene(() => ({ items: pages.shift() ?? [] }));
+
+    const over = muster('event', 'ls', '-f', '-o', 'json');
+    await clock.advance(2_000);
+    interrupt();
+    await over;
+
+    expect(
+      output()
+        .trim()
+        .split('\n')
+        .map((text) => (JSON.parse(text) as Event).id),
+    ).toEqual(['e1', 'e2', 'e3']);
+    expect(asked.slice(1, 5).map(({ query }) => [query.order, query.after])).toEqual([
+      ['oldest', 'e2'],
+      ['oldest', 'e2'],
+      ['oldest', 'e3'],
+      ['oldest', 'e3'],
+    ]);
+  });
+});

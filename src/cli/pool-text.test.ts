@@ -1,0 +1,59 @@
+import { stripVTControlCharacters } from 'node:util';
+import { expect, test } from 'vitest';
+import type { Decision, Why } from '../api/wire/pool.ts';
+import { foldDecisions, planText, whyText } from './pool-text.ts';
+
+const decision = (second: number, did: string, over: Partial<Decision> = {}): Decision => ({
+  id: `d${second}`,
+  at: `2026-01-01T00:00:${String(second).padStart(2, '0')}.500Z`,
+  did,
+  why: `Because of ${did}.`,
+  facts: { queued: 0, idle: 1, is_ready: true, is_frozen: false },
+  ...over,
+});
+
+const why = (...decisions: Decision[]): Why => ({ pool: 'gpu', phase: 'active', decisions });
+
+test('equal neighbours are one, with how often', () => {
+  const runs = foldDecisions([
+    decision(9, 'launch 1', { repeats: 2 }),
+    decision(8, 'launch 1'),
+    decision(7, 'nothing'),
+  ]);
+
+  expect(runs.map(({ newest, times }) => [newest.id, times])).toEqual([
+    ['d9', 4],
+    ['d7', 1],
+  ]);
+});
+
+test('why shows the newest decision whole and the others in a line each', () => {
+  const newest = decision(9, 'nothing', { unless: 'a session comes', repeats: 1, last_at: '2026-01-01T00:00:12.000Z' });
+
+  expect(stripVTControlCharacters(whyText(why(newest, decision(3, 'launch 1')))).split('\n')).toEqual([
+    '2026-01-01 00:00:12Z  nothing  Because of nothing. (2 times)',
+    '  would change: a session comes',
+    '  figures: idle=1, is_ready=true',
+    '2026-01-01 00:00:03Z  launch 1  Because of launch 1.',
+  ]);
+});
+
+test('why says so where nothing was decided yet, and where the pool is frozen', () => {
+  const frozen = { scope: 'gpu', at: '2026-01-01T00:00:00.000Z', why: 'by hand', by: 'token:ci', automatic: false };
+
+  expect(whyText(why())).toBe('No decision yet.');
+  expect(whyText({ ...why(decision(1, 'nothing')), frozen })).toMatch(/^Frozen since .* by token:ci: by hand\n/);
+});
+
+test('a plan says what it would do, why, and when it looks again', () => {
+  const plan = { pool: 'gpu', why: 'One waits.', unless: 'it ends', figures: {}, again_after: '28s' };
+  const actions = [
+    { do: 'launch' as const, count: 2, why: '2 queued' },
+    { do: 'remove' as const, worker: 'm-1', why: 'idle' },
+  ];
+
+  expect(planText({ ...plan, actions })).toBe(
+    'launch 2: 2 queued\nremove m-1: idle\nOne waits.\nWould change: it ends\nLooks again in 28s.',
+  );
+  expect(planText({ ...plan, actions: [] })).toMatch(/^Would do nothing\.\n/);
+});

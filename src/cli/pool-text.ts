@@ -1,0 +1,111 @@
+// Pools, decisions and plans as people see them.
+import { styleText } from 'node:util';
+import type { Decision, Plan, Pool, Why } from '../api/wire/pool.ts';
+import { type Listing, moment } from './show.ts';
+import { renderFacts } from './table.ts';
+
+const kindsOf = (pool: Pool): string => pool.backends.map(({ kind }) => kind).join(', ');
+
+const sizeOf = ({ backends, workers, auto_scaler: { max_agents } }: Pool): string =>
+  backends.length === 0 ? `${workers.total}` : `${workers.total}/${max_agents}`;
+
+export const poolListing: Listing<Pool> = {
+  nothing: 'No pools. Define one under `agent_pools:` in the configuration, or with `muster pool apply FILE`.',
+  columns: [
+    { title: 'NAME', value: (pool) => pool.name },
+    { title: 'PHASE', value: (pool) => (pool.frozen ? `${pool.phase}, frozen` : pool.phase) },
+    { title: 'WORKERS', value: sizeOf, align: 'right' },
+    { title: 'IDLE', value: (pool) => pool.workers.idle, align: 'right' },
+    { title: 'BUSY', value: (pool) => pool.workers.busy, align: 'right' },
+    { title: 'BOOTING', value: (pool) => pool.workers.launching + pool.workers.booting, align: 'right' },
+    { title: 'QUEUED', value: (pool) => pool.sessions.queued, align: 'right' },
+    { title: 'BACKEND', value: (pool) => kindsOf(pool) || 'manual' },
+    { title: 'SOURCE', value: (pool) => pool.owner.source },
+  ],
+};
+
+const wordsOf = (record: Readonly<Record<string, unknown>>): string =>
+  Object.entries(record)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(', ');
+
+function workersOf({ workers, auto_scaler: scaler, backends }: Pool): string {
+  const going = workers.draining + workers.deleting;
+  const parts = `${workers.idle} idle, ${workers.busy} busy, ${workers.launching + workers.booting} booting, ${going} going, ${workers.lost} lost`;
+  return backends.length === 0
+    ? `${workers.total}: ${parts}`
+    : `${workers.total} of ${scaler.min_agents} to ${scaler.max_agents}: ${parts}`;
+}
+
+export function poolFacts(pool: Pool): string {
+  const { auto_scaler: scaler, frozen, removal, sessions, slots } = pool;
+  const keeps = `keeps ${scaler.min_idle_agents} to ${scaler.max_idle_agents} idle, ${scaler.idle_decay} decay`;
+  return renderFacts([
+    ['Name', pool.name],
+    ['Description', pool.description],
+    ['Phase', pool.phase],
+    ['Frozen', frozen && `since ${moment(frozen.at)} by ${frozen.by}: ${frozen.why}`],
+    ['Removal', removal && `since ${moment(removal.at)}, at the latest ${moment(removal.deadline_at)}: ${removal.why}`],
+    ['Source', `${pool.owner.source}, ${pool.owner.key}, version ${pool.owner.version}`],
+    ['Workers', workersOf(pool)],
+    ['Slots', `${slots.free} free of ${slots.total}${pool.backends.length === 0 ? '' : `; ${keeps}`}`],
+    ['Sessions', `${sessions.placed} placed, ${sessions.queued} queued`],
+    ['Backends', kindsOf(pool) || 'none: agents join by themselves'],
+    ['Labels', wordsOf(pool.labels)],
+    ['Agents prove themselves by', pool.agent_auth],
+    ['Revision', pool.revision],
+  ]);
+}
+
+/** Decisions that say the same, one after the other. */
+interface Run {
+  readonly newest: Decision;
+  readonly times: number;
+}
+
+/** Folds equal neighbours: what was decided again and again is one line. */
+export function foldDecisions(decisions: readonly Decision[]): readonly Run[] {
+  const runs: Run[] = [];
+  for (const decision of decisions) {
+    const times = 1 + (decision.repeats ?? 0);
+    const last = runs.at(-1);
+    const isSame = last?.newest.did === decision.did && last.newest.why === decision.why;
+    if (last && isSame) runs[runs.length - 1] = { ...last, times: last.times + times };
+    else runs.push({ newest: decision, times });
+  }
+  return runs;
+}
+
+/** The figures that say something: what is 0 or false is left out. */
+const factsOf = ({ facts }: Decision): string =>
+  wordsOf(Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== 0 && value !== false)));
+
+function runLine({ newest, times }: Run): string {
+  const often = times > 1 ? ` (${times} times)` : '';
+  return `${styleText('dim', moment(newest.last_at ?? newest.at))}  ${styleText('bold', newest.did)}  ${newest.why}${often}`;
+}
+
+/** The newest decision with all that belongs to it; the ones before it, a line each. */
+export function whyText(why: Why): string {
+  const [now, ...before] = foldDecisions(why.decisions);
+  const frozen = why.frozen && `Frozen since ${moment(why.frozen.at)} by ${why.frozen.by}: ${why.frozen.why}`;
+  if (!now) return frozen ?? 'No decision yet.';
+  const { newest } = now;
+  const details = [newest.unless && `would change: ${newest.unless}`, `figures: ${factsOf(newest)}`];
+  return [
+    frozen,
+    runLine(now),
+    ...details.filter(Boolean).map((detail) => `  ${styleText('dim', detail ?? '')}`),
+    ...before.map(runLine),
+  ]
+    .filter((line) => line !== undefined)
+    .join('\n');
+}
+
+export function planText(plan: Plan): string {
+  const actions = plan.actions.map((action) => `${action.do} ${action.count ?? action.worker}: ${action.why}`);
+  const again = plan.again_after && `Looks again in ${plan.again_after}.`;
+  return [actions.join('\n') || 'Would do nothing.', plan.why, `Would change: ${plan.unless}`, again]
+    .filter(Boolean)
+    .join('\n');
+}

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { FAULTS } from '#core/fault.ts';
+import { broken, openScene, refusal } from './testing.ts';
+
+const nobody = () => broken('ECONNREFUSED');
+
+describe('the command line', () => {
+  it.each(Object.entries(FAULTS))('ends with the exit code of the fault %s', async (kind, { http, exit }) => {
+    const { muster, errors } = openScene(() => refusal(http, { kind, detail: 'It went wrong.', remedy: 'Do this.' }));
+
+    expect(await muster('pool', 'ls')).toBe(exit);
+    expect(errors()).toBe('muster: It went wrong.\n  Do this.\n');
+  });
+
+  it('says that no server is there, and what to do', async () => {
+    const { muster, errors } = openScene(nobody);
+
+    expect(await muster('session', 'ls', '--address', 'http://elsewhere')).toBe(FAULTS.unavailable.exit);
+    expect(errors()).toContain('No Muster server answers at http://elsewhere');
+    expect(errors()).toContain('npm start');
+  });
+
+  it.each([[[]], [['pool']], [['help']], [['run', '--help']]])(
+    'answers %j with help, which is no failure',
+    async (words) => {
+      const { muster, output, errors } = openScene(nobody);
+
+      expect(await muster(...words)).toBe(0);
+      expect(output()).toContain('Usage: muster');
+      expect(errors()).toBe('');
+    },
+  );
+
+  it.each([
+    [['pol', 'ls'], 'Did you mean pool?'],
+    [['pool', 'shwo', 'x'], 'Did you mean show?'],
+    [['pool', 'ls', '--wach'], 'Did you mean --watch?'],
+    [['pool', 'show'], "missing required argument 'name'"],
+    [['pool', 'ls', '-o', 'xml'], 'Allowed choices are table, json, yaml.'],
+    [['token', 'create', '--role', 'king'], 'Allowed choices are viewer, operator, admin.'],
+    [['token', 'create'], 'Give either --role or --join.'],
+    [['run'], 'See `muster run --help`.'],
+    [['run', '--timeout', 'soon', '--', 'ls'], '--timeout: "soon" is not a duration.'],
+    [['run', '--grace', '5x', '--', 'ls'], '--grace: "5x" is not a duration.'],
+    [['run', '--count', '0', '--', 'ls'], '--count 0: that is not a whole number.'],
+    [['run', '--env', 'NAME', '--', 'ls'], '--env NAME: that is not NAME=VALUE.'],
+    [['event', 'ls', '-n', 'x'], '--limit x: that is not a whole number.'],
+    [['run', '-i', '--count', '2', '--', 'ls'], 'Leave out --count and --detach.'],
+  ])('refuses %j before anything is sent', async (words, said) => {
+    const { muster, errors, asked } = openScene(nobody);
+
+    expect(await muster(...words)).toBe(FAULTS.invalid.exit);
+    expect(errors()).toContain(said);
+    expect(errors()).toMatch(/^muster: /);
+    expect(asked).toEqual([]);
+  });
+
+  it('takes the address and the token before the command and after it', async () => {
+    const { muster, asked } = openScene(() => ({ items: [] }));
+
+    await muster('--token', 'one', 'pool', 'ls');
+    await muster('pool', 'ls', '--token', 'two');
+
+    expect(asked.map(({ headers }) => headers.get('authorization'))).toEqual(['Bearer one', 'Bearer two']);
+  });
+
+  it('says nothing more once it was interrupted', async () => {
+    const scene = openScene(() => {
+      scene.interrupt();
+      return broken('ECONNRESET');
+    });
+
+    await scene.muster('pool', 'ls');
+
+    expect(scene.errors()).toBe('');
+  });
+});

@@ -1,0 +1,241 @@
+import { describe, expect, it } from 'vitest';
+import type { Session } from '../api/wire/session.ts';
+import { type Answer, type Asked, aSession, broken, ended, line, openScene, pieces, raw, refusal } from './testing.ts';
+
+const isSubmit = ({ method, path }: Asked): boolean => method === 'POST' && path === '/sessions';
+const isOutput = ({ path }: Asked): boolean => path.endsWith('/output');
+const isKill = ({ path }: Asked): boolean => path.endsWith('/kill');
+
+/** A server that accepts sessions `s0`, `s1`, … and answers the rest so. */
+function server(rest: Answer): Answer {
+  return (asked) => {
+    if (!isSubmit(asked)) return rest(asked);
+    return { items: (asked.body as unknown[]).map((_, n) => aSession({ id: `s${n}` })) };
+  };
+}
+
+const idIn = ({ path }: Asked): string => path.split('/')[2] as string;
+
+describe('run', () => {
+  it('sends what was asked for, shows the output, and ends with the exit code of the command', async () => {
+    const { muster, asked, output, errors } = openScene(
+      server((one) =>
+        isOutput(one) ? raw(pieces([line(1, 'out\n'), line(2, 'err\n', { stream: 'stderr' })])) : ended({}, 7),
+      ),
+    );
+
+    const words = ['-p', 'gpu', '-e', 'A=1', '-e', 'B=x=y', '-l', 'zone=a', '--timeout', '5m', '--priority', '-3'];
+    const code = await muster('run', ...words, '--', 'make', '-p', 'all');
+
+    expect(code).toBe(7);
+    expect([output(), errors()]).toEqual(['out\n', 'err\n']);
+    expect(asked.find(isSubmit)?.body).toEqual([
+      {
+        pool: 'gpu',
+        command: ['make', '-p', 'all'],
+        env: { A: '1', B: 'x=y' },
+        labels: { zone: 'a' },
+        timeout: '5m',
+        priority: -3,
+        retries: 0,
+        stdin: false,
+      },
+    ]);
+  });
+
+  it('passes options of the command on, also without --', async () => {
+    const { muster, asked } = openScene(server((one) => (isOutput(one) ? raw(pieces([])) : ended())));
+
+    await muster('run', 'ls', '-l', '--help');
+
+    expect(asked.find(isSubmit)?.body).toMatchObject([{ command: ['ls', '-l', '--help'] }]);
+  });
+
+  it('repeats a request whose answer was lost under the same key, so that nothing runs twice', async () => {
+    const lost = [broken('ECONNRESET'), raw('', { status: 502 })];
+    const accept = server((one) => (isOutput(one) ? raw(pieces([])) : ended()));
+    const { muster, asked, clock } = openScene((one) => (isSubmit(one) ? lost.shift() : undefined) ?? accept(one));
+
+    const code = muster('run', '--', 'true');
+    await clock.advance(5_000);
+
+    expect(await code).toBe(0);
+    const keys = asked.filter(isSubmit).map(({ headers }) => headers.get('idempotency-key'));
+    expect(keys).toHaveLength(3);
+    expect(new Set(keys).size).toBe(1);
+  });
+
+  it('fails at once where no server is', async () => {
+    const { muster, asked } = openScene(() => broken('ECONNREFUSED'));
+
+    expect(await muster('run', '--', 'true')).toBe(9);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('with --detach prints the ids and stays with nothing', async () => {
+    const { muster, asked, output } = openScene(server(() => broken('ECONNREFUSED')));
+
+    expect(await muster('run', '-d', '--count', '2', '--', 'true')).toBe(0);
+    expect(output()).toBe('s0\ns1\n');
+    expect(asked).toHaveLength(1);
+  });
+
+  it('with --count marks whole lines, and fails as the first that failed', async () => {
+    const streams: Record<string, string[]> = {
+      s0: [line(1, 'one\ntw'), line(2, 'o')],
+      s1: [line(1, 'ä').replace(/"data":"[^"]*"/, '"data":"w6Q="')],
+      s2: [line(1, 'no\n', { stream: 'stderr' })],
+    };
+    const ends: Record<string, Session> = { s0: ended(), s1: ended({}, 4), s2: ended({}, 9) };
+    const { muster, output, errors } = openScene(
+      server((one) => (isOutput(one) ? raw(pieces(streams[idIn(one)] as string[])) : ends[idIn(one)])),
+    );
+
+    expect(await muster('run', '--count', '3', '--', 'x')).toBe(4);
+    expect(output().split('\n').toSorted()).toEqual(['', '[0] one', '[0] two', '[1] ä']);
+    expect(errors()).toBe('[2] no\n');
+  });
+
+  it('follows many sessions a hundred at a time', async () => {
+    let open = 0;
+    let most = 0;
+    const { muster } = openScene(
+      server(async (one) => {
+        if (!isOutput(one)) return ended({ id: idIn(one) });
+        most = Math.max(most, ++open);
+        await new Promise(setImmediate);
+        open -= 1;
+        return raw(pieces([]));
+      }),
+    );
+
+    expect(await muster('run', '--count', '250', '--', 'x')).toBe(0);
+    expect(most).toBe(100);
+  });
+
+  it('says how a session ended that did not simply exit, once for many alike', async () => {
+    const cancelled = { at: '2026-01-01T00:00:00.000Z', how: 'timeout', exit_code: 124, message: 'Too long.' } as const;
+    const { muster, errors } = openScene(
+      server((one) => (isOutput(one) ? raw(pieces([])) : ended({ id: idIn(one), end: cancelled }))),
+    );
+
+    expect(await muster('run', '--count', '2', '--', 'x')).toBe(124);
+    expect(errors()).toBe('muster: 2 sessions: timeout, Too long.\n');
+  });
+});
+
+describe('Ctrl-C during run', () => {
+  function running() {
+    let isOver = false;
+    let finish = (): void => {};
+    const scene = openScene(
+      server((one) => {
+        if (isKill(one)) return aSession();
+        if (!isOutput(one)) return isOver ? ended({}, 143) : aSession();
+        return raw(
+          new ReadableStream({
+            start(controller) {
+              one.signal?.addEventListener('abort', () => controller.error(one.signal?.reason));
+              finish = () => {
+                isOver = true;
+                controller.close();
+              };
+            },
+          }),
+        );
+      }),
+    );
+    const code = scene.muster('run', '--', 'sleep', '100');
+    const kills = (): unknown[] => scene.asked.filter(isKill).map(({ body }) => body);
+    return { ...scene, code, kills, finish: () => finish() };
+  }
+
+  it('ends the session politely, and waits for its end', async () => {
+    const { clock, interrupt, kills, code, finish, errors } = running();
+    await clock.settle();
+
+    interrupt();
+    await clock.settle();
+    finish();
+
+    expect(await code).toBe(143);
+    expect(kills()).toEqual([{ force: false }]);
+    expect(errors()).toContain('muster: ending session s0 (Ctrl-C again to force it)');
+  });
+
+  it('forces it the second time, and leaves the third', async () => {
+    const { clock, interrupt, kills, code, errors } = running();
+    await clock.settle();
+
+    interrupt();
+    interrupt();
+    await clock.settle();
+    interrupt();
+
+    expect(await code).toBe(130);
+    expect(kills()).toEqual([{ force: false }, { force: true }]);
+    expect(errors()).toContain('leaving; session s0 may go on');
+  });
+
+  it('says where the server refuses to end it', async () => {
+    const scene = openScene(
+      server((one) => {
+        if (isKill(one)) return refusal(403, { kind: 'denied', detail: 'This needs the role operator.' });
+        return isOutput(one) ? raw(pieces([], { isOpen: true })) : aSession();
+      }),
+    );
+    void scene.muster('run', '--', 'sleep', '100');
+    await scene.clock.settle();
+
+    scene.interrupt();
+    await scene.clock.settle();
+
+    expect(scene.errors()).toContain('could not end it: This needs the role operator.');
+  });
+
+  it('ends the session too when nobody reads its output any more', async () => {
+    const { clock, breakPipe, kills, code, errors } = running();
+    await clock.settle();
+
+    breakPipe();
+    await code;
+
+    expect(kills()).toEqual([{ force: false }]);
+    expect(errors()).toBe('');
+  });
+});
+
+describe('waiting for a worker', () => {
+  it('says on a terminal what the pool waits for, and stops when the session runs', async () => {
+    let phase: Session['phase'] = 'queued';
+    const { muster, clock, errors } = openScene(
+      server((one) => {
+        if (one.path === '/pools/local/why') return { decisions: [{ why: 'Full.' }] };
+        return isOutput(one) ? raw(pieces([], { isOpen: true })) : aSession({ phase });
+      }),
+      { isTTY: true },
+    );
+
+    void muster('run', '--', 'sleep', '100');
+    await clock.advance(3_100);
+    expect(errors()).toContain('waiting for a worker in pool local: Full. (3s)');
+    phase = 'running';
+    await clock.advance(1_000);
+    const before = errors();
+    await clock.advance(5_000);
+
+    expect(errors()).toBe(before);
+  });
+
+  it('is silent where nobody watches', async () => {
+    const { muster, clock, errors, asked } = openScene(
+      server((one) => (isOutput(one) ? raw(pieces([], { isOpen: true })) : aSession({ phase: 'queued' }))),
+    );
+
+    void muster('run', '--', 'sleep', '100');
+    await clock.advance(10_000);
+
+    expect(errors()).toBe('');
+    expect(asked.filter((one) => !isSubmit(one) && !isOutput(one))).toEqual([]);
+  });
+});

@@ -1,0 +1,43 @@
+import type { Why } from '../api/wire/pool.ts';
+import type { Session } from '../api/wire/session.ts';
+import type { Client } from './client.ts';
+import type { Cli } from './command.ts';
+import { sessionPath } from './follow.ts';
+import { isInteractive, openProgress, type Progress, sizeOf } from './terminal.ts';
+
+const ASK_EVERY_MS = 1_000;
+const ROOM_FOR_SECONDS = 10;
+
+/** What keeps a session from running; nothing where it runs. */
+async function whyWaiting(client: Client, { id, pool }: Session): Promise<string | undefined> {
+  const { phase } = await client.call<Session>(sessionPath(id));
+  if (phase !== 'queued') return undefined;
+  const why = await client.call<Why>(`/pools/${encodeURIComponent(pool)}/why`, { query: { limit: 1 } });
+  const reason = why.frozen ? `frozen, ${why.frozen.why}` : why.decisions[0]?.why;
+  return `waiting for a worker in pool ${pool}${reason === undefined ? '' : `: ${reason}`}`;
+}
+
+/** Tells people on a terminal what a session waits for, until it runs. */
+export function openWaiting(cli: Cli, client: Client, session: Session): Progress {
+  const { terminal } = cli;
+  let text = `waiting for a worker in pool ${session.pool}`;
+  const progress = openProgress(terminal, () => text.slice(0, sizeOf(terminal).columns - ROOM_FOR_SECONDS));
+  let cancel = (): void => {};
+  const stop = (): void => {
+    cancel();
+    progress.stop();
+  };
+  const ask = (): void => {
+    whyWaiting(client, session).then(
+      (said) => {
+        if (said === undefined) return stop();
+        text = said;
+        cancel = terminal.clock.alarm(ASK_EVERY_MS, ask);
+      },
+      // Whoever follows the session says what is wrong with the server.
+      stop,
+    );
+  };
+  if (isInteractive(terminal.errors)) cancel = terminal.clock.alarm(ASK_EVERY_MS, ask);
+  return { hide: progress.hide, stop };
+}
