@@ -7,7 +7,7 @@ import { openBenchCloud } from './parts/cloud.ts';
 import { addMachine, agentOf, definePools, LARGE, poolName, putWorkers, SMALL, workersFor } from './parts/fleet.ts';
 import { median, percentile } from './parts/numbers.ts';
 import { openBenchPlane } from './parts/plane.ts';
-import { type Stall, watchStalls } from './parts/stalls.ts';
+import { type Stall, threadCpuMs, watchStalls } from './parts/stalls.ts';
 import { type Database, onEachStore, openHeld } from './parts/stores.ts';
 
 const DEMANDS_PER_S = 100;
@@ -53,15 +53,17 @@ async function openWorld({ url }: Database, report: Report): Promise<World & { c
 }
 
 /** Every pool once; answers how long it took, and the longest stall. */
-async function reconcileAll({ plane, pools }: World): Promise<{ tookMs: number; stall: Stall }> {
+async function reconcileAll({ plane, pools }: World): Promise<{ tookMs: number; cpuMs: number; stall: Stall }> {
   const passes = (id: string): number => plane.journal.lastDecision(id)?.repeats ?? 0;
   const last = pools.at(-1) ?? '';
   const before = passes(last);
   const stalls = watchStalls();
   const startMs = systemClock.monotonic();
+  const startCpuMs = threadCpuMs();
   for (const id of pools) plane.workers.poke(id);
   await until(() => passes(last) > before);
-  return { tookMs: systemClock.monotonic() - startMs, stall: stalls.stop() };
+  const cpuMs = threadCpuMs() - startCpuMs;
+  return { tookMs: systemClock.monotonic() - startMs, cpuMs, stall: stalls.stop() };
 }
 
 /** A fresh listing of all machines, reviewed against all rows. */
@@ -109,6 +111,7 @@ async function measure(database: Database, report: Report): Promise<void> {
   const rounds = [];
   for (let n = 0; n < RECONCILES; n++) rounds.push(await reconcileAll(world));
   report.figure('reconcile-time', median(rounds.map(({ tookMs }) => tookMs)), { variant });
+  report.figure('reconcile-cpu', median(rounds.map(({ cpuMs }) => cpuMs)), { variant });
   report.figure('reconcile-stall', Math.max(...rounds.map(({ stall }) => stall.wallMs)), { variant });
   report.figure('reconcile-stall-cpu', Math.max(...rounds.map(({ stall }) => stall.cpuMs)), { variant });
   const listings = [];
@@ -127,6 +130,7 @@ export const decisions: Bench = {
     'decision-p50',
     'decision-p99',
     'reconcile-time',
+    'reconcile-cpu',
     'reconcile-stall',
     'reconcile-stall-cpu',
     'listing-stall',

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { parseWith } from '../src/config/parse.ts';
 import { describeProblem } from '../src/config/problem.ts';
-import { standInKinds } from '../src/config/stand-in-kinds.ts';
+import { standInKinds } from '../src/config/testing.ts';
 import { nodeOf } from '../src/config/tree.ts';
 import { count, duration, secret } from '../src/core/schema.ts';
 import { renderConfiguration } from './config-reference.ts';

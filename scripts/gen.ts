@@ -3,6 +3,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type KnownKinds, knownKinds } from '../src/config/kinds.ts';
 import type { Provider } from '../src/core/provider.ts';
+import { renderApi } from './api-reference.ts';
+import { renderCli } from './cli-reference.ts';
 import { renderConfiguration, renderJsonSchema } from './config-reference.ts';
 import { renderFaults } from './fault-reference.ts';
 import { providerIds, renderProviderList } from './provider-list.ts';
@@ -20,6 +22,8 @@ export const GENERATED: readonly Generated[] = [
   { file: 'docs/reference/muster.schema.json', render: async (root) => renderJsonSchema(await allKinds(root)) },
   { file: 'docs/reference/configuration.md', render: async (root) => renderConfiguration(await allKinds(root)) },
   { file: 'docs/reference/faults.md', render: renderFaults },
+  { file: 'docs/reference/cli.md', render: renderCli },
+  { file: 'docs/reference/api.md', render: renderApi },
 ];
 
 /** The kinds of every provider in the tree, whether or not the list already names it. */

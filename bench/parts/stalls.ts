@@ -9,21 +9,22 @@ export interface Stall {
   readonly cpuMs: number;
 }
 
-const cpuMs = (): number => {
+/** What this thread has worked so far. */
+export function threadCpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
-};
+}
 
 /** Looks at the event loop every millisecond; `stop` answers the longest time in which it could not. */
 export function watchStalls(): { stop(): Stall } {
   let longest: Stall = { wallMs: 0, cpuMs: 0 };
   let lastMs = systemClock.monotonic();
-  let lastCpuMs = cpuMs();
+  let lastCpuMs = threadCpuMs();
   let cancel = systemClock.alarm(LOOK_EVERY_MS, look);
 
   function note(): void {
     const nowMs = systemClock.monotonic();
-    const nowCpuMs = cpuMs();
+    const nowCpuMs = threadCpuMs();
     longest = {
       wallMs: Math.max(longest.wallMs, nowMs - lastMs - LOOK_EVERY_MS),
       cpuMs: Math.max(longest.cpuMs, nowCpuMs - lastCpuMs),

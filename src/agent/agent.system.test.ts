@@ -9,7 +9,7 @@ import type { AgentCommand, AgentReport } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
 import { systemRandom } from '#core/random.ts';
 import { makeCertificate, newKey } from '../access/certificate.ts';
-import { type FakePlane, type FakePlaneOptions, openFakePlane } from '../broker/fake-plane.ts';
+import { type FakePlane, type FakePlaneOptions, openFakePlane } from '../broker/testing.ts';
 import type { AgentEnd } from './agent.ts';
 import type { OpenExecution } from './execution.ts';
 import { type AgentConfig, runAgent } from './main.ts';

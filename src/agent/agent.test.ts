@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AgentReport } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
-import { joined, openScene } from './scene.ts';
+import { joined, openScene } from './testing.ts';
 
 const started = (session: string): AgentReport => ({ is: 'started', session, attempt: 1 });
 const spec = { command: ['true'], env: {}, stdin: false, priority: 0, labels: {}, graceMs: 1, retries: 0 };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AgentEnd } from './agent.ts';
-import { joined, openScene } from './scene.ts';
+import { joined, openScene } from './testing.ts';
 
 test('cut off for longer than its lease it takes nothing new, finishes, and ends with a message', async () => {
   const { clock, call, scene, kept, finishSessions, end } = await joined({ leaseMs: 60_000 });

@@ -58,3 +58,15 @@ test('the server sets its length, unless the machine itself does', async () => {
   await free.clock.advance(1);
   expect(free.expiries()).toBe(1);
 });
+
+test('once stopped it never runs again: nothing keeps a process that has said farewell', async () => {
+  const { clock, lease, expiries } = aLease(1_000);
+  lease.connected();
+
+  lease.stop();
+  lease.lost();
+
+  expect(clock.nextAlarmMs()).toBeUndefined();
+  await clock.advance(2_000);
+  expect(expiries()).toBe(0);
+});

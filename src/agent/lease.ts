@@ -7,6 +7,7 @@ export interface Lease {
   /** The server may set the length, where the machine's own file does not. */
   connected(lengthMs?: number): void;
   lost(): void;
+  /** For good: the loss of the connection that follows a farewell starts nothing. */
   stop(): void;
 }
 
@@ -14,14 +15,15 @@ export function startLease(clock: Clock, ownLengthMs: number | undefined, expire
   let lengthMs = ownLengthMs ?? DEFAULT_LEASE_MS;
   let cancel = (): void => {};
   let isRunning = false;
+  let isOver = false;
 
   function run(): void {
-    if (isRunning) return;
+    if (isRunning || isOver) return;
     isRunning = true;
     cancel = clock.alarm(lengthMs, expired);
   }
 
-  function stop(): void {
+  function rest(): void {
     isRunning = false;
     cancel();
   }
@@ -29,10 +31,13 @@ export function startLease(clock: Clock, ownLengthMs: number | undefined, expire
   run();
   return {
     connected(newLengthMs) {
-      stop();
+      rest();
       if (ownLengthMs === undefined && newLengthMs) lengthMs = newLengthMs;
     },
     lost: run,
-    stop,
+    stop() {
+      isOver = true;
+      rest();
+    },
   };
 }

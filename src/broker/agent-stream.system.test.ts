@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
 import { Fault } from '#core/fault.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
+import { ListPoolsRequestSchema, ListPoolsResponseSchema } from './gen/velda/pool_pb.ts';
 import {
   ask,
   clientTo,
@@ -10,8 +11,7 @@ import {
   type FakePlaneOptions,
   openFakeAgent,
   openFakePlane,
-} from './fake-plane.ts';
-import { ListPoolsRequestSchema, ListPoolsResponseSchema } from './gen/velda/pool_pb.ts';
+} from './testing.ts';
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {

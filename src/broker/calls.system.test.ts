@@ -7,6 +7,10 @@ import type { Actor } from '#core/journal.ts';
 import type { Pool } from '#core/pool.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import type { SessionRequest } from '../sessions/sessions.ts';
+import * as broker from './gen/velda/broker_pb.ts';
+import * as pool from './gen/velda/pool_pb.ts';
+import { ExecutionStatus_Status, ExecutionStatusSchema, SessionRequestSchema } from './gen/velda/session_pb.ts';
+import type { LaunchFault } from './pool-calls.ts';
 import {
   aSession,
   ask,
@@ -15,11 +19,7 @@ import {
   type FakePlaneOptions,
   metadataOf,
   openFakePlane,
-} from './fake-plane.ts';
-import * as broker from './gen/velda/broker_pb.ts';
-import * as pool from './gen/velda/pool_pb.ts';
-import { ExecutionStatus_Status, ExecutionStatusSchema, SessionRequestSchema } from './gen/velda/session_pb.ts';
-import type { LaunchFault } from './pool-calls.ts';
+} from './testing.ts';
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {

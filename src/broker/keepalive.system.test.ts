@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
-import { clientTo, type FakePlane, openFakeAgent, openFakePlane } from './fake-plane.ts';
+import { clientTo, type FakePlane, openFakeAgent, openFakePlane } from './testing.ts';
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {

@@ -4,8 +4,8 @@ import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import type { Client } from '@grpc/grpc-js';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { clientTo, type FakePlane, metadataOf, openFakeAgent, openFakePlane } from './fake-plane.ts';
 import { AgentUpdateRequestSchema } from './gen/velda/broker_pb.ts';
+import { clientTo, type FakePlane, metadataOf, openFakeAgent, openFakePlane } from './testing.ts';
 
 type First = MessageInitShape<typeof AgentUpdateRequestSchema>;
 

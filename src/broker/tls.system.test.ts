@@ -7,7 +7,7 @@ import { silentLog } from '#core/log.ts';
 import { systemRandom } from '#core/random.ts';
 import { type CertificateUse, makeCertificate, newKey } from '../access/certificate.ts';
 import { type Front, openFront } from '../edge/front.ts';
-import { clientTo, type FakePlane, openFakeAgent, openFakePlane } from './fake-plane.ts';
+import { clientTo, type FakePlane, openFakeAgent, openFakePlane } from './testing.ts';
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {

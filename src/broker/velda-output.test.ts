@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import type { AgentReport } from '#core/agent-link.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { memoryTables } from '../store/view.ts';
-import { aSession } from './fake-plane.ts';
 import { PushLogsRequestSchema } from './gen/velda/task_pb.ts';
+import { aSession } from './testing.ts';
 import type { Listener, Stream } from './transport.ts';
 import { createVeldaOutput } from './velda-output.ts';
 

@@ -2,6 +2,7 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import type { Client } from '@grpc/grpc-js';
 import { afterEach, expect, test, vi } from 'vitest';
+import { PushLogsRequestSchema } from './gen/velda/task_pb.ts';
 import {
   aSession,
   clientTo,
@@ -11,8 +12,7 @@ import {
   metadataOf,
   openFakeAgent,
   openFakePlane,
-} from './fake-plane.ts';
-import { PushLogsRequestSchema } from './gen/velda/task_pb.ts';
+} from './testing.ts';
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type AgentConfig, loadAgentConfig, readAgentConfig, writeAgentConfig } from './agent-file.ts';
 import { describeProblem } from './problem.ts';
-import { testEnvironment } from './stand-in-kinds.ts';
+import { testEnvironment } from './testing.ts';
 
 const environment = testEnvironment({ TOKEN: 'tok' }, { '/run/join': 'filed' });
 const EMPTY: AgentConfig = { broker: {}, slots: 1, workDir: '/tmp/agent', labels: {} };

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { escapeVariables, expandSecretFile, expandVariables } from './expand.ts';
-import { testEnvironment } from './stand-in-kinds.ts';
+import { testEnvironment } from './testing.ts';
 
 const environment = testEnvironment(
   { A: 'one', EMPTY: '', NESTED: '${A}' },

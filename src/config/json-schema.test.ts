@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { jsonSchemaOf } from './json-schema.ts';
 import { serverSchema } from './server-schema.ts';
-import { standInKinds } from './stand-in-kinds.ts';
+import { standInKinds } from './testing.ts';
 
 interface Json {
   readonly [key: string]: Json;

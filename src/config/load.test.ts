@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkFile } from './check.ts';
 import { readEnvironment } from './environment.ts';
 import { findServerFile, type LoadOptions, loadServerConfig } from './load.ts';
-import { standInKinds, testEnvironment } from './stand-in-kinds.ts';
+import { standInKinds, testEnvironment } from './testing.ts';
 
 let folder = '';
 beforeEach(() => {

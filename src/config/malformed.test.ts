@@ -12,7 +12,7 @@ import type { Parsed, Problem } from './problem.ts';
 import { type Schema, shapeOf, unwrap } from './schema-walk.ts';
 import { readServerFile } from './server-file.ts';
 import { serverSchema } from './server-schema.ts';
-import { standInKinds, testEnvironment } from './stand-in-kinds.ts';
+import { standInKinds, testEnvironment } from './testing.ts';
 
 type Step = string | number;
 interface Spot {

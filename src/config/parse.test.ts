@@ -6,7 +6,7 @@ import { readDocument } from './document.ts';
 import type { Expansion } from './environment.ts';
 import { parseWith } from './parse.ts';
 import { describeProblem, type Parsed } from './problem.ts';
-import { testEnvironment } from './stand-in-kinds.ts';
+import { testEnvironment } from './testing.ts';
 import { nodeOf } from './tree.ts';
 
 function read<T>(schema: z.ZodType<T>, text: string, expand?: Expansion): Parsed<T> {

@@ -70,11 +70,12 @@ function isSecretAt(schema: Schema, path: readonly PropertyKey[]): boolean {
   for (const key of path) {
     const unwrapped = unwrap(current);
     const { def }: { def: ReturnType<typeof unwrap>['def'] } = unwrapped;
-    if (unwrapped.notes.secret) return true;
+    if (unwrapped.notes.secret || unwrapped.notes.hidden) return true;
     if (def.type === 'array') current = def.element;
     else if (def.type === 'record') current = def.valueType as Schema;
     else current = shapeOf(unwrapped)?.[String(key)];
     if (!current) return false;
   }
-  return unwrap(current).notes.secret === true;
+  const { secret, hidden } = unwrap(current).notes;
+  return secret === true || hidden === true;
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type ReadPool, readPool } from './pool-document.ts';
 import { offerOf } from './pool-schema.ts';
 import { describeProblem } from './problem.ts';
-import { standInKinds, testEnvironment } from './stand-in-kinds.ts';
+import { standInKinds, testEnvironment } from './testing.ts';
 import { nodeOf } from './tree.ts';
 
 const kinds = standInKinds.backends;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { freeMap, secret } from '#core/schema.ts';
+import { environmentMap, freeMap, secret } from '#core/schema.ts';
 import { HIDDEN, redact } from './redact.ts';
 
 const schema = z.object({
@@ -12,6 +12,7 @@ const schema = z.object({
     .transform((url) => ({ kind: 'postgres', url }))
     .optional(),
   tags: freeMap().prefault({}),
+  env: environmentMap().optional(),
 });
 
 it('hides every secret that the schema knows, at every depth, and tells each of them', () => {
@@ -22,6 +23,7 @@ it('hides every secret that the schema knows, at every depth, and tells each of 
     either: { password: 'four' },
     store: 'five',
     tags: { apiToken: 'harmless' },
+    env: { HF_TOKEN: 'six' },
   });
   const secrets: string[] = [];
 
@@ -34,8 +36,9 @@ it('hides every secret that the schema knows, at every depth, and tells each of 
     either: { password: HIDDEN },
     store: HIDDEN,
     tags: { apiToken: 'harmless' },
+    env: { HF_TOKEN: HIDDEN },
   });
-  expect(secrets).toEqual(['one', 'two', 'three', 'four']);
+  expect(secrets).toEqual(['one', 'two', 'three', 'four', 'six']);
 });
 
 it('leaves what is absent absent, and the value itself untouched', () => {

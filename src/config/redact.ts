@@ -11,7 +11,7 @@ export function redact(schema: Schema, value: unknown, found: (secret: string) =
   const unwrapped = unwrap(schema);
   const { def, notes } = unwrapped;
   if (value === undefined || value === null) return value;
-  if (notes.secret) {
+  if (notes.secret || notes.hidden) {
     if (typeof value === 'string') found(value);
     return HIDDEN;
   }

@@ -4,7 +4,7 @@ import { VirtualClock } from '#core/virtual-clock.ts';
 import type { LoadedConfig } from './load.ts';
 import { watchConfig } from './reload.ts';
 import { readServerFile } from './server-file.ts';
-import { standInKinds, testEnvironment } from './stand-in-kinds.ts';
+import { standInKinds, testEnvironment } from './testing.ts';
 
 function loaded(text: string, files: readonly string[] = ['/m.yaml']): LoadedConfig {
   const { value: config } = readServerFile(text, { kinds: standInKinds, environment: testEnvironment() });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { changesNeedingRestart } from './restart.ts';
 import { readServerFile, type ServerConfig } from './server-file.ts';
-import { standInKinds, testEnvironment } from './stand-in-kinds.ts';
+import { standInKinds, testEnvironment } from './testing.ts';
 
 const configOf = (text: string): ServerConfig =>
   readServerFile(text, { kinds: standInKinds, environment: testEnvironment() }).value as ServerConfig;

@@ -4,7 +4,7 @@ import { readPool } from './pool-document.ts';
 import { describeProblem, type Parsed } from './problem.ts';
 import { defaultServerFile } from './server-default.ts';
 import { readServerFile, readServerNode, type ServerConfig, staticDocuments } from './server-file.ts';
-import { standInKinds, testEnvironment } from './stand-in-kinds.ts';
+import { standInKinds, testEnvironment } from './testing.ts';
 
 const environment = testEnvironment(
   { PASSWORD: 'pg-pass', REGION: 'eu-west-1' },

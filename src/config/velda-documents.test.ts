@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { readPool } from './pool-document.ts';
 import { describeProblem } from './problem.ts';
 import { readServerFile, type ServerConfig } from './server-file.ts';
-import { standInKinds, testEnvironment } from './stand-in-kinds.ts';
+import { standInKinds, testEnvironment } from './testing.ts';
 
 const environment = testEnvironment({ MITHRIL_API_TOKEN: 'mithril-token', DIGITALOCEAN_API_TOKEN: 'do-token' });
 

@@ -120,8 +120,7 @@ export function openFolder(path: string): Folder {
     readRecord: () => readJson<RunRecord>(at('record.json')),
     async writeRecord(record) {
       mkdirSync(at(`pipes.${record.launch}`), { recursive: true, mode: 0o700 });
-      await writeDurably(at('record.json'), JSON.stringify(record));
-      await syncFolder(dirname(path));
+      await Promise.all([writeDurably(at('record.json'), JSON.stringify(record)), syncFolder(dirname(path))]);
     },
     isVoided(launch) {
       try {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#core/clock.ts';
@@ -94,6 +94,17 @@ describe('the environment', () => {
     } finally {
       delete process.env.MUSTER_PLANTED;
     }
+  });
+
+  it('does not hang on a file that somebody tidied away', async () => {
+    stand.start('s1', shell('true'));
+    await stand.said('s1', 'ended');
+    for (const name of readdirSync(stand.workDir).filter((file) => file.endsWith('.sh')))
+      rmSync(join(stand.workDir, name));
+    stand.start('s2', shell('echo again'));
+    await stand.said('s2', 'ended');
+
+    expect(stand.text('s2')).toBe('again\n');
   });
 
   it('keeps the record, which holds it, from other users', async () => {

@@ -18,7 +18,7 @@ export type ExecutionOptions = Parameters<OpenExecution>[0] & {
 
 type Start = Extract<AgentCommand, { do: 'start' }>;
 
-function findTools(find: FindProgram, path = ''): WrapperTools {
+function findTools(find: FindProgram, path = ''): Omit<WrapperTools, 'path'> {
   const [mkfifo, cat] = ['mkfifo', 'cat'].map((name) => {
     const found = find(name, `${DEFAULT_PATH}:${path}`);
     if (found) return found;
@@ -31,7 +31,7 @@ function findTools(find: FindProgram, path = ''): WrapperTools {
 export async function openExecution(options: ExecutionOptions): Promise<Execution> {
   const { workDir, slots, clock, log, report, find = findProgram } = options;
   const sessionsPath = join(workDir, 'sessions');
-  const tools = findTools(find, options.env?.PATH);
+  const tools = { ...findTools(find, options.env?.PATH), path: workDir };
   mkdirSync(sessionsPath, { recursive: true, mode: 0o700 });
   lockFolder(join(workDir, 'agent.lock'), workDir);
   const runs = new Map<string, Run>();

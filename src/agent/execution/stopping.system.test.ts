@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#core/clock.ts';
+import { processStart } from '#core/processes.ts';
+import { openFolder, type RunRecord } from './folder.ts';
 import { aSpec, openStand, type Stand, until } from './testing.ts';
 
 let stand: Stand;
@@ -69,6 +71,23 @@ describe('killing', () => {
     expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'killed', lastSeq: 0 });
   });
 
+  it('by force keeps what the command had written, however slowly that comes through', async () => {
+    stand.start('s1', shell('echo ready; read line; echo "last words"; sleep 300', { stdin: true }));
+    await stand.textHas('s1', 'ready');
+    const folder = openFolder(stand.sessionPath('s1'));
+    const record = folder.readRecord() as RunRecord;
+    const [carrier = 0] = folder.readProcesses(record)?.carriers ?? [];
+    process.kill(carrier, 'SIGSTOP');
+    stand.execution.handle({ do: 'input', session: 's1', data: Buffer.from('go\n'), isLast: true });
+    await systemClock.sleep(300);
+    kill(true, 0);
+    await systemClock.sleep(200);
+    process.kill(carrier, 'SIGCONT');
+    await stand.said('s1', 'ended');
+
+    expect(stand.text('s1')).toBe('ready\nlast words\n');
+  });
+
   it('right after the start ends it at once', async () => {
     for (const session of ['s2', 's3', 's4']) stand.start(session, shell('sleep 300'));
     await Promise.all(['s2', 's3', 's4'].map((session) => stand.said(session, 'started')));
@@ -76,7 +95,7 @@ describe('killing', () => {
     for (const session of ['s2', 's3', 's4']) stand.execution.handle({ do: 'kill', session, force: true, graceMs: 0 });
     await Promise.all(['s2', 's3', 's4'].map((session) => stand.said(session, 'ended')));
 
-    expect(systemClock.monotonic() - askedMs).toBeLessThan(1_000);
+    expect(systemClock.monotonic() - askedMs).toBeLessThan(1_500);
   });
 
   it('reaches a command that is stopped', async () => {
@@ -85,6 +104,16 @@ describe('killing', () => {
     kill(false, 60_000);
 
     expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'killed', exitCode: 143 });
+  });
+
+  it('of the shell above it by somebody else ends the command too', async () => {
+    stand.start('s1', shell('echo "$$ $PPID"; trap "" TERM HUP; while :; do sleep 0.05; done'));
+    await stand.textHas('s1', '\n');
+    const [command, wrapper] = stand.text('s1').trim().split(' ').map(Number) as [number, number];
+    process.kill(wrapper, 'SIGKILL');
+
+    expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'signalled', signal: 'SIGKILL', exitCode: 137 });
+    await until('the command to end', () => (processStart(command) === undefined ? true : undefined));
   });
 
   it('of a session that nobody knows is no error', () => {
@@ -105,7 +134,7 @@ describe('the time limit', () => {
   });
 
   it('does not touch one that ends in time', async () => {
-    stand.start('s1', shell('exit 0', { timeoutMs: 300, graceMs: 200 }));
+    stand.start('s1', shell('exit 0', { timeoutMs: 5_000, graceMs: 200 }));
 
     expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'exited', exitCode: 0 });
   });

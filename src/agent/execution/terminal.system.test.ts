@@ -55,14 +55,14 @@ describe.each(MAKERS)('a terminal made by %s', (_maker, find) => {
 
   it('is ended with all that runs on it, interactive shells and their jobs too', async () => {
     stand = await openStand({ find });
-    stand.start('s1', aSpec(['bash', '--norc', '-i'], { terminal, graceMs: 500 }));
+    stand.start('s1', aSpec(['bash', '--norc', '-i'], { terminal }));
     await stand.said('s1', 'started');
     type('nohup sleep 300 >/dev/null 2>&1 &\r');
     type('echo "job=$!="\r');
     const pid = await until('the job', () => /job=(\d+)=/.exec(stand.text('s1'))?.[1]);
-    stand.execution.handle({ do: 'kill', session: 's1', force: false, graceMs: 1_500 });
+    stand.execution.handle({ do: 'kill', session: 's1', force: false, graceMs: 8_000 });
 
-    expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'killed' });
+    expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'killed', signal: 'SIGHUP' });
     await until('the job to end', () => (existsSync(`/proc/${pid}/exe`) ? undefined : true));
   });
 

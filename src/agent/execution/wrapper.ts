@@ -1,24 +1,29 @@
 // The small shell that stands over each command. It outlives the agent: it writes down who it is before the command
 // starts, waits for it, and writes down how it ended. Everything here is POSIX sh with `cat` and `mkfifo`.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { closeSync, existsSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { SELF_OF_SHELL } from '#core/processes.ts';
 import type { Folder } from './folder.ts';
 
-// $1 folder, $2 folder of the pipes, $3 file for our number, $4 mkfifo, $5 cat, $6 set where stdin is open; the command.
+// $1 this script, $2 folder, $3 folder of the pipes, $4 file for our number, $5 mkfifo, $6 cat, $7 set where stdin is open;
+// then the command.
+// Everything ends by the number of our own group: should we not lead one, nobody else is hit.
 // A polite signal to the group must not end this shell before it has written the exit code; one that comes before the
 // command has started keeps it from starting.
 const BEGIN = `
-d=$1 q=$2 p=$3 mkfifo=$4 cat=$5 open=$6
-shift 6
+d=$2 q=$3 p=$4 mkfifo=$5 cat=$6 open=$7
+shift 7
 trap : INT HUP QUIT
 trap t=143 TERM
 a= b= t=
+end() { kill -s KILL -- -$$; exit 1; }
 `;
 
 // The command writes into pipes, never into our files: \`> /dev/stderr\` in a script would empty a file.
 const CARRY = `
-"$mkfifo" -m 600 "$q/o" "$q/e" || kill -KILL 0
+"$mkfifo" -m 600 "$q/o" "$q/e" || end
 (trap '' TERM INT HUP QUIT; exec "$cat" <"$q/o" >>"$d/out") & a=$!
 (trap '' TERM INT HUP QUIT; exec "$cat" <"$q/e" >>"$d/err") & b=$!
 exec 5>"$q/o" 6>"$q/e"
@@ -27,7 +32,7 @@ exec 5>"$q/o" 6>"$q/e"
 // Somebody must hold the writing end, or the end of the agent would be the end of stdin. He lets go when told by \`eof\`.
 const INPUT = `
 if [ "$open" ]; then
-  "$mkfifo" -m 600 "$q/in" "$q/eof" || kill -KILL 0
+  "$mkfifo" -m 600 "$q/in" "$q/eof" || end
   (trap '' TERM INT HUP QUIT; : <"$q/eof") 4>"$q/in" &
   exec <"$q/in"
 fi
@@ -37,7 +42,7 @@ fi
 const CLAIM = `
 ${SELF_OF_SHELL}
 set -C
-echo "$$ $a $b | $s" >"$p" || kill -KILL 0
+echo "$$ $a $b | $s" >"$p" || end
 set +C
 `;
 
@@ -55,7 +60,7 @@ trap '' TERM INT HUP QUIT
 echo "$code" >"$d/exit"
 exec 5>&- 6>&-
 [ "$a" ] && wait $a $b
-[ -s "$d/exit" ] && kill -KILL 0
+[ -s "$d/exit" ] && end
 exit "$code"
 `;
 
@@ -68,6 +73,21 @@ const TERMINAL = BEGIN + HUSH + INPUT + CLAIM + run('2>&3 3>&-') + END;
 export interface WrapperTools {
   readonly mkfifo: string;
   readonly cat: string;
+  /** Where the scripts are kept. */
+  readonly path: string;
+}
+
+/**
+ * The file that holds that script, so that process lists stay readable. A shell reads its script as it goes: the file is
+ * named by its content and never changes. Whoever tidies up temporary folders may have removed it.
+ */
+function fileOf(script: string, { path }: WrapperTools): string {
+  const file = join(path, `session-${createHash('sha256').update(script).digest('hex').slice(0, 12)}.sh`);
+  if (!existsSync(file)) {
+    writeFileSync(`${file}.${process.pid}`, script, { mode: 0o600 });
+    renameSync(`${file}.${process.pid}`, file);
+  }
+  return file;
 }
 
 export interface Command {
@@ -86,12 +106,13 @@ export function spawnWrapper(
 ): ChildProcess {
   const files = command.hasTerminal ? [folder.outPath, folder.errPath].map((path) => openSync(path, 'a', 0o600)) : [];
   const paths = [folder.path, folder.pipesPath(launch), folder.pidPath(launch)];
-  const words = [...paths, tools.mkfifo, tools.cat, command.hasInput ? 'open' : '', ...command.argv];
+  const script = fileOf(command.hasTerminal ? TERMINAL : PLAIN, tools);
+  const words = [script, ...paths, tools.mkfifo, tools.cat, command.hasInput ? 'open' : '', ...command.argv];
   try {
-    return spawn('/bin/sh', ['-c', command.hasTerminal ? TERMINAL : PLAIN, 'muster', ...words], {
+    return spawn('/bin/sh', ['-c', '. "$1"', 'muster', ...words], {
       cwd: command.cwd,
       env: command.env,
-      detached: false,
+      detached: true,
       stdio: ['ignore', files[0] ?? 'ignore', files[1] ?? 'ignore'],
     });
   } finally {

@@ -9,7 +9,7 @@ import type { Backend, Machine } from '#core/provider.ts';
 import { openProcessBackend } from './backend.ts';
 import { ProcessConfig } from './config.ts';
 import { forbidSessions } from './session-folders.ts';
-import { clearDataDir, contextFor, newDataDir } from './stand-in.ts';
+import { clearDataDir, contextFor, newDataDir } from './testing.ts';
 
 const url = (path: string): string => new URL(path, import.meta.url).href;
 // Starts sessions as fast as it can, as the real agent does it; the folder is the one next to its file.

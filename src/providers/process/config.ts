@@ -1,9 +1,11 @@
 import { z } from 'zod';
-import { count, freeMap } from '#core/schema.ts';
+import { count, environmentMap } from '#core/schema.ts';
 
 export const ProcessConfig = z.strictObject({
   slots: count(1).default(1).describe('How many sessions each agent runs at a time.'),
-  env: freeMap().prefault({}).describe('Environment variables for the agents; their sessions find them too.'),
+  env: environmentMap()
+    .prefault({})
+    .describe('Environment variables for the agents; their sessions find them too. The values are never shown.'),
   workDir: z
     .string()
     .startsWith('/', 'must be an absolute path')

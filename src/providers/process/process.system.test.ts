@@ -14,7 +14,7 @@ import { openProcessBackend } from './backend.ts';
 import { ProcessConfig } from './config.ts';
 import provider from './index.ts';
 import { openMachineFolder } from './machine-folder.ts';
-import { clearDataDir, contextFor, IDLE_AGENT, livingNames, newDataDir } from './stand-in.ts';
+import { clearDataDir, contextFor, IDLE_AGENT, livingNames, newDataDir } from './testing.ts';
 
 testBackend('process', {
   kind: provider.backends.process,
@@ -299,7 +299,7 @@ describe('deleting', () => {
     const url = (path: string): string => new URL(path, import.meta.url).href;
     const program = `
       const { openProcessBackend } = await import('${url('./backend.ts')}');
-      const { contextFor } = await import('${url('./stand-in.ts')}');
+      const { contextFor } = await import('${url('./testing.ts')}');
       const [dataDir, launch] = process.argv.slice(1).map((text) => JSON.parse(text));
       const backend = await openProcessBackend({ slots: 1, env: {} }, contextFor(dataDir));
       await backend.create(launch, new AbortController().signal);`;

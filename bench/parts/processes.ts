@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs';
+
+const TICKS_PER_S = 100;
+const KILOBYTE = 1_024;
+
+/** Processor time that a process and all its threads have used, in microseconds. */
+export function cpuOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return ((Number(fields[11]) + Number(fields[12])) * 1_000_000) / TICKS_PER_S;
+}
+
+/** Resident memory in bytes: all of it, and that part which no file backs. */
+export function memoryOf(pid: number): { readonly rss: number; readonly own: number } {
+  const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+  const read = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]) * KILOBYTE;
+  return { rss: read('VmRSS'), own: read('RssAnon') };
+}
+
+/** The processes that it has started and that still live. */
+export function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim().split(' ').filter(Boolean).map(Number);
+}

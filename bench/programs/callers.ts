@@ -1,0 +1,101 @@
+// Callers of the API, each on a connection of its own that it keeps: the next request leaves when the answer is there.
+import { connect, type Socket } from 'node:net';
+import { systemClock } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
+import { machineNow } from '../parts/moments.ts';
+import { percentile } from '../parts/numbers.ts';
+import { type Calls, serveCalls } from '../parts/program.ts';
+
+export interface Calling {
+  readonly host: string;
+  readonly port: number;
+  readonly token: string;
+  readonly pool: string;
+  readonly callers: number;
+  /** 1 posts a session, more a list. */
+  readonly sessionsPerPost: number;
+  readonly forMs: number;
+  /** All callers together; absent: as fast as they can. */
+  readonly postsPerS?: number | undefined;
+}
+
+export interface Called {
+  readonly accepted: number;
+  readonly tookMs: number;
+  readonly answerP50Ms: number;
+  readonly answerP99Ms: number;
+}
+
+/** The little of HTTP/1.1 that this takes: a fetch for each request would cost more than the server's answer. */
+function openCaller({ host, port, token, pool, sessionsPerPost }: Calling) {
+  const socket: Socket = connect({ host, port, noDelay: true });
+  let received = '';
+  let answered: ((answer: string) => void) | undefined;
+  const head = `POST /api/v1/sessions HTTP/1.1\r\nhost: ${host}:${port}\r\nauthorization: Bearer ${token}\r\ncontent-type: application/json\r\ncontent-length: `;
+
+  function body(): string {
+    const one = `{"pool":"${pool}","command":["true","${machineNow()}"]}`;
+    return sessionsPerPost === 1 ? one : `[${Array.from({ length: sessionsPerPost }, () => one).join(',')}]`;
+  }
+
+  socket.setEncoding('latin1');
+  socket.on('data', (text: string) => {
+    received += text;
+    const end = received.indexOf('\r\n\r\n');
+    if (end < 0) return;
+    const length = Number(/content-length: (\d+)/i.exec(received)?.[1]);
+    if (received.length < end + 4 + length) return;
+    const answer = received;
+    received = '';
+    answered?.(answer);
+  });
+  const failed = new Promise<never>((_, reject) => socket.on('error', reject));
+  failed.catch(() => {});
+
+  return {
+    async post(): Promise<void> {
+      const text = body();
+      const answer = new Promise<string>((resolve) => (answered = resolve));
+      socket.write(`${head}${text.length}\r\n\r\n${text}`);
+      const got = await Promise.race([answer, failed]);
+      if (!got.startsWith('HTTP/1.1 201')) throw new Fault('internal', `The server answered: ${got}`);
+    },
+    close: () => socket.destroy(),
+  };
+}
+
+async function call(calling: Calling): Promise<Called> {
+  const { callers: count, forMs, postsPerS, sessionsPerPost } = calling;
+  const waitsMs: number[] = [];
+  const startMs = systemClock.monotonic();
+  const endMs = startMs + forMs;
+  const spacingMs = postsPerS === undefined ? 0 : (count * 1_000) / postsPerS;
+
+  async function callAgain(at: number): Promise<void> {
+    const caller = openCaller(calling);
+    let nextMs = startMs + (at * spacingMs) / count;
+    for (;;) {
+      if (spacingMs > 0) await systemClock.sleep(Math.max(0, nextMs - systemClock.monotonic()));
+      const sentMs = systemClock.monotonic();
+      if (sentMs >= endMs) break;
+      await caller.post();
+      waitsMs.push(systemClock.monotonic() - sentMs);
+      nextMs += spacingMs;
+    }
+    caller.close();
+  }
+
+  await Promise.all(Array.from({ length: count }, (_, at) => callAgain(at)));
+  return {
+    accepted: waitsMs.length * sessionsPerPost,
+    tookMs: systemClock.monotonic() - startMs,
+    answerP50Ms: percentile(waitsMs, 0.5),
+    answerP99Ms: percentile(waitsMs, 0.99),
+  };
+}
+
+const calls = { call } satisfies Calls;
+
+export type CallerCalls = typeof calls;
+
+serveCalls(calls);

@@ -1,0 +1,73 @@
+// The server as it holds, in a program that can be asked for its memory, and made to end TLS on loopback.
+
+import { readEnvironment } from '#config/environment.ts';
+import { loadServerConfig } from '#config/load.ts';
+import { systemClock } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
+import { silentLog } from '#core/log.ts';
+import { makeRedactor } from '#journal/redact.ts';
+import { formatAddress } from '../../src/edge/address.ts';
+import { type Front, openFront } from '../../src/edge/front.ts';
+import { hold } from '../../src/program/holding.ts';
+import { loadKinds } from '../../src/program/kinds.ts';
+import { type InUse, inUse } from '../parts/memory.ts';
+import { type Calls, serveCalls } from '../parts/program.ts';
+import { openHeld } from '../parts/stores.ts';
+
+export interface Holding {
+  readonly folder: string;
+  /** The server's file. */
+  readonly config: string;
+  readonly isSecure: boolean;
+}
+
+export interface Held {
+  readonly http: string;
+  readonly grpc: string;
+  readonly ca: string | undefined;
+}
+
+/** Beyond loopback a server ends TLS itself: this one is told that it listens there. */
+function asIfOutside(front: Front): Front {
+  return { ...front, addresses: { ...front.addresses, grpc: { ...front.addresses.grpc, host: '0.0.0.0' } } };
+}
+
+const calls = {
+  async hold({ folder, config, isSecure }: Holding): Promise<Held> {
+    const environment = readEnvironment();
+    const load = () => loadServerConfig({ named: config, environment, cpus: 2, kinds: loadKinds });
+    const store = await openHeld(folder);
+    const base = { clock: systemClock, log: silentLog };
+    const front = await openFront({
+      ...base,
+      http: '127.0.0.1:0',
+      grpc: '127.0.0.1:0',
+      pass: '',
+      holder: () => undefined,
+    });
+    const holding = await hold({
+      ...base,
+      environment,
+      version: 'bench',
+      redactor: makeRedactor(),
+      loaded: await load(),
+      load,
+      store,
+      storeKind: 'sqlite',
+      front: isSecure ? asIfOutside(front) : front,
+      dataDir: folder,
+    });
+    if (holding.plane.access.ca.certificate === '') throw new Fault('internal', 'There is no authority.');
+    const at = formatAddress(front.addresses.grpc);
+    return {
+      http: holding.http,
+      grpc: `${isSecure ? 'https' : 'http'}://${at}`,
+      ca: isSecure ? holding.plane.access.ca.certificate : undefined,
+    };
+  },
+  memory: (): Promise<InUse> => inUse(),
+} satisfies Calls;
+
+export type HolderCalls = typeof calls;
+
+serveCalls(calls);
