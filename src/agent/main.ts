@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { hostname, networkInterfaces } from 'node:os';
+import type { AgentConfig } from '#config/agent-file.ts';
 import { type Clock, systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
@@ -9,20 +10,6 @@ import { type AgentEnd, startAgent } from './agent.ts';
 import { type Line, openLine, type Trust } from './dial.ts';
 import type { OpenExecution } from './execution.ts';
 import { agentName, ownAddress, ownKey } from './identity.ts';
-
-/** What an agent must be told; its file holds it. */
-export interface AgentConfig {
-  readonly broker: { readonly address?: string | undefined; readonly ca?: string | undefined };
-  readonly pool?: string | undefined;
-  readonly name?: string | undefined;
-  readonly slots: number;
-  readonly workDir: string;
-  readonly joinToken?: string | undefined;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly leaseMs?: number | undefined;
-  /** Paths of PEM files. */
-  readonly mtls?: { readonly cert: string; readonly key: string } | undefined;
-}
 
 export interface RunAgentOptions {
   readonly config: AgentConfig;

@@ -8,6 +8,8 @@ import { Fault } from './fault.ts';
 export interface SchemaNotes {
   /** Never shown; `file:/path` reads it from a file. */
   readonly secret?: boolean;
+  /** Never shown, since it may be a secret; but taken as it stands, `file:` too. */
+  readonly hidden?: boolean;
   /** Taken as it stands: `${…}` in it belongs to a shell or to another reader. */
   readonly literal?: boolean;
   /** A plain number or word counts as the text that was written: `1.10` stays `1.10`. */
@@ -56,10 +58,16 @@ export function count(least = 0) {
   return z.int().min(least);
 }
 
+const plainText = z.union([z.string(), z.number(), z.boolean()]).transform(String);
+
 /** A map whose keys are the user's own: they are taken as they stand, never renamed. */
 export function freeMap() {
-  const text = z.union([z.string(), z.number(), z.boolean()]).transform(String).meta({ sourceText: true });
-  return z.record(z.string(), text);
+  return z.record(z.string(), plainText.meta({ sourceText: true }));
+}
+
+/** Environment variables: as a free map, but the values are never shown, for many programs want secrets there. */
+export function environmentMap() {
+  return z.record(z.string(), plainText.meta({ sourceText: true, hidden: true }));
 }
 
 /** An enum as proto-JSON writes it: `MODE_BATCH`, its number (the place in `values`), or simply `batch`. */

@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 
 const SLICE_MS = 5;
 // Asking the clock costs more than most steps do.
-const STEPS_PER_LOOK = 64;
+const STEPS_PER_LOOK = 8;
 
 /** Runs a step for each item, and lets other events have their turn every few milliseconds. */
 export async function inSlices<T>(clock: Clock, items: Iterable<T>, step: (item: T) => void): Promise<void> {

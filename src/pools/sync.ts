@@ -1,11 +1,11 @@
 import { Fault, retryDelayMs } from '#core/fault.ts';
 import type { Again } from '#core/loop.ts';
+import { inSlices } from '#core/slices.ts';
 import { put } from '#core/store.ts';
 import { listDocuments } from './listing.ts';
 import type { Feed, Registry } from './registry.ts';
 import type { Removals } from './removals.ts';
 import type { Settle } from './settle.ts';
-import { inSlices } from './slices.ts';
 import { countOutgrown, findMissing, readChanged, type TakenIn, takeIn } from './take-in.ts';
 
 // Sources of one interval do not all ask in the same moment for ever.

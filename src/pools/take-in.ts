@@ -1,6 +1,7 @@
 // Takes one good listing in: what changed, what is bad, what is missing; answers the names to be settled.
 import { Fault } from '#core/fault.ts';
 import type { Document } from '#core/provider.ts';
+import { inSlices } from '#core/slices.ts';
 import { type DocumentState, documentId } from '#core/source.ts';
 import { type Change, drop, put } from '#core/store.ts';
 import type { Claim } from './claims.ts';
@@ -9,7 +10,6 @@ import { readDocument } from './reading.ts';
 import type { Feed, Registry } from './registry.ts';
 import { isSame } from './same.ts';
 import { documentChange } from './settle.ts';
-import { inSlices } from './slices.ts';
 import { MISSES_TO_DROP } from './standing.ts';
 
 type Listed = ReadonlyMap<string, Document>;

@@ -22,7 +22,7 @@ const INWARD: Readonly<Record<string, readonly string[]>> = {
   providers: ['core', 'kube'],
   broker: ['pools', 'workers', 'sessions'],
   api: ['pools', 'workers', 'sessions', 'broker'],
-  agent: ['core', 'broker'],
+  agent: ['config', 'broker'],
   cli: ['core'],
   edge: ['core', 'access'],
   installer: ['core'],
