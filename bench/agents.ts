@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '#core/clock.ts';
 import type { Bench, Report } from './bench.ts';
+import type { InUse } from './parts/memory.ts';
 import { startProgram } from './parts/program.ts';
 import { withFolder } from './parts/scratch.ts';
 import type { AgentCalls } from './programs/agents.ts';
@@ -12,11 +13,14 @@ const POOL = 'bench';
 const KILOBYTE = 1_024;
 const LOAD_MS = 3_000;
 const SETTLE_MS = 1_000;
+const FEW = 20;
+// The young generation grows to 32 MB by what happened last, whoever is connected: here it stays small.
+const FLAGS = ['--expose-gc', '--max-semi-space-size=1'];
 
+/** Resident memory of the server in bytes, and what of it is heap. */
 interface Found {
-  readonly idle: number;
-  readonly loaded: number;
-  readonly heap: number;
+  readonly idle: InUse;
+  readonly loaded: InUse;
 }
 
 function writeConfig(folder: string): string {
@@ -26,46 +30,43 @@ function writeConfig(folder: string): string {
   return file;
 }
 
-/** How much the server grows with each agent that connects, in KB of resident memory: idle, and after sessions. */
-async function measure(folder: string, isSecure: boolean, count: number): Promise<Found> {
-  const holder = startProgram<HolderCalls>('holder', ['--expose-gc']);
+/** A server with that many agents: as they have just come, and after sessions. */
+async function serve(folder: string, isSecure: boolean, count: number): Promise<Found> {
+  const holder = startProgram<HolderCalls>('holder', FLAGS);
   const agents = startProgram<AgentCalls>('agents');
   const callers = startProgram<CallerCalls>('callers');
   const { http, grpc, ca } = await holder.ask('hold', { folder, config: writeConfig(folder), isSecure });
-  const join = { address: grpc, ca, pool: POOL, slots: 1 };
-  const { hostname: host, port } = new URL(http);
-  const where = { host, port: Number(port), token: readToken(folder), pool: POOL };
-  const load = async (): Promise<void> => {
-    await callers.ask('call', { ...where, callers: 16, sessionsPerPost: 10, forMs: LOAD_MS });
-    await systemClock.sleep(SETTLE_MS);
-  };
-  // The first ones load and compile what the others share.
-  await agents.ask('join', { ...join, count: 20 });
-  await load();
-  const before = await holder.ask('memory', undefined);
-  await agents.ask('join', { ...join, count });
+  await agents.ask('join', { address: grpc, ca, pool: POOL, slots: 1, count });
   const idle = await holder.ask('memory', undefined);
-  await load();
+  const { hostname: host, port } = new URL(http);
+  const token = readFileSync(join(folder, 'admin.token'), 'utf8').trim();
+  const where = { host, port: Number(port), token, pool: POOL };
+  await callers.ask('call', { ...where, callers: 16, sessionsPerPost: 10, forMs: LOAD_MS });
+  await systemClock.sleep(SETTLE_MS);
   const loaded = await holder.ask('memory', undefined);
   await Promise.all([agents.end(), callers.end(), holder.end()]);
+  return { idle, loaded };
+}
+
+/** How much more a server with many agents takes than one with a few, which has loaded and compiled the same. */
+async function measure(isSecure: boolean, count: number) {
+  const few = await withFolder((folder) => serve(folder, isSecure, FEW));
+  const many = await withFolder((folder) => serve(folder, isSecure, FEW + count));
   const each = (bytes: number): number => bytes / count / KILOBYTE;
   return {
-    idle: each(idle.rss - before.rss),
-    loaded: each(loaded.rss - before.rss),
-    heap: each(idle.heap - before.heap),
+    idle: each(many.idle.rss - few.idle.rss),
+    loaded: each(many.loaded.rss - few.loaded.rss),
+    note: `${count} streams; ${each(many.idle.heap - few.idle.heap).toFixed(1)} KB of it heap`,
   };
 }
 
-const readToken = (folder: string): string => readFileSync(join(folder, 'admin.token'), 'utf8').trim();
-
 async function run(report: Report): Promise<void> {
   const count = report.isQuick ? 300 : 1_000;
-  const plain = await withFolder((folder) => measure(folder, false, count));
-  const note = ({ heap }: Found): string => `${count} streams; ${heap.toFixed(1)} KB of it heap`;
-  report.figure('memory-agent', plain.idle, { note: note(plain) });
+  const plain = await measure(false, count);
+  report.figure('memory-agent', plain.idle, { note: plain.note });
   report.figure('memory-agent-loaded', plain.loaded);
-  const secure = await withFolder((folder) => measure(folder, true, count));
-  report.figure('memory-agent-tls', secure.idle, { note: note(secure) });
+  const secure = await measure(true, count);
+  report.figure('memory-agent-tls', secure.idle, { note: secure.note });
   report.figure('memory-agent-tls-loaded', secure.loaded);
 }
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import { afterEach, expect, test, vi } from 'vitest';
+import type { AgentConfig } from '#config/agent-file.ts';
 import type { AgentCommand, AgentReport } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
 import { systemRandom } from '#core/random.ts';
@@ -12,7 +13,7 @@ import { makeCertificate, newKey } from '../access/certificate.ts';
 import { type FakePlane, type FakePlaneOptions, openFakePlane } from '../broker/testing.ts';
 import type { AgentEnd } from './agent.ts';
 import type { OpenExecution } from './execution.ts';
-import { type AgentConfig, runAgent } from './main.ts';
+import { runAgent } from './main.ts';
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {

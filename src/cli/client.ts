@@ -4,6 +4,8 @@ import { FAULTS, Fault, type FaultKind } from '#core/fault.ts';
 export interface Place {
   readonly address: string;
   readonly token: string | undefined;
+  /** An authority to trust beside those of the machine, as PEM. */
+  readonly ca?: string | undefined;
   /** How we came to that address, for error messages. */
   readonly why: string;
 }
@@ -24,6 +26,8 @@ export interface Client {
   call<T>(path: string, call?: Call): Promise<T>;
   /** Resolves when the answer begins; its lines come as they are sent. */
   lines(path: string, call?: Call): Promise<AsyncIterable<string>>;
+  /** The same for an answer that is no text. */
+  bytes(path: string, call?: Call): Promise<AsyncIterable<Uint8Array>>;
   /** The items of a list, page after page, until there are `most`. */
   list<T>(path: string, query?: Query, most?: number): Promise<T[]>;
 }
@@ -67,10 +71,15 @@ export function faultOf(status: number, text: string): Fault {
 
 const codeOf = (thrown: unknown): string | undefined => (thrown as { cause?: { code?: string } }).cause?.code;
 
+// As Node names what is wrong with a certificate.
+const NOT_TRUSTED = /CERT|UNABLE_TO_VERIFY/;
+
 function unreachable(place: Place, cause: unknown): Fault {
   const { message, cause: inner } = cause as Error;
   const why = (codeOf(cause) ?? (inner instanceof Error ? inner.message : message)) || 'no answer';
-  const remedy = 'Start it with `npm start`, or name another with --address or MUSTER_ADDRESS.';
+  const remedy = NOT_TRUSTED.test(why)
+    ? 'Name its authority with --ca or MUSTER_CA: it is in ca.pem of the data directory of the server.'
+    : 'Start it with `npm start`, or name another with --address or MUSTER_ADDRESS.';
   return new Fault('unavailable', `No Muster server answers at ${place.address} (${place.why}): ${why}.`, {
     cause,
     remedy,
@@ -108,18 +117,22 @@ function requestOf({ token }: Place, { method = 'GET', body, headers, signal }: 
   };
 }
 
-/** The lines of an answer; one that breaks off is the fault of the way, and can be asked for again. */
+/** An answer piece by piece; one that breaks off is the fault of the way, and can be asked for again. */
+async function* bytesOf(reply: Response): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of reply.body ?? []) yield chunk as Uint8Array;
+  } catch (cause) {
+    throw new Fault('unavailable', 'The connection to the server broke.', { cause });
+  }
+}
+
 async function* linesOf(reply: Response): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';
-  try {
-    for await (const chunk of reply.body ?? []) {
-      const lines = (rest + decoder.decode(chunk as Uint8Array, { stream: true })).split('\n');
-      rest = lines.pop() ?? '';
-      yield* lines;
-    }
-  } catch (cause) {
-    throw new Fault('unavailable', 'The connection to the server broke.', { cause });
+  for await (const chunk of bytesOf(reply)) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
   }
   if (rest !== '') yield rest;
 }
@@ -140,6 +153,7 @@ export function openClient(place: Place, fetch: typeof globalThis.fetch): Client
       return (reply.status === 204 ? undefined : await reply.json()) as T;
     },
     lines: async (path, call = {}) => linesOf(await send(path, call)),
+    bytes: async (path, call = {}) => bytesOf(await send(path, call)),
     async list<T>(path: string, query: Query = {}, most = Number.POSITIVE_INFINITY) {
       const items: T[] = [];
       let after: string | undefined;

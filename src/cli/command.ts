@@ -4,6 +4,7 @@ import { type Client, openClient, type Place } from './client.ts';
 import { outputOption } from './option.ts';
 import type { Format } from './show.ts';
 import type { Terminal } from './terminal.ts';
+import { trustToo } from './trust.ts';
 
 /** What every command is given. */
 export interface Cli {
@@ -12,7 +13,7 @@ export interface Cli {
   readonly signal: AbortSignal;
   readonly fetch: typeof fetch;
   /** Finds the server: the option, the environment, the file that a running server leaves, the default. */
-  readonly find: (options: { address?: string; token?: string }) => Place;
+  readonly find: (options: { address?: string; token?: string; ca?: string }) => Place;
   /** Calls at each Ctrl-C in place of ending the command; the returned function ends that. */
   onInterrupt(interrupted: () => void): () => void;
   /** What the process will end with; 0 unless a command says otherwise. */
@@ -29,7 +30,9 @@ export interface Local {
 }
 
 export function clientOf(cli: Cli, command: Command): Client {
-  return openClient(cli.find(command.optsWithGlobals()), cli.fetch);
+  const place = cli.find(command.optsWithGlobals());
+  if (place.ca !== undefined && place.address.startsWith('https:')) trustToo(place.ca);
+  return openClient(place, cli.fetch);
 }
 
 export function formatOf(command: Command): Format {

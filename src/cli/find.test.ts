@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { findServer, SERVER_FILE, TOKEN_FILE } from './find.ts';
+import { AUTHORITY_FILE, findServer, SERVER_FILE, TOKEN_FILE } from './find.ts';
 
 let dataDir: string;
 
@@ -36,4 +36,17 @@ test('without anything it is the default; a file that says nothing counts as non
 
 test('an address may be written without its scheme', () => {
   expect(findServer({ address: '127.0.0.1:9000' }, { ...nothing, dataDir }).address).toBe('http://127.0.0.1:9000');
+});
+
+test('the authority that a server left is trusted; one that was named must be there', () => {
+  const pem = '-----BEGIN CERTIFICATE-----\nAA\n-----END CERTIFICATE-----';
+  writeFileSync(join(dataDir, 'other.pem'), pem);
+
+  const none = findServer({}, { ...nothing, dataDir });
+  writeFileSync(join(dataDir, AUTHORITY_FILE), 'left');
+  const left = findServer({}, { ...nothing, dataDir });
+  const named = findServer({ ca: join(dataDir, 'other.pem') }, { ...nothing, ca: '/nowhere', dataDir });
+
+  expect([none.ca, left.ca, named.ca]).toEqual([undefined, 'left', pem]);
+  expect(() => findServer({ ca: '/nowhere' }, { ...nothing, dataDir })).toThrow('/nowhere holds no certificate');
 });

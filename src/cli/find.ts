@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Fault } from '#core/fault.ts';
 import type { Place } from './client.ts';
 
 /** What the environment says about the server; read by config/, handed in. */
 export interface Surroundings {
   readonly address: string | undefined;
   readonly token: string | undefined;
+  /** File of the authority to trust. */
+  readonly ca?: string | undefined;
   /** Where a server on this machine keeps its files. */
   readonly dataDir: string;
 }
@@ -13,6 +16,7 @@ export interface Surroundings {
 /** What a running server leaves in its data directory for commands on the same machine. */
 export const SERVER_FILE = 'server.json';
 export const TOKEN_FILE = 'admin.token';
+export const AUTHORITY_FILE = 'ca.pem';
 
 const DEFAULT_ADDRESS = 'http://127.0.0.1:8081';
 
@@ -35,8 +39,24 @@ function addressLeftIn(dataDir: string): string | undefined {
 
 const withScheme = (address: string): string => (/^https?:\/\//.test(address) ? address : `http://${address}`);
 
+/** One that was named must be there; the one that a server left may be. */
+function authorityFor(named: string | undefined, dataDir: string): string | undefined {
+  if (named === undefined) return readIfThere(join(dataDir, AUTHORITY_FILE));
+  const text = readIfThere(named);
+  if (text?.includes('-----BEGIN CERTIFICATE-----')) return text;
+  throw new Fault('invalid', `${named} holds no certificate that can be read.`, {
+    remedy: 'Name a PEM file: ca.pem of the data directory of the server.',
+  });
+}
+
+interface Asked {
+  readonly address?: string;
+  readonly token?: string;
+  readonly ca?: string;
+}
+
 /** An option beats the environment, that beats the file of a running server, that beats the default. */
-export function findServer(options: { address?: string; token?: string }, around: Surroundings): Place {
+export function findServer(options: Asked, around: Surroundings): Place {
   const token = options.token ?? around.token ?? readIfThere(join(around.dataDir, TOKEN_FILE));
   const known: readonly (readonly [string | undefined, string])[] = [
     [options.address, 'from --address'],
@@ -45,5 +65,5 @@ export function findServer(options: { address?: string; token?: string }, around
     [DEFAULT_ADDRESS, 'the default'],
   ];
   const [address, why] = known.find(([found]) => found !== undefined) as readonly [string, string];
-  return { address: withScheme(address), token, why };
+  return { address: withScheme(address), token, ca: authorityFor(options.ca ?? around.ca, around.dataDir), why };
 }

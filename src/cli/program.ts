@@ -1,6 +1,7 @@
 import { type Argument, Command, CommanderError, Option } from 'commander';
 import { FAULTS, Fault } from '#core/fault.ts';
 import { agentCommand } from './agent.ts';
+import { backupCommand } from './backup.ts';
 import type { Cli, Local } from './command.ts';
 import { completionCommand } from './completion.ts';
 import { configCommand } from './config.ts';
@@ -8,7 +9,7 @@ import { eventCommand } from './event.ts';
 import { freezeCommand, thawCommand } from './freeze.ts';
 import { poolCommand } from './pool.ts';
 import { runCommand, shellCommand } from './run.ts';
-import { backupCommand, loginCommand, restoreCommand, serverCommand } from './server.ts';
+import { loginCommand, restoreCommand, serverCommand } from './server.ts';
 import { sessionCommand } from './session.ts';
 import { sourceCommand } from './source.ts';
 import { tokenCommand } from './token.ts';
@@ -17,6 +18,7 @@ import { workerCommand } from './worker.ts';
 const serverOptions = (): Option[] => [
   new Option('--address <url>', 'the server (MUSTER_ADDRESS)'),
   new Option('--token <token>', 'who you are (better: MUSTER_TOKEN)'),
+  new Option('--ca <file>', 'the authority of the server, where the machine does not know it (MUSTER_CA)'),
 ];
 
 /** The command `muster`, whole. */

@@ -4,7 +4,7 @@ import type { LoginLink } from '../api/wire/token.ts';
 import { type Cli, clientOf, formatOf, type Local, showing } from './command.ts';
 import { show } from './show.ts';
 import { renderFacts } from './table.ts';
-import { print, startProgress } from './terminal.ts';
+import { print } from './terminal.ts';
 
 function statusFacts(status: ServerStatus): string {
   const { counts } = status;
@@ -50,21 +50,6 @@ export function serverCommand(cli: Cli, local: Local): Command {
     }),
   );
   return server;
-}
-
-export function backupCommand(cli: Cli): Command {
-  return new Command('backup')
-    .description('write a consistent copy of everything to a file on the server')
-    .argument('<file>', 'a path on the server that does not exist yet')
-    .action(async (file: string, _options, command: Command) => {
-      const stop = startProgress(cli.terminal, () => 'writing the backup');
-      try {
-        await clientOf(cli, command).call('/backup', { method: 'POST', body: { file } });
-      } finally {
-        stop();
-      }
-      print(cli.terminal, `Backup written to ${file}. \`muster restore ${file}\` starts from it.`);
-    });
 }
 
 export function restoreCommand(cli: Cli, local: Local): Command {

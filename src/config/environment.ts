@@ -9,6 +9,8 @@ const KNOWN = {
   address: 'MUSTER_ADDRESS',
   /** The CLI's token, where it should not use the one on disk. */
   token: 'MUSTER_TOKEN',
+  /** File of the authority that the CLI trusts, where the machine does not know it. */
+  ca: 'MUSTER_CA',
   /** Where the server keeps its data, where the file does not say. */
   dataDir: 'MUSTER_DATA_DIR',
   logLevel: 'MUSTER_LOG_LEVEL',

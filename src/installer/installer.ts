@@ -3,14 +3,13 @@ import { createReadStream, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { writeArchive } from './archive.ts';
-import { type Bundle, bundleAgent } from './bundle.ts';
+import type { Bundle } from './bundle.ts';
 import { installScript, type ScriptFacts } from './script.ts';
 
 export interface InstallerOptions {
-  /** The agent's program, as source. */
-  readonly entry: string;
+  readonly bundle: Bundle;
+  /** Where archives are kept. */
   readonly folder: string;
-  readonly version: string;
   /** The runtime that goes along. */
   readonly node: string;
   readonly system: { readonly name: string; readonly machine: string };
@@ -43,8 +42,8 @@ exec "$here/node" "$here/agent.mjs" "$@"
 const UNAME: Readonly<Record<string, string>> = { linux: 'Linux', darwin: 'Darwin', x64: 'x86_64', arm64: 'aarch64' };
 export const unameOf = (word: string): string => UNAME[word] ?? word;
 
-export async function openInstaller(options: InstallerOptions): Promise<Installer> {
-  const bundle = await bundleAgent(options.entry, options.folder, options.version);
+export function openInstaller(options: InstallerOptions): Installer {
+  const { bundle } = options;
   const system = unameOf(options.system.name);
   const machine = unameOf(options.system.machine);
   const name = `muster-agent-${options.system.name}-${options.system.machine}.tar.gz`;

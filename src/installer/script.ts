@@ -19,6 +19,7 @@ export function installScript(facts: ScriptFacts): string {
   return `#!/bin/sh
 # Installs the Muster agent from the server that it will belong to.
 # usage: install.sh --pool NAME [--token TOKEN] [--name NAME] [--prefix DIR] [--slots N] [--run]
+# The token may also come as MUSTER_JOIN_TOKEN, where others cannot read it in the list of processes.
 set -eu
 
 origin=${quoted(facts.origin)}
@@ -26,7 +27,7 @@ broker=${quoted(facts.broker)}
 archive=${quoted(facts.archive)}
 sha256=${quoted(facts.sha256)}
 ca=${quoted(facts.ca ?? '')}
-prefix=/opt/muster pool= token= name= slots=1 run=
+prefix=/opt/muster pool= token=\${MUSTER_JOIN_TOKEN:-} name= slots=1 run=
 
 fail() { echo "muster: $1" >&2; exit 1; }
 while [ $# -gt 0 ]; do

@@ -1,6 +1,4 @@
 // What the holder runs: the plane, its edges, and the reload of its configuration.
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Access } from '#access/access.ts';
 import { writeAgentConfig } from '#config/agent-file.ts';
 import type { Environment } from '#config/environment.ts';
@@ -27,6 +25,7 @@ import { loadKinds } from './kinds.ts';
 import { type Plane, startPlane } from './plane.ts';
 import { followConfig } from './reload.ts';
 import { openSources } from './sources.ts';
+import { leaveWord } from './word.ts';
 
 export interface HoldingParts {
   readonly environment: Environment;
@@ -72,7 +71,6 @@ export interface Holding {
 
 // Agents that are told their own work directory by their backend ignore this one.
 const AGENT_WORK_DIR = '/tmp/agent';
-const SERVER_FILE = 'server.json';
 
 // What people expect to find on their own computer; never the server's secrets.
 const LOCAL_NAMES = ['PATH', 'HOME', 'LANG', 'SHELL', 'USER', 'LOGNAME', 'TZ', 'TMPDIR'];
@@ -153,19 +151,6 @@ async function openPlane(ground: Ground): Promise<Plane> {
   });
 }
 
-/** Leaves word for commands on the same machine where the server is; the returned function takes it back. */
-function leaveWord({ dataDir, http, front, store, version }: Ground): () => void {
-  const file = join(dataDir, SERVER_FILE);
-  const word = { pid: process.pid, http, grpc: formatAddress(front.addresses.grpc), epoch: store.epoch, version };
-  const text = `${JSON.stringify(word)}\n`;
-  writeFileSync(file, text, { mode: 0o600 });
-  return () => {
-    // A replica that shares the folder may have left its own word since.
-    const isOurs = existsSync(file) && readFileSync(file, 'utf8') === text;
-    if (isOurs) rmSync(file, { force: true });
-  };
-}
-
 /** Starts everything that only the holder may run. */
 export async function hold(parts: HoldingParts): Promise<Holding> {
   const ground = await openGround(parts);
@@ -173,7 +158,10 @@ export async function hold(parts: HoldingParts): Promise<Holding> {
   const plane = await openPlane(ground);
   if (needsTls(parts.front.addresses.grpc)) ground.trust.ca = trustedBy(parts.loaded.config, plane.access);
   const doors = await openDoors(ground, plane);
-  const takeBack = leaveWord(ground);
+  const { addresses } = parts.front;
+  const ca = needsTls(addresses.http) ? trustedBy(parts.loaded.config, plane.access) : undefined;
+  const word = { pid: process.pid, http, grpc: formatAddress(addresses.grpc), epoch: store.epoch };
+  const takeBack = leaveWord(parts.dataDir, { ...word, version: parts.version }, ca);
   log('info', 'serving', { http, grpc, store: parts.storeKind, epoch: store.epoch, cluster: store.cluster });
   const config = followConfig(ground, plane);
 

@@ -82,6 +82,7 @@ function openCli(environment: Environment, ending: Ending): Cli & { exitCode(): 
       findServer(options, {
         address: environment.address,
         token: environment.token,
+        ca: environment.ca,
         dataDir: environment.dataDir ?? DEFAULT_DATA_DIR,
       }),
     onInterrupt(heard) {
@@ -127,6 +128,5 @@ export async function main(words: readonly string[]): Promise<void> {
   const local = withOwnInterrupts(localPart(environment), cli);
   const failure = await runProgram(buildProgram(cli, local, readVersion()), words, cli);
   await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
-  if (ending.code !== BROKEN_PIPE) await Promise.all([process.stdout, process.stderr].map(flushed));
   process.exit(ending.code ?? failure ?? cli.exitCode());
 }

@@ -25,6 +25,7 @@ export interface AgentQuirks {
   readonly startsTwice?: boolean;
   readonly forgetsResults?: boolean;
   readonly forgetsOutput?: boolean;
+  readonly mutesEnds?: boolean;
   readonly boastsOfSlots?: number;
 }
 
@@ -134,7 +135,9 @@ export function startAgent(options: AgentOptions): SimAgent {
     running += 1;
     const run = startRun(command, {
       clock,
-      report: (report) => wire?.report(report),
+      report(report) {
+        if (!(quirks.mutesEnds && report.is === 'ended')) wire?.report(report);
+      },
       ended(over) {
         running -= 1;
         options.ended(over, agent);
@@ -156,7 +159,7 @@ export function startAgent(options: AgentOptions): SimAgent {
     for (const run of runs.values()) {
       if (run.session === session && (!newest || run.attempt > newest.attempt)) newest = run;
     }
-    newest?.stop('killed', force ? 0 : chance.between(0, graceMs));
+    newest?.stop('killed', force ? 0 : chance.ms(0, graceMs));
   }
 
   const agent: SimAgent = {

@@ -69,8 +69,8 @@ export interface SimCloud {
   backend(isAlive?: () => boolean): Backend;
   /** What truly exists now. */
   machines(): readonly SimMachine[];
-  /** Whether a machine of that name exists now. */
-  has(machine: string): boolean;
+  /** The machine of that name, where it exists now. */
+  find(machine: string): Machine | undefined;
   /** How often a machine was made for each name. */
   readonly made: ReadonlyMap<string, number>;
   readonly calls: readonly SimCall[];
@@ -228,7 +228,10 @@ export function simCloud(options: SimCloudOptions): SimCloud {
         delete: (machines, signal) => alive(() => remove(machines, signal)),
       };
     },
-    has: (name) => isThere(kept.get(name)),
+    find(name) {
+      const entry = kept.get(name);
+      return isThere(entry) ? entry.machine : undefined;
+    },
     machines: () => [...kept.values()].filter(isThere),
     kill: (name) => unmake(name, 'died'),
     trouble(name, trouble, state) {

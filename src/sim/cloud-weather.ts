@@ -33,7 +33,7 @@ export function cloudWeather(options: CloudWeatherOptions): (call: SimCall) => S
       return refused('throttled', 'Rate exceeded.', chance.happens(0.5) ? { retryAfterMs: 5_000 } : {});
     }
     if (weather.strikes('hanging-call', chance)) return { is: 'hang', isDone: chance.happens(0.5) };
-    if (weather.strikes('slow-call', chance)) return { is: 'slow', ms: chance.between(0, 30_000) };
+    if (weather.strikes('slow-call', chance)) return { is: 'slow', ms: chance.ms(0, 30_000) };
     return call.name === 'list' ? undefined : ofWrites(call);
   }
 
@@ -46,7 +46,7 @@ export function cloudWeather(options: CloudWeatherOptions): (call: SimCall) => S
   function ofCreate({ launch }: SimCall): SimEffect | undefined {
     const shape = launch?.mark.shape ?? '';
     if (weather.strikes('stock-out', chance)) {
-      outOfStockUntilMs.set(shape, clock.monotonic() + chance.between(1, 20) * 60_000);
+      outOfStockUntilMs.set(shape, clock.monotonic() + chance.ms(1 * 60_000, 20 * 60_000));
     }
     const isOut = weather.rate('stock-out') > 0 && (outOfStockUntilMs.get(shape) ?? 0) > clock.monotonic();
     if (isOut) {

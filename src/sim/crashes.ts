@@ -49,7 +49,7 @@ export function openCrashes({ clock, chance, weather, at: point }: CrashesOption
     atMessage: () => count('message'),
     disk() {
       if (weather.strikes('disk-failure', chance)) throw new Fault('unavailable', 'The disk is full.');
-      return weather.strikes('slow-disk', chance) ? clock.sleep(chance.between(1, SLOWEST_DISK_MS)) : undefined;
+      return weather.strikes('slow-disk', chance) ? clock.sleep(chance.ms(1, SLOWEST_DISK_MS)) : undefined;
     },
   };
 }

@@ -5,7 +5,6 @@ import { openWorld, type World, type WorldOptions } from './world.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-const STORM_STREAM = 7;
 // The longest drain, then decay worker by worker.
 const LONGEST_REST_MS = 6 * HOUR_MS;
 
@@ -14,7 +13,7 @@ export async function runWorld(options: WorldOptions, hours: number): Promise<Wo
   const world = await openWorld(options);
   startStorm({
     ...world,
-    chance: world.chance(STORM_STREAM),
+    chance: world.chance('storm'),
     regions: [...world.regions.keys()],
     life: () => world.life,
     crash: () => world.server.crash('at any moment'),
@@ -50,7 +49,7 @@ const restOf = (world: World, store: RestOptions['store']): RestOptions => ({
 
 const isRestless = (world: World): boolean => !world.life || unrest(restOf(world, world.life.store)) !== undefined;
 
-/** Thaws, resumes and approves: what only people may do. */
+/** Thaws, resumes, approves, and drains what does not return: what only people may do. */
 async function operate(world: World): Promise<void> {
   const { life } = world;
   if (!life) return;
@@ -59,6 +58,11 @@ async function operate(world: World): Promise<void> {
   for (const { id } of [...store.view.freezes.all()]) asked.push(plane.workers.thaw(id, SELF));
   for (const { name, pausedAt } of [...store.view.pools.all()]) {
     if (pausedAt !== undefined) asked.push(plane.pools.pause(name, false, SELF));
+  }
+  for (const { id, joinedAt, drain } of [...store.view.workers.all()]) {
+    // Its agent gave up waiting for us: nobody but an operator may decide that its work is lost.
+    const isLost = joinedAt !== undefined && !store.view.agents.get(id) && store.view.sessions.count('worker', id) > 0;
+    if (isLost && !drain) asked.push(plane.workers.drain(id, SELF));
   }
   for (const { id, held } of [...store.view.sources.all()]) if (held) asked.push(plane.pools.approve(id, SELF));
   await Promise.race([Promise.allSettled(asked), world.clock.advance(1)]);

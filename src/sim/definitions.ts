@@ -1,5 +1,4 @@
 // What someone wants the pools to be, held by two simulated sources; it changes while the world runs.
-import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Document, Source } from '#core/provider.ts';
 import type { OpenedSource } from '#pools/pools.ts';
@@ -84,7 +83,6 @@ export interface Definitions {
 }
 
 export interface DefinitionsOptions {
-  readonly clock: Clock;
   readonly chance: Chance;
   readonly weather: Weather;
 }
@@ -136,8 +134,14 @@ export function openDefinitions({ chance, weather }: DefinitionsOptions): Defini
       const source = entries.get(name)?.source ?? IDS[entries.size % IDS.length] ?? '';
       entries.set(name, { definition, source, version: ++versions, text, isThere: true });
     },
-    remove: (name) => change(name, (entry) => void (entry.isThere = false)),
-    move: (name) => change(name, (entry) => void (entry.source = other(entry.source))),
+    remove: (name) =>
+      change(name, (entry) => {
+        entry.isThere = false;
+      }),
+    move: (name) =>
+      change(name, (entry) => {
+        entry.source = other(entry.source);
+      }),
     restore() {
       for (const [name, { definition }] of entries) {
         change(name, (entry) => {

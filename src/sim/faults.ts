@@ -114,6 +114,8 @@ export function openWeather(rates: FaultRates): Weather {
       if (isStruck) count(name);
       return isStruck;
     },
-    calm: () => void (isCalm = true),
+    calm: () => {
+      isCalm = true;
+    },
   };
 }

@@ -8,9 +8,11 @@ export interface Figures {
   starts: number;
   launched: number;
   deleted: number;
+  /** Machines that ended by themselves. */
+  died: number;
   crashes: number;
   commits: number;
-  calls: number;
+  readonly calls: { list: number; create: number; delete: number };
   passes: number;
   /** Of machines, from their making to their end. */
   machineMs: number;
@@ -27,9 +29,10 @@ export function openFigures(): Figures {
     starts: 0,
     launched: 0,
     deleted: 0,
+    died: 0,
     crashes: 0,
     commits: 0,
-    calls: 0,
+    calls: { list: 0, create: 0, delete: 0 },
     passes: 0,
     machineMs: 0,
     neededMs: 0,
@@ -46,7 +49,7 @@ export function countMachines(figures: Figures, clock: Clock, cloud: SimCloud): 
     madeMs.set(machine.name, clock.monotonic());
   });
   cloud.onGone(({ machine }, how) => {
-    if (how === 'deleted') figures.deleted += 1;
+    figures[how] += 1;
     figures.machineMs += clock.monotonic() - (madeMs.get(machine.name) ?? clock.monotonic());
     madeMs.delete(machine.name);
   });

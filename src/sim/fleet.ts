@@ -36,8 +36,8 @@ export function openFleet(options: FleetOptions): Fleet {
   function boot(cloud: SimCloud, { machine, launch }: SimMachine): void {
     if (!launch || weather.strikes('no-boot', chance)) return;
     planDeath(cloud, machine.name);
-    clock.alarm(chance.between(500, 5_000), () => {
-      if (cloud.has(machine.name)) begin(cloud, machine.name, launch.boot);
+    clock.alarm(chance.ms(500, 5_000), () => {
+      if (cloud.find(machine.name)?.state === 'running') begin(cloud, machine.name, launch.boot);
     });
   }
 
@@ -65,18 +65,18 @@ export function openFleet(options: FleetOptions): Fleet {
 
   function planDeath(cloud: SimCloud, name: string): void {
     if (weather.strikes('machine-death', chance)) {
-      clock.alarm(chance.exponential(MEAN_LIFE_MS), () => {
-        if (!cloud.has(name)) return;
+      clock.alarm(chance.exponentialMs(MEAN_LIFE_MS), () => {
+        if (!cloud.find(name)) return;
         happenings.note('machine died', name);
         cloud.kill(name);
       });
     } else if (weather.strikes('machine-failure', chance)) {
-      clock.alarm(chance.exponential(MEAN_LIFE_MS), () => fail(cloud, name));
+      clock.alarm(chance.exponentialMs(MEAN_LIFE_MS), () => fail(cloud, name));
     }
   }
 
   function fail(cloud: SimCloud, name: string): void {
-    if (!cloud.has(name)) return;
+    if (!cloud.find(name)) return;
     happenings.note('machine failed', name);
     cloud.trouble(name, { kind: 'unavailable', message: 'its disk is broken', final: true }, 'failed');
     const agent = agents.get(name);

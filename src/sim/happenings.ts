@@ -1,20 +1,22 @@
 import type { Clock } from '#core/clock.ts';
+import type { EventRow } from '#core/journal.ts';
 
 /** What happened last in the world, for whoever must find out why it broke. */
 export interface Happenings {
-  note(what: string, about?: string): void;
+  /** An event is put into words only when someone asks. */
+  note(what: string, about?: string | EventRow): void;
   /** Oldest first, each with its time since the world began. */
   last(count: number): string[];
   /** From now on nothing is noted: what led to the break must stay readable. */
   freeze(): void;
 }
 
-const MOST_KEPT = 512;
+const MOST_KEPT = 4096;
 
 interface Happening {
   readonly atMs: number;
   readonly what: string;
-  readonly about: string | undefined;
+  readonly about: string | EventRow | undefined;
 }
 
 export function openHappenings(clock: Clock): Happenings {
@@ -33,12 +35,15 @@ export function openHappenings(clock: Clock): Happenings {
       for (let at = from; at < next; at++) lines.push(lineOf(kept[at % MOST_KEPT] as Happening));
       return lines;
     },
-    freeze: () => void (isFrozen = true),
+    freeze: () => {
+      isFrozen = true;
+    },
   };
 }
 
 function lineOf({ atMs, what, about }: Happening): string {
-  return `${timeOf(atMs)}  ${what}${about === undefined ? '' : `  ${about}`}`;
+  const words = typeof about === 'object' ? `${about.subject}: ${about.message}` : about;
+  return `${timeOf(atMs)}  ${what}${words === undefined ? '' : `  ${words}`}`;
 }
 
 /** Hours, minutes, seconds and milliseconds since the world began. */

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { type KnownKinds, knownKinds } from '#config/kinds.ts';
+import { knownKinds } from '#config/kinds.ts';
 import { Fault } from '#core/fault.ts';
-import { type Backend, kind } from '#core/provider.ts';
-import type { SimCloud } from './backend.ts';
+import { type Backend, type Context, kind } from '#core/provider.ts';
 
 const config = z.object({
   region: z.string().describe('Which of the simulated clouds.'),
@@ -10,24 +9,23 @@ const config = z.object({
   pricePerHour: z.number().min(0).default(1).describe('In dollars.'),
 });
 
-const LIMITS = { read: 20, write: 20 };
-
-/** The simulated clouds as the backend `sim_cloud`, for one life of the server. */
-export function simKinds(
-  regions: ReadonlyMap<string, SimCloud>,
-  { isAlive, wrap }: { isAlive(): boolean; wrap(backend: Backend): Backend },
-): KnownKinds {
-  const simCloud = kind<z.output<typeof config>, Backend>({
-    summary: 'Machines that exist only on a clock.',
-    config,
-    example: { region: 'north', size: 'small' },
-    trust: 'any source',
-    limits: LIMITS,
-    async open({ region, pricePerHour }) {
-      const cloud = regions.get(region);
-      if (!cloud) throw new Fault('invalid', `There is no region "${region}".`);
-      return { ...wrap(cloud.backend(isAlive)), pricePerHour: async () => pricePerHour };
-    },
-  });
-  return knownKinds([{ id: 'sim', title: 'Simulated clouds', backends: { sim_cloud: simCloud } }]);
+/** What a simulated cloud is opened with: the one of this world, as this life of the server reaches it. */
+export interface SimContext extends Context {
+  openRegion(name: string): Backend | undefined;
 }
+
+const simCloud = kind<z.output<typeof config>, Backend>({
+  summary: 'Machines that exist only on a clock.',
+  config,
+  example: { region: 'north', size: 'small' },
+  trust: 'any source',
+  limits: { read: 20, write: 20 },
+  async open({ region, pricePerHour }, context) {
+    const backend = (context as SimContext).openRegion(region);
+    if (!backend) throw new Fault('invalid', `There is no region "${region}".`);
+    return { ...backend, pricePerHour: async () => pricePerHour };
+  },
+});
+
+/** Shared by all worlds: the schema of pools is made once for it, and that takes longer than a simulated hour. */
+export const SIM_KINDS = knownKinds([{ id: 'sim', title: 'Simulated clouds', backends: { sim_cloud: simCloud } }]);

@@ -2,8 +2,8 @@
 import type { AgentLink } from '#core/agent-link.ts';
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
-import type { Log } from '#core/log.ts';
-import type { Backend, Context, Launch, Machine } from '#core/provider.ts';
+import { silentLog } from '#core/log.ts';
+import type { Backend, Launch, Machine } from '#core/provider.ts';
 import type { Random } from '#core/random.ts';
 import type { Change, Store } from '#core/store.ts';
 import { makeRedactor } from '#journal/redact.ts';
@@ -13,7 +13,8 @@ import { type Disk, memoryDriver } from '#store/memory.ts';
 import { openStore } from '#store/store.ts';
 import type { SimCloud } from './backend.ts';
 import type { Definitions } from './definitions.ts';
-import { simKinds } from './kinds.ts';
+import type { EndedByKey } from './ended-by-key.ts';
+import { SIM_KINDS, type SimContext } from './kinds.ts';
 import { mortalClock } from './mortal-clock.ts';
 
 export interface Life {
@@ -39,8 +40,8 @@ export interface LifeHooks {
 export interface LifeOptions {
   readonly clock: Clock;
   readonly random: Random;
-  readonly log: Log;
   readonly disk: Disk;
+  readonly ended: EndedByKey;
   readonly regions: ReadonlyMap<string, SimCloud>;
   readonly definitions: Definitions;
   readonly link: AgentLink;
@@ -55,15 +56,17 @@ const AGENT_LEASE_MS = 30 * 60_000;
 
 const never = (): Promise<never> => new Promise(() => {});
 
-function mortalDriver({ disk, hooks, isAlive }: LifeOptions): Driver {
+function mortalDriver({ disk, ended, hooks, isAlive }: LifeOptions): Driver {
   const driver = memoryDriver(disk);
   const mortal: Driver = {
     ...driver,
+    history: ended.over(driver.history),
     async write(changes) {
       if (!isAlive()) return never();
       await hooks.writing(changes, async () => {
         if (!isAlive()) return never();
         await driver.write(changes);
+        ended.written(changes);
         hooks.written(changes);
       });
       if (!isAlive()) await never();
@@ -107,12 +110,12 @@ function counted(store: Store, passed: () => void): Store {
 }
 
 export async function startLife(options: LifeOptions): Promise<Life> {
-  const { random, log, hooks, isAlive, regions, definitions } = options;
+  const { random, hooks, isAlive, regions, definitions } = options;
+  const log = silentLog;
   const clock = mortalClock(options.clock, isAlive);
   const store = counted(await openStore(mortalDriver(options), hooks.fatal), hooks.passed);
   hooks.opened(store);
-  const wrap = (backend: Backend): Backend => watched(options, hooks.wrapBackend?.(backend) ?? backend);
-  const context: Context = {
+  const context: SimContext = {
     cluster: store.cluster,
     clock,
     random,
@@ -120,6 +123,10 @@ export async function startLife(options: LifeOptions): Promise<Life> {
     fetch: () => Promise.reject(new Fault('unsupported', 'A simulated world has no network.')),
     dataDir: '/nowhere',
     agentCommand: [],
+    openRegion(name) {
+      const backend = regions.get(name)?.backend(isAlive);
+      return backend && watched(options, hooks.wrapBackend?.(backend) ?? backend);
+    },
   };
   const plane = await startPlane({
     store,
@@ -127,7 +134,7 @@ export async function startLife(options: LifeOptions): Promise<Life> {
     random,
     log,
     redactor: makeRedactor(),
-    kinds: simKinds(regions, { isAlive, wrap }),
+    kinds: SIM_KINDS,
     context,
     link: mortalLink(options),
     sources: definitions.open(isAlive),

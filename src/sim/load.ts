@@ -60,7 +60,7 @@ export function openLoad(options: LoadOptions): Load {
     const perJob = 1.8;
     const perHour = (options.pools().length * options.sessionsPerPoolHour * shapeOfDay()) / perJob;
     if (perHour <= 0) return;
-    clock.alarm(chance.exponential(3_600_000 / perHour), () => {
+    clock.alarm(chance.exponentialMs(3_600_000 / perHour), () => {
       if (!isRunning) return;
       ask();
       next();
@@ -74,7 +74,7 @@ export function openLoad(options: LoadOptions): Load {
   }
 
   function someSpec(): SessionSpec {
-    const durationMs = Math.min(MOST_MS, 1_000 + chance.exponential(meanMs));
+    const durationMs = Math.min(MOST_MS, 1_000 + chance.exponentialMs(meanMs));
     const isShort = options.isMoody && chance.happens(0.03);
     return {
       command: commandOf({ durationMs, exitCode: chance.pick([0, 0, 0, 1]), pieces: chance.whole(0, 3) }),
@@ -117,7 +117,7 @@ export function openLoad(options: LoadOptions): Load {
   const isFinal = ({ kind }: Fault): boolean => kind === 'missing' || kind === 'conflict' || kind === 'invalid';
 
   function regret(sessions: readonly Session[]): void {
-    clock.alarm(chance.exponential(meanMs), () => {
+    clock.alarm(chance.exponentialMs(meanMs), () => {
       for (const { id } of sessions) desk?.kill(id, chance.happens(0.3), ACTOR).catch(() => {});
     });
   }
@@ -127,12 +127,16 @@ export function openLoad(options: LoadOptions): Load {
       isRunning = true;
       next();
     },
-    stop: () => void (isRunning = false),
+    stop: () => {
+      isRunning = false;
+    },
     open(opened) {
       desk = opened;
-      for (const job of waiting) clock.alarm(chance.between(0, AGAIN_MS), () => waiting.has(job) && bring(job));
+      for (const job of waiting) clock.alarm(chance.ms(0, AGAIN_MS), () => waiting.has(job) && bring(job));
     },
-    shut: () => void (desk = undefined),
+    shut: () => {
+      desk = undefined;
+    },
     submit,
     get unanswered() {
       return waiting.size;

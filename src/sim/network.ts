@@ -32,8 +32,6 @@ export interface NetworkOptions {
   readonly chance: Chance;
   /** One way, for each connection between nothing and this. */
   readonly mostLatencyMs: number;
-  /** Looks at all that the server says, right before it leaves. */
-  sending(agent: string, command: AgentCommand): void;
 }
 
 /** An agent at the door. */
@@ -60,7 +58,7 @@ const REFUSED_AFTER_MS = 50;
 const CUT_OFF_AFTER_MS = 5_000;
 const NOTICED_WITHIN_MS = 30_000;
 
-export function openNetwork({ clock, chance, mostLatencyMs, sending }: NetworkOptions): Network {
+export function openNetwork({ clock, chance, mostLatencyMs }: NetworkOptions): Network {
   const byName = new Map<string, Connection>();
   const knocking = new Set<Knock>();
   const cutUntilMs = new Map<SimAgent, number>();
@@ -76,7 +74,7 @@ export function openNetwork({ clock, chance, mostLatencyMs, sending }: NetworkOp
     if (agent.isOver) return;
     if (isCutOff(agent)) return failLater(agent, CUT_OFF_AFTER_MS);
     if (!door) return failLater(agent, REFUSED_AFTER_MS);
-    const knock: Knock = { agent, called: door, latencyMs: chance.between(0, mostLatencyMs), hello: agent.hello() };
+    const knock: Knock = { agent, called: door, latencyMs: chance.ms(0, mostLatencyMs), hello: agent.hello() };
     knocking.add(knock);
     clock.alarm(knock.latencyMs, () => {
       if (!knocking.has(knock)) return;
@@ -157,8 +155,8 @@ export function openNetwork({ clock, chance, mostLatencyMs, sending }: NetworkOp
 
   function sever(connection: Connection, kind: FaultKind, noticedWithinMs: number): void {
     connection.isCut = true;
-    clock.alarm(chance.between(0, noticedWithinMs), () => closeHere(connection));
-    clock.alarm(chance.between(0, noticedWithinMs), () => connection.agent.lost(connection, kind));
+    clock.alarm(chance.ms(0, noticedWithinMs), () => closeHere(connection));
+    clock.alarm(chance.ms(0, noticedWithinMs), () => connection.agent.lost(connection, kind));
   }
 
   function of(agent: SimAgent): Connection | undefined {
@@ -179,7 +177,9 @@ export function openNetwork({ clock, chance, mostLatencyMs, sending }: NetworkOp
       for (const { agent } of knocking) failLater(agent, REFUSED_AFTER_MS);
       knocking.clear();
     },
-    open: (opened) => void (door = opened),
+    open: (opened) => {
+      door = opened;
+    },
     cut(agent, ms) {
       cutUntilMs.set(agent, clock.monotonic() + ms);
       const connection = of(agent);
@@ -189,12 +189,12 @@ export function openNetwork({ clock, chance, mostLatencyMs, sending }: NetworkOp
     drop(agent) {
       cutUntilMs.delete(agent);
       const connection = of(agent);
-      if (connection && !connection.isCut) sever(connection, 'unavailable', chance.happens(0.5) ? 0 : NOTICED_WITHIN_MS);
+      if (connection && !connection.isCut)
+        sever(connection, 'unavailable', chance.happens(0.5) ? 0 : NOTICED_WITHIN_MS);
     },
     send(name, command) {
       const connection = byName.get(name);
       if (!connection) return false;
-      sending(name, command);
       if (connection.isCut) return true;
       if (connection.toAgent) connection.toAgent.push(command);
       else {

@@ -1,14 +1,11 @@
 // The server process: it starts from its disk, dies, and starts again; all else in the world goes on.
-import type { Clock } from '#core/clock.ts';
-import type { Log } from '#core/log.ts';
+import type { AgentLink } from '#core/agent-link.ts';
+import { Fault } from '#core/fault.ts';
 import type { Change } from '#core/store.ts';
-import type { Disk } from '#store/memory.ts';
-import type { SimCloud } from './backend.ts';
-import type { Chance } from './chance.ts';
 import type { Crashes } from './crashes.ts';
 import type { Definitions } from './definitions.ts';
-import type { Figures } from './figures.ts';
-import type { Happenings } from './happenings.ts';
+import { indexEnded } from './ended-by-key.ts';
+import type { Ground } from './ground.ts';
 import type { Laws } from './laws/laws.ts';
 import { type Life, type LifeHooks, startLife } from './life.ts';
 import type { Load } from './load.ts';
@@ -22,21 +19,12 @@ export interface Server {
   crash(why: string): void;
 }
 
-export interface ServerOptions {
-  readonly clock: Clock;
-  chance(stream: number): Chance;
-  /** The first of as many streams of chance as there are lives. */
-  readonly stream: number;
-  readonly log: Log;
-  readonly disk: Disk;
-  readonly regions: ReadonlyMap<string, SimCloud>;
+export interface ServerOptions extends Ground {
   readonly definitions: Definitions;
   readonly network: Network;
   readonly load: Load;
   readonly laws: Laws;
   readonly crashes: Crashes;
-  readonly figures: Figures;
-  readonly happenings: Happenings;
   readonly sabotage: Pick<LifeHooks, 'wrapBackend' | 'wrapDriver'>;
 }
 
@@ -44,8 +32,9 @@ const SHORTEST_DOWN_MS = 1_000;
 const LONGEST_DOWN_MS = 45_000;
 
 export function openServer(options: ServerOptions): Server {
-  const { clock, disk, network, load, laws, crashes, figures, happenings } = options;
-  const downtime = options.chance(options.stream - 1);
+  const { clock, network, load, laws, crashes, figures, happenings } = options;
+  const ended = indexEnded();
+  const downtime = options.chance('down');
   let lives = 0;
   let life: Life | undefined;
   let kill: (() => void) | undefined;
@@ -59,8 +48,24 @@ export function openServer(options: ServerOptions): Server {
     happenings.note('server died', why);
     network.shut();
     load.shut();
-    clock.alarm(downtime.between(SHORTEST_DOWN_MS, LONGEST_DOWN_MS), () => void start());
+    clock.alarm(downtime.ms(SHORTEST_DOWN_MS, LONGEST_DOWN_MS), () => void start());
   }
+
+  /** All that the server says, looked at right before it leaves. */
+  const link: AgentLink = {
+    send(agent, command) {
+      const point = crashes.atMessage();
+      if (point && !point.isDone) {
+        crash('at a message');
+        return false;
+      }
+      laws.durability.sending(agent, command);
+      const isSent = network.send(agent, command);
+      if (point) crash('at a message');
+      return isSent;
+    },
+    dismiss: network.dismiss,
+  };
 
   async function writing(_changes: readonly Change[], write: () => Promise<void>): Promise<void> {
     figures.commits += 1;
@@ -80,7 +85,7 @@ export function openServer(options: ServerOptions): Server {
       writing,
       written(changes) {
         laws.written(changes);
-        for (const change of changes) note(figures, change);
+        for (const change of changes) note(options, change);
       },
       creating(launch) {
         happenings.note('create', launch.names.join(' '));
@@ -93,23 +98,30 @@ export function openServer(options: ServerOptions): Server {
       },
       opened: (store) => laws.watch(store, isAlive),
       fatal: () => crash('its disk failed'),
-      passed: () => void (figures.passes += 1),
+      passed: () => {
+        figures.passes += 1;
+      },
     };
   }
 
   async function start(): Promise<void> {
     let isDead = false;
-    kill = () => void (isDead = true);
+    kill = () => {
+      isDead = true;
+    };
     lives += 1;
     const isAlive = (): boolean => !isDead;
     happenings.note('server starts', `life ${lives}`);
-    const { random } = options.chance(options.stream + lives);
-    const link = { send: network.send, dismiss: network.dismiss };
-    const born = await startLife({ ...options, random, disk, link, isAlive, hooks: hooks(isAlive) });
-    if (isDead) return;
-    life = born;
-    network.open(doorOf(born, laws));
-    load.open(born.plane.sessions);
+    const { random } = options.chance('life', lives);
+    try {
+      const born = await startLife({ ...options, random, ended, link, isAlive, hooks: hooks(isAlive) });
+      if (isDead) return;
+      life = born;
+      network.open(doorOf(born, laws));
+      load.open(born.plane.sessions);
+    } catch (thrown) {
+      if (!isDead) crash(`it could not start: ${Fault.from(thrown).message}`);
+    }
   }
 
   return {
@@ -135,8 +147,10 @@ function doorOf({ plane }: Life, laws: Laws): Door {
   };
 }
 
-function note(figures: Figures, change: Change): void {
-  if (!('append' in change) || change.append !== 'decisions') return;
+function note({ figures, happenings }: ServerOptions, change: Change): void {
+  if (!('append' in change)) return;
+  if (change.append === 'events') happenings.note(change.row.kind, change.row);
+  if (change.append !== 'decisions') return;
   const did = change.row.did.replace(/\d+/g, 'n');
   figures.decisions.set(did, (figures.decisions.get(did) ?? 0) + 1);
 }

@@ -32,7 +32,7 @@ export function startStorm(options: StormOptions): void {
   function often(name: FaultName, share: () => number, happen: () => string | undefined): void {
     const perHour = weather.rate(name) * Math.max(0.1, share());
     if (perHour === 0) return;
-    clock.alarm(chance.exponential(HOUR_MS / perHour), () => {
+    clock.alarm(chance.exponentialMs(HOUR_MS / perHour), () => {
       if (weather.rate(name) === 0) return;
       const about = happen();
       if (about !== undefined) {
@@ -51,7 +51,7 @@ export function startStorm(options: StormOptions): void {
   function cutAgent(): string | undefined {
     const agent = chance.pick([...fleet.agents.values()]) as SimAgent | undefined;
     if (!agent) return undefined;
-    const ms = chance.happens(0.5) ? chance.between(1, 60) * 1_000 : chance.between(1, 20) * MINUTE_MS;
+    const ms = chance.happens(0.5) ? chance.ms(1_000, 60_000) : chance.ms(1 * MINUTE_MS, 20 * MINUTE_MS);
     fleet.cut([agent], ms);
     return `${agent.name} for ${Math.round(ms / 1_000)} s`;
   }
@@ -64,7 +64,7 @@ export function startStorm(options: StormOptions): void {
   }
 
   function jump(): string {
-    const ms = Math.round(chance.between(-20, 20) * MINUTE_MS);
+    const ms = chance.ms(-20 * MINUTE_MS, 20 * MINUTE_MS);
     clock.jump(ms);
     return `${ms} ms`;
   }
@@ -88,7 +88,7 @@ export function startStorm(options: StormOptions): void {
     if (!definition) return name;
     if (how === 'remove') definitions.remove(name);
     else definitions.write(definition, JSON.stringify({ name, auto_scalar: {} }));
-    clock.alarm(chance.between(1, 40) * MINUTE_MS, () => definitions.write(definitions.get(name) ?? definition));
+    clock.alarm(chance.ms(1 * MINUTE_MS, 40 * MINUTE_MS), () => definitions.write(definitions.get(name) ?? definition));
     return name;
   }
 
@@ -103,8 +103,12 @@ export function startStorm(options: StormOptions): void {
       return `drains ${id}`;
     }
     life.plane.pools.pause(name, true, SELF).catch(() => {});
-    const resume = (): void => void options.life()?.plane.pools.pause(name, false, SELF).catch(() => {});
-    clock.alarm(chance.between(1, 15) * MINUTE_MS, resume);
+    const resume = (): void =>
+      void options
+        .life()
+        ?.plane.pools.pause(name, false, SELF)
+        .catch(() => {});
+    clock.alarm(chance.ms(1 * MINUTE_MS, 15 * MINUTE_MS), resume);
     return `pauses ${name}`;
   }
 

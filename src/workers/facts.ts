@@ -4,6 +4,7 @@ import type { Facts, WorkerFact } from '../autoscaler/plan.ts';
 import { coolingOf } from './boots.ts';
 import type { Kit } from './kit.ts';
 import type { PoolMemory } from './pool-memory.ts';
+import { isLookedThrough } from './restored.ts';
 import type { Survey } from './survey.ts';
 
 /** All that the plan of a pool rests on. */
@@ -42,7 +43,6 @@ function isReady(kit: Kit, pool: Pool): boolean {
   if (memory.isReady) return true;
   const { initialDelayMs } = pool.spec.scaling;
   const isWaitOver = initialDelayMs !== undefined && kit.clock.monotonic() - memory.firstMs >= initialDelayMs;
-  const isListed = pool.spec.offers.some((offer) => kit.clouds.listing(offer.id) !== undefined);
-  memory.isReady = isWaitOver || (isListed && memory.unknown.size === 0);
+  memory.isReady = isWaitOver || (isLookedThrough(kit, pool) && memory.unknown.size === 0);
   return memory.isReady;
 }

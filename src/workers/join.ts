@@ -6,6 +6,7 @@ import { type Change, put } from '#core/store.ts';
 import type { Agent, Worker } from '#core/worker.ts';
 import { forgiveFailures } from './boots.ts';
 import { type Kit, workerNamed } from './kit.ts';
+import { mayShowMore } from './restored.ts';
 import { isAnyCalling } from './unknown.ts';
 
 /** Lets agents in, each under the name that its machine was asked for. */
@@ -92,8 +93,8 @@ function stranger(kit: Kit, { pool, hello }: Knock): Worker {
   const machine = unknown.get(hello.name);
   if (!machine || machine.isDeleting) {
     for (const offer of pool.spec.offers) kit.clouds.refresh(offer.id);
-    if (isAnyCalling(kit, pool.id)) {
-      throw new Fault('unavailable', `${hello.name} is not known yet; a launch of its pool is under way.`, {
+    if (isAnyCalling(kit, pool.id) || mayShowMore(kit, pool)) {
+      throw new Fault('unavailable', `${hello.name} is not known yet; its pool is being looked through.`, {
         remedy: 'Come back in a moment.',
       });
     }

@@ -56,6 +56,8 @@ export interface Kit extends WorkersDeps {
   readonly launches: Map<string, LaunchState>;
   /** Workers that are away or no longer listed, with since when: what the guard against mass loss counts. */
   readonly vanished: Map<string, { readonly pool: string; readonly sinceMs: number }>;
+  /** Clouds whose machines have been compared with our rows at least once. */
+  readonly reviewed: Set<string>;
   /** Grows with every change of a worker's row: a survey older than that is stale. */
   workersChanged(): number;
   nextId(): string;
@@ -92,6 +94,7 @@ export function openKit(deps: WorkersDeps, stopping: AbortSignal, poke: (pool: s
     standingDown: { isOn: false },
     launches: new Map(),
     vanished: new Map(),
+    reviewed: new Set(),
     workersChanged: () => changes,
     nextId: idMaker(() => clock.now(), random),
     sightOf: sights.of,

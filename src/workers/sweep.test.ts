@@ -99,6 +99,28 @@ describe('a machine that bears our mark and has no row', () => {
     expect(world.life.store.view.freezes.size).toBe(0);
   });
 
+  it('and is taken in leaves nothing to launch in its place, and its agent is not sent away meanwhile', async () => {
+    const restoredAt = Date.UTC(2026, 0, 1) - MINUTE_MS;
+    const scaling = { minAgents: 2, maxAgents: 2, maxIdleSlots: 2 };
+    const world = await openWorld({ pools: [aPool(scaling)], restoredAt, cloud: { answerMs: 5 * SECOND_MS } });
+    for (const name of ['m-1', 'm-2']) world.cloud.add(orphan(name, { createdAt: restoredAt - 1 }));
+    const hello = { name: 'm-1', pool: 'gpu', slots: 1, labels: {}, version: '1', hostname: '', address: '' };
+    const knock = () =>
+      world.life.workers.join(
+        { ...hello, wire: 'muster', executions: [] },
+        { peerAddress: '', token: 'token of a launch long gone', key: 'k' },
+      );
+
+    const early = await knock().catch((fault: Fault) => fault.kind);
+    await world.advance(10 * SECOND_MS);
+    const late = await knock();
+
+    expect(early).toBe('unavailable');
+    expect(late.id).toBe('m-1');
+    expect(there(world).toSorted()).toEqual(['m-1', 'm-2']);
+    expect(world.cloud.calls.filter(({ name }) => name === 'create')).toEqual([]);
+  });
+
   it('made late by a process that had lost its place is refused at the door and swept', async () => {
     const world = await openWorld({ pools: [aPool({ minIdleSlots: 1 })] });
     world.cloud.script = ({ name, nth }) =>

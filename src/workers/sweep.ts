@@ -9,6 +9,7 @@ import { put } from '#core/store.ts';
 import type { Worker } from '#core/worker.ts';
 import { isFrozen } from './freeze.ts';
 import { type Kit, workerNamed } from './kit.ts';
+import { isOlderThanBackup } from './restored.ts';
 import { forgetUnknown, noteUnknown } from './unknown.ts';
 
 /** Looks through each new listing, a few milliseconds at a time. */
@@ -47,11 +48,13 @@ async function review(kit: Kit, listing: Listing): Promise<void> {
   const orphans: Machine[] = [];
   const before = listing.before?.machines;
   const strangers = strangerPool(kit, listing.cloud);
+  // Two listings for one that would be deleted; one that will be taken in must be known before anything is launched.
+  const isOrphan = (machine: Machine): boolean => before?.has(machine.name) === true || isOlderThanBackup(kit, machine);
   await inSlices(clock, listing.machines.values(), (machine) => {
     const worker = workerNamed(store, machine.name);
     if (worker) noticeChange(kit, worker, { machine, before: before?.get(machine.name) });
     else if (!machine.mark) strangers.note(machine);
-    else if (before?.has(machine.name) && machine.state !== 'deleting') orphans.push(machine);
+    else if (machine.state !== 'deleting' && isOrphan(machine)) orphans.push(machine);
   });
   await inSlices(clock, before?.keys() ?? [], (name) => {
     const worker = listing.machines.has(name) ? undefined : workerNamed(store, name);
@@ -59,6 +62,9 @@ async function review(kit: Kit, listing: Listing): Promise<void> {
   });
   strangers.forget(listing);
   settleOrphans(kit, listing.cloud, orphans);
+  if (kit.reviewed.has(listing.cloud)) return;
+  kit.reviewed.add(listing.cloud);
+  for (const pool of poolsOf(kit, listing.cloud)) kit.poke(pool);
 }
 
 /** A machine that turned bad is looked at now, not when its pool happens to pass again. */
@@ -103,7 +109,7 @@ function settleOrphans(kit: Kit, cloud: string, orphans: readonly Machine[]): vo
     const offer = offerFor(kit, cloud, mark);
     // Between two slices its row may have come: adopted by an earlier review.
     if (!offer || isHeld(kit, mark.pool) || workerNamed(store, machine.name)) continue;
-    if (store.restoredAt !== undefined && machine.createdAt < store.restoredAt) adopt(kit, machine, offer);
+    if (isOlderThanBackup(kit, machine)) adopt(kit, machine, offer);
     else byOffer.set(offer, [...(byOffer.get(offer) ?? []), machine]);
   }
   for (const [offer, machines] of byOffer) sweepAway(kit, offer, machines);

@@ -64,13 +64,19 @@ export function shownPool(pool: Pool, { store, redactConfig }: Looks): wire.Pool
   };
 }
 
+/** As exact as a look ahead can be: to the second, or below that to the millisecond; never sooner than it will be. */
+function lookAhead(ms: number): string {
+  const step = ms >= 1_000 ? 1_000 : 1;
+  return formatDuration(Math.ceil(ms / step) * step);
+}
+
 export function shownPlan(pool: Pool, plan: Plan): wire.Plan {
   return {
     pool: pool.name,
     why: plan.why,
     unless: plan.unless,
     actions: [...plan.actions],
-    again_after: plan.againAfterMs === undefined ? undefined : formatDuration(plan.againAfterMs),
+    again_after: plan.againAfterMs === undefined ? undefined : lookAhead(plan.againAfterMs),
     figures: withSnakeKeys(plan.figures),
   };
 }

@@ -31,12 +31,21 @@ export function poolLaws(invariants: Invariants, clock: Clock): PoolLaws {
 
   function launched(store: Store, { id, pool }: { id: string; pool: string }): void {
     holdsStill(store, pool, `launch ${id}`);
+    if (isAnyAway(store, pool)) return;
     const agoMs = clock.monotonic() - (savedMs.get(pool) ?? Number.NEGATIVE_INFINITY);
     invariants.holds(
       'no-flapping',
       agoMs > FLAP_MS,
       () => `pool ${pool} launches ${Math.round(agoMs / 1_000)} s after it removed a worker to save money`,
     );
+  }
+
+  /** One that was expected back counts for a while, and then no more: what takes its place is no flapping. */
+  function isAnyAway({ view }: Store, pool: string): boolean {
+    for (const { id, joinedAt, removal } of view.workers.by('pool', pool)) {
+      if (joinedAt !== undefined && !removal && !view.agents.get(id)) return true;
+    }
+    return false;
   }
 
   function workerChanged(store: Store, after: Worker | undefined, before: Worker | undefined): void {
@@ -77,6 +86,8 @@ export function poolLaws(invariants: Invariants, clock: Clock): PoolLaws {
         'agents',
         whileAlive((after, before) => {
           if (before && !after) demand(before.pool);
+          // Until it joined it was taken for one with as many slots as its pool's definition says now.
+          if (after && after.slots !== store.view.pools.get(after.pool)?.spec.scaling.slotsPerAgent) demand(after.pool);
         }),
       );
       store.onChange(

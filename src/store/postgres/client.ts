@@ -51,9 +51,14 @@ function numbered(text: string): string {
 }
 
 function bind(client: pg.Client, failed: (thrown: unknown) => void): PostgresConnection {
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** One question at a time: the client itself will not line them up for ever, and warns of that. */
   async function ask(query: pg.QueryConfig): Promise<readonly SqlRow[]> {
+    const answer = last.then(() => client.query(query));
+    last = answer.catch(() => {});
     try {
-      return (await client.query(query)).rows;
+      return (await answer).rows;
     } catch (thrown) {
       failed(thrown);
       throw thrown;

@@ -1,10 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Fault } from '#core/fault.ts';
 import type { Event } from '../../../src/api/wire/event.ts';
 import type { Pool } from '../../../src/api/wire/pool.ts';
 import type { OutputLine, Session, SessionIn } from '../../../src/api/wire/session.ts';
 import type { Worker } from '../../../src/api/wire/worker.ts';
-import { Fault } from '#core/fault.ts';
-import { readFileSync } from 'node:fs';
 import type { World } from './world.ts';
 
 /** The API of a server, as a program would use it. */
@@ -41,7 +41,10 @@ export function apiOf(world: World, httpPort: number): Api {
   }
 
   async function post<T>(path: string, body?: unknown, headers: Record<string, string> = {}): Promise<T> {
-    const init = { method: 'POST', headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) } };
+    const init = {
+      method: 'POST',
+      headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    };
     const reply = await request(path, body === undefined ? init : { ...init, body: JSON.stringify(body) });
     return (await reply.json()) as T;
   }
@@ -59,7 +62,10 @@ export function apiOf(world: World, httpPort: number): Api {
     },
     async outputLines(id) {
       const text = await (await request(`/sessions/${id}/output`)).text();
-      return text.split('\n').filter(Boolean).map((line) => JSON.parse(line) as OutputLine);
+      return text
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as OutputLine);
     },
     workers: () => items<Worker>('/workers?limit=1000'),
     events: (kind) => items<Event>(`/events?limit=1000&order=newest${kind === undefined ? '' : `&kind=${kind}`}`),

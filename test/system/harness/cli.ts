@@ -16,7 +16,11 @@ export interface RunningCli {
 }
 
 /** Starts `muster WORDS…` as a user of that world would. */
-export function startCli(world: World, words: readonly string[], env: Readonly<Record<string, string>> = {}): RunningCli {
+export function startCli(
+  world: World,
+  words: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): RunningCli {
   const child = spawn(process.execPath, [PROGRAM, ...words], {
     cwd: world.folder,
     env: { ...world.env, ...env },
@@ -38,6 +42,10 @@ export function startCli(world: World, words: readonly string[], env: Readonly<R
   };
 }
 
-export function runCli(world: World, words: readonly string[], env?: Readonly<Record<string, string>>): Promise<CliResult> {
+export function runCli(
+  world: World,
+  words: readonly string[],
+  env?: Readonly<Record<string, string>>,
+): Promise<CliResult> {
   return startCli(world, words, env).ended;
 }

@@ -36,9 +36,7 @@ export function everything(): Living[] {
 export function livingOf({ mark, folder }: { readonly mark: string; readonly folder: string }): Living[] {
   return everything().filter(
     ({ pid, command, environment }) =>
-      pid !== process.pid &&
-      (environment.includes(`${NAME}=${mark}`) || command.includes(folder)) &&
-      !isZombie(pid),
+      pid !== process.pid && (environment.includes(`${NAME}=${mark}`) || command.includes(folder)) && !isZombie(pid),
   );
 }
 

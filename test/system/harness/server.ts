@@ -34,7 +34,11 @@ export async function placeServer(world: World, config: Tree, options: PlaceOpti
     grpc,
     file,
     configure(more) {
-      const server = { http_address: `${host}:${http}`, grpc_address: `${host}:${grpc}`, peer_address: `127.0.0.1:${peer}` };
+      const server = {
+        http_address: `${host}:${http}`,
+        grpc_address: `${host}:${grpc}`,
+        peer_address: `127.0.0.1:${peer}`,
+      };
       const base = { server, data_dir: world.dataDir, log: { level: 'debug', format: 'json' } };
       world.write(`${name}.yaml`, JSON.stringify({ ...base, ...more }, null, 2));
     },
@@ -69,7 +73,11 @@ export interface RunningServer extends ServerPlace {
 let starts = 0;
 
 /** Runs `muster server` on that place. */
-export function startServer(world: World, place: ServerPlace, env: Readonly<Record<string, string>> = {}): RunningServer {
+export function startServer(
+  world: World,
+  place: ServerPlace,
+  env: Readonly<Record<string, string>> = {},
+): RunningServer {
   starts += 1;
   const logName = `${place.name}-${starts}.log`;
   const log = openSync(world.path(logName), 'a', 0o600);

@@ -5,18 +5,18 @@ const LOOK_EVERY_MS = 50;
 // The machine may be busy with other tests: a limit that is only there to end a wait is a long one.
 export const PATIENCE_MS = 25_000;
 
-/** Asks until the answer is there and not false; what it throws counts as not yet. */
-export async function until<T>(
-  what: string,
-  ask: () => T | Promise<T>,
-  withinMs = PATIENCE_MS,
-): Promise<Exclude<T, undefined | false | null>> {
+type Present<T> = Exclude<T, undefined | null | false | ''>;
+
+const isPresent = (value: unknown): boolean => value !== undefined && value !== null && value !== false && value !== '';
+
+/** Asks until the answer is there: nothing, an empty text, and whatever is thrown count as not yet. */
+export async function until<T>(what: string, ask: () => T | Promise<T>, withinMs = PATIENCE_MS): Promise<Present<T>> {
   const deadlineMs = systemClock.monotonic() + withinMs;
   let last: unknown;
   for (;;) {
     try {
       last = await ask();
-      if (last !== undefined && last !== false && last !== null) return last as Exclude<T, undefined | false | null>;
+      if (isPresent(last)) return last as Present<T>;
     } catch (thrown) {
       last = thrown;
     }

@@ -41,7 +41,7 @@ export function freePort(): Promise<number> {
 }
 
 /** Opens a world that ends with the test, whatever becomes of it; one that fails shows what its processes logged. */
-export function openWorld(context?: Pick<TestContext, 'onTestFinished' | 'onTestFailed'>): World {
+export function openWorld(context?: Pick<TestContext, 'onTestFinished'>): World {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'muster-system-')));
   const mark = basename(folder);
   const own = { mark, folder };
@@ -70,23 +70,27 @@ export function openWorld(context?: Pick<TestContext, 'onTestFinished' | 'onTest
     lines: (name) => world.read(name).split('\n').filter(Boolean),
     living: () => livingOf(own),
     agents: () =>
-      world.living().flatMap(({ command }) => /\/agent-\w+\.mjs agent .*\/machines\/([^/ ]+)\//.exec(command)?.[1] ?? []),
+      world
+        .living()
+        .flatMap(({ command }) => /\/agent-\w+\.mjs agent .*\/machines\/([^/ ]+)\//.exec(command)?.[1] ?? []),
     async close() {
       await endAll(own);
       process.off('exit', onExit);
       rmSync(folder, { recursive: true, force: true });
     },
   };
-  context?.onTestFailed(() => void process.stderr.write(logsOf(world)));
-  context?.onTestFinished(() => world.close());
+  context?.onTestFinished(async ({ task }) => {
+    if (task.result?.state === 'fail') process.stderr.write(logsOf(world));
+    await world.close();
+  });
   return world;
 }
 
 const SHOWN_LINES = 60;
 
 function logsOf(world: World): string {
-  const files = readdirSync(world.folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.log'));
-  return files
-    .map((name) => `--- ${name}\n${world.lines(name).slice(-SHOWN_LINES).join('\n')}\n`)
-    .join('');
+  const files = readdirSync(world.folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.log'),
+  );
+  return files.map((name) => `--- ${name}\n${world.lines(name).slice(-SHOWN_LINES).join('\n')}\n`).join('');
 }

@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { aPool } from '../testing/rows.ts';
+import { shownPlan } from './pool.ts';
+
+test.each([
+  [27_852.108668, '28s'],
+  [60_000, '1m'],
+  [850.4, '851ms'],
+  [0, '0s'],
+])('a plan that looks again after %d ms says %s', (againAfterMs, said) => {
+  const plan = { actions: [], why: 'Nothing.', unless: 'More.', figures: {}, againAfterMs };
+
+  expect(shownPlan(aPool('gpu'), plan).again_after).toBe(said);
+});

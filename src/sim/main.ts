@@ -1,0 +1,49 @@
+// `npm run sim`: days of load and faults in seconds, from a seed, with every invariant looked at on the way.
+import { systemClock } from '#core/clock.ts';
+import { FAULTS, Fault } from '#core/fault.ts';
+import { type Arguments, readArguments, USAGE } from './arguments.ts';
+import { runWorld } from './day.ts';
+import { breakOf, summaryOf } from './summary.ts';
+
+const HAPPENINGS_SHOWN = 50;
+
+const say = (lines: readonly string[]): void => console.log(lines.join('\n'));
+
+async function run(options: Arguments, seed: number): Promise<boolean> {
+  const { hours, pools, sessionsPerPoolHour, faults } = options;
+  const startMs = systemClock.monotonic();
+  const world = await runWorld({ seed, pools, sessionsPerPoolHour, faults }, hours);
+  const tookS = (systemClock.monotonic() - startMs) / 1_000;
+  const isBroken = world.invariants.firstBreak !== undefined;
+  const passes = Math.round(world.figures.passes / tookS).toLocaleString('en');
+  say([
+    `Seed ${seed}: ${pools} pools for ${hours} simulated hours`,
+    ...summaryOf(world),
+    `Took         ${tookS.toFixed(1)} s, ${passes} passes a second`,
+    isBroken ? '' : 'All invariants held.',
+    ...breakOf(world, HAPPENINGS_SHOWN),
+    '',
+  ]);
+  return isBroken;
+}
+
+async function main(): Promise<void> {
+  const options = readArguments(process.argv.slice(2));
+  if (options.isHelp) return say([USAGE]);
+  const broken: number[] = [];
+  for (let seed = options.seed; seed < options.seed + options.runs; seed++) {
+    if (await run(options, seed)) broken.push(seed);
+  }
+  if (broken.length === 0) return;
+  say([`Broken: seed ${broken.join(', ')}. The same seed and options show it again.`]);
+  process.exitCode = 1;
+}
+
+try {
+  await main();
+} catch (thrown) {
+  const fault = Fault.from(thrown);
+  console.error(`${fault.at === undefined ? '' : `${fault.at}: `}${fault.message}\n${fault.remedy}`);
+  if (fault.kind === 'internal') console.error(fault.cause);
+  process.exitCode = FAULTS[fault.kind].exit;
+}

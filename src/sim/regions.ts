@@ -1,0 +1,64 @@
+import { type SimCloud, simCloud } from './backend.ts';
+import type { Chance } from './chance.ts';
+import { cloudWeather } from './cloud-weather.ts';
+import type { Crashes } from './crashes.ts';
+import { countMachines, type Figures } from './figures.ts';
+import type { Fleet } from './fleet.ts';
+import type { Ground } from './ground.ts';
+import type { Laws } from './laws/laws.ts';
+
+export interface RegionParts {
+  readonly laws: Laws;
+  readonly fleet: Fleet;
+  readonly crashes: Crashes;
+  crash(why: string): void;
+}
+
+const MINUTE_MS = 60_000;
+
+/** Opens one simulated cloud for each name; in each there is a machine that belongs to others. */
+export function openRegions(ground: Ground, parts: RegionParts, names: Iterable<string>): void {
+  for (const [nth, name] of [...new Set(names)].toSorted().entries()) {
+    const chance = ground.chance('region', nth);
+    const region = openRegion(ground, chance, name);
+    region.script = scriptOf(ground, chance, parts);
+    const mark = { cluster: 'another', pool: 'theirs', shape: 'theirs' };
+    region.add({ name: `foreign-${name}`, mark, createdAt: ground.clock.now(), state: 'running' });
+    parts.laws.machines.watch(region);
+    parts.fleet.watch(region);
+    countMachines(ground.figures, ground.clock, region);
+    ground.regions.set(name, region);
+  }
+}
+
+function openRegion({ clock, weather }: Ground, chance: Chance, name: string): SimCloud {
+  const isLate = weather.rate('late-list') > 0;
+  if (isLate) weather.count('late-list');
+  return simCloud({
+    clock,
+    cloud: name,
+    bootMs: () =>
+      weather.strikes('slow-boot', chance) ? chance.ms(2 * MINUTE_MS, 12 * MINUTE_MS) : chance.ms(10_000, 50_000),
+    answerMs: 200,
+    listLagMs: isLate ? chance.ms(0, 8_000) : 0,
+    dyingMs: chance.ms(1_000, 20_000),
+    deletingMs: chance.ms(0, 10_000),
+    keepsCalls: false,
+  });
+}
+
+function scriptOf({ clock, weather, figures }: Ground, chance: Chance, parts: RegionParts): SimCloud['script'] {
+  const crash = (): void => parts.crash('at a call');
+  const script = cloudWeather({ clock, chance, weather, crash });
+  return (call) => {
+    count(figures, call.name);
+    const point = parts.crashes.atCall();
+    if (!point) return script(call);
+    crash();
+    return { is: 'hang', isDone: point.isDone };
+  };
+}
+
+function count(figures: Figures, name: 'list' | 'create' | 'delete'): void {
+  figures.calls[name] += 1;
+}

@@ -1,0 +1,69 @@
+// A small world with a fixed course, in which the server can be made to die at every single step.
+import { type Disk, emptyDisk } from '#store/memory.ts';
+import type { CrashPoint } from './crashes.ts';
+import { comeToRest } from './day.ts';
+import type { Definition } from './definitions.ts';
+import type { FaultRates } from './faults.ts';
+import { commandOf } from './work.ts';
+import { openWorld, type World } from './world.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+
+const POOL: Definition = {
+  name: 'gpu',
+  regions: ['north'],
+  size: 'small',
+  slots: 2,
+  minAgents: 0,
+  maxAgents: 3,
+  minIdle: 1,
+  maxIdle: 2,
+  idleDecayS: 20,
+  bootTimeoutS: 120,
+  drainTimeoutS: 120,
+};
+
+/** A disk on which the secrets of a cluster are already made: that takes longer than all the rest. */
+export async function diskWithSecrets(): Promise<Disk> {
+  const { disk, advance } = await openWorld({ seed: 1, pools: [POOL] });
+  await advance(SECOND_MS);
+  return copyOf(disk);
+}
+
+function copyOf({ cluster, rows }: Disk): Disk {
+  const disk = emptyDisk(cluster);
+  disk.rows.set('secrets', new Map(rows.get('secrets')));
+  return disk;
+}
+
+export interface ScriptOptions {
+  readonly seed?: number;
+  readonly disk: Disk;
+  readonly faults?: FaultRates;
+  readonly crashAt?: CrashPoint | undefined;
+}
+
+/** Grows, works, loses sight of an agent, is changed, shrinks, and comes to rest; the server dies once, if asked to. */
+export async function runScript({ disk, seed = 1, ...options }: ScriptOptions): Promise<World> {
+  const world = await openWorld({ ...options, seed, pools: [POOL], disk: copyOf(disk) });
+  const submit = (count: number, seconds: number): void => {
+    const command = commandOf({ durationMs: seconds * SECOND_MS, exitCode: 0, pieces: 2 });
+    const spec = { command, env: {}, stdin: false, priority: 0, labels: {}, graceMs: 1_000, retries: 1 };
+    world.load.submit(Array.from({ length: count }, () => ({ pool: POOL.name, spec })));
+  };
+  await world.advance(50 * SECOND_MS);
+  submit(2, 40);
+  await world.advance(5 * SECOND_MS);
+  submit(3, 20);
+  await world.advance(20 * SECOND_MS);
+  world.fleet.cut([...world.fleet.agents.values()].slice(0, 1), 40 * SECOND_MS);
+  await world.advance(30 * SECOND_MS);
+  submit(1, 5);
+  world.definitions.write({ ...POOL, maxAgents: 2, minIdle: 0 });
+  await world.advance(MINUTE_MS);
+  world.definitions.remove(POOL.name);
+  await world.advance(2 * MINUTE_MS);
+  await comeToRest(world);
+  return world;
+}

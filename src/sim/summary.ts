@@ -1,0 +1,79 @@
+import { quantile } from './figures.ts';
+import { INVARIANTS, type Invariant } from './invariants.ts';
+import type { World } from './world.ts';
+
+const HOUR_MS = 3_600_000;
+
+const number = (value: number): string => Math.round(value).toLocaleString('en');
+const seconds = (ms: number): string => `${(ms / 1_000).toLocaleString('en', { maximumFractionDigits: 2 })} s`;
+const times = (counts: Iterable<readonly [string, number]>): string =>
+  [...counts]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, count]) => `${name} ${number(count)}`)
+    .join(' · ');
+
+const WIDTH = 13;
+const line = (title: string, text: string): string => `${title.padEnd(WIDTH)}${text}`;
+
+function sessionLines({ figures, laws, load }: World): string[] {
+  const { ends } = laws.sessions;
+  const ended = [...ends.values()].reduce((sum, count) => sum + count, 0);
+  const [half, most] = [quantile(figures.waitsMs, 0.5), quantile(figures.waitsMs, 0.99)];
+  return [
+    line(
+      'Sessions',
+      `accepted ${number(figures.accepted)} · ended ${number(ended)} (${times(ends)}) · turned away ${number(load.turnedAway)}`,
+    ),
+    line('Starts', `${number(figures.starts)} · wait for the first p50 ${seconds(half)}, p99 ${seconds(most)}`),
+  ];
+}
+
+function machineLines({ figures }: World): string[] {
+  const { launched, deleted, died, machineMs, neededMs } = figures;
+  const share = machineMs === 0 ? 0 : Math.round((100 * neededMs) / machineMs);
+  return [
+    line('Machines', `launched ${number(launched)} · deleted ${number(deleted)} · ended by themselves ${number(died)}`),
+    line(
+      'Worker hours',
+      `${number(machineMs / HOUR_MS)} used · ${number(neededMs / HOUR_MS)} needed by sessions (${share} %)`,
+    ),
+  ];
+}
+
+function serverLines({ figures }: World): string[] {
+  const { calls, commits, crashes, decisions } = figures;
+  return [
+    line('Decisions', times(decisions)),
+    line(
+      'Server',
+      `crashes survived ${number(crashes)} · commits ${number(commits)} · passes ${number(figures.passes)}`,
+    ),
+    line('Calls', times(Object.entries(calls))),
+  ];
+}
+
+/** What a world came to; the same for the same seed, whatever computer it ran on. */
+export function summaryOf(world: World): string[] {
+  const looks = Object.entries(world.invariants.looks) as [Invariant, number][];
+  return [
+    ...sessionLines(world),
+    ...machineLines(world),
+    ...serverLines(world),
+    line('Faults', times(world.weather.counts) || 'none'),
+    'Invariants',
+    ...looks.map(([name, count]) => `  ${INVARIANTS[name]}: ${number(count)} looks`),
+  ];
+}
+
+/** Why it broke, and what came before. */
+export function breakOf(world: World, happenings: number): string[] {
+  const { firstBreak } = world.invariants;
+  if (!firstBreak) return [];
+  return [
+    `BROKEN: ${INVARIANTS[firstBreak.invariant]}`,
+    `  ${firstBreak.message}`,
+    '',
+    `The last ${happenings} happenings`,
+    ...world.happenings.last(happenings).map((happening) => `  ${happening}`),
+  ];
+}

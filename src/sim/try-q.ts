@@ -1,0 +1,15 @@
+import { openWorld } from './world.ts';
+import { commandOf } from './work.ts';
+const POOL = { name: 'gpu', regions: ['north'], size: 'small', slots: 1, minAgents: 0, maxAgents: 3, minIdle: 1, maxIdle: 1, idleDecayS: 30, bootTimeoutS: 180, drainTimeoutS: 300 };
+const w = await openWorld({ seed: 1, pools: [POOL]});
+await w.advance(120000);
+const command = commandOf({ durationMs: 600_000, exitCode: 0, pieces: 0 });
+  const spec = { command, env: {}, stdin: false, priority: 0, labels: {}, graceMs: 1_000, retries: 3 };
+  w.load.submit([{ pool: POOL.name, spec }]);
+await w.advance(10000);
+const store = w.life!.store;
+const s = [...store.view.sessions.all()][0]!;
+const { worker: _w, placedAt: _p, startedAt: _s, ...q } = s;
+void store.commit([{ table: 'sessions', id: s.id, row: q } as never]);
+await w.advance(300000);
+console.log(w.happenings.last(200).join('\n'), w.invariants.firstBreak, [...store.view.sessions.all()]);

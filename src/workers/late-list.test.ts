@@ -1,0 +1,103 @@
+// Clouds that show late what they have done, and machines that take a while to go.
+import { describe, expect, it } from 'vitest';
+import { aPool, openWorld, type World } from '#sim/part/world.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const OPS = { who: 'ops', from: 'here' };
+
+/** The most machines that were there at a time. */
+function peakOf(world: World): () => number {
+  let peak = world.cloud.machines().length;
+  world.cloud.onMade(() => {
+    peak = Math.max(peak, world.cloud.machines().length);
+  });
+  return () => peak;
+}
+
+const one = aPool({ minAgents: 1, maxAgents: 1, maxIdleSlots: 5 });
+
+describe('a machine that is on its way out', () => {
+  it('counts against max_agents though no listing has shown it yet', async () => {
+    const world = await openWorld({
+      pools: [aPool({ minAgents: 2, maxAgents: 3, maxIdleSlots: 5 })],
+      cloud: { listLagMs: 8 * SECOND_MS, dyingMs: 20 * SECOND_MS },
+    });
+    const peak = peakOf(world);
+    await world.advance(MINUTE_MS);
+    const [listed = ''] = world.agents.all.keys();
+    await world.life.workers.drain(listed, OPS);
+    await world.advance(SECOND_MS);
+    const unlisted = [...world.life.store.view.workers.all()].at(-1)?.id ?? '';
+
+    await world.life.workers.drain(unlisted, OPS);
+    await world.advance(3 * MINUTE_MS);
+
+    expect(peak()).toBe(3);
+    expect(world.phases()).toBe('2 idle');
+    expect(world.cloud.machines().map(({ name }) => name)).not.toContain(unlisted);
+  });
+
+  it('is not gone by one empty listing, though the cloud agreed to delete it', async () => {
+    const world = await openWorld({ pools: [one], cloud: { dyingMs: 20 * SECOND_MS } });
+    const peak = peakOf(world);
+    await world.advance(MINUTE_MS);
+    let agreedMs = Number.POSITIVE_INFINITY;
+    let lies = 0;
+    world.cloud.script = ({ name }) => {
+      const nowMs = world.clock.monotonic();
+      if (name === 'delete') agreedMs = Math.min(agreedMs, nowMs + 100);
+      if (name !== 'list' || nowMs <= agreedMs || lies > 0) return undefined;
+      lies += 1;
+      return { is: 'answer', of: () => [] };
+    };
+
+    await world.life.workers.drain([...world.agents.all.keys()][0] ?? '', OPS);
+    await world.advance(3 * MINUTE_MS);
+
+    expect(lies).toBe(1);
+    expect(peak()).toBe(1);
+    expect(world.phases()).toBe('1 idle');
+  });
+});
+
+describe('a server that starts right after its machines were made', () => {
+  it('waits out the lag of the listing before it gives up a name that the cloud never spoke of', async () => {
+    const world = await openWorld({
+      pools: [aPool({ minAgents: 2, maxIdleSlots: 5 })],
+      cloud: { listLagMs: 8 * SECOND_MS },
+    });
+    let hasSpoken = false;
+    const silentOnce = () => {
+      if (hasSpoken) return 'silent';
+      hasSpoken = true;
+      return undefined;
+    };
+    world.cloud.script = ({ name }) => (name === 'create' ? { is: 'partial', of: silentOnce } : undefined);
+    await world.advance(300);
+    world.crash();
+    await world.advance(500);
+
+    await world.start();
+    await world.advance(2 * MINUTE_MS);
+
+    expect(world.cloud.made.size).toBe(2);
+    expect(world.phases()).toBe('2 idle');
+  });
+
+  it('does not take one that no listing has shown yet for vanished', async () => {
+    const world = await openWorld({
+      pools: [aPool({ minAgents: 1, maxIdleSlots: 5, syncEveryMs: 2 * SECOND_MS })],
+      cloud: { listLagMs: 8 * SECOND_MS, bootMs: 30 * SECOND_MS },
+    });
+    await world.advance(SECOND_MS);
+    world.crash();
+    await world.advance(500);
+
+    await world.start();
+    await world.advance(2 * MINUTE_MS);
+
+    expect(world.cloud.made.size).toBe(1);
+    expect(world.phases()).toBe('1 idle');
+  });
+});

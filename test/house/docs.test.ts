@@ -1,0 +1,167 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { CommanderError } from 'commander';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { readAgentConfig } from '#config/agent-file.ts';
+import { readEnvironment } from '#config/environment.ts';
+import type { KnownKinds } from '#config/kinds.ts';
+import { readPool } from '#config/pool-document.ts';
+import { describeProblem, type Problem } from '#config/problem.ts';
+import { readServerFile } from '#config/server-file.ts';
+import { Fault } from '#core/fault.ts';
+import { commandsBelow, describedProgram, helpOf, pathOf } from '../../scripts/cli-reference.ts';
+import { allKinds } from '../../scripts/gen.ts';
+import { commandLines, type Fence, fencesIn, linksIn } from './markdown.ts';
+import { ROOT, sourceFiles } from './tree.ts';
+
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+
+function markdownBelow(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.md'))
+    .map((path) => join(folder, path));
+}
+
+const documents = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...markdownBelow('docs')];
+const written = [...documents.filter((path) => !path.includes('reference')), ...markdownBelow('src/providers')];
+const fences: readonly Fence[] = written.flatMap((path) => fencesIn(path, read(path)));
+
+describe('the command line in the documentation', () => {
+  /** Everything that `muster` would say no to, without doing anything. */
+  async function refusalOf(words: readonly string[]): Promise<string | undefined> {
+    const program = describedProgram();
+    for (const command of [program, ...commandsBelow(program)]) {
+      command.exitOverride().configureOutput({ writeOut: () => {}, writeErr: () => {} });
+      if (command.commands.length === 0 || command.name() === 'server') command.action(() => {});
+    }
+    try {
+      await program.parseAsync(words, { from: 'user' });
+      return undefined;
+    } catch (thrown) {
+      if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? undefined : thrown.message;
+      return Fault.from(thrown).message;
+    }
+  }
+
+  test('every example is one that the program takes', async () => {
+    const lines = fences.flatMap(commandLines);
+    const refused: string[] = [];
+    for (const { words, place } of lines) {
+      const why = await refusalOf(words);
+      if (why) refused.push(`${place}: muster ${words.join(' ')}: ${why}`);
+    }
+
+    expect(refused).toEqual([]);
+    expect(lines.length).toBeGreaterThan(50);
+  });
+
+  test('so is every example in the help', async () => {
+    const program = describedProgram();
+    const examples = commandsBelow(program).flatMap((command) => {
+      const text = helpOf(command).split('Examples:')[1] ?? '';
+      return commandLines({ path: pathOf(command), line: 0, language: 'sh', text });
+    });
+    const refused = await Promise.all(examples.map(async ({ words }) => refusalOf(words)));
+
+    expect(refused.filter(Boolean)).toEqual([]);
+    expect(examples.length).toBeGreaterThan(15);
+  });
+
+  test('an example that is wrong is found', async () => {
+    expect(await refusalOf(['pool', 'lss'])).toContain('unknown command');
+    expect(await refusalOf(['pool', 'ls', '--wide'])).toContain('unknown option');
+    expect(await refusalOf(['run', '--timeout', 'soon', '--', 'ls'])).toContain('not a duration');
+    expect(await refusalOf(['run', '-e', 'A=b', '--', 'ls', '--wide'])).toBeUndefined();
+  });
+});
+
+describe('the configuration in the documentation', () => {
+  let kinds: KnownKinds;
+  const environment = readEnvironment({ EDGE_TOKEN: 'x' }, () => ({ text: 'x', isWorldReadable: false }));
+
+  beforeAll(async () => {
+    kinds = await allKinds(ROOT);
+  });
+
+  const hasKey = (text: string, keys: string): boolean => new RegExp(`^(${keys}):`, 'm').test(text);
+
+  function problemsIn(text: string): readonly Problem[] {
+    if (hasKey(text, 'agent_pools|provisioners|server|store|tls|access|retention|log')) {
+      return readServerFile(text, { kinds, environment }).problems ?? [];
+    }
+    if (hasKey(text, 'broker|daemon_config')) return readAgentConfig(text, environment).problems ?? [];
+    return readPool(text, { kinds: kinds.backends, trust: 'foreign' }).problems ?? [];
+  }
+
+  // A few examples name kinds of clouds that are not here yet.
+  const isOfThisVersion = ({ text }: Fence): boolean => !/aws_launch_template/.test(text);
+
+  test('every example is good as it stands', () => {
+    const examples = fences.filter(({ language }) => language === 'yaml').filter(isOfThisVersion);
+    const wrong = examples.flatMap(({ path, line, text }) =>
+      problemsIn(text).map((problem) => `${path}:${line}: ${describeProblem(problem)}`),
+    );
+
+    expect(wrong).toEqual([]);
+    expect(examples.length).toBeGreaterThan(15);
+  });
+
+  test('an example that is wrong is found', () => {
+    expect(problemsIn('agent_pools:\n  - name: x\n    auto_scaler: { max_agnts: 1 }')).toHaveLength(1);
+    expect(problemsIn('broker: { adress: x }')).toHaveLength(1);
+    expect(problemsIn('nam: x')).not.toHaveLength(0);
+  });
+});
+
+test('every link in the documentation leads somewhere', () => {
+  const anchorsOf = (path: string): Set<string> =>
+    new Set(
+      [...read(path).matchAll(/^#+ (.+)$/gm)].map((match) =>
+        (match[1] as string)
+          .toLowerCase()
+          .replace(/[^\p{L}\p{N} _-]/gu, '')
+          .replaceAll(' ', '-'),
+      ),
+    );
+  const wrong = [...documents, ...markdownBelow('src/providers')].flatMap((path) =>
+    linksIn(read(path))
+      .filter((link) => !/^[a-z]+:/.test(link))
+      .filter((link) => {
+        const [file = '', anchor] = link.split('#');
+        const target = file === '' ? path : relative(ROOT, join(ROOT, dirname(path), file));
+        if (!existsSync(join(ROOT, target))) return true;
+        return anchor !== undefined && target.endsWith('.md') && !anchorsOf(target).has(anchor);
+      })
+      .map((link) => `${path}: ${link}`),
+  );
+
+  expect(wrong).toEqual([]);
+});
+
+test('ARCHITECTURE.md names every folder of src, and no other', () => {
+  const folders = new Set(sourceFiles().map((file) => file.folder));
+  folders.delete('');
+  const named = [...read('ARCHITECTURE.md').matchAll(/^\| `src\/([\w-]+)`/gm)].map((match) => match[1] as string);
+
+  expect(named.toSorted()).toEqual([...folders].toSorted());
+});
+
+test('every file that README.md and ARCHITECTURE.md name is there', () => {
+  const gone = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'].flatMap((path) =>
+    [...read(path).matchAll(/`((?:src|docs|scripts|test|tools|proto|bench)\/[\w./-]*)`/g)]
+      .map((match) => match[1] as string)
+      .filter((named) => !existsSync(join(ROOT, named)))
+      .map((named) => `${path}: ${named}`),
+  );
+
+  expect(gone).toEqual([]);
+});
+
+test('every guide is reached from the first one, and every guide shows something to run', () => {
+  const guides = readdirSync(join(ROOT, 'docs/guides')).filter((name) => name !== 'getting-started.md');
+  const links = new Set(linksIn(read('docs/guides/getting-started.md')));
+  const shown = new Set(fences.filter((fence) => commandLines(fence).length > 0).map(({ path }) => path));
+
+  expect(guides.filter((name) => !links.has(name))).toEqual([]);
+  expect(guides.filter((name) => !shown.has(`docs/guides/${name}`))).toEqual([]);
+});

@@ -1,0 +1,160 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '#core/clock.ts';
+import { startPostgres, type TestPostgres } from '../../src/store/testing/postgres.ts';
+import { apiOf } from './harness/api.ts';
+import { runCli, startCli } from './harness/cli.ts';
+import { placeServer, processPool, startServer } from './harness/server.ts';
+import { until } from './harness/until.ts';
+import { openWorld } from './harness/world.ts';
+
+const TAKEOVER_MS = 5_000;
+const YARD = join(import.meta.dirname, 'harness', 'yard.ts');
+
+let postgres: TestPostgres;
+beforeAll(async () => {
+  postgres = await startPostgres();
+});
+afterAll(() => postgres.stop());
+
+/** The same database under a name that it notes for each connection. */
+const as = (url: string, replica: string): string => `${url}?application_name=${replica}`;
+
+async function sql<T>(url: string, text: string): Promise<T[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows as T[];
+  } finally {
+    await client.end();
+  }
+}
+
+// Notes who writes each row, and when.
+const WATCH = `
+  CREATE TABLE public.written (replica text, place text, at timestamptz);
+  CREATE FUNCTION public.note() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      INSERT INTO public.written VALUES (current_setting('application_name'), TG_TABLE_NAME, clock_timestamp());
+      RETURN NULL;
+    END $$;
+  DO $$ DECLARE t text; BEGIN
+    FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = 'muster' LOOP
+      EXECUTE format('CREATE TRIGGER note AFTER INSERT OR UPDATE OR DELETE ON muster.%I FOR EACH ROW EXECUTE FUNCTION public.note()', t);
+    END LOOP;
+  END $$;
+`;
+
+describe.concurrent('two replicas', () => {
+  test('the holder is killed: the standby serves within 5 s, agents and clients come back by any address, the session goes on', async (context) => {
+    const world = openWorld(context);
+    const url = await postgres.database();
+    const pool = processPool(world, 'local', { max_agents: 1, min_agents: 1 });
+    const b = await placeServer(world, {}, { name: 'b' });
+    const config = (replica: string) => ({
+      store: as(url, replica),
+      // Agents come by the standby, which passes them on.
+      default_broker_info: { address: `http://127.0.0.1:${b.grpc}` },
+      agent_pools: [pool],
+    });
+    const a = await placeServer(world, config('a'), { name: 'a' });
+    b.configure(config('b'));
+    const first = await startServer(world, a).ready();
+    const second = startServer(world, b);
+    await until('the other stands by', () => second.logged('listening').length > 0);
+    const script = 'n=0; while [ ! -e "$1" ]; do n=$((n + 1)); echo "line $n"; sleep 0.1; done; exit 4';
+    const request = { pool: 'local', command: ['sh', '-c', script, 'x', world.path('stop')] };
+
+    const { id } = await until('accepted by the standby', () => apiOf(world, b.http).submit(request, 'once'));
+    const followers = [a, b].map(({ http }) =>
+      startCli(world, ['session', 'logs', '--follow', id], { MUSTER_ADDRESS: `http://127.0.0.1:${http}` }),
+    );
+    for (const { out } of followers) await until('output is followed', () => out().includes('line 2\n'));
+    const before = await apiOf(world, b.http).session(id);
+    const killedAtMs = systemClock.monotonic();
+    await first.kill();
+    const status = await until('the standby serves', () =>
+      apiOf(world, b.http).get<{ epoch: number; pid: number }>('/server'),
+    );
+    const tookMs = systemClock.monotonic() - killedAtMs;
+    const third = startServer(world, a);
+    const heard = followers.map(({ out }) => out().length);
+    for (const [at, { out }] of followers.entries())
+      await until('output goes on', () => out().length > (heard[at] ?? 0) + 20);
+    const after = await apiOf(world, a.http).session(id);
+    world.write('stop', '');
+    const ends = await Promise.all(followers.map(({ ended }) => ended));
+
+    expect(tookMs).toBeLessThan(TAKEOVER_MS);
+    expect(status).toMatchObject({ epoch: 2, pid: second.pid });
+    expect(third.logged('serving')).toEqual([]);
+    expect(after).toMatchObject({ phase: 'running', attempt: 1, worker: before.worker });
+    const ended = await apiOf(world, a.http).session(id);
+    const whole = await apiOf(world, b.http).output(id);
+    expect(ended.end).toMatchObject({ how: 'exited', exit_code: 4 });
+    expect(whole.split('\n').slice(0, -1)).toEqual(
+      whole
+        .split('\n')
+        .slice(0, -1)
+        .map((_, at) => `line ${at + 1}`),
+    );
+    for (const { code, out } of ends) expect({ code, out }).toEqual({ code: 0, out: whole });
+    expect(world.agents()).toEqual([before.worker]);
+  });
+
+  test('the holder is stopped between lease check and call: it commits nothing more, and what it makes is swept', async (context) => {
+    const world = openWorld(context);
+    const url = await postgres.database();
+    const yard = world.path('yard');
+    mkdirSync(yard);
+    const pool = {
+      name: 'yard',
+      auto_scaler: { backend: { yard: { folder: yard } }, max_agents: 1, sync_loop_interval: '1s' },
+    };
+    const b = await placeServer(world, {}, { name: 'b' });
+    const config = (replica: string) => ({
+      store: as(url, replica),
+      plugins: [YARD],
+      default_broker_info: { address: `http://127.0.0.1:${b.grpc}` },
+      agent_pools: [pool],
+    });
+    const a = await placeServer(world, config('a'), { name: 'a' });
+    b.configure(config('b'));
+    const first = await startServer(world, a).ready();
+    const second = startServer(world, b);
+    await until('the other stands by', () => second.logged('listening').length > 0);
+    await sql(url, WATCH);
+    world.write('yard/hold', '');
+
+    const { id } = await apiOf(world, a.http).submit({ pool: 'yard', command: ['true'] });
+    const name = await until('the call is about to leave', () => world.read('yard/asked'));
+    first.signal('SIGSTOP');
+    await second.ready();
+    const api = apiOf(world, b.http);
+    await api.post(`/sessions/${id}/kill`, {});
+    await until('nobody wants it any more', async () => (await api.workers()).length === 0);
+    const [{ now } = { now: new Date(0) }] = await sql<{ now: Date }>(url, 'SELECT clock_timestamp() AS now');
+    world.write('yard/go', '');
+    first.signal('SIGCONT');
+    const end = await first.ended;
+    await until('the old holder has made a machine', () => world.read(`yard/${name}.log`));
+    await until('it is swept', async () => (await api.events('machine.swept')).length > 0);
+
+    expect(end.code).toBeGreaterThan(0);
+    const written = await sql<{ replica: string; at: Date }>(url, 'SELECT replica, at FROM public.written ORDER BY at');
+    expect(written.some(({ replica }) => replica === 'a')).toBe(true);
+    expect(written.filter(({ replica, at }) => replica === 'a' && at >= now)).toEqual([]);
+    expect(await sql(url, 'SELECT epoch::int FROM muster.cluster')).toEqual([{ epoch: 2 }]);
+    expect(await api.workers()).toEqual([]);
+    expect((await api.events('machine.swept')).map(({ subject }) => subject)).toEqual([`machine/${name}`]);
+    expect(second.logged('agent refused').map(({ error }) => error)).toEqual([
+      `Nobody asked for ${name} in pool yard.`,
+    ]);
+    expect(world.living().map(({ pid }) => pid)).toEqual([second.pid]);
+    const shown = await runCli(world, ['worker', 'ls', '-o', 'json'], { MUSTER_ADDRESS: `127.0.0.1:${b.http}` });
+    expect(shown.out.trim()).toBe('[]');
+    for (const { logName } of [first, second]) expect(world.read(logName)).not.toContain('Warning');
+  });
+});
