@@ -174,6 +174,8 @@ export async function hold(parts: HoldingParts): Promise<Holding> {
     async stop() {
       config.stop();
       takeBack();
+      // From here on agents leave because we do, and that is no loss.
+      await plane.workers.standDown(() => false);
       await doors.close();
       await plane.stop();
       ground.metrics.stop();

@@ -45,6 +45,8 @@ export interface Server {
   stop(): Promise<void>;
 }
 
+const STORE_THREAD = new URL('./store-thread.mjs', import.meta.url);
+
 function storeUrl({ store }: ServerConfig): string {
   return store.kind === 'sqlite' ? resolve(store.directory) : store.url;
 }
@@ -89,7 +91,13 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   failed.catch(() => {});
   const pass = randomBytes(24).toString('hex');
   const { advert, peer } = advertOf(config, pass);
-  const replica = await openDatabase(storeUrl(config), { random: systemRandom, log, advertised: advert, lost: fail });
+  const replica = await openDatabase(storeUrl(config), {
+    random: systemRandom,
+    log,
+    advertised: advert,
+    lost: fail,
+    threadFile: STORE_THREAD,
+  });
   const front = await openFront({
     http: formatAddress(toAddress(config.http)),
     grpc: formatAddress(toAddress(config.grpc)),

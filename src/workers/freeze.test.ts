@@ -167,6 +167,23 @@ describe('mass loss', () => {
   });
 });
 
+describe('a freeze that a restart found', () => {
+  it('is lifted when the grace ends with all of them back, though nothing else happens', async () => {
+    const world = await withBusy(5);
+    world.agents.cutOff(names(world), true);
+    await world.advance(10 * SECOND_MS);
+    world.crash();
+    world.agents.cutOff(names(world), false);
+
+    await world.start();
+    await world.advance(MINUTE_MS);
+    const inGrace = freezes(world).length;
+    await world.advance(MINUTE_MS + SECOND_MS);
+
+    expect([inGrace, freezes(world).length]).toEqual([1, 0]);
+  });
+});
+
 describe('a freeze by hand', () => {
   it.each(['id-gpu', 'fleet'])('of %s stops all action until thawed by hand', async (scope) => {
     const world = await withBusy(2);

@@ -51,13 +51,20 @@ function told(
   return kit.journal.event({ kind: `pool.${verb}`, subject: `pool/${name}`, pool: scope, message }, actor);
 }
 
-/** Freezes a pool or the fleet when too much of it vanishes at once, and thaws it by itself when that is back. */
-export function guardAgainstMassLoss(kit: Kit, pool: string, survey: Survey): void {
+/** Freezes a pool or the fleet when too much of it vanishes at once, and thaws it by itself when that is back; answers when to look again. */
+export function guardAgainstMassLoss(kit: Kit, pool: string, survey: Survey): number {
+  const { freezes, workers } = kit.store.view;
   guard(kit, pool, { vanished: survey.vanished, here: survey.here });
-  const automatic = kit.store.view.freezes.get(FLEET)?.automatic === true;
-  if (kit.vanished.size < MASS_COUNT && !automatic) return;
-  guard(kit, FLEET, { vanished: automatic ? kit.vanished.size : lostOfFleet(kit), here: kit.store.view.workers.size });
+  const isFleetHeld = freezes.get(FLEET)?.automatic === true;
+  if (kit.vanished.size >= MASS_COUNT || isFleetHeld) {
+    guard(kit, FLEET, { vanished: isFleetHeld ? kit.vanished.size : lostOfFleet(kit), here: workers.size });
+  }
+  const isHeld = [pool, FLEET].some((scope) => freezes.get(scope)?.automatic);
+  return isHeld && !isGraceOver(kit) ? graceEndMs(kit) : Number.POSITIVE_INFINITY;
 }
+
+const graceEndMs = ({ startedMs, times }: Kit): number => startedMs + times.reconnectGraceMs;
+const isGraceOver = (kit: Kit): boolean => kit.clock.monotonic() >= graceEndMs(kit);
 
 /** One pool alone has its own freeze; the fleet's is for losses that cross pools. */
 function lostOfFleet(kit: Kit): number {
@@ -90,8 +97,7 @@ function guard(kit: Kit, scope: string, { vanished, here }: { vanished: number; 
     return;
   }
   // During the grace after a start nothing counts as away yet, so nothing can be said to be back.
-  const isGraceOver = kit.clock.monotonic() >= kit.startedMs + kit.times.reconnectGraceMs;
-  if (!row?.automatic || isMass(vanished, here) || !(isGraceOver || memory.frozenMs !== undefined)) return;
+  if (!row?.automatic || isMass(vanished, here) || !(isGraceOver(kit) || memory.frozenMs !== undefined)) return;
   memory.frozenMs = undefined;
   kit.commit([drop('freezes', scope), told(kit, scope, { verb: 'thawed', message: 'Thawed: they are back.' })]);
 }

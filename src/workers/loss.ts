@@ -12,6 +12,7 @@ export function leave(kit: Kit, name: string, epoch: number): void {
   if (agent?.epoch !== epoch) return;
   const worker = view.workers.get(name);
   const changes: Change[] = [drop('agents', name)];
+  if (kit.standingDown.isOn) return kit.commit(changes);
   if (worker) {
     const nowMs = kit.clock.monotonic();
     const sight = kit.sightOf(worker);

@@ -25,13 +25,14 @@ export function passOver(kit: Kit, id: string): Again | undefined {
     memory.revision = pool.revision;
   }
   const survey = surveyPool(kit, id, pool);
-  guardAgainstMassLoss(kit, id, survey);
+  // Whoever stops the server ends the connections of all agents himself.
+  const guardAtMs = kit.standingDown.isOn ? Number.POSITIVE_INFINITY : guardAgainstMassLoss(kit, id, survey);
   reportGhosts(kit, survey);
   const isHeld = isFrozen(kit, id) || pool?.pausedAt !== undefined;
   const now = isHeld ? survey : act(kit, pool, { id, survey });
   memory.waitsForListing = now.waitsForListing || kit.store.view.launches.count('pool', id) > 0;
   const isDecided = pool === undefined || kit.standingDown.isOn;
-  const againAtMs = Math.min(now.againAtMs, isDecided ? Number.POSITIVE_INFINITY : decide(kit, pool, now));
+  const againAtMs = Math.min(guardAtMs, now.againAtMs, isDecided ? Number.POSITIVE_INFINITY : decide(kit, pool, now));
   if (againAtMs === Number.POSITIVE_INFINITY) return undefined;
   // Rounded up: an alarm a hair too early would only be set again.
   return { afterMs: Math.max(0, Math.ceil(againAtMs - kit.clock.monotonic())) };

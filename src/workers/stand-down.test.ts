@@ -28,3 +28,15 @@ it('leaves workers of other offers alone', async () => {
 
   expect(world.cloud.machines()).toHaveLength(2);
 });
+
+it('takes the leaving of agents for no loss: nothing is frozen, nothing is told', async () => {
+  const world = await openWorld({ pools: [aPool({ minAgents: 5 })] });
+  await world.advance(MINUTE_MS);
+
+  await world.life.workers.standDown(() => false);
+  for (const { id, epoch } of [...world.life.store.view.agents.all()]) world.life.workers.leave(id, epoch);
+  await world.advance(SECOND_MS);
+
+  expect(world.life.store.view.freezes.size).toBe(0);
+  expect(world.disk.histories.events.filter(({ kind }) => kind === 'worker.lost')).toEqual([]);
+});
