@@ -81,7 +81,12 @@ export function isWithin(address: string, networks: readonly string[]): boolean 
   return bytes !== undefined && networks.some((network) => contains(parseNetwork(network), bytes));
 }
 
+// Read once: every request is asked where it was sent to.
+const LOOPBACK = ['127.0.0.0/8', '::1'].map(parseNetwork);
+
 /** Whether only this machine can reach that host: `localhost`, `127.0.0.0/8`, `::1`. */
 export function isLoopbackHost(host: string): boolean {
-  return host.toLowerCase() === 'localhost' || isWithin(host, ['127.0.0.0/8', '::1']);
+  if (host.toLowerCase() === 'localhost') return true;
+  const bytes = parseIp(host);
+  return bytes !== undefined && LOOPBACK.some((network) => contains(network, bytes));
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { ROLES, type Role, type Token } from '#core/access.ts';
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
@@ -37,7 +37,7 @@ export interface TokensDeps {
 // Long enough to see in the list why something stopped working.
 const EXPIRED_KEPT_MS = 7 * 86_400_000;
 
-const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+const hashOf = (text: string): string => hash('sha256', text);
 
 /** Whether a role includes another: viewer < operator < admin. */
 export function isAtLeast(role: Role, needed: Role): boolean {

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import { Fault } from '#core/fault.ts';
 import { acceptAttach } from './attach.ts';
 import { openChangeHub } from './change-hub.ts';
 import type { ApiDeps } from './deps.ts';
@@ -53,6 +54,10 @@ function makeServer(patience: Patience, handler: Parameters<typeof createServer>
   return server;
 }
 
+const noSchemas = () => (): never => {
+  throw new Fault('internal', 'A route was given to fastify with a schema of its own.');
+};
+
 /** For requests that are not even HTTP: there is no reply object yet. */
 function refuseRaw(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
@@ -76,6 +81,8 @@ export async function startApi(deps: ApiDeps, patience: Patience = PATIENCE): Pr
     clientErrorHandler: refuseRaw,
     serverFactory: (handler) => makeServer(patience, handler),
     forceCloseConnections: true,
+    // Our routes check and write by themselves: without these, fastify loads a compiler of JSON schemas for each.
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
   });
   const server = app.server as Server;
   answer = answerFaults(app, deps);

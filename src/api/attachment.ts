@@ -69,19 +69,43 @@ async function show(socket: WebSocket, wish: AttachWish, deps: ApiDeps, signal: 
   await say(socket, { end: shownSession(ended, deps.store) });
 }
 
-/** Reads from the client only while the session can take it: what is typed early waits in the network. */
-function readWhileRunning(socket: WebSocket, id: string, { store }: ApiDeps): { isReading(): boolean; stop(): void } {
+// The broker dismisses an agent for whom too much waits: one session's input must never come near that.
+const MOST_WAITING_BYTES = 1024 * 1024;
+const LOOK_AGAIN_MS = 10;
+
+interface Reading {
+  isReading(): boolean;
+  /** Something was passed on: perhaps enough for now. */
+  passed(): void;
+  stop(): void;
+}
+
+/** Reads from the client only while the session can take it: what comes early or too fast waits in the network. */
+function readWhileRunning(socket: WebSocket, id: string, { store, clock, sessions }: ApiDeps): Reading {
+  let cancelLook = (): void => {};
   const isRunning = (session: Session | undefined): boolean =>
     session === undefined || (session.worker !== undefined && session.startedAt !== undefined);
-  const look = (session: Session | undefined): void => {
-    if (isRunning(session)) socket.resume();
+
+  function look(session: Session | undefined = store.view.sessions.get(id)): void {
+    cancelLook();
+    const isFull = sessions.inputWaitingBytes(id) > MOST_WAITING_BYTES;
+    if (isFull) cancelLook = clock.alarm(LOOK_AGAIN_MS, () => look());
+    if (isRunning(session) && !isFull) socket.resume();
     else socket.pause();
-  };
-  look(store.view.sessions.get(id));
-  const stop = store.onChange('sessions', (after, _before, changed) => {
+  }
+
+  look();
+  const stopListening = store.onChange('sessions', (after, _before, changed) => {
     if (changed === id) look(after);
   });
-  return { isReading: () => !socket.isPaused, stop };
+  return {
+    isReading: () => !socket.isPaused,
+    passed: () => look(),
+    stop() {
+      cancelLook();
+      stopListening();
+    },
+  };
 }
 
 /** Joins a socket and a session until one of them ends. */
@@ -123,6 +147,7 @@ export function attachTo(socket: WebSocket, wish: AttachWish, { deps, stopping }
     if (!now) return;
     try {
       pass(data, isBinary, now, deps);
+      reading.passed();
     } catch (thrown) {
       finish(CLOSE.refused, deps.redactText(Fault.from(thrown).message));
     }

@@ -35,7 +35,10 @@ export interface ApiDeps {
   readonly access: Access;
   readonly pools: Pick<Pools, 'define' | 'remove' | 'pause' | 'sync' | 'approve' | 'timings'>;
   readonly workers: Pick<Workers, 'drain' | 'freeze' | 'thaw' | 'plan'>;
-  readonly sessions: Pick<Sessions, 'submit' | 'kill' | 'find' | 'ended' | 'output' | 'input' | 'resize'>;
+  readonly sessions: Pick<
+    Sessions,
+    'submit' | 'kill' | 'find' | 'ended' | 'output' | 'input' | 'inputWaitingBytes' | 'resize'
+  >;
   readonly agentFiles: AgentFiles;
   readonly metrics: Metrics;
   readonly server: ServerInfo;

@@ -83,7 +83,16 @@ export function serveAgent(stream: Stream, deps: AgentStreamDeps): Listener {
     const agent = await workers.join(hello, proofOf(stream.caller));
     const wire = openWire(hello);
     const { peerAddress } = stream.caller;
-    const connection = { name: agent.id, epoch: agent.epoch, peerAddress, send: wire.send, end };
+    const connection: Connection = {
+      name: agent.id,
+      epoch: agent.epoch,
+      peerAddress,
+      send: wire.send,
+      get waitingBytes() {
+        return wire.waitingBytes;
+      },
+      end,
+    };
     if (phase === 'over' || isClosed || !agents.admit(connection)) {
       workers.leave(agent.id, agent.epoch);
       return end(new Fault('conflict', 'A newer connection of this agent is there already.'));

@@ -7,6 +7,7 @@ export interface Connection {
   readonly epoch: number;
   readonly peerAddress: string;
   send(command: AgentCommand): void;
+  readonly waitingBytes: number;
   /** Ends the stream: well, or with the status of a fault. */
   end(fault?: Fault): void;
 }
@@ -42,6 +43,7 @@ export function createAgents(): Agents {
       connection?.send(command);
       return connection !== undefined;
     },
+    waitingBytes: (name) => byName.get(name)?.waitingBytes ?? 0,
     dismiss(name, why) {
       const connection = byName.get(name);
       if (!connection) return;
@@ -68,6 +70,7 @@ export function createAgentLink(): LateAgentLink {
       attached = link;
     },
     send: (agent, command) => attached?.send(agent, command) ?? false,
+    waitingBytes: (agent) => attached?.waitingBytes?.(agent) ?? 0,
     dismiss: (agent, why) => attached?.dismiss(agent, why),
   };
 }

@@ -65,6 +65,9 @@ export function openMusterWire(options: WireOptions): Wire {
         else log('warn', 'report of an unknown kind', { session: entry.session });
       }
     },
+    get waitingBytes() {
+      return outbox.waitingBytes;
+    },
     close: () => outbox.close(),
   };
 }

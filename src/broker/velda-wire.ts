@@ -124,6 +124,9 @@ export function openVeldaWire(options: VeldaWireOptions): Wire {
       }
       if (completion) completed(completion).catch((thrown) => options.fail(Fault.from(thrown)));
     },
+    get waitingBytes() {
+      return outbox.waitingBytes;
+    },
     close() {
       cancelRest?.();
       outbox.close();

@@ -12,6 +12,8 @@ export interface Wire {
   send(command: AgentCommand): void;
   /** Turns a message into reports. */
   hear(message: AgentUpdateRequest): void;
+  /** What has been said and not yet taken by the connection. */
+  readonly waitingBytes: number;
   close(): void;
 }
 

@@ -72,6 +72,8 @@ export interface JoinProof {
 export interface AgentLink {
   /** False where that agent is not connected; its sessions are settled when it returns. */
   send(agent: string, command: AgentCommand): boolean;
+  /** How much of what was said is still on its way: whoever has much to say waits while it is a lot. */
+  waitingBytes?(agent: string): number;
   /** Ends the connection of an agent that must not stay. */
   dismiss(agent: string, why: string): void;
 }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomFillSync } from 'node:crypto';
 
 /** Where chance comes from, so that a simulated world can be repeated from its seed. */
 export interface Random {
@@ -7,8 +7,27 @@ export interface Random {
   next(): number;
 }
 
+// Asking the system costs the same for one byte as for many: ids, of which every session takes one, share what it gives.
+const POOL_BYTES = 4_096;
+// Secrets are longer than that, and come straight from the system.
+const LONGEST_SHARED = 16;
+
+function systemBytes(): Random['bytes'] {
+  const pool = new Uint8Array(POOL_BYTES);
+  let used = POOL_BYTES;
+  return (count) => {
+    if (count > LONGEST_SHARED) return randomBytes(count);
+    if (used + count > POOL_BYTES) {
+      randomFillSync(pool);
+      used = 0;
+    }
+    used += count;
+    return pool.slice(used - count, used);
+  };
+}
+
 export const systemRandom: Random = {
-  bytes: (count) => randomBytes(count),
+  bytes: systemBytes(),
   next: () => Math.random(),
 };
 

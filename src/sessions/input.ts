@@ -26,6 +26,7 @@ export function openInput({ store: { view }, link }: SessionsDeps) {
         throw new Fault('conflict', 'The session has no input.', { remedy: 'Start it with stdin open or a terminal.' });
       pass(session, { do: 'input', session: id, data, isLast });
     },
+    inputWaitingBytes: (id: string): number => link.waitingBytes?.(view.sessions.get(id)?.worker ?? '') ?? 0,
     resize(id: string, columns: number, rows: number): void {
       const session = running(id);
       if (!session.spec.terminal)

@@ -33,6 +33,8 @@ export interface Sessions {
   output(id: string, options: OutputOptions, signal: AbortSignal): AsyncIterable<OutputChunk>;
   /** Bytes for its stdin or terminal; a `Fault` where it has none, or is not running. */
   input(id: string, data: Uint8Array, isLast: boolean): void;
+  /** How much input is still on its way to the agent of that session; with a lot, the sender should wait. */
+  inputWaitingBytes(id: string): number;
   resize(id: string, columns: number, rows: number): void;
   /** An agent is in: settles what it runs against what we think it runs. */
   agentJoined(name: string, executions: Hello['executions']): void;

@@ -7,6 +7,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 // The longest drain, then decay worker by worker.
 const LONGEST_REST_MS = 6 * HOUR_MS;
+const LOOK_EVERY_MS = 2 * MINUTE_MS;
 
 /** Lets load and faults loose on a world for so long, then lets it come to rest, and looks at what is left. */
 export async function runWorld(options: WorldOptions, hours: number): Promise<World> {
@@ -33,7 +34,7 @@ export async function comeToRest(world: World): Promise<void> {
   world.happenings.note('calm');
   const endMs = world.clock.monotonic() + LONGEST_REST_MS;
   do {
-    await world.advance(5 * MINUTE_MS);
+    await world.advance(LOOK_EVERY_MS);
     await operate(world);
   } while (world.clock.monotonic() < endMs && !world.invariants.firstBreak && isRestless(world));
   if (!world.invariants.firstBreak && world.life) checkRest(restOf(world, world.life.store));

@@ -87,7 +87,7 @@ export interface DefinitionsOptions {
   readonly weather: Weather;
 }
 
-const SOURCES = { files: 20_000, terraform: 60_000 } as const;
+const SOURCES = { files: 45_000, terraform: 60_000 } as const;
 const IDS = Object.keys(SOURCES);
 const other = (source: string): string => IDS.find((id) => id !== source) ?? source;
 

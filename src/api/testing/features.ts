@@ -150,6 +150,7 @@ export function fakeSessions({ store, clock, random }: Means): FakeSessions {
       }
     },
     input: (id, data, isLast) => void said.push(`${id} ${Buffer.from(data)}${isLast ? ' eof' : ''}`),
+    inputWaitingBytes: () => 0,
     resize: (id, columns, rows) => void said.push(`${id} ${columns}x${rows}`),
     async end(id, exitCode) {
       const session = store.view.sessions.get(id) as Session;

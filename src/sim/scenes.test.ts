@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest';
+import type { EventRow } from '#core/journal.ts';
+import type { SimAgent } from './agent.ts';
+import type { Definition } from './definitions.ts';
+import { commandOf } from './work.ts';
+import { openWorld, type World, type WorldOptions } from './world.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+
+const POOL: Definition = {
+  name: 'gpu',
+  regions: ['north'],
+  size: 'small',
+  slots: 1,
+  minAgents: 4,
+  maxAgents: 6,
+  minIdle: 0,
+  maxIdle: 4,
+  idleDecayS: 600,
+  bootTimeoutS: 180,
+  drainTimeoutS: 300,
+};
+
+function submit(world: World, count: number, options: { seconds: number; pieces?: number; pool?: string }): void {
+  const { seconds, pieces = 0, pool = POOL.name } = options;
+  const command = commandOf({ durationMs: seconds * SECOND_MS, exitCode: 3, pieces });
+  const spec = { command, env: {}, stdin: false, priority: 0, labels: {}, graceMs: 1_000, retries: 1 };
+  world.load.submit(Array.from({ length: count }, () => ({ pool, spec })));
+}
+
+/** A world whose pools have booted. */
+async function settled(options: Partial<WorldOptions> = {}): Promise<World> {
+  const world = await openWorld({ seed: 1, pools: [POOL], ...options });
+  await world.advance(2 * MINUTE_MS);
+  return world;
+}
+
+const eventsOf = ({ disk }: World, kind: string): EventRow[] =>
+  disk.histories.events.filter((event) => event.kind === kind);
+const busyAgents = ({ fleet }: World): SimAgent[] => [...fleet.agents.values()].filter((agent) => agent.running > 0);
+const machinesOf = ({ regions }: World): number =>
+  [...(regions.get('north')?.machines() ?? [])].filter(({ launch }) => launch).length;
+
+describe('an agent', () => {
+  it('cut off for ten minutes while its session ends delivers exit code and whole output; no second copy ran', async () => {
+    const world = await settled();
+    submit(world, 1, { seconds: 120, pieces: 10 });
+    await world.advance(10 * SECOND_MS);
+
+    world.fleet.cut(busyAgents(world), 10 * MINUTE_MS);
+    await world.advance(9 * MINUTE_MS);
+    const during = world.disk.histories.ended.length;
+    await world.advance(3 * MINUTE_MS);
+
+    const [ended] = world.disk.histories.ended;
+    expect(during).toBe(0);
+    expect(ended).toMatchObject({ attempt: 1, end: { how: 'exited', exitCode: 3 } });
+    expect(world.disk.histories.output.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(world.figures.starts).toBe(1);
+    expect(world.invariants.firstBreak).toBeUndefined();
+  });
+
+  it('that dies with its machine is replaced, and its session starts again only when the cloud shows it no more', async () => {
+    const world = await settled();
+    submit(world, 1, { seconds: 300 });
+    await world.advance(10 * SECOND_MS);
+    const [{ name } = { name: '' }] = busyAgents(world);
+
+    world.regions.get('north')?.kill(name);
+    await world.advance(10 * MINUTE_MS);
+
+    const [gone] = eventsOf(world, 'worker.gone');
+    const [requeued] = eventsOf(world, 'session.requeued');
+    expect(gone?.subject).toBe(`worker/${name}`);
+    expect((gone?.id ?? '') < (requeued?.id ?? '')).toBe(true);
+    expect(world.disk.histories.ended).toMatchObject([{ attempt: 2, end: { how: 'exited' } }]);
+    expect(machinesOf(world)).toBe(4);
+    expect(world.invariants.firstBreak).toBeUndefined();
+  });
+});
+
+describe('a pool whose agents all vanish for 90 seconds', () => {
+  it('deletes and requeues nothing, shows that it is frozen, and goes on when they are back', async () => {
+    const world = await settled();
+    submit(world, 4, { seconds: 600 });
+    await world.advance(10 * SECOND_MS);
+    const [pool] = [...(world.life?.store.view.pools.all() ?? [])];
+
+    world.fleet.cut(world.fleet.agents.values(), 90 * SECOND_MS);
+    await world.advance(60 * SECOND_MS);
+    const freeze = world.life?.store.view.freezes.get(pool?.id ?? '');
+    await world.advance(2 * MINUTE_MS);
+
+    expect(freeze).toMatchObject({ automatic: true, why: expect.stringMatching(/^\d of 4 workers vanished at once$/) });
+    expect(world.life?.store.view.freezes.size).toBe(0);
+    expect([eventsOf(world, 'worker.removing'), eventsOf(world, 'session.requeued')]).toEqual([[], []]);
+    expect(world.figures.starts).toBe(4);
+    expect(busyAgents(world)).toHaveLength(4);
+    expect(world.invariants.firstBreak).toBeUndefined();
+  });
+});
+
+describe('a disk that stands still', () => {
+  it('lets nothing leave: no call to a cloud, no message to an agent, no answer to a caller', async () => {
+    const held: (() => void)[] = [];
+    let isStill = false;
+    const world = await settled({
+      sabotage: {
+        wrapDriver: (driver) => ({
+          ...driver,
+          async write(changes) {
+            if (isStill) await new Promise<void>((resolve) => held.push(resolve));
+            await driver.write(changes);
+          },
+        }),
+      },
+    });
+    isStill = true;
+    const before = { ...world.points, creates: world.figures.calls.create, accepted: world.figures.accepted };
+    submit(world, 6, { seconds: 60 });
+
+    await world.advance(5 * MINUTE_MS);
+    const during = { ...world.points, creates: world.figures.calls.create, accepted: world.figures.accepted };
+    isStill = false;
+    for (const write of held) write();
+    await world.advance(5 * MINUTE_MS);
+
+    const { message, creates, accepted } = before;
+    expect(during).toMatchObject({ message, creates, accepted });
+    expect(world.disk.histories.ended).toHaveLength(6);
+    expect(world.invariants.firstBreak).toBeUndefined();
+  });
+});
+
+describe('a call that hangs', () => {
+  it('delays only its own pool', async () => {
+    const pools = [POOL, { ...POOL, name: 'cpu', regions: ['south'] }];
+    const world = await openWorld({ seed: 1, pools });
+    await world.advance(SECOND_MS);
+    const north = world.regions.get('north');
+    if (north) north.script = () => ({ is: 'hang', isDone: false });
+    await world.advance(2 * MINUTE_MS);
+
+    submit(world, 4, { seconds: 1, pool: 'cpu' });
+    await world.advance(10 * SECOND_MS);
+
+    expect(world.disk.histories.ended.map(({ poolName }) => poolName)).toEqual(['cpu', 'cpu', 'cpu', 'cpu']);
+  });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { runWorld } from './day.ts';
+import { FAULT_RATES, type FaultRates, NO_FAULTS } from './faults.ts';
+import { summaryOf } from './summary.ts';
+import type { World, WorldOptions } from './world.ts';
+
+/** What broke, with enough of what came before to see why. */
+const whyBroken = ({ invariants, happenings }: World): string =>
+  invariants.firstBreak ? happenings.last(50).join('\n') : '';
+
+const STORMY = Object.fromEntries(
+  Object.entries(FAULT_RATES).map(([name, rate]) => [name, name === 'late-list' ? rate : rate * 3]),
+) as unknown as FaultRates;
+
+const range = (from: number, count: number): number[] => Array.from({ length: count }, (_, at) => from + at);
+
+describe('a world in which everything goes wrong', () => {
+  it.each(range(1, 8))('keeps every invariant for three hours of busy pools: seed %i', async (seed) => {
+    const world = await runWorld({ seed, pools: 4, faults: STORMY, sessionsPerPoolHour: 60 }, 3);
+
+    expect(whyBroken(world)).toBe('');
+    expect(world.figures.crashes).toBeGreaterThan(0);
+    expect(world.weather.counts.size).toBeGreaterThan(15);
+  });
+
+  it('keeps them with sessions of seconds, and with sessions of many minutes', async () => {
+    const short = await runWorld(
+      { seed: 1, pools: 2, faults: STORMY, sessionsPerPoolHour: 600, meanSessionMs: 4_000 },
+      1,
+    );
+    const long = await runWorld(
+      { seed: 2, pools: 2, faults: STORMY, sessionsPerPoolHour: 10, meanSessionMs: 900_000 },
+      6,
+    );
+
+    expect(whyBroken(short) + whyBroken(long)).toBe('');
+  });
+});
+
+describe('a world in which nothing goes wrong', () => {
+  it('keeps its idle slots and wastes nothing for a whole day', async () => {
+    const world = await runWorld({ seed: 1, pools: 6, sessionsPerPoolHour: 10 }, 24);
+
+    expect(whyBroken(world)).toBe('');
+    expect([...world.laws.sessions.ends.keys()]).toEqual(['exited']);
+    expect(world.figures.starts).toBe(world.figures.accepted);
+    expect(world.invariants.looks['idle-kept']).toBeGreaterThan(1_000);
+  });
+});
+
+describe('the seed', () => {
+  const options: WorldOptions = { seed: 7, pools: 3, faults: STORMY, sessionsPerPoolHour: 60 };
+
+  it('gives the same world again, and another seed another one', async () => {
+    const first = summaryOf(await runWorld(options, 2));
+    const second = summaryOf(await runWorld(options, 2));
+    const other = summaryOf(await runWorld({ ...options, seed: 8 }, 2));
+
+    expect(second).toEqual(first);
+    expect(other).not.toEqual(first);
+  });
+});
+
+describe('what once went wrong', () => {
+  // Machines that come and go by the minute, while listings are late, empty or cut short by a crash.
+  const restless: Omit<WorldOptions, 'seed'> = {
+    pools: 2,
+    faults: { ...NO_FAULTS, 'late-list': 1, crash: 20, 'empty-list': 0.1, 'partial-reply': 0.2 },
+    sessionsPerPoolHour: 900,
+    meanSessionMs: 4_000,
+  };
+
+  it.each([
+    [29, 'a machine removed before any listing had shown it was forgotten while it still shut down'],
+    [41, 'the same, and one empty listing was taken for the proof that a machine was gone'],
+    [12, 'one empty listing was taken for the proof that a machine was gone'],
+  ])('seed %i: %s', async (seed) => {
+    const world = await runWorld({ ...restless, seed }, 1);
+
+    expect(whyBroken(world)).toBe('');
+  });
+});
