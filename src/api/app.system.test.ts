@@ -206,6 +206,23 @@ describe('attach', () => {
     expect(world.sessions.said).toEqual(['s1 early']);
   });
 
+  it('reads no further while much is still on its way to the agent', async () => {
+    const world = await served({ rows });
+    const { socket } = await attached(world);
+    world.sessions.waitingBytes = 2 ** 24;
+
+    socket.send(Buffer.from('one'), { binary: true });
+    await until(() => world.sessions.said.length === 1);
+    socket.send(Buffer.from('two'), { binary: true });
+    await systemClock.sleep(50);
+    const meanwhile = [...world.sessions.said];
+    world.sessions.waitingBytes = 0;
+    await until(() => world.sessions.said.length === 2);
+
+    expect(meanwhile).toEqual(['s1 one']);
+    expect(world.sessions.said).toEqual(['s1 one', 's1 two']);
+  });
+
   it('is closed with the reason where a message is malformed', async () => {
     for (const message of ['x', '{}', '{"resize":{"columns":0,"rows":1}}', '{"input":"%"}', '{"eof":false}']) {
       const world = await served({ rows });

@@ -81,6 +81,8 @@ export function fakeWorkers({ store, clock }: Means): ApiDeps['workers'] {
 
 type FakeSessions = ApiDeps['sessions'] & {
   readonly said: string[];
+  /** What the fake agent has not taken yet. */
+  waitingBytes: number;
   end(id: string, exitCode: number): Promise<void>;
   print(id: string, seq: number, text: string): Promise<void>;
 };
@@ -106,8 +108,9 @@ export function fakeSessions({ store, clock, random }: Means): FakeSessions {
     const [ended] = await store.history.ended({ id }, { limit: 1, order: 'newest first' });
     return store.view.sessions.get(id) ?? ended;
   }
-  return {
+  const fake: FakeSessions = {
     said,
+    waitingBytes: 0,
     find,
     async submit(requests, actor, key) {
       const known = key === undefined ? undefined : byKey.get(`${actor.who} ${key}`);
@@ -150,7 +153,7 @@ export function fakeSessions({ store, clock, random }: Means): FakeSessions {
       }
     },
     input: (id, data, isLast) => void said.push(`${id} ${Buffer.from(data)}${isLast ? ' eof' : ''}`),
-    inputWaitingBytes: () => 0,
+    inputWaitingBytes: () => fake.waitingBytes,
     resize: (id, columns, rows) => void said.push(`${id} ${columns}x${rows}`),
     async end(id, exitCode) {
       const session = store.view.sessions.get(id) as Session;
@@ -164,4 +167,5 @@ export function fakeSessions({ store, clock, random }: Means): FakeSessions {
       wake();
     },
   };
+  return fake;
 }
