@@ -7,6 +7,7 @@ import { placements } from './placements.ts';
 import { restart } from './restart.ts';
 import { rows } from './rows.ts';
 import { sessions } from './sessions.ts';
+import { simulatedDay } from './simulated-day.ts';
 import { start } from './start.ts';
 import { takeover } from './takeover.ts';
 import { warmSessions } from './warm-sessions.ts';
@@ -22,6 +23,7 @@ export const BENCHES: readonly Bench[] = [
   offers,
   restart,
   takeover,
+  simulatedDay,
   start,
   rows,
 ];

@@ -35,7 +35,6 @@ async function fill(folder: string, url: string, size: FleetSize): Promise<void>
   await plane.workers.freeze('fleet', 'it is being filled', SELF);
   await definePools(plane.pools, size);
   await putWorkers(store, workersFor(store, size.workersPerPool));
-  await plane.pools.define(poolDocument(HUNGRY, 0), {}, SELF);
   const document = JSON.parse(poolDocument(HUNGRY, 1)) as { auto_scaler: object };
   const scaler = { ...document.auto_scaler, min_idle_agents: 0, max_agents: 5 };
   await plane.pools.define(JSON.stringify({ ...document, auto_scaler: scaler }), {}, SELF);

@@ -18,8 +18,6 @@ export function poolDocument(name: string, workers: number, shapes: readonly str
   return JSON.stringify({
     name,
     description: `What runs on ${name}.`,
-    agent_auth: 'network',
-    agent_networks: ['127.0.0.0/8'],
     auto_scaler: {
       backends: shapes.map((shape) => ({ bench: { shape } })),
       max_agents: workers * 2,

@@ -16,8 +16,3 @@ export function memoryOf(pid: number): { readonly rss: number; readonly own: num
   const read = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]) * KILOBYTE;
   return { rss: read('VmRSS'), own: read('RssAnon') };
 }
-
-/** The processes that it has started and that still live. */
-export function childrenOf(pid: number): number[] {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim().split(' ').filter(Boolean).map(Number);
-}

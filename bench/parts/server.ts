@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface ServerOptions {
   /** Where its files are; its data lie below. */
@@ -18,6 +18,8 @@ export interface ServerOptions {
   readonly config?: Readonly<Record<string, unknown>>;
   readonly httpPort?: number;
   readonly flags?: readonly string[];
+  /** The program, from the repository's root. */
+  readonly entry?: string;
 }
 
 export interface Serving {
@@ -63,12 +65,13 @@ function listen(child: ChildProcess, lines: string[], startedMs: number): Promis
 }
 
 export function startServer(options: ServerOptions): RunningServer {
-  const dataDir = join(options.folder, 'data');
+  const { folder, flags = [], entry = 'src/main.ts' } = options;
+  const dataDir = join(folder, 'data');
   const file = writeConfig(options, dataDir);
   const lines: string[] = [];
   const startedMs = systemClock.monotonic();
-  const child = spawn(process.execPath, [...(options.flags ?? []), MAIN, 'server', '--config', file], {
-    cwd: options.folder,
+  const child = spawn(process.execPath, [...flags, join(ROOT, entry), 'server', '--config', file], {
+    cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const serving = listen(child, lines, startedMs);

@@ -7,7 +7,7 @@ export interface Following {
   offer(id: string): Offer | undefined;
   /** The shortest interval that anyone asked for these offers. */
   everyMs(offers: Iterable<string>): number;
-  followers(offers: Iterable<string>): ReadonlySet<string>;
+  followers(offers: Iterable<string>): Iterable<string>;
 }
 
 export function openFollowing(): Following {
@@ -43,10 +43,15 @@ export function openFollowing(): Following {
       }
       return leastMs;
     },
-    followers(offers) {
-      const all = new Set<string>();
-      for (const id of offers) for (const follower of byOffer.get(id)?.followers.keys() ?? []) all.add(follower);
-      return all;
+    *followers(offers) {
+      const seen = new Set<string>();
+      for (const id of offers) {
+        for (const follower of byOffer.get(id)?.followers.keys() ?? []) {
+          if (seen.has(follower)) continue;
+          seen.add(follower);
+          yield follower;
+        }
+      }
     },
   };
 }

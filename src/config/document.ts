@@ -11,15 +11,21 @@ export const FOREIGN_LIMITS: DocumentLimits = { bytes: 256 * 2 ** 10, depth: 64,
 
 /** Reads YAML or JSON, each value with its place; whatever is doubtful in it is refused. */
 export function readDocument(text: string, limits: DocumentLimits = OPERATOR_LIMITS): Parsed<ConfigNode> {
-  if (Buffer.byteLength(text) > limits.bytes) return refuse(`the document is larger than ${limits.bytes / 1024} KiB`);
-  const [odd] = NO_TEXT.exec(text) ?? [];
-  if (odd !== undefined) return refuse(`the document is not text: it holds the character ${nameOf(odd)}`);
+  const why = whyNoDocument(text, limits);
+  if (why !== undefined) return refuse(why);
   try {
     return parseYaml(text, limits);
   } catch (thrown) {
     // The parser runs out of stack on nesting that no sane document has.
     return refuse(`the document cannot be read: ${Fault.from(thrown).message}`);
   }
+}
+
+/** What is refused before any reader looks at it. */
+export function whyNoDocument(text: string, limits: DocumentLimits): string | undefined {
+  if (Buffer.byteLength(text) > limits.bytes) return `the document is larger than ${limits.bytes / 1024} KiB`;
+  const [odd] = NO_TEXT.exec(text) ?? [];
+  return odd === undefined ? undefined : `the document is not text: it holds the character ${nameOf(odd)}`;
 }
 
 const NO_TEXT = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;

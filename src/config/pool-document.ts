@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import type { PoolSpec } from '#core/pool.ts';
 import type { Backend, Kinds } from '#core/provider.ts';
-import { FOREIGN_LIMITS, OPERATOR_LIMITS, readDocument } from './document.ts';
+import { readCompactJson } from './compact-json.ts';
+import { FOREIGN_LIMITS, OPERATOR_LIMITS, readDocument, whyNoDocument } from './document.ts';
 import type { Expansion } from './environment.ts';
 import type { Trust } from './kinds.ts';
 import { locate } from './locate.ts';
@@ -9,6 +10,7 @@ import { parseWith } from './parse.ts';
 import { poolSchema } from './pool-schema.ts';
 import { type Problem, problemAt } from './problem.ts';
 import type { ConfigNode } from './tree.ts';
+import type { DocumentLimits } from './yaml-tree.ts';
 
 export interface ReadPoolOptions {
   /** The backends that pools may name. */
@@ -24,13 +26,28 @@ export type ReadPool =
 
 /** Reads one pool document: the whole pool, or everything that is wrong with it. */
 export function readPool(document: string | ConfigNode, options: ReadPoolOptions): ReadPool {
-  const limits = options.trust === 'operator' ? OPERATOR_LIMITS : FOREIGN_LIMITS;
-  const tree = typeof document === 'string' ? readDocument(document, limits) : { value: document, warnings: [] };
-  if (tree.problems) return tree;
+  if (typeof document !== 'string') return readTree(document, options);
+  const quick = readQuickly(document, options);
+  if (quick) return quick;
+  const tree = readDocument(document, limitsFor(options));
+  return tree.problems ? tree : readTree(tree.value, options);
+}
+
+const limitsFor = ({ trust }: ReadPoolOptions): DocumentLimits =>
+  trust === 'operator' ? OPERATOR_LIMITS : FOREIGN_LIMITS;
+
+/** Of ten thousand documents most come from programs and are right; whatever needs a place to be told is read again. */
+function readQuickly(text: string, options: ReadPoolOptions): ReadPool | undefined {
+  const tree = whyNoDocument(text, limitsFor(options)) === undefined ? readCompactJson(text) : undefined;
+  const read = tree && readTree(tree, options);
+  return read?.spec && read.warnings.length === 0 ? read : undefined;
+}
+
+function readTree(tree: ConfigNode, options: ReadPoolOptions): ReadPool {
   const expand = options.trust === 'operator' ? options.expand : undefined;
-  const { value: spec, problems, warnings } = parseWith(schemaFor(options), tree.value, { expand });
+  const { value: spec, problems, warnings } = parseWith(schemaFor(options), tree, { expand });
   if (problems) return { problems, warnings };
-  return { spec, warnings: [...warnings, ...poolWarnings(spec, tree.value)] };
+  return { spec, warnings: [...warnings, ...poolWarnings(spec, tree)] };
 }
 
 const schemas = new WeakMap<Kinds<Backend>, { readonly [trust in Trust]: z.ZodType<PoolSpec> }>();

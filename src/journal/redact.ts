@@ -17,6 +17,8 @@ const SECRET_IN_TEXT: readonly (readonly [RegExp, string])[] = [
   [new RegExp(String.raw`${NAMED}\s*:\s*["']?)(?=[^\s"']*\d)[^\s,;&"'}]{8,}`, 'gi'), `$1${HIDDEN}`],
   [/(\b[a-z][a-z0-9+.-]*:\/\/[^\s/:@]*):[^\s/@]+@/gi, `$1:${HIDDEN}@`],
 ];
+// None of these patterns can be found without one of these words; most sentences have none of them.
+const MAY_HOLD_SECRET = /bearer|basic|token|pass|secret|key|:\/\//i;
 
 /** Takes secrets out of whatever is to be logged, stored or shown. */
 export interface Redactor {
@@ -49,6 +51,7 @@ export function makeRedactor(secrets: Iterable<string> = []): Redactor {
     for (const secret of known) {
       if (redacted.includes(secret)) redacted = redacted.replaceAll(secret, HIDDEN);
     }
+    if (!MAY_HOLD_SECRET.test(redacted)) return redacted;
     for (const [pattern, shown] of SECRET_IN_TEXT) redacted = redacted.replace(pattern, shown);
     return redacted;
   }

@@ -52,8 +52,8 @@ export function someDefinition(name: string, regions: readonly string[], chance:
     minAgents: chance.pick([0, 0, 0, 1]),
     maxAgents: chance.whole(3, 12),
     minIdle,
-    maxIdle: minIdle + chance.whole(0, 4),
-    idleDecayS: chance.pick([30, 60, 300]),
+    maxIdle: minIdle + chance.pick([0, 1, 2, 4]) * slots,
+    idleDecayS: chance.pick([60, 300, 900]),
     bootTimeoutS: chance.pick([180, 300, 600]),
     drainTimeoutS: chance.pick([300, 1_800]),
   };
@@ -87,7 +87,7 @@ export interface DefinitionsOptions {
   readonly weather: Weather;
 }
 
-const SOURCES = { files: 45_000, terraform: 60_000 } as const;
+const SOURCES = { files: 45_000, terraform: 90_000 } as const;
 const IDS = Object.keys(SOURCES);
 const other = (source: string): string => IDS.find((id) => id !== source) ?? source;
 

@@ -7,6 +7,7 @@ export const INVARIANTS = {
   'made-once': 'no machine is made twice',
   'busy-kept': 'no busy machine is deleted but at a deadline',
   'foreign-kept': 'what is not ours is never touched',
+  'row-last': 'a worker is forgotten only when its machine is gone',
   'one-start': 'no attempt starts twice',
   'one-copy': 'a session starts again only after the machine of its last attempt is gone',
   'one-slot': 'never two sessions in one slot',

@@ -65,9 +65,10 @@ function mortalDriver({ disk, ended, hooks, isAlive }: LifeOptions): Driver {
       if (!isAlive()) return never();
       await hooks.writing(changes, async () => {
         if (!isAlive()) return never();
-        await driver.write(changes);
+        // Before the disk has them, so that whoever looks at the disk finds the books in step with it.
         ended.written(changes);
         hooks.written(changes);
+        await driver.write(changes);
       });
       if (!isAlive()) await never();
     },

@@ -98,7 +98,8 @@ export function openLoad(options: LoadOptions): Load {
   function bring(job: Job): void {
     const asked = desk;
     if (!asked) return;
-    asked.submit(job.requests, ACTOR, job.key).then(
+    // Who knows that the server never dies need not be able to ask twice.
+    asked.submit(job.requests, ACTOR, options.isMoody ? job.key : undefined).then(
       (sessions) => {
         if (asked !== desk || !waiting.delete(job)) return;
         options.accepted(sessions, job);

@@ -4,11 +4,11 @@ import type { Fault } from '#core/fault.ts';
 import { append, put, type Store } from '#core/store.ts';
 import { openPostgres } from './postgres/client.ts';
 import { openStore } from './store.ts';
-import { storeLaws } from './testing/suite.ts';
 import { openHeld, openReplica, type TestReplica } from './testing/databases.ts';
 import { PASSWORD, startPostgres, type TestPostgres } from './testing/postgres.ts';
 import { startProxy, type TestProxy } from './testing/proxy.ts';
 import { sampleEvent, sampleWorker } from './testing/rows.ts';
+import { storeLaws } from './testing/suite.ts';
 
 let postgres: TestPostgres;
 let url: string;

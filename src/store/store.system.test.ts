@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { put } from '#core/store.ts';
-import { storeLaws } from './testing/suite.ts';
 import { type Child, durableNumbers, startChild } from './testing/child.ts';
 import { openHeld, openReplica, scratchFolder } from './testing/databases.ts';
 import { sampleWorker } from './testing/rows.ts';
+import { storeLaws } from './testing/suite.ts';
 
 storeLaws('SQLite', async () => {
   const folder = scratchFolder();

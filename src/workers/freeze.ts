@@ -29,7 +29,10 @@ export async function freeze(kit: Kit, scope: string, by: { why: string; actor: 
 
 /** Lets a pool or the fleet act again; what has vanished by now is not held against it any more. */
 export async function thaw(kit: Kit, scope: string, actor: Actor): Promise<void> {
-  if (!kit.store.view.freezes.get(scope)) throw new Fault('missing', `${scope} is not frozen.`);
+  if (!kit.store.view.freezes.get(scope)) {
+    const name = scope === FLEET ? 'The fleet' : `Pool ${kit.store.view.pools.get(scope)?.name ?? scope}`;
+    throw new Fault('missing', `${name} is not frozen.`, { remedy: 'Nothing needs to be done.' });
+  }
   pardon(kit, scope);
   await kit.store.commit([drop('freezes', scope), told(kit, scope, { verb: 'thawed', message: 'Thawed.', actor })]);
 }

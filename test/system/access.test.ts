@@ -98,6 +98,12 @@ test('without a token nothing is served, on loopback too', async () => {
     guarded.slice(0, 5).map(({ method, path }) => ask(method, path, bearer(`${admin}x`))),
   );
   const unknown = await ask('GET', '/api/v1/nothing');
+  const socket = await ask('GET', '/api/v1/sessions/local/attach', {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+  });
 
   expect(guarded.length).toBeGreaterThan(25);
   expect(all.filter(({ isOpen }) => isOpen).map(({ method, path }) => `${method} ${path}`)).toEqual([
@@ -110,7 +116,7 @@ test('without a token nothing is served, on loopback too', async () => {
   expect([...new Set(answers.map(({ status }) => status))]).toEqual([401]);
   // Whoever guesses is slowed down.
   expect(forged.filter(({ status }) => status !== 401 && status !== 429)).toEqual([]);
-  expect(unknown.status).toBe(401);
+  expect([unknown.status, socket.status]).toEqual([401, 401]);
   for (const { body } of [...answers, ...forged]) expect(JSON.parse(body)).not.toHaveProperty('items');
 });
 

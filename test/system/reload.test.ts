@@ -6,7 +6,7 @@ import { placeServer, processPool, startServer } from './harness/server.ts';
 import { until } from './harness/until.ts';
 import { openWorld } from './harness/world.ts';
 
-test('the file is read again when it changes: whole, or not at all', async (context) => {
+test.concurrent('the file is read again when it changes: whole, or not at all', async (context) => {
   const world = openWorld(context);
   const one = processPool(world, 'one', { max_agents: 1, min_agents: 1 });
   const two = processPool(world, 'two', { max_agents: 1, min_agents: 1 });
@@ -48,7 +48,7 @@ test('the file is read again when it changes: whole, or not at all', async (cont
   expect(world.agents()).toEqual(workers.map(({ name }) => name));
 });
 
-test('config check says every problem with its place, and its exit code tells', async (context) => {
+test.concurrent('config check says every problem with its place, and its exit code tells', async (context) => {
   const world = openWorld(context);
   const good = world.write(
     'good.yaml',
@@ -73,7 +73,7 @@ test('config check says every problem with its place, and its exit code tells', 
   expect(none?.code).toBe(FAULTS.missing.exit);
 });
 
-test('a server is not started from a bad file, and says why', async (context) => {
+test.concurrent('a server is not started from a bad file, and says why', async (context) => {
   const world = openWorld(context);
   const place = await placeServer(world, { agent_pools: [{ name: 'a', auto_scaler: { max_agents: -1 } }] });
 

@@ -128,12 +128,15 @@ describe.concurrent('two replicas', () => {
     await sql(url, WATCH);
     world.write('yard/hold', '');
 
-    const { id } = await apiOf(world, a.http).submit({ pool: 'yard', command: ['true'] });
+    // The call holds up the whole process, and may do so before it has answered us.
+    const submitted = apiOf(world, a.http).submit({ pool: 'yard', command: ['true'] });
+    submitted.catch(() => {});
     const name = await until('the call is about to leave', () => world.read('yard/asked'));
     first.signal('SIGSTOP');
     await second.ready();
     const api = apiOf(world, b.http);
-    await api.post(`/sessions/${id}/kill`, {});
+    const [session] = (await api.get<{ items: { id: string }[] }>('/sessions')).items;
+    await api.post(`/sessions/${session?.id}/kill`, {});
     await until('nobody wants it any more', async () => (await api.workers()).length === 0);
     const [{ now } = { now: new Date(0) }] = await sql<{ now: Date }>(url, 'SELECT clock_timestamp() AS now');
     world.write('yard/go', '');

@@ -57,7 +57,9 @@ export function openLaws(options: LawsOptions): Laws {
   const idle = idleLaws(invariants, clock);
 
   function settle(change: Change): void {
-    if ('append' in change || change.table !== 'launches') return;
+    if ('append' in change) return;
+    if (change.table === 'workers' && !change.row) machines.forgotten(change.id);
+    if (change.table !== 'launches') return;
     if (change.row) machines.launched(change.id, change.row.pool);
     else machines.settled(change.id);
   }

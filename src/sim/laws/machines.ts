@@ -1,5 +1,5 @@
 import type { Clock } from '#core/clock.ts';
-import type { Machine } from '#core/provider.ts';
+import type { Launch, Machine } from '#core/provider.ts';
 import type { Disk } from '#store/memory.ts';
 import type { SimAgent } from '../agent.ts';
 import type { SimCloud, SimMachine } from '../backend.ts';
@@ -9,12 +9,15 @@ import type { Invariants } from '../invariants.ts';
 /** What the clouds have, counted as they see it. */
 export interface MachineLaws {
   watch(cloud: SimCloud): void;
+  /** Right before a create leaves; who asked may be dead by the time it is done. */
+  creating(launch: Launch, isAlive: () => boolean): void;
   /** Right before a delete leaves. */
   deleting(machines: readonly Machine[]): void;
   /** A launch is durable: from now on it may make machines, however the definition changes. */
   launched(launch: string, pool: string): void;
   settled(launch: string): void;
-  count(pool: string): number;
+  /** The row of that worker is gone from the disk. */
+  forgotten(worker: string): void;
 }
 
 export interface MachineLawsOptions {
@@ -22,29 +25,42 @@ export interface MachineLawsOptions {
   readonly clock: Clock;
   readonly disk: Disk;
   agentOn(machine: string): SimAgent | undefined;
+  exists(machine: string): boolean;
 }
 
-export function machineLaws({ invariants, clock, disk, agentOn }: MachineLawsOptions): MachineLaws {
+export function machineLaws({ invariants, clock, disk, agentOn, exists }: MachineLawsOptions): MachineLaws {
   const counts = new Map<string, number>();
   const capAtLaunch = new Map<string, number>();
+  const askers = new Map<string, () => boolean>();
+  const orphans = new Set<string>();
 
   const capOf = (pool: string): number => rowOn(disk, 'pools', pool)?.spec.scaling.maxAgents ?? 0;
 
   function made(cloud: SimCloud, { launch, name }: SimMachine): void {
     if (!launch) return;
     const { pool } = launch.mark;
+    const times = cloud.made.get(name) ?? 0;
+    invariants.holds('made-once', times <= 1, () => `${name} was made ${times} times`);
+    if (isOrphan(launch, name)) return void orphans.add(name);
     const count = (counts.get(pool) ?? 0) + 1;
     counts.set(pool, count);
     const cap = Math.max(capAtLaunch.get(launch.id) ?? 0, capOf(pool));
     invariants.holds('cap', count <= cap, () => `pool ${pool} has ${count} machines, and max_agents is ${cap}`);
-    const times = cloud.made.get(name) ?? 0;
-    invariants.holds('made-once', times <= 1, () => `${name} was made ${times} times`);
   }
 
-  function gone({ launch, machine }: SimMachine): void {
+  /**
+   * A call of a dead server that took effect after the next one had given it up: nothing fences a call to a cloud, so
+   * such a machine may come on top. It is refused at the door and swept; in the end none may be left.
+   */
+  function isOrphan({ id }: Launch, name: string): boolean {
+    const isKnown = rowOn(disk, 'launches', id) !== undefined || rowOn(disk, 'workers', name) !== undefined;
+    return !isKnown && askers.get(id)?.() === false;
+  }
+
+  function gone({ launch, machine, name }: SimMachine): void {
     const isOurs = launch !== undefined;
     invariants.holds('foreign-kept', isOurs, () => `${machine.name} was deleted, and it is not ours`);
-    if (launch) counts.set(launch.mark.pool, (counts.get(launch.mark.pool) ?? 0) - 1);
+    if (launch && !orphans.delete(name)) counts.set(launch.mark.pool, (counts.get(launch.mark.pool) ?? 0) - 1);
   }
 
   /** A session that runs there, and that nobody has given up. */
@@ -61,6 +77,7 @@ export function machineLaws({ invariants, clock, disk, agentOn }: MachineLawsOpt
       cloud.onMade((machine) => made(cloud, machine));
       cloud.onGone(gone);
     },
+    creating: ({ id }, isAlive) => void askers.set(id, isAlive),
     deleting(machines) {
       for (const machine of machines) {
         const work = workOn(machine);
@@ -74,6 +91,8 @@ export function machineLaws({ invariants, clock, disk, agentOn }: MachineLawsOpt
     },
     launched: (launch, pool) => void capAtLaunch.set(launch, capOf(pool)),
     settled: (launch) => void capAtLaunch.delete(launch),
-    count: (pool) => counts.get(pool) ?? 0,
+    forgotten(worker) {
+      invariants.holds('row-last', !exists(worker), () => `${worker} has no row any more, and its machine exists`);
+    },
   };
 }

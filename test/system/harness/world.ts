@@ -1,4 +1,5 @@
 // A folder of its own for one test, and everything that the test starts in it.
+import { randomInt } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -29,15 +30,26 @@ export interface World {
   close(): Promise<void>;
 }
 
-/** A port that nobody listens on now. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-    server.on('error', reject);
+// Below those that systems give to outgoing connections: while a server is down, nobody must come into its place.
+const FIRST_PORT = 18_000;
+const LAST_PORT = 31_999;
+const taken = new Set<number>();
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(port, () => server.close(() => resolve(true)));
+    server.on('error', () => resolve(false));
   });
+}
+
+/** A port that nobody listens on now, and that nobody else here is given. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(FIRST_PORT, LAST_PORT);
+    if (taken.has(port) || !(await isFree(port))) continue;
+    taken.add(port);
+    return port;
+  }
 }
 
 /** Opens a world that ends with the test, whatever becomes of it; one that fails shows what its processes logged. */

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { isMet, MEASURES, type MeasureName, targetOf } from './measures.ts';
+import { jsonLine, tableLine } from './print.ts';
+import { BENCHES } from './registry.ts';
+
+/** What the design asks for on two cores. */
+const TARGETS: Partial<Record<MeasureName, number>> = {
+  'decision-p99': 50,
+  'reconcile-time': 500,
+  'reconcile-stall': 50,
+  'listing-stall': 50,
+  'placement-rate': 20_000,
+  'session-rate-single': 5_000,
+  'session-rate-list-10': 5_000,
+  'session-rate-list-100': 5_000,
+  'warm-session-p99': 25,
+  'memory-pool': 8,
+  'memory-worker': 2,
+  'memory-agent': 40,
+  'memory-agent-tls': 100,
+  'next-offer': 1_000,
+  'restart-time': 5,
+  'restart-wrong': 0,
+  'takeover-time': 5,
+  'simulated-day': 10,
+  'start-time': 1,
+  'start-memory': 120,
+};
+
+test('every target of the design is a measure, and no other measure has one', () => {
+  const names = Object.keys(MEASURES) as MeasureName[];
+  const found = Object.fromEntries(
+    names.flatMap((name) => (targetOf(name) === undefined ? [] : [[name, targetOf(name)]])),
+  );
+
+  expect(found).toEqual(TARGETS);
+});
+
+test('every measure is taken by one bench', () => {
+  const taken = BENCHES.flatMap(({ measures }) => measures);
+
+  expect(taken.toSorted()).toEqual(Object.keys(MEASURES).toSorted());
+});
+
+test('benches have names of their own, and a limit', () => {
+  expect(new Set(BENCHES.map(({ name }) => name)).size).toBe(BENCHES.length);
+  expect(BENCHES.filter(({ limitMs }) => !(limitMs > 0))).toEqual([]);
+});
+
+test('a value is good enough on the right side of its target', () => {
+  expect([isMet('decision-p99', 50), isMet('decision-p99', 51)]).toEqual([true, false]);
+  expect([isMet('placement-rate', 20_000), isMet('placement-rate', 19_999)]).toEqual([true, false]);
+  expect(isMet('decision-p50', 1)).toBeUndefined();
+});
+
+test('a figure is one object on a line, with its unit, its target and whether it is met', () => {
+  const line = jsonLine({ name: 'takeover-time', variant: 'postgres', value: 3.5 });
+
+  expect(JSON.parse(line)).toEqual({ name: 'takeover-time/postgres', value: 3.5, unit: 's', target: 5, ok: true });
+  expect(JSON.parse(jsonLine({ name: 'decision-p50', value: 1 }))).toMatchObject({ target: null, ok: null });
+});
+
+test('people see beside a missed figure that it is', () => {
+  expect(tableLine({ name: 'takeover-time', value: 6, note: 'worst of 5' })).toMatch(/6 s +≤ 5 s +NO .*worst of 5/);
+});
