@@ -42,6 +42,8 @@ export interface SimMachine {
   readonly launch: Launch | undefined;
   /** The name that we asked for. */
   readonly name: string;
+  /** Whoever asked for it was dead by the time it was made. */
+  readonly isLate?: boolean;
 }
 
 export interface SimCloudOptions {
@@ -112,14 +114,14 @@ export function simCloud(options: SimCloudOptions): SimCloud {
   }
 
   /** As clouds with idempotency keys do: a repeated launch makes nothing, not even what was deleted meanwhile. */
-  function make(launch: Launch, name: string): string {
+  function make(launch: Launch, name: string, isLate: boolean): string {
     const machineName = nameOf(name);
     if (everMade.has(`${launch.id} ${name}`)) return machineName;
     everMade.add(`${launch.id} ${name}`);
     made.set(name, (made.get(name) ?? 0) + 1);
     const mark = canMark ? launch.mark : undefined;
     const machine: Machine = { name: machineName, mark, createdAt: clock.now(), state: 'creating' };
-    const entry: Kept = { machine, launch, name, listedFromMs: clock.monotonic() + listLagMs };
+    const entry: Kept = { machine, launch, name, isLate, listedFromMs: clock.monotonic() + listLagMs };
     kept.set(machineName, entry);
     for (const heard of heardMade) heard(entry);
     clock.alarm(typeof bootMs === 'number' ? bootMs : bootMs(name), () => {
@@ -222,7 +224,7 @@ export function simCloud(options: SimCloudOptions): SimCloud {
         cloud,
         list: (signal) => alive(() => list(signal)),
         create: (launch, signal) => {
-          const act = (name: string): Outcome => ({ name, machine: make(launch, name) });
+          const act = (name: string): Outcome => ({ name, machine: make(launch, name, !isAlive()) });
           return alive(() => play(called('create', launch.names, launch), act, signal));
         },
         delete: (machines, signal) => alive(() => remove(machines, signal)),

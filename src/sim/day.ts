@@ -66,5 +66,6 @@ async function operate(world: World): Promise<void> {
     if (isLost && !drain) asked.push(plane.workers.drain(id, SELF));
   }
   for (const { id, held } of [...store.view.sources.all()]) if (held) asked.push(plane.pools.approve(id, SELF));
-  await Promise.race([Promise.allSettled(asked), world.clock.advance(1)]);
+  void Promise.allSettled(asked);
+  await world.clock.settle();
 }

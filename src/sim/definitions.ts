@@ -95,6 +95,7 @@ export function openDefinitions({ chance, weather }: DefinitionsOptions): Defini
   const entries = new Map<string, Entry>();
   // Two listings in a row that lack a document mean that it is gone, so chance lets only one of them lie.
   const hasLied = new Set<string>();
+  const names: string[] = [];
   let versions = 0;
 
   async function documents(source: string, held: ReadonlyMap<string, string>): Promise<readonly Document[]> {
@@ -127,11 +128,12 @@ export function openDefinitions({ chance, weather }: DefinitionsOptions): Defini
   }
 
   return {
-    names: () => [...entries.keys()],
+    names: () => names,
     get: (name) => entries.get(name)?.definition,
     write(definition, text = textOf(definition)) {
       const { name } = definition;
       const source = entries.get(name)?.source ?? IDS[entries.size % IDS.length] ?? '';
+      if (!entries.has(name)) names.push(name);
       entries.set(name, { definition, source, version: ++versions, text, isThere: true });
     },
     remove: (name) =>

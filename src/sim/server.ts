@@ -90,7 +90,6 @@ export function openServer(options: ServerOptions): Server {
       creating(launch) {
         happenings.note('create', launch.names.join(' '));
         laws.durability.creating(launch);
-        laws.machines.creating(launch, isAlive);
       },
       deleting(machines) {
         happenings.note('delete', machines.map(({ name }) => name).join(' '));

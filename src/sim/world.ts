@@ -1,5 +1,4 @@
 // The same composition as the program's, on a virtual clock, with simulated clouds, agents, sources and callers.
-
 import type { AgentQuirks } from './agent.ts';
 import type { Chance } from './chance.ts';
 import { type CrashPoint, openCrashes } from './crashes.ts';

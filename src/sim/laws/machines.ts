@@ -9,8 +9,6 @@ import type { Invariants } from '../invariants.ts';
 /** What the clouds have, counted as they see it. */
 export interface MachineLaws {
   watch(cloud: SimCloud): void;
-  /** Right before a create leaves; who asked may be dead by the time it is done. */
-  creating(launch: Launch, isAlive: () => boolean): void;
   /** Right before a delete leaves. */
   deleting(machines: readonly Machine[]): void;
   /** A launch is durable: from now on it may make machines, however the definition changes. */
@@ -31,16 +29,18 @@ export interface MachineLawsOptions {
 export function machineLaws({ invariants, clock, disk, agentOn, exists }: MachineLawsOptions): MachineLaws {
   const counts = new Map<string, number>();
   const capAtLaunch = new Map<string, number>();
-  const askers = new Map<string, () => boolean>();
+  // Made by a call of a server that was dead by then: nothing fences a call to a cloud.
+  const lateBorn = new Set<string>();
   const orphans = new Set<string>();
 
   const capOf = (pool: string): number => rowOn(disk, 'pools', pool)?.spec.scaling.maxAgents ?? 0;
 
-  function made(cloud: SimCloud, { launch, name }: SimMachine): void {
+  function made(cloud: SimCloud, { launch, name, isLate }: SimMachine): void {
     if (!launch) return;
     const { pool } = launch.mark;
     const times = cloud.made.get(name) ?? 0;
     invariants.holds('made-once', times <= 1, () => `${name} was made ${times} times`);
+    if (isLate) lateBorn.add(name);
     if (isOrphan(launch, name)) return void orphans.add(name);
     const count = (counts.get(pool) ?? 0) + 1;
     counts.set(pool, count);
@@ -48,18 +48,16 @@ export function machineLaws({ invariants, clock, disk, agentOn, exists }: Machin
     invariants.holds('cap', count <= cap, () => `pool ${pool} has ${count} machines, and max_agents is ${cap}`);
   }
 
-  /**
-   * A call of a dead server that took effect after the next one had given it up: nothing fences a call to a cloud, so
-   * such a machine may come on top. It is refused at the door and swept; in the end none may be left.
-   */
+  /** Made after the next server had given it up: it may come on top. It is refused at the door, and swept. */
   function isOrphan({ id }: Launch, name: string): boolean {
     const isKnown = rowOn(disk, 'launches', id) !== undefined || rowOn(disk, 'workers', name) !== undefined;
-    return !isKnown && askers.get(id)?.() === false;
+    return lateBorn.has(name) && !isKnown;
   }
 
   function gone({ launch, machine, name }: SimMachine): void {
     const isOurs = launch !== undefined;
     invariants.holds('foreign-kept', isOurs, () => `${machine.name} was deleted, and it is not ours`);
+    lateBorn.delete(name);
     if (launch && !orphans.delete(name)) counts.set(launch.mark.pool, (counts.get(launch.mark.pool) ?? 0) - 1);
   }
 
@@ -77,7 +75,6 @@ export function machineLaws({ invariants, clock, disk, agentOn, exists }: Machin
       cloud.onMade((machine) => made(cloud, machine));
       cloud.onGone(gone);
     },
-    creating: ({ id }, isAlive) => void askers.set(id, isAlive),
     deleting(machines) {
       for (const machine of machines) {
         const work = workOn(machine);
@@ -92,7 +89,8 @@ export function machineLaws({ invariants, clock, disk, agentOn, exists }: Machin
     launched: (launch, pool) => void capAtLaunch.set(launch, capOf(pool)),
     settled: (launch) => void capAtLaunch.delete(launch),
     forgotten(worker) {
-      invariants.holds('row-last', !exists(worker), () => `${worker} has no row any more, and its machine exists`);
+      const isGone = lateBorn.has(worker) || !exists(worker);
+      invariants.holds('row-last', isGone, () => `${worker} has no row any more, and its machine exists`);
     },
   };
 }
