@@ -3,6 +3,7 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '#core/clock.ts';
 import type { Bench, Figure } from './bench.ts';
+import { openScratch, SCRATCH_VARIABLE } from './parts/scratch.ts';
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 
@@ -13,14 +14,16 @@ interface ApartOptions {
 
 /** Answers why it failed, or nothing; whatever it has started ends with it. */
 export function runApart(bench: Bench, { isQuick, print }: ApartOptions): Promise<string | undefined> {
+  const scratch = openScratch();
   const child = fork(MAIN, ['--here', bench.name, ...(isQuick ? ['--quick'] : [])], {
     execArgv: ['--expose-gc', '--disable-warning=ExperimentalWarning', ...process.execArgv],
+    env: { ...process.env, [SCRATCH_VARIABLE]: scratch.path },
     detached: true,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   return new Promise((resolve) => {
     let isTooLate = false;
-    const killAll = (): void => {
+    const killGroup = (): void => {
       try {
         process.kill(-(child.pid ?? 0), 'SIGKILL');
       } catch {
@@ -28,19 +31,21 @@ export function runApart(bench: Bench, { isQuick, print }: ApartOptions): Promis
       }
     };
     const interrupted = (): void => {
-      killAll();
+      killGroup();
+      scratch.remove();
       process.exit(130);
     };
     const cancel = systemClock.alarm(bench.limitMs, () => {
       isTooLate = true;
-      killAll();
+      killGroup();
     });
     process.once('SIGINT', interrupted);
     child.on('message', (figure) => print(figure as Figure));
     child.once('exit', (code, signal) => {
       cancel();
       process.off('SIGINT', interrupted);
-      killAll();
+      killGroup();
+      scratch.remove();
       if (isTooLate) resolve(`it took longer than ${bench.limitMs / 1_000} s`);
       else resolve(code === 0 ? undefined : `it ended with ${code ?? signal}`);
     });

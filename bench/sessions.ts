@@ -77,7 +77,7 @@ async function settle({ agents }: World, accepted: number | undefined): Promise<
   const delaysMs: number[] = [];
   for (let quietTimes = 0; quietTimes < 5; ) {
     const heard = await agents.ask('take', undefined);
-    delaysMs.push(...heard.delaysMs);
+    for (const delayMs of heard.delaysMs) delaysMs.push(delayMs);
     quietTimes = heard.started === 0 ? quietTimes + 1 : 0;
     if (delaysMs.length === accepted) return delaysMs;
     await systemClock.sleep(50);

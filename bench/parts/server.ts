@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
+import { DATA } from './scratch.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -66,7 +67,7 @@ function listen(child: ChildProcess, lines: string[], startedMs: number): Promis
 
 export function startServer(options: ServerOptions): RunningServer {
   const { folder, flags = [], entry = 'src/main.ts' } = options;
-  const dataDir = join(folder, 'data');
+  const dataDir = join(folder, DATA);
   const file = writeConfig(options, dataDir);
   const lines: string[] = [];
   const startedMs = systemClock.monotonic();

@@ -45,6 +45,8 @@ export interface Clouds {
   follow(follower: string, offers: readonly Offer[], everyMs: number): void;
   /** Who follows any offer of that cloud. */
   followers(cloud: string): Iterable<string>;
+  /** Whether that follower follows an offer of that cloud. */
+  isFollowing(follower: string, cloud: string): boolean;
   /** The cloud of an offer, once that is open. */
   cloudOf(offer: string): string | undefined;
   /** The open offers of a cloud. */
@@ -162,6 +164,7 @@ export function openClouds(deps: CloudsDeps): Clouds {
       }
     },
     followers: (cloud) => following.followers(offerIds(cloud)),
+    isFollowing: (follower, cloud) => following.isFollowing(follower, offerIds(cloud)),
     cloudOf,
     *offersOf(cloud) {
       for (const id of offerIds(cloud)) {

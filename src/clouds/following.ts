@@ -8,6 +8,7 @@ export interface Following {
   /** The shortest interval that anyone asked for these offers. */
   everyMs(offers: Iterable<string>): number;
   followers(offers: Iterable<string>): Iterable<string>;
+  isFollowing(follower: string, offers: ReadonlySet<string>): boolean;
 }
 
 export function openFollowing(): Following {
@@ -43,6 +44,7 @@ export function openFollowing(): Following {
       }
       return leastMs;
     },
+    isFollowing: (follower, offers) => offersOf.get(follower)?.some((id) => offers.has(id)) ?? false,
     *followers(offers) {
       const seen = new Set<string>();
       for (const id of offers) {

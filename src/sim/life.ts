@@ -114,8 +114,9 @@ export async function startLife(options: LifeOptions): Promise<Life> {
   const { random, hooks, isAlive, regions, definitions } = options;
   const log = silentLog;
   const clock = mortalClock(options.clock, isAlive);
-  const store = counted(await openStore(mortalDriver(options), hooks.fatal), hooks.passed);
-  hooks.opened(store);
+  const opened = await openStore(mortalDriver(options), hooks.fatal);
+  const store = counted(opened, hooks.passed);
+  hooks.opened(opened);
   const context: SimContext = {
     cluster: store.cluster,
     clock,

@@ -151,6 +151,6 @@ function note({ figures, happenings }: ServerOptions, change: Change): void {
   if (!('append' in change)) return;
   if (change.append === 'events') happenings.note(change.row.kind, change.row);
   if (change.append !== 'decisions') return;
-  const did = change.row.did.replace(/\d+/g, 'n');
+  const did = change.row.did.replace(/ \d+/g, '');
   figures.decisions.set(did, (figures.decisions.get(did) ?? 0) + 1);
 }

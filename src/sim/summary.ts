@@ -60,8 +60,8 @@ export function summaryOf(world: World): string[] {
     ...machineLines(world),
     ...serverLines(world),
     line('Faults', times(world.weather.counts) || 'none'),
-    'Invariants',
-    ...looks.map(([name, count]) => `  ${INVARIANTS[name]}: ${number(count)} looks`),
+    'Invariants, and how often each was looked at',
+    ...looks.map(([name, count]) => `  ${INVARIANTS[name]}: ${number(count)}`),
   ];
 }
 

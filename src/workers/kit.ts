@@ -43,6 +43,8 @@ export interface LaunchState {
   /** When its last call ended, on the monotonic clock; absent while the cloud cannot have heard of it. */
   endedMs?: number;
   notBeforeMs: number;
+  /** Why a repeat of it was refused: it is not called again. */
+  refusal?: Fault;
 }
 
 /** What every step of this folder works with. */
@@ -65,6 +67,8 @@ export interface Kit extends WorkersDeps {
   /** A worker that this very process asked for or met first. */
   firstSight(name: string): Sight;
   memoryOf(pool: string): PoolMemory;
+  /** The pools for which a listing may change anything: some worker is not where it should be. */
+  readonly waiting: Set<string>;
   /** As `store.commit`, then what follows; a store that fails ends the process by itself, so nobody need catch it. */
   commit(changes: readonly Change[], thenDo?: () => void): void;
   poke(pool: string): void;
@@ -100,6 +104,7 @@ export function openKit(deps: WorkersDeps, stopping: AbortSignal, poke: (pool: s
     sightOf: sights.of,
     firstSight: sights.first,
     memoryOf: pools.of,
+    waiting: pools.waiting,
     commit: (changes, thenDo) => void store.commit(changes).then(thenDo, () => {}),
     poke,
     start(what, work) {

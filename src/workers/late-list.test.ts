@@ -1,5 +1,6 @@
 // Clouds that show late what they have done, and machines that take a while to go.
 import { describe, expect, it } from 'vitest';
+import { Fault } from '#core/fault.ts';
 import { aPool, openWorld, type World } from '#sim/part/world.ts';
 
 const SECOND_MS = 1_000;
@@ -83,6 +84,46 @@ describe('a server that starts right after its machines were made', () => {
 
     expect(world.cloud.made.size).toBe(2);
     expect(world.phases()).toBe('2 idle');
+  });
+
+  it('keeps what the call of its predecessor makes late, though the cloud refuses to be asked again', async () => {
+    const world = await openWorld({ pools: [aPool({ minAgents: 2, maxIdleSlots: 5 })] });
+    world.cloud.script = ({ name, nth }) => {
+      if (name !== 'create') return undefined;
+      if (nth === 1) return { is: 'slow', ms: 20 * SECOND_MS };
+      return nth === 2 ? { is: 'refused', fault: new Fault('throttled', 'Rate exceeded.') } : undefined;
+    };
+    await world.advance(SECOND_MS);
+    world.crash();
+    await world.advance(500);
+
+    await world.start();
+    await world.advance(3 * MINUTE_MS);
+
+    expect(world.cloud.made.size).toBe(2);
+    expect(world.phases()).toBe('2 idle');
+    expect(world.life.store.view.launches.size).toBe(0);
+  });
+
+  it('gives up what two refused calls never made, and asks anew after the cool-down', async () => {
+    const world = await openWorld({ pools: [aPool({ minAgents: 2, maxIdleSlots: 5 })] });
+    world.cloud.script = ({ name, nth }) => {
+      if (name !== 'create' || nth > 2) return undefined;
+      return nth === 1
+        ? { is: 'hang', isDone: false }
+        : { is: 'refused', fault: new Fault('exhausted', 'No capacity.') };
+    };
+    await world.advance(SECOND_MS);
+    world.crash();
+    await world.start();
+
+    await world.advance(45 * SECOND_MS);
+    const refused = world.phases();
+    await world.advance(3 * MINUTE_MS);
+
+    expect(refused).toBe('none');
+    expect(world.phases()).toBe('2 idle');
+    expect(world.cloud.made.size).toBe(2);
   });
 
   it('does not take one that no listing has shown yet for vanished', async () => {

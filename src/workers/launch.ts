@@ -88,7 +88,7 @@ export function callFor(kit: Kit, record: LaunchRecord): void {
         signal: kit.stopping,
         leaving: () => (hasLeft = true),
       });
-      takeOutcomes(kit, record, outcomes);
+      takeOutcomes(kit, record, believed(state, outcomes));
     } catch (thrown) {
       takeFault(kit, record, { fault: Fault.from(thrown), hasLeft });
     } finally {
@@ -116,11 +116,9 @@ function ended(kit: Kit, record: LaunchRecord, state: LaunchState): void {
 function takeFault(kit: Kit, record: LaunchRecord, { fault, hasLeft }: { fault: Fault; hasLeft: boolean }): void {
   const state = stateOf(kit, record.id);
   if (CLEAR.has(fault.kind)) {
-    takeOutcomes(
-      kit,
-      record,
-      record.names.map((name) => ({ name, fault })),
-    );
+    const outcomes = record.names.map((name) => ({ name, fault }));
+    takeOutcomes(kit, record, believed(state, outcomes));
+    if (state.refusal) coolOff(kit, record, state.refusal);
     return;
   }
   if (kit.stopping.aborted) return;
@@ -132,6 +130,14 @@ function takeFault(kit: Kit, record: LaunchRecord, { fault, hasLeft }: { fault: 
     hasLeft,
   });
   state.notBeforeMs = kit.clock.monotonic() + retryDelayMs(fault, state.calls + 1, kit.random.next());
+}
+
+/** That a repeat is refused does not tell what became of the calls before it: only the listings can. */
+function believed(state: LaunchState, outcomes: readonly Outcome[]): readonly Outcome[] {
+  const refusal = outcomes.find(({ fault }) => fault)?.fault;
+  if (state.calls === 0 || !refusal) return outcomes;
+  state.refusal = refusal;
+  return outcomes.filter(({ fault }) => !fault);
 }
 
 /** Settles each name that the cloud spoke of; a name it left out stays unclear until it is listed or missed. */

@@ -25,8 +25,6 @@ export interface PoolMemory {
   runawayRounds: number;
   runawayUntilMs: number;
   readonly unknown: Map<string, UnknownMachine>;
-  /** Whether a listing may change anything for it: some worker is not where it should be. */
-  waitsForListing: boolean;
   passedMs: number;
   isPassDue: boolean;
   /** Losses up to this time do not count: an operator has seen them. */
@@ -37,14 +35,20 @@ export interface PoolMemory {
 
 export interface PoolMemories {
   of(pool: string): PoolMemory;
+  /** The pools for which a listing may change anything: some worker is not where it should be. */
+  readonly waiting: Set<string>;
 }
 
 export function rememberPools(store: Store, clock: Clock): PoolMemories {
   const memories = new Map<string, PoolMemory>();
+  const waiting = new Set<string>();
   store.onChange('pools', (after, _before, id) => {
-    if (!after) memories.delete(id);
+    if (after) return;
+    memories.delete(id);
+    waiting.delete(id);
   });
   return {
+    waiting,
     of(pool) {
       let memory = memories.get(pool);
       if (!memory) {
@@ -56,12 +60,12 @@ export function rememberPools(store: Store, clock: Clock): PoolMemories {
           runawayRounds: 0,
           runawayUntilMs: Number.NEGATIVE_INFINITY,
           unknown: new Map(),
-          waitsForListing: true,
           passedMs: Number.NEGATIVE_INFINITY,
           isPassDue: false,
           pardonedMs: Number.NEGATIVE_INFINITY,
         };
         memories.set(pool, memory);
+        waiting.add(pool);
       }
       return memory;
     },

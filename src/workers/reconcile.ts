@@ -30,7 +30,8 @@ export function passOver(kit: Kit, id: string): Again | undefined {
   reportGhosts(kit, survey);
   const isHeld = isFrozen(kit, id) || pool?.pausedAt !== undefined;
   const now = isHeld ? survey : act(kit, pool, { id, survey });
-  memory.waitsForListing = now.waitsForListing || kit.store.view.launches.count('pool', id) > 0;
+  if (now.waitsForListing || kit.store.view.launches.count('pool', id) > 0) kit.waiting.add(id);
+  else kit.waiting.delete(id);
   const isDecided = pool === undefined || kit.standingDown.isOn;
   const againAtMs = Math.min(guardAtMs, now.againAtMs, isDecided ? Number.POSITIVE_INFINITY : decide(kit, pool, now));
   if (againAtMs === Number.POSITIVE_INFINITY) return undefined;
@@ -72,7 +73,7 @@ function decide(kit: Kit, pool: Pool, survey: Survey): number {
     else changes.push(...remove(kit, pool.id, action));
   }
   if (changes.length > 0) kit.commit(changes);
-  if (!memory.isReady) memory.waitsForListing = true;
+  if (!memory.isReady) kit.waiting.add(pool.id);
   return decision.againAfterMs === undefined ? Number.POSITIVE_INFINITY : kit.clock.monotonic() + decision.againAfterMs;
 }
 

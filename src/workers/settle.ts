@@ -1,5 +1,6 @@
 // Launches whose outcome is not known: committed and not yet called, called without an answer, or left by an earlier process.
 import type { Listing } from '#clouds/listing.ts';
+import { Fault } from '#core/fault.ts';
 import { put } from '#core/store.ts';
 import type { LaunchRecord, Worker } from '#core/worker.ts';
 import type { Kit, LaunchState } from './kit.ts';
@@ -81,12 +82,13 @@ function settleMissing(
   }
   if (nowMs < state.notBeforeMs) return state.notBeforeMs;
   // Part of it was made or given up: the same bytes would ask for that part again.
-  if (pending.length === record.names.length && state.calls < MOST_CALLS) {
+  if (pending.length === record.names.length && state.calls < MOST_CALLS && !state.refusal) {
     callFor(kit, record);
     return Number.POSITIVE_INFINITY;
   }
-  const fault = { kind: 'unavailable', message: 'the cloud did not answer, and does not show it' } as const;
-  coolOff(kit, record, { ...fault, retryAfterMs: undefined });
+  const silence = new Fault('unavailable', 'the cloud did not answer, and does not show it');
+  const fault = state.refusal ?? silence;
+  coolOff(kit, record, fault);
   kit.commit([...pending.flatMap((row) => failed(kit, row, fault)), ...settled(kit, record.id)]);
   return Number.POSITIVE_INFINITY;
 }

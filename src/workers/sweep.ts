@@ -32,15 +32,18 @@ export function startSweep(kit: Kit): Pick<Loop, 'stop'> {
     newest.set(listing.cloud, listing);
     loop.poke(listing.cloud);
     // The pools that wait for it need not wait for the whole of it to be looked through.
-    for (const pool of poolsOf(kit, listing.cloud)) {
-      if (listing.count === 1 || kit.memoryOf(pool).waitsForListing) kit.poke(pool);
-    }
+    for (const pool of listing.count === 1 ? poolsOf(kit, listing.cloud) : waitingFor(kit, listing.cloud))
+      kit.poke(pool);
   });
   return loop;
 }
 
 function* poolsOf({ clouds, store }: Kit, cloud: string): Iterable<string> {
   for (const follower of clouds.followers(cloud)) if (store.view.pools.get(follower)) yield follower;
+}
+
+function* waitingFor({ clouds, store, waiting }: Kit, cloud: string): Iterable<string> {
+  for (const pool of waiting) if (store.view.pools.get(pool) && clouds.isFollowing(pool, cloud)) yield pool;
 }
 
 async function review(kit: Kit, listing: Listing): Promise<void> {

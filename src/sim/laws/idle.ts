@@ -42,7 +42,7 @@ export interface IdleLaws {
 }
 
 const EVERY_MS = 60_000;
-const MOST_POOLS_A_LOOK = 100;
+const MOST_POOLS_A_LOOK = 50;
 // Each decision takes a moment, and the next session may come in it.
 const LOOKS = 3;
 const BETWEEN_LOOKS_MS = 1_500;

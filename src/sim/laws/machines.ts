@@ -1,4 +1,3 @@
-import type { Clock } from '#core/clock.ts';
 import type { Launch, Machine } from '#core/provider.ts';
 import type { Disk } from '#store/memory.ts';
 import type { SimAgent } from '../agent.ts';
@@ -20,13 +19,12 @@ export interface MachineLaws {
 
 export interface MachineLawsOptions {
   readonly invariants: Invariants;
-  readonly clock: Clock;
   readonly disk: Disk;
   agentOn(machine: string): SimAgent | undefined;
   exists(machine: string): boolean;
 }
 
-export function machineLaws({ invariants, clock, disk, agentOn, exists }: MachineLawsOptions): MachineLaws {
+export function machineLaws({ invariants, disk, agentOn, exists }: MachineLawsOptions): MachineLaws {
   const counts = new Map<string, number>();
   const capAtLaunch = new Map<string, number>();
   // Made by a call of a server that was dead by then: nothing fences a call to a cloud.
@@ -70,6 +68,12 @@ export function machineLaws({ invariants, clock, disk, agentOn, exists }: Machin
     return undefined;
   }
 
+  /** Whether its removal was decided at the deadline of its drain, or later. */
+  function wasDue({ name }: Machine): boolean {
+    const { drain, removal } = rowOn(disk, 'workers', name) ?? {};
+    return removal !== undefined && (drain?.deadlineAt ?? Number.POSITIVE_INFINITY) <= removal.at;
+  }
+
   return {
     watch(cloud) {
       cloud.onMade((machine) => made(cloud, machine));
@@ -78,10 +82,9 @@ export function machineLaws({ invariants, clock, disk, agentOn, exists }: Machin
     deleting(machines) {
       for (const machine of machines) {
         const work = workOn(machine);
-        const deadlineAt = rowOn(disk, 'workers', machine.name)?.drain?.deadlineAt ?? Number.POSITIVE_INFINITY;
         invariants.holds(
           'busy-kept',
-          work === undefined || deadlineAt <= clock.now(),
+          work === undefined || wasDue(machine),
           () => `${machine.name} is deleted while it runs session ${work}`,
         );
       }
