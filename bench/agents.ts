@@ -11,7 +11,6 @@ import type { HolderCalls } from './programs/holder.ts';
 
 const POOL = 'bench';
 const KILOBYTE = 1_024;
-const LOAD_MS = 3_000;
 const SETTLE_MS = 1_000;
 const FEW = 20;
 // The young generation grows to 32 MB by what happened last, whoever is connected: here it stays small.
@@ -23,6 +22,11 @@ interface Found {
   readonly loaded: InUse;
 }
 
+interface Size {
+  readonly count: number;
+  readonly loadMs: number;
+}
+
 function writeConfig(folder: string): string {
   const file = join(folder, 'muster.json');
   const pool = { name: POOL, agent_auth: 'network', agent_networks: ['127.0.0.0/8'] };
@@ -31,7 +35,7 @@ function writeConfig(folder: string): string {
 }
 
 /** A server with that many agents: as they have just come, and after sessions. */
-async function serve(folder: string, isSecure: boolean, count: number): Promise<Found> {
+async function serve(folder: string, isSecure: boolean, { count, loadMs }: Size): Promise<Found> {
   const holder = startProgram<HolderCalls>('holder', FLAGS);
   const agents = startProgram<AgentCalls>('agents');
   const callers = startProgram<CallerCalls>('callers');
@@ -41,7 +45,7 @@ async function serve(folder: string, isSecure: boolean, count: number): Promise<
   const { hostname: host, port } = new URL(http);
   const token = readFileSync(join(folder, 'admin.token'), 'utf8').trim();
   const where = { host, port: Number(port), token, pool: POOL };
-  await callers.ask('call', { ...where, callers: 16, sessionsPerPost: 10, forMs: LOAD_MS });
+  await callers.ask('call', { ...where, callers: 16, sessionsPerPost: 10, forMs: loadMs });
   await systemClock.sleep(SETTLE_MS);
   const loaded = await holder.ask('memory', undefined);
   await Promise.all([agents.end(), callers.end(), holder.end()]);
@@ -49,9 +53,9 @@ async function serve(folder: string, isSecure: boolean, count: number): Promise<
 }
 
 /** How much more a server with many agents takes than one with a few, which has loaded and compiled the same. */
-async function measure(isSecure: boolean, count: number) {
-  const few = await withFolder((folder) => serve(folder, isSecure, FEW));
-  const many = await withFolder((folder) => serve(folder, isSecure, FEW + count));
+async function measure(isSecure: boolean, { count, loadMs }: Size) {
+  const few = await withFolder((folder) => serve(folder, isSecure, { count: FEW, loadMs }));
+  const many = await withFolder((folder) => serve(folder, isSecure, { count: FEW + count, loadMs }));
   const each = (bytes: number): number => bytes / count / KILOBYTE;
   return {
     idle: each(many.idle.rss - few.idle.rss),
@@ -61,11 +65,11 @@ async function measure(isSecure: boolean, count: number) {
 }
 
 async function run(report: Report): Promise<void> {
-  const count = report.isQuick ? 300 : 1_000;
-  const plain = await measure(false, count);
+  const size: Size = report.isQuick ? { count: 300, loadMs: 500 } : { count: 1_000, loadMs: 3_000 };
+  const plain = await measure(false, size);
   report.figure('memory-agent', plain.idle, { note: plain.note });
   report.figure('memory-agent-loaded', plain.loaded);
-  const secure = await measure(true, count);
+  const secure = await measure(true, size);
   report.figure('memory-agent-tls', secure.idle, { note: secure.note });
   report.figure('memory-agent-tls-loaded', secure.loaded);
 }

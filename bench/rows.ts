@@ -45,7 +45,7 @@ async function measure({ kind: variant, url }: Database, report: Report): Promis
   await round(store, 100, 300);
   for (const [name, rows] of SIZES) {
     const rates: number[] = [];
-    for (let n = 0; n < ROUNDS; n++) rates.push(await round(store, rows, report.isQuick ? 300 : 1_500));
+    for (let n = 0; n < ROUNDS; n++) rates.push(await round(store, rows, report.isQuick ? 150 : 1_500));
     report.figure(name, median(rates), { variant });
   }
   await store.close();

@@ -16,6 +16,7 @@ const AGENTS = 100;
 const SLOTS = 100;
 const CALLERS = 64;
 const WARM_MS = 1_500;
+const QUICK_WARM_MS = 500;
 
 const MANUAL_POOL = { name: POOL, agent_auth: 'network', agent_networks: ['127.0.0.0/8'] };
 
@@ -29,6 +30,11 @@ interface World {
 interface Load {
   readonly sessionsPerPost: number;
   readonly postsPerS?: number;
+}
+
+interface Spans {
+  readonly warmMs: number;
+  readonly forMs: number;
 }
 
 interface Seen {
@@ -60,10 +66,10 @@ async function openWorld(folder: string, { kind, url }: Database): Promise<World
 }
 
 /** Callers and agents for a while; every session that was accepted must have been told. */
-async function load(world: World, { sessionsPerPost, postsPerS }: Load, forMs: number): Promise<Seen> {
+async function load(world: World, { sessionsPerPost, postsPerS }: Load, { warmMs, forMs }: Spans): Promise<Seen> {
   const { server, callers, calling } = world;
   const asked = { ...calling, sessionsPerPost, postsPerS };
-  await callers.ask('call', { ...asked, forMs: WARM_MS });
+  await callers.ask('call', { ...asked, forMs: warmMs });
   await settle(world, undefined);
   const beforeUs = cpuOf(server.pid);
   const { accepted, tookMs } = await callers.ask('call', { ...asked, forMs });
@@ -88,19 +94,19 @@ async function settle({ agents }: World, accepted: number | undefined): Promise<
 }
 
 async function measure(world: World, variant: string, report: Report): Promise<void> {
-  const forMs = report.isQuick ? 2_000 : 6_000;
-  const single = await load(world, { sessionsPerPost: 1 }, forMs);
+  const spans = report.isQuick ? { warmMs: QUICK_WARM_MS, forMs: 1_500 } : { warmMs: WARM_MS, forMs: 6_000 };
+  const single = await load(world, { sessionsPerPost: 1 }, spans);
   report.figure('session-rate-single', single.rate, { variant });
   report.figure('session-cpu-single', single.cpuUs, { variant });
   report.figure('session-delay-p50', percentile(single.delaysMs, 0.5), { variant });
   report.figure('session-delay-p99', percentile(single.delaysMs, 0.99), { variant });
-  const half = await load(world, { sessionsPerPost: 1, postsPerS: single.rate / 2 }, forMs);
+  const half = await load(world, { sessionsPerPost: 1, postsPerS: single.rate / 2 }, spans);
   report.figure('session-delay-half-p50', percentile(half.delaysMs, 0.5), { variant });
   report.figure('session-delay-half-p99', percentile(half.delaysMs, 0.99), { variant });
-  const tens = await load(world, { sessionsPerPost: 10 }, forMs);
+  const tens = await load(world, { sessionsPerPost: 10 }, spans);
   report.figure('session-rate-list-10', tens.rate, { variant });
   report.figure('session-cpu-list-10', tens.cpuUs, { variant });
-  const hundreds = await load(world, { sessionsPerPost: 100 }, forMs);
+  const hundreds = await load(world, { sessionsPerPost: 100 }, spans);
   report.figure('session-rate-list-100', hundreds.rate, { variant });
   report.figure('session-cpu-list-100', hundreds.cpuUs, { variant });
 }

@@ -10,6 +10,7 @@ import { withFolder } from './parts/scratch.ts';
 import { type RunningServer, startServer } from './parts/server.ts';
 
 const IDLE_MS = 5_000;
+const QUICK_IDLE_MS = 2_000;
 const MEGABYTE = 2 ** 20;
 
 // As a server without a file has it, but on ports of its own.
@@ -52,10 +53,10 @@ interface Idle {
 }
 
 /** A server with one local agent, and nothing to do. */
-async function idle(folder: string, entry: Entry): Promise<Idle> {
+async function idle(folder: string, entry: Entry, forMs: number): Promise<Idle> {
   const server = startServer({ folder, entry, config: { agent_pools: [LOCAL_POOL] } });
   await server.serving;
-  await systemClock.sleep(IDLE_MS);
+  await systemClock.sleep(forMs);
   const { rss, own } = memoryOf(server.pid);
   const [agent = process.pid] = agentsOf(server);
   const agentMb = memoryOf(agent).rss / MEGABYTE;
@@ -72,7 +73,8 @@ async function measure(folder: string, entry: Entry, report: Report): Promise<vo
   for (let n = 0; n < (report.isQuick ? 2 : 7); n++) times.push(await timeToReady(folder, entry));
   report.figure('start-time', median(times), { variant, note: `best ${Math.min(...times).toFixed(2)} s` });
   const found: Idle[] = [];
-  for (let n = 0; n < (report.isQuick ? 1 : 3); n++) found.push(await idle(folder, entry));
+  for (let n = 0; n < (report.isQuick ? 1 : 3); n++)
+    found.push(await idle(folder, entry, report.isQuick ? QUICK_IDLE_MS : IDLE_MS));
   const bare = Math.round(await bareNode());
   const own = Math.round(median(found.map(({ ownMb }) => ownMb)));
   const note = `${own} MB its own, the rest files; bare Node ${bare} MB`;

@@ -34,7 +34,7 @@ async function measure(folder: string, { kind: variant, url }: Database, report:
     // The first waits for the agent; those after it warm up what runs.
     for (let n = 0; n < 20; n++) await oneSession(server);
     const seen: Awaited<ReturnType<typeof oneSession>>[] = [];
-    for (let n = 0; n < (report.isQuick ? 100 : 500); n++) {
+    for (let n = 0; n < (report.isQuick ? 60 : 500); n++) {
       seen.push(await oneSession(server));
       await systemClock.sleep(PAUSE_MS);
     }
