@@ -34,12 +34,11 @@ function agentsOf({ dataDir }: RunningServer): number[] {
   return readdirSync(machines).map((name) => Number.parseInt(readFileSync(join(machines, name, 'pid'), 'utf8'), 10));
 }
 
-// The program as it is, and the command, which switches the compile cache on before it reads any TypeScript.
-const ENTRIES = ['src/main.ts', 'tools/muster.mjs'] as const;
-type Entry = (typeof ENTRIES)[number];
+// As `npm start` has it.
+const ENTRY = 'tools/muster.mjs';
 
-async function timeToReady(folder: string, entry: Entry): Promise<number> {
-  const server = startServer({ folder, entry, config: { agent_pools: [] } });
+async function timeToReady(folder: string): Promise<number> {
+  const server = startServer({ folder, entry: ENTRY, config: { agent_pools: [] } });
   const { afterMs } = await server.serving;
   await server.stop();
   return afterMs / 1_000;
@@ -53,8 +52,8 @@ interface Idle {
 }
 
 /** A server with one local agent, and nothing to do. */
-async function idle(folder: string, entry: Entry, forMs: number): Promise<Idle> {
-  const server = startServer({ folder, entry, config: { agent_pools: [LOCAL_POOL] } });
+async function idle(folder: string, forMs: number): Promise<Idle> {
+  const server = startServer({ folder, entry: ENTRY, config: { agent_pools: [LOCAL_POOL] } });
   await server.serving;
   await systemClock.sleep(forMs);
   const { rss, own } = memoryOf(server.pid);
@@ -65,25 +64,24 @@ async function idle(folder: string, entry: Entry, forMs: number): Promise<Idle> 
   return { rssMb: rss / MEGABYTE, ownMb: own / MEGABYTE, agentMb };
 }
 
-async function measure(folder: string, entry: Entry, report: Report): Promise<void> {
-  const variant = entry.split('/')[1] ?? entry;
+async function measure(folder: string, report: Report): Promise<void> {
   // Fills the compile cache and makes the agent's program.
-  await timeToReady(folder, entry);
+  await timeToReady(folder);
   const times: number[] = [];
-  for (let n = 0; n < (report.isQuick ? 2 : 7); n++) times.push(await timeToReady(folder, entry));
-  report.figure('start-time', median(times), { variant, note: `best ${Math.min(...times).toFixed(2)} s` });
+  for (let n = 0; n < (report.isQuick ? 2 : 7); n++) times.push(await timeToReady(folder));
+  report.figure('start-time', median(times), { note: `best ${Math.min(...times).toFixed(2)} s` });
   const found: Idle[] = [];
   for (let n = 0; n < (report.isQuick ? 1 : 3); n++)
-    found.push(await idle(folder, entry, report.isQuick ? QUICK_IDLE_MS : IDLE_MS));
+    found.push(await idle(folder, report.isQuick ? QUICK_IDLE_MS : IDLE_MS));
   const bare = Math.round(await bareNode());
   const own = Math.round(median(found.map(({ ownMb }) => ownMb)));
   const note = `${own} MB its own, the rest files; bare Node ${bare} MB`;
-  report.figure('start-memory', median(found.map(({ rssMb }) => rssMb)), { variant, note });
-  report.figure('agent-memory-process', median(found.map(({ agentMb }) => agentMb)), { variant });
+  report.figure('start-memory', median(found.map(({ rssMb }) => rssMb)), { note });
+  report.figure('agent-memory-process', median(found.map(({ agentMb }) => agentMb)));
 }
 
 async function run(report: Report): Promise<void> {
-  for (const entry of ENTRIES) await withFolder((folder) => measure(folder, entry, report));
+  await withFolder((folder) => measure(folder, report));
 }
 
 export const start: Bench = {

@@ -11,6 +11,7 @@ import { identityOf } from './identity.ts';
 import { redactBackendConfig } from './kinds.ts';
 import { withNewPools } from './new-pools.ts';
 import type { Plane } from './plane.ts';
+import { settle } from './settle.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -103,6 +104,7 @@ export async function openDoors(ground: Ground, plane: Plane): Promise<{ close()
   const ready: Readiness = { whyNot: undefined };
   const broker = openBroker(ground, plane, { workers: open.workers, sessions: open.sessions });
   const api = await openApi(ground, plane, { names, ready, sessions: open.sessions });
+  settle();
   const stopRenewing = keepLocks(ground, plane, {
     names,
     serve: { http: (socket) => void api.server.emit('connection', socket), grpc: (socket) => broker.accept(socket) },

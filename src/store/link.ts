@@ -26,12 +26,20 @@ function threadFile(override: URL | undefined): URL {
 // The thread gets no flags of the program's own, such as a debugger's port; and SQLite is stable enough for us.
 const THREAD_FLAGS = ['--disable-warning=ExperimentalWarning'];
 
+// What the thread makes lives for one commit: more room for it would only stand empty.
+const THREAD_YOUNG_MB = 8;
+
 export function startThread<Calls extends { [M in keyof Calls]: Method }>(
   setup: Setup,
   told: Told,
   override?: URL,
 ): Link<Calls> {
-  const thread = new Worker(threadFile(override), { workerData: setup, name: 'muster-store', execArgv: THREAD_FLAGS });
+  const thread = new Worker(threadFile(override), {
+    workerData: setup,
+    name: 'muster-store',
+    execArgv: THREAD_FLAGS,
+    resourceLimits: { maxYoungGenerationSizeMb: THREAD_YOUNG_MB },
+  });
   const waiting = new Map<number, Waiting>();
   let calls = 0;
   let gone: Fault | undefined;
