@@ -1,8 +1,8 @@
+import { type Budget, openBudget } from '#core/budget.ts';
 import type { Clock } from '#core/clock.ts';
 import { Fault, type FaultKind } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import type { Store } from '#core/store.ts';
-import { type Budget, openBudget } from './budget.ts';
 import { LEAST_LEASE_MS, withDeadline } from './deadline.ts';
 import { type Lane, openLane } from './lane.ts';
 

@@ -57,6 +57,8 @@ export interface Clouds {
   fault(offer: string): Fault | undefined;
   /** Whether listings of that kind are never late. */
   isExact(kind: string): boolean;
+  /** How many machines that kind makes by one call, where it says so. */
+  batchOf(kind: string): number | undefined;
   /** Lists that offer's cloud again soon. */
   refresh(offer: string): void;
   onListing(heard: (listing: Listing) => void): void;
@@ -181,6 +183,7 @@ export function openClouds(deps: CloudsDeps): Clouds {
       return cloud === undefined ? openFaults.get(offer) : listings.fault(cloud);
     },
     isExact: (kind) => deps.kinds[kind]?.isLocal === true,
+    batchOf: (kind) => deps.kinds[kind]?.batch,
     refresh(offer) {
       const cloud = cloudOf(offer);
       if (cloud !== undefined) listings.refresh(cloud);

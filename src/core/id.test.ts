@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { idMaker, slug, workerName } from './id.ts';
+import { idMaker, launchNames, nameAt, slug, stemOf } from './id.ts';
 import { seededRandom } from './random.ts';
 
 test('ids sort by the time of their making, also within a millisecond and when the clock goes back', () => {
@@ -22,9 +22,25 @@ test.each([
   ['---', 'pool'],
   ['x'.repeat(80), 'x'.repeat(20)],
 ])('a pool named %s gives machines a name that every cloud takes', (name, expected) => {
-  const made = workerName({ name, id: 'abcd1234' }, seededRandom(2));
+  const [made = ''] = launchNames({ name, id: 'abcd1234' }, 1, seededRandom(2));
 
   expect(slug(name)).toBe(expected);
   expect(made).toMatch(/^[a-z]([a-z0-9-]{0,48}[a-z0-9])?$/);
   expect(made.length).toBeLessThanOrEqual(50);
+});
+
+test('a machine that knows only its place in a launch knows its name', () => {
+  const names = launchNames({ name: 'gpu', id: 'abcd1234' }, 1_000, seededRandom(3));
+  const stem = stemOf(names) ?? '';
+
+  expect(new Set(names).size).toBe(1_000);
+  expect(names.map((_, place) => nameAt(stem, place))).toEqual(names);
+});
+
+test.each([
+  ['in another order', (names: string[]) => names.toReversed()],
+  ['of two launches', (names: string[]) => [...names, 'm-gpu-abcd1234-zzzzzzzz03']],
+  ['none', () => []],
+])('names %s have no common stem', (_, change) => {
+  expect(stemOf(change(launchNames({ name: 'gpu', id: 'abcd1234' }, 3, seededRandom(4))))).toBeUndefined();
 });

@@ -43,7 +43,26 @@ export function slug(name: string): string {
   return plain.slice(0, LONGEST_SLUG).replace(/^-+|-+$/g, '') || 'pool';
 }
 
-/** A name for one worker, never used again: `m-<slug>-<pool id>-<random>`, at most 50 characters. */
-export function workerName(pool: { name: string; id: string }, random: Random): string {
-  return `m-${slug(pool.name)}-${pool.id}-${randomText(random, 10)}`;
+const STEM_LENGTH = 8;
+const PLACE_DIGITS = 2;
+
+/** The most names that one launch may have. */
+export const MOST_NAMES = 32 ** PLACE_DIGITS;
+
+/** The name at a place of a launch: clouds that start many machines by one call tell each only its place. */
+export function nameAt(stem: string, place: number): string {
+  return stem + base32(place, PLACE_DIGITS);
+}
+
+/** What these names have in common, where each is the name at its place; else nothing. */
+export function stemOf(names: readonly string[]): string | undefined {
+  const stem = names[0]?.slice(0, -PLACE_DIGITS);
+  if (!stem || names.length > MOST_NAMES) return undefined;
+  return names.every((name, place) => name === nameAt(stem, place)) ? stem : undefined;
+}
+
+/** Names for the workers of one launch, never used again: `m-<slug>-<pool id>-<random><place>`, at most 50 characters. */
+export function launchNames(pool: { name: string; id: string }, count: number, random: Random): string[] {
+  const stem = `m-${slug(pool.name)}-${pool.id}-${randomText(random, STEM_LENGTH)}`;
+  return Array.from({ length: count }, (_, place) => nameAt(stem, place));
 }

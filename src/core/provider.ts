@@ -40,7 +40,8 @@ export interface Boot {
   readonly agentConfig: string;
   /** Opens the door for the names of this launch, each once. */
   readonly token: string;
-  readonly install?: { readonly url: string; readonly sha256: string } | undefined;
+  /** Where a machine without an agent gets one; `ca` is what to trust there, where the system does not. */
+  readonly install?: { readonly url: string; readonly sha256: string; readonly ca?: string | undefined } | undefined;
   readonly container?:
     | {
         readonly image: string;
@@ -203,6 +204,8 @@ export interface Kind<Config, Instance> {
   readonly isLocal?: true | undefined;
   /** Calls a second that the cloud allows; shared by all that is opened on the same cloud. */
   readonly limits?: { readonly read: number; readonly write: number } | undefined;
+  /** How many machines one `create` may ask for, at most 1,024; absent: 50. */
+  readonly batch?: number | undefined;
   open(config: Config, context: Context): Promise<Instance>;
 }
 

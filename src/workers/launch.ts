@@ -1,5 +1,5 @@
 import { Fault, type FaultKind, retryDelayMs } from '#core/fault.ts';
-import { workerName } from '#core/id.ts';
+import { launchNames } from '#core/id.ts';
 import type { Pool } from '#core/pool.ts';
 import type { Launch, Outcome } from '#core/provider.ts';
 import { type Change, drop, put } from '#core/store.ts';
@@ -8,15 +8,16 @@ import { bootFailed, coolDown, offerToLaunch } from './boots.ts';
 import type { Kit, LaunchState } from './kit.ts';
 import { firstListingMs } from './lag.ts';
 
-const MOST_NAMES = 50;
+const NAMES_IN_ONE_LAUNCH = 50;
 
 /** What to commit before any cloud hears of it: names that are never used again, and the launches that ask for them. */
 export function askFor(kit: Kit, pool: Pool, { count, why }: { count: number; why: string }): Change[] {
   const offer = offerToLaunch(kit, pool);
   if (!offer) return [];
   const changes: Change[] = kit.store.view.offers.get(offer.id) ? [] : [put('offers', offer)];
-  for (let left = count; left > 0; left -= MOST_NAMES) {
-    const names = Array.from({ length: Math.min(left, MOST_NAMES) }, () => workerName(pool, kit.random));
+  const most = kit.clouds.batchOf(offer.kind) ?? NAMES_IN_ONE_LAUNCH;
+  for (let left = count; left > 0; left -= most) {
+    const names = launchNames(pool, Math.min(left, most), kit.random);
     changes.push(...launchOf(kit, pool, { offer: offer.id, names, why }));
   }
   return changes;

@@ -1,4 +1,4 @@
-import type { Clock } from '#core/clock.ts';
+import type { Clock } from './clock.ts';
 
 /** How often a cloud may be called; waits are served in the order of asking. */
 export interface Budget {
