@@ -1,4 +1,4 @@
-import type { AgentReport, Hello, JoinProof } from '#core/agent-link.ts';
+import type { AgentCommand, AgentReport, Hello, JoinProof } from '#core/agent-link.ts';
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
@@ -15,12 +15,13 @@ import { openMusterWire } from './muster-wire.ts';
 import type { Caller, Listener, Stream } from './transport.ts';
 import type { VeldaOutput } from './velda-output.ts';
 import { openVeldaWire } from './velda-wire.ts';
-import type { ServerWords, Wire } from './wire.ts';
+import type { ServerWords, Wire, WireOptions } from './wire.ts';
 
 const FIRST_MESSAGE_MS = 10_000;
 // An ended stream is dropped with its connection when the agent has not taken notice by then.
 const FAREWELL_MS = 5_000;
 
+/** The same object for all agents. */
 export interface AgentStreamDeps {
   readonly workers: Pick<Workers, 'join' | 'leave'>;
   readonly sessions: Pick<Sessions, 'agentJoined' | 'report'>;
@@ -39,66 +40,153 @@ const proofOf = (caller: Caller): JoinProof => ({
   certificateName: caller.certificateName,
 });
 
-/** One connection of an agent: first who it is, then what it reports, until its stream ends. */
-export function serveAgent(stream: Stream, deps: AgentStreamDeps): Listener {
-  const { workers, sessions, agents, clock, log, server } = deps;
-  let phase: 'waiting' | 'joining' | 'open' | 'over' = 'waiting';
-  let joined: { readonly agent: Agent; readonly connection: Connection; readonly wire: Wire } | undefined;
-  let isClosed = false;
-  let cancelCut = (): void => {};
-  const cancelWait = clock.alarm(FIRST_MESSAGE_MS, () => {
-    end(new Fault('invalid', `No first message came within ${FIRST_MESSAGE_MS / 1_000} s.`, { at: 'agent_identity' }));
-  });
+const nothing = (): void => {};
 
-  const attemptNow = (session: string): number | undefined => deps.view.sessions.get(session)?.attempt;
+/** A class, since there is one for each agent: closures would take several times its memory. */
+class AgentStream implements Listener, Connection, WireOptions {
+  readonly stream: Stream;
+  readonly #deps: AgentStreamDeps;
+  #phase: 'waiting' | 'joining' | 'open' | 'over' = 'waiting';
+  #isClosed = false;
+  #agent: Agent | undefined;
+  #wire: Wire | undefined;
+  // The wait for the first message, later the one for the agent to take notice of the end.
+  #cancelAlarm = nothing;
 
-  function end(fault?: Fault): void {
-    if (phase === 'over') return;
-    phase = 'over';
-    cancelWait();
-    if (joined) {
-      joined.wire.close();
-      agents.remove(joined.connection);
+  constructor(stream: Stream, deps: AgentStreamDeps) {
+    this.stream = stream;
+    this.#deps = deps;
+    const why = `No first message came within ${FIRST_MESSAGE_MS / 1_000} s.`;
+    this.#setAlarm(FIRST_MESSAGE_MS, () => this.end(new Fault('invalid', why, { at: 'agent_identity' })));
+  }
+
+  get server(): ServerWords {
+    return this.#deps.server;
+  }
+
+  get clock(): Clock {
+    return this.#deps.clock;
+  }
+
+  get log(): Log {
+    return this.#deps.log;
+  }
+
+  get name(): string {
+    return this.#agent?.id ?? '';
+  }
+
+  get epoch(): number {
+    return this.#agent?.epoch ?? 0;
+  }
+
+  get peerAddress(): string {
+    return this.stream.caller.peerAddress;
+  }
+
+  get waitingBytes(): number {
+    return this.#wire?.waitingBytes ?? 0;
+  }
+
+  send(command: AgentCommand): void {
+    this.#wire?.send(command);
+  }
+
+  report(report: AgentReport): void {
+    this.#deps.sessions.report(this.name, report);
+  }
+
+  fail(fault: Fault): void {
+    this.end(fault);
+  }
+
+  end(fault?: Fault): void {
+    if (this.#phase === 'over') return;
+    this.#phase = 'over';
+    this.#setAlarm();
+    this.#wire?.close();
+    this.#deps.agents.remove(this);
+    this.stream.end(fault);
+    if (!this.#isClosed) this.#setAlarm(FAREWELL_MS, () => this.stream.cut());
+  }
+
+  message(bytes: Uint8Array): void {
+    if (this.#phase === 'over') return;
+    try {
+      this.#take(decode(AgentUpdateRequestSchema, bytes));
+    } catch (thrown) {
+      this.#refuse(thrown);
     }
-    stream.end(fault);
-    if (!isClosed) cancelCut = clock.alarm(FAREWELL_MS, () => stream.cut());
   }
 
-  function openWire(hello: Hello): Wire {
-    const options = {
-      stream,
-      server,
-      clock,
-      log,
-      report: (report: AgentReport) => sessions.report(hello.name, report),
-      fail: end,
-    };
-    if (hello.wire === 'muster') return openMusterWire(options);
-    const { executions } = hello;
-    return openVeldaWire({ ...options, executions, attemptNow, lastSeq: deps.output.lastSeq });
+  // A lost connection looks the same at first; then the answer goes nowhere, and `closed` follows.
+  halfClosed(): void {
+    const why = 'The stream ended before a first message.';
+    this.end(this.#agent ? undefined : new Fault('invalid', why, { at: 'agent_identity' }));
   }
 
-  async function join(message: AgentUpdateRequest): Promise<void> {
-    const hello = helloOf(message, stream.caller.peerAddress, attemptNow);
-    const agent = await workers.join(hello, proofOf(stream.caller));
-    const wire = openWire(hello);
-    const { peerAddress } = stream.caller;
-    const connection: Connection = {
-      name: agent.id,
-      epoch: agent.epoch,
-      peerAddress,
-      send: wire.send,
-      get waitingBytes() {
-        return wire.waitingBytes;
-      },
-      end,
-    };
-    if (phase === 'over' || isClosed || !agents.admit(connection)) {
+  closed(): void {
+    const { workers, agents, output, log } = this.#deps;
+    this.#isClosed = true;
+    this.#phase = 'over';
+    this.#setAlarm();
+    if (!this.#agent) return;
+    const { id, epoch } = this.#agent;
+    this.#wire?.close();
+    agents.remove(this);
+    workers.leave(id, epoch);
+    output.sweep();
+    log('info', 'agent disconnected', { agent: id, epoch });
+  }
+
+  /** There is one at a time; without arguments none. */
+  #setAlarm(afterMs?: number, ring = nothing): void {
+    this.#cancelAlarm();
+    this.#cancelAlarm = afterMs === undefined ? nothing : this.clock.alarm(afterMs, ring);
+  }
+
+  #take(message: AgentUpdateRequest): void {
+    if (this.#phase === 'open') return this.#wire?.hear(message);
+    this.#phase = 'joining';
+    this.#setAlarm();
+    this.stream.pause();
+    this.#join(message)
+      .catch((thrown) => this.#refuse(thrown))
+      .finally(() => this.stream.resume());
+  }
+
+  #refuse(thrown: unknown): void {
+    const fault = Fault.from(thrown);
+    const level = fault.kind === 'internal' ? 'error' : 'warn';
+    this.log(level, 'agent refused', { from: this.peerAddress, kind: fault.kind, error: fault.message });
+    this.end(fault);
+  }
+
+  #wireFor({ wire, executions }: Hello): Wire {
+    if (wire === 'muster') return openMusterWire(this);
+    const { stream, server, clock, log } = this;
+    const { view, output } = this.#deps;
+    const attemptNow = (session: string): number | undefined => view.sessions.get(session)?.attempt;
+    const report = (report: AgentReport): void => this.report(report);
+    const fail = (fault: Fault): void => this.end(fault);
+    const { lastSeq } = output;
+    return openVeldaWire({ stream, server, clock, log, report, fail, executions, attemptNow, lastSeq });
+  }
+
+  async #join(message: AgentUpdateRequest): Promise<void> {
+    const { workers, sessions, agents, view, log } = this.#deps;
+    const { peerAddress } = this;
+    const hello = helloOf(message, peerAddress, (session) => view.sessions.get(session)?.attempt);
+    const agent = await workers.join(hello, proofOf(this.stream.caller));
+    this.#agent = agent;
+    if (this.#phase === 'over' || !agents.admit(this)) {
+      this.#agent = undefined;
       workers.leave(agent.id, agent.epoch);
-      return end(new Fault('conflict', 'A newer connection of this agent is there already.'));
+      return this.end(new Fault('conflict', 'A newer connection of this agent is there already.'));
     }
-    joined = { agent, connection, wire };
-    phase = 'open';
+    const wire = this.#wireFor(hello);
+    this.#wire = wire;
+    this.#phase = 'open';
     log('info', 'agent connected', {
       agent: agent.id,
       pool: hello.pool,
@@ -112,50 +200,9 @@ export function serveAgent(stream: Stream, deps: AgentStreamDeps): Listener {
     sessions.agentJoined(agent.id, hello.executions);
     wire.hear(message);
   }
+}
 
-  function refuse(thrown: unknown): void {
-    const fault = Fault.from(thrown);
-    const level = fault.kind === 'internal' ? 'error' : 'warn';
-    log(level, 'agent refused', { from: stream.caller.peerAddress, kind: fault.kind, error: fault.message });
-    end(fault);
-  }
-
-  function take(message: AgentUpdateRequest): void {
-    if (phase === 'open') return joined?.wire.hear(message);
-    phase = 'joining';
-    cancelWait();
-    stream.pause();
-    join(message)
-      .catch(refuse)
-      .finally(() => stream.resume());
-  }
-
-  return {
-    message(bytes) {
-      if (phase === 'over') return;
-      try {
-        take(decode(AgentUpdateRequestSchema, bytes));
-      } catch (thrown) {
-        refuse(thrown);
-      }
-    },
-    // A lost connection looks the same at first; then the answer goes nowhere, and `closed` follows.
-    halfClosed: () =>
-      end(
-        joined ? undefined : new Fault('invalid', 'The stream ended before a first message.', { at: 'agent_identity' }),
-      ),
-    closed() {
-      isClosed = true;
-      phase = 'over';
-      cancelWait();
-      cancelCut();
-      if (!joined) return;
-      const { agent, connection, wire } = joined;
-      wire.close();
-      agents.remove(connection);
-      workers.leave(agent.id, agent.epoch);
-      deps.output.sweep();
-      log('info', 'agent disconnected', { agent: agent.id, epoch: agent.epoch });
-    },
-  };
+/** One connection of an agent: first who it is, then what it reports, until its stream ends. */
+export function serveAgent(stream: Stream, deps: AgentStreamDeps): Listener {
+  return new AgentStream(stream, deps);
 }

@@ -84,12 +84,12 @@ export function startBroker(deps: BrokerDeps): Broker {
   const report = (agent: string, said: AgentReport): void => sessions.report(agent, said);
   const output = createVeldaOutput({ view, agents, clock, report });
   const server = { version, cluster, leaseMs };
+  const perStream = { workers, sessions, view, agents, output, server, clock, log };
   const handlers: Record<string, Handler> = {
     ...refusals(),
     ...sessionCalls(deps),
     ...poolCalls({ ...deps, launchFault: deps.launchFault ?? (() => undefined) }),
-    '/velda.BrokerService/AgentUpdate': (stream) =>
-      serveAgent(stream, { workers, sessions, view, agents, output, server, clock, log }),
+    '/velda.BrokerService/AgentUpdate': (stream) => serveAgent(stream, perStream),
     '/velda.TaskLogService/PushLogs': output.pushLogs,
   };
   const { pingEveryMs = PING_EVERY_MS, pingTimeoutMs = PING_TIMEOUT_MS } = deps;

@@ -1,68 +1,22 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
+import { Server, ServerCredentials, ServerInterceptingCall } from '@grpc/grpc-js';
 import type { Clock } from '#core/clock.ts';
-import { FAULTS, Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
-import type { Caller, Handler, Stream, Transport, TransportOptions } from './transport.ts';
-import { LONGEST_MESSAGE_BYTES, tame } from './wire/frame.ts';
-
-type Call = ServerDuplexStream<Buffer, Buffer>;
+import { OpenCall, type Service } from './open-call.ts';
+import type { Handler, Transport, TransportOptions } from './transport.ts';
+import { LONGEST_MESSAGE_BYTES } from './wire/frame.ts';
 
 // An agent needs one; the rest is room for a command line that shares a connection.
 const STREAMS_PER_CONNECTION = 100;
 const IDLE_CONNECTION_MS = 300_000;
-const LONGEST_STATUS_TEXT = 1_024;
 
-/** What a caller reads; of our own bugs it learns nothing but that there is one. */
-export function statusOf(fault: Fault): { code: number; details: string } {
-  const { grpc: code } = FAULTS[fault.kind];
-  if (fault.kind === 'internal') return { code, details: 'Something failed inside the server; its log says what.' };
-  // grpc-js encodes this text as a URI, which throws on half a surrogate pair.
-  return { code, details: tame(`${fault.message} ${fault.remedy}`, LONGEST_STATUS_TEXT) };
+interface GrpcOptions extends TransportOptions {
+  readonly clock: Clock;
+  readonly log: Log;
 }
 
-function callerOf(call: Call): Caller {
-  const peer = call.getPeer();
-  return {
-    // `address:port`; a dual-stack socket shows IPv4 callers in their IPv6 form.
-    peerAddress: peer.replace(/:\d+$/, '').replace(/^::ffff:/i, ''),
-    get certificateName() {
-      const name: unknown = call.getAuthContext().sslPeerCertificate?.subject?.CN;
-      return typeof name === 'string' ? name : undefined;
-    },
-    header(name) {
-      const value = call.metadata.get(name)[0];
-      return typeof value === 'string' ? value : undefined;
-    },
-  };
-}
-
-function streamOf(call: Call, cut: () => void): Stream {
-  let hasEnded = false;
-  return {
-    caller: callerOf(call),
-    write(message, written) {
-      if (!hasEnded) call.write(Buffer.from(message.buffer, message.byteOffset, message.byteLength), () => written());
-    },
-    pause: () => void call.pause(),
-    resume: () => void call.resume(),
-    end(fault) {
-      if (hasEnded) return;
-      hasEnded = true;
-      if (fault) call.emit('error', statusOf(fault));
-      else call.end();
-    },
-    cut,
-  };
-}
-
-/** Serves each path by its handler; a method that takes or answers one message is the same on the wire as a stream. */
-export function openGrpc(
-  handlers: Readonly<Record<string, Handler>>,
-  options: TransportOptions & { readonly clock: Clock; readonly log: Log },
-): Transport {
-  const { clock, log } = options;
+function openServer(services: ReadonlyMap<string, Service>, options: GrpcOptions): Server {
   const server = new Server({
     // Its registry of every connection and call costs more memory than the calls.
     'grpc.enable_channelz': 0,
@@ -71,36 +25,38 @@ export function openGrpc(
     'grpc.max_receive_message_length': LONGEST_MESSAGE_BYTES,
     'grpc.max_concurrent_streams': STREAMS_PER_CONNECTION,
     'grpc.max_connection_idle_ms': IDLE_CONNECTION_MS,
+    interceptors: [
+      // The call is taken here and goes no further: behind this, grpc-js would wrap it into one more duplex stream.
+      ({ path }, call) =>
+        new ServerInterceptingCall(call, {
+          start() {
+            const service = services.get(path);
+            if (service) call.start(new OpenCall(call, service));
+          },
+        }),
+    ],
   });
-  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+  const asTheyAre = (bytes: Buffer): Buffer => bytes;
+  for (const path of services.keys()) server.register(path, () => {}, asTheyAre, asTheyAre, 'bidi');
+  return server;
+}
+
+/** Serves each path by its handler; a method that takes or answers one message is the same on the wire as a stream. */
+export function openGrpc(handlers: Readonly<Record<string, Handler>>, options: GrpcOptions): Transport {
+  const { clock, log } = options;
   // By address and port of the peer: the only trace of its connection that a call shows.
   const sockets = new Map<string, Duplex>();
+  const services = Object.entries(handlers).map(([path, handler]): [string, Service] => [
+    path,
+    {
+      handler,
+      failed: ({ message, stack }) => log('error', 'call failed', { path, error: message, stack }),
+      cut: (peer) => void sockets.get(peer)?.destroy(),
+    },
+  ]);
+  const injector = openServer(new Map(services), options).createConnectionInjector(ServerCredentials.createInsecure());
   let isStopped = false;
   let allClosed: (() => void) | undefined;
-
-  function handle(call: Call, handler: Handler): void {
-    const peer = call.getPeer();
-    const stream = streamOf(call, () => sockets.get(peer)?.destroy());
-    const listener = handler(stream);
-    const guarded = (hear: () => void): void => {
-      try {
-        hear();
-      } catch (thrown) {
-        const fault = Fault.from(thrown);
-        if (fault.kind === 'internal')
-          log('error', 'call failed', { path: call.getPath(), error: fault.message, stack: fault.stack });
-        stream.end(fault);
-      }
-    };
-    call.on('data', (bytes: Buffer) => guarded(() => listener.message(bytes)));
-    call.once('end', () => guarded(() => listener.halfClosed()));
-    call.once('close', () => guarded(() => listener.closed()));
-  }
-
-  const asTheyAre = (bytes: Buffer): Buffer => bytes;
-  for (const [path, handler] of Object.entries(handlers)) {
-    server.register(path, (call: Call) => handle(call, handler), asTheyAre, asTheyAre, 'bidi');
-  }
 
   function remove(peer: string, socket: Duplex): void {
     if (sockets.get(peer) === socket) sockets.delete(peer);
@@ -113,7 +69,7 @@ export function openGrpc(
       const { remoteAddress, remotePort } = socket as Socket;
       const peer = `${remoteAddress}:${remotePort}`;
       sockets.set(peer, socket);
-      socket.once('close', () => remove(peer, socket));
+      socket.on('close', () => remove(peer, socket));
       socket.on('error', (error) => log('debug', 'connection failed', { from: peer, error: error.message }));
       injector.injectConnection(socket);
       // Whoever listens may hand it over paused; HTTP/2 takes the handle, but does not start to read.

@@ -1,5 +1,6 @@
 // Whatever comes in over the wire is answered with a clear status; nothing crashes and nothing half happens.
 
+import { connect, constants } from 'node:http2';
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import type { Client } from '@grpc/grpc-js';
 import fc from 'fast-check';
@@ -163,4 +164,30 @@ test('a message over the limit is refused before it is read', async () => {
   const { code } = await endOfStream([new Uint8Array(4 * 1024 * 1024 + 1)]);
 
   expect(code).toBe(8);
+});
+
+/** A message as it stands in a stream: not compressed, its length, itself. */
+function framed(message: Uint8Array): Buffer {
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(message.length, 1);
+  return Buffer.concat([head, message]);
+}
+
+test('thousands of messages in one piece are all heard, in order', async () => {
+  const first = { agentIdentity: { agentId: 'chatty', pool: 'p' }, musterHello: {} };
+  const hello = toBinary(AgentUpdateRequestSchema, create(AgentUpdateRequestSchema, first));
+  const session = connect(`http://127.0.0.1:${plane.port}`);
+  const stream = session.request({
+    [constants.HTTP2_HEADER_METHOD]: 'POST',
+    [constants.HTTP2_HEADER_PATH]: '/velda.BrokerService/AgentUpdate',
+    [constants.HTTP2_HEADER_CONTENT_TYPE]: 'application/grpc',
+  });
+  const status = new Promise((resolve) => stream.once('trailers', (trailers) => resolve(trailers['grpc-status'])));
+  const empty = framed(new Uint8Array());
+  const nonsense = framed(Uint8Array.of(0xff));
+
+  stream.resume().end(Buffer.concat([framed(hello), ...Array(12_000).fill(empty), nonsense]));
+
+  expect(await status).toBe('3');
+  session.close();
 });

@@ -1,10 +1,10 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import type { AgentCommand } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
-import { AgentUpdateResponseSchema } from './gen/velda/broker_pb.ts';
+import { type AgentUpdateRequest, AgentUpdateResponseSchema } from './gen/velda/broker_pb.ts';
 import { encodeCommand } from './wire/commands.ts';
 import { LONGEST_MESSAGE_BYTES, messageOf } from './wire/frame.ts';
-import { createOutbox } from './wire/outbox.ts';
+import { createOutbox, type Outbox } from './wire/outbox.ts';
 import { decodeReport } from './wire/reports.ts';
 import { WAITING_LIMIT_BYTES, type Wire, type WireOptions } from './wire.ts';
 
@@ -22,52 +22,69 @@ function* pieces(command: AgentCommand): Iterable<AgentCommand> {
   }
 }
 
-/** Speaks to agents of our own: commands and reports in batches. */
-export function openMusterWire(options: WireOptions): Wire {
-  const { stream, clock, log, server } = options;
-  const outbox = createOutbox({
-    clock,
-    batchBytes: BATCH_BYTES,
-    limitBytes: WAITING_LIMIT_BYTES,
-    send: (batch, sent) => stream.write(messageOf(COMMANDS, batch), sent),
-    overflowed: () => options.fail(new Fault('throttled', 'The agent does not read what is sent to it.')),
-  });
+/** A class, since there is one for each agent: closures would take several times its memory. */
+class MusterWire implements Wire {
+  readonly #options: WireOptions;
+  readonly #outbox: Outbox;
 
-  function refuse(command: AgentCommand, bytes: number): void {
-    log('warn', 'command too large for the wire', { do: command.do, bytes });
-    if (command.do !== 'start') return;
-    const why = `The request has ${bytes} bytes; at most ${LONGEST_MESSAGE_BYTES} can be sent to an agent.`;
-    // Not at once: whoever sends is in the middle of its own work.
-    clock.soon(() => options.report({ is: 'refused', session: command.session, attempt: command.attempt, why }));
+  constructor(options: WireOptions) {
+    this.#options = options;
+    this.#outbox = createOutbox({
+      clock: options.clock,
+      batchBytes: BATCH_BYTES,
+      limitBytes: WAITING_LIMIT_BYTES,
+      send: (batch, sent) => options.stream.write(messageOf(COMMANDS, batch), sent),
+      overflowed: () => options.fail(new Fault('throttled', 'The agent does not read what is sent to it.')),
+    });
   }
 
-  return {
-    greet() {
-      const musterServer = {
-        cluster: server.cluster,
-        leaseMs: BigInt(Math.round(server.leaseMs)),
-        timeMs: BigInt(Math.round(clock.now())),
-      };
-      const first = create(AgentUpdateResponseSchema, { serverInfo: { version: server.version }, musterServer });
-      stream.write(toBinary(AgentUpdateResponseSchema, first), () => {});
-    },
-    send(command) {
-      for (const piece of pieces(command)) {
-        const bytes = encodeCommand(piece);
-        if (bytes.length > LONGEST_MESSAGE_BYTES - HEADROOM_BYTES) refuse(piece, bytes.length);
-        else outbox.push(bytes);
-      }
-    },
-    hear(message) {
-      for (const entry of message.reports) {
-        const report = decodeReport(entry);
-        if (report) options.report(report);
-        else log('warn', 'report of an unknown kind', { session: entry.session });
-      }
-    },
-    get waitingBytes() {
-      return outbox.waitingBytes;
-    },
-    close: () => outbox.close(),
-  };
+  get waitingBytes(): number {
+    return this.#outbox.waitingBytes;
+  }
+
+  greet(): void {
+    const { server, clock, stream } = this.#options;
+    const musterServer = {
+      cluster: server.cluster,
+      leaseMs: BigInt(Math.round(server.leaseMs)),
+      timeMs: BigInt(Math.round(clock.now())),
+    };
+    const first = create(AgentUpdateResponseSchema, { serverInfo: { version: server.version }, musterServer });
+    stream.write(toBinary(AgentUpdateResponseSchema, first), () => {});
+  }
+
+  send(command: AgentCommand): void {
+    for (const piece of pieces(command)) {
+      const bytes = encodeCommand(piece);
+      if (bytes.length > LONGEST_MESSAGE_BYTES - HEADROOM_BYTES) this.#refuse(piece, bytes.length);
+      else this.#outbox.push(bytes);
+    }
+  }
+
+  hear(message: AgentUpdateRequest): void {
+    for (const entry of message.reports) {
+      const report = decodeReport(entry);
+      if (report) this.#options.report(report);
+      else this.#options.log('warn', 'report of an unknown kind', { session: entry.session });
+    }
+  }
+
+  close(): void {
+    this.#outbox.close();
+  }
+
+  #refuse(command: AgentCommand, bytes: number): void {
+    const { clock, log } = this.#options;
+    log('warn', 'command too large for the wire', { do: command.do, bytes });
+    if (command.do !== 'start') return;
+    const { session, attempt } = command;
+    const why = `The request has ${bytes} bytes; at most ${LONGEST_MESSAGE_BYTES} can be sent to an agent.`;
+    // Not at once: whoever sends is in the middle of its own work.
+    clock.soon(() => this.#options.report({ is: 'refused', session, attempt, why }));
+  }
+}
+
+/** Speaks to agents of our own: commands and reports in batches. */
+export function openMusterWire(options: WireOptions): Wire {
+  return new MusterWire(options);
 }

@@ -1,5 +1,6 @@
 // Agents over TLS, through the very front that the server has, directly and by way of a standby.
 import { createPrivateKey } from 'node:crypto';
+import { connect, createServer } from 'node:net';
 import { credentials } from '@grpc/grpc-js';
 import { afterEach, expect, test, vi } from 'vitest';
 import { systemClock } from '#core/clock.ts';
@@ -94,4 +95,41 @@ test('an agent that trusts another CA does not come in', async () => {
 
   expect(await anAgent(front, undefined, other).ended).toMatchObject({ code: 14 });
   expect(plane.hellos).toEqual([]);
+});
+
+/** A way to the front on which the first byte travels alone. */
+async function aSlowWay(front: Front): Promise<Front> {
+  const server = createServer(async (client) => {
+    const onward = connect({ port: front.addresses.grpc.port, host: '127.0.0.1', noDelay: true });
+    onward.pipe(client).on('error', () => onward.destroy());
+    const first: Buffer = await new Promise((resolve) => client.once('data', resolve));
+    client.pause();
+    onward.write(first.subarray(0, 1));
+    await systemClock.sleep(50);
+    onward.write(first.subarray(1));
+    client.pipe(onward).on('error', () => client.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  open.push(server);
+  const { port } = server.address() as { port: number };
+  return { ...front, addresses: { ...front.addresses, grpc: { host: '127.0.0.1', port } } };
+}
+
+test('a handshake may come in pieces', async () => {
+  const { plane, front } = await aSecuredPlane();
+
+  const proof = await proofOf(plane, await aSlowWay(front), certificate('m-1', 'client'));
+
+  expect(proof).toMatchObject({ certificateName: 'm-1' });
+});
+
+test('a connection that ends without a byte is closed', async () => {
+  const { front } = await aSecuredPlane();
+  const socket = connect({ port: front.addresses.grpc.port, host: '127.0.0.1', allowHalfOpen: true });
+  const ended = new Promise((resolve) => socket.resume().once('end', () => resolve('ended')));
+
+  socket.end();
+
+  expect(await ended).toBe('ended');
+  socket.destroy();
 });

@@ -15,7 +15,7 @@ export interface Stream {
   readonly caller: Caller;
   /** `written` is called when the connection has taken the message; never after the call has closed. */
   write(message: Uint8Array, written: () => void): void;
-  /** Hands on no further messages until `resume`. */
+  /** Called while a message is heard: no further one is handed on until `resume`. */
   pause(): void;
   resume(): void;
   /** Ends the call after all that was written: well, or with the status of a fault. */

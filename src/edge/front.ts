@@ -65,8 +65,9 @@ export async function openFront(options: FrontOptions): Promise<Front> {
   }
 
   async function openPort(text: string, taken: (socket: Socket) => void): Promise<Address> {
+    const failed = (error: Error): void => log('debug', 'connection failed', { at: text, error: error.message });
     const port = await listen(parseAddress(text), (socket) => {
-      socket.on('error', (error) => log('debug', 'connection failed', { at: text, error: error.message }));
+      socket.on('error', failed);
       taken(socket);
     });
     ports.push(port);

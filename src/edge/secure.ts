@@ -27,7 +27,7 @@ export function openLock({ certificate, key, clientCa }: Lock, door: Door, clock
   const secureContext: SecureContext = createSecureContext({ cert: certificate, key, ca: clientCa });
   const ca = clientCa === undefined ? undefined : new X509Certificate(clientCa);
 
-  return (socket: Socket, taken: (secure: TLSSocket) => void, refused: (why: string) => void): void => {
+  function open(socket: Socket, taken: (secure: TLSSocket) => void, refused: (why: string) => void): void {
     const { remoteAddress, remotePort } = socket;
     const secure = new TLSSocket(socket, {
       isServer: true,
@@ -49,5 +49,15 @@ export function openLock({ certificate, key, clientCa }: Lock, door: Door, clock
       Object.assign(secure, { secureConnecting: false, authorized: shown !== undefined });
       taken(secure);
     });
+  }
+
+  return (socket: Socket, taken: (secure: TLSSocket) => void, refused: (why: string) => void): void => {
+    const begin = (): void => {
+      // Without one byte it was only the end, which the socket sees to itself.
+      if (socket.readableLength > 0) open(socket, taken, refused);
+    };
+    // The buffer that a TLSSocket reads into is as large as the first bytes that it finds, or 64 KB if it finds none.
+    if (socket.readableLength > 0) begin();
+    else socket.once('readable', begin);
   };
 }

@@ -19,63 +19,71 @@ export interface Outbox {
   readonly waitingBytes: number;
 }
 
-/** Sends all that came up within one turn, or while the last batch was on its way, as one batch. */
-export function createOutbox(options: OutboxOptions): Outbox {
-  let waiting: Uint8Array[] = [];
-  let waitingBytes = 0;
-  let isScheduled = false;
-  let isSending = false;
-  let isClosed = false;
+/** A class, since there is one for each agent: closures would take several times its memory. */
+class BatchingOutbox implements Outbox {
+  readonly #options: OutboxOptions;
+  #waiting: Uint8Array[] = [];
+  #waitingBytes = 0;
+  #isScheduled = false;
+  #isSending = false;
+  #isClosed = false;
 
-  function schedule(): void {
-    if (isScheduled || isSending || isClosed) return;
-    isScheduled = true;
-    options.clock.soon(() => {
-      isScheduled = false;
-      sendNext();
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+  }
+
+  get waitingBytes(): number {
+    return this.#waitingBytes;
+  }
+
+  push(item: Uint8Array): void {
+    if (this.#isClosed) return;
+    this.#waiting.push(item);
+    this.#waitingBytes += item.length;
+    if (this.#waitingBytes <= this.#options.limitBytes) return this.#schedule();
+    this.close();
+    this.#options.overflowed();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#isSending || this.#isClosed) return;
+    this.#isScheduled = true;
+    this.#options.clock.soon(() => {
+      this.#isScheduled = false;
+      this.#sendNext();
     });
   }
 
-  function sendNext(): void {
-    if (isClosed || waiting.length === 0) return;
-    const batch = takeBatch();
-    isSending = true;
-    options.send(batch, () => {
-      isSending = false;
-      if (waiting.length > 0) schedule();
+  #sendNext(): void {
+    if (this.#isClosed || this.#waiting.length === 0) return;
+    const batch = this.#takeBatch();
+    this.#isSending = true;
+    this.#options.send(batch, () => {
+      this.#isSending = false;
+      if (this.#waiting.length > 0) this.#schedule();
     });
   }
 
-  function takeBatch(): Uint8Array[] {
+  #takeBatch(): Uint8Array[] {
     let bytes = 0;
-    const cut = waiting.findIndex((item, at) => {
+    const cut = this.#waiting.findIndex((item, at) => {
       bytes += item.length;
-      return at > 0 && bytes > options.batchBytes;
+      return at > 0 && bytes > this.#options.batchBytes;
     });
-    const batch = cut < 0 ? waiting : waiting.slice(0, cut);
-    waiting = cut < 0 ? [] : waiting.slice(cut);
-    for (const item of batch) waitingBytes -= item.length;
+    const batch = cut < 0 ? this.#waiting : this.#waiting.slice(0, cut);
+    this.#waiting = cut < 0 ? [] : this.#waiting.slice(cut);
+    for (const item of batch) this.#waitingBytes -= item.length;
     return batch;
   }
+}
 
-  function close(): void {
-    isClosed = true;
-    waiting = [];
-    waitingBytes = 0;
-  }
-
-  return {
-    push(item) {
-      if (isClosed) return;
-      waiting.push(item);
-      waitingBytes += item.length;
-      if (waitingBytes <= options.limitBytes) return schedule();
-      close();
-      options.overflowed();
-    },
-    close,
-    get waitingBytes() {
-      return waitingBytes;
-    },
-  };
+/** Sends all that came up within one turn, or while the last batch was on its way, as one batch. */
+export function createOutbox(options: OutboxOptions): Outbox {
+  return new BatchingOutbox(options);
 }

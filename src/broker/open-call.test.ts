@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Fault } from '#core/fault.ts';
-import { statusOf } from './grpc.ts';
+import { statusOf } from './open-call.ts';
 
 test('a fault becomes its status, with what to do about it', () => {
   const fault = new Fault('missing', 'There is no pool "x".', { remedy: 'See the list.' });

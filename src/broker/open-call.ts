@@ -1,0 +1,130 @@
+import type { Metadata, ServerInterceptingCallInterface } from '@grpc/grpc-js';
+import { FAULTS, Fault } from '#core/fault.ts';
+import type { Caller, Handler, Listener, Stream } from './transport.ts';
+import { tame } from './wire/frame.ts';
+
+const LONGEST_STATUS_TEXT = 1_024;
+
+/** What a caller reads; of our own bugs it learns nothing but that there is one. */
+export function statusOf(fault: Fault): { code: number; details: string } {
+  const { grpc: code } = FAULTS[fault.kind];
+  if (fault.kind === 'internal') return { code, details: 'Something failed inside the server; its log says what.' };
+  // grpc-js encodes this text as a URI, which throws on half a surrogate pair.
+  return { code, details: tame(`${fault.message} ${fault.remedy}`, LONGEST_STATUS_TEXT) };
+}
+
+/** What all calls of one path share. */
+export interface Service {
+  readonly handler: Handler;
+  /** A handler threw what is no fault of the caller. */
+  failed(fault: Fault): void;
+  /** Drops the connection of that peer. */
+  cut(peer: string): void;
+}
+
+/** What grpc-js holds on to for a call; one object, since every agent has one of them for as long as it lives. */
+export class OpenCall implements Stream, Caller {
+  readonly #call: ServerInterceptingCallInterface;
+  readonly #service: Service;
+  #metadata: Metadata | undefined;
+  #listener: Listener | undefined;
+  #hasEnded = false;
+  #isPaused = false;
+  #isReading = false;
+  #isReadDue = false;
+
+  constructor(call: ServerInterceptingCallInterface, service: Service) {
+    this.#call = call;
+    this.#service = service;
+  }
+
+  get caller(): Caller {
+    return this;
+  }
+
+  get peerAddress(): string {
+    // A dual-stack socket shows IPv4 callers in their IPv6 form.
+    return (this.#call.getConnectionInfo().remoteAddress ?? 'unknown').replace(/^::ffff:/i, '');
+  }
+
+  get certificateName(): string | undefined {
+    const name: unknown = this.#call.getAuthContext().sslPeerCertificate?.subject?.CN;
+    return typeof name === 'string' ? name : undefined;
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#metadata?.get(name)[0];
+    return typeof value === 'string' ? value : undefined;
+  }
+
+  write(message: Uint8Array, written: () => void): void {
+    if (this.#hasEnded) return;
+    this.#call.sendMessage(Buffer.from(message.buffer, message.byteOffset, message.byteLength), written);
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#read();
+  }
+
+  end(fault?: Fault): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#call.sendStatus(fault ? statusOf(fault) : { code: 0, details: 'OK' });
+  }
+
+  cut(): void {
+    const { remoteAddress, remotePort } = this.#call.getConnectionInfo();
+    this.#service.cut(`${remoteAddress}:${remotePort}`);
+  }
+
+  onReceiveMetadata(metadata: Metadata): void {
+    this.#metadata = metadata;
+    this.#guarded(() => {
+      this.#listener = this.#service.handler(this);
+    });
+    this.#read();
+  }
+
+  onReceiveMessage(bytes: Uint8Array): void {
+    this.#guarded(() => this.#listener?.message(bytes));
+    this.#read();
+  }
+
+  onReceiveHalfClose(): void {
+    this.#guarded(() => this.#listener?.halfClosed());
+  }
+
+  /** Heard at every end of a call, a good one too. */
+  onCancel(): void {
+    const listener = this.#listener;
+    this.#listener = undefined;
+    this.#guarded(() => listener?.closed());
+  }
+
+  /** What waits is handed over while it is asked for: in a loop, since there may be more than the stack is deep. */
+  #read(): void {
+    this.#isReadDue = true;
+    if (this.#isReading) return;
+    this.#isReading = true;
+    while (this.#isReadDue && !this.#isPaused) {
+      this.#isReadDue = false;
+      this.#call.startRead();
+    }
+    this.#isReading = false;
+  }
+
+  #guarded(hear: () => void): void {
+    try {
+      hear();
+    } catch (thrown) {
+      const fault = Fault.from(thrown);
+      if (fault.kind === 'internal') this.#service.failed(fault);
+      this.end(fault);
+    }
+  }
+}
