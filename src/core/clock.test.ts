@@ -82,6 +82,19 @@ test('ten thousand alarms come out sorted', async () => {
   expect(rung).toEqual(rung.toSorted((a, b) => a - b));
 });
 
+test('when most alarms are cancelled the others still ring, in order', async () => {
+  const clock = new VirtualClock(0);
+  const rung: number[] = [];
+  const cancels = [70, 10, 90, 40, 20, 100, 60, 30, 80, 50].map((ms) => clock.alarm(ms, () => rung.push(ms)));
+
+  for (const cancel of cancels.slice(4)) cancel();
+  await clock.advance(50);
+  expect(rung).toEqual([10, 40]);
+
+  await clock.advance(50);
+  expect(rung).toEqual([10, 40, 70, 90]);
+});
+
 test('the system clock takes waits that are longer than setTimeout can', () => {
   let rung = false;
   const cancel = systemClock.alarm(2 ** 40, () => (rung = true));

@@ -40,5 +40,12 @@ export function seededRandom(seed: number): Random {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
-  return { next, bytes: (count) => Uint8Array.from({ length: count }, () => Math.floor(next() * 256)) };
+  return {
+    next,
+    bytes(count) {
+      const bytes = new Uint8Array(count);
+      for (let at = 0; at < count; at++) bytes[at] = Math.floor(next() * 256);
+      return bytes;
+    },
+  };
 }

@@ -26,40 +26,48 @@ export interface DecisionsDeps {
   readonly most: number;
 }
 
+interface Kept {
+  readonly id: string;
+  readonly at: number;
+  /** As it was made last. */
+  given: NewDecision;
+  repeats: number;
+  lastAt: number;
+}
+
+const withoutFigures = (why: string): string => why.replace(/\d+/g, '#');
+
 // The figures in a sentence change with every session; the reason stays the same, and is stored once.
-const reasonOf = ({ did, why }: NewDecision): string => `${did}\n${why.replace(/\d+/g, '#')}`;
+const isSameReason = (one: NewDecision, other: NewDecision): boolean =>
+  one.did === other.did && (one.why === other.why || withoutFigures(one.why) === withoutFigures(other.why));
 
 export function keepDecisions({ clock, nextId, redactText, most }: DecisionsDeps): Decisions {
-  interface Kept {
-    decision: DecisionRow;
-    readonly reason: string;
-    repeats: number;
-    lastAt: number;
-  }
   const byPool = new Map<string, Kept>();
 
-  function remember(given: NewDecision): DecisionRow {
+  /** Redacted when it is stored or shown, not when it is made: a pool makes the same one a thousand times. */
+  const rowOf = ({ id, at, given }: Kept): DecisionRow => ({ ...given, id, at, why: redactText(given.why) });
+
+  function remember(given: NewDecision): Kept {
     const at = clock.now();
-    const decision: DecisionRow = { ...given, id: nextId(), at, why: redactText(given.why) };
+    const kept: Kept = { id: nextId(), at, given, repeats: 0, lastAt: at };
     byPool.delete(given.pool);
-    byPool.set(given.pool, { decision, reason: reasonOf(given), repeats: 0, lastAt: at });
+    byPool.set(given.pool, kept);
     if (byPool.size > most) byPool.delete(byPool.keys().next().value as string);
-    return decision;
+    return kept;
   }
 
   return {
     record(given, acts) {
       const kept = byPool.get(given.pool);
-      if (acts || !kept || kept.reason !== reasonOf(given)) return append('decisions', remember(given));
-      const { id, at } = kept.decision;
-      kept.decision = { ...given, id, at, why: redactText(given.why) };
+      if (acts || !kept || !isSameReason(kept.given, given)) return append('decisions', rowOf(remember(given)));
+      kept.given = given;
       kept.repeats += 1;
       kept.lastAt = clock.now();
       return undefined;
     },
     last(pool) {
       const kept = byPool.get(pool);
-      return kept && { decision: kept.decision, repeats: kept.repeats, lastAt: kept.lastAt };
+      return kept && { decision: rowOf(kept), repeats: kept.repeats, lastAt: kept.lastAt };
     },
     forget: (pool) => void byPool.delete(pool),
   };

@@ -66,11 +66,6 @@ function refusedChanges(registry: Registry, feed: Feed, claim: Claim & { readonl
 /** The rows of a source, by id, that a listing lacks. */
 export async function findMissing({ deps }: Registry, { opened }: Feed, listed: Listed): Promise<readonly string[]> {
   const { documents } = deps.store.view;
-  let known = 0;
-  await inSlices(deps.clock, listed.keys(), (key) => {
-    if (documents.get(documentId(opened.id, key))) known += 1;
-  });
-  if (known === documents.count('source', opened.id)) return [];
   const missing: string[] = [];
   await inSlices(deps.clock, [...documents.by('source', opened.id)], ({ id, key }) => {
     if (!listed.has(key)) missing.push(id);

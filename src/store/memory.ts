@@ -36,9 +36,12 @@ const keyOf = (row: HistoryRow): string => ('id' in row ? row.id : `${row.sessio
 
 /** Takes the oldest away, keeping the order of the others. */
 function forget(rows: HistoryRow[], before: number, limit: number): HistoryRow[] {
-  const old = rows.filter((row) => timeOf(row) < before).toSorted((a, b) => timeOf(a) - timeOf(b));
+  const old = rows.filter((row) => timeOf(row) < before).sort((a, b) => timeOf(a) - timeOf(b));
   const gone = new Set(old.slice(0, limit));
-  if (gone.size > 0) rows.splice(0, rows.length, ...rows.filter((row) => !gone.has(row)));
+  if (gone.size === 0) return [];
+  let kept = 0;
+  for (const row of rows) if (!gone.has(row)) rows[kept++] = row;
+  rows.length = kept;
   return [...gone];
 }
 
@@ -77,9 +80,8 @@ function queries({ histories }: Disk, forgotten: (name: HistoryName, rows: Histo
 }
 
 function isNew(keys: Set<string>, key: string): boolean {
-  if (keys.has(key)) return false;
-  keys.add(key);
-  return true;
+  const before = keys.size;
+  return keys.add(key).size > before;
 }
 
 /** The keys of what is kept, since a history row that comes again is the same row. */
