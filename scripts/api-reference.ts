@@ -1,34 +1,17 @@
 import type { ChangeHub } from '../src/api/change-hub.ts';
 import type { ApiDeps } from '../src/api/deps.ts';
 import { type OpenApi, type Operation, openApi } from '../src/api/openapi.ts';
+import { contentWords, type JsonSchema, type Marks, schemaWords } from '../src/api/schema-words.ts';
 import { allRoutes } from '../src/api/table.ts';
 import { markdownTable } from './markdown.ts';
-
-interface Schema {
-  readonly $ref?: string;
-  readonly type?: string | readonly string[];
-  readonly format?: string;
-  readonly enum?: readonly unknown[];
-  readonly const?: unknown;
-  readonly description?: string;
-  readonly default?: unknown;
-  readonly items?: Schema;
-  readonly anyOf?: readonly Schema[];
-  readonly allOf?: readonly Schema[];
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly additionalProperties?: boolean | Schema;
-  readonly required?: readonly string[];
-}
 
 interface Parameter {
   readonly name: string;
   readonly in: string;
   readonly required: boolean;
   readonly description?: string;
-  readonly schema: Schema;
+  readonly schema: JsonSchema;
 }
-
-type Content = { readonly content?: Readonly<Record<string, { readonly schema: Schema }>> };
 
 /** The routes only describe themselves here; nobody calls them. */
 export function describedApi(): OpenApi {
@@ -36,56 +19,20 @@ export function describedApi(): OpenApi {
   return openApi(allRoutes(deps, {} as ChangeHub), '');
 }
 
-const nameOf = (ref: string): string => ref.split('/').at(-1) ?? ref;
 const anchor = (name: string): string => `[${name}](#${name.toLowerCase()})`;
 
-/** A schema in a few words; named ones as links. */
-function words(schema: Schema): string {
-  if (schema.$ref) return anchor(nameOf(schema.$ref));
-  const choices = schema.enum ?? (schema.const === undefined ? undefined : [schema.const]);
-  if (choices) return choices.map((choice) => `\`${String(choice)}\``).join(', ');
-  const parts = schema.anyOf ?? schema.allOf;
-  if (parts) return [...new Set(parts.map(words))].join(' or ');
-  if (schema.items) return `list of ${words(schema.items)}`;
-  if (schema.properties) {
-    return `{ ${Object.entries(schema.properties)
-      .map(([key, inner]) => `${key}: ${words(inner)}`)
-      .join(', ')} }`;
-  }
-  if (typeof schema.additionalProperties === 'object') return `map of ${words(schema.additionalProperties)}`;
-  return plainWords(schema);
-}
-
-function plainWords({ type, format }: Schema): string {
-  const known: Readonly<Record<string, string>> = {
-    'date-time': 'time',
-    duration: 'duration',
-    integer: 'whole number',
-    string: 'text',
-    boolean: 'true or false',
-    object: 'map',
-  };
-  return known[format ?? ''] ?? known[String(type)] ?? String(type ?? 'anything');
-}
-
-function contentOf({ content }: Content): string {
-  return Object.entries(content ?? {})
-    .map(([media, { schema }]) =>
-      media === 'application/json' && schema.type !== 'string' ? words(schema) : `\`${media}\``,
-    )
-    .join(' or ');
-}
+const MARKS: Marks = { code: (text) => `\`${text}\``, link: anchor };
 
 function parameterRow({ name, in: place, required, description, schema }: Parameter): string[] {
   const fallback = required ? 'required' : schema.default === undefined ? '' : `\`${JSON.stringify(schema.default)}\``;
-  return [`\`${name}\``, place, words(schema), fallback, description ?? ''];
+  return [`\`${name}\``, place, schemaWords(schema, MARKS), fallback, description ?? ''];
 }
 
 function renderOperation(method: string, path: string, operation: Operation): string {
   const parameters = operation.parameters as unknown as readonly Parameter[];
   const [[status = '', answer = {}] = []] = Object.entries(operation.responses);
-  const reply = contentOf(answer as Content);
-  const body = operation.requestBody && `Body: ${contentOf(operation.requestBody as Content)}.`;
+  const reply = contentWords(answer, MARKS);
+  const body = operation.requestBody && `Body: ${contentWords(operation.requestBody, MARKS)}.`;
   return [
     `### ${method.toUpperCase()} ${path}`,
     `${operation.summary} ${operation.description}`,
@@ -97,12 +44,12 @@ function renderOperation(method: string, path: string, operation: Operation): st
   ].join('\n\n');
 }
 
-function renderSchema(name: string, schema: Schema): string {
+function renderSchema(name: string, schema: JsonSchema): string {
   const { properties, required = [] } = schema;
-  if (!properties) return `### ${name}\n\n${words(schema)}`;
+  if (!properties) return `### ${name}\n\n${schemaWords(schema, MARKS)}`;
   const rows = Object.entries(properties).map(([key, inner]) => [
     `\`${key}\``,
-    words(inner),
+    schemaWords(inner, MARKS),
     required.includes(key) ? 'yes' : '',
     inner.description ?? '',
   ]);
@@ -115,7 +62,9 @@ export function renderApi(): string {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => renderOperation(method, path, operation)),
   );
-  const schemas = Object.entries(components.schemas as Record<string, Schema>).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const schemas = Object.entries(components.schemas as Record<string, JsonSchema>).toSorted(([a], [b]) =>
+    a < b ? -1 : 1,
+  );
   return `${[
     '# HTTP API',
     '<!-- Generated by "npm run gen" from src/api; do not edit. -->',

@@ -26,6 +26,27 @@ describe('the client', () => {
     expect(asked?.headers.get('content-type')).toBe('application/json');
   });
 
+  it('takes the token that a server has left meanwhile, for this call and the next', async () => {
+    const scene = openScene(({ headers }) =>
+      headers.has('authorization') ? { ok: true } : refusal(401, { kind: 'unauthenticated' }),
+    );
+    const left = [undefined, 'left late'];
+    const place = { address: 'http://server', token: undefined, why: 'given', tokenAgain: () => left.shift() };
+    const client = openClient(place, scene.cli.fetch);
+
+    expect((await faultOf(client.call('/pools'))).kind).toBe('unauthenticated');
+    await client.call('/pools');
+    await client.call('/pools');
+
+    expect(scene.asked.map(({ headers }) => headers.get('authorization'))).toEqual([
+      null,
+      null,
+      'Bearer left late',
+      'Bearer left late',
+    ]);
+    expect(client.place.token).toBe('left late');
+  });
+
   it('reads every page of a list, and no more than was asked for', async () => {
     const { client, scene } = clientOf(({ query }) => {
       const from = Number(query.after ?? 0);
@@ -36,6 +57,15 @@ describe('the client', () => {
     expect(await client.list('/pools')).toHaveLength(3_000);
     expect(await client.list('/pools', {}, 1_200)).toHaveLength(1_200);
     expect(scene.asked.map(({ query }) => query.limit)).toEqual(['1000', '1000', '1000', '1000', '200']);
+  });
+
+  it('guesses that TLS is meant where a plain connection is cut at once', async () => {
+    const { client } = clientOf(() => broken('UND_ERR_SOCKET'));
+
+    const fault = await faultOf(client.call('/pools'));
+
+    expect(fault.message).toContain('No Muster server answers at http://server');
+    expect(fault.remedy).toBe('Something else may listen there; a Muster server beyond loopback wants https://.');
   });
 
   it('tells a refusal as the fault that it is, without places in a request that nobody has seen', async () => {

@@ -4,6 +4,8 @@ import { FAULTS, Fault, type FaultKind } from '#core/fault.ts';
 export interface Place {
   readonly address: string;
   readonly token: string | undefined;
+  /** Where the token was left by a server on this machine: what is there now. */
+  readonly tokenAgain?: () => string | undefined;
   /** An authority to trust beside those of the machine, as PEM. */
   readonly ca?: string | undefined;
   /** How we came to that address, for error messages. */
@@ -73,17 +75,26 @@ const codeOf = (thrown: unknown): string | undefined => (thrown as { cause?: { c
 
 // As Node names what is wrong with a certificate.
 const NOT_TRUSTED = /CERT|UNABLE_TO_VERIFY/;
+// What TLS does to a plain request.
+const CUT_AT_ONCE = /UND_ERR_SOCKET|ECONNRESET/;
 
 function unreachable(place: Place, cause: unknown): Fault {
   const { message, cause: inner } = cause as Error;
   const why = (codeOf(cause) ?? (inner instanceof Error ? inner.message : message)) || 'no answer';
-  const remedy = NOT_TRUSTED.test(why)
-    ? 'Name its authority with --ca or MUSTER_CA: it is in ca.pem of the data directory of the server.'
-    : 'Start it with `npm start`, or name another with --address or MUSTER_ADDRESS.';
   return new Fault('unavailable', `No Muster server answers at ${place.address} (${place.why}): ${why}.`, {
     cause,
-    remedy,
+    remedy: remedyFor(why, place),
   });
+}
+
+function remedyFor(why: string, { address }: Place): string {
+  if (NOT_TRUSTED.test(why)) {
+    return 'Name its authority with --ca or MUSTER_CA: it is in ca.pem of the data directory of the server.';
+  }
+  if (CUT_AT_ONCE.test(why) && address.startsWith('http:')) {
+    return 'Something else may listen there; a Muster server beyond loopback wants https://.';
+  }
+  return 'Start it with `npm start`, or name another with --address or MUSTER_ADDRESS.';
 }
 
 // Broken after the connection stood: the request may have arrived.
@@ -137,17 +148,34 @@ async function* linesOf(reply: Response): AsyncGenerator<string> {
   if (rest !== '') yield rest;
 }
 
-export function openClient(place: Place, fetch: typeof globalThis.fetch): Client {
-  async function send(path: string, call: Call): Promise<Response> {
-    const reply = await fetch(urlOf(place, path, call.query ?? {}), requestOf(place, call)).catch((thrown) => {
+export function openClient(found: Place, fetch: typeof globalThis.fetch): Client {
+  let place = found;
+
+  function ask(path: string, call: Call): Promise<Response> {
+    return fetch(urlOf(place, path, call.query ?? {}), requestOf(place, call)).catch((thrown) => {
       throw unreachable(place, thrown);
     });
+  }
+
+  /** A server leaves its first token before it answers, so whoever came earlier finds it now. */
+  function hasNewToken(): boolean {
+    const token = place.tokenAgain?.();
+    const isNew = token !== undefined && token !== place.token;
+    if (isNew) place = { ...place, token };
+    return isNew;
+  }
+
+  async function send(path: string, call: Call): Promise<Response> {
+    let reply = await ask(path, call);
+    if (reply.status === FAULTS.unauthenticated.http && hasNewToken()) reply = await ask(path, call);
     if (!reply.ok) throw faultOf(reply.status, await reply.text());
     return reply;
   }
 
   const client: Client = {
-    place,
+    get place() {
+      return place;
+    },
     async call<T>(path: string, call: Call = {}) {
       const reply = await send(path, call);
       return (reply.status === 204 ? undefined : await reply.json()) as T;

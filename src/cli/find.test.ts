@@ -50,3 +50,17 @@ test('the authority that a server left is trusted; one that was named must be th
   expect([none.ca, left.ca, named.ca]).toEqual([undefined, 'left', pem]);
   expect(() => findServer({ ca: '/nowhere' }, { ...nothing, dataDir })).toThrow('/nowhere holds no certificate');
 });
+
+test('an address that is none is refused, with where it came from', () => {
+  const ask = () => findServer({}, { ...nothing, address: 'here:there', dataDir });
+
+  expect(ask).toThrow('here:there (from MUSTER_ADDRESS) is no address of a server.');
+});
+
+test('a token that the server leaves only now is found when asked for again; one that was named stays', () => {
+  const found = findServer({}, { ...nothing, dataDir });
+  writeFileSync(join(dataDir, TOKEN_FILE), 'left late\n');
+
+  expect([found.token, found.tokenAgain?.()]).toEqual([undefined, 'left late']);
+  expect(findServer({ token: 'asked' }, { ...nothing, dataDir }).tokenAgain).toBeUndefined();
+});

@@ -57,7 +57,8 @@ interface Asked {
 
 /** An option beats the environment, that beats the file of a running server, that beats the default. */
 export function findServer(options: Asked, around: Surroundings): Place {
-  const token = options.token ?? around.token ?? readIfThere(join(around.dataDir, TOKEN_FILE));
+  const tokenAgain = (): string | undefined => readIfThere(join(around.dataDir, TOKEN_FILE));
+  const named = options.token ?? around.token;
   const known: readonly (readonly [string | undefined, string])[] = [
     [options.address, 'from --address'],
     [around.address, 'from MUSTER_ADDRESS'],
@@ -65,5 +66,11 @@ export function findServer(options: Asked, around: Surroundings): Place {
     [DEFAULT_ADDRESS, 'the default'],
   ];
   const [address, why] = known.find(([found]) => found !== undefined) as readonly [string, string];
-  return { address: withScheme(address), token, ca: authorityFor(options.ca ?? around.ca, around.dataDir), why };
+  if (!URL.canParse(withScheme(address))) {
+    throw new Fault('invalid', `${address} (${why}) is no address of a server.`, {
+      remedy: `Write it like ${DEFAULT_ADDRESS}.`,
+    });
+  }
+  const token = named === undefined ? { token: tokenAgain(), tokenAgain } : { token: named };
+  return { ...token, address: withScheme(address), ca: authorityFor(options.ca ?? around.ca, around.dataDir), why };
 }

@@ -33,7 +33,7 @@ test('why shows the newest decision whole and the others in a line each', () => 
   expect(stripVTControlCharacters(whyText(why(newest, decision(3, 'launch 1')))).split('\n')).toEqual([
     '2026-01-01 00:00:12Z  nothing  Because of nothing. (2 times)',
     '  would change: a session comes',
-    '  figures: idle=1, is_ready=true',
+    '  figures: idle_workers=1, is_ready=true',
     '2026-01-01 00:00:03Z  launch 1  Because of launch 1.',
   ]);
 });

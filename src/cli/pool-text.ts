@@ -76,9 +76,16 @@ export function foldDecisions(decisions: readonly Decision[]): readonly Run[] {
   return runs;
 }
 
+// The reasons count slots; these figures count workers, and must not be taken for slots.
+const OF_WORKERS = new Set('launching booting idle busy returning unknown draining lost deleting'.split(' '));
+
 /** The figures that say something: what is 0 or false is left out. */
-const factsOf = ({ facts }: Decision): string =>
-  wordsOf(Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== 0 && value !== false)));
+function factsOf({ facts }: Decision): string {
+  const telling = Object.entries(facts).filter(([, value]) => value !== 0 && value !== false);
+  return wordsOf(
+    Object.fromEntries(telling.map(([name, value]) => [OF_WORKERS.has(name) ? `${name}_workers` : name, value])),
+  );
+}
 
 function runLine({ newest, times }: Run): string {
   const often = times > 1 ? ` (${times} times)` : '';

@@ -120,7 +120,7 @@ describe('run', () => {
     );
 
     expect(await muster('run', '--count', '2', '--', 'x')).toBe(124);
-    expect(errors()).toBe('muster: 2 sessions: timeout, Too long.\n');
+    expect(errors()).toBe('muster: 2 sessions: timeout: Too long.\n');
   });
 });
 
@@ -225,6 +225,34 @@ describe('waiting for a worker', () => {
     await clock.advance(5_000);
 
     expect(errors()).toBe(before);
+  });
+
+  it('says nothing of a session that runs already, however silent it is', async () => {
+    const { muster, clock, errors } = openScene(
+      server((one) => (isOutput(one) ? raw(pieces([], { isOpen: true })) : aSession({ phase: 'running' }))),
+      { isTTY: true },
+    );
+
+    void muster('run', '--', 'sleep', '100');
+    await clock.advance(5_000);
+
+    expect(errors()).toBe('');
+  });
+
+  it('names the labels that a session asks for', async () => {
+    const labels = { zone: 'desk', gpu: 'yes' };
+    const { muster, clock, errors } = openScene(
+      server((one) => {
+        if (one.path === '/pools/local/why') return { decisions: [] };
+        return isOutput(one) ? raw(pieces([], { isOpen: true })) : aSession({ phase: 'queued', labels });
+      }),
+      { isTTY: true },
+    );
+
+    void muster('run', '-l', 'zone=desk', '-l', 'gpu=yes', '--', 'true');
+    await clock.advance(3_100);
+
+    expect(errors()).toContain('waiting for a worker in pool local with zone=desk');
   });
 
   it('is silent where nobody watches', async () => {

@@ -33,12 +33,21 @@ function statusFacts(status: ServerStatus): string {
   ]);
 }
 
+/** As Commander says it itself, with what was meant; but it does so only where the command above does nothing alone. */
+function refuseUnknown(command: Command): void {
+  if (command.args.length > 0) (command as Command & { unknownCommand(): never }).unknownCommand();
+}
+
 export function serverCommand(cli: Cli, local: Local): Command {
   const server = new Command('server')
     .description('run the control plane')
     .option('-c, --config <file>', 'its configuration')
     .option('--keep-agents', 'leave idle local agents running when stopped')
-    .action((options: { config?: string; keepAgents?: boolean }) => local.server(options));
+    .allowExcessArguments()
+    .action((options: { config?: string; keepAgents?: boolean }, command: Command) => {
+      refuseUnknown(command);
+      return local.server(options);
+    });
 
   server.addCommand(
     showing('status', 'how the server is').action(async (_options, command: Command) => {

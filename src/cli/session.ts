@@ -33,6 +33,8 @@ const listing = (nowMs: number): Listing<Session> => ({
   ],
 });
 
+const endOf = ({ how, exit_code: code }: NonNullable<Session['end']>): string => `${how}, exit code ${code}`;
+
 function sessionFacts(session: Session): string {
   const { end, kill, started_at: startedAt } = session;
   return renderFacts([
@@ -50,7 +52,7 @@ function sessionFacts(session: Session): string {
     ['Started', startedAt && moment(startedAt)],
     ['Attempt', `${session.attempt}, retries ${session.retries}`],
     ['Killed', kill && `${moment(kill.at)} by ${kill.by}${kill.force ? ', by force' : ''}`],
-    ['Ended', end && `${moment(end.at)}, ${end.how}, exit code ${end.exit_code}`],
+    ['Ended', end && `${moment(end.at)}, ${endOf(end)}`],
     ['Message', end?.message],
   ]);
 }
@@ -136,8 +138,8 @@ export function sessionCommand(cli: Cli): Command {
       summary: 'end a session: a polite signal, then a deadly one after its grace',
       of: '<id>',
       async act(client, id, { force = false }) {
-        await client.call(`${sessionPath(id)}/kill`, { method: 'POST', body: { force } });
-        return `Session ${id} is being ended.`;
+        const { end } = await client.call<Session>(`${sessionPath(id)}/kill`, { method: 'POST', body: { force } });
+        return end ? `Session ${id} has ended: ${endOf(end)}.` : `Session ${id} is being ended.`;
       },
     }).option('-f, --force', 'the deadly signal at once'),
   ]);

@@ -10,18 +10,20 @@ const ROOM_FOR_SECONDS = 10;
 
 /** What keeps a session from running; nothing where it runs. */
 async function whyWaiting(client: Client, { id, pool }: Session): Promise<string | undefined> {
-  const { phase } = await client.call<Session>(sessionPath(id));
+  const { phase, labels } = await client.call<Session>(sessionPath(id));
   if (phase !== 'queued') return undefined;
+  const asked = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
   const why = await client.call<Why>(`/pools/${encodeURIComponent(pool)}/why`, { query: { limit: 1 } });
   const reason = why.frozen ? `frozen, ${why.frozen.why}` : why.decisions[0]?.why;
-  return `waiting for a worker in pool ${pool}${reason === undefined ? '' : `: ${reason}`}`;
+  const wanted = `waiting for a worker in pool ${pool}${asked.length > 0 ? ` with ${asked.join(', ')}` : ''}`;
+  return reason === undefined ? wanted : `${wanted}: ${reason}`;
 }
 
 /** Tells people on a terminal what a session waits for, until it runs. */
 export function openWaiting(cli: Cli, client: Client, session: Session): Progress {
   const { terminal } = cli;
-  let text = `waiting for a worker in pool ${session.pool}`;
-  const progress = openProgress(terminal, () => text.slice(0, sizeOf(terminal).columns - ROOM_FOR_SECONDS));
+  let text: string | undefined;
+  const progress = openProgress(terminal, () => text?.slice(0, sizeOf(terminal).columns - ROOM_FOR_SECONDS));
   let cancel = (): void => {};
   const stop = (): void => {
     cancel();

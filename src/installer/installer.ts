@@ -14,7 +14,7 @@ export interface InstallerOptions {
   readonly node: string;
   readonly system: { readonly name: string; readonly machine: string };
   /** Asked when the script is: addresses and certificates may change. */
-  readonly facts: () => Pick<ScriptFacts, 'broker' | 'ca'>;
+  readonly facts: () => Pick<ScriptFacts, 'broker' | 'brokerCa' | 'originCa'>;
 }
 
 export interface OfferedFile {

@@ -3,8 +3,9 @@ export interface ScriptFacts {
   readonly origin: string;
   /** Where agents reach the broker, as `host:port` or with `https://`. */
   readonly broker: string;
-  /** Trusted in place of the system's authorities, for servers that made their own. */
-  readonly ca: string | undefined;
+  /** Trusted in place of the system's authorities, where the server made its own: at the broker, and for the download. */
+  readonly brokerCa: string | undefined;
+  readonly originCa: string | undefined;
   readonly archive: string;
   readonly sha256: string;
   /** As `uname -s` and `uname -m` print them. */
@@ -26,7 +27,8 @@ origin=${quoted(facts.origin)}
 broker=${quoted(facts.broker)}
 archive=${quoted(facts.archive)}
 sha256=${quoted(facts.sha256)}
-ca=${quoted(facts.ca ?? '')}
+broker_ca=${quoted(facts.brokerCa ?? '')}
+origin_ca=${quoted(facts.originCa ?? '')}
 prefix=/opt/muster pool= token=\${MUSTER_JOIN_TOKEN:-} name= slots=1 run=
 
 fail() { echo "muster: $1" >&2; exit 1; }
@@ -48,11 +50,11 @@ done
 umask 077
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-[ -z "$ca" ] || printf '%s\\n' "$ca" > "$work/ca.pem"
+[ -z "$origin_ca" ] || printf '%s\\n' "$origin_ca" > "$work/ca.pem"
 if command -v curl >/dev/null 2>&1; then
-  curl -fsS \${ca:+--cacert "$work/ca.pem"} -o "$work/agent.tar.gz" "$origin/agent/$archive"
+  curl -fsS \${origin_ca:+--cacert "$work/ca.pem"} -o "$work/agent.tar.gz" "$origin/agent/$archive"
 elif command -v wget >/dev/null 2>&1; then
-  wget -q \${ca:+--ca-certificate="$work/ca.pem"} -O "$work/agent.tar.gz" "$origin/agent/$archive"
+  wget -q \${origin_ca:+--ca-certificate="$work/ca.pem"} -O "$work/agent.tar.gz" "$origin/agent/$archive"
 else
   fail "curl or wget is needed"
 fi
@@ -66,7 +68,7 @@ config=$prefix/agent.yaml
 {
   echo "broker:"
   echo "  address: \\"$broker\\""
-  if [ -n "$ca" ]; then echo "  ca: |"; printf '%s\\n' "$ca" | sed 's/^/    /'; fi
+  if [ -n "$broker_ca" ]; then echo "  ca: |"; printf '%s\\n' "$broker_ca" | sed 's/^/    /'; fi
   echo "pool: \\"$pool\\""
   [ -z "$token" ] || echo "join_token: \\"$token\\""
   echo "daemon_config:"

@@ -114,4 +114,21 @@ describe.concurrent('a machine that has nothing', () => {
       /address: https:[\s\S]*BEGIN CERTIFICATE/,
     );
   });
+
+  test('where only HTTP is beyond loopback, the script trusts the server for its download, and the broker is plain', async (context) => {
+    const world = openWorld(context);
+    const place = await placeServer(world, {});
+    const server = { http_address: `0.0.0.0:${place.http}`, grpc_address: `127.0.0.1:${place.grpc}` };
+    place.configure({ server, agent_pools: [{ name: 'manual' }] });
+    const running = await startServer(world, place).ready();
+    const token = (await runCli(world, ['token', 'create', '--join', 'manual'])).out.trim();
+
+    const words = ['--pool', 'manual', '--name', 'bare', '--prefix', world.path('prefix'), '--run'];
+    const env = { PATH: bareMachine(world), CA: `--cacert ${world.path('data/ca.pem')}`, MUSTER_JOIN_TOKEN: token };
+    install(world, `https://127.0.0.1:${place.http}`, { words, env });
+    await until('it has joined', () => running.logged('agent connected').some(({ agent }) => agent === 'bare'));
+
+    expect(world.read('prefix/agent.yaml')).toMatch(/address: "http:/);
+    expect(world.read('prefix/agent.yaml')).not.toContain('CERTIFICATE');
+  });
 });

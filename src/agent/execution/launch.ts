@@ -1,4 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { RunEnd } from './ending.ts';
 import type { Environment } from './environment.ts';
 import { sessionEnvironment } from './environment.ts';
 import type { Folder, RunRecord } from './folder.ts';
@@ -32,10 +35,15 @@ export function launchCommand(
   return spawnWrapper(folder, record.launch, { tools, command });
 }
 
-/** Says so where a shell's 127 means that there is no such program. */
-export function whyNotFound(record: RunRecord, { env: base, find }: LaunchOptions): string | undefined {
+/**
+ * The end of a session that has no program, with the exit codes of a shell: the shell above the command would say so
+ * too, in words of its own and in the midst of the output.
+ */
+export function endWithoutProgram(record: RunRecord, { env: base, find }: LaunchOptions): RunEnd | undefined {
   const [program = ''] = record.spec.command;
   const { env, cwd } = sessionEnvironment(record.session, record.spec, base);
-  const isThere = find(program, env.PATH ?? DEFAULT_PATH, cwd) !== undefined;
-  return isThere ? undefined : `${program}: command not found`;
+  if (find(program, env.PATH ?? DEFAULT_PATH, cwd) !== undefined) return undefined;
+  return program.includes('/') && existsSync(resolve(cwd, program))
+    ? { how: 'exited', exitCode: 126, message: `${program}: not an executable file` }
+    : { how: 'exited', exitCode: 127, message: `${program}: command not found` };
 }

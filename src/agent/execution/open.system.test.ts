@@ -36,12 +36,23 @@ describe('a session', () => {
     expect(stand.text('s1', 'stdout')).toBe('d\ne\n');
   });
 
-  it('ends with 127 and a message where there is no such program', async () => {
-    stand.start('s1', aSpec(['no-such-program']));
+  it.each([
+    ['plainly', {}],
+    ['with a terminal', { terminal: { columns: 80, rows: 24, type: 'xterm' } }],
+  ])('ends with 127 and one message where there is no such program, started %s', async (_, more) => {
+    stand.start('s1', aSpec(['no-such-program'], more));
     const ended = await stand.said('s1', 'ended');
 
     expect(ended).toMatchObject({ how: 'exited', exitCode: 127, message: 'no-such-program: command not found' });
-    expect(stand.text('s1', 'stderr')).toContain('no-such-program');
+    expect(stand.text('s1')).toBe('');
+  });
+
+  it('ends with 126 and one message where the file is no program', async () => {
+    stand.start('s1', aSpec(['/etc/passwd']));
+    const ended = await stand.said('s1', 'ended');
+
+    expect(ended).toMatchObject({ how: 'exited', exitCode: 126, message: '/etc/passwd: not an executable file' });
+    expect(stand.text('s1')).toBe('');
   });
 
   it('never takes a built-in of the shell for its command', async () => {

@@ -10,7 +10,7 @@ import { endOf, type Remains, type RunEnd } from './ending.ts';
 import type { Folder, RunProcesses, RunRecord, RunTerminal } from './folder.ts';
 import { follow, gathered } from './follow.ts';
 import { openInput } from './input.ts';
-import { type LaunchOptions, launchCommand, whyNotFound } from './launch.ts';
+import { endWithoutProgram, type LaunchOptions, launchCommand } from './launch.ts';
 import { type OutputLimits, openOutput } from './output.ts';
 import { endAll } from './signals.ts';
 import { openStopping, type StopRequest } from './stopping.ts';
@@ -119,8 +119,7 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
       return;
     }
     endAll({ processes, terminal });
-    const how = endOf({ exitCode: folder.readExitCode(), stop: stopping.stop, wrapper });
-    finish(how.how === 'exited' && how.exitCode === 127 ? { ...how, message: whyNotFound(record, options) } : how);
+    finish(endOf({ exitCode: folder.readExitCode(), stop: stopping.stop, wrapper }));
   }
 
   function finish(how: RunEnd): void {
@@ -184,7 +183,8 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
     try {
       await folder.writeRecord(record);
       // Stopped before it could start: then it never does.
-      if (stopping.stop) finish(endOf({ stop: stopping.stop }));
+      const never = stopping.stop ? endOf({ stop: stopping.stop }) : endWithoutProgram(record, options);
+      if (never) finish(never);
       else launch();
       poke();
     } catch (thrown) {

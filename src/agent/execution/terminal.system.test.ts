@@ -31,7 +31,9 @@ describe.each(MAKERS)('a terminal made by %s', (_maker, find) => {
 
   it('passes on what is typed, and its interrupt key', async () => {
     stand = await openStand({ find });
-    const script = 'trap "echo caught" INT; echo ready; read line; echo "got $line"; sleep 300; echo after';
+    // Whenever the key comes after that line, one of the short sleeps or the shell itself hears it.
+    const script =
+      'trap "echo caught; c=1" INT; echo ready; read line; echo "got $line"; until [ "$c" ]; do sleep 0.05; done; echo after';
     stand.start('s1', aSpec(['/bin/sh', '-c', script], { terminal }));
     await stand.textHas('s1', 'ready');
     type('word\r');

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { aSession, ended, openScene } from './testing.ts';
+
+describe('session kill', () => {
+  it('says that a running session is being ended', async () => {
+    const { muster, output, asked } = openScene(() => aSession());
+
+    expect(await muster('session', 'kill', '--force', 's1')).toBe(0);
+    expect(output()).toBe('Session s1 is being ended.\n');
+    expect(asked[0]).toMatchObject({ method: 'POST', path: '/sessions/s1/kill', body: { force: true } });
+  });
+
+  it('says so where it had ended before', async () => {
+    const { muster, output } = openScene(() => ended({}, 3));
+
+    expect(await muster('session', 'kill', 's1')).toBe(0);
+    expect(output()).toBe('Session s1 has ended: exited, exit code 3.\n');
+  });
+});
+
+describe('session wait', () => {
+  it.each([
+    [{ how: 'refused', message: 'There is no /srv.' } as const, 'session s1: refused: There is no /srv.'],
+    [
+      { how: 'timeout', signal: 'SIGTERM', message: 'It ran too long.' } as const,
+      'timeout by SIGTERM: It ran too long.',
+    ],
+    [{ how: 'signalled', signal: 'SIGKILL' } as const, 'session s1: signalled by SIGKILL\n'],
+    [{ how: 'exited', message: 'x: command not found' } as const, 'session s1: x: command not found'],
+  ])('tells the end %j', async (end, said) => {
+    const { muster, errors } = openScene(() =>
+      ended({ end: { at: '2026-01-01T00:00:01.000Z', exit_code: 4, ...end } }),
+    );
+
+    expect(await muster('session', 'wait', 's1')).toBe(4);
+    expect(errors()).toContain(said);
+  });
+});
