@@ -7,6 +7,7 @@ import type { Line } from './dial.ts';
 import type { OpenExecution } from './execution.ts';
 import { helloOf, type Self } from './hello.ts';
 import { startLease } from './lease.ts';
+import type { Notice } from './notices.ts';
 import { openUplink, type Uplink } from './uplink.ts';
 import type { VeldaTask } from './velda-peer.ts';
 
@@ -19,6 +20,8 @@ export interface AgentOptions {
   headers(): Promise<Readonly<Record<string, string>>>;
   readonly openExecution: OpenExecution;
   openLine(): Promise<Line>;
+  /** Calls back when the machine is to be taken away. */
+  watchNotices?(heard: (notice: Notice) => void): { stop(): void };
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -61,6 +64,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   let isIdle = false;
   let isOver = false;
   let departure: AgentEnd | undefined;
+  let notice: Notice | undefined;
   let lastTrouble = 'No answer.';
   let cancelFarewell: (() => void) | undefined;
   let over: (end: AgentEnd) => void = () => {};
@@ -71,7 +75,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     headers,
     tasks,
     obey,
-    hello: () => helloOf(self, { executions: execution.executions(), tasks, isDraining }),
+    hello: () => helloOf(self, { executions: execution.executions(), tasks, isDraining, notice }),
     accepted(welcome, hello) {
       lease.connected(welcome?.leaseMs);
       if (isDraining && hello.musterHello?.draining) drain();
@@ -114,6 +118,17 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     log('error', 'draining failed', { error: Fault.from(thrown).message });
   }
 
+  /** It takes nothing new, finishes what it can, and the server gets another machine in its place. */
+  function takeNotice(told: Notice): void {
+    log('warn', 'machine will be taken away', { why: told.why, endsAt: told.endsAt, running: execution.running });
+    notice = told;
+    isDraining = true;
+    if (uplink?.isIn) uplink.rejoin();
+    else drain();
+  }
+
+  const notices = options.watchNotices?.(takeNotice);
+
   function cutOff(): void {
     const exitCode = FAULTS.unavailable.exit;
     const message = `The server let the whole lease pass without letting us in: ${lastTrouble} Results stay on disk.`;
@@ -142,6 +157,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     isOver = true;
     cancelFarewell?.();
     lease.stop();
+    notices?.stop();
     void uplink?.leave().then(() => over(how));
   }
 

@@ -168,3 +168,21 @@ test('the server can drain it, and send it away when it is idle', async () => {
   expect(end()).toEqual({ exitCode: 0, message: 'The server let this worker go.' });
   expect(calls).toHaveLength(1);
 });
+
+test('told that its machine will be taken away it says so at once, finishes what runs, and stays', async () => {
+  const { clock, call, calls, welcome, notify, scene, kept, end } = await joined();
+  scene.running = 1;
+  kept.push({ session: 's1', attempt: 1 });
+
+  notify({ why: 'the cloud takes its machine back (terminate)', endsAt: 1_800_000_000_000 });
+  await clock.advance(1_000);
+  welcome();
+  await clock.advance(60_000);
+
+  expect(calls.length).toBe(2);
+  expect(call().heard[0]?.musterHello).toMatchObject({
+    draining: true,
+    leaving: { why: 'the cloud takes its machine back (terminate)', endsAtMs: 1_800_000_000_000n },
+  });
+  expect([scene.isDraining, scene.killed, end()]).toEqual([true, false, undefined]);
+});

@@ -1,5 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { AgentUpdateRequestSchema } from '../broker/gen/velda/broker_pb.ts';
+import type { Notice } from './notices.ts';
 import type { VeldaTask } from './velda-peer.ts';
 
 export interface Self {
@@ -16,11 +17,12 @@ export interface Doing {
   readonly executions: readonly { readonly session: string; readonly attempt: number }[];
   readonly tasks: ReadonlyMap<string, VeldaTask>;
   readonly isDraining: boolean;
+  readonly notice?: Notice | undefined;
 }
 
 /** The first message: who we are and what we are doing, in a form for brokers of both kinds. */
 export function helloOf(self: Self, doing: Doing): MessageInitShape<typeof AgentUpdateRequestSchema> {
-  const { executions, isDraining } = doing;
+  const { executions, isDraining, notice } = doing;
   return {
     agentIdentity: { agentId: self.name, hostname: self.hostname, pool: self.pool, ipAddress: self.address },
     slots: self.slots,
@@ -34,6 +36,7 @@ export function helloOf(self: Self, doing: Doing): MessageInitShape<typeof Agent
       capabilities: ['stdin', 'terminal'],
       executions: executions.map(({ session, attempt }) => ({ session, attempt })),
       draining: isDraining,
+      ...(notice && { leaving: { why: notice.why, endsAtMs: BigInt(notice.endsAt) } }),
     },
   };
 }

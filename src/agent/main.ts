@@ -10,6 +10,7 @@ import { type AgentEnd, startAgent } from './agent.ts';
 import { type Line, openLine, type Trust } from './dial.ts';
 import type { OpenExecution } from './execution.ts';
 import { agentName, ownAddress, ownKey } from './identity.ts';
+import { watchNotices } from './notices.ts';
 
 export interface RunAgentOptions {
   readonly config: AgentConfig;
@@ -22,7 +23,11 @@ export interface RunAgentOptions {
   onStopSignal(heard: () => void): () => void;
   readonly clock?: Clock;
   readonly random?: Random;
+  /** Where the metadata of this machine is, if not where its cloud has it. */
+  readonly metadata?: string | undefined;
 }
+
+const EC2_METADATA = 'http://169.254.169.254';
 
 function required(value: string | undefined, at: string, remedy: string): string {
   if (value) return value;
@@ -72,6 +77,9 @@ export async function runAgent(options: RunAgentOptions): Promise<AgentEnd> {
     }),
     openExecution: options.openExecution,
     openLine: () => dial(address, config),
+    ...(config.notices === 'aws' && {
+      watchNotices: (heard) => watchNotices({ endpoint: options.metadata ?? EC2_METADATA, clock, fetch, log }, heard),
+    }),
     clock,
     random,
     log,

@@ -15,6 +15,7 @@ import { messageOf } from '../broker/wire/frame.ts';
 import { type AgentEnd, type RunningAgent, startAgent } from './agent.ts';
 import type { Line, StreamEvents } from './dial.ts';
 import type { OpenExecution } from './execution.ts';
+import type { Notice } from './notices.ts';
 
 /** A broker of a few lines: keeps what it hears, says what it is told to say. */
 export interface FakeCall {
@@ -34,6 +35,7 @@ export function openScene(options: { leaseMs?: number } = {}) {
   const scene = { running: 0, replays: 0, isDraining: false, killed: false, dialFault: undefined as Fault | undefined };
   let drained: (() => void)[] = [];
   let report: (said: AgentReport) => void = () => {};
+  let notify: (notice: Notice) => void = () => {};
 
   const openExecution: OpenExecution = async (given) => {
     report = given.report;
@@ -126,6 +128,10 @@ export function openScene(options: { leaseMs?: number } = {}) {
       if (scene.dialFault) throw scene.dialFault;
       return line;
     },
+    watchNotices(heard) {
+      notify = heard;
+      return { stop: () => {} };
+    },
     clock,
     random: { ...seededRandom(1), next: () => 0.5 },
     log: silentLog,
@@ -135,6 +141,7 @@ export function openScene(options: { leaseMs?: number } = {}) {
     call().say({ serverInfo: { version: '1' }, musterServer: { cluster: 'c', leaseMs: BigInt(leaseMs) } });
   return {
     clock,
+    notify: (notice: Notice) => notify(notice),
     calls,
     call,
     welcome,

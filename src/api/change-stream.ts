@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import type { Role } from '#core/access.ts';
 import type { ChangeHub, Touch } from './change-hub.ts';
 import type { ApiDeps } from './deps.ts';
 import { shownEvent } from './shown/event.ts';
@@ -19,16 +20,18 @@ export interface ChangeWish {
   readonly tables: ReadonlySet<ChangeTable>;
   /** The last position that this client has seen. */
   readonly since?: string | undefined;
+  /** Of whoever listens. */
+  readonly role: Role;
   readonly signal: AbortSignal;
 }
 
 /** The row as it is now; nothing where it is gone. */
-function rowOf({ table, id }: Touch, deps: ApiDeps, hub: ChangeHub): unknown {
+function rowOf({ table, id }: Touch, deps: ApiDeps & { readonly role: Role }, hub: ChangeHub): unknown {
   const { store } = deps;
   const shown = <R>(row: R | undefined, show: (row: R) => unknown): unknown => (row ? show(row) : undefined);
   switch (table) {
     case 'pools':
-      return shown(store.view.pools.get(id), (row) => shownPool(row, deps));
+      return shown(store.view.pools.get(id), (row) => shownPool(row, deps, deps.role));
     case 'workers':
       return shown(store.view.workers.get(id), (row) => shownWorker(row, store));
     case 'sessions':
@@ -49,6 +52,7 @@ const message = (event: string, id: string, data: unknown): string =>
  */
 export function changeStream(deps: ApiDeps, hub: ChangeHub, wish: ChangeWish): Readable {
   const { clock, store } = deps;
+  const seen = { ...deps, role: wish.role };
   const pending = new Map<string, Touch>();
   let mustReset = false;
   let isBlocked = false;
@@ -119,7 +123,7 @@ export function changeStream(deps: ApiDeps, hub: ChangeHub, wish: ChangeWish): R
     }
     for (const [key, touch] of Iterator.from(pending).take(ROWS_A_TURN)) {
       pending.delete(key);
-      const change: Change = { table: touch.table, id: touch.id, row: rowOf(touch, deps, hub) };
+      const change: Change = { table: touch.table, id: touch.id, row: rowOf(touch, seen, hub) };
       texts.push(message('change', hub.position(touch.n), change));
     }
     // The rows may be newer than what was durable a moment ago.

@@ -4,7 +4,7 @@ import type { VirtualClock } from '#core/virtual-clock.ts';
 import { openChangeHub } from './change-hub.ts';
 import { type ChangeWish, changeStream } from './change-stream.ts';
 import { anAgent, aPool, aSession, aWorker, gone, row } from './testing/rows.ts';
-import { apiWorld } from './testing/world.ts';
+import { apiWorld, type WorldOptions } from './testing/world.ts';
 import { CHANGE_TABLES, type Change } from './wire/event.ts';
 
 interface Told {
@@ -28,12 +28,12 @@ const all = new Set(CHANGE_TABLES);
 const shortly = (told: Told[]): string[] =>
   told.map(({ event, data }) => [event, data.table, data.id].filter(Boolean).join(' '));
 
-async function watched(beforeWrite?: () => Promise<void>) {
-  const world = await apiWorld({ rows: [row('pools', gpu)], ...(beforeWrite && { beforeWrite }) });
+async function watched(options: WorldOptions = {}) {
+  const world = await apiWorld({ rows: [row('pools', gpu)], ...options });
   const hub = openChangeHub(world.deps.store, world.clock);
   const watch = (wish: Partial<ChangeWish> = {}) => {
     const over = new AbortController();
-    const stream = changeStream(world.deps, hub, { tables: all, signal: over.signal, ...wish });
+    const stream = changeStream(world.deps, hub, { tables: all, role: 'viewer', signal: over.signal, ...wish });
     let text = '';
     stream.on('data', (part) => {
       text += String(part);
@@ -64,6 +64,21 @@ describe('changes', () => {
     expect(told.length).toBeGreaterThan(2);
     expect(told.length).toBeLessThanOrEqual(6);
     expect(told.at(-1)?.data).toMatchObject({ table: 'pools', id: 'p-gpu', row: { name: 'gpu', revision: 101 } });
+  });
+
+  it('tell a pool as whoever listens may see it', async () => {
+    const over = { redactConfig: (_kind: string, _config: object, role: string) => ({ for: role }) };
+    const { deps, clock, watch } = await watched({ over });
+    const clients = [watch({ role: 'viewer' }), watch({ role: 'operator' })];
+    await settle(clock, 0);
+
+    await deps.store.commit([row('pools', { ...gpu, revision: 2 })]);
+    await settle(clock, 500);
+
+    expect(clients.map((client) => client.told().at(-1)?.data.row)).toMatchObject([
+      { backends: [{ config: { for: 'viewer' } }] },
+      { backends: [{ config: { for: 'operator' } }] },
+    ]);
   });
 
   it('follow from what a row is made of: agents and sessions change workers and pools', async () => {
@@ -108,8 +123,10 @@ describe('changes', () => {
   it('tell nothing that is not durable', async () => {
     let letGo = (): void => {};
     let isStopped = false;
-    const { deps, clock, watch } = await watched(async () => {
-      if (isStopped) await new Promise<void>((resolve) => (letGo = resolve));
+    const { deps, clock, watch } = await watched({
+      beforeWrite: async () => {
+        if (isStopped) await new Promise<void>((resolve) => (letGo = resolve));
+      },
     });
     const client = watch();
     await settle(clock, 300);
@@ -129,8 +146,10 @@ describe('changes', () => {
   it('tell a row that changes again meanwhile only when that is durable too', async () => {
     const writes: (() => void)[] = [];
     let isStopped = false;
-    const { deps, clock, watch } = await watched(async () => {
-      if (isStopped) await new Promise<void>((resolve) => writes.push(resolve));
+    const { deps, clock, watch } = await watched({
+      beforeWrite: async () => {
+        if (isStopped) await new Promise<void>((resolve) => writes.push(resolve));
+      },
     });
     const client = watch();
     await settle(clock, 300);
@@ -206,7 +225,7 @@ describe('changes', () => {
 
   it('never fill the memory for a client that does not read', async () => {
     const { deps, clock, hub } = await watched();
-    const stream = changeStream(deps, hub, { tables: all, signal: new AbortController().signal });
+    const stream = changeStream(deps, hub, { tables: all, role: 'viewer', signal: new AbortController().signal });
     await settle(clock, 300);
 
     for (let at = 0; at < 8; at++) {
@@ -227,7 +246,7 @@ describe('changes', () => {
 
   it('give up a client that reads nothing for a minute', async () => {
     const { deps, clock, hub } = await watched();
-    const stream = changeStream(deps, hub, { tables: all, signal: new AbortController().signal });
+    const stream = changeStream(deps, hub, { tables: all, role: 'viewer', signal: new AbortController().signal });
     await settle(clock, 300);
     await deps.store.commit(Array.from({ length: 1_000 }, (_, one) => row('pools', aPool(`p${one}`))));
 

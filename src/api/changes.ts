@@ -31,12 +31,13 @@ export function changeRoutes(deps: ApiDeps, hub: ChangeHub): Route[] {
       reply: z.custom<Raw>(),
       media: ['text/event-stream'],
       isStream: true,
-      handle({ query, headers, signal, header }) {
+      handle({ query, caller, headers, signal, header }) {
         const since = headers['last-event-id'];
         header('x-accel-buffering', 'no');
         return changeStream(deps, hub, {
           tables: query.tables,
           since: typeof since === 'string' && since !== '' ? since : undefined,
+          role: caller.role,
           signal,
         });
       },

@@ -1,3 +1,4 @@
+import type { Role } from '#core/access.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import type { Random } from '#core/random.ts';
@@ -44,8 +45,8 @@ export interface ApiDeps {
   readonly server: ServerInfo;
   /** Where a backup is put together before it is sent. */
   readonly dataDir: string;
-  /** The configuration of a backend kind without its secrets. */
-  redactConfig(kind: string, config: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
+  /** The configuration of a backend kind without its secrets, and without what that role may not see. */
+  redactConfig(kind: string, config: Readonly<Record<string, unknown>>, role: Role): Readonly<Record<string, unknown>>;
   /** Takes known secrets out of a text that leaves the process. */
   redactText(text: string): string;
 }

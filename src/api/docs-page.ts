@@ -1,15 +1,30 @@
 import type { OpenApi, Operation } from './openapi.ts';
+import { contentWords, type JsonSchema, type Marks, schemaWords } from './schema-words.ts';
 
 const STYLE = `
-:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
-body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-code, pre { font-family: ui-monospace, monospace; font-size: .9em; }
-pre { overflow: auto; padding: .75rem; border: 1px solid #8884; border-radius: .4rem; }
-details { border-bottom: 1px solid #8884; padding: .4rem 0; }
-summary { cursor: pointer; }
-.method { display: inline-block; min-width: 4.5rem; font-weight: 600; }
-table { border-collapse: collapse; }
-td, th { text-align: left; padding: .15rem .8rem .15rem 0; vertical-align: top; }
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; --line: #8884; }
+body { max-width: 64rem; margin: 2rem auto; padding: 0 1rem; }
+h2 { margin: 2.5rem 0 .5rem; }
+h3 { margin: 2rem 0 .25rem; font-size: 1.05rem; }
+code { font-family: ui-monospace, monospace; font-size: .9em; overflow-wrap: anywhere; }
+nav { display: flex; flex-wrap: wrap; gap: .25rem 1rem; }
+details { border-top: 1px solid var(--line); }
+summary { cursor: pointer; display: grid; grid-template-columns: 1rem 4.5rem minmax(0, 22rem) minmax(0, 1fr); gap: 0 .75rem; padding: .5rem 0; }
+summary::before { content: '▸'; }
+[open] > summary::before { content: '▾'; }
+summary:hover { background: #8881; }
+details > div { padding: 0 0 1rem 1.75rem; }
+.method { font-weight: 600; }
+table { border-collapse: collapse; width: 100%; }
+td, th { text-align: left; padding: .3rem 1rem .3rem 0; vertical-align: top; border-bottom: 1px solid var(--line); }
+td code, td:first-child { overflow-wrap: normal; white-space: nowrap; }
+th { font-weight: 600; font-size: .85em; }
+.table { overflow-x: auto; }
+@media (max-width: 45rem) {
+  summary { grid-template-columns: 1rem 4.5rem minmax(0, 1fr); }
+  summary > :last-child { grid-column: 2 / -1; }
+  details > div { padding-left: 0; }
+}
 `;
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -21,62 +36,87 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (letter) => ESCAPES[letter] ?? '');
+const code = (text: string): string => `<code>${escaped(text)}</code>`;
 /** Text in which `code` is set in backquotes. */
 const prose = (text: string): string => escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>');
 
-const json = (value: unknown): string => {
-  const text = escaped(JSON.stringify(value, null, 2));
-  return text.replace(/&quot;#\/components\/schemas\/(\w+)&quot;/g, '<a href="#schema-$1">$1</a>');
+const MARKS: Marks = {
+  code,
+  link: (name) => `<a href="#schema-${escaped(name)}">${escaped(name)}</a>`,
 };
 
 interface Parameter {
-  readonly name?: unknown;
-  readonly in?: unknown;
-  readonly description?: unknown;
-  readonly schema?: unknown;
+  readonly name: string;
+  readonly in: string;
+  readonly required: boolean;
+  readonly description?: string;
+  readonly schema: JsonSchema;
 }
 
-function parameters(list: readonly Parameter[]): string {
-  if (list.length === 0) return '';
-  const rows = list.map(
-    ({ name, in: place, description, schema }) =>
-      `<tr><td><code>${escaped(String(name))}</code></td><td>${escaped(String(place))}</td>` +
-      `<td>${prose(String(description ?? ''))} <code>${escaped(JSON.stringify(schema))}</code></td></tr>`,
-  );
-  return `<table>${rows.join('')}</table>`;
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return '';
+  const row = (tag: string, cells: readonly string[]): string =>
+    `<tr>${cells.map((cell) => `<${tag}>${cell}</${tag}>`).join('')}</tr>`;
+  return `<div class="table"><table>${row('th', head)}${rows.map((cells) => row('td', cells)).join('')}</table></div>`;
+}
+
+function parameterRow({ name, in: place, required, description = '', schema }: Parameter): string[] {
+  const fallback = schema.default === undefined ? '' : code(JSON.stringify(schema.default));
+  return [code(name), escaped(place), schemaWords(schema, MARKS), required ? 'required' : fallback, prose(description)];
 }
 
 function operation(path: string, method: string, it: Operation): string {
-  const body = it.requestBody ? `<p>Takes</p><pre>${json(it.requestBody.content)}</pre>` : '';
-  const answers = Object.entries(it.responses).map(
-    ([status, answer]) => `<p>${escaped(status)}</p><pre>${json(answer)}</pre>`,
-  );
+  const [[status = '', answer = {}] = []] = Object.entries(it.responses);
+  const body = it.requestBody ? contentWords(it.requestBody, MARKS) : '';
+  const reply = contentWords(answer, MARKS);
+  const rows = (it.parameters as unknown as readonly Parameter[]).map(parameterRow);
+  // The id stands inside: whoever comes by a link to it finds it open.
   return (
-    `<details id="${escaped(it.operationId)}"><summary><span class="method">${escaped(method.toUpperCase())}</span>` +
-    `<code>${escaped(path)}</code> ${prose(it.summary)}</summary>` +
-    `<p>${prose(it.description)}</p>${parameters(it.parameters)}${body}${answers.join('')}</details>`
+    `<details><summary><span class="method">${escaped(method.toUpperCase())}</span>` +
+    `${code(path)}<span>${prose(it.summary)}</span></summary><div id="${escaped(it.operationId)}">` +
+    `<p>${prose(it.description)}</p>${table(['Parameter', 'In', 'Type', 'Default', 'Meaning'], rows)}` +
+    (body === '' ? '' : `<p>Takes ${body}.</p>`) +
+    `<p>Answers ${escaped(status)}${reply === '' ? '' : `: ${reply}`}.</p></div></details>`
   );
 }
 
-/** The OpenAPI document for people: one static page that loads nothing. */
-export function docsPage(document: OpenApi): string {
+function schemaSection(id: string, schema: JsonSchema): string {
+  const { properties, required = [] } = schema;
+  const rows = Object.entries(properties ?? {}).map(([key, inner]) => [
+    code(key),
+    schemaWords(inner, MARKS),
+    required.includes(key) ? 'yes' : '',
+    prose(inner.description ?? ''),
+  ]);
+  const told = properties ? table(['Key', 'Type', 'Always', 'Meaning'], rows) : `<p>${schemaWords(schema, MARKS)}</p>`;
+  return `<h3 id="schema-${escaped(id)}">${escaped(id)}</h3>${told}`;
+}
+
+function operationsByNoun({ paths }: OpenApi): ReadonlyMap<string, readonly string[]> {
   const byNoun = new Map<string, string[]>();
-  for (const [path, methods] of Object.entries(document.paths)) {
+  for (const [path, methods] of Object.entries(paths)) {
     for (const [method, it] of Object.entries(methods)) {
       const noun = it.tags[0] ?? '';
       byNoun.set(noun, [...(byNoun.get(noun) ?? []), operation(path, method, it)]);
     }
   }
-  const nouns = [...byNoun].map(([noun, parts]) => `<h2>${escaped(noun)}</h2>${parts.join('')}`);
-  const schemas = Object.entries(document.components.schemas).map(
-    ([id, schema]) =>
-      `<details id="schema-${escaped(id)}"><summary><code>${escaped(id)}</code></summary><pre>${json(schema)}</pre></details>`,
-  );
+  return byNoun;
+}
+
+/** The OpenAPI document for people: one static page that loads nothing. */
+export function docsPage(document: OpenApi): string {
+  const byNoun = operationsByNoun(document);
+  const links = [...byNoun.keys(), 'schemas'].map((noun) => `<a href="#${escaped(noun)}">${escaped(noun)}</a>`);
+  const nouns = [...byNoun].map(([noun, parts]) => `<h2 id="${escaped(noun)}">${escaped(noun)}</h2>${parts.join('')}`);
+  const schemas = Object.entries(document.components.schemas as Readonly<Record<string, JsonSchema>>)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([id, schema]) => schemaSection(id, schema));
   const { title, version, description } = document.info;
   return (
     `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
     `<title>${escaped(title)} API</title><style>${STYLE}</style></head><body><h1>${escaped(title)} ${escaped(version)}</h1>` +
-    `<p>${prose(description)} The same as <a href="/openapi.json">openapi.json</a>.</p>` +
-    `${nouns.join('')}<h2>Schemas</h2>${schemas.join('')}</body></html>`
+    `<p>${prose(description)} Programs read the same as <a href="/openapi.json">openapi.json</a>.</p>` +
+    `<p>Send a token as <code>Authorization: Bearer TOKEN</code>. What fails answers ${MARKS.link('Problem')}.</p>` +
+    `<nav>${links.join('')}</nav>${nouns.join('')}<h2 id="schemas">schemas</h2>${schemas.join('')}</body></html>`
   );
 }

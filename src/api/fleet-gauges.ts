@@ -33,6 +33,7 @@ const VELDA_STATUS: Readonly<Record<WorkerPhase, string>> = {
   busy: 'running',
   draining: 'notify_deleting',
   lost: 'lost',
+  parked: 'disconnected',
   deleting: 'deleting',
 };
 

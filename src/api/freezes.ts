@@ -26,7 +26,7 @@ export function freezeRoutes({ store, workers }: ApiDeps): Route[] {
       method: 'POST',
       path: '/freeze',
       role: 'operator',
-      summary: 'Stops all action at once: no launch, no removal, no new placement.',
+      summary: 'Stops all launching, deleting and requeueing at once; workers that are there go on taking sessions.',
       body: FreezeIn.prefault({}),
       reply: Freeze,
       handle: async ({ body, caller }) =>

@@ -86,6 +86,21 @@ describe('OpenAPI', () => {
     expect(page.body).toContain('<a href="#schema-Pool">Pool</a>');
     expect(page.body).not.toMatch(/<script|src=|https?:\/\//);
   });
+
+  it('is told there in words, and every link of the page leads somewhere in it', async () => {
+    const { call, api } = await apiWorld();
+
+    const { body } = await call('GET', '/docs', { as: 'viewer' });
+
+    const ids = new Set(Array.from(body.matchAll(/ id="([^"]+)"/g), ([, id]) => id));
+    const links = Array.from(body.matchAll(/ href="#([^"]+)"/g), ([, id]) => id);
+    expect(links.filter((link) => !ids.has(link))).toEqual([]);
+    expect(links).toEqual(expect.arrayContaining(['sessions', 'schemas', 'schema-Problem']));
+    expect(body).not.toMatch(/\$ref|&quot;type&quot;|undefined|\[object/);
+    expect(body).toContain('<td>whole number from 1 to 1000</td><td><code>100</code></td>');
+    expect(body).toContain('Answers 200: { items: list of <a href="#schema-Pool">Pool</a>, next: text }.');
+    for (const { summary } of api.routes) expect(body).toContain(summary.split('`')[0]);
+  });
 });
 
 /** The same schema, but every object refuses unknown keys. */

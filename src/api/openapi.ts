@@ -52,14 +52,18 @@ function parametersOf(schema: z.ZodType | undefined, place: 'path' | 'query', wr
   }));
 }
 
+function header(name: string, description: string, schema: Json = {}): Json {
+  return { name, in: 'header', required: false, description, schema: { type: 'string', ...schema } };
+}
+
 const HEADERS: Readonly<Record<string, readonly Json[]>> = {
   'POST /api/v1/sessions': [
-    { name: 'Idempotency-Key', in: 'header', required: false, schema: { type: 'string', maxLength: 255 } },
+    header('Idempotency-Key', 'The same request under the same key is carried out once.', { maxLength: 255 }),
   ],
-  'POST /api/v1/pools': [{ name: 'If-None-Match', in: 'header', required: false, schema: { const: '*' } }],
-  'PUT /api/v1/pools/:pool': [{ name: 'If-Match', in: 'header', required: false, schema: { type: 'string' } }],
-  'DELETE /api/v1/pools/:pool': [{ name: 'If-Match', in: 'header', required: false, schema: { type: 'string' } }],
-  'GET /api/v1/changes': [{ name: 'Last-Event-ID', in: 'header', required: false, schema: { type: 'string' } }],
+  'POST /api/v1/pools': [header('If-None-Match', 'Only creates.', { const: '*' })],
+  'PUT /api/v1/pools/:pool': [header('If-Match', 'The ETag that the pool must still have.')],
+  'DELETE /api/v1/pools/:pool': [header('If-Match', 'The ETag that the pool must still have.')],
+  'GET /api/v1/changes': [header('Last-Event-ID', 'Goes on after this change.')],
 };
 
 function contentOf(media: readonly string[], schema: Json): Json {
@@ -74,7 +78,23 @@ function answerOf(route: Route, write: Write): Json {
 }
 
 const plainPath = (path: string): string => path.replace(/:(\w+)/g, '{$1}');
-const nounOf = (path: string): string => path.replace('/api/v1', '').split('/')[1] ?? '';
+// What is no noun by itself stands with the one that it belongs to.
+const BELONGS: Readonly<Record<string, string>> = {
+  freeze: 'freezes',
+  thaw: 'freezes',
+  'agent-certificates': 'tokens',
+  login: 'tokens',
+  logout: 'tokens',
+  'login-links': 'tokens',
+  agent: 'agents',
+};
+const NOUNS = new Set(['pools', 'workers', 'sessions', 'events', 'changes', 'sources', 'freezes', 'tokens', 'agents']);
+
+function nounOf(path: string): string {
+  const first = path.replace('/api/v1', '').split('/')[1] ?? '';
+  const noun = BELONGS[first] ?? first;
+  return NOUNS.has(noun) ? noun : 'server';
+}
 
 function operationId({ method, path }: Pick<Route, 'method' | 'path'>): string {
   const words = path
@@ -91,7 +111,7 @@ function operationOf(route: Route, write: Write): Operation {
     operationId: operationId(route),
     summary: route.summary,
     description: route.role === 'anyone' ? 'Needs no token.' : `Needs the role ${route.role}.`,
-    tags: [nounOf(route.path) || 'server'],
+    tags: [nounOf(route.path)],
     parameters: [
       ...parametersOf(route.params, 'path', write),
       ...parametersOf(route.query, 'query', write),

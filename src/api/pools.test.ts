@@ -38,6 +38,29 @@ describe('pools', () => {
     expect(answer.body).not.toContain('planted-secret');
   });
 
+  it.each(['viewer', 'operator', 'admin'] as const)(
+    'shows the configuration of a backend as a %s may see it',
+    async (as) => {
+      const over = { redactConfig: (_kind: string, _config: object, role: string) => ({ for: role }) };
+      const { call } = await apiWorld({ rows: [row('pools', gpu)], over });
+
+      const one = (await call('GET', '/api/v1/pools/gpu', { as })).json<Pool>();
+      const all = (await call('GET', '/api/v1/pools', { as })).json<PoolList>();
+
+      expect([one, ...all.items].map(({ backends }) => backends[0]?.config)).toEqual([{ for: as }, { for: as }]);
+    },
+  );
+
+  it('knows which pool was meant', async () => {
+    const { call } = await apiWorld({ rows: [row('pools', gpu), row('pools', aPool('local'))] });
+
+    const near = await call('GET', '/api/v1/pools/locla');
+    const far = await call('POST', '/api/v1/pools/elephants/pause');
+
+    expect([near.statusCode, near.json().remedy]).toEqual([404, 'Did you mean local?']);
+    expect([far.statusCode, far.json().remedy]).toEqual([404, 'See the list of pools.']);
+  });
+
   it('lists pools by name in pages, by source, phase and prefix', async () => {
     const names = ['c', 'a', 'b', 'x/é'];
     const rows = names.map((name) => row('pools', aPool(name)));

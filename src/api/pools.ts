@@ -1,5 +1,6 @@
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { nearest } from '#config/keys.ts';
 import { Fault } from '#core/fault.ts';
 import { POOL_PHASES, type Pool as PoolRow, poolPhase } from '#core/pool.ts';
 import type { ApiDeps } from './deps.ts';
@@ -17,7 +18,12 @@ const Document = z.string().min(1).meta({ description: 'A pool document, as the 
 export function findPool(store: ApiDeps['store'], name: string): PoolRow {
   const [pool] = store.view.pools.by('name', name);
   if (pool) return pool;
-  throw new Fault('missing', `There is no pool ${name}.`, { at: 'path.pool', remedy: 'See the list of pools.' });
+  const meant = nearest(
+    name,
+    Array.from(store.view.pools.all(), (known) => known.name),
+  );
+  const remedy = meant === undefined ? 'See the list of pools.' : `Did you mean ${meant}?`;
+  throw new Fault('missing', `There is no pool ${name}.`, { at: 'path.pool', remedy });
 }
 
 /** The name that a document gives its pool; whatever else is wrong with it, its reader says better. */
@@ -44,13 +50,13 @@ function listing({ store, ...deps }: ApiDeps): Route {
       prefix: z.string().max(500).optional().meta({ description: 'Only names that begin with this.' }),
     }),
     reply: wire.PoolList,
-    handle({ query }) {
+    handle({ query, caller }) {
       const { source, phase, prefix = '' } = query;
       const rows = source === undefined ? store.view.pools.all() : store.view.pools.by('source', source);
       const isWanted = (pool: PoolRow): boolean =>
         pool.name.startsWith(prefix) && (phase === undefined || poolPhase(pool) === phase);
       const page = pageOf(Iterator.from(rows).filter(isWanted), { ...query, keyOf: (pool) => pool.name });
-      return { items: page.items.map((pool) => shownPool(pool, { ...deps, store })), next: page.next };
+      return { items: page.items.map((pool) => shownPool(pool, { ...deps, store }, caller.role)), next: page.next };
     },
   });
 }
@@ -65,10 +71,10 @@ function reading(deps: ApiDeps): Route[] {
       summary: 'Shows a pool; its ETag is its revision.',
       params,
       reply: wire.Pool,
-      handle({ params, header }) {
+      handle({ params, caller, header }) {
         const pool = findPool(store, params.pool);
         header('etag', tagOf(pool));
-        return shownPool(pool, deps);
+        return shownPool(pool, deps, caller.role);
       },
     }),
     route({
@@ -125,7 +131,7 @@ function defining(deps: ApiDeps): Route[] {
         if (!before) status(201);
         header('etag', tagOf(pool));
         header('location', `/api/v1/pools/${encodeURIComponent(pool.name)}`);
-        return shownPool(pool, deps);
+        return shownPool(pool, deps, caller.role);
       },
     }),
     route({
@@ -146,7 +152,7 @@ function defining(deps: ApiDeps): Route[] {
         const pool = await pools.define(body, expectationIn(headers, before), caller);
         if (!before) status(201);
         header('etag', tagOf(pool));
-        return shownPool(pool, deps);
+        return shownPool(pool, deps, caller.role);
       },
     }),
     route({
@@ -159,7 +165,7 @@ function defining(deps: ApiDeps): Route[] {
       status: 202,
       async handle({ params, caller, headers }) {
         const before = findPool(store, params.pool);
-        return shownPool(await pools.remove(params.pool, expectationIn(headers, before), caller), deps);
+        return shownPool(await pools.remove(params.pool, expectationIn(headers, before), caller), deps, caller.role);
       },
     }),
   ];
@@ -178,7 +184,7 @@ function pausing(deps: ApiDeps): Route[] {
         findPool(deps.store, params.pool);
         const pool = await deps.pools.pause(params.pool, isPaused, caller);
         header('etag', tagOf(pool));
-        return shownPool(pool, deps);
+        return shownPool(pool, deps, caller.role);
       },
     }),
   );

@@ -1,4 +1,4 @@
-import type { Scaling } from '#core/pool.ts';
+import type { Scaling, UpdatePolicy } from '#core/pool.ts';
 import type { WorkerPhase } from '#core/worker.ts';
 
 /**
@@ -13,6 +13,21 @@ export interface WorkerFact {
   readonly freeSlots: number;
   /** When it became idle, was asked for, was lost or was first seen, according to its phase. */
   readonly sinceMs: number;
+  /** The offer that made it. */
+  readonly offer?: string | undefined;
+  readonly pricePerHour?: number | undefined;
+  /** Made from an older definition of the pool. */
+  readonly isOutdated?: boolean | undefined;
+}
+
+/** One way to get machines. */
+export interface OfferFact {
+  readonly id: string;
+  readonly pricePerHour?: number | undefined;
+  readonly maxAgents?: number | undefined;
+  /** Launching from it failed; not before this time again. */
+  readonly coolingUntilMs?: number | undefined;
+  readonly coolingWhy?: string | undefined;
 }
 
 /** All that a decision rests on. Every time in it is on one clock that only grows. */
@@ -22,13 +37,12 @@ export interface Facts {
   readonly workers: readonly WorkerFact[];
   /** Sessions that wait for a slot. */
   readonly queued: number;
-  /** False for a manual pool, whose agents come and go by themselves. */
-  readonly canLaunch: boolean;
+  /** In the order to try them; none for a manual pool, whose agents come and go by themselves. */
+  readonly offers: readonly OfferFact[];
+  /** Absent: `keep`. */
+  readonly updatePolicy?: UpdatePolicy | undefined;
   /** False until the cloud has been listed and its unknown machines are settled. */
   readonly isReady: boolean;
-  /** Launching failed; not before this time again. */
-  readonly coolingUntilMs?: number | undefined;
-  readonly coolingWhy?: string | undefined;
   readonly isPaused: boolean;
   readonly isFrozen: boolean;
   readonly isRemoving: boolean;
@@ -43,7 +57,9 @@ export interface Facts {
 }
 
 export type Action =
-  | { readonly do: 'launch'; readonly count: number; readonly why: string }
+  | { readonly do: 'launch'; readonly offer: string; readonly count: number; readonly why: string }
+  /** No new sessions; it goes when its last one has ended. */
+  | { readonly do: 'drain'; readonly worker: string; readonly why: string }
   | {
       readonly do: 'remove';
       readonly worker: string;

@@ -9,6 +9,8 @@ export interface Ledger {
   total: number;
   /** Free slots, also of workers on their way; queued sessions have first call on them. */
   idleSlots: number;
+  /** What the machines that exist or may exist cost together. */
+  pricePerHour: number;
   /** Idle slots beyond the queue; negative where the queue is longer. */
   idleSize: number;
   /** Removed for what they did, not to save money: one sentence part for each reason. */
@@ -28,6 +30,7 @@ const SERVES: Readonly<Record<WorkerFact['phase'], boolean>> = {
   unknown: true,
   draining: false,
   lost: false,
+  parked: false,
   deleting: false,
 };
 
@@ -35,7 +38,8 @@ export function openLedger(facts: Facts): Ledger {
   const ledger: Ledger = {
     actions: [],
     size: 0,
-    total: facts.workers.length,
+    total: 0,
+    pricePerHour: 0,
     idleSlots: 0,
     idleSize: 0,
     notes: [],
@@ -50,11 +54,16 @@ export function openLedger(facts: Facts): Ledger {
       unknown: 0,
       draining: 0,
       lost: 0,
+      parked: 0,
       deleting: 0,
     },
   };
   for (const worker of facts.workers) {
     ledger.phases[worker.phase] += 1;
+    // A machine that stands still is nobody's agent, and its hours cost nothing to speak of.
+    if (worker.phase === 'parked') continue;
+    ledger.total += 1;
+    ledger.pricePerHour += worker.pricePerHour ?? 0;
     if (!SERVES[worker.phase]) continue;
     ledger.size += 1;
     if (worker.phase !== 'unknown') ledger.idleSlots += worker.freeSlots;
@@ -73,6 +82,14 @@ export function bookRemoval(
   if (!SERVES[worker.phase]) return;
   ledger.size -= 1;
   if (worker.phase === 'unknown') return;
+  ledger.idleSlots -= worker.freeSlots;
+  ledger.idleSize -= worker.freeSlots;
+}
+
+/** Books a drain: its free slots are free for nobody any more. */
+export function bookDrain(ledger: Ledger, worker: WorkerFact, why: string): void {
+  ledger.actions.push({ do: 'drain', worker: worker.name, why });
+  ledger.size -= 1;
   ledger.idleSlots -= worker.freeSlots;
   ledger.idleSize -= worker.freeSlots;
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { UPDATE_POLICIES } from '#core/pool.ts';
 import { type Facts, type Plan, plan, type WorkerFact } from './plan.ts';
 
 const NOW_MS = 1_000_000_000;
@@ -21,11 +22,14 @@ const aWorker = fc
     slots: fc.integer({ min: 1, max: 8 }),
     taken: fc.integer({ min: 0, max: 8 }),
     agoMs: fc.integer({ min: 0, max: 2_000_000 }),
+    offer: fc.constantFrom('a', 'b'),
+    pricePerHour: fc.constantFrom(undefined, 0.5, 3),
+    isOutdated: fc.boolean(),
   })
-  .map(({ phase, slots, taken, agoMs }): Omit<WorkerFact, 'name'> => {
+  .map(({ phase, slots, taken, agoMs, ...rest }): Omit<WorkerFact, 'name'> => {
     const isEmpty = phase === 'idle' || phase === 'launching' || phase === 'booting';
     const busySlots = phase === 'busy' ? Math.max(1, Math.min(taken, slots)) : isEmpty ? 0 : Math.min(taken, slots);
-    return { phase, slots, freeSlots: slots - busySlots, sinceMs: NOW_MS - agoMs };
+    return { ...rest, phase, slots, freeSlots: slots - busySlots, sinceMs: NOW_MS - agoMs };
   });
 
 const someFacts: fc.Arbitrary<Facts> = fc.record({
@@ -44,16 +48,26 @@ const someFacts: fc.Arbitrary<Facts> = fc.record({
       retryDelayMs: fc.constant(60_000),
       errorResetAfterMs: fc.constant(90_000),
       bootTimeoutMs: fc.constant(900_000),
+      maxPricePerHour: fc.constantFrom(undefined, 2, 20),
     })
     .map((scaling) => ({ ...scaling, minAgents: Math.min(scaling.minAgents, scaling.maxAgents) })),
   workers: fc.array(aWorker, { maxLength: 14 }).map((workers) => workers.map((w, at) => ({ ...w, name: `w${at}` }))),
   queued: fc.integer({ min: 0, max: 12 }),
-  canLaunch: fc.boolean(),
+  offers: fc
+    .array(
+      fc.record({
+        pricePerHour: fc.constantFrom(undefined, 0.5, 3),
+        maxAgents: fc.constantFrom(undefined, 0, 3),
+        coolingUntilMs: fc.constantFrom(undefined, NOW_MS + 1_000, NOW_MS - 1_000),
+      }),
+      { maxLength: 2 },
+    )
+    .map((offers) => offers.map((offer, at) => ({ ...offer, id: 'ab'.charAt(at) }))),
+  updatePolicy: fc.constantFrom(...UPDATE_POLICIES),
   isReady: fc.boolean(),
   isPaused: fc.boolean(),
   isFrozen: fc.boolean(),
   isRemoving: fc.boolean(),
-  coolingUntilMs: fc.constantFrom(undefined, NOW_MS + 1_000, NOW_MS - 1_000),
   runawayUntilMs: fc.constantFrom(undefined, NOW_MS + 1_000, NOW_MS - 1_000),
   isProbing: fc.boolean(),
   lostAfterMs: fc.constantFrom(undefined, 600_000),
@@ -61,16 +75,17 @@ const someFacts: fc.Arbitrary<Facts> = fc.record({
 });
 
 const active = {
-  canLaunch: true,
+  offers: [{ id: 'a' }],
+  updatePolicy: 'keep',
   isReady: true,
   isPaused: false,
   isFrozen: false,
   isRemoving: false,
   isProbing: false,
-};
-const activeFacts = someFacts.map(
-  (facts): Facts => ({ ...facts, ...active, coolingUntilMs: undefined, runawayUntilMs: undefined }),
-);
+  runawayUntilMs: undefined,
+} as const;
+const withoutPrice = (facts: Facts): Facts => ({ ...facts, scaling: { ...facts.scaling, maxPricePerHour: undefined } });
+const activeFacts = someFacts.map((facts): Facts => withoutPrice({ ...facts, ...active }));
 
 const launched = ({ actions }: Plan): number =>
   actions.reduce((sum, action) => sum + (action.do === 'launch' ? action.count : 0), 0);
@@ -113,6 +128,46 @@ describe('plan', () => {
           expect(facts.workers.length + launched(made)).toBeLessThanOrEqual(facts.scaling.maxAgents);
       }),
       { numRuns: 3_000 },
+    );
+  });
+
+  it('never plans for a dearer pool than max_price_per_hour, nor for more of an offer than it may give', () => {
+    fc.assert(
+      fc.property(someFacts, (facts) => {
+        const launches = plan(facts).actions.filter((action) => action.do === 'launch');
+        const { maxPricePerHour = Number.POSITIVE_INFINITY } = facts.scaling;
+        const priceOf = (id: string): number => facts.offers.find((offer) => offer.id === id)?.pricePerHour ?? 0;
+        let price = facts.workers.reduce((sum, worker) => sum + (worker.pricePerHour ?? 0), 0);
+        for (const { offer, count } of launches) {
+          price += count * priceOf(offer);
+          const there = facts.workers.filter((worker) => worker.offer === offer).length;
+          const most = facts.offers.find(({ id }) => id === offer)?.maxAgents ?? Number.POSITIVE_INFINITY;
+          expect(there + count).toBeLessThanOrEqual(most);
+        }
+        if (launches.some(({ offer }) => priceOf(offer) > 0)) expect(price).toBeLessThanOrEqual(maxPricePerHour + 1e-6);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('replaces workers of an older definition to the end, and each once', () => {
+    fc.assert(
+      fc.property(activeFacts, fc.constantFrom('replace_idle', 'rolling'), (facts, updatePolicy) => {
+        const free = facts.workers.filter(({ phase }) => phase === 'idle' || phase === 'booting');
+        let now: Facts = { ...facts, workers: free, updatePolicy, queued: 0 };
+        for (let step = 0; step < 60; step++) {
+          const made = plan(now);
+          expect(removed(made).filter((name) => name.startsWith('new') && launched(made) > 0)).toEqual([]);
+          const isQuiet = now.workers.every(({ phase }) => phase === 'idle');
+          if (made.actions.length === 0 && isQuiet) break;
+          const then = carriedOut(now, made, step);
+          // All that came has joined by the time of the next look.
+          now = { ...then, workers: then.workers.map((worker) => ({ ...worker, phase: 'idle', sinceMs: NOW_MS })) };
+        }
+        const canBeReplaced = facts.scaling.mode === 'standard' && facts.scaling.maxAgents > 0;
+        if (canBeReplaced) expect(now.workers.filter((worker) => worker.isOutdated)).toEqual([]);
+      }),
+      { numRuns: 1_000 },
     );
   });
 

@@ -1,10 +1,11 @@
 import type { Facts, Plan } from './facts.ts';
 import { type Ledger, openLedger } from './ledger.ts';
 import { removeOverdue } from './overdue.ts';
+import { replaceOutdated } from './replace.ts';
 import { grow, shrink } from './scale.ts';
 import * as words from './words.ts';
 
-export type { Action, Facts, Plan, WorkerFact } from './facts.ts';
+export type { Action, Facts, OfferFact, Plan, WorkerFact } from './facts.ts';
 
 /** What to do about a pool, and why. The same facts always give the same plan. */
 export function plan(facts: Facts): Plan {
@@ -24,8 +25,9 @@ export function plan(facts: Facts): Plan {
 function decide(facts: Facts, ledger: Ledger): words.Saying {
   if (facts.isRemoving) return removeAll(facts, ledger);
   removeOverdue(facts, ledger);
-  if (!facts.canLaunch) return words.after(ledger, words.MANUAL);
+  if (facts.offers.length === 0) return words.after(ledger, words.MANUAL);
   if (!facts.isReady) return words.after(ledger, words.NOT_READY);
+  replaceOutdated(facts, ledger);
   const growth = grow(facts, ledger);
   const shrinkage = growth.needed > 0 ? undefined : shrink(facts, ledger);
   return words.after(ledger, shrinkage ? words.shrinking(facts, shrinkage) : words.growing(facts, growth));

@@ -1,5 +1,8 @@
 import type { Facts, WorkerFact } from './facts.ts';
 import { bookRemoval, type Ledger, lookAgainAt, mostIdleSlots } from './ledger.ts';
+import { isOld, surgeSlots } from './replace.ts';
+import { spread } from './spread.ts';
+import { canGo, victims } from './victims.ts';
 import { shortage } from './words.ts';
 
 export interface Growth {
@@ -7,7 +10,9 @@ export interface Growth {
   readonly needed: number;
   readonly launched: number;
   /** What held the rest back. */
-  readonly held?: 'batch' | 'cap' | 'cooling' | 'runaway' | 'probing' | undefined;
+  readonly held?: 'batch' | 'cap' | 'cooling' | 'price' | 'full' | 'runaway' | 'probing' | undefined;
+  /** What the offers said that were passed over. */
+  readonly coolingWhy?: string | undefined;
   /** As they were before anything was launched. */
   readonly idleSlots: number;
 }
@@ -27,35 +32,22 @@ export function grow(facts: Facts, ledger: Ledger): Growth {
   const needed = Math.max(0, forIdle, scaling.minAgents - ledger.size);
   if (needed === 0) return { needed, launched: 0, idleSlots };
   const held = heldBack(facts, ledger);
+  if (held !== undefined) return { needed, launched: 0, idleSlots, held };
   const room = Math.max(0, scaling.maxAgents - ledger.total);
-  const launched = held === undefined ? Math.min(needed, room, facts.isProbing ? 1 : needed) : 0;
-  const growth: Growth = {
-    needed,
-    launched,
-    idleSlots,
-    held: held ?? (launched < needed ? limit(room, needed) : undefined),
-  };
-  if (launched > 0) ledger.actions.push({ do: 'launch', count: launched, why: shortage(facts, growth) });
-  ledger.size += launched;
-  ledger.total += launched;
-  ledger.idleSlots += launched * scaling.slotsPerAgent;
-  ledger.idleSize += launched * scaling.slotsPerAgent;
-  return growth;
+  const wanted = Math.min(needed, room, facts.isProbing ? 1 : needed);
+  const found = spread(facts, ledger, { wanted, why: shortage(facts, { idleSlots }) });
+  return { ...found, needed, idleSlots, held: found.held ?? (wanted < needed ? limit(room, needed) : undefined) };
 }
 
 const limit = (room: number, needed: number): Growth['held'] => (room < needed ? 'cap' : 'probing');
 
 function heldBack(facts: Facts, ledger: Ledger): Growth['held'] {
-  const { nowMs, scaling, coolingUntilMs = 0, runawayUntilMs = 0 } = facts;
+  const { nowMs, scaling, runawayUntilMs = 0 } = facts;
   if (scaling.mode === 'batch') return 'batch';
   if (ledger.total >= scaling.maxAgents) return 'cap';
   if (runawayUntilMs > nowMs) {
     lookAgainAt(ledger, runawayUntilMs);
     return 'runaway';
-  }
-  if (coolingUntilMs > nowMs) {
-    lookAgainAt(ledger, coolingUntilMs);
-    return 'cooling';
   }
   return facts.isProbing && ledger.phases.launching + ledger.phases.booting > 0 ? 'probing' : undefined;
 }
@@ -65,10 +57,13 @@ export function shrink(facts: Facts, ledger: Ledger): Shrinkage | undefined {
   const { scaling, nowMs } = facts;
   const { idleSlots } = ledger;
   if (ledger.size <= scaling.minAgents || ledger.idleSize <= scaling.minIdleSlots) return undefined;
+  const surge = surgeSlots(facts);
+  const all = victims(facts, ledger);
   const excess = cut(facts, ledger, {
-    victims: inOrder(facts, ledger),
+    // What has come to replace others must not go in their place.
+    from: surge > 0 ? all.filter(isOld) : all,
     why: 'more slots idle than max_idle',
-    until: mostIdleSlots(facts),
+    until: mostIdleSlots(facts) + surge,
   });
   if (!isSurplus(facts, ledger, excess.rest)) {
     return excess.removed > 0 ? { removed: excess.removed, how: 'excess', idleSlots } : undefined;
@@ -80,7 +75,7 @@ export function shrink(facts: Facts, ledger: Ledger): Shrinkage | undefined {
   }
   const most = scaling.idleDecayMs > 0 ? 1 : Number.POSITIVE_INFINITY;
   const decayed = cut(facts, ledger, {
-    victims: excess.rest,
+    from: excess.rest,
     why: 'more slots idle than min_idle for idle_decay',
     most,
   });
@@ -88,8 +83,8 @@ export function shrink(facts: Facts, ledger: Ledger): Shrinkage | undefined {
   return { removed: excess.removed + decayed.removed, how: 'decay', idleSlots };
 }
 
-const isSurplus = (facts: Facts, ledger: Ledger, victims: readonly WorkerFact[]): boolean =>
-  victims.some((worker) => canGo(facts, ledger, worker));
+const isSurplus = (facts: Facts, ledger: Ledger, rest: readonly WorkerFact[]): boolean =>
+  rest.some((worker) => canGo(facts, ledger, worker));
 
 function waitForDecay({ scaling }: Facts, ledger: Ledger, sinceMs: number): void {
   ledger.surplusSinceMs = sinceMs;
@@ -97,41 +92,21 @@ function waitForDecay({ scaling }: Facts, ledger: Ledger, sinceMs: number): void
 }
 
 interface Cut {
-  readonly victims: readonly WorkerFact[];
+  readonly from: readonly WorkerFact[];
   readonly why: string;
   readonly most?: number;
   /** Stops when no more slots than this idle. */
   readonly until?: number;
 }
 
-function cut(facts: Facts, ledger: Ledger, { victims, why, most = victims.length, until = 0 }: Cut) {
+function cut(facts: Facts, ledger: Ledger, { from, why, most = from.length, until = 0 }: Cut) {
   const rest: WorkerFact[] = [];
   let removed = 0;
-  for (const worker of victims) {
+  for (const worker of from) {
     if (removed < most && ledger.idleSize > until && canGo(facts, ledger, worker)) {
       bookRemoval(ledger, worker, { why });
       removed += 1;
     } else rest.push(worker);
   }
   return { removed, rest };
-}
-
-/** A worker goes only where `min_idle`, `min_agents` and the queue hold without it: else it would be launched again. */
-function canGo({ scaling }: Facts, ledger: Ledger, worker: WorkerFact): boolean {
-  return ledger.size > scaling.minAgents && ledger.idleSize - worker.freeSlots >= scaling.minIdleSlots;
-}
-
-const isComing = (worker: WorkerFact): boolean => worker.phase === 'launching' || worker.phase === 'booting';
-
-/** Who may go, first to last: those not yet joined, newest first; then those idle longest. Never one with a session. */
-function inOrder(facts: Facts, ledger: Ledger): WorkerFact[] {
-  const removed = new Set(ledger.actions.map((action) => (action.do === 'remove' ? action.worker : '')));
-  return facts.workers
-    .filter((worker) => (isComing(worker) || worker.phase === 'idle') && worker.freeSlots === worker.slots)
-    .filter((worker) => !removed.has(worker.name))
-    .sort((a, b) => {
-      if (isComing(a) !== isComing(b)) return isComing(a) ? -1 : 1;
-      const older = a.sinceMs - b.sinceMs || (a.name < b.name ? -1 : 1);
-      return isComing(a) ? -older : older;
-    });
 }

@@ -55,20 +55,34 @@ export function growing(facts: Facts, growth: Growth): Saying {
   const why = `${lack}: launching ${growth.launched}${part}`;
   if (growth.held === 'cap')
     return { why: `${why}, up to max_agents ${facts.scaling.maxAgents}`, unless: 'raise max_agents' };
+  if (growth.held === 'price')
+    return {
+      why: `${why}, up to max_price_per_hour ${facts.scaling.maxPricePerHour}`,
+      unless: 'raise max_price_per_hour',
+    };
+  if (growth.held === 'full') return { why: `${why}, up to max_agents of its backends`, unless: 'raise one of them' };
   if (growth.held === 'probing') return { why: `${why}, since the last ones did not join`, unless: 'an agent joins' };
-  return { why, unless: 'the queue gets shorter or an agent becomes idle' };
+  const passed = growth.coolingWhy === undefined ? '' : ` from the next backend (${growth.coolingWhy})`;
+  return { why: `${why}${passed}`, unless: 'the queue gets shorter or an agent becomes idle' };
 }
 
 function stuck(facts: Facts, growth: Growth, lack: string): Saying {
-  const { scaling, coolingWhy } = facts;
+  const { scaling } = facts;
   switch (growth.held) {
     case 'batch':
       return { why: `${lack}, but in batch mode the pool does not grow by itself`, unless: 'a batch is asked for' };
     case 'cooling':
       return {
-        why: `${lack}, but launching failed${coolingWhy === undefined ? '' : ` (${coolingWhy})`}`,
+        why: `${lack}, but launching failed${growth.coolingWhy === undefined ? '' : ` (${growth.coolingWhy})`}`,
         unless: `${formatDuration(scaling.retryDelayMs)} pass after the failure, or an agent joins`,
       };
+    case 'price':
+      return {
+        why: `${lack}, but another machine would exceed max_price_per_hour ${scaling.maxPricePerHour}`,
+        unless: 'raise max_price_per_hour, or a dearer worker goes',
+      };
+    case 'full':
+      return { why: `${lack}, but each backend is at its own max_agents`, unless: 'raise one of them' };
     case 'runaway':
       return {
         why: `${lack}, but the machines launched last did not join: launching has stopped for a while`,
@@ -125,6 +139,8 @@ export function figures(facts: Facts, ledger: Ledger): Readonly<Record<string, n
     minAgents: scaling.minAgents,
     maxAgents: scaling.maxAgents,
     slotsPerAgent: scaling.slotsPerAgent,
+    ...(ledger.pricePerHour > 0 ? { pricePerHour: Math.round(ledger.pricePerHour * 10_000) / 10_000 } : {}),
+    ...(scaling.maxPricePerHour === undefined ? {} : { maxPricePerHour: scaling.maxPricePerHour }),
     isReady: facts.isReady,
   };
 }

@@ -58,6 +58,16 @@ function veldaExecutions(
   });
 }
 
+const LONGEST_WHY = 200;
+
+function leavingOf(muster: MusterHello | undefined): Pick<Hello, 'leaving'> {
+  if (!muster?.leaving) return {};
+  const endsAt = Number(muster.leaving.endsAtMs);
+  if (!Number.isSafeInteger(endsAt) || endsAt < 0)
+    throw new Fault('invalid', 'leaving.ends_at_ms is no time.', { at: 'muster_hello.leaving.ends_at_ms' });
+  return { leaving: { why: tame(muster.leaving.why, LONGEST_WHY), endsAt } };
+}
+
 /** Reads who an agent is from its first message, or throws a `Fault`. */
 export function helloOf(
   message: AgentUpdateRequest,
@@ -80,6 +90,7 @@ export function helloOf(
     version: tame(muster?.version ?? '', LONGEST_ID),
     hostname: tame(identity.hostname, LONGEST_NAME),
     address: isIP(identity.ipAddress) ? identity.ipAddress : peerAddress,
+    ...leavingOf(muster),
     executions: muster ? musterExecutions(muster) : veldaExecutions(message, attemptNow),
   };
 }

@@ -68,5 +68,5 @@ export async function followSession(cli: Cli, client: Client, following: Followi
 export function sayEnd({ end }: Session): string | undefined {
   if (!end || end.how === 'exited') return end?.message;
   const signal = end.signal ? ` by ${end.signal}` : '';
-  return `${end.how}${signal}${end.message ? `, ${end.message}` : ''}`;
+  return `${end.how}${signal}${end.message ? `: ${end.message}` : ''}`;
 }

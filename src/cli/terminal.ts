@@ -36,8 +36,8 @@ export interface Progress {
 const DRAW_EVERY_MS = 500;
 const CLEAR = '\r\u001b[2K';
 
-/** Silent where nobody watches, and for the first second: a line that flashes by only disturbs. */
-export function openProgress(terminal: Terminal, text: () => string): Progress {
+/** Silent where nobody watches, where there is no text yet, and for the first second: a line that flashes by only disturbs. */
+export function openProgress(terminal: Terminal, text: () => string | undefined): Progress {
   if (!isInteractive(terminal.errors)) return { hide() {}, stop() {} };
   let isShown = false;
   let cancel = (): void => {};
@@ -48,8 +48,9 @@ export function openProgress(terminal: Terminal, text: () => string): Progress {
   };
   const draw = (): void => {
     const seconds = Math.round((terminal.clock.monotonic() - startedMs) / 1_000);
-    if (seconds >= 1) {
-      terminal.errors.write(`${CLEAR}${text()} (${seconds}s)`);
+    const said = seconds >= 1 ? text() : undefined;
+    if (said !== undefined) {
+      terminal.errors.write(`${CLEAR}${said} (${seconds}s)`);
       isShown = true;
     }
     cancel = terminal.clock.alarm(DRAW_EVERY_MS, draw);

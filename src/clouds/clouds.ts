@@ -3,11 +3,12 @@ import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import { startLoop } from '#core/loop.ts';
 import type { Offer } from '#core/pool.ts';
-import type { Backend, Context, Kinds, Launch, Machine, Outcome } from '#core/provider.ts';
+import type { Backend, Context, Kinds, Launch, Machine, Outcome, Parking } from '#core/provider.ts';
 import type { Random } from '#core/random.ts';
 import type { Store } from '#core/store.ts';
 import { type CallName, openCaller, type SeenCall } from './caller.ts';
 import { openFollowing } from './following.ts';
+import { openForms } from './forms.ts';
 import type { Listing } from './listing.ts';
 import { startListings } from './listings.ts';
 import { startOpening } from './opening.ts';
@@ -62,13 +63,31 @@ export interface Clouds {
   /** Lists that offer's cloud again soon. */
   refresh(offer: string): void;
   onListing(heard: (listing: Listing) => void): void;
+  /** An offer comes to something else than before. */
+  onForm(heard: (offer: string) => void): void;
   create(offer: Offer, launch: Launch, by: CallOf): Promise<readonly Outcome[]>;
   delete(offer: Offer, machines: readonly Machine[], by: CallOf): Promise<readonly Outcome[]>;
+  /** Stops machines and keeps them, or wakes them again; only where `parkingOf` says so. */
+  park(
+    offer: Offer,
+    machines: readonly Machine[],
+    by: CallOf & { readonly call: 'suspend' | 'resume' },
+  ): Promise<readonly Outcome[]>;
+  /** How an open offer keeps idle machines, where it does. */
+  parkingOf(offer: string): Pick<Parking, 'most' | 'maxAgeMs'> | undefined;
+  /** What an open offer's configuration came to when that was last asked. */
+  formOf(offer: string): string | undefined;
   status(): readonly CloudStatus[];
   stop(): Promise<void>;
 }
 
-const TIMEOUTS_MS: Readonly<Record<CallName, number>> = { list: 60_000, create: 120_000, delete: 120_000 };
+const TIMEOUTS_MS: Readonly<Record<CallName, number>> = {
+  list: 60_000,
+  create: 120_000,
+  delete: 120_000,
+  suspend: 120_000,
+  resume: 120_000,
+};
 
 export function openClouds(deps: CloudsDeps): Clouds {
   const { clock, random, log } = deps;
@@ -79,10 +98,25 @@ export function openClouds(deps: CloudsDeps): Clouds {
   const offersByCloud = new Map<string, Set<string>>();
   const openFaults = new Map<string, Fault>();
   const heards = new Set<(listing: Listing) => void>();
+  const formHeards = new Set<(offer: string) => void>();
   const stopping = new AbortController();
 
   const offerIds = (cloud: string): ReadonlySet<string> => offersByCloud.get(cloud) ?? new Set();
   const cloudOf = (offer: string): string | undefined => opening.get(offer)?.backend.cloud;
+
+  const forms = openForms({
+    *backends(cloud) {
+      for (const id of offerIds(cloud)) {
+        const opened = opening.get(id);
+        if (opened) yield [id, opened.backend];
+      }
+    },
+    changed(offer) {
+      for (const heard of formHeards) heard(offer);
+    },
+    signal: stopping.signal,
+    log,
+  });
 
   const listings = startListings({
     clock,
@@ -98,6 +132,7 @@ export function openClouds(deps: CloudsDeps): Clouds {
     },
     everyMs: (cloud) => following.everyMs(offerIds(cloud)),
     heard(listing) {
+      forms.refresh(listing.cloud);
       for (const heard of heards) heard(listing);
     },
   });
@@ -129,6 +164,7 @@ export function openClouds(deps: CloudsDeps): Clouds {
   function close(offer: string): void {
     const cloud = cloudOf(offer);
     openFaults.delete(offer);
+    forms.forget(offer);
     opener.forget(offer);
     void opening.close(offer);
     if (cloud === undefined) return;
@@ -141,7 +177,7 @@ export function openClouds(deps: CloudsDeps): Clouds {
   }
 
   async function write<T>(
-    name: 'create' | 'delete',
+    name: Exclude<CallName, 'list'>,
     { offer, by }: { offer: Offer; by: CallOf },
     run: (backend: Backend, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
@@ -189,9 +225,20 @@ export function openClouds(deps: CloudsDeps): Clouds {
       if (cloud !== undefined) listings.refresh(cloud);
     },
     onListing: (heard) => void heards.add(heard),
+    onForm: (heard) => void formHeards.add(heard),
     create: (offer, launch, by) => write('create', { offer, by }, (backend, signal) => backend.create(launch, signal)),
     delete: (offer, machines, by) =>
       write('delete', { offer, by }, (backend, signal) => backend.delete(machines, signal)),
+    park: (offer, machines, { call, ...by }) =>
+      write(call, { offer, by }, async (backend, signal) => {
+        if (!backend.park) throw new Fault('unsupported', `${offer.kind} cannot ${call} machines.`);
+        return backend.park[call](machines, signal);
+      }),
+    parkingOf(offer) {
+      const parking = opening.get(offer)?.backend.park;
+      return parking && parking.most > 0 ? parking : undefined;
+    },
+    formOf: forms.of,
     status: () => [...offersByCloud.keys()].map(statusOf),
     async stop() {
       stopping.abort();

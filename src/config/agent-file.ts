@@ -20,6 +20,8 @@ export interface AgentConfig {
   readonly joinToken?: string | undefined;
   readonly labels: Readonly<Record<string, string>>;
   readonly leaseMs?: number | undefined;
+  /** Whose metadata tells that the machine will be taken away. */
+  readonly notices?: 'aws' | undefined;
   readonly mtls?: { readonly cert: string; readonly key: string } | undefined;
 }
 
@@ -39,6 +41,7 @@ export function readAgentConfig(text: string, expand: Expansion): Parsed<AgentCo
     joinToken: file.joinToken,
     labels: file.labels,
     leaseMs: file.lease,
+    notices: file.notices,
     mtls: cert !== undefined && key !== undefined ? { cert, key } : undefined,
   };
   return { value, warnings };
@@ -62,7 +65,7 @@ export function loadAgentConfig(
   if (named !== undefined && !exists(named)) {
     throw new Fault('missing', `The agent's file ${named} does not exist.`, {
       at: named,
-      remedy: 'Create it, or unset VELDA_SYSTEM_CONFIG.',
+      remedy: 'Create it, or name another with --config or VELDA_SYSTEM_CONFIG.',
     });
   }
   const file = named ?? AGENT_FILES.find(exists);
@@ -82,6 +85,7 @@ export function writeAgentConfig(config: AgentConfig): string {
     ...(labels.length > 0 && { labels: Object.fromEntries(labels.map(([key, value]) => [key, text(value) ?? ''])) }),
     // Seconds with a fraction are the one form that every reader of proto-JSON knows.
     lease: config.leaseMs === undefined ? undefined : `${config.leaseMs / 1_000}s`,
+    notices: config.notices,
     daemonConfig: {
       agentName: text(config.name),
       maxSessions: config.slots,

@@ -50,6 +50,10 @@ export const agentSchema = z.object({
   lease: duration(1_000)
     .optional()
     .describe('After so long without the server it takes nothing new, and stops when idle.'),
+  notices: z
+    .enum(['aws'])
+    .optional()
+    .describe('Whose machine it is, where the cloud tells the machine before it takes it away (spot machines).'),
   daemonConfig: daemonConfig
     .refine(
       (daemon) => (daemon.mtlsClientCertPath === undefined) === (daemon.mtlsClientKeyPath === undefined),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Fault } from '#core/fault.ts';
 import type { AnyKind, Backend, Kinds, Provider, Source } from '#core/provider.ts';
 import { toSnake } from './keys.ts';
+import { withoutOperatorKeys } from './operator-only.ts';
 import { QUIET } from './parse.ts';
 
 /** The kinds of all providers by their config keys. */
@@ -48,7 +49,11 @@ export type Trust = 'operator' | 'foreign';
 export function kindKeys<I>(kinds: Kinds<I>, noun: string, trust: Trust): Readonly<Record<string, z.ZodType>> {
   const keys = Object.entries(kinds).map(([key, kind]) => {
     const isRefused = trust === 'foreign' && kind.trust === 'operator only';
-    const config = isRefused ? refused(key, noun) : kind.config;
+    const config = isRefused
+      ? refused(key, noun)
+      : trust === 'foreign'
+        ? withoutOperatorKeys(kind.config)
+        : kind.config;
     return [key, config.optional().describe(kind.summary)];
   });
   return Object.fromEntries(keys);
@@ -84,10 +89,22 @@ export function exactlyOne<I>(kinds: Kinds<I>, noun: string) {
 
 /** A map with exactly one key, the kind, whose value is its configuration. */
 export function oneKind<I>(kinds: Kinds<I>, noun: string, trust: Trust): z.ZodType<Chosen> {
+  return oneKindWith(kinds, { noun, trust, fields: {} });
+}
+
+/** The same with fields beside the kind, which come out as they are. */
+export function oneKindWith<I, Fields extends z.ZodRawShape>(
+  kinds: Kinds<I>,
+  { noun, trust, fields }: { readonly noun: string; readonly trust: Trust; readonly fields: Fields },
+): z.ZodType<Chosen & z.output<z.ZodObject<Fields>>> {
+  const shape: z.ZodRawShape = { ...kindKeys(kinds, noun, trust), ...fields };
   return z
-    .object(kindKeys(kinds, noun, trust))
+    .object(shape)
     .superRefine(exactlyOne(kinds, noun), WHEN_MAP)
-    .transform((value) => chosenOf(kinds, value))
+    .transform((value) => {
+      const beside = Object.fromEntries(Object.keys(fields).map((key) => [key, value[key]]));
+      return { ...(beside as z.output<z.ZodObject<Fields>>), ...chosenOf(kinds, value) };
+    })
     .meta({ noun });
 }
 

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables as users write them.
 import { describe, expect, it } from 'vitest';
+import { offerOf } from './offers.ts';
 import { type ReadPool, readPool } from './pool-document.ts';
-import { offerOf } from './pool-schema.ts';
 import { describeProblem } from './problem.ts';
 import { standInKinds, testEnvironment } from './testing.ts';
 import { nodeOf } from './tree.ts';
@@ -33,6 +33,7 @@ describe('readPool', () => {
     expect(asForeigner('name: a\nauto_scaler: {}').spec).toEqual({
       name: 'a',
       offers: [],
+      updatePolicy: 'replace_idle',
       scaling: DEFAULT_SCALING,
       drainTimeoutMs: 3_600_000,
       agentAuth: 'token',
@@ -58,7 +59,13 @@ describe('readPool', () => {
       scale_up_error_retry_delay: '10s',
       allocation_error_reset_after: '45s',
     };
-    const own = { labels: { gpu: 'v100', count: 1 }, boot_timeout: '20m', drain_timeout: '2h', agent_auth: 'mtls' };
+    const own = {
+      labels: { gpu: 'v100', count: 1 },
+      boot_timeout: '20m',
+      drain_timeout: '2h',
+      agent_auth: 'mtls',
+      update_policy: 'rolling',
+    };
     const camel = (key: string): string => key.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
     const inCamel = (map: object): object =>
       Object.fromEntries(Object.entries(map).map(([key, value]) => [camel(key), value]));
@@ -80,6 +87,7 @@ describe('readPool', () => {
           config: { instanceType: 'p3.2xlarge', tags: { Some_Tag: 'x' }, securityGroupIds: [], maxStoppedInstances: 0 },
         },
       ],
+      updatePolicy: 'rolling',
       scaling: {
         mode: 'batch',
         minAgents: 1,
@@ -194,6 +202,31 @@ describe('readPool', () => {
       'name: a\nauto_scaler: {backend: {aws_launch_template: {}}, backends: [{nebius_launch_template: {}}]}',
       '2:61: auto_scaler.backends: stands beside backend; keep one of them',
     ],
+    [
+      'one backend twice',
+      'name: a\nauto_scaler: {backends: [{aws_launch_template: {}}, {aws_launch_template: {}, max_agents: 2}]}',
+      '2:53: auto_scaler.backends[1]: says the same as backends[0]; keep one of them',
+    ],
+    [
+      'a limit in dollars with one backend alone',
+      'name: a\nauto_scaler: {backend: {aws_launch_template: {}}, max_price_per_hour: 5}',
+      '2:71: auto_scaler.max_price_per_hour: needs to know the price: write backends: [{…, price_per_hour: 1.25}] in place of backend',
+    ],
+    [
+      'a limit in dollars without a price',
+      'name: a\nauto_scaler: {max_price_per_hour: 5, backends: [{aws_launch_template: {}}]}',
+      '2:49: auto_scaler.backends[0].price_per_hour: is needed with max_price_per_hour',
+    ],
+    [
+      'a price below nothing',
+      'name: a\nauto_scaler: {backends: [{aws_launch_template: {}, price_per_hour: -1}]}',
+      '2:68: auto_scaler.backends[0].price_per_hour: must be at least 0',
+    ],
+    [
+      'an unknown update policy',
+      'name: a\nupdate_policy: replace_idel',
+      '2:16: update_policy: must be one of keep, replace_idle, rolling; did you mean replace_idle?',
+    ],
     ['nothing at all', '', 'the document must be a map of keys, not empty'],
   ])('refuses %s', (_, text, problem) => {
     expect(told(asForeigner(text))).toEqual([problem]);
@@ -211,6 +244,19 @@ describe('readPool', () => {
     );
 
     expect(spec?.offers.map(({ config }) => config.region)).toEqual(['eu', 'us']);
+  });
+
+  it('keeps the terms of each backend apart from what forms its machines', () => {
+    const { spec } = asForeigner(
+      'name: a\nauto_scaler: {max_price_per_hour: 10, backends: [{aws_launch_template: {region: eu}, price_per_hour: 3.06, max_agents: 2}, {aws_launch_template: {region: us}, price_per_hour: 1}]}',
+    );
+    const [eu = '', us = ''] = spec?.offers.map(({ id }) => id) ?? [];
+
+    expect(spec?.terms).toEqual({ [eu]: { pricePerHour: 3.06, maxAgents: 2 }, [us]: { pricePerHour: 1 } });
+    expect(spec?.scaling.maxPricePerHour).toBe(10);
+    expect(spec?.offers[0]).toEqual(
+      asForeigner('name: a\nauto_scaler: {backend: {aws_launch_template: {region: eu}}}').spec?.offers[0],
+    );
   });
 
   it('warns of what is probably not meant', () => {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { AGENT_AUTHS, type Offer, type PoolSpec, type Scaling } from '#core/pool.ts';
+import { AGENT_AUTHS, type PoolSpec, type Scaling, UPDATE_POLICIES } from '#core/pool.ts';
 import type { Backend, Kinds } from '#core/provider.ts';
 import { scalerFields } from '#core/scaler-config.ts';
 import { cidr, duration, freeMap } from '#core/schema.ts';
-import { canonicalJson, shortHash } from './canonical.ts';
 import { type Chosen, oneKind, type Trust, WHEN_MAP } from './kinds.ts';
+import { backendList, checkPrices, type OfferedBackend, offerOf, termsOf } from './offers.ts';
 
 const LONGEST_NAME = 200;
 
@@ -27,6 +27,12 @@ const poolFields = {
   drainTimeout: duration()
     .prefault('1h')
     .describe('When the pool is removed, its busy workers may finish their sessions for this long.'),
+  updatePolicy: z
+    .enum(UPDATE_POLICIES)
+    .default('replace_idle')
+    .describe(
+      'What becomes of workers of an older definition: `keep` them, replace those that idle, or replace all step by step (`rolling`); a busy one finishes first.',
+    ),
   agentAuth: z
     .enum(AGENT_AUTHS)
     .default('token')
@@ -45,14 +51,16 @@ export function poolSchema(kinds: Kinds<Backend>, trust: Trust): z.ZodType<PoolS
   const autoScaler = z
     .object({
       backend: backend.optional().describe('What makes the machines: exactly one kind. Without it the pool is manual.'),
-      backends: z
-        .array(backend)
-        .min(1)
+      backends: backendList(kinds, trust).optional(),
+      maxPricePerHour: z
+        .number()
+        .positive()
         .optional()
-        .describe('In place of `backend`: several, tried in this order when one has no capacity.'),
+        .describe('The most dollars an hour that the machines of the pool may cost together; needs `price_per_hour`.'),
       ...scalerFields,
     })
-    .superRefine(checkBounds, WHEN_MAP);
+    .superRefine(checkBounds, WHEN_MAP)
+    .superRefine(checkPrices, WHEN_MAP);
   return z
     .object({
       ...poolFields,
@@ -68,6 +76,8 @@ export function poolSchema(kinds: Kinds<Backend>, trust: Trust): z.ZodType<PoolS
         name: pool.name,
         description: pool.description ?? scaler.metadata?.description,
         offers: backends.map(offerOf),
+        ...termsOf(backends),
+        updatePolicy: pool.updatePolicy,
         scaling: scalingOf(scaler, pool.bootTimeout),
         drainTimeoutMs: pool.drainTimeout,
         agentAuth: pool.agentAuth,
@@ -77,7 +87,11 @@ export function poolSchema(kinds: Kinds<Backend>, trust: Trust): z.ZodType<PoolS
     });
 }
 
-type Scaler = z.output<typeof defaultScaler> & { backend?: Chosen | undefined; backends?: Chosen[] | undefined };
+type Scaler = z.output<typeof defaultScaler> & {
+  backend?: Chosen | undefined;
+  backends?: OfferedBackend[] | undefined;
+  maxPricePerHour?: number | undefined;
+};
 
 const DEFAULT_SYNC_MS = 60_000;
 const DEFAULT_RETRY_MS = 60_000;
@@ -101,12 +115,8 @@ function scalingOf(scaler: Scaler, bootTimeoutMs: number): Scaling {
     retryDelayMs,
     errorResetAfterMs: scaler.allocationErrorResetAfter ?? retryDelayMs + RESET_AFTER_RETRY_MS,
     bootTimeoutMs,
+    ...(scaler.maxPricePerHour === undefined ? {} : { maxPricePerHour: scaler.maxPricePerHour }),
   };
-}
-
-/** Equal kind and configuration give an equal id, and with it machines of equal shape. */
-export function offerOf({ kind, config }: Chosen): Offer {
-  return { id: shortHash(kind, canonicalJson(config)), kind, config };
 }
 
 function checkBounds(scaler: Partial<Scaler>, context: z.RefinementCtx): void {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { environmentMap, freeMap, secret } from '#core/schema.ts';
+import { environmentMap, freeMap, script, secret } from '#core/schema.ts';
 import { HIDDEN, redact } from './redact.ts';
 
 const schema = z.object({
@@ -27,7 +27,7 @@ it('hides every secret that the schema knows, at every depth, and tells each of 
   });
   const secrets: string[] = [];
 
-  const shown = redact(schema, value, (found) => secrets.push(found));
+  const shown = redact(schema, value, { found: (secret) => secrets.push(secret) });
 
   expect(shown).toEqual({
     apiToken: HIDDEN,
@@ -46,4 +46,16 @@ it('leaves what is absent absent, and the value itself untouched', () => {
 
   expect(redact(schema, value)).toEqual({ keys: [], tags: {} });
   expect(value).toEqual({ keys: [], tags: {} });
+});
+
+it('hides scripts where it is asked to, as they may hold secrets that no schema knows; they are no secrets by themselves', () => {
+  const scripted = z.object({ start: script(), slots: z.int() });
+  const value = { start: 'curl -H "token: abc"', slots: 2 };
+  const secrets: string[] = [];
+
+  const shown = redact(scripted, value, { hidesScripts: true, found: (secret) => secrets.push(secret) });
+
+  expect(shown).toEqual({ start: HIDDEN, slots: 2 });
+  expect(redact(scripted, value)).toEqual(value);
+  expect(secrets).toEqual([]);
 });

@@ -47,6 +47,18 @@ function world(first = 'data_dir: /a') {
 }
 
 describe('watchConfig', () => {
+  it('says that all is well again when a mistake is taken back, though nothing has changed in the end', async () => {
+    const { clock, heard, write, notice } = world();
+
+    for (const text of ['data_dri: /a', 'data_dir: /a', 'data_dir: /a']) {
+      write(text);
+      notice();
+      await clock.advance(300);
+    }
+
+    expect(heard).toEqual(['refused bad: data_dri: /a', 'changed data_dir: /a []']);
+  });
+
   it('hands out a changed file once it has settled, and names what waits for a restart', async () => {
     const { clock, heard, write, notice } = world();
 

@@ -10,7 +10,7 @@ export interface WatchConfigOptions {
   readonly current: LoadedConfig;
   /** Reads everything again, whole, or throws a `Fault`. */
   load(): Promise<LoadedConfig>;
-  /** A new and valid configuration is there; `needRestart` names the keys that only a restart changes. */
+  /** A valid configuration is there that is new, or follows a bad one; `needRestart` names the keys that only a restart changes. */
   changed(next: LoadedConfig, needRestart: readonly string[]): void;
   /** The new file is bad: the old configuration stays. Told once for each new badness. */
   refused(fault: Fault): void;
@@ -34,6 +34,7 @@ export function watchConfig(options: WatchConfigOptions): ConfigWatch {
   let current = options.current;
   let seen = files.signature(current.files);
   let lastRefusal = '';
+  let isRefused = false;
   let isStopped = false;
   let queue = Promise.resolve();
   let cancelSettle = (): void => {};
@@ -70,8 +71,10 @@ export function watchConfig(options: WatchConfigOptions): ConfigWatch {
 
   function accept(next: LoadedConfig): void {
     if (isStopped) return;
+    const isMended = isRefused;
     lastRefusal = '';
-    if (next.version === current.version) return;
+    isRefused = false;
+    if (next.version === current.version && !isMended) return;
     const needRestart = changesNeedingRestart(current.config, next.config);
     unwatch();
     current = next;
@@ -83,6 +86,7 @@ export function watchConfig(options: WatchConfigOptions): ConfigWatch {
   function refuse(fault: Fault): void {
     if (isStopped || fault.message === lastRefusal) return;
     lastRefusal = fault.message;
+    isRefused = true;
     options.refused(fault);
   }
 

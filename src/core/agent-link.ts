@@ -54,6 +54,8 @@ export interface Hello {
   readonly hostname: string;
   /** As the agent says; the peer's, where it does not. */
   readonly address: string;
+  /** Its cloud has told it that its machine will be taken away. */
+  readonly leaving?: { readonly why: string; readonly endsAt: number } | undefined;
   /** All that it runs, or has finished and not yet reported. */
   readonly executions: readonly { readonly session: string; readonly attempt: number }[];
 }

@@ -2,27 +2,42 @@ import type { Clock } from './clock.ts';
 
 /** How often a cloud may be called; waits are served in the order of asking. */
 export interface Budget {
-  /** Resolves when the next call may leave, or at once when the signal aborts. */
-  take(signal: AbortSignal): Promise<void>;
+  /** Resolves when the next call may leave, or at once when the signal aborts; `weight` counts as that many calls. */
+  take(signal: AbortSignal, weight?: number): Promise<void>;
+  /** How many calls could leave this moment without waiting. */
+  room(): number;
   /** The cloud said that it was too much: nothing leaves before this time has passed. */
   pause(ms: number): void;
 }
 
-/** Lets `perSecond` calls a second through, and as many at once after a quiet second. */
-export function openBudget(clock: Clock, perSecond: number): Budget {
+export interface Rate {
+  readonly perSecond: number;
+  /** How many may leave at once after a quiet time. */
+  readonly burst: number;
+}
+
+/** Lets `perSecond` calls a second through, and after a quiet time as many at once as `burst` says: one second's worth where only a number is given. */
+export function openBudget(clock: Clock, rate: number | Rate): Budget {
+  const { perSecond, burst } = typeof rate === 'number' ? { perSecond: rate, burst: rate } : rate;
   const spacingMs = 1_000 / perSecond;
-  const burstMs = Math.max(0, 1_000 - spacingMs);
+  const burstMs = Math.max(0, (burst - 1) * spacingMs);
   // Each call books the next place in time; whoever was quiet may book places that lie in the past.
   let nextMs = Number.NEGATIVE_INFINITY;
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
+  const placeAt = (nowMs: number): number => Math.max(nextMs, nowMs - burstMs);
 
   return {
-    async take(signal) {
+    async take(signal, weight = 1) {
       const nowMs = clock.monotonic();
-      const placeMs = Math.max(nextMs, nowMs - burstMs);
-      nextMs = placeMs + spacingMs;
-      const waitMs = Math.max(placeMs, pausedUntilMs) - nowMs;
+      const placeMs = placeAt(nowMs);
+      nextMs = placeMs + weight * spacingMs;
+      const waitMs = Math.max(nextMs - spacingMs, pausedUntilMs) - nowMs;
       if (waitMs > 0) await clock.sleep(waitMs, signal);
+    },
+    room() {
+      const nowMs = clock.monotonic();
+      if (nowMs < pausedUntilMs) return 0;
+      return Math.max(0, Math.floor((nowMs - placeAt(nowMs)) / spacingMs + 1e-9) + 1);
     },
     pause(ms) {
       pausedUntilMs = Math.max(pausedUntilMs, clock.monotonic() + ms);

@@ -8,6 +8,17 @@ export interface Offer extends Row {
   readonly config: Readonly<Record<string, unknown>>;
 }
 
+/** What a pool says about one of its offers. */
+export interface Terms {
+  /** In dollars, for one machine. */
+  readonly pricePerHour?: number | undefined;
+  readonly maxAgents?: number | undefined;
+}
+
+export const UPDATE_POLICIES = ['keep', 'replace_idle', 'rolling'] as const;
+/** What becomes of workers that were made from an older definition; a busy one is never taken away. */
+export type UpdatePolicy = (typeof UPDATE_POLICIES)[number];
+
 /** How a pool keeps its size; counts of idle are in slots, as users of `min_idle_agents` know them. */
 export interface Scaling {
   readonly mode: 'standard' | 'batch';
@@ -27,6 +38,8 @@ export interface Scaling {
   readonly retryDelayMs: number;
   readonly errorResetAfterMs: number;
   readonly bootTimeoutMs: number;
+  /** In dollars, for all machines of the pool together. */
+  readonly maxPricePerHour?: number | undefined;
 }
 
 export const AGENT_AUTHS = ['token', 'mtls', 'network'] as const;
@@ -36,6 +49,10 @@ export interface PoolSpec {
   readonly description?: string | undefined;
   /** Empty: a manual pool, whose agents come by themselves. */
   readonly offers: readonly Offer[];
+  /** By the id of the offer; absent where nothing is said about any. */
+  readonly terms?: Readonly<Record<string, Terms>> | undefined;
+  /** Absent: `replace_idle`. */
+  readonly updatePolicy?: UpdatePolicy | undefined;
   readonly scaling: Scaling;
   readonly drainTimeoutMs: number;
   readonly agentAuth: (typeof AGENT_AUTHS)[number];

@@ -68,6 +68,19 @@ export interface Outcome {
   readonly fault?: Fault | undefined;
 }
 
+type Told = (machines: readonly Machine[], signal: AbortSignal) => Promise<readonly Outcome[]>;
+
+/** Idle machines stop and keep their disks; the next launch wakes one of them in place of making another. */
+export interface Parking {
+  /** How many to keep for a pool. */
+  readonly most: number;
+  /** One that was made longer ago than this is deleted. */
+  readonly maxAgeMs?: number | undefined;
+  /** Repeating is safe; one that is stopped already is a success. */
+  readonly suspend: Told;
+  readonly resume: Told;
+}
+
 /** Makes, lists and deletes machines of one kind. */
 export interface Backend {
   /** What shares listing, budget and credential. */
@@ -78,10 +91,13 @@ export interface Backend {
   create(launch: Launch, signal: AbortSignal): Promise<readonly Outcome[]>;
   /** A machine that is absent is a success; a foreign mark is refused. */
   delete(machines: readonly Machine[], signal: AbortSignal): Promise<readonly Outcome[]>;
-  /** Present where the cloud can keep a machine without paying for it in full. */
-  readonly park?: Readonly<
-    Record<'suspend' | 'resume', (machines: readonly Machine[], signal: AbortSignal) => Promise<readonly Outcome[]>>
-  >;
+  /** Present where the cloud can keep a machine without paying for it in full, and the pool wants that. */
+  readonly park?: Parking | undefined;
+  /**
+   * What the configuration comes to at this time: the newest image of a name, the default version of a template. It is
+   * part of the shape of the machines, so that those of another form are known as outdated.
+   */
+  form?(signal: AbortSignal): Promise<string>;
   /** In dollars, where the cloud tells. */
   pricePerHour?(signal: AbortSignal): Promise<number | undefined>;
   close?(): Promise<void>;
@@ -187,6 +203,8 @@ export interface Context {
   readonly agentCommand: readonly string[];
   /** What agents on this very machine find in their environment: PATH, HOME, LANG. Never secrets. */
   readonly agentEnv?: Readonly<Record<string, string>> | undefined;
+  /** By provider id: how many times its published request limits an account has; absent: once. */
+  readonly rates?: Readonly<Record<string, number>> | undefined;
 }
 
 /** One configurable thing that a provider offers. */
@@ -200,6 +218,8 @@ export interface Kind<Config, Instance> {
   readonly trust: 'any source' | 'operator only';
   /** For sources: the place they read (`us-west-2:/velda/pools/`), which with the kind is their identity where they have no name. */
   place?(config: Config): string;
+  /** For sources: their documents are made from the operator's own settings, and count as the operator's. */
+  readonly isOperators?: true | undefined;
   /** Its machines are processes of this very computer: listings are never late, and idle ones go along when someone stops the server by hand. */
   readonly isLocal?: true | undefined;
   /** Calls a second that the cloud allows; shared by all that is opened on the same cloud. */

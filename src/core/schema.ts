@@ -16,6 +16,8 @@ export interface SchemaNotes {
   readonly sourceText?: boolean;
   /** Accepted and without effect; says why. */
   readonly unused?: string;
+  /** Refused in documents of others, though they may name the kind. */
+  readonly operatorOnly?: boolean;
   /** What the keys of this object name, for messages: `backend`. */
   readonly noun?: string;
   /** For the reference, where the default does not stand in the schema. */

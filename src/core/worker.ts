@@ -12,12 +12,20 @@ export interface Worker extends Row {
   /** The name under which the cloud lists it; its own, except where the cloud insists on another. */
   readonly machine: string;
   readonly askedAt: number;
+  /** Of the machine, in dollars, as its pool said when it was asked for. */
+  readonly pricePerHour?: number | undefined;
   /** When the cloud said yes. */
   readonly createdAt?: number | undefined;
   /** When its agent first joined: durable, so that a restart does not take it for one that never booted. */
   readonly joinedAt?: number | undefined;
   /** SHA-256 of the key that its agent made for itself: the launch token alone never opens the door twice. */
   readonly credential?: string | undefined;
+  /** What its offer came to when it was asked for, where the cloud tells. */
+  readonly form?: string | undefined;
+  /** Its machine is stopped, or will be, and waits for a launch that wakes it. */
+  readonly parked?: { readonly at: number } | undefined;
+  /** It was parked, was woken, and has not joined since. */
+  readonly isWaking?: true | undefined;
   /** No new sessions; deleted when the last one has ended, or at the deadline. */
   readonly drain?: { readonly at: number; readonly why: string; readonly deadlineAt?: number | undefined } | undefined;
   /** Once committed this is final: it will be gone, and whatever comes under its name is refused. */
@@ -65,13 +73,23 @@ export interface Freeze extends Row {
 
 export const FLEET = 'fleet';
 
-export const WORKER_PHASES = ['launching', 'booting', 'idle', 'busy', 'draining', 'lost', 'deleting'] as const;
+export const WORKER_PHASES = [
+  'launching',
+  'booting',
+  'idle',
+  'busy',
+  'draining',
+  'lost',
+  'parked',
+  'deleting',
+] as const;
 export type WorkerPhase = (typeof WORKER_PHASES)[number];
 
 /** A phase is computed from facts and never stored, so that it cannot disagree with them. */
 export function workerPhase(worker: Worker, agent: Agent | undefined, sessions: number): WorkerPhase {
   if (worker.removal) return 'deleting';
   if (worker.drain) return 'draining';
+  if (worker.parked) return 'parked';
   if (agent) return sessions > 0 ? 'busy' : 'idle';
   if (worker.joinedAt !== undefined) return 'lost';
   return worker.createdAt === undefined ? 'launching' : 'booting';

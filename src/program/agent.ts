@@ -41,6 +41,7 @@ export async function runAgentProcess(options: AgentProcessOptions): Promise<num
       joinToken: config.joinToken ?? environment.joinToken,
     },
     givenName: environment.agentName,
+    metadata: environment.metadata,
     version: options.version,
     openExecution: (execution) =>
       openExecution({ ...execution, env: baseEnvironment(environment.variable, pool ?? '') }),

@@ -43,6 +43,11 @@ export interface HoldingParts {
   readonly agentProgram?: Promise<Bundle>;
 }
 
+interface Trust {
+  http: string | undefined;
+  grpc: string | undefined;
+}
+
 /** What the edges and the plane of one holder share. */
 export interface Ground extends HoldingParts {
   readonly startedAt: number;
@@ -54,8 +59,8 @@ export interface Ground extends HoldingParts {
   /** How clients and agents are told to reach it. */
   readonly http: string;
   readonly grpc: string;
-  /** What agents must trust, where they come by TLS; known once access is open. */
-  readonly trust: { ca: string | undefined };
+  /** What new machines must trust at each door that has TLS; known once access is open. */
+  readonly trust: Trust;
 }
 
 export interface Holding {
@@ -85,13 +90,13 @@ async function openGround(parts: HoldingParts): Promise<Ground> {
   const { config } = parts.loaded;
   const { http } = front.addresses;
   const grpc = brokerAddress(config, front.addresses.grpc);
-  const trust: Ground['trust'] = { ca: undefined };
+  const trust: Trust = { http: undefined, grpc: undefined };
   const installer = openInstaller({
     bundle: await (parts.agentProgram ?? makeAgentProgram(dataDir, version)),
     folder: agentFolder(dataDir),
     node: process.execPath,
     system: { name: process.platform, machine: process.arch },
-    facts: () => ({ broker: grpc, ca: trust.ca }),
+    facts: () => ({ broker: grpc, brokerCa: trust.grpc, originCa: trust.http }),
   });
   const agentCommand = [process.execPath, installer.bundle.path];
   const context: Context = {
@@ -156,12 +161,13 @@ export async function hold(parts: HoldingParts): Promise<Holding> {
   const ground = await openGround(parts);
   const { log, store, http, grpc } = ground;
   const plane = await openPlane(ground);
-  if (needsTls(parts.front.addresses.grpc)) ground.trust.ca = trustedBy(parts.loaded.config, plane.access);
-  const doors = await openDoors(ground, plane);
   const { addresses } = parts.front;
-  const ca = needsTls(addresses.http) ? trustedBy(parts.loaded.config, plane.access) : undefined;
+  for (const door of ['http', 'grpc'] as const) {
+    if (needsTls(addresses[door])) ground.trust[door] = trustedBy(parts.loaded.config, plane.access);
+  }
+  const doors = await openDoors(ground, plane);
   const word = { pid: process.pid, http, grpc: formatAddress(addresses.grpc), epoch: store.epoch };
-  const takeBack = leaveWord(parts.dataDir, { ...word, version: parts.version }, ca);
+  const takeBack = leaveWord(parts.dataDir, { ...word, version: parts.version }, ground.trust.http);
   log('info', 'serving', { http, grpc, store: parts.storeKind, epoch: store.epoch, cluster: store.cluster });
   const config = followConfig(ground, plane);
 

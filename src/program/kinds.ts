@@ -1,7 +1,9 @@
 import { isAbsolute } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { isAtLeast } from '#access/tokens.ts';
 import { type KnownKinds, knownKinds } from '#config/kinds.ts';
 import { redact } from '#config/redact.ts';
+import type { Role } from '#core/access.ts';
 import { Fault } from '#core/fault.ts';
 import type { Provider } from '#core/provider.ts';
 import { providers } from '../providers/providers.gen.ts';
@@ -27,10 +29,12 @@ export async function loadKinds(plugins: readonly string[]): Promise<KnownKinds>
   return knownKinds([...providers, ...(await Promise.all(plugins.map(loadPlugin)))]);
 }
 
-/** A backend's configuration as it may be shown. */
+type Tree = Readonly<Record<string, unknown>>;
+
+/** A backend's configuration as it may be shown; whoever may only look sees no scripts. */
 export function redactBackendConfig(kinds: KnownKinds) {
-  return (kind: string, config: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
+  return (kind: string, config: Tree, role: Role): Tree => {
     const known = kinds.backends[kind];
-    return known ? (redact(known.config, config) as Readonly<Record<string, unknown>>) : {};
+    return known ? (redact(known.config, config, { hidesScripts: !isAtLeast(role, 'operator') }) as Tree) : {};
   };
 }

@@ -30,7 +30,7 @@ async function openSource(entry: SourceConfig, kinds: KnownKinds, context: Conte
   if (!kind) throw new Fault('internal', `The source kind ${entry.kind} has vanished.`);
   const source = await kind.open(entry.config, context).catch(failing);
   const { id, place, everyMs, allow } = entry;
-  const trust = entry.config.trusted === true ? 'operator' : 'foreign';
+  const trust = kind.isOperators || entry.config.trusted === true ? 'operator' : 'foreign';
   return { id, kind: entry.kind, place, everyMs, allow, source, trust };
 }
 

@@ -115,7 +115,7 @@ export function openPresence({ store: { view }, clock, changed }: Options): Pres
       const connection = settledConnection(id);
       if (!agent || !connection || connection.rests > 0) return undefined;
       const worker = view.workers.get(id);
-      if (!worker || worker.drain || worker.removal) return undefined;
+      if (!worker || worker.drain || worker.parked || worker.removal) return undefined;
       const pool = view.pools.get(worker.pool);
       // A freeze does not stop placing: it guards against acting on what we cannot see, and these agents we see.
       if (!pool || pool.removal || pool.pausedAt !== undefined) return undefined;

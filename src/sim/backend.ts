@@ -9,10 +9,11 @@ import {
   type Launch,
   type Machine,
   type Outcome,
+  type Parking,
   type Trouble,
 } from '#core/provider.ts';
 
-export type SimCallName = 'list' | 'create' | 'delete';
+export type SimCallName = 'list' | 'create' | 'delete' | 'suspend' | 'resume';
 
 export interface SimCall {
   readonly name: SimCallName;
@@ -61,9 +62,16 @@ export interface SimCloudOptions {
   readonly keepsCalls?: boolean;
   /** False: as scripts do, it cannot mark what it makes. */
   readonly canMark?: boolean;
+  /** Idle machines can be kept: how many, and until which age. */
+  readonly park?: Pick<Parking, 'most' | 'maxAgeMs'>;
+  /** What offers come to at this time. */
+  readonly form?: () => string;
   /** The cloud insists on names of its own. */
   readonly nameOf?: (name: string) => string;
 }
+
+/** How a machine ended; a stopped one may boot again. */
+export type SimEnd = 'deleted' | 'died' | 'stopped';
 
 /** The cloud itself: it goes on whatever becomes of those who call it. */
 export interface SimCloud {
@@ -86,7 +94,7 @@ export interface SimCloud {
   /** Called when a machine is made, when it has booted, and when it is gone. */
   onMade(heard: (made: SimMachine) => void): void;
   onBoot(heard: (made: SimMachine) => void): void;
-  onGone(heard: (made: SimMachine, how: 'deleted' | 'died') => void): void;
+  onGone(heard: (made: SimMachine, how: SimEnd) => void): void;
 }
 
 interface Kept extends SimMachine {
@@ -104,10 +112,10 @@ export function simCloud(options: SimCloudOptions): SimCloud {
   const made = new Map<string, number>();
   const everMade = new Set<string>();
   const calls: SimCall[] = [];
-  const counts: Record<SimCallName, number> = { list: 0, create: 0, delete: 0 };
+  const counts: Record<SimCallName, number> = { list: 0, create: 0, delete: 0, suspend: 0, resume: 0 };
   const heardMade: ((made: SimMachine) => void)[] = [];
   const booted: ((made: SimMachine) => void)[] = [];
-  const gone: ((made: SimMachine, how: 'deleted' | 'died') => void)[] = [];
+  const gone: ((made: SimMachine, how: SimEnd) => void)[] = [];
 
   function isThere(entry: Kept | undefined): entry is Kept {
     return entry !== undefined && entry.goneMs === undefined;
@@ -124,12 +132,27 @@ export function simCloud(options: SimCloudOptions): SimCloud {
     const entry: Kept = { machine, launch, name, isLate, listedFromMs: clock.monotonic() + listLagMs };
     kept.set(machineName, entry);
     for (const heard of heardMade) heard(entry);
-    clock.alarm(typeof bootMs === 'number' ? bootMs : bootMs(name), () => {
+    boot(entry);
+    return machineName;
+  }
+
+  function boot(entry: Kept): void {
+    clock.alarm(typeof bootMs === 'number' ? bootMs : bootMs(entry.name), () => {
       if (!isThere(entry) || entry.machine.state !== 'creating') return;
       entry.machine = { ...entry.machine, state: 'running' };
       for (const heard of booted) heard(entry);
     });
-    return machineName;
+  }
+
+  /** Suspended at once, so that what is on it stops; resumed, it boots again. */
+  function park(what: 'suspend' | 'resume', name: string): Outcome {
+    const entry = kept.get(name);
+    if (!isThere(entry)) return { name, fault: new Fault('missing', `There is no ${name}.`) };
+    if ((what === 'suspend') === (entry.machine.state === 'suspended')) return { name };
+    entry.machine = { ...entry.machine, state: what === 'suspend' ? 'suspended' : 'creating' };
+    if (what === 'resume') boot(entry);
+    else for (const heard of gone) heard(entry, 'stopped');
+    return { name };
   }
 
   function unmake(name: string, how: 'deleted' | 'died'): void {
@@ -220,6 +243,12 @@ export function simCloud(options: SimCloudOptions): SimCloud {
         const answer = await run().catch(async (thrown) => (isAlive() ? Promise.reject(thrown) : never()));
         return isAlive() ? answer : never();
       };
+      const order =
+        (what: 'suspend' | 'resume'): Parking['suspend'] =>
+        (machines, signal) => {
+          const names = machines.map(({ name }) => name);
+          return alive(() => play(called(what, names), (name) => park(what, name), signal));
+        };
       return {
         cloud,
         list: (signal) => alive(() => list(signal)),
@@ -228,6 +257,8 @@ export function simCloud(options: SimCloudOptions): SimCloud {
           return alive(() => play(called('create', launch.names, launch), act, signal));
         },
         delete: (machines, signal) => alive(() => remove(machines, signal)),
+        ...(options.form && { form: async () => options.form?.() ?? '' }),
+        ...(options.park && { park: { ...options.park, suspend: order('suspend'), resume: order('resume') } }),
       };
     },
     find(name) {

@@ -62,7 +62,8 @@ export function someDefinition(name: string, regions: readonly string[], chance:
 interface Entry {
   readonly definition: Definition;
   source: string;
-  version: number;
+  /** As whoever holds its text is told of it. */
+  unchanged: Document;
   text: string;
   isThere: boolean;
 }
@@ -114,17 +115,19 @@ export function openDefinitions({ chance, weather }: DefinitionsOptions): Defini
     const found: Document[] = [];
     for (const [key, entry] of entries) {
       if (!entry.isThere || entry.source !== source) continue;
-      const version = String(entry.version);
-      found.push(held.get(key) === version ? { key, version } : { key, version, text: entry.text });
+      const { unchanged, text } = entry;
+      found.push(held.get(key) === unchanged.version ? unchanged : { ...unchanged, text });
     }
     return found;
   }
+
+  const nextVersion = (key: string): Document => ({ key, version: String(++versions) });
 
   function change(name: string, make: (entry: Entry) => void): void {
     const entry = entries.get(name);
     if (!entry) return;
     make(entry);
-    entry.version = ++versions;
+    entry.unchanged = nextVersion(name);
   }
 
   return {
@@ -134,7 +137,7 @@ export function openDefinitions({ chance, weather }: DefinitionsOptions): Defini
       const { name } = definition;
       const source = entries.get(name)?.source ?? IDS[entries.size % IDS.length] ?? '';
       if (!entries.has(name)) names.push(name);
-      entries.set(name, { definition, source, version: ++versions, text, isThere: true });
+      entries.set(name, { definition, source, unchanged: nextVersion(name), text, isThere: true });
     },
     remove: (name) =>
       change(name, (entry) => {

@@ -1,6 +1,6 @@
 import type { Clock } from '#core/clock.ts';
 import type { Session } from '#core/session.ts';
-import type { SimCloud } from './backend.ts';
+import type { SimCallName, SimCloud } from './backend.ts';
 
 /** What a run came to, in numbers. */
 export interface Figures {
@@ -12,7 +12,7 @@ export interface Figures {
   died: number;
   crashes: number;
   commits: number;
-  readonly calls: { list: number; create: number; delete: number };
+  readonly calls: Record<SimCallName, number>;
   passes: number;
   /** Of machines, from their making to their end. */
   machineMs: number;
@@ -32,7 +32,7 @@ export function openFigures(): Figures {
     died: 0,
     crashes: 0,
     commits: 0,
-    calls: { list: 0, create: 0, delete: 0 },
+    calls: { list: 0, create: 0, delete: 0, suspend: 0, resume: 0 },
     passes: 0,
     machineMs: 0,
     neededMs: 0,
@@ -49,6 +49,7 @@ export function countMachines(figures: Figures, clock: Clock, cloud: SimCloud): 
     madeMs.set(machine.name, clock.monotonic());
   });
   cloud.onGone(({ machine }, how) => {
+    if (how === 'stopped') return;
     figures[how] += 1;
     figures.machineMs += clock.monotonic() - (madeMs.get(machine.name) ?? clock.monotonic());
     madeMs.delete(machine.name);

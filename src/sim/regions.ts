@@ -1,4 +1,4 @@
-import { type SimCloud, simCloud } from './backend.ts';
+import { type SimCallName, type SimCloud, simCloud } from './backend.ts';
 import type { Chance } from './chance.ts';
 import { cloudWeather } from './cloud-weather.ts';
 import type { Crashes } from './crashes.ts';
@@ -59,6 +59,6 @@ function scriptOf({ clock, weather, figures }: Ground, chance: Chance, parts: Re
   };
 }
 
-function count(figures: Figures, name: 'list' | 'create' | 'delete'): void {
+function count(figures: Figures, name: SimCallName): void {
   figures.calls[name] += 1;
 }

@@ -1,6 +1,7 @@
 // What failed launches and machines that never join do to a pool: cool-downs of its offers, and a guard against more of the same.
 import type { Fault } from '#core/fault.ts';
-import type { Offer, Pool } from '#core/pool.ts';
+import type { Pool } from '#core/pool.ts';
+import type { OfferFact } from '../autoscaler/plan.ts';
 import type { Kit } from './kit.ts';
 
 const BOOTS_BEFORE_GUARD = 3;
@@ -18,20 +19,20 @@ export function coolDown(
   kit.memoryOf(pool.id).cooling.set(failure.offer, { untilMs, why: `${kind}: ${message}`, at: kit.clock.now() });
 }
 
-/** The first offer that may be launched from now. */
-export function offerToLaunch(kit: Kit, pool: Pool): Offer | undefined {
-  const { cooling } = kit.memoryOf(pool.id);
-  if (cooling.size === 0) return pool.spec.offers[0];
-  const nowMs = kit.clock.monotonic();
-  return pool.spec.offers.find((offer) => (cooling.get(offer.id)?.untilMs ?? nowMs) <= nowMs);
-}
-
-/** Until when the whole pool cools down: while one offer may be launched from, it does not. */
-export function coolingOf(kit: Kit, pool: Pool): { readonly untilMs: number; readonly why: string } | undefined {
-  const { cooling } = kit.memoryOf(pool.id);
-  if (cooling.size === 0 || offerToLaunch(kit, pool)) return undefined;
-  const all = pool.spec.offers.flatMap((offer) => cooling.get(offer.id) ?? []);
-  return all.toSorted((a, b) => a.untilMs - b.untilMs)[0];
+/** The offers of a pool with their terms, and until when each of them cools down. */
+export function offerFacts(kit: Kit, { id, spec }: Pool): OfferFact[] {
+  const { cooling } = kit.memoryOf(id);
+  return spec.offers.map((offer) => {
+    const cool = cooling.get(offer.id);
+    const terms = spec.terms?.[offer.id];
+    return {
+      id: offer.id,
+      pricePerHour: terms?.pricePerHour,
+      maxAgents: terms?.maxAgents,
+      coolingUntilMs: cool?.untilMs,
+      coolingWhy: cool?.why,
+    };
+  });
 }
 
 /** What the newest failed launch of a pool came to, until an agent joins or someone changes the pool. */

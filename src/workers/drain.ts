@@ -21,8 +21,14 @@ export async function drainWorker(kit: Kit, name: string, actor: Actor): Promise
   return view.workers.get(name) ?? drained;
 }
 
-function draining(kit: Kit, worker: Worker, { why, deadlineAt }: { why: string; deadlineAt: number }): Worker {
-  return { ...worker, drain: { at: kit.clock.now(), why, deadlineAt } };
+/** What commits a drain that waits for the last session, however long that takes; then its agent is told. */
+export function drainOf(kit: Kit, worker: Worker, why: string): Change[] {
+  const drained = draining(kit, worker, { why });
+  return [put('workers', drained), drainEvent(kit, drained, SELF)];
+}
+
+function draining(kit: Kit, worker: Worker, terms: { why: string; deadlineAt?: number }): Worker {
+  return { ...worker, drain: { at: kit.clock.now(), ...terms } };
 }
 
 function drainEvent(kit: Kit, worker: Worker, actor: Actor): Change {

@@ -1,7 +1,7 @@
 import type { Pool } from '#core/pool.ts';
 import { FLEET } from '#core/worker.ts';
 import type { Facts, WorkerFact } from '../autoscaler/plan.ts';
-import { coolingOf } from './boots.ts';
+import { offerFacts } from './boots.ts';
 import type { Kit } from './kit.ts';
 import type { PoolMemory } from './pool-memory.ts';
 import { isLookedThrough } from './restored.ts';
@@ -11,16 +11,14 @@ import type { Survey } from './survey.ts';
 export function factsOf(kit: Kit, pool: Pool, survey: Survey): Facts {
   const { view } = kit.store;
   const memory = kit.memoryOf(pool.id);
-  const cooling = coolingOf(kit, pool);
   return {
     nowMs: kit.clock.monotonic(),
     scaling: pool.spec.scaling,
     workers: memory.unknown.size === 0 ? survey.workers : [...survey.workers, ...unknownOf(memory)],
     queued: view.sessions.count('queue', pool.id),
-    canLaunch: pool.spec.offers.length > 0,
+    offers: offerFacts(kit, pool),
+    updatePolicy: pool.spec.updatePolicy ?? 'replace_idle',
     isReady: isReady(kit, pool),
-    coolingUntilMs: cooling?.untilMs,
-    coolingWhy: cooling?.why,
     isPaused: pool.pausedAt !== undefined,
     isFrozen: view.freezes.get(FLEET) !== undefined || view.freezes.get(pool.id) !== undefined,
     isRemoving: pool.removal !== undefined,

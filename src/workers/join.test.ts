@@ -252,3 +252,36 @@ describe('a manual pool', () => {
     await expect(join(world, 'desk-7', { peerAddress: '10.0.0.9' })).resolves.toMatchObject({ id: 'desk-7' });
   });
 });
+
+describe('an agent whose machine will be taken away', () => {
+  it('drains until then, and another machine comes in its place', async () => {
+    const { world, name, proof } = await withMachine();
+    await join(world, name, proof);
+    await world.life.sessions.submit('id-gpu', 1, 30 * MINUTE_MS);
+    await world.advance(SECOND_MS);
+    const leaving = { why: 'the cloud takes its machine back', endsAt: world.clock.now() + 2 * MINUTE_MS };
+
+    await world.life.workers.join(hello(name, { leaving, slots: 0 }), proof);
+    await world.advance(5 * SECOND_MS);
+
+    expect(world.life.store.view.workers.get(name)?.drain).toMatchObject({
+      why: leaving.why,
+      deadlineAt: leaving.endsAt,
+    });
+    expect(world.phases()).toBe('1 booting, 1 draining');
+    expect(world.disk.histories.events.map(({ kind }) => kind)).toContain('worker.draining');
+  });
+
+  it('is deleted at once where it has nothing to do', async () => {
+    const { world, name, proof } = await withMachine();
+    await join(world, name, proof);
+    const leaving = { why: 'the cloud takes its machine back', endsAt: world.clock.now() + 2 * MINUTE_MS };
+
+    const rejoined = world.life.workers.join(hello(name, { leaving, slots: 0 }), proof);
+
+    await expect(rejoined).rejects.toMatchObject({ kind: 'denied' });
+    await world.advance(MINUTE_MS);
+    expect(world.life.store.view.workers.get(name)).toBeUndefined();
+    expect(world.cloud.machines().map((made) => made.name)).not.toContain(name);
+  });
+});

@@ -27,10 +27,17 @@ export function openDoor(kit: Kit): (hello: Hello, proof: JoinProof) => Promise<
       createdAt: worker.createdAt ?? clock.now(),
       joinedAt: worker.joinedAt ?? clock.now(),
       credential: worker.credential ?? credential,
+      isWaking: undefined,
+      drain: worker.drain ?? leavingOf(kit, hello),
     };
     await recordJoining(kit, joined, known);
     return admitted(kit, { pool, hello, epoch, name: joined.id });
   };
+}
+
+/** Whoever will be taken away takes nothing new, and another is launched in its place. */
+function leavingOf({ clock }: Kit, { leaving }: Hello): Worker['drain'] {
+  return leaving && { at: clock.now(), why: leaving.why, deadlineAt: leaving.endsAt };
 }
 
 const hashOf = (key: string): string => createHash('sha256').update(key).digest('hex');
@@ -43,6 +50,9 @@ const refuse = (message: string): Fault =>
 function checkName(kit: Kit, pool: Pool, worker: Worker): void {
   if (worker.pool !== pool.id) throw refuse(`${worker.id} belongs to another pool than ${pool.name}.`);
   if (worker.removal) throw refuse(`${worker.id} is being removed.`);
+  // Its machine has not stopped yet, or someone started it behind our back.
+  if (worker.parked)
+    throw new Fault('unavailable', `${worker.id} is parked.`, { remedy: 'It is woken when its pool needs it.' });
   const hasWork = kit.store.view.sessions.count('worker', worker.id) > 0;
   // A draining worker with sessions must be able to come back and deliver; any other has nothing to do here.
   if (worker.drain && !hasWork) throw refuse(`${worker.id} is draining and has no sessions.`);
@@ -109,15 +119,20 @@ function stranger(kit: Kit, { pool, hello }: Knock): Worker {
 /** Durable before the agent counts: a restart must not take it for a machine that never booted. */
 async function recordJoining(kit: Kit, joined: Worker, known: Worker | undefined): Promise<void> {
   const { store, journal } = kit;
-  if (known?.joinedAt !== undefined && known.credential === joined.credential) return store.durable();
+  const isNews =
+    known?.joinedAt === undefined || known.credential !== joined.credential || known.drain !== joined.drain;
+  if (!isNews) return store.durable();
   const sight = kit.sightOf(joined);
   sight.backByMs = kit.clock.monotonic() + kit.times.returnGraceMs;
   sight.awaySinceMs = sight.backByMs;
   const changes: Change[] = [put('workers', joined)];
   const offer = joined.offer !== undefined && offerRow(kit, joined);
   if (offer) changes.push(offer);
-  const subject = `worker/${joined.id}`;
-  changes.push(journal.event({ kind: 'worker.joined', subject, pool: joined.pool, message: 'Its agent joined.' }));
+  const about = { subject: `worker/${joined.id}`, pool: joined.pool };
+  if (known?.joinedAt === undefined)
+    changes.push(journal.event({ ...about, kind: 'worker.joined', message: 'Its agent joined.' }));
+  if (joined.drain && !known?.drain)
+    changes.push(journal.event({ ...about, kind: 'worker.draining', message: `Draining: ${joined.drain.why}.` }));
   await store.commit(changes);
 }
 

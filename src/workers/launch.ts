@@ -4,19 +4,27 @@ import type { Pool } from '#core/pool.ts';
 import type { Launch, Outcome } from '#core/provider.ts';
 import { type Change, drop, put } from '#core/store.ts';
 import type { LaunchRecord, Worker } from '#core/worker.ts';
-import { bootFailed, coolDown, offerToLaunch } from './boots.ts';
+import { bootFailed, coolDown } from './boots.ts';
 import type { Kit, LaunchState } from './kit.ts';
 import { firstListingMs } from './lag.ts';
+import { shapeOf } from './offers.ts';
+import { wake } from './parking.ts';
 
 const NAMES_IN_ONE_LAUNCH = 50;
 
 /** What to commit before any cloud hears of it: names that are never used again, and the launches that ask for them. */
-export function askFor(kit: Kit, pool: Pool, { count, why }: { count: number; why: string }): Change[] {
-  const offer = offerToLaunch(kit, pool);
+export function askFor(
+  kit: Kit,
+  pool: Pool,
+  { offer: id, count, why }: { offer: string; count: number; why: string },
+): Change[] {
+  const offer = pool.spec.offers.find((one) => one.id === id);
   if (!offer) return [];
   const changes: Change[] = kit.store.view.offers.get(offer.id) ? [] : [put('offers', offer)];
+  const woken = wake(kit, pool, { offer: offer.id, count, why });
+  changes.push(...woken.changes);
   const most = kit.clouds.batchOf(offer.kind) ?? NAMES_IN_ONE_LAUNCH;
-  for (let left = count; left > 0; left -= most) {
+  for (let left = count - woken.count; left > 0; left -= most) {
     const names = launchNames(pool, Math.min(left, most), kit.random);
     changes.push(...launchOf(kit, pool, { offer: offer.id, names, why }));
   }
@@ -30,11 +38,12 @@ function launchOf(
 ): Change[] {
   const { store, clock, journal } = kit;
   const askedAt = clock.now();
+  const form = kit.clouds.formOf(offer);
   const record: LaunchRecord = {
     id: kit.nextId(),
     pool: pool.id,
     offer,
-    mark: { cluster: store.cluster, pool: pool.id, shape: offer },
+    mark: { cluster: store.cluster, pool: pool.id, shape: shapeOf(offer, form) },
     names,
     agentConfig: kit.bootConfig(pool),
     install: kit.install?.(),
@@ -42,7 +51,9 @@ function launchOf(
   };
   kit.launches.set(record.id, { isCalling: false, calls: 0, notBeforeMs: 0 });
   for (const name of names) kit.firstSight(name);
-  const rows = names.map((id): Worker => ({ id, pool: pool.id, launch: record.id, offer, machine: id, askedAt }));
+  const pricePerHour = pool.spec.terms?.[offer]?.pricePerHour;
+  const asked = { pool: pool.id, launch: record.id, offer, askedAt, pricePerHour, form };
+  const rows = names.map((id): Worker => ({ id, machine: id, ...asked }));
   const event = journal.event({
     kind: 'worker.asked',
     subject: `launch/${record.id}`,

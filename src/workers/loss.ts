@@ -23,7 +23,7 @@ export function leave(kit: Kit, name: string, epoch: number): void {
     sight.missedFromMs = Math.max(sight.missedFromMs === Number.POSITIVE_INFINITY ? nowMs : sight.missedFromMs, nowMs);
     if (worker.offer !== undefined) kit.clouds.refresh(worker.offer);
   }
-  if (worker && !worker.removal) {
+  if (worker && !worker.removal && !worker.parked) {
     const sessions = view.sessions.count('worker', name);
     const message = sessions > 0 ? `Its agent is away, with ${sessions} sessions.` : 'Its agent is away.';
     changes.push(kit.journal.event({ kind: 'worker.lost', subject: `worker/${name}`, pool: worker.pool, message }));
@@ -63,7 +63,7 @@ function goneFor(kit: Kit, worker: Worker): Change[] {
 export function lookForLost(kit: Kit, pool: string): void {
   const { view } = kit.store;
   for (const worker of view.workers.by('pool', pool)) {
-    if (worker.joinedAt === undefined || worker.offer === undefined || worker.removal) continue;
+    if (worker.joinedAt === undefined || worker.offer === undefined || worker.removal || worker.parked) continue;
     if (view.agents.get(worker.id)) continue;
     const before = kit.clouds.listing(worker.offer)?.before;
     if (!before || before.startedMs <= kit.sightOf(worker).missedFromMs) kit.clouds.refresh(worker.offer);

@@ -1,6 +1,25 @@
 import type { Pool } from '#core/pool.ts';
 import { drop } from '#core/store.ts';
+import type { Worker } from '#core/worker.ts';
 import type { Kit } from './kit.ts';
+
+/** Whether a worker was made from an older definition of its pool, or the definition now comes to another form. */
+export function isOutdated({ clouds }: Kit, { spec }: Pool, { offer, form }: Worker): boolean {
+  if (offer === undefined) return false;
+  if (!spec.offers.some(({ id }) => id === offer)) return true;
+  const current = form === undefined ? undefined : clouds.formOf(offer);
+  return current !== undefined && current !== form;
+}
+
+/** What forms a machine: the id of its offer, and what that came to where the cloud tells. */
+export function shapeOf(offer: string, form: string | undefined): string {
+  return form === undefined ? offer : `${offer}.${form}`;
+}
+
+/** The offer in a shape. */
+export function offerIn(shape: string): string {
+  return shape.split('.')[0] ?? shape;
+}
 
 const SYNC_OF_OLD_OFFERS_MS = 60_000;
 const followerOf = (offer: string): string => `offer/${offer}`;
@@ -49,7 +68,9 @@ function unusedOffers({ store, clouds }: Kit): Set<string> {
   for (const { id } of offers.all()) {
     if (used.has(id) || workers.count('offer', id) > 0) continue;
     const listing = clouds.listing(id);
-    const isLeft = listing?.machines.values().some((machine) => machine.mark?.shape === id) ?? true;
+    const isLeft =
+      listing?.machines.values().some((machine) => machine.mark !== undefined && offerIn(machine.mark.shape) === id) ??
+      true;
     if (!isLeft) found.add(id);
   }
   return found;

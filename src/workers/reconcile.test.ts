@@ -69,7 +69,9 @@ describe('a pool of workers', () => {
     await world.set(aPool({ minIdleSlots: 1 }, {}, { revision: 2 }));
     const plan = world.life.workers.plan('id-gpu');
 
-    expect(plan.actions).toEqual([{ do: 'launch', count: 1, why: '0 queued and 0 idle, below min_idle 1' }]);
+    expect(plan.actions).toEqual([
+      { do: 'launch', offer: 'shape1', count: 1, why: '0 queued and 0 idle, below min_idle 1' },
+    ]);
     expect(world.cloud.machines()).toEqual([]);
     expect(() => world.life.workers.plan('nobody')).toThrow('There is no pool nobody.');
   });

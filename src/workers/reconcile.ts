@@ -1,14 +1,16 @@
 import type { Again } from '#core/loop.ts';
 import type { Pool } from '#core/pool.ts';
 import type { Change } from '#core/store.ts';
-import { type Plan, plan } from '../autoscaler/plan.ts';
+import type { Worker } from '#core/worker.ts';
+import { type Action, type Plan, plan } from '../autoscaler/plan.ts';
 import { bootFailed, forgiveFailures } from './boots.ts';
-import { drainPool, removeDrained } from './drain.ts';
+import { drainOf, drainPool, removeDrained } from './drain.ts';
 import { factsOf } from './facts.ts';
 import { guardAgainstMassLoss, isFrozen } from './freeze.ts';
 import type { Kit } from './kit.ts';
 import { askFor } from './launch.ts';
 import { lookForLost, takeLosses } from './loss.ts';
+import { keepParked, openLot, parkOf } from './parking.ts';
 import { carryOutRemovals, removalOf } from './removal.ts';
 import { settleLaunches } from './settle.ts';
 import { type Survey, surveyPool } from './survey.ts';
@@ -44,7 +46,11 @@ function act(kit: Kit, pool: Pool | undefined, { id, survey }: { id: string; sur
   const isChanged = [drainPool(kit, id, pool), takeLosses(kit, survey), removeDrained(kit, survey)].includes(true);
   const then = isChanged ? surveyPool(kit, id, pool) : survey;
   const changes = kit.workersChanged();
-  const againAtMs = Math.min(carryOutRemovals(kit, id, then.removing), settleLaunches(kit, id));
+  const againAtMs = Math.min(
+    carryOutRemovals(kit, id, then.removing),
+    settleLaunches(kit, id),
+    keepParked(kit, pool, then),
+  );
   if (then.waitsForListing) lookForLost(kit, id);
   const now = kit.workersChanged() === changes ? then : surveyPool(kit, id, pool);
   return againAtMs < now.againAtMs ? { ...now, againAtMs } : now;
@@ -68,11 +74,13 @@ function decide(kit: Kit, pool: Pool, survey: Survey): number {
     actions.length > 0,
   );
   const changes: Change[] = told ? [told] : [];
+  const mayPark = openLot(kit, pool);
   for (const action of actions) {
     if (action.do === 'launch') changes.push(...askFor(kit, pool, action));
-    else changes.push(...remove(kit, pool.id, action));
+    else if (action.do === 'drain') changes.push(...drain(kit, action));
+    else changes.push(...remove(kit, action, { pool: pool.id, mayPark }));
   }
-  if (changes.length > 0) kit.commit(changes);
+  if (changes.length > 0) kit.commit(changes, () => tellDraining(kit, decision));
   if (!memory.isReady) kit.waiting.add(pool.id);
   return decision.againAfterMs === undefined ? Number.POSITIVE_INFINITY : kit.clock.monotonic() + decision.againAfterMs;
 }
@@ -90,17 +98,27 @@ function countFailedBoots(kit: Kit, pool: string, { actions }: Plan): boolean {
 }
 
 function didOf({ actions }: Plan): string {
-  let launched = 0;
-  let removed = 0;
-  for (const action of actions) {
-    if (action.do === 'launch') launched += action.count;
-    else removed += 1;
-  }
-  const parts = [launched > 0 ? `launch ${launched}` : '', removed > 0 ? `remove ${removed}` : ''];
+  const counts = { launch: 0, drain: 0, remove: 0 };
+  for (const action of actions) counts[action.do] += action.do === 'launch' ? action.count : 1;
+  const parts = Object.entries(counts).map(([what, count]) => (count > 0 ? `${what} ${count}` : ''));
   return parts.filter(Boolean).join(', ') || 'nothing';
 }
 
-function remove(kit: Kit, pool: string, action: { worker: string; why: string }): Change[] {
+function drain(kit: Kit, action: { worker: string; why: string }): Change[] {
+  const worker = kit.store.view.workers.get(action.worker);
+  return worker && !worker.drain && !worker.removal ? drainOf(kit, worker, action.why) : [];
+}
+
+/** Placement reads the drain from the row; the agent need only know it before it would offer its slots elsewhere. */
+function tellDraining({ link }: Kit, { actions }: Plan): void {
+  for (const action of actions) if (action.do === 'drain') link.send(action.worker, { do: 'drain', stop: false });
+}
+
+function remove(
+  kit: Kit,
+  action: Extract<Action, { do: 'remove' }>,
+  { pool, mayPark }: { pool: string; mayPark: (worker: Worker) => boolean },
+): Change[] {
   const { view } = kit.store;
   const worker = view.workers.get(action.worker);
   if (!worker) {
@@ -109,7 +127,7 @@ function remove(kit: Kit, pool: string, action: { worker: string; why: string })
   }
   // The plan has seen it; this is the last look in the same turn, and costs nothing.
   if (worker.removal || view.sessions.count('worker', worker.id) > 0) return [];
-  return removalOf(kit, worker, action.why);
+  return !action.isOverdue && mayPark(worker) ? parkOf(kit, worker, action.why) : removalOf(kit, worker, action.why);
 }
 
 function reportGhosts(kit: Kit, { ghosts }: Survey): void {

@@ -6,7 +6,7 @@ import { type Change, drop, put } from '#core/store.ts';
 import type { Worker } from '#core/worker.ts';
 import { type Kit, lifetimeOf } from './kit.ts';
 import { isExact, listLagMs } from './lag.ts';
-import type { Deletion, Sight } from './sight.ts';
+import { beginErrand, type Errand, type Sight } from './sight.ts';
 
 const MOST_DELETED_AT_ONCE = 50;
 
@@ -118,7 +118,11 @@ function deleteAll(kit: Kit, { pool, offer }: { pool: string; offer: string }, w
 }
 
 function deleteBatch(kit: Kit, { pool, offer }: { pool: string; offer: string }, workers: readonly Worker[]): void {
-  const deletions = workers.map((worker) => ({ worker, deletion: begin(kit.sightOf(worker)) }));
+  const deletions = workers.map((worker) => {
+    const sight = kit.sightOf(worker);
+    sight.deletion = beginErrand(sight.deletion);
+    return { worker, deletion: sight.deletion };
+  });
   kit.start('delete', async () => {
     const outcomes = await tell(kit, offer, workers).catch((thrown): Outcome[] => {
       const fault = Fault.from(thrown);
@@ -129,13 +133,6 @@ function deleteBatch(kit: Kit, { pool, offer }: { pool: string; offer: string },
     kit.clouds.refresh(offer);
     kit.poke(pool);
   });
-}
-
-function begin(sight: Sight): Deletion {
-  sight.deletion ??= { isCalling: false, attempts: 0, notBeforeMs: 0 };
-  sight.deletion.isCalling = true;
-  sight.deletion.attempts += 1;
-  return sight.deletion;
 }
 
 /** First the agents are told, so that an idle one leaves in good order; then the cloud. */
@@ -164,7 +161,7 @@ function machineOf(kit: Kit, worker: Worker): Machine {
 
 function take(
   kit: Kit,
-  { worker, deletion, outcome }: { worker: Worker; deletion: Deletion; outcome: Outcome | undefined },
+  { worker, deletion, outcome }: { worker: Worker; deletion: Errand; outcome: Outcome | undefined },
 ): void {
   const nowMs = kit.clock.monotonic();
   deletion.isCalling = false;

@@ -3,13 +3,21 @@ import type { Store } from '#core/store.ts';
 import type { Worker } from '#core/worker.ts';
 import type { Times } from './times.ts';
 
-/** How far the deleting of a machine has come in this process. */
-export interface Deletion {
+/** How far something that the cloud is told of a machine has come in this process: to delete, suspend or resume it. */
+export interface Errand {
   isCalling: boolean;
   attempts: number;
   notBeforeMs: number;
   /** When the cloud agreed. */
   agreedMs?: number;
+}
+
+/** One more attempt begins. */
+export function beginErrand(errand: Errand | undefined): Errand {
+  const begun = errand ?? { isCalling: false, attempts: 0, notBeforeMs: 0 };
+  begun.isCalling = true;
+  begun.attempts += 1;
+  return begun;
 }
 
 /** What this process has seen of a worker. A restart forgets it; all times are on the monotonic clock. */
@@ -28,7 +36,9 @@ export interface Sight {
   backByMs: number;
   /** As its agent said last. */
   slots: number | undefined;
-  deletion: Deletion | undefined;
+  deletion: Errand | undefined;
+  /** Its suspending or resuming, whichever was asked for last. */
+  standstill: Errand | undefined;
   isKnownGhost: boolean;
 }
 
@@ -40,6 +50,7 @@ const UNSEEN = {
   awaySinceMs: undefined,
   slots: undefined,
   deletion: undefined,
+  standstill: undefined,
   isKnownGhost: false,
 } as const;
 

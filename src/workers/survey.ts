@@ -4,6 +4,7 @@ import type { Machine, Trouble } from '#core/provider.ts';
 import { type Agent, type Worker, workerPhase } from '#core/worker.ts';
 import type { WorkerFact } from '../autoscaler/plan.ts';
 import type { Kit } from './kit.ts';
+import { isOutdated } from './offers.ts';
 import type { Sight } from './sight.ts';
 
 /** One look at all workers of a pool: what the plan rests on, and what is due whatever the plan says. */
@@ -16,6 +17,9 @@ export interface Survey {
   /** Draining, and free of sessions or past the deadline. */
   readonly drained: Worker[];
   readonly removing: Worker[];
+  readonly parked: Worker[];
+  /** Woken, and not here yet. */
+  readonly waking: Worker[];
   /** Connected, and not in the cloud's listing. */
   readonly ghosts: Worker[];
   /** Workers that were here, and how many of them vanished lately. */
@@ -32,6 +36,7 @@ interface Look {
   readonly slotsPerAgent: number;
   readonly bootTimeoutMs: number;
   readonly countLossesFromMs: number;
+  isOutdated(worker: Worker): boolean;
   listingOf(offer: string | undefined): Listing | undefined;
 }
 
@@ -53,6 +58,8 @@ export function surveyPool(kit: Kit, id: string, pool: Pool | undefined): Survey
     broken: [],
     drained: [],
     removing: [],
+    parked: [],
+    waking: [],
     ghosts: [],
     here: 0,
     vanished: 0,
@@ -66,6 +73,7 @@ export function surveyPool(kit: Kit, id: string, pool: Pool | undefined): Survey
     slotsPerAgent: pool?.spec.scaling.slotsPerAgent ?? 1,
     bootTimeoutMs: pool?.spec.scaling.bootTimeoutMs ?? 0,
     countLossesFromMs: lossesCountFrom(kit, id),
+    isOutdated: (worker) => pool !== undefined && isOutdated(kit, pool, worker),
     listingOf: listingsOnce(kit),
   };
   for (const worker of view.workers.by('pool', id)) {
@@ -110,12 +118,17 @@ function lookAt(look: Look, seen: Seen): void {
   countLoss(look, seen);
   if (agent) sight.slots = agent.slots;
   sight.idleSinceMs = agent && sessions === 0 ? (sight.idleSinceMs ?? look.nowMs) : undefined;
-  if (!agent) survey.waitsForListing = true;
+  if (!agent && !isAtRest(seen)) survey.waitsForListing = true;
   survey.workers.push(factOf(look, seen));
+  if (worker.parked) survey.parked.push(worker);
+  else if (worker.isWaking) survey.waking.push(worker);
   if (worker.removal) survey.removing.push(worker);
   else if (isDue(look, seen)) survey.gone.push(worker);
   else if (!noteBroken(look, seen)) noteDrain(look, seen);
 }
+
+/** Parked, and its cloud shows it so: nothing is awaited of it. */
+const isAtRest = ({ worker, machine }: Seen): boolean => worker.parked !== undefined && machine?.state === 'suspended';
 
 function noteListing({ nowMs, survey }: Look, { worker, sight, listing, machine, agent }: Seen): void {
   if (machine) {
@@ -135,7 +148,7 @@ function countLoss({ kit, survey, nowMs, countLossesFromMs }: Look, { worker, si
   // One that came by itself to a manual pool may go as it likes while it has no work.
   const isFree = worker.offer === undefined && sessions === 0;
   const isHere = !isFree && (worker.joinedAt !== undefined || sight.hasBeenListed);
-  if (!isHere || worker.removal) {
+  if (!isHere || worker.removal || worker.parked) {
     kit.vanished.delete(worker.id);
     return;
   }
@@ -192,6 +205,9 @@ function factOf(look: Look, { worker, sight, agent, sessions }: Seen): WorkerFac
     slots,
     freeSlots: Math.max(0, slots - sessions),
     sinceMs: sinceOf(look, sight, phase),
+    offer: worker.offer,
+    pricePerHour: worker.pricePerHour,
+    isOutdated: look.isOutdated(worker),
   };
 }
 

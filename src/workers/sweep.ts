@@ -9,6 +9,7 @@ import { put } from '#core/store.ts';
 import type { Worker } from '#core/worker.ts';
 import { isFrozen } from './freeze.ts';
 import { type Kit, workerNamed } from './kit.ts';
+import { offerIn } from './offers.ts';
 import { isOlderThanBackup } from './restored.ts';
 import { forgetUnknown, noteUnknown } from './unknown.ts';
 
@@ -53,16 +54,22 @@ async function review(kit: Kit, listing: Listing): Promise<void> {
   const strangers = strangerPool(kit, listing.cloud);
   // Two listings for one that would be deleted; one that will be taken in must be known before anything is launched.
   const isOrphan = (machine: Machine): boolean => before?.has(machine.name) === true || isOlderThanBackup(kit, machine);
+  let stayed = 0;
   await inSlices(clock, listing.machines.values(), (machine) => {
+    const known = before?.get(machine.name);
+    if (known) stayed += 1;
     const worker = workerNamed(store, machine.name);
-    if (worker) noticeChange(kit, worker, { machine, before: before?.get(machine.name) });
+    if (worker) noticeChange(kit, worker, { machine, before: known });
     else if (!machine.mark) strangers.note(machine);
     else if (machine.state !== 'deleting' && isOrphan(machine)) orphans.push(machine);
   });
-  await inSlices(clock, before?.keys() ?? [], (name) => {
-    const worker = listing.machines.has(name) ? undefined : workerNamed(store, name);
-    if (worker) kit.poke(worker.pool);
-  });
+  // Most often all of them stayed.
+  if (before && stayed < before.size) {
+    await inSlices(clock, before.keys(), (name) => {
+      const worker = listing.machines.has(name) ? undefined : workerNamed(store, name);
+      if (worker) kit.poke(worker.pool);
+    });
+  }
   strangers.forget(listing);
   settleOrphans(kit, listing.cloud, orphans);
   if (kit.reviewed.has(listing.cloud)) return;
@@ -124,7 +131,7 @@ const isHeld = (kit: Kit, pool: string): boolean =>
 /** The very offer that made it, or another way into the same cloud. */
 function offerFor({ clouds }: Kit, cloud: string, { shape }: Mark): Offer | undefined {
   const offers = [...clouds.offersOf(cloud)];
-  return offers.find(({ id }) => id === shape) ?? offers[0];
+  return offers.find(({ id }) => id === offerIn(shape)) ?? offers[0];
 }
 
 function adopt(kit: Kit, machine: Machine, offer: Offer): void {

@@ -50,6 +50,9 @@ export function startWorkers(deps: WorkersDeps): Workers {
   const stopListening = listen(kit, loop.forget);
   const offers = followOffers(kit);
   const sweep = startSweep(kit);
+  deps.clouds.onForm((offer) => {
+    for (const { id, spec } of store.view.pools.all()) if (spec.offers.some((one) => one.id === offer)) loop.poke(id);
+  });
   for (const pool of store.view.pools.all()) loop.poke(pool.id);
   for (const { pool } of store.view.workers.all()) if (!store.view.pools.get(pool)) loop.poke(pool);
 

@@ -1,3 +1,4 @@
+import type { Role } from '#core/access.ts';
 import { formatDuration } from '#core/duration.ts';
 import type { DecisionRow } from '#core/journal.ts';
 import { type Pool, poolPhase, type Scaling } from '#core/pool.ts';
@@ -37,10 +38,12 @@ function shownScaling(scaling: Scaling): wire.Pool['auto_scaler'] {
     scale_up_error_retry_delay: formatDuration(scaling.retryDelayMs),
     allocation_error_reset_after: formatDuration(scaling.errorResetAfterMs),
     boot_timeout: formatDuration(scaling.bootTimeoutMs),
+    max_price_per_hour: scaling.maxPricePerHour,
   };
 }
 
-export function shownPool(pool: Pool, { store, redactConfig }: Looks): wire.Pool {
+/** A pool as a caller with that role may see it. */
+export function shownPool(pool: Pool, { store, redactConfig }: Looks, role: Role): wire.Pool {
   const { spec, removal } = pool;
   return {
     id: pool.id,
@@ -59,7 +62,14 @@ export function shownPool(pool: Pool, { store, redactConfig }: Looks): wire.Pool
     labels: spec.labels,
     drain_timeout: formatDuration(spec.drainTimeoutMs),
     auto_scaler: shownScaling(spec.scaling),
-    backends: spec.offers.map(({ id, kind, config }) => ({ id, kind, config: redactConfig(kind, config) })),
+    update_policy: spec.updatePolicy ?? 'replace_idle',
+    backends: spec.offers.map(({ id, kind, config }) => ({
+      id,
+      kind,
+      config: redactConfig(kind, config, role),
+      price_per_hour: spec.terms?.[id]?.pricePerHour,
+      max_agents: spec.terms?.[id]?.maxAgents,
+    })),
     ...countPool(store, pool.id),
   };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AGENT_AUTHS, POOL_PHASES } from '#core/pool.ts';
+import { AGENT_AUTHS, POOL_PHASES, UPDATE_POLICIES } from '#core/pool.ts';
 import { WORKER_PHASES } from '#core/worker.ts';
 import { Labels, listOf, Span, Time } from './shared.ts';
 
@@ -30,6 +30,7 @@ const AutoScaler = z.object({
   scale_up_error_retry_delay: Span,
   allocation_error_reset_after: Span,
   boot_timeout: Span,
+  max_price_per_hour: z.number().optional(),
 });
 
 const count = z.int().min(0);
@@ -56,7 +57,16 @@ export const Pool = z
     labels: Labels,
     drain_timeout: Span,
     auto_scaler: AutoScaler,
-    backends: z.array(z.object({ id: z.string(), kind: z.string(), config: z.record(z.string(), z.unknown()) })),
+    update_policy: z.enum(UPDATE_POLICIES),
+    backends: z.array(
+      z.object({
+        id: z.string(),
+        kind: z.string(),
+        config: z.record(z.string(), z.unknown()),
+        price_per_hour: z.number().optional(),
+        max_agents: z.int().optional(),
+      }),
+    ),
     workers: z.object({ total: count, ...phases }),
     slots: z.object({ total: count, free: count }),
     sessions: z.object({ queued: count, placed: count }),
@@ -74,8 +84,9 @@ export const Plan = z
     unless: z.string().meta({ description: 'What would have to change for another decision.' }),
     actions: z.array(
       z.object({
-        do: z.enum(['launch', 'remove']),
+        do: z.enum(['launch', 'drain', 'remove']),
         count: z.int().optional(),
+        offer: z.string().optional().meta({ description: 'The id of the backend that it is launched from.' }),
         worker: z.string().optional(),
         why: z.string(),
       }),

@@ -86,7 +86,7 @@ export function simAgents({ clock, cloud, slots, poolName, doesBoot = () => true
   cloud.onGone((made, how) => {
     const agent = all.get(made.machine.name);
     if (!agent) return;
-    if (how === 'deleted' && agent.running.size > 0) kills.push(agent.name);
+    if (how !== 'died' && agent.running.size > 0) kills.push(agent.name);
     agent.isDead = true;
     all.delete(agent.name);
     disconnect(agent);

@@ -204,6 +204,17 @@ async function openLife(parts: LifeOptions): Promise<Life> {
 
 function phasesOf({ workers }: Life, pool: string): string {
   const { figures } = workers.plan(pool);
-  const phases = ['launching', 'booting', 'idle', 'busy', 'returning', 'draining', 'lost', 'deleting', 'unknown'];
+  const phases = [
+    'launching',
+    'booting',
+    'idle',
+    'busy',
+    'returning',
+    'draining',
+    'lost',
+    'parked',
+    'deleting',
+    'unknown',
+  ];
   return phases.flatMap((phase) => (figures[phase] ? [`${figures[phase]} ${phase}`] : [])).join(', ') || 'none';
 }

@@ -1,0 +1,91 @@
+import { it } from 'vitest';
+import { check, cooling, type Row } from './testing.ts';
+
+const ROWS: readonly Row[] = [
+  {
+    rule: 'keep leaves workers of an older definition alone',
+    workers: 'old idle',
+    scaling: { minIdleSlots: 1 },
+    facts: { updatePolicy: 'keep' },
+    does: '',
+  },
+  {
+    rule: 'replace_idle replaces one that idles, and no busy one',
+    workers: 'old idle, old busy',
+    scaling: { minIdleSlots: 1 },
+    facts: { updatePolicy: 'replace_idle' },
+    does: '-w0 +1',
+    why: /^1 of an older definition: replacing it; /,
+  },
+  {
+    rule: 'until a new one has joined the old ones go one at a time',
+    workers: 'old idle, old idle, old idle',
+    scaling: { minIdleSlots: 3 },
+    facts: { updatePolicy: 'replace_idle' },
+    does: '-w0 +1',
+  },
+  {
+    rule: 'the next old one waits until the one before is gone',
+    workers: 'old deleting, old idle, old idle, booting',
+    scaling: { minIdleSlots: 3 },
+    facts: { updatePolicy: 'replace_idle' },
+    does: '',
+  },
+  {
+    rule: 'once a new one has joined all old ones that idle go',
+    workers: 'idle, old idle, old idle, old booting',
+    scaling: { minIdleSlots: 4 },
+    facts: { updatePolicy: 'replace_idle' },
+    does: '-w3 -w1 -w2 +1',
+  },
+  {
+    rule: 'nothing is replaced while nothing can be launched',
+    workers: 'old idle, idle',
+    scaling: { minIdleSlots: 2 },
+    facts: { updatePolicy: 'replace_idle', offers: [{ id: 'a', ...cooling(5_000) }] },
+    does: '',
+    why: /older definition stay while nothing can be launched/,
+  },
+  {
+    rule: 'rolling lets a new one come before an old one goes',
+    workers: 'old idle',
+    scaling: { minIdleSlots: 1 },
+    facts: { updatePolicy: 'rolling' },
+    does: '+1',
+  },
+  {
+    rule: 'rolling waits for the new one to join',
+    workers: 'old idle, booting',
+    scaling: { minIdleSlots: 1 },
+    facts: { updatePolicy: 'rolling' },
+    does: '',
+  },
+  {
+    rule: 'rolling then lets one old one go',
+    workers: 'old idle@9, old idle, idle',
+    scaling: { minIdleSlots: 2 },
+    facts: { updatePolicy: 'rolling' },
+    does: '-w0',
+  },
+  {
+    rule: 'rolling at max_agents replaces in place',
+    workers: 'old idle',
+    scaling: { minIdleSlots: 1, maxAgents: 1 },
+    facts: { updatePolicy: 'rolling' },
+    does: '-w0',
+  },
+  {
+    rule: 'rolling drains one busy worker before the new definition is known to work',
+    workers: 'old busy, old busy',
+    facts: { updatePolicy: 'rolling' },
+    does: '~w0',
+  },
+  {
+    rule: 'rolling drains all that are full once it is known to work',
+    workers: 'old busy, old busy, busy',
+    facts: { updatePolicy: 'rolling' },
+    does: '~w0 ~w1',
+  },
+];
+
+it.each(ROWS)('$rule', check);

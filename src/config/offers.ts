@@ -1,0 +1,75 @@
+// The backends of a pool: what makes its machines, and on what terms.
+import { z } from 'zod';
+import type { Offer, Terms } from '#core/pool.ts';
+import type { Backend, Kinds } from '#core/provider.ts';
+import { count } from '#core/schema.ts';
+import { canonicalJson, shortHash } from './canonical.ts';
+import { type Chosen, oneKindWith, type Trust } from './kinds.ts';
+
+const terms = {
+  pricePerHour: z.number().min(0).optional().describe('What one machine costs, in dollars an hour.'),
+  maxAgents: count()
+    .optional()
+    .describe('The most workers from this backend; `max_agents` of the pool holds for all together.'),
+};
+
+/** A backend that a pool names, with its terms; one alone has none. */
+export type OfferedBackend = Chosen & Terms;
+
+export function backendList(kinds: Kinds<Backend>, trust: Trust): z.ZodType<OfferedBackend[]> {
+  return z
+    .array(oneKindWith(kinds, { noun: 'backend', trust, fields: terms }))
+    .min(1)
+    .superRefine(refuseTwins)
+    .describe('In place of `backend`: several, tried in this order when one has no capacity.');
+}
+
+function refuseTwins(backends: readonly Chosen[], context: z.RefinementCtx): void {
+  const first = new Map<string, number>();
+  for (const [at, backend] of backends.entries()) {
+    const { id } = offerOf(backend);
+    const twin = first.get(id);
+    if (twin === undefined) first.set(id, at);
+    else
+      context.addIssue({ code: 'custom', path: [at], message: `says the same as backends[${twin}]; keep one of them` });
+  }
+}
+
+interface Priced {
+  readonly backend?: Chosen | undefined;
+  readonly backends?: readonly OfferedBackend[] | undefined;
+  readonly maxPricePerHour?: number | undefined;
+}
+
+/** For `superRefine`: a limit in dollars means nothing where nobody knows the price. */
+export function checkPrices({ backend, backends, maxPricePerHour }: Priced, context: z.RefinementCtx): void {
+  if (typeof maxPricePerHour !== 'number') return;
+  if (backend) {
+    const message = 'needs to know the price: write backends: [{…, price_per_hour: 1.25}] in place of backend';
+    context.addIssue({ code: 'custom', path: ['maxPricePerHour'], message });
+  }
+  if (!Array.isArray(backends)) return;
+  for (const [at, { pricePerHour }] of (backends as readonly OfferedBackend[]).entries()) {
+    if (pricePerHour !== undefined) continue;
+    const message = 'is needed with max_price_per_hour';
+    context.addIssue({ code: 'custom', path: ['backends', at, 'pricePerHour'], message });
+  }
+}
+
+/** Equal kind and configuration give an equal id, and with it machines of equal shape. */
+export function offerOf({ kind, config }: Chosen): Offer {
+  return { id: shortHash(kind, canonicalJson(config)), kind, config };
+}
+
+/** What the pool says about its offers, if anything. */
+export function termsOf(backends: readonly OfferedBackend[]): { readonly terms?: Readonly<Record<string, Terms>> } {
+  const said = backends.flatMap((backend) => {
+    const { pricePerHour, maxAgents } = backend;
+    const its = {
+      ...(pricePerHour === undefined ? {} : { pricePerHour }),
+      ...(maxAgents === undefined ? {} : { maxAgents }),
+    };
+    return Object.keys(its).length > 0 ? [[offerOf(backend).id, its] as const] : [];
+  });
+  return said.length > 0 ? { terms: Object.fromEntries(said) } : {};
+}

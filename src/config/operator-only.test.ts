@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { Fault } from '#core/fault.ts';
+import type { Backend, Kinds } from '#core/provider.ts';
+import { readPool } from './pool-document.ts';
+
+const endpoint = z.string().optional().meta({ operatorOnly: true });
+const kinds: Kinds<Backend> = {
+  cloudy: {
+    summary: 'Machines of a cloud.',
+    config: z
+      .strictObject({ size: z.string(), endpoint, inner: z.strictObject({ endpoint }).optional() })
+      .refine(({ size }) => size !== 'none', 'needs a size'),
+    example: { size: 'small' },
+    trust: 'any source',
+    open: () => Promise.reject(new Fault('unsupported', 'Never opened.')),
+  },
+};
+
+const textOf = (config: object): string => JSON.stringify({ name: 'p', auto_scaler: { backend: { cloudy: config } } });
+const problemsOf = (config: object, trust: 'operator' | 'foreign') =>
+  readPool(textOf(config), { kinds, trust }).problems?.map(({ path, message }) => `${path}: ${message}`) ?? [];
+
+it('refuses a key of the operator in documents of others, and names it', () => {
+  const problems = problemsOf({ size: 'small', endpoint: 'http://evil' }, 'foreign');
+
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toContain('auto_scaler.backend.cloudy.endpoint: endpoint may be set only in the operator');
+});
+
+it('refuses it also further inside', () => {
+  expect(problemsOf({ size: 'small', inner: { endpoint: 'http://evil' } }, 'foreign')[0]).toContain('inner.endpoint');
+});
+
+it('lets the operator set it, and others name the kind without it', () => {
+  expect(problemsOf({ size: 'small', endpoint: 'http://127.0.0.1:1' }, 'operator')).toEqual([]);
+  expect(problemsOf({ size: 'small' }, 'foreign')).toEqual([]);
+});

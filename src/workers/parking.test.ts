@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest';
+import { Fault } from '#core/fault.ts';
+import type { Offer } from '#core/pool.ts';
+import { aPool, openWorld, type World } from '#sim/part/world.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const NEW: Offer = { id: 'shape2', kind: 'sim', config: { size: 2 } };
+
+const states = (world: World): string[] => world.cloud.machines().map(({ machine }) => machine.state);
+const made = (world: World): number => world.cloud.made.size;
+
+/** A pool that has run three sessions, and now needs nobody. */
+async function afterWork(park = { most: 2 } as { most: number; maxAgeMs?: number }) {
+  const world = await openWorld({ pools: [aPool({ maxIdleSlots: 0, idleDecayMs: 0 })], cloud: { park } });
+  await world.advance(SECOND_MS);
+  await world.life.sessions.submit('id-gpu', 3, 10 * SECOND_MS);
+  await world.advance(2 * MINUTE_MS);
+  return world;
+}
+
+describe('idle workers of a cloud that can keep machines', () => {
+  it('are parked up to the number that is kept, and the others deleted', async () => {
+    const world = await afterWork();
+
+    expect(world.phases()).toBe('2 parked');
+    expect(states(world)).toEqual(['suspended', 'suspended']);
+  });
+
+  it('are woken for the next sessions before another is made, and take them', async () => {
+    const world = await afterWork();
+
+    await world.life.sessions.submit('id-gpu', 3, MINUTE_MS);
+    await world.advance(30 * SECOND_MS);
+
+    expect(world.phases()).toBe('3 busy');
+    expect(made(world)).toBe(4);
+    expect([...world.agents.runs.values()]).toEqual([1, 1, 1, 1, 1, 1]);
+  });
+
+  it('stay parked over a restart of the server', async () => {
+    const world = await afterWork();
+
+    world.crash();
+    await world.start();
+    await world.advance(20 * MINUTE_MS);
+
+    expect(world.phases()).toBe('2 parked');
+    expect(states(world)).toEqual(['suspended', 'suspended']);
+  });
+
+  it('are parked and woken to the end, wherever the server dies', async () => {
+    for (let nth = 1; nth < 40; nth++) {
+      let isDead = false;
+      const world = await openWorld({
+        pools: [aPool({ maxIdleSlots: 0, idleDecayMs: 0 })],
+        cloud: { park: { most: 2 } },
+        onWrite: async (count, write) => {
+          await write();
+          if (count === nth && !isDead) {
+            isDead = true;
+            world.crash();
+          }
+        },
+      });
+      const goOn = async (ms: number): Promise<void> => {
+        await world.advance(ms);
+        if (isDead) await world.start();
+        await world.advance(3 * MINUTE_MS);
+      };
+      void world.life.sessions.submit('id-gpu', 2, 10 * SECOND_MS);
+      await goOn(MINUTE_MS);
+      void world.life.sessions.submit('id-gpu', 2, 10 * SECOND_MS);
+      await goOn(MINUTE_MS);
+      await world.advance(10 * MINUTE_MS);
+
+      expect(world.phases()).toMatch(/^(none|[12] parked)$/);
+      expect(states(world).every((state) => state === 'suspended')).toBe(true);
+      expect(world.agents.kills).toEqual([]);
+      expect([...world.agents.runs.values()].every((count) => count === 1)).toBe(true);
+    }
+  });
+
+  it('are deleted when they are too old, too many, or of an older definition', async () => {
+    const old = await afterWork({ most: 2, maxAgeMs: 10 * MINUTE_MS });
+    const changed = await afterWork();
+
+    await changed.set(aPool({ maxIdleSlots: 0, idleDecayMs: 0 }, { offers: [NEW] }, { revision: 2 }));
+    await changed.advance(5 * MINUTE_MS);
+    await old.advance(20 * MINUTE_MS);
+
+    expect([old.phases(), changed.phases()]).toEqual(['none', 'none']);
+    expect([states(old), states(changed)]).toEqual([[], []]);
+  });
+
+  it('go with their pool', async () => {
+    const world = await afterWork();
+
+    const at = world.clock.now();
+    await world.set(aPool({}, {}, { revision: 2, removal: { at, deadlineAt: at + MINUTE_MS, why: 'asked' } }));
+    await world.advance(5 * MINUTE_MS);
+
+    expect(states(world)).toEqual([]);
+  });
+
+  it('stay parked where there is no room to wake them, and the next offer is asked', async () => {
+    const world = await openWorld({
+      pools: [aPool({ maxIdleSlots: 0, idleDecayMs: 0 }, { offers: [{ id: 'shape1', kind: 'sim', config: {} }, NEW] })],
+      cloud: { park: { most: 2 } },
+    });
+    await world.advance(SECOND_MS);
+    await world.life.sessions.submit('id-gpu', 1, 10 * SECOND_MS);
+    await world.advance(2 * MINUTE_MS);
+    world.cloud.script = ({ name }) =>
+      name === 'resume' ? { is: 'refused', fault: new Fault('exhausted', 'no stock') } : undefined;
+
+    await world.life.sessions.submit('id-gpu', 1, MINUTE_MS);
+    await world.advance(40 * SECOND_MS);
+
+    expect(world.phases()).toBe('1 busy, 1 parked');
+    expect(world.cloud.machines().map(({ launch }) => launch?.mark.shape)).toEqual(['shape1', 'shape2']);
+  });
+
+  it('are deleted where the cloud will not stop them', async () => {
+    const world = await openWorld({
+      pools: [aPool({ maxIdleSlots: 0, idleDecayMs: 0 })],
+      cloud: { park: { most: 2 } },
+    });
+    world.cloud.script = ({ name }) =>
+      name === 'suspend' ? { is: 'refused', fault: new Fault('unsupported', 'spot machines cannot stop') } : undefined;
+    await world.advance(SECOND_MS);
+    await world.life.sessions.submit('id-gpu', 1, 10 * SECOND_MS);
+
+    await world.advance(5 * MINUTE_MS);
+
+    expect(world.phases()).toBe('none');
+    expect(states(world)).toEqual([]);
+  });
+});

@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest';
+import { Fault } from '#core/fault.ts';
+import type { Offer, UpdatePolicy } from '#core/pool.ts';
+import { aPool, openWorld, type World } from '#sim/part/world.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const NEW: Offer = { id: 'shape2', kind: 'sim', config: { size: 2 } };
+
+const shapes = (world: World): string[] => world.cloud.machines().map(({ launch }) => launch?.mark.shape ?? '');
+
+describe('workers of an older definition', () => {
+  async function changed(updatePolicy: UpdatePolicy, busyMs: number) {
+    const limits = { minIdleSlots: 2, maxIdleSlots: 2, maxAgents: 10 };
+    const world = await openWorld({ pools: [aPool(limits, { updatePolicy })] });
+    await world.advance(MINUTE_MS);
+    if (busyMs > 0) await world.life.sessions.submit('id-gpu', 1, busyMs);
+    await world.advance(MINUTE_MS);
+    await world.set(aPool(limits, { updatePolicy, offers: [NEW] }, { revision: 2 }));
+    return world;
+  }
+
+  it('stay where the pool keeps them', async () => {
+    const world = await changed('keep', 0);
+
+    await world.advance(60 * MINUTE_MS);
+
+    expect(shapes(world)).toEqual(['shape1', 'shape1']);
+  });
+
+  it.each(['replace_idle', 'rolling'] as const)('are replaced when they idle, by %s', async (policy) => {
+    const world = await changed(policy, 0);
+
+    await world.advance(10 * MINUTE_MS);
+
+    expect(shapes(world)).toEqual(['shape2', 'shape2']);
+    expect(world.phases()).toBe('2 idle');
+  });
+
+  it.each(['replace_idle', 'rolling'] as const)('finish their sessions before they go, by %s', async (policy) => {
+    const world = await changed(policy, 30 * MINUTE_MS);
+
+    await world.advance(10 * MINUTE_MS);
+    const meanwhile = shapes(world).filter((shape) => shape === 'shape1');
+    await world.advance(40 * MINUTE_MS);
+
+    expect(meanwhile).toHaveLength(1);
+    expect(shapes(world)).not.toContain('shape1');
+    expect(world.agents.kills).toEqual([]);
+    expect([...world.agents.runs.values()]).toEqual([1]);
+  });
+
+  it('take no new sessions where all are replaced step by step', async () => {
+    const world = await changed('rolling', 30 * MINUTE_MS);
+    await world.advance(5 * MINUTE_MS);
+
+    const draining = [...world.life.store.view.workers.all()].filter(({ drain }) => drain);
+
+    expect(draining).toMatchObject([{ offer: 'shape1', drain: { why: expect.stringContaining('older definition') } }]);
+    expect(draining[0]?.drain?.deadlineAt).toBeUndefined();
+  });
+
+  it('stay while the new definition does not work', async () => {
+    const limits = { minIdleSlots: 3, maxIdleSlots: 3, maxAgents: 10, bootTimeoutMs: 2 * MINUTE_MS };
+    const world = await openWorld({
+      pools: [aPool(limits)],
+      doesBoot: ({ launch }) => launch?.mark.shape === 'shape1',
+    });
+    await world.advance(2 * MINUTE_MS);
+
+    await world.set(aPool(limits, { offers: [NEW] }, { revision: 2 }));
+    await world.advance(240 * MINUTE_MS);
+
+    expect(world.phases()).toContain('2 idle');
+    expect(shapes(world).filter((shape) => shape === 'shape1')).toHaveLength(2);
+  });
+});
+
+describe('several offers', () => {
+  const limits = { maxAgents: 10, minIdleSlots: 2, maxIdleSlots: 2 };
+
+  it('are tried in their order: the next one within a second of a refusal', async () => {
+    const world = await openWorld({
+      pools: [aPool(limits, { offers: [{ id: 'shape1', kind: 'sim', config: {} }, NEW] })],
+    });
+    world.cloud.script = ({ name, nth }) =>
+      name === 'create' && nth === 1 ? { is: 'refused', fault: new Fault('exhausted', 'no stock') } : undefined;
+
+    await world.advance(2 * SECOND_MS);
+
+    expect(shapes(world)).toEqual(['shape2', 'shape2']);
+  });
+
+  it('never cost more together than the pool may, however many are asked for at once', async () => {
+    const terms = { shape1: { pricePerHour: 3 }, shape2: { pricePerHour: 1 } };
+    const pool = aPool(
+      { ...limits, maxPricePerHour: 8 },
+      { offers: [{ id: 'shape1', kind: 'sim', config: {} }, NEW], terms },
+    );
+    const world = await openWorld({ pools: [pool] });
+    await world.life.sessions.submit('id-gpu', 9, 10 * MINUTE_MS);
+    let most = 0;
+
+    for (let second = 0; second < 300; second++) {
+      await world.advance(SECOND_MS);
+      most = Math.max(
+        most,
+        shapes(world).reduce((sum, shape) => sum + (shape === 'shape1' ? 3 : 1), 0),
+      );
+    }
+
+    expect(most).toBe(8);
+    expect(shapes(world).toSorted()).toEqual(['shape1', 'shape1', 'shape2', 'shape2']);
+  });
+
+  it('shrink by the dearest first', async () => {
+    const terms = { shape1: { pricePerHour: 1, maxAgents: 1 }, shape2: { pricePerHour: 3 } };
+    const pool = aPool(
+      { maxAgents: 10, maxIdleSlots: 1 },
+      { offers: [{ id: 'shape1', kind: 'sim', config: {} }, NEW], terms },
+    );
+    const world = await openWorld({ pools: [pool] });
+    await world.life.sessions.submit('id-gpu', 2, 5 * MINUTE_MS);
+    await world.advance(2 * MINUTE_MS);
+    const busy = shapes(world).toSorted();
+
+    await world.advance(3 * MINUTE_MS + 50 * SECOND_MS);
+
+    expect(busy).toEqual(['shape1', 'shape2']);
+    expect(shapes(world)).toEqual(['shape1']);
+  });
+});
+
+describe('an offer that comes to something else', () => {
+  it('has its idle workers replaced, and those that cannot tell are left alone', async () => {
+    let form = 'image-1';
+    const world = await openWorld({
+      pools: [aPool({ minIdleSlots: 2, maxIdleSlots: 2, maxAgents: 10 })],
+      cloud: { form: () => form },
+    });
+    await world.advance(5 * MINUTE_MS);
+    const before = shapes(world);
+    const names = world.cloud.machines().map(({ name }) => name);
+
+    await world.advance(5 * MINUTE_MS);
+    const kept = world.cloud.machines().map(({ name }) => name);
+    form = 'image-2';
+    await world.advance(10 * MINUTE_MS);
+
+    expect(new Set(before)).toEqual(new Set(['shape1.image-1']));
+    expect(kept).toEqual(names);
+    expect(shapes(world)).toEqual(['shape1.image-2', 'shape1.image-2']);
+  });
+});
