@@ -27,6 +27,27 @@ export interface Local {
   agent(options: { pool?: string; config?: string }): Promise<number>;
   checkConfig(file: string): Promise<{ readonly problems: readonly Fault[]; readonly warnings: readonly string[] }>;
   restore(file: string, store: string): Promise<void>;
+  /** Runs a cloud that is none until it is told to end. */
+  simCloud(options: SimCloudOptions): Promise<void>;
+}
+
+export interface SimCloudOptions {
+  readonly cloud: string;
+  readonly port: number;
+  readonly signal: AbortSignal;
+  /** Called once, when it can be used. */
+  started(cloud: SimulatedCloud): void;
+}
+
+/** What to know about a simulated cloud in order to use it. */
+export interface SimulatedCloud {
+  readonly address: string;
+  /** Where its machines have their files. */
+  readonly folder: string;
+  /** What to set where something shall use it. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Lines to type. */
+  readonly tries: readonly string[];
 }
 
 export function clientOf(cli: Cli, command: Command): Client {

@@ -34,6 +34,8 @@ describe('the command line', () => {
   it.each([
     [['pol', 'ls'], 'Did you mean pool?'],
     [['pool', 'shwo', 'x'], 'Did you mean show?'],
+    [['server', 'stauts'], "unknown command 'stauts'\n(Did you mean status?)\n  See `muster server --help`."],
+    [['server', 'elephant'], "unknown command 'elephant'\n  See `muster server --help`."],
     [['pool', 'ls', '--wach'], 'Did you mean --watch?'],
     [['pool', 'show'], "missing required argument 'name'"],
     [['pool', 'ls', '-o', 'xml'], 'Allowed choices are table, json, yaml.'],

@@ -11,6 +11,7 @@ import { poolCommand } from './pool.ts';
 import { runCommand, shellCommand } from './run.ts';
 import { loginCommand, restoreCommand, serverCommand } from './server.ts';
 import { sessionCommand } from './session.ts';
+import { simCommand } from './sim.ts';
 import { sourceCommand } from './source.ts';
 import { tokenCommand } from './token.ts';
 import { workerCommand } from './worker.ts';
@@ -45,6 +46,7 @@ export function buildProgram(cli: Cli, local: Local, version: string): Command {
     configCommand(cli, local),
     backupCommand(cli),
     restoreCommand(cli, local),
+    simCommand(cli, local),
     completionCommand(cli),
   ]) {
     program.addCommand(command);

@@ -116,6 +116,7 @@ const nothingLocal: Local = {
   agent: async () => 0,
   checkConfig: async () => ({ problems: [], warnings: [] }),
   restore: async () => {},
+  simCloud: async () => {},
 };
 
 /** A command line whose server answers so. */

@@ -16,6 +16,7 @@ const READ_AT_START: Readonly<Record<string, (config: ServerConfig) => unknown>>
   agent: ({ agent }) => agent,
   retention: ({ retention }) => retention,
   log: ({ log }) => log,
+  request_rates: ({ requestRates }) => requestRates,
 };
 
 /** Which keys differ that only a restart can change. */

@@ -121,6 +121,12 @@ export const serverFields = {
   agent: agent.prefault({}).describe('How agents behave when they lose the server.'),
   retention: retention.prefault({}).describe('How long history is kept.'),
   log: log.prefault({}).describe('What is logged.'),
+  requestRates: z
+    .record(z.string(), z.number().positive().max(1_000))
+    .default({})
+    .describe(
+      'By cloud (`aws`): how many times the published request limits the account has; below 1 leaves room for others.',
+    ),
   plugins: z
     .array(z.string().min(1))
     .default([])

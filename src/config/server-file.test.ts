@@ -36,6 +36,7 @@ describe('readServerFile', () => {
         outputMs: 604_800_000,
       },
       log: { level: 'info', format: 'auto' },
+      requestRates: {},
       plugins: [],
     });
   });

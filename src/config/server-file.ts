@@ -50,6 +50,8 @@ export interface ServerConfig {
     readonly outputMs: number;
   };
   readonly log: { readonly level: ServerFile['log']['level']; readonly format: ServerFile['log']['format'] };
+  /** By provider: how many times its published limits the account has. */
+  readonly requestRates: Readonly<Record<string, number>>;
   readonly plugins: readonly string[];
 }
 
@@ -99,6 +101,7 @@ function configOf(file: ServerFile, pools: readonly StaticPool[], environment: E
       outputMs: file.retention.output,
     },
     log: file.log,
+    requestRates: file.requestRates,
     plugins: file.plugins,
   };
 }

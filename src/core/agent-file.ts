@@ -8,6 +8,8 @@ export interface AgentSettings {
   readonly name?: string | undefined;
   readonly slots?: number | undefined;
   readonly workDir?: string | undefined;
+  /** Whose machine it is, where the cloud tells the machine before it takes it away. */
+  readonly notices?: 'aws' | undefined;
 }
 
 type Tree = Record<string, unknown>;
@@ -25,7 +27,7 @@ function settingsOf(boot: Boot): Tree {
 const plain = (text: string): string => text.replaceAll('${', () => '$${');
 
 /** The agent's whole file for one machine: what the launch says, its token, and what only the backend knows. Secret. */
-export function agentFile(boot: Boot, { name, slots, workDir }: AgentSettings): string {
+export function agentFile(boot: Boot, { name, slots, workDir, notices }: AgentSettings): string {
   const { daemonConfig, ...rest } = settingsOf(boot);
   const daemon = {
     ...(isMap(daemonConfig) ? daemonConfig : {}),
@@ -33,7 +35,8 @@ export function agentFile(boot: Boot, { name, slots, workDir }: AgentSettings): 
     ...(slots === undefined ? {} : { maxSessions: slots }),
     ...(workDir === undefined ? {} : { workDirPath: plain(workDir) }),
   };
-  return stringify({ ...rest, joinToken: plain(boot.token), daemonConfig: daemon }, { lineWidth: 0 });
+  const told = notices === undefined ? {} : { notices };
+  return stringify({ ...rest, ...told, joinToken: plain(boot.token), daemonConfig: daemon }, { lineWidth: 0 });
 }
 
 /** The name of the pool that a new agent joins, as users know it. */

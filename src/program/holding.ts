@@ -7,7 +7,7 @@ import type { LoadedConfig } from '#config/load.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import type { Pool } from '#core/pool.ts';
-import type { Context } from '#core/provider.ts';
+import type { Boot, Context } from '#core/provider.ts';
 import { systemRandom } from '#core/random.ts';
 import type { Store } from '#core/store.ts';
 import type { Redactor } from '#journal/redact.ts';
@@ -108,6 +108,8 @@ async function openGround(parts: HoldingParts): Promise<Ground> {
     dataDir,
     agentCommand,
     agentEnv: localEnv(parts.environment),
+    offerAgent: () => installer.offer(),
+    rates: config.requestRates,
   };
   return {
     ...parts,
@@ -135,6 +137,15 @@ function bootConfig({ grpc, loaded, front }: Ground, pool: Pool, access: Access)
   });
 }
 
+/** Where new machines get the agent, once that is packed. */
+function installFor({ http, loaded, front, installer }: Ground, access: Access): Boot['install'] {
+  const offered = installer.offered();
+  if (!offered) return undefined;
+  const ca = needsTls(front.addresses.http) ? trustedBy(loaded.config, access) : undefined;
+  const origin = loaded.config.access.publicUrl?.replace(/\/+$/, '') ?? http;
+  return { url: `${origin}/agent/${offered.name}`, sha256: offered.sha256, ...(ca === undefined ? {} : { ca }) };
+}
+
 async function openPlane(ground: Ground): Promise<Plane> {
   const { loaded, kinds, context, metrics } = ground;
   const { retention, agent } = loaded.config;
@@ -151,6 +162,7 @@ async function openPlane(ground: Ground): Promise<Plane> {
     times: { reconnectGraceMs: agent.reconnectGraceMs },
     // A launch may come before the doors are open, so this asks access itself.
     bootConfig: (pool, access) => bootConfig(ground, pool, access),
+    install: (access) => installFor(ground, access),
     observeCall: ({ cloud, call, durationMs, fault }) =>
       metrics.cloudCall({ kind: cloud.split(':')[0] ?? cloud, call, fault, ms: durationMs }),
   });

@@ -36,6 +36,10 @@ function localPart(environment: Environment): Local {
       const { restore } = await import('#store/copies.ts');
       await restore(resolve(file), store, { clock: systemClock, log: silentLog });
     },
+    async simCloud(options) {
+      const { runSimCloud } = await import('./sim-cloud.ts');
+      await runSimCloud(options);
+    },
   };
 }
 
@@ -97,7 +101,7 @@ function openCli(environment: Environment, ending: Ending): Cli & { exitCode(): 
   };
 }
 
-/** Server and agent hear Ctrl-C themselves. */
+/** What runs until it is told to end hears Ctrl-C itself. */
 function withOwnInterrupts(local: Local, cli: Cli): Local {
   async function undisturbed<T>(act: () => Promise<T>): Promise<T> {
     const stop = cli.onInterrupt(() => {});
@@ -107,6 +111,7 @@ function withOwnInterrupts(local: Local, cli: Cli): Local {
     ...local,
     server: (options) => undisturbed(() => local.server(options)),
     agent: (options) => undisturbed(() => local.agent(options)),
+    simCloud: (options) => undisturbed(() => local.simCloud(options)),
   };
 }
 

@@ -37,7 +37,8 @@ export interface PlaneParts {
   readonly limits?: SessionsDeps['limits'];
   /** The agent's file for new machines of a pool; the certificate authority is known only once access is open. */
   bootConfig(pool: Pool, access: Access): string;
-  install?(): Boot['install'];
+  /** Where new machines get the agent, as soon as it is ready. */
+  install?(access: Access): Boot['install'];
   observeCall?(seen: SeenCall): void;
 }
 
@@ -81,7 +82,7 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     admit: access.admit,
     bootConfig: (pool) => parts.bootConfig(pool, access),
     launchToken: access.launchToken,
-    ...(parts.install ? { install: parts.install } : {}),
+    install: () => parts.install?.(access),
     times: parts.times,
   });
   const sessions = startSessions({ ...base, journal, link, limits: parts.limits, wake: workers.poke });

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Pool } from '#core/pool.ts';
 import { drop } from '#core/store.ts';
 import type { Worker } from '#core/worker.ts';
@@ -11,9 +12,9 @@ export function isOutdated({ clouds }: Kit, { spec }: Pool, { offer, form }: Wor
   return current !== undefined && current !== form;
 }
 
-/** What forms a machine: the id of its offer, and what that came to where the cloud tells. */
+/** What forms a machine: the id of its offer, and what that came to where the cloud tells; every cloud takes it as a mark. */
 export function shapeOf(offer: string, form: string | undefined): string {
-  return form === undefined ? offer : `${offer}.${form}`;
+  return form === undefined ? offer : `${offer}.${hash('sha256', form).slice(0, FORM_LENGTH)}`;
 }
 
 /** The offer in a shape. */
@@ -21,6 +22,7 @@ export function offerIn(shape: string): string {
   return shape.split('.')[0] ?? shape;
 }
 
+const FORM_LENGTH = 8;
 const SYNC_OF_OLD_OFFERS_MS = 60_000;
 const followerOf = (offer: string): string => `offer/${offer}`;
 

@@ -98,10 +98,11 @@ function countFailedBoots(kit: Kit, pool: string, { actions }: Plan): boolean {
 }
 
 function didOf({ actions }: Plan): string {
+  if (actions.length === 0) return 'nothing';
   const counts = { launch: 0, drain: 0, remove: 0 };
   for (const action of actions) counts[action.do] += action.do === 'launch' ? action.count : 1;
   const parts = Object.entries(counts).map(([what, count]) => (count > 0 ? `${what} ${count}` : ''));
-  return parts.filter(Boolean).join(', ') || 'nothing';
+  return parts.filter(Boolean).join(', ');
 }
 
 function drain(kit: Kit, action: { worker: string; why: string }): Change[] {

@@ -1,0 +1,191 @@
+// The SDK's clients, imported only when a pool or a source uses them: one for each service, region and endpoint.
+import type * as Ec2 from '@aws-sdk/client-ec2';
+import type * as Ssm from '@aws-sdk/client-ssm';
+import type { Clock } from '#core/clock.ts';
+import type { Context } from '#core/provider.ts';
+import { awsFault } from './faults.ts';
+import { answered, requestHandler } from './http.ts';
+import { openRates, type Rates } from './rates.ts';
+import { machineRegion } from './region.ts';
+
+/** Where the configuration says to ask; what it leaves open is for the SDK's own chain. */
+export interface Where {
+  readonly region?: string | undefined;
+  readonly endpoint?: string | undefined;
+}
+
+interface Call<Input, Output> {
+  readonly input: Input;
+  readonly output: Output;
+}
+
+export interface Ec2Calls {
+  readonly RunInstances: Call<Ec2.RunInstancesCommandInput, Ec2.RunInstancesCommandOutput>;
+  readonly DescribeInstances: Call<Ec2.DescribeInstancesCommandInput, Ec2.DescribeInstancesCommandOutput>;
+  readonly TerminateInstances: Call<Ec2.TerminateInstancesCommandInput, Ec2.TerminateInstancesCommandOutput>;
+  readonly StopInstances: Call<Ec2.StopInstancesCommandInput, Ec2.StopInstancesCommandOutput>;
+  readonly StartInstances: Call<Ec2.StartInstancesCommandInput, Ec2.StartInstancesCommandOutput>;
+  readonly DescribeImages: Call<Ec2.DescribeImagesCommandInput, Ec2.DescribeImagesCommandOutput>;
+  readonly DescribeLaunchTemplateVersions: Call<
+    Ec2.DescribeLaunchTemplateVersionsCommandInput,
+    Ec2.DescribeLaunchTemplateVersionsCommandOutput
+  >;
+  readonly DescribeInstanceTypeOfferings: Call<
+    Ec2.DescribeInstanceTypeOfferingsCommandInput,
+    Ec2.DescribeInstanceTypeOfferingsCommandOutput
+  >;
+}
+
+export interface SsmCalls {
+  readonly GetParametersByPath: Call<Ssm.GetParametersByPathCommandInput, Ssm.GetParametersByPathCommandOutput>;
+  readonly GetParameter: Call<Ssm.GetParameterCommandInput, Ssm.GetParameterCommandOutput>;
+}
+
+export interface Asking {
+  readonly signal: AbortSignal;
+  /** How many machines the call is about, where that counts. */
+  readonly machines?: number;
+}
+
+/** One service of one region, asked within its limits; every failure comes out as a fault. */
+export interface Service<Calls> {
+  readonly region: string;
+  /** `host:port` where it is not AWS's own. */
+  readonly elsewhere: string | undefined;
+  readonly rates: Rates;
+  readonly clock: Clock;
+  ask<Name extends keyof Calls & string>(
+    name: Name,
+    input: Calls[Name] extends Call<infer Input, unknown> ? Input : never,
+    asking: Asking,
+  ): Promise<Calls[Name] extends Call<unknown, infer Output> ? Output : never>;
+}
+
+type Provided<T> = () => Promise<T>;
+
+/** What of a client of the SDK is used here. */
+interface Client {
+  readonly config: {
+    readonly region: Provided<string>;
+    readonly credentials: Provided<unknown>;
+    readonly useFipsEndpoint: Provided<unknown>;
+    readonly useDualstackEndpoint: Provided<unknown>;
+    readonly serviceConfiguredEndpoint?: Provided<string | undefined>;
+  };
+  send(command: object, options: { abortSignal: AbortSignal }): Promise<unknown>;
+}
+
+interface Sdk {
+  client(settings: object): Client;
+  command(name: string, input: unknown): object;
+}
+
+type Constructors = Readonly<Record<string, new (input: never) => object>>;
+
+const SDKS = {
+  ec2: async (): Promise<Sdk> => {
+    const sdk = await import('@aws-sdk/client-ec2');
+    return {
+      client: (settings) => new sdk.EC2Client(settings) as unknown as Client,
+      command: (name, input) => commandOf(sdk as unknown as Constructors, name, input),
+    };
+  },
+  ssm: async (): Promise<Sdk> => {
+    const sdk = await import('@aws-sdk/client-ssm');
+    return {
+      client: (settings) => new sdk.SSMClient(settings) as unknown as Client,
+      command: (name, input) => commandOf(sdk as unknown as Constructors, name, input),
+    };
+  },
+};
+
+function commandOf(sdk: Constructors, name: string, input: unknown): object {
+  const Command = sdk[`${name}Command`] as new (input: unknown) => object;
+  return new Command(input);
+}
+
+const REQUEST_TIMEOUT_MS = 30_000;
+
+interface Opening {
+  readonly context: Context;
+  readonly sdk: Sdk;
+  readonly signal: AbortSignal;
+}
+
+/** Asks the chain now, so that a call later only has to leave; whatever is missing shows itself with the call. */
+async function settle({ config }: Client): Promise<void> {
+  const { credentials, useFipsEndpoint, useDualstackEndpoint } = config;
+  await Promise.allSettled([credentials(), useFipsEndpoint(), useDualstackEndpoint()]);
+}
+
+async function openService({ context, sdk, signal }: Opening, where: Where): Promise<Service<unknown>> {
+  const { clock } = context;
+  const settings = {
+    // Repeating belongs to those who know whether it is wanted.
+    maxAttempts: 1,
+    retryMode: 'standard',
+    requestHandler: requestHandler(context.fetch),
+    userAgentAppId: 'muster',
+    ...(where.endpoint === undefined ? {} : { endpoint: where.endpoint }),
+  };
+  const asked = sdk.client(where.region === undefined ? settings : { ...settings, region: where.region });
+  const region = await asked.config.region().catch(() => machineRegion(context, signal));
+  const client = sdk.client({ ...settings, region });
+  const configured = where.endpoint ?? (await client.config.serviceConfiguredEndpoint?.());
+  await settle(client);
+  const rates = openRates(clock, context.rates?.aws);
+
+  async function ask(action: string, input: unknown, { signal, machines = 0 }: Asking): Promise<unknown> {
+    const patience = { clock, what: `${action} in ${region}`, withinMs: REQUEST_TIMEOUT_MS };
+    const service = sdkPrefix(action);
+    await rates.take(action, machines, signal);
+    try {
+      return await answered(patience, signal, (ending) =>
+        client.send(sdk.command(action, input), { abortSignal: ending }),
+      );
+    } catch (thrown) {
+      const fault = awsFault(thrown, { action: `${service}:${action}`, region });
+      if (fault.kind === 'throttled') rates.pause(action);
+      throw fault;
+    }
+  }
+
+  const elsewhere = configured === undefined ? undefined : new URL(configured).host;
+  return { region, elsewhere, rates, clock, ask: ask as unknown as Service<unknown>['ask'] };
+}
+
+const sdkPrefix = (action: string): string => (action.startsWith('GetParameter') ? 'ssm' : 'ec2');
+
+// All that a server opens shares its context: so pools, sources and clouds share clients and limits, and nothing
+// outlives the server.
+const opened = new WeakMap<Context, Map<string, Promise<Service<unknown>>>>();
+
+/** The service there, the same for all who ask under one context. */
+async function serviceAt(name: keyof typeof SDKS, context: Context, where: Where): Promise<Service<unknown>> {
+  const services = opened.get(context) ?? new Map<string, Promise<Service<unknown>>>();
+  opened.set(context, services);
+  const keep = (key: string, make: () => Promise<Service<unknown>>): Promise<Service<unknown>> => {
+    const known = services.get(key);
+    if (known) return known;
+    const made = make();
+    services.set(key, made);
+    // A chain that has nothing yet is asked again.
+    made.catch(() => services.delete(key));
+    return made;
+  };
+  const keyOf = ({ region = '', endpoint = '' }: Where): string => `${name} ${region} ${endpoint}`;
+  return keep(keyOf(where), async () => {
+    const sdk = await SDKS[name]();
+    const service = await openService({ context, sdk, signal: new AbortController().signal }, where);
+    if (where.region !== undefined) return service;
+    return keep(keyOf({ ...where, region: service.region }), async () => service);
+  });
+}
+
+export function ec2At(context: Context, where: Where): Promise<Service<Ec2Calls>> {
+  return serviceAt('ec2', context, where) as Promise<Service<Ec2Calls>>;
+}
+
+export function ssmAt(context: Context, where: Where): Promise<Service<SsmCalls>> {
+  return serviceAt('ssm', context, where) as Promise<Service<SsmCalls>>;
+}

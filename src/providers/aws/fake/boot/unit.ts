@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import type { Clock } from '#core/clock.ts';
+import { sendSignal } from '#core/processes.ts';
+import type { UnitFile } from './unit-file.ts';
+
+/** A service of a machine: while it is wanted it runs, and is started again as its file says. */
+export interface Unit {
+  start(): void;
+  /** Asks it to end; resolves when it has, or after the grace. */
+  stop(graceMs: number): Promise<void>;
+  isActive(): boolean;
+  readonly pid: number | undefined;
+}
+
+export interface UnitPlace {
+  readonly clock: Clock;
+  readonly env: Readonly<Record<string, string>>;
+  readonly logPath: string;
+  readonly folder: string;
+  /** Told of each process, so that nothing is left when the machine goes. */
+  started(pid: number): void;
+}
+
+function launch(file: UnitFile, { env, logPath, folder, started }: UnitPlace): ChildProcess {
+  const log = openSync(logPath, 'a', 0o600);
+  const [program = '', ...rest] = file.command;
+  // A session of its own: nothing that its user-data script does on its end reaches it.
+  const child = spawn(program, rest, {
+    cwd: file.folder ?? folder,
+    env: { ...env, ...file.environment },
+    detached: true,
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  if (child.pid !== undefined) started(child.pid);
+  return child;
+}
+
+export function openUnit(read: () => UnitFile, place: UnitPlace): Unit {
+  const { clock } = place;
+  let child: ChildProcess | undefined;
+  let isWanted = false;
+  let cancelRestart = (): void => {};
+  let ended: (() => void)[] = [];
+
+  function over(isFailure: boolean, file: UnitFile): void {
+    child = undefined;
+    for (const tell of ended) tell();
+    ended = [];
+    const isDue = file.restarts === 'always' || (file.restarts === 'on-failure' && isFailure);
+    if (isWanted && isDue) cancelRestart = clock.alarm(file.restartMs, run);
+  }
+
+  function run(): void {
+    const file = read();
+    const started = launch(file, place);
+    child = started;
+    started.once('error', () => over(true, file));
+    started.once('exit', (code) => over(code !== 0, file));
+  }
+
+  return {
+    get pid() {
+      return child?.pid;
+    },
+    isActive: () => child !== undefined,
+    start() {
+      isWanted = true;
+      cancelRestart();
+      if (!child) run();
+    },
+    async stop(graceMs) {
+      isWanted = false;
+      cancelRestart();
+      const pid = child?.pid;
+      if (pid === undefined) return;
+      const waiting = new AbortController();
+      ended.push(() => waiting.abort());
+      sendSignal(pid, 'SIGTERM');
+      await clock.sleep(graceMs, waiting.signal);
+      if (child?.pid === pid) sendSignal(-pid, 'SIGKILL');
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import {
+  CreateLaunchTemplateCommand,
+  CreateLaunchTemplateVersionCommand,
+  DescribeLaunchTemplatesCommand,
+  type DescribeLaunchTemplatesCommandInput,
+  DescribeLaunchTemplateVersionsCommand,
+  ModifyLaunchTemplateCommand,
+  RunInstancesCommand,
+} from '@aws-sdk/client-ec2';
+import { expect, test } from 'vitest';
+import { FURNITURE } from '../furniture.ts';
+import { openScene } from '../testing.ts';
+
+const DATA = {
+  ImageId: FURNITURE.image,
+  InstanceType: 'c5.large' as const,
+  UserData: Buffer.from('#!/bin/sh\necho hello\n').toString('base64'),
+  NetworkInterfaces: [
+    { DeviceIndex: 0, AssociatePublicIpAddress: true, SubnetId: FURNITURE.subnets[1], Groups: [FURNITURE.group] },
+  ],
+  TagSpecifications: [{ ResourceType: 'instance' as const, Tags: [{ Key: 'a', Value: 'b' }] }],
+};
+
+test('a template reads back as it was written', async () => {
+  const { ec2 } = openScene();
+  await ec2.send(new CreateLaunchTemplateCommand({ LaunchTemplateName: 'mine', LaunchTemplateData: DATA }));
+
+  const { LaunchTemplateVersions } = await ec2.send(
+    new DescribeLaunchTemplateVersionsCommand({ LaunchTemplateName: 'mine', Versions: ['$Default'] }),
+  );
+
+  expect(LaunchTemplateVersions).toMatchObject([
+    { LaunchTemplateName: 'mine', VersionNumber: 1, DefaultVersion: true, LaunchTemplateData: DATA },
+  ]);
+});
+
+test('default, latest and numbered versions are told apart', async () => {
+  const { ec2 } = openScene();
+  const name = { LaunchTemplateName: 'mine' };
+  const image = async (Version: string): Promise<string | undefined> => {
+    const launch = { MinCount: 1, MaxCount: 1, LaunchTemplate: { ...name, Version } };
+    const { Instances } = await ec2.send(new RunInstancesCommand(launch));
+    return Instances?.[0]?.ImageId;
+  };
+  await ec2.send(new CreateLaunchTemplateCommand({ ...name, LaunchTemplateData: DATA }));
+  await ec2.send(
+    new CreateLaunchTemplateVersionCommand({
+      ...name,
+      SourceVersion: '1',
+      LaunchTemplateData: { ImageId: FURNITURE.oldImage },
+    }),
+  );
+
+  expect(await image('$Default')).toBe(FURNITURE.image);
+  expect(await image('$Latest')).toBe(FURNITURE.oldImage);
+  await ec2.send(new ModifyLaunchTemplateCommand({ ...name, DefaultVersion: '2' }));
+  expect(await image('$Default')).toBe(FURNITURE.oldImage);
+  expect(await image('1')).toBe(FURNITURE.image);
+});
+
+test('templates are found by name and filter, and one that is not there is refused', async () => {
+  const { ec2 } = openScene();
+  const found = async (input: DescribeLaunchTemplatesCommandInput) =>
+    (await ec2.send(new DescribeLaunchTemplatesCommand(input))).LaunchTemplates?.map((one) => one.LaunchTemplateName);
+
+  expect(await found({ LaunchTemplateNames: [FURNITURE.gpuTemplate] })).toEqual([FURNITURE.gpuTemplate]);
+  expect(await found({ Filters: [{ Name: 'launch-template-name', Values: ['velda-c*'] }] })).toEqual([
+    FURNITURE.cpuTemplate,
+  ]);
+  await expect(found({ LaunchTemplateNames: ['no'] })).rejects.toMatchObject({
+    name: 'InvalidLaunchTemplateName.NotFoundException',
+  });
+});
+
+test('a name is given once', async () => {
+  const { ec2 } = openScene();
+  const command = new CreateLaunchTemplateCommand({ LaunchTemplateName: 'mine', LaunchTemplateData: DATA });
+  await ec2.send(command);
+
+  await expect(ec2.send(command)).rejects.toMatchObject({ name: 'InvalidLaunchTemplateName.AlreadyExistsException' });
+});

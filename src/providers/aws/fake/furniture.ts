@@ -1,0 +1,129 @@
+// What stands in every region from the start: enough to launch something.
+import type { InstanceType, Region } from './region.ts';
+import { setParameter } from './ssm/parameter.ts';
+import { paramsOf } from './wire/params.ts';
+import type { World } from './world.ts';
+
+const DAY_MS = 86_400_000;
+const VPC = 'vpc-0000000000000000d';
+
+/** Ids that are the same in every region and run, for tests and examples. */
+export const FURNITURE = {
+  image: 'ami-00000000000000a9e',
+  oldImage: 'ami-00000000000000a9d',
+  armImage: 'ami-00000000000000a64',
+  standardImage: 'ami-0000000000000d1a0',
+  subnets: ['subnet-0000000000000000a', 'subnet-0000000000000000b', 'subnet-0000000000000000c'],
+  group: 'sg-00000000000000001',
+  gpuTemplate: 'velda-gpu-workers',
+  cpuTemplate: 'velda-cpu-workers',
+} as const;
+
+const AMAZON = '898082745236';
+const STANDARD_IMAGE_ALIAS =
+  '/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-ubuntu-24.04/latest/ami-id';
+
+const plain = (name: string, vcpus: number, memoryGib: number, architecture = 'x86_64'): InstanceType => ({
+  name,
+  vcpus,
+  memoryMib: memoryGib * 1_024,
+  architecture,
+});
+
+function withGpus(
+  name: string,
+  size: readonly [vcpus: number, memoryGib: number],
+  gpu: readonly [name: string, count: number, gib: number],
+): InstanceType {
+  const gpus = { name: gpu[0], maker: 'NVIDIA', count: gpu[1], memoryMib: gpu[2] * 1_024 };
+  return { ...plain(name, size[0], size[1]), gpus };
+}
+
+const TYPES: readonly InstanceType[] = [
+  plain('t3.micro', 2, 1),
+  plain('t3.medium', 2, 4),
+  plain('m5.large', 2, 8),
+  plain('m5.xlarge', 4, 16),
+  plain('c5.large', 2, 4),
+  plain('c5.xlarge', 4, 8),
+  plain('c5.2xlarge', 8, 16),
+  plain('c5.4xlarge', 16, 32),
+  plain('c5.9xlarge', 36, 72),
+  plain('r5.xlarge', 4, 32),
+  plain('c7g.xlarge', 4, 8, 'arm64'),
+  withGpus('g4dn.xlarge', [4, 16], ['T4', 1, 16]),
+  withGpus('g4dn.2xlarge', [8, 32], ['T4', 1, 16]),
+  withGpus('g4dn.12xlarge', [48, 192], ['T4', 4, 16]),
+  withGpus('g5.xlarge', [4, 16], ['A10G', 1, 24]),
+  withGpus('g5.12xlarge', [48, 192], ['A10G', 4, 24]),
+  withGpus('p3.2xlarge', [8, 61], ['V100', 1, 16]),
+  withGpus('p3.8xlarge', [32, 244], ['V100', 4, 16]),
+  withGpus('p3.16xlarge', [64, 488], ['V100', 8, 16]),
+  withGpus('p4d.24xlarge', [96, 1_152], ['A100', 8, 40]),
+  withGpus('p5.48xlarge', [192, 2_048], ['H100', 8, 80]),
+];
+
+function furnishNetwork(region: Region): void {
+  for (const [index, zone] of region.zones.entries()) {
+    const id = FURNITURE.subnets[index] as string;
+    region.subnets.set(id, { id, vpcId: VPC, zone, block: `172.31.${index * 16}.0/20` });
+  }
+  region.groups.set(FURNITURE.group, { id: FURNITURE.group, name: 'velda-agent', vpcId: VPC });
+}
+
+function furnishImages(region: Region, { account, clock }: World): void {
+  const add = (id: string, name: string, more: { ageMs: number; owner?: string; architecture?: string }): void => {
+    const { ageMs, owner = account, architecture = 'x86_64' } = more;
+    const ownerAlias = owner === AMAZON ? 'amazon' : undefined;
+    region.images.set(id, { id, name, owner, ownerAlias, createdAtMs: clock.now() - ageMs, architecture });
+  };
+  add(FURNITURE.image, 'velda-agent-2026.2', { ageMs: 10 * DAY_MS });
+  add(FURNITURE.oldImage, 'velda-agent-2026.1', { ageMs: 40 * DAY_MS });
+  add(FURNITURE.armImage, 'velda-agent-arm-2026.2', { ageMs: 10 * DAY_MS, architecture: 'arm64' });
+  const name = 'Deep Learning Base OSS Nvidia Driver GPU AMI (Ubuntu 24.04) 20260101';
+  add(FURNITURE.standardImage, name, { ageMs: 5 * DAY_MS, owner: AMAZON });
+  setParameter(region, {
+    name: STANDARD_IMAGE_ALIAS,
+    kind: 'String',
+    tier: 'Standard',
+    description: undefined,
+    keyId: undefined,
+    dataType: 'aws:ec2:image',
+    allowedPattern: undefined,
+    versions: [{ value: FURNITURE.standardImage, version: 1, atMs: clock.now() - 5 * DAY_MS }],
+    tags: new Map(),
+  });
+}
+
+function furnishTemplates(region: Region, { clock }: World): void {
+  const add = (id: string, name: string, instanceType: string): void => {
+    const data = paramsOf({
+      ImageId: FURNITURE.image,
+      InstanceType: instanceType,
+      SecurityGroupId: [FURNITURE.group],
+      MetadataOptions: { HttpTokens: 'required', InstanceMetadataTags: 'enabled' },
+      TagSpecification: [{ ResourceType: 'instance', Tag: [{ Key: 'template', Value: name }] }],
+    });
+    const versions = [{ data, note: undefined, atMs: clock.now() - DAY_MS }];
+    region.templates.set(id, {
+      id,
+      name,
+      createdAtMs: clock.now() - DAY_MS,
+      defaultVersion: 1,
+      versions,
+      tags: new Map(),
+    });
+  };
+  add('lt-0000000000000000a', FURNITURE.gpuTemplate, 'p3.2xlarge');
+  add('lt-0000000000000000b', FURNITURE.cpuTemplate, 'c5.4xlarge');
+}
+
+export function furnish(region: Region, world: World): void {
+  furnishNetwork(region);
+  furnishImages(region, world);
+  for (const type of TYPES) {
+    region.types.set(type.name, type);
+    region.offerings.set(type.name, region.zones);
+  }
+  furnishTemplates(region, world);
+}

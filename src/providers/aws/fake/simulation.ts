@@ -1,0 +1,91 @@
+// The simulated AWS as something to try a configuration with.
+import type { Clock } from '#core/clock.ts';
+import type { Random } from '#core/random.ts';
+import { openFakeAws } from './fake-aws.ts';
+import { FURNITURE, furnish } from './furniture.ts';
+import { publishedLimits } from './limits.ts';
+import type { Region } from './region.ts';
+import { serve } from './serve.ts';
+import { setParameter } from './ssm/parameter.ts';
+import type { World } from './world.ts';
+
+export interface Simulation {
+  readonly address: string;
+  readonly folder: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly tries: readonly string[];
+  close(): Promise<void>;
+}
+
+const REGION = 'us-west-2';
+const PREFIX = '/velda/pools/';
+// Fast enough to watch, slow enough to see every state.
+const BEHAVIOUR = { bootMs: 1_500, stopMs: 1_500, terminateMs: 1_500, listLagMs: 500 };
+
+const DOCUMENT = {
+  name: 'gpu-pool',
+  auto_scaler: {
+    backend: {
+      aws_launch_template: {
+        region: REGION,
+        launch_template_name: FURNITURE.gpuTemplate,
+        instance_type: 'p3.2xlarge',
+        ami_id: FURNITURE.image,
+        subnet_id: FURNITURE.subnets[0],
+        security_group_ids: [FURNITURE.group],
+      },
+    },
+    max_agents: 4,
+    min_idle_agents: 0,
+    max_idle_agents: 1,
+  },
+};
+
+/** One pool is there from the start, so that there is something to see. */
+function furnishForTrying(region: Region, world: World): void {
+  furnish(region, world);
+  if (region.name !== REGION) return;
+  setParameter(region, {
+    name: `${PREFIX}gpu-pool`,
+    kind: 'String',
+    tier: 'Standard',
+    description: 'An example.',
+    keyId: undefined,
+    dataType: 'text',
+    allowedPattern: undefined,
+    versions: [{ value: JSON.stringify(DOCUMENT, undefined, 2), version: 1, atMs: world.clock.now() }],
+    tags: new Map(),
+  });
+}
+
+const TRIES = [
+  "cat > muster.yaml <<'END'",
+  'provisioners:',
+  `  - aws: { region: ${REGION}, config_prefix: ${PREFIX}, update_interval: 10s }`,
+  'END',
+  'npx muster server --config muster.yaml   # it finds the pool gpu-pool in the Parameter Store',
+  'npx muster run --pool gpu-pool -- uname -a',
+];
+
+export async function startSimulation(options: {
+  readonly port: number;
+  readonly clock: Clock;
+  readonly random: Random;
+}): Promise<Simulation> {
+  const { clock, random, port } = options;
+  const fake = openFakeAws({ clock, random, behaviour: BEHAVIOUR, limits: publishedLimits, furnish: furnishForTrying });
+  const served = await serve(fake, { port, boots: true });
+  return {
+    address: served.address,
+    folder: served.machines?.folder ?? '',
+    environment: {
+      AWS_ENDPOINT_URL: served.address,
+      AWS_REGION: REGION,
+      AWS_ACCESS_KEY_ID: 'simulated',
+      AWS_SECRET_ACCESS_KEY: 'simulated',
+      AWS_EC2_METADATA_DISABLED: 'true',
+    },
+    tries: TRIES,
+    close: () => served.close(),
+  };
+}

@@ -1,0 +1,64 @@
+import { refusal } from '../refusal.ts';
+import { type Params, parseParams } from './params.ts';
+
+export type Service = 'ec2' | 'ssm' | 'sts';
+
+/** A request, as far as the wire tells it. */
+export interface WireCall {
+  readonly service: Service;
+  readonly action: string;
+  readonly region: string;
+  /** Whose key signed it; absent where nobody did. */
+  readonly accessKey: string | undefined;
+  /** The form of a query call. */
+  readonly params: Params;
+  /** The same as it stood, or the JSON of an SSM call: for the log, and to tell equal calls. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+interface Scope {
+  readonly accessKey: string;
+  readonly region: string;
+  readonly service: string;
+}
+
+const DEFAULT_REGION = 'us-east-1';
+const STS_ACTIONS = new Set(['GetCallerIdentity', 'AssumeRole', 'AssumeRoleWithWebIdentity', 'GetSessionToken']);
+
+/** The credential scope of Signature Version 4: `<key>/<day>/<region>/<service>/aws4_request`. */
+function readScope(request: Request, query: URLSearchParams): Scope | undefined {
+  const signed = /Credential=([^,\s]+)/.exec(request.headers.get('authorization') ?? '')?.[1];
+  const [accessKey, , region, service] = (signed ?? query.get('X-Amz-Credential') ?? '').split('/');
+  return accessKey && region && service ? { accessKey, region, service } : undefined;
+}
+
+function readBody(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return text === '' ? {} : (JSON.parse(text) as Readonly<Record<string, unknown>>);
+  } catch {
+    throw refusal('SerializationException', 'The body of the request is no JSON.');
+  }
+}
+
+function queryService(scope: Scope | undefined, host: string, action: string): Service {
+  if (scope?.service === 'sts' || host.startsWith('sts.')) return 'sts';
+  if (scope?.service === 'ec2' || host.startsWith('ec2.')) return 'ec2';
+  return STS_ACTIONS.has(action) ? 'sts' : 'ec2';
+}
+
+export async function readCall(request: Request): Promise<WireCall> {
+  const url = new URL(request.url);
+  const scope = readScope(request, url.searchParams);
+  const regionOfHost = /^(?:ec2|ssm|sts)\.([a-z0-9-]+)\.amazonaws/.exec(url.hostname)?.[1];
+  const known = { region: scope?.region ?? regionOfHost ?? DEFAULT_REGION, accessKey: scope?.accessKey };
+  const text = await request.text();
+  const target = request.headers.get('x-amz-target');
+  if (target !== null) {
+    const action = target.slice(target.lastIndexOf('.') + 1);
+    return { ...known, service: 'ssm', action, params: parseParams([]), body: readBody(text) };
+  }
+  const pairs = [...url.searchParams, ...new URLSearchParams(text)];
+  const form = Object.fromEntries(pairs.filter(([name]) => !/^(Version$|X-Amz-)/.test(name)));
+  const { Action: action = '', ...body } = form;
+  return { ...known, service: queryService(scope, url.hostname, action), action, params: parseParams(pairs), body };
+}

@@ -1,0 +1,57 @@
+import { kind, type Provider } from '#core/provider.ts';
+import { LaunchConfig } from './config.ts';
+import { openLaunchTemplate } from './launch-template/backend.ts';
+import { OfferingsConfig, placeOf as placeOfOfferings } from './offerings/config.ts';
+import { openOfferings } from './offerings/source.ts';
+import { ParametersConfig, placeOf as placeOfParameters } from './parameters/config.ts';
+import { openParameters } from './parameters/source.ts';
+import { MOST_AT_ONCE } from './rates.ts';
+
+export default {
+  id: 'aws',
+  title: 'Amazon Web Services',
+  backends: {
+    aws_launch_template: kind({
+      summary: 'EC2 instances, from a launch template, from an image, or from the standard image alone.',
+      config: LaunchConfig,
+      example: {
+        region: 'us-west-2',
+        launch_template_name: 'velda-gpu-workers',
+        instance_type: 'p3.2xlarge',
+        ami_name: 'velda-agent-*',
+        subnet_id: 'subnet-0abc1234',
+        security_group_ids: ['sg-0abc1234'],
+        max_stopped_instances: 2,
+      },
+      trust: 'any source',
+      // For whole calls of the program, each of which is one or more requests; these keep to the limits of each action.
+      limits: { read: 20, write: 5 },
+      batch: MOST_AT_ONCE,
+      open: openLaunchTemplate,
+    }),
+  },
+  sources: {
+    aws: kind({
+      summary: 'Each parameter below a path of the AWS Systems Manager Parameter Store is a pool document.',
+      config: ParametersConfig,
+      example: { region: 'us-west-2', config_prefix: '/velda/pools/', update_interval: '60s' },
+      trust: 'any source',
+      place: placeOfParameters,
+      open: openParameters,
+    }),
+    aws_auto: kind({
+      summary: 'Makes a pool for each EC2 instance type that the region or zone offers and that is wanted.',
+      config: OfferingsConfig,
+      example: {
+        pool_prefix: 'aws',
+        template: { region: 'us-west-2', subnet_id: 'subnet-0abc1234', ami_name: 'velda-agent-*' },
+        instance_type_prefixes: ['p3.', 'p4.', 'g4dn.'],
+        autoscaler_config: { max_agents: 10, max_idle_agents: 2 },
+      },
+      trust: 'any source',
+      place: placeOfOfferings,
+      isOperators: true,
+      open: openOfferings,
+    }),
+  },
+} satisfies Provider;

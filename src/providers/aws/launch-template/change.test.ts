@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import type { Backend, Machine } from '#core/provider.ts';
+import { stateAt } from '../fake/ec2/instance.ts';
+import { aBatch, GPU, going, openBackend, openScene, REGION, type Scene } from '../testing.ts';
+
+const PARKING = { ...GPU, maxStoppedInstances: 2, maxInstanceLifetime: '1h' };
+
+async function withMachines(
+  count: number,
+  config: object = PARKING,
+): Promise<Scene & { backend: Backend; machines: Machine[] }> {
+  const scene = openScene();
+  const backend = await openBackend(scene, config);
+  await scene.during(backend.create(aBatch(count), going()));
+  await scene.clock.advance(60_000);
+  const machines = [...(await scene.during(backend.list(going())))];
+  return { ...scene, backend, machines };
+}
+
+const statesOf = ({ fake, clock }: Scene): string[] => fake.machines().map((one) => stateAt(one, clock.now()));
+
+describe('the listing', () => {
+  it('shows each state as what it means', async () => {
+    const scene = await withMachines(3);
+    const [one, two, three] = scene.machines as [Machine, Machine, Machine];
+    const states = async () => (await scene.during(scene.backend.list(going()))).map(({ state }) => state);
+    expect(await states()).toEqual(['running', 'running', 'running']);
+
+    await scene.during(scene.backend.park?.suspend([one], going()) as Promise<unknown>);
+    await scene.during(scene.backend.delete([two], going()));
+    expect(await states()).toEqual(['suspending', 'deleting', 'running']);
+    await scene.clock.advance(60_000);
+    expect(await states()).toEqual(['suspended', 'running']);
+    await scene.during(scene.backend.park?.resume([one], going()) as Promise<unknown>);
+    expect(await states()).toEqual(['creating', 'running']);
+    expect(three.createdAt).toBeGreaterThan(0);
+  });
+
+  it('says why a machine never came, until that was heard', async () => {
+    const scene = openScene();
+    scene.fake.region(REGION).stock.late.set('p3.2xlarge', 1);
+    const backend = await openBackend(scene);
+    const launch = aBatch(2);
+    const outcomes = await scene.during(backend.create(launch, going()));
+    await scene.clock.advance(60_000);
+    const machines = await scene.during(backend.list(going()));
+    const lost = machines.find(({ trouble }) => trouble) as Machine;
+
+    expect(outcomes.every(({ fault }) => !fault)).toBe(true);
+    expect(lost.trouble).toMatchObject({ kind: 'exhausted', final: true });
+    expect(launch.names).toContain(lost.name);
+    const [deleted] = await scene.during(backend.delete([lost], going()));
+    expect(deleted).toEqual({ name: lost.name });
+    expect(await scene.during(backend.list(going()))).toHaveLength(1);
+  });
+
+  it('leaves out what bears no mark of ours, and what is half marked', async () => {
+    const scene = await withMachines(2);
+    scene.fake.machines()[0]?.tags.delete('muster:pool');
+
+    expect(await scene.during(scene.backend.list(going()))).toHaveLength(1);
+  });
+});
+
+describe('deleting', () => {
+  it('takes a thousand in few calls', async () => {
+    const scene = await withMachines(1_000);
+    await scene.during(scene.backend.delete(scene.machines, going()));
+    await scene.clock.advance(60_000);
+
+    expect(new Set(statesOf(scene))).toEqual(new Set(['terminated']));
+    expect(scene.fake.countOf('TerminateInstances')).toBe(5);
+  });
+
+  it('fails for one that may not be ended, and for no other', async () => {
+    const scene = await withMachines(5);
+    const bad = scene.machines[3] as Machine;
+    scene.fake.mishaps.add({
+      action: 'TerminateInstances',
+      times: 100,
+      when: ({ body }) => Object.values(body).includes(bad.id),
+      what: { kind: 'error', code: 'OperationNotPermitted', message: 'disableApiTermination' },
+    });
+    const outcomes = await scene.during(scene.backend.delete(scene.machines, going()));
+
+    expect(outcomes.filter(({ fault }) => fault)).toEqual([
+      { name: bad.name, fault: expect.objectContaining({ kind: 'denied' }) },
+    ]);
+    expect(statesOf(scene).filter((state) => state === 'shutting-down')).toHaveLength(4);
+  });
+
+  it('finds machines of a batch by name where their ids are not known', async () => {
+    const scene = await withMachines(3);
+    const { id: _id, ...nameless } = scene.machines[1] as Machine;
+    await scene.during(scene.backend.delete([nameless], going()));
+
+    expect(statesOf(scene).filter((state) => state === 'shutting-down')).toHaveLength(1);
+  });
+
+  it('never touches an unmarked machine, whatever it is told', async () => {
+    const scene = await withMachines(1);
+    const [machine] = scene.fake.machines();
+    machine?.tags.clear();
+    const outcomes = await scene.during(scene.backend.delete(scene.machines, going()));
+    const refused = await scene.during(
+      scene.backend.delete([{ ...(scene.machines[0] as Machine), mark: undefined }], going()),
+    );
+
+    expect(outcomes[0]?.fault).toBeUndefined();
+    expect(refused[0]?.fault?.kind).toBe('denied');
+    expect(statesOf(scene)).toEqual(['running']);
+  });
+});
+
+describe('parking', () => {
+  it('is there where the pool wants it', async () => {
+    const scene = openScene();
+
+    expect((await openBackend(scene, PARKING)).park).toMatchObject({ most: 2, maxAgeMs: 3_600_000 });
+    expect((await openBackend(scene, GPU)).park).toBeUndefined();
+  });
+
+  it('is safe to repeat, and says where it cannot be', async () => {
+    const scene = await withMachines(1);
+    const { suspend, resume } = scene.backend.park ?? {};
+    const [machine] = scene.machines as [Machine];
+    const told = async (call: typeof suspend) =>
+      (await scene.during(call?.([machine], going()) ?? Promise.resolve([])))[0];
+
+    expect(await told(suspend)).toEqual({ name: machine.name });
+    expect((await told(resume))?.fault?.kind).toBe('conflict');
+    await scene.clock.advance(60_000);
+    expect(await told(suspend)).toEqual({ name: machine.name });
+    expect(await told(resume)).toEqual({ name: machine.name });
+    expect(await told(resume)).toEqual({ name: machine.name });
+    await scene.during(scene.backend.delete([machine], going()));
+    await scene.clock.advance(2 * 3_600_000);
+    expect((await told(resume))?.fault?.kind).toBe('missing');
+    expect(scene.fake.countOf('StopInstances')).toBe(1);
+    expect(scene.fake.countOf('StartInstances')).toBe(1);
+  });
+
+  it('tells when there is no capacity to wake one', async () => {
+    const scene = await withMachines(1);
+    const [machine] = scene.machines as [Machine];
+    await scene.during(scene.backend.park?.suspend([machine], going()) as Promise<unknown>);
+    await scene.clock.advance(60_000);
+    scene.fake.mishaps.add({
+      action: 'StartInstances',
+      what: { kind: 'error', code: 'InsufficientInstanceCapacity', status: 500 },
+    });
+    const outcomes = await scene.during(scene.backend.park?.resume([machine], going()) ?? Promise.resolve([]));
+
+    expect(outcomes[0]?.fault?.kind).toBe('exhausted');
+  });
+});

@@ -1,0 +1,73 @@
+// Machines are looked up in the cloud before anything is done to them: only what bears our mark there is touched.
+import type { Instance } from '@aws-sdk/client-ec2';
+import { Fault } from '#core/fault.ts';
+import type { Machine } from '#core/provider.ts';
+import { chunked } from '../chunked.ts';
+import type { Ec2Calls, Service } from '../client.ts';
+import { findInstances } from './instances.ts';
+import { CLUSTER, NAME, nameOf, STEM } from './marks.ts';
+
+// As many values as a filter takes.
+const MOST_VALUES = 200;
+
+const INSTANCE_ID = /^i-[0-9a-f]{8,}$/;
+const idOf = ({ id, name }: Machine): string | undefined => id ?? (INSTANCE_ID.test(name) ? name : undefined);
+
+/** What was asked for, in order: the instances of each, or why it is not touched. */
+export interface Target {
+  readonly machine: Machine;
+  readonly instances: readonly Instance[];
+  readonly refusal?: Fault | undefined;
+}
+
+export interface Finder {
+  readonly ec2: Service<Ec2Calls>;
+  readonly cluster: string;
+}
+
+/** Finds machines by id, or by name where the caller knows no id; a foreign mark is refused. */
+export async function findTargets(
+  { ec2, cluster }: Finder,
+  machines: readonly Machine[],
+  signal: AbortSignal,
+): Promise<Target[]> {
+  if (signal.aborted) throw new Fault('unavailable', 'The call was given up.');
+  const ours = machines.filter(({ mark }) => mark?.cluster === cluster);
+  const byId = new Map<string, Instance>();
+  const byName = new Map<string, Instance[]>();
+
+  async function look(filter: string, values: readonly string[]): Promise<void> {
+    for (const some of chunked([...new Set(values)], MOST_VALUES)) {
+      const filters = [
+        { Name: filter, Values: some },
+        { Name: `tag:${CLUSTER}`, Values: [cluster] },
+      ];
+      for (const instance of await findInstances(ec2, filters, signal)) {
+        const name = nameOf(instance) ?? '';
+        byId.set(instance.InstanceId ?? '', instance);
+        byName.set(name, [...(byName.get(name) ?? []), instance]);
+      }
+    }
+  }
+
+  const nameless = ours.filter((machine) => idOf(machine) === undefined).map(({ name }) => name);
+  await look(
+    'instance-id',
+    ours.flatMap((machine) => idOf(machine) ?? []),
+  );
+  await look(`tag:${NAME}`, nameless);
+  await look(
+    `tag:${STEM}`,
+    nameless.filter((name) => !byName.has(name)).map((name) => name.slice(0, -2)),
+  );
+
+  return machines.map((machine) => {
+    if (machine.mark?.cluster !== cluster) {
+      const refusal = new Fault('denied', `${machine.name} is not a machine of this cluster.`);
+      return { machine, instances: [], refusal };
+    }
+    const id = idOf(machine);
+    const one = id === undefined ? undefined : byId.get(id);
+    return { machine, instances: id === undefined ? (byName.get(machine.name) ?? []) : one ? [one] : [] };
+  });
+}

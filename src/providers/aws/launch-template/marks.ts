@@ -1,0 +1,58 @@
+// How machines are recognised: by the tags that they got when they were made, in the same call.
+import type { Instance, Tag } from '@aws-sdk/client-ec2';
+import { nameAt } from '#core/id.ts';
+import type { Launch, Mark } from '#core/provider.ts';
+import type { LaunchConfig } from '../config.ts';
+
+export const CLUSTER = 'muster:cluster';
+const POOL = 'muster:pool';
+const SHAPE = 'muster:shape';
+export const LAUNCH = 'muster:launch';
+/** The name of a machine that was started alone. */
+export const NAME = 'muster:name';
+/** What the names of machines have in common that were started together. */
+export const STEM = 'muster:stem';
+
+/** Set where workers are called as their instances. */
+const BY_ID = 'muster:by-id';
+
+/** Who the machines of one call are. */
+export type Who = { readonly name: string } | { readonly stem: string };
+
+function prefixOf({ instanceNamePrefix, launchTemplateName }: LaunchConfig): string {
+  return instanceNamePrefix ?? (launchTemplateName === undefined ? '' : `${launchTemplateName}-`);
+}
+
+/** All tags of the instances of one call; the user's own may set `Name`, and nothing else of ours. */
+export function tagsFor(config: LaunchConfig, { id, mark }: Pick<Launch, 'id' | 'mark'>, who: Who): Tag[] {
+  const called = 'name' in who ? who.name : who.stem;
+  const tags = {
+    Name: `${prefixOf(config)}${called}`.slice(0, 256),
+    ...config.tags,
+    [CLUSTER]: mark.cluster,
+    [POOL]: mark.pool,
+    [SHAPE]: mark.shape,
+    [LAUNCH]: id,
+    ...('name' in who ? { [NAME]: who.name } : { [STEM]: who.stem }),
+    ...(config.useInstanceIdAsName ? { [BY_ID]: 'yes' } : {}),
+  };
+  return Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
+}
+
+/** The tags of an instance by key. */
+export function tagsOf({ Tags = [] }: Instance): ReadonlyMap<string, string> {
+  return new Map(Tags.map(({ Key = '', Value = '' }) => [Key, Value]));
+}
+
+/** The mark that an instance bears, if it bears a whole one. */
+export function markOf(tags: ReadonlyMap<string, string>): Mark | undefined {
+  const [cluster, pool, shape] = [CLUSTER, POOL, SHAPE].map((key) => tags.get(key));
+  return cluster && pool && shape ? { cluster, pool, shape } : undefined;
+}
+
+/** What the rest of the program calls an instance; it is told by its tags alone, for many pools share one listing. */
+export function nameOf(instance: Instance, tags = tagsOf(instance)): string | undefined {
+  if (tags.has(BY_ID)) return instance.InstanceId;
+  const stem = tags.get(STEM);
+  return tags.get(NAME) ?? (stem && nameAt(stem, instance.AmiLaunchIndex ?? 0));
+}

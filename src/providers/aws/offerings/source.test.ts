@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import type { Document } from '#core/provider.ts';
+import { LaunchConfig } from '../config.ts';
+import { going, openScene, REGION, type Scene } from '../testing.ts';
+import { chooseTypes, poolName } from './choose-types.ts';
+import { OfferingsConfig } from './config.ts';
+import { openOfferings } from './source.ts';
+
+const SEED = {
+  poolPrefix: 'aws',
+  template: { region: REGION, subnetId: 'subnet-abc123', securityGroupIds: ['sg-xyz789'], amiName: 'velda-agent-*' },
+  instanceTypePrefixes: ['p3.', 'p4.', 'g4dn.'],
+  autoscalerConfig: { maxAgents: 10, minIdleAgents: 0, maxIdleAgents: 2 },
+};
+
+async function read(scene: Scene, config: object = SEED): Promise<readonly Document[]> {
+  const source = await openOfferings(OfferingsConfig.parse(config), scene.contextFor('cluster1'));
+  return scene.during(source.documents(new Map(), going()));
+}
+
+interface Written {
+  readonly name: string;
+  readonly description: string;
+  readonly autoScaler: Readonly<Record<string, unknown>> & {
+    readonly backend: { readonly awsLaunchTemplate: Readonly<Record<string, unknown>> };
+  };
+}
+
+const written = ({ text }: Document): Written => JSON.parse(text ?? '{}') as Written;
+
+describe('the pools of what AWS offers', () => {
+  it('are those that the seed promises', async () => {
+    const documents = await read(openScene({ behaviour: { largestPage: 2, emptyPages: 1 } }));
+
+    const names = documents.map((one) => written(one).name);
+    expect(names).toEqual([
+      'aws-g4dn.12xlarge',
+      'aws-g4dn.2xlarge',
+      'aws-g4dn.xlarge',
+      'aws-p3.16xlarge',
+      'aws-p3.2xlarge',
+      'aws-p3.8xlarge',
+      'aws-p4d.24xlarge',
+    ]);
+  });
+
+  it('have the settings of the operator over the usual ones', async () => {
+    const [first] = await read(openScene(), {
+      ...SEED,
+      autoscalerConfig: { maxIdleAgents: 2, syncLoopInterval: '5m' },
+    });
+    const { backend, ...scaling } = written(first as Document).autoScaler;
+
+    expect(scaling).toEqual({
+      maxAgents: 10,
+      minAgents: 0,
+      maxIdleAgents: 2,
+      idleDecay: '60000ms',
+      syncLoopInterval: '300000ms',
+    });
+    const config = LaunchConfig.parse(backend.awsLaunchTemplate);
+    expect(config).toMatchObject({ ...SEED.template, instanceType: 'g4dn.12xlarge' });
+  });
+
+  it('have the image of the source in place of that of the template', async () => {
+    const [byId] = await read(openScene(), { ...SEED, amiId: 'ami-1' });
+    const [byOwner] = await read(openScene(), { ...SEED, amiOwner: '123' });
+    const imageOf = (one: Document | undefined) => written(one as Document).autoScaler.backend.awsLaunchTemplate;
+
+    expect(imageOf(byId)).toMatchObject({ amiId: 'ami-1' });
+    expect(imageOf(byId)?.amiName).toBeUndefined();
+    expect(imageOf(byOwner)).toMatchObject({ amiName: 'velda-agent-*', amiOwner: '123' });
+  });
+
+  it('are those of the zone where one is named', async () => {
+    const scene = openScene();
+    scene.fake.region(REGION).offerings.set('p3.2xlarge', [`${REGION}b`]);
+    const template = { zone: `${REGION}a`, instanceType: undefined };
+    const documents = await read(scene, { template, instanceTypePrefixes: ['p3.'] });
+
+    expect(documents.map(({ key }) => key)).toEqual(['p3.16xlarge', 'p3.8xlarge']);
+  });
+
+  it('say where a prefix was read as a generation', async () => {
+    const scene = openScene();
+    const documents = await read(scene);
+    const ofP4 = documents.find(({ key }) => key === 'p4d.24xlarge') as Document;
+
+    expect(written(ofP4).description).toBe('p4d.24xlarge in us-west-2, which "p4." means as a generation');
+    expect(scene.lines.join()).toContain('read as a generation {"prefix":"p4."}');
+  });
+
+  it('keep their versions from one reading to the next, and change them with the settings', async () => {
+    const versionsOf = async (config: object) => (await read(openScene(), config)).map(({ version }) => version);
+
+    expect(await versionsOf(SEED)).toEqual(await versionsOf(SEED));
+    expect((await versionsOf({ ...SEED, autoscalerConfig: { maxAgents: 3 } }))[0]).not.toBe(
+      (await versionsOf(SEED))[0],
+    );
+  });
+});
+
+describe('the rules of prefixes', () => {
+  const OFFERED = [
+    'p4d.24xlarge',
+    'p4de.24xlarge',
+    'p4.large',
+    'p41.large',
+    'g4dn.xlarge',
+    'u-6tb1.metal',
+    'p5.48xlarge',
+  ];
+
+  it.each([
+    [['p5.'], ['p5.48xlarge']],
+    [['p4.'], ['p4.large']],
+    [['g4.'], ['g4dn.xlarge']],
+    [['u.'], ['u-6tb1.metal']],
+    [['p4'], ['p4.large', 'p41.large', 'p4d.24xlarge', 'p4de.24xlarge']],
+    [['x9.'], []],
+  ])('%s fits %s', (prefixes, fitting) => {
+    expect(chooseTypes(OFFERED, prefixes).map(({ type }) => type)).toEqual(fitting);
+  });
+
+  it('reads a prefix that fits nothing as its generation, and no further', () => {
+    const types = chooseTypes(['p4d.24xlarge', 'p4de.24xlarge', 'p41.large'], ['p4.']);
+
+    expect(types).toEqual([
+      { type: 'p4d.24xlarge', generation: 'p4.' },
+      { type: 'p4de.24xlarge', generation: 'p4.' },
+    ]);
+  });
+
+  it.each([
+    ['aws', 'aws-p3.2xlarge'],
+    ['aws-', 'aws-p3.2xlarge'],
+    ['team/', 'team/p3.2xlarge'],
+    ['', 'p3.2xlarge'],
+  ])('joins %j as %s', (prefix, name) => {
+    expect(poolName(prefix, 'p3.2xlarge')).toBe(name);
+  });
+});
