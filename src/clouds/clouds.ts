@@ -149,13 +149,19 @@ export function openClouds(deps: CloudsDeps): Clouds {
     failed: (id, fault) => void openFaults.set(id, fault),
   });
 
+  /** The published limits, as many times as the account has them. */
+  function limitsOf(cloud: string, { read, write }: { readonly read: number; readonly write: number }) {
+    const factor = deps.context.rates?.[cloud.split(':')[0] ?? ''] ?? 1;
+    return { read: read * factor, write: write * factor };
+  }
+
   async function open(offer: Offer, signal: AbortSignal): Promise<Backend> {
     const { backend, kind } = await opening.open(offer, signal);
     openFaults.delete(offer.id);
     const offers = offersByCloud.get(backend.cloud) ?? new Set();
     if (!offers.has(offer.id)) {
       offersByCloud.set(backend.cloud, offers.add(offer.id));
-      if (kind.limits) caller.limit(backend.cloud, kind.limits);
+      if (kind.limits) caller.limit(backend.cloud, limitsOf(backend.cloud, kind.limits));
       listings.refresh(backend.cloud);
     }
     return backend;

@@ -19,13 +19,13 @@ export interface BackendLaw {
   check(world: BackendWorld, harness: BackendHarness): Promise<void>;
 }
 
-const going = (): AbortSignal => new AbortController().signal;
+export const going = (): AbortSignal => new AbortController().signal;
 const names = (count: number, stem = 'm-law-pool1'): string[] =>
   Array.from({ length: count }, (_, at) => `${stem}-${String(at).padStart(4, '0')}`);
 const machineName = ({ name, machine }: Outcome): string => machine ?? name;
 
 /** Makes machines and lets the cloud come to rest; answers what the backend calls them. */
-async function make(world: BackendWorld, backend: Backend, launch = aLaunch(OURS, names(1))): Promise<string[]> {
+export async function make(world: BackendWorld, backend: Backend, launch = aLaunch(OURS, names(1))): Promise<string[]> {
   const outcomes = await world.during(backend.create(launch, going()));
   for (const { name, fault } of outcomes) demand(!fault, `${name} was not made: ${fault?.message}`);
   sameNames(
@@ -37,14 +37,14 @@ async function make(world: BackendWorld, backend: Backend, launch = aLaunch(OURS
   return outcomes.map(machineName);
 }
 
-async function list(world: BackendWorld, backend: Backend): Promise<readonly Machine[]> {
+export async function list(world: BackendWorld, backend: Backend): Promise<readonly Machine[]> {
   return world.during(backend.list(going()));
 }
 
 const nameOf = ({ name }: Machine): string => name;
 
 /** The fault of a call, thrown or told for a name. */
-async function faultOf(call: Promise<readonly Outcome[] | readonly Machine[]>): Promise<Fault | undefined> {
+export async function faultOf(call: Promise<readonly Outcome[] | readonly Machine[]>): Promise<Fault | undefined> {
   try {
     const told = await call;
     return told.flatMap((one) => ('fault' in one && one.fault ? [one.fault] : []))[0];

@@ -21,6 +21,10 @@ export interface BackendWorld {
   hang?(): void;
   /** The next create fails as the cloud does in such a case. */
   fail?(kind: FaultKind): void;
+  /** The next machine is promised, and never comes; the cloud finds that out afterwards. */
+  failLate?(): void;
+  /** Opens the kind so that it keeps idle machines stopped. */
+  openParking?(cluster: string): Promise<Backend>;
   close(): Promise<void>;
 }
 
@@ -36,7 +40,10 @@ export type LawId =
   | 'hangs'
   | 'lists in part'
   | 'typed faults'
-  | 'secrets';
+  | 'secrets'
+  | 'batch'
+  | 'late failure'
+  | 'parks';
 
 /** How the suite gets at a kind. */
 export interface BackendHarness {

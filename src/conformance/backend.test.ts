@@ -22,6 +22,14 @@ const MISTAKES: readonly (readonly [keyof Mistakes, LawId])[] = [
   ['swallowsBrokenPage', 'lists in part'],
   ['everyFaultIsInternal', 'typed faults'],
   ['logsToken', 'secrets'],
+  ['namesAllAlike', 'batch'],
+  ['createsAgain', 'batch'],
+  ['dropsLateFailures', 'late failure'],
+  ['showsLateFailuresForEver', 'late failure'],
+  ['suspendDeletes', 'parks'],
+  ['suspendsAll', 'parks'],
+  ['suspendsForeign', 'parks'],
+  ['suspendsOnce', 'parks'],
 ];
 
 describe('the suite', () => {
@@ -38,13 +46,17 @@ describe('the suite', () => {
   it('does not let a harness pass over a law in silence', async () => {
     const whole = memoryCloud();
     const openWorld = async () => {
-      const { hang: _hang, loseReply: _lose, ...mute } = await whole.openWorld();
+      const { hang: _hang, loseReply: _lose, failLate: _late, ...mute } = await whole.openWorld();
       return mute;
     };
     const broken = await brokenLaws({ ...whole, openWorld });
-    const excused = await brokenLaws({ ...whole, openWorld, excuses: { 'lost reply': 'a reason', hangs: 'a reason' } });
+    const excused = await brokenLaws({
+      ...whole,
+      openWorld,
+      excuses: { 'lost reply': 'a reason', hangs: 'a reason', 'late failure': 'a reason' },
+    });
 
-    expect([...broken.keys()]).toEqual(['lost reply', 'hangs']);
+    expect([...broken.keys()]).toEqual(['lost reply', 'hangs', 'late failure']);
     expect(excused).toEqual(new Map());
   });
 

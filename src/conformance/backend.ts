@@ -2,8 +2,11 @@ import { describe, it } from 'vitest';
 import { Fault } from '#core/fault.ts';
 import type { AnyKind } from '#core/provider.ts';
 import { BACKEND_LAWS, type BackendLaw } from './backend-laws.ts';
+import { LIFE_LAWS } from './backend-life-laws.ts';
 import type { BackendHarness, LawId } from './backend-world.ts';
 import { demand } from './demand.ts';
+
+const LAWS: readonly BackendLaw[] = [...BACKEND_LAWS, ...LIFE_LAWS];
 
 /** A configuration as users write it, with the keys that the schema knows. */
 export function camelKeys(value: unknown): unknown {
@@ -43,7 +46,7 @@ async function checkLaw(law: BackendLaw, harness: BackendHarness): Promise<void>
 /** Which laws that backend breaks, and how; for tests of the suite itself. */
 export async function brokenLaws(harness: BackendHarness): Promise<ReadonlyMap<LawId, string>> {
   const broken = new Map<LawId, string>();
-  for (const law of BACKEND_LAWS.filter(({ id }) => harness.excuses?.[id] === undefined)) {
+  for (const law of LAWS.filter(({ id }) => harness.excuses?.[id] === undefined)) {
     await checkLaw(law, harness).catch((thrown) => broken.set(law.id, Fault.from(thrown).message));
   }
   return broken;
@@ -53,7 +56,7 @@ export async function brokenLaws(harness: BackendHarness): Promise<ReadonlyMap<L
 export function testBackend(title: string, harness: BackendHarness): void {
   describe(`${title} keeps the laws of a backend:`, () => {
     it('its example is valid, and it takes no key that nobody knows', () => checkKind(harness.kind));
-    for (const law of BACKEND_LAWS) {
+    for (const law of LAWS) {
       const excuse = harness.excuses?.[law.id];
       if (excuse === undefined) it(law.name, () => checkLaw(law, harness));
       else it.skip(`${law.name} (${excuse})`, () => {});

@@ -2,7 +2,7 @@
 // tried on it, whole and broken.
 import { z } from 'zod';
 import { Fault, type FaultKind } from '#core/fault.ts';
-import type { AnyKind, Backend, Launch, Machine, Mark, Outcome } from '#core/provider.ts';
+import type { AnyKind, Backend, Launch, Machine, Mark, Outcome, Parking } from '#core/provider.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import type { BackendHarness, BackendWorld } from './backend-world.ts';
 
@@ -26,12 +26,22 @@ export interface Mistakes {
   readonly lostReplyIsFailure?: boolean;
   readonly hangsForEver?: boolean;
   readonly deletesAll?: boolean;
+  readonly namesAllAlike?: boolean;
+  readonly dropsLateFailures?: boolean;
+  readonly showsLateFailuresForEver?: boolean;
+  readonly suspendDeletes?: boolean;
+  readonly suspendsAll?: boolean;
+  readonly suspendsForeign?: boolean;
+  readonly suspendsOnce?: boolean;
 }
 
 interface Held {
   readonly name: string;
   readonly mark: Mark;
   readonly madeAtMs: number;
+  state: Machine['state'];
+  /** It was promised, and never came. */
+  readonly isPromise: boolean;
 }
 
 export function memoryCloud(mistakes: Mistakes = {}): BackendHarness {
@@ -57,7 +67,8 @@ function openWorld(mistakes: Mistakes): BackendWorld {
   const clock = new VirtualClock();
   const lines: string[] = [];
   const held: Held[] = [];
-  const next: { lost?: boolean; broken?: boolean; hanging?: boolean; fault?: FaultKind | undefined } = {};
+  const next: { lost?: boolean; broken?: boolean; hanging?: boolean; fault?: FaultKind | undefined; late?: boolean } =
+    {};
 
   /** One call over the wire: takes a moment, may hang, and ends when its signal does. */
   async function call(signal: AbortSignal): Promise<void> {
@@ -82,14 +93,20 @@ function openWorld(mistakes: Mistakes): BackendWorld {
     if (kind) throw new Fault(mistakes.everyFaultIsInternal ? 'internal' : kind, `The cloud says: ${kind}.`);
   }
 
+  function makeAll({ names, mark }: Launch): void {
+    const mayRepeat = mistakes.createsAgain || mistakes.namesAllAlike;
+    for (const wanted of names) {
+      const name = mistakes.namesAllAlike ? (names[0] ?? wanted) : wanted;
+      if (!mayRepeat && held.some((one) => one.name === name)) continue;
+      held.push({ name, mark, madeAtMs: clock.monotonic(), state: 'running', isPromise: takeLate() });
+    }
+  }
+
   async function create(launch: Launch, signal: AbortSignal): Promise<Outcome[]> {
     if (mistakes.logsToken) lines.push(launch.boot.token);
     await call(signal);
     takeFault();
-    for (const name of launch.names) {
-      if (mistakes.createsAgain || !held.some((one) => one.name === name))
-        held.push({ name, mark: launch.mark, madeAtMs: clock.monotonic() });
-    }
+    makeAll(launch);
     const isLost = next.lost;
     next.lost = false;
     if (isLost && mistakes.lostReplyIsFailure) throw new Fault('exhausted', 'No capacity.');
@@ -97,22 +114,51 @@ function openWorld(mistakes: Mistakes): BackendWorld {
     return launch.names.map((name) => ({ name }));
   }
 
-  function remove({ name, mark }: Machine, cluster: string): Outcome {
+  function takeLate(): boolean {
+    const isLate = next.late === true;
+    next.late = false;
+    return isLate;
+  }
+
+  function isForeign(found: Held | undefined, shown: Mark | undefined, cluster: string): boolean {
+    return (found?.mark ?? shown)?.cluster !== cluster || shown?.cluster !== cluster;
+  }
+
+  /** Stops or wakes; what is in that state already is left as it is. */
+  function setState(state: 'suspended' | 'running', { name, mark }: Machine, cluster: string): Outcome {
     const found = held.find((one) => one.name === name);
-    const owner = mistakes.trustsTheShownMark ? mark?.cluster : (found?.mark.cluster ?? mark?.cluster);
-    const isShownOurs = mark?.cluster === cluster;
-    if (!mistakes.deletesForeign && (owner !== cluster || !isShownOurs))
-      return { name, fault: new Fault('denied', `${name} is not ours.`) };
-    if (!found && mistakes.absentIsAnError) return { name, fault: new Fault('missing', `${name} does not exist.`) };
-    if (mistakes.deletesAll) held.length = 0;
-    else if (found) held.splice(held.indexOf(found), 1);
+    const isRefused = !mistakes.suspendsForeign && isForeign(found, mark, cluster);
+    if (isRefused) return { name, fault: new Fault('denied', `${name} is not ours.`) };
+    if (!found) return { name, fault: new Fault('missing', `${name} is not there.`) };
+    if (mistakes.suspendsOnce && found.state === state) return { name, fault: new Fault('conflict', 'It is already.') };
+    if (mistakes.suspendDeletes) drop(found);
+    for (const one of mistakes.suspendsAll ? held : [found]) one.state = state;
     return { name };
   }
 
-  const asMachine = ({ name, mark, madeAtMs }: Held): Machine => ({
-    ...{ name, createdAt: madeAtMs, state: 'running' },
+  function drop(one: Held): void {
+    const staysShown = mistakes.showsLateFailuresForEver && one.isPromise;
+    if (held.includes(one) && !staysShown) held.splice(held.indexOf(one), 1);
+  }
+
+  function remove({ name, mark }: Machine, cluster: string): Outcome {
+    const found = held.find((one) => one.name === name);
+    const seen = mistakes.trustsTheShownMark ? undefined : found;
+    if (!mistakes.deletesForeign && isForeign(seen, mark, cluster))
+      return { name, fault: new Fault('denied', `${name} is not ours.`) };
+    if (!found && mistakes.absentIsAnError) return { name, fault: new Fault('missing', `${name} does not exist.`) };
+    const doomed = held.filter((one) => mistakes.deletesAll || one === found);
+    for (const one of doomed) drop(one);
+    return { name };
+  }
+
+  const asMachine = ({ name, mark, madeAtMs, state, isPromise }: Held): Machine => ({
+    ...{ name, createdAt: madeAtMs, state: isPromise ? 'deleting' : state },
     mark: mistakes.dropsMarks ? undefined : mark,
+    ...(isPromise ? { trouble: { kind: 'exhausted', message: 'No capacity.', final: true } } : {}),
   });
+
+  const isShown = ({ isPromise }: Held): boolean => !(isPromise && mistakes.dropsLateFailures);
 
   function open(cluster: string): Backend {
     return {
@@ -124,7 +170,8 @@ function openWorld(mistakes: Mistakes): BackendWorld {
           size = part.length;
           all.push(...part);
         }
-        return all.filter(({ mark }) => mistakes.listsForeign || mark.cluster === cluster).map(asMachine);
+        const ours = all.filter(({ mark }) => mistakes.listsForeign || mark.cluster === cluster);
+        return ours.filter(isShown).map(asMachine);
       },
       create,
       async delete(machines, signal) {
@@ -134,9 +181,18 @@ function openWorld(mistakes: Mistakes): BackendWorld {
     };
   }
 
+  const parkOf = (cluster: string): Parking => {
+    const to = (state: 'suspended' | 'running') => async (machines: readonly Machine[], signal: AbortSignal) => {
+      await call(signal);
+      return machines.map((machine) => setState(state, machine, cluster));
+    };
+    return { most: 1, suspend: to('suspended'), resume: to('running') };
+  };
+
   return {
     open: async (cluster) => open(cluster),
-    existing: async () => held.map(({ name }) => name),
+    openParking: async (cluster) => ({ ...open(cluster), park: parkOf(cluster) }),
+    existing: async () => held.filter(({ isPromise }) => !isPromise).map(({ name }) => name),
     async during(running) {
       let isOver = false;
       const over = (): void => {
@@ -160,6 +216,9 @@ function openWorld(mistakes: Mistakes): BackendWorld {
     },
     fail: (kind) => {
       next.fault = kind;
+    },
+    failLate: () => {
+      next.late = true;
     },
     close: async () => {},
   };

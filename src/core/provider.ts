@@ -203,8 +203,8 @@ export interface Context {
   readonly agentCommand: readonly string[];
   /** What agents on this very machine find in their environment: PATH, HOME, LANG. Never secrets. */
   readonly agentEnv?: Readonly<Record<string, string>> | undefined;
-  /** Tells the server to make the agent ready for machines that have none; launches carry it once that is done. */
-  offerAgent?(): void;
+  /** Makes the agent ready for machines that have none; launches carry it once this has resolved. */
+  offerAgent?(): Promise<void>;
   /** By provider id: how many times its published request limits an account has; absent: once. */
   readonly rates?: Readonly<Record<string, number>> | undefined;
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { writeArchive } from './archive.ts';
 import type { Bundle } from './bundle.ts';
+import { findPacked, notePacked, type Packed } from './packed-before.ts';
 import { installScript, type ScriptFacts } from './script.ts';
 
 export interface InstallerOptions {
@@ -29,6 +30,10 @@ export interface Installer {
   /** Ready to run with our own Node. */
   readonly bundle: Bundle;
   installScript(origin: string): Promise<string>;
+  /** Packs the archive in the background, unless that was done before. */
+  offer(): Promise<void>;
+  /** The archive, once it is packed. */
+  offered(): { readonly name: string; readonly sha256: string } | undefined;
   /** Looks in a closed list: a name is never joined to a path. */
   find(name: string): Promise<OfferedFile | undefined>;
 }
@@ -48,23 +53,38 @@ export function openInstaller(options: InstallerOptions): Installer {
   const machine = unameOf(options.system.machine);
   const name = `muster-agent-${options.system.name}-${options.system.machine}.tar.gz`;
   const path = join(options.folder, name);
+  const ingredients = [bundle.path, options.node];
   let made: Promise<OfferedFile> | undefined;
+  let packed: Packed | undefined;
 
-  // Packing the runtime takes seconds, so it waits for the first machine that asks.
-  function archive(): Promise<OfferedFile> {
-    made ??= writeArchive(
+  const asFile = ({ sha256, bytes }: Packed): OfferedFile => ({
+    sha256,
+    bytes,
+    mediaType: 'application/gzip',
+    open: () => createReadStream(path),
+  });
+
+  async function pack(): Promise<Packed> {
+    const before = findPacked(path, ingredients);
+    if (before) return before;
+    const now = await writeArchive(
       [
         { name: 'muster-agent', mode: 0o755, from: { text: LAUNCHER } },
         { name: 'agent.mjs', mode: 0o644, from: { path: bundle.path } },
         { name: 'node', mode: 0o755, from: { path: options.node } },
       ],
       path,
-    ).then(({ sha256, bytes }) => ({
-      sha256,
-      bytes,
-      mediaType: 'application/gzip',
-      open: () => createReadStream(path),
-    }));
+    );
+    notePacked(path, now, ingredients);
+    return now;
+  }
+
+  // Packing the runtime takes seconds, so it waits for the first machine that asks.
+  function archive(): Promise<OfferedFile> {
+    made ??= pack().then((done) => {
+      packed = done;
+      return asFile(done);
+    });
     made.catch(() => (made = undefined));
     return made;
   }
@@ -81,6 +101,8 @@ export function openInstaller(options: InstallerOptions): Installer {
       const { sha256 } = await archive();
       return installScript({ ...options.facts(), origin, archive: name, sha256, system, machine });
     },
+    offer: async () => void (await archive()),
+    offered: () => packed && { name, sha256: packed.sha256 },
     async find(wanted) {
       if (wanted === name) return archive();
       return wanted === 'agent.mjs' ? program() : undefined;

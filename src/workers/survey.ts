@@ -4,6 +4,7 @@ import type { Machine, Trouble } from '#core/provider.ts';
 import { type Agent, type Worker, workerPhase } from '#core/worker.ts';
 import type { WorkerFact } from '../autoscaler/plan.ts';
 import type { Kit } from './kit.ts';
+import { listLagMs } from './lag.ts';
 import { isOutdated } from './offers.ts';
 import type { Sight } from './sight.ts';
 
@@ -130,8 +131,10 @@ function lookAt(look: Look, seen: Seen): void {
 /** Parked, and its cloud shows it so: nothing is awaited of it. */
 const isAtRest = ({ worker, machine }: Seen): boolean => worker.parked !== undefined && machine?.state === 'suspended';
 
-function noteListing({ nowMs, survey }: Look, { worker, sight, listing, machine, agent }: Seen): void {
+function noteListing({ kit, nowMs, survey }: Look, { worker, sight, listing, machine, agent }: Seen): void {
   if (machine) {
+    // Once it has been shown, a later listing without it is only as late as listings are.
+    if (!sight.hasBeenListed) sight.missedFromMs = Math.min(sight.missedFromMs, nowMs + listLagMs(kit, worker.offer));
     sight.hasBeenListed = true;
     sight.unlistedSinceMs = undefined;
     sight.isKnownGhost = false;

@@ -81,6 +81,7 @@ testBackend('command', {
     'sees its own': 'scripts cannot tell whose a machine is; pools whose scripts list the same machines share them',
     'foreign mark': 'what scripts list bears no mark; a mark that is shown is tried below',
     'true mark': 'what scripts list bears no mark',
+    'late failure': 'a script says `failed` of what never came, and leaves it out when it is gone',
   },
 });
 

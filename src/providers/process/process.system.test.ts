@@ -36,6 +36,7 @@ testBackend('process', {
     hangs: 'nothing here waits for another side',
     'lists in part': 'there are no pages; an unreadable machine is tried below',
     'typed faults': 'there is no cloud that could fail',
+    'late failure': 'a process that was started is there; one that ends at once is tried below',
   },
 });
 

@@ -45,7 +45,7 @@ export interface SimAgents extends AgentLink {
 
 export interface SimAgentsOptions {
   readonly clock: Clock;
-  readonly cloud: SimCloud;
+  readonly cloud: Pick<SimCloud, 'onBoot' | 'onGone'>;
   readonly slots: number;
   poolName(id: string): string;
   /** False for a machine whose agent never starts. */

@@ -9,7 +9,7 @@ import { requestId } from './hex-id.ts';
 import { type Limits, noLimits, openBuckets, tooMuch } from './limits.ts';
 import { type Mishaps, openMishaps, suffer } from './mishaps.ts';
 import { admit, checkRight, openPrincipals, type Principals } from './principals.ts';
-import { isRefusal } from './refusal.ts';
+import { isRefusal, refusal } from './refusal.ts';
 import { emptyRegion, type Region } from './region.ts';
 import { readCall, type WireCall } from './wire/read-call.ts';
 import { type Behaviour, USUAL_BEHAVIOUR, type World } from './world.ts';
@@ -86,6 +86,7 @@ function answerer(world: World, principals: Principals, limits: () => Limits) {
     const principal = admit(principals, call);
     take(call, nowMs);
     checkRight(principal, call, world.account);
+    if (call.isGarbled) throw refusal('SerializationException', 'The body of the request is no JSON.');
     const { params, body } = call;
     const ask = { world, region: world.region(call.region), nowMs, params, body, principal };
     return SERVICES[call.service].answer({ action: call.action, requestId: requestId(world.random) }, ask);

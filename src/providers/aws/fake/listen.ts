@@ -25,6 +25,9 @@ function headersOf({ rawHeaders }: IncomingMessage): [string, string][] {
   return names.map((name, index) => [name, rawHeaders[index * 2 + 1] as string]);
 }
 
+const isBroken = (thrown: unknown): boolean =>
+  thrown instanceof TypeError && (thrown.cause as { code?: string } | undefined)?.code === 'ECONNRESET';
+
 /** One exchange; where there is no answer, the connection breaks as it would. */
 async function exchange(incoming: IncomingMessage, outgoing: ServerResponse, handle: Handler): Promise<void> {
   const left = new AbortController();
@@ -36,8 +39,9 @@ async function exchange(incoming: IncomingMessage, outgoing: ServerResponse, han
     const response = await handle(new Request(url, body === undefined ? init : { ...init, body }));
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
     outgoing.end(new Uint8Array(await response.arrayBuffer()));
-  } catch {
-    incoming.socket.destroy();
+  } catch (thrown) {
+    if (left.signal.aborted || isBroken(thrown)) return void incoming.socket.destroy();
+    outgoing.writeHead(500, { 'content-type': 'text/plain' }).end(`The simulation failed: ${String(thrown)}\n`);
   }
 }
 

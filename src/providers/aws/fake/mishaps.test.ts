@@ -71,6 +71,8 @@ test('a mishap can wait for the second page, and strike as often as was said', a
   await list();
 
   expect(fake.countOf('DescribeInstances')).toBe(4);
+  const outcomes = fake.calls.map(({ outcome }) => outcome);
+  expect(outcomes).toEqual(['ok', 'RequestLimitExceeded', 'RequestLimitExceeded', 'ok']);
 });
 
 test('any error of AWS can be made, and a reply that is none of AWS', async () => {

@@ -37,7 +37,8 @@ const cloudOf = ({ region, elsewhere }: Service<Ec2Calls>): string =>
 
 export async function openLaunchTemplate(config: LaunchConfig, context: Context): Promise<Backend> {
   const { cluster, clock } = context;
-  context.offerAgent?.();
+  // Before anything can be launched: a machine that boots without an agent would never join.
+  await context.offerAgent?.();
   const ec2 = await ec2At(context, { region: regionIn(config), endpoint: config.endpoint });
   const { images, buried } = sharedOn(ec2, context, config);
   const finder = { ec2, cluster };
@@ -65,7 +66,7 @@ export async function openLaunchTemplate(config: LaunchConfig, context: Context)
   const backend: Backend = {
     cloud: cloudOf(ec2),
     list,
-    create: creatorOf({ ec2, config, image, hasAgent: context.offerAgent !== undefined }),
+    create: creatorOf({ ec2, config, image }),
     delete: remove,
     async form(signal) {
       const [template, id] = await Promise.all([readTemplate(ec2, config, signal), image(signal)]);

@@ -201,19 +201,19 @@ describe('images', () => {
     });
   });
 
-  it('wait for the agent that the server is packing', async () => {
+  it('wait for the agent that the server packs', async () => {
     const scene = openScene();
-    let offers = 0;
-    const context = { ...scene.contextFor('cluster1'), offerAgent: () => void offers++ };
-    const backend = await openLaunchTemplate(LaunchConfig.parse(GPU), context);
-    const { install: _none, ...boot } = aBatch(1).boot;
+    const { promise: packed, resolve: pack } = Promise.withResolvers<void>();
+    const context = { ...scene.contextFor('cluster1'), offerAgent: () => packed };
+    let isOpen = false;
 
-    await expect(scene.during(backend.create({ ...aBatch(1), boot }, going()))).rejects.toMatchObject({
-      kind: 'unsupported',
-      retryAfterMs: 5_000,
-    });
-    expect(await scene.during(backend.create(aBatch(1), going()))).toHaveLength(1);
-    expect(offers).toBe(1);
+    const opening = openLaunchTemplate(LaunchConfig.parse(GPU), context).finally(() => (isOpen = true));
+    await scene.clock.advance(5_000);
+    const before = isOpen;
+    pack();
+
+    expect(await scene.during(opening)).toMatchObject({ cloud: `aws:${REGION}` });
+    expect(before).toBe(false);
   });
 
   it('and templates are what a pool’s form is made of', async () => {

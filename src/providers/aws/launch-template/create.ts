@@ -27,11 +27,9 @@ export interface CreatorDeps {
   readonly ec2: Service<Ec2Calls>;
   readonly config: LaunchConfig;
   image(signal: AbortSignal): Promise<string | undefined>;
-  /** Whether the server packs the agent for new machines: then no launch leaves without it. */
-  readonly hasAgent: boolean;
 }
 
-export function creatorOf({ ec2, config, image, hasAgent }: CreatorDeps) {
+export function creatorOf({ ec2, config, image }: CreatorDeps) {
   const findings = new Map<string, Promise<Found>>();
 
   /** Template and image as they were when the launch was first tried: a repeat must not ask for something else. */
@@ -98,7 +96,6 @@ export function creatorOf({ ec2, config, image, hasAgent }: CreatorDeps) {
 
   return async (launch: Launch, signal: AbortSignal): Promise<Outcome[]> => {
     if (signal.aborted) throw new Fault('unavailable', 'The call was given up.');
-    if (hasAgent && !launch.boot.install) throw notPacked();
     const [only, ...more] = callsFor(launch);
     if (only && more.length === 0) return run(launch, only, signal);
     const unclear: Fault[] = [];
@@ -114,16 +111,6 @@ export function creatorOf({ ec2, config, image, hasAgent }: CreatorDeps) {
     if (outcomes.length === 0 && unclear[0]) throw unclear[0];
     return outcomes;
   };
-}
-
-// Packing takes seconds, once for each version of the server.
-const PACKED_AFTER_MS = 5_000;
-
-function notPacked(): Fault {
-  return new Fault('unsupported', 'The agent for new machines is still being packed.', {
-    retryAfterMs: PACKED_AFTER_MS,
-    remedy: 'Wait a few seconds.',
-  });
 }
 
 /** Instances by their place in their launch. */

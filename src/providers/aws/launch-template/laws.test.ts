@@ -4,7 +4,7 @@ import type { BackendWorld } from '../../../conformance/backend-world.ts';
 import { stateAt } from '../fake/ec2/instance.ts';
 import type { Mischance } from '../fake/mishaps.ts';
 import provider from '../index.ts';
-import { openBackend, openScene } from '../testing.ts';
+import { GPU, openBackend, openScene, REGION } from '../testing.ts';
 
 const LAG_MS = 3_000;
 
@@ -36,6 +36,8 @@ async function openWorld(): Promise<BackendWorld> {
     breakListing: () =>
       void fake.mishaps.add({ action: 'DescribeInstances', after: 1, times: 1_000, what: { kind: 'garbage' } }),
     hang: () => void fake.mishaps.add({ times: 1_000, what: { kind: 'hang' } }),
+    failLate: () => void fake.region(REGION).stock.late.set('p3.2xlarge', 1),
+    openParking: (cluster) => openBackend(scene, { ...GPU, maxStoppedInstances: 2 }, cluster),
     fail: (kind) => void fake.mishaps.add({ action: 'RunInstances', what: FAILURES[kind] as Mischance }),
     close: async () => {},
   };

@@ -18,7 +18,7 @@ import { type FakeAws, openFakeAws } from '../fake-aws.ts';
 import { type ServedAws, serve } from '../serve.ts';
 import { LAUNCH } from '../testing.ts';
 
-// The service writes down each start, and leaves a process behind that has nothing to do with its group and session.
+// The service writes down each start, and has a child with its own session, folder and environment.
 const USER_DATA = `#!/bin/sh
 set -eu
 metadata=$AWS_EC2_METADATA_SERVICE_ENDPOINT/latest
@@ -31,7 +31,7 @@ cat > "$MUSTER_ROOT/opt/service" <<'END'
 trap 'echo stopped >> "$MUSTER_ROOT/story"; exit 0' TERM
 echo started >> "$MUSTER_ROOT/story"
 echo $$ >> "$MUSTER_ROOT/pids"
-setsid sh -c 'cd /; echo $$ >> "$MUSTER_ROOT/pids"; exec sleep 1000' &
+env -i PATH=/usr/bin:/bin setsid sh -c 'cd /; unset OLDPWD; echo $$ >> "$1"; exec sleep 1000' child "$MUSTER_ROOT/pids" &
 while :; do sleep 0.05; done
 END
 chmod +x "$MUSTER_ROOT/opt/service"
@@ -108,7 +108,7 @@ test('a terminated machine leaves no process behind, wherever that had gone', as
   await ec2.send(new TerminateInstancesCommand({ InstanceIds: [id] }));
 
   await within(() => living(pids)).toEqual([]);
-  await within(() => existsSync(join(folder, id, 'root'))).toBe(false);
+  await within(() => readdirSync(join(folder, id)).toSorted()).toEqual(['console.log', 'mine.service.log']);
 });
 
 test('a stopped machine is started again with what was enabled, and its user data does not run again', async () => {
@@ -132,7 +132,9 @@ test('a service that dies is started again', async () => {
   const [id = ''] = await launch();
   await within(() => lines(id, 'root/story').length).toBe(1);
 
-  process.kill(Number(lines(id, 'root/pids')[0]), 'SIGKILL');
+  await within(() => lines(id, 'root/pids').length).toBe(2);
+  // With its child, which nobody could find any more.
+  for (const pid of lines(id, 'root/pids')) process.kill(Number(pid), 'SIGKILL');
 
   await within(() => lines(id, 'root/story')).toEqual(['started', 'started']);
 });
@@ -176,7 +178,7 @@ test('a spot machine hears that it will be taken, and then is', async () => {
 test('a lost reply breaks the connection of whoever called', async () => {
   fake.mishaps.add({ action: 'RunInstances', what: { kind: 'lost reply' } });
 
-  await expect(launch()).rejects.toThrow();
+  await expect(launch()).rejects.toMatchObject({ code: 'ECONNRESET' });
 
   expect(fake.machines()).toHaveLength(1);
 });

@@ -29,9 +29,9 @@ const isGone = (pid: number): boolean => {
   return stat === '' || 'ZX'.includes(stat.charAt(stat.lastIndexOf(')') + 2));
 };
 
-function hasSign(pid: number, machine: { readonly root: string; readonly folder: string }): boolean {
-  const variables = read(`/proc/${pid}/environ`).split('\0');
-  return variables.includes(`MUSTER_ROOT=${machine.root}`) || `${folderOf(pid)}/`.startsWith(`${machine.folder}/`);
+/** The variables that a machine gives to its processes name its folder, and so does where they work. */
+function hasSign(pid: number, folder: string): boolean {
+  return read(`/proc/${pid}/environ`).includes(`${folder}/`) || `${folderOf(pid)}/`.startsWith(`${folder}/`);
 }
 
 /** Adds what these have started, and what those have. */
@@ -46,16 +46,13 @@ function withChildren(all: readonly number[], found: ReadonlySet<number>): Set<n
 }
 
 /** Every living process of the machine: by who led it, by its environment, by where it works, by who started it. */
-export function livingOf(
-  machine: { readonly root: string; readonly folder: string },
-  leaders: readonly ProcessMark[],
-): number[] {
+export function livingOf(folder: string, leaders: readonly ProcessMark[]): number[] {
   const led = ledBy(leaders);
   if (process.platform !== 'linux') return led;
   const all = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
     .filter((pid) => pid !== process.pid && !isGone(pid));
-  const found = new Set([...led, ...all.filter((pid) => hasSign(pid, machine))]);
+  const found = new Set([...led, ...all.filter((pid) => hasSign(pid, folder))]);
   return [...withChildren(all, found)].filter((pid) => pid !== process.pid);
 }

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ProcessMark, processStart, sendSignal } from '#core/processes.ts';
 import type { Instance } from '../ec2/instance.ts';
@@ -98,7 +98,7 @@ export function openMachine(instance: Instance, { world, folder, image }: Machin
 
   async function killAll(): Promise<void> {
     const deadlineMs = clock.monotonic() + PATIENCE_MS;
-    for (let left = livingOf({ root, folder }, leaders); left.length > 0; left = livingOf({ root, folder }, leaders)) {
+    for (let left = livingOf(folder, leaders); left.length > 0; left = livingOf(folder, leaders)) {
       for (const pid of left) sendSignal(pid, 'SIGKILL');
       if (clock.monotonic() > deadlineMs) return;
       await clock.sleep(LOOK_EVERY_MS);
@@ -120,12 +120,17 @@ export function openMachine(instance: Instance, { world, folder, image }: Machin
     async off() {
       const down = running;
       running = undefined;
+      // Whoever is only known by its parent must be known by itself before that ends.
+      for (const pid of livingOf(folder, leaders)) lead(pid);
       await down?.init.stopAll(SHUTDOWN_GRACE_MS);
       await killAll();
       await down?.listener.close();
     },
     wipe() {
-      for (const name of ['root', 'bin', 'tmp']) rmSync(join(folder, name), { recursive: true, force: true });
+      const names = existsSync(folder) ? readdirSync(folder) : [];
+      for (const name of names.filter((one) => !one.endsWith('.log'))) {
+        rmSync(join(folder, name), { recursive: true, force: true });
+      }
     },
   };
 }

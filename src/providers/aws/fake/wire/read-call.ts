@@ -1,4 +1,3 @@
-import { refusal } from '../refusal.ts';
 import { type Params, parseParams } from './params.ts';
 
 export type Service = 'ec2' | 'ssm' | 'sts';
@@ -14,6 +13,8 @@ export interface WireCall {
   readonly params: Params;
   /** The same as it stood, or the JSON of an SSM call: for the log, and to tell equal calls. */
   readonly body: Readonly<Record<string, unknown>>;
+  /** Its body could not be read. */
+  readonly isGarbled?: boolean | undefined;
 }
 
 interface Scope {
@@ -32,11 +33,12 @@ function readScope(request: Request, query: URLSearchParams): Scope | undefined 
   return accessKey && region && service ? { accessKey, region, service } : undefined;
 }
 
-function readBody(text: string): Readonly<Record<string, unknown>> {
+/** A body that is no JSON is told apart later, by whoever can refuse it in the words of its service. */
+function readBody(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     return text === '' ? {} : (JSON.parse(text) as Readonly<Record<string, unknown>>);
   } catch {
-    throw refusal('SerializationException', 'The body of the request is no JSON.');
+    return undefined;
   }
 }
 
@@ -55,7 +57,8 @@ export async function readCall(request: Request): Promise<WireCall> {
   const target = request.headers.get('x-amz-target');
   if (target !== null) {
     const action = target.slice(target.lastIndexOf('.') + 1);
-    return { ...known, service: 'ssm', action, params: parseParams([]), body: readBody(text) };
+    const body = readBody(text);
+    return { ...known, service: 'ssm', action, params: parseParams([]), body: body ?? {}, isGarbled: !body };
   }
   const pairs = [...url.searchParams, ...new URLSearchParams(text)];
   const form = Object.fromEntries(pairs.filter(([name]) => !/^(Version$|X-Amz-)/.test(name)));

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { FAULTS, Fault } from '#core/fault.ts';
+import type { Local, SimCloudOptions } from './command.ts';
+import { openScene } from './testing.ts';
+
+const unused = (): never => {
+  throw new Fault('internal', 'Nothing else is asked.');
+};
+
+function openSim() {
+  const asked: SimCloudOptions[] = [];
+  const local: Local = {
+    server: unused,
+    agent: unused,
+    checkConfig: unused,
+    restore: unused,
+    async simCloud(options) {
+      asked.push(options);
+      options.started({
+        address: 'http://127.0.0.1:4566',
+        folder: '/tmp/machines',
+        environment: { AWS_ENDPOINT_URL: 'http://127.0.0.1:4566', AWS_REGION: 'us-west-2' },
+        tries: ['npx muster pool ls'],
+      });
+    },
+  };
+  return { ...openScene(unused, { local }), simulated: asked };
+}
+
+test('tells where it answers, what to set and what to try', async () => {
+  const scene = openSim();
+
+  const code = await scene.muster('sim', 'cloud', 'aws', '--port', '4566');
+
+  expect(code).toBe(0);
+  expect(scene.simulated).toMatchObject([{ cloud: 'aws', port: 4_566 }]);
+  const lines = scene.output().split('\n');
+  expect(lines).toContain('  export AWS_ENDPOINT_URL=http://127.0.0.1:4566');
+  expect(lines).toContain('  export AWS_REGION=us-west-2');
+  expect(lines).toContain('  npx muster pool ls');
+});
+
+test.each([
+  ['a cloud that there is not', ['moon'], 'moon'],
+  ['a port that there is not', ['aws', '--port', '70000'], '--port 70000'],
+])('%s is refused', async (_what, words, named) => {
+  const scene = openSim();
+
+  const code = await scene.muster('sim', 'cloud', ...words);
+
+  expect(code).toBe(FAULTS.invalid.exit);
+  expect(scene.errors()).toContain(named);
+  expect(scene.simulated).toEqual([]);
+});

@@ -1,0 +1,96 @@
+import { cpSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { openDepot } from '../../examples/provider-example/depot.ts';
+import { run, runWell } from '../real/parts/run.ts';
+import { apiOf } from './harness/api.ts';
+import { runCli, startCli } from './harness/cli.ts';
+import { placeServer, startServer } from './harness/server.ts';
+import { until } from './harness/until.ts';
+import { openWorld, type World } from './harness/world.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const EXAMPLE = join(ROOT, 'examples/provider-example');
+
+/** The example outside of the project, as its author has it. */
+async function takeOut(world: World): Promise<string> {
+  const folder = world.path('depot');
+  cpSync(EXAMPLE, folder, { recursive: true, filter: (path) => !path.includes('node_modules') });
+  await runWell('sh', [join(folder, 'link.sh'), ROOT], { env: world.env });
+  return folder;
+}
+
+type Depot = ReturnType<typeof openDepot>;
+
+/** Puts the depot on loopback. */
+async function serve(depot: Depot): Promise<{ readonly url: string; close(): void }> {
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    const sent = body === '' ? {} : { body };
+    const asked = new Request(`http://depot${request.url}`, { method: request.method ?? 'GET', ...sent });
+    const reply = await depot.handle(asked);
+    response.writeHead(reply.status).end(await reply.text());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
+}
+
+/** What the machine would do with its boot data: run the agent. */
+function bootMachine(world: World, name: string, boot: string): void {
+  const file = parse(boot) as { daemonConfig: object };
+  const daemonConfig = { ...file.daemonConfig, workDirPath: world.path(`work/${name}`) };
+  const config = world.write(`${name}.yaml`, stringify({ ...file, daemonConfig }));
+  startCli(world, ['agent', '--config', config]);
+}
+
+test('a provider outside of the project is compiled and keeps the laws, with the tools of the guide', async (context) => {
+  const world = openWorld(context);
+  const folder = await takeOut(world);
+  const options = { env: world.env, cwd: folder };
+
+  const compiled = await run(join(folder, 'node_modules/.bin/tsc'), [], options);
+  const report = ['--reporter=json', `--outputFile=${world.path('report.json')}`];
+  const tested = await run(join(folder, 'node_modules/.bin/vitest'), ['run', ...report], options);
+  const { numTotalTests, numPassedTests } = JSON.parse(world.read('report.json')) as Record<string, number>;
+
+  expect(compiled.out).toBe('');
+  expect(compiled.code).toBe(0);
+  expect(tested.code).toBe(0);
+  expect(numPassedTests).toBe(numTotalTests);
+  expect(numTotalTests).toBeGreaterThan(20);
+});
+
+test('the server takes it in through `plugins:`: its documents are pools, its machines run sessions and go', async (context) => {
+  const world = openWorld(context);
+  const folder = await takeOut(world);
+  const depot = openDepot();
+  const { url, close } = await serve(depot);
+  context.onTestFinished(close);
+  const config = readFileSync(join(folder, 'muster.yaml'), 'utf8')
+    .replaceAll('http://127.0.0.1:9000', url)
+    .replace('/opt/depot', folder);
+  const place = await placeServer(world, parse(config) as Record<string, unknown>);
+  depot.keep('edge', 'name: edge\n');
+  await startServer(world, place).ready();
+  const api = apiOf(world, place.http);
+
+  const edge = await until('the document is a pool', () => api.pool('edge'));
+  const ran = startCli(world, ['run', '-p', 'lent', '--', 'echo', 'hello'], {
+    MUSTER_ADDRESS: `http://127.0.0.1:${place.http}`,
+  });
+  const lent = await until('a machine is lent', () => [...depot.machines.values()][0]);
+  bootMachine(world, lent.name, lent.boot);
+  const { code, out } = await ran.ended;
+  await until('the machine is given back', () => depot.machines.size === 0);
+  const shown = await runCli(world, ['pool', 'show', 'lent'], { MUSTER_ADDRESS: `http://127.0.0.1:${place.http}` });
+
+  expect(edge.owner).toMatchObject({ source: 'depot', key: 'edge', version: '1' });
+  expect({ code, out }).toEqual({ code: 0, out: 'hello\n' });
+  expect(lent.size).toBe('large');
+  expect(shown.out).toContain('depot_machine');
+});
