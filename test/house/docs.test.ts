@@ -22,7 +22,14 @@ function markdownBelow(folder: string): string[] {
     .map((path) => join(folder, path));
 }
 
-const documents = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...markdownBelow('docs')];
+const documents = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  ...markdownBelow('docs'),
+  ...markdownBelow('deploy'),
+];
 const written = [...documents.filter((path) => !path.includes('reference')), ...markdownBelow('src/providers')];
 const fences: readonly Fence[] = written.flatMap((path) => fencesIn(path, read(path)));
 
@@ -93,11 +100,8 @@ describe('the configuration in the documentation', () => {
     return readPool(text, { kinds: kinds.backends, trust: 'foreign' }).problems ?? [];
   }
 
-  // A few examples name kinds of clouds that are not here yet.
-  const isOfThisVersion = ({ text }: Fence): boolean => !/aws_launch_template/.test(text);
-
   test('every example is good as it stands', () => {
-    const examples = fences.filter(({ language }) => language === 'yaml').filter(isOfThisVersion);
+    const examples = fences.filter(({ language }) => language === 'yaml');
     const wrong = examples.flatMap(({ path, line, text }) =>
       problemsIn(text).map((problem) => `${path}:${line}: ${describeProblem(problem)}`),
     );
@@ -111,6 +115,41 @@ describe('the configuration in the documentation', () => {
     expect(problemsIn('broker: { adress: x }')).toHaveLength(1);
     expect(problemsIn('nam: x')).not.toHaveLength(0);
   });
+});
+
+test('every example that names a file is the text of that file', () => {
+  const named = fences.flatMap((fence) => {
+    const [, file] = fence.language.split(' ');
+    return file === undefined ? [] : [{ ...fence, file }];
+  });
+  const wrong = named
+    .filter(({ file, text }) => !existsSync(join(ROOT, file)) || read(file) !== text)
+    .map(({ path, line, file }) => `${path}:${line}: is not the text of ${file}; copy it from there`);
+
+  expect(wrong).toEqual([]);
+  expect(named.length).toBeGreaterThan(5);
+});
+
+test('the guides explain every key of a pool and of the kinds of AWS', () => {
+  const reference = read('docs/reference/configuration.md');
+  const keysBelow = (title: string): string[] => {
+    const section = reference.split(`\n${title}\n`)[1]?.split('\n#')[0] ?? '';
+    return [...section.matchAll(/^\| `([\w.]+)` \| (?!map)/gm)].map((match) => match[1] as string);
+  };
+  const guides = {
+    'docs/guides/pools-configuration.md': keysBelow('## Pool documents'),
+    'docs/guides/pool-backends.md': keysBelow('### `aws_launch_template`'),
+    'docs/guides/pool-provisioners.md': [...keysBelow('### `aws`'), ...keysBelow('### `aws_auto`')],
+  };
+  const lacking = Object.entries(guides).flatMap(([path, keys]) =>
+    keys
+      .filter((key) => !/^(template|autoscaler_config)\./.test(key))
+      .filter((key) => !read(path).includes(`\`${key}\``))
+      .map((key) => `${path}: add a row for ${key}`),
+  );
+
+  expect(lacking).toEqual([]);
+  for (const keys of Object.values(guides)) expect(keys.length).toBeGreaterThan(5);
 });
 
 test('every link in the documentation leads somewhere', () => {
@@ -148,7 +187,7 @@ test('ARCHITECTURE.md names every folder of src, and no other', () => {
 
 test('every file that README.md and ARCHITECTURE.md name is there', () => {
   const gone = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'].flatMap((path) =>
-    [...read(path).matchAll(/`((?:src|docs|scripts|test|tools|proto|bench)\/[\w./-]*)`/g)]
+    [...read(path).matchAll(/`((?:src|docs|scripts|test|tools|proto|bench|deploy|examples)\/[\w./-]*)`/g)]
       .map((match) => match[1] as string)
       .filter((named) => !existsSync(join(ROOT, named)))
       .map((named) => `${path}: ${named}`),

@@ -1,0 +1,19 @@
+import { duration, secret } from 'muster/src/core/schema.ts';
+import { z } from 'zod';
+
+const url = z.url().describe('Where the depot answers.');
+const token = secret().optional().describe('What it wants to be shown.');
+
+export const MachineConfig = z.strictObject({
+  url,
+  token,
+  size: z.enum(['small', 'large']).default('small').describe('Which machine to lend.'),
+});
+export type MachineConfig = z.output<typeof MachineConfig>;
+
+export const PoolsConfig = z.strictObject({
+  url,
+  token,
+  updateInterval: duration(1_000).prefault('60s').describe('How often it is read.'),
+});
+export type PoolsConfig = z.output<typeof PoolsConfig>;

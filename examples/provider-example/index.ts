@@ -1,0 +1,30 @@
+import { kind, type Provider } from 'muster/src/core/provider.ts';
+import { openBackend } from './backend.ts';
+import { MachineConfig, PoolsConfig } from './config.ts';
+import { openSource } from './source.ts';
+
+export default {
+  id: 'depot',
+  title: 'The depot in the cellar',
+  backends: {
+    depot_machine: kind({
+      summary: 'Machines that the depot lends.',
+      config: MachineConfig,
+      example: { url: 'http://depot.internal', size: 'large' },
+      // New machines are told a token, and it goes wherever `url` leads.
+      trust: 'operator only',
+      limits: { read: 10, write: 5 },
+      open: openBackend,
+    }),
+  },
+  sources: {
+    depot_pools: kind({
+      summary: 'Pool documents that the depot keeps.',
+      config: PoolsConfig,
+      example: { url: 'http://depot.internal', update_interval: '60s' },
+      trust: 'operator only',
+      place: ({ url }) => url,
+      open: openSource,
+    }),
+  },
+} satisfies Provider;

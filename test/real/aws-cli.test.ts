@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { until } from '../system/harness/until.ts';
+import { openWorld } from '../system/harness/world.ts';
+import { furnish, instancesOf, openAws } from './parts/aws.ts';
+import { needed } from './parts/part.ts';
+import { startPlane } from './parts/plane.ts';
+import { pythonPrograms } from './parts/python.ts';
+
+test('parameters written with the AWS CLI become pools and instances, change, and go', async (context) => {
+  const programs = needed(context, await pythonPrograms());
+  const world = openWorld(context);
+  const cloud = await openAws(world, programs);
+  const { aws } = cloud;
+  const image = await furnish(cloud);
+  const subnet = await aws<string>('ec2', 'describe-subnets', '--query', 'Subnets[0].SubnetId');
+  const group = await aws<string>('ec2', 'describe-security-groups', '--query', 'SecurityGroups[0].GroupId');
+  // A machine of somebody else, in the same account.
+  await aws('ec2', 'run-instances', '--image-id', image, '--instance-type', 'm5.large', '--count', '1');
+  const [stranger] = await instancesOf(cloud);
+  const gpuPool = (sizes: object): string => {
+    const network = { subnet_id: subnet, security_group_ids: [group] };
+    const template = { launch_template_name: 'velda-gpu-workers', instance_type: 'p3.2xlarge', ami_id: image };
+    const backend = { aws_launch_template: { region: 'us-west-2', ...template, ...network } };
+    return JSON.stringify({ name: 'gpu-pool', auto_scaler: { backend, scale_up_error_retry_delay: '5s', ...sizes } });
+  };
+  const put = (name: string, value: string, type = 'String', ...more: string[]) =>
+    aws('ssm', 'put-parameter', '--name', `/velda/pools/${name}`, '--type', type, '--value', value, ...more);
+  const plane = await startPlane(world, cloud);
+
+  // A mistake, JSON, and YAML as a secret in the folder of a team.
+  await put('wrong', '{"name": "wrong", "auto_scaler": {"max_agnts": 1}}');
+  await put('gpu-pool', gpuPool({ max_agents: 20, min_idle_agents: 2, max_idle_agents: 5 }));
+  await put('data-team/etl-pool', 'name: etl-pool\ndescription: Machines that come by themselves\n', 'SecureString');
+  await plane.untilPools(['etl-pool', 'gpu-pool']);
+  const shown = await plane.muster('source', 'show', 'parameters');
+  await plane.untilInstances('gpu-pool', 2);
+
+  // Demand.
+  const started = await plane.muster('run', '-d', '--count', '3', '-p', 'gpu-pool', '--', 'true');
+  await plane.untilInstances('gpu-pool', 5);
+
+  // A change.
+  await put('gpu-pool', gpuPool({ max_agents: 6, min_idle_agents: 4, max_idle_agents: 5 }), 'String', '--overwrite');
+  await until('the change is there', async () => (await plane.api.pool('gpu-pool')).auto_scaler.max_agents === 6);
+  const changed = await plane.api.pool('gpu-pool');
+  await plane.untilInstances('gpu-pool', 6);
+
+  // The end.
+  for (const id of started.out.trim().split(/\s+/)) await plane.muster('session', 'kill', id);
+  await aws('ssm', 'delete-parameter', '--name', '/velda/pools/gpu-pool');
+  await plane.untilPools(['etl-pool']);
+  const left = await until('only the stranger is left', async () => {
+    const living = await instancesOf(cloud);
+    return living.length === 1 && living;
+  });
+
+  expect(shown.out).toContain('max_agnts');
+  expect(changed.owner).toMatchObject({ source: 'parameters', key: '/velda/pools/gpu-pool', version: '2' });
+  expect(left).toEqual([stranger]);
+});

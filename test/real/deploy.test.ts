@@ -1,0 +1,71 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openWorld } from '../system/harness/world.ts';
+import { furnish, instancesOf, openAws } from './parts/aws.ts';
+import { isMissing, needed } from './parts/part.ts';
+import { startPlane } from './parts/plane.ts';
+import { pythonPrograms } from './parts/python.ts';
+import { run } from './parts/run.ts';
+import { findTerraform, openTerraform } from './parts/terraform.ts';
+
+const DEPLOY = join(import.meta.dirname, '..', '..', 'deploy');
+const env = process.env as Record<string, string>;
+
+test('the Terraform example is applied as it stands, and its pools get machines from its template', async (context) => {
+  const programs = needed(context, await pythonPrograms());
+  const world = openWorld(context);
+  const cloud = await openAws(world, programs);
+  const terraform = needed(context, await openTerraform(world, join(DEPLOY, 'terraform/aws'), cloud.env));
+  await furnish(cloud);
+  const subnet = await cloud.aws<{ id: string; vpc: string }>(
+    ...['ec2', 'describe-subnets', '--query', 'Subnets[0].{id: SubnetId, vpc: VpcId}'],
+  );
+  const pools = { cpu: { instance_type: 'c5.4xlarge', min_idle_agents: 1 } };
+  const settings = {
+    vpc_id: subnet.vpc,
+    subnet_id: subnet.id,
+    ami_name: 'velda-agent-*',
+    pools: JSON.stringify(pools),
+  };
+  const words = Object.entries(settings).map(([name, value]) => `-var=${name}=${value}`);
+  const plane = await startPlane(world, cloud);
+
+  await terraform.run('validate', '-no-color');
+  await terraform.run('apply', '-no-color', '-auto-approve', ...words);
+  await plane.untilPools(['cpu']);
+  await plane.untilInstances('cpu', 1);
+  const [made] = await cloud.aws<{ id: string }[]>(
+    ...['ec2', 'describe-launch-templates', '--launch-template-names', 'muster-agents'],
+    ...['--query', 'LaunchTemplates[].{id: LaunchTemplateId}'],
+  );
+  const used = await cloud.aws<string[]>(
+    ...['ec2', 'describe-instances', '--query'],
+    'Reservations[].Instances[].Tags[] | [?Key==`aws:ec2launchtemplate:id`].Value',
+  );
+  const policy = await cloud.aws<{ PolicyDocument: { Statement: { Sid: string }[] } }>(
+    ...['iam', 'get-role-policy', '--role-name', 'muster-server', '--policy-name', 'muster-server'],
+  );
+
+  expect(await instancesOf(cloud)).toHaveLength(1);
+  expect(used).toEqual([made?.id]);
+  expect(policy.PolicyDocument.Statement.map(({ Sid }) => Sid)).toContain('EndMarkedMachines');
+});
+
+test('the Terraform example is written as Terraform formats it', async (context) => {
+  const { program } = needed(context, await findTerraform());
+
+  const { code, out } = await run(program, ['fmt', '-check', '-recursive', join(DEPLOY, 'terraform')], { env });
+
+  expect({ code, out }).toEqual({ code: 0, out: '' });
+});
+
+test('systemd takes the unit without a word', async (context) => {
+  const analyze = '/usr/bin/systemd-analyze';
+  const part = existsSync(analyze) ? { analyze } : { missing: 'systemd-analyze: this machine has no systemd' };
+  if (isMissing(part)) return context.skip(`needs ${part.missing}`);
+
+  const { code, out, err } = await run(analyze, ['verify', join(DEPLOY, 'systemd/muster.service')], { env });
+
+  expect({ code, said: out + err }).toEqual({ code: 0, said: '' });
+});
