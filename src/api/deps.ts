@@ -1,11 +1,13 @@
+import type { PoolDocument, WrittenPool } from '#config/write-pool.ts';
 import type { Role } from '#core/access.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
+import type { PoolSpec } from '#core/pool.ts';
 import type { Random } from '#core/random.ts';
 import type { Store } from '#core/store.ts';
 import type { Access } from '../access/access.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { Pools } from '../pools/pools.ts';
+import type { Foresight, Pools } from '../pools/pools.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Workers } from '../workers/workers.ts';
 import type { AgentFiles } from './agent-files.ts';
@@ -34,8 +36,11 @@ export interface ApiDeps {
   readonly log: Log;
   readonly journal: Pick<Journal, 'lastDecision'>;
   readonly access: Access;
-  readonly pools: Pick<Pools, 'define' | 'remove' | 'pause' | 'sync' | 'approve' | 'timings'>;
-  readonly workers: Pick<Workers, 'drain' | 'freeze' | 'thaw' | 'plan'>;
+  readonly pools: Pick<
+    Pools,
+    'define' | 'remove' | 'pause' | 'sync' | 'synced' | 'approve' | 'timings' | keyof Foresight
+  >;
+  readonly workers: Pick<Workers, 'drain' | 'freeze' | 'thaw' | 'plan' | 'foresee' | 'trouble'>;
   readonly sessions: Pick<
     Sessions,
     'submit' | 'kill' | 'find' | 'ended' | 'output' | 'input' | 'inputWaitingBytes' | 'resize'
@@ -47,6 +52,15 @@ export interface ApiDeps {
   readonly dataDir: string;
   /** The configuration of a backend kind without its secrets, and without what that role may not see. */
   redactConfig(kind: string, config: Readonly<Record<string, unknown>>, role: Role): Readonly<Record<string, unknown>>;
+  /** Definitions as the documents that their users would write. */
+  readonly documents: {
+    /** Without its secrets, and without what that role may not see. */
+    write(spec: PoolSpec, role: Role): WrittenPool;
+    /** Throws where the document would not read back as the same definition. */
+    check(spec: PoolSpec): void;
+    /** With its secrets: to be compared, never to be shown. */
+    whole(spec: PoolSpec): PoolDocument;
+  };
   /** Takes known secrets out of a text that leaves the process. */
   redactText(text: string): string;
 }

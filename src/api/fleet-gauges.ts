@@ -4,14 +4,15 @@ import type { Pool } from '#core/pool.ts';
 import { inSlices } from '#core/slices.ts';
 import type { Store } from '#core/store.ts';
 import { FLEET, WORKER_PHASES, type WorkerPhase } from '#core/worker.ts';
+import { listSources, type SourceStatus, type StatusWorld } from '../pools/status.ts';
 import { countPool, type PoolCounts } from './shown/pool-counts.ts';
 import { countSessions } from './shown/session-counts.ts';
 
 /** Moments of a pool that the dashboards of `velda_autoscaler_last_event_timestamp_seconds` know. */
 export type PoolMoment = 'scale_up_attempt' | 'allocation_error' | 'resource_exhausted' | 'startup_failure';
 
-/** When each source was last read well. */
-export type SyncTimes = ReadonlyMap<string, { readonly lastGoodAt?: number | undefined }>;
+/** How the syncs of each configured source went. */
+export type SyncTimes = StatusWorld['timings'];
 
 export interface FleetGauges {
   followSyncs(timings: () => SyncTimes): void;
@@ -46,6 +47,10 @@ function openGauges(registry: Registry) {
     sessions: gauge('muster_sessions', 'Live sessions by phase.', ['phase']),
     pools: gauge('muster_pools', 'Pools.', []),
     syncAge: gauge('muster_source_sync_age_seconds', 'Since the last good listing of a source.', ['source']),
+    syncTook: gauge('muster_source_sync_seconds', 'How long the last good listing of a source took.', ['source']),
+    syncFailures: gauge('muster_source_sync_failures', 'Failed listings of a source in a row.', ['source']),
+    documents: gauge('muster_source_documents', 'Documents of a source.', ['source']),
+    held: gauge('muster_source_held', '1 while a removal of a source waits for approval.', ['source']),
     faulty: gauge('muster_source_faulty_documents', 'Documents of a source that are refused.', ['source']),
     frozen: gauge('muster_frozen', '1 while the whole fleet is frozen.', []),
     epoch: gauge('muster_epoch', 'Grows with each change of holder.', []),
@@ -86,17 +91,13 @@ export function openFleetGauges(registry: Registry, store: Store, clock: Clock):
     });
   }
 
-  function showSources(): void {
-    const times = syncTimes();
-    for (const source of store.view.sources.all()) {
-      const lastGoodAt = times.get(source.id)?.lastGoodAt ?? source.lastGoodAt;
-      if (lastGoodAt !== undefined) {
-        gauges.syncAge.set({ source: source.id }, Math.max(0, clock.now() - lastGoodAt) / 1_000);
-      }
-      let faulty = 0;
-      for (const document of store.view.documents.by('source', source.id)) if (document.fault) faulty += 1;
-      gauges.faulty.set({ source: source.id }, faulty);
-    }
+  function showSource({ id: source, ageMs, durationMs, failures, documents, faulty, held }: SourceStatus): void {
+    if (ageMs !== undefined) gauges.syncAge.set({ source }, ageMs / 1_000);
+    if (durationMs !== undefined) gauges.syncTook.set({ source }, durationMs / 1_000);
+    gauges.syncFailures.set({ source }, failures);
+    gauges.documents.set({ source }, documents);
+    gauges.faulty.set({ source }, faulty);
+    gauges.held.set({ source }, held ? 1 : 0);
   }
 
   async function count(): Promise<void> {
@@ -105,7 +106,8 @@ export function openFleetGauges(registry: Registry, store: Store, clock: Clock):
     gauges.frozen.set(store.view.freezes.get(FLEET) ? 1 : 0);
     gauges.epoch.set(store.epoch);
     for (const [phase, sessions] of Object.entries(countSessions(store))) gauges.sessions.set({ phase }, sessions);
-    showSources();
+    for (const status of listSources({ view: store.view, timings: syncTimes(), nowMs: clock.now() }))
+      showSource(status);
     await showPools();
   }
 

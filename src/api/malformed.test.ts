@@ -247,10 +247,14 @@ describe('failures', () => {
         plan: () => {
           throw new TypeError('planted-secret of a bug');
         },
+        foresee: () => {
+          throw new TypeError('planted-secret of a bug');
+        },
         drain: () =>
           Promise.reject(new Fault('unavailable', 'The cloud said planted-secret.', { retryAfterMs: 1_500 })),
         freeze: () => Promise.reject(new Fault('internal', 'x')),
         thaw: async () => {},
+        trouble: () => undefined,
       },
     };
     const { call, lines } = await apiWorld({

@@ -11,6 +11,8 @@ const figure = (text: string, series: string): number | undefined => {
   return line === undefined ? undefined : Number(line.slice(series.length));
 };
 
+const fault = { kind: 'invalid', message: 'No name.' } as const;
+
 describe('metrics', () => {
   it('count the fleet at the time of the scrape, also under the names that others know', async () => {
     const { call, deps } = await apiWorld({
@@ -21,9 +23,13 @@ describe('metrics', () => {
         row('agents', anAgent('m-1', gpu.id, 3)),
         row('sessions', aSession('s1', gpu, { worker: 'm-1' })),
         row('sessions', aSession('s2', gpu)),
-        row('sources', { id: 'ssm', kind: 'aws', lastGoodAt: Date.UTC(2026, 0, 1) - 30_000 }),
+        row('sources', { id: 'ssm', kind: 'aws', held: { at: 1, why: 'w', keys: ['a'] } }),
+        row('documents', { id: 'ssm\na', source: 'ssm', key: 'a', version: '1', missed: 0 }),
+        row('documents', { id: 'ssm\nb', source: 'ssm', key: 'b', version: '1', missed: 0, fault }),
       ],
     });
+    const lastGoodAt = Date.UTC(2026, 0, 1) - 30_000;
+    deps.metrics.followSyncs(() => new Map([['ssm', { everyMs: 1, lastGoodAt, durationMs: 250, failures: 2 }]]));
 
     const answer = await call('GET', '/metrics', { as: 'viewer' });
     await deps.store.commit([gone('workers', 'm-2')]);
@@ -36,6 +42,11 @@ describe('metrics', () => {
     expect(is('muster_sessions{phase="queued"}')).toBe(1);
     expect(is('muster_queued_sessions{pool="gpu"}')).toBe(1);
     expect(is('muster_source_sync_age_seconds{source="ssm"}')).toBe(30);
+    expect(is('muster_source_sync_seconds{source="ssm"}')).toBe(0.25);
+    expect(is('muster_source_sync_failures{source="ssm"}')).toBe(2);
+    expect(is('muster_source_documents{source="ssm"}')).toBe(2);
+    expect(is('muster_source_faulty_documents{source="ssm"}')).toBe(1);
+    expect(is('muster_source_held{source="ssm"}')).toBe(1);
     expect(is('velda_autoscaler_workers{pool="gpu",status="running"}')).toBe(1);
     expect(is('velda_autoscaler_workers{pool="gpu",status="pending"}')).toBe(1);
     expect(is('velda_autoscaler_worker_slots{pool="gpu",kind="available"}')).toBe(2);

@@ -4,7 +4,7 @@ import { anAgent, aPool, aSession, aWorker, row } from './testing/rows.ts';
 import { apiWorld } from './testing/world.ts';
 import type { EventList } from './wire/event.ts';
 import type { ServerStatus } from './wire/server.ts';
-import type { Source, SourceDocumentList } from './wire/source.ts';
+import type { Source, SourceDocumentList, SourceSync } from './wire/source.ts';
 import type { NewToken, TokenList } from './wire/token.ts';
 import type { Worker, WorkerList } from './wire/worker.ts';
 
@@ -91,20 +91,25 @@ describe('sources', () => {
     const { call, pools } = await apiWorld({
       rows: [
         row('sources', { id, kind: 'aws', lastGoodAt: 0, held: { at: 0, why: 'Half would go.', keys: ['a', 'b'] } }),
-        row('documents', { id: `${id}\na`, source: id, key: 'a', version: '1', missed: 0 }),
+        row('documents', { id: `${id}\na`, source: id, key: 'ml/a', version: '1', readAt: 1_000, missed: 0 }),
         row('documents', { id: `${id}\nb`, source: id, key: 'b', version: '1', missed: 0, fault }),
       ],
     });
     const path = `/api/v1/sources/${encodeURIComponent(id)}`;
 
     const source = (await call('GET', path)).json<Source>();
+    const documents = (await call('GET', `${path}/documents`)).json<SourceDocumentList>();
     const faulty = (await call('GET', `${path}/documents?faulty=1`)).json<SourceDocumentList>();
-    await call('POST', `${path}/sync`);
+    const asked = await call('POST', `${path}/sync`);
+    const waited = await call('POST', `${path}/sync?wait`);
     const approved = (await call('POST', `${path}/approve`)).json<Source>();
 
     expect(source).toMatchObject({ documents: 2, faulty_documents: 1, held: { keys: ['a', 'b'] } });
+    expect(documents.items[1]).toMatchObject({ team: 'ml', version: '1', read_at: '1970-01-01T00:00:01.000Z' });
     expect(faulty.items).toMatchObject([{ key: 'b', fault: { place: 'line 1' } }]);
-    expect(pools.synced).toEqual([id]);
+    expect(pools.asked).toEqual([id, id]);
+    expect([asked.statusCode, asked.json<SourceSync>().outcome]).toEqual([202, undefined]);
+    expect([waited.statusCode, waited.json<SourceSync>().outcome?.created]).toEqual([200, ['new']]);
     expect(approved.held).toBeUndefined();
   });
 });

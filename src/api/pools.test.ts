@@ -51,6 +51,16 @@ describe('pools', () => {
     },
   );
 
+  it('says what keeps a pool from its machines, without secrets', async () => {
+    const { spec } = gpu;
+    const stuck = aPool('stuck', { spec: { ...spec, labels: { trouble: 'quota: 0 left for planted-secret.' } } });
+    const { call } = await apiWorld({ rows: [row('pools', gpu), row('pools', stuck)] });
+
+    const { items } = (await call('GET', '/api/v1/pools')).json<PoolList>();
+
+    expect(items.map(({ trouble }) => trouble)).toEqual([undefined, 'quota: 0 left for [hidden].']);
+  });
+
   it('knows which pool was meant', async () => {
     const { call } = await apiWorld({ rows: [row('pools', gpu), row('pools', aPool('local'))] });
 

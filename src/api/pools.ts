@@ -1,8 +1,8 @@
-import { parse } from 'yaml';
 import { z } from 'zod';
 import { nearest } from '#config/keys.ts';
 import { Fault } from '#core/fault.ts';
 import { POOL_PHASES, type Pool as PoolRow, poolPhase } from '#core/pool.ts';
+import { nameIn } from '../pools/reading.ts';
 import type { ApiDeps } from './deps.ts';
 import { expectationIn, tagOf } from './entity-tag.ts';
 import { pageOf } from './page.ts';
@@ -24,17 +24,6 @@ export function findPool(store: ApiDeps['store'], name: string): PoolRow {
   );
   const remedy = meant === undefined ? 'See the list of pools.' : `Did you mean ${meant}?`;
   throw new Fault('missing', `There is no pool ${name}.`, { at: 'path.pool', remedy });
-}
-
-/** The name that a document gives its pool; whatever else is wrong with it, its reader says better. */
-function nameIn(document: string): string | undefined {
-  try {
-    const read: unknown = parse(document);
-    const name = typeof read === 'object' && read !== null && 'name' in read ? read.name : undefined;
-    return typeof name === 'string' ? name : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function listing({ store, ...deps }: ApiDeps): Route {

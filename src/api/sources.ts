@@ -5,7 +5,7 @@ import { listSources } from '../pools/status.ts';
 import type { ApiDeps } from './deps.ts';
 import { pageOf } from './page.ts';
 import { type Route, route } from './route.ts';
-import { shownDocument, shownSource, sourceNow, statusWorld } from './shown/source.ts';
+import { shownDocument, shownOutcome, shownSource, sourceNow, statusWorld } from './shown/source.ts';
 import { Flag, Name, paging } from './wire/shared.ts';
 import * as wire from './wire/source.ts';
 
@@ -67,14 +67,20 @@ function acting(deps: ApiDeps): Route[] {
       method: 'POST',
       path: '/sources/:source/sync',
       role: 'operator',
-      summary: 'Asks a source again, now.',
+      summary: 'Reads a source now; with `wait`, answers when that is done, with what came of it.',
       params,
-      reply: wire.Source,
+      query: z.strictObject({ wait: Flag }),
+      reply: wire.SourceSync,
       status: 202,
-      handle({ params }) {
+      async handle({ params, query, signal, status }) {
         const source = findSource(deps, params.source);
-        pools.sync(source.id);
-        return source;
+        if (!query.wait) {
+          pools.sync(source.id);
+          return source;
+        }
+        const outcome = await pools.synced(source.id, signal);
+        status(200);
+        return { ...findSource(deps, source.id), outcome: shownOutcome(outcome, deps.redactText) };
       },
     }),
     route({

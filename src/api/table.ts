@@ -8,6 +8,7 @@ import { freezeRoutes } from './freezes.ts';
 import { healthRoutes } from './health.ts';
 import { loginLinkRoutes, loginRoutes } from './logins.ts';
 import { outputRoutes } from './output.ts';
+import { planRoutes } from './plans.ts';
 import { poolRoutes } from './pools.ts';
 import type { Route } from './route.ts';
 import { serverRoutes } from './server.ts';
@@ -22,6 +23,7 @@ export const API_PREFIX = '/api/v1';
 export function allRoutes(deps: ApiDeps, hub: ChangeHub): Route[] {
   const nouns = [
     ...poolRoutes(deps),
+    ...planRoutes(deps),
     ...workerRoutes(deps),
     ...sessionRoutes(deps),
     ...outputRoutes(deps),

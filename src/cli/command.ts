@@ -61,6 +61,6 @@ export function formatOf(command: Command): Format {
 }
 
 /** A command that lists or shows something, with `-o`. */
-export function showing(name: string, summary: string): Command {
-  return new Command(name).description(summary).addOption(outputOption());
+export function showing(name: string, summary: string, formats?: readonly Format[]): Command {
+  return new Command(name).description(summary).addOption(outputOption(formats));
 }

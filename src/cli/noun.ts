@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import type { Client } from './client.ts';
 import { type Cli, clientOf, formatOf, showing } from './command.ts';
-import { type Listing, show, showList } from './show.ts';
+import { LIST_FORMATS, type Listing, show, showList } from './show.ts';
 import { print } from './terminal.ts';
 import { watchPicture } from './watch.ts';
 
@@ -23,7 +23,7 @@ export interface ListShape<T, O> {
 
 /** `ls`: all things of a noun. */
 export function listCommand<T, O = unknown>(cli: Cli, shape: ListShape<T, O>): Command {
-  const list = showing('ls', shape.summary).alias('list');
+  const list = showing('ls', shape.summary, LIST_FORMATS).alias('list');
   if (shape.isLively) list.option('-w, --watch', 'show changes until Ctrl-C');
   return list.action(async (options: O & { watch?: boolean }, command: Command) => {
     const client = clientOf(cli, command);

@@ -4,8 +4,8 @@ import { Fault } from '#core/fault.ts';
 import { FORMATS } from './show.ts';
 
 /** How a list or a thing is shown. */
-export const outputOption = (): Option =>
-  new Option('-o, --output <format>', 'how to show it').choices(FORMATS).default('table');
+export const outputOption = (formats: readonly string[] = FORMATS): Option =>
+  new Option('-o, --output <format>', 'how to show it').choices(formats).default('table');
 
 /** For an option that is a whole number. */
 export function whole(option: string, least: number, most = Number.MAX_SAFE_INTEGER) {

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import type { Decision, Why } from '../api/wire/pool.ts';
-import { foldDecisions, planText, whyText } from './pool-text.ts';
+import type { Decision, Pool, Why } from '../api/wire/pool.ts';
+import { foldDecisions, planText, poolFacts, whyText } from './pool-text.ts';
 
 const decision = (second: number, did: string, over: Partial<Decision> = {}): Decision => ({
   id: `d${second}`,
@@ -56,4 +56,25 @@ test('a plan says what it would do, why, and when it looks again', () => {
     'launch 2: 2 queued\nremove m-1: idle\nOne waits.\nWould change: it ends\nLooks again in 28s.',
   );
   expect(planText({ ...plan, actions: [] })).toMatch(/^Would do nothing\.\n/);
+});
+
+test('a pool says in one line what keeps it from its machines', () => {
+  const trouble = 'quota: ec2:RunInstances in us-west-2 failed: VcpuLimitExceeded. Raise the vCPU quota.';
+  const counts = { launching: 0, booting: 0, idle: 0, busy: 0, draining: 0, lost: 0, deleting: 0, parked: 0, total: 0 };
+  const pool = {
+    name: 'gpu',
+    phase: 'active',
+    trouble,
+    owner: { source: 'ssm', key: '/velda/pools/gpu', version: '1' },
+    workers: counts,
+    slots: { total: 0, free: 0 },
+    sessions: { queued: 1, placed: 0 },
+    auto_scaler: { min_agents: 0, max_agents: 3, min_idle_agents: 0, max_idle_agents: 1, idle_decay: '1m' },
+    backends: [],
+    labels: {},
+  } as unknown as Pool;
+
+  expect(stripVTControlCharacters(poolFacts(pool)).split('\n')).toContainEqual(
+    expect.stringMatching(new RegExp(`^Trouble +${trouble}$`)),
+  );
 });

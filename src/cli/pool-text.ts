@@ -21,6 +21,9 @@ export const poolListing: Listing<Pool> = {
     { title: 'QUEUED', value: (pool) => pool.sessions.queued, align: 'right' },
     { title: 'BACKEND', value: (pool) => kindsOf(pool) || 'manual' },
     { title: 'SOURCE', value: (pool) => pool.owner.source },
+    { title: 'TEAM', value: (pool) => pool.owner.team, isWide: true },
+    { title: 'DOCUMENT', value: (pool) => pool.owner.key, isWide: true },
+    { title: 'VERSION', value: (pool) => pool.owner.version, isWide: true },
   ],
 };
 
@@ -45,8 +48,10 @@ export function poolFacts(pool: Pool): string {
     ['Description', pool.description],
     ['Phase', pool.phase],
     ['Frozen', frozen && `since ${moment(frozen.at)} by ${frozen.by}: ${frozen.why}`],
+    ['Trouble', pool.trouble],
     ['Removal', removal && `since ${moment(removal.at)}, at the latest ${moment(removal.deadline_at)}: ${removal.why}`],
     ['Source', `${pool.owner.source}, ${pool.owner.key}, version ${pool.owner.version}`],
+    ['Team', pool.owner.team],
     ['Workers', workersOf(pool)],
     ['Slots', `${slots.free} free of ${slots.total}${pool.backends.length === 0 ? '' : `; ${keeps}`}`],
     ['Sessions', `${sessions.placed} placed, ${sessions.queued} queued`],

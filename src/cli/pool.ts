@@ -1,9 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { Fault } from '#core/fault.ts';
 import type { Plan, Pool, Why } from '../api/wire/pool.ts';
+import type { Client } from './client.ts';
 import { type Cli, clientOf } from './command.ts';
+import { type FileDocument, readDocuments } from './document-file.ts';
 import { withExamples } from './example.ts';
+import { exportCommand } from './export/export.ts';
 import { actCommand, listCommand, nounCommand, showCommand } from './noun.ts';
 import { whole } from './option.ts';
 import { planText, poolFacts, poolListing, whyText } from './pool-text.ts';
@@ -11,24 +13,26 @@ import { print } from './terminal.ts';
 
 const path = (name: string): string => `/pools/${encodeURIComponent(name)}`;
 
-function readDocument(file: string): string {
+/** Of several, a refused one must be told from the others. */
+async function apply(client: Client, { key, text }: FileDocument): Promise<Pool> {
   try {
-    return readFileSync(file === '-' ? 0 : file, 'utf8');
+    return await client.call<Pool>('/pools', { method: 'POST', body: text });
   } catch (thrown) {
-    throw new Fault('invalid', `Cannot read ${file}: ${(thrown as NodeJS.ErrnoException).code}.`, {
-      remedy: 'Check the path.',
-    });
+    const { kind, message, at, remedy, cause } = Fault.from(thrown);
+    throw new Fault(kind, key.includes('#') ? `${key}: ${message}` : message, { at, remedy, cause });
   }
 }
 
 function applyCommand(cli: Cli): Command {
   const command = new Command('apply')
-    .description('create or change a pool from a document (YAML or JSON)')
-    .argument('<file>', 'a file, or - for stdin')
-    .action(async (file: string, _options, command: Command) => {
-      const body = readDocument(file);
-      const made = await clientOf(cli, command).call<Pool>('/pools', { method: 'POST', body });
-      print(cli.terminal, `Pool ${made.name} is at revision ${made.revision}.`);
+    .description('create or change pools from documents (YAML or JSON)')
+    .argument('<files...>', 'files, each with one document or several, or - for stdin')
+    .action(async (files: string[], _options, command: Command) => {
+      const client = clientOf(cli, command);
+      for (const document of files.flatMap(readDocuments)) {
+        const made = await apply(client, document);
+        print(cli.terminal, `Pool ${made.name} is at revision ${made.revision}.`);
+      }
     });
   return withExamples(command, [
     ['muster pool apply gpu.yaml', 'from a file'],
@@ -89,6 +93,7 @@ export function poolCommand(cli: Cli): Command {
     }),
     ...pauseCommands(cli),
     applyCommand(cli),
+    exportCommand(cli),
     actCommand(cli, {
       name: 'delete',
       summary: 'drain and remove a pool that was made with `pool apply` or by API',

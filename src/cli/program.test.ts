@@ -38,7 +38,7 @@ describe('the command line', () => {
     [['server', 'elephant'], "unknown command 'elephant'\n  See `muster server --help`."],
     [['pool', 'ls', '--wach'], 'Did you mean --watch?'],
     [['pool', 'show'], "missing required argument 'name'"],
-    [['pool', 'ls', '-o', 'xml'], 'Allowed choices are table, json, yaml.'],
+    [['pool', 'ls', '-o', 'xml'], 'Allowed choices are table, wide, json, yaml.'],
     [['token', 'create', '--role', 'king'], 'Allowed choices are viewer, operator, admin.'],
     [['token', 'create'], 'Give either --role or --join.'],
     [['run'], 'See `muster run --help`.'],

@@ -7,6 +7,7 @@ import { completionCommand } from './completion.ts';
 import { configCommand } from './config.ts';
 import { eventCommand } from './event.ts';
 import { freezeCommand, thawCommand } from './freeze.ts';
+import { planCommand } from './plan.ts';
 import { poolCommand } from './pool.ts';
 import { runCommand, shellCommand } from './run.ts';
 import { loginCommand, restoreCommand, serverCommand } from './server.ts';
@@ -33,6 +34,7 @@ export function buildProgram(cli: Cli, local: Local, version: string): Command {
     runCommand(cli),
     shellCommand(cli),
     poolCommand(cli),
+    planCommand(cli),
     sessionCommand(cli),
     workerCommand(cli),
     eventCommand(cli),

@@ -2,7 +2,9 @@ import { stringify } from 'yaml';
 import { type Column, renderTable } from './table.ts';
 
 export const FORMATS = ['table', 'json', 'yaml'] as const;
-export type Format = (typeof FORMATS)[number];
+/** Lists have more to show than most people want to see. */
+export const LIST_FORMATS = ['table', 'wide', 'json', 'yaml'] as const;
+export type Format = (typeof LIST_FORMATS)[number];
 
 /** Anything in the format asked for; `table` is how people see it. */
 export function show(value: unknown, format: Format, table: () => string): string {
@@ -17,7 +19,8 @@ export interface Listing<T> {
 }
 
 export function showList<T>(rows: readonly T[], format: Format, { columns, nothing }: Listing<T>): string {
-  return show(rows, format, () => (rows.length === 0 ? nothing : renderTable(rows, columns)));
+  const shown = columns.filter(({ isWide }) => !isWide || format === 'wide');
+  return show(rows, format, () => (rows.length === 0 ? nothing : renderTable(rows, shown)));
 }
 
 const UNITS: readonly (readonly [number, string])[] = [

@@ -1,9 +1,11 @@
-import type { Command } from 'commander';
-import type { Source, SourceDocument } from '../api/wire/source.ts';
-import type { Cli } from './command.ts';
+import { Command } from 'commander';
+import { Fault } from '#core/fault.ts';
+import type { Source, SourceDocument, SourceSync } from '../api/wire/source.ts';
+import { type Cli, clientOf } from './command.ts';
 import { actCommand, listCommand, nounCommand, showCommand } from './noun.ts';
 import { ageOf, type Listing, moment } from './show.ts';
 import { renderFacts, renderTable } from './table.ts';
+import { print } from './terminal.ts';
 
 const path = (id: string): string => `/sources/${encodeURIComponent(id)}`;
 
@@ -16,6 +18,9 @@ const listing = (nowMs: number): Listing<Source> => ({
     { title: 'DOCUMENTS', value: (source) => source.documents, align: 'right' },
     { title: 'FAULTY', value: (source) => source.faulty_documents, align: 'right' },
     { title: 'SYNCED', value: ({ last_good_at: at }) => (at ? `${ageOf(at, nowMs)} ago` : 'never') },
+    { title: 'TOOK', value: (source) => source.duration, align: 'right' },
+    { title: 'EVERY', value: (source) => source.every, align: 'right', isWide: true },
+    { title: 'PLACE', value: (source) => source.place, isWide: true },
     { title: 'TROUBLE', value: (source) => source.held?.why ?? source.fault?.message ?? '' },
   ],
 });
@@ -26,41 +31,90 @@ const faultOf = ({ fault }: SourceDocument): string =>
 /** A source with its documents. */
 type Whole = Source & { readonly items: readonly SourceDocument[] };
 
+const heldText = ({ id, held }: Source): string | undefined =>
+  held && `${held.why.replace(/[.]$/, '')}; \`muster source approve ${id}\` lets it through`;
+
+function syncedText({ last_good_at: at, duration }: Source): string {
+  if (!at) return 'never';
+  return duration === undefined ? moment(at) : `${moment(at)}, in ${duration}`;
+}
+
+function documentsText(source: Source): string {
+  const { documents, faulty_documents: faulty, missing_documents: missing } = source;
+  const troubled = [...(faulty > 0 ? [`${faulty} with trouble`] : []), ...(missing > 0 ? [`${missing} missing`] : [])];
+  return [`${documents} for ${source.pools} pools`, ...troubled].join(', ');
+}
+
 function sourceFacts(source: Whole): string {
-  const { fault, held, items, last_good_at: syncedAt } = source;
+  const { fault, items, last_tried_at: tried } = source;
   const facts = renderFacts([
     ['Name', source.id],
     ['Kind', source.kind],
+    ['Place', source.place],
     ['Read every', source.every],
-    ['Synced', syncedAt ? moment(syncedAt) : 'never'],
+    ['Synced', syncedText(source)],
+    ['Tried', source.failures > 0 && tried ? `${moment(tried)}, ${source.failures} failures in a row` : undefined],
     ['Trouble', fault && `${fault.kind}: ${fault.message}`],
-    ['Held', held && `${held.why}; \`muster source approve ${source.id}\` lets it through`],
+    ['Documents', documentsText(source)],
+    ['Held', heldText(source)],
   ]);
   const table = renderTable(items, [
     { title: 'KEY', value: (document) => document.key },
+    { title: 'TEAM', value: (document) => document.team },
     { title: 'VERSION', value: (document) => document.version },
+    { title: 'SINCE', value: ({ read_at: at }) => at && moment(at) },
     { title: 'POOL', value: (document) => document.pool },
     { title: 'TROUBLE', value: faultOf },
   ]);
   return items.length === 0 ? facts : `${facts}\n\n${table}`;
 }
 
-function verbs(cli: Cli): Command[] {
-  const known = [
-    ['sync', 'read a source now', 'is being read'],
-    ['approve', 'let a held removal through', 'may remove its pools'],
-  ] as const;
-  return known.map(([verb, summary, done]) =>
-    actCommand(cli, {
-      name: verb,
-      summary,
-      of: '<name>',
-      async act(client, name) {
-        await client.call(`${path(name)}/${verb}`, { method: 'POST' });
-        return `Source ${name} ${done}.`;
-      },
-    }),
-  );
+const listed = (what: string, names: readonly string[]): string =>
+  names.length === 0 ? '' : ` ${what}: ${names.join(', ')}.`;
+
+/** What came of a sync, in one line, and what is wrong, in one more each. */
+export function outcomeText(source: SourceSync, faulty: readonly SourceDocument[]): string {
+  const { id, outcome, held } = source;
+  if (!outcome) return `Source ${id} is being read.`;
+  const { documents, read, missing, created, changed, removing } = outcome;
+  const pools = listed('Created', created) + listed('Changed', changed) + listed('Being removed', removing);
+  const gaps = missing > 0 ? `, ${missing} missing` : '';
+  const head = `Source ${id} was read: ${documents} documents, ${read} new or changed${gaps}.`;
+  const waits = held ? [`Held: ${heldText(source)}`] : [];
+  return [
+    `${head}${pools || ' No pool changed.'}`,
+    ...faulty.map((one) => `${one.key}: ${faultOf(one)}`),
+    ...waits,
+  ].join('\n');
+}
+
+function syncCommand(cli: Cli): Command {
+  return new Command('sync')
+    .description('read a source now, and tell what came of it')
+    .argument('<name>')
+    .option('--no-wait', 'do not wait for it')
+    .action(async (name: string, { wait }: { wait: boolean }, command: Command) => {
+      const client = clientOf(cli, command);
+      const query = { wait: wait || undefined };
+      const source = await client.call<SourceSync>(`${path(name)}/sync`, { method: 'POST', query });
+      const { fault } = source.outcome ?? {};
+      if (fault) throw new Fault(fault.kind, fault.message, { remedy: fault.remedy });
+      const isFaulty = source.outcome !== undefined && source.faulty_documents > 0;
+      const faulty = isFaulty ? await client.list<SourceDocument>(`${path(name)}/documents`, { faulty: true }) : [];
+      print(cli.terminal, outcomeText(source, faulty));
+    });
+}
+
+function approveCommand(cli: Cli): Command {
+  return actCommand(cli, {
+    name: 'approve',
+    summary: 'let a held removal through',
+    of: '<name>',
+    async act(client, name) {
+      await client.call(`${path(name)}/approve`, { method: 'POST' });
+      return `Source ${name} may remove its pools.`;
+    },
+  });
 }
 
 export function sourceCommand(cli: Cli): Command {
@@ -81,6 +135,7 @@ export function sourceCommand(cli: Cli): Command {
       }),
       text: sourceFacts,
     }),
-    ...verbs(cli),
+    syncCommand(cli),
+    approveCommand(cli),
   ]);
 }

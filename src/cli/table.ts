@@ -4,6 +4,8 @@ export interface Column<T> {
   readonly title: string;
   readonly value: (row: T) => string | number | undefined;
   readonly align?: 'right';
+  /** Shown only with `-o wide`. */
+  readonly isWide?: true;
 }
 
 const width = (text: string): number => [...stripVTControlCharacters(text)].length;

@@ -12,11 +12,13 @@ import type { ConfigNode } from './tree.ts';
 export interface ParseOptions {
   /** Lets `${VAR}` and `file:` be read: only for the operator's own documents. */
   readonly expand?: Expansion | undefined;
+  /** Refuses texts that name a file of the server: for documents of others. */
+  readonly refusesFiles?: boolean | undefined;
 }
 
 /** Reads a tree by its schema: all of it is right, or every problem is named at its place. */
 export function parseWith<T>(schema: z.ZodType<T>, node: ConfigNode, options: ParseOptions = {}): Parsed<T> {
-  const walk = newWalk(options.expand);
+  const walk = newWalk(options.expand, options.refusesFiles);
   const value = shape(schema, node, { path: '', walk });
   const parsed = safeParse(schema, value);
   const chosen = (path: readonly PropertyKey[]) => walk.choices.get(locate(node, path).node as ConfigNode);

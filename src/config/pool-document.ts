@@ -45,7 +45,14 @@ function readQuickly(text: string, options: ReadPoolOptions): ReadPool | undefin
 
 function readTree(tree: ConfigNode, options: ReadPoolOptions): ReadPool {
   const expand = options.trust === 'operator' ? options.expand : undefined;
-  const { value: spec, problems, warnings } = parseWith(schemaFor(options), tree, { expand });
+  const {
+    value: spec,
+    problems,
+    warnings,
+  } = parseWith(schemaFor(options), tree, {
+    expand,
+    refusesFiles: options.trust === 'foreign',
+  });
   if (problems) return { problems, warnings };
   return { spec, warnings: [...warnings, ...poolWarnings(spec, tree)] };
 }
@@ -53,7 +60,7 @@ function readTree(tree: ConfigNode, options: ReadPoolOptions): ReadPool {
 const schemas = new WeakMap<Kinds<Backend>, { readonly [trust in Trust]: z.ZodType<PoolSpec> }>();
 
 /** Making a schema costs more than using it: one for each set of kinds. */
-function schemaFor({ kinds, trust }: ReadPoolOptions): z.ZodType<PoolSpec> {
+export function schemaFor({ kinds, trust }: Pick<ReadPoolOptions, 'kinds' | 'trust'>): z.ZodType<PoolSpec> {
   const made = schemas.get(kinds) ?? { operator: poolSchema(kinds, 'operator'), foreign: poolSchema(kinds, 'foreign') };
   schemas.set(kinds, made);
   return made[trust];

@@ -97,6 +97,12 @@ const DEFAULT_SYNC_MS = 60_000;
 const DEFAULT_RETRY_MS = 60_000;
 const RESET_AFTER_RETRY_MS = 30_000;
 
+/** The fewest idle slots to allow: fewer would take away a worker as soon as it has come. */
+export const derivedMaxIdle = (minIdleSlots: number, slotsPerAgent: number): number => minIdleSlots + slotsPerAgent - 1;
+
+/** What `allocation_error_reset_after` is where nobody says it. */
+export const derivedResetMs = (retryDelayMs: number): number => retryDelayMs + RESET_AFTER_RETRY_MS;
+
 function scalingOf(scaler: Scaler, bootTimeoutMs: number): Scaling {
   const slotsPerAgent = scaler.defaultSlotsPerAgent || 1;
   const retryDelayMs = scaler.scaleUpErrorRetryDelay || DEFAULT_RETRY_MS;
@@ -105,15 +111,14 @@ function scalingOf(scaler: Scaler, bootTimeoutMs: number): Scaling {
     minAgents: scaler.minAgents,
     maxAgents: scaler.maxAgents,
     minIdleSlots: scaler.minIdleAgents,
-    // Fewer would take away a worker as soon as it has come.
-    maxIdleSlots: Math.max(scaler.maxIdleAgents, scaler.minIdleAgents + slotsPerAgent - 1),
+    maxIdleSlots: Math.max(scaler.maxIdleAgents, derivedMaxIdle(scaler.minIdleAgents, slotsPerAgent)),
     idleDecayMs: scaler.idleDecay,
     initialDelayMs: scaler.initialDelay,
     syncEveryMs: scaler.syncLoopInterval || DEFAULT_SYNC_MS,
     killUnknownAfterMs: scaler.killUnknownAfter,
     slotsPerAgent,
     retryDelayMs,
-    errorResetAfterMs: scaler.allocationErrorResetAfter ?? retryDelayMs + RESET_AFTER_RETRY_MS,
+    errorResetAfterMs: scaler.allocationErrorResetAfter ?? derivedResetMs(retryDelayMs),
     bootTimeoutMs,
     ...(scaler.maxPricePerHour === undefined ? {} : { maxPricePerHour: scaler.maxPricePerHour }),
   };

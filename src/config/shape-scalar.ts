@@ -8,6 +8,8 @@ import type { ConfigNode, ScalarNode } from './tree.ts';
 export interface Walk {
   /** Present only for the operator's own documents. */
   readonly expand?: Expansion | undefined;
+  /** Refuses texts that name a file of the server, also where none would be read: whoever wrote it meant it to be. */
+  readonly refusesFiles?: boolean | undefined;
   /** Leaves expanded texts so that reading them again changes nothing. */
   readonly escape?: boolean | undefined;
   readonly problems: Problem[];
@@ -25,10 +27,11 @@ export interface Way {
   readonly walk: Walk;
 }
 
-export function newWalk(expand: Expansion | undefined): Walk {
-  return { expand, problems: [], warnings: [], expanded: new Map(), choices: new Map() };
+export function newWalk(expand: Expansion | undefined, refusesFiles = false): Walk {
+  return { expand, refusesFiles, problems: [], warnings: [], expanded: new Map(), choices: new Map() };
 }
 
+const FILE_PATH = /^file:\//;
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 
 /** One plain value, expanded where it is a text, and turned into the number or truth value that the schema wants. */
@@ -37,7 +40,8 @@ export function shapeScalar({ def, notes }: Unwrapped, node: ScalarNode, way: Wa
   if (typeof value !== 'string') {
     return notes.sourceText && value !== null ? (node.source ?? String(value)) : value;
   }
-  const text = expandText(notes.secret === true, node, way);
+  const namesFile = way.walk.refusesFiles && def.type === 'string' && !notes.hidden && FILE_PATH.test(value);
+  const text = expandText(notes.secret === true || namesFile === true, node, way);
   if (text === undefined) return value;
   // proto-JSON writes 64-bit numbers as texts; a truth value in quotes is a mistake, unless a variable put it there.
   if (def.type === 'number' && NUMBER.test(text)) return Number(text);

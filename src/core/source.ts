@@ -1,4 +1,5 @@
 import type { FaultKind } from './fault.ts';
+import type { PoolPhase } from './pool.ts';
 import type { Row } from './store.ts';
 
 /** How a source is doing; its identity is its name, or kind and place, never its position. */
@@ -21,6 +22,8 @@ export interface DocumentState extends Row {
   readonly source: string;
   readonly key: string;
   readonly version: string;
+  /** When this version was first read. */
+  readonly readAt?: number | undefined;
   readonly pool?: string | undefined;
   readonly fault?:
     | { readonly kind: FaultKind; readonly message: string; readonly place?: string | undefined }
@@ -29,6 +32,15 @@ export interface DocumentState extends Row {
   readonly missed: number;
   /** Kept only where the store itself is the source: pools of the API. Never shown, since it may hold secrets. */
   readonly text?: string | undefined;
+}
+
+/** What the writer of a document is told of it. */
+export interface DocumentReport {
+  readonly version: string;
+  readonly pool?: string | undefined;
+  /** `refused`: it forms no pool; the fault says why. A fault beside another phase: the last good definition stands. */
+  readonly phase: PoolPhase | 'refused';
+  readonly fault?: DocumentState['fault'];
 }
 
 /** The source of pools that were defined through the API. */

@@ -65,7 +65,8 @@ export function apiPools(registry: Registry, settle: Settle): Pick<Pools, 'defin
       const isSameText = document?.text === text;
       const version = isSameText ? document.version : String(Number(document?.version ?? 0) + 1);
       registry.claims.set({ source: API_SOURCE, key: name, version, spec });
-      const row: DocumentState = { ...document, id, source: API_SOURCE, key: name, version, text, missed: 0 };
+      const made = { id, source: API_SOURCE, key: name, version, readAt: clock.now(), text, missed: 0 };
+      const row: DocumentState = { ...document, ...made };
       if (!isSameText) void registry.commit([put('documents', row)]);
       settle(name, actor);
       const pool = mustExist(registry, name);

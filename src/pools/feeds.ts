@@ -25,6 +25,7 @@ function makeFeed({ deps }: Registry, opened: OpenedSource): Feed {
     readTick: 0,
     nextPollMs: deps.clock.monotonic(),
     isAsked: false,
+    waiting: new Set(),
     staleNames: new Set(),
     outgrown: new Map(),
   };

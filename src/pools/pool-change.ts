@@ -50,6 +50,23 @@ function eventOf(before: Pool | undefined, after: Pool, claim: Claim): NewEvent 
   return { ...about, kind: 'pool.changed', message, ...fields };
 }
 
+/** The pool as this claim wants it: the very same where it is so already. */
+export function poolFrom(
+  before: Pool | undefined,
+  claim: Claim & { readonly spec: PoolSpec },
+  { at, newId }: { readonly at: number; readonly newId: () => string },
+): Pool {
+  const { source, key, version } = claim;
+  const owner = { source, key, version };
+  if (!before) {
+    const { spec } = claim;
+    return { id: newId(), name: spec.name, spec, owner, createdAt: at, changedAt: at, revision: 1 };
+  }
+  const spec = isSame(before.spec, claim.spec) ? before.spec : claim.spec;
+  if (!before.removal && isSame(before.owner, owner) && before.spec === spec) return before;
+  return { ...before, spec, owner, changedAt: at, revision: before.revision + 1, removal: undefined };
+}
+
 /** The pool as this claim wants it, and the changes that make it so: none where it is so already. */
 export function formPool(
   registry: Registry,
@@ -59,15 +76,7 @@ export function formPool(
     actor = actorOf(claim),
   }: { readonly claim: Claim & { readonly spec: PoolSpec }; readonly actor?: Actor | undefined },
 ): { readonly pool: Pool; readonly changes: readonly Change[] } {
-  const { source, key, version } = claim;
-  const owner = { source, key, version };
-  const spec = before && isSame(before.spec, claim.spec) ? before.spec : claim.spec;
-  if (before && !before.removal && isSame(before.owner, owner) && before.spec === spec) {
-    return { pool: before, changes: [] };
-  }
-  const at = registry.deps.clock.now();
-  const pool: Pool = before
-    ? { ...before, spec, owner, changedAt: at, revision: before.revision + 1, removal: undefined }
-    : { id: newPoolId(registry), name: spec.name, spec, owner, createdAt: at, changedAt: at, revision: 1 };
+  const pool = poolFrom(before, claim, { at: registry.deps.clock.now(), newId: () => newPoolId(registry) });
+  if (pool === before) return { pool, changes: [] };
   return { pool, changes: [put('pools', pool), registry.deps.journal.event(eventOf(before, pool, claim), actor)] };
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Problem } from './reading.ts';
-import { readDocument } from './reading.ts';
+import { nameIn, readDocument } from './reading.ts';
 import { fakeSource, opened, openWorld, specOf, text } from './testing/world.ts';
 
 const SOURCE = { id: 'files', trust: 'foreign' } as const;
@@ -54,4 +54,11 @@ it('takes secrets out of what a reader or a source says of its failure', async (
 
   expect(world.document('files', 'a')?.fault?.message).toBe('Cannot read [hidden].');
   expect(JSON.stringify([world.events(), world.lines])).not.toContain('planted-secret');
+});
+
+it('guesses the name that a text gives its pool, but not of a text that takes long', () => {
+  expect(nameIn('name: a\nwrong: [')).toBe('a');
+  expect(nameIn('{"name": "a", "wrong": 1}')).toBe('a');
+  expect(nameIn('name: 3')).toBeUndefined();
+  expect(nameIn(`name: a\ndescription: ${'x'.repeat(300_000)}`)).toBeUndefined();
 });

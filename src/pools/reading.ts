@@ -1,4 +1,5 @@
 // Turns the text of a document into a definition, or into the fault that says what is wrong with it and where.
+import { parse } from 'yaml';
 import { Fault } from '#core/fault.ts';
 import type { PoolSpec } from '#core/pool.ts';
 import type { Allow, OpenedSource } from './opened-source.ts';
@@ -71,6 +72,21 @@ function refusal(source: string, allow: Allow, spec: PoolSpec): Fault | undefine
     return forbidden(source, 'auto_scaler.max_agents', message);
   }
   return undefined;
+}
+
+// As much as a document of others may have; whoever reads more does so with limits.
+const LONGEST_GUESS = 256 * 1_024;
+
+/** The name that a text gives its pool, whatever else is wrong with it. */
+export function nameIn(text: string): string | undefined {
+  if (text.length > LONGEST_GUESS) return undefined;
+  try {
+    const read: unknown = parse(text, { logLevel: 'silent' });
+    const name = typeof read === 'object' && read !== null && 'name' in read ? read.name : undefined;
+    return typeof name === 'string' ? name : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Never throws: whatever a document does to the reader is that document's fault alone. */

@@ -35,6 +35,21 @@ export interface SyncTiming {
   readonly failures: number;
 }
 
+/** What came of one sync. */
+export interface SyncOutcome {
+  /** Why it could not be read; then nothing else is known. */
+  readonly fault?: Fault | undefined;
+  readonly documents: number;
+  /** How many of them were new or changed. */
+  readonly read: number;
+  /** Documents that own a pool, and were not there. */
+  readonly missing: number;
+  /** Names of pools. */
+  readonly created: readonly string[];
+  readonly changed: readonly string[];
+  readonly removing: readonly string[];
+}
+
 /** A configured source at work. */
 export interface Feed {
   opened: OpenedSource;
@@ -48,6 +63,8 @@ export interface Feed {
   nextPollMs: number;
   /** Someone asked for a sync. */
   isAsked: boolean;
+  /** Those who want to know what came of the next sync that begins. */
+  readonly waiting: Set<(outcome: SyncOutcome) => void>;
   /** Names that it claimed before it was opened anew, to be looked at after the next listing. */
   readonly staleNames: Set<string>;
   /** Its pools whose document no longer gives their name, and in how many good listings in a row that was so. */
@@ -86,6 +103,12 @@ export function makeRegistry(deps: PoolsDeps): Registry {
     },
   };
 }
+
+/** For loops over sources: their lines name the source as all others do. */
+export const sourceLog =
+  (log: Log): Log =>
+  (level, message, fields) =>
+    log(level, message, { provisioner: fields?.id, ...fields });
 
 export const isConfigured = ({ feeds }: Registry, source: string): boolean =>
   source === API_SOURCE || feeds.has(source);

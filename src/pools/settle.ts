@@ -26,7 +26,8 @@ export function documentChange(
 ): Change[] {
   const id = documentId(source, key);
   const before = deps.store.view.documents.get(id);
-  const row: DocumentState = { ...before, id, source, key, version, pool: state.pool, fault: state.fault, missed: 0 };
+  const readAt = before?.version === version ? before.readAt : deps.clock.now();
+  const row: DocumentState = { ...before, ...state, id, source, key, version, readAt, missed: 0 };
   return isSame(before, row) ? [] : [put('documents', row)];
 }
 
@@ -67,9 +68,12 @@ function waitingChanges(registry: Registry, loser: Claim, pool: Pool): Change[] 
   return documentChange(registry, loser, { pool: undefined, fault: { kind: 'conflict', message } });
 }
 
+export const secondDefinition = (name: string, owner: Pick<Claim, 'source' | 'key'>): string =>
+  `Pool "${name}" is owned by ${describeDocument(owner)}; this second definition changes nothing. Remove or rename one of the two.`;
+
 function loserChanges(registry: Registry, loser: Claim, { id, name, owner }: Pool): Change[] {
   const before = registry.deps.store.view.documents.get(documentId(loser.source, loser.key));
-  const message = `Pool "${name}" is owned by ${describeDocument(owner)}; this second definition changes nothing. Remove or rename one of the two.`;
+  const message = secondDefinition(name, owner);
   const changes = documentChange(registry, loser, { pool: undefined, fault: { kind: 'conflict', message } });
   if (before?.fault?.message === message) return changes;
   const event = registry.deps.journal.event(

@@ -87,7 +87,39 @@ it('tells of each document its version, team, pool, and what is wrong where', as
 
   expect(documents).toMatchObject([
     { key: 'bad.yaml', version: 'v1', fault: { message: 'This is not JSON.', place: 'line 3, column 7' } },
-    { key: 'ml/training.yaml', team: 'ml', pool: { name: 'training', phase: 'manual' }, missed: 0 },
+    {
+      key: 'ml/training.yaml',
+      team: 'ml',
+      readAt: world.clock.now(),
+      pool: { name: 'training', phase: 'manual' },
+      missed: 0,
+    },
   ]);
   expect(JSON.stringify(listDocumentStatuses(statusWorld(world), 'api'))).not.toContain('planted');
+});
+
+it('tells since when a version is there, whatever else is read meanwhile', async () => {
+  const source = fakeSource({ a: text('a'), b: text('b'), bad: '{' });
+  const world = await openWorld([opened('files', source)]);
+  const startedAt = world.clock.now();
+  await world.intervals(2);
+  source.put('b', text({ name: 'b', max: 4 }));
+
+  await world.list('files');
+
+  const since = listDocumentStatuses(statusWorld(world), 'files').map(({ readAt }) => readAt);
+  expect(since).toEqual([startedAt, world.clock.now(), startedAt]);
+});
+
+it('tells teams by the folders below the place that the source reads', async () => {
+  const source = fakeSource({
+    '/velda/pools/a': text('a'),
+    '/velda/pools/ml/b': text('b'),
+    '/velda/pools/ml/x/c': text('c'),
+  });
+  const world = await openWorld([{ ...opened('ssm', source), place: 'us-west-2:/velda/pools/' }]);
+
+  const documents = listDocumentStatuses(statusWorld(world), 'ssm');
+
+  expect(documents.map(({ team }) => team)).toEqual([undefined, 'ml', 'ml/x']);
 });

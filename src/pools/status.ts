@@ -8,6 +8,7 @@ import type { SyncTiming } from './registry.ts';
 export interface SourceStatus {
   readonly id: string;
   readonly kind: string;
+  readonly place?: string | undefined;
   /** False for a source that vanished from the configuration and still owns pools. */
   readonly isConfigured: boolean;
   readonly everyMs?: number | undefined;
@@ -30,11 +31,26 @@ export interface SourceStatus {
 export interface DocumentStatus {
   readonly key: string;
   readonly version: string;
+  readonly readAt?: number | undefined;
   /** The folder that it lies in, by which teams part their pools. */
   readonly team?: string | undefined;
   readonly pool?: { readonly id: string; readonly name: string; readonly phase: PoolPhase } | undefined;
   readonly fault?: DocumentState['fault'];
   readonly missed: number;
+}
+
+/** The folder that a document lies in, by which teams part their pools. */
+export function teamOf({ view }: Pick<StatusWorld, 'view'>, source: string, key: string): string | undefined {
+  const below = belowRoot(key, view.sources.get(source)?.place);
+  const slash = below.lastIndexOf('/');
+  return slash > 0 ? below.slice(0, slash) : undefined;
+}
+
+/** A source may give its keys whole, as Parameter Store does: what stands in front of all of them parts nobody. */
+function belowRoot(key: string, place: string | undefined): string {
+  const path = place?.slice(place.indexOf('/')) ?? '';
+  const root = path === '' || path.endsWith('/') ? path : `${path}/`;
+  return root !== '' && key.startsWith(root) ? key.slice(root.length) : key;
 }
 
 /** What the status is computed from. */
@@ -61,6 +77,7 @@ function statusOf(world: StatusWorld, row: SourceState): SourceStatus {
   return {
     id: row.id,
     kind: row.kind,
+    place: row.place,
     isConfigured: timing !== undefined || row.id === API_SOURCE,
     everyMs: timing?.everyMs,
     lastTriedAt: timing?.lastTriedAt,
@@ -93,13 +110,13 @@ export function listDocumentStatuses({ view }: Pick<StatusWorld, 'view'>, source
   const rows = [...view.documents.by('source', source)];
   return rows
     .toSorted((a, b) => (a.key < b.key ? -1 : 1))
-    .map(({ key, version, pool: id, fault, missed }) => {
+    .map(({ key, version, readAt, pool: id, fault, missed }) => {
       const pool = id === undefined ? undefined : view.pools.get(id);
-      const slash = key.lastIndexOf('/');
       return {
         key,
         version,
-        team: slash > 0 ? key.slice(0, slash) : undefined,
+        readAt,
+        team: teamOf({ view }, source, key),
         pool: pool && { id: pool.id, name: pool.name, phase: poolPhase(pool) },
         fault,
         missed,

@@ -189,3 +189,71 @@ it('takes the first of two documents with one key', async () => {
   expect(world.pool('a')).toBeDefined();
   expect(world.pool('b')).toBeUndefined();
 });
+
+it('tells whoever asked for a sync what came of it', async () => {
+  const source = fakeSource({ a: text('a'), b: text('b'), c: text('c') });
+  const world = await openWorld([opened('files', source)]);
+  const never = new AbortController().signal;
+  const synced = async () => {
+    const outcome = world.pools.synced('files', never);
+    await world.clock.settle();
+    return outcome;
+  };
+
+  source.put('a', text({ name: 'a', max: 5 }));
+  source.put('n', text('n'));
+  source.put('bad', '{');
+  source.remove('c');
+  const first = await synced();
+  const second = await synced();
+  source.fault = outage();
+  const third = await synced();
+
+  expect(first).toEqual({ documents: 4, read: 3, missing: 1, created: ['n'], changed: ['a'], removing: [] });
+  expect(second).toMatchObject({ created: [], changed: [], removing: ['c'] });
+  expect(third.fault?.message).toBe('The source is away.');
+});
+
+it('tells of a pool that goes as soon as the other sources have been read', async () => {
+  const source = fakeSource({ a: text('a'), b: text('b') });
+  const world = await openWorld([opened('files', source), opened('other', fakeSource())]);
+  const never = new AbortController().signal;
+  source.remove('b');
+  await world.list('files');
+
+  const outcome = world.pools.synced('files', never);
+  await world.clock.settle();
+
+  expect((await outcome).removing).toEqual(['b']);
+  expect(world.pool('b')).toBeUndefined();
+});
+
+it('does not tell of a pool as going whose removal is held', async () => {
+  const source = fakeSource({ a: text('a'), b: text('b') });
+  const world = await openWorld([opened('files', source)]);
+  source.remove('a');
+  source.remove('b');
+  await world.list('files');
+
+  const outcome = world.pools.synced('files', new AbortController().signal);
+  await world.clock.settle();
+
+  expect((await outcome).removing).toEqual([]);
+  expect(world.source('files')?.held?.keys).toEqual(['a', 'b']);
+});
+
+it('lets nobody wait for a sync that cannot come any more', async () => {
+  const hangs = { documents: () => new Promise<never>(() => {}) };
+  const world = await openWorld([opened('files', hangs)]);
+  const stopping = new AbortController();
+  const failed = (waiting: Promise<unknown>) => expect(waiting).rejects.toMatchObject({ kind: 'unavailable' });
+
+  const gone = failed(world.pools.synced('files', stopping.signal));
+  stopping.abort();
+  await gone;
+  const replaced = failed(world.pools.synced('files', new AbortController().signal));
+  world.pools.setSources([opened('files', fakeSource())]);
+  await replaced;
+
+  expect(() => world.pools.synced('nobody', stopping.signal)).toThrow(Fault);
+});

@@ -3,10 +3,11 @@ import type { Again } from '#core/loop.ts';
 import { inSlices } from '#core/slices.ts';
 import { put } from '#core/store.ts';
 import { listDocuments } from './listing.ts';
-import type { Feed, Registry } from './registry.ts';
+import type { Feed, Registry, SyncOutcome } from './registry.ts';
 import type { Removals } from './removals.ts';
 import type { Settle } from './settle.ts';
 import { countOutgrown, findMissing, readChanged, type TakenIn, takeIn } from './take-in.ts';
+import { openTally, type Tally } from './tally.ts';
 
 // Sources of one interval do not all ask in the same moment for ever.
 const JITTER = 0.1;
@@ -14,15 +15,19 @@ const JITTER = 0.1;
 // Timers may ring a little early.
 const TIMER_ERROR_MS = 5;
 
+const NOTHING: SyncOutcome = { documents: 0, read: 0, missing: 0, created: [], changed: [], removing: [] };
+
 export interface SyncParts {
   readonly settle: Settle;
   readonly removals: Removals;
+  /** Called after each sync of a source, good or failed. */
+  readonly ended: (source: string) => void;
 }
 
 /** One pass over one source, by its id. */
 export type SyncPass = (id: string, signal: AbortSignal) => Promise<Again | undefined>;
 
-export function makeSync(registry: Registry, { settle, removals }: SyncParts): SyncPass {
+export function makeSync(registry: Registry, { settle, removals, ended }: SyncParts): SyncPass {
   const { store, clock, random, journal } = registry.deps;
   const { view } = store;
 
@@ -42,22 +47,27 @@ export function makeSync(registry: Registry, { settle, removals }: SyncParts): S
 
   const again = (feed: Feed): Again => ({ afterMs: Math.max(1, Math.ceil(feed.nextPollMs - clock.monotonic())) });
 
-  async function read(feed: Feed, mayConfirm: boolean, signal: AbortSignal): Promise<void> {
+  async function read(feed: Feed, mayConfirm: boolean, signal: AbortSignal): Promise<Tally | undefined> {
     const beganMs = clock.monotonic();
     const beganTick = registry.tick();
     const listed = await listDocuments(registry, feed, signal);
     const changed = await readChanged(registry, feed, listed);
     const missing = await findMissing(registry, feed, listed);
-    if (!isCurrent(feed) || signal.aborted) return;
+    if (!isCurrent(feed) || signal.aborted) return undefined;
     const isFirst = feed.readTick === 0;
     const taken = takeIn(registry, feed, { changed, missing, mayConfirm });
     feed.readTick = beganTick;
+    const tally = openTally(registry, taken.names, {
+      documents: listed.size,
+      read: changed.length,
+      missing: taken.missing,
+    });
     let isChanged = taken.isChanged;
     await inSlices(clock, taken.names, (name) => {
       countOutgrown(registry, feed, { name, mayConfirm });
       isChanged = settle(name) || isChanged;
     });
-    if (!isCurrent(feed)) return;
+    if (!isCurrent(feed)) return undefined;
     const durationMs = clock.monotonic() - beganMs;
     const { everyMs } = feed.opened;
     feed.timing = { everyMs, lastTriedAt: clock.now(), lastGoodAt: clock.now(), durationMs, failures: 0 };
@@ -68,6 +78,7 @@ export function makeSync(registry: Registry, { settle, removals }: SyncParts): S
       missing: taken.missing,
       durationMs: Math.round(durationMs),
     });
+    return tally;
   }
 
   function recordGood({ opened }: Feed, taken: TakenIn, hasNews: boolean): void {
@@ -109,18 +120,28 @@ export function makeSync(registry: Registry, { settle, removals }: SyncParts): S
     }
   }
 
+  /** Answers how to tell what came of it; nothing where this is no longer ours to read. */
+  async function attempt(feed: Feed, signal: AbortSignal): Promise<Tally | undefined> {
+    try {
+      return await read(feed, takesTurn(feed), signal);
+    } catch (thrown) {
+      if (!isCurrent(feed) || signal.aborted) return undefined;
+      const fault = Fault.from(thrown);
+      recordFailure(feed, fault);
+      if (feed.readTick === 0 && feed.timing.failures === 1) settleRivals(feed);
+      return { outcome: () => ({ ...NOTHING, fault }) };
+    }
+  }
+
   return async (id, signal) => {
     const feed = registry.feeds.get(id);
     if (!feed) return undefined;
-    const mayConfirm = takesTurn(feed);
-    try {
-      await read(feed, mayConfirm, signal);
-    } catch (thrown) {
-      if (!isCurrent(feed) || signal.aborted) return undefined;
-      recordFailure(feed, Fault.from(thrown));
-      if (feed.readTick === 0 && feed.timing.failures === 1) settleRivals(feed);
-    }
+    const waiting = [...feed.waiting];
+    feed.waiting.clear();
+    const tally = await attempt(feed, signal);
     removals.review();
+    ended(id);
+    if (tally) for (const tell of waiting) tell(tally.outcome());
     return isCurrent(feed) ? again(feed) : undefined;
   };
 }

@@ -8,7 +8,7 @@ import type { Serve } from '../edge/front.ts';
 import { needsTls, serverNames } from './addresses.ts';
 import type { Ground } from './holding.ts';
 import { identityOf } from './identity.ts';
-import { redactBackendConfig } from './kinds.ts';
+import { poolDocuments, redactBackendConfig } from './kinds.ts';
 import { withNewPools } from './new-pools.ts';
 import type { Plane } from './plane.ts';
 import { settle } from './settle.ts';
@@ -68,6 +68,7 @@ function openApi(
       whyNotReady: () => ready.whyNot,
     },
     redactConfig: redactBackendConfig(kinds),
+    documents: poolDocuments(kinds),
     redactText: redactor.text,
   });
 }

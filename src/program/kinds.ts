@@ -3,9 +3,11 @@ import { pathToFileURL } from 'node:url';
 import { isAtLeast } from '#access/tokens.ts';
 import { type KnownKinds, knownKinds } from '#config/kinds.ts';
 import { redact } from '#config/redact.ts';
+import { mustReadBack, wholeDocument, writePool } from '#config/write-pool.ts';
 import type { Role } from '#core/access.ts';
 import { Fault } from '#core/fault.ts';
 import type { Provider } from '#core/provider.ts';
+import type { ApiDeps } from '../api/deps.ts';
 import { providers } from '../providers/providers.gen.ts';
 
 function isProvider(value: unknown): value is Provider {
@@ -27,6 +29,15 @@ async function loadPlugin(name: string): Promise<Provider> {
 /** Every kind that this server knows: its own, and those of the packages that the configuration names. */
 export async function loadKinds(plugins: readonly string[]): Promise<KnownKinds> {
   return knownKinds([...providers, ...(await Promise.all(plugins.map(loadPlugin)))]);
+}
+
+/** Definitions as documents; whoever may only look gets no scripts. */
+export function poolDocuments({ backends: kinds }: KnownKinds): ApiDeps['documents'] {
+  return {
+    write: (spec, role) => writePool(spec, { kinds, hidesScripts: !isAtLeast(role, 'operator') }),
+    check: (spec) => mustReadBack(spec, kinds),
+    whole: (spec) => wholeDocument(spec, kinds),
+  };
 }
 
 type Tree = Readonly<Record<string, unknown>>;

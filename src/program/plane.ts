@@ -67,10 +67,7 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
   const pools = startPools({
     ...base,
     journal,
-    readPool: (text, { trust }) => {
-      const read = readPool(text, { kinds: parts.kinds.backends, trust });
-      return read.problems ? { problems: read.problems } : { spec: read.spec };
-    },
+    readPool: (text, { trust }) => readPool(text, { kinds: parts.kinds.backends, trust }),
     sources: parts.sources,
     redact: redactor.text,
   });

@@ -2,6 +2,7 @@ import type { KnownKinds } from '#config/kinds.ts';
 import { CONFIG_SOURCE, type ServerConfig, staticDocuments } from '#config/server-file.ts';
 import type { SourceConfig } from '#config/source-schema.ts';
 import { Fault } from '#core/fault.ts';
+import { withFields } from '#core/log.ts';
 import type { Context, Source } from '#core/provider.ts';
 import type { OpenedSource } from '#pools/pools.ts';
 
@@ -28,7 +29,8 @@ function failing(thrown: unknown): Source {
 async function openSource(entry: SourceConfig, kinds: KnownKinds, context: Context): Promise<OpenedSource> {
   const kind = kinds.sources[entry.kind];
   if (!kind) throw new Fault('internal', `The source kind ${entry.kind} has vanished.`);
-  const source = await kind.open(entry.config, context).catch(failing);
+  const log = withFields(context.log, { provisioner: entry.id });
+  const source = await kind.open(entry.config, { ...context, log }).catch(failing);
   const { id, place, everyMs, allow } = entry;
   const trust = kind.isOperators || entry.config.trusted === true ? 'operator' : 'foreign';
   return { id, kind: entry.kind, place, everyMs, allow, source, trust };

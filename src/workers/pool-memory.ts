@@ -39,6 +39,22 @@ export interface PoolMemories {
   readonly waiting: Set<string>;
 }
 
+/** Of a pool that nothing is known of. */
+export function newMemory(clock: Clock): PoolMemory {
+  return {
+    firstMs: clock.monotonic(),
+    isReady: false,
+    cooling: new Map(),
+    failedBoots: 0,
+    runawayRounds: 0,
+    runawayUntilMs: Number.NEGATIVE_INFINITY,
+    unknown: new Map(),
+    passedMs: Number.NEGATIVE_INFINITY,
+    isPassDue: false,
+    pardonedMs: Number.NEGATIVE_INFINITY,
+  };
+}
+
 export function rememberPools(store: Store, clock: Clock): PoolMemories {
   const memories = new Map<string, PoolMemory>();
   const waiting = new Set<string>();
@@ -52,18 +68,7 @@ export function rememberPools(store: Store, clock: Clock): PoolMemories {
     of(pool) {
       let memory = memories.get(pool);
       if (!memory) {
-        memory = {
-          firstMs: clock.monotonic(),
-          isReady: false,
-          cooling: new Map(),
-          failedBoots: 0,
-          runawayRounds: 0,
-          runawayUntilMs: Number.NEGATIVE_INFINITY,
-          unknown: new Map(),
-          passedMs: Number.NEGATIVE_INFINITY,
-          isPassDue: false,
-          pardonedMs: Number.NEGATIVE_INFINITY,
-        };
+        memory = newMemory(clock);
         memories.set(pool, memory);
         waiting.add(pool);
       }

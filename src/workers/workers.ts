@@ -2,12 +2,13 @@ import type { Hello, JoinProof } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
 import type { Actor } from '#core/journal.ts';
 import { startLoop } from '#core/loop.ts';
-import type { Offer } from '#core/pool.ts';
+import type { Offer, Pool } from '#core/pool.ts';
 import { drop, type Store } from '#core/store.ts';
 import { type Agent, FLEET, type Freeze, type Worker } from '#core/worker.ts';
 import type { Plan } from '../autoscaler/plan.ts';
-import { launchFaultOf } from './boots.ts';
+import { launchFaultOf, troubleOf } from './boots.ts';
 import { drainWorker } from './drain.ts';
+import { foresee } from './foresight.ts';
 import { freeze, thaw } from './freeze.ts';
 import { openDoor } from './join.ts';
 import { type Kit, openKit, type WorkersDeps } from './kit.ts';
@@ -33,10 +34,14 @@ export interface Workers {
   thaw(scope: string, actor: Actor): Promise<void>;
   /** What the next pass of that pool would do, and why. */
   plan(pool: string): Plan;
+  /** What it would do if the pool were so; a pool that does not exist yet has an id of nobody. Changes nothing. */
+  foresee(pool: Pool): Plan;
   /** Looks at that pool again soon. */
   poke(pool: string): void;
   /** Why that pool could not get its last machine, while that is so. */
   launchFault(pool: string): { readonly message: string; readonly at: number } | undefined;
+  /** Cause and remedy, in one line, of why that pool gets no machines or cannot see those it has; nothing where all is well. */
+  trouble(pool: string): string | undefined;
   /** Decides nothing more, and takes the idle workers of these offers along; resolves when their cloud has agreed. */
   standDown(goes: (offer: Offer) => boolean): Promise<void>;
   stop(): Promise<void>;
@@ -67,8 +72,10 @@ export function startWorkers(deps: WorkersDeps): Workers {
       if (!pool) throw new Fault('missing', `There is no pool ${id}.`);
       return planFor(kit, pool);
     },
+    foresee: (pool) => foresee(kit, pool),
     poke: loop.poke,
     launchFault: (pool) => launchFaultOf(kit, pool),
+    trouble: (pool) => troubleOf(kit, pool),
     standDown: (goes) => standDown(kit, goes),
     async stop() {
       stopping.abort();

@@ -4,13 +4,16 @@ import type { DecisionRow } from '#core/journal.ts';
 import { type Pool, poolPhase, type Scaling } from '#core/pool.ts';
 import { FLEET, type Freeze } from '#core/worker.ts';
 import type { Plan } from '../../autoscaler/plan.ts';
+import { teamOf } from '../../pools/status.ts';
 import type { ApiDeps } from '../deps.ts';
 import type * as wire from '../wire/pool.ts';
 import { toTime, toTimeIf } from '../wire/shared.ts';
 import { countPool } from './pool-counts.ts';
 import { withSnakeKeys } from './snake-keys.ts';
 
-type Looks = Pick<ApiDeps, 'store' | 'redactConfig'>;
+type Looks = Pick<ApiDeps, 'store' | 'redactConfig' | 'redactText'> & {
+  readonly workers: Pick<ApiDeps['workers'], 'trouble'>;
+};
 
 export function shownFreeze(freeze: Freeze, store: ApiDeps['store']): wire.Freeze {
   const scope = freeze.id === FLEET ? FLEET : (store.view.pools.get(freeze.id)?.name ?? freeze.id);
@@ -43,20 +46,23 @@ function shownScaling(scaling: Scaling): wire.Pool['auto_scaler'] {
 }
 
 /** A pool as a caller with that role may see it. */
-export function shownPool(pool: Pool, { store, redactConfig }: Looks, role: Role): wire.Pool {
+export function shownPool(pool: Pool, looks: Looks, role: Role): wire.Pool {
+  const { store, redactConfig, redactText, workers } = looks;
   const { spec, removal } = pool;
+  const trouble = workers.trouble(pool.id);
   return {
     id: pool.id,
     name: pool.name,
     description: spec.description,
     phase: poolPhase(pool),
     revision: pool.revision,
-    owner: pool.owner,
+    owner: { ...pool.owner, team: teamOf(store, pool.owner.source, pool.owner.key) },
     created_at: toTime(pool.createdAt),
     changed_at: toTime(pool.changedAt),
     paused_at: toTimeIf(pool.pausedAt),
     removal: removal && { at: toTime(removal.at), deadline_at: toTime(removal.deadlineAt), why: removal.why },
     frozen: freezeOf(pool.id, store),
+    trouble: trouble && redactText(trouble),
     agent_auth: spec.agentAuth,
     agent_networks: [...spec.agentNetworks],
     labels: spec.labels,

@@ -1,7 +1,8 @@
 import { formatDuration } from '#core/duration.ts';
 import type { DocumentState } from '#core/source.ts';
 import type { Store } from '#core/store.ts';
-import { type SourceStatus, type StatusWorld, sourceStatus } from '../../pools/status.ts';
+import type { SyncOutcome } from '../../pools/pools.ts';
+import { type SourceStatus, type StatusWorld, sourceStatus, teamOf } from '../../pools/status.ts';
 import type { ApiDeps } from '../deps.ts';
 import { toTime, toTimeIf } from '../wire/shared.ts';
 import type * as wire from '../wire/source.ts';
@@ -15,6 +16,7 @@ export function shownSource(status: SourceStatus): wire.Source {
   return {
     id: status.id,
     kind: status.kind,
+    place: status.place,
     configured: status.isConfigured,
     every: everyMs === undefined ? undefined : formatDuration(everyMs),
     pools: status.pools,
@@ -22,6 +24,7 @@ export function shownSource(status: SourceStatus): wire.Source {
     faulty_documents: status.faulty,
     missing_documents: status.missing,
     last_good_at: toTimeIf(status.lastGoodAt),
+    duration: status.durationMs === undefined ? undefined : formatDuration(Math.round(status.durationMs)),
     last_tried_at: toTimeIf(status.lastTriedAt),
     failures: status.failures,
     fault: fault && { kind: fault.kind, message: fault.message, at: toTime(fault.at) },
@@ -37,10 +40,20 @@ export function sourceNow(deps: ApiDeps, id: string): wire.Source | undefined {
 
 /** Its text is never shown: it may hold secrets. */
 export function shownDocument(
-  { key, version, pool, missed, fault }: DocumentState,
+  { source, key, version, readAt, pool, missed, fault }: DocumentState,
   { view }: Store,
 ): wire.SourceDocument {
-  const slash = key.lastIndexOf('/');
   const name = pool === undefined ? undefined : (view.pools.get(pool)?.name ?? pool);
-  return { key, version, team: slash > 0 ? key.slice(0, slash) : undefined, pool: name, missed, fault };
+  return { key, version, read_at: toTimeIf(readAt), team: teamOf({ view }, source, key), pool: name, missed, fault };
+}
+
+export function shownOutcome(outcome: SyncOutcome, redactText: ApiDeps['redactText']): wire.SourceSync['outcome'] {
+  const { fault, created, changed, removing, ...counts } = outcome;
+  return {
+    ...counts,
+    created: [...created],
+    changed: [...changed],
+    removing: [...removing],
+    fault: fault && { kind: fault.kind, message: redactText(fault.message), remedy: fault.remedy },
+  };
 }

@@ -15,15 +15,15 @@ interface Means {
   readonly random: Random;
 }
 
-export function fakePools({ store, clock }: Means): ApiDeps['pools'] & { readonly synced: string[] } {
-  const synced: string[] = [];
+export function fakePools({ store, clock }: Means): ApiDeps['pools'] & { readonly asked: string[] } {
+  const asked: string[] = [];
   const named = (name: string) => [...store.view.pools.by('name', name)][0];
   function check(name: string, expected: number | undefined): void {
     const revision = named(name)?.revision ?? 0;
     if (expected !== undefined && expected !== revision) throw new Fault('stale', `Pool ${name} is at ${revision}.`);
   }
   return {
-    synced,
+    asked,
     async define(text, { revision }) {
       const document: unknown = parse(text);
       const isNamed = typeof document === 'object' && document !== null && 'name' in document;
@@ -51,8 +51,14 @@ export function fakePools({ store, clock }: Means): ApiDeps['pools'] & { readonl
       await store.commit([row('pools', pool)]);
       return pool;
     },
-    sync: (source) => void synced.push(source),
+    sync: (source) => void asked.push(source),
+    async synced(source) {
+      asked.push(source);
+      return { documents: 3, read: 2, missing: 0, created: ['new'], changed: [], removing: [] };
+    },
     timings: () => new Map(),
+    foresee: async () => ({ pools: [], unchanged: [], refused: [] }),
+    foreseeSync: async () => ({ pools: [], unchanged: [], refused: [] }),
     async approve(source) {
       const before = store.view.sources.get(source);
       if (before) await store.commit([row('sources', { ...before, held: undefined })]);
@@ -74,7 +80,9 @@ export function fakeWorkers({ store, clock }: Means): ApiDeps['workers'] {
       await store.commit([row('freezes', freeze)]);
       return freeze;
     },
+    trouble: (pool) => store.view.pools.get(pool)?.spec.labels.trouble,
     thaw: (scope) => store.commit([gone('freezes', scope)]),
+    foresee: () => ({ actions: [], why: 'Nothing to do.', unless: 'More sessions wait.', figures: { size: 0 } }),
     plan: () => ({ actions: [], why: 'Nothing to do.', unless: 'More sessions wait.', figures: { size: 0 } }),
   };
 }

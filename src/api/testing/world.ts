@@ -72,6 +72,18 @@ async function openDeps(options: WorldOptions, disk: Disk) {
     },
     dataDir: tmpdir(),
     redactConfig: (_kind, config) => ({ ...config, apiToken: '[hidden]' }),
+    documents: {
+      write: ({ name, scaling, labels }) => ({
+        document: { name, labels, auto_scaler: { max_agents: scaling.maxAgents } },
+        leftOut: ['auto_scaler.backend.process.api_token'],
+      }),
+      check() {},
+      whole: ({ name, scaling, labels, offers }) => ({
+        name,
+        labels,
+        auto_scaler: { max_agents: scaling.maxAgents, backend: { process: offers[0]?.config } },
+      }),
+    },
     redactText: (text) => text.replaceAll('planted-secret', '[hidden]'),
     ...options.over,
   };

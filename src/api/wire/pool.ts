@@ -46,12 +46,21 @@ export const Pool = z
     description: z.string().optional(),
     phase: z.enum(POOL_PHASES),
     revision: z.int().meta({ description: 'Grows with every change; also the ETag.' }),
-    owner: z.object({ source: z.string(), key: z.string(), version: z.string() }),
+    owner: z.object({
+      source: z.string(),
+      key: z.string(),
+      version: z.string().meta({ description: "The store's own." }),
+      team: z.string().optional().meta({ description: 'The folder that the document lies in.' }),
+    }),
     created_at: Time,
     changed_at: Time,
     paused_at: Time.optional(),
     removal: z.object({ at: Time, deadline_at: Time, why: z.string() }).optional(),
     frozen: Freeze.optional(),
+    trouble: z
+      .string()
+      .optional()
+      .meta({ description: 'Why it gets no machines, or cannot see those it has, and what to do about it.' }),
     agent_auth: z.enum(AGENT_AUTHS),
     agent_networks: z.array(z.string()),
     labels: Labels,
@@ -77,20 +86,20 @@ export type Pool = z.infer<typeof Pool>;
 export const PoolList = listOf(Pool);
 export type PoolList = z.infer<typeof PoolList>;
 
+export const PlanAction = z.object({
+  do: z.enum(['launch', 'drain', 'remove']),
+  count: z.int().optional(),
+  offer: z.string().optional().meta({ description: 'The id of the backend that it is launched from.' }),
+  worker: z.string().optional(),
+  why: z.string(),
+});
+
 export const Plan = z
   .object({
     pool: z.string(),
     why: z.string(),
     unless: z.string().meta({ description: 'What would have to change for another decision.' }),
-    actions: z.array(
-      z.object({
-        do: z.enum(['launch', 'drain', 'remove']),
-        count: z.int().optional(),
-        offer: z.string().optional().meta({ description: 'The id of the backend that it is launched from.' }),
-        worker: z.string().optional(),
-        why: z.string(),
-      }),
-    ),
+    actions: z.array(PlanAction),
     again_after: Span.optional(),
     figures: z.record(z.string(), z.union([z.number(), z.boolean()])),
   })

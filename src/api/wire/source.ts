@@ -8,6 +8,7 @@ export const Source = z
   .object({
     id: z.string(),
     kind: z.string(),
+    place: z.string().optional().meta({ description: 'Where it was read from when nothing was missing.' }),
     configured: z
       .boolean()
       .meta({ description: 'False where it vanished from the configuration and still owns pools.' }),
@@ -19,6 +20,7 @@ export const Source = z
     last_tried_at: Time.optional(),
     failures: z.int().meta({ description: 'In a row.' }),
     last_good_at: Time.optional(),
+    duration: Span.optional().meta({ description: 'How long the last good sync took.' }),
     fault: z.object({ kind: kinds, message: z.string(), at: Time }).optional(),
     held: z
       .object({ at: Time, why: z.string(), keys: z.array(z.string()) })
@@ -28,6 +30,24 @@ export const Source = z
   .meta({ id: 'Source' });
 export type Source = z.infer<typeof Source>;
 
+const names = z.array(z.string());
+
+export const SourceSync = Source.extend({
+  outcome: z
+    .object({
+      documents: z.int(),
+      read: z.int().meta({ description: 'How many of them were new or changed.' }),
+      missing: z.int(),
+      created: names,
+      changed: names,
+      removing: names,
+      fault: z.object({ kind: kinds, message: z.string(), remedy: z.string() }).optional(),
+    })
+    .optional()
+    .meta({ description: 'What came of it, where that was waited for.' }),
+}).meta({ id: 'SourceSync' });
+export type SourceSync = z.infer<typeof SourceSync>;
+
 export const SourceList = listOf(Source);
 export type SourceList = z.infer<typeof SourceList>;
 
@@ -35,6 +55,7 @@ export const SourceDocument = z
   .object({
     key: z.string(),
     version: z.string(),
+    read_at: Time.optional().meta({ description: 'When this version was first read.' }),
     team: z.string().optional().meta({ description: 'The folder that it lies in.' }),
     pool: z.string().optional(),
     missed: z.int().meta({ description: 'In how many good listings in a row it was missing.' }),

@@ -132,12 +132,20 @@ export async function openWorld(
     clock = new VirtualClock(),
     readPool = readJsonPool,
     redact,
-  }: { disk?: Disk; clock?: VirtualClock; readPool?: ReadPool; redact?: PoolsDeps['redact'] } = {},
+    beforeWrite,
+  }: {
+    disk?: Disk;
+    clock?: VirtualClock;
+    readPool?: ReadPool;
+    redact?: PoolsDeps['redact'];
+    beforeWrite?: () => Promise<void>;
+  } = {},
 ) {
   const lines: { level: string; message: string; fields: Readonly<Record<string, unknown>> | undefined }[] = [];
   const log: Log = (level, message, fields) => void lines.push({ level, message, fields });
   let writes = 0;
   const driver = memoryDriver(disk, async (changes) => {
+    await beforeWrite?.();
     writes += changes.length;
   });
   const store = await openStore(driver, (fault) => {

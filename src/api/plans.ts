@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import type { Role } from '#core/access.ts';
+import { Fault } from '#core/fault.ts';
+import type { Pool } from '#core/pool.ts';
+import { teamOf } from '../pools/status.ts';
+import type { ApiDeps } from './deps.ts';
+import { pageOf } from './page.ts';
+import { findPool } from './pools.ts';
+import { type Route, route } from './route.ts';
+import { shownOutlook, shownRefusal } from './shown/outlook.ts';
+import * as wire from './wire/plan.ts';
+import { Name, paging } from './wire/shared.ts';
+
+// A few thousand documents at a time.
+const BODY_LIMIT = 8 * 2 ** 20;
+
+function planning(deps: ApiDeps): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/plans',
+      role: 'viewer',
+      summary: 'What these documents would change; nothing is applied.',
+      body: wire.PlanIn,
+      bodyLimit: BODY_LIMIT,
+      reply: wire.PlannedChanges,
+      async handle({ body, caller }) {
+        return await shownOutlook(await deps.pools.foresee(body.documents, body.source), deps, caller.role);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/sources/:source/plan',
+      // It spends the calls that a cloud allows the source.
+      role: 'operator',
+      summary: 'Reads a source now, and tells what its next sync would change; nothing is applied.',
+      params: z.object({ source: Name }),
+      reply: wire.PlannedChanges,
+      async handle({ params, caller, signal }) {
+        return await shownOutlook(await deps.pools.foreseeSync(params.source, signal), deps, caller.role);
+      },
+    }),
+  ];
+}
+
+function shownDocument({ name, spec, owner }: Pool, deps: ApiDeps, role: Role): wire.PoolDocument {
+  const { source, key } = owner;
+  const base = { name, source, key, team: teamOf(deps.store, source, key), left_out: [] };
+  try {
+    deps.documents.check(spec);
+    const { document, leftOut } = deps.documents.write(spec, role);
+    return { ...base, document, left_out: [...leftOut] };
+  } catch (thrown) {
+    const fault = Fault.from(thrown);
+    if (fault.kind === 'internal') throw fault;
+    return { ...base, fault: shownRefusal(fault, deps.redactText) };
+  }
+}
+
+function exporting(deps: ApiDeps): Route {
+  const { store } = deps;
+  return route({
+    method: 'GET',
+    path: '/pool-documents',
+    role: 'viewer',
+    summary: 'Lists pools as the documents that define them, without their secrets; those being removed are left out.',
+    query: z.strictObject({ ...paging, name: Name.optional() }),
+    reply: wire.PoolDocumentList,
+    handle({ query, caller }) {
+      const all = Iterator.from(store.view.pools.all()).filter(({ removal }) => !removal);
+      const rows = query.name === undefined ? all : [findPool(store, query.name)];
+      const page = pageOf(rows, { ...query, keyOf: (pool) => pool.name });
+      return { items: page.items.map((pool) => shownDocument(pool, deps, caller.role)), next: page.next };
+    },
+  });
+}
+
+export function planRoutes(deps: ApiDeps): Route[] {
+  return [...planning(deps), exporting(deps)];
+}

@@ -1,0 +1,85 @@
+import { isAtLeast } from '#access/tokens.ts';
+import { differences } from '#config/differences.ts';
+import type { Role } from '#core/access.ts';
+import { Fault } from '#core/fault.ts';
+import type { Pool } from '#core/pool.ts';
+import { inSlices } from '#core/slices.ts';
+import type { Plan } from '../../autoscaler/plan.ts';
+import type { Outlook, PlannedPool } from '../../pools/pools.ts';
+import type { ApiDeps } from '../deps.ts';
+import type * as wire from '../wire/plan.ts';
+
+type Looks = Pick<ApiDeps, 'documents' | 'workers' | 'redactText' | 'clock'>;
+
+export function shownRefusal(fault: Fault, redactText: ApiDeps['redactText']): wire.Refusal {
+  return {
+    kind: fault.kind,
+    message: redactText(fault.message),
+    place: fault.at === undefined ? undefined : redactText(fault.at),
+    remedy: fault.remedy,
+  };
+}
+
+const countOf = ({ actions }: Plan): wire.PlannedPool['workers'] => ({
+  start: actions.reduce((sum, action) => sum + (action.do === 'launch' ? action.count : 0), 0),
+  drain: actions.filter((action) => action.do === 'drain').length,
+  stop: actions.filter((action) => action.do === 'remove').length,
+});
+
+function differencesOf(
+  { before, after }: PlannedPool,
+  { documents }: Looks,
+  role: Role,
+): wire.PlannedPool['differences'] {
+  if (!before || before.spec === after.spec) return [];
+  const comparable = ({ spec }: Pool) => ({
+    whole: documents.whole(spec),
+    shown: documents.write(spec, role).document,
+  });
+  return [...differences(comparable(before), comparable(after))];
+}
+
+/** Whoever may not see a setting must not learn by trying whether it is the one that they guess. */
+function mustBeOpen({ before, after, name }: PlannedPool, { documents }: Looks, role: Role): void {
+  if (!before || before.spec === after.spec || isAtLeast(role, 'operator')) return;
+  if (documents.write(before.spec, role).leftOut.length === 0) return;
+  throw new Fault('denied', `Pool "${name}" has settings that a ${role} may not see, nor compare.`, {
+    remedy: 'Use the token of an operator.',
+  });
+}
+
+function shownPool(planned: PlannedPool, looks: Looks, role: Role): wire.PlannedPool {
+  mustBeOpen(planned, looks, role);
+  const { name, change, why, after } = planned;
+  const plan = looks.workers.foresee(after);
+  return {
+    name,
+    change,
+    why: looks.redactText(why),
+    source: after.owner.source,
+    key: after.owner.key,
+    differences: differencesOf(planned, looks, role),
+    workers: countOf(plan),
+    actions: [...plan.actions],
+    next: plan.why,
+  };
+}
+
+/** What would change, as a caller with that role may know it. */
+export async function shownOutlook(outlook: Outlook, looks: Looks, role: Role): Promise<wire.PlannedChanges> {
+  const pools: wire.PlannedPool[] = [];
+  const refused = outlook.refused.map(({ source, key, pool, fault }) => {
+    return { source, key, pool, fault: shownRefusal(fault, looks.redactText) };
+  });
+  await inSlices(looks.clock, outlook.pools, (planned) => {
+    try {
+      pools.push(shownPool(planned, looks, role));
+    } catch (thrown) {
+      const fault = Fault.from(thrown);
+      if (fault.kind === 'internal') throw fault;
+      const { source, key } = planned.after.owner;
+      refused.push({ source, key, pool: planned.name, fault: shownRefusal(fault, looks.redactText) });
+    }
+  });
+  return { pools, unchanged: [...outlook.unchanged], refused };
+}

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { FAULTS, type FaultKind } from '#core/fault.ts';
+import { POOL_CHANGES } from '../../pools/outlook.ts';
+import { PlanAction } from './pool.ts';
+import { listOf, Name } from './shared.ts';
+
+const kinds = z.enum(Object.keys(FAULTS) as [FaultKind, ...FaultKind[]]);
+
+export const Refusal = z.object({
+  kind: kinds,
+  message: z.string(),
+  place: z.string().optional().meta({ description: 'Line, column and path in the document.' }),
+  remedy: z.string(),
+});
+export type Refusal = z.infer<typeof Refusal>;
+
+const MOST_DOCUMENTS = 10_000;
+
+export const PlanIn = z
+  .strictObject({
+    source: Name.optional().meta({ description: 'As if the documents were all that this source holds.' }),
+    documents: z.array(z.strictObject({ key: z.string().min(1).max(1_000), text: z.string() })).max(MOST_DOCUMENTS),
+  })
+  .meta({ id: 'PlanIn' });
+export type PlanIn = z.infer<typeof PlanIn>;
+
+const PlannedPool = z.object({
+  name: z.string(),
+  change: z.enum(POOL_CHANGES).meta({
+    description: '`move`: its workers stay. `hold`: its removal would wait for approval.',
+  }),
+  why: z.string(),
+  source: z.string(),
+  key: z.string(),
+  differences: z
+    .array(z.object({ key: z.string(), before: z.unknown().optional(), after: z.unknown().optional() }))
+    .meta({ description: 'The keys of the document that differ; secret values are not told.' }),
+  workers: z
+    .object({ start: z.int(), drain: z.int(), stop: z.int() })
+    .meta({ description: 'What the next pass of the pool would do.' }),
+  actions: z.array(PlanAction),
+  next: z.string().meta({ description: 'What the next pass would say of it.' }),
+});
+export type PlannedPool = z.infer<typeof PlannedPool>;
+
+export const PlannedChanges = z
+  .object({
+    pools: z.array(PlannedPool).meta({ description: 'Those that would change.' }),
+    unchanged: z.array(z.string()),
+    refused: z.array(
+      z.object({
+        source: z.string(),
+        key: z.string(),
+        pool: z.string().optional().meta({ description: 'Stays as it is.' }),
+        fault: Refusal,
+      }),
+    ),
+  })
+  .meta({ id: 'PlannedChanges' });
+export type PlannedChanges = z.infer<typeof PlannedChanges>;
+
+export const PoolDocument = z
+  .object({
+    name: z.string(),
+    source: z.string(),
+    key: z.string(),
+    team: z.string().optional(),
+    document: z.record(z.string(), z.unknown()).optional(),
+    left_out: z.array(z.string()).meta({ description: 'What is secret, or not for this role to see.' }),
+    fault: Refusal.optional().meta({ description: 'Why it cannot be written.' }),
+  })
+  .meta({ id: 'PoolDocument' });
+export type PoolDocument = z.infer<typeof PoolDocument>;
+
+export const PoolDocumentList = listOf(PoolDocument);
+export type PoolDocumentList = z.infer<typeof PoolDocumentList>;

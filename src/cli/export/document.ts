@@ -1,0 +1,33 @@
+import { Fault } from '#core/fault.ts';
+import type { PoolDocument } from '../../api/wire/plan.ts';
+
+/** A pool that is written somewhere else. */
+export interface Exported extends PoolDocument {
+  readonly document: Readonly<Record<string, unknown>>;
+}
+
+export interface ExportOptions {
+  /** What the keys begin with where they are put. */
+  readonly prefix?: string | undefined;
+  readonly bucket?: string | undefined;
+  readonly namespace?: string | undefined;
+}
+
+/** Writes one pool, or throws a `Fault` that says why it cannot be written there. */
+export type Render = (pool: Exported, options: ExportOptions) => string;
+
+/** Where it lies below the prefix: in the folder of its team. */
+export const keyOf = ({ team, name }: Exported): string => (team === undefined ? name : `${team}/${name}`);
+
+/** Lines that name what only whoever knows the secrets can add. */
+export const leftOutNote = ({ name, left_out }: Exported): string =>
+  left_out.map((path) => `# ${name}: ${path} is secret and was left out\n`).join('');
+
+/** As one word of a POSIX shell. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+export function cannot(name: string, why: string, remedy: string): Fault {
+  return new Fault('unsupported', `Pool ${name} was not written: ${why}.`, { remedy });
+}
+
+export const withSlash = (prefix: string): string => (prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`);

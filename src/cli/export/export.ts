@@ -1,0 +1,75 @@
+import { Command, Option } from 'commander';
+import { stringify } from 'yaml';
+import { FAULTS, Fault, type FaultKind } from '#core/fault.ts';
+import type { PoolDocument } from '../../api/wire/plan.ts';
+import type { Client } from '../client.ts';
+import { type Cli, clientOf } from '../command.ts';
+import { withExamples } from '../example.ts';
+import { print, remark } from '../terminal.ts';
+import { renderAgentPool } from './agent-pool.ts';
+import { type ExportOptions, leftOutNote, type Render } from './document.ts';
+import { renderGcs, renderSsm, SSM_PREFIX } from './shell.ts';
+import { renderTerraform } from './terraform.ts';
+
+const renderYaml: Render = (pool) => `---\n${leftOutNote(pool)}${stringify(pool.document)}`;
+
+const FORMATS: Readonly<Record<string, Render>> = {
+  yaml: renderYaml,
+  ssm: renderSsm,
+  gcs: renderGcs,
+  terraform: renderTerraform,
+  kubernetes: renderAgentPool,
+};
+
+interface Options extends ExportOptions {
+  readonly format: string;
+}
+
+async function readPools(client: Client, names: readonly string[]): Promise<PoolDocument[]> {
+  if (names.length === 0) return client.list<PoolDocument>('/pool-documents');
+  const lists = names.map((name) => client.list<PoolDocument>('/pool-documents', { name }));
+  return (await Promise.all(lists)).flat();
+}
+
+/** One pool in that format; what cannot be written is a fault. */
+function rendered({ document, fault, ...pool }: PoolDocument, options: Options): string {
+  if (fault || !document) {
+    const { kind, message, remedy } = fault ?? { kind: 'internal', message: `Pool ${pool.name} has no document.` };
+    throw new Fault(kind as FaultKind, message, { remedy });
+  }
+  return (FORMATS[options.format] ?? renderYaml)({ ...pool, document }, options);
+}
+
+/** The same, with what is missing told; one that cannot be written does not keep back the others. */
+function written(cli: Cli, pool: PoolDocument, options: Options): string | undefined {
+  for (const path of pool.left_out) remark(cli.terminal, `${pool.name}: ${path} is secret and was left out`);
+  try {
+    return rendered(pool, options);
+  } catch (thrown) {
+    const fault = Fault.from(thrown);
+    if (fault.kind !== 'unsupported') throw fault;
+    remark(cli.terminal, `${fault.message} ${fault.remedy}`);
+    cli.exitWith(FAULTS.unsupported.exit);
+    return undefined;
+  }
+}
+
+export function exportCommand(cli: Cli): Command {
+  const command = new Command('export')
+    .description('write pools as the documents that define them, without their secrets')
+    .argument('[names...]', 'which pools; all where none is named')
+    .addOption(new Option('-f, --format <format>', 'as what').choices(Object.keys(FORMATS)).default('yaml'))
+    .option('--prefix <path>', `ssm, terraform, gcs: what their keys begin with (default: ${SSM_PREFIX} or pools/)`)
+    .option('--bucket <name>', 'gcs: the bucket')
+    .option('--namespace <name>', 'kubernetes: the namespace of the objects')
+    .action(async (names: string[], options: Options, command: Command) => {
+      const pools = await readPools(clientOf(cli, command), names);
+      const texts = pools.flatMap((pool) => written(cli, pool, options) ?? []);
+      if (texts.length > 0) print(cli.terminal, texts.join(options.format === 'terraform' ? '\n' : '').trimEnd());
+    });
+  return withExamples(command, [
+    ['muster pool export > pools.yaml', 'all pools; `muster pool apply pools.yaml` takes them back'],
+    ['muster pool export gpu -f terraform', 'a parameter that Terraform keeps'],
+    ['muster pool export -f ssm | sh', 'from the configuration file into Parameter Store'],
+  ]);
+}

@@ -1,0 +1,44 @@
+// Commands that put each document where a source reads it.
+import { Fault } from '#core/fault.ts';
+import { cannot, type Exported, keyOf, leftOutNote, quoted, type Render, withSlash } from './document.ts';
+
+export const SSM_PREFIX = '/velda/pools/';
+const GCS_PREFIX = 'pools/';
+
+// https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_PutParameter.html
+const SSM_NAME = /^[A-Za-z0-9_.\-/]+$/;
+const STANDARD_BYTES = 4_096;
+const ADVANCED_BYTES = 8_192;
+
+/** The name of the parameter for a pool, where it can have one. */
+export function parameterName(pool: Exported, prefix = SSM_PREFIX): string {
+  const name = withSlash(prefix) + keyOf(pool);
+  if (SSM_NAME.test(name)) return name;
+  throw cannot(pool.name, 'names of parameters take only letters, digits and . - _ /', 'Give the pool another name.');
+}
+
+/** Whether a value needs the tier that costs money; throws where none can hold it. */
+export function isAdvanced({ name }: Exported, value: string): boolean {
+  const bytes = Buffer.byteLength(value);
+  if (bytes > ADVANCED_BYTES) {
+    const why = `it takes ${bytes} bytes, and a parameter holds ${ADVANCED_BYTES}`;
+    throw cannot(name, why, 'Shorten it, or keep it in a source that takes more.');
+  }
+  return bytes > STANDARD_BYTES;
+}
+
+export const renderSsm: Render = (pool, { prefix }) => {
+  const value = JSON.stringify(pool.document);
+  const tier = isAdvanced(pool, value) ? ' --tier Advanced' : '';
+  const name = quoted(parameterName(pool, prefix));
+  return `${leftOutNote(pool)}aws ssm put-parameter --name ${name} --type String --overwrite${tier} --value ${quoted(value)}\n`;
+};
+
+export const renderGcs: Render = (pool, { bucket, prefix = GCS_PREFIX }) => {
+  if (bucket === undefined) {
+    throw new Fault('invalid', 'The format gcs needs to know the bucket.', { remedy: 'Name it with --bucket.' });
+  }
+  const object = quoted(`gs://${bucket}/${withSlash(prefix)}${keyOf(pool)}.json`);
+  const value = quoted(JSON.stringify(pool.document));
+  return `${leftOutNote(pool)}printf %s ${value} | gcloud storage cp --content-type=application/json - ${object}\n`;
+};

@@ -1,0 +1,135 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { PlannedChanges, PlannedPool } from '../api/wire/plan.ts';
+import { openScene, refusal } from './testing.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'muster-plan-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function file(name: string, text: string): string {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+}
+
+const planned = (name: string, over: Partial<PlannedPool> = {}): PlannedPool => ({
+  name,
+  change: 'change',
+  why: 'Changed by it.',
+  source: 'team',
+  key: name,
+  differences: [],
+  workers: { start: 0, drain: 0, stop: 0 },
+  actions: [],
+  next: 'Nothing to do.',
+  ...over,
+});
+const nothing: PlannedChanges = { pools: [], unchanged: ['a', 'b'], refused: [] };
+const bad = {
+  source: 'team',
+  key: 'bad.yaml',
+  pool: 'gpu',
+  fault: { kind: 'denied' as const, message: 'Too many.', place: 'auto_scaler.max_agents', remedy: 'Take fewer.' },
+};
+
+it('is not the only one that takes several documents: pool apply does too', async () => {
+  const names = ['a', 'b'];
+  const { muster, asked, output, errors } = openScene(() => {
+    const name = names.shift();
+    return name ? { name, revision: 1 } : refusal(422, { kind: 'invalid', detail: 'No name.', at: 'line 1' });
+  });
+  const two = file('two.yaml', 'name: a\n---\nname: b\n---\nlabels: {}\n');
+
+  const exit = await muster('pool', 'apply', two);
+
+  expect(exit).toBe(2);
+  expect(asked.map(({ body }) => body)).toEqual(['name: a\n', 'name: b\n', 'labels: {}\n']);
+  expect(output()).toBe('Pool a is at revision 1.\nPool b is at revision 1.\n');
+  expect(errors()).toContain(`${two}#3: No name.`);
+});
+
+it('sends the documents of files, each line at its place, and ends with 0 without changes', async () => {
+  const { muster, asked, output } = openScene(() => nothing);
+  const one = file('one.yaml', 'name: a');
+  const two = file('two.yaml', 'name: b\n---\nname: c\n');
+
+  const exit = await muster('plan', one, two, '--source', 'team');
+
+  expect(exit).toBe(0);
+  expect(asked[0]).toMatchObject({
+    method: 'POST',
+    path: '/plans',
+    body: {
+      source: 'team',
+      documents: [
+        { key: one, text: 'name: a' },
+        { key: `${two}#1`, text: 'name: b' },
+        { key: `${two}#2`, text: '\n   \nname: c\n' },
+      ],
+    },
+  });
+  expect(output()).toBe('No changes; 2 unchanged.\n');
+});
+
+it('shows what would change and why, and ends with 2', async () => {
+  const pools = [
+    planned('gpu', {
+      differences: [
+        { key: 'auto_scaler.max_agents', before: 5, after: 9 },
+        { key: 'auto_scaler.backend.x.token' },
+        { key: 'labels.a', after: 'b' },
+      ],
+      workers: { start: 2, drain: 1, stop: 0 },
+      next: 'Two are missing.',
+    }),
+    planned('old', { change: 'remove', why: 'Nobody defines it.', workers: { start: 0, drain: 0, stop: 3 } }),
+  ];
+  const { muster, asked, output } = openScene(() => ({ pools, unchanged: [], refused: [] }));
+
+  const exit = await muster('plan', '--source', 'a b');
+
+  expect(exit).toBe(2);
+  expect(asked[0]).toMatchObject({ method: 'POST', path: '/sources/a%20b/plan' });
+  expect(output()).toMatch(/^CHANGE\s+POOL\s+SOURCE\s+START\s+DRAIN\s+STOP\nchange\s+gpu\s+team\s+2\s+1\s+0\n/);
+  expect(output()).toContain(
+    'gpu\n  auto_scaler.max_agents: 5 → 9\n  auto_scaler.backend.x.token: (hidden)\n  labels.a: (nothing) → "b"\n  workers: Two are missing.\n',
+  );
+  expect(output()).toContain('old\n  Nobody defines it.\n');
+  expect(output()).toContain('1 to change, 1 to remove; 0 unchanged.');
+});
+
+it('names what is refused with its place and remedy, and ends with the code of its fault', async () => {
+  const { muster, output } = openScene(() => ({ ...nothing, pools: [planned('x')], refused: [bad] }));
+
+  const exit = await muster('plan', '--source', 'team');
+
+  expect(exit).toBe(3);
+  expect(output()).toContain(
+    'refused bad.yaml: auto_scaler.max_agents: Too many.\n  Take fewer. Pool gpu stays as it is.',
+  );
+  expect(output()).toContain('2 unchanged; 1 refused.');
+});
+
+it('is JSON where that is wanted, and says what the server refuses', async () => {
+  const { muster, output } = openScene(() => nothing);
+  const away = openScene(() => refusal(404, { kind: 'missing', detail: 'No such source.', remedy: 'Look.' }));
+
+  await muster('plan', '--source', 'team', '-o', 'json');
+
+  expect(JSON.parse(output())).toEqual(nothing);
+  expect(await away.muster('plan', '--source', 'team')).toBe(4);
+});
+
+it('needs a file or a source', async () => {
+  const { muster, errors, asked } = openScene(() => nothing);
+
+  expect(await muster('plan')).toBe(2);
+  expect(await muster('plan', join(folder, 'none.yaml'))).toBe(2);
+  expect(errors()).toContain('Nothing to plan.');
+  expect(errors()).toContain('none.yaml: ENOENT');
+  expect(asked).toEqual([]);
+});

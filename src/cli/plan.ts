@@ -1,0 +1,103 @@
+import { styleText } from 'node:util';
+import type { Command } from 'commander';
+import { FAULTS, Fault } from '#core/fault.ts';
+import type { PlannedChanges, PlannedPool } from '../api/wire/plan.ts';
+import type { Client } from './client.ts';
+import { type Cli, clientOf, formatOf, showing } from './command.ts';
+import { readDocuments } from './document-file.ts';
+import { withExamples } from './example.ts';
+import { show } from './show.ts';
+import { renderTable } from './table.ts';
+import { print } from './terminal.ts';
+
+// As `terraform plan -detailed-exitcode` has it.
+const CHANGES_EXIT = 2;
+
+const DOING = {
+  create: ['green', 'to create'],
+  change: ['yellow', 'to change'],
+  move: ['yellow', 'to move'],
+  restore: ['green', 'to bring back'],
+  remove: ['red', 'to remove'],
+  hold: ['yellow', 'held'],
+} as const;
+
+const valueText = (value: unknown): string => (value === undefined ? '(nothing)' : JSON.stringify(value));
+
+function differenceText({ key, before, after }: PlannedPool['differences'][number]): string {
+  const isHidden = before === undefined && after === undefined;
+  return `  ${key}: ${isHidden ? '(hidden)' : `${valueText(before)} → ${valueText(after)}`}`;
+}
+
+function detailsOf(pool: PlannedPool): string {
+  const { name, why, differences, workers, next, change } = pool;
+  const does = workers.start + workers.drain + workers.stop > 0 ? [`  workers: ${next}`] : [];
+  const told = change === 'change' ? [] : [`  ${why}`];
+  return [styleText('bold', name), ...told, ...differences.map(differenceText), ...does].join('\n');
+}
+
+function refusalText({ key, pool, fault }: PlannedChanges['refused'][number]): string {
+  const stays = pool === undefined ? '' : ` Pool ${pool} stays as it is.`;
+  const place = fault.place === undefined ? '' : `${fault.place}: `;
+  return `${styleText('red', 'refused')} ${key}: ${place}${fault.message}\n  ${fault.remedy}${stays}`;
+}
+
+function summaryOf({ pools, unchanged, refused }: PlannedChanges): string {
+  const counts = Object.entries(DOING).flatMap(([change, [, words]]) => {
+    const count = pools.filter((pool) => pool.change === change).length;
+    return count > 0 ? [`${count} ${words}`] : [];
+  });
+  const rest = [`${unchanged.length} unchanged`, ...(refused.length > 0 ? [`${refused.length} refused`] : [])];
+  return `${[counts.join(', ') || 'No changes', ...rest].join('; ')}.`;
+}
+
+/** As people see it: what becomes of which pool, then why, then what is wrong. */
+export function planningText(plan: PlannedChanges): string {
+  const table = renderTable(plan.pools, [
+    { title: 'CHANGE', value: ({ change }) => styleText(DOING[change][0], change) },
+    { title: 'POOL', value: ({ name }) => name },
+    { title: 'SOURCE', value: ({ source }) => source },
+    { title: 'START', value: ({ workers }) => workers.start, align: 'right' },
+    { title: 'DRAIN', value: ({ workers }) => workers.drain, align: 'right' },
+    { title: 'STOP', value: ({ workers }) => workers.stop, align: 'right' },
+  ]);
+  const parts = [
+    ...(plan.pools.length > 0 ? [table, ...plan.pools.map(detailsOf)] : []),
+    ...plan.refused.map(refusalText),
+    summaryOf(plan),
+  ];
+  return parts.join('\n\n');
+}
+
+function exitOf({ pools, refused: [refusal] }: PlannedChanges): number {
+  if (refusal) return FAULTS[refusal.fault.kind].exit;
+  return pools.length > 0 ? CHANGES_EXIT : 0;
+}
+
+function ask(client: Client, files: readonly string[], source: string | undefined): Promise<PlannedChanges> {
+  if (files.length > 0) {
+    const documents = files.flatMap(readDocuments).map(({ key, placed }) => ({ key, text: placed }));
+    return client.call('/plans', { method: 'POST', body: { documents, source } });
+  }
+  if (source !== undefined) return client.call(`/sources/${encodeURIComponent(source)}/plan`, { method: 'POST' });
+  throw new Fault('invalid', 'Nothing to plan.', { remedy: 'Name files with pool documents, or a source: --source.' });
+}
+
+export function planCommand(cli: Cli): Command {
+  const command = showing('plan', 'show what pool documents would change: pools, and workers started and stopped')
+    .argument('[files...]', 'files with pool documents, or - for stdin')
+    .option('-s, --source <name>', 'as if the files were all that this source holds; without files, read it now')
+    .action(async (files: string[], { source }: { source?: string }, command: Command) => {
+      const plan = await ask(clientOf(cli, command), files, source);
+      print(
+        cli.terminal,
+        show(plan, formatOf(command), () => planningText(plan)),
+      );
+      cli.exitWith(exitOf(plan));
+    });
+  return withExamples(command, [
+    ['muster plan gpu.yaml', 'what this document would change'],
+    ['muster plan --source team pools/*.yaml', 'what would change if these were all documents of the source'],
+    ['muster plan --source team', 'what the next sync of the source would change'],
+  ]).addHelpText('after', '\nEnds with 0 without changes, with 2 where there are some.');
+}

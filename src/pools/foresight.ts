@@ -1,0 +1,130 @@
+// Reads documents that nobody has put into force, and tells what they would change.
+import { Fault } from '#core/fault.ts';
+import { silentLog } from '#core/log.ts';
+import type { Pool } from '#core/pool.ts';
+import { inSlices } from '#core/slices.ts';
+import { API_SOURCE, documentId } from '#core/source.ts';
+import type { Claim } from './claims.ts';
+import { listDocuments } from './listing.ts';
+import type { OpenedSource } from './opened-source.ts';
+import { type Outlook, outlookOf } from './outlook.ts';
+import { nameIn, readDocument } from './reading.ts';
+import { isConfigured, type Registry } from './registry.ts';
+import { readChanged } from './take-in.ts';
+
+/** A document as someone has it at hand; its key names it in what is said of it. */
+export interface DraftDocument {
+  readonly key: string;
+  readonly text: string;
+}
+
+export interface Foresight {
+  /**
+   * What these documents would change, each in place of the one that forms its pool now, or else through the API.
+   * With a source: if they were all that it holds.
+   */
+  foresee(drafts: readonly DraftDocument[], source: string | undefined): Promise<Outlook>;
+  /** What a sync of that source would come to. */
+  foreseeSync(source: string, signal: AbortSignal): Promise<Outlook>;
+}
+
+const NEW_VERSION = 'new';
+
+type Rules = Pick<OpenedSource, 'id' | 'trust' | 'allow'>;
+
+function rulesOf({ feeds }: Registry, source: string): Rules {
+  if (source === API_SOURCE) return { id: API_SOURCE, trust: 'foreign' };
+  const feed = feeds.get(source);
+  if (feed) return feed.opened;
+  throw new Fault('missing', `There is no source "${source}" in the configuration.`, {
+    remedy: 'See the list of sources.',
+  });
+}
+
+const stemOf = (key: string): string => (key.split('/').at(-1) ?? key).replace(/\.(ya?ml|json)$/, '');
+
+/** The source that a draft without one is meant for: that of its pool, or the API. */
+function sourceOf(registry: Registry, name: string | undefined): string {
+  const pool = name === undefined ? undefined : registry.poolNamed(name);
+  return pool && !pool.removal && isConfigured(registry, pool.owner.source) ? pool.owner.source : API_SOURCE;
+}
+
+/** Where a draft lies in that source: where its pool is defined now, or under its own key. */
+function keyOf(
+  registry: Registry,
+  source: string,
+  draft: DraftDocument & { readonly name: string | undefined },
+): string {
+  const { name, key } = draft;
+  const owns = ({ owner }: Pool): boolean => owner.source === source;
+  if (name !== undefined) {
+    const pool = registry.poolNamed(name);
+    const claimed = registry.claims.named(name).find((claim) => claim.source === source);
+    return (pool && owns(pool) ? pool.owner.key : claimed?.key) ?? (source === API_SOURCE ? name : key);
+  }
+  const pools = Iterator.from(registry.deps.store.view.pools.by('source', source));
+  return pools.find(({ owner }) => stemOf(owner.key) === stemOf(key))?.owner.key ?? key;
+}
+
+export function openForesight(registry: Registry): Foresight {
+  const { deps, claims, feeds } = registry;
+
+  function namesOf(source: string, said: ReadonlyMap<string, Claim>): Set<string> {
+    const owned = [...deps.store.view.pools.by('source', source)].map(({ name }) => name);
+    const defined = [...claims.of(source).values(), ...said.values()].flatMap(({ spec }) => spec?.name ?? []);
+    return new Set([...owned, ...defined]);
+  }
+
+  return {
+    async foresee(drafts, source) {
+      if (source !== undefined) rulesOf(registry, source);
+      const said = new Map<string, Map<string, Claim>>();
+      if (source !== undefined) said.set(source, new Map());
+      const names = new Set<string>();
+      const draftKeys = new Map<string, string>();
+      await inSlices(deps.clock, drafts, (draft) => {
+        const name = nameIn(draft.text);
+        const owner = source ?? sourceOf(registry, name);
+        const { spec, fault } = readDocument(deps.readPool, rulesOf(registry, owner), draft.text);
+        const those = said.get(owner) ?? new Map(claims.of(owner));
+        said.set(owner, those);
+        const meant = keyOf(registry, owner, { ...draft, name: spec?.name ?? name });
+        // A second draft of one pool keeps its own key, and is told that it is the second.
+        const isTaken = names.has(spec?.name ?? '') || (source !== undefined && those.has(meant));
+        const key = isTaken ? draft.key : meant;
+        those.set(key, { source: owner, key, version: NEW_VERSION, spec, fault });
+        draftKeys.set(documentId(owner, key), draft.key);
+        if (spec) names.add(spec.name);
+      });
+      const whole = source === undefined ? undefined : said.get(source);
+      const outlook = outlookOf(registry, said, whole && source !== undefined ? namesOf(source, whole) : names);
+      // Of documents that lie in the sources already nobody asked.
+      const refused = outlook.refused.flatMap((refusal) => {
+        const key = draftKeys.get(documentId(refusal.source, refusal.key));
+        return key === undefined ? [] : [{ ...refusal, key }];
+      });
+      return { ...outlook, refused };
+    },
+    async foreseeSync(source, signal) {
+      const feed = feeds.get(source);
+      if (source === API_SOURCE) {
+        const remedy = 'Plan files, or a source of the configuration.';
+        throw new Fault('invalid', 'The pools of the API are read from nowhere: they are in force already.', {
+          remedy,
+        });
+      }
+      if (!feed) throw new Fault('missing', `There is no source "${source}" in the configuration.`);
+      const listed = await listDocuments(registry, feed, signal);
+      const changed = await readChanged(registry, { ...feed, log: silentLog }, listed);
+      const known = claims.of(source);
+      const said = new Map(
+        [...listed.keys()].flatMap((key) => {
+          const claim = known.get(key);
+          return claim ? [[key, claim] as const] : [];
+        }),
+      );
+      for (const claim of changed) said.set(claim.key, claim);
+      return outlookOf(registry, new Map([[source, said]]), namesOf(source, said));
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { Fault } from '#core/fault.ts';
+import type { Pool } from '#core/pool.ts';
+import type { Feed, Registry, SyncOutcome } from './registry.ts';
+import { standingOf } from './standing.ts';
+
+/** Counts what a sync does to pools. */
+export interface Tally {
+  outcome(): SyncOutcome;
+}
+
+/** To be opened before the first of these names is settled. */
+export function openTally(
+  registry: Registry,
+  names: ReadonlySet<string>,
+  counts: Pick<SyncOutcome, 'documents' | 'read' | 'missing'>,
+): Tally {
+  const { poolNamed } = registry;
+  const before = new Map([...names].map((name) => [name, poolNamed(name)]));
+  // Its removal follows as soon as the other sources have been read: one of them may define it now.
+  const isDropped = (pool: Pool): boolean => pool.removal !== undefined || standingOf(registry, pool) === 'dropped';
+  const isHeld = ({ owner }: Pool): boolean =>
+    registry.deps.store.view.sources.get(owner.source)?.held?.keys.includes(owner.key) ?? false;
+  return {
+    outcome() {
+      const names = { created: [] as string[], changed: [] as string[], removing: [] as string[] };
+      for (const [name, pool] of before) {
+        const now = poolNamed(name);
+        const became = becameOf(pool, now && isDropped(now) && !isHeld(now) ? undefined : now);
+        if (became) names[became].push(name);
+      }
+      return { ...counts, ...names };
+    },
+  };
+}
+
+function becameOf(before: Pool | undefined, now: Pool | undefined): 'created' | 'changed' | 'removing' | undefined {
+  if (!now) return before && !before.removal ? 'removing' : undefined;
+  if (!before) return 'created';
+  return before.revision === now.revision ? undefined : 'changed';
+}
+
+/** What comes of the next sync of a source that begins; rejects when nobody waits for it any more. */
+export function awaitSync({ deps }: Registry, { waiting, closed }: Feed, signal: AbortSignal): Promise<SyncOutcome> {
+  const ended = AbortSignal.any([signal, closed.signal]);
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => {
+      waiting.delete(tell);
+      const message = 'The source was configured anew, or the server stops: what came of the sync is not known.';
+      reject(new Fault('unavailable', message, { remedy: 'Ask again.' }));
+    };
+    const tell = (outcome: SyncOutcome): void => {
+      ended.removeEventListener('abort', giveUp);
+      deps.store.durable().then(() => resolve(outcome), reject);
+    };
+    if (ended.aborted) return giveUp();
+    ended.addEventListener('abort', giveUp, { once: true });
+    waiting.add(tell);
+  });
+}

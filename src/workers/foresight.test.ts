@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest';
+import { Fault } from '#core/fault.ts';
+import type { Offer, Pool } from '#core/pool.ts';
+import { aPool, openWorld, type World } from '#sim/part/world.ts';
+
+const MINUTE_MS = 60_000;
+const NEW: Offer = { id: 'shape2', kind: 'sim', config: { size: 2 } };
+const limits = { minIdleSlots: 2, maxIdleSlots: 2, maxAgents: 10 };
+
+const foreseen = (world: World, pool: Pool): string[] =>
+  world.life.workers.foresee(pool).actions.map((action) => `${action.do} ${action.do === 'launch' ? action.count : 1}`);
+
+async function settled() {
+  const world = await openWorld({ pools: [aPool(limits)] });
+  await world.advance(MINUTE_MS);
+  return world;
+}
+
+it('tells what a pool that is not there yet would launch, and forgets that it was asked', async () => {
+  const world = await settled();
+  const before = JSON.stringify([...world.disk.rows].map(([name, rows]) => [name, [...rows]]));
+
+  const actions = foreseen(world, { ...aPool({ ...limits, minAgents: 3 }, { offers: [NEW] }), id: 'nobody' });
+
+  expect(actions).toEqual(['launch 3']);
+  await world.advance(10 * MINUTE_MS);
+  expect(JSON.stringify([...world.disk.rows].map(([name, rows]) => [name, [...rows]]))).toBe(before);
+});
+
+it('tells what a change would replace, and does none of it', async () => {
+  const world = await settled();
+  const after = aPool(limits, { offers: [NEW] }, { revision: 2 });
+
+  const actions = foreseen(world, after);
+  await world.advance(10 * MINUTE_MS);
+
+  expect(actions).not.toEqual([]);
+  expect(world.cloud.machines().map(({ launch }) => launch?.mark.shape)).toEqual(['shape1', 'shape1']);
+  expect(foreseen(world, aPool(limits))).toEqual([]);
+});
+
+it('tells of a removal who goes at once and who may finish', async () => {
+  const world = await settled();
+  await world.life.sessions.submit('id-gpu', 1, 30 * MINUTE_MS);
+  await world.advance(2 * MINUTE_MS);
+  const removal = { at: 0, deadlineAt: 60 * MINUTE_MS, why: 'test' };
+
+  const actions = foreseen(world, aPool(limits, {}, { removal, revision: 2 }));
+
+  expect(actions).toEqual(['remove 1', 'remove 1', 'drain 1']);
+});
+
+it('counts on a change to end the cool-down of a failed launch, as it does', async () => {
+  const world = await openWorld({
+    pools: [aPool({ ...limits, retryDelayMs: 60 * MINUTE_MS, errorResetAfterMs: 60 * MINUTE_MS })],
+  });
+  world.cloud.script = ({ name }) =>
+    name === 'create' ? { is: 'refused', fault: new Fault('exhausted', 'none left') } : undefined;
+  await world.advance(MINUTE_MS);
+  const [now] = world.life.store.view.pools.all();
+
+  expect(foreseen(world, now as Pool)).toEqual([]);
+  expect(foreseen(world, { ...(now as Pool), revision: 2 })).toEqual(['launch 2']);
+});
