@@ -43,6 +43,8 @@ export interface Facts {
   readonly updatePolicy?: UpdatePolicy | undefined;
   /** False until the cloud has been listed and its unknown machines are settled. */
   readonly isReady: boolean;
+  /** Why the cloud could not be listed last time. */
+  readonly cloudFault?: string | undefined;
   readonly isPaused: boolean;
   readonly isFrozen: boolean;
   readonly isRemoving: boolean;

@@ -26,7 +26,7 @@ function decide(facts: Facts, ledger: Ledger): words.Saying {
   if (facts.isRemoving) return removeAll(facts, ledger);
   removeOverdue(facts, ledger);
   if (facts.offers.length === 0) return words.after(ledger, words.MANUAL);
-  if (!facts.isReady) return words.after(ledger, words.NOT_READY);
+  if (!facts.isReady) return words.after(ledger, words.notReady(facts));
   replaceOutdated(facts, ledger);
   const growth = grow(facts, ledger);
   const shrinkage = growth.needed > 0 ? undefined : shrink(facts, ledger);

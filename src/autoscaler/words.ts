@@ -14,10 +14,15 @@ export const MANUAL: Saying = {
   unless: 'give the pool a backend to have its workers launched',
 };
 
-export const NOT_READY: Saying = {
-  why: 'the cloud has not been listed yet, or shows machines that nobody knows: nothing is launched or removed before',
-  unless: 'a listing succeeds and every machine in it is known, or initial_delay passes',
-};
+export function notReady({ cloudFault }: Facts): Saying {
+  const unless = 'a listing succeeds and every machine in it is known, or initial_delay passes';
+  return cloudFault === undefined
+    ? {
+        why: 'the cloud has not been listed yet, or shows machines that nobody knows: nothing is launched or removed before',
+        unless,
+      }
+    : { why: `the cloud cannot be listed, and nothing is launched or removed before (${cloudFault})`, unless };
+}
 
 export function held({ isFrozen }: Facts): Saying {
   return isFrozen

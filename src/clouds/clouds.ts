@@ -63,6 +63,8 @@ export interface Clouds {
   /** Lists that offer's cloud again soon. */
   refresh(offer: string): void;
   onListing(heard: (listing: Listing) => void): void;
+  /** A cloud cannot be opened or listed, for a new reason; tells who follows it. */
+  onFault(heard: (followers: Iterable<string>) => void): void;
   /** An offer comes to something else than before. */
   onForm(heard: (offer: string) => void): void;
   create(offer: Offer, launch: Launch, by: CallOf): Promise<readonly Outcome[]>;
@@ -98,11 +100,17 @@ export function openClouds(deps: CloudsDeps): Clouds {
   const offersByCloud = new Map<string, Set<string>>();
   const openFaults = new Map<string, Fault>();
   const heards = new Set<(listing: Listing) => void>();
+  const faultHeards = new Set<(followers: Iterable<string>) => void>();
   const formHeards = new Set<(offer: string) => void>();
   const stopping = new AbortController();
 
   const offerIds = (cloud: string): ReadonlySet<string> => offersByCloud.get(cloud) ?? new Set();
   const cloudOf = (offer: string): string | undefined => opening.get(offer)?.backend.cloud;
+
+  function tellFault(offers: Iterable<string>): void {
+    const followers = [...following.followers(offers)];
+    for (const heard of faultHeards) heard(followers);
+  }
 
   const forms = openForms({
     *backends(cloud) {
@@ -135,6 +143,7 @@ export function openClouds(deps: CloudsDeps): Clouds {
       forms.refresh(listing.cloud);
       for (const heard of heards) heard(listing);
     },
+    failed: (cloud) => tellFault(offerIds(cloud)),
   });
 
   const opener = startLoop({
@@ -146,7 +155,11 @@ export function openClouds(deps: CloudsDeps): Clouds {
       const offer = following.offer(id);
       if (offer && !opening.get(id)) await open(offer, signal);
     },
-    failed: (id, fault) => void openFaults.set(id, fault),
+    failed(id, fault) {
+      const isNew = openFaults.get(id)?.message !== fault.message;
+      openFaults.set(id, fault);
+      if (isNew) tellFault([id]);
+    },
   });
 
   /** The published limits, as many times as the account has them. */
@@ -231,6 +244,7 @@ export function openClouds(deps: CloudsDeps): Clouds {
       if (cloud !== undefined) listings.refresh(cloud);
     },
     onListing: (heard) => void heards.add(heard),
+    onFault: (heard) => void faultHeards.add(heard),
     onForm: (heard) => void formHeards.add(heard),
     create: (offer, launch, by) => write('create', { offer, by }, (backend, signal) => backend.create(launch, signal)),
     delete: (offer, machines, by) =>

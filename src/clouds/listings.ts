@@ -15,6 +15,8 @@ export interface ListingsDeps {
   list(cloud: string, signal: AbortSignal): Promise<readonly Machine[]>;
   everyMs(cloud: string): number;
   heard(listing: Listing): void;
+  /** It could not be listed, for another reason than last time. */
+  failed(cloud: string): void;
 }
 
 /** The last good listing of each cloud, renewed at its interval and on demand. */
@@ -57,7 +59,10 @@ export function startListings(deps: ListingsDeps): Listings {
     concurrency: 256,
     failed(cloud, fault) {
       const kept = clouds.get(cloud);
-      if (kept) kept.fault = fault;
+      if (!kept) return;
+      const isNew = kept.fault?.message !== fault.message;
+      kept.fault = fault;
+      if (isNew) deps.failed(cloud);
     },
   });
 

@@ -6,17 +6,23 @@ import type { Kit } from './kit.ts';
 
 const BOOTS_BEFORE_GUARD = 3;
 
+/** Why there is no machine, as far as whoever says it knows the remedy. */
+export type Failure = Pick<Fault, 'kind' | 'message'> & Partial<Pick<Fault, 'retryAfterMs' | 'remedy'>>;
+
+/** Cause and remedy in one line. */
+function lineOf({ kind, message, remedy = '' }: Failure): string {
+  const cause = `${kind}: ${message}`.replace(/\s+/g, ' ').trim();
+  const isSentence = /[.!?…]$/.test(cause);
+  return remedy === '' ? cause : `${cause}${isSentence ? '' : '.'} ${remedy}`;
+}
+
 /** Nothing is launched from that offer for a while. */
-export function coolDown(
-  kit: Kit,
-  pool: Pool,
-  failure: { offer: string; fault: Pick<Fault, 'kind' | 'message' | 'retryAfterMs'> },
-): void {
+export function coolDown(kit: Kit, pool: Pool, failure: { offer: string; fault: Failure }): void {
   const { retryDelayMs, errorResetAfterMs } = pool.spec.scaling;
-  const { kind, message, retryAfterMs = 0 } = failure.fault;
+  const { retryAfterMs = 0 } = failure.fault;
   const waitMs = Math.max(Math.min(retryDelayMs, errorResetAfterMs), retryAfterMs);
   const untilMs = kit.clock.monotonic() + waitMs;
-  kit.memoryOf(pool.id).cooling.set(failure.offer, { untilMs, why: `${kind}: ${message}`, at: kit.clock.now() });
+  kit.memoryOf(pool.id).cooling.set(failure.offer, { untilMs, why: lineOf(failure.fault), at: kit.clock.now() });
 }
 
 /** The offers of a pool with their terms, and until when each of them cools down. */
@@ -40,6 +46,18 @@ export function launchFaultOf(kit: Kit, pool: string): { readonly message: strin
   const failures = [...kit.memoryOf(pool).cooling.values()];
   const newest = failures.toSorted((a, b) => b.at - a.at)[0];
   return newest && { message: newest.why, at: newest.at };
+}
+
+/** Why the clouds of a pool cannot be asked, where none of them can. */
+export function cloudFaultOf({ clouds }: Kit, { spec }: Pool): string | undefined {
+  const faults = spec.offers.map(({ id }) => clouds.fault(id));
+  return faults[0] && faults.every(Boolean) ? lineOf(faults[0]) : undefined;
+}
+
+/** What keeps a pool from its machines now, in one line. */
+export function troubleOf(kit: Kit, id: string): string | undefined {
+  const pool = kit.store.view.pools.get(id);
+  return pool && (launchFaultOf(kit, id)?.message ?? cloudFaultOf(kit, pool));
 }
 
 /** A machine never joined; after some in a row launching stops, for longer each time. */

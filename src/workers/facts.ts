@@ -1,7 +1,7 @@
 import type { Pool } from '#core/pool.ts';
 import { FLEET } from '#core/worker.ts';
 import type { Facts, WorkerFact } from '../autoscaler/plan.ts';
-import { offerFacts } from './boots.ts';
+import { cloudFaultOf, offerFacts } from './boots.ts';
 import type { Kit } from './kit.ts';
 import type { PoolMemory } from './pool-memory.ts';
 import { isLookedThrough } from './restored.ts';
@@ -19,6 +19,7 @@ export function factsOf(kit: Kit, pool: Pool, survey: Survey): Facts {
     offers: offerFacts(kit, pool),
     updatePolicy: pool.spec.updatePolicy ?? 'replace_idle',
     isReady: isReady(kit, pool),
+    cloudFault: cloudFaultOf(kit, pool),
     isPaused: pool.pausedAt !== undefined,
     isFrozen: view.freezes.get(FLEET) !== undefined || view.freezes.get(pool.id) !== undefined,
     isRemoving: pool.removal !== undefined,

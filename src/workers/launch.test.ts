@@ -113,7 +113,9 @@ describe('a launch', () => {
     await world.advance(2 * MINUTE_MS);
 
     expect(cooling.calls).toBe(1);
-    expect(cooling.why).toBe('0 queued and 0 idle, below min_idle 1, but launching failed (quota: limit reached).');
+    expect(cooling.why).toBe(
+      '0 queued and 0 idle, below min_idle 1, but launching failed (quota: limit reached. Raise the limit of the account or of the pool.).',
+    );
     expect(world.phases()).toBe('1 idle');
   });
 

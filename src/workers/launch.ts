@@ -4,7 +4,7 @@ import type { Pool } from '#core/pool.ts';
 import type { Launch, Outcome } from '#core/provider.ts';
 import { type Change, drop, put } from '#core/store.ts';
 import type { LaunchRecord, Worker } from '#core/worker.ts';
-import { bootFailed, coolDown } from './boots.ts';
+import { bootFailed, coolDown, type Failure } from './boots.ts';
 import type { Kit, LaunchState } from './kit.ts';
 import { firstListingMs } from './lag.ts';
 import { shapeOf } from './offers.ts';
@@ -197,13 +197,13 @@ export function settled(kit: Kit, launch: string): Change[] {
   return [drop('launches', launch)];
 }
 
-export function coolOff(kit: Kit, record: LaunchRecord, fault: Pick<Fault, 'kind' | 'message' | 'retryAfterMs'>): void {
+export function coolOff(kit: Kit, record: LaunchRecord, fault: Failure): void {
   const pool = kit.store.view.pools.get(record.pool);
   if (pool) coolDown(kit, pool, { offer: record.offer, fault });
 }
 
 /** A machine that the cloud made and that will not join. */
-export function bootGaveUp(kit: Kit, worker: Worker, fault: Pick<Fault, 'kind' | 'message'>): void {
+export function bootGaveUp(kit: Kit, worker: Worker, fault: Failure): void {
   const pool = kit.store.view.pools.get(worker.pool);
   bootFailed(kit, worker.pool);
   if (pool && worker.offer !== undefined)

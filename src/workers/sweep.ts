@@ -36,6 +36,10 @@ export function startSweep(kit: Kit): Pick<Loop, 'stop'> {
     for (const pool of listing.count === 1 ? poolsOf(kit, listing.cloud) : waitingFor(kit, listing.cloud))
       kit.poke(pool);
   });
+  // Whoever waits for a listing says why it does not come.
+  clouds.onFault((followers) => {
+    for (const pool of followers) if (kit.waiting.has(pool)) kit.poke(pool);
+  });
   return loop;
 }
 

@@ -24,8 +24,11 @@ function madeOf(instance: Instance): SimMachine {
   return { machine: { name, mark, createdAt: instance.createdAtMs, state: 'running' }, launch, name };
 }
 
-/** Tells when an instance boots and ends, as its states follow one another on the clock. */
-export function awsMachines(fake: FakeAws, clock: Clock): Pick<SimCloud, 'onBoot' | 'onGone'> {
+/** Tells when one of our instances boots and ends, as its states follow one another on the clock. */
+export function awsMachines(
+  fake: FakeAws,
+  { clock, isOurs }: { readonly clock: Clock; isOurs(instance: Instance): boolean },
+): Pick<SimCloud, 'onBoot' | 'onGone'> {
   const booted: ((made: SimMachine) => void)[] = [];
   const gone: ((made: SimMachine, how: 'deleted' | 'died') => void)[] = [];
   const running = new Set<string>();
@@ -41,6 +44,7 @@ export function awsMachines(fake: FakeAws, clock: Clock): Pick<SimCloud, 'onBoot
   }
 
   fake.watch((instance) => {
+    if (!isOurs(instance)) return;
     look(instance);
     for (const { atMs } of instance.timeline) clock.alarm(Math.max(0, atMs - clock.now()), () => look(instance));
   });

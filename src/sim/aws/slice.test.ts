@@ -1,36 +1,15 @@
 import { DeleteParameterCommand, PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { describe, expect, it } from 'vitest';
-import { FURNITURE } from '../../providers/aws/fake/furniture.ts';
 import type { Mischance } from '../../providers/aws/fake/mishaps.ts';
 import type { WireCall } from '../../providers/aws/fake/wire/read-call.ts';
 import { requestHandler } from '../../providers/aws/http.ts';
+import { documentOf, keyOf } from './documents.ts';
 import { type AwsWorld, openAwsWorld, type Point, REGION } from './world.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
-const NAME = '/velda/pools/gpu-pool';
-
-/** The seed's document, with limits that make a short story. */
-const DOCUMENT = JSON.stringify({
-  name: 'gpu-pool',
-  auto_scaler: {
-    backend: {
-      aws_launch_template: {
-        region: REGION,
-        launch_template_name: FURNITURE.gpuTemplate,
-        instance_type: 'p3.2xlarge',
-        ami_id: FURNITURE.image,
-        subnet_id: FURNITURE.subnets[0],
-        security_group_ids: [FURNITURE.group],
-      },
-    },
-    max_agents: 3,
-    min_idle_agents: 1,
-    max_idle_agents: 1,
-    scale_up_error_retry_delay: '5s',
-    sync_loop_interval: '60s',
-  },
-});
+const NAME = keyOf('gpu-pool');
+const DOCUMENT = documentOf('gpu-pool');
 
 interface Run {
   readonly world: AwsWorld;

@@ -1,29 +1,20 @@
-// The slice from Parameter Store to EC2 on a virtual clock: the real pools, workers, clouds and provider, a server that
-// may die at any write or call, and the simulated AWS, which goes on.
-import { openClouds } from '#clouds/clouds.ts';
-import { readPool } from '#config/pool-document.ts';
-import type { Clock } from '#core/clock.ts';
-import { Fault } from '#core/fault.ts';
-import { silentLog } from '#core/log.ts';
-import type { Context } from '#core/provider.ts';
+// The slice from Parameter Store to EC2 on a virtual clock: a server that may die at any write or call, and the
+// simulated AWS, which goes on.
+import { DescribeInstancesCommand, EC2Client } from '@aws-sdk/client-ec2';
+import { GetParametersByPathCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { seededRandom } from '#core/random.ts';
-import type { Store } from '#core/store.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
-import { startJournal } from '#journal/journal.ts';
-import { type OpenedSource, startPools } from '#pools/pools.ts';
-import { type Disk, emptyDisk, memoryDriver } from '#store/memory.ts';
-import { openStore } from '#store/store.ts';
-import { startWorkers } from '#workers/workers.ts';
-import { isOver } from '../../providers/aws/fake/ec2/instance.ts';
+import { emptyDisk } from '#store/memory.ts';
+import { type Instance, isOver } from '../../providers/aws/fake/ec2/instance.ts';
 import { type FakeAws, type FakeAwsOptions, openFakeAws } from '../../providers/aws/fake/fake-aws.ts';
-import aws from '../../providers/aws/index.ts';
+import { requestHandler } from '../../providers/aws/http.ts';
 import { mortalClock } from '../mortal-clock.ts';
 import { type SimAgents, simAgents } from '../part/agents.ts';
-import { type SimSessions, simSessions } from '../part/sessions.ts';
+import { type Life, openLife, type SourceEntry } from './life.ts';
 import { awsMachines } from './machines.ts';
 
 export const REGION = 'us-west-2';
-const PREFIX = '/velda/pools/';
+export const PREFIX = '/velda/pools/';
 const BOOT_MS = 2_000;
 
 /** Where the process dies: at its nth write or call to AWS, before or after that was done. */
@@ -33,9 +24,13 @@ export interface Point {
   readonly isDone: boolean;
 }
 
-interface Life {
-  readonly store: Store;
-  readonly sessions: SimSessions;
+export interface AwsWorldOptions extends Partial<Omit<FakeAwsOptions, 'clock'>> {
+  /** What the file names at the start; one source where not said. */
+  readonly sources?: readonly SourceEntry[];
+  /** A server of another cluster on the same account and clock. */
+  readonly beside?: Pick<AwsWorld, 'clock' | 'fake'>;
+  readonly cluster?: string;
+  readonly seed?: number;
 }
 
 export interface AwsWorld {
@@ -45,23 +40,43 @@ export interface AwsWorld {
   readonly life: Life;
   /** All writes and calls of all lives so far. */
   readonly counts: { write: number; call: number };
-  /** The names of the machines that AWS itself knows of, past any client. */
+  /** The instances of this cluster that AWS itself knows of, past any client. */
+  instances(): Instance[];
+  /** Their launches. */
   machines(): string[];
   poolId(name: string): string | undefined;
+  /** As when the operator's file has changed; later lives have it too. */
+  setSources(entries: readonly SourceEntry[]): Promise<void>;
+  /** The process dies, and another starts soon after. */
+  restart(): void;
 }
 
 const never = (): Promise<never> => new Promise(() => {});
 const DOWN_MS = 5_000;
 
-export async function openAwsWorld(point?: Point, options: Partial<FakeAwsOptions> = {}): Promise<AwsWorld> {
+function openAws(options: AwsWorldOptions): Pick<AwsWorld, 'clock' | 'fake'> {
   const clock = new VirtualClock();
   const behaviour = { bootMs: BOOT_MS, terminateMs: 3_000, largestPage: 1, listLagMs: 2_000, ...options.behaviour };
-  const fake = openFakeAws({ clock, random: seededRandom(1), ...options, behaviour });
-  const disk = emptyDisk();
+  return { clock, fake: openFakeAws({ random: seededRandom(1), ...options, clock, behaviour }) };
+}
+
+/** The SDK loads some of its parts at the first call; on a virtual clock hours would pass meanwhile. */
+async function loadSdk(clock: VirtualClock): Promise<void> {
+  const { fetch } = openFakeAws({ clock, random: seededRandom(1) });
+  const settings = { region: REGION, requestHandler: requestHandler(fetch) };
+  await new EC2Client(settings).send(new DescribeInstancesCommand());
+  await new SSMClient(settings).send(new GetParametersByPathCommand({ Path: PREFIX }));
+}
+
+export async function openAwsWorld(point?: Point, options: AwsWorldOptions = {}): Promise<AwsWorld> {
+  const { clock, fake } = options.beside ?? openAws(options);
+  const disk = emptyDisk(options.cluster);
   const names = new Map<string, string>();
-  const machines = awsMachines(fake, clock);
+  const isOurs = ({ tags }: Instance): boolean => tags.get('muster:cluster') === disk.cluster;
+  const machines = awsMachines(fake, { clock, isOurs });
   const agents = simAgents({ clock, cloud: machines, slots: 1, poolName: (id) => names.get(id) ?? '' });
   const counts = { write: 0, call: 0 };
+  let sources = options.sources ?? [{ region: REGION, prefix: PREFIX }];
   let isAlive = (): boolean => false;
   let kill = (): void => {};
   let life: Life | undefined;
@@ -93,15 +108,17 @@ export async function openAwsWorld(point?: Point, options: Partial<FakeAwsOption
       isDead = true;
     };
     const lives = isAlive;
-    const born = await openLife({ clock: mortalClock(clock, lives), disk, agents, step, fetch: fake.fetch });
+    const parts = { disk, agents, sources, step, fetch: fake.fetch, seed: options.seed ?? 0 };
+    const born = await openLife({ clock: mortalClock(clock, lives), ...parts });
     if (!lives()) return;
     born.store.onChange('pools', (after, _before, id) => after && names.set(id, after.name));
     for (const pool of born.store.view.pools.all()) names.set(pool.id, pool.name);
     life = born;
   }
 
+  await loadSdk(clock);
   await start();
-  return {
+  const world: AwsWorld = {
     clock,
     fake,
     agents,
@@ -109,75 +126,14 @@ export async function openAwsWorld(point?: Point, options: Partial<FakeAwsOption
       return life as Life;
     },
     counts,
-    machines: () =>
-      fake
-        .machines(REGION)
-        .flatMap((one) => (isOver(one, clock.now()) ? [] : [one.tags.get('muster:launch') ?? one.id])),
+    instances: () => fake.machines(REGION).filter((one) => isOurs(one) && !isOver(one, clock.now())),
+    machines: () => world.instances().map(({ tags, id }) => tags.get('muster:launch') ?? id),
     poolId: (name) => [...(life?.store.view.pools.by('name', name) ?? [])][0]?.id,
+    async setSources(entries) {
+      sources = entries;
+      await life?.setSources(entries);
+    },
+    restart: die,
   };
-}
-
-interface LifeParts {
-  readonly clock: Clock;
-  readonly disk: Disk;
-  readonly agents: SimAgents;
-  step<T>(at: Point['at'], act: () => Promise<T>): Promise<T>;
-  readonly fetch: typeof fetch;
-}
-
-async function openLife({ clock, disk, agents, step, fetch }: LifeParts): Promise<Life> {
-  const driver = memoryDriver(disk);
-  const store = await openStore(
-    {
-      ...driver,
-      write: (changes) => (changes.length === 0 ? driver.write(changes) : step('write', () => driver.write(changes))),
-    },
-    () => {},
-  );
-  const random = seededRandom(disk.epoch);
-  const log = silentLog;
-  const base = { store, clock, random, log };
-  const journal = startJournal(base);
-  const context: Context = {
-    cluster: store.cluster,
-    clock,
-    random,
-    log,
-    fetch: (input, init) => step('call', () => fetch(input, init)),
-    dataDir: '/nowhere',
-    agentCommand: [],
-  };
-  const clouds = openClouds({ kinds: aws.backends, context, ...base });
-  startPools({
-    ...base,
-    journal,
-    readPool: (text, { trust }) => {
-      const read = readPool(text, { kinds: aws.backends, trust });
-      return read.problems ? { problems: read.problems } : { spec: read.spec };
-    },
-    sources: [await openSource(context)],
-    redact: (text) => text,
-  });
-  const workers = startWorkers({
-    ...base,
-    journal,
-    clouds,
-    link: agents,
-    admit({ proof }) {
-      if (!proof.token?.startsWith('token of ')) throw new Fault('denied', 'No token.');
-      return { launch: proof.token.slice('token of '.length) };
-    },
-    bootConfig: (pool) => `pool: ${pool.name}`,
-    launchToken: (launch) => `token of ${launch}`,
-    install: () => ({ url: 'https://muster:8081/agent/agent.tar.gz', sha256: 'ab12' }),
-  });
-  const sessions = simSessions({ store, clock, agents });
-  agents.connectTo({ join: workers.join, leave: workers.leave, joined: sessions.joined, finished: sessions.finished });
-  return { store, sessions };
-}
-
-async function openSource(context: Context): Promise<OpenedSource> {
-  const config = aws.sources.aws.config.parse({ region: REGION, configPrefix: PREFIX });
-  const source = await aws.sources.aws.open(config, context);
-  return { id: `aws:${REGION}:${PREFIX}`, kind: 'aws', place: PREFIX, source, everyMs: 20_000, trust: 'foreign' };
+  return world;
 }

@@ -8,6 +8,8 @@ export type Mischance =
   | { readonly kind: 'lost reply' }
   /** Not carried out: the connection breaks before anybody has heard. */
   | { readonly kind: 'lost request' }
+  /** Not carried out: nobody has that address, as where a region does not exist. */
+  | { readonly kind: 'no such host' }
   /** No answer, ever; `done` says whether it was carried out. */
   | { readonly kind: 'hang'; readonly done?: boolean }
   | { readonly kind: 'slow'; readonly ms: number }
@@ -89,6 +91,12 @@ export function brokenConnection(): TypeError {
   return new TypeError('fetch failed', { cause });
 }
 
+/** What `fetch` rejects with when a name has no address. */
+function noSuchHost(): TypeError {
+  const cause = Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND', syscall: 'getaddrinfo' });
+  return new TypeError('fetch failed', { cause });
+}
+
 /** Ends only when the caller gives up. */
 export function untilAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
@@ -109,6 +117,8 @@ export async function suffer(
       return Promise.reject(brokenConnection());
     case 'lost request':
       return Promise.reject(brokenConnection());
+    case 'no such host':
+      return Promise.reject(noSuchHost());
     case 'hang':
       if (what.done) await carryOut();
       return untilAborted(signal);

@@ -81,6 +81,7 @@ export async function startSimulation(options: {
     environment: {
       AWS_ENDPOINT_URL: served.address,
       AWS_REGION: REGION,
+      AWS_DEFAULT_REGION: REGION,
       AWS_ACCESS_KEY_ID: 'simulated',
       AWS_SECRET_ACCESS_KEY: 'simulated',
       AWS_EC2_METADATA_DISABLED: 'true',

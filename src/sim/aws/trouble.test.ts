@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { FURNITURE } from '../../providers/aws/fake/furniture.ts';
+import { putParameter } from '../../providers/aws/parameters/testing.ts';
+import { documentOf, keyOf } from './documents.ts';
+import { type AwsWorld, openAwsWorld, REGION } from './world.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+
+type Tree = Readonly<Record<string, unknown>>;
+
+/** A pool in trouble, and beside it a good one with one idle worker. */
+async function openScene(
+  world: AwsWorld,
+  backend: Tree = {},
+): Promise<{ readonly bad: string; readonly good: string }> {
+  putParameter(world.fake, keyOf('good'), documentOf('good'));
+  await world.clock.advance(2 * MINUTE_MS);
+  putParameter(world.fake, keyOf('bad'), documentOf('bad', { backend }));
+  await world.clock.advance(MINUTE_MS);
+  return { bad: world.poolId('bad') ?? '', good: world.poolId('good') ?? '' };
+}
+
+/** What `pool show`, `pool plan` and `pool why` say of it. */
+function expectSaid(world: AwsWorld, pool: string, { cause, remedy }: { cause: string; remedy: string }): void {
+  const { workers, journal } = world.life;
+  const said = {
+    show: workers.trouble(pool),
+    plan: workers.plan(pool).why,
+    why: journal.lastDecision(pool)?.decision.why,
+  };
+  for (const line of Object.values(said)) {
+    expect(line).toContain(cause);
+    expect(line).toContain(remedy);
+    expect(line).not.toContain('\n');
+  }
+}
+
+async function expectGoesOn(world: AwsWorld, pool: string): Promise<void> {
+  const before = world.agents.runs.size;
+  await world.life.sessions.submit(pool, 2, SECOND_MS);
+  await world.clock.advance(MINUTE_MS);
+  expect(world.agents.runs.size).toBe(before + 2);
+  expect(world.life.store.view.sessions.size).toBe(0);
+  expect(world.life.workers.trouble(pool)).toBeUndefined();
+}
+
+describe('a pool that gets no machines says why, and what to do', () => {
+  it('where the role has no right to launch; with the right it launches by itself', async () => {
+    const world = await openAwsWorld();
+    world.fake.principals.deny('ec2:RunInstances');
+    const { bad } = await openScene(world);
+
+    expectSaid(world, bad, {
+      cause: 'denied: ec2:RunInstances in us-west-2 failed: UnauthorizedOperation',
+      remedy: "Allow the server's role the action ec2:RunInstances.",
+    });
+    world.fake.principals.allow('ec2:RunInstances');
+    await world.clock.advance(2 * MINUTE_MS);
+    await expectGoesOn(world, bad);
+  });
+
+  it('where the role has no right to list', async () => {
+    const world = await openAwsWorld();
+    world.fake.principals.deny('ec2:DescribeInstances');
+    const { bad } = await openScene(world);
+
+    expectSaid(world, bad, {
+      cause: 'denied: ec2:DescribeInstances in us-west-2 failed: UnauthorizedOperation',
+      remedy: "Allow the server's role the action ec2:DescribeInstances.",
+    });
+    world.fake.principals.allow('ec2:DescribeInstances');
+    await world.clock.advance(3 * MINUTE_MS);
+    await expectGoesOn(world, bad);
+  });
+
+  it('where there is no such region', async () => {
+    const world = await openAwsWorld();
+    world.fake.mishaps.add({ region: 'us-west-9', times: 1e9, what: { kind: 'no such host' } });
+    const { bad, good } = await openScene(world, { region: 'us-west-9' });
+
+    expectSaid(world, bad, {
+      cause: 'unavailable: ec2:DescribeInstances in us-west-9 got no answer',
+      remedy: 'Check the region: nothing answers for us-west-9.',
+    });
+    await expectGoesOn(world, good);
+  });
+
+  it('where what it names is in another region', async () => {
+    const world = await openAwsWorld();
+    const { templates } = world.fake.region('eu-west-1');
+    templates.clear();
+    const { bad, good } = await openScene(world, { region: 'eu-west-1' });
+
+    expectSaid(world, bad, {
+      cause: 'in eu-west-1 failed: InvalidLaunchTemplateName.NotFoundException',
+      remedy: 'Make the launch template in this region, or correct launch_template_name.',
+    });
+    await expectGoesOn(world, good);
+  });
+
+  it('where the launch template was deleted', async () => {
+    const world = await openAwsWorld();
+    const { templates } = world.fake.region(REGION);
+    for (const { id, name } of templates.values()) if (name === FURNITURE.cpuTemplate) templates.delete(id);
+    const { bad, good } = await openScene(world, { launch_template_name: FURNITURE.cpuTemplate });
+
+    expectSaid(world, bad, {
+      cause: 'missing: ec2:DescribeLaunchTemplateVersions in us-west-2 failed',
+      remedy: 'Make the launch template in this region, or correct launch_template_name.',
+    });
+    await expectGoesOn(world, good);
+  });
+
+  it('where the quota is used up', async () => {
+    const world = await openAwsWorld();
+    world.fake.region(REGION).stock.vcpus.set('standard', 0);
+    const { bad, good } = await openScene(world, { instance_type: 'c5.4xlarge' });
+
+    expectSaid(world, bad, {
+      cause: 'quota: ec2:RunInstances in us-west-2 failed: VcpuLimitExceeded',
+      remedy: 'Raise the vCPU quota of this family in Service Quotas, or lower max_agents.',
+    });
+    await expectGoesOn(world, good);
+  });
+});
