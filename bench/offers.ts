@@ -9,6 +9,16 @@ import { type Database, onEachStore, openHeld } from './parts/stores.ts';
 
 const ROUNDS = 10;
 
+/** Two ways to a machine, with prices that are reserved before anything is launched. */
+function documentOf(name: string): string {
+  const { auto_scaler: scaling } = JSON.parse(poolDocument(name, 1)) as { readonly auto_scaler: object };
+  const backends = [
+    { bench: { shape: 'scarce' }, price_per_hour: 1, max_agents: 5 },
+    { bench: { shape: 'plenty' }, price_per_hour: 2 },
+  ];
+  return JSON.stringify({ name, auto_scaler: { ...scaling, backends, max_price_per_hour: 4 } });
+}
+
 /** The first of two offers has no capacity: answers how long after that word the second is called, for each pool. */
 async function measure({ kind: variant, url }: Database, report: Report): Promise<void> {
   const store = await openHeld(url);
@@ -23,7 +33,7 @@ async function measure({ kind: variant, url }: Database, report: Report): Promis
       if (call === 'refuse') refusedMs = systemClock.monotonic();
       if (call === 'create') resolve();
     };
-    await plane.pools.define(poolDocument(`two-ways-${n}`, 1, ['scarce', 'plenty']), {}, SELF);
+    await plane.pools.define(documentOf(`two-ways-${n}`), {}, SELF);
     await launched;
     waits.push(systemClock.monotonic() - refusedMs);
   }

@@ -1,8 +1,10 @@
 import { agents } from './agents.ts';
 import type { Bench } from './bench.ts';
 import { decisions } from './decisions.ts';
+import { launches } from './launches.ts';
 import { memory } from './memory.ts';
 import { offers } from './offers.ts';
+import { parameters } from './parameters.ts';
 import { placements } from './placements.ts';
 import { restart } from './restart.ts';
 import { rows } from './rows.ts';
@@ -21,6 +23,8 @@ export const BENCHES: readonly Bench[] = [
   memory,
   agents,
   offers,
+  launches,
+  parameters,
   restart,
   takeover,
   simulatedDay,

@@ -14,12 +14,12 @@ export const LARGE: FleetSize = { pools: 10_000, workersPerPool: 10 };
 export const SMALL: FleetSize = { pools: 1_000, workersPerPool: 10 };
 
 /** A pool that keeps all its workers, idle, and launches one more for each that gets work. */
-export function poolDocument(name: string, workers: number, shapes: readonly string[] = [name]): string {
+export function poolDocument(name: string, workers: number): string {
   return JSON.stringify({
     name,
     description: `What runs on ${name}.`,
     auto_scaler: {
-      backends: shapes.map((shape) => ({ bench: { shape } })),
+      backends: [{ bench: { shape: name } }],
       max_agents: workers * 2,
       min_idle_agents: workers,
       max_idle_agents: workers + 2,

@@ -29,6 +29,18 @@ describe('a budget', () => {
     ]);
   });
 
+  it('takes back what was not used', async () => {
+    const clock = new VirtualClock();
+    const budget = openBudget(clock, { perSecond: 2, burst: 1_000 });
+    await budget.take(signal, 1_000);
+
+    budget.giveBack(400);
+
+    expect(budget.room()).toBe(400);
+    budget.giveBack(5_000);
+    expect(budget.room()).toBe(1_000);
+  });
+
   it('counts a heavy call as many', async () => {
     const clock = new VirtualClock();
     const budget = openBudget(clock, { perSecond: 2, burst: 1_000 });

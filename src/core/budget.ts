@@ -6,6 +6,8 @@ export interface Budget {
   take(signal: AbortSignal, weight?: number): Promise<void>;
   /** How many calls could leave this moment without waiting. */
   room(): number;
+  /** What was taken was not used: the cloud counted nothing. */
+  giveBack(weight: number): void;
   /** The cloud said that it was too much: nothing leaves before this time has passed. */
   pause(ms: number): void;
 }
@@ -38,6 +40,9 @@ export function openBudget(clock: Clock, rate: number | Rate): Budget {
       const nowMs = clock.monotonic();
       if (nowMs < pausedUntilMs) return 0;
       return Math.max(0, Math.floor((nowMs - placeAt(nowMs)) / spacingMs + 1e-9) + 1);
+    },
+    giveBack(weight) {
+      nextMs -= weight * spacingMs;
     },
     pause(ms) {
       pausedUntilMs = Math.max(pausedUntilMs, clock.monotonic() + ms);

@@ -1,8 +1,10 @@
 import type { z } from 'zod';
 import type { Clock } from './clock.ts';
+import type { Exchange } from './exchange.ts';
 import type { Fault, FaultKind } from './fault.ts';
 import type { Log } from './log.ts';
 import type { Random } from './random.ts';
+import type { DocumentReport } from './source.ts';
 
 /** What we stamp on all we make; read back from the cloud, never assumed. */
 export interface Mark {
@@ -119,8 +121,8 @@ export interface Source {
   documents(held: ReadonlyMap<string, string>, signal: AbortSignal): Promise<readonly Document[]>;
   /** A hint that the answer may have changed; polling goes on regardless. */
   watch?(changed: () => void, signal: AbortSignal): void;
-  /** Tells whoever wrote a document how its pool is doing. */
-  report?(key: string, status: object | 'gone', signal: AbortSignal): Promise<void>;
+  /** Tells whoever wrote a document how its pool is doing; `gone`: document and pool are, down to the last worker. Repeating is safe. */
+  report?(key: string, status: DocumentReport | 'gone', signal: AbortSignal): Promise<void>;
 }
 
 export interface RuntimeRequest {
@@ -197,6 +199,8 @@ export interface Context {
   readonly random: Random;
   readonly log: Log;
   readonly fetch: typeof fetch;
+  /** For those who ask so often that what `fetch` itself costs counts; absent: by `fetch`. */
+  readonly exchange?: Exchange | undefined;
   /** Where a kind may keep files of its own. */
   readonly dataDir: string;
   /** How to run our agent on this very machine: program and first arguments. */
@@ -226,7 +230,7 @@ export interface Kind<Config, Instance> {
   readonly isLocal?: true | undefined;
   /** Calls a second that the cloud allows; shared by all that is opened on the same cloud. */
   readonly limits?: { readonly read: number; readonly write: number } | undefined;
-  /** How many machines one `create` may ask for, at most 1,024; absent: 50. */
+  /** How many machines one `create` or `delete` may be about, at most 1,024; absent: 50. */
   readonly batch?: number | undefined;
   open(config: Config, context: Context): Promise<Instance>;
 }

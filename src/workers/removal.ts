@@ -112,9 +112,9 @@ function over(kit: Kit, worker: Worker): Change[] {
 }
 
 function deleteAll(kit: Kit, { pool, offer }: { pool: string; offer: string }, workers: readonly Worker[]): void {
-  for (let at = 0; at < workers.length; at += MOST_DELETED_AT_ONCE) {
-    deleteBatch(kit, { pool, offer }, workers.slice(at, at + MOST_DELETED_AT_ONCE));
-  }
+  const kind = kit.store.view.offers.get(offer)?.kind;
+  const most = (kind === undefined ? undefined : kit.clouds.batchOf(kind)) ?? MOST_DELETED_AT_ONCE;
+  for (let at = 0; at < workers.length; at += most) deleteBatch(kit, { pool, offer }, workers.slice(at, at + most));
 }
 
 function deleteBatch(kit: Kit, { pool, offer }: { pool: string; offer: string }, workers: readonly Worker[]): void {

@@ -2,11 +2,14 @@
 import type * as Ec2 from '@aws-sdk/client-ec2';
 import type * as Ssm from '@aws-sdk/client-ssm';
 import type { Clock } from '#core/clock.ts';
+import { exchangeBy } from '#core/exchange.ts';
 import type { Context } from '#core/provider.ts';
 import { awsFault } from './faults.ts';
-import { answered, requestHandler } from './http.ts';
+import { answered, type HandlerOptions, requestHandler } from './http.ts';
 import { openRates, type Rates } from './rates.ts';
 import { machineRegion } from './region.ts';
+import { openRepeats } from './repeats.ts';
+import type { Credentials } from './signature.ts';
 
 /** Where the configuration says to ask; what it leaves open is for the SDK's own chain. */
 export interface Where {
@@ -36,8 +39,16 @@ export interface Ec2Calls {
   >;
 }
 
+/** What of a parameter comes as it is in every way of asking. */
+export type ListedParameter = Pick<Ssm.Parameter, 'Name' | 'Type' | 'Value' | 'Version'>;
+
+interface ListedParameters {
+  readonly Parameters?: readonly ListedParameter[] | undefined;
+  readonly NextToken?: string | undefined;
+}
+
 export interface SsmCalls {
-  readonly GetParametersByPath: Call<Ssm.GetParametersByPathCommandInput, Ssm.GetParametersByPathCommandOutput>;
+  readonly GetParametersByPath: Call<Ssm.GetParametersByPathCommandInput, ListedParameters>;
   readonly GetParameter: Call<Ssm.GetParameterCommandInput, Ssm.GetParameterCommandOutput>;
 }
 
@@ -67,12 +78,13 @@ type Provided<T> = () => Promise<T>;
 interface Client {
   readonly config: {
     readonly region: Provided<string>;
-    readonly credentials: Provided<unknown>;
+    readonly credentials: Provided<Credentials>;
     readonly useFipsEndpoint: Provided<unknown>;
     readonly useDualstackEndpoint: Provided<unknown>;
     readonly serviceConfiguredEndpoint?: Provided<string | undefined>;
+    readonly systemClockOffset?: number;
   };
-  send(command: object, options: { abortSignal: AbortSignal }): Promise<unknown>;
+  send(command: object, options: HandlerOptions): Promise<unknown>;
 }
 
 interface Sdk {
@@ -106,6 +118,9 @@ function commandOf(sdk: Constructors, name: string, input: unknown): object {
 
 const REQUEST_TIMEOUT_MS = 30_000;
 
+// Asked a thousand times in a row where there are ten thousand parameters.
+const REPEATED = 'GetParametersByPath';
+
 interface Opening {
   readonly context: Context;
   readonly sdk: Sdk;
@@ -120,11 +135,12 @@ async function settle({ config }: Client): Promise<void> {
 
 async function openService({ context, sdk, signal }: Opening, where: Where): Promise<Service<unknown>> {
   const { clock } = context;
+  const exchange = context.exchange ?? exchangeBy(context.fetch);
   const settings = {
     // Repeating belongs to those who know whether it is wanted.
     maxAttempts: 1,
     retryMode: 'standard',
-    requestHandler: requestHandler(context.fetch),
+    requestHandler: requestHandler(context.fetch, exchange),
     userAgentAppId: 'muster',
     ...(where.endpoint === undefined ? {} : { endpoint: where.endpoint }),
   };
@@ -134,18 +150,27 @@ async function openService({ context, sdk, signal }: Opening, where: Where): Pro
   const configured = where.endpoint ?? (await client.config.serviceConfiguredEndpoint?.());
   await settle(client);
   const rates = openRates(clock, context.rates?.aws);
+  const repeat = openRepeats({
+    clock,
+    exchange,
+    credentials: () => client.config.credentials(),
+    aheadMs: () => client.config.systemClockOffset ?? 0,
+    send: (input, options) => client.send(sdk.command(REPEATED, input), options),
+  });
 
-  async function ask(action: string, input: unknown, { signal, machines = 0 }: Asking): Promise<unknown> {
+  async function ask(action: string, input: object, { signal, machines = 0 }: Asking): Promise<unknown> {
     const patience = { clock, what: `${action} in ${region}`, withinMs: REQUEST_TIMEOUT_MS };
     const service = sdkPrefix(action);
     await rates.take(action, machines, signal);
     try {
-      return await answered(patience, signal, (ending) =>
-        client.send(sdk.command(action, input), { abortSignal: ending }),
+      const output = await answered(patience, signal, (ending) =>
+        action === REPEATED ? repeat(input, ending) : client.send(sdk.command(action, input), { abortSignal: ending }),
       );
+      rates.granted(action);
+      return output;
     } catch (thrown) {
       const fault = awsFault(thrown, { action: `${service}:${action}`, region });
-      if (fault.kind === 'throttled') rates.pause(action);
+      if (fault.kind === 'throttled') rates.refused(action, machines);
       throw fault;
     }
   }

@@ -1,9 +1,10 @@
 import type { Clock } from '#core/clock.ts';
 import { formatDuration } from '#core/duration.ts';
+import { exchangeBy, type WholeAnswer, type WholeRequest } from '#core/exchange.ts';
 import { Fault } from '#core/fault.ts';
 
 /** As much of the SDK's own request as is needed here. */
-interface WireRequest {
+export interface WireRequest {
   readonly protocol: string;
   readonly hostname: string;
   readonly port?: number | undefined;
@@ -16,15 +17,11 @@ interface WireRequest {
 
 interface WireResponse {
   readonly statusCode: number;
-  readonly reason: string;
   readonly headers: Record<string, string>;
   readonly body: Uint8Array;
 }
 
-// `fetch` sets these itself, and refuses others.
-const OWN_HEADERS = new Set(['host', 'content-length']);
-
-function urlOf({ protocol, hostname, port, path, query }: WireRequest): string {
+export function urlOf({ protocol, hostname, port, path, query }: WireRequest): string {
   const host = hostname.includes(':') && !hostname.startsWith('[') ? `[${hostname}]` : hostname;
   const params = new URLSearchParams();
   for (const [key, value] of Object.entries(query ?? {})) {
@@ -34,29 +31,35 @@ function urlOf({ protocol, hostname, port, path, query }: WireRequest): string {
   return `${protocol}//${host}${port === undefined ? '' : `:${port}`}${path}${search}`;
 }
 
-/** Lets the SDK speak by a `fetch` that is handed in, so that nothing touches the network behind our back. */
-export function requestHandler(fetchFrom: typeof fetch) {
+/** Beside what the SDK itself knows of. */
+export interface HandlerOptions {
+  readonly abortSignal?: unknown;
+  /** Hears the request as it leaves. */
+  readonly sent?: ((request: WireRequest) => void) | undefined;
+  /** The answer is there already: it is only to be understood. */
+  readonly answer?: WholeAnswer | undefined;
+}
+
+const wholeOf = (request: WireRequest): WholeRequest => ({
+  url: urlOf(request),
+  method: request.method,
+  headers: request.headers,
+  body: request.body as WholeRequest['body'],
+});
+
+const never = new AbortController().signal;
+
+/** Lets the SDK speak by what is handed in, so that nothing touches the network behind our back. */
+export function requestHandler(fetchFrom: typeof fetch, exchange = exchangeBy(fetchFrom)) {
   return {
     async handle(
       request: WireRequest,
-      { abortSignal }: { readonly abortSignal?: unknown } = {},
+      { abortSignal, sent, answer: known }: HandlerOptions = {},
     ): Promise<{ response: WireResponse }> {
-      const headers = Object.entries(request.headers).filter(([name]) => !OWN_HEADERS.has(name.toLowerCase()));
-      const response = await fetchFrom(urlOf(request), {
-        method: request.method,
-        headers,
-        redirect: 'manual',
-        ...(request.method === 'GET' || request.method === 'HEAD' ? {} : { body: request.body as string }),
-        ...(abortSignal instanceof AbortSignal ? { signal: abortSignal } : {}),
-      });
-      return {
-        response: {
-          statusCode: response.status,
-          reason: response.statusText,
-          headers: Object.fromEntries(response.headers),
-          body: new Uint8Array(await response.arrayBuffer()),
-        },
-      };
+      sent?.(request);
+      const signal = abortSignal instanceof AbortSignal ? abortSignal : never;
+      const { status, headers, body } = known ?? (await exchange(wholeOf(request), signal));
+      return { response: { statusCode: status, headers: { ...headers }, body } };
     },
     metadata: { handlerProtocol: 'http/1.1' },
     updateHttpClientConfig(): void {},

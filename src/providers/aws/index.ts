@@ -1,10 +1,8 @@
+// Loaded by every server: whatever only a pool or a source on AWS needs is loaded when one is opened.
 import { kind, type Provider } from '#core/provider.ts';
 import { LaunchConfig } from './config.ts';
-import { openLaunchTemplate } from './launch-template/backend.ts';
 import { OfferingsConfig, placeOf as placeOfOfferings } from './offerings/config.ts';
-import { openOfferings } from './offerings/source.ts';
 import { ParametersConfig, placeOf as placeOfParameters } from './parameters/config.ts';
-import { openParameters } from './parameters/source.ts';
 import { MOST_AT_ONCE } from './rates.ts';
 
 export default {
@@ -27,7 +25,7 @@ export default {
       // For whole calls of the program, each of which is one or more requests; these keep to the limits of each action.
       limits: { read: 20, write: 5 },
       batch: MOST_AT_ONCE,
-      open: openLaunchTemplate,
+      open: async (...given) => (await import('./launch-template/backend.ts')).openLaunchTemplate(...given),
     }),
   },
   sources: {
@@ -37,7 +35,7 @@ export default {
       example: { region: 'us-west-2', config_prefix: '/velda/pools/', update_interval: '60s' },
       trust: 'any source',
       place: placeOfParameters,
-      open: openParameters,
+      open: async (...given) => (await import('./parameters/source.ts')).openParameters(...given),
     }),
     aws_auto: kind({
       summary: 'Makes a pool for each EC2 instance type that the region or zone offers and that is wanted.',
@@ -51,7 +49,7 @@ export default {
       trust: 'any source',
       place: placeOfOfferings,
       isOperators: true,
-      open: openOfferings,
+      open: async (...given) => (await import('./offerings/source.ts')).openOfferings(...given),
     }),
   },
 } satisfies Provider;

@@ -30,28 +30,41 @@ const times = ({ perSecond, burst }: Rate, factor: number): Rate => ({
   burst: Math.max(1, Math.floor(burst * factor)),
 });
 
+/** One place stays free: of two requests on their way the second may be the faster. */
+const withSpare = ({ perSecond, burst }: Rate): Rate => ({ perSecond, burst: Math.max(1, burst - 1) });
+
+interface Budgets {
+  readonly requests: Budget;
+  readonly machines: Budget | undefined;
+  /** The most machines to ask for since one call was too much; each that passes doubles it. */
+  most: number;
+}
+
 /** The request limits of one account in one region, shared by all that asks there. */
 export interface Rates {
   /** Resolves when the call may leave; `machines` is how many it is about. */
   take(action: string, machines: number, signal: AbortSignal): Promise<void>;
   /** How many machines a call could be about right now. */
   room(action: string): number;
+  /** AWS carried it out. */
+  granted(action: string): void;
   /** AWS said that it was too much. */
-  pause(action: string): void;
+  refused(action: string, machines: number): void;
 }
 
 const PAUSE_MS = 1_000;
 
 /** `factor` is how many times the published limits this account has. */
 export function openRates(clock: Clock, factor = 1): Rates {
-  const opened = new Map<string, { readonly requests: Budget; readonly machines: Budget | undefined }>();
+  const opened = new Map<string, Budgets>();
 
-  function budgetsOf(action: string) {
+  function budgetsOf(action: string): Budgets {
     const key = isParameters(action) ? PARAMETERS : action;
     const rate = key === PARAMETERS ? PARAMETER_RATE : (RATES[action] ?? READING);
     const budgets = opened.get(key) ?? {
-      requests: openBudget(clock, times(rate.requests, factor)),
+      requests: openBudget(clock, withSpare(times(rate.requests, factor))),
       machines: rate.machines && openBudget(clock, times(rate.machines, factor)),
+      most: Number.POSITIVE_INFINITY,
     };
     opened.set(key, budgets);
     return budgets;
@@ -63,11 +76,21 @@ export function openRates(clock: Clock, factor = 1): Rates {
       if (machines > 0) await budgets.machines?.take(signal, machines);
       await budgets.requests.take(signal);
     },
-    room: (action) => budgetsOf(action).machines?.room() ?? Number.POSITIVE_INFINITY,
-    pause(action) {
-      const { requests, machines } = budgetsOf(action);
-      requests.pause(PAUSE_MS);
-      machines?.pause(PAUSE_MS);
+    room(action) {
+      const { machines, most } = budgetsOf(action);
+      return Math.min(machines?.room() ?? Number.POSITIVE_INFINITY, most);
+    },
+    granted(action) {
+      const budgets = budgetsOf(action);
+      budgets.most *= 2;
+    },
+    // Whether it was one request too many or too many machines, AWS does not tell.
+    refused(action, machines) {
+      const budgets = budgetsOf(action);
+      budgets.requests.pause(PAUSE_MS);
+      if (machines === 0) return;
+      budgets.machines?.giveBack(machines);
+      budgets.most = Math.max(1, Math.floor(Math.min(machines, budgets.most) / 2));
     },
   };
 }

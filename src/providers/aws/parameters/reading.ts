@@ -1,5 +1,5 @@
-import type { Parameter } from '@aws-sdk/client-ssm';
 import type { Document } from '#core/provider.ts';
+import type { ListedParameter } from '../client.ts';
 
 /** One reading of all parameters. */
 export interface Reading {
@@ -9,7 +9,7 @@ export interface Reading {
 }
 
 /** One parameter as a document; its text only where it is not the version held. */
-export function takeParameter({ Name, Value, Version }: Parameter, { held, documents }: Reading): void {
+export function takeParameter({ Name, Value, Version }: ListedParameter, { held, documents }: Reading): void {
   if (Name === undefined) return;
   const version = String(Version ?? 0);
   if (held.get(Name) === version) documents.push({ key: Name, version });

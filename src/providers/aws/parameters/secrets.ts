@@ -1,6 +1,5 @@
-import type { Parameter } from '@aws-sdk/client-ssm';
 import { Fault } from '#core/fault.ts';
-import type { Service, SsmCalls } from '../client.ts';
+import type { ListedParameter, Service, SsmCalls } from '../client.ts';
 import { codeOf } from '../faults.ts';
 import { type Reading, takeParameter } from './reading.ts';
 
@@ -23,7 +22,7 @@ function sealedFault(key: string, cause: Fault): Fault {
 }
 
 /** A secret that was listed sealed: opened alone, so that only it has a fault where its key may not be used. */
-export async function openSecret(ssm: Service<SsmCalls>, sealed: Parameter, reading: Reading): Promise<void> {
+export async function openSecret(ssm: Service<SsmCalls>, sealed: ListedParameter, reading: Reading): Promise<void> {
   const { Name: key = '', Version } = sealed;
   const version = String(Version ?? 0);
   // It could be opened when that version was taken in, and has not changed since.
