@@ -1,11 +1,11 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables as users write them.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { stringify } from 'yaml';
 import { z } from 'zod';
 import type { PoolSpec } from '#core/pool.ts';
 import { kind } from '#core/provider.ts';
 import { duration, environmentMap, freeMap, script, secret } from '#core/schema.ts';
+import { writeYaml } from '#core/yaml-text.ts';
 import { providers } from '../providers/providers.gen.ts';
 import { knownKinds } from './kinds.ts';
 import { readPool } from './pool-document.ts';
@@ -196,7 +196,7 @@ describe('a written pool', () => {
         mustReadBack(spec, kinds);
         expect(made.leftOut).toEqual([]);
         expect(again(JSON.stringify(made.document))).toEqual(spec);
-        expect(again(stringify(made.document))).toEqual(spec);
+        expect(again(writeYaml(made.document))).toEqual(spec);
       }),
       { numRuns: 100 },
     );

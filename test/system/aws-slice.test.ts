@@ -83,6 +83,8 @@ describe.concurrent('a pool from Parameter Store', () => {
     await until('its machine is parked', parked);
     await until('it stands still', () => alive().every((id) => stateOf(fake, id) === 'stopped'));
     const [machine] = alive();
+    const listings = fake.countOf('DescribeInstances');
+    await until('the server has seen that', () => fake.countOf('DescribeInstances') > listings + 1);
     const second = await runCli(world, [...RUN, 'echo', 'second']);
 
     expect([first.out, second.out]).toEqual(['first\n', 'second\n']);

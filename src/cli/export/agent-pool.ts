@@ -1,6 +1,7 @@
 // Pools as the objects of Kubernetes that define them there.
-import { stringify } from 'yaml';
+
 import { parseDuration } from '#core/duration.ts';
+import { writeYaml } from '#core/yaml-text.ts';
 import { cannot, type Exported, leftOutNote, type Render } from './document.ts';
 
 type Tree = Readonly<Record<string, unknown>>;
@@ -73,5 +74,5 @@ export const renderAgentPool: Render = (pool, { namespace }) => {
     metadata: { name: pool.name, ...(namespace === undefined ? {} : { namespace }) },
     spec: { autoscaler: autoscalerOf(pool, scaler), template },
   };
-  return `---\n${leftOutNote(pool)}${lost(pool, scaler)}${stringify(object)}`;
+  return `---\n${leftOutNote(pool)}${lost(pool, scaler)}${writeYaml(object)}`;
 };

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
-import { stringify } from 'yaml';
 import { FAULTS, Fault, type FaultKind } from '#core/fault.ts';
+import { writeYaml } from '#core/yaml-text.ts';
 import type { PoolDocument } from '../../api/wire/plan.ts';
 import type { Client } from '../client.ts';
 import { type Cli, clientOf } from '../command.ts';
@@ -11,7 +11,7 @@ import { type ExportOptions, leftOutNote, type Render } from './document.ts';
 import { renderGcs, renderSsm, SSM_PREFIX } from './shell.ts';
 import { renderTerraform } from './terraform.ts';
 
-const renderYaml: Render = (pool) => `---\n${leftOutNote(pool)}${stringify(pool.document)}`;
+const renderYaml: Render = (pool) => `---\n${leftOutNote(pool)}${writeYaml(pool.document)}`;
 
 const FORMATS: Readonly<Record<string, Render>> = {
   yaml: renderYaml,
