@@ -4,6 +4,8 @@ import { defineConfig } from 'vitest/config';
 // `system` starts real servers, agents and databases, one file at a time in a process of its own.
 export default defineConfig({
   test: {
+    // One a core, also where there are only two: most of the time is spent waiting for processes and sockets.
+    maxWorkers: '100%',
     // For the simulated AWS, which takes any key.
     env: { AWS_ACCESS_KEY_ID: 'AKIATEST', AWS_SECRET_ACCESS_KEY: 'secret-of-nobody', AWS_REGION: 'us-west-2' },
     projects: [

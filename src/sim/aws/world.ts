@@ -62,6 +62,10 @@ function openAws(options: AwsWorldOptions): Pick<AwsWorld, 'clock' | 'fake'> {
 
 /** The SDK loads some of its parts at the first call; on a virtual clock hours would pass meanwhile. */
 async function loadSdk(clock: VirtualClock): Promise<void> {
+  await Promise.all([
+    import('../../providers/aws/launch-template/backend.ts'),
+    import('../../providers/aws/parameters/source.ts'),
+  ]);
   const { fetch } = openFakeAws({ clock, random: seededRandom(1) });
   const settings = { region: REGION, requestHandler: requestHandler(fetch) };
   await new EC2Client(settings).send(new DescribeInstancesCommand());
