@@ -53,6 +53,7 @@ function sourceFacts(source: Whole): string {
     ['Place', source.place],
     ['Read every', source.every],
     ['Synced', syncedText(source)],
+    ...(source.notes ?? []).map((note): [string, string] => ['Note', note]),
     ['Tried', source.failures > 0 && tried ? `${moment(tried)}, ${source.failures} failures in a row` : undefined],
     ['Trouble', fault && `${fault.kind}: ${fault.message}`],
     ['Documents', documentsText(source)],

@@ -119,6 +119,8 @@ export interface Document {
 export interface Source {
   /** The whole set, or throws; `held` maps keys to the versions that we have. */
   documents(held: ReadonlyMap<string, string>, signal: AbortSignal): Promise<readonly Document[]>;
+  /** What people should know of how it read its configuration at the last listing. */
+  notes?(): readonly string[];
   /** A hint that the answer may have changed; polling goes on regardless. */
   watch?(changed: () => void, signal: AbortSignal): void;
   /** Tells whoever wrote a document how its pool is doing; `gone`: document and pool are, down to the last worker. Repeating is safe. */

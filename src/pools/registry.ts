@@ -33,6 +33,8 @@ export interface SyncTiming {
   readonly fault?: Fault | undefined;
   /** Failures in a row. */
   readonly failures: number;
+  /** What the source says of its last good listing. */
+  readonly notes?: readonly string[] | undefined;
 }
 
 /** What came of one sync. */

@@ -123,3 +123,11 @@ it('tells teams by the folders below the place that the source reads', async () 
 
   expect(documents.map(({ team }) => team)).toEqual([undefined, 'ml', 'ml/x']);
 });
+
+it('tells what a source says of how it read its configuration', async () => {
+  const source = { ...fakeSource({ a: text('a') }), notes: () => ['"p4." is read as a generation'] };
+  const world = await openWorld([opened('auto', source)]);
+
+  expect(sourceStatus(statusWorld(world), 'auto')?.notes).toEqual(['"p4." is read as a generation']);
+  expect(sourceStatus(statusWorld(world), 'api')?.notes ?? []).toEqual([]);
+});

@@ -22,6 +22,8 @@ export interface SourceStatus {
   readonly held?: SourceState['held'];
   readonly pools: number;
   readonly documents: number;
+  /** What it says of how it read its configuration. */
+  readonly notes: readonly string[];
   /** Documents with a fault: refused, or in conflict. */
   readonly faulty: number;
   /** Documents that the last good listing lacked, and whose pools still stand. */
@@ -85,6 +87,7 @@ function statusOf(world: StatusWorld, row: SourceState): SourceStatus {
     ageMs: lastGoodAt === undefined ? undefined : Math.max(0, nowMs - lastGoodAt),
     durationMs: timing?.durationMs,
     failures: timing?.failures ?? 0,
+    notes: timing?.notes ?? [],
     fault: row.fault,
     held: row.held,
     pools: view.pools.count('source', row.id),

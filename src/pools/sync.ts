@@ -70,7 +70,8 @@ export function makeSync(registry: Registry, { settle, removals, ended }: SyncPa
     if (!isCurrent(feed)) return undefined;
     const durationMs = clock.monotonic() - beganMs;
     const { everyMs } = feed.opened;
-    feed.timing = { everyMs, lastTriedAt: clock.now(), lastGoodAt: clock.now(), durationMs, failures: 0 };
+    const notes = feed.opened.source.notes?.();
+    feed.timing = { everyMs, lastTriedAt: clock.now(), lastGoodAt: clock.now(), durationMs, failures: 0, notes };
     recordGood(feed, taken, isChanged || isFirst);
     feed.log(isChanged || isFirst ? 'info' : 'debug', 'source synced', {
       documents: listed.size,

@@ -83,11 +83,13 @@ describe('the pools of what AWS offers', () => {
 
   it('say where a prefix was read as a generation', async () => {
     const scene = openScene();
-    const documents = await read(scene);
+    const source = await openOfferings(OfferingsConfig.parse(SEED), scene.contextFor('cluster1'));
+    const documents = await scene.during(source.documents(new Map(), going()));
     const ofP4 = documents.find(({ key }) => key === 'p4d.24xlarge') as Document;
 
     expect(written(ofP4).description).toBe('p4d.24xlarge in us-west-2, which "p4." means as a generation');
     expect(scene.lines.join()).toContain('read as a generation {"prefix":"p4."}');
+    expect(source.notes?.()).toEqual(['"p4." fits no type, so it is read as a generation']);
   });
 
   it('keep their versions from one reading to the next, and change them with the settings', async () => {

@@ -28,10 +28,11 @@ async function offeredTypes(ec2: Service<Ec2Calls>, zone: string | undefined, si
 export async function openOfferings(config: OfferingsConfig, context: Context): Promise<Source> {
   const { template } = config;
   const told = new Set<string>();
+  let generations: readonly string[] = [];
 
-  function tellGenerations(generations: readonly (string | undefined)[]): void {
+  function tellGenerations(): void {
     for (const prefix of generations) {
-      if (prefix === undefined || told.has(prefix)) continue;
+      if (told.has(prefix)) continue;
       told.add(prefix);
       context.log('info', 'prefix fits no type, so it is read as a generation', { prefix });
     }
@@ -42,11 +43,13 @@ export async function openOfferings(config: OfferingsConfig, context: Context): 
       if (signal.aborted) throw new Fault('unavailable', 'The listing was given up.');
       const ec2 = await ec2At(context, { region: regionIn(template), endpoint: template.endpoint });
       const chosen = chooseTypes(await offeredTypes(ec2, template.zone, signal), config.instanceTypePrefixes);
-      tellGenerations(chosen.map(({ generation }) => generation));
+      generations = [...new Set(chosen.flatMap(({ generation }) => generation ?? []))];
+      tellGenerations();
       return chosen.map((one) => {
         const { key, version, text } = documentOf(config, one, ec2.region);
         return held.get(key) === version ? { key, version } : { key, version, text };
       });
     },
+    notes: () => generations.map((prefix) => `"${prefix}" fits no type, so it is read as a generation`),
   };
 }
