@@ -12,12 +12,9 @@ import {
   THEIRS,
 } from './backend-world.ts';
 import { demand, sameNames } from './demand.ts';
+import type { Law } from './suite.ts';
 
-export interface BackendLaw {
-  readonly id: LawId;
-  readonly name: string;
-  check(world: BackendWorld, harness: BackendHarness): Promise<void>;
-}
+export type BackendLaw = Law<LawId, BackendWorld, BackendHarness>;
 
 export const going = (): AbortSignal => new AbortController().signal;
 const names = (count: number, stem = 'm-law-pool1'): string[] =>

@@ -60,6 +60,12 @@ describe('the suite', () => {
     expect(excused).toEqual(new Map());
   });
 
+  it('lets no excuse stand that is not needed', async () => {
+    const broken = await brokenLaws({ ...memoryCloud(), excuses: { hangs: 'a reason' } });
+
+    expect(broken).toEqual(new Map([['hangs', 'this law holds, and needs no excuse']]));
+  });
+
   it('refuses a kind whose example is wrong, or that takes any key', () => {
     expect(() => checkKind(memoryKind())).not.toThrow();
     expect(() => checkKind({ ...memoryKind(), example: {} })).toThrow('the example is not valid');

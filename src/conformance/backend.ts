@@ -1,10 +1,9 @@
-import { describe, it } from 'vitest';
-import { Fault } from '#core/fault.ts';
 import type { AnyKind } from '#core/provider.ts';
 import { BACKEND_LAWS, type BackendLaw } from './backend-laws.ts';
 import { LIFE_LAWS } from './backend-life-laws.ts';
 import type { BackendHarness, LawId } from './backend-world.ts';
 import { demand } from './demand.ts';
+import { findBroken, testLaws } from './suite.ts';
 
 const LAWS: readonly BackendLaw[] = [...BACKEND_LAWS, ...LIFE_LAWS];
 
@@ -34,32 +33,11 @@ export function checkKind({
   demand(!isTaken, 'a key that nobody knows reaches the backend');
 }
 
-async function checkLaw(law: BackendLaw, harness: BackendHarness): Promise<void> {
-  const world = await harness.openWorld();
-  try {
-    await law.check(world, harness);
-  } finally {
-    await world.close();
-  }
-}
-
-/** Which laws that backend breaks, and how; for tests of the suite itself. */
-export async function brokenLaws(harness: BackendHarness): Promise<ReadonlyMap<LawId, string>> {
-  const broken = new Map<LawId, string>();
-  for (const law of LAWS.filter(({ id }) => harness.excuses?.[id] === undefined)) {
-    await checkLaw(law, harness).catch((thrown) => broken.set(law.id, Fault.from(thrown).message));
-  }
-  return broken;
-}
+/** Which laws that backend breaks, and how, and which excuses it does not need; for tests of the suite itself. */
+export const brokenLaws = (harness: BackendHarness): Promise<ReadonlyMap<LawId, string>> => findBroken(LAWS, harness);
 
 /** Registers one test for each law. */
 export function testBackend(title: string, harness: BackendHarness): void {
-  describe(`${title} keeps the laws of a backend:`, () => {
-    it('its example is valid, and it takes no key that nobody knows', () => checkKind(harness.kind));
-    for (const law of LAWS) {
-      const excuse = harness.excuses?.[law.id];
-      if (excuse === undefined) it(law.name, () => checkLaw(law, harness));
-      else it.skip(`${law.name} (${excuse})`, () => {});
-    }
-  });
+  const suite = { title: `${title} keeps the laws of a backend`, checkKind: () => checkKind(harness.kind) };
+  testLaws(suite, LAWS, harness);
 }

@@ -3,12 +3,9 @@ import { Fault } from '#core/fault.ts';
 import type { Document, Source } from '#core/provider.ts';
 import { demand, sameNames } from './demand.ts';
 import { aDocument, PLANTED_SECRET, type SourceHarness, type SourceLawId, type SourceWorld } from './source-world.ts';
+import type { Law } from './suite.ts';
 
-export interface SourceLaw {
-  readonly id: SourceLawId;
-  readonly name: string;
-  check(world: SourceWorld, harness: SourceHarness): Promise<void>;
-}
+export type SourceLaw = Law<SourceLawId, SourceWorld, SourceHarness>;
 
 const going = (): AbortSignal => new AbortController().signal;
 const NOTHING: ReadonlyMap<string, string> = new Map();

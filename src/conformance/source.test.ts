@@ -51,4 +51,10 @@ describe('the suite', () => {
     expect([...broken.keys()]).toEqual(['bad alone', 'hangs']);
     expect(excused).toEqual(new Map());
   });
+
+  it('lets no excuse stand that is not needed', async () => {
+    const broken = await brokenSourceLaws({ ...memorySource(), excuses: { hangs: 'a reason' } });
+
+    expect(broken).toEqual(new Map([['hangs', 'this law holds, and needs no excuse']]));
+  });
 });
