@@ -1,5 +1,6 @@
 // The laws of a backend: what the rest of the program relies on whatever the cloud.
-import { Fault, type FaultKind } from '#core/fault.ts';
+import { chunked } from '#core/chunked.ts';
+import { Fault, type FaultKind, isUnclear } from '#core/fault.ts';
 import type { Backend, Machine, Mark, Outcome } from '#core/provider.ts';
 import {
   aLaunch,
@@ -51,9 +52,6 @@ export async function faultOf(call: Promise<readonly Outcome[] | readonly Machin
   }
 }
 
-// After any other kind the caller takes for granted that nothing was made.
-const UNCLEAR: ReadonlySet<FaultKind> = new Set<FaultKind>(['unavailable', 'internal', 'conflict', 'stale']);
-
 export const BACKEND_LAWS: readonly BackendLaw[] = [
   {
     id: 'lists all',
@@ -61,7 +59,7 @@ export const BACKEND_LAWS: readonly BackendLaw[] = [
     async check(world, { many = 3, canMark = true }) {
       const backend = await world.open(OURS);
       const made: string[] = [];
-      for (const part of chunks(names(many), 50)) made.push(...(await make(world, backend, aLaunch(OURS, part))));
+      for (const part of chunked(names(many), 50)) made.push(...(await make(world, backend, aLaunch(OURS, part))));
       const machines = await list(world, backend);
 
       sameNames(machines.map(nameOf), made, 'the listing must hold what was made, each once');
@@ -97,8 +95,7 @@ export const BACKEND_LAWS: readonly BackendLaw[] = [
       const backend = await world.open(OURS);
       world.loseReply?.();
       const told = await world.during(backend.create(launch, going())).catch((thrown: unknown) => Fault.from(thrown));
-      if (told instanceof Fault)
-        demand(UNCLEAR.has(told.kind), `a lost reply was told as ${told.kind}, a clear failure`);
+      if (told instanceof Fault) demand(isUnclear(told.kind), `a lost reply was told as ${told.kind}, a clear failure`);
       else demand(!told.some(({ fault }) => fault), 'a name whose reply was lost must be left out');
       await world.settle();
       const found = await list(world, backend);
@@ -213,7 +210,7 @@ export const BACKEND_LAWS: readonly BackendLaw[] = [
     async check(world, { many = 3 }) {
       demand(world.breakListing, 'the harness must offer breakListing, or excuse this law');
       const backend = await world.open(OURS);
-      for (const part of chunks(names(many), 50)) await make(world, backend, aLaunch(OURS, part));
+      for (const part of chunked(names(many), 50)) await make(world, backend, aLaunch(OURS, part));
       world.breakListing?.();
       const fault = await faultOf(world.during(backend.list(going())));
 
@@ -256,8 +253,4 @@ async function checkFault(world: BackendWorld, kind: FaultKind, name: string): P
   const fault = await faultOf(world.during(backend.create(aLaunch(OURS, [name]), going())));
   demand(fault?.kind === kind, `a failure of the kind ${kind} was told as ${fault?.kind ?? 'a success'}`);
   await world.settle();
-}
-
-function chunks<T>(all: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
 }

@@ -33,6 +33,11 @@ export const FAULTS = {
 
 export type FaultKind = keyof typeof FAULTS;
 
+const UNCLEAR: ReadonlySet<FaultKind> = new Set<FaultKind>(['unavailable', 'internal', 'conflict', 'stale']);
+
+/** Whether after such a failure the other side may have done what it was asked; after any other it surely has not. */
+export const isUnclear = (kind: FaultKind): boolean => UNCLEAR.has(kind);
+
 export interface FaultDetails {
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;

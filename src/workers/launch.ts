@@ -1,4 +1,4 @@
-import { Fault, type FaultKind, retryDelayMs } from '#core/fault.ts';
+import { Fault, isUnclear, retryDelayMs } from '#core/fault.ts';
 import { launchNames } from '#core/id.ts';
 import type { Pool } from '#core/pool.ts';
 import type { Launch, Outcome } from '#core/provider.ts';
@@ -74,18 +74,6 @@ export function stateOf(kit: Kit, launch: string): LaunchState {
   return state;
 }
 
-// After these the cloud has surely made nothing. After any other it may have.
-const CLEAR: ReadonlySet<FaultKind> = new Set<FaultKind>([
-  'invalid',
-  'unauthenticated',
-  'denied',
-  'missing',
-  'exhausted',
-  'quota',
-  'throttled',
-  'unsupported',
-]);
-
 /** Calls the cloud for a committed launch. Repeating it makes nothing twice: same id, same bytes. */
 export function callFor(kit: Kit, record: LaunchRecord): void {
   const state = stateOf(kit, record.id);
@@ -127,7 +115,7 @@ function ended(kit: Kit, record: LaunchRecord, state: LaunchState): void {
 
 function takeFault(kit: Kit, record: LaunchRecord, { fault, hasLeft }: { fault: Fault; hasLeft: boolean }): void {
   const state = stateOf(kit, record.id);
-  if (CLEAR.has(fault.kind)) {
+  if (!isUnclear(fault.kind)) {
     const outcomes = record.names.map((name) => ({ name, fault }));
     takeOutcomes(kit, record, believed(state, outcomes));
     if (state.refusal) coolOff(kit, record, state.refusal);

@@ -1,7 +1,7 @@
 import type { Instance } from '@aws-sdk/client-ec2';
+import { chunked } from '#core/chunked.ts';
 import { Fault, type FaultKind } from '#core/fault.ts';
 import type { Machine, Outcome } from '#core/provider.ts';
-import { chunked } from '../chunked.ts';
 import type { Ec2Calls, Service } from '../client.ts';
 import { type Finder, findTargets } from './find.ts';
 

@@ -1,5 +1,5 @@
 import type { Instance } from '@aws-sdk/client-ec2';
-import { Fault, type FaultKind } from '#core/fault.ts';
+import { Fault, isUnclear } from '#core/fault.ts';
 import { stemOf } from '#core/id.ts';
 import type { Launch, Outcome } from '#core/provider.ts';
 import type { Ec2Calls, Service } from '../client.ts';
@@ -16,9 +16,6 @@ function callsFor({ id, names }: Launch): readonly RunCall[] {
   const tokenOf = (place: number): string => (names.length === 1 ? id : `${id}-${place}`);
   return names.map((name, place) => ({ who: { name }, names: [name], token: tokenOf(place) }));
 }
-
-// After these it is not known what the cloud has done; a name that is left out says so.
-const UNCLEAR: ReadonlySet<FaultKind> = new Set(['unavailable', 'internal', 'conflict', 'stale']);
 
 const LAUNCHES_KEPT = 256;
 const LONGEST_WAIT_MS = 60_000;
@@ -102,7 +99,8 @@ export function creatorOf({ ec2, config, image }: CreatorDeps) {
     const tried = callsFor(launch).map((call) =>
       run(launch, call, signal).catch((thrown): Outcome[] => {
         const fault = Fault.from(thrown);
-        if (!UNCLEAR.has(fault.kind)) return call.names.map((name) => ({ name, fault }));
+        // A name that is left out says that it is not known what became of it.
+        if (!isUnclear(fault.kind)) return call.names.map((name) => ({ name, fault }));
         unclear.push(fault);
         return [];
       }),

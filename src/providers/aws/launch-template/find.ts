@@ -1,8 +1,8 @@
 // Machines are looked up in the cloud before anything is done to them: only what bears our mark there is touched.
 import type { Instance } from '@aws-sdk/client-ec2';
+import { chunked } from '#core/chunked.ts';
 import { Fault } from '#core/fault.ts';
 import type { Machine } from '#core/provider.ts';
-import { chunked } from '../chunked.ts';
 import type { Ec2Calls, Service } from '../client.ts';
 import { findInstances } from './instances.ts';
 import { CLUSTER, NAME, nameOf, STEM } from './marks.ts';
