@@ -80,6 +80,8 @@ function answerOf(route: Route, write: Write): Json {
 const plainPath = (path: string): string => path.replace(/:(\w+)/g, '{$1}');
 // What is no noun by itself stands with the one that it belongs to.
 const BELONGS: Readonly<Record<string, string>> = {
+  plans: 'pools',
+  'pool-documents': 'pools',
   freeze: 'freezes',
   thaw: 'freezes',
   'agent-certificates': 'tokens',

@@ -1,3 +1,5 @@
+import { agentUnit } from '#core/agent-unit.ts';
+
 export interface ScriptFacts {
   /** Where this server is reached: `https://muster.example:8081`. */
   readonly origin: string;
@@ -80,20 +82,7 @@ echo "muster: agent installed in $prefix"
 if [ -n "$run" ]; then trap - EXIT; rm -rf "$work"; exec "$prefix/muster-agent" --config "$config"; fi
 if [ "$(id -u)" = 0 ] && [ -d /run/systemd/system ]; then
   cat > /etc/systemd/system/muster-agent.service <<UNIT
-[Unit]
-Description=Muster agent
-After=network-online.target
-Wants=network-online.target
-
-[Service]
-ExecStart=$prefix/muster-agent --config $config
-Restart=always
-RestartSec=5
-KillMode=process
-LimitNOFILE=524288
-
-[Install]
-WantedBy=multi-user.target
+${agentUnit({ program: '$prefix/muster-agent', config: '$config' })}
 UNIT
   systemctl daemon-reload
   systemctl enable --now muster-agent

@@ -1,3 +1,4 @@
+import { agentUnit } from '#core/agent-unit.ts';
 import type { Boot } from '#core/provider.ts';
 
 /** Stands in the agent's file for the machine's own name. */
@@ -95,20 +96,7 @@ ${installLines(install)}
 fi
 mkdir -p "$root/etc/systemd/system"
 cat > "$root/etc/systemd/system/muster-agent.service" <<UNIT
-[Unit]
-Description=Muster agent
-After=network-online.target
-Wants=network-online.target
-
-[Service]
-ExecStart=$root/opt/muster/muster-agent --config $root/etc/muster/agent.yaml
-Restart=always
-RestartSec=5
-KillMode=process
-LimitNOFILE=524288
-
-[Install]
-WantedBy=multi-user.target
+${agentUnit({ program: '$root/opt/muster/muster-agent', config: '$root/etc/muster/agent.yaml' })}
 UNIT
 systemctl daemon-reload
 systemctl enable --now muster-agent
