@@ -1,5 +1,5 @@
 // Documents as Terraform writes them into the Parameter Store of the simulated AWS.
-import { FURNITURE } from '../../providers/aws/fake/furniture.ts';
+import { GPU_BACKEND } from '../../providers/aws/fake/furniture.ts';
 import { PREFIX, REGION } from './world.ts';
 
 type Tree = Readonly<Record<string, unknown>>;
@@ -8,15 +8,7 @@ export const keyOf = (name: string, prefix = PREFIX): string => `${prefix}${name
 
 /** The seed's document of a pool, with limits that make a short story. */
 export function documentOf(name: string, more: { readonly scaler?: Tree; readonly backend?: Tree } = {}): string {
-  const backend = {
-    region: REGION,
-    launch_template_name: FURNITURE.gpuTemplate,
-    instance_type: 'p3.2xlarge',
-    ami_id: FURNITURE.image,
-    subnet_id: FURNITURE.subnets[0],
-    security_group_ids: [FURNITURE.group],
-    ...more.backend,
-  };
+  const backend = { region: REGION, ...GPU_BACKEND, ...more.backend };
   const auto_scaler = {
     backend: { aws_launch_template: backend },
     max_agents: 3,

@@ -5,7 +5,7 @@ import { systemClock } from '#core/clock.ts';
 import { systemRandom } from '#core/random.ts';
 import { isOver } from '../../../src/providers/aws/fake/ec2/instance.ts';
 import { type FakeAws, openFakeAws } from '../../../src/providers/aws/fake/fake-aws.ts';
-import { FURNITURE } from '../../../src/providers/aws/fake/furniture.ts';
+import { GPU_BACKEND } from '../../../src/providers/aws/fake/furniture.ts';
 import { serve } from '../../../src/providers/aws/fake/serve.ts';
 import type { World } from './world.ts';
 
@@ -17,15 +17,7 @@ type Tree = Readonly<Record<string, unknown>>;
 /** The seed's gpu-pool. */
 export function gpuPool(more: Tree = {}, scaler: Tree = {}): Tree {
   const backend = {
-    aws_launch_template: {
-      ami_id: FURNITURE.image,
-      instance_type: 'p3.2xlarge',
-      launch_template_name: FURNITURE.gpuTemplate,
-      region: REGION,
-      security_group_ids: [FURNITURE.group],
-      subnet_id: FURNITURE.subnets[0],
-      ...more,
-    },
+    aws_launch_template: { region: REGION, ...GPU_BACKEND, ...more },
   };
   const auto_scaler = {
     backend,

@@ -19,6 +19,15 @@ export const FURNITURE = {
   cpuTemplate: 'velda-cpu-workers',
 } as const;
 
+/** A backend of a pool as its users write it, that can be launched from in any region. */
+export const GPU_BACKEND = {
+  launch_template_name: FURNITURE.gpuTemplate,
+  instance_type: 'p3.2xlarge',
+  ami_id: FURNITURE.image,
+  subnet_id: FURNITURE.subnets[0],
+  security_group_ids: [FURNITURE.group],
+};
+
 const AMAZON = '898082745236';
 const STANDARD_IMAGE_ALIAS =
   '/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-ubuntu-24.04/latest/ami-id';

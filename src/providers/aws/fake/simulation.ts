@@ -2,7 +2,7 @@
 import type { Clock } from '#core/clock.ts';
 import type { Random } from '#core/random.ts';
 import { openFakeAws } from './fake-aws.ts';
-import { FURNITURE, furnish } from './furniture.ts';
+import { furnish, GPU_BACKEND } from './furniture.ts';
 import { publishedLimits } from './limits.ts';
 import type { Region } from './region.ts';
 import { serve } from './serve.ts';
@@ -26,14 +26,7 @@ const DOCUMENT = {
   name: 'gpu-pool',
   auto_scaler: {
     backend: {
-      aws_launch_template: {
-        region: REGION,
-        launch_template_name: FURNITURE.gpuTemplate,
-        instance_type: 'p3.2xlarge',
-        ami_id: FURNITURE.image,
-        subnet_id: FURNITURE.subnets[0],
-        security_group_ids: [FURNITURE.group],
-      },
+      aws_launch_template: { region: REGION, ...GPU_BACKEND },
     },
     max_agents: 4,
     min_idle_agents: 0,
