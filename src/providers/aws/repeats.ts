@@ -21,8 +21,7 @@ type Headers = Readonly<Record<string, string>>;
 /** What all requests have in common. */
 interface Pattern {
   readonly url: string;
-  readonly signed: Headers;
-  readonly unsigned: Headers;
+  readonly headers: Headers;
   readonly sign: Sign;
 }
 
@@ -38,15 +37,12 @@ function patternOf(request: WireRequest): Pattern | undefined {
   const isAtRoot = request.method === 'POST' && request.path === '/' && Object.keys(request.query ?? {}).length === 0;
   if (!isAtRoot || region === undefined || service === undefined || names === undefined) return undefined;
   const isSigned = new Set(names.split(';'));
-  const common = Object.groupBy(
-    headers.filter(([name]) => !OF_ONE.test(name)),
-    ([name]) => (isSigned.has(name) ? 'signed' : 'unsigned'),
-  );
+  const common = headers.filter(([name]) => !OF_ONE.test(name));
+  const signed = Object.fromEntries(common.filter(([name]) => isSigned.has(name)));
   return {
     url: urlOf(request),
-    signed: Object.fromEntries(common.signed ?? []),
-    unsigned: Object.fromEntries(common.unsigned ?? []),
-    sign: openSigner({ region, service }),
+    headers: Object.fromEntries(common),
+    sign: openSigner({ region, service, headers: signed }),
   };
 }
 
@@ -77,10 +73,10 @@ export function openRepeats(deps: RepeatsDeps): (input: object, signal: AbortSig
 
   return async (input, signal) => {
     if (!pattern) return first(input, signal);
-    const { url, signed, unsigned, sign } = pattern;
+    const { url, headers: common, sign } = pattern;
     const body = JSON.stringify(input);
-    const signature = sign(await deps.credentials(), { headers: signed, body, at: clock.now() + deps.aheadMs() });
-    const headers = { ...unsigned, ...signed, ...signature };
+    const signature = sign(await deps.credentials(), { body, at: clock.now() + deps.aheadMs() });
+    const headers = Object.assign(signature, common);
     const answer = await exchange({ url, method: 'POST', headers, body }, signal);
     const output = outputOf(answer);
     if (output) return output;

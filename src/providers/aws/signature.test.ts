@@ -35,8 +35,7 @@ it.each([
   const [date = '', time = ''] = (headers['x-amz-date'] ?? '').split('T');
   const at = Date.parse(`${date.replace(/(....)(..)(..)/, '$1-$2-$3')}T${time.replace(/(..)(..)(..)/, '$1:$2:$3')}`);
 
-  const ours = openSigner({ region: 'eu-central-1', service: 'ssm' })(credentials, {
-    headers: signed,
+  const ours = openSigner({ region: 'eu-central-1', service: 'ssm', headers: signed })(credentials, {
     body: new TextDecoder().decode(body as Uint8Array),
     at,
   });
@@ -45,14 +44,15 @@ it.each([
   expect(ours.authorization).toContain('Signature=');
 });
 
-it('follows the key and the day', () => {
-  const scope = { region: 'eu-central-1', service: 'ssm' };
+it('follows the key, its session, the day and the second', () => {
+  const scope = { region: 'eu-central-1', service: 'ssm', headers: { host: 'x' } };
   const sign = openSigner(scope);
-  const asked = ['a', 'b'].flatMap((secretAccessKey) => [0, 86_400_000].map((at) => ({ secretAccessKey, at })));
+  const keys = [{ secretAccessKey: 'a' }, { secretAccessKey: 'b' }, { secretAccessKey: 'b', sessionToken: 'of b' }];
+  const asked = keys.flatMap((key) => [0, 999, 1_000, 86_400_000].map((at) => ({ key, at })));
 
-  for (const { secretAccessKey, at } of asked) {
-    const credentials = { accessKeyId: 'AKIATEST', secretAccessKey };
-    const signable = { headers: { host: 'x' }, body: '', at };
+  for (const { key, at } of asked) {
+    const credentials = { accessKeyId: 'AKIATEST', ...key };
+    const signable = { body: '', at };
     expect(sign(credentials, signable)).toEqual(openSigner(scope)(credentials, signable));
   }
 });
