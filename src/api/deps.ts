@@ -58,6 +58,8 @@ export interface ApiDeps {
     write(spec: PoolSpec, role: Role): WrittenPool;
     /** Throws where the document would not read back as the same definition. */
     check(spec: PoolSpec): void;
+    /** Why a source that the operator does not trust would refuse it. */
+    refusedElsewhere(spec: PoolSpec): readonly string[];
     /** With its secrets: to be compared, never to be shown. */
     whole(spec: PoolSpec): PoolDocument;
   };

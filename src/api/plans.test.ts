@@ -133,6 +133,7 @@ describe('GET /pool-documents', () => {
     expect(all.items[1]).toMatchObject({
       document: { name: 'gpu', auto_scaler: { max_agents: 5 } },
       left_out: ['auto_scaler.backend.process.api_token'],
+      refused_elsewhere: ['auto_scaler.backend.process: [hidden]'],
     });
     expect(one.items.map(({ name }) => name)).toEqual(['gone']);
     expect((await call('GET', '/api/v1/pool-documents?name=gpx')).statusCode).toBe(404);

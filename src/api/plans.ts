@@ -45,11 +45,12 @@ function planning(deps: ApiDeps): Route[] {
 
 function shownDocument({ name, spec, owner }: Pool, deps: ApiDeps, role: Role): wire.PoolDocument {
   const { source, key } = owner;
-  const base = { name, source, key, team: teamOf(deps.store, source, key), left_out: [] };
+  const base = { name, source, key, team: teamOf(deps.store, source, key), left_out: [], refused_elsewhere: [] };
   try {
     deps.documents.check(spec);
     const { document, leftOut } = deps.documents.write(spec, role);
-    return { ...base, document, left_out: [...leftOut] };
+    const refusals = deps.documents.refusedElsewhere(spec).map(deps.redactText);
+    return { ...base, document, left_out: [...leftOut], refused_elsewhere: refusals };
   } catch (thrown) {
     const fault = Fault.from(thrown);
     if (fault.kind === 'internal') throw fault;

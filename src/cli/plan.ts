@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
-import { FAULTS, Fault } from '#core/fault.ts';
+import { Fault } from '#core/fault.ts';
 import type { PlannedChanges, PlannedPool } from '../api/wire/plan.ts';
 import type { Client } from './client.ts';
 import { type Cli, clientOf, formatOf, showing } from './command.ts';
@@ -10,7 +10,8 @@ import { show } from './show.ts';
 import { renderTable } from './table.ts';
 import { print } from './terminal.ts';
 
-// As `terraform plan -detailed-exitcode` has it.
+// As `terraform plan -detailed-exitcode` has them: whoever applies what ends with 2 must not take a bad document for a change.
+const REFUSED_EXIT = 1;
 const CHANGES_EXIT = 2;
 
 const DOING = {
@@ -69,8 +70,8 @@ export function planningText(plan: PlannedChanges): string {
   return parts.join('\n\n');
 }
 
-function exitOf({ pools, refused: [refusal] }: PlannedChanges): number {
-  if (refusal) return FAULTS[refusal.fault.kind].exit;
+function exitOf({ pools, refused }: PlannedChanges): number {
+  if (refused.length > 0) return REFUSED_EXIT;
   return pools.length > 0 ? CHANGES_EXIT : 0;
 }
 

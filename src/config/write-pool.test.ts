@@ -11,7 +11,7 @@ import { knownKinds } from './kinds.ts';
 import { readPool } from './pool-document.ts';
 import { standIns } from './testing.ts';
 import { nodeOf } from './tree.ts';
-import { mustReadBack, writePool } from './write-pool.ts';
+import { mustReadBack, refusedElsewhere, writePool } from './write-pool.ts';
 
 const open = async () => Promise.reject(new Error('not here'));
 const odd = kind({
@@ -210,5 +210,18 @@ describe('a written pool', () => {
 
     const back = readPool(nodeOf(document), { kinds: real, trust: 'operator' }).spec;
     if (leftOut.length === 0) expect(back).toEqual(spec);
+  });
+
+  it.each([
+    ['aws_launch_template', undefined],
+    ['command', /^auto_scaler\.backend\.command: .*operator/],
+    ['process', /^auto_scaler\.backend\.process: .*operator/],
+  ])('of the backend %s is told why a source of others refuses it', (name, why) => {
+    const { example } = real[name] as (typeof real)[string];
+    const spec = specOf({ name: 'a', auto_scaler: { backend: { [name]: example }, max_agents: 1 } }, real);
+
+    const refusals = refusedElsewhere(spec, real);
+
+    expect(refusals).toEqual(why ? [expect.stringMatching(why)] : []);
   });
 });

@@ -103,3 +103,9 @@ export function mustReadBack(spec: PoolSpec, kinds: Kinds<Backend>): void {
     { remedy: 'Take the document from where it was written.' },
   );
 }
+
+/** Why a source that the operator does not trust would refuse it. */
+export function refusedElsewhere(spec: PoolSpec, kinds: Kinds<Backend>): readonly string[] {
+  const { problems = [] } = readPool(nodeOf(wholeDocument(spec, kinds)), { kinds, trust: 'foreign' });
+  return problems.map(({ path, message }) => `${path}: ${message}`);
+}

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { isAtLeast } from '#access/tokens.ts';
 import { type KnownKinds, knownKinds } from '#config/kinds.ts';
 import { redact } from '#config/redact.ts';
-import { mustReadBack, wholeDocument, writePool } from '#config/write-pool.ts';
+import { mustReadBack, refusedElsewhere, wholeDocument, writePool } from '#config/write-pool.ts';
 import type { Role } from '#core/access.ts';
 import { Fault } from '#core/fault.ts';
 import type { Provider } from '#core/provider.ts';
@@ -36,6 +36,7 @@ export function poolDocuments({ backends: kinds }: KnownKinds): ApiDeps['documen
   return {
     write: (spec, role) => writePool(spec, { kinds, hidesScripts: !isAtLeast(role, 'operator') }),
     check: (spec) => mustReadBack(spec, kinds),
+    refusedElsewhere: (spec) => refusedElsewhere(spec, kinds),
     whole: (spec) => wholeDocument(spec, kinds),
   };
 }

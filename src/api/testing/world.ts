@@ -78,6 +78,7 @@ async function openDeps(options: WorldOptions, disk: Disk) {
         leftOut: ['auto_scaler.backend.process.api_token'],
       }),
       check() {},
+      refusedElsewhere: () => ['auto_scaler.backend.process: planted-secret'],
       whole: ({ name, scaling, labels, offers }) => ({
         name,
         labels,

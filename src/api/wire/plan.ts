@@ -67,6 +67,9 @@ export const PoolDocument = z
     team: z.string().optional(),
     document: z.record(z.string(), z.unknown()).optional(),
     left_out: z.array(z.string()).meta({ description: 'What is secret, or not for this role to see.' }),
+    refused_elsewhere: z
+      .array(z.string())
+      .meta({ description: 'Why a source that the operator does not trust would refuse it.' }),
     fault: Refusal.optional().meta({ description: 'Why it cannot be written.' }),
   })
   .meta({ id: 'PoolDocument' });

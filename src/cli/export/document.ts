@@ -23,6 +23,17 @@ export const keyOf = ({ team, name }: Exported): string => (team === undefined ?
 export const leftOutNote = ({ name, left_out }: Exported): string =>
   left_out.map((path) => `# ${name}: ${path} is secret and was left out\n`).join('');
 
+/** What a source does with it that is not `trusted`. */
+export const refusals = ({ name, refused_elsewhere }: Pick<Exported, 'name' | 'refused_elsewhere'>): string[] =>
+  refused_elsewhere.map((why) => `${name}: only a trusted source takes it: ${why}`);
+
+/** The same as lines, where the document is on its way to a source. */
+export const sourceNotes = (pool: Exported): string =>
+  leftOutNote(pool) +
+  refusals(pool)
+    .map((line) => `# ${line}\n`)
+    .join('');
+
 /** As one word of a POSIX shell. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 

@@ -13,6 +13,7 @@ const pool = (document: Exported['document'], over: Partial<Exported> = {}): Exp
   source: 'config',
   key: String(document.name),
   left_out: [],
+  refused_elsewhere: [],
   document,
   ...over,
 });
@@ -63,6 +64,19 @@ describe('muster pool export', () => {
     expect(errors()).toContain('muster: Pool odd is odd. Leave it.');
     expect(errors()).toContain('its backend is aws_launch_template');
     expect(output()).toContain('name: gpu-pool');
+  });
+
+  it('tells on the way to a source what only a trusted one takes', async () => {
+    const why = 'auto_scaler.backend.command: only in the file of the server';
+    const { muster, output, errors } = serve({ ...pool({ name: 'own' }), refused_elsewhere: [why] });
+
+    await muster('pool', 'export');
+    expect(`${output()}${errors()}`).not.toContain('trusted');
+    const exits = [await muster('pool', 'export', '-f', 'ssm'), await muster('pool', 'export', '-f', 'terraform')];
+
+    expect(exits).toEqual([0, 0]);
+    expect(output().split(`# own: only a trusted source takes it: ${why}\n`)).toHaveLength(3);
+    expect(errors()).toContain(`own: only a trusted source takes it: ${why}`);
   });
 
   it('wants a bucket for gcs', async () => {

@@ -7,7 +7,7 @@ import { type Cli, clientOf } from '../command.ts';
 import { withExamples } from '../example.ts';
 import { print, remark } from '../terminal.ts';
 import { renderAgentPool } from './agent-pool.ts';
-import { type ExportOptions, leftOutNote, type Render } from './document.ts';
+import { type ExportOptions, leftOutNote, type Render, refusals } from './document.ts';
 import { renderGcs, renderSsm, SSM_PREFIX } from './shell.ts';
 import { renderTerraform } from './terraform.ts';
 
@@ -20,6 +20,9 @@ const FORMATS: Readonly<Record<string, Render>> = {
   terraform: renderTerraform,
   kubernetes: renderAgentPool,
 };
+
+// Read there by a source, which trusts their writers less than the operator.
+const FOR_SOURCES = new Set(['ssm', 'gcs', 'terraform']);
 
 interface Options extends ExportOptions {
   readonly format: string;
@@ -43,6 +46,7 @@ function rendered({ document, fault, ...pool }: PoolDocument, options: Options):
 /** The same, with what is missing told; one that cannot be written does not keep back the others. */
 function written(cli: Cli, pool: PoolDocument, options: Options): string | undefined {
   for (const path of pool.left_out) remark(cli.terminal, `${pool.name}: ${path} is secret and was left out`);
+  if (FOR_SOURCES.has(options.format)) for (const line of refusals(pool)) remark(cli.terminal, line);
   try {
     return rendered(pool, options);
   } catch (thrown) {

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { renderGcs, renderSsm } from './shell.ts';
 
 const document = { name: 'a', description: 'it\'s "so" $(id) `id` ${HOME} \\ !! \n* ü %s' };
-const pool = { name: 'a', source: 's', key: 'a', left_out: ['x.y'], document };
+const pool = { name: 'a', source: 's', key: 'a', left_out: ['x.y'], refused_elsewhere: ['z'], document };
 
 /** What the programs of the clouds would get. */
 function run(commands: string): string {

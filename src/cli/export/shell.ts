@@ -1,6 +1,6 @@
 // Commands that put each document where a source reads it.
 import { Fault } from '#core/fault.ts';
-import { cannot, type Exported, keyOf, leftOutNote, quoted, type Render, withSlash } from './document.ts';
+import { cannot, type Exported, keyOf, quoted, type Render, sourceNotes, withSlash } from './document.ts';
 
 export const SSM_PREFIX = '/velda/pools/';
 const GCS_PREFIX = 'pools/';
@@ -31,7 +31,7 @@ export const renderSsm: Render = (pool, { prefix }) => {
   const value = JSON.stringify(pool.document);
   const tier = isAdvanced(pool, value) ? ' --tier Advanced' : '';
   const name = quoted(parameterName(pool, prefix));
-  return `${leftOutNote(pool)}aws ssm put-parameter --name ${name} --type String --overwrite${tier} --value ${quoted(value)}\n`;
+  return `${sourceNotes(pool)}aws ssm put-parameter --name ${name} --type String --overwrite${tier} --value ${quoted(value)}\n`;
 };
 
 export const renderGcs: Render = (pool, { bucket, prefix = GCS_PREFIX }) => {
@@ -40,5 +40,5 @@ export const renderGcs: Render = (pool, { bucket, prefix = GCS_PREFIX }) => {
   }
   const object = quoted(`gs://${bucket}/${withSlash(prefix)}${keyOf(pool)}.json`);
   const value = quoted(JSON.stringify(pool.document));
-  return `${leftOutNote(pool)}printf %s ${value} | gcloud storage cp --content-type=application/json - ${object}\n`;
+  return `${sourceNotes(pool)}printf %s ${value} | gcloud storage cp --content-type=application/json - ${object}\n`;
 };

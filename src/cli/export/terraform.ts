@@ -1,6 +1,6 @@
 // Resources of Terraform, formatted as `terraform fmt` leaves them.
 import type { Exported, Render } from './document.ts';
-import { leftOutNote } from './document.ts';
+import { sourceNotes } from './document.ts';
 import { isAdvanced, parameterName } from './shell.ts';
 
 // `for` begins an expression, and the others are values.
@@ -78,5 +78,5 @@ export const renderTerraform: Render = (pool, { prefix }) => {
     ['value', `jsonencode(${hclMap(pool.document, '  ')})`] as const,
   ];
   const head = `resource "aws_ssm_parameter" ${hclText(resourceName(pool))}`;
-  return `${leftOutNote(pool)}${head} {\n${aligned(arguments_, '  ')}}\n`;
+  return `${sourceNotes(pool)}${head} {\n${aligned(arguments_, '  ')}}\n`;
 };
