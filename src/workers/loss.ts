@@ -21,7 +21,7 @@ export function leave(kit: Kit, name: string, epoch: number): void {
     sight.backByMs = nowMs + kit.times.returnGraceMs;
     // Until this moment it was here, whatever a listing said.
     sight.missedFromMs = Math.max(sight.missedFromMs === Number.POSITIVE_INFINITY ? nowMs : sight.missedFromMs, nowMs);
-    if (worker.offer !== undefined) kit.clouds.refresh(worker.offer);
+    if (worker.offer !== undefined && !worker.removal) kit.clouds.refresh(worker.offer);
   }
   if (worker && !worker.removal && !worker.parked) {
     const sessions = view.sessions.count('worker', name);

@@ -149,6 +149,22 @@ describe('a removal', () => {
     expect(world.phases()).toBe('1 idle');
   });
 
+  it('is looked for only once a machine can have gone, and costs two listings', async () => {
+    const { world, name } = await withIdle({ syncEveryMs: 60 * MINUTE_MS }, { deletingMs: 5 * SECOND_MS });
+    const listings = () => world.cloud.calls.filter((call) => call.name === 'list').length;
+    const before = listings();
+
+    await world.life.workers.drain(name, OPS);
+    await world.advance(9 * SECOND_MS);
+    const atOnce = listings() - before;
+    await world.advance(MINUTE_MS);
+
+    expect(deletes(world)).toHaveLength(1);
+    expect(world.agents.all.has(name)).toBe(false);
+    expect(events(world, 'worker.removed')).toHaveLength(1);
+    expect([atOnce, listings() - before]).toEqual([0, 2]);
+  });
+
   it('is repeated where the cloud agreed and the machine still runs', async () => {
     const { world, name } = await withIdle();
     world.cloud.script = (call) => {

@@ -86,7 +86,10 @@ function isToBeCalled(kit: Kit, worker: Worker, sight: Sight): boolean {
   return machine !== undefined && machine.state !== 'deleting' && nowMs - deletion.agreedMs >= kit.times.deleteAgainMs;
 }
 
-/** Until the cloud shows it no more it is listed more often than usual. */
+/**
+ * Until the cloud shows it no more it is listed more often than usual. Not at once: a machine takes its time to end, and
+ * every machine that goes would cost a listing of the whole account.
+ */
 function nextLook(kit: Kit, worker: Worker, { deletion }: Sight): number {
   if (!deletion || deletion.isCalling) return Number.POSITIVE_INFINITY;
   if (deletion.agreedMs === undefined) return deletion.notBeforeMs;
@@ -94,7 +97,8 @@ function nextLook(kit: Kit, worker: Worker, { deletion }: Sight): number {
   const startedMs = listing?.startedMs ?? deletion.agreedMs;
   const dueMs = Math.max(startedMs, deletion.agreedMs) + kit.times.deletingListMs;
   const isMissed = startedMs > deletion.agreedMs && listing?.machines.has(worker.machine) === false;
-  const isDue = startedMs <= deletion.agreedMs || isMissed || kit.clock.monotonic() >= dueMs;
+  const isFirst = startedMs <= deletion.agreedMs;
+  const isDue = isMissed || (isFirst && isExact(kit, worker.offer)) || kit.clock.monotonic() >= dueMs;
   if (isDue) kit.clouds.refresh(worker.offer ?? '');
   return isDue ? Number.POSITIVE_INFINITY : dueMs;
 }
@@ -130,7 +134,6 @@ function deleteBatch(kit: Kit, { pool, offer }: { pool: string; offer: string },
     });
     const byName = new Map(outcomes.map((outcome) => [outcome.name, outcome]));
     for (const { worker, deletion } of deletions) take(kit, { worker, deletion, outcome: byName.get(worker.machine) });
-    kit.clouds.refresh(offer);
     kit.poke(pool);
   });
 }
