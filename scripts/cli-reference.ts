@@ -6,7 +6,7 @@ import { buildProgram } from '../src/cli/program.ts';
 const unused = {} as Cli & Local;
 
 /** The command line as it is built for the program, for those who only read or check it. */
-export const describedProgram = (): Command => buildProgram(unused, unused, '');
+export const describedProgram = (): Promise<Command> => buildProgram(unused, unused, { version: '' });
 
 /** Every command below, in the order of its help. */
 export function commandsBelow(command: Command): readonly Command[] {
@@ -36,8 +36,8 @@ const INTRODUCTION = [
 ];
 
 /** Every command with its options and examples. */
-export function renderCli(): string {
-  const program = describedProgram();
+export async function renderCli(): Promise<string> {
+  const program = await describedProgram();
   const sections = commandsBelow(program).map(
     (command) => `## ${pathOf(command)}\n\n\`\`\`text\n${helpOf(command)}\n\`\`\``,
   );

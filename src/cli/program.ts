@@ -1,21 +1,7 @@
 import { type Argument, Command, CommanderError, Option } from 'commander';
 import { FAULTS, Fault } from '#core/fault.ts';
-import { agentCommand } from './agent.ts';
-import { backupCommand } from './backup.ts';
 import type { Cli, Local } from './command.ts';
-import { completionCommand } from './completion.ts';
-import { configCommand } from './config.ts';
-import { eventCommand } from './event.ts';
-import { freezeCommand, thawCommand } from './freeze.ts';
-import { planCommand } from './plan.ts';
-import { poolCommand } from './pool.ts';
-import { runCommand, shellCommand } from './run.ts';
-import { loginCommand, restoreCommand, serverCommand } from './server.ts';
-import { sessionCommand } from './session.ts';
-import { simCommand } from './sim.ts';
-import { sourceCommand } from './source.ts';
-import { tokenCommand } from './token.ts';
-import { workerCommand } from './worker.ts';
+import { commandsFor } from './commands.ts';
 
 const serverOptions = (): Option[] => [
   new Option('--address <url>', 'the server (MUSTER_ADDRESS)'),
@@ -23,34 +9,21 @@ const serverOptions = (): Option[] => [
   new Option('--ca <file>', 'the authority of the server, where the machine does not know it (MUSTER_CA)'),
 ];
 
-/** The command `muster`, whole. */
-export function buildProgram(cli: Cli, local: Local, version: string): Command {
+export interface ProgramOptions {
+  readonly version: string;
+  /** What it is built for; without them it is whole. */
+  readonly words?: readonly string[];
+}
+
+/** The command `muster`. */
+export async function buildProgram(cli: Cli, local: Local, { version, words = [] }: ProgramOptions): Promise<Command> {
   const program = new Command('muster')
     .description('One control plane for elastic compute.')
     .version(version, '-V, --version')
     .enablePositionalOptions();
   for (const option of serverOptions()) program.addOption(option);
-  for (const command of [
-    runCommand(cli),
-    shellCommand(cli),
-    poolCommand(cli),
-    planCommand(cli),
-    sessionCommand(cli),
-    workerCommand(cli),
-    eventCommand(cli),
-    sourceCommand(cli),
-    freezeCommand(cli),
-    thawCommand(cli),
-    tokenCommand(cli),
-    loginCommand(cli),
-    serverCommand(cli, local),
-    agentCommand(cli, local),
-    configCommand(cli, local),
-    backupCommand(cli),
-    restoreCommand(cli, local),
-    simCommand(cli, local),
-    completionCommand(cli),
-  ]) {
+  for (const make of await commandsFor(words)) {
+    const command = make(cli, local);
     program.addCommand(command);
     takeServerOptions(command);
   }

@@ -157,7 +157,8 @@ export function openScene(answer: Answer, { isTTY = false, local = nothingLocal 
     breakPipe: () => stopping.abort(),
     /** Runs `muster …`; answers its exit code. */
     async muster(...words: string[]): Promise<number> {
-      const failure = await runProgram(buildProgram(cli, local, '1.2.3'), words, cli);
+      const program = await buildProgram(cli, local, { version: '1.2.3', words });
+      const failure = await runProgram(program, words, cli);
       return failure ?? exitCode;
     },
   };

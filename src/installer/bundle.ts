@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { mkdir, readFile, rename } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Fault } from '#core/fault.ts';
 import { findMade, noteMade } from './made-before.ts';
 
@@ -9,36 +11,16 @@ export interface Bundle {
   readonly sha256: string;
 }
 
-// CommonJS packages inside a module bundle ask for `require`, which a module does not have.
-const BANNER =
-  "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
+const BUNDLER = join(import.meta.dirname, 'bundler.ts');
+const run = promisify(execFile);
 
 /** Writes the bundle there; answers the absolute paths of everything that went in. */
 async function make(entry: string, version: string, outfile: string): Promise<readonly string[]> {
-  // Only here: most starts find what an earlier one has made.
-  const { build, stop } = await import('esbuild');
-  const absWorkingDir = dirname(entry);
-  const result = await build({
-    entryPoints: [entry],
-    absWorkingDir,
-    outfile,
-    bundle: true,
-    metafile: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node24',
-    minifySyntax: true,
-    define: { MUSTER_VERSION: JSON.stringify(version) },
-    banner: { js: BANNER },
-    logLevel: 'silent',
-  })
-    .catch((thrown: Error) => {
-      throw new Fault('internal', `The agent could not be bundled: ${thrown.message}`, { cause: thrown });
-    })
-    // The bundler keeps a process of its own for the next time, and there is none.
-    .finally(() => void stop());
-  const inputs = Object.keys(result.metafile.inputs).map((input) => resolve(absWorkingDir, input));
-  return [...inputs, import.meta.filename];
+  const { stdout } = await run(process.execPath, [BUNDLER, entry, outfile, version]).catch((thrown) => {
+    const { stderr, message } = thrown as Error & { stderr?: string };
+    throw new Fault('internal', `The agent could not be bundled: ${stderr?.trim() || message}`, { cause: thrown });
+  });
+  return [...(JSON.parse(stdout) as string[]), import.meta.filename];
 }
 
 /** The agent as one file: Node strips no types below node_modules, and one file starts several times faster than a tree. */

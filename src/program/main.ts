@@ -131,7 +131,8 @@ export async function main(words: readonly string[]): Promise<void> {
   watchPipes(ending);
   const cli = openCli(environment, ending);
   const local = withOwnInterrupts(localPart(environment), cli);
-  const failure = await runProgram(buildProgram(cli, local, readVersion()), words, cli);
+  const program = await buildProgram(cli, local, { version: readVersion(), words });
+  const failure = await runProgram(program, words, cli);
   await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
   process.exit(ending.code ?? failure ?? cli.exitCode());
 }

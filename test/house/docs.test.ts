@@ -36,7 +36,7 @@ const fences: readonly Fence[] = written.flatMap((path) => fencesIn(path, read(p
 describe('the command line in the documentation', () => {
   /** Everything that `muster` would say no to, without doing anything. */
   async function refusalOf(words: readonly string[]): Promise<string | undefined> {
-    const program = describedProgram();
+    const program = await describedProgram();
     for (const command of [program, ...commandsBelow(program)]) {
       command.exitOverride().configureOutput({ writeOut: () => {}, writeErr: () => {} });
       if (command.commands.length === 0 || command.name() === 'server') command.action(() => {});
@@ -63,7 +63,7 @@ describe('the command line in the documentation', () => {
   });
 
   test('so is every example in the help', async () => {
-    const program = describedProgram();
+    const program = await describedProgram();
     const examples = commandsBelow(program).flatMap((command) => {
       const text = helpOf(command).split('Examples:')[1] ?? '';
       return commandLines({ path: pathOf(command), line: 0, language: 'sh', text });
