@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { splitDocuments } from './document-file.ts';
+import { readDocuments, splitDocuments } from './document-file.ts';
 
 test('a file with one document is sent as it stands', () => {
   const text = '# mine\n---\nname: a\n';
@@ -25,4 +25,11 @@ test('each line of a placed document stands where it stands in the file', () => 
 
   expect(second?.placed.split('\n')[2]).toBe('name: b');
   expect(second?.placed.split('\n')[3]).toBe('max: 1');
+});
+
+test('says why a file cannot be read, and what to do about a folder', () => {
+  expect(() => readDocuments('/nonexistent.yaml')).toThrow('Cannot read /nonexistent.yaml: it does not exist.');
+  expect(() => readDocuments(import.meta.dirname)).toThrow(
+    expect.objectContaining({ remedy: `Name its files: ${import.meta.dirname}/*.yaml` }),
+  );
 });

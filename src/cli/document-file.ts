@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { reasonOf } from '#config/environment.ts';
 import { Fault } from '#core/fault.ts';
 
 /** One pool document of a file. */
@@ -14,8 +16,9 @@ function readText(file: string): string {
   try {
     return readFileSync(file === '-' ? 0 : file, 'utf8');
   } catch (thrown) {
-    throw new Fault('invalid', `Cannot read ${file}: ${(thrown as NodeJS.ErrnoException).code}.`, {
-      remedy: 'Check the path.',
+    const isFolder = (thrown as NodeJS.ErrnoException).code === 'EISDIR';
+    throw new Fault('invalid', `Cannot read ${file}: ${reasonOf(thrown)}.`, {
+      remedy: isFolder ? `Name its files: ${join(file, '*.yaml')}` : 'Check the path.',
     });
   }
 }
