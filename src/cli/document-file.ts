@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { reasonOf } from '#config/environment.ts';
 import { Fault } from '#core/fault.ts';
 
 /** One pool document of a file. */
@@ -16,9 +15,9 @@ function readText(file: string): string {
   try {
     return readFileSync(file === '-' ? 0 : file, 'utf8');
   } catch (thrown) {
-    const isFolder = (thrown as NodeJS.ErrnoException).code === 'EISDIR';
-    throw new Fault('invalid', `Cannot read ${file}: ${reasonOf(thrown)}.`, {
-      remedy: isFolder ? `Name its files: ${join(file, '*.yaml')}` : 'Check the path.',
+    const { code } = thrown as NodeJS.ErrnoException;
+    throw new Fault('invalid', `Cannot read ${file}: ${code}.`, {
+      remedy: code === 'EISDIR' ? `Name its files: ${join(file, '*.yaml')}` : 'Check the path.',
     });
   }
 }

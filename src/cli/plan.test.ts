@@ -124,11 +124,11 @@ it('is JSON where that is wanted, and says what the server refuses', async () =>
   expect(await away.muster('plan', '--source', 'team')).toBe(4);
 });
 
-it('needs a file or a source', async () => {
+it('needs a file or a source, and does not end like a plan with changes', async () => {
   const { muster, errors, asked } = openScene(() => nothing);
 
-  expect(await muster('plan')).toBe(2);
-  expect(await muster('plan', join(folder, 'none.yaml'))).toBe(2);
+  expect(await muster('plan')).toBe(1);
+  expect(await muster('plan', join(folder, 'none.yaml'))).toBe(1);
   expect(errors()).toContain('Nothing to plan.');
   expect(errors()).toContain('none.yaml: ENOENT');
   expect(asked).toEqual([]);

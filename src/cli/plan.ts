@@ -8,7 +8,7 @@ import { readDocuments } from './document-file.ts';
 import { withExamples } from './example.ts';
 import { show } from './show.ts';
 import { renderTable } from './table.ts';
-import { print } from './terminal.ts';
+import { print, remark } from './terminal.ts';
 
 // As `terraform plan -detailed-exitcode` has them: whoever applies what ends with 2 must not take a bad document for a change.
 const REFUSED_EXIT = 1;
@@ -75,7 +75,7 @@ function exitOf({ pools, refused }: PlannedChanges): number {
   return pools.length > 0 ? CHANGES_EXIT : 0;
 }
 
-function ask(client: Client, files: readonly string[], source: string | undefined): Promise<PlannedChanges> {
+async function ask(client: Client, files: readonly string[], source: string | undefined): Promise<PlannedChanges> {
   if (files.length > 0) {
     const documents = files.flatMap(readDocuments).map(({ key, placed }) => ({ key, text: placed }));
     return client.call('/plans', { method: 'POST', body: { documents, source } });
@@ -84,12 +84,21 @@ function ask(client: Client, files: readonly string[], source: string | undefine
   throw new Fault('invalid', 'Nothing to plan.', { remedy: 'Name files with pool documents, or a source: --source.' });
 }
 
+/** What nobody can plan is refused like a bad document: its usual exit code says here that there are changes. */
+function sayInvalid(cli: Cli, thrown: unknown): undefined {
+  const fault = Fault.from(thrown);
+  if (fault.kind !== 'invalid') throw fault;
+  remark(cli.terminal, `${fault.message}\n  ${fault.remedy}`);
+  cli.exitWith(REFUSED_EXIT);
+}
+
 export function planCommand(cli: Cli): Command {
   const command = showing('plan', 'show what pool documents would change: pools, and workers started and stopped')
     .argument('[files...]', 'files with pool documents, or - for stdin')
     .option('-s, --source <name>', 'as if the files were all that this source holds; without files, read it now')
     .action(async (files: string[], { source }: { source?: string }, command: Command) => {
-      const plan = await ask(clientOf(cli, command), files, source);
+      const plan = await ask(clientOf(cli, command), files, source).catch((thrown) => sayInvalid(cli, thrown));
+      if (!plan) return;
       print(
         cli.terminal,
         show(plan, formatOf(command), () => planningText(plan)),
