@@ -37,8 +37,12 @@ async function exchange(incoming: IncomingMessage, outgoing: ServerResponse, han
     const url = `http://${incoming.headers.host ?? HOST}${incoming.url ?? '/'}`;
     const init = { method: incoming.method ?? 'GET', headers: headersOf(incoming), signal: left.signal };
     const response = await handle(new Request(url, body === undefined ? init : { ...init, body }));
-    outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-    outgoing.end(new Uint8Array(await response.arrayBuffer()));
+    const content = new Uint8Array(await response.arrayBuffer());
+    outgoing.writeHead(response.status, {
+      ...Object.fromEntries(response.headers),
+      'content-length': content.byteLength,
+    });
+    outgoing.end(content);
   } catch (thrown) {
     if (left.signal.aborted || isBroken(thrown)) return void incoming.socket.destroy();
     outgoing.writeHead(500, { 'content-type': 'text/plain' }).end(`The simulation failed: ${String(thrown)}\n`);
