@@ -21,7 +21,7 @@ export interface ServerInfo {
   readonly storeKind: string;
   readonly startedAt: number;
   /** By use: `http`, `grpc`. */
-  addresses(): Readonly<Record<string, string>>;
+  addresses(): Readonly<Record<'http' | 'grpc', string>>;
   /** Names and addresses, without ports, under which clients reach this server; loopback is always among them. */
   hosts(): readonly string[];
   /** Why no work is taken now; nothing when all is well. */

@@ -161,6 +161,7 @@ describe('the server', () => {
       version: '0.1.0',
       uptime: '1m1s',
       ready: true,
+      address: '127.0.0.1:8081',
       addresses: { http: '127.0.0.1:8081' },
       ca_fingerprint: deps.access.ca.fingerprint,
       counts: { pools: 1, sessions: { queued: 1 } },

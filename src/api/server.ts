@@ -29,13 +29,15 @@ function countsOf(store: ApiDeps['store']): ServerStatus['counts'] {
 function statusOf({ store, clock, server, access }: ApiDeps): ServerStatus {
   const why = server.whyNotReady();
   const freeze = store.view.freezes.get(FLEET);
+  const addresses = server.addresses();
   return {
     version: server.version,
     pid: server.pid,
     cluster: store.cluster,
     epoch: store.epoch,
     store: server.storeKind,
-    addresses: server.addresses(),
+    address: addresses.http,
+    addresses,
     ca_fingerprint: access.ca.fingerprint,
     started_at: toTime(server.startedAt),
     uptime: formatDuration(Math.max(0, Math.floor((clock.now() - server.startedAt) / 1_000) * 1_000)),

@@ -13,6 +13,7 @@ export const ServerStatus = z
     cluster: z.string(),
     epoch: z.int(),
     store: z.string().meta({ description: '`sqlite`, `postgres` or `memory`.' }),
+    address: z.string().meta({ description: 'Where this API is: the address `http`.' }),
     addresses: z.record(z.string(), z.string()).meta({ description: 'By use: `http`, `grpc`.' }),
     ca_fingerprint: z.string(),
     started_at: Time,
