@@ -8,6 +8,7 @@ import { silentLog } from '#core/log.ts';
 import { makeRedactor } from '#journal/redact.ts';
 import { formatAddress } from '../../src/edge/address.ts';
 import { type Front, openFront } from '../../src/edge/front.ts';
+import { agentRuntimes } from '../../src/program/agent-program.ts';
 import { hold } from '../../src/program/holding.ts';
 import { loadKinds } from '../../src/program/kinds.ts';
 import { type InUse, inUse } from '../parts/memory.ts';
@@ -45,12 +46,14 @@ const calls = {
       pass: '',
       holder: () => undefined,
     });
+    const loaded = await load();
     const holding = await hold({
       ...base,
       environment,
       version: 'bench',
       redactor: makeRedactor(),
-      loaded: await load(),
+      loaded,
+      runtimes: agentRuntimes(loaded.config),
       load,
       store,
       storeKind: 'sqlite',

@@ -88,6 +88,12 @@ const agent = z.object({
   reconnectGrace: duration()
     .prefault('2m')
     .describe('After a start of the server, agents that had joined count as present for this long.'),
+  runtimes: z
+    .record(z.string().regex(/^(linux|darwin)-(x64|arm64)$/, 'Write linux-x64, linux-arm64, …'), z.string().min(1))
+    .default({})
+    .describe(
+      'By platform (`linux-arm64`): a Node executable that agents get there, for machines of another kind than this one.',
+    ),
 });
 
 const broker = z.object({

@@ -28,7 +28,7 @@ describe('readServerFile', () => {
       broker: {},
       tls: {},
       access: { allowedHosts: [] },
-      agent: { leaseMs: 3_600_000, reconnectGraceMs: 120_000 },
+      agent: { leaseMs: 3_600_000, reconnectGraceMs: 120_000, runtimes: {} },
       retention: {
         eventsMs: 2_592_000_000,
         decisionsMs: 1_209_600_000,

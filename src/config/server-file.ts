@@ -42,7 +42,12 @@ export interface ServerConfig {
     readonly ca?: string | undefined;
   };
   readonly access: { readonly publicUrl?: string | undefined; readonly allowedHosts: readonly string[] };
-  readonly agent: { readonly leaseMs: number; readonly reconnectGraceMs: number };
+  readonly agent: {
+    readonly leaseMs: number;
+    readonly reconnectGraceMs: number;
+    /** By platform, as Node names it: the Node that agents get there. */
+    readonly runtimes: Readonly<Record<string, string>>;
+  };
   readonly retention: {
     readonly eventsMs: number;
     readonly decisionsMs: number;
@@ -93,7 +98,11 @@ function configOf(file: ServerFile, pools: readonly StaticPool[], environment: E
     broker: file.defaultBrokerInfo,
     tls: file.tls ?? {},
     access: file.access,
-    agent: { leaseMs: file.agent.lease, reconnectGraceMs: file.agent.reconnectGrace },
+    agent: {
+      leaseMs: file.agent.lease,
+      reconnectGraceMs: file.agent.reconnectGrace,
+      runtimes: file.agent.runtimes,
+    },
     retention: {
       eventsMs: file.retention.events,
       decisionsMs: file.retention.decisions,

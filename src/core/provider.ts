@@ -36,6 +36,14 @@ export interface Machine {
   readonly endpoints?: readonly { readonly host: string; readonly port: number }[] | undefined;
 }
 
+/** The agent with its runtime, for Linux on one kind of machine. */
+export interface AgentArchive {
+  /** As `uname -m` prints it there: `x86_64`, `aarch64`. */
+  readonly machine: string;
+  readonly url: string;
+  readonly sha256: string;
+}
+
 /** What a new machine must know; the backend decides how it is told. */
 export interface Boot {
   /** The agent's configuration file, as YAML. */
@@ -43,7 +51,7 @@ export interface Boot {
   /** Opens the door for the names of this launch, each once. */
   readonly token: string;
   /** Where a machine without an agent gets one; `ca` is what to trust there, where the system does not. */
-  readonly install?: { readonly url: string; readonly sha256: string; readonly ca?: string | undefined } | undefined;
+  readonly install?: { readonly archives: readonly AgentArchive[]; readonly ca?: string | undefined } | undefined;
   readonly container?:
     | {
         readonly image: string;

@@ -5,15 +5,15 @@ import type { Readable } from 'node:stream';
 import { writeArchive } from './archive.ts';
 import type { Bundle } from './bundle.ts';
 import { findPacked, notePacked, type Packed } from './packed-before.ts';
+import { type Runtime, type Uname, unameOf } from './runtime.ts';
 import { installScript, type ScriptFacts } from './script.ts';
 
 export interface InstallerOptions {
   readonly bundle: Bundle;
   /** Where archives are kept. */
   readonly folder: string;
-  /** The runtime that goes along. */
-  readonly node: string;
-  readonly system: { readonly name: string; readonly machine: string };
+  /** One for each kind of machine; the first is that of this very machine. */
+  readonly runtimes: readonly Runtime[];
   /** Asked when the script is: addresses and certificates may change. */
   readonly facts: () => Pick<ScriptFacts, 'broker' | 'brokerCa' | 'originCa'>;
 }
@@ -25,15 +25,21 @@ export interface OfferedFile {
   open(): Readable;
 }
 
+/** The agent with its runtime, for one kind of machine. */
+export interface OfferedArchive extends Uname {
+  readonly name: string;
+  readonly sha256: string;
+}
+
 /** The agent for machines that have nothing yet, and for this one. */
 export interface Installer {
   /** Ready to run with our own Node. */
   readonly bundle: Bundle;
   installScript(origin: string): Promise<string>;
-  /** Packs the archive in the background, unless that was done before. */
+  /** Packs what is offered in the background, unless that was done before. */
   offer(): Promise<void>;
-  /** The archive, once it is packed. */
-  offered(): { readonly name: string; readonly sha256: string } | undefined;
+  /** The archives, once all of them are packed. */
+  offered(): readonly OfferedArchive[] | undefined;
   /** Looks in a closed list: a name is never joined to a path. */
   find(name: string): Promise<OfferedFile | undefined>;
 }
@@ -43,26 +49,17 @@ here=$(cd "$(dirname "$0")" && pwd)
 exec "$here/node" "$here/agent.mjs" "$@"
 `;
 
-/** uname and Node have different words for the same machines. */
-const UNAME: Readonly<Record<string, string>> = { linux: 'Linux', darwin: 'Darwin', x64: 'x86_64', arm64: 'aarch64' };
-export const unameOf = (word: string): string => UNAME[word] ?? word;
+interface Archive extends Uname {
+  readonly name: string;
+  readonly file: () => Promise<OfferedFile>;
+  packed: Packed | undefined;
+}
 
-export function openInstaller(options: InstallerOptions): Installer {
-  const { bundle } = options;
-  const system = unameOf(options.system.name);
-  const machine = unameOf(options.system.machine);
-  const name = `muster-agent-${options.system.name}-${options.system.machine}.tar.gz`;
-  const path = join(options.folder, name);
-  const ingredients = [bundle.path, options.node];
+function openArchive({ bundle, folder }: InstallerOptions, runtime: Runtime): Archive {
+  const name = `muster-agent-${runtime.platform}.tar.gz`;
+  const path = join(folder, name);
+  const ingredients = [bundle.path, runtime.path];
   let made: Promise<OfferedFile> | undefined;
-  let packed: Packed | undefined;
-
-  const asFile = ({ sha256, bytes }: Packed): OfferedFile => ({
-    sha256,
-    bytes,
-    mediaType: 'application/gzip',
-    open: () => createReadStream(path),
-  });
 
   async function pack(): Promise<Packed> {
     const before = findPacked(path, ingredients);
@@ -71,7 +68,7 @@ export function openInstaller(options: InstallerOptions): Installer {
       [
         { name: 'muster-agent', mode: 0o755, from: { text: LAUNCHER } },
         { name: 'agent.mjs', mode: 0o644, from: { path: bundle.path } },
-        { name: 'node', mode: 0o755, from: { path: options.node } },
+        { name: 'node', mode: 0o755, from: { path: runtime.path } },
       ],
       path,
     );
@@ -79,14 +76,37 @@ export function openInstaller(options: InstallerOptions): Installer {
     return now;
   }
 
-  // Packing the runtime takes seconds, so it waits for the first machine that asks.
-  function archive(): Promise<OfferedFile> {
-    made ??= pack().then((done) => {
-      packed = done;
-      return asFile(done);
-    });
-    made.catch(() => (made = undefined));
-    return made;
+  const archive: Archive = {
+    ...unameOf(runtime.platform),
+    name,
+    packed: undefined,
+    // Packing the runtime takes seconds, so it waits for the first machine that asks.
+    file() {
+      made ??= pack().then((packed) => {
+        archive.packed = packed;
+        return { ...packed, mediaType: 'application/gzip', open: () => createReadStream(path) };
+      });
+      made.catch(() => (made = undefined));
+      return made;
+    },
+  };
+  return archive;
+}
+
+export function openInstaller(options: InstallerOptions): Installer {
+  const { bundle } = options;
+  const archives = options.runtimes.map((runtime) => openArchive(options, runtime));
+
+  /** One after the other: each takes a whole core. */
+  async function packAll(): Promise<void> {
+    for (const archive of archives) await archive.file();
+  }
+
+  function offered(): readonly OfferedArchive[] | undefined {
+    const ready = archives.flatMap(({ name, system, machine, packed }) =>
+      packed ? [{ name, system, machine, sha256: packed.sha256 }] : [],
+    );
+    return ready.length === archives.length ? ready : undefined;
   }
 
   function program(): OfferedFile {
@@ -98,14 +118,14 @@ export function openInstaller(options: InstallerOptions): Installer {
   return {
     bundle,
     async installScript(origin) {
-      const { sha256 } = await archive();
-      return installScript({ ...options.facts(), origin, archive: name, sha256, system, machine });
+      await packAll();
+      return installScript({ ...options.facts(), origin, archives: offered() ?? [] });
     },
-    offer: async () => void (await archive()),
-    offered: () => packed && { name, sha256: packed.sha256 },
+    offer: packAll,
+    offered,
     async find(wanted) {
-      if (wanted === name) return archive();
-      return wanted === 'agent.mjs' ? program() : undefined;
+      if (wanted === 'agent.mjs') return program();
+      return archives.find(({ name }) => name === wanted)?.file();
     },
   };
 }

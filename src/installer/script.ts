@@ -1,4 +1,5 @@
 import { agentUnit } from '#core/agent-unit.ts';
+import type { Uname } from './runtime.ts';
 
 export interface ScriptFacts {
   /** Where this server is reached: `https://muster.example:8081`. */
@@ -8,14 +9,22 @@ export interface ScriptFacts {
   /** Trusted in place of the system's authorities, where the server made its own: at the broker, and for the download. */
   readonly brokerCa: string | undefined;
   readonly originCa: string | undefined;
-  readonly archive: string;
-  readonly sha256: string;
-  /** As `uname -s` and `uname -m` print them. */
-  readonly system: string;
-  readonly machine: string;
+  readonly archives: readonly (Uname & { readonly name: string; readonly sha256: string })[];
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** Chooses what this machine can run. */
+function choice({ archives }: ScriptFacts): string {
+  const kinds = archives.map(({ system, machine }) => `${system} ${machine}`);
+  const cases = archives.map(
+    ({ name, sha256 }, at) => `  ${quoted(kinds[at] ?? '')}) archive=${quoted(name)} sha256=${quoted(sha256)} ;;`,
+  );
+  return `case "$(uname -s) $(uname -m)" in
+${cases.join('\n')}
+  *) fail "this server offers the agent for ${kinds.join(', ')}, and this is $(uname -s) $(uname -m)" ;;
+esac`;
+}
 
 /** A script for `curl … | sh`: fetches the agent with its runtime, checks it, and starts it. Needs sh, tar and curl or wget. */
 export function installScript(facts: ScriptFacts): string {
@@ -27,8 +36,6 @@ set -eu
 
 origin=${quoted(facts.origin)}
 broker=${quoted(facts.broker)}
-archive=${quoted(facts.archive)}
-sha256=${quoted(facts.sha256)}
 broker_ca=${quoted(facts.brokerCa ?? '')}
 origin_ca=${quoted(facts.originCa ?? '')}
 prefix=/opt/muster pool= token=\${MUSTER_JOIN_TOKEN:-} name= slots=1 run=
@@ -46,8 +53,7 @@ while [ $# -gt 0 ]; do
   esac
 done
 [ -n "$pool" ] || fail "--pool NAME says which pool this machine joins"
-[ "$(uname -s) $(uname -m)" = ${quoted(`${facts.system} ${facts.machine}`)} ] ||
-  fail "this server offers the agent for ${facts.system} ${facts.machine}, and this is $(uname -s) $(uname -m)"
+${choice(facts)}
 
 umask 077
 work=$(mktemp -d)

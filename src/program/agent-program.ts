@@ -1,5 +1,7 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import type { ServerConfig } from '#config/server-file.ts';
 import { type Bundle, bundleAgent } from '../installer/bundle.ts';
+import { mustRunOn, type Runtime } from '../installer/runtime.ts';
 
 const PROGRAM = join(import.meta.dirname, 'agent.ts');
 
@@ -9,4 +11,12 @@ export const agentFolder = (dataDir: string): string => join(dataDir, 'agent');
 /** Makes the agent's program ready to run. */
 export function makeAgentProgram(dataDir: string, version: string): Promise<Bundle> {
   return bundleAgent(PROGRAM, agentFolder(dataDir), version);
+}
+
+/** Our own Node, and those that the operator has for machines of another kind; throws where one cannot be. */
+export function agentRuntimes({ agent }: ServerConfig): readonly Runtime[] {
+  const own = { platform: `${process.platform}-${process.arch}`, path: process.execPath };
+  const others = Object.entries(agent.runtimes).map(([platform, path]) => ({ platform, path: resolve(path) }));
+  for (const runtime of others) mustRunOn(runtime);
+  return [own, ...others.filter(({ platform }) => platform !== own.platform)];
 }

@@ -18,6 +18,7 @@ import { exchange } from '../edge/exchange.ts';
 import type { Front } from '../edge/front.ts';
 import type { Bundle } from '../installer/bundle.ts';
 import { type Installer, openInstaller } from '../installer/installer.ts';
+import type { Runtime } from '../installer/runtime.ts';
 import { brokerAddress, needsTls, reachable } from './addresses.ts';
 import { agentFolder, makeAgentProgram } from './agent-program.ts';
 import { openDoors } from './doors.ts';
@@ -42,6 +43,8 @@ export interface HoldingParts {
   readonly dataDir: string;
   /** The agent's program, where it was made ready while this process waited to become the holder. */
   readonly agentProgram?: Promise<Bundle>;
+  /** What agents get to run on, for each kind of machine. */
+  readonly runtimes: readonly Runtime[];
 }
 
 interface Trust {
@@ -95,8 +98,7 @@ async function openGround(parts: HoldingParts): Promise<Ground> {
   const installer = openInstaller({
     bundle: await (parts.agentProgram ?? makeAgentProgram(dataDir, version)),
     folder: agentFolder(dataDir),
-    node: process.execPath,
-    system: { name: process.platform, machine: process.arch },
+    runtimes: parts.runtimes,
     facts: () => ({ broker: grpc, brokerCa: trust.grpc, originCa: trust.http }),
   });
   const agentCommand = [process.execPath, installer.bundle.path];
@@ -141,11 +143,12 @@ function bootConfig({ grpc, loaded, front }: Ground, pool: Pool, access: Access)
 
 /** Where new machines get the agent, once that is packed. */
 function installFor({ http, loaded, front, installer }: Ground, access: Access): Boot['install'] {
-  const offered = installer.offered();
-  if (!offered) return undefined;
+  const offered = installer.offered()?.filter(({ system }) => system === 'Linux');
+  if (!offered || offered.length === 0) return undefined;
   const ca = needsTls(front.addresses.http) ? trustedBy(loaded.config, access) : undefined;
   const origin = loaded.config.access.publicUrl?.replace(/\/+$/, '') ?? http;
-  return { url: `${origin}/agent/${offered.name}`, sha256: offered.sha256, ...(ca === undefined ? {} : { ca }) };
+  const archives = offered.map(({ machine, name, sha256 }) => ({ machine, url: `${origin}/agent/${name}`, sha256 }));
+  return { archives, ...(ca === undefined ? {} : { ca }) };
 }
 
 async function openPlane(ground: Ground): Promise<Plane> {

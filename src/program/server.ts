@@ -17,7 +17,7 @@ import { formatAddress } from '../edge/address.ts';
 import { openFront } from '../edge/front.ts';
 import { type Advert, parseAdvert } from '../edge/passage.ts';
 import { reachable, toAddress } from './addresses.ts';
-import { makeAgentProgram } from './agent-program.ts';
+import { agentRuntimes, makeAgentProgram } from './agent-program.ts';
 import { type Holding, hold } from './holding.ts';
 import { loadKinds } from './kinds.ts';
 import { openLog } from './logging.ts';
@@ -82,6 +82,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   for (const warning of loaded.warnings)
     log('warn', 'configuration', { warning: describeProblem(warning, loaded.file) });
 
+  const runtimes = agentRuntimes(config);
   const dataDir = resolve(config.dataDir);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   // Before anything waits: whoever takes over must not have to do it then.
@@ -127,6 +128,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       front,
       dataDir,
       agentProgram,
+      runtimes,
     };
     holding = await hold(parts);
     return holding;

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, symlinkSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { apiOf } from './harness/api.ts';
@@ -130,5 +130,34 @@ describe.concurrent('a machine that has nothing', () => {
 
     expect(world.read('prefix/agent.yaml')).toMatch(/address: "http:/);
     expect(world.read('prefix/agent.yaml')).not.toContain('CERTIFICATE');
+  });
+
+  test('of another kind than the server gets the runtime that the operator has for it; one of a third kind is told so', async (context) => {
+    const world = openWorld(context);
+    const [platform, machine, elf] =
+      process.arch === 'arm64' ? (['linux-x64', 'x86_64', 62] as const) : (['linux-arm64', 'aarch64', 183] as const);
+    // The beginning of an executable for Linux.
+    const header = Buffer.alloc(64);
+    header.write('\x7fELF', 'latin1');
+    header.writeUInt16LE(elf, 18);
+    writeFileSync(world.path('other-node'), header);
+    const runtimes = { [platform]: world.path('other-node') };
+    const place = await placeServer(world, { agent: { runtimes }, agent_pools: [{ name: 'manual' }] });
+    await startServer(world, place).ready();
+    const bin = bareMachine(world);
+    const asMachine = (name: string) => {
+      rmSync(join(bin, 'uname'));
+      writeFileSync(join(bin, 'uname'), `#!/bin/sh\n[ "$1" = -s ] && echo Linux || echo ${name}\n`, { mode: 0o755 });
+      const words = ['--pool', 'manual', '--prefix', world.path(name)];
+      install(world, `http://127.0.0.1:${place.http}`, { words, env: { PATH: bin } });
+    };
+
+    asMachine(machine);
+    await until('it is installed', () => world.read('install.log').includes('agent installed'));
+    asMachine('riscv64');
+    await until('it is refused', () => world.read('install.log').includes('riscv64'));
+
+    expect(readFileSync(world.path(`${machine}/node`))).toEqual(header);
+    expect(world.read('install.log')).toMatch(/offers the agent for Linux \w+, Linux \w+, and this is Linux riscv64/);
   });
 });

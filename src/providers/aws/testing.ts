@@ -82,7 +82,9 @@ export function aBatch(count: number, id = 'launch1'): Launch {
     boot: {
       agentConfig: 'broker:\n  address: https://muster:50051\npool: gpu-pool\n',
       token: 'mlt_secret',
-      install: { url: 'https://muster:8081/agent/agent.tar.gz', sha256: 'ab12' },
+      install: {
+        archives: [{ machine: 'x86_64', url: 'https://muster:8081/agent/agent.tar.gz', sha256: 'ab12' }],
+      },
     },
   };
 }

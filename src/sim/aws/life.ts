@@ -104,7 +104,9 @@ export async function openLife(parts: LifeParts): Promise<Life> {
     },
     bootConfig: (pool) => `pool: ${pool.name}`,
     launchToken: (launch) => `token of ${launch}`,
-    install: () => ({ url: 'https://muster:8081/agent/agent.tar.gz', sha256: 'ab12' }),
+    install: () => ({
+      archives: [{ machine: 'x86_64', url: 'https://muster:8081/agent/agent.tar.gz', sha256: 'ab12' }],
+    }),
   });
   const sessions = simSessions({ store, clock, agents });
   agents.connectTo({ join: workers.join, leave: workers.leave, joined: sessions.joined, finished: sessions.finished });

@@ -55,11 +55,19 @@ afterEach(async () => {
 
 const BOOT = { agentConfig: 'pool: "$(id) `id` $HOME \\\\ it\'s"\n', token: 'mlt_token' };
 
-function run(naming: Naming, { sha256 = hashOf(), trace = false } = {}): { status: number | null; stderr: string } {
+function run(
+  naming: Naming,
+  { sha256 = hashOf(), machine = unameOf(), trace = false } = {},
+): { status: number | null; stderr: string } {
   const script = bootScript({
     naming,
     agentFile: agentFile(BOOT, { name: NAME_PLACE, workDir: WORK_DIR }),
-    install: { url: `${server.url}/agent.tar.gz`, sha256 },
+    install: {
+      archives: [
+        { machine: 'pdp11', url: `${server.url}/none`, sha256: 'none' },
+        { machine, url: `${server.url}/agent.tar.gz`, sha256 },
+      ],
+    },
   });
   const env = {
     PATH: `${place}/bin:${process.env.PATH}`,
@@ -68,6 +76,8 @@ function run(naming: Naming, { sha256 = hashOf(), trace = false } = {}): { statu
   };
   return spawnSync('/bin/sh', trace ? ['-x'] : [], { input: script, env, encoding: 'utf8' });
 }
+
+const unameOf = (): string => spawnSync('uname', ['-m'], { encoding: 'utf8' }).stdout.trim();
 
 const hashOf = (): string =>
   createHash('sha256')
@@ -109,6 +119,13 @@ it('shows no secret in the arguments of a program', () => {
 
   expect(programs.join('\n')).toContain('curl');
   expect(programs.join('\n')).not.toMatch(/mlt_token|session/);
+});
+
+it('says what it is where its server has no agent for it', () => {
+  expect(run({ name: 'm-alone' }, { machine: 'vax' })).toMatchObject({
+    status: 1,
+    stderr: `muster: the server offers the agent for pdp11, vax, and this machine is ${unameOf()}\n`,
+  });
 });
 
 it('refuses an archive that is not the one it was promised, and keeps an agent that is there', () => {

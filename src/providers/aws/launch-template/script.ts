@@ -53,10 +53,18 @@ name=${quoted(naming.stem)}$(digit $((place / 32 % 32)))$(digit $((place % 32)))
 
 function installLines(install: Boot['install']): string {
   if (!install) return 'fail "this machine has no agent, and its server offers none"';
-  const { url, sha256, ca } = install;
-  return `${ca === undefined ? '' : `${heredoc('"$work/ca.pem"', ca)}\n`}download() {
-  if has curl; then curl -fsS ${ca === undefined ? '' : '--cacert "$work/ca.pem" '}-o "$work/agent.tar.gz" ${quoted(url)}
-  else wget -q ${ca === undefined ? '' : '--ca-certificate="$work/ca.pem" '}-O "$work/agent.tar.gz" ${quoted(url)}; fi
+  const { archives, ca } = install;
+  const cases = archives.map(
+    ({ machine, url, sha256 }) => `${machine}) url=${quoted(url)} sha256=${quoted(sha256)} ;;`,
+  );
+  const kinds = archives.map(({ machine }) => machine).join(', ');
+  return `case $(uname -m) in
+${cases.join('\n')}
+*) fail "the server offers the agent for ${kinds}, and this machine is $(uname -m)" ;;
+esac
+${ca === undefined ? '' : `${heredoc('"$work/ca.pem"', ca)}\n`}download() {
+  if has curl; then curl -fsS ${ca === undefined ? '' : '--cacert "$work/ca.pem" '}-o "$work/agent.tar.gz" "$url"
+  else wget -q ${ca === undefined ? '' : '--ca-certificate="$work/ca.pem" '}-O "$work/agent.tar.gz" "$url"; fi
 }
 tries=0
 until download; do
@@ -65,7 +73,7 @@ until download; do
   sleep 5
 done
 sum=$(sha256sum "$work/agent.tar.gz")
-[ "\${sum%% *}" = ${quoted(sha256)} ] || fail "the agent's archive is damaged"
+[ "\${sum%% *}" = "$sha256" ] || fail "the agent's archive is damaged"
 mkdir -p "$root/opt/muster"
 tar -xzf "$work/agent.tar.gz" -C "$root/opt/muster"`;
 }
