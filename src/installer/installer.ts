@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { writeArchive } from './archive.ts';
 import type { Bundle } from './bundle.ts';
-import { findPacked, notePacked, type Packed } from './packed-before.ts';
 import { type Runtime, type Uname, unameOf } from './runtime.ts';
 import { installScript, type ScriptFacts } from './script.ts';
+import { archiveName, openShelf, type Packed, type Shelf } from './shelf.ts';
 
 export interface InstallerOptions {
   readonly bundle: Bundle;
@@ -49,64 +50,68 @@ here=$(cd "$(dirname "$0")" && pwd)
 exec "$here/node" "$here/agent.mjs" "$@"
 `;
 
-interface Archive extends Uname {
-  readonly name: string;
-  readonly file: () => Promise<OfferedFile>;
+/** What goes to one kind of machine. */
+interface Parcel extends Uname {
+  pack(): Promise<Packed>;
   packed: Packed | undefined;
 }
 
-function openArchive({ bundle, folder }: InstallerOptions, runtime: Runtime): Archive {
-  const name = `muster-agent-${runtime.platform}.tar.gz`;
-  const path = join(folder, name);
+function openParcel({ bundle, folder }: InstallerOptions, shelf: Shelf, runtime: Runtime): Parcel {
+  const { platform } = runtime;
   const ingredients = [bundle.path, runtime.path];
-  let made: Promise<OfferedFile> | undefined;
+  let packing: Promise<Packed> | undefined;
 
-  async function pack(): Promise<Packed> {
-    const before = findPacked(path, ingredients);
+  async function make(): Promise<Packed> {
+    const before = shelf.current(platform, ingredients);
     if (before) return before;
-    const now = await writeArchive(
+    const draft = join(folder, `draft-${platform}-${process.pid}.tar.gz`);
+    const { sha256, bytes } = await writeArchive(
       [
         { name: 'muster-agent', mode: 0o755, from: { text: LAUNCHER } },
         { name: 'agent.mjs', mode: 0o644, from: { path: bundle.path } },
         { name: 'node', mode: 0o755, from: { path: runtime.path } },
       ],
-      path,
+      draft,
     );
-    notePacked(path, now, ingredients);
-    return now;
+    const packed = { name: archiveName(platform, sha256), sha256, bytes };
+    await rename(draft, join(folder, packed.name));
+    shelf.keep(platform, packed, ingredients);
+    return packed;
   }
 
-  const archive: Archive = {
-    ...unameOf(runtime.platform),
-    name,
+  const parcel: Parcel = {
+    ...unameOf(platform),
     packed: undefined,
     // Packing the runtime takes seconds, so it waits for the first machine that asks.
-    file() {
-      made ??= pack().then((packed) => {
-        archive.packed = packed;
-        return { ...packed, mediaType: 'application/gzip', open: () => createReadStream(path) };
-      });
-      made.catch(() => (made = undefined));
-      return made;
+    pack() {
+      packing ??= make().then((packed) => (parcel.packed = packed));
+      packing.catch(() => (packing = undefined));
+      return packing;
     },
   };
-  return archive;
+  return parcel;
 }
 
 export function openInstaller(options: InstallerOptions): Installer {
-  const { bundle } = options;
-  const archives = options.runtimes.map((runtime) => openArchive(options, runtime));
+  const { bundle, folder } = options;
+  const shelf = openShelf(folder);
+  const parcels = options.runtimes.map((runtime) => openParcel(options, shelf, runtime));
 
   /** One after the other: each takes a whole core. */
   async function packAll(): Promise<void> {
-    for (const archive of archives) await archive.file();
+    for (const parcel of parcels) await parcel.pack();
   }
 
   function offered(): readonly OfferedArchive[] | undefined {
-    const ready = archives.flatMap(({ name, system, machine, packed }) =>
-      packed ? [{ name, system, machine, sha256: packed.sha256 }] : [],
-    );
-    return ready.length === archives.length ? ready : undefined;
+    const ready = parcels.flatMap(({ system, machine, packed }) => (packed ? [{ ...packed, system, machine }] : []));
+    return ready.length === parcels.length ? ready : undefined;
+  }
+
+  function archive(wanted: string): OfferedFile | undefined {
+    const found = shelf.find(wanted);
+    if (!found) return undefined;
+    const { name, sha256, bytes } = found;
+    return { sha256, bytes, mediaType: 'application/gzip', open: () => createReadStream(join(folder, name)) };
   }
 
   function program(): OfferedFile {
@@ -123,9 +128,6 @@ export function openInstaller(options: InstallerOptions): Installer {
     },
     offer: packAll,
     offered,
-    async find(wanted) {
-      if (wanted === 'agent.mjs') return program();
-      return archives.find(({ name }) => name === wanted)?.file();
-    },
+    find: async (wanted) => (wanted === 'agent.mjs' ? program() : archive(wanted)),
   };
 }
