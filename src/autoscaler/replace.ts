@@ -1,6 +1,6 @@
 // Workers of an older definition make room for those of the current one, as the pool's `update_policy` has it.
 import type { Facts, WorkerFact } from './facts.ts';
-import { bookDrain, bookRemoval, type Ledger } from './ledger.ts';
+import { bookDrain, bookRemoval, type Ledger, lookAgainAt } from './ledger.ts';
 import { spread } from './spread.ts';
 import { canGo, isComing, victims } from './victims.ts';
 
@@ -24,6 +24,8 @@ export function replaceOutdated(facts: Facts, ledger: Ledger): void {
   const { updatePolicy = 'keep' } = facts;
   if (updatePolicy === 'keep' || !facts.workers.some(isOld)) return;
   if (isBlocked(facts)) {
+    for (const ms of [facts.runawayUntilMs, ...facts.offers.map(({ coolingUntilMs }) => coolingUntilMs)])
+      if (ms !== undefined && ms > facts.nowMs) lookAgainAt(ledger, ms);
     ledger.notes.push('workers of an older definition stay while nothing can be launched');
     return;
   }

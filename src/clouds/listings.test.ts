@@ -91,6 +91,17 @@ describe('a listing', () => {
     expect(clouds.fault('a')).toBeUndefined();
   });
 
+  it('that goes on failing is tried ever less often', async () => {
+    const { clock, cloud, clouds, lists } = setUp();
+    cloud.script = () => ({ is: 'refused', fault: new Fault('unavailable', 'away') });
+
+    clouds.follow('p1', [anOffer('a')], MINUTE_MS);
+    await clock.advance(60 * MINUTE_MS);
+
+    expect(lists()).toBeGreaterThan(10);
+    expect(lists()).toBeLessThan(100);
+  });
+
   it('that failed is not hurried by those who ask for it', async () => {
     const { clock, cloud, clouds, lists } = setUp();
     cloud.script = () => ({ is: 'refused', fault: new Fault('denied', 'no rights') });

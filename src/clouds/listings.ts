@@ -70,7 +70,8 @@ export function startListings(deps: ListingsDeps): Listings {
     const kept = clouds.get(cloud);
     if (!kept) return undefined;
     const gapMs = Math.max(LEAST_GAP_MS, GAP_FACTOR * kept.tookMs) - (clock.monotonic() - kept.startedMs);
-    if (gapMs > 0) return { afterMs: Math.ceil(gapMs) };
+    // After a failure its own back-off counts: a pass that ends here would be taken for a success, and forget it.
+    if (gapMs > 0 && !kept.fault) return { afterMs: Math.ceil(gapMs) };
     kept.startedMs = clock.monotonic();
     const machines = await deps.list(cloud, signal);
     if (clouds.get(cloud) !== kept) return undefined;

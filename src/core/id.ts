@@ -61,6 +61,11 @@ export function stemOf(names: readonly string[]): string | undefined {
   return names.every((name, place) => name === nameAt(stem, place)) ? stem : undefined;
 }
 
+/** Whether we gave that name, rather than a cloud that names its machines itself. */
+export const isLaunchName = (name: string): boolean => LAUNCH_NAME.test(name);
+
+const LAUNCH_NAME = new RegExp(`^m-[a-z0-9-]+-[^-]+-[${BASE32}]{${STEM_LENGTH + PLACE_DIGITS}}$`);
+
 /** Names for the workers of one launch, never used again: `m-<slug>-<pool id>-<random><place>`, at most 50 characters. */
 export function launchNames(pool: { name: string; id: string }, count: number, random: Random): string[] {
   const stem = `m-${slug(pool.name)}-${pool.id}-${randomText(random, STEM_LENGTH)}`;

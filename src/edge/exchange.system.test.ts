@@ -39,6 +39,14 @@ it('carries a body there and the whole answer back, and keeps its connections', 
   expect(ports.size).toBeLessThanOrEqual(2);
 });
 
+it('makes one header of those that come several times', async () => {
+  const url = await serve((_request, response) => response.writeHead(200, { 'X-Part': ['1', '2'] }).end());
+
+  const { headers } = await exchange({ url, method: 'GET', headers: {} }, going());
+
+  expect(headers['x-part']).toBe('1,2');
+});
+
 it('rejects when it is given up', async () => {
   const url = await serve(() => {});
   const ending = new AbortController();

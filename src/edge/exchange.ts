@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Agent, Dispatcher } from 'undici';
 import type { Exchange, WholeAnswer, WholeRequest } from '#core/exchange.ts';
 
@@ -7,7 +8,15 @@ let opening: Promise<Agent> | undefined;
 
 async function openConnections(): Promise<Agent> {
   const { Agent } = await import('undici');
-  return new Agent();
+  // A connection of HTTP/2 that has died in silence would be used on and on: giving up a request ends its stream alone.
+  return new Agent({ allowH2: false });
+}
+
+/** A header that came several times is one, as HTTP has it. */
+function joined(found: IncomingHttpHeaders): Record<string, string> {
+  const read: Record<string, string> = {};
+  for (const name in found) read[name] = String(found[name]);
+  return read;
 }
 
 function answerBy(agent: Agent, { url, method, headers, body }: WholeRequest, signal: AbortSignal) {
@@ -32,7 +41,7 @@ function answerBy(agent: Agent, { url, method, headers, body }: WholeRequest, si
       },
       onResponseStart(_, statusCode, found) {
         status = statusCode;
-        read = found as Record<string, string>;
+        read = joined(found);
       },
       onResponseData: (_, chunk) => void chunks.push(chunk),
       onResponseEnd() {

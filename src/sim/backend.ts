@@ -33,8 +33,8 @@ export type SimEffect =
   /** No answer ever, until the caller gives up. */
   | { readonly is: 'hang'; readonly isDone: boolean }
   | { readonly is: 'slow'; readonly ms: number }
-  /** For create and delete, name by name: a fault (not done), `silent` (done and not told), `skipped` (neither). */
-  | { readonly is: 'partial'; of(name: string): Fault | 'silent' | 'skipped' | undefined }
+  /** For create and delete, name by name: a fault (not done), `silent` (done and not told), `skipped` (neither), `forgotten` (told and not done). */
+  | { readonly is: 'partial'; of(name: string): Fault | 'silent' | 'skipped' | 'forgotten' | undefined }
   /** For list: another answer than the truth. */
   | { readonly is: 'answer'; of(machines: readonly Machine[]): readonly Machine[] };
 
@@ -194,6 +194,7 @@ export function simCloud(options: SimCloudOptions): SimCloud {
       const special = effect?.is === 'partial' ? effect.of(name) : undefined;
       if (special instanceof Fault) return [{ name, fault: special }];
       if (special === 'skipped') return [];
+      if (special === 'forgotten') return [{ name }];
       const outcome = act(name);
       return special === 'silent' ? [] : [outcome];
     });

@@ -40,6 +40,8 @@ export interface WorkersDeps {
 export interface LaunchState {
   isCalling: boolean;
   calls: number;
+  /** How often a call was begun, whether or not it left the process. */
+  tries: number;
   /** When its last call ended, on the monotonic clock; absent while the cloud cannot have heard of it. */
   endedMs?: number;
   notBeforeMs: number;
@@ -60,6 +62,8 @@ export interface Kit extends WorkersDeps {
   readonly vanished: Map<string, { readonly pool: string; readonly sinceMs: number }>;
   /** Clouds whose machines have been compared with our rows at least once. */
   readonly reviewed: Set<string>;
+  /** Orphans that their cloud is being told to delete. */
+  readonly sweeping: Set<string>;
   /** Grows with every change of a worker's row: a survey older than that is stale. */
   workersChanged(): number;
   nextId(): string;
@@ -99,6 +103,7 @@ export function openKit(deps: WorkersDeps, stopping: AbortSignal, poke: (pool: s
     launches: new Map(),
     vanished: new Map(),
     reviewed: new Set(),
+    sweeping: new Set(),
     workersChanged: () => changes,
     nextId: idMaker(() => clock.now(), random),
     sightOf: sights.of,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Fault } from '#core/fault.ts';
-import { type SimEffect, simCloud } from '#sim/backend.ts';
+import { VirtualClock } from '#core/virtual-clock.ts';
+import { type SimCloud, type SimEffect, simCloud } from '#sim/backend.ts';
 import { aPool, OFFER, openWorld, type World } from '#sim/part/world.ts';
 
 const SECOND_MS = 1_000;
@@ -175,6 +176,27 @@ describe('a launch', () => {
 
     expect(creates(world)).toHaveLength(1);
     expect(other.machines()).toHaveLength(1);
+  });
+
+  it('turns to the next offer where the first cannot even be opened, and tries that ever less often', async () => {
+    let opened = 0;
+    const away: SimCloud = {
+      ...simCloud({ clock: new VirtualClock() }),
+      backend() {
+        opened += 1;
+        throw new Fault('unavailable', 'nobody gives credentials');
+      },
+    };
+    const offers = [{ id: 'bad', kind: 'away', config: {} }, OFFER];
+    const world = await openWorld({
+      pools: [aPool({ minAgents: 1, maxAgents: 1 }, { offers })],
+      moreClouds: { away },
+    });
+
+    await world.advance(120 * MINUTE_MS);
+
+    expect(world.phases()).toBe('1 idle');
+    expect(opened).toBeLessThan(200);
   });
 
   it('that hangs delays only its own pool', async () => {

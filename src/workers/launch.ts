@@ -11,6 +11,8 @@ import { shapeOf } from './offers.ts';
 import { wake } from './parking.ts';
 
 const NAMES_IN_ONE_LAUNCH = 50;
+/** How often one launch is tried. */
+export const MOST_CALLS = 5;
 
 /** What to commit before any cloud hears of it: names that are never used again, and the launches that ask for them. */
 export function askFor(
@@ -49,7 +51,7 @@ function launchOf(
     install: kit.install?.(),
     askedAt,
   };
-  kit.launches.set(record.id, { isCalling: false, calls: 0, notBeforeMs: 0 });
+  kit.launches.set(record.id, { isCalling: false, calls: 0, tries: 0, notBeforeMs: 0 });
   for (const name of names) kit.firstSight(name);
   const pricePerHour = pool.spec.terms?.[offer]?.pricePerHour;
   const asked = { pool: pool.id, launch: record.id, offer, askedAt, pricePerHour, form };
@@ -68,7 +70,7 @@ function launchOf(
 export function stateOf(kit: Kit, launch: string): LaunchState {
   let state = kit.launches.get(launch);
   if (!state) {
-    state = { isCalling: false, calls: 1, endedMs: kit.startedMs, notBeforeMs: 0 };
+    state = { isCalling: false, calls: 1, tries: 1, endedMs: kit.startedMs, notBeforeMs: 0 };
     kit.launches.set(launch, state);
   }
   return state;
@@ -78,6 +80,7 @@ export function stateOf(kit: Kit, launch: string): LaunchState {
 export function callFor(kit: Kit, record: LaunchRecord): void {
   const state = stateOf(kit, record.id);
   state.isCalling = true;
+  state.tries += 1;
   kit.start('launch', async () => {
     let hasLeft = false;
     try {
@@ -115,7 +118,9 @@ function ended(kit: Kit, record: LaunchRecord, state: LaunchState): void {
 
 function takeFault(kit: Kit, record: LaunchRecord, { fault, hasLeft }: { fault: Fault; hasLeft: boolean }): void {
   const state = stateOf(kit, record.id);
-  if (!isUnclear(fault.kind)) {
+  // What never left is as clear as a refusal, once it has been tried often enough: another offer may do.
+  const isHopeless = !hasLeft && state.calls === 0 && state.tries >= MOST_CALLS && !kit.stopping.aborted;
+  if (!isUnclear(fault.kind) || isHopeless) {
     const outcomes = record.names.map((name) => ({ name, fault }));
     takeOutcomes(kit, record, believed(state, outcomes));
     if (state.refusal) coolOff(kit, record, state.refusal);
@@ -129,7 +134,7 @@ function takeFault(kit: Kit, record: LaunchRecord, { fault, hasLeft }: { fault: 
     error: fault.message,
     hasLeft,
   });
-  state.notBeforeMs = kit.clock.monotonic() + retryDelayMs(fault, state.calls + 1, kit.random.next());
+  state.notBeforeMs = kit.clock.monotonic() + retryDelayMs(fault, state.tries, kit.random.next());
 }
 
 /** That a repeat is refused does not tell what became of the calls before it: only the listings can. */

@@ -84,6 +84,22 @@ describe('a worker whose machine died', () => {
     expect(world.life.store.view.workers.get(busy)).toBeDefined();
   });
 
+  it('is gone also where its pool has left that cloud', async () => {
+    const pool = aPool({ minAgents: 1, maxAgents: 2, maxIdleSlots: 5 });
+    const world = await openWorld({ pools: [pool] });
+    await world.advance(MINUTE_MS);
+    await world.life.sessions.submit('id-gpu', 1, 600 * MINUTE_MS);
+    await world.advance(SECOND_MS);
+    const [name = ''] = world.agents.all.keys();
+    await world.set({ ...pool, revision: 2, spec: { ...pool.spec, offers: [] } });
+    await world.advance(5 * MINUTE_MS);
+
+    world.cloud.kill(name);
+    await world.advance(60 * MINUTE_MS);
+
+    expect(world.life.store.view.workers.get(name)).toBeUndefined();
+  });
+
   it('and is listed as failed is deleted before its sessions start anew', async () => {
     const { world, busy } = await withBusy(HOUR_MS, { syncEveryMs: 10_000 });
     world.agents.cutOff([busy], true);

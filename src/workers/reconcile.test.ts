@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { Fault } from '#core/fault.ts';
 import { aPool, openWorld } from '#sim/part/world.ts';
 
 const SECOND_MS = 1_000;
@@ -123,6 +124,20 @@ describe('a pool of workers', () => {
     expect(during).toBe('1 busy');
     expect(world.cloud.machines()).toEqual([]);
     expect([...world.life.store.view.offers.all()]).toEqual([]);
+  });
+
+  it('launches once initial_delay is over, though its cloud cannot be listed', async () => {
+    const world = await openWorld({ pools: [] });
+    world.cloud.script = ({ name }) =>
+      name === 'list' ? { is: 'refused', fault: new Fault('denied', 'no rights') } : undefined;
+    const launches = () => world.cloud.calls.filter(({ name }) => name === 'create').length;
+    await world.set(aPool({ minAgents: 1, initialDelayMs: 5 * MINUTE_MS }));
+
+    await world.advance(4 * MINUTE_MS);
+    const before = launches();
+    await world.advance(2 * MINUTE_MS);
+
+    expect([before, launches()]).toEqual([0, 1]);
   });
 
   it('answers a flood of sessions with few passes', async () => {

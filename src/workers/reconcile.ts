@@ -82,7 +82,9 @@ function decide(kit: Kit, pool: Pool, survey: Survey): number {
   }
   if (changes.length > 0) kit.commit(changes, () => tellDraining(kit, decision));
   if (!memory.isReady) kit.waiting.add(pool.id);
-  return decision.againAfterMs === undefined ? Number.POSITIVE_INFINITY : kit.clock.monotonic() + decision.againAfterMs;
+  const { initialDelayMs = Number.POSITIVE_INFINITY } = pool.spec.scaling;
+  const readyAtMs = memory.isReady ? Number.POSITIVE_INFINITY : memory.firstMs + initialDelayMs;
+  return Math.min(readyAtMs, kit.clock.monotonic() + (decision.againAfterMs ?? Number.POSITIVE_INFINITY));
 }
 
 /** Answers whether the guard against machines that never join has just stopped all launching. */

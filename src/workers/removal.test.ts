@@ -165,6 +165,21 @@ describe('a removal', () => {
     expect([atOnce, listings() - before]).toEqual([0, 2]);
   });
 
+  it('is repeated where the cloud forgot it, also while the agent stays connected', async () => {
+    const { world, name } = await withIdle();
+    const { send } = world.agents;
+    // One that does not understand that it is to go.
+    world.agents.send = (agent, command) => command.do === 'drain' || send(agent, command);
+    world.cloud.script = (call) =>
+      call.name === 'delete' && call.nth === 1 ? { is: 'partial', of: () => 'forgotten' } : undefined;
+
+    await world.life.workers.drain(name, OPS);
+    await world.advance(60 * MINUTE_MS);
+
+    expect(deletes(world)).toHaveLength(2);
+    expect(world.life.store.view.workers.get(name)).toBeUndefined();
+  });
+
   it('is repeated where the cloud agreed and the machine still runs', async () => {
     const { world, name } = await withIdle();
     world.cloud.script = (call) => {

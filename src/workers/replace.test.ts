@@ -50,6 +50,18 @@ describe('workers of an older definition', () => {
     expect([...world.agents.runs.values()]).toEqual([1]);
   });
 
+  it.each(['replace_idle', 'rolling'] as const)('are replaced though a launch failed once, by %s', async (policy) => {
+    const world = await changed(policy, 0);
+    const refusal = { is: 'refused', fault: new Fault('exhausted', 'none left') } as const;
+    let refused = 0;
+    world.cloud.script = ({ name }) => (name === 'create' && refused++ === 0 ? refusal : undefined);
+
+    await world.advance(180 * MINUTE_MS);
+
+    expect(refused).toBeGreaterThan(1);
+    expect(shapes(world)).toEqual(['shape2', 'shape2']);
+  });
+
   it('take no new sessions where all are replaced step by step', async () => {
     const world = await changed('rolling', 30 * MINUTE_MS);
     await world.advance(5 * MINUTE_MS);

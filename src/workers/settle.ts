@@ -5,10 +5,8 @@ import { put } from '#core/store.ts';
 import type { LaunchRecord, Worker } from '#core/worker.ts';
 import type { Kit, LaunchState } from './kit.ts';
 import { listLagMs } from './lag.ts';
-import { callFor, coolOff, failed, made, settled, stateOf } from './launch.ts';
+import { callFor, coolOff, failed, MOST_CALLS, made, settled, stateOf } from './launch.ts';
 import { claimUnknown } from './unknown.ts';
-
-const MOST_CALLS = 5;
 
 /** Calls, settles or repeats the launches of a pool; answers when to look again, on the monotonic clock. */
 export function settleLaunches(kit: Kit, pool: string): number {
@@ -82,7 +80,7 @@ function settleMissing(
   }
   if (nowMs < state.notBeforeMs) return state.notBeforeMs;
   // Part of it was made or given up: the same bytes would ask for that part again.
-  if (pending.length === record.names.length && state.calls < MOST_CALLS && !state.refusal) {
+  if (pending.length === record.names.length && state.tries < MOST_CALLS && !state.refusal) {
     callFor(kit, record);
     return Number.POSITIVE_INFINITY;
   }

@@ -119,7 +119,7 @@ function lookAt(look: Look, seen: Seen): void {
   countLoss(look, seen);
   if (agent) sight.slots = agent.slots;
   sight.idleSinceMs = agent && sessions === 0 ? (sight.idleSinceMs ?? look.nowMs) : undefined;
-  if (!agent && !isAtRest(seen)) survey.waitsForListing = true;
+  if ((!agent || worker.removal) && !isAtRest(seen)) survey.waitsForListing = true;
   survey.workers.push(factOf(look, seen));
   if (worker.parked) survey.parked.push(worker);
   else if (worker.isWaking) survey.waking.push(worker);

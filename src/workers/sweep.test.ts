@@ -47,6 +47,35 @@ describe('a machine that bears our mark and has no row', () => {
     expect(deletes(world)).toBe(1);
   });
 
+  it('is not asked to go twice while the first call hangs', async () => {
+    const world = await openWorld({ pools: [aPool({ syncEveryMs: 10 * SECOND_MS })] });
+    world.cloud.add(orphan('m-old'));
+    let isHanging = true;
+    world.cloud.script = ({ name }) => (name === 'delete' && isHanging ? { is: 'hang', isDone: false } : undefined);
+    await world.advance(30 * MINUTE_MS);
+    const before = deletes(world);
+
+    isHanging = false;
+    await world.advance(10 * MINUTE_MS);
+
+    expect(there(world)).toEqual([]);
+    expect(deletes(world) - before).toBeLessThanOrEqual(2);
+  });
+
+  it.each([{ is: 'lost reply' }, { is: 'hang', isDone: true }] as const)(
+    'stays while it may be what an open launch has made, under a name of its cloud ($is)',
+    async (effect) => {
+      const pools = [aPool({ minAgents: 1, maxAgents: 1, syncEveryMs: 10 * SECOND_MS })];
+      const world = await openWorld({ pools, cloud: { nameOf: (name) => `i-${name}` } });
+      world.cloud.script = ({ name, nth }) => (name === 'create' && nth === 1 ? effect : undefined);
+
+      await world.advance(30 * MINUTE_MS);
+
+      expect(world.phases()).toBe('1 idle');
+      expect(world.disk.histories.events.filter(({ kind }) => kind === 'machine.swept')).toEqual([]);
+    },
+  );
+
   it('stays while its pool or the fleet is frozen or paused', async () => {
     const world = await openWorld({ pools: [aPool({}, {}, { pausedAt: 1 })] });
     world.cloud.add(orphan('m-old'));
@@ -211,6 +240,18 @@ describe('machines of a kind that cannot mark', () => {
     expect(there(world)).toEqual([]);
     expect(world.phases()).toBe('none');
     expect(world.disk.histories.decisions.filter(({ did }) => did === 'remove 1')).toHaveLength(2);
+  });
+
+  it.each(['skipped', 'forgotten'] as const)('when strangers, are deleted again where that was %s', async (how) => {
+    const world = await open({ minIdleSlots: 0, maxAgents: 1, killUnknownAfterMs: 5 * MINUTE_MS });
+    world.cloud.add(orphan('stranger', { mark: undefined }));
+    world.cloud.script = ({ name, nth }) =>
+      name === 'delete' && nth === 1 ? { is: 'partial', of: () => how } : undefined;
+
+    await world.advance(60 * MINUTE_MS);
+
+    expect(there(world)).toEqual([]);
+    expect(world.phases()).toBe('none');
   });
 
   it('when strangers, become known when their agent joins', async () => {

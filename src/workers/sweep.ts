@@ -1,6 +1,7 @@
 // Compares what a cloud lists with what we know, both ways, once for each listing.
 import type { Listing } from '#clouds/listing.ts';
 import { Fault } from '#core/fault.ts';
+import { isLaunchName } from '#core/id.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import type { Offer } from '#core/pool.ts';
 import type { Machine, Mark } from '#core/provider.ts';
@@ -47,8 +48,18 @@ function* poolsOf({ clouds, store }: Kit, cloud: string): Iterable<string> {
   for (const follower of clouds.followers(cloud)) if (store.view.pools.get(follower)) yield follower;
 }
 
-function* waitingFor({ clouds, store, waiting }: Kit, cloud: string): Iterable<string> {
-  for (const pool of waiting) if (store.view.pools.get(pool) && clouds.isFollowing(pool, cloud)) yield pool;
+function* waitingFor(kit: Kit, cloud: string): Iterable<string> {
+  const { clouds, store, waiting } = kit;
+  for (const pool of waiting) {
+    if (clouds.isFollowing(pool, cloud) ? store.view.pools.get(pool) : hasWorkersIn(kit, pool, cloud)) yield pool;
+  }
+}
+
+/** Workers of older definitions may be in a cloud that their pool has left. */
+function hasWorkersIn({ clouds, store }: Kit, pool: string, cloud: string): boolean {
+  return Iterator.from(store.view.workers.by('pool', pool)).some(
+    ({ offer }) => offer !== undefined && clouds.cloudOf(offer) === cloud,
+  );
 }
 
 async function review(kit: Kit, listing: Listing): Promise<void> {
@@ -124,6 +135,7 @@ function settleOrphans(kit: Kit, cloud: string, orphans: readonly Machine[]): vo
     // Between two slices its row may have come: adopted by an earlier review.
     if (!offer || isHeld(kit, mark.pool) || workerNamed(store, machine.name)) continue;
     if (isOlderThanBackup(kit, machine)) adopt(kit, machine, offer);
+    else if (kit.sweeping.has(machine.name) || mayBeLaunched(kit, machine)) continue;
     else byOffer.set(offer, [...(byOffer.get(offer) ?? []), machine]);
   }
   for (const [offer, machines] of byOffer) sweepAway(kit, offer, machines);
@@ -131,6 +143,17 @@ function settleOrphans(kit: Kit, cloud: string, orphans: readonly Machine[]): vo
 
 const isHeld = (kit: Kit, pool: string): boolean =>
   isFrozen(kit, pool) || kit.store.view.pools.get(pool)?.pausedAt !== undefined;
+
+// Clouds tell whole seconds, and their clocks are not ours.
+const CLOCK_ERROR_MS = 60_000;
+
+/** Whether an open launch may have made it under a name of its cloud's choosing: the answer to that will tell. */
+function mayBeLaunched({ store }: Kit, { name, mark, createdAt }: Machine): boolean {
+  if (!mark || isLaunchName(name)) return false;
+  return Iterator.from(store.view.launches.by('pool', mark.pool)).some(
+    (launch) => launch.mark.shape === mark.shape && createdAt >= launch.askedAt - CLOCK_ERROR_MS,
+  );
+}
 
 /** The very offer that made it, or another way into the same cloud. */
 function offerFor({ clouds }: Kit, cloud: string, { shape }: Mark): Offer | undefined {
@@ -164,12 +187,14 @@ function adopt(kit: Kit, machine: Machine, offer: Offer): void {
 }
 
 function sweepAway(kit: Kit, offer: Offer, machines: readonly Machine[]): void {
+  for (const { name } of machines) kit.sweeping.add(name);
   kit.start('sweep', async () => {
     const pool = `sweep of ${offer.id}`;
     const outcomes = await kit.clouds.delete(offer, machines, { pool, signal: kit.stopping }).catch((thrown) => {
       const fault = Fault.from(thrown);
       return machines.map(({ name }) => ({ name, fault }));
     });
+    for (const { name } of machines) kit.sweeping.delete(name);
     const changes = outcomes.flatMap(({ name, fault }) => {
       if (fault) {
         kit.log('warn', 'orphan not deleted', { machine: name, kind: fault.kind, error: fault.message });

@@ -60,10 +60,13 @@ export function deleteUnknown(kit: Kit, pool: string, name: string): void {
     const [outcome] = await kit.clouds
       .delete(named, [known.machine], { pool, signal: kit.stopping })
       .catch((thrown) => [{ name, fault: Fault.from(thrown) }]);
-    if (!outcome?.fault) return;
-    const waitMs = retryDelayMs(outcome.fault, 1, kit.random.next());
-    kit.log('warn', 'unknown machine not deleted', { pool, machine: name, error: outcome.fault.message, waitMs });
-    await kit.clock.sleep(waitMs, kit.stopping);
+    // A name that is left out says that nobody knows; and what is still listed long after the cloud agreed is deleted again.
+    const fault = outcome ? outcome.fault : new Fault('unavailable', 'The cloud did not say what became of it.');
+    const waitMs = fault ? retryDelayMs(fault, 1, kit.random.next()) : kit.times.deleteAgainMs;
+    if (fault) kit.log('warn', 'unknown machine not deleted', { pool, machine: name, error: fault.message, waitMs });
+    const isListed = (): boolean => kit.clouds.listing(known.offer)?.machines.has(name) === true;
+    do await kit.clock.sleep(waitMs, kit.stopping);
+    while (!fault && !kit.stopping.aborted && unknown.get(name) === known && !isListed());
     known.isDeleting = false;
     kit.poke(pool);
   });

@@ -33,6 +33,15 @@ describe('an error of AWS', () => {
     expect(awsFault(answered('Odd', '', 403), at).kind).toBe('denied');
   });
 
+  it.each([200, 302, 408])(
+    'that came as %i without a word of AWS is unclear: somebody else may have answered',
+    (status) => {
+      const unread = Object.assign(new SyntaxError('Unexpected token'), { $metadata: { httpStatusCode: status } });
+
+      expect(awsFault(unread, at).kind).toBe('unavailable');
+    },
+  );
+
   it('names action, region, cause and remedy in one line', () => {
     const fault = awsFault(answered('VcpuLimitExceeded', 'You have\n requested more', 400), at);
 

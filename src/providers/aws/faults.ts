@@ -141,8 +141,14 @@ function plainMessage(text: string): string {
   return short.length > LONGEST_MESSAGE ? `${short.slice(0, LONGEST_MESSAGE)}…` : short;
 }
 
-// No reply, or none that can be read: what it did is unknown.
-const isUnanswered = (thrown: Thrown): boolean => thrown.$metadata?.httpStatusCode === undefined;
+const TIMED_OUT = 408;
+const TOO_MANY = 429;
+
+/** No reply, or none that AWS can have sent: what it did is unknown. The SDK gives what it cannot read the status of its answer. */
+function isUnanswered({ $metadata }: Thrown, code: string): boolean {
+  const status = $metadata?.httpStatusCode;
+  return status === undefined || status < 400 || status === TIMED_OUT || (code === '' && status !== TOO_MANY);
+}
 
 /** What it says, and what it says of its cause: `fetch failed` alone helps nobody. */
 function wordsOf(thrown: unknown): string {
@@ -160,7 +166,7 @@ export function awsFault(
   const error = (thrown ?? {}) as Thrown;
   const code = codeOf(thrown);
   const known = RULES[code];
-  if (!known && isUnanswered(error)) {
+  if (!known && isUnanswered(error, code)) {
     const words = plainMessage(wordsOf(thrown));
     const message = `${action} in ${region} got no answer: ${words}`;
     return new Fault('unavailable', message, { cause: thrown, remedy: awayRemedy(words, region) });

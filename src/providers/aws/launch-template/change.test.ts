@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Backend, Machine } from '#core/provider.ts';
+import { LaunchConfig } from '../config.ts';
 import { stateAt } from '../fake/ec2/instance.ts';
-import { aBatch, GPU, going, openBackend, openScene, REGION, type Scene } from '../testing.ts';
+import { aBatch, CLUSTER, GPU, going, openBackend, openScene, REGION, type Scene } from '../testing.ts';
+import { openLaunchTemplate } from './backend.ts';
 
 const PARKING = { ...GPU, maxStoppedInstances: 2, maxInstanceLifetime: '1h' };
 
@@ -35,6 +37,17 @@ describe('the listing', () => {
     expect(await states()).toEqual(['creating', 'running']);
     expect(three.createdAt).toBeGreaterThan(0);
   });
+
+  it.each(['', '<html><body>Please log in</body></html>', '<?xml version="1.0"?><ok/>'])(
+    'is no empty one where somebody else answered %j',
+    async (text) => {
+      const scene = openScene();
+      const context = { ...scene.contextFor(CLUSTER), fetch: async () => new Response(text) };
+      const backend = await openLaunchTemplate(LaunchConfig.parse(GPU), context);
+
+      await expect(scene.during(backend.list(going()))).rejects.toMatchObject({ kind: 'unavailable' });
+    },
+  );
 
   it('says why a machine never came, until that was heard', async () => {
     const scene = openScene();

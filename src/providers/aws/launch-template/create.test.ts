@@ -5,7 +5,7 @@ import { LaunchConfig } from '../config.ts';
 import { FURNITURE } from '../fake/furniture.ts';
 import { publishedLimits } from '../fake/limits.ts';
 import { paramsOf } from '../fake/wire/params.ts';
-import { aBatch, GPU, going, openBackend, openScene, REGION, type Scene } from '../testing.ts';
+import { aBatch, CLUSTER, GPU, going, openBackend, openScene, REGION, type Scene } from '../testing.ts';
 import { openLaunchTemplate } from './backend.ts';
 
 const callsOf = ({ fake }: Scene, action: string) => fake.calls.filter((call) => call.action === action);
@@ -87,6 +87,26 @@ describe('a launch', () => {
       'exhausted',
       'exhausted',
     ]);
+  });
+
+  it.each([
+    ['nothing', () => ''],
+    ['half of it', (text: string) => text.slice(0, text.length / 2)],
+    ['a page of somebody else', () => '<html><body>Please log in</body></html>'],
+  ])('whose answer is %s leaves it open what was made', async (_what, spoil) => {
+    const scene = openScene();
+    const context = scene.contextFor(CLUSTER);
+    const fetchSpoilt: typeof fetch = async (url, init) => {
+      const response = await scene.fake.fetch(url, init);
+      const isLaunch = String(init?.body).includes('Action=RunInstances');
+      return isLaunch ? new Response(spoil(await response.text())) : response;
+    };
+    const backend = await openLaunchTemplate(LaunchConfig.parse(GPU), { ...context, fetch: fetchSpoilt });
+
+    const heard = await scene.during(backend.create(aBatch(2), going()).catch((thrown: unknown) => thrown));
+
+    expect(heard).toMatchObject({ kind: 'unavailable' });
+    expect(await scene.during(backend.list(going()))).toHaveLength(2);
   });
 
   it('that was carried out with other words is answered from what it made', async () => {

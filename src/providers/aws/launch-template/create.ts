@@ -69,6 +69,7 @@ export function creatorOf({ ec2, config, image }: CreatorDeps) {
     const request = runRequest(config, launch, { call, found, most });
     try {
       const { Instances = [] } = await ec2.ask('RunInstances', request, { signal, machines: most });
+      if (Instances.length === 0) throw new Fault('unavailable', `EC2 in ${ec2.region} did not say what it made.`);
       const made = placed(Instances);
       const why = shortfall(call.names, made.size, most);
       return call.names.map((name, place) => {

@@ -1,4 +1,5 @@
 import type { Filter, Instance } from '@aws-sdk/client-ec2';
+import { Fault } from '#core/fault.ts';
 import type { Ec2Calls, Service } from '../client.ts';
 import { inPages } from '../pages.ts';
 
@@ -14,7 +15,9 @@ export async function findInstances(
   const found: Instance[] = [];
   await inPages(ec2.clock, signal, async (token) => {
     const input = { Filters: [...filters], MaxResults: PAGE, ...(token ? { NextToken: token } : {}) };
-    const { Reservations = [], NextToken } = await ec2.ask('DescribeInstances', input, { signal });
+    const { Reservations, NextToken } = await ec2.ask('DescribeInstances', input, { signal });
+    // EC2 always sends the set, also an empty one: without it the answer came from someone else.
+    if (!Reservations) throw new Fault('unavailable', 'A listing of EC2 came without its machines.');
     for (const { Instances = [] } of Reservations) found.push(...Instances);
     return NextToken;
   });

@@ -88,6 +88,14 @@ describe('parameters', () => {
     expect(scene.fake.calls.slice(callsBefore).map(({ action }) => action)).toEqual(['GetParametersByPath']);
   });
 
+  it.each(['{}', '{"message":"Please log in"}'])('are not gone where somebody else answered %s', async (text) => {
+    const scene = openScene();
+    const context = { ...scene.contextFor('cluster1'), fetch: async () => new Response(text) };
+    const source = await openParameters(ParametersConfig.parse({ region: REGION, configPrefix: PREFIX }), context);
+
+    await expect(read(scene, source)).rejects.toMatchObject({ kind: 'unavailable' });
+  });
+
   it('say which right is missing', async () => {
     const scene = openScene();
     scene.fake.principals.deny('ssm:GetParametersByPath');

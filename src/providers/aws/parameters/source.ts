@@ -20,7 +20,8 @@ export async function openParameters(config: ParametersConfig, context: Context)
     const input = { Path: path, Recursive: true, MaxResults: PAGE, WithDecryption: !isSealed };
     await inPages(context.clock, signal, async (token) => {
       const page = await ssm.ask('GetParametersByPath', { ...input, ...(token ? { NextToken: token } : {}) }, reading);
-      for (const parameter of page.Parameters ?? []) {
+      if (!page.Parameters) throw new Fault('unavailable', 'A listing of Parameter Store came without its parameters.');
+      for (const parameter of page.Parameters) {
         if (isSealed && parameter.Type === 'SecureString') await openSecret(ssm, parameter, reading);
         else takeParameter(parameter, reading);
       }
