@@ -30,7 +30,9 @@ function parameterRow({ name, in: place, required, description, schema }: Parame
 
 function renderOperation(method: string, path: string, operation: Operation): string {
   const parameters = operation.parameters as unknown as readonly Parameter[];
-  const [[status = '', answer = {}] = []] = Object.entries(operation.responses);
+  const { default: _, ...answers } = operation.responses;
+  const status = Object.keys(answers).join(' or ');
+  const [answer = {}] = Object.values(answers);
   const reply = contentWords(answer, MARKS);
   const body = operation.requestBody && `Body: ${contentWords(operation.requestBody, MARKS)}.`;
   return [

@@ -66,7 +66,8 @@ function parameterRow({ name, in: place, required, description = '', schema }: P
 }
 
 function operation(path: string, method: string, it: Operation): string {
-  const [[status = '', answer = {}] = []] = Object.entries(it.responses);
+  const { default: _, ...answers } = it.responses;
+  const [answer = {}] = Object.values(answers);
   const body = it.requestBody ? contentWords(it.requestBody, MARKS) : '';
   const reply = contentWords(answer, MARKS);
   const rows = (it.parameters as unknown as readonly Parameter[]).map(parameterRow);
@@ -76,7 +77,7 @@ function operation(path: string, method: string, it: Operation): string {
     `${code(path)}<span>${prose(it.summary)}</span></summary><div id="${escaped(it.operationId)}">` +
     `<p>${prose(it.description)}</p>${table(['Parameter', 'In', 'Type', 'Default', 'Meaning'], rows)}` +
     (body === '' ? '' : `<p>Takes ${body}.</p>`) +
-    `<p>Answers ${escaped(status)}${reply === '' ? '' : `: ${reply}`}.</p></div></details>`
+    `<p>Answers ${escaped(Object.keys(answers).join(' or '))}${reply === '' ? '' : `: ${reply}`}.</p></div></details>`
   );
 }
 

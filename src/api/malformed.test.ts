@@ -135,6 +135,16 @@ describe('malformed requests', () => {
     expect(deps.store.view.sessions.size).toBe(0);
   });
 
+  it('with an empty name say that it is empty', async () => {
+    const { call } = await apiWorld({ rows });
+
+    const session = await call('POST', '/api/v1/sessions', { payload: { pool: '', command: ['x'] } });
+    const pool = await call('GET', '/api/v1/pools/');
+
+    expect(session.json().detail).toBe('body.pool: Must not be empty.');
+    expect(pool.json().detail).toBe('path.pool: Must not be empty.');
+  });
+
   it('with keys that mean something to JavaScript do no harm', async () => {
     const { call, disk } = await apiWorld({ rows });
     const post = (payload: string) => call('POST', '/api/v1/sessions', { payload, headers: json });

@@ -114,7 +114,34 @@ describe('sources', () => {
   });
 });
 
+describe('the source of the API', () => {
+  it('is listed, but not read: whoever asks for that is told how it is written', async () => {
+    const { call } = await apiWorld();
+
+    const answers = [
+      await call('POST', '/api/v1/sources/api/sync'),
+      await call('POST', '/api/v1/sources/api/sync?wait'),
+    ];
+
+    for (const answer of answers) {
+      expect(answer.statusCode).toBe(422);
+      expect(answer.json()).toMatchObject({ remedy: '`muster pool apply` writes it.' });
+    }
+  });
+});
+
 describe('tokens', () => {
+  it.each(['0', '0s', 0])('that expire after %j are refused, with the way to one that never does', async (expires) => {
+    const { call } = await apiWorld();
+
+    const answer = await call('POST', '/api/v1/tokens', {
+      payload: { name: 'x', role: 'viewer', expires_in: expires },
+    });
+
+    expect(answer.statusCode).toBe(422);
+    expect(answer.json().remedy).toContain('leave it out for a token that never expires');
+  });
+
   it('are told once, listed without their texts, work, and are revoked', async () => {
     const { call, api, clock } = await apiWorld({ rows: [row('pools', gpu)] });
 

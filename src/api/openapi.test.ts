@@ -30,7 +30,9 @@ describe('OpenAPI', () => {
         parameters.filter((one) => one.in === 'path').map((one) => one.name),
         name,
       ).toEqual(inPath);
-      expect(operation?.responses[String(route.status ?? 200)], name).toBeDefined();
+      const { default: _, ...answers } = operation?.responses ?? {};
+      const statuses = [route.status ?? 200, ...(route.alsoStatus === undefined ? [] : [route.alsoStatus])];
+      expect(Object.keys(answers).toSorted(), name).toEqual(statuses.map(String).toSorted());
       expect(operation?.requestBody !== undefined, name).toBe(route.body !== undefined);
       expect(operation?.security?.length === 0, name).toBe(route.role === 'anyone');
     }
@@ -45,6 +47,19 @@ describe('OpenAPI', () => {
     expect(new Set(ids).size).toBe(ids.length);
     expect(Object.keys(schemas)).toEqual(expect.arrayContaining(['Pool', 'Session', 'SessionIn', 'Worker', 'Problem']));
     expect(JSON.stringify(document)).not.toContain('$defs');
+  });
+
+  it('names every status that a write may answer with, and how to join a session again', async () => {
+    const { call } = await apiWorld();
+
+    const { paths } = (await call('GET', '/openapi.json')).json<OpenApi>();
+
+    const statuses = (path: string, method: string) => Object.keys(paths[path]?.[method]?.responses ?? {});
+    expect(statuses('/api/v1/pools', 'post')).toEqual(['200', '201', 'default']);
+    expect(statuses('/api/v1/pools/{pool}', 'put')).toEqual(['200', '201', 'default']);
+    expect(statuses('/api/v1/sources/{source}/sync', 'post')).toEqual(['200', '202', 'default']);
+    const attach = paths['/api/v1/sessions/{session}/attach']?.get?.parameters.map(({ name }) => name);
+    expect(attach).toEqual(['session', 'attempt', 'after_seq']);
   });
 
   it('tells the truth: answers are as described', async () => {

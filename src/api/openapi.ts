@@ -70,8 +70,16 @@ function contentOf(media: readonly string[], schema: Json): Json {
   return { content: Object.fromEntries(media.map((type) => [type, { schema }])) };
 }
 
-function answerOf(route: Route, write: Write): Json {
-  const description = route.status === 202 ? 'Accepted; it happens from now on.' : 'Done.';
+const ANSWERS: Readonly<Record<number, string>> = { 201: 'Made.', 202: 'Accepted; it happens from now on.' };
+
+function answersOf(route: Route, write: Write): Record<string, Json> {
+  const { status = 200, alsoStatus } = route;
+  const statuses = alsoStatus === undefined ? [status] : [status, alsoStatus];
+  return Object.fromEntries(statuses.map((one) => [one, answerOf(route, one, write)]));
+}
+
+function answerOf(route: Route, status: number, write: Write): Json {
+  const description = ANSWERS[status] ?? 'Done.';
   if (route.reply instanceof z.ZodUndefined) return { description };
   if (route.media) return { description, ...contentOf(route.media, { type: 'string' }) };
   return { description, ...contentOf(['application/json'], write(route.reply, 'output')) };
@@ -123,7 +131,7 @@ function operationOf(route: Route, write: Write): Operation {
       requestBody: { required: !isBodyOptional, ...contentOf(route.bodyMedia ?? ['application/json'], body) },
     }),
     responses: {
-      [String(route.status ?? 200)]: answerOf(route, write),
+      ...answersOf(route, write),
       default: { description: 'A problem.', ...contentOf(['application/problem+json'], write(Problem, 'output')) },
     },
     security: route.role === 'anyone' ? [] : [{ token: [] }, { browser: [] }],
@@ -140,6 +148,13 @@ function attachOperation(write: Write): Operation {
     tags: ['sessions'],
     parameters: [
       { name: 'session', in: 'path', required: true, schema: { type: 'string' } },
+      {
+        name: 'attempt',
+        in: 'query',
+        required: false,
+        description: 'The attempt that `after_seq` is of.',
+        schema: { type: 'integer', minimum: 0 },
+      },
       { name: 'after_seq', in: 'query', required: false, schema: { type: 'integer', minimum: 0 } },
     ],
     responses: { '101': { description: 'Switching to WebSocket.', 'x-messages': messages } },

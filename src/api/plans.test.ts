@@ -47,6 +47,7 @@ async function planWorld() {
       why: 'More is needed.',
       unless: '',
       figures: {},
+      replaced: 4,
     }),
   });
   return { ...world, asked };
@@ -76,7 +77,7 @@ describe('POST /plans', () => {
             { key: 'auto_scaler.max_agents', before: 5, after: 9 },
             { key: 'auto_scaler.backend.process.apiToken' },
           ],
-          workers: { start: 3, drain: 1, stop: 2 },
+          workers: { start: 3, drain: 1, stop: 2, replace: 4 },
           next: 'More is needed.',
         },
         { name: 'new', change: 'create', differences: [] },

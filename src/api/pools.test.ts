@@ -65,9 +65,11 @@ describe('pools', () => {
     const { call } = await apiWorld({ rows: [row('pools', gpu), row('pools', aPool('local'))] });
 
     const near = await call('GET', '/api/v1/pools/locla');
+    const mixed = await call('GET', '/api/v1/pools/lcaol');
     const far = await call('POST', '/api/v1/pools/elephants/pause');
 
     expect([near.statusCode, near.json().remedy]).toEqual([404, 'Did you mean local?']);
+    expect(mixed.json().remedy).toBe('Did you mean local?');
     expect([far.statusCode, far.json().remedy]).toEqual([404, 'See the list of pools.']);
   });
 

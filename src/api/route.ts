@@ -41,6 +41,8 @@ export interface RouteSpec<P extends z.ZodType, Q extends z.ZodType, B extends z
   /** What the answer is sent as, where it is not JSON: then a text or a stream, sent as it stands. */
   readonly media?: readonly string[];
   readonly status?: number;
+  /** Another one that it may answer with, and the same reply. */
+  readonly alsoStatus?: number;
   /** May leave before everything committed is durable, since it tells nothing of it. */
   readonly isHealth?: boolean;
   /** Answers piece by piece; each piece waits for durability by itself. */

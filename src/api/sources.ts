@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Fault } from '#core/fault.ts';
-import type { DocumentState } from '#core/source.ts';
+import { API_SOURCE, type DocumentState } from '#core/source.ts';
 import { listSources } from '../pools/status.ts';
 import type { ApiDeps } from './deps.ts';
 import { pageOf } from './page.ts';
@@ -60,6 +60,14 @@ function reading(deps: ApiDeps): Route[] {
   ];
 }
 
+/** What is written here through the API is in force at once: there is nothing to read. */
+function mustBeRead({ id }: wire.Source): void {
+  if (id !== API_SOURCE) return;
+  throw new Fault('invalid', `The source ${id} is not read: its pools are in force as soon as they are written.`, {
+    remedy: '`muster pool apply` writes it.',
+  });
+}
+
 function acting(deps: ApiDeps): Route[] {
   const { pools } = deps;
   return [
@@ -72,8 +80,10 @@ function acting(deps: ApiDeps): Route[] {
       query: z.strictObject({ wait: Flag }),
       reply: wire.SourceSync,
       status: 202,
+      alsoStatus: 200,
       async handle({ params, query, signal, status }) {
         const source = findSource(deps, params.source);
+        mustBeRead(source);
         if (!query.wait) {
           pools.sync(source.id);
           return source;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Token as TokenRow } from '#core/access.ts';
+import { Fault } from '#core/fault.ts';
 import type { ApiDeps } from './deps.ts';
 import { pageOf } from './page.ts';
 import { findPool } from './pools.ts';
@@ -37,6 +38,14 @@ function certifying({ access }: ApiDeps): Route {
   });
 }
 
+function mustLast({ expires_in: forMs }: z.output<typeof wire.TokenIn>): void {
+  if (forMs === undefined || forMs > 0) return;
+  throw new Fault('invalid', 'A token that expires at once is of no use.', {
+    at: 'body.expires_in',
+    remedy: 'Give a longer time, or leave it out for a token that never expires.',
+  });
+}
+
 export function tokenRoutes(deps: ApiDeps): Route[] {
   const { store, clock, access } = deps;
   return [
@@ -61,6 +70,7 @@ export function tokenRoutes(deps: ApiDeps): Route[] {
       reply: wire.NewToken,
       status: 201,
       async handle({ body, caller }) {
+        mustLast(body);
         const use = 'role' in body ? { role: body.role } : { join: findPool(store, body.join).id };
         const expiresAt = body.expires_in === undefined ? undefined : clock.now() + body.expires_in;
         const { token, text } = await access.createToken({ name: body.name, use, expiresAt }, caller);

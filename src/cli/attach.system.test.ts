@@ -119,6 +119,46 @@ describe('an attached session', () => {
     expect(bytes).toBe(200 * 64 * 1024);
   });
 
+  it('with a terminal hears the end of input only after its first output', async () => {
+    const heard: string[] = [];
+    serve = (socket) => {
+      socket.on('message', (data) => {
+        heard.push(data.toString());
+        socket.send(end(0));
+      });
+      setTimeout(() => {
+        heard.push('prompt');
+        socket.send(output(1, '$ '));
+      }, 200);
+    };
+    const { input, result } = attach(false);
+    input.end();
+
+    expect(await result).toBe(0);
+    expect(heard).toEqual(['prompt', '{"eof":true}']);
+  });
+
+  it('with a terminal that stays silent hears the end of input after a second', async () => {
+    serve = (socket) => socket.on('message', () => socket.send(end(0)));
+    const startedMs = systemClock.monotonic();
+    const { input, result } = attach(false);
+    input.end();
+
+    expect(await result).toBe(0);
+    expect(systemClock.monotonic() - startedMs).toBeGreaterThan(900);
+  });
+
+  it('without a terminal hears the end of input at once', async () => {
+    session = aSession({ stdin: true });
+    serve = (socket) => socket.on('message', () => socket.send(end(0)));
+    const startedMs = systemClock.monotonic();
+    const { input, result } = attach(false);
+    input.end();
+
+    expect(await result).toBe(0);
+    expect(systemClock.monotonic() - startedMs).toBeLessThan(900);
+  });
+
   it('that is not there is a fault, not a reason to wait', async () => {
     session = aSession({ id: 'gone', stdin: true });
 

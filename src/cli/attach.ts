@@ -23,7 +23,7 @@ const REFUSED = 1008;
 
 const isTyped = ({ terminal }: Cli): boolean => isInteractive(terminal.input);
 
-/** Only a running session hears Ctrl-C from its terminal: until then it must reach us. */
+/** Only a running session hears Ctrl-C and the end of input from its terminal: until then they stay with us. */
 async function waitForStart(cli: Cli, client: Client, id: string): Promise<void> {
   for (;;) {
     const session = await patiently(cli, () => client.call<Session>(sessionPath(id), { signal: cli.signal }));
@@ -37,6 +37,18 @@ function open({ place }: Client, id: string, { attempt, seq }: Position): WebSoc
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
   if (attempt > 0) url.search = new URLSearchParams({ attempt: `${attempt}`, after_seq: `${seq}` }).toString();
   return new WebSocket(url, place.token ? { headers: { authorization: `Bearer ${place.token}` } } : {});
+}
+
+// Where a program sets up its terminal late, an end of input that came before is lost in it, and it waits for ever.
+const SETUP_MS = 1_000;
+
+/** Resolves when the program behind a terminal listens to it: after its first output, or after a second without any. */
+function setUp({ terminal }: Cli, socket: WebSocket): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cancel = terminal.clock.alarm(SETUP_MS, resolve);
+  socket.once('message', () => resolve());
+  socket.once('close', cancel);
+  return promise;
 }
 
 /** Sends our input and the size of our window; the returned function ends that. */
@@ -53,7 +65,11 @@ function feedInput(cli: Cli, socket: WebSocket, session: Session): () => void {
     socket.send(data, { binary: true }, resume);
     if (socket.bufferedAmount >= MOST_WAITING_BYTES) input.pause();
   };
-  const onEnd = (): void => say({ eof: true });
+  const isListening = session.terminal ? setUp(cli, socket) : Promise.resolve();
+  const onEnd = (): void =>
+    void isListening.then(() => {
+      if (socket.readyState === WebSocket.OPEN) say({ eof: true });
+    });
   const onResize = (): void => say({ resize: sizeOf(cli.terminal) });
   terminal?.setRawMode(true);
   input.on('data', onData);
@@ -129,7 +145,7 @@ export async function attachSession(cli: Cli, client: Client, { session, begun }
     position = { attempt: message.output.attempt, seq: message.output.seq };
     return undefined;
   };
-  if (session.terminal && isTyped(cli)) await waitForStart(cli, client, id);
+  if (session.terminal) await waitForStart(cli, client, id);
   if (isTyped(cli) || !session.stdin) {
     return patiently(cli, (alive) => {
       const socket = open(client, id, position);

@@ -68,6 +68,14 @@ describe('the client', () => {
     expect(fault.remedy).toBe('Something else may listen there; a Muster server beyond loopback wants https://.');
   });
 
+  it('says that a server without TLS wants a plain address', async () => {
+    const { client } = clientOf(() => broken('ERR_SSL_WRONG_VERSION_NUMBER'));
+
+    const fault = await faultOf(client.call('/pools'));
+
+    expect(fault.remedy).toBe('This server speaks plainly: write http:// in place of https://.');
+  });
+
   it('tells a refusal as the fault that it is, without places in a request that nobody has seen', async () => {
     const problem = { kind: 'missing', detail: 'There is no pool x.', at: 'path.pool', remedy: 'See the list.' };
     const { client } = clientOf(() => refusal(404, problem));

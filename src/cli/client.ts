@@ -77,6 +77,8 @@ const codeOf = (thrown: unknown): string | undefined => (thrown as { cause?: { c
 const NOT_TRUSTED = /CERT|UNABLE_TO_VERIFY/;
 // What TLS does to a plain request.
 const CUT_AT_ONCE = /UND_ERR_SOCKET|ECONNRESET/;
+// What OpenSSL makes of a plain answer.
+const NO_TLS = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG/;
 
 function unreachable(place: Place, cause: unknown): Fault {
   const { message, cause: inner } = cause as Error;
@@ -91,6 +93,7 @@ function remedyFor(why: string, { address }: Place): string {
   if (NOT_TRUSTED.test(why)) {
     return 'Name its authority with --ca or MUSTER_CA: it is in ca.pem of the data directory of the server.';
   }
+  if (NO_TLS.test(why)) return 'This server speaks plainly: write http:// in place of https://.';
   if (CUT_AT_ONCE.test(why) && address.startsWith('http:')) {
     return 'Something else may listen there; a Muster server beyond loopback wants https://.';
   }

@@ -1,24 +1,31 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
 import { Fault } from '#core/fault.ts';
 
 /** One pool document of a file. */
 export interface FileDocument {
   /** The file, and which document of it where there are several. */
   readonly key: string;
+  /** Its lines stand where they stand in the file, so that what is said of a place is true there. */
   readonly text: string;
-  /** The same with its lines where they stand in the file, so that what is said of a place is true there. */
-  readonly placed: string;
 }
 
-function readText(file: string): string {
+function unreadable(file: string, { code }: NodeJS.ErrnoException): Fault {
+  if (code === 'ENOENT') {
+    return new Fault('missing', `Cannot read ${file}: it does not exist.`, { remedy: 'Check the path.' });
+  }
+  return new Fault('invalid', `Cannot read ${file}: ${code}.`, {
+    remedy: code === 'EISDIR' ? `Name its files: ${join(file, '*.yaml')}` : 'Check the path.',
+  });
+}
+
+// Node makes stdin non-blocking, so that it cannot be read like a file: EAGAIN where whoever writes is slower than we.
+async function readText(file: string, input: NodeJS.ReadableStream): Promise<string> {
   try {
-    return readFileSync(file === '-' ? 0 : file, 'utf8');
+    return file === '-' ? await textOf(input) : readFileSync(file, 'utf8');
   } catch (thrown) {
-    const { code } = thrown as NodeJS.ErrnoException;
-    throw new Fault('invalid', `Cannot read ${file}: ${code}.`, {
-      remedy: code === 'EISDIR' ? `Name its files: ${join(file, '*.yaml')}` : 'Check the path.',
-    });
+    throw unreadable(file, thrown as NodeJS.ErrnoException);
   }
 }
 
@@ -26,10 +33,16 @@ function readText(file: string): string {
 const MARKER = /^---(?=\s|$)/;
 const SAYS_NOTHING = /^\s*(#.*|%.*|\.\.\.\s*)?$/;
 
-/** The documents of a file, which may hold several, parted as YAML parts them. */
-export function readDocuments(file: string): readonly FileDocument[] {
-  const name = file === '-' ? 'stdin' : file;
-  return splitDocuments(name, readText(file));
+/** The documents of files, each of which may hold several, parted as YAML parts them. */
+export async function readDocuments(
+  files: readonly string[],
+  input: NodeJS.ReadableStream,
+): Promise<readonly FileDocument[]> {
+  const documents: FileDocument[] = [];
+  for (const file of files) {
+    documents.push(...splitDocuments(file === '-' ? 'stdin' : file, await readText(file, input)));
+  }
+  return documents;
 }
 
 export function splitDocuments(name: string, whole: string): readonly FileDocument[] {
@@ -39,9 +52,15 @@ export function splitDocuments(name: string, whole: string): readonly FileDocume
     else parts.at(-1)?.lines.push(line);
   }
   const telling = parts.filter(({ lines }) => !lines.every((line) => SAYS_NOTHING.test(line)));
-  if (telling.length < 2) return [{ key: name, text: whole, placed: whole }];
+  if (telling.length === 0) throw tellsNothing(name, whole);
+  if (telling.length === 1) return [{ key: name, text: whole }];
   return telling.map(({ startLine, lines }, at) => {
-    const text = lines.join('\n');
-    return { key: `${name}#${at + 1}`, text: `${text.trim()}\n`, placed: '\n'.repeat(startLine) + text };
+    const text = `${'\n'.repeat(startLine)}${lines.join('\n').trimEnd()}\n`;
+    return { key: `${name}#${at + 1}`, text };
   });
+}
+
+function tellsNothing(name: string, whole: string): Fault {
+  const why = whole.trim() === '' ? 'is empty' : 'holds no pool document';
+  return new Fault('invalid', `${name} ${why}.`, { remedy: 'Write a pool document there; the least is `name: mine`.' });
 }

@@ -8,6 +8,7 @@ import { nounCommand } from './noun.ts';
 import { whole } from './option.ts';
 import { patiently } from './patience.ts';
 import { type Format, type Listing, moment, showList } from './show.ts';
+import { oneLine } from './table.ts';
 import { print } from './terminal.ts';
 
 const listing: Listing<Event> = {
@@ -15,9 +16,9 @@ const listing: Listing<Event> = {
   columns: [
     { title: 'AT', value: (event) => moment(event.at) },
     { title: 'KIND', value: (event) => event.kind },
-    { title: 'SUBJECT', value: (event) => event.subject },
-    { title: 'WHO', value: (event) => event.who },
-    { title: 'MESSAGE', value: (event) => event.message },
+    { title: 'SUBJECT', value: (event) => oneLine(event.subject) },
+    { title: 'WHO', value: (event) => oneLine(event.who) },
+    { title: 'MESSAGE', value: (event) => oneLine(event.message) },
   ],
 };
 
@@ -43,8 +44,9 @@ async function newest(client: Client, { pool, kind, subject, limit }: ListOption
 function line(event: Event, format: Format): string {
   if (format === 'json') return JSON.stringify(event);
   if (format === 'yaml') return `---\n${showList([event], format, listing)}`;
-  const { at, kind, subject, who, message } = event;
-  return `${styleText('dim', moment(at))}  ${styleText('bold', kind)}  ${subject}  ${styleText('dim', who)}  ${message}`;
+  const { at, kind } = event;
+  const [subject, who, message] = [event.subject, event.who, event.message].map(oneLine);
+  return `${styleText('dim', moment(at))}  ${styleText('bold', kind)}  ${subject}  ${styleText('dim', who ?? '')}  ${message}`;
 }
 
 async function follow(cli: Cli, client: Client, options: ListOptions & { format: Format }): Promise<void> {

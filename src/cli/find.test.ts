@@ -64,3 +64,31 @@ test('a token that the server leaves only now is found when asked for again; one
   expect([found.token, found.tokenAgain?.()]).toEqual([undefined, 'left late']);
   expect(findServer({ token: 'asked' }, { ...nothing, dataDir }).tokenAgain).toBeUndefined();
 });
+
+test.each(['two words', 'one\ntwo', 'caf\u00e9', 'a\u0000b'])(
+  'a token such as %j is refused without being shown',
+  (token) => {
+    const ask = () => findServer({ token }, { ...nothing, dataDir });
+
+    expect(ask).toThrow(/^The token holds characters that no token has\.$/);
+    expect(ask).toThrow(expect.objectContaining({ kind: 'unauthenticated' }));
+  },
+);
+
+test('a token may have blanks around it, as `cat` of a file leaves them', () => {
+  expect(findServer({}, { ...nothing, token: ' asked\n', dataDir }).token).toBe('asked');
+});
+
+test.each(['ftp://x', 'file:///x', 'HTTPX://x'])('the address %s is refused: only HTTP is spoken', (address) => {
+  expect(() => findServer({ address }, { ...nothing, dataDir })).toThrow('is no address of a server.');
+});
+
+test('a data directory whose server has ended is not taken for that of another', () => {
+  writeFileSync(join(dataDir, TOKEN_FILE), 'left');
+  const ask = (options: { address?: string; token?: string }) => findServer(options, { ...nothing, dataDir });
+
+  expect(() => ask({})).toThrow(`The server of ${dataDir} is not running.`);
+  expect(() => ask({})).toThrow(expect.objectContaining({ kind: 'unavailable' }));
+  expect(ask({ address: 'http://other' }).address).toBe('http://other');
+  expect(ask({ token: 'mine' }).address).toBe('http://127.0.0.1:8081');
+});

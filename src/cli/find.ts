@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fault } from '#core/fault.ts';
 import type { Place } from './client.ts';
@@ -37,7 +37,13 @@ function addressLeftIn(dataDir: string): string | undefined {
   }
 }
 
-const withScheme = (address: string): string => (/^https?:\/\//.test(address) ? address : `http://${address}`);
+const withScheme = (address: string): string =>
+  /^[a-z][a-z\d+.-]*:\/\//i.test(address) ? address : `http://${address}`;
+
+function isServerAddress(address: string): boolean {
+  const url = URL.parse(withScheme(address));
+  return url?.protocol === 'http:' || url?.protocol === 'https:';
+}
 
 /** One that was named must be there; the one that a server left may be. */
 function authorityFor(named: string | undefined, dataDir: string): string | undefined {
@@ -55,6 +61,26 @@ interface Asked {
   readonly ca?: string;
 }
 
+// What HTTP refuses in a header it repeats in its complaint: a token must not come that far.
+const NOT_IN_TOKEN = /[^\x21-\x7e]/;
+
+function mustBeToken(text: string): string {
+  const token = text.trim();
+  if (!NOT_IN_TOKEN.test(token)) return token;
+  throw new Fault('unauthenticated', 'The token holds characters that no token has.', {
+    remedy: 'Set MUSTER_TOKEN to the token alone, in one line.',
+  });
+}
+
+/** A server that ended well took its address along and left its token, which is of no use to any other. */
+function mustRun({ dataDir }: Surroundings): void {
+  const isThere = (file: string): boolean => existsSync(join(dataDir, file));
+  if (!isThere(TOKEN_FILE) || isThere(SERVER_FILE)) return;
+  throw new Fault('unavailable', `The server of ${dataDir} is not running.`, {
+    remedy: 'Start it with `npm start`, or name another with --address or MUSTER_ADDRESS.',
+  });
+}
+
 /** An option beats the environment, that beats the file of a running server, that beats the default. */
 export function findServer(options: Asked, around: Surroundings): Place {
   const tokenAgain = (): string | undefined => readIfThere(join(around.dataDir, TOKEN_FILE));
@@ -65,12 +91,13 @@ export function findServer(options: Asked, around: Surroundings): Place {
     [addressLeftIn(around.dataDir), `from ${join(around.dataDir, SERVER_FILE)}`],
     [DEFAULT_ADDRESS, 'the default'],
   ];
+  if (named === undefined && (options.address ?? around.address) === undefined) mustRun(around);
   const [address, why] = known.find(([found]) => found !== undefined) as readonly [string, string];
-  if (!URL.canParse(withScheme(address))) {
+  if (!isServerAddress(address)) {
     throw new Fault('invalid', `${address} (${why}) is no address of a server.`, {
       remedy: `Write it like ${DEFAULT_ADDRESS}.`,
     });
   }
-  const token = named === undefined ? { token: tokenAgain(), tokenAgain } : { token: named };
+  const token = named === undefined ? { token: tokenAgain(), tokenAgain } : { token: mustBeToken(named) };
   return { ...token, address: withScheme(address), ca: authorityFor(options.ca ?? around.ca, around.dataDir), why };
 }

@@ -2,6 +2,7 @@ import type { OutputLine, Session } from '../api/wire/session.ts';
 import type { Client } from './client.ts';
 import type { Cli } from './command.ts';
 import { patiently } from './patience.ts';
+import { oneLine } from './table.ts';
 
 export type Write = (line: OutputLine) => void;
 
@@ -66,7 +67,8 @@ export async function followSession(cli: Cli, client: Client, following: Followi
 
 /** What to say of an end that is no plain exit; nothing where the exit code says it all. */
 export function sayEnd({ end }: Session): string | undefined {
-  if (!end || end.how === 'exited') return end?.message;
-  const signal = end.signal ? ` by ${end.signal}` : '';
-  return `${end.how}${signal}${end.message ? `: ${end.message}` : ''}`;
+  const message = end?.message && oneLine(end.message);
+  if (!end || end.how === 'exited') return message;
+  const signal = end.signal ? ` by ${oneLine(end.signal)}` : '';
+  return `${end.how}${signal}${message ? `: ${message}` : ''}`;
 }

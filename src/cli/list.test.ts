@@ -5,6 +5,64 @@ import { cutTo } from './watch.ts';
 
 const sessions = (count: number) => Array.from({ length: count }, (_, n) => ended({ id: `s${n}` }));
 
+const EVIL = 'a\u001b]0;owned\u0007\nb\u009b2J';
+
+describe('what others wrote', () => {
+  const event: Event = {
+    id: 'e1',
+    at: '2026-01-01T00:00:00.000Z',
+    kind: 'pool.created',
+    subject: 'pool/a',
+    who: 'system',
+    from: 'here',
+    message: EVIL,
+  };
+  const worker = {
+    name: 'm',
+    pool: 'p',
+    phase: 'draining',
+    sessions: [],
+    asked_at: event.at,
+    drain: { at: event.at, why: EVIL },
+    agent: { labels: { x: EVIL }, slots: 1, free_slots: 1, connected_at: event.at, hostname: EVIL },
+  };
+  const pool = {
+    name: 'p',
+    phase: 'active',
+    description: EVIL,
+    trouble: EVIL,
+    owner: { source: 'team', key: EVIL, version: '1' },
+    auto_scaler: {},
+    backends: [],
+    workers: {},
+    slots: {},
+    sessions: {},
+    labels: { x: EVIL },
+  };
+  const source = { id: 'team', kind: 'file', failures: 1, fault: { kind: 'denied', message: EVIL, at: event.at } };
+  const session = ended({ command: ['echo', EVIL], labels: { x: EVIL }, cwd: EVIL });
+  const document = { key: EVIL, version: '1', missed: 0, fault: { kind: 'invalid', message: EVIL } };
+
+  it.each([
+    [['event', 'ls'], { items: [event] }, 2],
+    [['session', 'ls'], { items: [session] }, 2],
+    [['session', 'show', 's'], session, 10],
+    [['worker', 'ls'], { items: [worker] }, 2],
+    [['worker', 'show', 'm'], worker, 10],
+    [['pool', 'show', 'p'], pool, 13],
+    [['source', 'ls'], { items: [source] }, 2],
+    [['source', 'show', 'team'], { ...source, items: [document] }, 9],
+  ])('%j shows in one line each, without its control characters', async (words, answer, lines) => {
+    const { muster, screen } = openScene(() => answer);
+
+    expect(await muster(...words)).toBe(0);
+
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there; our own colours may.
+    expect(screen()).not.toMatch(/\u001b\]|\u0007|\u009b/);
+    expect(screen().trimEnd().split('\n').length).toBeLessThanOrEqual(lines);
+  });
+});
+
 describe('lists', () => {
   it('are tables, JSON or YAML', async () => {
     const { muster, output } = openScene(() => ({ items: sessions(1) }));

@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import type { Client } from './client.ts';
 import { type Cli, clientOf, formatOf, showing } from './command.ts';
+import { named } from './option.ts';
 import { LIST_FORMATS, type Listing, show, showList } from './show.ts';
 import { print } from './terminal.ts';
 import { watchPicture } from './watch.ts';
@@ -47,7 +48,7 @@ export interface ShowShape<T, O> {
 /** A command that shows something of one thing. */
 export function showCommand<T, O = unknown>(cli: Cli, shape: ShowShape<T, O>): Command {
   return showing(shape.name, shape.summary)
-    .argument(shape.of)
+    .argument(shape.of, undefined, named(shape.of))
     .action(async (name: string, options: O, command: Command) => {
       const found = await shape.read(clientOf(cli, command), name, options);
       print(
@@ -69,7 +70,7 @@ export interface ActShape<O> {
 export function actCommand<O = unknown>(cli: Cli, shape: ActShape<O>): Command {
   return new Command(shape.name)
     .description(shape.summary)
-    .argument(shape.of)
+    .argument(shape.of, undefined, named(shape.of))
     .action(async (name: string, options: O, command: Command) => {
       print(cli.terminal, await shape.act(clientOf(cli, command), name, options));
     });

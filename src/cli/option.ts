@@ -13,20 +13,38 @@ export function whole(option: string, least: number, most = Number.MAX_SAFE_INTE
     const value = text.trim() === '' ? Number.NaN : Number(text);
     if (Number.isInteger(value) && value >= least && value <= most) return value;
     const range = most === Number.MAX_SAFE_INTEGER ? `from ${least} on` : `from ${least} to ${most}`;
-    throw new Fault('invalid', `${option} ${text}: that is not a whole number.`, { remedy: `Give one ${range}.` });
+    const why = Number.isInteger(value) ? 'out of range' : 'not a whole number';
+    throw new Fault('invalid', `${option} ${text}: that is ${why}.`, { remedy: `Give a whole number ${range}.` });
   };
 }
 
 /** For an option that is a duration; the text goes to the server as it was written. */
-export function span(option: string) {
+export function span(option: string, { mayBeZero = false } = {}) {
   return (text: string): string => {
-    try {
-      parseDuration(text);
-      return text;
-    } catch (thrown) {
-      const { message, remedy } = Fault.from(thrown);
-      throw new Fault('invalid', `${option}: ${message}`, { remedy });
-    }
+    const ms = spanOf(option, text);
+    if (ms > 0 || (ms === 0 && mayBeZero)) return text;
+    throw new Fault('invalid', `${option} ${text}: that is out of range.`, {
+      remedy: mayBeZero ? 'Give a duration that is not negative.' : 'Give a duration longer than 0s.',
+    });
+  };
+}
+
+function spanOf(option: string, text: string): number {
+  try {
+    return parseDuration(text);
+  } catch (thrown) {
+    const { message, remedy } = Fault.from(thrown);
+    throw new Fault('invalid', `${option}: ${message}`, { remedy });
+  }
+}
+
+/** For an option or an argument that names something. */
+export function named(what: string) {
+  return (text: string): string => {
+    if (text.trim() !== '') return text;
+    throw new Fault('invalid', `${what}: the name is empty.`, {
+      remedy: 'Give a name; look whether a variable is unset.',
+    });
   };
 }
 

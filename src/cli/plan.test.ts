@@ -23,7 +23,7 @@ const planned = (name: string, over: Partial<PlannedPool> = {}): PlannedPool => 
   source: 'team',
   key: name,
   differences: [],
-  workers: { start: 0, drain: 0, stop: 0 },
+  workers: { start: 0, drain: 0, stop: 0, replace: 0 },
   actions: [],
   next: 'Nothing to do.',
   ...over,
@@ -42,14 +42,15 @@ it('is not the only one that takes several documents: pool apply does too', asyn
     const name = names.shift();
     return name ? { name, revision: 1 } : refusal(422, { kind: 'invalid', detail: 'No name.', at: 'line 1' });
   });
-  const two = file('two.yaml', 'name: a\n---\nname: b\n---\nlabels: {}\n');
+  const two = file('two.yaml', 'name: a\n---\nname: b\n---\nlabels: {}\n---\nname: d\n');
 
   const exit = await muster('pool', 'apply', two);
 
   expect(exit).toBe(2);
-  expect(asked.map(({ body }) => body)).toEqual(['name: a\n', 'name: b\n', 'labels: {}\n']);
+  expect(asked.map(({ body }) => body)).toEqual(['name: a\n', '\n   \nname: b\n', '\n\n\n   \nlabels: {}\n']);
   expect(output()).toBe('Pool a is at revision 1.\nPool b is at revision 1.\n');
-  expect(errors()).toContain(`${two}#3: No name.`);
+  expect(errors()).toContain(`${two}#3: No name.\n  at line 1\n`);
+  expect(errors()).toContain(`Not tried: ${two}#4.`);
 });
 
 it('sends the documents of files, each line at its place, and ends with 0 without changes', async () => {
@@ -67,7 +68,7 @@ it('sends the documents of files, each line at its place, and ends with 0 withou
       source: 'team',
       documents: [
         { key: one, text: 'name: a' },
-        { key: `${two}#1`, text: 'name: b' },
+        { key: `${two}#1`, text: 'name: b\n' },
         { key: `${two}#2`, text: '\n   \nname: c\n' },
       ],
     },
@@ -83,10 +84,14 @@ it('shows what would change and why, and ends with 2', async () => {
         { key: 'auto_scaler.backend.x.token' },
         { key: 'labels.a', after: 'b' },
       ],
-      workers: { start: 2, drain: 1, stop: 0 },
+      workers: { start: 2, drain: 1, stop: 0, replace: 4 },
       next: 'Two are missing.',
     }),
-    planned('old', { change: 'remove', why: 'Nobody defines it.', workers: { start: 0, drain: 0, stop: 3 } }),
+    planned('old', {
+      change: 'remove',
+      why: 'Nobody defines it.',
+      workers: { start: 0, drain: 0, stop: 3, replace: 0 },
+    }),
   ];
   const { muster, asked, output } = openScene(() => ({ pools, unchanged: [], refused: [] }));
 
@@ -94,12 +99,23 @@ it('shows what would change and why, and ends with 2', async () => {
 
   expect(exit).toBe(2);
   expect(asked[0]).toMatchObject({ method: 'POST', path: '/sources/a%20b/plan' });
-  expect(output()).toMatch(/^CHANGE\s+POOL\s+SOURCE\s+START\s+DRAIN\s+STOP\nchange\s+gpu\s+team\s+2\s+1\s+0\n/);
+  expect(output()).toMatch(
+    /^CHANGE\s+POOL\s+SOURCE\s+START\s+DRAIN\s+STOP\s+REPLACE\nchange\s+gpu\s+team\s+2\s+1\s+0\s+4\n/,
+  );
   expect(output()).toContain(
     'gpu\n  auto_scaler.max_agents: 5 → 9\n  auto_scaler.backend.x.token: (hidden)\n  labels.a: (nothing) → "b"\n  workers: Two are missing.\n',
   );
   expect(output()).toContain('old\n  Nobody defines it.\n');
   expect(output()).toContain('1 to change, 1 to remove; 0 unchanged.');
+});
+
+it('does not name a place twice where the message names the places of several mistakes', async () => {
+  const fault = { ...bad.fault, place: 'line 2: a', message: 'line 2: a: Wrong; line 3: b: Wrong.' };
+  const { muster, output } = openScene(() => ({ ...nothing, refused: [{ ...bad, fault }] }));
+
+  await muster('plan', '--source', 'team');
+
+  expect(output()).toContain('refused bad.yaml: line 2: a: Wrong; line 3: b: Wrong.\n');
 });
 
 it('names what is refused with its place and remedy, and ends with 1 though there are changes', async () => {
@@ -128,8 +144,10 @@ it('needs a file or a source, and does not end like a plan with changes', async 
   const { muster, errors, asked } = openScene(() => nothing);
 
   expect(await muster('plan')).toBe(1);
-  expect(await muster('plan', join(folder, 'none.yaml'))).toBe(1);
+  expect(await muster('plan', folder)).toBe(1);
+  expect(await muster('plan', join(folder, 'none.yaml'))).toBe(4);
+  expect(await muster('pool', 'apply', join(folder, 'none.yaml'))).toBe(4);
   expect(errors()).toContain('Nothing to plan.');
-  expect(errors()).toContain('none.yaml: ENOENT');
+  expect(errors()).toContain('none.yaml: it does not exist.');
   expect(asked).toEqual([]);
 });

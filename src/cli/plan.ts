@@ -6,8 +6,9 @@ import type { Client } from './client.ts';
 import { type Cli, clientOf, formatOf, showing } from './command.ts';
 import { readDocuments } from './document-file.ts';
 import { withExamples } from './example.ts';
+import { withPlace } from './place-text.ts';
 import { show } from './show.ts';
-import { renderTable } from './table.ts';
+import { oneLine, renderTable } from './table.ts';
 import { print, remark } from './terminal.ts';
 
 // As `terraform plan -detailed-exitcode` has them: whoever applies what ends with 2 must not take a bad document for a change.
@@ -23,24 +24,25 @@ const DOING = {
   hold: ['yellow', 'held'],
 } as const;
 
-const valueText = (value: unknown): string => (value === undefined ? '(nothing)' : JSON.stringify(value));
+const valueText = (value: unknown): string => (value === undefined ? '(nothing)' : oneLine(JSON.stringify(value)));
 
 function differenceText({ key, before, after }: PlannedPool['differences'][number]): string {
   const isHidden = before === undefined && after === undefined;
-  return `  ${key}: ${isHidden ? '(hidden)' : `${valueText(before)} → ${valueText(after)}`}`;
+  return `  ${oneLine(key)}: ${isHidden ? '(hidden)' : `${valueText(before)} → ${valueText(after)}`}`;
 }
 
 function detailsOf(pool: PlannedPool): string {
   const { name, why, differences, workers, next, change } = pool;
-  const does = workers.start + workers.drain + workers.stop > 0 ? [`  workers: ${next}`] : [];
-  const told = change === 'change' ? [] : [`  ${why}`];
+  const isMoved = Object.values(workers).some((count) => count > 0);
+  const does = isMoved ? [`  workers: ${oneLine(next)}`] : [];
+  const told = change === 'change' ? [] : [`  ${oneLine(why)}`];
   return [styleText('bold', name), ...told, ...differences.map(differenceText), ...does].join('\n');
 }
 
 function refusalText({ key, pool, fault }: PlannedChanges['refused'][number]): string {
   const stays = pool === undefined ? '' : ` Pool ${pool} stays as it is.`;
-  const place = fault.place === undefined ? '' : `${fault.place}: `;
-  return `${styleText('red', 'refused')} ${key}: ${place}${fault.message}\n  ${fault.remedy}${stays}`;
+  const what = oneLine(withPlace(fault.message, fault.place));
+  return `${styleText('red', 'refused')} ${oneLine(key)}: ${what}\n  ${oneLine(fault.remedy)}${stays}`;
 }
 
 function summaryOf({ pools, unchanged, refused }: PlannedChanges): string {
@@ -57,10 +59,11 @@ export function planningText(plan: PlannedChanges): string {
   const table = renderTable(plan.pools, [
     { title: 'CHANGE', value: ({ change }) => styleText(DOING[change][0], change) },
     { title: 'POOL', value: ({ name }) => name },
-    { title: 'SOURCE', value: ({ source }) => source },
+    { title: 'SOURCE', value: ({ source }) => oneLine(source) },
     { title: 'START', value: ({ workers }) => workers.start, align: 'right' },
     { title: 'DRAIN', value: ({ workers }) => workers.drain, align: 'right' },
     { title: 'STOP', value: ({ workers }) => workers.stop, align: 'right' },
+    { title: 'REPLACE', value: ({ workers }) => workers.replace, align: 'right' },
   ]);
   const parts = [
     ...(plan.pools.length > 0 ? [table, ...plan.pools.map(detailsOf)] : []),
@@ -75,9 +78,13 @@ function exitOf({ pools, refused }: PlannedChanges): number {
   return pools.length > 0 ? CHANGES_EXIT : 0;
 }
 
-async function ask(client: Client, files: readonly string[], source: string | undefined): Promise<PlannedChanges> {
+async function ask(
+  cli: Cli,
+  client: Client,
+  { files, source }: { readonly files: readonly string[]; readonly source: string | undefined },
+): Promise<PlannedChanges> {
   if (files.length > 0) {
-    const documents = files.flatMap(readDocuments).map(({ key, placed }) => ({ key, text: placed }));
+    const documents = await readDocuments(files, cli.terminal.input);
     return client.call('/plans', { method: 'POST', body: { documents, source } });
   }
   if (source !== undefined) return client.call(`/sources/${encodeURIComponent(source)}/plan`, { method: 'POST' });
@@ -93,11 +100,14 @@ function sayInvalid(cli: Cli, thrown: unknown): undefined {
 }
 
 export function planCommand(cli: Cli): Command {
-  const command = showing('plan', 'show what pool documents would change: pools, and workers started and stopped')
+  const command = showing(
+    'plan',
+    'show what pool documents would change: pools, and what the next pass does to their workers',
+  )
     .argument('[files...]', 'files with pool documents, or - for stdin')
     .option('-s, --source <name>', 'as if the files were all that this source holds; without files, read it now')
     .action(async (files: string[], { source }: { source?: string }, command: Command) => {
-      const plan = await ask(clientOf(cli, command), files, source).catch((thrown) => sayInvalid(cli, thrown));
+      const plan = await ask(cli, clientOf(cli, command), { files, source }).catch((thrown) => sayInvalid(cli, thrown));
       if (!plan) return;
       print(
         cli.terminal,
@@ -109,5 +119,8 @@ export function planCommand(cli: Cli): Command {
     ['muster plan gpu.yaml', 'what this document would change'],
     ['muster plan --source team pools/*.yaml', 'what would change if these were all documents of the source'],
     ['muster plan --source team', 'what the next sync of the source would change'],
-  ]).addHelpText('after', '\nEnds with 0 without changes, with 2 where there are some.');
+  ]).addHelpText(
+    'after',
+    '\nSTART, DRAIN and STOP are what the next pass does; REPLACE are workers of an older definition then, which follow\none after the other.\n\nEnds with 0 without changes, with 2 where there are some, with 1 where a document is refused.',
+  );
 }

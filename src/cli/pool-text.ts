@@ -2,7 +2,7 @@
 import { styleText } from 'node:util';
 import type { Decision, Plan, Pool, Why } from '../api/wire/pool.ts';
 import { type Listing, moment } from './show.ts';
-import { renderFacts } from './table.ts';
+import { oneLine, pairsLine, renderFacts } from './table.ts';
 
 const kindsOf = (pool: Pool): string => pool.backends.map(({ kind }) => kind).join(', ');
 
@@ -20,17 +20,12 @@ export const poolListing: Listing<Pool> = {
     { title: 'BOOTING', value: (pool) => pool.workers.launching + pool.workers.booting, align: 'right' },
     { title: 'QUEUED', value: (pool) => pool.sessions.queued, align: 'right' },
     { title: 'BACKEND', value: (pool) => kindsOf(pool) || 'manual' },
-    { title: 'SOURCE', value: (pool) => pool.owner.source },
-    { title: 'TEAM', value: (pool) => pool.owner.team, isWide: true },
-    { title: 'DOCUMENT', value: (pool) => pool.owner.key, isWide: true },
-    { title: 'VERSION', value: (pool) => pool.owner.version, isWide: true },
+    { title: 'SOURCE', value: (pool) => oneLine(pool.owner.source) },
+    { title: 'TEAM', value: ({ owner }) => owner.team && oneLine(owner.team), isWide: true },
+    { title: 'DOCUMENT', value: (pool) => oneLine(pool.owner.key), isWide: true },
+    { title: 'VERSION', value: (pool) => oneLine(pool.owner.version), isWide: true },
   ],
 };
-
-const wordsOf = (record: Readonly<Record<string, unknown>>): string =>
-  Object.entries(record)
-    .map(([name, value]) => `${name}=${value}`)
-    .join(', ');
 
 function workersOf({ workers, auto_scaler: scaler, backends }: Pool): string {
   const going = workers.draining + workers.deleting;
@@ -45,18 +40,21 @@ export function poolFacts(pool: Pool): string {
   const keeps = `keeps ${scaler.min_idle_agents} to ${scaler.max_idle_agents} idle, ${scaler.idle_decay} decay`;
   return renderFacts([
     ['Name', pool.name],
-    ['Description', pool.description],
+    ['Description', pool.description && oneLine(pool.description)],
     ['Phase', pool.phase],
-    ['Frozen', frozen && `since ${moment(frozen.at)} by ${frozen.by}: ${frozen.why}`],
-    ['Trouble', pool.trouble],
-    ['Removal', removal && `since ${moment(removal.at)}, at the latest ${moment(removal.deadline_at)}: ${removal.why}`],
-    ['Source', `${pool.owner.source}, ${pool.owner.key}, version ${pool.owner.version}`],
-    ['Team', pool.owner.team],
+    ['Frozen', frozen && oneLine(`since ${moment(frozen.at)} by ${frozen.by}: ${frozen.why}`)],
+    ['Trouble', pool.trouble && oneLine(pool.trouble)],
+    [
+      'Removal',
+      removal && oneLine(`since ${moment(removal.at)}, at the latest ${moment(removal.deadline_at)}: ${removal.why}`),
+    ],
+    ['Source', oneLine(`${pool.owner.source}, ${pool.owner.key}, version ${pool.owner.version}`)],
+    ['Team', pool.owner.team && oneLine(pool.owner.team)],
     ['Workers', workersOf(pool)],
     ['Slots', `${slots.free} free of ${slots.total}${pool.backends.length === 0 ? '' : `; ${keeps}`}`],
     ['Sessions', `${sessions.placed} placed, ${sessions.queued} queued`],
     ['Backends', kindsOf(pool) || 'none: agents join by themselves'],
-    ['Labels', wordsOf(pool.labels)],
+    ['Labels', pairsLine(pool.labels)],
     ['Agents prove themselves by', pool.agent_auth],
     ['Revision', pool.revision],
   ]);
@@ -87,23 +85,23 @@ const OF_WORKERS = new Set('launching booting idle busy returning unknown draini
 /** The figures that say something: what is 0 or false is left out. */
 function factsOf({ facts }: Decision): string {
   const telling = Object.entries(facts).filter(([, value]) => value !== 0 && value !== false);
-  return wordsOf(
+  return pairsLine(
     Object.fromEntries(telling.map(([name, value]) => [OF_WORKERS.has(name) ? `${name}_workers` : name, value])),
   );
 }
 
 function runLine({ newest, times }: Run): string {
   const often = times > 1 ? ` (${times} times)` : '';
-  return `${styleText('dim', moment(newest.last_at ?? newest.at))}  ${styleText('bold', newest.did)}  ${newest.why}${often}`;
+  return `${styleText('dim', moment(newest.last_at ?? newest.at))}  ${styleText('bold', oneLine(newest.did))}  ${oneLine(newest.why)}${often}`;
 }
 
 /** The newest decision with all that belongs to it; the ones before it, a line each. */
 export function whyText(why: Why): string {
   const [now, ...before] = foldDecisions(why.decisions);
-  const frozen = why.frozen && `Frozen since ${moment(why.frozen.at)} by ${why.frozen.by}: ${why.frozen.why}`;
+  const frozen = why.frozen && oneLine(`Frozen since ${moment(why.frozen.at)} by ${why.frozen.by}: ${why.frozen.why}`);
   if (!now) return frozen ?? 'No decision yet.';
   const { newest } = now;
-  const details = [newest.unless && `would change: ${newest.unless}`, `figures: ${factsOf(newest)}`];
+  const details = [newest.unless && oneLine(`would change: ${newest.unless}`), `figures: ${factsOf(newest)}`];
   return [
     frozen,
     runLine(now),
@@ -115,9 +113,9 @@ export function whyText(why: Why): string {
 }
 
 export function planText(plan: Plan): string {
-  const actions = plan.actions.map((action) => `${action.do} ${action.count ?? action.worker}: ${action.why}`);
+  const actions = plan.actions.map((action) => oneLine(`${action.do} ${action.count ?? action.worker}: ${action.why}`));
   const again = plan.again_after && `Looks again in ${plan.again_after}.`;
-  return [actions.join('\n') || 'Would do nothing.', plan.why, `Would change: ${plan.unless}`, again]
+  return [actions.join('\n') || 'Would do nothing.', oneLine(plan.why), oneLine(`Would change: ${plan.unless}`), again]
     .filter(Boolean)
     .join('\n');
 }

@@ -13,13 +13,27 @@ import { print } from './terminal.ts';
 
 const path = (name: string): string => `/pools/${encodeURIComponent(name)}`;
 
-/** Of several, a refused one must be told from the others. */
-async function apply(client: Client, { key, text }: FileDocument): Promise<Pool> {
-  try {
-    return await client.call<Pool>('/pools', { method: 'POST', body: text });
-  } catch (thrown) {
-    const { kind, message, at, remedy, cause } = Fault.from(thrown);
-    throw new Fault(kind, key.includes('#') ? `${key}: ${message}` : message, { at, remedy, cause });
+const MOST_NAMED = 10;
+
+function namesOf(documents: readonly FileDocument[]): string {
+  const named = documents.slice(0, MOST_NAMED).map(({ key }) => key);
+  const left = documents.length - named.length;
+  return `${named.join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
+}
+
+/** Of several, a refused one must be told from the others, and from those that come after it. */
+function refusedOf(thrown: unknown, key: string, after: readonly FileDocument[]): Fault {
+  const { kind, message, at, remedy, cause } = Fault.from(thrown);
+  const untried = after.length === 0 ? '' : ` Not tried: ${namesOf(after)}.`;
+  return new Fault(kind, `${key}: ${message}`, { at, remedy: `${remedy}${untried}`, cause });
+}
+
+async function apply(cli: Cli, client: Client, documents: readonly FileDocument[]): Promise<void> {
+  for (const [at, { key, text }] of documents.entries()) {
+    const made = await client.call<Pool>('/pools', { method: 'POST', body: text }).catch((thrown) => {
+      throw documents.length === 1 ? thrown : refusedOf(thrown, key, documents.slice(at + 1));
+    });
+    print(cli.terminal, `Pool ${made.name} is at revision ${made.revision}.`);
   }
 }
 
@@ -29,10 +43,7 @@ function applyCommand(cli: Cli): Command {
     .argument('<files...>', 'files, each with one document or several, or - for stdin')
     .action(async (files: string[], _options, command: Command) => {
       const client = clientOf(cli, command);
-      for (const document of files.flatMap(readDocuments)) {
-        const made = await apply(client, document);
-        print(cli.terminal, `Pool ${made.name} is at revision ${made.revision}.`);
-      }
+      await apply(cli, client, await readDocuments(files, cli.terminal.input));
     });
   return withExamples(command, [
     ['muster pool apply gpu.yaml', 'from a file'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FAULTS } from '#core/fault.ts';
-import { broken, openScene, refusal } from './testing.ts';
+import { broken, ended, openScene, refusal } from './testing.ts';
 
 const nobody = () => broken('ECONNREFUSED');
 
@@ -20,7 +20,7 @@ describe('the command line', () => {
     expect(errors()).toContain('npm start');
   });
 
-  it.each([[[]], [['pool']], [['help']], [['run', '--help']]])(
+  it.each([[[]], [['pool']], [['help']], [['help', 'pools']], [['run', '--help']]])(
     'answers %j with help, which is no failure',
     async (words) => {
       const { muster, output, errors } = openScene(nobody);
@@ -44,7 +44,18 @@ describe('the command line', () => {
     [['run'], 'See `muster run --help`.'],
     [['run', '--timeout', 'soon', '--', 'ls'], '--timeout: "soon" is not a duration.'],
     [['run', '--grace', '5x', '--', 'ls'], '--grace: "5x" is not a duration.'],
-    [['run', '--count', '0', '--', 'ls'], '--count 0: that is not a whole number.'],
+    [['run', '--count', '0', '--', 'ls'], '--count 0: that is out of range.'],
+    [['run', '--count', '-3', '--', 'ls'], '--count -3: that is out of range.'],
+    [['run', '--count', '1.5', '--', 'ls'], '--count 1.5: that is not a whole number.'],
+    [['sim', 'cloud', 'aws', '--port', '99999'], '--port 99999: that is out of range.'],
+    [['run', '--timeout', '-5s', '--', 'ls'], '--timeout -5s: that is out of range.'],
+    [['run', '--timeout', '0', '--', 'ls'], '--timeout 0: that is out of range.'],
+    [['run', '--grace', '-1s', '--', 'ls'], '--grace -1s: that is out of range.'],
+    [['run', '-p', '', '--', 'ls'], '--pool: the name is empty.'],
+    [['session', 'show', ''], '<id>: the name is empty.'],
+    [['session', 'logs', ' '], '<id>: the name is empty.'],
+    [['source', 'sync', ''], '<name>: the name is empty.'],
+    [['help', 'pol'], "unknown command 'pol'\n(Did you mean pool?)"],
     [['run', '--env', 'NAME', '--', 'ls'], '--env NAME: that is not NAME=VALUE.'],
     [['event', 'ls', '-n', 'x'], '--limit x: that is not a whole number.'],
     [['run', '-i', '--count', '2', '--', 'ls'], 'Leave out --count and --detach.'],
@@ -64,6 +75,14 @@ describe('the command line', () => {
     await muster('pool', 'ls', '--token', 'two');
 
     expect(asked.map(({ headers }) => headers.get('authorization'))).toEqual(['Bearer one', 'Bearer two']);
+  });
+
+  it('lets a session end at once after its polite signal', async () => {
+    const { muster, asked } = openScene(() => ({ items: [ended()] }));
+
+    await muster('run', '-d', '--grace', '0', '--', 'ls');
+
+    expect(asked[0]?.body).toMatchObject([{ grace: '0' }]);
   });
 
   it('says nothing more once it was interrupted', async () => {

@@ -2,6 +2,7 @@ import { type Argument, Command, CommanderError, Option } from 'commander';
 import { FAULTS, Fault } from '#core/fault.ts';
 import type { Cli, Local } from './command.ts';
 import { commandsFor } from './commands.ts';
+import { namesPlace } from './place-text.ts';
 
 const serverOptions = (): Option[] => [
   new Option('--address <url>', 'the server (MUSTER_ADDRESS)'),
@@ -72,12 +73,20 @@ function tame(command: Command, said: { text: string }, cli: Cli): void {
   for (const child of command.commands) tame(child, said, cli);
 }
 
+/** Commander answers `help nosuch` with the help of all; it shall end like `nosuch`. */
+function askedOf(program: Command, words: readonly string[]): readonly string[] {
+  const [first, name] = words;
+  if (first !== 'help' || name === undefined || name.startsWith('-')) return words;
+  const isKnown = program.commands.some((command) => [command.name(), ...command.aliases(), 'help'].includes(name));
+  return isKnown ? words : [name];
+}
+
 /** Runs one command line; answers the exit code where it failed. */
 export async function runProgram(program: Command, words: readonly string[], cli: Cli): Promise<number | undefined> {
   const said = { text: '' };
   tame(program, said, cli);
   try {
-    await program.parseAsync(words, { from: 'user' });
+    await program.parseAsync(askedOf(program, words), { from: 'user' });
     return undefined;
   } catch (thrown) {
     if (thrown instanceof CommanderError) return sayRefusal(thrown, said.text, cli);
@@ -96,7 +105,7 @@ function sayRefusal({ code, exitCode }: CommanderError, text: string, { terminal
 
 /** What, where, and what to do. */
 export function sayFault(fault: Fault): string {
-  const place = fault.at ? `\n  at ${fault.at}` : '';
+  const place = fault.at && !namesPlace(fault.message, fault.at) ? `\n  at ${fault.at}` : '';
   const stack = fault.kind === 'internal' && fault.cause instanceof Error ? `\n${fault.cause.stack}` : '';
   return `muster: ${fault.message}${place}\n  ${fault.remedy}${stack}\n`;
 }

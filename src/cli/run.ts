@@ -4,7 +4,7 @@ import type { SessionIn } from '../api/wire/session.ts';
 import type { Client } from './client.ts';
 import { type Cli, clientOf } from './command.ts';
 import { withExamples } from './example.ts';
-import { pair, span, whole } from './option.ts';
+import { named, pair, span, whole } from './option.ts';
 import { runAttached, runSessions } from './run-sessions.ts';
 import { submit } from './submit.ts';
 import { print, sizeOf } from './terminal.ts';
@@ -59,13 +59,17 @@ async function run(cli: Cli, client: Client, request: SessionIn, options: RunOpt
 
 function withRunOptions(command: Command): Command {
   return command
-    .option('-p, --pool <name>', 'the pool to run in', 'local')
+    .option('-p, --pool <name>', 'the pool to run in', named('--pool'), 'local')
     .option('-e, --env <NAME=VALUE>', 'add to its environment (may be repeated)', pair('--env'))
     .option('-C, --cwd <directory>', 'where it runs')
     .option('-l, --label <NAME=VALUE>', 'only on agents that offer this (may be repeated)', pair('--label'))
     .option('--priority <number>', 'lower goes first', whole('--priority', -1_000_000, 1_000_000), 0)
     .option('--timeout <duration>', 'end it after this long, for example 90s or 2h', span('--timeout'))
-    .option('--grace <duration>', 'between the polite signal and the deadly one (default: 10s)', span('--grace'))
+    .option(
+      '--grace <duration>',
+      'between the polite signal and the deadly one (default: 10s)',
+      span('--grace', { mayBeZero: true }),
+    )
     .option('--retries <count>', 'start it again this often if its machine is lost', whole('--retries', 0, 100), 0);
 }
 

@@ -3,7 +3,7 @@ import type { ServerStatus } from '../api/wire/server.ts';
 import type { LoginLink } from '../api/wire/token.ts';
 import { type Cli, clientOf, formatOf, type Local, showing } from './command.ts';
 import { show } from './show.ts';
-import { renderFacts } from './table.ts';
+import { oneLine, renderFacts } from './table.ts';
 import { print } from './terminal.ts';
 
 function statusFacts(status: ServerStatus): string {
@@ -26,7 +26,7 @@ function statusFacts(status: ServerStatus): string {
     ],
     ['Store', `${status.store}, epoch ${status.epoch}`],
     ['Cluster', status.cluster],
-    ['Frozen', status.frozen && `since ${status.frozen.at}: ${status.frozen.why}`],
+    ['Frozen', status.frozen && oneLine(`since ${status.frozen.at}: ${status.frozen.why}`)],
     ['Pools', counts.pools],
     ['Workers', tally(counts.workers)],
     ['Sessions', tally(counts.sessions)],

@@ -7,16 +7,16 @@ import { type Cli, clientOf } from './command.ts';
 import { withExamples } from './example.ts';
 import { followSession, sayEnd, sessionPath, waitForEnd } from './follow.ts';
 import { actCommand, listCommand, nounCommand, showCommand } from './noun.ts';
-import { whole } from './option.ts';
+import { named, whole } from './option.ts';
 import { writeThrough } from './output.ts';
 import { ageOf, type Listing, moment } from './show.ts';
-import { renderFacts } from './table.ts';
+import { oneLine, pairsLine, renderFacts } from './table.ts';
 import { remark } from './terminal.ts';
 
 const LONGEST_COMMAND = 60;
 
 function commandOf({ command }: Session): string {
-  const text = command.join(' ').replace(/\s+/g, ' ');
+  const text = oneLine(command.join(' ').replace(/\s+/g, ' '));
   return text.length > LONGEST_COMMAND ? `${text.slice(0, LONGEST_COMMAND - 1)}…` : text;
 }
 
@@ -41,19 +41,19 @@ function sessionFacts(session: Session): string {
     ['Id', session.id],
     ['Pool', session.pool],
     ['Phase', session.phase],
-    ['Command', session.command.join(' ')],
-    ['Directory', session.cwd],
-    ['Variables', session.env_names.join(', ')],
-    ['Labels', Object.entries(session.labels).flat().length > 0 ? JSON.stringify(session.labels) : undefined],
+    ['Command', oneLine(session.command.join(' '))],
+    ['Directory', session.cwd && oneLine(session.cwd)],
+    ['Variables', oneLine(session.env_names.join(', '))],
+    ['Labels', pairsLine(session.labels)],
     ['Priority', session.priority],
     ['Timeout', session.timeout],
-    ['Accepted', `${moment(session.accepted_at)} by ${session.by}`],
+    ['Accepted', oneLine(`${moment(session.accepted_at)} by ${session.by}`)],
     ['Worker', session.worker],
     ['Started', startedAt && moment(startedAt)],
     ['Attempt', `${session.attempt}, retries ${session.retries}`],
-    ['Killed', kill && `${moment(kill.at)} by ${kill.by}${kill.force ? ', by force' : ''}`],
+    ['Killed', kill && oneLine(`${moment(kill.at)} by ${kill.by}${kill.force ? ', by force' : ''}`)],
     ['Ended', end && `${moment(end.at)}, ${endOf(end)}`],
-    ['Message', end?.message],
+    ['Message', end?.message && oneLine(end.message)],
   ]);
 }
 
@@ -80,7 +80,7 @@ function finish(cli: Cli, session: Session): void {
 function logsCommand(cli: Cli): Command {
   return new Command('logs')
     .description('the output of a session')
-    .argument('<id>')
+    .argument('<id>', undefined, named('<id>'))
     .option('-f, --follow', 'until it has ended')
     .action(async (id: string, options: { follow?: boolean }, command: Command) => {
       const client = clientOf(cli, command);
@@ -94,7 +94,7 @@ function logsCommand(cli: Cli): Command {
 function waitCommand(cli: Cli): Command {
   return new Command('wait')
     .description('wait until a session has ended; its exit code is ours')
-    .argument('<id>')
+    .argument('<id>', undefined, named('<id>'))
     .action(async (id: string, _options, command: Command) =>
       finish(cli, await waitForEnd(cli, clientOf(cli, command), id)),
     );
@@ -103,7 +103,7 @@ function waitCommand(cli: Cli): Command {
 function attachCommand(cli: Cli): Command {
   return new Command('attach')
     .description('join our terminal with a session that runs; its exit code is ours')
-    .argument('<id>')
+    .argument('<id>', undefined, named('<id>'))
     .action(async (id: string, _options, command: Command) => {
       const client = clientOf(cli, command);
       const session = await client.call<Session>(sessionPath(id));

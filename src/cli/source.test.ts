@@ -20,11 +20,12 @@ const source: Source = {
 };
 const bad = { key: 'ml/bad', team: 'ml', version: '7', read_at: '2026-01-01T00:00:00.000Z', missed: 0 };
 const fault = { kind: 'invalid' as const, message: 'needs a name', place: 'line 2: name' };
+const denied = { kind: 'denied', message: 'No rights.', remedy: 'Grant them.', at: '2026-01-01T00:00:00.000Z' };
 const outcome = { documents: 3, read: 2, missing: 1, created: ['a'], changed: ['b'], removing: [] };
 
 it('shows a source with its last sync, how long that took, and each document with its place of trouble', async () => {
   const { muster, output } = openScene(({ path }) =>
-    path.endsWith('/documents') ? { items: [{ ...bad, fault }] } : { ...source, failures: 2 },
+    path.endsWith('/documents') ? { items: [{ ...bad, fault }] } : { ...source, failures: 2, fault: denied },
   );
 
   await muster('source', 'show', 'team');
@@ -32,6 +33,7 @@ it('shows a source with its last sync, how long that took, and each document wit
   expect(output()).toMatch(/Place +us-west-2:\/velda\/pools\//);
   expect(output()).toMatch(/Synced +2026-01-01 00:00:00Z, in 250ms/);
   expect(output()).toMatch(/Tried +2026-01-01 00:01:00Z, 2 failures in a row/);
+  expect(output()).toMatch(/Trouble +denied: No rights\. Grant them\.\n/);
   expect(output()).toMatch(/Documents +3 for 2 pools, 1 with trouble/);
   expect(output()).toMatch(/KEY +TEAM +VERSION +SINCE +POOL +TROUBLE/);
   expect(output()).toMatch(/ml\/bad +ml +7 +2026-01-01 00:00:00Z +- +line 2: name: needs a name/);
@@ -45,7 +47,7 @@ it('waits for a sync and says what came of it, with what is refused and held', a
 
   const exit = await muster('source', 'sync', 'team');
 
-  expect(exit).toBe(0);
+  expect(exit).toBe(2);
   expect(asked.map(({ method, path, query }) => [method, path, query.wait ?? query.faulty])).toEqual([
     ['POST', '/sources/team/sync', 'true'],
     ['GET', '/sources/team/documents', 'true'],
@@ -62,9 +64,11 @@ it('ends with the fault of a source that cannot be read, and need not wait', asy
   const failed = { kind: 'denied', message: 'No rights.', remedy: 'Grant them.' };
   const { muster, errors } = openScene(() => ({ ...source, outcome: { ...outcome, fault: failed } }));
   const hasty = openScene(() => source);
+  const fine = openScene(() => ({ ...source, faulty_documents: 0, outcome }));
 
   expect(await muster('source', 'sync', 'team')).toBe(3);
   expect(await hasty.muster('source', 'sync', 'team', '--no-wait')).toBe(0);
+  expect(await fine.muster('source', 'sync', 'team')).toBe(0);
 
   expect(errors()).toBe('muster: No rights.\n  Grant them.\n');
   expect(hasty.asked.map(({ query }) => query)).toEqual([{}]);

@@ -1,10 +1,12 @@
 import { Command } from 'commander';
-import { Fault } from '#core/fault.ts';
+import { FAULTS, Fault } from '#core/fault.ts';
 import type { Source, SourceDocument, SourceSync } from '../api/wire/source.ts';
 import { type Cli, clientOf } from './command.ts';
 import { actCommand, listCommand, nounCommand, showCommand } from './noun.ts';
+import { named } from './option.ts';
+import { withPlace } from './place-text.ts';
 import { ageOf, type Listing, moment } from './show.ts';
-import { renderFacts, renderTable } from './table.ts';
+import { oneLine, renderFacts, renderTable } from './table.ts';
 import { print } from './terminal.ts';
 
 const path = (id: string): string => `/sources/${encodeURIComponent(id)}`;
@@ -20,19 +22,18 @@ const listing = (nowMs: number): Listing<Source> => ({
     { title: 'SYNCED', value: ({ last_good_at: at }) => (at ? `${ageOf(at, nowMs)} ago` : 'never') },
     { title: 'TOOK', value: (source) => source.duration, align: 'right' },
     { title: 'EVERY', value: (source) => source.every, align: 'right', isWide: true },
-    { title: 'PLACE', value: (source) => source.place, isWide: true },
-    { title: 'TROUBLE', value: (source) => source.held?.why ?? source.fault?.message ?? '' },
+    { title: 'PLACE', value: ({ place }) => place && oneLine(place), isWide: true },
+    { title: 'TROUBLE', value: (source) => oneLine(source.held?.why ?? source.fault?.message ?? '') },
   ],
 });
 
-const faultOf = ({ fault }: SourceDocument): string =>
-  fault ? `${fault.place ? `${fault.place}: ` : ''}${fault.message}` : '';
+const faultOf = ({ fault }: SourceDocument): string => (fault ? oneLine(withPlace(fault.message, fault.place)) : '');
 
 /** A source with its documents. */
 type Whole = Source & { readonly items: readonly SourceDocument[] };
 
 const heldText = ({ id, held }: Source): string | undefined =>
-  held && `${held.why.replace(/[.]$/, '')}; \`muster source approve ${id}\` lets it through`;
+  held && `${oneLine(held.why).replace(/[.]$/, '')}; \`muster source approve ${id}\` lets it through`;
 
 function syncedText({ last_good_at: at, duration }: Source): string {
   if (!at) return 'never';
@@ -50,19 +51,19 @@ function sourceFacts(source: Whole): string {
   const facts = renderFacts([
     ['Name', source.id],
     ['Kind', source.kind],
-    ['Place', source.place],
+    ['Place', source.place && oneLine(source.place)],
     ['Read every', source.every],
     ['Synced', syncedText(source)],
-    ...(source.notes ?? []).map((note): [string, string] => ['Note', note]),
+    ...(source.notes ?? []).map((note): [string, string] => ['Note', oneLine(note)]),
     ['Tried', source.failures > 0 && tried ? `${moment(tried)}, ${source.failures} failures in a row` : undefined],
-    ['Trouble', fault && `${fault.kind}: ${fault.message}`],
+    ['Trouble', fault && oneLine(`${fault.kind}: ${fault.message} ${fault.remedy ?? ''}`)],
     ['Documents', documentsText(source)],
     ['Held', heldText(source)],
   ]);
   const table = renderTable(items, [
-    { title: 'KEY', value: (document) => document.key },
-    { title: 'TEAM', value: (document) => document.team },
-    { title: 'VERSION', value: (document) => document.version },
+    { title: 'KEY', value: (document) => oneLine(document.key) },
+    { title: 'TEAM', value: ({ team }) => team && oneLine(team) },
+    { title: 'VERSION', value: (document) => oneLine(document.version) },
     { title: 'SINCE', value: ({ read_at: at }) => at && moment(at) },
     { title: 'POOL', value: (document) => document.pool },
     { title: 'TROUBLE', value: faultOf },
@@ -84,15 +85,15 @@ export function outcomeText(source: SourceSync, faulty: readonly SourceDocument[
   const waits = held ? [`Held: ${heldText(source)}`] : [];
   return [
     `${head}${pools || ' No pool changed.'}`,
-    ...faulty.map((one) => `${one.key}: ${faultOf(one)}`),
+    ...faulty.map((one) => `${oneLine(one.key)}: ${faultOf(one)}`),
     ...waits,
   ].join('\n');
 }
 
 function syncCommand(cli: Cli): Command {
   return new Command('sync')
-    .description('read a source now, and tell what came of it')
-    .argument('<name>')
+    .description('read a source now, and tell what came of it; ends with 2 where a document is refused')
+    .argument('<name>', undefined, named('<name>'))
     .option('--no-wait', 'do not wait for it')
     .action(async (name: string, { wait }: { wait: boolean }, command: Command) => {
       const client = clientOf(cli, command);
@@ -103,6 +104,7 @@ function syncCommand(cli: Cli): Command {
       const isFaulty = source.outcome !== undefined && source.faulty_documents > 0;
       const faulty = isFaulty ? await client.list<SourceDocument>(`${path(name)}/documents`, { faulty: true }) : [];
       print(cli.terminal, outcomeText(source, faulty));
+      if (faulty.length > 0) cli.exitWith(FAULTS.invalid.exit);
     });
 }
 

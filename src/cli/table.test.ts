@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import { renderFacts, renderTable } from './table.ts';
+import { oneLine, pairsLine, renderFacts, renderTable } from './table.ts';
 
 const rows = [
   { name: 'gpu', count: 12, note: '' },
@@ -29,4 +29,10 @@ test('facts that are absent are left out', () => {
   ]);
 
   expect(stripVTControlCharacters(facts)).toBe('Name      gpu\nRevision  0');
+});
+
+test('what others wrote stays in one line, and does nothing to the terminal', () => {
+  expect(oneLine('one\r\n  two\n\nthree\n')).toBe('one; two; three');
+  expect(oneLine('\u001b[2Jred\u009b31m\u0007')).toBe(' [2Jred 31m ');
+  expect(pairsLine({ a: 'b\u001b]0;x', c: 1 })).toBe('a=b ]0;x, c=1');
 });

@@ -8,6 +8,21 @@ export interface Column<T> {
   readonly isWide?: true;
 }
 
+/** What others wrote, as one line that does nothing to the terminal. */
+export const oneLine = (text: string): string =>
+  text
+    .trim()
+    .replace(/\s*[\n\r]\s*/g, '; ')
+    .replace(/\p{Cc}/gu, ' ');
+
+/** The same of names with values. */
+export const pairsLine = (pairs: Readonly<Record<string, unknown>>): string =>
+  oneLine(
+    Object.entries(pairs)
+      .map(([name, value]) => `${name}=${value}`)
+      .join(', '),
+  );
+
 const width = (text: string): number => [...stripVTControlCharacters(text)].length;
 
 /** Rows in columns as wide as their widest cell; the last column is left ragged. */

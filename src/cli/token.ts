@@ -8,13 +8,14 @@ import { withExamples } from './example.ts';
 import { actCommand, listCommand, nounCommand } from './noun.ts';
 import { span } from './option.ts';
 import { type Listing, moment, show } from './show.ts';
+import { oneLine } from './table.ts';
 import { print } from './terminal.ts';
 
 const listing: Listing<Token> = {
   nothing: 'No tokens.',
   columns: [
     { title: 'ID', value: (token) => token.id },
-    { title: 'NAME', value: (token) => token.name },
+    { title: 'NAME', value: (token) => oneLine(token.name) },
     { title: 'FOR', value: (token) => token.role ?? `joining ${token.join}` },
     { title: 'CREATED', value: (token) => moment(token.created_at) },
     { title: 'EXPIRES', value: ({ expired, expires_at: at }) => (expired ? 'expired' : at && moment(at)) },
@@ -46,7 +47,7 @@ function createCommand(cli: Cli): Command {
     .addOption(new Option('-r, --role <role>', 'for the API, with this role').choices(ROLES))
     .option('-j, --join <pool>', 'let agents join this pool')
     .option('-n, --name <name>', 'what it is for')
-    .option('--expires <duration>', 'good for this long, for example 720h', span('--expires'))
+    .option('--expires <duration>', 'good for this long, for example 720h', span('--expires', { mayBeZero: true }))
     .action(async (options: CreateOptions, command: Command) => {
       const call = { method: 'POST', body: bodyOf(options) } as const;
       const made = await clientOf(cli, command).call<NewToken>('/tokens', call);

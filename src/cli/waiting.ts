@@ -3,6 +3,7 @@ import type { Session } from '../api/wire/session.ts';
 import type { Client } from './client.ts';
 import type { Cli } from './command.ts';
 import { sessionPath } from './follow.ts';
+import { oneLine } from './table.ts';
 import { isInteractive, openProgress, type Progress, sizeOf } from './terminal.ts';
 
 const ASK_EVERY_MS = 1_000;
@@ -16,7 +17,7 @@ async function whyWaiting(client: Client, { id, pool }: Session): Promise<string
   const why = await client.call<Why>(`/pools/${encodeURIComponent(pool)}/why`, { query: { limit: 1 } });
   const reason = why.frozen ? `frozen, ${why.frozen.why}` : why.decisions[0]?.why;
   const wanted = `waiting for a worker in pool ${pool}${asked.length > 0 ? ` with ${asked.join(', ')}` : ''}`;
-  return reason === undefined ? wanted : `${wanted}: ${reason}`;
+  return oneLine(reason === undefined ? wanted : `${wanted}: ${reason}`);
 }
 
 /** Tells people on a terminal what a session waits for, until it runs. */

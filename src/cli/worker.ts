@@ -4,7 +4,7 @@ import type { Worker } from '../api/wire/worker.ts';
 import type { Cli } from './command.ts';
 import { actCommand, listCommand, nounCommand, showCommand } from './noun.ts';
 import { ageOf, type Listing, moment } from './show.ts';
-import { renderFacts } from './table.ts';
+import { oneLine, pairsLine, renderFacts } from './table.ts';
 
 const path = (name: string): string => `/workers/${encodeURIComponent(name)}`;
 
@@ -13,34 +13,33 @@ const slotsOf = ({ agent }: Worker): string | undefined => agent && `${agent.fre
 const listing = (nowMs: number): Listing<Worker> => ({
   nothing: 'No workers.',
   columns: [
-    { title: 'NAME', value: (worker) => worker.name },
+    { title: 'NAME', value: (worker) => oneLine(worker.name) },
     { title: 'POOL', value: (worker) => worker.pool },
     { title: 'PHASE', value: (worker) => worker.phase },
     { title: 'FREE SLOTS', value: slotsOf, align: 'right' },
     { title: 'SESSIONS', value: (worker) => worker.sessions.length, align: 'right' },
     { title: 'AGE', value: (worker) => ageOf(worker.asked_at, nowMs), align: 'right' },
-    { title: 'WHY', value: (worker) => worker.removal?.why ?? worker.drain?.why ?? '' },
+    { title: 'WHY', value: (worker) => oneLine(worker.removal?.why ?? worker.drain?.why ?? '') },
   ],
 });
 
 function workerFacts(worker: Worker): string {
   const { agent, drain, removal, joined_at: joinedAt } = worker;
-  const labels = agent && Object.entries(agent.labels).map(([name, value]) => `${name}=${value}`);
   return renderFacts([
-    ['Name', worker.name],
+    ['Name', oneLine(worker.name)],
     ['Pool', worker.pool],
     ['Phase', worker.phase],
     ['Backend', worker.backend ?? 'none: it came by itself'],
-    ['Machine', worker.machine],
+    ['Machine', worker.machine && oneLine(worker.machine)],
     ['Asked for', moment(worker.asked_at)],
     ['Joined', joinedAt && moment(joinedAt)],
-    ['Agent', agent && `${agent.wire} ${agent.version} on ${agent.hostname} (${agent.address})`],
+    ['Agent', agent && oneLine(`${agent.wire} ${agent.version} on ${agent.hostname} (${agent.address})`)],
     ['Connected', agent && moment(agent.connected_at)],
     ['Slots', agent && `${agent.free_slots} free of ${agent.slots}`],
-    ['Labels', labels?.join(', ')],
+    ['Labels', agent && pairsLine(agent.labels)],
     ['Sessions', worker.sessions.join(', ')],
-    ['Drains', drain && `since ${moment(drain.at)}: ${drain.why}`],
-    ['Goes', removal && `since ${moment(removal.at)}: ${removal.why}`],
+    ['Drains', drain && oneLine(`since ${moment(drain.at)}: ${drain.why}`)],
+    ['Goes', removal && oneLine(`since ${moment(removal.at)}: ${removal.why}`)],
   ]);
 }
 

@@ -10,7 +10,9 @@ export interface SourceState extends Row {
   readonly place?: string | undefined;
   /** As of the last sync that changed anything; syncs without news are not written. */
   readonly lastGoodAt?: number | undefined;
-  readonly fault?: { readonly kind: FaultKind; readonly message: string; readonly at: number } | undefined;
+  readonly fault?:
+    | { readonly kind: FaultKind; readonly message: string; readonly remedy?: string | undefined; readonly at: number }
+    | undefined;
   /** A listing that would remove too much waits here for approval. */
   readonly held?: { readonly at: number; readonly why: string; readonly keys: readonly string[] } | undefined;
 }

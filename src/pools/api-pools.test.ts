@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type Change, put } from '#core/store.ts';
 import type { Worker } from '#core/worker.ts';
-import { ALICE, fakeSource, opened, openWorld, text, type World } from './testing/world.ts';
+import { ALICE, fakeSource, opened, openWorld, specOf, text, type World } from './testing/world.ts';
 
 const keepBusy = (world: World, name: string) => {
   const worker: Worker = { id: 'm-1', pool: world.pool(name)?.id ?? '', machine: 'm-1', askedAt: 0 };
@@ -40,6 +40,26 @@ it('changes nothing when the same text comes again', async () => {
 
   expect(second).toEqual(first);
   expect(world.writes).toBe(writes);
+});
+
+it('takes a document that has only moved in its file for the same, and reads it where it stands', async () => {
+  const read: string[] = [];
+  const world = await openWorld([], {
+    readPool: (content) => {
+      read.push(content);
+      return { spec: specOf({ name: 'a' }) };
+    },
+  });
+  const moved = `\n  \n\n${text('a')}`;
+
+  const first = await world.pools.define(text('a'), {}, ALICE);
+  const { writes } = world;
+  const second = await world.pools.define(moved, {}, ALICE);
+
+  expect(second).toEqual(first);
+  expect(world.writes).toBe(writes);
+  expect(read.at(-1)).toBe(moved);
+  expect(world.document('api', 'a')?.text).toBe(text('a'));
 });
 
 it('refuses a bad document with its place, and applies none of it', async () => {

@@ -48,15 +48,20 @@ export function loadApiPools(registry: Registry, settle: Settle): void {
   }
 }
 
+/** Where a document stands in its file is no part of it: one that has only moved is the same. */
+const withoutBlankStart = (text: string): string => text.replace(/^(?:[^\S\n]*\n)+/, '');
+
 export function apiPools(registry: Registry, settle: Settle): Pick<Pools, 'define' | 'remove' | 'pause'> {
   const { store, clock, journal } = registry.deps;
   const { view } = store;
 
   return {
-    async define(text, expect, actor) {
-      const { spec, fault } = readDocument(registry.deps.readPool, API, text);
+    async define(placed, expect, actor) {
+      // Read as it came, so that the places in what is said of it are those of the file.
+      const { spec, fault } = readDocument(registry.deps.readPool, API, placed);
       if (fault) throw fault;
       const { name } = spec;
+      const text = withoutBlankStart(placed);
       const before = registry.poolNamed(name);
       if (before) mustBeOurs(registry, before, 'Change the document there, or give this pool another name.');
       mustBeAsExpected(before, name, expect);

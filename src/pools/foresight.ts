@@ -66,6 +66,12 @@ function keyOf(
   return pools.find(({ owner }) => stemOf(owner.key) === stemOf(key))?.owner.key ?? key;
 }
 
+/** A pool whose document is refused is told with that; it does not count as unchanged too. */
+function tellOnce(outlook: Outlook): Outlook {
+  const refused = new Set(outlook.refused.map(({ pool }) => pool));
+  return { ...outlook, unchanged: outlook.unchanged.filter((name) => !refused.has(name)) };
+}
+
 export function openForesight(registry: Registry): Foresight {
   const { deps, claims, feeds } = registry;
 
@@ -103,7 +109,7 @@ export function openForesight(registry: Registry): Foresight {
         const key = draftKeys.get(documentId(refusal.source, refusal.key));
         return key === undefined ? [] : [{ ...refusal, key }];
       });
-      return { ...outlook, refused };
+      return tellOnce({ ...outlook, refused });
     },
     async foreseeSync(source, signal) {
       const feed = feeds.get(source);
@@ -124,7 +130,7 @@ export function openForesight(registry: Registry): Foresight {
         }),
       );
       for (const claim of changed) said.set(claim.key, claim);
-      return outlookOf(registry, new Map([[source, said]]), namesOf(source, said));
+      return tellOnce(outlookOf(registry, new Map([[source, said]]), namesOf(source, said)));
     },
   };
 }

@@ -7,7 +7,7 @@ import { type Contest, contestFor, isOwner } from './contest.ts';
 import { judge } from './hold.ts';
 import { describeDocument, poolFrom } from './pool-change.ts';
 import type { Feed, Registry } from './registry.ts';
-import { secondDefinition } from './settle.ts';
+import { ONE_OF_TWO, secondDefinition } from './settle.ts';
 import { MISSES_TO_DROP } from './standing.ts';
 
 export const POOL_CHANGES = ['create', 'change', 'move', 'restore', 'remove', 'hold'] as const;
@@ -136,11 +136,10 @@ function faulty({ deps }: Registry, said: Said): Refusal[] {
 function rivals({ name, pool, winner, losers }: Contest, said: Said): readonly Refusal[] {
   const owner = winner ?? pool?.owner;
   if (!owner) return [];
-  const remedy = 'Remove or rename one of the two.';
   return losers
     .filter(({ source }) => said.has(source))
     .map(({ source, key }) => {
-      const fault = new Fault('conflict', secondDefinition(name, owner), { remedy });
+      const fault = new Fault('conflict', secondDefinition(name, owner), { remedy: ONE_OF_TWO });
       return { source, key, pool: name, fault };
     });
 }

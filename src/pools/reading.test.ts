@@ -6,7 +6,7 @@ import { fakeSource, opened, openWorld, specOf, text } from './testing/world.ts'
 const SOURCE = { id: 'files', trust: 'foreign' } as const;
 const refused = (problems: readonly Problem[]) => readDocument(() => ({ problems }), SOURCE, '').fault;
 
-it('names the first problem with its place, and the others after it', () => {
+it('names every problem with its place, in one sentence', () => {
   const fault = refused([
     { path: 'auto_scaler.max_agnets', line: 4, column: 3, message: 'Did you mean max_agents?' },
     { path: 'name', line: 1, message: 'Must not be empty.' },
@@ -14,15 +14,22 @@ it('names the first problem with its place, and the others after it', () => {
   ]);
 
   expect(fault).toMatchObject({ kind: 'invalid', at: 'line 4, column 3: auto_scaler.max_agnets' });
-  expect(fault?.message).toBe('Did you mean max_agents? line 1: name: Must not be empty. Is too long.');
+  expect(fault?.message).toBe(
+    'line 4, column 3: auto_scaler.max_agnets: Did you mean max_agents?; line 1: name: Must not be empty; Is too long.',
+  );
+});
+
+it('leaves the place of a single problem beside its message', () => {
+  const fault = refused([{ path: 'name', line: 1, message: 'Must not be empty.' }]);
+
+  expect(fault).toMatchObject({ at: 'line 1: name', message: 'Must not be empty.' });
 });
 
 it('names ten problems and counts the rest', () => {
   const fault = refused(Array.from({ length: 25 }, (_, at) => ({ path: '', message: `Wrong ${at}.` })));
 
-  expect(fault?.message).toContain('Wrong 9.');
-  expect(fault?.message).not.toContain('Wrong 10.');
-  expect(fault?.message).toContain('and 15 more.');
+  expect(fault?.message).toContain('Wrong 8; Wrong 9; and 15 more.');
+  expect(fault?.message).not.toContain('Wrong 10');
 });
 
 it('logs the warnings of a document once for each version', async () => {

@@ -37,13 +37,18 @@ function described(problem: Problem): string {
   return place ? `${place}: ${problem.message}` : problem.message;
 }
 
+/** Several problems as one sentence, each with its own place. */
+function together(problems: readonly Problem[]): string {
+  const shown = problems.slice(0, MOST_SHOWN).map((problem) => described(problem).replace(/\.$/, ''));
+  const left = problems.length - shown.length;
+  if (left > 0) shown.push(`and ${left} more`);
+  return shown.join('; ').replace(/[^?!]$/, '$&.');
+}
+
 function faultOf(problems: readonly Problem[]): Fault {
   const [first, ...others] = problems;
   if (!first) return new Fault('internal', 'The document was refused without a reason.');
-  const further = others.slice(0, MOST_SHOWN - 1).map(described);
-  const left = others.length - further.length;
-  if (left > 0) further.push(`and ${left} more.`);
-  return new Fault('invalid', [first.message, ...further].join(' '), {
+  return new Fault('invalid', others.length === 0 ? first.message : together(problems), {
     at: placeOf(first),
     remedy: 'Correct the document; until then its last good version stays in force.',
   });

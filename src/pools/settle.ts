@@ -69,11 +69,13 @@ function waitingChanges(registry: Registry, loser: Claim, pool: Pool): Change[] 
 }
 
 export const secondDefinition = (name: string, owner: Pick<Claim, 'source' | 'key'>): string =>
-  `Pool "${name}" is owned by ${describeDocument(owner)}; this second definition changes nothing. Remove or rename one of the two.`;
+  `Pool "${name}" is owned by ${describeDocument(owner)}; this second definition changes nothing.`;
+
+export const ONE_OF_TWO = 'Remove or rename one of the two.';
 
 function loserChanges(registry: Registry, loser: Claim, { id, name, owner }: Pool): Change[] {
   const before = registry.deps.store.view.documents.get(documentId(loser.source, loser.key));
-  const message = secondDefinition(name, owner);
+  const message = `${secondDefinition(name, owner)} ${ONE_OF_TWO}`;
   const changes = documentChange(registry, loser, { pool: undefined, fault: { kind: 'conflict', message } });
   if (before?.fault?.message === message) return changes;
   const event = registry.deps.journal.event(

@@ -38,7 +38,11 @@ it('shows a source that fails, keeps its pools, and tells of failure and recover
 
   source.fault = outage();
   await world.intervals(10);
-  expect(world.source('files')?.fault).toMatchObject({ kind: 'unavailable', message: 'The source is away.' });
+  expect(world.source('files')?.fault).toMatchObject({
+    kind: 'unavailable',
+    message: 'The source is away.',
+    remedy: outage().remedy,
+  });
   expect(world.pool('a')?.revision).toBe(1);
   source.fault = undefined;
   await world.intervals();

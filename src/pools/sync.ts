@@ -96,18 +96,20 @@ export function makeSync(registry: Registry, { settle, removals, ended }: SyncPa
     const { opened, timing } = feed;
     const failures = timing.failures + 1;
     const message = registry.redact(fault.message);
+    const remedy = registry.redact(fault.remedy);
     feed.timing = { ...timing, lastTriedAt: clock.now(), fault, failures };
     const retryMs = Math.min(jittered(opened.everyMs), retryDelayMs(fault, failures, random.next()));
     feed.nextPollMs = clock.monotonic() + Math.max(retryMs, fault.retryAfterMs ?? 0);
-    feed.log('warn', 'source failed', { kind: fault.kind, error: message, remedy: fault.remedy, failures });
+    feed.log('warn', 'source failed', { kind: fault.kind, error: message, remedy, failures });
     const row = view.sources.get(opened.id);
-    if (row?.fault?.kind === fault.kind && row.fault.message === message) return;
+    const isKnown = row?.fault?.kind === fault.kind && row.fault.message === message && row.fault.remedy === remedy;
+    if (isKnown) return;
     const at = row?.fault?.at ?? clock.now();
-    const next = { ...row, id: opened.id, kind: opened.kind, fault: { kind: fault.kind, message, at } };
+    const next = { ...row, id: opened.id, kind: opened.kind, fault: { kind: fault.kind, message, remedy, at } };
     const failed = {
       kind: 'source.failed',
       subject: `source/${opened.id}`,
-      message: `${message} ${fault.remedy}`,
+      message: `${message} ${remedy}`,
       fields: { fault: fault.kind },
     };
     const isNew = row?.fault?.kind !== fault.kind;

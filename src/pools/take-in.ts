@@ -50,12 +50,14 @@ function refusedChanges(registry: Registry, feed: Feed, claim: Claim & { readonl
     place: fault.place,
     error: fault.message,
   });
+  // What is said of several mistakes names their places itself.
+  const place = fault.place && !fault.message.includes(`${fault.place}: `) ? ` (${fault.place})` : '';
   const event = deps.journal.event(
     {
       kind: 'document.refused',
       subject: `source/${claim.source}`,
       ...(before?.pool !== undefined && { pool: before.pool }),
-      message: `Document "${claim.key}" was refused${fault.place ? ` (${fault.place})` : ''}: ${fault.message}`,
+      message: `Document "${claim.key}" was refused${place}: ${fault.message}`,
       fields: { document: claim.key, version: claim.version, place: fault.place },
     },
     actorOf(claim),

@@ -3,11 +3,12 @@ import { checkFile } from '#config/check.ts';
 import { type Environment, readEnvironment } from '#config/environment.ts';
 import { describeProblem } from '#config/problem.ts';
 import { systemClock } from '#core/clock.ts';
-import { Fault } from '#core/fault.ts';
+import { FAULTS, Fault } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
 import type { Cli, Local } from '../cli/command.ts';
 import { findServer } from '../cli/find.ts';
-import { buildProgram, runProgram } from '../cli/program.ts';
+import { outputFailure } from '../cli/output-failure.ts';
+import { buildProgram, runProgram, sayFault } from '../cli/program.ts';
 import { onSignals } from './interrupts.ts';
 import { readVersion } from './version.ts';
 
@@ -67,9 +68,13 @@ function openEnding(): Ending {
   return ending;
 }
 
-/** `muster session ls | head` is no mistake: when nobody reads any more, we stop writing. */
+/** `muster session ls | head` is no mistake: when nobody reads any more, we stop writing. What else is in the way is told once. */
 function watchPipes(ending: Ending): void {
-  process.stdout.on('error', () => ending.end(BROKEN_PIPE));
+  process.stdout.on('error', (error) => {
+    const fault = outputFailure(error);
+    if (fault && ending.code === undefined) process.stderr.write(sayFault(fault));
+    ending.end(fault ? FAULTS[fault.kind].exit : BROKEN_PIPE);
+  });
   process.stderr.on('error', () => {});
 }
 

@@ -39,6 +39,19 @@ it('tells what a change would replace, and does none of it', async () => {
   expect(foreseen(world, aPool(limits))).toEqual([]);
 });
 
+it('counts all that are of an older definition then, though the next pass takes only the first of them', async () => {
+  const world = await settled();
+  const spec = { offers: [NEW] };
+
+  const { replaced } = world.life.workers.foresee(
+    aPool(limits, { ...spec, updatePolicy: 'replace_idle' }, { revision: 2 }),
+  );
+  const kept = world.life.workers.foresee(aPool(limits, { ...spec, updatePolicy: 'keep' }, { revision: 2 }));
+  const same = world.life.workers.foresee(aPool(limits, { updatePolicy: 'replace_idle' }, { revision: 2 }));
+
+  expect([replaced, kept.replaced, same.replaced]).toEqual([2, 0, 0]);
+});
+
 it('tells of a removal who goes at once and who may finish', async () => {
   const world = await settled();
   await world.life.sessions.submit('id-gpu', 1, 30 * MINUTE_MS);

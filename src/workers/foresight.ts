@@ -1,6 +1,6 @@
 // What a pool would do if it were defined so: the same survey, facts and plan, with nothing remembered of it.
 import type { Pool } from '#core/pool.ts';
-import { type Action, type Plan, plan, type WorkerFact } from '../autoscaler/plan.ts';
+import { type Action, type Facts, type Plan, plan, type WorkerFact } from '../autoscaler/plan.ts';
 import { factsOf } from './facts.ts';
 import type { Kit } from './kit.ts';
 import { newMemory, type PoolMemory } from './pool-memory.ts';
@@ -26,11 +26,22 @@ function drained(workers: readonly WorkerFact[]): Action[] {
     .map(({ name }) => ({ do: 'drain', worker: name, why: 'the pool is being removed, its sessions finish' }));
 }
 
+/** A plan, and what it leaves to the passes after the next. */
+export interface Foreseen extends Plan {
+  /** How many workers would be of an older definition then, and be replaced. */
+  readonly replaced: number;
+}
+
+function countReplaced({ workers, updatePolicy = 'keep', isRemoving }: Facts): number {
+  if (updatePolicy === 'keep' || isRemoving) return 0;
+  return workers.filter(({ isOutdated, phase }) => isOutdated && phase !== 'draining' && phase !== 'deleting').length;
+}
+
 /** What the next pass would do if this were the pool: one that exists, changed, or one that does not exist yet. */
-export function foresee(kit: Kit, pool: Pool): Plan {
+export function foresee(kit: Kit, pool: Pool): Foreseen {
   const memory = memoryFor(kit, pool);
   const quiet: Kit = { ...kit, memoryOf: (id) => (id === pool.id ? memory : kit.memoryOf(id)) };
   const facts = factsOf(quiet, pool, surveyPool(quiet, pool.id, pool));
-  const next = plan(facts);
+  const next = { ...plan(facts), replaced: countReplaced(facts) };
   return pool.removal ? { ...next, actions: [...next.actions, ...drained(facts.workers)] } : next;
 }

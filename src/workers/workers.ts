@@ -8,7 +8,7 @@ import { type Agent, FLEET, type Freeze, type Worker } from '#core/worker.ts';
 import type { Plan } from '../autoscaler/plan.ts';
 import { launchFaultOf, troubleOf } from './boots.ts';
 import { drainWorker } from './drain.ts';
-import { foresee } from './foresight.ts';
+import { type Foreseen, foresee } from './foresight.ts';
 import { freeze, thaw } from './freeze.ts';
 import { openDoor } from './join.ts';
 import { type Kit, openKit, type WorkersDeps } from './kit.ts';
@@ -35,7 +35,7 @@ export interface Workers {
   /** What the next pass of that pool would do, and why. */
   plan(pool: string): Plan;
   /** What it would do if the pool were so; a pool that does not exist yet has an id of nobody. Changes nothing. */
-  foresee(pool: Pool): Plan;
+  foresee(pool: Pool): Foreseen;
   /** Looks at that pool again soon. */
   poke(pool: string): void;
   /** Why that pool could not get its last machine, while that is so. */

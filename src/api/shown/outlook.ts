@@ -4,8 +4,8 @@ import type { Role } from '#core/access.ts';
 import { Fault } from '#core/fault.ts';
 import type { Pool } from '#core/pool.ts';
 import { inSlices } from '#core/slices.ts';
-import type { Plan } from '../../autoscaler/plan.ts';
 import type { Outlook, PlannedPool } from '../../pools/pools.ts';
+import type { Foreseen } from '../../workers/foresight.ts';
 import type { ApiDeps } from '../deps.ts';
 import type * as wire from '../wire/plan.ts';
 
@@ -20,10 +20,11 @@ export function shownRefusal(fault: Fault, redactText: ApiDeps['redactText']): w
   };
 }
 
-const countOf = ({ actions }: Plan): wire.PlannedPool['workers'] => ({
+const countOf = ({ actions, replaced }: Foreseen): wire.PlannedPool['workers'] => ({
   start: actions.reduce((sum, action) => sum + (action.do === 'launch' ? action.count : 0), 0),
   drain: actions.filter((action) => action.do === 'drain').length,
   stop: actions.filter((action) => action.do === 'remove').length,
+  replace: replaced,
 });
 
 function differencesOf(

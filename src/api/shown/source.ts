@@ -27,7 +27,7 @@ export function shownSource(status: SourceStatus): wire.Source {
     duration: status.durationMs === undefined ? undefined : formatDuration(Math.round(status.durationMs)),
     last_tried_at: toTimeIf(status.lastTriedAt),
     failures: status.failures,
-    fault: fault && { kind: fault.kind, message: fault.message, at: toTime(fault.at) },
+    fault: fault && { kind: fault.kind, message: fault.message, remedy: fault.remedy, at: toTime(fault.at) },
     notes: status.notes.length > 0 ? [...status.notes] : undefined,
     held: held && { at: toTime(held.at), why: held.why, keys: [...held.keys] },
   };

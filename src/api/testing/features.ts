@@ -82,7 +82,13 @@ export function fakeWorkers({ store, clock }: Means): ApiDeps['workers'] {
     },
     trouble: (pool) => store.view.pools.get(pool)?.spec.labels.trouble,
     thaw: (scope) => store.commit([gone('freezes', scope)]),
-    foresee: () => ({ actions: [], why: 'Nothing to do.', unless: 'More sessions wait.', figures: { size: 0 } }),
+    foresee: () => ({
+      actions: [],
+      why: 'Nothing to do.',
+      unless: 'More sessions wait.',
+      figures: { size: 0 },
+      replaced: 0,
+    }),
     plan: () => ({ actions: [], why: 'Nothing to do.', unless: 'More sessions wait.', figures: { size: 0 } }),
   };
 }

@@ -36,8 +36,16 @@ const PlannedPool = z.object({
     .array(z.object({ key: z.string(), before: z.unknown().optional(), after: z.unknown().optional() }))
     .meta({ description: 'The keys of the document that differ; secret values are not told.' }),
   workers: z
-    .object({ start: z.int(), drain: z.int(), stop: z.int() })
-    .meta({ description: 'What the next pass of the pool would do.' }),
+    .object({
+      start: z.int(),
+      drain: z.int(),
+      stop: z.int(),
+      replace: z.int().meta({
+        description:
+          'Of an older definition then; replaced as `update_policy` has it, one after the other, never a busy one before its sessions have ended.',
+      }),
+    })
+    .meta({ description: 'What the next pass of the pool would do, and whom later ones would replace.' }),
   actions: z.array(PlanAction),
   next: z.string().meta({ description: 'What the next pass would say of it.' }),
 });

@@ -42,6 +42,6 @@ export function listOf<T extends z.ZodType>(item: T) {
 }
 
 /** A name in a path; percent-encoded there, so it may hold anything. */
-export const Name = z.string().min(1).max(500);
+export const Name = z.string().min(1, { error: 'Must not be empty.' }).max(500);
 
 export const Empty = z.undefined();

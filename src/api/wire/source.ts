@@ -21,7 +21,7 @@ export const Source = z
     failures: z.int().meta({ description: 'In a row.' }),
     last_good_at: Time.optional(),
     duration: Span.optional().meta({ description: 'How long the last good sync took.' }),
-    fault: z.object({ kind: kinds, message: z.string(), at: Time }).optional(),
+    fault: z.object({ kind: kinds, message: z.string(), remedy: z.string().optional(), at: Time }).optional(),
     notes: z.array(z.string()).optional().meta({ description: 'What it says of how it read its configuration.' }),
     held: z
       .object({ at: Time, why: z.string(), keys: z.array(z.string()) })

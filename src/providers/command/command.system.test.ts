@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { testBackend } from '#conformance/backend.ts';
 import { aLaunch, contextWithLog, OURS, PLANTED_TOKEN } from '#conformance/backend-world.ts';
 import { systemClock } from '#core/clock.ts';
+import { FAULTS } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
 import { processStart } from '#core/processes.ts';
 import type { Backend, Context, Machine } from '#core/provider.ts';
@@ -134,6 +135,16 @@ describe('start', () => {
     expect(outcome?.fault?.message).toBe(
       'The script start returned 3: line 4 | line 5 | line 6 | line 7 | joinToken: ***',
     );
+  });
+
+  it.each([
+    ['exhausted: none left', FAULTS.exhausted.remedy],
+    ['no idea', 'Run it by hand on the server, as the user that the server runs as.'],
+  ])('that fails with %j comes with what to do about that', async (said, remedy) => {
+    const backend = await open({ start: `echo "${said}" >&2; exit 1` });
+    const [outcome] = await backend.create(aLaunch(OURS, ['m-1']), signal);
+
+    expect(outcome?.fault?.remedy).toBe(remedy);
   });
 
   it('names the line of the script that the user wrote', async () => {

@@ -54,10 +54,15 @@ function failure(run: ScriptRun, how: string, errors: string): Fault {
   const shown = run.secret ? errors.replaceAll(run.secret, '***') : errors;
   const lines = nonEmpty(shown).slice(-LINES_OF_ERROR);
   const [word = ''] = lines.at(-1)?.split(':', 1) ?? [];
-  const kind = lines.at(-1)?.includes(':') && isFaultKind(word) ? word : 'unavailable';
-  return new Fault(kind, `The script ${run.name} ${how}${lines.length > 0 ? `: ${lines.join(' | ')}` : '.'}`, {
-    remedy: 'Run it by hand on the server, as the user that the server runs as.',
-  });
+  const named = lines.at(-1)?.includes(':') && isFaultKind(word) ? word : undefined;
+  return new Fault(
+    named ?? 'unavailable',
+    `The script ${run.name} ${how}${lines.length > 0 ? `: ${lines.join(' | ')}` : '.'}`,
+    {
+      // Whoever names the kind knows what went wrong, and the kind says what to do about it.
+      remedy: named ? undefined : 'Run it by hand on the server, as the user that the server runs as.',
+    },
+  );
 }
 
 interface Printed {
