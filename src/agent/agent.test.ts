@@ -100,6 +100,19 @@ test('what cannot even be dialled is tried again', async () => {
   expect(calls).toHaveLength(1);
 });
 
+test('a call that cannot be opened is tried again, and nothing waits for its answer', async () => {
+  const { clock, calls, scene, started: starting } = openScene();
+  scene.callFault = new Fault('invalid', 'The join token is no header.');
+  await starting;
+  await clock.advance(59_000);
+  expect(calls).toHaveLength(0);
+
+  scene.callFault = undefined;
+  await clock.advance(60_000);
+
+  expect(calls[0]?.heard).toHaveLength(1);
+});
+
 test('nonsense from the broker costs the connection, not the agent', async () => {
   const { clock, calls, call } = await joined();
 

@@ -53,10 +53,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   let peer: Peer | undefined;
   let hasWritten = false;
   let isTooLate = false;
-  let cancelAlarm = clock.alarm(FIRST_ANSWER_MS, () => {
-    isTooLate = true;
-    stream.cancel();
-  });
+  let cancelAlarm = (): void => {};
 
   function meet(answer: AgentUpdateResponse): Peer {
     const { musterServer: server } = answer;
@@ -93,6 +90,11 @@ export function openConnection(options: ConnectionOptions): Connection {
       line.close();
       options.ended(isTooLate ? TOO_LATE : ending);
     },
+  });
+  // Not before the call is there: one that cannot be opened leaves nothing to give up.
+  cancelAlarm = clock.alarm(FIRST_ANSWER_MS, () => {
+    isTooLate = true;
+    stream.cancel();
   });
   const noted: Pick<typeof stream, 'write'> = {
     write(message, written) {

@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
+import { decodeReport } from '../broker/wire/reports.ts';
 import type { AgentEnd } from './agent.ts';
 import { joined, openScene } from './testing.ts';
+
+const spec = { command: ['true'], env: {}, stdin: false, priority: 0, labels: {}, graceMs: 1, retries: 0 };
+const start = { do: 'start', session: 's1', attempt: 1, spec } as const;
 
 test('cut off for longer than its lease it takes nothing new, finishes, and ends with a message', async () => {
   const { clock, call, scene, kept, finishSessions, end } = await joined({ leaseMs: 60_000 });
@@ -93,6 +97,64 @@ test('asked to stop while it is on its way in, it says so as soon as it can', as
   expect(scene.isDraining).toBe(true);
   expect(calls).toHaveLength(2);
   expect(call().heard[0]?.musterHello?.draining).toBe(true);
+});
+
+test('a session that comes while it joins anew does not start: the server places it by the list it is about to hear', async () => {
+  const { clock, calls, call, welcome, handled, agent } = await joined();
+  agent.stop();
+  await clock.settle();
+
+  calls[0]?.command(start);
+  welcome();
+  // Sent before the server heard of the new connection, and overtaken by it.
+  calls[0]?.command({ ...start, session: 's2' });
+  calls[0]?.end(10);
+  await clock.settle();
+
+  expect(call().heard[0]?.musterHello?.executions).toEqual([]);
+  expect(handled).toEqual([]);
+  expect(call().heard.flatMap(({ reports }) => reports)).toEqual([]);
+});
+
+test('such a session is refused where the server does not hear of the new connection, and later ones are taken', async () => {
+  const { clock, calls, call, handled, notify } = await joined();
+  notify({ why: 'the cloud takes its machine back', endsAt: 1_800_000_000_000 });
+  await clock.settle();
+
+  calls[0]?.command(start);
+  call().end(14);
+  await clock.settle();
+  calls[0]?.command({ ...start, session: 's2' });
+
+  const refusals = calls[0]?.heard.flatMap(({ reports }) => reports.map(decodeReport));
+  expect(refusals).toEqual([{ is: 'refused', session: 's1', attempt: 1, why: 'The agent was joining anew.' }]);
+  expect(handled).toMatchObject([{ do: 'start', session: 's2' }]);
+});
+
+test('a session that comes before the new first message is made is listed there', async () => {
+  const { clock, calls, call, handled, kept, agent } = await joined();
+
+  agent.stop();
+  calls[0]?.command(start);
+  kept.push({ session: 's1', attempt: 1 });
+  await clock.settle();
+
+  expect(handled).toMatchObject([start]);
+  expect(call().heard[0]?.musterHello?.executions).toMatchObject([{ session: 's1', attempt: 1 }]);
+});
+
+test('a broker of another kind knows no such list: what it sends is always taken', async () => {
+  const { clock, calls, call, handled, started: starting } = openScene();
+  const agent = await starting;
+  await clock.settle();
+  call().say({ serverInfo: { version: '1' } });
+  agent.stop();
+  await clock.settle();
+
+  calls[0]?.say({ sessionRequest: { sessionId: 's1', workload: { command: 'true' } } });
+
+  expect(calls).toHaveLength(2);
+  expect(handled).toMatchObject([{ do: 'start', session: 's1' }]);
 });
 
 test('asked twice it ends what runs', async () => {

@@ -27,12 +27,14 @@ export interface FakeCall {
   end(code: number, details?: string): void;
 }
 
+const noFault = undefined as Fault | undefined;
+
 export function openScene(options: { leaseMs?: number } = {}) {
   const clock = new VirtualClock();
   const calls: FakeCall[] = [];
   const handled: AgentCommand[] = [];
   const kept: { session: string; attempt: number }[] = [];
-  const scene = { running: 0, replays: 0, isDraining: false, killed: false, dialFault: undefined as Fault | undefined };
+  const scene = { running: 0, replays: 0, isDraining: false, killed: false, dialFault: noFault, callFault: noFault };
   let drained: (() => void)[] = [];
   let report: (said: AgentReport) => void = () => {};
   let notify: (notice: Notice) => void = () => {};
@@ -94,6 +96,7 @@ export function openScene(options: { leaseMs?: number } = {}) {
 
   const line: Line = {
     open(_, __, events) {
+      if (scene.callFault) throw scene.callFault;
       const call = open(events);
       calls.push(call);
       return {

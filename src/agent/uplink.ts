@@ -43,7 +43,11 @@ const LEAVING_MS = 2_000;
 export function openUplink(options: UplinkOptions): Uplink {
   const { clock, log } = options;
   let accepted: Connection | undefined;
+  // The one with the newest first message, until it ends.
   let latest: Connection | undefined;
+  // Sessions that came after that message was made, by an older connection: once it is heard, the server takes them for
+  // never come and places them anew, so they must not start; if it is not heard, they are refused.
+  let unlisted: Extract<AgentCommand, { do: 'start' }>[] = [];
   // Counts dials: what belongs to an older one is of no interest any more.
   let newest = 0;
   let failures = 0;
@@ -66,24 +70,44 @@ export function openUplink(options: UplinkOptions): Uplink {
 
   function join(line: Line, dial: number): void {
     const hello = options.hello();
+    let isOurs = false;
     const connection: Connection = openConnection({
       ...options,
       line,
       hello,
+      obey(command) {
+        // Only our own broker places anew what is not listed.
+        const isListed = latest === connection || !isOurs;
+        if (command.do !== 'start' || isListed) options.obey(command);
+        else if (latest !== accepted) unlisted.push(command);
+      },
       accepted(welcome) {
+        isOurs = welcome !== undefined;
         accepted = connection;
+        unlisted = [];
         failures = 0;
         options.accepted(welcome, hello);
       },
       ended(ending) {
         if (accepted === connection) {
           accepted = undefined;
+          unlisted = [];
           options.lost();
+        }
+        if (latest === connection) {
+          latest = accepted;
+          refuseUnlisted();
         }
         if (dial === newest) failed(ending);
       },
     });
     latest = connection;
+  }
+
+  function refuseUnlisted(): void {
+    const why = 'The agent was joining anew.';
+    for (const { session, attempt } of unlisted) accepted?.report({ is: 'refused', session, attempt, why });
+    unlisted = [];
   }
 
   function failed(ending: Ending): void {

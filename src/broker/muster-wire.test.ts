@@ -1,6 +1,7 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import type { AgentReport } from '#core/agent-link.ts';
+import type { Fault } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { type AgentUpdateResponse, AgentUpdateResponseSchema } from './gen/velda/broker_pb.ts';
@@ -11,6 +12,7 @@ function aWire() {
   const clock = new VirtualClock();
   const sent: AgentUpdateResponse[] = [];
   const reports: AgentReport[] = [];
+  const failures: Fault[] = [];
   const wire = openMusterWire({
     stream: {
       write(bytes, written) {
@@ -23,10 +25,37 @@ function aWire() {
     clock,
     log: silentLog,
     report: (report) => void reports.push(report),
-    fail: () => {},
+    fail: (fault) => void failures.push(fault),
   });
-  return { clock, sent, reports, wire };
+  return { clock, sent, reports, failures, wire };
 }
+
+const spec = { command: ['true'], env: {}, stdin: false, priority: 0, labels: {}, graceMs: 1, retries: 0 };
+const sessionsIn = (sent: readonly AgentUpdateResponse[]) =>
+  sent.flatMap(({ commands }) => commands.map((command) => command.session));
+
+test('sessions for all slots of a large agent go out, however much they are together', async () => {
+  const { clock, sent, failures, wire } = aWire();
+  const sessions = Array.from({ length: 40 }, (_, at) => `s${at}`);
+  const large = { ...spec, env: { LARGE: 'x'.repeat(500_000) } };
+
+  for (const session of sessions) wire.send({ do: 'start', session, attempt: 1, spec: large });
+  wire.send({ do: 'kill', session: 's0', force: true, graceMs: 0 });
+  await clock.settle();
+
+  expect(failures).toEqual([]);
+  expect(sessionsIn(sent)).toEqual([...sessions, 's0']);
+});
+
+test('input for an agent that does not read is not kept without end', async () => {
+  const { sent, failures, wire } = aWire();
+  const data = new Uint8Array(1024 * 1024);
+
+  for (let count = 0; count < 17; count++) wire.send({ do: 'input', session: 's1', data, isLast: false });
+
+  expect(failures).toMatchObject([{ kind: 'throttled' }]);
+  expect(sent).toEqual([]);
+});
 
 test('much input is cut into messages that an agent takes, and only the last piece is the last', async () => {
   const { clock, sent, wire } = aWire();
@@ -44,17 +73,8 @@ test('much input is cut into messages that an agent takes, and only the last pie
 
 test('a session that no message can hold is refused, and not at once', async () => {
   const { clock, sent, reports, wire } = aWire();
-  const spec = {
-    command: ['x'.repeat(4 * 1024 * 1024)],
-    env: {},
-    stdin: false,
-    priority: 0,
-    labels: {},
-    graceMs: 1,
-    retries: 0,
-  };
 
-  wire.send({ do: 'start', session: 's1', attempt: 3, spec });
+  wire.send({ do: 'start', session: 's1', attempt: 3, spec: { ...spec, command: ['x'.repeat(4 * 1024 * 1024)] } });
   expect(reports).toEqual([]);
   await clock.settle();
 

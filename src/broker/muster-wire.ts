@@ -57,6 +57,8 @@ class MusterWire implements Wire {
     for (const piece of pieces(command)) {
       const bytes = encodeCommand(piece);
       if (bytes.length > LONGEST_MESSAGE_BYTES - HEADROOM_BYTES) this.#refuse(piece, bytes.length);
+      // Sessions are no more than the agent has slots. Dismissed for them, it would get them all again when it returns.
+      else if (piece.do === 'start') this.#outbox.pushUncounted(bytes);
       else this.#outbox.push(bytes);
     }
   }

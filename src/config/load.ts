@@ -8,6 +8,7 @@ import { type Problem, problemsFault } from './problem.ts';
 import { defaultServerFile } from './server-default.ts';
 import { pluginsIn, readServerNode, type ServerConfig } from './server-file.ts';
 import type { ConfigNode } from './tree.ts';
+import { joinSignatures, signatureOf } from './watched-files.ts';
 
 /** Where the server's file is looked for when neither a flag nor a variable names one; the first that exists is taken. */
 export const SERVER_FILES = ['./muster.yaml', '/etc/muster/config.yaml', '/etc/velda/config.yaml'];
@@ -54,6 +55,8 @@ export interface LoadedConfig {
   readonly file: string | undefined;
   /** The file and every secret file that it names: what to watch. */
   readonly files: readonly string[];
+  /** What the files looked like before they were read: whoever finds them different has to read again. */
+  readonly signature?: string | undefined;
   /** Equal for equal configurations. */
   readonly version: string;
   readonly warnings: readonly Problem[];
@@ -62,20 +65,21 @@ export interface LoadedConfig {
 /** Finds, reads and checks the server's configuration, or throws the fault that names all its problems. */
 export async function loadServerConfig(options: LoadOptions): Promise<LoadedConfig> {
   const file = findServerFile(options.named, options.environment);
+  const seen = new Map<string, string>();
+  if (file !== undefined) seen.set(file, signatureOf(file));
   const root = file === undefined ? defaultServerFile(options.cpus) : readTree(file);
   const kinds = await options.kinds(pluginsIn(root));
-  const secretFiles = new Set<string>();
   const environment: Environment = {
     ...options.environment,
     secretFile(path) {
-      secretFiles.add(path);
+      if (!seen.has(path)) seen.set(path, signatureOf(path));
       return options.environment.secretFile(path);
     },
   };
   const { value: config, problems, warnings } = readServerNode(root, { kinds, environment });
   if (problems) throw problemsFault(problems, file);
-  const files = [...(file === undefined ? [] : [file]), ...secretFiles];
-  return { config, file, files, version: shortHash(canonicalJson(config)), warnings };
+  const signature = joinSignatures([...seen.values()]);
+  return { config, file, files: [...seen.keys()], signature, version: shortHash(canonicalJson(config)), warnings };
 }
 
 function readTree(file: string): ConfigNode {

@@ -6,25 +6,33 @@ import { watchConfig } from './reload.ts';
 import { readServerFile } from './server-file.ts';
 import { standInKinds, testEnvironment } from './testing.ts';
 
-function loaded(text: string, files: readonly string[] = ['/m.yaml']): LoadedConfig {
+function loaded(text: string, files: readonly string[] = ['/m.yaml'], signature?: string): LoadedConfig {
   const { value: config } = readServerFile(text, { kinds: standInKinds, environment: testEnvironment() });
   if (!config) throw new Fault('invalid', `bad: ${text}`);
-  return { config, file: '/m.yaml', files, version: text, warnings: [] };
+  return { config, file: '/m.yaml', files, signature, version: text, warnings: [] };
 }
 
-/** One file that the test writes, and all that the watch says of it. */
-function world(first = 'data_dir: /a') {
+/** One file that the test writes, and all that the watch says of it; `then` is what it holds once it has been read first. */
+function world(first = 'data_dir: /a', then = first) {
   const clock = new VirtualClock();
-  const disk = { text: first, stamp: 1, files: ['/m.yaml'] as readonly string[], loads: 0 };
+  const disk = {
+    text: then,
+    stamp: then === first ? 1 : 2,
+    files: ['/m.yaml'] as readonly string[],
+    loads: 0,
+    whileReading: (): void => {},
+  };
   const heard: string[] = [];
   const watched: (readonly string[])[] = [];
   let notice = (): void => {};
   const watch = watchConfig({
     clock,
-    current: loaded(first),
+    current: loaded(first, disk.files, '1'),
     load: async () => {
       disk.loads += 1;
-      return loaded(disk.text, disk.files);
+      const { text, files } = disk;
+      disk.whileReading();
+      return loaded(text, files);
     },
     changed: (next, needRestart) => heard.push(`changed ${next.version} [${needRestart}]`),
     refused: (fault) => heard.push(`refused ${fault.message}`),
@@ -137,6 +145,63 @@ describe('watchConfig', () => {
     await clock.advance(1_000);
 
     expect(watched).toEqual([['/m.yaml'], ['/m.yaml', '/run/token']]);
+  });
+
+  it('follows a secret that has moved into a file, though nothing else is new', async () => {
+    const { clock, disk, watched, write, notice } = world();
+
+    write('data_dir: /a');
+    disk.files = ['/m.yaml', '/run/token'];
+    notice();
+    await clock.advance(1_000);
+
+    expect(watched.at(-1)).toEqual(['/m.yaml', '/run/token']);
+  });
+
+  it('tries a refused file again by itself: what was missing may have come', async () => {
+    const { clock, disk, heard, write, notice } = world();
+    write('bogus: 1');
+    notice();
+    await clock.advance(1_000);
+
+    disk.text = 'data_dir: /b';
+    await clock.advance(30_000);
+
+    expect(heard).toEqual(['refused bad: bogus: 1', 'changed data_dir: /b [store,data_dir]']);
+  });
+
+  it('reads again what was written while it was being read', async () => {
+    const { clock, disk, heard, write, notice } = world();
+    disk.whileReading = () => {
+      disk.whileReading = () => {};
+      write('data_dir: /c');
+    };
+
+    write('data_dir: /b');
+    notice();
+    await clock.advance(60_000);
+
+    expect(heard.at(-1)).toBe('changed data_dir: /c [store,data_dir]');
+  });
+
+  it('reads what has changed between the first reading and the watching', async () => {
+    const { clock, heard } = world('data_dir: /a', 'data_dir: /b');
+
+    await clock.advance(1_000);
+
+    expect(heard).toEqual(['changed data_dir: /b [store,data_dir]']);
+  });
+
+  it('goes on naming what waits for a restart, until that is taken back', async () => {
+    const { clock, heard, write, notice } = world();
+
+    for (const text of ['data_dir: /b', 'data_dir: /b # still', 'data_dir: /a # again']) {
+      write(text);
+      notice();
+      await clock.advance(1_000);
+    }
+
+    expect(heard.map((line) => line.slice(line.indexOf('[')))).toEqual(['[store,data_dir]', '[store,data_dir]', '[]']);
   });
 
   it('is silent after stop', async () => {

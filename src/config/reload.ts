@@ -32,7 +32,7 @@ const POLL_MS = 15_000;
 export function watchConfig(options: WatchConfigOptions): ConfigWatch {
   const { clock, files = systemFiles } = options;
   let current = options.current;
-  let seen = files.signature(current.files);
+  let seen = current.signature ?? files.signature(current.files);
   let lastRefusal = '';
   let isRefused = false;
   let isStopped = false;
@@ -52,7 +52,9 @@ export function watchConfig(options: WatchConfigOptions): ConfigWatch {
 
   function poll(): void {
     cancelPoll = clock.alarm(POLL_MS, () => {
-      readIfChanged();
+      // What refused it may have been mended elsewhere: a secret file that was not there yet.
+      if (isRefused) read();
+      else readIfChanged();
       poll();
     });
   }
@@ -62,25 +64,28 @@ export function watchConfig(options: WatchConfigOptions): ConfigWatch {
       if (isStopped) return;
       seen = files.signature(current.files);
       try {
-        accept(await options.load());
+        accept(await options.load(), seen);
       } catch (thrown) {
         refuse(Fault.from(thrown));
       }
     });
   }
 
-  function accept(next: LoadedConfig): void {
+  /** `before` is what the files known so far looked like before it was read. */
+  function accept(next: LoadedConfig, before: string): void {
     if (isStopped) return;
     const isMended = isRefused;
     lastRefusal = '';
     isRefused = false;
-    if (next.version === current.version && !isMended) return;
-    const needRestart = changesNeedingRestart(current.config, next.config);
+    const isNews = next.version !== current.version || isMended;
+    const areSame = next.files.join('\n') === current.files.join('\n');
+    // Also where nothing else is new: a secret may have moved into a file, and that is to be followed from now on.
     unwatch();
     current = next;
-    seen = files.signature(current.files);
+    // Not as they look now: what was written while we read is still to be read.
+    seen = next.signature ?? (areSame ? before : files.signature(next.files));
     unwatch = files.watch(current.files, noticed);
-    options.changed(next, needRestart);
+    if (isNews) options.changed(next, changesNeedingRestart(options.current.config, next.config));
   }
 
   function refuse(fault: Fault): void {
@@ -91,6 +96,8 @@ export function watchConfig(options: WatchConfigOptions): ConfigWatch {
   }
 
   poll();
+  // What has changed since it was read, before anyone watched.
+  noticed();
   return {
     poke() {
       lastRefusal = '';

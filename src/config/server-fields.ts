@@ -33,8 +33,10 @@ export type StoreConfig =
 
 function storePlace() {
   return secret().transform((text, context): StoreConfig => {
-    if (/^postgres(ql)?:\/\//.test(text)) return { kind: 'postgres', url: text };
-    if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text) && text !== '') return { kind: 'sqlite', directory: text };
+    if (/^postgres(ql)?:\/\//i.test(text)) return { kind: 'postgres', url: text };
+    // As `muster restore` takes it, so that both mean the same place.
+    const directory = text.replace(/^sqlite:(\/\/)?/i, '');
+    if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(directory) && directory !== '') return { kind: 'sqlite', directory };
     context.addIssue({ code: 'custom', message: 'must be a directory, or an address that begins with postgres://' });
     return z.NEVER;
   });

@@ -55,6 +55,8 @@ describe('readServerFile', () => {
 
   it.each([
     ['store: /srv/db', { kind: 'sqlite', directory: '/srv/db' }],
+    ['store: sqlite:/srv/db', { kind: 'sqlite', directory: '/srv/db' }],
+    ['store: sqlite:///srv/db', { kind: 'sqlite', directory: '/srv/db' }],
     ['store: postgres://u:${PASSWORD}@db/muster', { kind: 'postgres', url: 'postgres://u:pg-pass@db/muster' }],
     ['store: file:/run/dsn', { kind: 'postgres', url: 'postgres://u:p@db/m' }],
   ])('reads %s', (text, store) => {

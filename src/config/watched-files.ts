@@ -9,7 +9,8 @@ export interface FileWatch {
   watch(paths: readonly string[], noticed: () => void): () => void;
 }
 
-function signatureOf(path: string): string {
+/** Equal as long as that file has not changed. */
+export function signatureOf(path: string): string {
   try {
     const { ino, size, mtimeMs, ctimeMs } = statSync(path);
     return [realpathSync(path), ino, size, mtimeMs, ctimeMs].join(' ');
@@ -18,8 +19,10 @@ function signatureOf(path: string): string {
   }
 }
 
+export const joinSignatures = (each: readonly string[]): string => each.join('\n');
+
 export const systemFiles: FileWatch = {
-  signature: (paths) => paths.map(signatureOf).join('\n'),
+  signature: (paths) => joinSignatures(paths.map(signatureOf)),
   watch(paths, noticed) {
     // The directory, not the file: editors rename a new file over the old, Kubernetes swaps a link beside it.
     const folders = new Set(paths.map((path) => dirname(path)));

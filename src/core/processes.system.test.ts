@@ -76,7 +76,7 @@ describe('a process', () => {
   });
 
   it('writes itself down in a shell just as we read it', () => {
-    const script = `${SELF_OF_SHELL}; echo "$$ /dev/pts/1 | $s"`;
+    const script = `${SELF_OF_SHELL}; echo "$$ /dev/pts/1 | $muster_self"`;
     const line = execFileSync('/bin/sh', ['-c', script], { encoding: 'utf8' }).trim();
     const mark = parseShellMark(line, bootId());
 

@@ -60,7 +60,7 @@ export function processStart(pid: number, boot = bootId()): string | undefined {
 
 /**
  * What a shell of ours writes down about itself before it does anything else: `<pid> <word>… | <start>`, where the start
- * is its line of /proc or the answer of ps. In a shell: `SELF_OF_SHELL`, then `echo "$$ … | $s"`.
+ * is its line of /proc or the answer of ps. In a shell: `SELF_OF_SHELL`, then `echo "$$ … | $muster_self"`.
  */
 export function parseShellMark(
   line: string,
@@ -73,8 +73,8 @@ export function parseShellMark(
   return start !== undefined && Number(pid) > 1 ? { mark: { pid: Number(pid), start }, words } : undefined;
 }
 
-/** Sets `$s` in a POSIX shell to what it knows of its own start. */
-export const SELF_OF_SHELL = 'read -r s </proc/$$/stat || s=$(command -p ps -o lstart= -p $$)';
+/** Sets `$muster_self` in a POSIX shell to what it knows of its own start. */
+export const SELF_OF_SHELL = 'read -r muster_self </proc/$$/stat || muster_self=$(command -p ps -o lstart= -p $$)';
 
 function startOfShell(text: string, boot: string): string | undefined {
   if (!text.includes(')')) return text.trim().split(/\s+/).join(' ') || undefined;

@@ -14,6 +14,7 @@ import type { Plane } from './plane.ts';
 import { settle } from './settle.ts';
 
 const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
 
 /** The calls of Velda's command line carry the same tokens as ours. */
 function authorizeBy({ access }: Plane): Authorize {
@@ -26,14 +27,17 @@ function authorizeBy({ access }: Plane): Authorize {
 }
 
 function openBroker(ground: Ground, plane: Plane, open: Pick<Plane, 'workers' | 'sessions'>): Broker {
-  const { store, link, clock, log, version, loaded } = ground;
+  const { store, link, clock, log, version, loaded, redactor } = ground;
   return startBroker({
     ...open,
     link,
     view: store.view,
     durable: () => store.durable(),
     authorize: authorizeBy(plane),
-    launchFault: plane.workers.launchFault,
+    launchFault(pool) {
+      const fault = plane.workers.launchFault(pool);
+      return fault && { ...fault, message: redactor.text(fault.message) };
+    },
     clock,
     log,
     version,
@@ -74,12 +78,12 @@ function openApi(
 }
 
 /** Keeps the locks of the doors current: a certificate of our own is renewed long before it ends. */
-function keepLocks(
+export function keepLocks(
   ground: Ground,
   { access }: Plane,
   { names, serve }: { names: readonly string[]; serve: Serve },
 ): () => void {
-  const { front, loaded, clock } = ground;
+  const { front, loaded, clock, log } = ground;
   const { http, grpc } = front.addresses;
   let cancel = (): void => {};
 
@@ -90,7 +94,17 @@ function keepLocks(
       ...(needsTls(http) ? { http: shown } : {}),
       ...(needsTls(grpc) ? { grpc: { ...shown, clientCa: access.ca.certificate } } : {}),
     });
-    cancel = clock.alarm(Math.max(HOUR_MS, (identity.untilMs - clock.now()) / 2), lock);
+    cancel = clock.alarm(Math.max(HOUR_MS, (identity.untilMs - clock.now()) / 2), renew);
+  }
+
+  /** A file that is just being replaced, or a certificate that nobody renewed, must not end the server: it looks again. */
+  function renew(): void {
+    try {
+      lock();
+    } catch (thrown) {
+      log('error', 'certificate not renewed, the old one stays', { error: Fault.from(thrown).message });
+      cancel = clock.alarm(MINUTE_MS, renew);
+    }
   }
 
   lock();

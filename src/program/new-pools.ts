@@ -1,9 +1,11 @@
+import { isAtLeast } from '#access/tokens.ts';
+import type { JoinProof } from '#core/agent-link.ts';
 import { SELF } from '#core/journal.ts';
 import type { Plane } from './plane.ts';
 
 /** With `allow_new_pool` whoever names a pool that is not there gets it, as a manual one. */
 export function withNewPools(plane: Plane): Pick<Plane, 'workers' | 'sessions'> {
-  const { pools, workers, sessions } = plane;
+  const { access, pools, workers, sessions } = plane;
 
   async function ensure(name: string): Promise<void> {
     try {
@@ -13,11 +15,23 @@ export function withNewPools(plane: Plane): Pick<Plane, 'workers' | 'sessions'> 
     }
   }
 
+  /** An agent makes a pool only with a credential of this cluster: whoever can merely reach the broker makes nothing. */
+  function isTrusted({ token, certificateName, peerAddress }: JoinProof): boolean {
+    if (certificateName !== undefined) return true;
+    if (!token) return false;
+    try {
+      const { role } = access.authenticate({ authorization: `Bearer ${token}`, from: peerAddress });
+      return isAtLeast(role, 'operator');
+    } catch {
+      return access.verifyLaunchToken(token) !== undefined;
+    }
+  }
+
   return {
     workers: {
       ...workers,
       async join(hello, proof) {
-        await ensure(hello.pool);
+        if (isTrusted(proof)) await ensure(hello.pool);
         return workers.join(hello, proof);
       },
     },

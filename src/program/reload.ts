@@ -1,4 +1,6 @@
+import type { LoadedConfig } from '#config/load.ts';
 import { type ConfigWatch, watchConfig } from '#config/reload.ts';
+import { Fault } from '#core/fault.ts';
 import type { Ground } from './holding.ts';
 import type { Plane } from './plane.ts';
 import { openSources } from './sources.ts';
@@ -12,12 +14,23 @@ export function followConfig(ground: Ground, { pools, journal }: Plane): ConfigW
     store.commit([journal.event({ kind, subject: 'server', message })]).catch(() => {});
   }
 
+  let turn = 0;
+
+  /** Opening may take a while: an older configuration that comes late must not undo a newer one. */
+  async function apply(next: LoadedConfig): Promise<void> {
+    const mine = ++turn;
+    const sources = await openSources(next.config, kinds, context);
+    if (mine === turn) pools.setSources(sources);
+  }
+
   return watchConfig({
     clock,
     current: loaded,
     load,
     changed(next, needRestart) {
-      void openSources(next.config, kinds, context).then(pools.setSources);
+      apply(next).catch((thrown) => {
+        log('error', 'configuration not applied', { error: Fault.from(thrown).message });
+      });
       log('info', 'configuration applied', { file: next.file, needRestart });
       const rest = needRestart.length === 0 ? '' : ` Only a restart changes ${needRestart.join(', ')}.`;
       tell('config.applied', `The configuration was read again.${rest}`);

@@ -21,6 +21,7 @@ import { agentRuntimes, makeAgentProgram } from './agent-program.ts';
 import { type Holding, hold } from './holding.ts';
 import { loadKinds } from './kinds.ts';
 import { openLog } from './logging.ts';
+import { followStandingBy } from './standby.ts';
 
 export interface ServerOptions {
   readonly config?: string | undefined;
@@ -113,6 +114,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   });
   const stopping = new AbortController();
   let holding: Holding | undefined;
+  const following = followStandingBy({ loaded, load, clock, log });
 
   async function serve(): Promise<Holding> {
     if (replica.kind === 'postgres') log('info', 'standing by until this process is the holder');
@@ -121,7 +123,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...options,
       log,
       redactor,
-      loaded,
+      loaded: await following.end(),
       load,
       store,
       storeKind: replica.kind,
@@ -135,14 +137,17 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
 
   const ready = serve();
-  ready.catch((thrown) => fail(Fault.from(thrown)));
+  ready.catch((thrown) => {
+    following.stop();
+    fail(Fault.from(thrown));
+  });
   return {
     ready,
     holding: () => holding,
     failed,
     log,
     loaded,
-    reload: () => holding?.reload(),
+    reload: () => (holding ? holding.reload() : following.poke()),
     async stop() {
       stopping.abort();
       front.close();

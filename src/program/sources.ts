@@ -26,13 +26,20 @@ function failing(thrown: unknown): Source {
   return { documents: () => Promise.reject(fault) };
 }
 
+/** Plug-ins are loaded at the start: one that was named since is read by the check of the file, and not yet here. */
+function unknownKind(kind: string): never {
+  throw new Fault('unsupported', `The provisioner ${kind} comes with a plug-in that this process has not loaded.`, {
+    remedy: 'Restart the server: `plugins` is read at the start.',
+  });
+}
+
 async function openSource(entry: SourceConfig, kinds: KnownKinds, context: Context): Promise<OpenedSource> {
   const kind = kinds.sources[entry.kind];
-  if (!kind) throw new Fault('internal', `The source kind ${entry.kind} has vanished.`);
   const log = withFields(context.log, { provisioner: entry.id });
-  const source = await kind.open(entry.config, { ...context, log }).catch(failing);
+  const open = async (): Promise<Source> => (kind ?? unknownKind(entry.kind)).open(entry.config, { ...context, log });
+  const source = await open().catch(failing);
   const { id, place, everyMs, allow } = entry;
-  const trust = kind.isOperators || entry.config.trusted === true ? 'operator' : 'foreign';
+  const trust = kind?.isOperators || entry.config.trusted === true ? 'operator' : 'foreign';
   return { id, kind: entry.kind, place, everyMs, allow, source, trust };
 }
 

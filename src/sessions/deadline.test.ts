@@ -49,6 +49,18 @@ test('an agent that is away at the time is believed when it returns', async () =
   expect(scene.disk.histories.ended).toMatchObject([{ end: { how: 'timeout', exitCode: 0 } }]);
 });
 
+test('an agent that returns right before it would be given up is believed too', async () => {
+  const scene = await running('muster');
+  await scene.leave('m-1');
+  await scene.clock.advance(99_900);
+  await scene.join('m-1', { executions: [{ session: scene.id, attempt: 1 }] });
+  await scene.clock.advance(29_900);
+
+  await scene.says('m-1', exited(scene.id));
+
+  expect(scene.disk.histories.ended).toMatchObject([{ end: { how: 'exited', exitCode: 0 } }]);
+});
+
 test('an agent that returns and stays silent is given up after a moment', async () => {
   const scene = await running('muster');
   await scene.leave('m-1');

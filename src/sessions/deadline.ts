@@ -33,7 +33,7 @@ export function nextStep(session: Session, wire: Agent['wire']): Step | undefine
 export interface Deadlines {
   /** Looks again at what is due. */
   watch(session: Session): void;
-  /** Its agent is back: what fell due meanwhile gets one more moment. */
+  /** Its agent is back: before it is given up it gets one more moment to say what happened meanwhile. */
   rejoined(session: Session): void;
   forget(id: string): void;
   stop(): void;
@@ -92,9 +92,7 @@ export function openDeadlines(deps: SessionsDeps, { presence, tell, settle }: De
 
   return {
     watch: (session) => watch(session),
-    rejoined(session) {
-      if (!alarms.has(session.id)) watch(session, true);
-    },
+    rejoined: (session) => watch(session, true),
     forget,
     stop() {
       for (const cancel of alarms.values()) cancel();

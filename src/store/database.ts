@@ -1,3 +1,4 @@
+import { systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { shortId } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
@@ -6,7 +7,7 @@ import type { Holder } from './cluster.ts';
 import { backup } from './copies.ts';
 import type { Driver } from './driver.ts';
 import type { EngineCalls, Setup, Target, Told } from './engine.ts';
-import { leaseEnd, newLeaseMemory } from './lease-end.ts';
+import { leaseEnd, newLeaseMemory, type Pulse } from './lease-end.ts';
 import { startThread } from './link.ts';
 import { parseStoreUrl } from './store-url.ts';
 import { threadDriver } from './thread-driver.ts';
@@ -51,6 +52,8 @@ export async function openDatabase(url: string, options: DatabaseOptions): Promi
     },
     lost: (fault) => options.lost(fault),
   };
+  // The thread renews the lease, but only for a program that can still act on it.
+  const stopBeating = target.kind === 'postgres' ? keepBeating(lease) : () => {};
   const link = startThread<EngineCalls>(setup, told, options.threadFile);
   const close = once(async () => {
     holder = undefined;
@@ -58,6 +61,7 @@ export async function openDatabase(url: string, options: DatabaseOptions): Promi
       .call('close')
       .catch((thrown) => options.log('warn', 'database not closed cleanly', { error: Fault.from(thrown).message }));
     await link.end();
+    stopBeating();
   });
 
   return {
@@ -74,6 +78,19 @@ export async function openDatabase(url: string, options: DatabaseOptions): Promi
       });
     },
   };
+}
+
+const BEAT_EVERY_MS = 1_000;
+
+/** Gives signs of life as long as this thread has its turns; the returned function ends that. */
+function keepBeating(pulse: Pulse): () => void {
+  let cancel = (): void => {};
+  const beat = (): void => {
+    pulse.beat();
+    cancel = systemClock.alarm(BEAT_EVERY_MS, beat);
+  };
+  beat();
+  return () => cancel();
 }
 
 function once(work: () => Promise<void>): () => Promise<void> {

@@ -47,7 +47,7 @@ export type Setup =
       readonly url: string;
       readonly newCluster: string;
       readonly advertised: string;
-      /** One 64-bit number: when the lease ends, on the machine's monotonic clock. */
+      /** Two 64-bit numbers on the machine's monotonic clock: when the lease ends, when the program last gave a sign of life. */
       readonly lease: SharedArrayBuffer;
     }
   | { readonly role: 'copy' };

@@ -14,16 +14,26 @@ export interface LeaseEnd {
   leftMs(): number;
 }
 
-export function newLeaseMemory(): SharedArrayBuffer {
-  return new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT);
+/** Whether the program, for which another thread renews the lease, still does anything. */
+export interface Pulse {
+  /** The program's own thread says that it is not stuck. */
+  beat(): void;
+  /** How long ago it last did. */
+  sinceBeatMs(): number;
 }
 
-export function leaseEnd(memory: SharedArrayBuffer): LeaseEnd {
+export function newLeaseMemory(): SharedArrayBuffer {
+  return new SharedArrayBuffer(2 * BigInt64Array.BYTES_PER_ELEMENT);
+}
+
+export function leaseEnd(memory: SharedArrayBuffer): LeaseEnd & Pulse {
   const cell = new BigInt64Array(memory);
   return {
     mark: machineNow,
     extend: (mark, spanMs) => void Atomics.store(cell, 0, mark + BigInt(spanMs * NANOSECONDS)),
     end: () => void Atomics.store(cell, 0, 0n),
     leftMs: () => Math.max(0, Number(Atomics.load(cell, 0) - machineNow()) / NANOSECONDS),
+    beat: () => void Atomics.store(cell, 1, machineNow()),
+    sinceBeatMs: () => Number(machineNow() - Atomics.load(cell, 1)) / NANOSECONDS,
   };
 }

@@ -2,10 +2,10 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { put } from '#core/store.ts';
+import { append, put } from '#core/store.ts';
 import { type Child, durableNumbers, startChild } from './testing/child.ts';
 import { openHeld, openReplica, scratchFolder } from './testing/databases.ts';
-import { sampleWorker } from './testing/rows.ts';
+import { sampleEvent, sampleWorker } from './testing/rows.ts';
 import { storeLaws } from './testing/suite.ts';
 
 storeLaws('SQLite', async () => {
@@ -111,6 +111,27 @@ describe('SQLite', () => {
     });
     expect(durableNumbers(child).length).toBeGreaterThan(0);
     expect(missing).toEqual([]);
+  });
+
+  test('keeps its log short, also while it only forgets', async () => {
+    const store = await openHeld(folder.path);
+    const logBytes = (): number => statSync(join(folder.path, 'muster.db-wal')).size;
+    const count = 20_000;
+    for (let from = 0; from < count; from += 2_000) {
+      const numbers = Array.from({ length: 2_000 }, (_, at) => from + at);
+      // Subjects in no order, as they come: each row is in another page of their index.
+      const event = (at: number) =>
+        sampleEvent(`e${at.toString().padStart(5, '0')}`, { at, subject: `session/${(at * 7_919) % count}` });
+      await store.commit(numbers.map((at) => append('events', event(at))));
+    }
+    const filledBytes = logBytes();
+
+    const gone = await store.history.forget('events', count, count);
+    const forgottenBytes = logBytes();
+    await store.close();
+
+    expect(gone).toBe(count);
+    expect(forgottenBytes - filledBytes).toBeLessThan(16 * 2 ** 20);
   });
 
   test('says what is wrong with a place it cannot use', async () => {

@@ -104,6 +104,26 @@ describe.concurrent('two replicas', () => {
     expect(world.agents()).toEqual([before.worker]);
   });
 
+  test('a standby takes over with the file as it is then: what was added since it started stays', async (context) => {
+    const world = openWorld(context);
+    const url = await postgres.database();
+    const config = (...names: string[]) => ({ store: url, agent_pools: names.map((name) => ({ name })) });
+    const a = await placeServer(world, config('old'), { name: 'a' });
+    const b = await placeServer(world, config('old'), { name: 'b' });
+    const first = await startServer(world, a).ready();
+    const second = startServer(world, b);
+    await until('the other stands by', () => second.logged('listening').length > 0);
+
+    for (const place of [a, b]) place.configure(config('old', 'added'));
+    await until('the holder has it', () => apiOf(world, a.http).pool('added'));
+    await first.kill();
+    await until('the standby serves', () => second.logged('serving').length > 0);
+    await until('its file is read', () => second.logged('source synced').length > 0);
+
+    expect(second.logged('source synced')[0]).toMatchObject({ documents: 2, missing: 0 });
+    expect(await apiOf(world, b.http).pool('added')).toMatchObject({ name: 'added', phase: 'manual' });
+  });
+
   test('the holder is stopped between lease check and call: it commits nothing more, and what it makes is swept', async (context) => {
     const world = openWorld(context);
     const url = await postgres.database();

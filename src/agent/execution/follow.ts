@@ -4,6 +4,7 @@ import type { Clock } from '#core/clock.ts';
 // Changes wake us; polling is for what no change tells, and for machines that have run out of watches.
 const POLL_MS = 1_000;
 const POLL_UNWATCHED_MS = 50;
+const RETRY_MS = 1_000;
 
 /** Calls `look` when something in that folder may have changed; the returned function ends it. */
 export function follow(path: string, clock: Clock, look: () => void): () => void {
@@ -36,15 +37,27 @@ export function follow(path: string, clock: Clock, look: () => void): () => void
   };
 }
 
-/** Many calls before the next turn make one; so nobody is called back from within his own call. */
-export function gathered(clock: Clock, run: () => void): () => void {
+/**
+ * Many calls before the next turn make one; so nobody is called back from within his own call. What fails is tried again
+ * by itself, and not sooner for any call: on a full disk the attempt alone changes the folder, which calls again.
+ */
+export function gathered(clock: Clock, run: () => void, failed: (thrown: unknown) => void): () => void {
   let isWaiting = false;
+
+  function attempt(): void {
+    isWaiting = false;
+    try {
+      run();
+    } catch (thrown) {
+      isWaiting = true;
+      clock.alarm(RETRY_MS, attempt);
+      failed(thrown);
+    }
+  }
+
   return () => {
     if (isWaiting) return;
     isWaiting = true;
-    clock.soon(() => {
-      isWaiting = false;
-      run();
-    });
+    clock.soon(attempt);
   };
 }

@@ -107,6 +107,30 @@ describe('the environment', () => {
     }
   });
 
+  it.each([
+    ['plainly', {}],
+    ['with a terminal', { terminal: { columns: 80, rows: 24, type: 'xterm' } }],
+  ])('reaches the command whole, whatever names it holds, started %s', async (_, more) => {
+    const names = [
+      ...'abcdefghijklmnopqrstuvwxyz',
+      'cat',
+      'code',
+      'end',
+      'mkfifo',
+      'open',
+      'out',
+      'pid',
+      'run',
+      'self',
+    ];
+    const env = Object.fromEntries(names.map((name) => [name, `mine-${name}`]));
+    stand.start('s1', aSpec(['env'], { env, ...more }));
+    await stand.said('s1', 'ended');
+
+    const lines = stand.text('s1').split(/\r?\n/);
+    expect(names.filter((name) => !lines.includes(`${name}=mine-${name}`))).toEqual([]);
+  });
+
   it('does not hang on a file that somebody tidied away', async () => {
     stand.start('s1', shell('true'));
     await stand.said('s1', 'ended');

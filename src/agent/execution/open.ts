@@ -130,17 +130,34 @@ export async function openExecution(options: ExecutionOptions): Promise<Executio
     }
   }
 
+  function adopt(record: RunRecord, folder: Folder): void {
+    try {
+      open(record, folder).adopt();
+    } catch (thrown) {
+      // Not listed, it would be taken for gone and started elsewhere, while it may still run here.
+      throw new Fault('unavailable', `Session ${record.session} cannot be taken over: ${Fault.from(thrown).message}.`, {
+        cause: thrown,
+        at: folder.path,
+        remedy: 'See that the disk of this worker has room, then start the agent again.',
+      });
+    }
+  }
+
+  /** Without a record nothing of it can have started. */
+  function clear(folder: Folder): void {
+    try {
+      rmSync(folder.path, { recursive: true, force: true });
+    } catch (thrown) {
+      log('error', 'folder of a session cannot be removed', { path: folder.path, error: Fault.from(thrown).message });
+    }
+  }
+
   function adoptAll(): void {
     for (const name of readdirSync(sessionsPath)) {
       const folder = openFolder(join(sessionsPath, name));
       const record = parseFolderName(name) && folder.readRecord();
-      try {
-        // Without a record nothing of it can have started.
-        if (record) open(record, folder).adopt();
-        else rmSync(folder.path, { recursive: true, force: true });
-      } catch (thrown) {
-        log('error', 'session of a former agent cannot be taken over', { name, error: Fault.from(thrown).message });
-      }
+      if (record) adopt(record, folder);
+      else clear(folder);
     }
   }
 

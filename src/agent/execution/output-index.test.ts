@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -82,6 +82,22 @@ describe('the index of output', () => {
     index = openIndex(path);
     expect(index.waiting[0]).toEqual({ seq: 91, stream: 'stdout', offset: 90 * 65_536, length: 65_536 });
     expect(index.lastSeq).toBe(100);
+    index.close();
+  });
+
+  it('goes on in its old file while a full disk has no room for a new one', () => {
+    let index = openIndex(path);
+    for (let count = 0; count < 100; count++) index.add('stdout', 65_536);
+    // As on a full disk: it cannot be written anew.
+    mkdirSync(`${path}.draft`);
+    expect(() => index.ack(90)).toThrow();
+
+    index.add('stderr', 3);
+    rmSync(`${path}.draft`, { recursive: true });
+    index.close();
+    index = openIndex(path);
+
+    expect(index.waiting.at(-1)).toEqual({ seq: 101, stream: 'stderr', offset: 0, length: 3 });
     index.close();
   });
 

@@ -110,12 +110,16 @@ export function openIndex(path: string): OutputIndex {
     return openSync(path, 'a');
   }
 
+  // The old one is closed last: where a full disk has no room for the new one, it is still ours to close.
+  function renew(): void {
+    const next = rewrite();
+    closeSync(file);
+    file = next;
+  }
+
   // A full disk may take half a line: then the whole file is written anew before the next one.
   function write(line: string): void {
-    if (isTorn) {
-      closeSync(file);
-      file = rewrite();
-    }
+    if (isTorn) renew();
     isTorn = true;
     isTorn = writeSync(file, line) < Buffer.byteLength(line);
     if (isTorn) throw new Fault('unavailable', 'The disk of this worker is full.');
@@ -134,8 +138,7 @@ export function openIndex(path: string): OutputIndex {
     const ends = { ...past.base.ends };
     for (const piece of gone) ends[piece.stream] += piece.length;
     past = { ...past, base: { seq: past.base.seq + gone.length, ends }, pieces: waiting.slice() };
-    closeSync(file);
-    file = rewrite();
+    renew();
   }
 
   return {

@@ -248,6 +248,32 @@ describe('a record', () => {
     expect(existsSync(path)).toBe(false);
   });
 
+  it('of a session that was told to end before it could start is never started', async () => {
+    const path = join(workDir, 'sessions/s1.1');
+    mkdirSync(path, { recursive: true });
+    await openFolder(path).writeRecord(record(shell('echo ran')));
+    openFolder(path).writeStop({ how: 'killed', at: systemClock.now(), killAt: systemClock.now() + 60_000 });
+
+    stand = await openStand({ workDir });
+
+    expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'killed', lastSeq: 0 });
+  });
+
+  it('that cannot be taken over keeps the agent from joining without it', async () => {
+    const path = join(workDir, 'sessions/s1.1');
+    mkdirSync(path, { recursive: true });
+    await openFolder(path).writeRecord(record(shell('true')));
+    // As on a full disk: the index of its output cannot be written.
+    mkdirSync(join(path, 'index.draft'));
+
+    await expect(openStand({ workDir })).rejects.toMatchObject({
+      kind: 'unavailable',
+      at: path,
+      message: expect.stringContaining('Session s1 cannot be taken over'),
+      remedy: expect.stringContaining('disk'),
+    });
+  });
+
   it('of a session that has ended keeps its result until it is acknowledged, over any number of agents', async () => {
     stand = await openStand({ workDir });
     stand.start('s1', shell('echo hello; exit 4'));

@@ -68,18 +68,13 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
   let cancelTimeout: (() => void) | undefined;
   const output = openOutput(folder, (piece) => report({ is: 'output', session, attempt, ...piece }), options);
   const input = openInput(() => folder.pipesPath(record.launch));
-  const stopping = openStopping(folder, clock, () => ({ processes, terminal }));
-  const poke = gathered(clock, () => {
-    if (isForgotten) return;
-    try {
-      look();
-    } catch (thrown) {
-      // A full disk, most likely; the next poll tries again.
-      log('error', 'session cannot be followed', { session, error: Fault.from(thrown).message });
-    }
-  });
+  const stopping = openStopping(folder, () => ({ processes, terminal }), options);
+  const poke = gathered(clock, look, (thrown) =>
+    log('error', 'session cannot be followed', { session, error: Fault.from(thrown).message }),
+  );
 
   function look(): void {
+    if (isForgotten) return;
     meetProcesses();
     if (!end && hasGone()) conclude();
     if (isForgotten) return;
@@ -102,6 +97,7 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
       terminal = folder.readTerminal(record);
       applySize();
     }
+    if (terminal || !spec.terminal) stopping.reached();
     if (folder.readExitCode() === undefined) return;
     stopping.endLeftovers();
     // Nobody tells us of the end of a process that is not our child.
@@ -109,7 +105,8 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
   }
 
   function hasGone(): boolean {
-    if (wrapper) return true;
+    // Of a child of our own we are told how it ended, if only a moment later.
+    if (!isAdopted) return wrapper !== undefined;
     return processes ? !isAlive(processes.leader) : clock.monotonic() >= bornByMs;
   }
 
@@ -199,6 +196,7 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
     poke();
     end = folder.readEnd<RunEnd>();
     if (end) return;
+    stopping.resume();
     const isSameBoot = record.boot === bootId();
     // After a loss of power an absent number proves nothing: the file may have been lost with it.
     if (isSameBoot && folder.isVoided(record.launch)) {
@@ -210,7 +208,6 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
     isAdopted = true;
     processes = folder.readProcesses(record);
     terminal = folder.readTerminal(record);
-    stopping.resume();
     unfollow = follow(folder.path, clock, poke);
   }
 
@@ -233,9 +230,10 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
     },
     ack(seq, result) {
       if (isForgotten) return;
+      if (result && end) return forget();
+      // First: on a full disk the other fails, and after the end nobody polls any more.
+      poke();
       output.ack(seq);
-      if (result && end) forget();
-      else poke();
     },
     replay() {
       isStartTold = false;

@@ -1,8 +1,12 @@
-import { existsSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#core/clock.ts';
 import { processStart } from '#core/processes.ts';
+import type { SessionSpec } from '#core/session.ts';
 import { openFolder, type RunRecord } from './folder.ts';
+import { findProgram } from './programs.ts';
 import { aSpec, openStand, type Stand, until } from './testing.ts';
 
 let stand: Stand;
@@ -15,6 +19,17 @@ const shell = (script: string, more = {}) => aSpec(['/bin/sh', '-c', script], mo
 const kill = (force: boolean, graceMs: number): void =>
   stand.execution.handle({ do: 'kill', session: 's1', force, graceMs });
 
+/** The shell above the command makes its pipes before it writes down its number: here that takes a while. */
+async function startSlowly(spec: SessionSpec): Promise<void> {
+  const begun = join(stand.workDir, 'begun');
+  const slow = join(stand.workDir, 'slow-mkfifo');
+  writeFileSync(slow, `#!/bin/sh\n: >${begun}\nsleep 0.2\nexec mkfifo "$@"\n`, { mode: 0o700 });
+  const find: typeof findProgram = (name, ...where) => (name === 'mkfifo' ? slow : findProgram(name, ...where));
+  stand = await openStand({ workDir: stand.workDir, find });
+  stand.start('s1', spec);
+  await until('the shell', () => (existsSync(begun) ? true : undefined));
+}
+
 describe('killing', () => {
   it('asks politely first, and lets the command say its last words', async () => {
     stand.start('s1', shell('trap "echo bye; exit 6" TERM; echo ready; while :; do sleep 0.05; done'));
@@ -23,6 +38,20 @@ describe('killing', () => {
 
     expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'killed', exitCode: 6 });
     expect(stand.text('s1', 'stdout')).toBe('ready\nbye\n');
+  });
+
+  it('asks once, however often it is told', async () => {
+    const go = join(stand.workDir, 'go');
+    stand.start('s1', shell(`trap "echo asked" TERM; echo ready; until [ -e ${go} ]; do sleep 0.05; done; echo over`));
+    await stand.textHas('s1', 'ready');
+    kill(false, 60_000);
+    await stand.textHas('s1', 'asked');
+    kill(false, 60_000);
+    kill(false, 30_000);
+    writeFileSync(go, '');
+    await stand.said('s1', 'ended');
+
+    expect(stand.text('s1', 'stdout')).toBe('ready\nasked\nover\n');
   });
 
   it('names the polite signal where the command dies of it', async () => {
@@ -69,6 +98,27 @@ describe('killing', () => {
     kill(false, 1_000);
 
     expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'killed', lastSeq: 0 });
+  });
+
+  it('before the shell above the command has written down its number keeps it from starting', async () => {
+    await startSlowly(shell('echo ran'));
+    expect(existsSync(openFolder(stand.sessionPath('s1')).pidPath(1))).toBe(false);
+    kill(false, 60_000);
+
+    expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'killed', exitCode: 143, lastSeq: 0 });
+  });
+
+  it.each([
+    ['a command', {}],
+    ['a command on a terminal', { terminal: { columns: 80, rows: 24, type: 'xterm' } }],
+  ])('asks %s that has begun before the agent could see it', async (_, more) => {
+    const ready = join(stand.workDir, 'ready');
+    await startSlowly(shell(`trap "exit 6" TERM; : >${ready}; while :; do sleep 0.05; done`, more));
+    // Nothing else of this process runs meanwhile, so the agent does not see it begin.
+    execFileSync('/bin/sh', ['-c', `until [ -e ${ready} ]; do sleep 0.01; done`], { timeout: 10_000 });
+    kill(false, 60_000);
+
+    expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'killed', exitCode: 6 });
   });
 
   it('by force keeps what the command had written, however slowly that comes through', async () => {
@@ -131,6 +181,15 @@ describe('the time limit', () => {
     expect(ended).toMatchObject({ how: 'timeout', message: 'It ran longer than 300ms.' });
     expect(ended.exitCode).toBeUndefined();
     expect(stand.text('s1', 'stdout')).toBe('bye\n');
+  });
+
+  it('holds where the disk is full, and hurts nobody else', async () => {
+    stand.start('s1', shell('exec sleep 300', { timeoutMs: 500, graceMs: 5_000 }));
+    await stand.said('s1', 'started');
+    // As on a full disk: why it ends cannot be written down.
+    mkdirSync(join(stand.sessionPath('s1'), 'stop.json.draft'));
+
+    expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'timeout', message: 'It ran longer than 500ms.' });
   });
 
   it('does not touch one that ends in time', async () => {

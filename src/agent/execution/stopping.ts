@@ -1,4 +1,6 @@
 import type { Clock } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
+import type { Log } from '#core/log.ts';
 import type { Folder, Stop } from './folder.ts';
 import { askToEnd, endAll, endWork, hangUp, type Target } from './signals.ts';
 
@@ -16,6 +18,8 @@ export interface Stopping {
   request(request: StopRequest): void;
   /** Goes on with what a former agent began. */
   resume(): void;
+  /** The command is there, and hears what is asked of it: also what was asked before. */
+  reached(): void;
   /** The command has ended: what it left behind gets a moment to do so too. */
   endLeftovers(): void;
   cancel(): void;
@@ -27,11 +31,17 @@ const AGAIN_MS = 100;
 // Whoever starts processes faster than we find them is ended at one blow.
 const LAST_ROUND = 20;
 
-export function openStopping(folder: Folder, clock: Clock, target: () => Target): Stopping {
+export function openStopping(
+  folder: Folder,
+  target: () => Target,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): Stopping {
   let stop: Stop | undefined;
+  let isReachable = false;
+  let isAsked = false;
   let endAtMs = Number.POSITIVE_INFINITY;
   let cancelEnd = (): void => {};
-  let cancelHangUp: (() => void) | undefined;
+  let cancelHangUp = (): void => {};
 
   function end(round: number): void {
     if (round < LAST_ROUND) endWork(target());
@@ -51,11 +61,25 @@ export function openStopping(folder: Folder, clock: Clock, target: () => Target)
   function carryOut(): void {
     if (!stop) return;
     const leftMs = Math.max(0, stop.killAt - clock.now());
-    if (leftMs > 0) {
-      askToEnd(target());
-      cancelHangUp ??= clock.alarm(HANG_UP_MS, () => hangUp(target()));
-    }
+    if (leftMs > 0) ask();
     endIn(leftMs);
+  }
+
+  // Once: to many programs a second polite signal means "at once".
+  function ask(): void {
+    if (!isReachable || isAsked) return;
+    isAsked = true;
+    askToEnd(target());
+    cancelHangUp = clock.alarm(HANG_UP_MS, () => hangUp(target()));
+  }
+
+  function writeDown(what: Stop): void {
+    try {
+      folder.writeStop(what);
+    } catch (thrown) {
+      // A full disk keeps us from writing it down, not from doing it.
+      log('error', 'end of a session cannot be written down', { path: folder.path, error: Fault.from(thrown).message });
+    }
   }
 
   return {
@@ -66,21 +90,22 @@ export function openStopping(folder: Folder, clock: Clock, target: () => Target)
       const at = clock.now();
       const killAt = Math.min(stop?.killAt ?? Number.POSITIVE_INFINITY, at + graceMs);
       stop = { how: stop?.how ?? how, at: stop?.at ?? at, killAt, message: stop ? stop.message : message };
-      try {
-        folder.writeStop(stop);
-      } finally {
-        // A full disk keeps us from writing it down, not from doing it.
-        carryOut();
-      }
+      writeDown(stop);
+      carryOut();
     },
     resume() {
       stop = folder.readStop();
       carryOut();
     },
+    reached() {
+      if (isReachable) return;
+      isReachable = true;
+      carryOut();
+    },
     endLeftovers: () => endIn(LEFTOVERS_MS),
     cancel() {
       cancelEnd();
-      cancelHangUp?.();
+      cancelHangUp();
     },
   };
 }

@@ -35,7 +35,7 @@ function innerScript(folder: Folder, { command, env, terminal }: TerminalRequest
   const shell = env.SHELL;
   return [
     SELF_OF_SHELL,
-    `echo "$$ $(command -p tty) | $s" >${quote(`${folder.path}/terminal`)}`,
+    `echo "$$ $(command -p tty) | $muster_self" >${quote(`${folder.path}/terminal`)}`,
     `command -p stty sane cols ${size(terminal.columns, 80)} rows ${size(terminal.rows, 24)}`,
     shell === undefined ? 'unset SHELL' : `SHELL=${quote(shell)}`,
     `exec ${command.map(quote).join(' ')}`,

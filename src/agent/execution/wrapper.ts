@@ -8,33 +8,33 @@ import { SELF_OF_SHELL } from '#core/processes.ts';
 import type { Folder } from './folder.ts';
 
 // $1 this script, $2 folder, $3 folder of the pipes, $4 file for our number, $5 mkfifo, $6 cat, $7 set where stdin is open;
-// then the command.
+// then the command. Our variables bear our name: one that the session's environment holds would reach it with our value.
 // Everything ends by the number of our own group: should we not lead one, nobody else is hit.
 // A polite signal to the group must not end this shell before it has written the exit code; one that comes before the
 // command has started keeps it from starting.
 const BEGIN = `
-d=$2 q=$3 p=$4 mkfifo=$5 cat=$6 open=$7
+muster_folder=$2 muster_pipes=$3 muster_claim=$4 muster_mkfifo=$5 muster_cat=$6 muster_open=$7
 shift 7
 trap : INT HUP QUIT
-trap t=143 TERM
-a= b= t=
+trap muster_asked=143 TERM
+muster_out= muster_err= muster_asked=
 end() { kill -s KILL -- -$$; exit 1; }
 `;
 
 // The command writes into pipes, never into our files: \`> /dev/stderr\` in a script would empty a file.
 const CARRY = `
-"$mkfifo" -m 600 "$q/o" "$q/e" || end
-(trap '' TERM INT HUP QUIT; exec "$cat" <"$q/o" >>"$d/out") & a=$!
-(trap '' TERM INT HUP QUIT; exec "$cat" <"$q/e" >>"$d/err") & b=$!
-exec 5>"$q/o" 6>"$q/e"
+"$muster_mkfifo" -m 600 "$muster_pipes/o" "$muster_pipes/e" || end
+(trap '' TERM INT HUP QUIT; exec "$muster_cat" <"$muster_pipes/o" >>"$muster_folder/out") & muster_out=$!
+(trap '' TERM INT HUP QUIT; exec "$muster_cat" <"$muster_pipes/e" >>"$muster_folder/err") & muster_err=$!
+exec 5>"$muster_pipes/o" 6>"$muster_pipes/e"
 `;
 
 // Somebody must hold the writing end, or the end of the agent would be the end of stdin. He lets go when told by \`eof\`.
 const INPUT = `
-if [ "$open" ]; then
-  "$mkfifo" -m 600 "$q/in" "$q/eof" || end
-  (trap '' TERM INT HUP QUIT; : <"$q/eof") 4>"$q/in" &
-  exec <"$q/in"
+if [ "$muster_open" ]; then
+  "$muster_mkfifo" -m 600 "$muster_pipes/in" "$muster_pipes/eof" || end
+  (trap '' TERM INT HUP QUIT; : <"$muster_pipes/eof") 4>"$muster_pipes/in" &
+  exec <"$muster_pipes/in"
 fi
 `;
 
@@ -42,26 +42,27 @@ fi
 const CLAIM = `
 ${SELF_OF_SHELL}
 set -C
-echo "$$ $a $b | $s" >"$p" || end
+echo "$$ $muster_out $muster_err | $muster_self" >"$muster_claim" || end
 set +C
 `;
 
-// \`exec\` in a subshell takes no built-in of the shell for a command.
+// \`exec\` in a subshell takes no built-in of the shell for a command. A signal that comes while the subshell is being made
+// may be lost on it; the agent has written \`stop.json\` before it sends one.
 const run = (redirections: string): string => `
-if [ "$t" ]; then code=$t; else
-  (exec "$@") ${redirections}
-  code=$?
+if [ "$muster_asked" ]; then muster_code=$muster_asked; else
+  ([ -e "$muster_folder/stop.json" ] && exit 143; exec "$@") ${redirections}
+  muster_code=$?
 fi
 `;
 
 // What is left of the group goes with us. Where the disk is full, our own exit code tells the agent.
 const END = `
 trap '' TERM INT HUP QUIT
-echo "$code" >"$d/exit"
+echo "$muster_code" >"$muster_folder/exit"
 exec 5>&- 6>&-
-[ "$a" ] && wait $a $b
-[ -s "$d/exit" ] && end
-exit "$code"
+[ "$muster_out" ] && wait $muster_out $muster_err
+[ -s "$muster_folder/exit" ] && end
+exit "$muster_code"
 `;
 
 // The shell's own notices ("Terminated") are no output of the command.

@@ -76,6 +76,34 @@ test('where too much waits it says so once and sends nothing more', async () => 
   expect(outbox.waitingBytes).toBe(0);
 });
 
+test('what is not counted waits its turn like all else, but fills nothing', async () => {
+  const { clock, batches, sent, overflows, outbox, push } = anOutbox();
+
+  for (const size of [200, 300]) outbox.pushUncounted(new Uint8Array(size));
+  push(100);
+  expect(outbox.waitingBytes).toBe(600);
+  for (let turn = 0; turn < 3; turn++) {
+    await clock.settle();
+    sent[turn]?.();
+  }
+
+  expect(batches).toEqual([[200], [300], [100]]);
+  expect(outbox.waitingBytes).toBe(0);
+  expect(overflows).toEqual([]);
+});
+
+test('what is not counted makes no room for more of the rest, neither waiting nor gone', async () => {
+  const { clock, overflows, outbox, push } = anOutbox();
+  for (const size of [200, 300]) outbox.pushUncounted(new Uint8Array(size));
+  await clock.settle();
+
+  push(60, 40);
+  expect(overflows).toEqual([]);
+  push(1);
+
+  expect(overflows).toEqual(['overflowed']);
+});
+
 test('nothing leaves after it was closed', async () => {
   const { clock, batches, outbox, push } = anOutbox();
 

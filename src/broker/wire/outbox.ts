@@ -14,16 +14,24 @@ export interface OutboxOptions {
 
 export interface Outbox {
   push(item: Uint8Array): void;
+  /** The same for what is bounded by other means: it counts towards no limit. */
+  pushUncounted(item: Uint8Array): void;
   /** Forgets what waits. */
   close(): void;
   readonly waitingBytes: number;
 }
 
+interface Item {
+  readonly bytes: Uint8Array;
+  readonly isCounted: boolean;
+}
+
 /** A class, since there is one for each agent: closures would take several times its memory. */
 class BatchingOutbox implements Outbox {
   readonly #options: OutboxOptions;
-  #waiting: Uint8Array[] = [];
+  #waiting: Item[] = [];
   #waitingBytes = 0;
+  #countedBytes = 0;
   #isScheduled = false;
   #isSending = false;
   #isClosed = false;
@@ -37,18 +45,33 @@ class BatchingOutbox implements Outbox {
   }
 
   push(item: Uint8Array): void {
-    if (this.#isClosed) return;
-    this.#waiting.push(item);
-    this.#waitingBytes += item.length;
-    if (this.#waitingBytes <= this.#options.limitBytes) return this.#schedule();
+    this.#add({ bytes: item, isCounted: true });
+    if (this.#countedBytes <= this.#options.limitBytes) return;
     this.close();
     this.#options.overflowed();
+  }
+
+  pushUncounted(item: Uint8Array): void {
+    this.#add({ bytes: item, isCounted: false });
   }
 
   close(): void {
     this.#isClosed = true;
     this.#waiting = [];
     this.#waitingBytes = 0;
+    this.#countedBytes = 0;
+  }
+
+  #add(item: Item): void {
+    if (this.#isClosed) return;
+    this.#waiting.push(item);
+    this.#count(item, 1);
+    this.#schedule();
+  }
+
+  #count({ bytes, isCounted }: Item, sign: 1 | -1): void {
+    this.#waitingBytes += sign * bytes.length;
+    if (isCounted) this.#countedBytes += sign * bytes.length;
   }
 
   #schedule(): void {
@@ -73,13 +96,13 @@ class BatchingOutbox implements Outbox {
   #takeBatch(): Uint8Array[] {
     let bytes = 0;
     const cut = this.#waiting.findIndex((item, at) => {
-      bytes += item.length;
+      bytes += item.bytes.length;
       return at > 0 && bytes > this.#options.batchBytes;
     });
     const batch = cut < 0 ? this.#waiting : this.#waiting.slice(0, cut);
     this.#waiting = cut < 0 ? [] : this.#waiting.slice(cut);
-    for (const item of batch) this.#waitingBytes -= item.length;
-    return batch;
+    for (const item of batch) this.#count(item, -1);
+    return batch.map((item) => item.bytes);
   }
 }
 

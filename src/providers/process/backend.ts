@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { agentFile } from '#core/agent-file.ts';
 import { writeDurably } from '#core/durable-file.ts';
@@ -9,7 +9,7 @@ import type { Backend, Context, Launch, Machine, Outcome } from '#core/provider.
 import type { ProcessConfig } from './config.ts';
 import { endMachine } from './end-machine.ts';
 import { livingAgent, livingAll } from './living.ts';
-import { type MachineFolder, type MachineRecord, openMachineFolder } from './machine-folder.ts';
+import { type MachineFolder, type MachineRecord, machineNames, openMachineFolder } from './machine-folder.ts';
 import { startAgent } from './start-agent.ts';
 
 // Between the record of a machine and the first sign of its agent.
@@ -122,7 +122,7 @@ export async function openProcessBackend(config: ProcessConfig, context: Context
     async list(signal) {
       whileWanted(signal);
       const machines: Machine[] = [];
-      for (const name of existsSync(machinesPath) ? readdirSync(machinesPath) : []) {
+      for (const name of machineNames(machinesPath)) {
         const folder = openMachineFolder(machinesPath, name);
         const record = folder.record();
         const machine = record && machineOf(folder, record, clock.now());

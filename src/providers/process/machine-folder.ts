@@ -28,6 +28,13 @@ export function checkName(name: string): void {
   if (!NAME.test(name)) throw new Fault('invalid', `"${name}" cannot be the name of a machine.`);
 }
 
+/** The machines of which there is a folder; what others have left beside them is none of ours. */
+export function machineNames(machinesPath: string): string[] {
+  if (!existsSync(machinesPath)) return [];
+  const entries = readdirSync(machinesPath, { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory() && NAME.test(entry.name)).map(({ name }) => name);
+}
+
 function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');

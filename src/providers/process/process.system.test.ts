@@ -16,6 +16,16 @@ import provider from './index.ts';
 import { openMachineFolder } from './machine-folder.ts';
 import { clearDataDir, contextFor, IDLE_AGENT, livingNames, newDataDir } from './testing.ts';
 
+it.each(['.DS_Store', 'notes.txt', 'plain'])('%s beside the machines is none of them', async (name) => {
+  const dataDir = newDataDir();
+  mkdirSync(join(dataDir, 'machines'), { recursive: true });
+  writeFileSync(join(dataDir, 'machines', name), '');
+  const backend = await openProcessBackend(ProcessConfig.parse({}), contextFor(dataDir));
+
+  expect(await backend.list(new AbortController().signal)).toEqual([]);
+  clearDataDir(dataDir);
+});
+
 testBackend('process', {
   kind: provider.backends.process,
   async openWorld() {
@@ -99,7 +109,7 @@ function plantSession(name: string): number {
 
 describe('a machine', () => {
   it('is an agent in a session of its own, told by a file that only we may read', async () => {
-    const own = await open({ slots: 3, env: { GREETING: 'hello' }, nice: 5 });
+    const own = await open({ slots: 3, env: { GREETING: 'hello', p: 'own', s: 'own' }, nice: 5 });
     await make('m-1', own);
     const path = join(dataDir, 'machines/m-1/agent.yaml');
     const config = parse(readFileSync(path, 'utf8'));
@@ -117,7 +127,8 @@ describe('a machine', () => {
     expect(Number(nice)).toBe(5);
     const environment = readFileSync(`/proc/${pidOf('m-1')}/environ`, 'utf8');
     expect(environment).toContain('GREETING=hello\0');
-    expect(environment).toContain('MUSTER_SESSION_ENV=GREETING\0');
+    expect(environment).toContain('MUSTER_SESSION_ENV=GREETING,p,s\0');
+    expect(environment.split('\0')).toEqual(expect.arrayContaining(['p=own', 's=own']));
     const list = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' });
     expect(list).not.toContain(PLANTED_TOKEN);
     expect(environment).not.toContain(PLANTED_TOKEN);

@@ -12,11 +12,10 @@ import type { MachineFolder, MachineRecord } from './machine-folder.ts';
 // With -C the file must be new. So of any number of shells that are started for one machine, by whomever and however
 // late, one becomes the agent and the others end.
 const CLAIM = `
-p=$1
-shift
 ${SELF_OF_SHELL}
 set -C
-echo "$$ | $s" >"$p" || exit 0
+echo "$$ | $muster_self" >"$1" || exit 0
+shift
 exec "$@"
 `;
 

@@ -1,5 +1,5 @@
 // Agents for tests of this folder: the real program is tried together with the server.
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '#core/clock.ts';
@@ -7,7 +7,7 @@ import { silentLog } from '#core/log.ts';
 import type { Context } from '#core/provider.ts';
 import { systemRandom } from '#core/random.ts';
 import { livingAll, signalEach } from './living.ts';
-import { openMachineFolder } from './machine-folder.ts';
+import { machineNames, openMachineFolder } from './machine-folder.ts';
 
 /** An agent that does nothing but live. */
 export const IDLE_AGENT: readonly string[] = ['/bin/sh', '-c', 'sleep 300 & wait', 'stand-in'];
@@ -32,7 +32,7 @@ export function contextFor(dataDir: string, more: Partial<Context> = {}): Contex
 /** The names of machines of which anything lives; asked past any backend. */
 export function livingNames(dataDir: string): string[] {
   const path = join(dataDir, 'machines');
-  return (existsSync(path) ? readdirSync(path) : []).filter((name) => {
+  return machineNames(path).filter((name) => {
     const folder = openMachineFolder(path, name);
     const record = folder.record();
     return record !== undefined && livingAll(folder, record).length > 0;

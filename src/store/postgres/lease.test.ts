@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Fault } from '#core/fault.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import type { Told } from '../engine.ts';
-import type { LeaseEnd } from '../lease-end.ts';
+import type { LeaseEnd, Pulse } from '../lease-end.ts';
 import { POSTGRES, type SqlRow } from '../sql.ts';
 import type { PostgresClient } from './client.ts';
 import { postgresLease } from './lease.ts';
@@ -13,9 +13,10 @@ const quiet: Told = { log: () => {}, holder: () => {}, lost: () => {} };
 function world() {
   const clock = new VirtualClock();
   const database = { answerMs: 0, away: false, fenced: false, releases: 0 };
+  const program = { isStuck: false, lastBeatMs: 0 };
   const losses: { readonly atMs: number; readonly fault: Fault }[] = [];
   let endMs = 0;
-  const leaseEnd: LeaseEnd = {
+  const leaseEnd: LeaseEnd & Pick<Pulse, 'sinceBeatMs'> = {
     mark: () => BigInt(clock.monotonic()),
     extend: (mark, spanMs) => {
       endMs = Number(mark) + spanMs;
@@ -24,6 +25,7 @@ function world() {
       endMs = 0;
     },
     leftMs: () => Math.max(0, endMs - clock.monotonic()),
+    sinceBeatMs: () => (program.isStuck ? clock.monotonic() - program.lastBeatMs : 0),
   };
 
   function answer(text: string): SqlRow[] {
@@ -55,7 +57,7 @@ function world() {
     told: quiet,
     lost: (fault) => losses.push({ atMs: clock.monotonic(), fault }),
   });
-  return { clock, database, losses, lease, leaseEnd };
+  return { clock, database, program, losses, lease, leaseEnd };
 }
 
 async function held() {
@@ -67,6 +69,19 @@ async function held() {
 }
 
 describe('a lease', () => {
+  test('is given up for a program that hangs, though the thread that renews it lives', async () => {
+    const { clock, program, losses, leaseEnd } = await held();
+    Object.assign(program, { isStuck: true, lastBeatMs: clock.monotonic() });
+
+    await clock.advance(29_000);
+    const early = losses.length;
+    await clock.advance(5_000);
+
+    expect(early).toBe(0);
+    expect(losses.map(({ fault }) => fault.message)).toEqual(['The program has hung for 30 s; its lease is given up.']);
+    expect(leaseEnd.leftMs()).toBe(0);
+  });
+
   test('is renewed in time, for as long as it takes', async () => {
     const { clock, losses, leaseEnd } = await held();
 

@@ -3,7 +3,7 @@ import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { type Held, type Holder, takeCluster } from '../cluster.ts';
 import type { Told } from '../engine.ts';
-import type { LeaseEnd } from '../lease-end.ts';
+import type { LeaseEnd, Pulse } from '../lease-end.ts';
 import { migrate, refuseNewer } from '../migrate.ts';
 import { MIGRATIONS } from '../schema.ts';
 import { transaction } from '../sql.ts';
@@ -17,6 +17,8 @@ const SAFE_LEASE_MS = 2_900;
 const RENEW_EVERY_MS = 1_000;
 const RETRY_AFTER_MS = 200;
 const LOOK_EVERY_MS = 250;
+// Far longer than any turn of the program: reading ten thousand pools takes seconds.
+const HANGS_AFTER_MS = 30_000;
 const SAY_AWAY_EVERY_MS = 10_000;
 
 /** Long enough for a round trip across a continent, short enough for a second try before the lease ends. */
@@ -30,7 +32,7 @@ export interface LeaseOptions {
   readonly client: PostgresClient;
   readonly newCluster: string;
   readonly advertised: string;
-  readonly leaseEnd: LeaseEnd;
+  readonly leaseEnd: LeaseEnd & Partial<Pulse>;
   readonly clock: Clock;
   readonly told: Told;
   /** The lease has ended without our wish. */
@@ -111,6 +113,11 @@ export function postgresLease(options: LeaseOptions): Lease {
   }
 
   async function renew(epoch: number): Promise<number> {
+    // Held by a program that is stuck, the lease would keep everyone else from working.
+    if ((leaseEnd.sinceBeatMs?.() ?? 0) > HANGS_AFTER_MS) {
+      lose(new Fault('unavailable', `The program has hung for ${HANGS_AFTER_MS / 1_000} s; its lease is given up.`));
+      return 0;
+    }
     const mark = leaseEnd.mark();
     try {
       const text = `UPDATE cluster SET lease_ends_at = ${LEASE_ENDS_AT} WHERE epoch = ? RETURNING epoch`;

@@ -96,7 +96,9 @@ export function sqliteEngine(setup: SqliteSetup, told: Told): Engine {
       return (await read(text, values)) as unknown as readonly OutputRow[];
     },
     async forget(name, before, limit) {
-      return (await read(forgetSql(name), [before, limit, current().held.epoch])).length;
+      const gone = (await read(forgetSql(name), [before, limit, current().held.epoch])).length;
+      writer?.noteForgotten(gone);
+      return gone;
     },
     async close() {
       if (!opened) return;

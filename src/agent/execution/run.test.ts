@@ -1,0 +1,109 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { AgentReport } from '#core/agent-link.ts';
+import { Fault } from '#core/fault.ts';
+import { silentLog } from '#core/log.ts';
+import { VirtualClock } from '#core/virtual-clock.ts';
+import { type Folder, openFolder } from './folder.ts';
+import { OUTPUT_LIMITS } from './output.ts';
+import { findProgram } from './programs.ts';
+import { openRun } from './run.ts';
+import { aSpec, newWorkDir } from './testing.ts';
+
+let workDir: string;
+beforeEach(() => {
+  workDir = newWorkDir();
+});
+afterEach(() => rmSync(workDir, { recursive: true, force: true }));
+
+const full = new Fault('unavailable', 'ENOSPC: no space left on device');
+
+interface Circumstances {
+  readonly output?: string;
+  readonly broken?: Partial<Folder>;
+  readonly hear?: (report: AgentReport) => void;
+}
+
+// So many acknowledged pieces make the index be written anew.
+const WINDOW_PIECES = 1_024;
+
+/** One that a loss of power ended before it told its output. */
+function aLostRun({ output = 'x', broken = {}, hear = () => {} }: Circumstances = {}) {
+  const clock = new VirtualClock();
+  const told: string[] = [];
+  const folder = { ...openFolder(join(workDir, 's1.1')), ...broken };
+  mkdirSync(folder.path);
+  writeFileSync(folder.outPath, output);
+  const record = { session: 's1', attempt: 1, spec: aSpec(['true']), acceptedAt: 0, boot: 'another', launch: 1 };
+  const run = openRun(record, folder, {
+    ...{
+      clock,
+      log: silentLog,
+      env: {},
+      limits: { ...OUTPUT_LIMITS, pieceBytes: 1, windowPieces: WINDOW_PIECES },
+      find: findProgram,
+    },
+    tools: { mkfifo: 'mkfifo', cat: 'cat', path: workDir },
+    report(said) {
+      hear(said);
+      told.push(said.is);
+    },
+    ended: () => {},
+    forgotten: () => {},
+  });
+  run.adopt();
+  return { clock, run, told, folder };
+}
+
+test('an end that a full disk does not take is written once it has room, and tried once a second', async () => {
+  let tries = 0;
+  const { writeEnd } = openFolder(join(workDir, 's1.1'));
+  const broken = {
+    writeEnd(end: object) {
+      tries += 1;
+      if (tries <= 3) throw full;
+      writeEnd(end);
+    },
+  };
+  const { clock, run, told } = aLostRun({ broken });
+
+  for (let passedMs = 0; passedMs < 2_900; passedMs += 10) {
+    await clock.advance(10);
+    run.replay();
+  }
+  expect([tries, run.isOver]).toEqual([3, false]);
+  await clock.advance(1_000);
+
+  expect([tries, run.isOver]).toEqual([4, true]);
+  expect(told).toEqual(['output', 'ended']);
+});
+
+test('a failure after the end was written does not hide the end', async () => {
+  let failures = 0;
+  const hear = ({ is }: AgentReport): void => {
+    if (is !== 'output' || failures > 0) return;
+    failures += 1;
+    throw full;
+  };
+  const { clock, run, told } = aLostRun({ hear });
+  await clock.settle();
+  expect([run.isOver, told]).toEqual([true, []]);
+
+  await clock.advance(1_000);
+
+  expect(told).toEqual(['ended']);
+});
+
+test('an acknowledgement that a full disk does not take keeps nothing of the rest back', async () => {
+  const { clock, run, told, folder } = aLostRun({ output: 'x'.repeat(WINDOW_PIECES + 1) });
+  await clock.settle();
+  expect(told).toHaveLength(WINDOW_PIECES);
+  // As on a full disk: the index of its output cannot be written anew.
+  mkdirSync(`${folder.indexPath}.draft`);
+
+  expect(() => run.ack(WINDOW_PIECES, false)).toThrow();
+  await clock.settle();
+
+  expect(told.slice(WINDOW_PIECES)).toEqual(['output', 'ended']);
+});

@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { DAY_MS, issueServerIdentity, newAuthority } from '#access/tls.ts';
+import { seededRandom } from '#core/random.ts';
+import { VirtualClock } from '#core/virtual-clock.ts';
+import { keepLocks } from './doors.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'muster-locks-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Doors beyond loopback with a certificate of the operator, and all that is said and shown. */
+function open() {
+  const clock = new VirtualClock();
+  const means = { clock, random: seededRandom(1) };
+  const authority = newAuthority(means);
+  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+  const renew = (): string => {
+    const { certificate, key: secret } = issueServerIdentity(authority, [], means);
+    writeFileSync(cert, certificate);
+    writeFileSync(key, secret);
+    return certificate;
+  };
+  const first = renew();
+  const shown: unknown[] = [];
+  const said: string[] = [];
+  const address = { host: '0.0.0.0', port: 1 };
+  const ground = {
+    front: {
+      addresses: { http: address, grpc: address },
+      serve: (_: unknown, locks: { http?: { certificate: string } }) => void shown.push(locks.http?.certificate),
+    },
+    loaded: { config: { tls: { cert, key } } },
+    clock,
+    log: (level: string, message: string) => void said.push(`${level} ${message}`),
+  };
+  const access = { ca: { certificate: authority.certificate } };
+  const stop = keepLocks(ground as never, { access } as never, { names: [], serve: {} as never });
+  return { clock, cert, first, shown, said, renew, stop };
+}
+
+it('a certificate that nobody renews in time does not end the server, and its successor is taken up by itself', async () => {
+  const { clock, first, shown, said, renew, stop } = open();
+
+  await clock.advance(400 * DAY_MS);
+  const next = renew();
+  await clock.advance(60_000);
+  stop();
+
+  expect(said).toContain('error certificate not renewed, the old one stays');
+  expect(new Set(shown)).toEqual(new Set([first, next]));
+});
+
+it('a certificate that is just being replaced is looked at again', async () => {
+  const { clock, cert, shown, renew, stop } = open();
+  writeFileSync(cert, '');
+
+  await clock.advance(300 * DAY_MS);
+  const next = renew();
+  await clock.advance(60_000);
+  stop();
+
+  expect(shown.at(-1)).toBe(next);
+});

@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import { Fault } from '#core/fault.ts';
+import { withNewPools } from './new-pools.ts';
+
+/** A plane that knows one launch token and the tokens of two roles, and all pools that were asked for. */
+function open() {
+  const made: string[] = [];
+  const roles: Readonly<Record<string, string>> = { 'Bearer operator': 'operator', 'Bearer viewer': 'viewer' };
+  const plane = {
+    access: {
+      authenticate({ authorization }: { authorization: string }) {
+        const role = roles[authorization];
+        if (role === undefined) throw new Fault('unauthenticated', 'No.');
+        return { role };
+      },
+      verifyLaunchToken: (token: string) => (token === 'launch' ? { launch: 'l' } : undefined),
+    },
+    pools: { define: async (text: string) => void made.push(text) },
+    workers: { join: async () => ({}) },
+    sessions: {},
+  };
+  const { workers } = withNewPools(plane as never);
+  const join = (proof: object) =>
+    workers.join({ pool: 'new' } as never, { peerAddress: '10.0.0.1', ...proof } as never);
+  return { made, join };
+}
+
+it.each([
+  ['nothing', {}, false],
+  ['a token of nobody', { token: 'nonsense' }, false],
+  ['the token of a viewer', { token: 'viewer' }, false],
+  ['the token of an operator', { token: 'operator' }, true],
+  ['the token of a launch', { token: 'launch' }, true],
+  ['a certificate of the cluster', { certificateName: 'm-1' }, true],
+])('an agent with %s: a new pool is made: %#', async (_what, proof, isMade) => {
+  const { made, join } = open();
+
+  await join(proof);
+
+  expect(made).toHaveLength(isMade ? 1 : 0);
+});

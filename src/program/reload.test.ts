@@ -1,0 +1,82 @@
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { knownKinds } from '#config/kinds.ts';
+import type { LoadedConfig } from '#config/load.ts';
+import { readServerFile } from '#config/server-file.ts';
+import { testEnvironment } from '#config/testing.ts';
+import type { Provider } from '#core/provider.ts';
+import { VirtualClock } from '#core/virtual-clock.ts';
+import { followConfig } from './reload.ts';
+
+/** A server whose configuration the test writes; its sources open after as long as they say. */
+function open() {
+  const clock = new VirtualClock();
+  const slow = {
+    id: 'slow',
+    title: 'Slow',
+    sources: {
+      slow: {
+        summary: 'Takes its time.',
+        config: z.object({ ms: z.number() }),
+        example: { ms: 1 },
+        open: async ({ ms }: { ms: number }) => {
+          await clock.sleep(ms);
+          return { documents: async () => [] };
+        },
+      },
+    },
+  } as unknown as Provider;
+  const kinds = knownKinds([slow]);
+  let text = '';
+  async function load(): Promise<LoadedConfig> {
+    const { value: config, problems } = readServerFile(text, {
+      kinds: knownKinds([slow, { ...slow, sources: { plugged: slow.sources?.slow } } as Provider]),
+      environment: testEnvironment(),
+    });
+    if (!config) throw new Error(JSON.stringify(problems));
+    return { config, file: '/m.yaml', files: [], version: text, warnings: [] };
+  }
+  const opened: { id: string; source: { documents(): Promise<unknown> } }[][] = [];
+  async function follow() {
+    const ground = { clock, log: () => {}, loaded: await load(), load, kinds, context: { log: () => {} } };
+    const store = { commit: async () => {} };
+    const pools = { setSources: (sources: (typeof opened)[number]) => void opened.push(sources) };
+    return followConfig({ ...ground, store } as never, { pools, journal: { event: () => ({}) } } as never);
+  }
+  const write = (next: string): void => {
+    text = next;
+  };
+  return { clock, opened, follow, write };
+}
+
+it('the newest configuration wins, however long an older one takes to open', async () => {
+  const { clock, opened, follow, write } = open();
+  const watch = await follow();
+
+  write('provisioners: [{ name: second, slow: { ms: 1500 } }]');
+  watch.poke();
+  await clock.advance(100);
+  write('provisioners: [{ name: third, slow: { ms: 0 } }]');
+  watch.poke();
+  await clock.advance(5_000);
+  watch.stop();
+
+  expect(opened.map((sources) => sources.map(({ id }) => id).filter((id) => id !== 'config'))).toEqual([['third']]);
+});
+
+it('a source of a plug-in that only a restart loads says so, and the rest is applied', async () => {
+  const { clock, opened, follow, write } = open();
+  const watch = await follow();
+
+  write('provisioners: [{ name: new, plugged: { ms: 0 } }, { name: old, slow: { ms: 0 } }]');
+  watch.poke();
+  await clock.advance(1_000);
+  watch.stop();
+
+  const source = opened.at(-1)?.find(({ id }) => id === 'new')?.source;
+  expect(opened.at(-1)?.map(({ id }) => id)).toContain('old');
+  await expect(source?.documents()).rejects.toMatchObject({
+    kind: 'unsupported',
+    remedy: 'Restart the server: `plugins` is read at the start.',
+  });
+});
