@@ -99,10 +99,15 @@ function acting(deps: ApiDeps): Route[] {
       role: 'operator',
       summary: 'Lets a held listing through, with the removals that it brings.',
       params,
+      query: z.strictObject({
+        pools: z.coerce.number().int().min(0).optional().meta({
+          description: 'How many pools are meant: where another number is held by now, nothing is removed.',
+        }),
+      }),
       reply: wire.Source,
-      async handle({ params, caller }) {
+      async handle({ params, query, caller }) {
         const before = findSource(deps, params.source);
-        await pools.approve(before.id, caller);
+        await pools.approve(before.id, caller, query.pools);
         // One that had vanished from the configuration may be forgotten by now.
         return sourceNow(deps, before.id) ?? { ...before, held: undefined };
       },

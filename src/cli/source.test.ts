@@ -55,7 +55,7 @@ it('waits for a sync and says what came of it, with what is refused and held', a
   expect(output().split('\n')).toEqual([
     'Source team was read: 3 documents, 2 new or changed, 1 missing. Created: a. Changed: b.',
     'ml/bad: line 2: name: needs a name',
-    'Held: Half would go; `muster source approve team` lets it through',
+    'Held: Half would go; `muster source approve team --pools 1` lets it through',
     '',
   ]);
 });

@@ -3,7 +3,7 @@ import { FAULTS, Fault } from '#core/fault.ts';
 import type { Source, SourceDocument, SourceSync } from '../api/wire/source.ts';
 import { type Cli, clientOf } from './command.ts';
 import { actCommand, listCommand, nounCommand, showCommand } from './noun.ts';
-import { named } from './option.ts';
+import { named, whole } from './option.ts';
 import { withPlace } from './place-text.ts';
 import { ageOf, type Listing, moment } from './show.ts';
 import { oneLine, renderFacts, renderTable } from './table.ts';
@@ -33,7 +33,8 @@ const faultOf = ({ fault }: SourceDocument): string => (fault ? oneLine(withPlac
 type Whole = Source & { readonly items: readonly SourceDocument[] };
 
 const heldText = ({ id, held }: Source): string | undefined =>
-  held && `${oneLine(held.why).replace(/[.]$/, '')}; \`muster source approve ${id}\` lets it through`;
+  held &&
+  `${oneLine(held.why).replace(/[.]$/, '')}; \`muster source approve ${id} --pools ${held.keys.length}\` lets it through`;
 
 function syncedText({ last_good_at: at, duration }: Source): string {
   if (!at) return 'never';
@@ -109,15 +110,15 @@ function syncCommand(cli: Cli): Command {
 }
 
 function approveCommand(cli: Cli): Command {
-  return actCommand(cli, {
+  return actCommand<{ pools?: number }>(cli, {
     name: 'approve',
     summary: 'let a held removal through',
     of: '<name>',
-    async act(client, name) {
-      await client.call(`${path(name)}/approve`, { method: 'POST' });
+    async act(client, name, { pools }) {
+      await client.call(`${path(name)}/approve`, { method: 'POST', query: { pools } });
       return `Source ${name} may remove its pools.`;
     },
-  });
+  }).option('--pools <count>', 'only if it is about so many, as `source show` says', whole('--pools', 0));
 }
 
 export function sourceCommand(cli: Cli): Command {

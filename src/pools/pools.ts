@@ -38,8 +38,8 @@ export interface Pools extends Foresight {
   sync(source: string): void;
   /** The same; resolves with what came of it, when that is durable. */
   synced(source: string, signal: AbortSignal): Promise<SyncOutcome>;
-  /** Lets a held listing through. */
-  approve(source: string, actor: Actor): Promise<void>;
+  /** Lets a held listing through; where it is said how many pools are meant, only while it is about so many. */
+  approve(source: string, actor: Actor, pools?: number): Promise<void>;
   /** How the syncs of each configured source went; for `sourceStatus`. */
   timings(): ReadonlyMap<string, SyncTiming>;
   stop(): Promise<void>;

@@ -86,7 +86,7 @@ const LONGEST_GUESS = 256 * 1_024;
 export function nameIn(text: string): string | undefined {
   if (text.length > LONGEST_GUESS) return undefined;
   try {
-    const read: unknown = parse(text, { logLevel: 'silent' });
+    const read: unknown = parse(text, { logLevel: 'silent', uniqueKeys: false });
     const name = typeof read === 'object' && read !== null && 'name' in read ? read.name : undefined;
     return typeof name === 'string' ? name : undefined;
   } catch {

@@ -258,6 +258,29 @@ it('lets go of a held listing by itself when the documents are back', async () =
   await expect(world.pools.approve('files', ALICE)).rejects.toMatchObject({ kind: 'conflict' });
 });
 
+it('tells of a hold that grows, and approves only as many as were seen', async () => {
+  const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+  const source = fakeSource(Object.fromEntries(names.map((name) => [name, text(name)])));
+  const world = await openWorld([opened('files', source)]);
+  for (const name of names.slice(0, 5)) source.remove(name);
+  await world.intervals(3);
+  for (const name of names.slice(5)) source.remove(name);
+  await world.intervals(3);
+
+  await expect(world.pools.approve('files', ALICE, 5)).rejects.toMatchObject({
+    kind: 'stale',
+    message: '8 pools of source "files" are held now, not 5.',
+  });
+  expect(names.map((name) => world.pool(name)?.removal)).toEqual(names.map(() => undefined));
+  expect(world.events('source.held').map(({ message }) => message.match(/^The removal of \d/)?.[0])).toEqual([
+    'The removal of 5',
+    'The removal of 8',
+  ]);
+
+  await world.pools.approve('files', ALICE, 8);
+  expect(names.filter((name) => world.pool(name)?.removal)).toHaveLength(8);
+});
+
 it('keeps a hold across a restart, and approves only what it has seen again', async () => {
   const source = fakeSource(documentsOf(NAMES));
   const first = await openWorld([opened('files', source)]);

@@ -13,8 +13,8 @@ import type { Drops } from './settle.ts';
 export interface Removals extends Drops {
   /** Looks at all of them again; after every listing, good or failed. */
   review(): void;
-  /** Lets go what is held of this source. */
-  approve(source: string, actor: Actor): Promise<void>;
+  /** Lets go what is held of this source; `pools` is how many whoever approves has seen. */
+  approve(source: string, actor: Actor, pools?: number): Promise<void>;
 }
 
 // An event is for people; all keys are in the state of the source.
@@ -56,7 +56,9 @@ export function keepRemovals(registry: Registry, ask: (source: string) => void):
     const held = { at: row.held?.at ?? deps.clock.now(), why, keys };
     if (isSame(row.held, held)) return;
     const changes: Change[] = [put('sources', { ...row, held })];
-    if (!row.held) {
+    // Also when it grows: whoever was told of five must not approve eight unawares.
+    const known = new Set(row.held?.keys);
+    if (keys.some((key) => !known.has(key))) {
       deps.log('warn', 'removal held', { provisioner: source, pools: keys.length, why });
       const message = `The removal of ${keys.length} pools is held: ${why}`;
       const fields = { documents: keys.slice(0, MOST_KEYS_TOLD) };
@@ -120,13 +122,18 @@ export function keepRemovals(registry: Registry, ask: (source: string) => void):
         else if (row.held && !left.has(row.id) && !isUnread(row.id)) release(row);
       }
     },
-    async approve(source, actor) {
+    async approve(source, actor, pools) {
       const row = view.sources.get(source);
       if (!row) throw new Fault('missing', `There is no source "${source}".`);
       if (!row.held)
         throw new Fault('conflict', `Nothing of source "${source}" is held.`, {
           remedy: 'There is nothing to approve.',
         });
+      const { length: now } = row.held.keys;
+      if (pools !== undefined && pools !== now) {
+        const remedy = 'Look at what is held now, and approve that.';
+        throw new Fault('stale', `${now} pools of source "${source}" are held now, not ${pools}.`, { remedy });
+      }
       if (isUnread(source)) {
         const remedy = 'Wait for its next listing, then approve what is held then.';
         throw new Fault('unavailable', `Source "${source}" has not been read since the server started.`, { remedy });
