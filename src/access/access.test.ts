@@ -8,7 +8,7 @@ import type { Actor, EventRow } from '#core/journal.ts';
 import type { Level } from '#core/log.ts';
 import type { Pool } from '#core/pool.ts';
 import { seededRandom } from '#core/random.ts';
-import { append } from '#core/store.ts';
+import { append, put } from '#core/store.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { type Disk, emptyDisk, memoryDriver } from '../store/memory.ts';
 import { openStore } from '../store/store.ts';
@@ -195,11 +195,18 @@ describe('the admin token of this machine', () => {
 });
 
 describe('login links', () => {
-  const caller = { ...admin, role: 'operator', token: 't', by: 'header' } as const;
+  /** Someone who shows a token of their own. */
+  async function someone(access: Access, expiresAt?: number) {
+    const { text } = await access.createToken({ name: 'me', use: { role: 'operator' }, expiresAt }, admin);
+    return access.authenticate({ authorization: `Bearer ${text}`, from: 'x' });
+  }
+
+  const browserOf = (access: Access, text: string) =>
+    access.authenticate({ cookie: `muster_session=${text}`, from: 'x' });
 
   it('let one browser in, once', async () => {
     const { access } = await world();
-    const { code } = access.createLoginLink('viewer', caller);
+    const { code } = access.createLoginLink('viewer', await someone(access));
 
     const { text } = await access.exchangeLogin(code, '10.0.0.9');
 
@@ -210,6 +217,7 @@ describe('login links', () => {
 
   it('are void after five minutes, and the session after twelve hours', async () => {
     const { access, clock } = await world();
+    const caller = await someone(access);
     const late = access.createLoginLink('viewer', caller);
     const early = access.createLoginLink('viewer', caller);
     const { text } = await access.exchangeLogin(early.code, 'x');
@@ -218,14 +226,47 @@ describe('login links', () => {
     await expect(access.exchangeLogin(late.code, 'x')).rejects.toMatchObject({ kind: 'unauthenticated' });
     await clock.advance(12 * 3_600_000);
 
-    expect(kindOf(() => access.authenticate({ cookie: `muster_session=${text}`, from: 'x' }))).toBe('unauthenticated');
+    expect(kindOf(() => browserOf(access, text))).toBe('unauthenticated');
   });
 
   it('never give more than the caller has', async () => {
     const { access } = await world();
+    const caller = await someone(access);
 
     expect(kindOf(() => access.createLoginLink('admin', caller))).toBe('denied');
     expect(kindOf(() => access.createLoginLink('operator', caller))).toBeUndefined();
+  });
+
+  it('go with the token that made them, as do their browsers and what those let in', async () => {
+    const { access, store } = await world();
+    const caller = await someone(access);
+    const other = await someone(access);
+    const unused = access.createLoginLink('viewer', caller);
+    const first = await access.exchangeLogin(access.createLoginLink('operator', caller).code, 'x');
+    const fromFirst = access.createLoginLink('viewer', browserOf(access, first.text));
+    const second = await access.exchangeLogin(fromFirst.code, 'x');
+
+    await access.revokeToken(caller.token, admin);
+
+    for (const { text } of [first, second]) expect(kindOf(() => browserOf(access, text))).toBe('unauthenticated');
+    await expect(access.exchangeLogin(unused.code, 'x')).rejects.toMatchObject({ kind: 'unauthenticated' });
+    expect([...store.view.tokens.all()].map(({ id }) => id)).toEqual([other.token]);
+  });
+
+  it('and their browsers end with the token that made them, however often one follows the other', async () => {
+    const { access, clock } = await world();
+    const endsAt = clock.now() + 60_000;
+    const caller = await someone(access, endsAt);
+    const unused = access.createLoginLink('viewer', caller);
+    const first = await access.exchangeLogin(access.createLoginLink('operator', caller).code, 'x');
+    const fromFirst = access.createLoginLink('viewer', browserOf(access, first.text));
+    const second = await access.exchangeLogin(fromFirst.code, 'x');
+
+    await clock.advance(60_000);
+
+    expect([unused.expiresAt, first.token.expiresAt, second.token.expiresAt]).toEqual([endsAt, endsAt, endsAt]);
+    expect(kindOf(() => browserOf(access, second.text))).toBe('unauthenticated');
+    await expect(access.exchangeLogin(unused.code, 'x')).rejects.toMatchObject({ kind: 'unauthenticated' });
   });
 });
 
@@ -269,6 +310,14 @@ describe('the door for agents', () => {
     expect(knock(access, pool('mtls'), { certificateName: 'gpu' })).toEqual({});
     expect(knock(access, pool('mtls'), { certificateName: 'm-gpu-1' })).toEqual({});
     expect(kindOf(() => knock(access, pool('mtls'), { certificateName: 'm-gpu-2' }))).toBe('denied');
+  });
+
+  it('stays shut to the certificate of another pool, also for an agent that calls itself like that one', async () => {
+    const { access, store } = await world();
+    const owner = { source: 'api', key: 'shared', version: '1' };
+    await store.commit([put('pools', { ...pool('mtls'), id: 'p2', name: 'shared', owner })]);
+
+    expect(kindOf(() => knock(access, pool('mtls'), { certificateName: 'shared' }, 'shared'))).toBe('denied');
   });
 
   it('opens to a network where the pool says so, with one warning a pool', async () => {

@@ -83,6 +83,7 @@ export async function openAccess(deps: AccessDeps): Promise<Access> {
   const logins = openLogins(tokens, clock, random);
   if (deps.dataDir !== undefined) await ensureAdminToken(deps.dataDir, tokens, store);
   const verify = (token: string): string | undefined => verifyLaunchToken(secrets.launchRoot, token);
+  const isPool = (name: string): boolean => store.view.pools.count('name', name) > 0;
   const warned = new Set<string>();
 
   /** Once a pool and start: it is the setting that deserves the warning, not each agent. */
@@ -98,7 +99,7 @@ export async function openAccess(deps: AccessDeps): Promise<Access> {
   return {
     launchToken: (launch) => launchToken(secrets.launchRoot, launch),
     verifyLaunchToken: verify,
-    admit: (request) => admit(request, { tokens, verifyLaunchToken: verify, admittedByNetwork }),
+    admit: (request) => admit(request, { tokens, verifyLaunchToken: verify, isPool, admittedByNetwork }),
     authenticate(credentials) {
       const shown = shownToken(credentials);
       if (!shown) {
@@ -118,10 +119,7 @@ export async function openAccess(deps: AccessDeps): Promise<Access> {
         by: shown.by,
       };
     },
-    stillHolds(caller) {
-      const token = store.view.tokens.get(caller.token);
-      return token !== undefined && (token.expiresAt === undefined || token.expiresAt > clock.now());
-    },
+    stillHolds: (caller) => tokens.get(caller.token) !== undefined,
     createToken: tokens.create,
     revokeToken: tokens.revoke,
     createLoginLink(role, caller) {

@@ -19,6 +19,7 @@ export interface Admission {
 export interface DoorDeps {
   readonly tokens: Tokens;
   verifyLaunchToken(token: string): string | undefined;
+  isPool(name: string): boolean;
   /** Called for each agent let in by its address alone. */
   admittedByNetwork(request: JoinRequest): void;
 }
@@ -35,13 +36,14 @@ function byToken({ pool, proof }: JoinRequest, deps: DoorDeps): Admission {
   throw new Fault('denied', `This token does not open pool ${pool.name}: forged, expired, revoked or of another pool.`);
 }
 
-function byCertificate({ pool, name, proof }: JoinRequest): Admission {
+function byCertificate({ pool, name, proof }: JoinRequest, deps: DoorDeps): Admission {
   const shown = proof.certificateName;
   if (shown === undefined) {
     const remedy = 'Give the agent a client certificate of this cluster.';
     throw new Fault('unauthenticated', `Pool ${pool.name} lets in only agents with a certificate.`, { remedy });
   }
-  if (shown === name || shown === pool.name) return {};
+  // The certificate of a pool is in many hands: under its name nobody gets into another one.
+  if (shown === pool.name || (shown === name && !deps.isPool(shown))) return {};
   throw new Fault('denied', `A certificate for ${shown} does not open pool ${pool.name} for agent ${name}.`);
 }
 
@@ -61,7 +63,7 @@ export function admit(request: JoinRequest, deps: DoorDeps): Admission {
     case 'token':
       return byToken(request, deps);
     case 'mtls':
-      return byCertificate(request);
+      return byCertificate(request, deps);
     case 'network':
       return byNetwork(request, deps);
   }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Role } from '#core/access.ts';
+import type { Role, Token } from '#core/access.ts';
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Actor } from '#core/journal.ts';
@@ -13,7 +13,8 @@ export interface LoginLink {
 
 /** Lets a browser in without showing it a lasting token: a link that is good once, for a short time. */
 export interface Logins {
-  createLink(role: Role, actor: Actor): LoginLink;
+  /** Neither the link nor the session of its browser outlives the token that the caller showed. */
+  createLink(role: Role, caller: Actor & { readonly token: string }): LoginLink;
   /** A token for the session of that browser; the code is void from now on. */
   exchange(code: string, from: string): Promise<IssuedToken>;
 }
@@ -26,6 +27,7 @@ const MOST_LINKS = 1_000;
 interface Waiting {
   readonly role: Role;
   readonly who: string;
+  readonly parent: string;
   readonly expiresAt: number;
 }
 
@@ -41,23 +43,30 @@ export function openLogins(tokens: Tokens, clock: Clock, random: Random): Logins
     }
   }
 
+  const endOf = (forMs: number, parent: Token | undefined): number =>
+    Math.min(clock.now() + forMs, parent?.expiresAt ?? Number.POSITIVE_INFINITY);
+
   return {
-    createLink(role, actor) {
+    createLink(role, { who, token: parent }) {
       forgetOld();
       const code = Buffer.from(random.bytes(32)).toString('base64url');
-      const expiresAt = clock.now() + LINK_MS;
-      waiting.set(hashOf(code), { role, who: actor.who, expiresAt });
+      const expiresAt = endOf(LINK_MS, tokens.get(parent));
+      waiting.set(hashOf(code), { role, who, parent, expiresAt });
       return { code, expiresAt };
     },
     async exchange(code, from) {
       const link = waiting.get(hashOf(code));
       waiting.delete(hashOf(code));
-      if (!link || link.expiresAt <= clock.now()) {
+      const parent = link && tokens.get(link.parent);
+      if (!link || !parent || link.expiresAt <= clock.now()) {
         const remedy = 'Ask for a new one with `muster login`.';
-        throw new Fault('unauthenticated', 'This login link was used before, or is too old.', { remedy });
+        throw new Fault('unauthenticated', 'This login link was used before, is too old, or went with its token.', {
+          remedy,
+        });
       }
-      const expiresAt = clock.now() + BROWSER_SESSION_MS;
-      return tokens.create({ name: 'browser', use: { role: link.role }, expiresAt }, { who: link.who, from });
+      const expiresAt = endOf(BROWSER_SESSION_MS, parent);
+      const wanted = { name: 'browser', use: { role: link.role }, expiresAt, parent: parent.id };
+      return tokens.create(wanted, { who: link.who, from });
     },
   };
 }

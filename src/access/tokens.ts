@@ -10,6 +10,8 @@ export interface NewToken {
   readonly name: string;
   readonly use: Token['use'];
   readonly expiresAt?: number | undefined;
+  /** The token that it goes with. */
+  readonly parent?: string | undefined;
 }
 
 /** A token and its text, which is told once and not kept. */
@@ -23,6 +25,8 @@ export interface Tokens {
   revoke(id: string, actor: Actor): Promise<Token>;
   /** The token of that text, unless it has expired. */
   find(text: string): Token | undefined;
+  /** The token of that id, unless it has expired. */
+  get(id: string): Token | undefined;
 }
 
 export interface TokensDeps {
@@ -54,8 +58,14 @@ export function openTokens({ store, clock, random, newId, event }: TokensDeps): 
     for (const token of store.view.tokens.all()) if (isOver(token, EXPIRED_KEPT_MS)) yield drop('tokens', token.id);
   }
 
+  /** A token and all that it let in. */
+  function* family(token: Token): Iterable<Token> {
+    yield token;
+    for (const other of store.view.tokens.all()) if (other.parent === token.id) yield* family(other);
+  }
+
   return {
-    async create({ name, use, expiresAt }, actor) {
+    async create({ name, use, expiresAt, parent }, actor) {
       const prefix = 'role' in use ? 'mat_' : 'mjt_';
       const text = prefix + Buffer.from(random.bytes(32)).toString('base64url');
       const token: Token = {
@@ -66,6 +76,7 @@ export function openTokens({ store, clock, random, newId, event }: TokensDeps): 
         createdAt: clock.now(),
         createdBy: actor.who,
         expiresAt,
+        parent,
       };
       const message = `Token ${name} created for ${useText(use)}.`;
       const pool = 'join' in use ? use.join : undefined;
@@ -81,10 +92,14 @@ export function openTokens({ store, clock, random, newId, event }: TokensDeps): 
       if (!token) throw new Fault('missing', `There is no token ${id}.`);
       const message = `Token ${token.name} revoked.`;
       await store.commit([
-        drop('tokens', id),
+        ...Array.from(family(token), (gone) => drop('tokens', gone.id)),
         event({ kind: 'token.revoked', subject: `token/${id}`, message }, actor),
       ]);
       return token;
+    },
+    get(id) {
+      const token = store.view.tokens.get(id);
+      return token && !isOver(token) ? token : undefined;
     },
     find(text) {
       const [token] = store.view.tokens.by('hash', hashOf(text));

@@ -3,16 +3,26 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { systemClock } from '#core/clock.ts';
-import type { VirtualClock } from '#core/virtual-clock.ts';
+import { VirtualClock } from '#core/virtual-clock.ts';
 import { anAgent, aPool, aSession, aSpec, row } from './testing/rows.ts';
 import { apiWorld, type WorldOptions } from './testing/world.ts';
 import type { AttachOut } from './wire/session.ts';
 
 const gpu = aPool('gpu');
+const UPGRADE = [
+  'GET /api/v1/sessions/x/attach HTTP/1.1',
+  'Host: localhost',
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+  '\r\n',
+].join('\r\n');
 const stops: (() => Promise<void> | void)[] = [];
 
 afterEach(async () => {
@@ -22,7 +32,11 @@ afterEach(async () => {
 /** The API behind a listening socket that hands its connections over, as the program does. */
 async function served(options: WorldOptions = {}, wrap: (socket: Socket) => Socket = (socket) => socket) {
   const world = await apiWorld({ clock: systemClock as unknown as VirtualClock, ...options });
-  const listener = createServer((socket) => void world.api.server.emit('connection', wrap(socket)));
+  const first = Promise.withResolvers<Socket>();
+  const listener = createServer((socket) => {
+    first.resolve(socket);
+    world.api.server.emit('connection', wrap(socket));
+  });
   listener.listen(0, '127.0.0.1');
   await once(listener, 'listening');
   const { port } = listener.address() as AddressInfo;
@@ -31,7 +45,7 @@ async function served(options: WorldOptions = {}, wrap: (socket: Socket) => Sock
     () => world.api.close(),
   );
   const authorization = `Bearer ${world.tokens.operator}`;
-  return { ...world, port, address: `http://127.0.0.1:${port}`, authorization };
+  return { ...world, port, address: `http://127.0.0.1:${port}`, authorization, accepted: first.promise };
 }
 
 /** Sends raw bytes and answers all that comes back until the other side closes. */
@@ -80,6 +94,70 @@ describe('over real sockets', () => {
     expect(body).toMatch(/^HTTP\/1\.1 4\d\d /);
   });
 
+  it('lets go of those who do not read what they asked for', async () => {
+    const patience = { headersMs: 200, requestMs: 300, idleMs: 1_000, checkEveryMs: 50 };
+    const endless = Readable.from(Iterator.from({ next: () => ({ value: Buffer.alloc(65_536), done: false }) }));
+    const file = { bytes: 2 ** 40, sha256: 'ab'.repeat(32), mediaType: 'application/gzip', open: () => endless };
+    const agentFiles = { installScript: async () => '', find: async () => file };
+    const { port, accepted } = await served({ patience, over: { agentFiles } });
+
+    const client = connect(port, '127.0.0.1').pause();
+    stops.push(() => void client.destroy());
+    client.write('GET /agent/any.tgz HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await once(endless, 'close');
+
+    expect((await accepted).destroyed).toBe(true);
+  });
+
+  it('leaves those alone who wait long for the next word', async () => {
+    const patience = { headersMs: 50, requestMs: 100, idleMs: 1_000, checkEveryMs: 20 };
+    const { address, authorization, sessions } = await served({
+      patience,
+      rows: [row('pools', gpu), row('sessions', aSession('s', gpu))],
+    });
+
+    const output = await fetch(`${address}/api/v1/sessions/s/output?follow=1&raw=1`, { headers: { authorization } });
+    await systemClock.sleep(400);
+    await sessions.print('s', 1, 'at last');
+    await sessions.end('s', 0);
+
+    expect(await output.text()).toBe('at last');
+  });
+
+  describe.each([
+    ['what is not HTTP', 'nonsense\r\n\r\n'],
+    ['an upgrade', UPGRADE],
+  ])('where %s was refused', (_, text) => {
+    /** Has heard the refusal, and does not hang up. */
+    async function refused() {
+      const clock = new VirtualClock();
+      const { port, accepted } = await served({ clock });
+      const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).resume();
+      client.on('error', () => {});
+      stops.push(() => void client.destroy());
+      client.write(text);
+      await once(client, 'end');
+      return { clock, client, socket: await accepted };
+    }
+
+    it('hangs up on a client that does not', async () => {
+      const { clock, socket } = await refused();
+      const before = socket.destroyed;
+
+      await clock.advance(5_000);
+
+      expect([before, socket.destroyed]).toEqual([false, true]);
+    });
+
+    it('sees the client hang up, whatever it said before', async () => {
+      const { client, socket } = await refused();
+
+      client.end('more');
+
+      await once(socket, 'close');
+    });
+  });
+
   it('ends streams when it stops, and lets short answers finish', async () => {
     const { address, authorization, api } = await served({
       rows: [row('pools', gpu), row('sessions', aSession('s', gpu))],
@@ -118,16 +196,11 @@ describe('over real sockets', () => {
     let key = { key: '', cert: '' };
     const secure = (socket: Socket): Socket =>
       new TLSSocket(socket, { isServer: true, secureContext: createSecureContext(key) });
-    const { port, deps } = await served({}, secure);
+    const { port, deps, authorization } = await served({}, secure);
     const identity = deps.access.issueServerIdentity([]);
     key = { key: identity.key, cert: identity.certificate };
-    const { code } = deps.access.createLoginLink('viewer', {
-      who: 't',
-      from: 't',
-      role: 'admin',
-      token: 't',
-      by: 'header',
-    });
+    const caller = deps.access.authenticate({ authorization, from: 't' });
+    const { code } = deps.access.createLoginLink('viewer', caller);
     const { request } = await import('node:https');
 
     const answer = await new Promise<import('node:http').IncomingMessage>((resolve, reject) =>
@@ -239,7 +312,7 @@ describe('attach', () => {
   it('is refused without a token, to a viewer, by another Host or origin, and where there is nothing', async () => {
     const world = await served({ rows });
     const { authorization, tokens, deps, port } = world;
-    const caller = { who: 't', from: 't', role: 'operator', token: 't', by: 'header' } as const;
+    const caller = deps.access.authenticate({ authorization, from: 't' });
     const { text } = await deps.access.exchangeLogin(deps.access.createLoginLink('operator', caller).code, 'here');
     const cookie = `muster_session=${text}`;
     const tryWith = async (headers: Record<string, string>, path?: string) =>

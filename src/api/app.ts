@@ -1,10 +1,12 @@
 import { createServer, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { acceptAttach } from './attach.ts';
 import { openChangeHub } from './change-hub.ts';
 import type { ApiDeps } from './deps.ts';
+import { farewell } from './farewell.ts';
 import { openGate } from './gate.ts';
 import { answerFaults, guard, measure, takeText, waitForStore } from './hooks.ts';
 import { httpFault, PROBLEM_MEDIA, toProblem } from './problem.ts';
@@ -49,6 +51,13 @@ function makeServer(patience: Patience, handler: Parameters<typeof createServer>
   );
   // A peer that is gone without a word is found out, however long an answer goes on.
   server.on('connection', (socket) => socket.setKeepAlive(true, KEEPALIVE_MS));
+  // Whoever asks and then does not read would hold the answer for ever; one that is only silent for long is left alone.
+  server.timeout = patience.requestMs;
+  server.on('request', (_request, answer) =>
+    answer.on('timeout', () => {
+      if (answer.socket && answer.socket.writableLength > 0) answer.socket.destroy();
+    }),
+  );
   // Node watches for slow clients only once a server listens, and this one never does by itself.
   server.emit('listening');
   return server;
@@ -59,14 +68,14 @@ const noSchemas = () => (): never => {
 };
 
 /** For requests that are not even HTTP: there is no reply object yet. */
-function refuseRaw(error: NodeJS.ErrnoException, socket: Duplex): void {
+function refuseRaw(error: NodeJS.ErrnoException, socket: Duplex, clock: Clock): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
   const fault = httpFault(status, 'invalid', 'This is not a well-formed HTTP request.', { at: 'request' });
   const problem = toProblem(fault, (text) => text);
   const body = JSON.stringify(problem);
   const head = `HTTP/1.1 ${status} ${problem.title}\r\ncontent-type: ${PROBLEM_MEDIA}\r\ncontent-length: ${body.length}\r\nconnection: close`;
-  socket.end(`${head}\r\n\r\n${body}`);
+  farewell(socket, `${head}\r\n\r\n${body}`, clock);
 }
 
 /** Serves the HTTP API on a server that whoever owns the listening sockets feeds with connections. */
@@ -78,7 +87,7 @@ export async function startApi(deps: ApiDeps, patience: Patience = PATIENCE): Pr
     bodyLimit: BODY_LIMIT,
     routerOptions: { maxParamLength: LONGEST_NAME },
     frameworkErrors: (error, request, reply) => answer?.(error, request, reply as FastifyReply),
-    clientErrorHandler: refuseRaw,
+    clientErrorHandler: (error, socket) => refuseRaw(error, socket, deps.clock),
     serverFactory: (handler) => makeServer(patience, handler),
     forceCloseConnections: true,
     // Our routes check and write by themselves: without these, fastify loads a compiler of JSON schemas for each.

@@ -4,6 +4,7 @@ import { WebSocketServer } from 'ws';
 import { Fault } from '#core/fault.ts';
 import { attachTo } from './attachment.ts';
 import type { ApiDeps } from './deps.ts';
+import { farewell } from './farewell.ts';
 import type { Gate } from './gate.ts';
 import { PROBLEM_MEDIA, toProblem } from './problem.ts';
 import { findSession } from './sessions.ts';
@@ -26,7 +27,9 @@ function refuse(socket: Duplex, fault: Fault, deps: ApiDeps): void {
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',
   ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  farewell(socket, `${head.join('\r\n')}\r\n\r\n${body}`, deps.clock);
+  // Nobody else reads it any more, and its end would not be seen.
+  socket.resume();
 }
 
 function decoded(text: string): string {

@@ -107,6 +107,23 @@ describe('sessions', () => {
     expect((await list('phase=ended')).items[0]?.end).toMatchObject({ exit_code: 3, how: 'exited' });
   });
 
+  it.each(['before', 'after'])('lists once a session that ends just %s history is read', async (when) => {
+    const { call, sessions, deps } = await apiWorld({ rows: [...rows, row('sessions', aSession('s1', gpu))] });
+    const { history } = deps.store;
+    const read = history.ended.bind(history);
+    const ended: typeof read = async (filter, page) => {
+      if (when === 'before') await sessions.end('s1', 0);
+      const found = await read(filter, page);
+      if (when === 'after') await sessions.end('s1', 0);
+      return found;
+    };
+    Object.assign(history, { ended });
+
+    const { items } = (await call('GET', POST)).json<SessionList>();
+
+    expect(items.map(({ id }) => id)).toEqual(['s1']);
+  });
+
   it('waits for the end of a session, and answers with the session as it is when the time is up', async () => {
     const { call, sessions, clock, deps } = await apiWorld({
       rows: [...rows, row('sessions', aSession('s1', gpu)), row('sessions', aSession('s2', gpu))],

@@ -65,6 +65,14 @@ async function listed({ store }: ApiDeps, query: Query): Promise<readonly Sessio
   const { pool: name, phase, after } = query;
   const limit = query.limit + 1;
   const [pool] = name === undefined ? [] : store.view.pools.by('name', name);
+  const isConnected = ({ worker }: SessionRow): boolean =>
+    worker !== undefined && store.view.agents.get(worker) !== undefined;
+  const isWanted = (session: SessionRow): boolean =>
+    phase === undefined || sessionPhase(session, isConnected(session)) === phase;
+  const live = name === undefined ? store.view.sessions.all() : store.view.sessions.by('pool', pool?.id ?? name);
+  const selection = { keyOf: (row: SessionRow) => row.id, after, limit, order: 'descending' } as const;
+  // Memory first: what ends from now on is in both, while read the other way round it would be in neither.
+  const page = pageOf(Iterator.from(live).filter(isWanted), selection);
   // What has just ended leaves memory at once and is in history when durable.
   await store.durable();
   const filter = { pool: pool?.id ?? name };
@@ -72,15 +80,8 @@ async function listed({ store }: ApiDeps, query: Query): Promise<readonly Sessio
     phase === undefined || phase === 'ended'
       ? await store.history.ended(filter, { after, limit, order: 'newest first' })
       : [];
-  const isConnected = ({ worker }: SessionRow): boolean =>
-    worker !== undefined && store.view.agents.get(worker) !== undefined;
-  const isWanted = (session: SessionRow): boolean =>
-    phase === undefined || sessionPhase(session, isConnected(session)) === phase;
-  const live = name === undefined ? store.view.sessions.all() : store.view.sessions.by('pool', pool?.id ?? name);
-  const selection = { keyOf: (row: SessionRow) => row.id, after, limit, order: 'descending' } as const;
-  const page = pageOf(Iterator.from(live).filter(isWanted), selection);
-  const isLive = new Set(page.items.map((row) => row.id));
-  return [...page.items, ...ended.filter((row) => !isLive.has(row.id))].toSorted((a, b) => (a.id < b.id ? 1 : -1));
+  const hasEnded = new Set(ended.map((row) => row.id));
+  return [...page.items.filter((row) => !hasEnded.has(row.id)), ...ended].toSorted((a, b) => (a.id < b.id ? 1 : -1));
 }
 
 function listing(deps: ApiDeps): Route {

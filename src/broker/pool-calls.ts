@@ -55,9 +55,10 @@ export function poolCalls({ view, authorize, clock, durable, launchFault }: Pool
 
   /** Tells the status at first and whenever it differs, until the caller goes or the pool does. */
   async function watch(stream: Stream, name: string, signal: AbortSignal): Promise<void> {
-    await authorized(authorize, stream.caller, 'viewer');
     let told: string | undefined;
     while (!signal.aborted) {
+      // Each time: a token may have been revoked meanwhile.
+      await authorized(authorize, stream.caller, 'viewer');
       await durable();
       const pool = find(name);
       const fault = launchFault(pool.id);

@@ -12,6 +12,8 @@ export interface Token extends Row {
   readonly createdAt: number;
   readonly createdBy: string;
   readonly expiresAt?: number | undefined;
+  /** The token whose login link made this one, which never outlives it. */
+  readonly parent?: string | undefined;
 }
 
 /** Keys made at first start: the root of launch tokens, the certificate authority. */

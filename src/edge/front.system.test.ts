@@ -1,9 +1,14 @@
+import { once } from 'node:events';
 import { createServer, get } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterEach, expect, test } from 'vitest';
+import { connect as connectTls } from 'node:tls';
+import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
+import { seededRandom } from '#core/random.ts';
+import { VirtualClock } from '#core/virtual-clock.ts';
+import { issueServerIdentity, newAuthority } from '../access/tls.ts';
 import { type Address, formatAddress, isLoopback, parseAddress } from './address.ts';
 import { type Front, type FrontOptions, openFront } from './front.ts';
 import type { Advert } from './passage.ts';
@@ -69,6 +74,77 @@ test('nobody comes through the peer port without the pass', async () => {
   peer.write(`${JSON.stringify(introduction)}\nGET / HTTP/1.1\r\nhost: x\r\n\r\n`);
 
   expect(await text(peer).catch(() => '')).toBe('');
+});
+
+describe('on a clock that stands still', () => {
+  const HALF_HELLO = Buffer.from('1603010200010001fc0303', 'hex');
+
+  /** Behind TLS, says to whoever gets through their own words. */
+  async function anEcho() {
+    const clock = new VirtualClock();
+    const means = { clock, random: seededRandom(1) };
+    const { certificate, key, ca } = issueServerIdentity(newAuthority(means), [], means);
+    const front = await aFront(() => undefined, { clock });
+    const echo = (socket: Socket): void => void socket.pipe(socket);
+    front.serve({ http: echo, grpc: echo }, { http: { certificate, key }, grpc: { certificate, key } });
+    return { clock, front, ca };
+  }
+
+  /** Connects, and resolves when its words have arrived. */
+  async function caller({ port }: Address, words: string | Buffer): Promise<Socket> {
+    const socket = connect(port, '127.0.0.1').resume();
+    socket.on('error', () => {}).write(words);
+    await once(socket, 'connect');
+    await systemClock.sleep(50);
+    return socket;
+  }
+
+  test.each([
+    ['nothing', ''],
+    ['half a greeting', HALF_HELLO],
+  ])('who says %s in place of a TLS handshake is let go after ten seconds', async (_, words) => {
+    const { clock, front } = await anEcho();
+    const callers = [await caller(front.addresses.http, words), await caller(front.addresses.grpc, words)];
+    const gone = callers.map((socket) => once(socket, 'close'));
+
+    await clock.advance(9_999);
+    const early = callers.map(({ closed }) => closed);
+    await clock.advance(1);
+
+    expect(early).toEqual([false, false]);
+    await Promise.all(gone);
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['half of it', '{'],
+  ])('who says %s in place of an introduction is let go after ten seconds', async (_, words) => {
+    const { clock, front } = await anEcho();
+    const socket = await caller(front.peer as Address, words);
+    const gone = once(socket, 'close');
+
+    await clock.advance(10_000);
+
+    await gone;
+  });
+
+  test('who came through stays, however long they are silent', async () => {
+    const { clock, front, ca } = await anEcho();
+    const advert = { peer: formatAddress(front.peer as Address), pass: 'open sesame' };
+    const standby = await aFront(() => advert, { clock });
+    const guests = [front, standby].map(({ addresses }) =>
+      connectTls({ port: addresses.http.port, host: '127.0.0.1', ca }),
+    );
+    await Promise.all(guests.map((guest) => once(guest, 'secureConnect')));
+    await systemClock.sleep(50);
+
+    await clock.advance(3_600_000);
+    const heard = guests.map((guest) => once(guest, 'data'));
+    for (const guest of guests) guest.write('still here');
+
+    expect((await Promise.all(heard)).map(String)).toEqual(['still here', 'still here']);
+    for (const guest of guests) guest.destroy();
+  });
 });
 
 test('a port in use is named, with what to do', async () => {

@@ -85,7 +85,7 @@ export async function openFront(options: FrontOptions): Promise<Front> {
       options.peer === undefined
         ? undefined
         : await openPort(options.peer, (socket) =>
-            receivePassed(socket, options.pass, (door, passed) => (serving ? admit(door, passed) : passed.destroy())),
+            receivePassed(socket, options, (door, passed) => (serving ? admit(door, passed) : passed.destroy())),
           );
     log('info', 'listening', { http: formatAddress(http), grpc: formatAddress(grpc) });
     return {

@@ -2,6 +2,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { z } from 'zod';
+import type { Clock } from '#core/clock.ts';
 import { parseAddress } from './address.ts';
 
 export const DOORS = ['http', 'grpc'] as const;
@@ -15,6 +16,13 @@ const Introduction = z.object({ pass: z.string(), door: z.enum(DOORS), from: z.s
 type Introduction = z.infer<typeof Introduction>;
 
 const LONGEST_INTRODUCTION = 1_024;
+const INTRODUCTION_MS = 10_000;
+
+interface Reception {
+  /** Must be in the introduction. */
+  readonly pass: string;
+  readonly clock: Clock;
+}
 
 function join(a: Socket, b: Socket): void {
   const end = (): void => {
@@ -58,10 +66,16 @@ function isSame(a: string, b: string): boolean {
 }
 
 /** Reads the introduction of a passed connection and hands it on as if the client had come here itself. */
-export function receivePassed(socket: Socket, pass: string, taken: (door: Door, socket: Socket) => void): void {
+export function receivePassed(
+  socket: Socket,
+  { pass, clock }: Reception,
+  taken: (door: Door, socket: Socket) => void,
+): void {
   let head = Buffer.alloc(0);
   const refuse = (): void => void socket.destroy();
   socket.on('error', refuse);
+  const cancel = clock.alarm(INTRODUCTION_MS, refuse);
+  socket.once('close', cancel);
   const read = (): void => {
     for (let chunk = socket.read(); chunk !== null; chunk = socket.read()) head = Buffer.concat([head, chunk]);
     const end = head.indexOf('\n');
@@ -73,6 +87,8 @@ export function receivePassed(socket: Socket, pass: string, taken: (door: Door, 
     const introduction = parseIntroduction(head.subarray(0, end).toString());
     if (!introduction || !isSame(introduction.pass, pass)) return refuse();
     socket.off('error', refuse);
+    socket.off('close', cancel);
+    cancel();
     appearAs(socket, introduction);
     const rest = head.subarray(end + 1);
     if (rest.length > 0) socket.unshift(rest);

@@ -16,6 +16,9 @@ export interface Lock {
 // Extended key usage `clientAuth` (RFC 5280): a server's certificate of the same authority is no agent's.
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 
+// As long as an HTTP client has for the head of its request.
+const HANDSHAKE_MS = 10_000;
+
 function isClientOf(ca: X509Certificate, certificate: X509Certificate, nowMs: number): boolean {
   if (!certificate.keyUsage?.includes(CLIENT_AUTH)) return false;
   const isInDate = certificate.validFromDate.getTime() <= nowMs && nowMs <= certificate.validToDate.getTime();
@@ -27,7 +30,7 @@ export function openLock({ certificate, key, clientCa }: Lock, door: Door, clock
   const secureContext: SecureContext = createSecureContext({ cert: certificate, key, ca: clientCa });
   const ca = clientCa === undefined ? undefined : new X509Certificate(clientCa);
 
-  function open(socket: Socket, taken: (secure: TLSSocket) => void, refused: (why: string) => void): void {
+  function open(socket: Socket, taken: (secure: TLSSocket) => void, refused: (why: string) => void): TLSSocket {
     const { remoteAddress, remotePort } = socket;
     const secure = new TLSSocket(socket, {
       isServer: true,
@@ -49,12 +52,22 @@ export function openLock({ certificate, key, clientCa }: Lock, door: Door, clock
       Object.assign(secure, { secureConnecting: false, authorized: shown !== undefined });
       taken(secure);
     });
+    return secure;
   }
 
   return (socket: Socket, taken: (secure: TLSSocket) => void, refused: (why: string) => void): void => {
+    let secure: TLSSocket | undefined;
+    // Whoever connects and says nothing, or half of it, must not keep a descriptor.
+    const cancel = clock.alarm(HANDSHAKE_MS, () => {
+      (secure ?? socket).destroy();
+      refused('no handshake in time');
+    });
+    socket.once('close', cancel);
     const begin = (): void => {
       // Without one byte it was only the end, which the socket sees to itself.
-      if (socket.readableLength > 0) open(socket, taken, refused);
+      if (socket.readableLength === 0) return;
+      secure = open(socket, taken, refused);
+      secure.once('secure', cancel).once('close', cancel);
     };
     // The buffer that a TLSSocket reads into is as large as the first bytes that it finds, or 64 KB if it finds none.
     if (socket.readableLength > 0) begin();

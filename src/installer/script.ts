@@ -40,7 +40,9 @@ broker_ca=${quoted(facts.brokerCa ?? '')}
 origin_ca=${quoted(facts.originCa ?? '')}
 prefix=/opt/muster pool= token=\${MUSTER_JOIN_TOKEN:-} name= slots=1 run=
 
-fail() { echo "muster: $1" >&2; exit 1; }
+fail() { printf 'muster: %s\\n' "$1" >&2; exit 1; }
+# As a YAML text: names of pools may hold quotes and backslashes.
+yaml() { printf "'%s'" "$(printf '%s' "$1" | sed "s/'/''/g")"; }
 while [ $# -gt 0 ]; do
   case "$1" in
     --pool) pool=\${2:?}; shift 2 ;;
@@ -75,14 +77,14 @@ tar -xzf "$work/agent.tar.gz" -C "$prefix"
 config=$prefix/agent.yaml
 {
   echo "broker:"
-  echo "  address: \\"$broker\\""
+  printf '  address: %s\\n' "$(yaml "$broker")"
   if [ -n "$broker_ca" ]; then echo "  ca: |"; printf '%s\\n' "$broker_ca" | sed 's/^/    /'; fi
-  echo "pool: \\"$pool\\""
-  [ -z "$token" ] || echo "join_token: \\"$token\\""
+  printf 'pool: %s\\n' "$(yaml "$pool")"
+  [ -z "$token" ] || printf 'join_token: %s\\n' "$(yaml "$token")"
   echo "daemon_config:"
-  echo "  max_sessions: $slots"
-  echo "  work_dir_path: \\"$prefix/work\\""
-  [ -z "$name" ] || echo "  agent_name: \\"$name\\""
+  printf '  max_sessions: %s\\n' "$slots"
+  printf '  work_dir_path: %s\\n' "$(yaml "$prefix/work")"
+  [ -z "$name" ] || printf '  agent_name: %s\\n' "$(yaml "$name")"
 } > "$config"
 echo "muster: agent installed in $prefix"
 if [ -n "$run" ]; then trap - EXIT; rm -rf "$work"; exec "$prefix/muster-agent" --config "$config"; fi

@@ -21,6 +21,15 @@ it.each([
   'api_token=abc',
   'postgres://muster:abc@db/x',
   "password: 'hunter22222'",
+  '{"client_secret":"abc"}',
+  '{"client_secret": "abc, it\'s \\"abc\\" abc"}',
+  String.raw`said {\"access_token\":\"abc abc\"}`,
+  'x-api-key: abc12345678',
+  'secretAccessKey=abc',
+  'clientSecret: abc12345678',
+  "{'apiToken': 'abc'}",
+  'password="abc abc"',
+  'SECRET_KEY=abc',
 ])('hides what looks like a secret in a text: %s', (text) => {
   const shown = makeRedactor().text(text);
 
@@ -32,6 +41,23 @@ it.each(['The token: expired a day ago.', 'Check the key: it does not exist.', '
   'leaves sentences as they are: %s',
   (text) => {
     expect(makeRedactor().text(text)).toBe(text);
+  },
+);
+
+it('hides of a quoted secret all, and what stands beside it not', () => {
+  const { text } = makeRedactor();
+
+  expect(text('{"user":"me","password":"a b","pool":"gpu"}')).toBe('{"user":"me","password":"[hidden]","pool":"gpu"}');
+  expect(text(`login user=me password='a "b' host=db`)).toBe(`login user=me password='[hidden]' host=db`);
+});
+
+// With a look at every beginning again, each of these takes from many seconds to minutes.
+it.each(['a-', 'a.', 'a_', 'token:', 'token="', 'token ', 'aToken', 'x://', 'x://a:', 'Bearer'])(
+  'reads a long text in no time, though %s may begin a secret everywhere in it',
+  (beginning) => {
+    const long = beginning.repeat(200_000 / beginning.length);
+
+    expect(makeRedactor().text(`${long}token", at last`).endsWith(', at last')).toBe(true);
   },
 );
 

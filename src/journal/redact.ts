@@ -9,13 +9,23 @@ const SECRET_WORDS = new Set(
   ),
 );
 
-const NAMED = String.raw`\b((?:[\w-]*[_-])?(?:token|password|passwd|secret|api_?key|access_?key)`;
+// Each looks back one character and ahead a bounded way: a text of others costs no more than its length.
+const NAMED = '(?<![a-z0-9])((?:token|password|passwd|passphrase|secret|(?:api|access|secret|private)[_-]?key)';
+const CAMEL_NAMED = '(?<=[a-z0-9])((?:Token|Password|Passphrase|Secret|(?:Api|Access|Secret|Private)Key)';
+const SECRET_VALUES = [
+  // In quotes, with an equals sign or as JSON, which may itself stand in a text: all up to the same quote.
+  String.raw`(?:\s*=|\\?["']\s*:)\s*(\\?["']))(?:(?!\2)(?:\\.|[^\\]))+`,
+  String.raw`\s*=\s*)[^\s,;&"'}]+`,
+  // After a colon there may be a sentence: only what looks like no word of it is hidden.
+  String.raw`\s*:\s*["']?)(?=[^\s"']{0,256}\d)[^\s,;&"'}]{8,}`,
+];
 const SECRET_IN_TEXT: readonly (readonly [RegExp, string])[] = [
   [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]+/gi, `$1 ${HIDDEN}`],
-  [new RegExp(String.raw`${NAMED}\s*=\s*)[^\s,;&"'}]+`, 'gi'), `$1${HIDDEN}`],
-  // After a colon there may be a sentence: only what looks like no word of it is hidden.
-  [new RegExp(String.raw`${NAMED}\s*:\s*["']?)(?=[^\s"']*\d)[^\s,;&"'}]{8,}`, 'gi'), `$1${HIDDEN}`],
-  [/(\b[a-z][a-z0-9+.-]*:\/\/[^\s/:@]*):[^\s/@]+@/gi, `$1:${HIDDEN}@`],
+  ...SECRET_VALUES.flatMap((value) => [
+    [new RegExp(NAMED + value, 'gi'), `$1${HIDDEN}`] as const,
+    [new RegExp(CAMEL_NAMED + value, 'g'), `$1${HIDDEN}`] as const,
+  ]),
+  [/((?<=[a-z0-9+.-]):\/\/[^\s/:@]*):[^\s/@]+@/gi, `$1:${HIDDEN}@`],
 ];
 // None of these patterns can be found without one of these words; most sentences have none of them.
 const MAY_HOLD_SECRET = /bearer|basic|token|pass|secret|key|:\/\//i;

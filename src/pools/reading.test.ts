@@ -63,6 +63,12 @@ it('takes secrets out of what a reader or a source says of its failure', async (
   expect(JSON.stringify([world.events(), world.lines])).not.toContain('planted-secret');
 });
 
+it('guesses the name in a text of very many keys without comparing each with each', () => {
+  const keys = Array.from({ length: 50_000 }, (_, at) => at.toString(36));
+
+  expect(nameIn(`{name: a,${keys.join(',')}}`)).toBe('a');
+});
+
 it('guesses the name that a text gives its pool, but not of a text that takes long', () => {
   expect(nameIn('name: a\nwrong: [')).toBe('a');
   expect(nameIn('{"name": "a", "wrong": 1}')).toBe('a');

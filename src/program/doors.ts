@@ -26,7 +26,8 @@ function authorizeBy({ access }: Plane): Authorize {
   };
 }
 
-function openBroker(ground: Ground, plane: Plane, open: Pick<Plane, 'workers' | 'sessions'>): Broker {
+/** Lets agents in, and answers Velda's command line. */
+export function openBroker(ground: Ground, plane: Plane, open: Pick<Plane, 'workers' | 'sessions'>): Broker {
   const { store, link, clock, log, version, loaded, redactor } = ground;
   return startBroker({
     ...open,
@@ -36,6 +37,7 @@ function openBroker(ground: Ground, plane: Plane, open: Pick<Plane, 'workers' | 
     authorize: authorizeBy(plane),
     launchFault(pool) {
       const fault = plane.workers.launchFault(pool);
+      // What a cloud says of its failure may quote what it was given.
       return fault && { ...fault, message: redactor.text(fault.message) };
     },
     clock,

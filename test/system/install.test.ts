@@ -128,7 +128,7 @@ describe.concurrent('a machine that has nothing', () => {
     install(world, `https://127.0.0.1:${place.http}`, { words, env });
     await until('it has joined', () => running.logged('agent connected').some(({ agent }) => agent === 'bare'));
 
-    expect(world.read('prefix/agent.yaml')).toMatch(/address: "http:/);
+    expect(world.read('prefix/agent.yaml')).toMatch(/address: 'http:/);
     expect(world.read('prefix/agent.yaml')).not.toContain('CERTIFICATE');
   });
 

@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
+import type { Pool } from '#core/pool.ts';
+import { makeRedactor } from '#journal/redact.ts';
+import { createAgentLink } from '../broker/broker.ts';
+import { GetPoolRequestSchema, GetPoolResponseSchema } from '../broker/gen/velda/pool_pb.ts';
+import { ask, clientTo } from '../broker/testing.ts';
+import { memoryTables } from '../store/view.ts';
+import { openBroker } from './doors.ts';
+
+const GET_POOL = {
+  path: '/velda.PoolManagerService/GetPool',
+  request: GetPoolRequestSchema,
+  answer: GetPoolResponseSchema,
+};
+
+/** The broker of a server whose only pool cannot get its last machine. */
+async function openTroubled(message: string) {
+  const view = memoryTables();
+  view.pools.set('p1', { id: 'p1', name: 'gpu', spec: {}, owner: { source: 'api' } } as unknown as Pool);
+  const ground = {
+    store: { view, durable: async () => {}, cluster: 'c1' },
+    link: createAgentLink(),
+    clock: systemClock,
+    log: silentLog,
+    version: '0.0.0-test',
+    loaded: { config: { agent: { leaseMs: 60_000 } } },
+    redactor: makeRedactor(['planted-secret']),
+  };
+  const access = { authenticate: () => ({ who: 'token:ci', from: 'here', role: 'viewer' }) };
+  const workers = { launchFault: () => ({ message, at: 5_000 }) };
+  const broker = openBroker(ground as never, { access, workers } as never, { workers, sessions: {} } as never);
+  const listener = createServer({ pauseOnConnect: true }, (socket) => broker.accept(socket)).listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const client = clientTo(listener.address() as AddressInfo);
+  onTestFinished(async () => {
+    client.close();
+    listener.close();
+    await broker.stop();
+  });
+  return client;
+}
+
+it('a failed launch is told by gRPC without the secrets that the cloud quotes', async () => {
+  const client = await openTroubled('The key planted-secret is not known.');
+
+  const { pool } = await ask(client, GET_POOL, { pool: 'gpu' });
+
+  expect(pool?.autoscalerStatus?.lastAllocationError).toBe('The key [hidden] is not known.');
+});
