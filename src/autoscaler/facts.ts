@@ -18,6 +18,8 @@ export interface WorkerFact {
   readonly pricePerHour?: number | undefined;
   /** Made from an older definition of the pool. */
   readonly isOutdated?: boolean | undefined;
+  /** Parked, and its cloud does not show it at rest yet. */
+  readonly isStopping?: boolean | undefined;
 }
 
 /** One way to get machines. */

@@ -34,6 +34,9 @@ const SERVES: Readonly<Record<WorkerFact['phase'], boolean>> = {
   deleting: false,
 };
 
+/** A machine that stands still is nobody's agent, and its hours cost nothing to speak of. */
+export const isAtRest = ({ phase, isStopping }: WorkerFact): boolean => phase === 'parked' && !isStopping;
+
 export function openLedger(facts: Facts): Ledger {
   const ledger: Ledger = {
     actions: [],
@@ -60,8 +63,7 @@ export function openLedger(facts: Facts): Ledger {
   };
   for (const worker of facts.workers) {
     ledger.phases[worker.phase] += 1;
-    // A machine that stands still is nobody's agent, and its hours cost nothing to speak of.
-    if (worker.phase === 'parked') continue;
+    if (isAtRest(worker)) continue;
     ledger.total += 1;
     ledger.pricePerHour += worker.pricePerHour ?? 0;
     if (!SERVES[worker.phase]) continue;

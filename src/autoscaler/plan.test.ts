@@ -100,6 +100,13 @@ const ROWS: readonly Row[] = [
   },
   { rule: 'after that, one is tried', facts: { queued: 3, isProbing: true }, does: '+1', why: /launching 1 of 3/ },
   {
+    rule: 'though there is room for some, and it is said that this is not max_agents',
+    facts: { queued: 9, isProbing: true },
+    does: '+1',
+    why: /launching 1 of 9 needed, since the last ones did not join/,
+    unless: /^an agent joins$/,
+  },
+  {
     rule: 'and no second beside it',
     workers: 'booting',
     facts: { queued: 3, isProbing: true },

@@ -1,5 +1,5 @@
 import { it } from 'vitest';
-import { check, cooling, type Row } from './testing.ts';
+import { check, cooling, MINUTE_MS, NOW_MS, type Row } from './testing.ts';
 
 const ROWS: readonly Row[] = [
   {
@@ -73,6 +73,28 @@ const ROWS: readonly Row[] = [
     scaling: { minIdleSlots: 1, maxAgents: 1 },
     facts: { updatePolicy: 'rolling' },
     does: '-w0',
+  },
+  {
+    rule: 'no old one goes by idle_decay for a new one that has not joined',
+    workers: 'old idle, old idle, booting',
+    scaling: { minIdleSlots: 2, idleDecayMs: 1_000 },
+    facts: { updatePolicy: 'rolling', surplusSinceMs: NOW_MS - MINUTE_MS },
+    does: '',
+  },
+  {
+    rule: 'nothing is replaced by what would cost more than the pool may',
+    workers: 'old idle $1, old idle $1',
+    scaling: { minIdleSlots: 3, maxPricePerHour: 4 },
+    facts: { updatePolicy: 'rolling', offers: [{ id: 'a', pricePerHour: 5 }] },
+    does: '',
+    why: /older definition stay while nothing can be launched/,
+  },
+  {
+    rule: 'rolling tries one more after new ones did not join, and lets nobody go for it',
+    workers: 'old idle, old busy',
+    scaling: { minIdleSlots: 1 },
+    facts: { updatePolicy: 'rolling', isProbing: true, runawayUntilMs: NOW_MS },
+    does: '+1',
   },
   {
     rule: 'rolling drains one busy worker before the new definition is known to work',

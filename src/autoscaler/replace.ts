@@ -23,7 +23,7 @@ interface Turnover {
 export function replaceOutdated(facts: Facts, ledger: Ledger): void {
   const { updatePolicy = 'keep' } = facts;
   if (updatePolicy === 'keep' || !facts.workers.some(isOld)) return;
-  if (isBlocked(facts)) {
+  if (isBlocked(facts) || (facts.isProbing && updatePolicy !== 'rolling')) {
     for (const ms of [facts.runawayUntilMs, ...facts.offers.map(({ coolingUntilMs }) => coolingUntilMs)])
       if (ms !== undefined && ms > facts.nowMs) lookAgainAt(ledger, ms);
     ledger.notes.push('workers of an older definition stay while nothing can be launched');
@@ -44,9 +44,17 @@ export function surgeSlots({ updatePolicy, workers, scaling }: Facts): number {
 
 export const isOld = ({ isOutdated }: WorkerFact): boolean => isOutdated === true;
 
-function isBlocked({ nowMs, runawayUntilMs = 0, isProbing, offers }: Facts): boolean {
+/** Whether a worker of the current definition is on its way. */
+export const isTrying = ({ workers }: Facts): boolean => workers.some((worker) => !isOld(worker) && isComing(worker));
+
+function isBlocked({ nowMs, runawayUntilMs = 0, scaling, offers }: Facts): boolean {
+  const { maxPricePerHour = Number.POSITIVE_INFINITY } = scaling;
   return (
-    isProbing === true || runawayUntilMs > nowMs || offers.every(({ coolingUntilMs = 0 }) => coolingUntilMs > nowMs)
+    runawayUntilMs > nowMs ||
+    offers.every(
+      ({ coolingUntilMs = 0, pricePerHour = 0, maxAgents }) =>
+        coolingUntilMs > nowMs || pricePerHour > maxPricePerHour || maxAgents === 0,
+    )
   );
 }
 
@@ -82,6 +90,7 @@ function isShort({ scaling }: Facts, { idleSize, size, total }: Ledger): boolean
 
 /** Step by step: a new one comes before an old one goes, wherever the limits leave room for both. */
 function roll(facts: Facts, ledger: Ledger, turnover: Turnover): number {
+  if (facts.isProbing) return tryAgain(facts, ledger, turnover);
   const drained = drainBusy(ledger, turnover);
   const [oldest] = turnover.free;
   if (!oldest || turnover.deleting + turnover.coming > 0) return drained;
@@ -95,6 +104,14 @@ function roll(facts: Facts, ledger: Ledger, turnover: Turnover): number {
     return drained;
   bookRemoval(ledger, oldest, { why: WHY });
   return drained + 1;
+}
+
+/** Machines of the new definition did not join: now and then one more is tried, and nobody goes for it. */
+function tryAgain(facts: Facts, ledger: Ledger, { free, coming }: Turnover): number {
+  const [oldest] = free;
+  if (oldest && coming === 0 && !isShort(facts, ledger) && ledger.total < facts.scaling.maxAgents)
+    spread(facts, ledger, { wanted: 1, why: `${oldest.name} is to be replaced` });
+  return 0;
 }
 
 /** One without a free slot serves nobody new: draining it costs nothing once the new definition is known to work. */

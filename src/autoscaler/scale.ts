@@ -1,6 +1,6 @@
 import type { Facts, WorkerFact } from './facts.ts';
 import { bookRemoval, type Ledger, lookAgainAt, mostIdleSlots } from './ledger.ts';
-import { isOld, surgeSlots } from './replace.ts';
+import { isOld, isTrying, surgeSlots } from './replace.ts';
 import { spread } from './spread.ts';
 import { canGo, victims } from './victims.ts';
 import { shortage } from './words.ts';
@@ -36,10 +36,10 @@ export function grow(facts: Facts, ledger: Ledger): Growth {
   const room = Math.max(0, scaling.maxAgents - ledger.total);
   const wanted = Math.min(needed, room, facts.isProbing ? 1 : needed);
   const found = spread(facts, ledger, { wanted, why: shortage(facts, { idleSlots }) });
-  return { ...found, needed, idleSlots, held: found.held ?? (wanted < needed ? limit(room, needed) : undefined) };
+  return { ...found, needed, idleSlots, held: found.held ?? (wanted < needed ? limit(room, wanted) : undefined) };
 }
 
-const limit = (room: number, needed: number): Growth['held'] => (room < needed ? 'cap' : 'probing');
+const limit = (room: number, wanted: number): Growth['held'] => (room > wanted ? 'probing' : 'cap');
 
 function heldBack(facts: Facts, ledger: Ledger): Growth['held'] {
   const { nowMs, scaling, runawayUntilMs = 0 } = facts;
@@ -65,7 +65,8 @@ export function shrink(facts: Facts, ledger: Ledger): Shrinkage | undefined {
     why: 'more slots idle than max_idle',
     until: mostIdleSlots(facts) + surge,
   });
-  if (!isSurplus(facts, ledger, excess.rest)) {
+  // Nor may the others go for one that has not joined: it may never do.
+  if ((surge > 0 && isTrying(facts)) || !isSurplus(facts, ledger, excess.rest)) {
     return excess.removed > 0 ? { removed: excess.removed, how: 'excess', idleSlots } : undefined;
   }
   const sinceMs = excess.removed > 0 ? nowMs : (facts.surplusSinceMs ?? nowMs);

@@ -64,6 +64,14 @@ const ROWS: readonly Row[] = [
     why: /would exceed max_price_per_hour 4/,
   },
   {
+    rule: 'where its own max_agents holds an offer back before the price does, that is said',
+    scaling: { maxPricePerHour: 4 },
+    facts: { queued: 5, offers: [{ id: 'a', pricePerHour: 1, maxAgents: 2 }] },
+    does: '+2',
+    why: /launching 2 of 5 needed, up to max_agents of its backends/,
+    unless: /^raise one of them$/,
+  },
+  {
     rule: 'ten times a tenth of a dollar fits into one dollar',
     scaling: { maxPricePerHour: 1, maxAgents: 20 },
     facts: { queued: 20, offers: [{ id: 'a', pricePerHour: 0.1 }] },

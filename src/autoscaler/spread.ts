@@ -1,6 +1,6 @@
 // Which offers a number of new machines comes from.
 import type { Facts, OfferFact } from './facts.ts';
-import { type Ledger, lookAgainAt } from './ledger.ts';
+import { isAtRest, type Ledger, lookAgainAt } from './ledger.ts';
 
 export interface Spread {
   readonly launched: number;
@@ -22,8 +22,9 @@ export function spread(facts: Facts, ledger: Ledger, { wanted, why }: { wanted: 
       continue;
     }
     const byPrice = roomByPrice(facts, ledger, offer);
-    const count = Math.min(left, roomOf(facts, ledger, offer), byPrice);
-    if (byPrice < left) isPriceShort = true;
+    const byCount = Math.min(left, roomOf(facts, ledger, offer));
+    const count = Math.min(byCount, byPrice);
+    if (byPrice < byCount) isPriceShort = true;
     if (count === 0) continue;
     left -= count;
     book(facts, ledger, { offer, count, why });
@@ -46,7 +47,7 @@ function heldBy(cooling: number, isPriceShort: boolean): Spread['held'] {
 function roomOf({ workers }: Facts, { actions }: Ledger, { id, maxAgents }: OfferFact): number {
   if (maxAgents === undefined) return Number.POSITIVE_INFINITY;
   let there = 0;
-  for (const { offer, phase } of workers) if (offer === id && phase !== 'parked') there += 1;
+  for (const worker of workers) if (worker.offer === id && !isAtRest(worker)) there += 1;
   for (const action of actions) if (action.do === 'launch' && action.offer === id) there += action.count;
   return Math.max(0, maxAgents - there);
 }

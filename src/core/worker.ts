@@ -27,9 +27,17 @@ export interface Worker extends Row {
   /** It was parked, was woken, and has not joined since. */
   readonly isWaking?: true | undefined;
   /** No new sessions; deleted when the last one has ended, or at the deadline. */
-  readonly drain?: { readonly at: number; readonly why: string; readonly deadlineAt?: number | undefined } | undefined;
+  readonly drain?: Drain | undefined;
   /** Once committed this is final: it will be gone, and whatever comes under its name is refused. */
   readonly removal?: { readonly at: number; readonly why: string } | undefined;
+}
+
+export interface Drain {
+  readonly at: number;
+  readonly why: string;
+  readonly deadlineAt?: number | undefined;
+  /** Its cloud takes the machine away then, and has said so: its end is no loss that anybody need look into. */
+  readonly isTaken?: true | undefined;
 }
 
 /** A committed request for one or more named machines: same id, same bytes, always. */

@@ -42,6 +42,30 @@ describe('mass loss', () => {
     );
   });
 
+  it('that the cloud has given notice of freezes nothing, and what ran there starts anew', async () => {
+    const world = await withBusy(4);
+    const taken = [...world.agents.all.values()].slice(0, 3);
+    const leaving = { why: 'the cloud takes its machine back', endsAt: world.clock.now() + 2 * MINUTE_MS };
+    const connections = await Promise.all(
+      taken.map(({ name, key, running }) => {
+        const executions = [...running.keys()].map((session) => ({ session, attempt: 1 }));
+        const about = { labels: {}, wire: 'muster', version: '1', hostname: '', address: '' } as const;
+        return world.life.workers.join(
+          { name, pool: 'gpu', slots: 0, executions, leaving, ...about },
+          { peerAddress: '', key },
+        );
+      }),
+    );
+
+    await world.advance(110 * SECOND_MS);
+    for (const { name } of taken) world.cloud.kill(name);
+    for (const { id, epoch } of connections) world.life.workers.leave(id, epoch);
+    await world.advance(5 * MINUTE_MS);
+
+    expect(freezes(world)).toEqual([]);
+    expect([...world.agents.runs.values()].toSorted()).toEqual([1, 2, 2, 2]);
+  });
+
   it('of machines too starts nothing anew until an operator thaws', async () => {
     const world = await withBusy(5);
     for (const name of names(world)) world.cloud.kill(name);

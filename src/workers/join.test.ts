@@ -272,6 +272,19 @@ describe('an agent whose machine will be taken away', () => {
     expect(world.disk.histories.events.map(({ kind }) => kind)).toContain('worker.draining');
   });
 
+  it('does not wait longer for its sessions because it was drained before', async () => {
+    const { world, name, proof } = await withMachine();
+    await join(world, name, proof);
+    await world.life.sessions.submit('id-gpu', 1, 30 * MINUTE_MS);
+    await world.advance(SECOND_MS);
+    await world.life.workers.drain(name, OPS);
+    const leaving = { why: 'the cloud takes its machine back', endsAt: world.clock.now() + 2 * MINUTE_MS };
+
+    await world.life.workers.join(hello(name, { leaving, slots: 0 }), proof);
+
+    expect(world.life.store.view.workers.get(name)?.drain).toMatchObject({ deadlineAt: leaving.endsAt });
+  });
+
   it('is deleted at once where it has nothing to do', async () => {
     const { world, name, proof } = await withMachine();
     await join(world, name, proof);

@@ -28,16 +28,17 @@ export function openDoor(kit: Kit): (hello: Hello, proof: JoinProof) => Promise<
       joinedAt: worker.joinedAt ?? clock.now(),
       credential: worker.credential ?? credential,
       isWaking: undefined,
-      drain: worker.drain ?? leavingOf(kit, hello),
+      drain: leavingOf(kit, worker, hello),
     };
     await recordJoining(kit, joined, known);
     return admitted(kit, { pool, hello, epoch, name: joined.id });
   };
 }
 
-/** Whoever will be taken away takes nothing new, and another is launched in its place. */
-function leavingOf({ clock }: Kit, { leaving }: Hello): Worker['drain'] {
-  return leaving && { at: clock.now(), why: leaving.why, deadlineAt: leaving.endsAt };
+/** Whoever will be taken away takes nothing new, and another is launched in its place; a drain that ends sooner stands. */
+function leavingOf({ clock }: Kit, { drain }: Worker, { leaving }: Hello): Worker['drain'] {
+  if (!leaving || drain?.isTaken || (drain?.deadlineAt ?? Number.POSITIVE_INFINITY) <= leaving.endsAt) return drain;
+  return { at: drain?.at ?? clock.now(), why: leaving.why, deadlineAt: leaving.endsAt, isTaken: true };
 }
 
 const hashOf = (key: string): string => createHash('sha256').update(key).digest('hex');

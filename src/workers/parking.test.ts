@@ -121,6 +121,68 @@ describe('idle workers of a cloud that can keep machines', () => {
     expect(world.cloud.machines().map(({ launch }) => launch?.mark.shape)).toEqual(['shape1', 'shape2']);
   });
 
+  it('let another be made after a while where there is no room to wake them, since that may be in another zone', async () => {
+    const world = await afterWork();
+    world.cloud.script = ({ name }) =>
+      name === 'resume' ? { is: 'refused', fault: new Fault('exhausted', 'no stock in its zone') } : undefined;
+
+    await world.life.sessions.submit('id-gpu', 1, 10 * SECOND_MS);
+    await world.advance(4 * MINUTE_MS);
+
+    expect([...world.agents.runs.values()]).toEqual([1, 1, 1, 1]);
+    expect(world.cloud.calls.filter(({ name }) => name === 'resume').length).toBeLessThan(3);
+  });
+
+  it('count against max_agents until their cloud has stopped them, and are woken then', async () => {
+    const world = await openWorld({
+      pools: [aPool({ maxAgents: 1, maxIdleSlots: 0, idleDecayMs: 0 })],
+      cloud: { park: { most: 2 } },
+    });
+    const refusal = { is: 'refused', fault: new Fault('unavailable', 'not now') } as const;
+    let isDown = true;
+    world.cloud.script = ({ name }) => (name === 'suspend' && isDown ? refusal : undefined);
+    await world.advance(SECOND_MS);
+    await world.life.sessions.submit('id-gpu', 1, 10 * SECOND_MS);
+    await world.advance(MINUTE_MS);
+    await world.life.sessions.submit('id-gpu', 1, 10 * SECOND_MS);
+    await world.advance(2 * MINUTE_MS);
+    const meanwhile = { states: states(world), why: world.life.workers.plan('id-gpu').why };
+    isDown = false;
+    await world.advance(5 * MINUTE_MS);
+
+    expect(meanwhile).toEqual({ states: ['running'], why: expect.stringContaining('at max_agents 1') });
+    expect([...world.agents.runs.values()]).toEqual([1, 1]);
+    expect([made(world), world.phases(), states(world)]).toEqual([1, '1 parked', ['suspended']]);
+  });
+
+  it('are stopped again where someone starts them behind our back', async () => {
+    const world = await afterWork();
+    const [started] = world.cloud.machines();
+
+    world.cloud.trouble(started?.machine.name ?? '', { kind: 'unavailable', message: '', final: false }, 'running');
+    await world.advance(5 * MINUTE_MS);
+
+    expect(states(world)).toEqual(['suspended', 'suspended']);
+    expect(world.phases()).toBe('2 parked');
+  });
+
+  it('cost what their pool says when they are woken', async () => {
+    const limits = { maxAgents: 9, maxIdleSlots: 0, idleDecayMs: 0, maxPricePerHour: 6 };
+    const priced = (pricePerHour: number, revision: number) =>
+      aPool(limits, { terms: { shape1: { pricePerHour } } }, { revision });
+    const world = await openWorld({ pools: [priced(1, 1)], cloud: { park: { most: 2 } } });
+    await world.advance(SECOND_MS);
+    await world.life.sessions.submit('id-gpu', 2, 10 * SECOND_MS);
+    await world.advance(2 * MINUTE_MS);
+
+    await world.set(priced(3, 2));
+    await world.life.sessions.submit('id-gpu', 5, 10 * MINUTE_MS);
+    await world.advance(2 * MINUTE_MS);
+
+    expect(world.phases()).toBe('2 busy');
+    expect(world.life.workers.plan('id-gpu').figures.pricePerHour).toBe(6);
+  });
+
   it('are deleted where the cloud will not stop them', async () => {
     const world = await openWorld({
       pools: [aPool({ maxIdleSlots: 0, idleDecayMs: 0 })],

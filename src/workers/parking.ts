@@ -49,7 +49,10 @@ function told({ journal }: Kit, { id, pool }: Worker, message: string): Change {
   return journal.event({ kind: 'worker.parking', subject: `worker/${id}`, pool, message });
 }
 
-/** What commits that parked workers are woken, those parked last first; only such as their cloud shows at rest. */
+/**
+ * What commits that parked workers are woken, those parked last first; only such as their cloud shows at rest. One that
+ * there was no room for stays where it was made: for a while another is made in its place, maybe in another zone.
+ */
 export function wake(
   kit: Kit,
   pool: Pool,
@@ -58,7 +61,7 @@ export function wake(
   if (!kit.clouds.parkingOf(offer)) return { count: 0, changes: [] };
   const chosen = parkedOf(kit, pool.id)
     .filter((worker) => worker.offer === offer && !isOutdated(kit, pool, worker))
-    .filter((worker) => listedOf(kit, worker)?.state === 'suspended')
+    .filter((worker) => listedOf(kit, worker)?.state === 'suspended' && !hadNoRoom(kit, worker))
     .toSorted((a, b) => (b.parked?.at ?? 0) - (a.parked?.at ?? 0))
     .slice(0, count);
   const nowMs = kit.clock.monotonic();
@@ -66,10 +69,16 @@ export function wake(
     const sight = kit.firstSight(worker.id);
     sight.missedFromMs = nowMs;
     sight.hasBeenListed = true;
-    const row: Worker = { ...worker, parked: undefined, joinedAt: undefined, isWaking: true, askedAt: kit.clock.now() };
+    const asked = { askedAt: kit.clock.now(), pricePerHour: pool.spec.terms?.[offer]?.pricePerHour };
+    const row: Worker = { ...worker, ...asked, parked: undefined, joinedAt: undefined, isWaking: true };
     return [put('workers', row), told(kit, row, `Waking it: ${why}.`)];
   });
   return { count: chosen.length, changes };
+}
+
+function hadNoRoom({ sightOf, clock, times }: Kit, worker: Worker): boolean {
+  const { noRoomMs = Number.NEGATIVE_INFINITY } = sightOf(worker);
+  return clock.monotonic() - noRoomMs < times.noRoomMs;
 }
 
 /** Stops what is parked, starts what is woken, and removes what is parked in vain; answers when to look again. */
@@ -197,6 +206,7 @@ function take(
 function layBack(kit: Kit, worker: Worker, fault: Fault): void {
   const pool = kit.store.view.pools.get(worker.pool);
   if (pool && worker.offer !== undefined) coolDown(kit, pool, { offer: worker.offer, fault });
+  kit.sightOf(worker).noRoomMs = kit.clock.monotonic();
   const { isWaking: _, ...row } = worker;
   const joinedAt = worker.createdAt ?? worker.askedAt;
   kit.commit([

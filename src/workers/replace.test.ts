@@ -72,6 +72,38 @@ describe('workers of an older definition', () => {
     expect(draining[0]?.drain?.deadlineAt).toBeUndefined();
   });
 
+  it('stay while machines of the new one do not join, and are replaced once they do, step by step', async () => {
+    const limits = { minIdleSlots: 2, maxIdleSlots: 2, maxAgents: 10, bootTimeoutMs: 5 * MINUTE_MS };
+    let doesWork = false;
+    const world = await openWorld({
+      pools: [aPool(limits, { updatePolicy: 'rolling' })],
+      doesBoot: ({ launch }) => doesWork || launch?.mark.shape === 'shape1',
+    });
+    await world.advance(2 * MINUTE_MS);
+
+    await world.set(aPool(limits, { updatePolicy: 'rolling', offers: [NEW] }, { revision: 2 }));
+    await world.advance(120 * MINUTE_MS);
+    const meanwhile = world.life.workers.plan('id-gpu').figures.idle;
+    doesWork = true;
+    await world.advance(60 * MINUTE_MS);
+
+    expect(meanwhile).toBe(2);
+    expect(shapes(world)).toEqual(['shape2', 'shape2']);
+  });
+
+  it('stay where the new ones would cost more than the pool may', async () => {
+    const limits = { minIdleSlots: 3, maxIdleSlots: 3, maxAgents: 10, maxPricePerHour: 4 };
+    const world = await openWorld({ pools: [aPool(limits, { updatePolicy: 'rolling' })] });
+    await world.advance(2 * MINUTE_MS);
+
+    const terms = { shape2: { pricePerHour: 5 } };
+    await world.set(aPool(limits, { updatePolicy: 'rolling', offers: [NEW], terms }, { revision: 2 }));
+    await world.advance(60 * MINUTE_MS);
+
+    expect(world.phases()).toBe('3 idle');
+    expect(world.life.workers.plan('id-gpu').why).toContain('older definition stay');
+  });
+
   it('stay while the new definition does not work', async () => {
     const limits = { minIdleSlots: 3, maxIdleSlots: 3, maxAgents: 10, bootTimeoutMs: 2 * MINUTE_MS };
     const world = await openWorld({

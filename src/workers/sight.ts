@@ -39,6 +39,8 @@ export interface Sight {
   deletion: Errand | undefined;
   /** Its suspending or resuming, whichever was asked for last. */
   standstill: Errand | undefined;
+  /** When its cloud last had no room to wake it. */
+  noRoomMs: number | undefined;
   isKnownGhost: boolean;
 }
 
@@ -51,6 +53,7 @@ const UNSEEN = {
   slots: undefined,
   deletion: undefined,
   standstill: undefined,
+  noRoomMs: undefined,
   isKnownGhost: false,
 } as const;
 

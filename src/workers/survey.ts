@@ -151,7 +151,7 @@ function countLoss({ kit, survey, nowMs, countLossesFromMs }: Look, { worker, si
   // One that came by itself to a manual pool may go as it likes while it has no work.
   const isFree = worker.offer === undefined && sessions === 0;
   const isHere = !isFree && (worker.joinedAt !== undefined || sight.hasBeenListed);
-  if (!isHere || worker.removal || worker.parked) {
+  if (!isHere || worker.removal || worker.parked || worker.drain?.isTaken) {
     kit.vanished.delete(worker.id);
     return;
   }
@@ -197,7 +197,7 @@ function noteDrain({ survey, kit, nowMs }: Look, { worker, sessions }: Seen): vo
   else survey.againAtMs = Math.min(survey.againAtMs, nowMs + leftMs);
 }
 
-function factOf(look: Look, { worker, sight, agent, sessions }: Seen): WorkerFact {
+function factOf(look: Look, { worker, sight, agent, sessions, machine }: Seen): WorkerFact {
   const slots = Math.max(1, agent?.slots ?? sight.slots ?? look.slotsPerAgent);
   const phase = workerPhase(worker, agent, sessions);
   const isReturning = phase === 'lost' && look.nowMs < sight.backByMs;
@@ -211,6 +211,7 @@ function factOf(look: Look, { worker, sight, agent, sessions }: Seen): WorkerFac
     offer: worker.offer,
     pricePerHour: worker.pricePerHour,
     isOutdated: look.isOutdated(worker),
+    isStopping: phase === 'parked' && machine !== undefined && machine.state !== 'suspended',
   };
 }
 

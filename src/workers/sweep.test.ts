@@ -150,6 +150,18 @@ describe('a machine that bears our mark and has no row', () => {
     expect(world.cloud.calls.filter(({ name }) => name === 'create')).toEqual([]);
   });
 
+  it('and is taken in costs what its pool says', async () => {
+    const restoredAt = Date.UTC(2026, 0, 1) - MINUTE_MS;
+    const limits = { minAgents: 5, maxAgents: 9, maxIdleSlots: 9, maxPricePerHour: 9 };
+    const pools = [aPool(limits, { terms: { shape1: { pricePerHour: 3 } } })];
+    const world = await openWorld({ pools, restoredAt });
+    for (let at = 0; at < 2; at++) world.cloud.add(orphan(`m-${at}`, { createdAt: 0 }));
+
+    await world.advance(MINUTE_MS);
+
+    expect(there(world)).toHaveLength(3);
+  });
+
   it('made late by a process that had lost its place is refused at the door and swept', async () => {
     const world = await openWorld({ pools: [aPool({ minIdleSlots: 1 })] });
     world.cloud.script = ({ name, nth }) =>

@@ -92,15 +92,16 @@ async function review(kit: Kit, listing: Listing): Promise<void> {
   for (const pool of poolsOf(kit, listing.cloud)) kit.poke(pool);
 }
 
-/** A machine that turned bad is looked at now, not when its pool happens to pass again. */
+/** A machine that turned bad, or is parked and runs, is looked at now, not when its pool happens to pass again. */
 function noticeChange(
   kit: Kit,
   worker: Worker,
   { machine, before }: { machine: Machine; before: Machine | undefined },
 ): void {
   const isWorse = machine.state === 'failed' || machine.trouble?.final === true;
-  if (isWorse && (machine.state !== before?.state || machine.trouble?.final !== before.trouble?.final))
-    kit.poke(worker.pool);
+  const isNews = machine.state !== before?.state || machine.trouble?.final !== before.trouble?.final;
+  const isAwake = worker.parked !== undefined && machine.state !== 'suspended';
+  if (isNews && (isWorse || isAwake)) kit.poke(worker.pool);
 }
 
 /** Kinds that cannot mark have a cloud of their own for each pool; shared by several, the first one answers for all. */
@@ -178,10 +179,11 @@ function adopt(kit: Kit, machine: Machine, offer: Offer): void {
   sight.awaySinceMs = sight.backByMs;
   const { name: id, createdAt } = machine;
   const dates = { askedAt: createdAt, createdAt, joinedAt: createdAt };
+  const pricePerHour = pool.spec.terms?.[offer.id]?.pricePerHour;
   const message = 'Taken in: it is older than the backup that this store came from.';
   kit.commit([
     ...(store.view.offers.get(offer.id) ? [] : [put('offers', offer)]),
-    put('workers', { id, pool: pool.id, offer: offer.id, machine: id, ...dates }),
+    put('workers', { id, pool: pool.id, offer: offer.id, machine: id, pricePerHour, ...dates }),
     journal.event({ kind: 'machine.adopted', subject: `worker/${id}`, pool: pool.id, message }),
   ]);
 }

@@ -19,6 +19,8 @@ export interface Times {
   readonly deleteAgainMs: number;
   /** While machines are being deleted their cloud is listed this often. */
   readonly deletingListMs: number;
+  /** A parked machine that there was no room to wake is not tried again before; others are made in its place. */
+  readonly noRoomMs: number;
   /** The first wait of the guard against machines that never join; it doubles up to the longest. */
   readonly runawayMs: number;
   readonly longestRunawayMs: number;
@@ -39,6 +41,7 @@ export const DEFAULT_TIMES: Times = {
   lossWindowMs: 10 * MINUTE_MS,
   deleteAgainMs: 2 * MINUTE_MS,
   deletingListMs: 10_000,
+  noRoomMs: 10 * MINUTE_MS,
   runawayMs: MINUTE_MS,
   longestRunawayMs: 30 * MINUTE_MS,
   tidyOffersMs: 10 * MINUTE_MS,
