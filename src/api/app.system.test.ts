@@ -279,6 +279,40 @@ describe('attach', () => {
     expect(world.sessions.said).toEqual(['s1 early']);
   });
 
+  it('keeps what is typed while the agent is away until it is back, in order', async () => {
+    const world = await served({ rows });
+    const { socket } = await attached(world);
+
+    socket.send(Buffer.from('before'), { binary: true });
+    await until(() => world.sessions.said.length === 1);
+    world.sessions.isAway = true;
+    socket.send(Buffer.from('one'), { binary: true });
+    socket.send(Buffer.from('two'), { binary: true });
+    await systemClock.sleep(150);
+    world.sessions.isAway = false;
+    await until(() => world.sessions.said.length === 3);
+
+    expect(world.sessions.said).toEqual(['s1 before', 's1 one', 's1 two']);
+    expect(socket.readyState).toBe(WebSocket.OPEN);
+  });
+
+  it('with piped input is closed where the agent went away in the midst of it: part may be lost', async () => {
+    const piped = { ...running, spec: { ...aSpec, stdin: true } };
+    const world = await served({ rows: [...rows, row('sessions', piped)] });
+    const { socket, closed } = await attached(world);
+    world.sessions.isAway = true;
+
+    socket.send(Buffer.from('one'), { binary: true });
+    await systemClock.sleep(50);
+    world.sessions.isAway = false;
+    await until(() => world.sessions.said.length === 1);
+    world.sessions.isAway = true;
+    socket.send(Buffer.from('two'), { binary: true });
+
+    expect(await closed).toEqual({ code: 1008, reason: 'The agent of the session is away.' });
+    expect(world.sessions.said).toEqual(['s1 one']);
+  });
+
   it('reads no further while much is still on its way to the agent', async () => {
     const world = await served({ rows });
     const { socket } = await attached(world);

@@ -72,6 +72,8 @@ async function show(socket: WebSocket, wish: AttachWish, deps: ApiDeps, signal: 
 // The broker dismisses an agent for whom too much waits: one session's input must never come near that.
 const MOST_WAITING_BYTES = 1024 * 1024;
 const LOOK_AGAIN_MS = 10;
+// An agent that was cut off, or that the server lost with its own restart, is back within seconds.
+const TRY_AGAIN_MS = 100;
 
 interface Reading {
   isReading(): boolean;
@@ -81,7 +83,8 @@ interface Reading {
 }
 
 /** Reads from the client only while the session can take it: what comes early or too fast waits in the network. */
-function readWhileRunning(socket: WebSocket, id: string, { store, clock, sessions }: ApiDeps): Reading {
+function readWhileRunning(socket: WebSocket, id: string, deps: ApiDeps & { isHeld(): boolean }): Reading {
+  const { store, clock, sessions } = deps;
   let cancelLook = (): void => {};
   const isRunning = (session: Session | undefined): boolean =>
     session === undefined || (session.worker !== undefined && session.startedAt !== undefined);
@@ -90,7 +93,7 @@ function readWhileRunning(socket: WebSocket, id: string, { store, clock, session
     cancelLook();
     const isFull = sessions.inputWaitingBytes(id) > MOST_WAITING_BYTES;
     if (isFull) cancelLook = clock.alarm(LOOK_AGAIN_MS, () => look());
-    if (isRunning(session) && !isFull) socket.resume();
+    if (isRunning(session) && !isFull && !deps.isHeld()) socket.resume();
     else socket.pause();
   }
 
@@ -108,18 +111,64 @@ function readWhileRunning(socket: WebSocket, id: string, { store, clock, session
   };
 }
 
+interface Message {
+  readonly data: RawData;
+  readonly isBinary: boolean;
+}
+
+/**
+ * Passes messages on in order; while the agent is away they wait for its return. Part of a piped input may have been
+ * lost with the agent's connection, so there the fault is told instead.
+ */
+function passInTurn(pass: (message: Message) => void, { clock }: ApiDeps, mayWait: (isFirst: boolean) => boolean) {
+  const held: Message[] = [];
+  let isFirst = true;
+  let cancel = (): void => {};
+
+  function drain(): void {
+    for (let next = held[0]; next; next = held[0]) {
+      try {
+        pass(next);
+      } catch (thrown) {
+        if (Fault.from(thrown).kind !== 'unavailable' || !mayWait(isFirst)) throw thrown;
+        return;
+      }
+      isFirst = false;
+      held.shift();
+    }
+  }
+
+  return {
+    isHeld: () => held.length > 0,
+    add(message: Message): void {
+      held.push(message);
+      if (held.length === 1) drain();
+    },
+    /** Tries again later what waits; `retry` calls `drain`. */
+    later(retry: () => void): void {
+      cancel();
+      if (held.length > 0) cancel = clock.alarm(TRY_AGAIN_MS, retry);
+    },
+    drain,
+    stop: () => cancel(),
+  };
+}
+
 /** Joins a socket and a session until one of them ends. */
 export function attachTo(socket: WebSocket, wish: AttachWish, { deps, stopping }: Means): void {
   const { session } = wish;
   const over = new AbortController();
   let isAlive = true;
   let cancelPing = (): void => {};
-  const reading = readWhileRunning(socket, session.id, deps);
+  const isTerminal = session.spec.terminal !== undefined;
+  const turn = passInTurn(passOn, deps, (isFirst) => isTerminal || isFirst);
+  const reading = readWhileRunning(socket, session.id, { ...deps, isHeld: turn.isHeld });
 
   function finish(code: number, why: string): void {
     if (over.signal.aborted) return;
     over.abort();
     cancelPing();
+    turn.stop();
     reading.stop();
     stopping.removeEventListener('abort', stop);
     socket.resume();
@@ -128,6 +177,23 @@ export function attachTo(socket: WebSocket, wish: AttachWish, { deps, stopping }
   }
 
   const stop = (): void => finish(CLOSE.stopping, 'The server stops.');
+
+  function passOn({ data, isBinary }: Message): void {
+    // After its end there is nobody to hear it.
+    const now = deps.store.view.sessions.get(session.id);
+    if (now) pass(data, isBinary, now, deps);
+  }
+
+  function take(act: () => void): void {
+    if (over.signal.aborted) return;
+    try {
+      act();
+      turn.later(() => take(turn.drain));
+      reading.passed();
+    } catch (thrown) {
+      finish(CLOSE.refused, deps.redactText(Fault.from(thrown).message));
+    }
+  }
 
   function ping(): void {
     // Answers are not read while the session does not run.
@@ -141,17 +207,7 @@ export function attachTo(socket: WebSocket, wish: AttachWish, { deps, stopping }
   socket.on('pong', () => {
     isAlive = true;
   });
-  socket.on('message', (data, isBinary) => {
-    // After its end there is nobody to hear it.
-    const now = deps.store.view.sessions.get(session.id);
-    if (!now) return;
-    try {
-      pass(data, isBinary, now, deps);
-      reading.passed();
-    } catch (thrown) {
-      finish(CLOSE.refused, deps.redactText(Fault.from(thrown).message));
-    }
-  });
+  socket.on('message', (data, isBinary) => take(() => turn.add({ data, isBinary })));
   socket.on('error', () => socket.terminate());
   socket.on('close', () => finish(CLOSE.done, ''));
   stopping.addEventListener('abort', stop, { once: true });

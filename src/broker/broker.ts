@@ -37,6 +37,8 @@ export interface BrokerDeps {
   readonly log: Log;
   readonly version: string;
   readonly cluster: string;
+  /** Of the holder. */
+  readonly epoch: number;
   /** How long an agent that is cut off goes on by itself. */
   readonly leaseMs: number;
   readonly pingEveryMs?: number;
@@ -79,10 +81,10 @@ function refusals(): Record<string, Handler> {
 }
 
 export function startBroker(deps: BrokerDeps): Broker {
-  const { workers, sessions, view, clock, log, version, cluster, leaseMs } = deps;
+  const { workers, sessions, view, clock, log, version, cluster, epoch, leaseMs } = deps;
   const agents = createAgents();
   const report = (agent: string, said: AgentReport): void => sessions.report(agent, said);
-  const output = createVeldaOutput({ view, agents, clock, report });
+  const output = createVeldaOutput({ view, agents, clock, epoch, report });
   const server = { version, cluster, leaseMs };
   const perStream = { workers, sessions, view, agents, output, server, clock, log };
   const handlers: Record<string, Handler> = {

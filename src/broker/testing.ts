@@ -95,6 +95,7 @@ export async function openFakePlane(options: FakePlaneOptions = {}): Promise<Fak
     log: silentLog,
     version: '0.0.0-test',
     cluster: 'cluster1',
+    epoch: 1,
     leaseMs: 1_800_000,
     ...options,
     clock,

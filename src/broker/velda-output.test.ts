@@ -8,7 +8,7 @@ import { aSession } from './testing.ts';
 import type { Listener, Stream } from './transport.ts';
 import { createVeldaOutput } from './velda-output.ts';
 
-function aScene() {
+function aScene(epoch = 1) {
   const clock = new VirtualClock();
   const view = memoryTables();
   view.agents.set('v1', { id: 'v1', pool: 'p1', wire: 'velda', epoch: 1 } as never);
@@ -17,6 +17,7 @@ function aScene() {
   const output = createVeldaOutput({
     view,
     clock,
+    epoch,
     agents: { get: (name) => (name === 'v1' ? ({ peerAddress: '10.0.0.1' } as never) : undefined) },
     report: (_, report) => void reports.push(report),
   });
@@ -84,6 +85,29 @@ test('the last number waits for open calls, though not for ever', async () => {
 
   expect(told).toEqual([2]);
   expect(await output.lastSeq('s1')).toBe(0);
+});
+
+test('in a hurry the last number waits for nothing', async () => {
+  const { open, output } = aScene();
+  open().message(piece(1));
+  const hurry = new AbortController();
+
+  const told = output.lastSeq('s1', hurry.signal);
+  hurry.abort();
+
+  expect(await told).toBe(1);
+});
+
+test('the numbers of each holder are above all of the one before, which it does not remember', () => {
+  const before = aScene(1);
+  const after = aScene(2);
+  const call = before.open();
+  for (let n = 0; n < 100; n++) call.message(piece(1));
+
+  after.open().message(piece(1));
+
+  const numbers = [...before.reports, ...after.reports].map((report) => (report.is === 'output' ? report.seq : 0));
+  expect(numbers.at(-1)).toBeGreaterThan(Math.max(...numbers.slice(0, -1)));
 });
 
 test('what is no longer alive is forgotten', async () => {

@@ -12,18 +12,23 @@ import { tame } from './wire/frame.ts';
 // What is on its way when the end is told arrives within this time, or is lost.
 const LATE_OUTPUT_MS = 5_000;
 const PIECE_BYTES = 64 * 1024;
+// Such an agent does not number its output, and we forget the numbers with the process: each holder has a range of its
+// own above that of the one before. It has a number for each byte that is kept of a session.
+const NUMBERS_PER_EPOCH = 2 ** 26;
 
 export interface VeldaOutputOptions {
   readonly view: Pick<Store['view'], 'sessions' | 'agents'>;
   readonly agents: Pick<Agents, 'get'>;
   readonly clock: Clock;
+  /** Of the holder. */
+  readonly epoch: number;
   report(agent: string, report: AgentReport): void;
 }
 
 export interface VeldaOutput {
   readonly pushLogs: Handler;
-  /** The number of a session's last piece, once no more can come; forgets the session. */
-  lastSeq(session: string): Promise<number>;
+  /** The number of a session's last piece, once no more can come or is waited for; forgets the session. */
+  lastSeq(session: string, hurry?: AbortSignal): Promise<number>;
   /** Forgets what is no longer alive. */
   sweep(): void;
 }
@@ -38,8 +43,9 @@ interface Course {
   ended?: () => void;
 }
 
-export function createVeldaOutput({ view, agents, clock, report }: VeldaOutputOptions): VeldaOutput {
+export function createVeldaOutput({ view, agents, clock, epoch, report }: VeldaOutputOptions): VeldaOutput {
   const courses = new Map<string, Course>();
+  const firstSeq = (epoch - 1) * NUMBERS_PER_EPOCH;
 
   /** Only from where the session runs, and only for an agent that has no better way. */
   function admit(task: string, caller: Caller): Course {
@@ -53,7 +59,7 @@ export function createVeldaOutput({ view, agents, clock, report }: VeldaOutputOp
     }
     const known = courses.get(task);
     if (known?.attempt === session.attempt) return known;
-    const course = { agent: agent.id, session: task, attempt: session.attempt, seq: 0, openCalls: 0 };
+    const course = { agent: agent.id, session: task, attempt: session.attempt, seq: firstSeq, openCalls: 0 };
     courses.set(task, course);
     return course;
   }
@@ -96,17 +102,16 @@ export function createVeldaOutput({ view, agents, clock, report }: VeldaOutputOp
 
   return {
     pushLogs,
-    async lastSeq(session) {
+    async lastSeq(session, hurry) {
       const course = courses.get(session);
       if (!course) return 0;
-      if (course.openCalls > 0) {
-        await new Promise<void>((resolve) => {
-          const cancel = clock.alarm(LATE_OUTPUT_MS, resolve);
-          course.ended = () => {
-            cancel();
-            resolve();
-          };
-        });
+      if (course.openCalls > 0 && !hurry?.aborted) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        const cancel = clock.alarm(LATE_OUTPUT_MS, resolve);
+        hurry?.addEventListener('abort', () => resolve(), { once: true });
+        course.ended = resolve;
+        await promise;
+        cancel();
       }
       courses.delete(session);
       return course.seq;

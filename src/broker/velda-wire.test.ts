@@ -1,15 +1,17 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
+import type { AgentReport } from '#core/agent-link.ts';
 import { silentLog } from '#core/log.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { type AgentUpdateResponse, AgentUpdateResponseSchema } from './gen/velda/broker_pb.ts';
-import { openVeldaWire } from './velda-wire.ts';
+import { openVeldaWire, type VeldaWireOptions } from './velda-wire.ts';
 
 const spec = { command: ['true'], env: {}, stdin: false, priority: 0, labels: {}, graceMs: 1, retries: 0 };
 
-function aWire() {
+function aWire({ lastSeq = async () => 0 }: Partial<Pick<VeldaWireOptions, 'lastSeq'>> = {}) {
   const clock = new VirtualClock();
   const sent: AgentUpdateResponse[] = [];
+  const reports: AgentReport[] = [];
   const wire = openVeldaWire({
     stream: {
       write(bytes, written) {
@@ -21,12 +23,12 @@ function aWire() {
     clock,
     log: silentLog,
     executions: [{ session: 's1', attempt: 1 }],
-    report: () => {},
+    report: (report) => void reports.push(report),
     fail: () => {},
     attemptNow: () => 1,
-    lastSeq: async () => 0,
+    lastSeq,
   });
-  return { clock, sent, wire };
+  return { clock, sent, reports, wire };
 }
 
 const completion = { sessionCompletion: { sessionId: 's1', batchTaskResult: { exitCode: 0 } } } as never;
@@ -56,4 +58,18 @@ test('what waits for a slot is forgotten with the connection', async () => {
   await clock.advance(100);
 
   expect(sent).toEqual([]);
+});
+
+test('an end that waits for late output is told when the connection closes: the agent will not tell it again', async () => {
+  const { clock, reports, wire } = aWire({
+    lastSeq: (_session, hurry) => new Promise((resolve) => hurry.addEventListener('abort', () => resolve(7))),
+  });
+
+  wire.hear(completion);
+  await clock.advance(1_000);
+  expect(reports).toEqual([]);
+  wire.close();
+  await clock.advance(0);
+
+  expect(reports).toEqual([{ is: 'ended', session: 's1', attempt: 1, lastSeq: 7, how: 'exited', exitCode: 0 }]);
 });

@@ -23,8 +23,8 @@ const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) =
 export interface VeldaWireOptions extends WireOptions {
   readonly executions: Hello['executions'];
   attemptNow(session: string): number | undefined;
-  /** The number of the last piece of output, once no more can come. */
-  lastSeq(session: string): Promise<number>;
+  /** The number of the last piece of output, once no more can come, or at once in a hurry. */
+  lastSeq(session: string, hurry: AbortSignal): Promise<number>;
 }
 
 function requestOf({ session, attempt, spec }: Start): Answer {
@@ -50,7 +50,8 @@ function endOf({ batchTaskResult: result, checkpointed }: SessionCompletion, was
   if (result?.exitCode !== undefined) return { how: 'exited', exitCode: result.exitCode };
   if (wasKilled) return { how: 'killed' };
   if (result && result.terminatedSignal !== 0) {
-    return { how: 'signalled', signal: SIGNALS.get(result.terminatedSignal) ?? `SIG${result.terminatedSignal}` };
+    const { terminatedSignal: number } = result;
+    return { how: 'signalled', exitCode: 128 + number, signal: SIGNALS.get(number) ?? `SIG${number}` };
   }
   if (checkpointed) return { how: 'exited', exitCode: 100, message: 'It was checkpointed.' };
   return { how: 'exited', exitCode: 1, message: 'The agent gave no result.' };
@@ -62,6 +63,8 @@ export function openVeldaWire(options: VeldaWireOptions): Wire {
   const attempts = new Map(options.executions.map(({ session, attempt }) => [session, attempt]));
   const killed = new Set<string>();
   const held: Uint8Array[] = [];
+  // The agent does not tell an end twice: it must be known before the agent comes back without that session.
+  const over = new AbortController();
   let cancelRest: (() => void) | undefined;
   const outbox = createOutbox({
     clock,
@@ -101,7 +104,7 @@ export function openVeldaWire(options: VeldaWireOptions): Wire {
     const end = endOf(completion, killed.delete(session));
     attempts.delete(session);
     rest();
-    const lastSeq = await options.lastSeq(session);
+    const lastSeq = await options.lastSeq(session, over.signal);
     options.report({ is: 'ended', session, attempt, lastSeq, ...end });
   }
 
@@ -128,6 +131,7 @@ export function openVeldaWire(options: VeldaWireOptions): Wire {
       return outbox.waitingBytes;
     },
     close() {
+      over.abort();
       cancelRest?.();
       outbox.close();
     },

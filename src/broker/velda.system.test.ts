@@ -130,7 +130,7 @@ test('the end waits for output that is still on its way', async () => {
 
 test.each([
   ['an exit code', { exitCode: 7 }, false, { how: 'exited', exitCode: 7 }],
-  ['a signal', { terminatedSignal: 9 }, false, { how: 'signalled', signal: 'SIGKILL' }],
+  ['a signal', { terminatedSignal: 15 }, false, { how: 'signalled', signal: 'SIGTERM', exitCode: 143 }],
   ['an empty result after a kill', {}, true, { how: 'killed' }],
   ['an empty result out of nowhere', {}, false, { how: 'exited', exitCode: 1 }],
   ['an exit code that came before the kill', { exitCode: 0 }, true, { how: 'exited', exitCode: 0 }],

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { type Duplex, PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { systemClock } from '#core/clock.ts';
+import { type Clock, systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Session } from '../api/wire/session.ts';
 import { attachSession } from './attach.ts';
@@ -43,12 +43,12 @@ function refuse(socket: Duplex): void {
 const output = (seq: number, text: string): string => `{"output":${line(seq, text).trim()}}`;
 const end = (code: number): string => JSON.stringify({ end: ended({}, code) });
 
-function attach(isTTY: boolean) {
+function attach(isTTY: boolean, clock: Clock = systemClock) {
   const scene = openScene(() => ({}));
   const input = new PassThrough();
   const modes: boolean[] = [];
   Object.assign(input, { isTTY, setRawMode: (isRaw: boolean) => modes.push(isRaw) });
-  const cli: Cli = { ...scene.cli, terminal: { ...scene.cli.terminal, input, clock: systemClock } };
+  const cli: Cli = { ...scene.cli, terminal: { ...scene.cli.terminal, input, clock } };
   const client = openClient({ address, token: 'secret', why: 'given' }, fetch);
   const result = attachSession(cli, client, { session, begun() {} }).then(
     (over) => over.end?.exit_code,
@@ -85,6 +85,30 @@ describe('an attached session', () => {
     expect(await result).toBe(0);
     expect(shown()).toBe('one two ');
     expect(asked).toEqual(['', '?attempt=1&after_seq=1']);
+  });
+
+  it('is joined again where the server has fallen silent', async () => {
+    const hasty: Clock = { ...systemClock, alarm: (ms, ring) => systemClock.alarm(ms / 1_000, ring) };
+    serve = (socket, _url, nth) => void (nth > 1 && socket.send(end(0)));
+
+    const { result } = attach(true, hasty);
+
+    expect(await result).toBe(0);
+  });
+
+  it('is told the size of our window whenever it is joined', async () => {
+    const sizes: unknown[] = [];
+    serve = (socket, _url, nth) =>
+      socket.on('message', (data) => {
+        sizes.push(JSON.parse(data.toString()));
+        if (nth === 1) socket.terminate();
+        else socket.send(end(0));
+      });
+
+    expect(await attach(true).result).toBe(0);
+
+    const size = { resize: { columns: 60, rows: 10 } };
+    expect(sizes).toEqual([size, size]);
   });
 
   it('is not joined again with piped input: part of it may be lost', async () => {

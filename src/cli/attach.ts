@@ -20,6 +20,8 @@ const MOST_WAITING_BYTES = 1024 * 1024;
 const LOOK_EVERY_MS = 100;
 // RFC 6455 §7.4.1: we broke a rule; asking again would break it again.
 const REFUSED = 1008;
+// The server pings every 20 s: one that says nothing for so long is gone without having closed the connection.
+const SILENCE_MS = 60_000;
 
 const isTyped = ({ terminal }: Cli): boolean => isInteractive(terminal.input);
 
@@ -76,6 +78,8 @@ function feedInput(cli: Cli, socket: WebSocket, session: Session): () => void {
   input.on('end', onEnd);
   input.resume();
   output.on('resize', onResize);
+  // Others may have sized it before, and our window may have changed while we were not joined.
+  if (terminal) onResize();
   return () => {
     terminal?.setRawMode(false);
     input.off('data', onData);
@@ -86,6 +90,21 @@ function feedInput(cli: Cli, socket: WebSocket, session: Session): () => void {
 }
 
 const broken = (message: string, cause?: unknown): Fault => new Fault('unavailable', message, { cause });
+
+/** Cuts a connection over which nothing comes any more; the returned function ends that. */
+function cutWhenSilent({ terminal }: Cli, socket: WebSocket): () => void {
+  let cancel = (): void => {};
+  const listen = (): void => {
+    cancel();
+    cancel = terminal.clock.alarm(SILENCE_MS, () => socket.terminate());
+  };
+  for (const sign of ['open', 'ping', 'message']) socket.on(sign, listen);
+  listen();
+  return () => {
+    for (const sign of ['open', 'ping', 'message']) socket.off(sign, listen);
+    cancel();
+  };
+}
 
 /** The server said no before there was a connection. */
 function onRefusal(socket: WebSocket, reject: (fault: Fault) => void): void {
@@ -106,6 +125,7 @@ interface Wiring {
 /** One connection until the session ends. */
 async function connect(cli: Cli, { session, socket, heard }: Wiring): Promise<Session> {
   let stopInput = (): void => {};
+  const stopListening = cutWhenSilent(cli, socket);
   const { promise, resolve, reject } = Promise.withResolvers<Session>();
   const leave = (): void => reject(broken('Interrupted.'));
   cli.signal.addEventListener('abort', leave, { once: true });
@@ -126,6 +146,7 @@ async function connect(cli: Cli, { session, socket, heard }: Wiring): Promise<Se
   } finally {
     cli.signal.removeEventListener('abort', leave);
     stopInput();
+    stopListening();
     socket.close();
   }
 }

@@ -103,6 +103,17 @@ describe('the client', () => {
     expect((await faultOf(client.call('/pools'))).kind).toBe(kind);
   });
 
+  it('takes an answer that breaks off for a break that may pass, of a request that has arrived', async () => {
+    for (const status of [200, 500]) {
+      const { client } = clientOf(() => raw(pieces(['{"items":['], { breaks: true }), { status }));
+
+      const fault = await faultOf(client.call('/pools'));
+
+      expect(fault.kind).toBe('unavailable');
+      expect(isNobodyThere(fault)).toBe(false);
+    }
+  });
+
   it('says where it looked when nobody answers', async () => {
     const { client } = clientOf(() => broken('ECONNREFUSED'));
 

@@ -140,6 +140,13 @@ async function* bytesOf(reply: Response): AsyncGenerator<Uint8Array> {
   }
 }
 
+/** A whole answer. It names no cause: whoever answered has heard the request, whatever broke the answer. */
+function textOf(reply: Response): Promise<string> {
+  return reply.text().catch(() => {
+    throw new Fault('unavailable', 'The connection to the server broke.');
+  });
+}
+
 async function* linesOf(reply: Response): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';
@@ -171,7 +178,7 @@ export function openClient(found: Place, fetch: typeof globalThis.fetch): Client
   async function send(path: string, call: Call): Promise<Response> {
     let reply = await ask(path, call);
     if (reply.status === FAULTS.unauthenticated.http && hasNewToken()) reply = await ask(path, call);
-    if (!reply.ok) throw faultOf(reply.status, await reply.text());
+    if (!reply.ok) throw faultOf(reply.status, await textOf(reply));
     return reply;
   }
 
@@ -181,7 +188,7 @@ export function openClient(found: Place, fetch: typeof globalThis.fetch): Client
     },
     async call<T>(path: string, call: Call = {}) {
       const reply = await send(path, call);
-      return (reply.status === 204 ? undefined : await reply.json()) as T;
+      return (reply.status === 204 ? undefined : JSON.parse(await textOf(reply))) as T;
     },
     lines: async (path, call = {}) => linesOf(await send(path, call)),
     bytes: async (path, call = {}) => bytesOf(await send(path, call)),

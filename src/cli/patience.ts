@@ -1,10 +1,33 @@
 import { Fault } from '#core/fault.ts';
 import type { Cli } from './command.ts';
-import { remark } from './terminal.ts';
+import { remark, type Terminal } from './terminal.ts';
 
 // A server that restarts or hands over is back within seconds; one that is away longer is named.
 const PATIENCE_MS = 120_000;
 const RETRY_MS = 500;
+
+// How many wait at each terminal: with `run --count` there are many, and one word is enough.
+const waiting = new WeakMap<Terminal, number>();
+
+function openWait(terminal: Terminal) {
+  let isWaiting = false;
+  return {
+    begin(): void {
+      if (isWaiting) return;
+      isWaiting = true;
+      const others = waiting.get(terminal) ?? 0;
+      waiting.set(terminal, others + 1);
+      if (others === 0) remark(terminal, 'the server is away; waiting for its return');
+    },
+    end(isBack: boolean): void {
+      if (!isWaiting) return;
+      isWaiting = false;
+      const others = (waiting.get(terminal) ?? 1) - 1;
+      waiting.set(terminal, others);
+      if (others === 0 && isBack) remark(terminal, 'the server is back');
+    },
+  };
+}
 
 /**
  * Asks again while the server is away for a short time: sessions outlive it, so we do too.
@@ -13,11 +36,10 @@ const RETRY_MS = 500;
 export async function patiently<T>(cli: Cli, ask: (alive: () => void) => Promise<T>): Promise<T> {
   const { clock } = cli.terminal;
   let awaySinceMs: number | undefined;
-  let isSaid = false;
+  const wait = openWait(cli.terminal);
   const alive = (): void => {
-    if (isSaid) remark(cli.terminal, 'the server is back');
+    wait.end(true);
     awaySinceMs = undefined;
-    isSaid = false;
   };
   for (;;) {
     try {
@@ -29,13 +51,11 @@ export async function patiently<T>(cli: Cli, ask: (alive: () => void) => Promise
       const isFirst = awaySinceMs === undefined;
       awaySinceMs ??= clock.monotonic();
       if (cli.signal.aborted || fault.kind !== 'unavailable' || clock.monotonic() - awaySinceMs > PATIENCE_MS) {
+        wait.end(fault.kind !== 'unavailable');
         throw fault;
       }
       // Long answers are cut now and then on the way; that is worth a word only where asking again fails too.
-      if (!isFirst && !isSaid) {
-        remark(cli.terminal, 'the server is away; waiting for its return');
-        isSaid = true;
-      }
+      if (!isFirst) wait.begin();
       await clock.sleep(RETRY_MS, cli.signal);
     }
   }

@@ -7,6 +7,7 @@ import type { Cli } from './command.ts';
 import { followSession, sayEnd, sessionPath, type Write } from './follow.ts';
 import { inTurns } from './in-turns.ts';
 import { writeLines, writeThrough } from './output.ts';
+import { patiently } from './patience.ts';
 import { openProgress, type Progress, remark } from './terminal.ts';
 import { openWaiting } from './waiting.ts';
 
@@ -14,10 +15,12 @@ import { openWaiting } from './waiting.ts';
 const MOST_AT_ONCE = 100;
 const INTERRUPTED = 130;
 
-async function kill(cli: Cli, client: Client, ids: readonly string[], force: boolean): Promise<void> {
+/** Ends sessions; a server that is away for a short time is told when it is back. */
+export async function kill(cli: Cli, client: Client, ids: readonly string[], force: boolean): Promise<void> {
   let failed: Fault | undefined;
   await inTurns(ids, MOST_AT_ONCE, async (id) => {
-    await client.call(`${sessionPath(id)}/kill`, { method: 'POST', body: { force } }).catch((thrown) => {
+    const ask = () => client.call(`${sessionPath(id)}/kill`, { method: 'POST', body: { force } });
+    await patiently(cli, ask).catch((thrown) => {
       failed = Fault.from(thrown);
     });
   });

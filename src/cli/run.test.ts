@@ -96,6 +96,35 @@ describe('run', () => {
     expect(errors()).toBe('[2] no\n');
   });
 
+  it('ends those that were accepted where the rest of many is refused', async () => {
+    let batches = 0;
+    const accept = server(() => ({}));
+    const { muster, asked, errors } = openScene((one) => {
+      if (!isSubmit(one) || ++batches < 2) return accept(one);
+      return refusal(429, { kind: 'throttled', detail: 'Too many wait.', remedy: 'Wait.' });
+    });
+
+    expect(await muster('run', '-d', '--count', '1500', '--', 'x')).not.toBe(0);
+
+    expect(asked.filter(({ path }) => path.endsWith('/kill'))).toHaveLength(1_000);
+    expect(errors()).toBe('muster: ending the 1000 sessions that were accepted\nmuster: Too many wait.\n  Wait.\n');
+  });
+
+  it('waits for a server that restarts between the parts of many', async () => {
+    let batches = 0;
+    const accept = server(() => ({}));
+    const { muster, clock, output } = openScene((one) => {
+      if (isSubmit(one)) batches += 1;
+      return batches === 2 ? broken('ECONNREFUSED') : accept(one);
+    });
+
+    const code = muster('run', '-d', '--count', '1500', '--', 'x');
+    await clock.advance(5_000);
+
+    expect(await code).toBe(0);
+    expect(output().trimEnd().split('\n')).toHaveLength(1_500);
+  });
+
   it('follows many sessions a hundred at a time', async () => {
     let open = 0;
     let most = 0;
@@ -111,6 +140,24 @@ describe('run', () => {
 
     expect(await muster('run', '--count', '250', '--', 'x')).toBe(0);
     expect(most).toBe(100);
+  });
+
+  it('says once that the server is away, however many sessions it follows', async () => {
+    let isAway = true;
+    const { muster, clock, errors } = openScene(
+      server((one) => {
+        if (isAway) return broken('ECONNREFUSED');
+        return isOutput(one) ? raw(pieces([])) : ended({ id: idIn(one) });
+      }),
+    );
+
+    const code = muster('run', '--count', '5', '--', 'x');
+    await clock.advance(3_000);
+    isAway = false;
+    await clock.advance(3_000);
+
+    expect(await code).toBe(0);
+    expect(errors()).toBe('muster: the server is away; waiting for its return\nmuster: the server is back\n');
   });
 
   it('says how a session ended that did not simply exit, once for many alike', async () => {
@@ -175,6 +222,29 @@ describe('Ctrl-C during run', () => {
     expect(await code).toBe(130);
     expect(kills()).toEqual([{ force: false }, { force: true }]);
     expect(errors()).toContain('leaving; session s0 may go on');
+  });
+
+  it('reaches a server that is restarting when it is back', async () => {
+    let isAway = false;
+    const scene = openScene(
+      server((one) => {
+        if (isAway) return broken('ECONNREFUSED');
+        if (isKill(one)) return aSession();
+        return isOutput(one) ? raw(pieces([], { isOpen: true })) : aSession();
+      }),
+    );
+    void scene.muster('run', '--', 'sleep', '100');
+    await scene.clock.settle();
+    isAway = true;
+
+    scene.interrupt();
+    await scene.clock.advance(3_000);
+    isAway = false;
+    const before = scene.asked.length;
+    await scene.clock.advance(3_000);
+
+    expect(scene.asked.slice(before).map(({ body }) => body)).toEqual([{ force: false }]);
+    expect(scene.errors()).not.toContain('could not end it');
   });
 
   it('says where the server refuses to end it', async () => {

@@ -4,27 +4,46 @@ import type { Session, SessionIn } from '../api/wire/session.ts';
 import { type Client, isNobodyThere } from './client.ts';
 import type { Cli } from './command.ts';
 import { patiently } from './patience.ts';
+import { kill } from './run-sessions.ts';
+import { remark } from './terminal.ts';
 
 const MOST_IN_ONE_REQUEST = 1_000;
 
-/** Sends one request until it is answered. Its key makes that safe where an answer was lost; where nobody listens, it fails at once. */
-async function send(cli: Cli, client: Client, body: readonly SessionIn[]): Promise<readonly Session[]> {
+interface Batch {
+  readonly body: readonly SessionIn[];
+  /** The server has taken some of these sessions already. */
+  readonly isLater: boolean;
+}
+
+/**
+ * Sends one request until it is answered. Its key makes that safe where an answer was lost; where nobody listens, the
+ * first one fails at once.
+ */
+async function send(cli: Cli, client: Client, { body, isLater }: Batch): Promise<readonly Session[]> {
   const headers = { 'idempotency-key': randomUUID() };
   const ask = () => client.call<{ items: Session[] }>('/sessions', { method: 'POST', body, headers });
   try {
     return (await ask()).items;
   } catch (thrown) {
     const fault = Fault.from(thrown);
-    if (fault.kind !== 'unavailable' || isNobodyThere(fault)) throw fault;
+    if (fault.kind !== 'unavailable' || (isNobodyThere(fault) && !isLater)) throw fault;
     return (await patiently(cli, ask)).items;
   }
 }
 
-/** Has sessions accepted, in order. */
+/** Has sessions accepted, in order. Where that fails midway, those that were accepted are ended: nobody would know of them. */
 export async function submit(cli: Cli, client: Client, requests: readonly SessionIn[]): Promise<readonly Session[]> {
   const made: Session[] = [];
-  for (let at = 0; at < requests.length; at += MOST_IN_ONE_REQUEST) {
-    made.push(...(await send(cli, client, requests.slice(at, at + MOST_IN_ONE_REQUEST))));
+  try {
+    for (let at = 0; at < requests.length && (at === 0 || !cli.signal.aborted); at += MOST_IN_ONE_REQUEST) {
+      const body = requests.slice(at, at + MOST_IN_ONE_REQUEST);
+      made.push(...(await send(cli, client, { body, isLater: at > 0 })));
+    }
+    return made;
+  } catch (thrown) {
+    if (made.length > 0) remark(cli.terminal, `ending the ${made.length} sessions that were accepted`);
+    const ids = made.map(({ id }) => id);
+    await kill(cli, client, ids, false);
+    throw thrown;
   }
-  return made;
 }

@@ -44,6 +44,7 @@ export function openBroker(ground: Ground, plane: Plane, open: Pick<Plane, 'work
     log,
     version,
     cluster: store.cluster,
+    epoch: store.epoch,
     leaseMs: loaded.config.agent.leaseMs,
   });
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { exitCodeOf } from '#core/session.ts';
 import type { Agent } from '#core/worker.ts';
 import { CALLER, exited, openScene } from './testing/scene.ts';
 
@@ -91,6 +92,17 @@ test('what a Velda agent reports as killed after our limit has timed out', async
   await scene.says('m-1', { ...exited(scene.id), how: 'killed' } as ReturnType<typeof exited>);
 
   expect(scene.disk.histories.ended).toMatchObject([{ end: { how: 'timeout' } }]);
+});
+
+test('a signal that a Velda agent reports after our limit does not lend it its exit code', async () => {
+  const scene = await running('velda');
+  await scene.clock.advance(60_000);
+
+  await scene.says('m-1', { is: 'ended', session: scene.id, attempt: 1, lastSeq: 0, how: 'signalled', exitCode: 143 });
+
+  const [session] = scene.disk.histories.ended;
+  expect(session?.end).toMatchObject({ how: 'timeout' });
+  expect(session?.end && exitCodeOf(session.end)).toBe(124);
 });
 
 test('a polite kill that a Velda agent does not heed is forced after the grace, and repeating it does not put that off', async () => {

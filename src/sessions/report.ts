@@ -81,7 +81,7 @@ function endOf({ kill }: Session, { how, exitCode, signal, message }: Report<'en
   const isLimit = kill?.isTimeout === true && (how === 'killed' || how === 'signalled');
   return {
     how: isLimit ? 'timeout' : how,
-    ...(exitCode !== undefined && { exitCode }),
+    ...(exitCode !== undefined && !isLimit && { exitCode }),
     ...(signal !== undefined && { signal }),
     ...(message !== undefined && { message }),
   };

@@ -97,6 +97,8 @@ type FakeSessions = ApiDeps['sessions'] & {
   readonly said: string[];
   /** What the fake agent has not taken yet. */
   waitingBytes: number;
+  /** Its agent is not connected. */
+  isAway: boolean;
   end(id: string, exitCode: number): Promise<void>;
   print(id: string, seq: number, text: string): Promise<void>;
 };
@@ -125,6 +127,7 @@ export function fakeSessions({ store, clock, random }: Means): FakeSessions {
   const fake: FakeSessions = {
     said,
     waitingBytes: 0,
+    isAway: false,
     find,
     async submit(requests, actor, key) {
       const known = key === undefined ? undefined : byKey.get(`${actor.who} ${key}`);
@@ -166,7 +169,10 @@ export function fakeSessions({ store, clock, random }: Means): FakeSessions {
         await woken(seen, signal);
       }
     },
-    input: (id, data, isLast) => void said.push(`${id} ${Buffer.from(data)}${isLast ? ' eof' : ''}`),
+    input(id, data, isLast) {
+      if (fake.isAway) throw new Fault('unavailable', 'The agent of the session is away.');
+      said.push(`${id} ${Buffer.from(data)}${isLast ? ' eof' : ''}`);
+    },
     inputWaitingBytes: () => fake.waitingBytes,
     resize: (id, columns, rows) => void said.push(`${id} ${columns}x${rows}`),
     async end(id, exitCode) {
