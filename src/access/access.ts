@@ -104,7 +104,7 @@ export async function openAccess(deps: AccessDeps): Promise<Access> {
       const shown = shownToken(credentials);
       if (!shown) {
         const remedy =
-          'Send the header `Authorization: Bearer TOKEN`; the first token is in admin.token of the data directory.';
+          'Send the header `Authorization: Bearer TOKEN`; the first token is in admin.token of the data directory. In a browser open the link of `muster login`.';
         throw new Fault('unauthenticated', 'This needs a token.', { remedy });
       }
       const token = tokens.find(shown.text);

@@ -114,6 +114,13 @@ describe('sources', () => {
   });
 });
 
+it('a mistyped source is answered with the one that was meant', async () => {
+  const { call } = await apiWorld({ rows: [row('sources', { id: 'team', kind: 'file' })] });
+
+  expect((await call('GET', '/api/v1/sources/tema')).json()).toMatchObject({ remedy: 'Did you mean team?' });
+  expect((await call('GET', '/api/v1/sources/other')).json()).toMatchObject({ remedy: 'See the list of sources.' });
+});
+
 describe('the source of the API', () => {
   it('is listed, but not read: whoever asks for that is told how it is written', async () => {
     const { call } = await apiWorld();

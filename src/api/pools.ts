@@ -15,17 +15,10 @@ const params = z.object({ pool: Name });
 const DOCUMENT_MEDIA = ['application/json', 'application/yaml'];
 const Document = z.string().min(1).meta({ description: 'A pool document, as the configuration takes it.' });
 
-const lettersOf = (word: string): string => [...word.toLowerCase()].toSorted().join('');
-
-/** In a short name a single slip of the finger counts as two mistakes where it moves a letter further than to its neighbour. */
-function meantBy(name: string, known: readonly string[]): string | undefined {
-  return nearest(name, known) ?? known.find((one) => one.length === name.length && lettersOf(one) === lettersOf(name));
-}
-
 export function findPool(store: ApiDeps['store'], name: string): PoolRow {
   const [pool] = store.view.pools.by('name', name);
   if (pool) return pool;
-  const meant = meantBy(
+  const meant = nearest(
     name,
     Array.from(store.view.pools.all(), (known) => known.name),
   );

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Fault } from '#core/fault.ts';
 import { API_SOURCE, type DocumentState } from '#core/source.ts';
+import { nearest } from '../config/keys.ts';
 import { listSources } from '../pools/status.ts';
 import type { ApiDeps } from './deps.ts';
 import { pageOf } from './page.ts';
@@ -14,7 +15,12 @@ const params = z.object({ source: Name });
 function findSource(deps: ApiDeps, id: string): wire.Source {
   const source = sourceNow(deps, id);
   if (source) return source;
-  throw new Fault('missing', `There is no source ${id}.`, { at: 'path.source', remedy: 'See the list of sources.' });
+  const meant = nearest(
+    id,
+    Array.from(listSources(statusWorld(deps)), (known) => known.id),
+  );
+  const remedy = meant === undefined ? 'See the list of sources.' : `Did you mean ${meant}?`;
+  throw new Fault('missing', `There is no source ${id}.`, { at: 'path.source', remedy });
 }
 
 function reading(deps: ApiDeps): Route[] {

@@ -30,8 +30,11 @@ export function nearest(written: string, known: readonly string[]): string | und
     const distance = editDistance(folded, fold(word), longest);
     if (distance <= longest && (!best || distance < best.distance)) best = { word, distance };
   }
-  return best?.word;
+  return best?.word ?? known.find((word) => lettersOf(fold(word)) === lettersOf(folded));
 }
+
+/** In a short word one slip of the finger counts as two mistakes where it moves a letter further than to its neighbour. */
+const lettersOf = (word: string): string => [...word].toSorted().join('');
 
 const fold = (word: string): string => word.toLowerCase().replace(/[^a-z0-9]/g, '');
 

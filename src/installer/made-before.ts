@@ -1,10 +1,11 @@
 // Bundling takes a process, half a second and tens of megabytes: what was made before is used again while nothing it was
 // made from has changed.
 import { hash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Bundle } from './bundle.ts';
+import { stampOf } from './stamp.ts';
 
 /** All that the content of a bundle depends on. */
 export interface Ingredients {
@@ -19,12 +20,6 @@ interface Note extends Bundle {
 }
 
 const noteIn = (folder: string): string => join(folder, 'made.json');
-
-/** Changes whenever the file is written; the time of change itself does not, where a package manager sets it. */
-function stampOf(file: string): string {
-  const stat = statSync(file, { throwIfNoEntry: false });
-  return stat ? `${stat.size} ${stat.ctimeMs}` : 'none';
-}
 
 function readNote(folder: string): Note | undefined {
   try {

@@ -1,4 +1,5 @@
 import { agentUnit } from '#core/agent-unit.ts';
+import { quoted } from '#core/shell-text.ts';
 import type { Uname } from './runtime.ts';
 
 export interface ScriptFacts {
@@ -11,8 +12,6 @@ export interface ScriptFacts {
   readonly originCa: string | undefined;
   readonly archives: readonly (Uname & { readonly name: string; readonly sha256: string })[];
 }
-
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** Chooses what this machine can run. */
 function choice({ archives }: ScriptFacts): string {

@@ -2,6 +2,7 @@
 // Older ones stay for a while, since machines that boot while the server is upgraded ask for what they were promised.
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { stampOf } from './stamp.ts';
 
 export interface Packed {
   /** Its content makes it: `muster-agent-linux-x64-0123456789ab.tar.gz`. */
@@ -20,12 +21,6 @@ const NOTE = '.json';
 
 export const archiveName = (platform: string, sha256: string): string =>
   `muster-agent-${platform}-${sha256.slice(0, 12)}.tar.gz`;
-
-/** Changes whenever the file is written. */
-function stampOf(file: string): string {
-  const stat = statSync(file, { throwIfNoEntry: false });
-  return stat ? `${file} ${stat.size} ${stat.ctimeMs}` : `${file} none`;
-}
 
 function stampsOf(folder: string, name: string, ingredients: readonly string[]): string[] {
   return [join(folder, name), ...ingredients].map(stampOf);

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { Fault } from '#core/fault.ts';
 import { SELF_OF_SHELL } from '#core/processes.ts';
 import type { SessionSpec } from '#core/session.ts';
+import { quoted } from '#core/shell-text.ts';
 import type { Environment } from './environment.ts';
 import type { Folder } from './folder.ts';
 import { DEFAULT_PATH, type FindProgram } from './programs.ts';
@@ -14,11 +15,6 @@ export interface TerminalRequest {
   readonly command: readonly string[];
   readonly env: Environment;
   readonly terminal: Terminal;
-}
-
-/** As one word for a shell. */
-export function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 const isLinux = process.platform === 'linux';
@@ -35,10 +31,10 @@ function innerScript(folder: Folder, { command, env, terminal }: TerminalRequest
   const shell = env.SHELL;
   return [
     SELF_OF_SHELL,
-    `echo "$$ $(command -p tty) | $muster_self" >${quote(`${folder.path}/terminal`)}`,
+    `echo "$$ $(command -p tty) | $muster_self" >${quoted(`${folder.path}/terminal`)}`,
     `command -p stty sane cols ${size(terminal.columns, 80)} rows ${size(terminal.rows, 24)}`,
-    shell === undefined ? 'unset SHELL' : `SHELL=${quote(shell)}`,
-    `exec ${command.map(quote).join(' ')}`,
+    shell === undefined ? 'unset SHELL' : `SHELL=${quoted(shell)}`,
+    `exec ${command.map(quoted).join(' ')}`,
     '',
   ].join('\n');
 }
@@ -58,7 +54,7 @@ export function terminalCommand(folder: Folder, request: TerminalRequest, find: 
   writeFileSync(folder.innerPath, innerScript(folder, request), { mode: 0o600 });
   if (!script) return [python as string, '-c', PYTHON, '/bin/sh', folder.innerPath];
   if (!isLinux) return [script, '-q', '/dev/null', '/bin/sh', folder.innerPath];
-  return [script, '-qefc', `exec /bin/sh ${quote(folder.innerPath)}`, '/dev/null'];
+  return [script, '-qefc', `exec /bin/sh ${quoted(folder.innerPath)}`, '/dev/null'];
 }
 
 /** Tells the terminal its size; the kernel then tells the programs on it. */

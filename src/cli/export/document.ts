@@ -34,9 +34,6 @@ export const sourceNotes = (pool: Exported): string =>
     .map((line) => `# ${line}\n`)
     .join('');
 
-/** As one word of a POSIX shell. */
-export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-
 export function cannot(name: string, why: string, remedy: string): Fault {
   return new Fault('unsupported', `Pool ${name} was not written: ${why}.`, { remedy });
 }

@@ -1,6 +1,7 @@
 // Commands that put each document where a source reads it.
 import { Fault } from '#core/fault.ts';
-import { cannot, type Exported, keyOf, quoted, type Render, sourceNotes, withSlash } from './document.ts';
+import { quoted } from '#core/shell-text.ts';
+import { cannot, type Exported, keyOf, type Render, sourceNotes, withSlash } from './document.ts';
 
 export const SSM_PREFIX = '/velda/pools/';
 const GCS_PREFIX = 'pools/';

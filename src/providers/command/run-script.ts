@@ -5,6 +5,7 @@ import type { Clock } from '#core/clock.ts';
 import { formatDuration } from '#core/duration.ts';
 import { FAULTS, Fault, type FaultKind } from '#core/fault.ts';
 import { sendSignal } from '#core/processes.ts';
+import { quoted } from '#core/shell-text.ts';
 
 export interface ScriptRun {
   /** For messages: `start`. */
@@ -31,11 +32,9 @@ const MOST_ERROR_BYTES = 16 * 2 ** 10;
 const LINES_OF_ERROR = 5;
 const LINGER_MS = 200;
 
-const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-
 // In front of the script's first line, so that bash names the lines that the user wrote.
 function prelude(env: ScriptRun['env']): string {
-  const words = Object.entries(env).map(([name, value]) => `${name}=${quote(value)}`);
+  const words = Object.entries(env).map(([name, value]) => `${name}=${quoted(value)}`);
   return words.length > 0 ? `export ${words.join(' ')}; ` : '';
 }
 

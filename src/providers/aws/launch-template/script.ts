@@ -1,5 +1,6 @@
 import { agentUnit } from '#core/agent-unit.ts';
 import type { Boot } from '#core/provider.ts';
+import { quoted } from '#core/shell-text.ts';
 
 /** Stands in the agent's file for the machine's own name. */
 export const NAME_PLACE = '@MUSTER_NAME@';
@@ -16,8 +17,6 @@ export interface ScriptParts {
   readonly agentFile: string;
   readonly install: Boot['install'];
 }
-
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** Writes a text to a file, letter by letter: the shell expands nothing between quoted marks. */
 function heredoc(file: string, text: string): string {
