@@ -62,7 +62,7 @@ describe('metrics', () => {
     const start = clock.now();
     const session = aSession('s1', gpu, { acceptedAt: start });
     const decision = { id: 'd', at: 0, pool: gpu.id, did: 'launch 3 workers', why: '', facts: {} };
-    const mark = { cluster: 'c', pool: gpu.id, shape: 'x' };
+    const mark = { cluster: 'c', use: 'worker', owner: gpu.id, shape: 'x' } as const;
 
     await store.commit([row('sessions', session), row('workers', aWorker('m-1', gpu.id, { askedAt: start }))]);
     await store.commit([

@@ -15,7 +15,7 @@ const MINUTE_MS = 60_000;
 const anOffer = (id: string, kind = 'sim'): Offer => ({ id, kind, config: { size: id } });
 const aLaunch = (...names: string[]): Launch => ({
   id: `launch of ${names.join(' ')}`,
-  mark: { cluster: 'c1', pool: 'p1', shape: 'a' },
+  mark: { cluster: 'c1', use: 'worker', owner: 'p1', shape: 'a' },
   names,
   boot: { agentConfig: '', token: '' },
 });

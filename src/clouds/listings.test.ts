@@ -35,7 +35,7 @@ function setUp() {
 
 describe('a listing', () => {
   const machine = (name: string, cluster = 'c1'): Machine => {
-    return { name, mark: { cluster, pool: 'p', shape: 's' }, createdAt: 0, state: 'running' };
+    return { name, mark: { cluster, use: 'worker', owner: 'p', shape: 's' }, createdAt: 0, state: 'running' };
   };
 
   it('is one for each cloud, at the shortest interval that a pool on it asks for', async () => {

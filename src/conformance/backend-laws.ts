@@ -1,7 +1,7 @@
 // The laws of a backend: what the rest of the program relies on whatever the cloud.
 import { chunked } from '#core/chunked.ts';
 import { Fault, type FaultKind, isUnclear } from '#core/fault.ts';
-import type { Backend, Machine, Mark, Outcome } from '#core/provider.ts';
+import { type Backend, type Machine, type Mark, type Outcome, USES } from '#core/provider.ts';
 import {
   aLaunch,
   type BackendHarness,
@@ -147,6 +147,21 @@ export const BACKEND_LAWS: readonly BackendLaw[] = [
     },
   },
   {
+    id: 'uses',
+    name: 'lists what a machine is for as it was told when it made it',
+    async check(world, { canMark = true }) {
+      const backend = await world.open(OURS);
+      for (const use of USES) {
+        const launch = aLaunch(OURS, names(1, `${use === 'worker' ? 'm' : 'c'}-use-pool1`), `launch-${use}`);
+        await make(world, backend, { ...launch, mark: markOf(OURS, use) });
+      }
+      await world.settle();
+      const found = (await list(world, backend)).map(({ mark }) => mark?.use);
+      const wanted = canMark ? [...USES] : USES.map(() => undefined);
+      demand(found.toSorted().join() === wanted.toSorted().join(), `uses ${found.join()} in place of ${wanted.join()}`);
+    },
+  },
+  {
     id: 'deletes',
     name: 'deletes what it is asked to and nothing else; deleting twice, or what never was, is no error',
     async check(world) {
@@ -244,7 +259,8 @@ export const BACKEND_LAWS: readonly BackendLaw[] = [
 ];
 
 function isSameMark(found: Mark | undefined, wanted: Mark): boolean {
-  return found?.cluster === wanted.cluster && found.pool === wanted.pool && found.shape === wanted.shape;
+  const keys = ['cluster', 'use', 'owner', 'shape'] as const;
+  return keys.every((key) => found?.[key] === wanted[key]);
 }
 
 async function checkFault(world: BackendWorld, kind: FaultKind, name: string): Promise<void> {

@@ -1,5 +1,5 @@
 import type { FaultKind } from '#core/fault.ts';
-import type { AnyKind, Backend, Context, Launch, Mark } from '#core/provider.ts';
+import type { AnyKind, Backend, Context, Launch, Mark, Use } from '#core/provider.ts';
 
 /** One cloud of its own, seen from both sides: through backends, and past them. */
 export interface BackendWorld {
@@ -35,6 +35,7 @@ export type LawId =
   | 'sees its own'
   | 'foreign mark'
   | 'true mark'
+  | 'uses'
   | 'deletes'
   | 'aborted'
   | 'hangs'
@@ -66,8 +67,8 @@ export const PLANTED_TOKEN = 'mlt_planted-token-4f1c9e';
 export const OURS = 'cluster1';
 export const THEIRS = 'cluster2';
 
-export function markOf(cluster: string): Mark {
-  return { cluster, pool: 'pool1', shape: 'shape1' };
+export function markOf(cluster: string, use: Use = 'worker'): Mark {
+  return { cluster, use, owner: 'pool1', shape: 'shape1' };
 }
 
 export function aLaunch(cluster: string, names: readonly string[], id = `launch-${names[0]}`): Launch {

@@ -1,3 +1,4 @@
+import type { Use } from './provider.ts';
 import type { Random } from './random.ts';
 
 // Crockford's alphabet in lower case: sorts as its numbers do, and no letter is taken for a digit.
@@ -64,10 +65,17 @@ export function stemOf(names: readonly string[]): string | undefined {
 /** Whether we gave that name, rather than a cloud that names its machines itself. */
 export const isLaunchName = (name: string): boolean => LAUNCH_NAME.test(name);
 
-const LAUNCH_NAME = new RegExp(`^m-[a-z0-9-]+-[^-]+-[${BASE32}]{${STEM_LENGTH + PLACE_DIGITS}}$`);
+const LAUNCH_NAME = new RegExp(`^[mc]-[a-z0-9-]+-[^-]+-[${BASE32}]{${STEM_LENGTH + PLACE_DIGITS}}$`);
 
-/** Names for the workers of one launch, never used again: `m-<slug>-<pool id>-<random><place>`, at most 50 characters. */
-export function launchNames(pool: { name: string; id: string }, count: number, random: Random): string[] {
-  const stem = `m-${slug(pool.name)}-${pool.id}-${randomText(random, STEM_LENGTH)}`;
+const LETTER_OF: Readonly<Record<Use, string>> = { worker: 'm', computer: 'c' };
+
+/** Names for the machines of one launch, never used again: `m-<slug>-<owner id>-<random><place>`, at most 50 characters. */
+export function launchNames(
+  owner: { readonly name: string; readonly id: string },
+  count: number,
+  random: Random,
+  use: Use = 'worker',
+): string[] {
+  const stem = `${LETTER_OF[use]}-${slug(owner.name)}-${owner.id}-${randomText(random, STEM_LENGTH)}`;
   return Array.from({ length: count }, (_, place) => nameAt(stem, place));
 }

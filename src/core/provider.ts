@@ -6,10 +6,16 @@ import type { Log } from './log.ts';
 import type { Random } from './random.ts';
 import type { DocumentReport } from './source.ts';
 
+/** What machines are made for. Only the feature that registered a use may delete machines that bear it. */
+export const USES = ['worker', 'computer'] as const;
+export type Use = (typeof USES)[number];
+
 /** What we stamp on all we make; read back from the cloud, never assumed. */
 export interface Mark {
   readonly cluster: string;
-  readonly pool: string;
+  readonly use: Use;
+  /** Id of the pool or computer that asked for it. */
+  readonly owner: string;
   /** Hash of what forms the machine. */
   readonly shape: string;
 }

@@ -93,7 +93,7 @@ describe('a broken cloud', () => {
   it('that deletes more than it was asked for touches what is not ours', async () => {
     const theirs: Machine = {
       name: 'foreign-north',
-      mark: { cluster: 'another', pool: 'theirs', shape: 'theirs' },
+      mark: { cluster: 'another', use: 'worker', owner: 'theirs', shape: 'theirs' },
       createdAt: 0,
       state: 'running',
     };

@@ -1,3 +1,4 @@
+import type { Mark } from '#core/provider.ts';
 import { type SimCallName, type SimCloud, simCloud } from './backend.ts';
 import type { Chance } from './chance.ts';
 import { cloudWeather } from './cloud-weather.ts';
@@ -22,7 +23,7 @@ export function openRegions(ground: Ground, parts: RegionParts, names: Iterable<
     const chance = ground.chance('region', nth);
     const region = openRegion(ground, chance, name);
     region.script = scriptOf(ground, chance, parts);
-    const mark = { cluster: 'another', pool: 'theirs', shape: 'theirs' };
+    const mark: Mark = { cluster: 'another', use: 'worker', owner: 'theirs', shape: 'theirs' };
     region.add({ name: `foreign-${name}`, mark, createdAt: ground.clock.now(), state: 'running' });
     parts.laws.machines.watch(region);
     parts.fleet.watch(region);

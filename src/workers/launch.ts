@@ -45,7 +45,7 @@ function launchOf(
     id: kit.nextId(),
     pool: pool.id,
     offer,
-    mark: { cluster: store.cluster, pool: pool.id, shape: shapeOf(offer, form) },
+    mark: { cluster: store.cluster, use: 'worker', owner: pool.id, shape: shapeOf(offer, form) },
     names,
     agentConfig: kit.bootConfig(pool),
     install: kit.install?.(),

@@ -263,7 +263,12 @@ describe('a removal', () => {
   it('never touches a machine of that name that bears a foreign mark', async () => {
     const { world, name } = await withIdle();
     world.cloud.kill(name);
-    world.cloud.add({ name, mark: { cluster: 'theirs', pool: 'p', shape: 's' }, createdAt: 0, state: 'running' });
+    world.cloud.add({
+      name,
+      mark: { cluster: 'theirs', use: 'worker', owner: 'p', shape: 's' },
+      createdAt: 0,
+      state: 'running',
+    });
 
     await world.life.workers.drain(name, OPS);
     await world.advance(10 * MINUTE_MS);

@@ -155,7 +155,7 @@ function machineOf(kit: Kit, worker: Worker): Machine {
   return (
     listed ?? {
       name: worker.machine,
-      mark: { cluster: kit.store.cluster, pool: worker.pool, shape: worker.offer ?? '' },
+      mark: { cluster: kit.store.cluster, use: 'worker', owner: worker.pool, shape: worker.offer ?? '' },
       createdAt: worker.createdAt ?? worker.askedAt,
       state: 'running',
     }

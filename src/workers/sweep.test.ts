@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { Fault } from '#core/fault.ts';
-import type { Machine } from '#core/provider.ts';
+import type { Machine, Mark } from '#core/provider.ts';
 import { aPool, openWorld, type World, type WorldOptions } from '#sim/part/world.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 const OPS = { who: 'ops', from: 'here' };
 
-const ours = { cluster: 'cluster1', pool: 'id-gpu', shape: 'shape1' };
+const ours: Mark = { cluster: 'cluster1', use: 'worker', owner: 'id-gpu', shape: 'shape1' };
 const orphan = (name: string, more: Partial<Machine> = {}): Machine => {
   return { name, mark: ours, createdAt: 0, state: 'running', ...more };
 };
@@ -31,11 +31,30 @@ describe('a machine that bears our mark and has no row', () => {
 
   it('and is of a pool that is no more goes too', async () => {
     const world = await openWorld();
-    world.cloud.add(orphan('m-old', { mark: { ...ours, pool: 'forgotten' } }));
+    world.cloud.add(orphan('m-old', { mark: { ...ours, owner: 'forgotten' } }));
 
     await world.advance(3 * MINUTE_MS);
 
     expect(there(world)).toEqual([]);
+  });
+
+  it('stays, where it is made for something other than a worker, whatever the backup knew', async () => {
+    const restoredAt = Date.UTC(2026, 0, 1) - MINUTE_MS;
+    const world = await openWorld({ restoredAt });
+    for (const [name, createdAt] of [
+      ['c-older', restoredAt - 1],
+      ['c-newer', restoredAt + 1],
+    ] as const)
+      world.cloud.add(orphan(name, { mark: { ...ours, use: 'computer', owner: 'id-desk' }, createdAt }));
+    world.cloud.add(orphan('m-old', { createdAt: restoredAt + 1 }));
+
+    for (let listing = 0; listing < 20; listing += 1) await world.advance(MINUTE_MS);
+    world.life.kill();
+    await world.start();
+    for (let listing = 0; listing < 20; listing += 1) await world.advance(MINUTE_MS);
+
+    expect(there(world)).toEqual(['c-older', 'c-newer']);
+    expect([...world.life.store.view.workers.all()]).toEqual([]);
   });
 
   it('is not asked to go twice while it goes', async () => {

@@ -76,7 +76,8 @@ async function review(kit: Kit, listing: Listing): Promise<void> {
     const worker = workerNamed(store, machine.name);
     if (worker) noticeChange(kit, worker, { machine, before: known });
     else if (!machine.mark) strangers.note(machine);
-    else if (machine.state !== 'deleting' && isOrphan(machine)) orphans.push(machine);
+    // A computer's machine is none of ours: the feature that registered its use looks after it.
+    else if (machine.mark.use === 'worker' && machine.state !== 'deleting' && isOrphan(machine)) orphans.push(machine);
   });
   // Most often all of them stayed.
   if (before && stayed < before.size) {
@@ -134,7 +135,7 @@ function settleOrphans(kit: Kit, cloud: string, orphans: readonly Machine[]): vo
     const mark = machine.mark as Mark;
     const offer = offerFor(kit, cloud, mark);
     // Between two slices its row may have come: adopted by an earlier review.
-    if (!offer || isHeld(kit, mark.pool) || workerNamed(store, machine.name)) continue;
+    if (!offer || isHeld(kit, mark.owner) || workerNamed(store, machine.name)) continue;
     if (isOlderThanBackup(kit, machine)) adopt(kit, machine, offer);
     else if (kit.sweeping.has(machine.name) || mayBeLaunched(kit, machine)) continue;
     else byOffer.set(offer, [...(byOffer.get(offer) ?? []), machine]);
@@ -151,7 +152,7 @@ const CLOCK_ERROR_MS = 60_000;
 /** Whether an open launch may have made it under a name of its cloud's choosing: the answer to that will tell. */
 function mayBeLaunched({ store }: Kit, { name, mark, createdAt }: Machine): boolean {
   if (!mark || isLaunchName(name)) return false;
-  return Iterator.from(store.view.launches.by('pool', mark.pool)).some(
+  return Iterator.from(store.view.launches.by('pool', mark.owner)).some(
     (launch) => launch.mark.shape === mark.shape && createdAt >= launch.askedAt - CLOCK_ERROR_MS,
   );
 }
@@ -164,11 +165,11 @@ function offerFor({ clouds }: Kit, cloud: string, { shape }: Mark): Offer | unde
 
 function adopt(kit: Kit, machine: Machine, offer: Offer): void {
   const { store, journal, clock } = kit;
-  const pool = store.view.pools.get(machine.mark?.pool ?? '');
+  const pool = store.view.pools.get(machine.mark?.owner ?? '');
   if (!pool) {
     kit.log('warn', 'machine of a pool that is not known, left alone', {
       machine: machine.name,
-      pool: machine.mark?.pool,
+      pool: machine.mark?.owner,
     });
     return;
   }

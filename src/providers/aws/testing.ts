@@ -77,7 +77,7 @@ export function openBackend(scene: Scene, config: object = GPU, cluster = CLUSTE
 export function aBatch(count: number, id = 'launch1'): Launch {
   return {
     id,
-    mark: { cluster: CLUSTER, pool: 'pool1', shape: 'shape1' },
+    mark: { cluster: CLUSTER, use: 'worker', owner: 'pool1', shape: 'shape1' },
     names: launchNames({ name: 'gpu', id: 'p1' }, count, seededRandom(3)),
     boot: {
       agentConfig: 'broker:\n  address: https://muster:50051\npool: gpu-pool\n',

@@ -297,7 +297,7 @@ describe('stop', () => {
 
   it('is not run for what is shown with a foreign mark', async () => {
     const backend = await open({ start: 'true', stop: `touch ${place}/stopped` });
-    const foreign: Machine = { ...machine, mark: { cluster: 'other', pool: 'p', shape: 's' } };
+    const foreign: Machine = { ...machine, mark: { cluster: 'other', use: 'worker', owner: 'p', shape: 's' } };
     const [outcome] = await backend.delete([foreign], signal);
 
     expect(outcome?.fault?.kind).toBe('denied');

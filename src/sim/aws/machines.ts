@@ -1,7 +1,7 @@
 // The machines of the simulated AWS, as the simulated agents know machines.
 import type { Clock } from '#core/clock.ts';
 import { nameAt } from '#core/id.ts';
-import type { Launch } from '#core/provider.ts';
+import type { Launch, Mark } from '#core/provider.ts';
 import { type Instance, stateAt } from '../../providers/aws/fake/ec2/instance.ts';
 import type { FakeAws } from '../../providers/aws/fake/fake-aws.ts';
 import type { SimCloud, SimMachine } from '../backend.ts';
@@ -14,9 +14,10 @@ function nameOf({ tags, launchIndex }: Instance): string {
 function madeOf(instance: Instance): SimMachine {
   const { tags } = instance;
   const name = nameOf(instance);
-  const mark = {
+  const mark: Mark = {
     cluster: tags.get('muster:cluster') ?? '',
-    pool: tags.get('muster:pool') ?? '',
+    use: 'worker',
+    owner: tags.get('muster:pool') ?? '',
     shape: tags.get('muster:shape') ?? '',
   };
   const id = tags.get('muster:launch') ?? '';

@@ -35,7 +35,7 @@ export function machineLaws({ invariants, disk, agentOn, exists }: MachineLawsOp
 
   function made(cloud: SimCloud, { launch, name, isLate }: SimMachine): void {
     if (!launch) return;
-    const { pool } = launch.mark;
+    const { owner: pool } = launch.mark;
     const times = cloud.made.get(name) ?? 0;
     invariants.holds('made-once', times <= 1, () => `${name} was made ${times} times`);
     if (isLate) lateBorn.add(name);
@@ -56,7 +56,7 @@ export function machineLaws({ invariants, disk, agentOn, exists }: MachineLawsOp
     const isOurs = launch !== undefined;
     invariants.holds('foreign-kept', isOurs, () => `${machine.name} was deleted, and it is not ours`);
     lateBorn.delete(name);
-    if (launch && !orphans.delete(name)) counts.set(launch.mark.pool, (counts.get(launch.mark.pool) ?? 0) - 1);
+    if (launch && !orphans.delete(name)) counts.set(launch.mark.owner, (counts.get(launch.mark.owner) ?? 0) - 1);
   }
 
   /** A session that runs there, and that nobody has given up. */

@@ -71,7 +71,7 @@ export function simAgents({ clock, cloud, slots, poolName, doesBoot = () => true
     if (!made.launch || !doesBoot(made)) return;
     const agent: SimAgent = {
       name: made.machine.name,
-      pool: poolName(made.launch.mark.pool),
+      pool: poolName(made.launch.mark.owner),
       made,
       key: `key of ${made.machine.name}`,
       slots,

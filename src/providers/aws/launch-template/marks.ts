@@ -1,11 +1,12 @@
 // How machines are recognised: by the tags that they got when they were made, in the same call.
 import type { Instance, Tag } from '@aws-sdk/client-ec2';
 import { nameAt } from '#core/id.ts';
-import type { Launch, Mark } from '#core/provider.ts';
+import { type Launch, type Mark, USES, type Use } from '#core/provider.ts';
 import type { LaunchConfig } from '../config.ts';
 
 export const CLUSTER = 'muster:cluster';
-const POOL = 'muster:pool';
+/** Named after what the machine is for: the tag holds the id of its owner. */
+const OWNER: Readonly<Record<Use, string>> = { worker: 'muster:pool', computer: 'muster:computer' };
 const SHAPE = 'muster:shape';
 export const LAUNCH = 'muster:launch';
 /** The name of a machine that was started alone. */
@@ -30,7 +31,7 @@ export function tagsFor(config: LaunchConfig, { id, mark }: Pick<Launch, 'id' | 
     Name: `${prefixOf(config)}${called}`.slice(0, 256),
     ...config.tags,
     [CLUSTER]: mark.cluster,
-    [POOL]: mark.pool,
+    [OWNER[mark.use]]: mark.owner,
     [SHAPE]: mark.shape,
     [LAUNCH]: id,
     ...('name' in who ? { [NAME]: who.name } : { [STEM]: who.stem }),
@@ -46,8 +47,10 @@ export function tagsOf({ Tags = [] }: Instance): ReadonlyMap<string, string> {
 
 /** The mark that an instance bears, if it bears a whole one. */
 export function markOf(tags: ReadonlyMap<string, string>): Mark | undefined {
-  const [cluster, pool, shape] = [CLUSTER, POOL, SHAPE].map((key) => tags.get(key));
-  return cluster && pool && shape ? { cluster, pool, shape } : undefined;
+  const [cluster, shape] = [tags.get(CLUSTER), tags.get(SHAPE)];
+  const use = USES.find((each) => tags.has(OWNER[each]));
+  const owner = use && tags.get(OWNER[use]);
+  return cluster && use && owner && shape ? { cluster, use, owner, shape } : undefined;
 }
 
 /** What the rest of the program calls an instance; it is told by its tags alone, for many pools share one listing. */
