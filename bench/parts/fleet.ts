@@ -70,7 +70,12 @@ export async function putWorkers(store: Store, workers: Iterable<Worker>): Promi
 
 /** The machine of a worker, as its cloud shows it. */
 export function addMachine(cloud: BenchCloud, cluster: string, { machine: name, pool, offer = '' }: Worker): void {
-  cloud.machines.set(name, { name, mark: { cluster, use: 'worker', owner: pool, shape: offer }, createdAt: 0, state: 'running' });
+  cloud.machines.set(name, {
+    name,
+    mark: { cluster, use: 'worker', owner: pool, shape: offer },
+    createdAt: 0,
+    state: 'running',
+  });
 }
 
 /** The agent of a worker, as it is after its joining. */
