@@ -1,5 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
+// Limits on time are there for what hangs, never for what is slow: eight busy loops beside the tests must not reach them.
+const UNIT_MS = 300_000;
+const SYSTEM_MS = 600_000;
+
 // `unit` shares one process per core: no test may leave module state or patched globals behind.
 // `system` starts real servers, agents and databases, one file at a time in a process of its own.
 export default defineConfig({
@@ -16,6 +20,8 @@ export default defineConfig({
           exclude: ['src/**/*.system.test.ts'],
           pool: 'forks',
           isolate: false,
+          testTimeout: UNIT_MS,
+          hookTimeout: UNIT_MS,
         },
       },
       {
@@ -24,8 +30,8 @@ export default defineConfig({
           include: ['src/**/*.system.test.ts', 'test/system/**/*.test.ts'],
           pool: 'forks',
           isolate: true,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: SYSTEM_MS,
+          hookTimeout: SYSTEM_MS,
         },
       },
     ],
