@@ -11,7 +11,7 @@ export type CallName = 'list' | 'create' | 'delete' | 'suspend' | 'resume';
 export interface Call {
   readonly name: CallName;
   readonly cloud: string;
-  readonly pool: string;
+  readonly owner: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   /** Called right before it leaves the process: after this the cloud may have heard it. */
@@ -42,7 +42,7 @@ export interface Caller {
 }
 
 const WIDTH_OF_CLOUD = 16;
-const WIDTH_OF_POOL = 4;
+const WIDTH_OF_OWNER = 4;
 const PAUSE_WHEN_THROTTLED_MS = 1_000;
 
 interface Gate {
@@ -59,7 +59,7 @@ export function openCaller({ store, clock, log, observe }: CallerDeps): Caller {
     let gate = gates.get(cloud);
     if (!gate) {
       const unlimited = { read: Number.POSITIVE_INFINITY, write: Number.POSITIVE_INFINITY };
-      gate = { lane: openLane(WIDTH_OF_CLOUD, WIDTH_OF_POOL), rates: unlimited };
+      gate = { lane: openLane(WIDTH_OF_CLOUD, WIDTH_OF_OWNER), rates: unlimited };
       gates.set(cloud, gate);
     }
     return gate;
@@ -96,7 +96,7 @@ export function openCaller({ store, clock, log, observe }: CallerDeps): Caller {
     } finally {
       const durationMs = clock.monotonic() - startedMs;
       observe?.({ cloud, call: name, durationMs, fault: fault?.kind });
-      const fields = { cloud, call: name, pool: call.pool, durationMs };
+      const fields = { cloud, call: name, owner: call.owner, durationMs };
       log('debug', 'cloud called', fault ? { ...fields, kind: fault.kind, error: fault.message } : fields);
     }
   }
@@ -118,7 +118,7 @@ export function openCaller({ store, clock, log, observe }: CallerDeps): Caller {
       const budget = call.name === 'list' ? gate.read : gate.write;
       const go = () => leave(call, budget, run);
       try {
-        return await (call.name === 'list' ? go() : gate.lane.pass(call.pool, go));
+        return await (call.name === 'list' ? go() : gate.lane.pass(call.owner, go));
       } catch (thrown) {
         const fault = faultOf(thrown);
         if (fault.kind === 'throttled') budget?.pause(fault.retryAfterMs ?? PAUSE_WHEN_THROTTLED_MS);

@@ -45,7 +45,7 @@ function setUp({ kinds, deps }: Options = {}) {
   const lists = () => cloud.calls.filter((call) => call.name === 'list').length;
   const creates = () => cloud.calls.filter((call) => call.name === 'create').length;
   const create = (name: string, pool = 'p1', signal = never) =>
-    clouds.create(anOffer('a'), aLaunch(name), { pool, signal });
+    clouds.create(anOffer('a'), aLaunch(name), { owner: pool, signal });
   return { clock, cloud, clouds, lease, seen, lists, creates, create };
 }
 
@@ -98,7 +98,7 @@ describe('opening', () => {
   it('refuses a kind that nobody brings, naming those there are', async () => {
     const { clouds } = setUp();
 
-    const asked = clouds.create(anOffer('a', 'nix'), aLaunch('m1'), { pool: 'p1', signal: never });
+    const asked = clouds.create(anOffer('a', 'nix'), aLaunch('m1'), { owner: 'p1', signal: never });
 
     await expect(asked).rejects.toMatchObject({ kind: 'invalid', remedy: 'Use one of: sim.' });
   });
@@ -156,7 +156,7 @@ describe('a call', () => {
     let hasLeft = false;
 
     const made = clouds.create(anOffer('a'), aLaunch('m1'), {
-      pool: 'p1',
+      owner: 'p1',
       signal: never,
       leaving: () => (hasLeft = true),
     });

@@ -27,7 +27,8 @@ export interface CloudsDeps {
 
 /** Who calls, and how to stop. */
 export interface CallOf {
-  readonly pool: string;
+  /** The id of the pool or computer that the call is for: no owner takes all of a cloud's calls. */
+  readonly owner: string;
   readonly signal: AbortSignal;
   /** Called right before it leaves the process: until then the cloud has heard nothing. */
   leaving?(): void;
@@ -135,7 +136,7 @@ export function openClouds(deps: CloudsDeps): Clouds {
       const [offer] = offerIds(cloud);
       const opened = opening.get(offer ?? '');
       if (!opened) throw new Fault('unavailable', `No offer of ${cloud} is open.`);
-      const call = { name: 'list', cloud, pool: '', timeoutMs: timeoutsMs.list, signal } as const;
+      const call = { name: 'list', cloud, owner: '', timeoutMs: timeoutsMs.list, signal } as const;
       return caller.call(call, (ending) => opened.backend.list(ending));
     },
     everyMs: (cloud) => following.everyMs(offerIds(cloud)),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { idMaker, launchNames, nameAt, slug, stemOf } from './id.ts';
+import { idMaker, isLaunchName, launchNames, nameAt, readLaunchName, slug, stemOf } from './id.ts';
 import { seededRandom } from './random.ts';
 
 test('ids sort by the time of their making, also within a millisecond and when the clock goes back', () => {
@@ -17,16 +17,26 @@ test('ids sort by the time of their making, also within a millisecond and when t
 });
 
 test.each([
-  ['aws-p3.2xlarge', 'aws-p3-2xlarge'],
+  ['aws-p3.2xlarge', 'aws-p3-2xl'],
+  ['aws-gpus1.large', 'aws-gpus1'],
   ['a.b_C:d/é', 'a-b-c-d-e'],
   ['---', 'pool'],
-  ['x'.repeat(80), 'x'.repeat(20)],
+  ['x'.repeat(80), 'x'.repeat(10)],
 ])('a pool named %s gives machines a name that every cloud takes', (name, expected) => {
   const [made = ''] = launchNames({ name, id: 'abcd1234' }, 1, seededRandom(2));
 
   expect(slug(name)).toBe(expected);
-  expect(made).toMatch(/^[a-z]([a-z0-9-]{0,48}[a-z0-9])?$/);
-  expect(made.length).toBeLessThanOrEqual(50);
+  expect(made).toMatch(/^[a-z]([a-z0-9-]{0,30}[a-z0-9])?$/);
+  expect(made.length).toBeLessThanOrEqual(32);
+});
+
+test('a name says for what and for whom it was given, also with the longer slug of the previous version', () => {
+  const [computer = ''] = launchNames({ name: 'desk', id: 'abcd1234' }, 1, seededRandom(2), 'computer');
+
+  expect(readLaunchName(computer)).toEqual({ use: 'computer', owner: 'abcd1234' });
+  expect(readLaunchName('m-a-name-of-20-letters-abcd1234-0123456789')).toEqual({ use: 'worker', owner: 'abcd1234' });
+  expect(isLaunchName('m-a-name-of-20-letters-abcd1234-0123456789')).toBe(true);
+  expect(readLaunchName('i-0123456789')).toBeUndefined();
 });
 
 test('a machine that knows only its place in a launch knows its name', () => {

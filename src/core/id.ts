@@ -1,4 +1,4 @@
-import type { Use } from './provider.ts';
+import { USES, type Use } from './provider.ts';
 import type { Random } from './random.ts';
 
 // Crockford's alphabet in lower case: sorts as its numbers do, and no letter is taken for a digit.
@@ -33,9 +33,9 @@ function randomText(random: Random, length: number): string {
   return text;
 }
 
-const LONGEST_SLUG = 20;
+const LONGEST_SLUG = 10;
 
-/** What of a pool's name every cloud accepts in a machine's name: RFC 1035, at most 20 characters. */
+/** What of a pool's name every cloud accepts in a machine's name: RFC 1035, at most 10 characters. */
 export function slug(name: string): string {
   const plain = name
     .normalize('NFKD')
@@ -62,14 +62,21 @@ export function stemOf(names: readonly string[]): string | undefined {
   return names.every((name, place) => name === nameAt(stem, place)) ? stem : undefined;
 }
 
-/** Whether we gave that name, rather than a cloud that names its machines itself. */
-export const isLaunchName = (name: string): boolean => LAUNCH_NAME.test(name);
-
-const LAUNCH_NAME = new RegExp(`^[mc]-[a-z0-9-]+-[^-]+-[${BASE32}]{${STEM_LENGTH + PLACE_DIGITS}}$`);
+const LAUNCH_NAME = new RegExp(`^([mc])-[a-z0-9-]+-([^-]+)-[${BASE32}]{${STEM_LENGTH + PLACE_DIGITS}}$`);
 
 const LETTER_OF: Readonly<Record<Use, string>> = { worker: 'm', computer: 'c' };
 
-/** Names for the machines of one launch, never used again: `m-<slug>-<owner id>-<random><place>`, at most 50 characters. */
+/** Whether we gave that name, rather than a cloud that names its machines itself. */
+export const isLaunchName = (name: string): boolean => LAUNCH_NAME.test(name);
+
+/** For what and for whom we gave that name; undefined where we did not give it. */
+export function readLaunchName(name: string): { readonly use: Use; readonly owner: string } | undefined {
+  const [, letter, owner] = LAUNCH_NAME.exec(name) ?? [];
+  const use = USES.find((each) => LETTER_OF[each] === letter);
+  return use && owner !== undefined ? { use, owner } : undefined;
+}
+
+/** Names for the machines of one launch, never used again: `m-<slug>-<owner id>-<random><place>`, at most 32 characters with an owner id of 8. */
 export function launchNames(
   owner: { readonly name: string; readonly id: string },
   count: number,

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Fault } from '#core/fault.ts';
+import type { Mark } from '#core/provider.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
+import type { LaunchRecord } from '#core/worker.ts';
 import { type SimCloud, type SimEffect, simCloud } from '#sim/backend.ts';
 import { aPool, OFFER, openWorld, type World } from '#sim/part/world.ts';
 
@@ -72,6 +74,25 @@ describe('a launch', () => {
     const [made] = world.cloud.machines();
     expect(made?.launch).toMatchObject({ id: record?.id, mark: record?.mark, boot: { agentConfig: 'pool: gpu' } });
     expect(made?.launch?.boot.token).toBe(`token of ${record?.id}`);
+  });
+
+  it('that the previous version committed is repeated as that of a worker', async () => {
+    const world = await openWorld({ pools: [aPool({ minIdleSlots: 1 })] });
+    firstCreate(world, { is: 'hang', isDone: false });
+    await world.advance(SECOND_MS);
+    world.crash();
+    const rows = world.disk.rows.get('launches') as Map<string, LaunchRecord>;
+    for (const [id, { mark, ...row }] of rows) {
+      const { cluster, owner, shape } = mark;
+      rows.set(id, { ...row, mark: { cluster, pool: owner, shape } as unknown as Mark });
+    }
+
+    await world.start();
+    await world.advance(5 * MINUTE_MS);
+
+    const mark = { cluster: world.life.store.cluster, use: 'worker', owner: 'id-gpu', shape: OFFER.id };
+    expect(world.cloud.machines().map(({ launch }) => launch?.mark)).toEqual([mark]);
+    expect(world.phases()).toBe('1 idle');
   });
 
   it('is judged name by name: made, refused, made in silence, never made', async () => {

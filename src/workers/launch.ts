@@ -1,5 +1,6 @@
 import { Fault, isUnclear, retryDelayMs } from '#core/fault.ts';
 import { launchNames } from '#core/id.ts';
+import { readMark, shapeOf } from '#core/mark.ts';
 import type { Pool } from '#core/pool.ts';
 import type { Launch, Outcome } from '#core/provider.ts';
 import { type Change, drop, put } from '#core/store.ts';
@@ -7,7 +8,6 @@ import type { LaunchRecord, Worker } from '#core/worker.ts';
 import { bootFailed, coolDown, type Failure } from './boots.ts';
 import type { Kit, LaunchState } from './kit.ts';
 import { firstListingMs } from './lag.ts';
-import { shapeOf } from './offers.ts';
 import { wake } from './parking.ts';
 
 const NAMES_IN_ONE_LAUNCH = 50;
@@ -87,7 +87,7 @@ export function callFor(kit: Kit, record: LaunchRecord): void {
       const offer = kit.store.view.offers.get(record.offer);
       if (!offer) throw new Fault('invalid', `The offer ${record.offer} is not known any more.`);
       const outcomes = await kit.clouds.create(offer, launchFrom(kit, record), {
-        pool: record.pool,
+        owner: record.pool,
         signal: kit.stopping,
         leaving: () => (hasLeft = true),
       });
@@ -103,7 +103,7 @@ export function callFor(kit: Kit, record: LaunchRecord): void {
 }
 
 function launchFrom(kit: Kit, { id, mark, names, agentConfig, install }: LaunchRecord): Launch {
-  return { id, mark, names, boot: { agentConfig, install, token: kit.launchToken(id) } };
+  return { id, mark: readMark(mark), names, boot: { agentConfig, install, token: kit.launchToken(id) } };
 }
 
 function ended(kit: Kit, record: LaunchRecord, state: LaunchState): void {

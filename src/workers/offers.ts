@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { offerIn } from '#core/mark.ts';
 import type { Pool } from '#core/pool.ts';
 import { drop } from '#core/store.ts';
 import type { Worker } from '#core/worker.ts';
@@ -12,17 +12,6 @@ export function isOutdated({ clouds }: Kit, { spec }: Pool, { offer, form }: Wor
   return current !== undefined && current !== form;
 }
 
-/** What forms a machine: the id of its offer, and what that came to where the cloud tells; every cloud takes it as a mark. */
-export function shapeOf(offer: string, form: string | undefined): string {
-  return form === undefined ? offer : `${offer}.${hash('sha256', form).slice(0, FORM_LENGTH)}`;
-}
-
-/** The offer in a shape. */
-export function offerIn(shape: string): string {
-  return shape.split('.')[0] ?? shape;
-}
-
-const FORM_LENGTH = 8;
 const SYNC_OF_OLD_OFFERS_MS = 60_000;
 const followerOf = (offer: string): string => `offer/${offer}`;
 

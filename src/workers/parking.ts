@@ -173,7 +173,7 @@ async function call(
   const row = kit.store.view.offers.get(offer);
   if (!row) throw new Fault('invalid', `The offer ${offer} is not known any more.`);
   const machines = workers.flatMap((worker) => listedOf(kit, worker) ?? []);
-  return kit.clouds.park(row, machines, { call: what, pool, signal: kit.stopping });
+  return kit.clouds.park(row, machines, { call: what, owner: pool, signal: kit.stopping });
 }
 
 // After these the cloud will not do it however often it is asked.

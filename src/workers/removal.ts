@@ -146,7 +146,7 @@ async function tell(kit: Kit, offer: string, workers: readonly Worker[]): Promis
   const row = kit.store.view.offers.get(offer);
   if (!row) throw new Fault('invalid', `The offer ${offer} is not known any more.`);
   const machines = workers.map((worker) => machineOf(kit, worker));
-  return kit.clouds.delete(row, machines, { pool: (workers[0] as Worker).pool, signal: kit.stopping });
+  return kit.clouds.delete(row, machines, { owner: (workers[0] as Worker).pool, signal: kit.stopping });
 }
 
 /** As the cloud listed it, or as we asked for it. */

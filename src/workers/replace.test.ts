@@ -194,7 +194,7 @@ describe('an offer that comes to something else', () => {
     expect(kept).toEqual(names);
     const all = [...before, ...shapes(world)];
     expect([new Set(before).size, new Set(shapes(world)).size, new Set(all).size]).toEqual([1, 1, 2]);
-    expect(all.every((shape) => /^shape1\.[0-9a-f]{8}$/.test(shape))).toBe(true);
+    expect(all.every((shape) => /^shape1-[0-9a-f]{8}$/.test(shape))).toBe(true);
     expect(world.phases()).toBe('2 idle');
   });
 });

@@ -3,6 +3,7 @@ import type { Listing } from '#clouds/listing.ts';
 import { Fault } from '#core/fault.ts';
 import { isLaunchName } from '#core/id.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
+import { offerIn } from '#core/mark.ts';
 import type { Offer } from '#core/pool.ts';
 import type { Machine, Mark } from '#core/provider.ts';
 import { inSlices } from '#core/slices.ts';
@@ -10,7 +11,6 @@ import { put } from '#core/store.ts';
 import type { Worker } from '#core/worker.ts';
 import { isFrozen } from './freeze.ts';
 import { type Kit, workerNamed } from './kit.ts';
-import { offerIn } from './offers.ts';
 import { isOlderThanBackup } from './restored.ts';
 import { forgetUnknown, noteUnknown } from './unknown.ts';
 
@@ -192,8 +192,8 @@ function adopt(kit: Kit, machine: Machine, offer: Offer): void {
 function sweepAway(kit: Kit, offer: Offer, machines: readonly Machine[]): void {
   for (const { name } of machines) kit.sweeping.add(name);
   kit.start('sweep', async () => {
-    const pool = `sweep of ${offer.id}`;
-    const outcomes = await kit.clouds.delete(offer, machines, { pool, signal: kit.stopping }).catch((thrown) => {
+    const owner = `sweep of ${offer.id}`;
+    const outcomes = await kit.clouds.delete(offer, machines, { owner, signal: kit.stopping }).catch((thrown) => {
       const fault = Fault.from(thrown);
       return machines.map(({ name }) => ({ name, fault }));
     });

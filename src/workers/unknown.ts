@@ -58,7 +58,7 @@ export function deleteUnknown(kit: Kit, pool: string, name: string): void {
   known.isDeleting = true;
   kit.start('delete unknown', async () => {
     const [outcome] = await kit.clouds
-      .delete(named, [known.machine], { pool, signal: kit.stopping })
+      .delete(named, [known.machine], { owner: pool, signal: kit.stopping })
       .catch((thrown) => [{ name, fault: Fault.from(thrown) }]);
     // A name that is left out says that nobody knows; and what is still listed long after the cloud agreed is deleted again.
     const fault = outcome ? outcome.fault : new Fault('unavailable', 'The cloud did not say what became of it.');

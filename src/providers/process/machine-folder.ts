@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Clock } from '#core/clock.ts';
 import { writeFirst } from '#core/durable-file.ts';
 import { Fault } from '#core/fault.ts';
+import { readMark } from '#core/mark.ts';
 import { type ProcessMark, parseShellMark } from '#core/processes.ts';
 import type { Mark } from '#core/provider.ts';
 
@@ -56,6 +57,11 @@ export function readRecord<T>(path: string): T | undefined {
   }
 }
 
+function readMachine(path: string): MachineRecord | undefined {
+  const record = readRecord<MachineRecord>(path);
+  return record && { ...record, mark: readMark(record.mark) };
+}
+
 // A shell creates its file before it writes to it: a line is only complete with its end.
 export const firstLine = (path: string): string => /^(.*)\n/.exec(readText(path) ?? '')?.[1] ?? '';
 
@@ -104,12 +110,12 @@ export function openMachineFolder(machinesPath: string, name: string): MachineFo
     configPath: at('agent.yaml'),
     logPath: at('agent.log'),
     pidPath: at('pid'),
-    record: () => readRecord<MachineRecord>(at('machine.json')),
+    record: () => readMachine(at('machine.json')),
     async claim(record) {
       mkdirSync(path, { recursive: true, mode: 0o700 });
       const file = at('machine.json');
       if (!existsSync(file)) await writeFirst(file, JSON.stringify(record), `${file}.${record.nonce}`);
-      return readRecord<MachineRecord>(file) ?? record;
+      return readMachine(file) ?? record;
     },
     deletedAtMs: () => statSync(at('deleted'), { throwIfNoEntry: false })?.mtimeMs,
     async markDeleted(nonce) {

@@ -151,6 +151,17 @@ describe('a machine', () => {
     expect(await again.list(signal)).toEqual([before]);
   });
 
+  it('of the previous version is listed with the mark of a worker', async () => {
+    const before = await make();
+    const file = join(folderOf('m-1').path, 'machine.json');
+    const { mark, ...record } = JSON.parse(readFileSync(file, 'utf8'));
+    const { cluster, owner, shape } = mark;
+    writeFileSync(file, JSON.stringify({ ...record, mark: { cluster, pool: owner, shape } }));
+
+    expect(await backend.list(signal)).toEqual([before]);
+    expect(before.mark).toMatchObject({ use: 'worker', owner });
+  });
+
   it('whose server died before its process began is started by the repeated launch, once', async () => {
     const mark = aLaunch(OURS, ['m-1']).mark;
     const crashed = {
