@@ -2,8 +2,9 @@
 import { systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { systemRandom } from '#core/random.ts';
+import { noLimits } from '#fakes/limits.ts';
 import { type FakeAws, openFakeAws } from '../../src/providers/aws/fake/fake-aws.ts';
-import { noLimits, publishedLimits } from '../../src/providers/aws/fake/limits.ts';
+import { publishedLimits } from '../../src/providers/aws/fake/limits.ts';
 import { serve } from '../../src/providers/aws/fake/serve.ts';
 import { setParameter } from '../../src/providers/aws/fake/ssm/parameter.ts';
 import { type Calls, serveCalls } from '../parts/program.ts';

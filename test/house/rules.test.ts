@@ -19,7 +19,8 @@ const INWARD: Readonly<Record<string, readonly string[]>> = {
   pools: ['clouds', 'access', 'journal'],
   workers: ['autoscaler', 'clouds', 'access', 'journal'],
   sessions: ['clouds', 'access', 'journal'],
-  providers: ['core', 'kube'],
+  fakes: ['core'],
+  providers: ['core', 'kube', 'fakes'],
   broker: ['pools', 'workers', 'sessions'],
   api: ['pools', 'workers', 'sessions', 'broker'],
   agent: ['config', 'broker'],
@@ -107,7 +108,7 @@ rule(
     if (file.folder !== 'providers') return [];
     const own = file.path.split('/').slice(0, 3).join('/');
     return importsOf(file)
-      .filter(({ path }) => !path.startsWith(`${own}/`) && !/^src\/(core|kube)\//.test(path))
+      .filter(({ path }) => !path.startsWith(`${own}/`) && !/^src\/(core|kube|fakes)\//.test(path))
       .map(({ path }) => `imports ${path}; a provider gets all else through its Context`);
   },
   {
@@ -116,6 +117,23 @@ rule(
       ['src/providers/a/backend.ts', "import { b } from '#config/b.ts';"],
     ],
     keeps: [['src/providers/a/deep/backend.ts', "import { b } from '../b.ts';\nimport { c } from '#core/c.ts';"]],
+  },
+);
+
+rule(
+  'only fake clouds, the simulator and tests import fakes',
+  (file) => {
+    if (/^src\/(fakes|sim|conformance|providers\/[^/]+\/fake)\//.test(file.path)) return [];
+    return importsOf(file)
+      .filter(({ path }) => path.startsWith('src/fakes/'))
+      .map(({ path }) => `imports ${path}; what the program needs belongs elsewhere`);
+  },
+  {
+    breaks: [
+      ['src/providers/a/backend.ts', "import { b } from '#fakes/b.ts';"],
+      ['src/program/a.ts', "const b = await import('#fakes/b.ts');"],
+    ],
+    keeps: [['src/providers/a/fake/cloud.ts', "import { b } from '#fakes/b.ts';"]],
   },
 );
 
@@ -188,7 +206,7 @@ rule(
 const isOnlyAboutAddresses = (file: SourceFile, name: string): boolean =>
   name === 'node:net' && /import \{ (?:isIPv?[46]?(?:, )?)+ \} from 'node:net'/.test(parsed(file).code);
 
-const EDGES = new Set(['providers', 'kube', 'store', 'broker', 'api', 'edge', 'agent', 'cli']);
+const EDGES = new Set(['providers', 'fakes', 'kube', 'store', 'broker', 'api', 'edge', 'agent', 'cli']);
 const NETWORK = /^(node:(net|http|https|http2|tls|dgram|dns)(\/.*)?|@grpc\/grpc-js|undici|fastify|ws|pg)$/;
 
 // A `fetch` that was handed in is the business of the part that handed it in.

@@ -1,7 +1,6 @@
 import { DeleteParameterCommand, PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { describe, expect, it } from 'vitest';
-import type { Mischance } from '../../providers/aws/fake/mishaps.ts';
-import type { WireCall } from '../../providers/aws/fake/wire/read-call.ts';
+import type { Mischance, WireCall } from '#fakes/mishaps.ts';
 import { requestHandler } from '../../providers/aws/http.ts';
 import { documentOf, keyOf } from './documents.ts';
 import { type AwsWorld, openAwsWorld, type Point, REGION } from './world.ts';

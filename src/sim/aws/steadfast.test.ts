@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Mischance } from '#fakes/mishaps.ts';
 import { stateAt } from '../../providers/aws/fake/ec2/instance.ts';
-import type { Mischance } from '../../providers/aws/fake/mishaps.ts';
 import { dropParameter, putParameter } from '../../providers/aws/parameters/testing.ts';
 import { documentOf, keyOf } from './documents.ts';
 import type { SourceEntry } from './life.ts';

@@ -1,5 +1,5 @@
+import { type Refusal, refusal } from '#fakes/refusal.ts';
 import { EC2_ACTIONS } from './ec2/actions.ts';
-import { type Refusal, refusal } from './refusal.ts';
 import { SSM_ACTIONS } from './ssm/actions.ts';
 import { STS_ACTIONS } from './sts/actions.ts';
 import { jsonAnswer, jsonRefusal } from './wire/aws-json.ts';

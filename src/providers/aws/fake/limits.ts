@@ -1,19 +1,10 @@
-// Token buckets by account and region, as EC2 and Systems Manager publish them:
+// The limits by account and region, as EC2 and Systems Manager publish them:
 // docs.aws.amazon.com/ec2/latest/devguide/ec2-api-throttling.html and the quotas of Parameter Store.
 
-import { refusal } from './refusal.ts';
+import type { Limit, Limits } from '#fakes/limits.ts';
+import { refusal } from '#fakes/refusal.ts';
 import { numberAt, textsAt } from './wire/params.ts';
-import type { Service, WireCall } from './wire/read-call.ts';
-
-export interface Limit {
-  /** Calls of the same bucket share it. */
-  readonly bucket: string;
-  readonly size: number;
-  readonly perSecond: number;
-}
-
-/** Which buckets a call takes from, and how much. */
-export type Limits = (call: WireCall) => readonly { readonly limit: Limit; readonly count: number }[];
+import type { AwsCall, Service } from './wire/read-call.ts';
 
 const READS = /^(Describe|Get|List|Search)/;
 
@@ -43,10 +34,10 @@ function ssmLimit(action: string): Limit {
   return { bucket: action, size: 10, perSecond: 10 };
 }
 
-const machinesOf = ({ params }: WireCall): number =>
+const machinesOf = ({ params }: AwsCall): number =>
   numberAt(params, 'MaxCount') ?? Math.max(1, textsAt(params, 'InstanceId').length);
 
-export const publishedLimits: Limits = (call) => {
+export const publishedLimits: Limits<AwsCall> = (call) => {
   if (call.service === 'sts') return [];
   if (call.service === 'ssm') return [{ limit: ssmLimit(call.action), count: 1 }];
   const machines = MACHINES[call.action];
@@ -56,33 +47,8 @@ export const publishedLimits: Limits = (call) => {
   return [request, { limit, count: machinesOf(call) }];
 };
 
-export const noLimits: Limits = () => [];
-
 export const tooMuch: Readonly<Record<Service, () => Error>> = {
   ec2: () => refusal('RequestLimitExceeded', 'Request limit exceeded.', 503),
   ssm: () => refusal('ThrottlingException', 'Rate exceeded'),
   sts: () => refusal('Throttling', 'Rate exceeded'),
 };
-
-interface Level {
-  tokens: number;
-  atMs: number;
-}
-
-/** Throws when a call is one too many; time refills. */
-export function openBuckets(limits: () => Limits): (call: WireCall, nowMs: number) => void {
-  const levels = new Map<string, Level>();
-  const levelOf = (call: WireCall, { bucket, size, perSecond }: Limit, nowMs: number): Level => {
-    const key = `${call.region} ${call.service} ${bucket}`;
-    const level = levels.get(key) ?? { tokens: size, atMs: nowMs };
-    levels.set(key, level);
-    level.tokens = Math.min(size, level.tokens + ((nowMs - level.atMs) / 1_000) * perSecond);
-    level.atMs = nowMs;
-    return level;
-  };
-  return (call, nowMs) => {
-    const taken = limits()(call).map(({ limit, count }) => ({ level: levelOf(call, limit, nowMs), count }));
-    if (taken.some(({ level, count }) => level.tokens < count)) throw tooMuch[call.service]();
-    for (const { level, count } of taken) level.tokens -= count;
-  };
-}

@@ -1,5 +1,5 @@
-import { refusal } from './refusal.ts';
-import type { WireCall } from './wire/read-call.ts';
+import { refusal } from '#fakes/refusal.ts';
+import type { AwsCall } from './wire/read-call.ts';
 import type { Principal } from './world.ts';
 
 /** Who may do what. Everybody may do everything, until a test says otherwise. */
@@ -57,14 +57,14 @@ const UNKNOWN = {
 };
 
 /** Admits the caller, or refuses in the words of the service. */
-export function admit(principals: Principals, call: WireCall): Principal {
+export function admit(principals: Principals, call: AwsCall): Principal {
   if (call.accessKey === undefined) throw MISSING[call.service]();
   if (principals.isRevoked(call.accessKey)) throw UNKNOWN[call.service]();
   return principals.of(call.accessKey);
 }
 
 /** Denies an action to whom it is denied. AWS lets everybody ask who he is. */
-export function checkRight(principal: Principal, call: WireCall, account: string): void {
+export function checkRight(principal: Principal, call: AwsCall, account: string): void {
   const { service, action, region, body } = call;
   const right = `${service}:${action}`;
   if (principal.may(right) || action === 'GetCallerIdentity') return;

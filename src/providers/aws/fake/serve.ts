@@ -1,41 +1,41 @@
-import type { Log } from '#core/log.ts';
-import { type Machines, openMachines } from './boot/machines.ts';
-import type { Instance } from './ec2/instance.ts';
+import type { Bootable } from '#fakes/boot/machine.ts';
+import { scriptsIn } from '#fakes/boot/user-data.ts';
+import { type Served, type ServeOptions, serveFake } from '#fakes/serve.ts';
+import { nextStepMs } from '#fakes/timeline.ts';
+import { type Instance, stateAt } from './ec2/instance.ts';
 import type { FakeAws } from './fake-aws.ts';
-import { listen } from './listen.ts';
+import { openImds } from './imds.ts';
+import type { World } from './world.ts';
 
-export interface ServeOptions {
-  /** 0, or nothing, takes any that is free. */
-  readonly port?: number | undefined;
-  /** Whether its machines really run, from the user data that they were given. */
+export interface ServeAwsOptions extends ServeOptions {
+  /** Whether its machines really run, from their user data. */
   readonly boots?: boolean | undefined;
-  /** Where they have their folders; one of its own where not said. */
-  readonly folder?: string | undefined;
-  /** Puts what the image has into the root of a machine before its first boot: an agent, say. */
+  /** Writes what the image holds below the root of a machine before its first boot. */
   readonly image?: ((root: string, instance: Instance) => void) | undefined;
-  readonly log?: Log | undefined;
 }
 
-export interface ServedAws {
-  readonly port: number;
-  /** What `AWS_ENDPOINT_URL` is set to. */
-  readonly address: string;
-  readonly machines: Machines | undefined;
-  /** Ends all machines, then the server. */
-  close(): Promise<void>;
-}
-
-/** Puts a simulated AWS on loopback. */
-export async function serve(fake: FakeAws, options: ServeOptions = {}): Promise<ServedAws> {
-  const listener = await listen(options.port ?? 0, (request) => fake.handle(request));
-  const machines = options.boots ? openMachines(fake, options) : undefined;
+function bootable(instance: Instance, world: World, image: ServeAwsOptions['image']): Bootable {
   return {
-    port: listener.port,
-    address: listener.address,
-    machines,
-    async close() {
-      await listener.close();
-      await machines?.close();
+    id: instance.id,
+    state(nowMs) {
+      const state = stateAt(instance, nowMs);
+      return state === 'terminated' ? 'gone' : state === 'running' ? 'running' : 'off';
     },
+    nextChangeMs: (nowMs) => nextStepMs(instance.timeline, nowMs),
+    scripts: () => scriptsIn(instance.userData ?? ''),
+    openMetadata: () => openImds(instance, world),
+    environment: (address) => ({ AWS_EC2_METADATA_SERVICE_ENDPOINT: address }),
+    prepare: (root) => image?.(root, instance),
   };
+}
+
+/** Serves a fake AWS on loopback; `AWS_ENDPOINT_URL` is set to its address. */
+export function serve(fake: FakeAws, { boots, image, ...options }: ServeAwsOptions = {}): Promise<Served> {
+  const { world } = fake;
+  const booting = boots && {
+    clock: world.clock,
+    watch: (changed: (machine: Bootable) => void) =>
+      fake.watch((instance) => changed(bootable(instance, world, image))),
+  };
+  return serveFake((request) => fake.handle(request), options, booting || undefined);
 }

@@ -1,8 +1,8 @@
 import type { FaultKind } from '#core/fault.ts';
+import type { Mischance } from '#fakes/mishaps.ts';
 import { testBackend } from '../../../conformance/backend.ts';
 import type { BackendWorld } from '../../../conformance/backend-world.ts';
 import { stateAt } from '../fake/ec2/instance.ts';
-import type { Mischance } from '../fake/mishaps.ts';
 import provider from '../index.ts';
 import { GPU, openBackend, openScene, REGION } from '../testing.ts';
 

@@ -1,7 +1,7 @@
 import type { FaultKind } from '#core/fault.ts';
+import type { Mischance } from '#fakes/mishaps.ts';
 import { testSource } from '../../../conformance/source.ts';
 import type { SourceWorld } from '../../../conformance/source-world.ts';
-import type { Mischance } from '../fake/mishaps.ts';
 import provider from '../index.ts';
 import { openScene, REGION } from '../testing.ts';
 import { dropParameter, putParameter } from './testing.ts';

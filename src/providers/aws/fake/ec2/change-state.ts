@@ -1,4 +1,4 @@
-import { refusal } from '../refusal.ts';
+import { refusal } from '#fakes/refusal.ts';
 import { isSet, textsAt } from '../wire/params.ts';
 import type { Xml } from '../wire/xml.ts';
 import type { Ask, World } from '../world.ts';

@@ -1,5 +1,5 @@
-import { cursorOf, inOrder, pageOf } from '../paging.ts';
-import { refusal } from '../refusal.ts';
+import { cursorOf, inOrder, pageOf } from '#fakes/paging.ts';
+import { refusal } from '#fakes/refusal.ts';
 import type { Region } from '../region.ts';
 import { has, numberAt, textAt, textsAt } from '../wire/params.ts';
 import type { Xml } from '../wire/xml.ts';

@@ -1,4 +1,4 @@
-import { refusal } from '../refusal.ts';
+import { refusal } from '#fakes/refusal.ts';
 import { membersAt, type Params, textAt, textsAt } from '../wire/params.ts';
 
 /** Values of filters may hold `*` and `?`; a backslash takes their meaning away. */

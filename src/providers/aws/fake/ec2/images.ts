@@ -1,4 +1,4 @@
-import { refusal } from '../refusal.ts';
+import { refusal } from '#fakes/refusal.ts';
 import type { Image } from '../region.ts';
 import { membersAt, textsAt } from '../wire/params.ts';
 import type { Xml } from '../wire/xml.ts';

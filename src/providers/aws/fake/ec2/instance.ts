@@ -1,3 +1,5 @@
+import { follow as followed, stepAt as stepOf, type Step as TimedStep } from '#fakes/timeline.ts';
+
 export type StateName = 'pending' | 'running' | 'shutting-down' | 'terminated' | 'stopping' | 'stopped';
 
 export const STATE_CODES: Readonly<Record<StateName, number>> = {
@@ -15,9 +17,7 @@ export interface StateReason {
 }
 
 /** From then on the instance is in that state. */
-export interface Step {
-  readonly atMs: number;
-  readonly state: StateName;
+export interface Step extends TimedStep<StateName> {
   readonly reason?: StateReason | undefined;
 }
 
@@ -58,7 +58,7 @@ export interface Instance {
 
 /** The state at a moment; nothing before it was made. */
 export function stepAt(instance: Instance, atMs: number): Step | undefined {
-  return instance.timeline.findLast((step) => step.atMs <= atMs);
+  return stepOf(instance.timeline, atMs);
 }
 
 export function stateAt(instance: Instance, atMs: number): StateName {
@@ -67,8 +67,7 @@ export function stateAt(instance: Instance, atMs: number): StateName {
 
 /** Sets what is to come, from the first of these steps on; what comes before it is kept. */
 export function follow(instance: Instance, steps: readonly [Step, ...Step[]]): void {
-  const before = instance.timeline.filter((step) => step.atMs <= steps[0].atMs);
-  instance.timeline = [...before, ...steps];
+  instance.timeline = followed(instance.timeline, steps);
 }
 
 export function isOver(instance: Instance, atMs: number): boolean {

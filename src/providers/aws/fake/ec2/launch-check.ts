@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { refusal } from '../refusal.ts';
+import { refusal } from '#fakes/refusal.ts';
 import type { Image, InstanceType, Region, SecurityGroup, Subnet } from '../region.ts';
 import { numberAt, type Params, textAt, textsAt } from '../wire/params.ts';
 import { firstInterface } from './merge-template.ts';

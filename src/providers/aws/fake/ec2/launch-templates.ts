@@ -1,5 +1,5 @@
+import { refusal } from '#fakes/refusal.ts';
 import { hexId } from '../hex-id.ts';
-import { refusal } from '../refusal.ts';
 import type { LaunchTemplate } from '../region.ts';
 import { at, has, isSet, type Params, textAt, textsAt } from '../wire/params.ts';
 import type { Xml } from '../wire/xml.ts';

@@ -1,4 +1,4 @@
-import { refusal } from '../refusal.ts';
+import { refusal } from '#fakes/refusal.ts';
 import type { LaunchTemplate, Region } from '../region.ts';
 import { at, has, membersAt, type Params, paramsOf, textAt } from '../wire/params.ts';
 import { specifiedTags } from './tags.ts';

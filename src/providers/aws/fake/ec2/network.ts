@@ -1,4 +1,4 @@
-import { refusal } from '../refusal.ts';
+import { refusal } from '#fakes/refusal.ts';
 import type { SecurityGroup, Subnet } from '../region.ts';
 import { textsAt } from '../wire/params.ts';
 import type { Xml } from '../wire/xml.ts';

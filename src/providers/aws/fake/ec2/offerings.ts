@@ -1,4 +1,4 @@
-import { refusal } from '../refusal.ts';
+import { refusal } from '#fakes/refusal.ts';
 import type { InstanceType } from '../region.ts';
 import { textAt, textsAt } from '../wire/params.ts';
 import type { Xml } from '../wire/xml.ts';

@@ -1,5 +1,5 @@
+import { refusal } from '#fakes/refusal.ts';
 import { hexId } from '../hex-id.ts';
-import { refusal } from '../refusal.ts';
 import { isSet, textAt } from '../wire/params.ts';
 import type { Xml } from '../wire/xml.ts';
 import type { Ask } from '../world.ts';

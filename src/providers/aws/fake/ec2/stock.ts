@@ -1,4 +1,4 @@
-import { refusal } from '../refusal.ts';
+import { refusal } from '#fakes/refusal.ts';
 import type { InstanceType, Region } from '../region.ts';
 import { type Instance, stateAt } from './instance.ts';
 

@@ -1,4 +1,4 @@
-import { refusal } from '../refusal.ts';
+import { refusal } from '#fakes/refusal.ts';
 import { membersAt, type Params, textAt } from '../wire/params.ts';
 import type { Xml } from '../wire/xml.ts';
 

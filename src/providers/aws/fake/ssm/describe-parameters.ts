@@ -1,5 +1,5 @@
-import { inOrder } from '../paging.ts';
-import { refusal } from '../refusal.ts';
+import { inOrder } from '#fakes/paging.ts';
+import { refusal } from '#fakes/refusal.ts';
 import type { Parameter } from '../region.ts';
 import type { Ask } from '../world.ts';
 import { ssmPage } from './get-parameters.ts';

@@ -1,5 +1,5 @@
-import { cursorOf, pageOf } from '../paging.ts';
-import { refusal } from '../refusal.ts';
+import { cursorOf, pageOf } from '#fakes/paging.ts';
+import { refusal } from '#fakes/refusal.ts';
 import type { Parameter, Region } from '../region.ts';
 import type { Ask } from '../world.ts';
 import { type Answer, find, invalid, orderedNames, parameterAnswer, parseSelector, textOf } from './parameter.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { refusal } from '../refusal.ts';
+import { refusal } from '#fakes/refusal.ts';
 import type { Parameter, ParameterVersion, Region } from '../region.ts';
 import type { Ask, Principal } from '../world.ts';
 

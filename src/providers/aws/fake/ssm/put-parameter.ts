@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { refusal } from '../refusal.ts';
+import { refusal } from '#fakes/refusal.ts';
 import type { Parameter, ParameterKind } from '../region.ts';
 import type { Ask } from '../world.ts';
 import { type Answer, dropParameter, invalid, latest, setParameter, textOf } from './parameter.ts';

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { refusal } from '../refusal.ts';
+import { refusal } from '#fakes/refusal.ts';
 import { numberAt, textAt } from '../wire/params.ts';
 import type { Xml } from '../wire/xml.ts';
 import type { Ask } from '../world.ts';

@@ -1,5 +1,5 @@
 // The awsJson1_1 protocol: JSON both ways; the call is named by a header; times are seconds.
-import type { Refusal } from '../refusal.ts';
+import type { Refusal } from '#fakes/refusal.ts';
 import type { Reply } from './ec2-query.ts';
 
 function respond(status: number, { requestId }: Reply, body: object): Response {

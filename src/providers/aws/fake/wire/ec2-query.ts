@@ -1,5 +1,5 @@
 // The ec2Query protocol: a form goes in, XML comes out; members of lists are called `item`.
-import type { Refusal } from '../refusal.ts';
+import type { Refusal } from '#fakes/refusal.ts';
 import { renderXml, type Xml, xmlResponse } from './xml.ts';
 
 const NAMESPACE = 'http://ec2.amazonaws.com/doc/2016-11-15/';

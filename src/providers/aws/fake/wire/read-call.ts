@@ -1,13 +1,12 @@
+import type { WireCall } from '#fakes/mishaps.ts';
 import { type Params, parseParams } from './params.ts';
 
 export type Service = 'ec2' | 'ssm' | 'sts';
 
-/** A request, as far as the wire tells it. */
-export interface WireCall {
+/** A request as the wire has it. */
+export interface AwsCall extends WireCall {
   readonly service: Service;
-  readonly action: string;
-  readonly region: string;
-  /** Whose key signed it; absent where nobody did. */
+  /** The key that signed it; undefined if it is unsigned. */
   readonly accessKey: string | undefined;
   /** The form of a query call. */
   readonly params: Params;
@@ -33,7 +32,7 @@ function readScope(request: Request, query: URLSearchParams): Scope | undefined 
   return accessKey && region && service ? { accessKey, region, service } : undefined;
 }
 
-/** A body that is no JSON is told apart later, by whoever can refuse it in the words of its service. */
+/** Undefined if the body is no JSON: the service refuses that in its own words. */
 function readBody(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     return text === '' ? {} : (JSON.parse(text) as Readonly<Record<string, unknown>>);
@@ -48,7 +47,7 @@ function queryService(scope: Scope | undefined, host: string, action: string): S
   return STS_ACTIONS.has(action) ? 'sts' : 'ec2';
 }
 
-export async function readCall(request: Request): Promise<WireCall> {
+export async function readCall(request: Request): Promise<AwsCall> {
   const url = new URL(request.url);
   const scope = readScope(request, url.searchParams);
   const regionOfHost = /^(?:ec2|ssm|sts)\.([a-z0-9-]+)\.amazonaws/.exec(url.hostname)?.[1];

@@ -1,5 +1,5 @@
 // The query protocol as STS speaks it: a form goes in, XML comes out; members of lists are called `member`.
-import type { Refusal } from '../refusal.ts';
+import type { Refusal } from '#fakes/refusal.ts';
 import type { Reply } from './ec2-query.ts';
 import { renderXml, type Xml, xmlResponse } from './xml.ts';
 

@@ -1,51 +1,58 @@
 import type { Clock } from '#core/clock.ts';
 import { refusal } from './refusal.ts';
-import type { Service, WireCall } from './wire/read-call.ts';
+
+/** A request as far as every cloud has it; a cloud adds the rest. */
+export interface WireCall {
+  readonly service: string;
+  readonly action: string;
+  /** Empty where the cloud has no regions. */
+  readonly region: string;
+}
 
 /** What goes wrong with a call. */
 export type Mischance =
-  /** Carried out; then the connection breaks before the answer is read. */
+  /** Carried out; then the connection breaks before the client has read the answer. */
   | { readonly kind: 'lost reply' }
-  /** Not carried out: the connection breaks before anybody has heard. */
+  /** Not carried out: the connection breaks before the request has arrived. */
   | { readonly kind: 'lost request' }
-  /** Not carried out: nobody has that address, as where a region does not exist. */
+  /** Not carried out: the name does not resolve, as for a region that does not exist. */
   | { readonly kind: 'no such host' }
-  /** No answer, ever; `done` says whether it was carried out. */
+  /** No answer until the client aborts; `done` says whether the call was carried out. */
   | { readonly kind: 'hang'; readonly done?: boolean }
   | { readonly kind: 'slow'; readonly ms: number }
   | { readonly kind: 'throttle' }
   | { readonly kind: 'error'; readonly code: string; readonly message?: string; readonly status?: number }
-  /** Not what AWS says: a gateway's page, say. */
+  /** Not an answer of the cloud: the page of a gateway, say. */
   | { readonly kind: 'garbage'; readonly status?: number };
 
-export interface Mishap {
+export interface Mishap<Call extends WireCall> {
   readonly what: Mischance;
-  /** Of all services and actions where not said. */
-  readonly service?: Service | undefined;
+  /** Undefined: any service, action or region. */
+  readonly service?: Call['service'] | undefined;
   readonly action?: string | undefined;
   readonly region?: string | undefined;
-  /** How many calls that fit go well first. */
+  /** Number of matching calls that succeed first. */
   readonly after?: number | undefined;
-  /** How many calls then fail; 1 where not said. */
+  /** Number of calls that then fail; default 1. */
   readonly times?: number | undefined;
-  readonly when?: ((call: WireCall) => boolean) | undefined;
+  readonly when?: ((call: Call) => boolean) | undefined;
 }
 
-export interface Mishaps {
-  /** Adds one; the returned function takes it away again. */
-  add(mishap: Mishap): () => void;
+export interface Mishaps<Call extends WireCall> {
+  /** The returned function removes it. */
+  add(mishap: Mishap<Call>): () => void;
   clear(): void;
-  /** What happens to this call. */
-  take(call: WireCall): Mischance | undefined;
+  /** What happens to this call; counts it. */
+  take(call: Call): Mischance | undefined;
 }
 
-interface Waiting {
-  readonly mishap: Mishap;
+interface Waiting<Call extends WireCall> {
+  readonly mishap: Mishap<Call>;
   after: number;
   times: number;
 }
 
-function fits({ service, action, region, when }: Mishap, call: WireCall): boolean {
+function fits<Call extends WireCall>({ service, action, region, when }: Mishap<Call>, call: Call): boolean {
   return (
     (service === undefined || service === call.service) &&
     (action === undefined || action === call.action) &&
@@ -54,8 +61,7 @@ function fits({ service, action, region, when }: Mishap, call: WireCall): boolea
   );
 }
 
-/** Whether this call is one of those; counts it. */
-function strikes(waiting: Waiting): boolean {
+function strikes<Call extends WireCall>(waiting: Waiting<Call>): boolean {
   if (waiting.after > 0) {
     waiting.after -= 1;
     return false;
@@ -64,8 +70,8 @@ function strikes(waiting: Waiting): boolean {
   return true;
 }
 
-export function openMishaps(): Mishaps {
-  let all: Waiting[] = [];
+export function openMishaps<Call extends WireCall>(): Mishaps<Call> {
+  let all: Waiting<Call>[] = [];
   return {
     add(mishap) {
       const waiting = { mishap, after: mishap.after ?? 0, times: mishap.times ?? 1 };
@@ -97,7 +103,7 @@ function noSuchHost(): TypeError {
   return new TypeError('fetch failed', { cause });
 }
 
-/** Ends only when the caller gives up. */
+/** Rejects when the caller aborts. */
 export function untilAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     if (signal.aborted) return reject(signal.reason);
@@ -105,7 +111,7 @@ export function untilAborted(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** Lets a mischance happen around a call. */
+/** Carries a call out with that mischance. */
 export async function suffer(
   what: Mischance,
   { clock, signal, tooMuch }: { clock: Clock; signal: AbortSignal; tooMuch: () => Error },

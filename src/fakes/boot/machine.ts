@@ -1,22 +1,36 @@
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Clock } from '#core/clock.ts';
 import { type ProcessMark, processStart, sendSignal } from '#core/processes.ts';
-import type { Instance } from '../ec2/instance.ts';
-import { openImds } from '../imds.ts';
-import { type Listener, listen } from '../listen.ts';
-import type { World } from '../world.ts';
+import { type Handler, type Listener, listen } from '../listen.ts';
 import { livingOf } from './living.ts';
 import { type Init, openInit, saidText, systemctlScript } from './systemctl.ts';
-import { scriptsIn } from './user-data.ts';
+
+/** A machine of a fake cloud, as far as it takes to run it. */
+export interface Bootable {
+  readonly id: string;
+  /** `gone` is final; `off` may run again. */
+  state(nowMs: number): 'running' | 'off' | 'gone';
+  /** When the state may change next; undefined if nothing is planned. */
+  nextChangeMs(nowMs: number): number | undefined;
+  /** The scripts of its first boot, in order. */
+  scripts(): readonly string[];
+  /** Opens its metadata service; called at each start. */
+  openMetadata(): Handler;
+  /** Variables for its processes, given the address of the metadata service. */
+  environment(metadataAddress: string): Readonly<Record<string, string>>;
+  /** Writes what its image holds below the root, before the first boot. */
+  prepare?(root: string): void;
+}
 
 /** A machine that really runs: processes of this computer below a folder of its own. */
 export interface Machine {
-  /** Starts it: its user data at the first time, and each time what is enabled. */
+  /** Runs its scripts at the first start, and the enabled services at each later one. */
   on(): Promise<void>;
-  /** Ends everything of it. */
+  /** Ends all its processes. */
   off(): Promise<void>;
-  /** Takes what it has written away; its logs stay. */
+  /** Deletes its files; the logs stay. */
   wipe(): void;
   readonly folder: string;
 }
@@ -33,13 +47,11 @@ interface Running {
 }
 
 export interface MachinePlace {
-  readonly world: World;
+  readonly clock: Clock;
   readonly folder: string;
-  readonly image: (root: string, instance: Instance) => void;
 }
 
-export function openMachine(instance: Instance, { world, folder, image }: MachinePlace): Machine {
-  const { clock } = world;
+export function openMachine(bootable: Bootable, { clock, folder }: MachinePlace): Machine {
   const root = join(folder, 'root');
   const leaders: ProcessMark[] = [];
   let running: Running | undefined;
@@ -51,9 +63,9 @@ export function openMachine(instance: Instance, { world, folder, image }: Machin
 
   async function powerUp(): Promise<Running> {
     for (const path of [root, join(folder, 'bin'), join(folder, 'tmp')]) mkdirSync(path, { recursive: true });
-    const imds = openImds(instance, world);
+    const metadata = bootable.openMetadata();
     const listener = await listen(0, async (request) => {
-      if (new URL(request.url).pathname !== '/systemctl') return imds(request);
+      if (new URL(request.url).pathname !== '/systemctl') return metadata(request);
       return new Response(saidText(await init.systemctl((await request.text()).split('\n'))));
     });
     writeFileSync(join(folder, 'bin/systemctl'), systemctlScript(`${listener.address}/systemctl`), { mode: 0o755 });
@@ -63,14 +75,14 @@ export function openMachine(instance: Instance, { world, folder, image }: Machin
       TMPDIR: join(folder, 'tmp'),
       LANG: 'C.UTF-8',
       MUSTER_ROOT: root,
-      AWS_EC2_METADATA_SERVICE_ENDPOINT: listener.address,
+      ...bootable.environment(listener.address),
     };
     const logPath = (unit: string): string => join(folder, `${unit}.log`);
     const init = openInit(root, { clock, env, folder: root, logPath, started: lead });
     return { init, listener, env };
   }
 
-  /** Runs one script of the user data; what becomes of it stands in the machine's console. */
+  /** Runs one script; its output goes to the machine's console. */
   function runScript(script: string, index: number, env: Running['env']): Promise<void> {
     const path = join(folder, `user-data-${index}`);
     writeFileSync(path, script, { mode: 0o700 });
@@ -91,7 +103,7 @@ export function openMachine(instance: Instance, { world, folder, image }: Machin
   }
 
   async function firstBoot({ env }: Running): Promise<void> {
-    for (const [index, script] of scriptsIn(instance.userData ?? '').entries()) {
+    for (const [index, script] of bootable.scripts().entries()) {
       if (running) await runScript(script, index + 1, env);
     }
   }
@@ -114,13 +126,13 @@ export function openMachine(instance: Instance, { world, folder, image }: Machin
       const up = await powerUp();
       running = up;
       if (!isFirst) return up.init.startEnabled();
-      image(root, instance);
+      bootable.prepare?.(root);
       void firstBoot(up);
     },
     async off() {
       const down = running;
       running = undefined;
-      // Whoever is only known by its parent must be known by itself before that ends.
+      // A process known only by its parent must be recorded itself before the parent ends.
       for (const pid of livingOf(folder, leaders)) lead(pid);
       await down?.init.stopAll(SHUTDOWN_GRACE_MS);
       await killAll();

@@ -13,10 +13,11 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
 import { processStart } from '#core/processes.ts';
 import { systemRandom } from '#core/random.ts';
-import { stateAt } from '../ec2/instance.ts';
-import { type FakeAws, openFakeAws } from '../fake-aws.ts';
-import { type ServedAws, serve } from '../serve.ts';
-import { LAUNCH } from '../testing.ts';
+import type { Served } from '#fakes/serve.ts';
+import { stateAt } from './ec2/instance.ts';
+import { type FakeAws, openFakeAws } from './fake-aws.ts';
+import { serve } from './serve.ts';
+import { LAUNCH } from './testing.ts';
 
 // The service writes down each start, and has a child with its own session, folder and environment.
 const USER_DATA = `#!/bin/sh
@@ -49,7 +50,7 @@ echo done
 
 let folder: string;
 let fake: FakeAws;
-let served: ServedAws;
+let served: Served;
 let ec2: EC2Client;
 
 beforeEach(async () => {

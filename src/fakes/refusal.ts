@@ -1,12 +1,12 @@
 import { Fault } from '#core/fault.ts';
 
-/** What AWS answers when it will not: its own code, its own words, the status of its HTTP reply. */
+/** What a fake cloud answers when it refuses: the cloud's own code and text, and the status of the HTTP reply. */
 export interface Refusal extends Fault {
   readonly code: string;
   readonly status: number;
 }
 
-/** Throw what this answers; the wire turns it into the error form of the protocol that was spoken. */
+/** Throw the result; the fake turns it into the error form of its protocol. */
 export function refusal(code: string, message: string, status = 400): Refusal {
   return Object.assign(new Fault('invalid', message), { code, status });
 }

@@ -1,12 +1,12 @@
-// Pages as AWS gives them: a token that nobody can read, good for the same question alone, and not for ever.
+// Pages with opaque tokens: a token is valid for the same question only, and expires.
 import { Buffer } from 'node:buffer';
 
 interface Cursor {
   /** The question that it belongs to. */
   readonly of: string;
-  /** The key of the last thing shown. */
+  /** The key of the last item shown. */
   readonly after: string;
-  /** How many empty pages come before the next thing. */
+  /** Number of empty pages before the next item. */
   readonly empty: number;
   readonly atMs: number;
 }
@@ -16,7 +16,7 @@ export interface PageQuestion {
   readonly token: string | undefined;
   readonly size: number;
   readonly nowMs: number;
-  /** How many empty pages, each with a token, stand before every page that has something. */
+  /** Number of empty pages, each with a token, before every page that has items. */
   readonly emptyPages: number;
   readonly tokenLifeMs: number;
 }
@@ -37,14 +37,14 @@ function read(token: string): Cursor | undefined {
   }
 }
 
-/** Where to go on; nothing where the token is not one of ours, not for this question, or too old. */
+/** Where to continue; undefined if the token is not ours, belongs to another question or has expired. */
 export function cursorOf({ token, of, nowMs, tokenLifeMs, emptyPages }: PageQuestion): Cursor | undefined {
   if (token === undefined) return { of, after: '', empty: emptyPages, atMs: nowMs };
   const cursor = read(token);
   return cursor && cursor.of === of && nowMs - cursor.atMs <= tokenLifeMs ? cursor : undefined;
 }
 
-/** One page of what follows the cursor; `following` answers at most `count` things after a key, in the order of keys. */
+/** One page of what follows the cursor; `following` returns at most `count` items after a key, in the order of keys. */
 export function pageOf<T>(
   question: PageQuestion,
   cursor: Cursor,
@@ -61,7 +61,7 @@ export function pageOf<T>(
   return { items, token: write({ of, after: source.keyOf(last), empty: emptyPages, atMs }) };
 }
 
-/** For things that stand in an array in the order of their keys. */
+/** For items in an array that is sorted by key. */
 export function inOrder<T>(items: readonly T[], keyOf: (item: T) => string) {
   return {
     keyOf,
