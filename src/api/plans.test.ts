@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Fault } from '#core/fault.ts';
-import type { Outlook } from '../pools/pools.ts';
+import type { ChangePlan } from '../pools/pools.ts';
 import { aPool, row } from './testing/rows.ts';
 import { apiWorld } from './testing/world.ts';
 import type { PlannedChanges, PoolDocumentList } from './wire/plan.ts';
@@ -8,7 +8,7 @@ import type { PlannedChanges, PoolDocumentList } from './wire/plan.ts';
 const gpu = aPool('gpu');
 const offers = [{ id: 'o2', kind: 'process', config: { apiToken: 'planted-secret-too', plain: 'shown' } }];
 const grown = { ...gpu, spec: { ...gpu.spec, offers, scaling: { ...gpu.spec.scaling, maxAgents: 9 } } };
-const outlook: Outlook = {
+const planned: ChangePlan = {
   pools: [
     { name: 'gpu', change: 'change', before: gpu, after: grown, why: 'Changed with planted-secret.' },
     { name: 'new', change: 'create', after: { ...gpu, id: 'nobody', name: 'new' }, why: 'Defined.' },
@@ -29,11 +29,11 @@ async function planWorld() {
   Object.assign(world.deps.pools, {
     foresee: async (...words: unknown[]) => {
       asked.push(words);
-      return outlook;
+      return planned;
     },
     foreseeSync: async (source: string) => {
       asked.push(source);
-      return outlook;
+      return planned;
     },
   });
   Object.assign(world.deps.workers, {

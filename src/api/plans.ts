@@ -7,7 +7,7 @@ import type { ApiDeps } from './deps.ts';
 import { pageOf } from './page.ts';
 import { findPool } from './pools.ts';
 import { type Route, route } from './route.ts';
-import { shownOutlook, shownRefusal } from './shown/outlook.ts';
+import { shownChanges, shownRefusal } from './shown/planned-changes.ts';
 import * as wire from './wire/plan.ts';
 import { Name, paging } from './wire/shared.ts';
 
@@ -25,7 +25,7 @@ function planning(deps: ApiDeps): Route[] {
       bodyLimit: BODY_LIMIT,
       reply: wire.PlannedChanges,
       async handle({ body, caller }) {
-        return await shownOutlook(await deps.pools.foresee(body.documents, body.source), deps, caller.role);
+        return await shownChanges(await deps.pools.foresee(body.documents, body.source), deps, caller.role);
       },
     }),
     route({
@@ -37,7 +37,7 @@ function planning(deps: ApiDeps): Route[] {
       params: z.object({ source: Name }),
       reply: wire.PlannedChanges,
       async handle({ params, caller, signal }) {
-        return await shownOutlook(await deps.pools.foreseeSync(params.source, signal), deps, caller.role);
+        return await shownChanges(await deps.pools.foreseeSync(params.source, signal), deps, caller.role);
       },
     }),
   ];

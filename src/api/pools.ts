@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { nearest } from '#config/keys.ts';
 import { Fault } from '#core/fault.ts';
 import { POOL_PHASES, type Pool as PoolRow, poolPhase } from '#core/pool.ts';
-import { nameIn } from '../pools/reading.ts';
+import { nameIn } from '../pools/read-document.ts';
 import type { ApiDeps } from './deps.ts';
 import { expectationIn, tagOf } from './entity-tag.ts';
 import { pageOf } from './page.ts';

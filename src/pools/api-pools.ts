@@ -3,13 +3,13 @@ import { Fault } from '#core/fault.ts';
 import type { Pool } from '#core/pool.ts';
 import { API_SOURCE, type DocumentState, documentId } from '#core/source.ts';
 import { drop, put } from '#core/store.ts';
-import { describeDocument } from './pool-change.ts';
+import type { ApplyOwnership } from './apply-ownership.ts';
+import { describeDocument } from './apply-ownership.ts';
+import { drainChanges } from './drain-pool.ts';
+import { ownerStatusOf } from './ownership.ts';
 import type { Expectation, Pools } from './pools.ts';
-import { readDocument } from './reading.ts';
+import { readPoolDocument } from './read-document.ts';
 import type { Registry } from './registry.ts';
-import { removalChanges } from './removal.ts';
-import type { Settle } from './settle.ts';
-import { standingOf } from './standing.ts';
 
 const API = { id: API_SOURCE, trust: 'foreign' } as const;
 
@@ -21,7 +21,7 @@ function mustExist(registry: Registry, name: string): Pool {
 
 /** Refuses what someone else owns; a pool that its owner has dropped may be taken over. */
 function mustBeOurs(registry: Registry, pool: Pool, remedy: string): void {
-  if (pool.owner.source === API_SOURCE || standingOf(registry, pool) === 'dropped') return;
+  if (pool.owner.source === API_SOURCE || ownerStatusOf(registry, pool) === 'dropped') return;
   throw new Fault('conflict', `Pool "${pool.name}" is owned by ${describeDocument(pool.owner)}.`, { remedy });
 }
 
@@ -33,32 +33,35 @@ function mustBeAsExpected(pool: Pool | undefined, name: string, { revision }: Ex
 }
 
 /** Reads again what the API defined before this process started. */
-export function loadApiPools(registry: Registry, settle: Settle): void {
+export function loadApiPools(registry: Registry, applyOwnership: ApplyOwnership): void {
   const { view } = registry.deps.store;
   for (const { key, version, text = '' } of view.documents.by('source', API_SOURCE)) {
-    const { spec, fault } = readDocument(registry.deps.readPool, API, text);
-    registry.claims.set({ source: API_SOURCE, key, version, spec, fault });
+    const { spec, fault } = readPoolDocument(registry.deps.readPool, API, text);
+    registry.parsedDocuments.set({ source: API_SOURCE, key, version, spec, fault });
   }
-  for (const { spec } of [...registry.claims.of(API_SOURCE).values()]) {
-    if (spec) settle(spec.name);
+  for (const { spec } of [...registry.parsedDocuments.of(API_SOURCE).values()]) {
+    if (spec) applyOwnership(spec.name);
   }
   for (const pool of [...view.pools.by('source', API_SOURCE)]) {
-    const isOrphan = !pool.removal && !registry.claims.get(API_SOURCE, pool.owner.key);
-    if (isOrphan) void registry.commit(removalChanges(registry, pool, { why: 'Its document is gone.' }));
+    const isOrphan = !pool.removal && !registry.parsedDocuments.get(API_SOURCE, pool.owner.key);
+    if (isOrphan) void registry.commit(drainChanges(registry, pool, { why: 'Its document is gone.' }));
   }
 }
 
 /** Where a document stands in its file is no part of it: one that has only moved is the same. */
 const withoutBlankStart = (text: string): string => text.replace(/^(?:[^\S\n]*\n)+/, '');
 
-export function apiPools(registry: Registry, settle: Settle): Pick<Pools, 'define' | 'remove' | 'pause'> {
+export function apiPools(
+  registry: Registry,
+  applyOwnership: ApplyOwnership,
+): Pick<Pools, 'define' | 'remove' | 'pause'> {
   const { store, clock, journal } = registry.deps;
   const { view } = store;
 
   return {
     async define(placed, expect, actor) {
       // Read as it came, so that the places in what is said of it are those of the file.
-      const { spec, fault } = readDocument(registry.deps.readPool, API, placed);
+      const { spec, fault } = readPoolDocument(registry.deps.readPool, API, placed);
       if (fault) throw fault;
       const { name } = spec;
       const text = withoutBlankStart(placed);
@@ -69,11 +72,11 @@ export function apiPools(registry: Registry, settle: Settle): Pick<Pools, 'defin
       const document = view.documents.get(id);
       const isSameText = document?.text === text;
       const version = isSameText ? document.version : String(Number(document?.version ?? 0) + 1);
-      registry.claims.set({ source: API_SOURCE, key: name, version, spec });
+      registry.parsedDocuments.set({ source: API_SOURCE, key: name, version, spec });
       const made = { id, source: API_SOURCE, key: name, version, readAt: clock.now(), text, missed: 0 };
       const row: DocumentState = { ...document, ...made };
       if (!isSameText) void registry.commit([put('documents', row)]);
-      settle(name, actor);
+      applyOwnership(name, actor);
       const pool = mustExist(registry, name);
       await store.durable();
       return pool;
@@ -86,12 +89,12 @@ export function apiPools(registry: Registry, settle: Settle): Pick<Pools, 'defin
       }
       mustBeAsExpected(pool, name, expect);
       if (pool.removal) return pool;
-      registry.claims.delete(API_SOURCE, name);
+      registry.parsedDocuments.delete(API_SOURCE, name);
       void registry.commit([drop('documents', documentId(API_SOURCE, name))]);
-      settle(name, actor);
+      applyOwnership(name, actor);
       const settled = mustExist(registry, name);
       if (settled.owner.source === API_SOURCE) {
-        void registry.commit(removalChanges(registry, settled, { why: `Removed by ${actor.who}.`, actor }));
+        void registry.commit(drainChanges(registry, settled, { why: `Removed by ${actor.who}.`, actor }));
       }
       const answer = mustExist(registry, name);
       await store.durable();

@@ -1,15 +1,23 @@
+// One listing of a source: asks for it, reads what changed, records what is bad or missing.
 import { Fault } from '#core/fault.ts';
 import type { Document } from '#core/provider.ts';
-import type { Claims } from './claims.ts';
-import type { Feed, Registry } from './registry.ts';
+import { inSlices } from '#core/slices.ts';
+import { type DocumentState, documentId } from '#core/source.ts';
+import { type Change, drop, put } from '#core/store.ts';
+import { actorOf, documentChange } from './apply-ownership.ts';
+import { MISSES_TO_DROP } from './ownership.ts';
+import type { ParsedDocument, ParsedDocuments } from './parsed-documents.ts';
+import { readPoolDocument } from './read-document.ts';
+import type { Registry, SourceRunner } from './registry.ts';
+import { isSame } from './same.ts';
 
 // Ten thousand parameters at ten a page, and the rate that clouds allow, take minutes; a call that hangs takes for ever.
 const LONGEST_LISTING_MS = 10 * 60_000;
 
 /** The versions that need not be sent again: those read by this process and found good. */
-function heldVersions(claims: Claims, source: string): ReadonlyMap<string, string> {
+function heldVersions(parsedDocuments: ParsedDocuments, source: string): ReadonlyMap<string, string> {
   const held = new Map<string, string>();
-  for (const { key, version, spec } of claims.of(source).values()) {
+  for (const { key, version, spec } of parsedDocuments.of(source).values()) {
     if (spec) held.set(key, version);
   }
   return held;
@@ -17,8 +25,8 @@ function heldVersions(claims: Claims, source: string): ReadonlyMap<string, strin
 
 /** The whole set of a source by key, or throws; a source that does not answer is left behind after a while. */
 export async function listDocuments(
-  { deps, claims }: Registry,
-  { opened, closed, log }: Feed,
+  { deps, parsedDocuments }: Registry,
+  { opened, closed, log }: SourceRunner,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Document>> {
   const late = new AbortController();
@@ -30,7 +38,10 @@ export async function listDocuments(
     ended.addEventListener('abort', stopWaiting);
   });
   try {
-    const documents = await Promise.race([opened.source.documents(heldVersions(claims, opened.id), ended), givenUp]);
+    const documents = await Promise.race([
+      opened.source.documents(heldVersions(parsedDocuments, opened.id), ended),
+      givenUp,
+    ]);
     return byKey(documents, (key) => log('warn', 'source lists a document twice', { document: key }));
   } finally {
     cancelAlarm();
@@ -45,4 +56,172 @@ function byKey(documents: readonly Document[], twice: (key: string) => void): Re
     else listed.set(document.key, document);
   }
   return listed;
+}
+
+type Listed = ReadonlyMap<string, Document>;
+
+function parseDocument(
+  { deps }: Registry,
+  { opened, log }: SourceRunner,
+  { key, version, text, fault }: Document,
+): ParsedDocument {
+  const base = { source: opened.id, key, version };
+  if (fault) return { ...base, fault };
+  if (text === undefined) {
+    return { ...base, fault: new Fault('internal', 'The source sent no text for a version that was never read.') };
+  }
+  const { spec, fault: refusal, warnings } = readPoolDocument(deps.readPool, opened, text);
+  const isNew = deps.store.view.documents.get(documentId(opened.id, key))?.version !== version;
+  if (isNew && warnings?.length) log('warn', 'document has warnings', { document: key, version, warnings });
+  return { ...base, spec, fault: refusal };
+}
+
+/** Reads what is new, and again what was bad: what refused it may have been mended elsewhere. */
+export async function readChanged(
+  registry: Registry,
+  runner: SourceRunner,
+  listed: Listed,
+): Promise<readonly ParsedDocument[]> {
+  const known = registry.parsedDocuments.of(runner.opened.id);
+  const changed: ParsedDocument[] = [];
+  await inSlices(registry.deps.clock, listed.values(), (document) => {
+    const parsed = known.get(document.key);
+    if (parsed?.spec && parsed.version === document.version && !document.fault) return;
+    changed.push(parseDocument(registry, runner, document));
+  });
+  return changed;
+}
+
+function refusedChanges(
+  registry: Registry,
+  runner: SourceRunner,
+  parsed: ParsedDocument & { readonly fault: Fault },
+): Change[] {
+  const { deps } = registry;
+  const before = deps.store.view.documents.get(documentId(parsed.source, parsed.key));
+  const fault = { kind: parsed.fault.kind, message: registry.redact(parsed.fault.message), place: parsed.fault.at };
+  const changes = documentChange(registry, parsed, { pool: before?.pool, fault });
+  if (before?.version === parsed.version && isSame(before.fault, fault)) return changes;
+  runner.log('warn', 'document refused', {
+    document: parsed.key,
+    version: parsed.version,
+    place: fault.place,
+    error: fault.message,
+  });
+  // What is said of several mistakes names their places itself.
+  const place = fault.place && !fault.message.includes(`${fault.place}: `) ? ` (${fault.place})` : '';
+  const event = deps.journal.event(
+    {
+      kind: 'document.refused',
+      subject: `source/${parsed.source}`,
+      ...(before?.pool !== undefined && { pool: before.pool }),
+      message: `Document "${parsed.key}" was refused${place}: ${fault.message}`,
+      fields: { document: parsed.key, version: parsed.version, place: fault.place },
+    },
+    actorOf(parsed),
+  );
+  return [...changes, event];
+}
+
+/** The rows of a source, by id, that a listing lacks. */
+export async function findMissing(
+  { deps }: Registry,
+  { opened }: SourceRunner,
+  listed: Listed,
+): Promise<readonly string[]> {
+  const { documents } = deps.store.view;
+  const missing: string[] = [];
+  await inSlices(deps.clock, [...documents.by('source', opened.id)], ({ id, key }) => {
+    if (!listed.has(key)) missing.push(id);
+  });
+  return missing;
+}
+
+/** Only rows that own a pool are kept while missing: nothing depends on the others. */
+function missedChanges(row: DocumentState, mayConfirm: boolean): Change[] {
+  if (row.pool === undefined) return [drop('documents', row.id)];
+  if (row.missed >= MISSES_TO_DROP || (row.missed > 0 && !mayConfirm)) return [];
+  return [put('documents', { ...row, missed: row.missed + 1 })];
+}
+
+/** In how many listings a pool was missing that no row counts for, since its document gives, or gave, another name. */
+function missesOf(
+  { parsedDocuments, poolNamed, deps }: Registry,
+  { opened, renamedAway }: SourceRunner,
+  { name, mayConfirm }: { readonly name: string; readonly mayConfirm: boolean },
+): number | undefined {
+  const pool = poolNamed(name);
+  if (pool?.owner.source !== opened.id || pool.removal) return undefined;
+  const parsed = parsedDocuments.get(opened.id, pool.owner.key);
+  if (parsed?.spec?.name === name) return undefined;
+  const row = deps.store.view.documents.get(documentId(opened.id, pool.owner.key));
+  if (!parsed?.spec && row?.pool === pool.id) return undefined;
+  // A bad document may mean this pool as well as another: it counts neither way.
+  if (parsed && !parsed.spec) return 0;
+  const before = renamedAway.get(name) ?? 0;
+  return before === 0 || mayConfirm ? Math.min(before + 1, MISSES_TO_DROP) : before;
+}
+
+/** To be called for each name of a listing before it is settled. */
+export function countRenamedAway(
+  registry: Registry,
+  runner: SourceRunner,
+  listing: { readonly name: string; readonly mayConfirm: boolean },
+): void {
+  const misses = missesOf(registry, runner, listing);
+  if (misses === undefined) runner.renamedAway.delete(listing.name);
+  else runner.renamedAway.set(listing.name, misses);
+}
+
+/** After a start nothing is known of what the documents of its pools said before: all of them are looked at. */
+function ownedNames({ deps }: Registry, source: string): Set<string> {
+  return new Set([...deps.store.view.pools.by('source', source)].map(({ name }) => name));
+}
+
+export interface TakenIn {
+  /** The names that this listing may have changed something for. */
+  readonly names: ReadonlySet<string>;
+  readonly isChanged: boolean;
+  /** How many documents that own a pool were not in it. */
+  readonly missing: number;
+}
+
+/** What a listing says, read and compared, ready to be taken in. */
+export interface News {
+  readonly changed: readonly ParsedDocument[];
+  /** Ids of rows. */
+  readonly missing: readonly string[];
+  /**
+   * Whether it may confirm that a document is missing. One that was only hinted at may not: hints come in bursts,
+   * while files are being replaced.
+   */
+  readonly mayConfirm: boolean;
+}
+
+/** All at once, so that a pool that moves from one document to another is never seen under both or none. */
+export function takeIn(registry: Registry, runner: SourceRunner, news: News): TakenIn {
+  const { parsedDocuments, deps } = registry;
+  const { documents, pools } = deps.store.view;
+  const source = runner.opened.id;
+  const names = runner.readTick === 0 ? ownedNames(registry, source) : new Set<string>();
+  for (const name of [...runner.staleNames, ...runner.renamedAway.keys()]) names.add(name);
+  runner.staleNames.clear();
+  const changes: Change[] = [];
+  const touch = (parsed: ParsedDocument | undefined, row: DocumentState | undefined): void => {
+    if (parsed?.spec) names.add(parsed.spec.name);
+    const pool = row?.pool === undefined ? undefined : pools.get(row.pool);
+    if (pool) names.add(pool.name);
+  };
+  for (const parsed of news.changed) {
+    touch(parsedDocuments.set(parsed), documents.get(documentId(source, parsed.key)));
+    touch(parsed, undefined);
+    if (parsed.fault) changes.push(...refusedChanges(registry, runner, { ...parsed, fault: parsed.fault }));
+  }
+  const missing = news.missing.flatMap((id) => documents.get(id) ?? []);
+  for (const row of missing) {
+    touch(parsedDocuments.delete(source, row.key), row);
+    changes.push(...missedChanges(row, news.mayConfirm));
+  }
+  if (changes.length > 0) void registry.commit(changes);
+  return { names, isChanged: changes.length > 0, missing: missing.filter(({ pool }) => pool !== undefined).length };
 }

@@ -3,29 +3,35 @@ import type { Actor } from '#core/journal.ts';
 import { startLoop } from '#core/loop.ts';
 import type { Pool } from '#core/pool.ts';
 import { apiPools, loadApiPools } from './api-pools.ts';
-import { startEndings } from './endings.ts';
-import { makeSetSources } from './feeds.ts';
-import { type Foresight, openForesight } from './foresight.ts';
-import type { OpenedSource } from './opened-source.ts';
-import { type Feed, makeRegistry, type PoolsDeps, type SyncOutcome, type SyncTiming, sourceLog } from './registry.ts';
-import { keepRemovals } from './removals.ts';
+import { makeApplyOwnership } from './apply-ownership.ts';
+import { startForgettingDrained } from './drain-pool.ts';
+import { keepDroppedPools } from './dropped-pools.ts';
+import { type Foresight, openForesight } from './plan-documents.ts';
+import type { OpenedSource } from './registry.ts';
+import {
+  makeRegistry,
+  type PoolsDeps,
+  type SourceRunner,
+  type SyncOutcome,
+  type SyncTiming,
+  sourceLog,
+} from './registry.ts';
 import { startReports } from './reports.ts';
-import { makeSettle } from './settle.ts';
+import { makeSetSources } from './source-runners.ts';
 import { makeSync } from './sync.ts';
-import { awaitSync } from './tally.ts';
+import { awaitSync } from './sync-outcome.ts';
 
-export type { DraftDocument, Foresight } from './foresight.ts';
-export type { Allow, OpenedSource } from './opened-source.ts';
-export type { Outlook, PlannedPool, Refusal } from './outlook.ts';
-export type { Problem, ReadPool } from './reading.ts';
-export type { PoolsDeps, SyncOutcome, SyncTiming } from './registry.ts';
+export type { DraftDocument, Foresight } from './plan-documents.ts';
+export type { ChangePlan, PlannedPool, Refusal } from './planned-changes.ts';
+export type { PoolReader, Problem } from './read-document.ts';
+export type { Allow, OpenedSource, PoolsDeps, SyncOutcome, SyncTiming } from './registry.ts';
 
 export interface Expectation {
   /** The revision that the caller has seen; a newer one refuses the write. 0: there must be no such pool yet. */
   readonly revision?: number | undefined;
 }
 
-/** Which pools exist: one owner each, last good definition kept, removals drained. */
+/** Which pools exist: one owner each, last good definition kept, removed pools drained. */
 export interface Pools extends Foresight {
   /** The sources that should be there now; one that vanished is held, with its pools. */
   setSources(sources: readonly OpenedSource[]): void;
@@ -51,10 +57,10 @@ const SOURCES_AT_A_TIME = 64;
 export function startPools(deps: PoolsDeps): Pools {
   const { clock, random, log } = deps;
   const registry = makeRegistry(deps);
-  const removals = keepRemovals(registry, (source) => loop.poke(source));
-  const settle = makeSettle(registry, removals);
+  const droppedPools = keepDroppedPools(registry, (source) => loop.poke(source));
+  const applyOwnership = makeApplyOwnership(registry, droppedPools);
   const reports = startReports(registry);
-  const reconcile = makeSync(registry, { settle, removals, ended: reports.poke });
+  const reconcile = makeSync(registry, { applyOwnership, droppedPools, ended: reports.poke });
   const loop = startLoop({
     name: 'sources',
     clock,
@@ -63,30 +69,30 @@ export function startPools(deps: PoolsDeps): Pools {
     reconcile,
     concurrency: SOURCES_AT_A_TIME,
   });
-  const endings = startEndings(registry, () => removals.review());
-  const setSources = makeSetSources(registry, { settle, removals, poke: loop.poke });
-  loadApiPools(registry, settle);
+  const forgetting = startForgettingDrained(registry, () => droppedPools.review());
+  const setSources = makeSetSources(registry, { applyOwnership, droppedPools, poke: loop.poke });
+  loadApiPools(registry, applyOwnership);
   setSources(deps.sources);
 
-  function ask(source: string): Feed {
-    const feed = registry.feeds.get(source);
-    if (!feed) throw new Fault('missing', `There is no source "${source}" in the configuration.`);
-    feed.isAsked = true;
+  function ask(source: string): SourceRunner {
+    const runner = registry.runners.get(source);
+    if (!runner) throw new Fault('missing', `There is no source "${source}" in the configuration.`);
+    runner.isAsked = true;
     loop.poke(source);
-    return feed;
+    return runner;
   }
 
   return {
     setSources,
     ...openForesight(registry),
-    ...apiPools(registry, settle),
+    ...apiPools(registry, applyOwnership),
     sync: (source) => void ask(source),
     synced: (source, signal) => awaitSync(registry, ask(source), signal),
-    approve: removals.approve,
-    timings: () => new Map([...registry.feeds].map(([id, feed]) => [id, feed.timing])),
+    approve: droppedPools.approve,
+    timings: () => new Map([...registry.runners].map(([id, runner]) => [id, runner.timing])),
     async stop() {
-      for (const feed of registry.feeds.values()) feed.closed.abort();
-      await Promise.all([loop.stop(), endings.stop(), reports.stop()]);
+      for (const runner of registry.runners.values()) runner.closed.abort();
+      await Promise.all([loop.stop(), forgetting.stop(), reports.stop()]);
     },
   };
 }

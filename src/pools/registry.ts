@@ -3,13 +3,36 @@ import type { Clock } from '#core/clock.ts';
 import type { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import type { Pool } from '#core/pool.ts';
+import type { Source } from '#core/provider.ts';
 import type { Random } from '#core/random.ts';
 import { API_SOURCE } from '#core/source.ts';
 import type { Change, Store } from '#core/store.ts';
 import type { Journal } from '#journal/journal.ts';
-import { type Claims, keepClaims } from './claims.ts';
-import type { OpenedSource } from './opened-source.ts';
-import type { ReadPool } from './reading.ts';
+import { keepParsedDocuments, type ParsedDocuments } from './parsed-documents.ts';
+import type { PoolReader } from './read-document.ts';
+
+/** What the operator lets a source define. */
+export interface Allow {
+  /** The backend kinds that its pools may name. */
+  readonly backends?: readonly string[] | undefined;
+  /** The most that `max_agents` of one of its pools may be. */
+  readonly maxAgents?: number | undefined;
+  readonly namePrefix?: string | undefined;
+}
+
+/** A source as the configuration names it, opened. */
+export interface OpenedSource {
+  /** Its `name:`, or kind and place; never its position. */
+  readonly id: string;
+  readonly kind: string;
+  /** Where it reads, such as a path or prefix: if that changes under the same id, what is missing there is held. */
+  readonly place?: string | undefined;
+  readonly source: Source;
+  readonly everyMs: number;
+  /** The operator's own file may name every kind; a foreign document only harmless ones. */
+  readonly trust: 'operator' | 'foreign';
+  readonly allow?: Allow | undefined;
+}
 
 export interface PoolsDeps {
   readonly store: Store;
@@ -17,7 +40,7 @@ export interface PoolsDeps {
   readonly random: Random;
   readonly log: Log;
   readonly journal: Pick<Journal, 'event'>;
-  readonly readPool: ReadPool;
+  readonly readPool: PoolReader;
   readonly sources: readonly OpenedSource[];
   /** Takes secrets out of what sources and readers say of their failures. */
   readonly redact?: ((text: string) => string) | undefined;
@@ -53,7 +76,7 @@ export interface SyncOutcome {
 }
 
 /** A configured source at work. */
-export interface Feed {
+export interface SourceRunner {
   opened: OpenedSource;
   readonly log: Log;
   /** Aborted when the source is closed or replaced. */
@@ -70,14 +93,14 @@ export interface Feed {
   /** Names that it claimed before it was opened anew, to be looked at after the next listing. */
   readonly staleNames: Set<string>;
   /** Its pools whose document no longer gives their name, and in how many good listings in a row that was so. */
-  readonly outgrown: Map<string, number>;
+  readonly renamedAway: Map<string, number>;
 }
 
 export interface Registry {
   readonly deps: PoolsDeps;
-  readonly claims: Claims;
+  readonly parsedDocuments: ParsedDocuments;
   /** In the order of the configuration. */
-  readonly feeds: Map<string, Feed>;
+  readonly runners: Map<string, SourceRunner>;
   /** Numbers moments in the order in which they happened. */
   tick(): number;
   poolNamed(name: string): Pool | undefined;
@@ -90,8 +113,8 @@ export function makeRegistry(deps: PoolsDeps): Registry {
   let ticks = 0;
   return {
     deps,
-    claims: keepClaims(),
-    feeds: new Map(),
+    parsedDocuments: keepParsedDocuments(),
+    runners: new Map(),
     tick: () => ++ticks,
     redact: deps.redact ?? ((text) => text),
     poolNamed(name) {
@@ -112,5 +135,5 @@ export const sourceLog =
   (level, message, fields) =>
     log(level, message, { provisioner: fields?.id, ...fields });
 
-export const isConfigured = ({ feeds }: Registry, source: string): boolean =>
-  source === API_SOURCE || feeds.has(source);
+export const isConfigured = ({ runners }: Registry, source: string): boolean =>
+  source === API_SOURCE || runners.has(source);

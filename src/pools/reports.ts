@@ -4,7 +4,7 @@ import { type Loop, startLoop } from '#core/loop.ts';
 import { poolPhase } from '#core/pool.ts';
 import { inSlices } from '#core/slices.ts';
 import type { DocumentReport, DocumentState } from '#core/source.ts';
-import { type Feed, type Registry, sourceLog } from './registry.ts';
+import { type Registry, type SourceRunner, sourceLog } from './registry.ts';
 
 // A status is one small call; one that hangs must not keep the others from being told.
 const LONGEST_REPORT_MS = 30_000;
@@ -18,7 +18,7 @@ type Change = readonly [key: string, report: DocumentReport | 'gone'];
 export function startReports(registry: Registry): Loop {
   const { store, clock, random, log } = registry.deps;
   const { view } = store;
-  const toldBy = new WeakMap<Feed, Told>();
+  const toldBy = new WeakMap<SourceRunner, Told>();
 
   function reportOf({ version, pool: id, fault }: DocumentState): DocumentReport {
     const pool = id === undefined ? undefined : view.pools.get(id);
@@ -26,7 +26,7 @@ export function startReports(registry: Registry): Loop {
   }
 
   /** All documents, and those whose pool still drains after they have gone. */
-  async function standings(source: string): Promise<Map<string, DocumentReport>> {
+  async function reportsOf(source: string): Promise<Map<string, DocumentReport>> {
     const reports = new Map<string, DocumentReport>();
     await inSlices(clock, [...view.pools.by('source', source)], (pool) => {
       const { key, version } = pool.owner;
@@ -44,53 +44,53 @@ export function startReports(registry: Registry): Loop {
     return [...news, ...gone.map((key): Change => [key, 'gone'])];
   }
 
-  async function tell(feed: Feed, key: string, report: DocumentReport | 'gone'): Promise<void> {
+  async function tell(runner: SourceRunner, key: string, report: DocumentReport | 'gone'): Promise<void> {
     const late = new AbortController();
     const cancelAlarm = clock.alarm(LONGEST_REPORT_MS, () => late.abort());
-    const ended = AbortSignal.any([late.signal, feed.closed.signal]);
+    const ended = AbortSignal.any([late.signal, runner.closed.signal]);
     try {
       const givenUp = new Promise<never>((_resolve, reject) => {
         ended.addEventListener('abort', () => reject(new Fault('unavailable', 'The source did not answer in time.')));
       });
-      await Promise.race([feed.opened.source.report?.(key, report, ended), givenUp]);
+      await Promise.race([runner.opened.source.report?.(key, report, ended), givenUp]);
     } finally {
       cancelAlarm();
     }
   }
 
   /** Answers why the first failure was one. */
-  async function tellAll(feed: Feed, told: Told, changes: readonly Change[]): Promise<Fault | undefined> {
+  async function tellAll(runner: SourceRunner, told: Told, changes: readonly Change[]): Promise<Fault | undefined> {
     const faults: Fault[] = [];
     for (const [key, report] of changes) {
-      if (feed.closed.signal.aborted || faults.length >= MOST_FAILURES) break;
+      if (runner.closed.signal.aborted || faults.length >= MOST_FAILURES) break;
       try {
-        await tell(feed, key, report);
+        await tell(runner, key, report);
         if (report === 'gone') told.delete(key);
         else told.set(key, JSON.stringify(report));
       } catch (thrown) {
         const fault = Fault.from(thrown);
         faults.push(fault);
-        feed.log('warn', 'status of a document not told', { document: key, error: registry.redact(fault.message) });
+        runner.log('warn', 'status of a document not told', { document: key, error: registry.redact(fault.message) });
       }
     }
     return faults[0];
   }
 
   async function reconcile(source: string): Promise<void> {
-    const feed = registry.feeds.get(source);
-    if (!feed?.opened.source.report || feed.readTick === 0) return;
-    const told: Told = toldBy.get(feed) ?? new Map();
-    toldBy.set(feed, told);
-    const changes = changesOf(told, await standings(source));
+    const runner = registry.runners.get(source);
+    if (!runner?.opened.source.report || runner.readTick === 0) return;
+    const told: Told = toldBy.get(runner) ?? new Map();
+    toldBy.set(runner, told);
+    const changes = changesOf(told, await reportsOf(source));
     if (changes.length > 0) await store.durable();
-    const fault = await tellAll(feed, told, changes);
-    if (fault && !feed.closed.signal.aborted) throw fault;
+    const fault = await tellAll(runner, told, changes);
+    if (fault && !runner.closed.signal.aborted) throw fault;
   }
 
   const loop = startLoop({ name: 'source reports', clock, random, log: sourceLog(log), reconcile });
   const stopListening = store.onChange('pools', (after, before) => {
     for (const pool of [after, before]) {
-      if (pool && registry.feeds.get(pool.owner.source)?.opened.source.report) loop.poke(pool.owner.source);
+      if (pool && registry.runners.get(pool.owner.source)?.opened.source.report) loop.poke(pool.owner.source);
     }
   });
   return {

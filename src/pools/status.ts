@@ -1,7 +1,5 @@
 // How sources and their documents are doing, computed from the store and the timings in memory.
-import type { PoolPhase } from '#core/pool.ts';
-import { poolPhase } from '#core/pool.ts';
-import { API_SOURCE, type DocumentState, type SourceState } from '#core/source.ts';
+import { API_SOURCE, type SourceState } from '#core/source.ts';
 import type { Store } from '#core/store.ts';
 import type { SyncTiming } from './registry.ts';
 
@@ -28,17 +26,6 @@ export interface SourceStatus {
   readonly faulty: number;
   /** Documents that the last good listing lacked, and whose pools still stand. */
   readonly missing: number;
-}
-
-export interface DocumentStatus {
-  readonly key: string;
-  readonly version: string;
-  readonly readAt?: number | undefined;
-  /** The folder that it lies in, by which teams part their pools. */
-  readonly team?: string | undefined;
-  readonly pool?: { readonly id: string; readonly name: string; readonly phase: PoolPhase } | undefined;
-  readonly fault?: DocumentState['fault'];
-  readonly missed: number;
 }
 
 /** The folder that a document lies in, by which teams part their pools. */
@@ -106,23 +93,4 @@ export function sourceStatus(world: StatusWorld, id: string): SourceStatus | und
 export function listSources(world: StatusWorld): readonly SourceStatus[] {
   const rows = [{ id: API_SOURCE, kind: API_SOURCE }, ...world.view.sources.all()];
   return rows.map((row) => statusOf(world, row)).toSorted((a, b) => (a.id < b.id ? -1 : 1));
-}
-
-/** The documents of a source by key; their texts are never shown. */
-export function listDocumentStatuses({ view }: Pick<StatusWorld, 'view'>, source: string): readonly DocumentStatus[] {
-  const rows = [...view.documents.by('source', source)];
-  return rows
-    .toSorted((a, b) => (a.key < b.key ? -1 : 1))
-    .map(({ key, version, readAt, pool: id, fault, missed }) => {
-      const pool = id === undefined ? undefined : view.pools.get(id);
-      return {
-        key,
-        version,
-        readAt,
-        team: teamOf({ view }, source, key),
-        pool: pool && { id: pool.id, name: pool.name, phase: poolPhase(pool) },
-        fault,
-        missed,
-      };
-    });
 }

@@ -2,12 +2,11 @@ import { Fault, retryDelayMs } from '#core/fault.ts';
 import type { Again } from '#core/loop.ts';
 import { inSlices } from '#core/slices.ts';
 import { put } from '#core/store.ts';
-import { listDocuments } from './listing.ts';
-import type { Feed, Registry, SyncOutcome } from './registry.ts';
-import type { Removals } from './removals.ts';
-import type { Settle } from './settle.ts';
-import { countOutgrown, findMissing, readChanged, type TakenIn, takeIn } from './take-in.ts';
-import { openTally, type Tally } from './tally.ts';
+import type { ApplyOwnership } from './apply-ownership.ts';
+import type { DroppedPools } from './dropped-pools.ts';
+import { countRenamedAway, findMissing, listDocuments, readChanged, type TakenIn, takeIn } from './listing.ts';
+import type { Registry, SourceRunner, SyncOutcome } from './registry.ts';
+import { countOutcome, type OutcomeCounter } from './sync-outcome.ts';
 
 // Sources of one interval do not all ask in the same moment for ever.
 const JITTER = 0.1;
@@ -18,8 +17,8 @@ const TIMER_ERROR_MS = 5;
 const NOTHING: SyncOutcome = { documents: 0, read: 0, missing: 0, created: [], changed: [], removing: [] };
 
 export interface SyncParts {
-  readonly settle: Settle;
-  readonly removals: Removals;
+  readonly applyOwnership: ApplyOwnership;
+  readonly droppedPools: DroppedPools;
   /** Called after each sync of a source, good or failed. */
   readonly ended: (source: string) => void;
 }
@@ -27,62 +26,68 @@ export interface SyncParts {
 /** One pass over one source, by its id. */
 export type SyncPass = (id: string, signal: AbortSignal) => Promise<Again | undefined>;
 
-export function makeSync(registry: Registry, { settle, removals, ended }: SyncParts): SyncPass {
+export function makeSync(registry: Registry, { applyOwnership, droppedPools, ended }: SyncParts): SyncPass {
   const { store, clock, random, journal } = registry.deps;
   const { view } = store;
 
-  const isCurrent = (feed: Feed): boolean => registry.feeds.get(feed.opened.id) === feed;
+  const isCurrent = (runner: SourceRunner): boolean => registry.runners.get(runner.opened.id) === runner;
 
   function jittered(everyMs: number): number {
     return Math.round(everyMs * (1 - JITTER + 2 * JITTER * random.next()));
   }
 
   /** Whether this listing is one of the regular ones or was asked for; a mere hint leaves the next regular one where it is. */
-  function takesTurn(feed: Feed): boolean {
-    const isDue = feed.isAsked || clock.monotonic() >= feed.nextPollMs - TIMER_ERROR_MS;
-    feed.isAsked = false;
-    if (isDue) feed.nextPollMs = clock.monotonic() + jittered(feed.opened.everyMs);
+  function takesTurn(runner: SourceRunner): boolean {
+    const isDue = runner.isAsked || clock.monotonic() >= runner.nextPollMs - TIMER_ERROR_MS;
+    runner.isAsked = false;
+    if (isDue) runner.nextPollMs = clock.monotonic() + jittered(runner.opened.everyMs);
     return isDue;
   }
 
-  const again = (feed: Feed): Again => ({ afterMs: Math.max(1, Math.ceil(feed.nextPollMs - clock.monotonic())) });
+  const again = (runner: SourceRunner): Again => ({
+    afterMs: Math.max(1, Math.ceil(runner.nextPollMs - clock.monotonic())),
+  });
 
-  async function read(feed: Feed, mayConfirm: boolean, signal: AbortSignal): Promise<Tally | undefined> {
+  async function read(
+    runner: SourceRunner,
+    mayConfirm: boolean,
+    signal: AbortSignal,
+  ): Promise<OutcomeCounter | undefined> {
     const beganMs = clock.monotonic();
     const beganTick = registry.tick();
-    const listed = await listDocuments(registry, feed, signal);
-    const changed = await readChanged(registry, feed, listed);
-    const missing = await findMissing(registry, feed, listed);
-    if (!isCurrent(feed) || signal.aborted) return undefined;
-    const isFirst = feed.readTick === 0;
-    const taken = takeIn(registry, feed, { changed, missing, mayConfirm });
-    feed.readTick = beganTick;
-    const tally = openTally(registry, taken.names, {
+    const listed = await listDocuments(registry, runner, signal);
+    const changed = await readChanged(registry, runner, listed);
+    const missing = await findMissing(registry, runner, listed);
+    if (!isCurrent(runner) || signal.aborted) return undefined;
+    const isFirst = runner.readTick === 0;
+    const taken = takeIn(registry, runner, { changed, missing, mayConfirm });
+    runner.readTick = beganTick;
+    const counter = countOutcome(registry, taken.names, {
       documents: listed.size,
       read: changed.length,
       missing: taken.missing,
     });
     let isChanged = taken.isChanged;
     await inSlices(clock, taken.names, (name) => {
-      countOutgrown(registry, feed, { name, mayConfirm });
-      isChanged = settle(name) || isChanged;
+      countRenamedAway(registry, runner, { name, mayConfirm });
+      isChanged = applyOwnership(name) || isChanged;
     });
-    if (!isCurrent(feed)) return undefined;
+    if (!isCurrent(runner)) return undefined;
     const durationMs = clock.monotonic() - beganMs;
-    const { everyMs } = feed.opened;
-    const notes = feed.opened.source.notes?.();
-    feed.timing = { everyMs, lastTriedAt: clock.now(), lastGoodAt: clock.now(), durationMs, failures: 0, notes };
-    recordGood(feed, taken, isChanged || isFirst);
-    feed.log(isChanged || isFirst ? 'info' : 'debug', 'source synced', {
+    const { everyMs } = runner.opened;
+    const notes = runner.opened.source.notes?.();
+    runner.timing = { everyMs, lastTriedAt: clock.now(), lastGoodAt: clock.now(), durationMs, failures: 0, notes };
+    recordGood(runner, taken, isChanged || isFirst);
+    runner.log(isChanged || isFirst ? 'info' : 'debug', 'source synced', {
       documents: listed.size,
       read: changed.length,
       missing: taken.missing,
       durationMs: Math.round(durationMs),
     });
-    return tally;
+    return counter;
   }
 
-  function recordGood({ opened }: Feed, taken: TakenIn, hasNews: boolean): void {
+  function recordGood({ opened }: SourceRunner, taken: TakenIn, hasNews: boolean): void {
     const row = view.sources.get(opened.id);
     const place = taken.missing === 0 ? opened.place : (row?.place ?? opened.place);
     if (!hasNews && row && !row.fault && row.place === place) return;
@@ -92,15 +97,15 @@ export function makeSync(registry: Registry, { settle, removals, ended }: SyncPa
     void registry.commit([put('sources', next), ...(row?.fault ? [journal.event(recovered)] : [])]);
   }
 
-  function recordFailure(feed: Feed, fault: Fault): void {
-    const { opened, timing } = feed;
+  function recordFailure(runner: SourceRunner, fault: Fault): void {
+    const { opened, timing } = runner;
     const failures = timing.failures + 1;
     const message = registry.redact(fault.message);
     const remedy = registry.redact(fault.remedy);
-    feed.timing = { ...timing, lastTriedAt: clock.now(), fault, failures };
+    runner.timing = { ...timing, lastTriedAt: clock.now(), fault, failures };
     const retryMs = Math.min(jittered(opened.everyMs), retryDelayMs(fault, failures, random.next()));
-    feed.nextPollMs = clock.monotonic() + Math.max(retryMs, fault.retryAfterMs ?? 0);
-    feed.log('warn', 'source failed', { kind: fault.kind, error: message, remedy, failures });
+    runner.nextPollMs = clock.monotonic() + Math.max(retryMs, fault.retryAfterMs ?? 0);
+    runner.log('warn', 'source failed', { kind: fault.kind, error: message, remedy, failures });
     const row = view.sources.get(opened.id);
     const isKnown = row?.fault?.kind === fault.kind && row.fault.message === message && row.fault.remedy === remedy;
     if (isKnown) return;
@@ -117,34 +122,34 @@ export function makeSync(registry: Registry, { settle, removals, ended }: SyncPa
   }
 
   /** A source that cannot be read since the start keeps its pools: rivals for them are told now. */
-  function settleRivals({ opened }: Feed): void {
+  function applyToRivals({ opened }: SourceRunner): void {
     for (const { name } of [...view.pools.by('source', opened.id)]) {
-      if (registry.claims.named(name).length > 0) settle(name);
+      if (registry.parsedDocuments.named(name).length > 0) applyOwnership(name);
     }
   }
 
   /** Answers how to tell what came of it; nothing where this is no longer ours to read. */
-  async function attempt(feed: Feed, signal: AbortSignal): Promise<Tally | undefined> {
+  async function attempt(runner: SourceRunner, signal: AbortSignal): Promise<OutcomeCounter | undefined> {
     try {
-      return await read(feed, takesTurn(feed), signal);
+      return await read(runner, takesTurn(runner), signal);
     } catch (thrown) {
-      if (!isCurrent(feed) || signal.aborted) return undefined;
+      if (!isCurrent(runner) || signal.aborted) return undefined;
       const fault = Fault.from(thrown);
-      recordFailure(feed, fault);
-      if (feed.readTick === 0 && feed.timing.failures === 1) settleRivals(feed);
+      recordFailure(runner, fault);
+      if (runner.readTick === 0 && runner.timing.failures === 1) applyToRivals(runner);
       return { outcome: () => ({ ...NOTHING, fault }) };
     }
   }
 
   return async (id, signal) => {
-    const feed = registry.feeds.get(id);
-    if (!feed) return undefined;
-    const waiting = [...feed.waiting];
-    feed.waiting.clear();
-    const tally = await attempt(feed, signal);
-    removals.review();
+    const runner = registry.runners.get(id);
+    if (!runner) return undefined;
+    const waiting = [...runner.waiting];
+    runner.waiting.clear();
+    const counter = await attempt(runner, signal);
+    droppedPools.review();
     ended(id);
-    if (tally) for (const tell of waiting) tell(tally.outcome());
-    return isCurrent(feed) ? again(feed) : undefined;
+    if (counter) for (const tell of waiting) tell(counter.outcome());
+    return isCurrent(runner) ? again(runner) : undefined;
   };
 }

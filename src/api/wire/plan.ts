@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FAULTS, type FaultKind } from '#core/fault.ts';
-import { POOL_CHANGES } from '../../pools/outlook.ts';
+import { POOL_CHANGES } from '../../pools/planned-changes.ts';
 import { PlanAction } from './pool.ts';
 import { listOf, Name } from './shared.ts';
 

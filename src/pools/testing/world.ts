@@ -9,9 +9,9 @@ import { VirtualClock } from '#core/virtual-clock.ts';
 import { startJournal } from '#journal/journal.ts';
 import { type Disk, emptyDisk, memoryDriver } from '#store/memory.ts';
 import { openStore } from '#store/store.ts';
-import type { OpenedSource } from '../opened-source.ts';
 import { type Pools, type PoolsDeps, startPools } from '../pools.ts';
-import type { ReadPool } from '../reading.ts';
+import type { PoolReader } from '../read-document.ts';
+import type { OpenedSource } from '../registry.ts';
 
 export const EVERY_MS = 60_000;
 // Longer than the longest jittered interval, shorter than two.
@@ -58,7 +58,7 @@ export function specOf({ name, max = 1, kind, drainMs = 3_600_000, description }
 }
 
 /** Reads plain JSON; the kind `command` is the operator's alone. */
-export const readJsonPool: ReadPool = (json, { trust }) => {
+export const readJsonPool: PoolReader = (json, { trust }) => {
   try {
     const pool = JSON.parse(json) as PoolText;
     if (!pool.name) return { problems: [{ path: 'name', line: 1, column: 1, message: 'A pool needs a name.' }] };
@@ -136,7 +136,7 @@ export async function openWorld(
   }: {
     disk?: Disk;
     clock?: VirtualClock;
-    readPool?: ReadPool;
+    readPool?: PoolReader;
     redact?: PoolsDeps['redact'];
     beforeWrite?: () => Promise<void>;
   } = {},

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type DocumentStatus, listDocumentStatuses, sourceStatus } from '#pools/status.ts';
+import type { DocumentState } from '#core/source.ts';
+import { sourceStatus } from '#pools/status.ts';
 import { putParameter } from '../../providers/aws/parameters/testing.ts';
 import { documentOf, keyOf } from './documents.ts';
 import { type AwsWorld, openAwsWorld } from './world.ts';
@@ -11,7 +12,7 @@ const EMPTY = { scaler: { min_idle_agents: 0, max_idle_agents: 0 } };
 function statusOf({ life, clock }: AwsWorld) {
   const { view } = life.store;
   const status = sourceStatus({ view, timings: life.pools.timings(), nowMs: clock.now() }, SOURCE);
-  const faulty = listDocumentStatuses({ view }, SOURCE).filter(({ fault }) => fault);
+  const faulty = [...view.documents.by('source', SOURCE)].filter(({ fault }) => fault);
   return { status, faulty };
 }
 
@@ -54,7 +55,7 @@ describe('a bad document', () => {
 
     const { status, faulty } = statusOf(world);
 
-    const [{ key, fault } = {} as DocumentStatus] = faulty;
+    const [{ key, fault } = {} as DocumentState] = faulty;
     expect(key).toBe(keyOf('evil'));
     expect(fault?.message).toContain("the operator's own file");
     expect(fault?.place).toMatch(new RegExp(`^line 1, column \\d+: auto_scaler.*${path}$`));

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Outlook } from './outlook.ts';
+import type { ChangePlan } from './planned-changes.ts';
 import { ALICE, fakeSource, opened, openWorld, outage, text } from './testing/world.ts';
 
-const told = ({ pools }: Outlook): string[] => pools.map(({ name, change }) => `${change} ${name}`);
-const refused = ({ refused }: Outlook): string[] => refused.map(({ key, fault }) => `${key} ${fault.kind}`);
+const told = ({ pools }: ChangePlan): string[] => pools.map(({ name, change }) => `${change} ${name}`);
+const refused = ({ refused }: ChangePlan): string[] => refused.map(({ key, fault }) => `${key} ${fault.kind}`);
 const draft = (key: string, pool: Parameters<typeof text>[0]) => ({ key, text: text(pool) });
 const signal = new AbortController().signal;
 
@@ -12,16 +12,16 @@ describe('documents that nobody has applied', () => {
     const world = await openWorld([opened('files', fakeSource({ a: text({ name: 'a', max: 1 }), b: text('b') }))]);
     const before = world.writes;
 
-    const outlook = await world.pools.foresee(
+    const planned = await world.pools.foresee(
       [draft('a.json', { name: 'a', max: 7 }), draft('b.json', 'b'), draft('c.json', 'c')],
       undefined,
     );
 
-    expect(told(outlook)).toEqual(['change a', 'create c']);
-    expect(outlook.unchanged).toEqual(['b']);
-    expect(outlook.pools[0]).toMatchObject({ before: { spec: { scaling: { maxAgents: 1 } } } });
-    expect(outlook.pools[0]?.after).toMatchObject({ spec: { scaling: { maxAgents: 7 } }, owner: { source: 'files' } });
-    expect(outlook.pools[1]?.after.owner).toMatchObject({ source: 'api', key: 'c' });
+    expect(told(planned)).toEqual(['change a', 'create c']);
+    expect(planned.unchanged).toEqual(['b']);
+    expect(planned.pools[0]).toMatchObject({ before: { spec: { scaling: { maxAgents: 1 } } } });
+    expect(planned.pools[0]?.after).toMatchObject({ spec: { scaling: { maxAgents: 7 } }, owner: { source: 'files' } });
+    expect(planned.pools[1]?.after.owner).toMatchObject({ source: 'api', key: 'c' });
     expect(world.writes).toBe(before);
     expect(world.pool('c')).toBeUndefined();
   });
@@ -34,7 +34,7 @@ describe('documents that nobody has applied', () => {
     ]);
     const command = { kind: 'command' };
 
-    const outlook = await world.pools.foresee(
+    const planned = await world.pools.foresee(
       [
         draft('o', { name: 'o', max: 2, ...command }),
         draft('t', { name: 'team-t', max: 9 }),
@@ -43,32 +43,32 @@ describe('documents that nobody has applied', () => {
       undefined,
     );
 
-    expect(told(outlook)).toEqual(['change o']);
-    expect(refused(outlook)).toEqual(['t denied', 'n invalid']);
-    expect(outlook.refused[0]).toMatchObject({ pool: 'team-t', fault: { at: 'auto_scaler.max_agents' } });
+    expect(told(planned)).toEqual(['change o']);
+    expect(refused(planned)).toEqual(['t denied', 'n invalid']);
+    expect(planned.refused[0]).toMatchObject({ pool: 'team-t', fault: { at: 'auto_scaler.max_agents' } });
   });
 
   it('are refused under the names that their files have, and no other document is', async () => {
     const world = await openWorld([opened('files', fakeSource({ a: text('a'), bad: '{' }))]);
 
-    const outlook = await world.pools.foresee(
+    const planned = await world.pools.foresee(
       [draft('mine/a.json', { name: 'a', max: 3 }), { key: 'mine/b.json', text: '{' }, draft('c.json', '')],
       undefined,
     );
 
-    expect(told(outlook)).toEqual(['change a']);
-    expect(refused(outlook)).toEqual(['mine/b.json invalid', 'c.json invalid']);
+    expect(told(planned)).toEqual(['change a']);
+    expect(refused(planned)).toEqual(['mine/b.json invalid', 'c.json invalid']);
   });
 
   it('name one pool twice: the second is refused', async () => {
     const world = await openWorld([]);
 
-    const outlook = await world.pools.foresee([draft('one', 'a'), draft('two', { name: 'a', max: 2 })], undefined);
+    const planned = await world.pools.foresee([draft('one', 'a'), draft('two', { name: 'a', max: 2 })], undefined);
 
-    expect(told(outlook)).toEqual(['create a']);
-    expect(refused(outlook)).toHaveLength(1);
-    expect(outlook.refused[0]?.fault.message).toMatch(/this second definition changes nothing\.$/);
-    expect(outlook.refused[0]?.fault.remedy).toBe('Remove or rename one of the two.');
+    expect(told(planned)).toEqual(['create a']);
+    expect(refused(planned)).toHaveLength(1);
+    expect(planned.refused[0]?.fault.message).toMatch(/this second definition changes nothing\.$/);
+    expect(planned.refused[0]?.fault.remedy).toBe('Remove or rename one of the two.');
   });
 
   it('bring a pool back that is being removed', async () => {
@@ -106,10 +106,10 @@ describe('documents as all that a source holds', () => {
       opened('two', fakeSource({ x: text('a') })),
     ]);
 
-    const outlook = await world.pools.foresee([draft('b', 'b')], 'one');
+    const planned = await world.pools.foresee([draft('b', 'b')], 'one');
 
-    expect(told(outlook)).toEqual(['move a']);
-    expect(outlook.pools[0]?.why).toMatch(/from source "one".*to source "two"/);
+    expect(told(planned)).toEqual(['move a']);
+    expect(planned.pools[0]?.why).toMatch(/from source "one".*to source "two"/);
   });
 
   it('keep the pool of a document that is refused, found by its name or by that of its file', async () => {
@@ -119,7 +119,7 @@ describe('documents as all that a source holds', () => {
       }),
     ]);
 
-    const outlook = await world.pools.foresee(
+    const planned = await world.pools.foresee(
       [
         { key: 'pools/a.json', text: '{' },
         { key: 'other.json', text: text({ name: 'b', kind: 'cloud' }) },
@@ -127,9 +127,9 @@ describe('documents as all that a source holds', () => {
       'files',
     );
 
-    expect(told(outlook)).toEqual([]);
-    expect(outlook.unchanged).toEqual([]);
-    expect(outlook.refused).toMatchObject([
+    expect(told(planned)).toEqual([]);
+    expect(planned.unchanged).toEqual([]);
+    expect(planned.refused).toMatchObject([
       { pool: 'a', fault: { at: 'line 3, column 7' } },
       { pool: 'b', fault: { kind: 'denied' } },
     ]);
@@ -153,15 +153,15 @@ describe('a source that is read without being applied', () => {
     source.put('bad', '{');
     source.remove('c');
 
-    const outlook = await world.pools.foreseeSync('files', signal);
+    const planned = await world.pools.foreseeSync('files', signal);
     const untouched = [world.pool('a')?.spec.scaling.maxAgents, world.pool('n'), world.document('files', 'bad')];
     const kinds = world.eventKinds();
     await world.intervals(3);
 
     expect(untouched).toEqual([1, undefined, undefined]);
     expect(kinds.filter((kind) => kind !== 'pool.created')).toEqual([]);
-    expect(told(outlook)).toEqual(['change a', 'remove c', 'create n']);
-    expect(refused(outlook)).toEqual(['bad invalid']);
+    expect(told(planned)).toEqual(['change a', 'remove c', 'create n']);
+    expect(refused(planned)).toEqual(['bad invalid']);
     expect([world.pool('a')?.spec.scaling.maxAgents, world.pool('n')?.name, world.pool('c')]).toEqual([
       9,
       'n',
@@ -172,9 +172,9 @@ describe('a source that is read without being applied', () => {
   it('has no changes where nothing has changed', async () => {
     const world = await openWorld([opened('files', fakeSource({ a: text('a'), bad: '{' }))]);
 
-    const outlook = await world.pools.foreseeSync('files', signal);
+    const planned = await world.pools.foreseeSync('files', signal);
 
-    expect(outlook).toMatchObject({ pools: [], unchanged: ['a'] });
+    expect(planned).toMatchObject({ pools: [], unchanged: ['a'] });
   });
 
   it('says why it cannot be read', async () => {

@@ -10,21 +10,21 @@
 //  3. they are not more than half of its pools (of four or more), nor all of several with an empty listing.
 // What is held goes when it is approved. When the reason for holding ends by itself, all sources are read once more.
 import type { Pool } from '#core/pool.ts';
-import type { Feed, Registry } from './registry.ts';
+import type { Registry, SourceRunner } from './registry.ts';
 
 /** `wait`: the answer comes by itself soon. `hold`: only an approval or another listing can tell. */
-export type Verdict =
+export type RemovalVerdict =
   | { readonly do: 'remove' }
-  | { readonly do: 'wait'; readonly ask: readonly Feed[] }
+  | { readonly do: 'wait'; readonly ask: readonly SourceRunner[] }
   | { readonly do: 'hold'; readonly why: string };
 
 // Below this, half of the pools is one or two, and people do remove one or two.
 const FEWEST_FOR_HALF = 4;
 
-const quoted = (feeds: readonly Feed[]): string => feeds.map(({ opened }) => `"${opened.id}"`).join(', ');
+const quoted = (runners: readonly SourceRunner[]): string => runners.map(({ opened }) => `"${opened.id}"`).join(', ');
 
-function vanished({ feeds }: Registry): Verdict {
-  const unasked = [...feeds.values()].filter(({ readTick, timing }) => readTick === 0 && timing.failures === 0);
+function vanished({ runners }: Registry): RemovalVerdict {
+  const unasked = [...runners.values()].filter(({ readTick, timing }) => readTick === 0 && timing.failures === 0);
   if (unasked.length > 0) return { do: 'wait', ask: [] };
   return {
     do: 'hold',
@@ -40,8 +40,12 @@ export interface Dropped {
 }
 
 /** A pool may have moved: every other source must have been read since, and not define it. */
-function awaitOthers({ feeds }: Registry, source: string, { sinceTick, isOwnerAsked }: Dropped): Verdict | undefined {
-  const unread = [...feeds.values()].filter(
+function awaitOthers(
+  { runners }: Registry,
+  source: string,
+  { sinceTick, isOwnerAsked }: Dropped,
+): RemovalVerdict | undefined {
+  const unread = [...runners.values()].filter(
     ({ opened, readTick }) => readTick <= sinceTick && (isOwnerAsked || opened.id !== source),
   );
   if (unread.length === 0) return undefined;
@@ -53,29 +57,29 @@ function awaitOthers({ feeds }: Registry, source: string, { sinceTick, isOwnerAs
   };
 }
 
-function massRemoval({ deps, claims }: Registry, feed: Feed, dropped: number): string | undefined {
-  const source = feed.opened.id;
+function massRemoval({ deps, parsedDocuments }: Registry, runner: SourceRunner, dropped: number): string | undefined {
+  const source = runner.opened.id;
   const living = [...deps.store.view.pools.by('source', source)].filter(({ removal }) => !removal).length;
   const place = deps.store.view.sources.get(source)?.place;
-  if (place !== undefined && feed.opened.place !== undefined && place !== feed.opened.place) {
-    return `The source reads ${feed.opened.place} now, ${place} before; ${dropped} of its ${living} pools are not there.`;
+  if (place !== undefined && runner.opened.place !== undefined && place !== runner.opened.place) {
+    return `The source reads ${runner.opened.place} now, ${place} before; ${dropped} of its ${living} pools are not there.`;
   }
   if (living >= FEWEST_FOR_HALF && dropped * 2 > living) {
     return `The last listings lack ${dropped} of the ${living} pools of this source.`;
   }
   // An empty answer of a source that had several is more often a wrong path or lost rights than a wish.
-  if (living > 1 && dropped === living && claims.of(source).size === 0) {
+  if (living > 1 && dropped === living && parsedDocuments.of(source).size === 0) {
     return `The last listings are empty; this source had ${living} pools.`;
   }
   return undefined;
 }
 
 /** What is to be done about them. */
-export function judge(registry: Registry, source: string, dropped: Dropped): Verdict {
-  const feed = registry.feeds.get(source);
-  if (!feed) return vanished(registry);
+export function judgeRemoval(registry: Registry, source: string, dropped: Dropped): RemovalVerdict {
+  const runner = registry.runners.get(source);
+  if (!runner) return vanished(registry);
   const others = awaitOthers(registry, source, dropped);
   if (others) return others;
-  const why = massRemoval(registry, feed, dropped.pools.length);
+  const why = massRemoval(registry, runner, dropped.pools.length);
   return why === undefined ? { do: 'remove' } : { do: 'hold', why };
 }

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import type { Problem } from './reading.ts';
-import { nameIn, readDocument } from './reading.ts';
+import type { Problem } from './read-document.ts';
+import { nameIn, readPoolDocument } from './read-document.ts';
 import { fakeSource, opened, openWorld, specOf, text } from './testing/world.ts';
 
 const SOURCE = { id: 'files', trust: 'foreign' } as const;
-const refused = (problems: readonly Problem[]) => readDocument(() => ({ problems }), SOURCE, '').fault;
+const refused = (problems: readonly Problem[]) => readPoolDocument(() => ({ problems }), SOURCE, '').fault;
 
 it('names every problem with its place, in one sentence', () => {
   const fault = refused([

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { silentLog } from '#core/log.ts';
 import { seededRandom } from '#core/random.ts';
 import { put } from '#core/store.ts';
+import { keepDroppedPools } from './dropped-pools.ts';
 import { makeRegistry } from './registry.ts';
-import { keepRemovals } from './removals.ts';
 import { ALICE, fakeSource, opened, openWorld, readJsonPool, text } from './testing/world.ts';
 
 it('removes on approval what was shown as held, and not what was dropped since', async () => {
@@ -20,12 +20,12 @@ it('removes on approval what was shown as held, and not what was dropped since',
     readPool: readJsonPool,
     sources: [],
   });
-  const removals = keepRemovals(registry, () => {});
-  for (const pool of store.view.pools.all()) removals.note(pool);
+  const droppedPools = keepDroppedPools(registry, () => {});
+  for (const pool of store.view.pools.all()) droppedPools.note(pool);
   const held = { at: 0, why: 'The source vanished.', keys: ['a'] };
   await store.commit([put('sources', { id: 'gone', kind: 'fake', held })]);
 
-  await removals.approve('gone', ALICE);
+  await droppedPools.approve('gone', ALICE);
 
   expect([first.pool('a')?.removal, first.pool('b')?.removal]).toEqual([expect.anything(), undefined]);
 });

@@ -4,13 +4,12 @@ import { silentLog } from '#core/log.ts';
 import type { Pool } from '#core/pool.ts';
 import { inSlices } from '#core/slices.ts';
 import { API_SOURCE, documentId } from '#core/source.ts';
-import type { Claim } from './claims.ts';
-import { listDocuments } from './listing.ts';
-import type { OpenedSource } from './opened-source.ts';
-import { type Outlook, outlookOf } from './outlook.ts';
-import { nameIn, readDocument } from './reading.ts';
+import { listDocuments, readChanged } from './listing.ts';
+import type { ParsedDocument } from './parsed-documents.ts';
+import { type ChangePlan, plannedChanges } from './planned-changes.ts';
+import { nameIn, readPoolDocument } from './read-document.ts';
+import type { OpenedSource } from './registry.ts';
 import { isConfigured, type Registry } from './registry.ts';
-import { readChanged } from './take-in.ts';
 
 /** A document as someone has it at hand; its key names it in what is said of it. */
 export interface DraftDocument {
@@ -23,19 +22,19 @@ export interface Foresight {
    * What these documents would change, each in place of the one that forms its pool now, or else through the API.
    * With a source: if they were all that it holds.
    */
-  foresee(drafts: readonly DraftDocument[], source: string | undefined): Promise<Outlook>;
+  foresee(drafts: readonly DraftDocument[], source: string | undefined): Promise<ChangePlan>;
   /** What a sync of that source would come to. */
-  foreseeSync(source: string, signal: AbortSignal): Promise<Outlook>;
+  foreseeSync(source: string, signal: AbortSignal): Promise<ChangePlan>;
 }
 
 const NEW_VERSION = 'new';
 
 type Rules = Pick<OpenedSource, 'id' | 'trust' | 'allow'>;
 
-function rulesOf({ feeds }: Registry, source: string): Rules {
+function rulesOf({ runners }: Registry, source: string): Rules {
   if (source === API_SOURCE) return { id: API_SOURCE, trust: 'foreign' };
-  const feed = feeds.get(source);
-  if (feed) return feed.opened;
+  const runner = runners.get(source);
+  if (runner) return runner.opened;
   throw new Fault('missing', `There is no source "${source}" in the configuration.`, {
     remedy: 'See the list of sources.',
   });
@@ -59,7 +58,7 @@ function keyOf(
   const owns = ({ owner }: Pool): boolean => owner.source === source;
   if (name !== undefined) {
     const pool = registry.poolNamed(name);
-    const claimed = registry.claims.named(name).find((claim) => claim.source === source);
+    const claimed = registry.parsedDocuments.named(name).find((parsed) => parsed.source === source);
     return (pool && owns(pool) ? pool.owner.key : claimed?.key) ?? (source === API_SOURCE ? name : key);
   }
   const pools = Iterator.from(registry.deps.store.view.pools.by('source', source));
@@ -67,32 +66,32 @@ function keyOf(
 }
 
 /** A pool whose document is refused is told with that; it does not count as unchanged too. */
-function tellOnce(outlook: Outlook): Outlook {
-  const refused = new Set(outlook.refused.map(({ pool }) => pool));
-  return { ...outlook, unchanged: outlook.unchanged.filter((name) => !refused.has(name)) };
+function tellOnce(planned: ChangePlan): ChangePlan {
+  const refused = new Set(planned.refused.map(({ pool }) => pool));
+  return { ...planned, unchanged: planned.unchanged.filter((name) => !refused.has(name)) };
 }
 
 export function openForesight(registry: Registry): Foresight {
-  const { deps, claims, feeds } = registry;
+  const { deps, parsedDocuments, runners } = registry;
 
-  function namesOf(source: string, said: ReadonlyMap<string, Claim>): Set<string> {
+  function namesOf(source: string, said: ReadonlyMap<string, ParsedDocument>): Set<string> {
     const owned = [...deps.store.view.pools.by('source', source)].map(({ name }) => name);
-    const defined = [...claims.of(source).values(), ...said.values()].flatMap(({ spec }) => spec?.name ?? []);
+    const defined = [...parsedDocuments.of(source).values(), ...said.values()].flatMap(({ spec }) => spec?.name ?? []);
     return new Set([...owned, ...defined]);
   }
 
   return {
     async foresee(drafts, source) {
       if (source !== undefined) rulesOf(registry, source);
-      const said = new Map<string, Map<string, Claim>>();
+      const said = new Map<string, Map<string, ParsedDocument>>();
       if (source !== undefined) said.set(source, new Map());
       const names = new Set<string>();
       const draftKeys = new Map<string, string>();
       await inSlices(deps.clock, drafts, (draft) => {
         const name = nameIn(draft.text);
         const owner = source ?? sourceOf(registry, name);
-        const { spec, fault } = readDocument(deps.readPool, rulesOf(registry, owner), draft.text);
-        const those = said.get(owner) ?? new Map(claims.of(owner));
+        const { spec, fault } = readPoolDocument(deps.readPool, rulesOf(registry, owner), draft.text);
+        const those = said.get(owner) ?? new Map(parsedDocuments.of(owner));
         said.set(owner, those);
         const meant = keyOf(registry, owner, { ...draft, name: spec?.name ?? name });
         // A second draft of one pool keeps its own key, and is told that it is the second.
@@ -103,34 +102,34 @@ export function openForesight(registry: Registry): Foresight {
         if (spec) names.add(spec.name);
       });
       const whole = source === undefined ? undefined : said.get(source);
-      const outlook = outlookOf(registry, said, whole && source !== undefined ? namesOf(source, whole) : names);
+      const planned = plannedChanges(registry, said, whole && source !== undefined ? namesOf(source, whole) : names);
       // Of documents that lie in the sources already nobody asked.
-      const refused = outlook.refused.flatMap((refusal) => {
+      const refused = planned.refused.flatMap((refusal) => {
         const key = draftKeys.get(documentId(refusal.source, refusal.key));
         return key === undefined ? [] : [{ ...refusal, key }];
       });
-      return tellOnce({ ...outlook, refused });
+      return tellOnce({ ...planned, refused });
     },
     async foreseeSync(source, signal) {
-      const feed = feeds.get(source);
+      const runner = runners.get(source);
       if (source === API_SOURCE) {
         const remedy = 'Plan files, or a source of the configuration.';
         throw new Fault('invalid', 'The pools of the API are read from nowhere: they are in force already.', {
           remedy,
         });
       }
-      if (!feed) throw new Fault('missing', `There is no source "${source}" in the configuration.`);
-      const listed = await listDocuments(registry, feed, signal);
-      const changed = await readChanged(registry, { ...feed, log: silentLog }, listed);
-      const known = claims.of(source);
+      if (!runner) throw new Fault('missing', `There is no source "${source}" in the configuration.`);
+      const listed = await listDocuments(registry, runner, signal);
+      const changed = await readChanged(registry, { ...runner, log: silentLog }, listed);
+      const known = parsedDocuments.of(source);
       const said = new Map(
         [...listed.keys()].flatMap((key) => {
-          const claim = known.get(key);
-          return claim ? [[key, claim] as const] : [];
+          const parsed = known.get(key);
+          return parsed ? [[key, parsed] as const] : [];
         }),
       );
-      for (const claim of changed) said.set(claim.key, claim);
-      return tellOnce(outlookOf(registry, new Map([[source, said]]), namesOf(source, said)));
+      for (const parsed of changed) said.set(parsed.key, parsed);
+      return tellOnce(plannedChanges(registry, new Map([[source, said]]), namesOf(source, said)));
     },
   };
 }

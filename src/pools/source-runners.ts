@@ -3,20 +3,19 @@ import { Fault } from '#core/fault.ts';
 import { withFields } from '#core/log.ts';
 import { API_SOURCE } from '#core/source.ts';
 import { drop, put } from '#core/store.ts';
-import type { OpenedSource } from './opened-source.ts';
-import type { Feed, Registry } from './registry.ts';
-import type { Removals } from './removals.ts';
+import type { ApplyOwnership } from './apply-ownership.ts';
+import type { DroppedPools } from './dropped-pools.ts';
+import type { OpenedSource, Registry, SourceRunner } from './registry.ts';
 import { isSame } from './same.ts';
-import type { Settle } from './settle.ts';
 
-export interface FeedParts {
-  readonly settle: Settle;
-  readonly removals: Removals;
+export interface RunnerParts {
+  readonly applyOwnership: ApplyOwnership;
+  readonly droppedPools: DroppedPools;
   /** Reads a source soon. */
   readonly poke: (source: string) => void;
 }
 
-function makeFeed({ deps }: Registry, opened: OpenedSource): Feed {
+function makeRunner({ deps }: Registry, opened: OpenedSource): SourceRunner {
   return {
     opened,
     log: withFields(deps.log, { provisioner: opened.id }),
@@ -27,7 +26,7 @@ function makeFeed({ deps }: Registry, opened: OpenedSource): Feed {
     isAsked: false,
     waiting: new Set(),
     staleNames: new Set(),
-    outgrown: new Map(),
+    renamedAway: new Map(),
   };
 }
 
@@ -45,63 +44,63 @@ function mustBeDistinct(sources: readonly OpenedSource[]): void {
   }
 }
 
-export function makeSetSources(registry: Registry, parts: FeedParts): (sources: readonly OpenedSource[]) => void {
-  const { feeds, claims, deps } = registry;
+export function makeSetSources(registry: Registry, parts: RunnerParts): (sources: readonly OpenedSource[]) => void {
+  const { runners, parsedDocuments, deps } = registry;
   const { view } = deps.store;
 
   /** With the same source and rules, only its interval may have changed: nothing need be read again. */
-  function keep(feed: Feed, opened: OpenedSource): boolean {
-    if (feed.opened.source !== opened.source || !isSame(rulesOf(feed.opened), rulesOf(opened))) return false;
-    const isIntervalNew = feed.opened.everyMs !== opened.everyMs;
-    feed.opened = opened;
-    feed.timing = { ...feed.timing, everyMs: opened.everyMs };
+  function keep(runner: SourceRunner, opened: OpenedSource): boolean {
+    if (runner.opened.source !== opened.source || !isSame(rulesOf(runner.opened), rulesOf(opened))) return false;
+    const isIntervalNew = runner.opened.everyMs !== opened.everyMs;
+    runner.opened = opened;
+    runner.timing = { ...runner.timing, everyMs: opened.everyMs };
     if (isIntervalNew) {
-      feed.nextPollMs = Math.min(feed.nextPollMs, deps.clock.monotonic() + opened.everyMs);
+      runner.nextPollMs = Math.min(runner.nextPollMs, deps.clock.monotonic() + opened.everyMs);
       parts.poke(opened.id);
     }
     return true;
   }
 
-  function open(opened: OpenedSource): Feed {
-    const feed = makeFeed(registry, opened);
-    for (const name of claims.forget(opened.id)) feed.staleNames.add(name);
-    for (const pool of view.pools.by('source', opened.id)) parts.removals.clear(pool);
+  function open(opened: OpenedSource): SourceRunner {
+    const runner = makeRunner(registry, opened);
+    for (const name of parsedDocuments.forget(opened.id)) runner.staleNames.add(name);
+    for (const pool of view.pools.by('source', opened.id)) parts.droppedPools.clear(pool);
     const row = view.sources.get(opened.id);
     if (row?.kind !== opened.kind) void registry.commit([put('sources', { ...row, id: opened.id, kind: opened.kind })]);
     try {
-      opened.source.watch?.(() => parts.poke(opened.id), feed.closed.signal);
+      opened.source.watch?.(() => parts.poke(opened.id), runner.closed.signal);
     } catch (thrown) {
-      feed.log('warn', 'source cannot be watched', { error: Fault.from(thrown).message });
+      runner.log('warn', 'source cannot be watched', { error: Fault.from(thrown).message });
     }
-    return feed;
+    return runner;
   }
 
   /** The documents of a source that is gone say nothing any more; its pools are held, unless someone else wants them. */
   function close(source: string): void {
-    const names = new Set(claims.forget(source));
+    const names = new Set(parsedDocuments.forget(source));
     for (const { name } of view.pools.by('source', source)) names.add(name);
     const idle = [...view.documents.by('source', source)].filter(({ pool }) => pool === undefined);
     if (idle.length > 0) void registry.commit(idle.map(({ id }) => drop('documents', id)));
-    for (const name of names) parts.settle(name);
+    for (const name of names) parts.applyOwnership(name);
   }
 
-  function place(opened: OpenedSource, known: Feed | undefined): void {
-    const feed = known && keep(known, opened) ? known : open(opened);
-    if (feed !== known) known?.closed.abort();
-    feeds.set(opened.id, feed);
-    if (feed.readTick === 0) parts.poke(opened.id);
+  function place(opened: OpenedSource, known: SourceRunner | undefined): void {
+    const runner = known && keep(known, opened) ? known : open(opened);
+    if (runner !== known) known?.closed.abort();
+    runners.set(opened.id, runner);
+    if (runner.readTick === 0) parts.poke(opened.id);
   }
 
   return (sources) => {
     mustBeDistinct(sources);
-    const before = new Map(feeds);
-    feeds.clear();
+    const before = new Map(runners);
+    runners.clear();
     for (const opened of sources) place(opened, before.get(opened.id));
-    for (const [id, feed] of before) {
-      if (!feeds.has(id)) feed.closed.abort();
+    for (const [id, runner] of before) {
+      if (!runners.has(id)) runner.closed.abort();
     }
-    const vanished = [...view.sources.all()].filter(({ id }) => !feeds.has(id));
+    const vanished = [...view.sources.all()].filter(({ id }) => !runners.has(id));
     for (const { id } of vanished) close(id);
-    parts.removals.review();
+    parts.droppedPools.review();
   };
 }

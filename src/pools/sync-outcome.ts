@@ -1,23 +1,23 @@
 import { Fault } from '#core/fault.ts';
 import type { Pool } from '#core/pool.ts';
-import type { Feed, Registry, SyncOutcome } from './registry.ts';
-import { standingOf } from './standing.ts';
+import { ownerStatusOf } from './ownership.ts';
+import type { Registry, SourceRunner, SyncOutcome } from './registry.ts';
 
 /** Counts what a sync does to pools. */
-export interface Tally {
+export interface OutcomeCounter {
   outcome(): SyncOutcome;
 }
 
 /** To be opened before the first of these names is settled. */
-export function openTally(
+export function countOutcome(
   registry: Registry,
   names: ReadonlySet<string>,
   counts: Pick<SyncOutcome, 'documents' | 'read' | 'missing'>,
-): Tally {
+): OutcomeCounter {
   const { poolNamed } = registry;
   const before = new Map([...names].map((name) => [name, poolNamed(name)]));
   // Its removal follows as soon as the other sources have been read: one of them may define it now.
-  const isDropped = (pool: Pool): boolean => pool.removal !== undefined || standingOf(registry, pool) === 'dropped';
+  const isDropped = (pool: Pool): boolean => pool.removal !== undefined || ownerStatusOf(registry, pool) === 'dropped';
   const isHeld = ({ owner }: Pool): boolean =>
     registry.deps.store.view.sources.get(owner.source)?.held?.keys.includes(owner.key) ?? false;
   return {
@@ -40,7 +40,11 @@ function becameOf(before: Pool | undefined, now: Pool | undefined): 'created' | 
 }
 
 /** What comes of the next sync of a source that begins; rejects when nobody waits for it any more. */
-export function awaitSync({ deps }: Registry, { waiting, closed }: Feed, signal: AbortSignal): Promise<SyncOutcome> {
+export function awaitSync(
+  { deps }: Registry,
+  { waiting, closed }: SourceRunner,
+  signal: AbortSignal,
+): Promise<SyncOutcome> {
   const ended = AbortSignal.any([signal, closed.signal]);
   return new Promise((resolve, reject) => {
     const giveUp = (): void => {

@@ -1,10 +1,31 @@
+import type { Actor } from '#core/journal.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
+import type { Pool } from '#core/pool.ts';
 import { documentId } from '#core/source.ts';
-import { drop } from '#core/store.ts';
+import { type Change, drop, put } from '#core/store.ts';
 import type { Registry } from './registry.ts';
 
+/** Begins to drain a pool; it is forgotten when its last worker, launch and session are gone. */
+export function drainChanges(
+  { deps, parsedDocuments }: Registry,
+  pool: Pool,
+  { why, actor }: { readonly why: string; readonly actor?: Actor | undefined },
+): Change[] {
+  const { source, key } = pool.owner;
+  const at = deps.clock.now();
+  const removal = { at, deadlineAt: at + pool.spec.drainTimeoutMs, why };
+  const event = deps.journal.event(
+    { kind: 'pool.removing', subject: `pool/${pool.name}`, pool: pool.id, message: why },
+    actor ?? { who: `source:${source}`, from: key },
+  );
+  const changes = [put('pools', { ...pool, removal, changedAt: at, revision: pool.revision + 1 }), event];
+  const document = deps.store.view.documents.get(documentId(source, key));
+  const isGone = !parsedDocuments.get(source, key) && document?.pool === pool.id;
+  return isGone ? [...changes, drop('documents', document.id)] : changes;
+}
+
 /** Forgets each removed pool when its last worker, launch and session are gone. */
-export function startEndings(registry: Registry, ended: () => void): Pick<Loop, 'stop'> {
+export function startForgettingDrained(registry: Registry, ended: () => void): Pick<Loop, 'stop'> {
   const { store, clock, random, log, journal } = registry.deps;
   const { view } = store;
 
@@ -24,7 +45,7 @@ export function startEndings(registry: Registry, ended: () => void): Pick<Loop, 
     ended();
   }
 
-  const loop = startLoop({ name: 'pool endings', clock, random, log, reconcile });
+  const loop = startLoop({ name: 'drained pools', clock, random, log, reconcile });
   const look = (row: { readonly pool: string } | undefined): void => {
     if (row && view.pools.get(row.pool)?.removal) loop.poke(row.pool);
   };

@@ -1,14 +1,12 @@
-// What would change if some sources held other documents: the rules of claims, contests and guards, on a copy.
+// What would change if some sources held other documents: the rules of ownership and the removal guard, on a copy.
 import { Fault } from '#core/fault.ts';
 import type { Pool } from '#core/pool.ts';
 import { API_SOURCE, documentId } from '#core/source.ts';
-import { type Claim, keepClaims } from './claims.ts';
-import { type Contest, contestFor, isOwner } from './contest.ts';
-import { judge } from './hold.ts';
-import { describeDocument, poolFrom } from './pool-change.ts';
-import type { Feed, Registry } from './registry.ts';
-import { ONE_OF_TWO, secondDefinition } from './settle.ts';
-import { MISSES_TO_DROP } from './standing.ts';
+import { describeDocument, ONE_OF_TWO, poolFrom, secondDefinition } from './apply-ownership.ts';
+import { isOwner, MISSES_TO_DROP, type Ownership, ownershipOf } from './ownership.ts';
+import { keepParsedDocuments, type ParsedDocument } from './parsed-documents.ts';
+import type { Registry, SourceRunner } from './registry.ts';
+import { judgeRemoval } from './removal-guard.ts';
 
 export const POOL_CHANGES = ['create', 'change', 'move', 'restore', 'remove', 'hold'] as const;
 /** `move`: to another document or source; its workers stay. `hold`: a removal that would wait for approval. */
@@ -32,27 +30,28 @@ export interface Refusal {
   readonly fault: Fault;
 }
 
-export interface Outlook {
+export interface ChangePlan {
   readonly pools: readonly PlannedPool[];
   readonly unchanged: readonly string[];
   readonly refused: readonly Refusal[];
 }
 
 /** By source, all that it would say. */
-export type Said = ReadonlyMap<string, ReadonlyMap<string, Claim>>;
+export type Said = ReadonlyMap<string, ReadonlyMap<string, ParsedDocument>>;
 
 export const NOBODY = 'nobody';
 
 /** The world as it would be once these sources had been read twice, and said this. */
 function shadowOf(registry: Registry, said: Said): Registry {
-  const claims = keepClaims();
-  const feeds = new Map(registry.feeds);
-  for (const source of [API_SOURCE, ...feeds.keys()]) {
-    for (const claim of (said.get(source) ?? registry.claims.of(source)).values()) claims.set(claim);
+  const parsedDocuments = keepParsedDocuments();
+  const runners = new Map(registry.runners);
+  for (const source of [API_SOURCE, ...runners.keys()]) {
+    for (const parsed of (said.get(source) ?? registry.parsedDocuments.of(source)).values())
+      parsedDocuments.set(parsed);
   }
   for (const source of said.keys()) {
-    const feed = feeds.get(source);
-    if (feed) feeds.set(source, twiceRead(registry, feed));
+    const runner = runners.get(source);
+    if (runner) runners.set(source, twiceRead(registry, runner));
   }
   const { store } = registry.deps;
   const documents: typeof store.view.documents = {
@@ -64,16 +63,16 @@ function shadowOf(registry: Registry, said: Said): Registry {
     },
   };
   const deps = { ...registry.deps, store: { ...store, view: { ...store.view, documents } } };
-  return { ...registry, claims, feeds, deps };
+  return { ...registry, parsedDocuments, runners, deps };
 }
 
-function twiceRead({ deps }: Registry, feed: Feed): Feed {
-  const owned = [...deps.store.view.pools.by('source', feed.opened.id)];
+function twiceRead({ deps }: Registry, runner: SourceRunner): SourceRunner {
+  const owned = [...deps.store.view.pools.by('source', runner.opened.id)];
   return {
-    ...feed,
-    readTick: Math.max(1, feed.readTick),
-    timing: { ...feed.timing, failures: 0 },
-    outgrown: new Map(owned.map(({ name }) => [name, MISSES_TO_DROP])),
+    ...runner,
+    readTick: Math.max(1, runner.readTick),
+    timing: { ...runner.timing, failures: 0 },
+    renamedAway: new Map(owned.map(({ name }) => [name, MISSES_TO_DROP])),
   };
 }
 
@@ -92,8 +91,8 @@ function whyOf(change: PoolChange, before: Pool | undefined, { owner }: Pool): s
   return `Changed by ${where}.`;
 }
 
-/** What this contest would make of its pool; nothing where the pool stays as it is. */
-function formedBy({ name, pool: before, winner }: Contest, at: number): PlannedPool | undefined {
+/** What the winner would make of its pool; nothing where the pool stays as it is. */
+function formedBy({ name, pool: before, winner }: Ownership, at: number): PlannedPool | undefined {
   if (!winner?.spec) return undefined;
   const after = poolFrom(before, { ...winner, spec: winner.spec }, { at, newId: () => NOBODY });
   const change = changeOf(before, after);
@@ -101,7 +100,7 @@ function formedBy({ name, pool: before, winner }: Contest, at: number): PlannedP
 }
 
 /** What would become of these names, and of the documents that say so. */
-export function outlookOf(registry: Registry, said: Said, names: Iterable<string>): Outlook {
+export function plannedChanges(registry: Registry, said: Said, names: Iterable<string>): ChangePlan {
   const shadow = shadowOf(registry, said);
   const at = registry.deps.clock.now();
   const pools: PlannedPool[] = [];
@@ -109,12 +108,12 @@ export function outlookOf(registry: Registry, said: Said, names: Iterable<string
   const dropped: Pool[] = [];
   const refused = faulty(registry, said);
   for (const name of new Set(names)) {
-    const contest = contestFor(shadow, name);
-    const { pool, winner, standing } = contest;
-    refused.push(...rivals(contest, said));
-    const formed = formedBy(contest, at);
+    const ownership = ownershipOf(shadow, name);
+    const { pool, winner, ownerStatus } = ownership;
+    refused.push(...rivals(ownership, said));
+    const formed = formedBy(ownership, at);
     if (formed) pools.push(formed);
-    else if (pool && !pool.removal && !winner && standing === 'dropped') dropped.push(pool);
+    else if (pool && !pool.removal && !winner && ownerStatus === 'dropped') dropped.push(pool);
     else if (pool) unchanged.push(name);
   }
   return { pools: [...pools, ...removals(shadow, dropped)].toSorted(byName), unchanged: unchanged.toSorted(), refused };
@@ -124,8 +123,8 @@ const byName = (a: PlannedPool, b: PlannedPool): number => (a.name < b.name ? -1
 
 function faulty({ deps }: Registry, said: Said): Refusal[] {
   const { documents, pools } = deps.store.view;
-  return [...said.values()].flatMap((claims) =>
-    [...claims.values()].flatMap(({ source, key, fault }): Refusal[] => {
+  return [...said.values()].flatMap((parsedDocuments) =>
+    [...parsedDocuments.values()].flatMap(({ source, key, fault }): Refusal[] => {
       if (!fault) return [];
       const owned = documents.get(documentId(source, key))?.pool;
       return [{ source, key, pool: owned === undefined ? undefined : pools.get(owned)?.name, fault }];
@@ -133,7 +132,7 @@ function faulty({ deps }: Registry, said: Said): Refusal[] {
   );
 }
 
-function rivals({ name, pool, winner, losers }: Contest, said: Said): readonly Refusal[] {
+function rivals({ name, pool, winner, losers }: Ownership, said: Said): readonly Refusal[] {
   const owner = winner ?? pool?.owner;
   if (!owner) return [];
   return losers
@@ -144,14 +143,14 @@ function rivals({ name, pool, winner, losers }: Contest, said: Said): readonly R
     });
 }
 
-/** Source by source, as the guards would judge them. */
+/** Source by source, as the removal guard would judge them. */
 function removals(shadow: Registry, dropped: readonly Pool[]): readonly PlannedPool[] {
   const { clock } = shadow.deps;
   return [...Map.groupBy(dropped, ({ owner }) => owner.source)].flatMap(([source, pools]) => {
     const verdict =
       source === API_SOURCE
         ? ({ do: 'remove' } as const)
-        : judge(shadow, source, { pools, sinceTick: 0, isOwnerAsked: false });
+        : judgeRemoval(shadow, source, { pools, sinceTick: 0, isOwnerAsked: false });
     return pools.map((before): PlannedPool => {
       const { name } = before;
       if (verdict.do === 'hold') return { name, change: 'hold', before, after: before, why: verdict.why };

@@ -4,7 +4,7 @@ import type { Role } from '#core/access.ts';
 import { Fault } from '#core/fault.ts';
 import type { Pool } from '#core/pool.ts';
 import { inSlices } from '#core/slices.ts';
-import type { Outlook, PlannedPool } from '../../pools/pools.ts';
+import type { ChangePlan, PlannedPool } from '../../pools/pools.ts';
 import type { Foreseen } from '../../workers/foresight.ts';
 import type { ApiDeps } from '../deps.ts';
 import type * as wire from '../wire/plan.ts';
@@ -67,12 +67,12 @@ function shownPool(planned: PlannedPool, looks: Looks, role: Role): wire.Planned
 }
 
 /** What would change, as a caller with that role may know it. */
-export async function shownOutlook(outlook: Outlook, looks: Looks, role: Role): Promise<wire.PlannedChanges> {
+export async function shownChanges(changes: ChangePlan, looks: Looks, role: Role): Promise<wire.PlannedChanges> {
   const pools: wire.PlannedPool[] = [];
-  const refused = outlook.refused.map(({ source, key, pool, fault }) => {
+  const refused = changes.refused.map(({ source, key, pool, fault }) => {
     return { source, key, pool, fault: shownRefusal(fault, looks.redactText) };
   });
-  await inSlices(looks.clock, outlook.pools, (planned) => {
+  await inSlices(looks.clock, changes.pools, (planned) => {
     try {
       pools.push(shownPool(planned, looks, role));
     } catch (thrown) {
@@ -82,5 +82,5 @@ export async function shownOutlook(outlook: Outlook, looks: Looks, role: Role): 
       refused.push({ source, key, pool: planned.name, fault: shownRefusal(fault, looks.redactText) });
     }
   });
-  return { pools, unchanged: [...outlook.unchanged], refused };
+  return { pools, unchanged: [...changes.unchanged], refused };
 }

@@ -3,14 +3,14 @@ import type { Actor } from '#core/journal.ts';
 import type { Pool } from '#core/pool.ts';
 import { API_SOURCE, type SourceState } from '#core/source.ts';
 import { type Change, drop, put } from '#core/store.ts';
-import { judge } from './hold.ts';
+import type { Drops } from './apply-ownership.ts';
+import { drainChanges } from './drain-pool.ts';
 import { isConfigured, type Registry } from './registry.ts';
-import { removalChanges } from './removal.ts';
+import { judgeRemoval } from './removal-guard.ts';
 import { isSame } from './same.ts';
-import type { Drops } from './settle.ts';
 
 /** Pools that nobody defines any more, until they drain, are held, or are defined again. */
-export interface Removals extends Drops {
+export interface DroppedPools extends Drops {
   /** Looks at all of them again; after every listing, good or failed. */
   review(): void;
   /** Lets go what is held of this source; `pools` is how many whoever approves has seen. */
@@ -28,12 +28,12 @@ interface Note {
   readonly isHeld: boolean;
 }
 
-export function keepRemovals(registry: Registry, ask: (source: string) => void): Removals {
+export function keepDroppedPools(registry: Registry, ask: (source: string) => void): DroppedPools {
   const { deps } = registry;
   const { view } = deps.store;
   const notes = new Map<string, Note>();
 
-  const isUnread = (source: string): boolean => registry.feeds.get(source)?.readTick === 0;
+  const isUnread = (source: string): boolean => registry.runners.get(source)?.readTick === 0;
 
   function droppedBySource(): Map<string, Pool[]> {
     const bySource = new Map<string, Pool[]>();
@@ -73,7 +73,7 @@ export function keepRemovals(registry: Registry, ask: (source: string) => void):
 
   function removeAll(dropped: readonly Pool[], why: string, actor?: Actor): Change[] {
     for (const { id } of dropped) notes.delete(id);
-    return dropped.flatMap((pool) => removalChanges(registry, pool, { why, actor }));
+    return dropped.flatMap((pool) => drainChanges(registry, pool, { why, actor }));
   }
 
   function noteAll(dropped: readonly Pool[], note: Partial<Note>): void {
@@ -83,7 +83,7 @@ export function keepRemovals(registry: Registry, ask: (source: string) => void):
   function decide(source: string, dropped: readonly Pool[]): void {
     const noted = dropped.map(({ id }) => notes.get(id) as Note);
     const sinceTick = Math.max(...noted.map((note) => note.sinceTick));
-    const verdict = judge(registry, source, {
+    const verdict = judgeRemoval(registry, source, {
       pools: dropped,
       sinceTick,
       isOwnerAsked: noted.some((n) => n.isOwnerAsked),
@@ -141,7 +141,7 @@ export function keepRemovals(registry: Registry, ask: (source: string) => void):
       const keys = new Set(row.held.keys);
       const dropped = (droppedBySource().get(source) ?? []).filter(({ owner }) => keys.has(owner.key));
       const { held: _held, ...released } = row;
-      const place = registry.feeds.get(source)?.opened.place ?? row.place;
+      const place = registry.runners.get(source)?.opened.place ?? row.place;
       const message = `The removal of ${dropped.length} pools was approved.`;
       await registry.commit([
         put('sources', { ...released, place }),

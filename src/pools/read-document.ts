@@ -2,7 +2,7 @@
 import { parse } from 'yaml';
 import { Fault } from '#core/fault.ts';
 import type { PoolSpec } from '#core/pool.ts';
-import type { Allow, OpenedSource } from './opened-source.ts';
+import type { Allow, OpenedSource } from './registry.ts';
 
 /** One thing that is wrong in a document, and where. */
 export interface Problem {
@@ -14,7 +14,7 @@ export interface Problem {
 }
 
 /** Reads the text of one pool document: JSON or YAML, whole or not at all. */
-export type ReadPool = (
+export type PoolReader = (
   text: string,
   options: { readonly trust: OpenedSource['trust'] },
 ) =>
@@ -95,8 +95,8 @@ export function nameIn(text: string): string | undefined {
 }
 
 /** Never throws: whatever a document does to the reader is that document's fault alone. */
-export function readDocument(
-  readPool: ReadPool,
+export function readPoolDocument(
+  readPool: PoolReader,
   { id, trust, allow }: Pick<OpenedSource, 'id' | 'trust' | 'allow'>,
   text: string,
 ): Reading {

@@ -1,0 +1,69 @@
+// Who owns a name: pure rules over what the sources say and what exists.
+import type { Pool } from '#core/pool.ts';
+import { API_SOURCE, documentId } from '#core/source.ts';
+import type { ParsedDocument } from './parsed-documents.ts';
+import type { Registry } from './registry.ts';
+
+/** From how many good listings in a row a definition must be missing before we take it for dropped. */
+export const MISSES_TO_DROP = 2;
+
+/**
+ * Whether the owner of a pool still wants it.
+ * `present`: its document defines the pool. `kept`: its document or source cannot be read, so the last good definition stands.
+ * `waiting`: not yet known; the next listing will tell. `dropped`: the owner no longer defines it.
+ */
+export type OwnerStatus = 'present' | 'kept' | 'waiting' | 'dropped';
+
+export function ownerStatusOf({ deps, parsedDocuments, runners }: Registry, pool: Pool): OwnerStatus {
+  const { source, key } = pool.owner;
+  const parsed = parsedDocuments.get(source, key);
+  const runner = runners.get(source);
+  if (parsed?.spec?.name === pool.name) return 'present';
+  if (pool.removal) return 'dropped';
+  if (parsed && !parsed.spec) return 'kept';
+  if (source === API_SOURCE || !runner) return 'dropped';
+  if (!parsed && runner.readTick === 0) return runner.timing.failures > 0 ? 'kept' : 'waiting';
+  const document = deps.store.view.documents.get(documentId(source, key));
+  const isCounted = !parsed && document?.pool === pool.id;
+  const misses = isCounted ? document.missed : (runner.renamedAway.get(pool.name) ?? 0);
+  return misses < MISSES_TO_DROP ? 'waiting' : 'dropped';
+}
+
+/** All that want one name. */
+export interface Ownership {
+  readonly name: string;
+  readonly pool: Pool | undefined;
+  /** Of the pool's owner; undefined where there is no pool. */
+  readonly ownerStatus: OwnerStatus | undefined;
+  /** The document that forms the pool from now on; undefined: the pool, if any, stays as it is. */
+  readonly winner: ParsedDocument | undefined;
+  readonly losers: readonly ParsedDocument[];
+}
+
+function rank({ runners }: Registry, source: string): number {
+  if (source === API_SOURCE) return -1;
+  return [...runners.keys()].indexOf(source);
+}
+
+/** In the order of the configuration, then by key, so that the same world always gives the same owner. */
+function ranked(registry: Registry, parsedDocuments: readonly ParsedDocument[]): readonly ParsedDocument[] {
+  if (parsedDocuments.length < 2) return parsedDocuments;
+  const ranks = new Map(parsedDocuments.map(({ source }) => [source, rank(registry, source)]));
+  const rankOf = ({ source }: ParsedDocument): number => ranks.get(source) ?? 0;
+  return parsedDocuments.toSorted((a, b) => rankOf(a) - rankOf(b) || (a.key < b.key ? -1 : 1));
+}
+
+export const isOwner = (pool: Pool, { source, key }: Pick<ParsedDocument, 'source' | 'key'>): boolean =>
+  pool.owner.source === source && pool.owner.key === key;
+
+/** The first owner stays as long as it wants the pool or cannot be asked; only then others come into it. */
+export function ownershipOf(registry: Registry, name: string): Ownership {
+  const parsedDocuments = ranked(registry, registry.parsedDocuments.named(name));
+  const pool = registry.poolNamed(name);
+  const ownerStatus = pool && ownerStatusOf(registry, pool);
+  const base = { name, pool, ownerStatus };
+  if (!pool || ownerStatus === 'dropped')
+    return { ...base, winner: parsedDocuments[0], losers: parsedDocuments.slice(1) };
+  const winner = ownerStatus === 'present' ? parsedDocuments.find((parsed) => isOwner(pool, parsed)) : undefined;
+  return { ...base, winner, losers: parsedDocuments.filter((parsed) => parsed !== winner) };
+}

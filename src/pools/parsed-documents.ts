@@ -1,0 +1,76 @@
+import type { Fault } from '#core/fault.ts';
+import type { PoolSpec } from '#core/pool.ts';
+
+/** What a source says under one key, as this process has read it: a definition, or what is wrong with it. */
+export interface ParsedDocument {
+  readonly source: string;
+  readonly key: string;
+  readonly version: string;
+  readonly spec?: PoolSpec | undefined;
+  readonly fault?: Fault | undefined;
+}
+
+/** All parsed documents, by source and by the name of the pool that they define. */
+export interface ParsedDocuments {
+  of(source: string): ReadonlyMap<string, ParsedDocument>;
+  get(source: string, key: string): ParsedDocument | undefined;
+  /** The good ones that define this pool. */
+  named(name: string): readonly ParsedDocument[];
+  /** Answers the one that was there before. */
+  set(parsed: ParsedDocument): ParsedDocument | undefined;
+  delete(source: string, key: string): ParsedDocument | undefined;
+  /** Forgets all of a source; answers the names that it claimed. */
+  forget(source: string): ReadonlySet<string>;
+}
+
+const NONE: ReadonlyMap<string, ParsedDocument> = new Map();
+
+export function keepParsedDocuments(): ParsedDocuments {
+  const bySource = new Map<string, Map<string, ParsedDocument>>();
+  // Nearly every name has one document: a list costs little there, and is searched only among rivals.
+  const byName = new Map<string, ParsedDocument[]>();
+
+  function name(parsed: ParsedDocument): void {
+    if (!parsed.spec) return;
+    const rivals = byName.get(parsed.spec.name);
+    if (rivals) rivals.push(parsed);
+    else byName.set(parsed.spec.name, [parsed]);
+  }
+
+  function unname(parsed: ParsedDocument): void {
+    if (!parsed.spec) return;
+    const rivals = byName.get(parsed.spec.name) ?? [];
+    if (rivals.length > 1) rivals.splice(rivals.indexOf(parsed), 1);
+    else byName.delete(parsed.spec.name);
+  }
+
+  return {
+    of: (source) => bySource.get(source) ?? NONE,
+    get: (source, key) => bySource.get(source)?.get(key),
+    named: (name) => byName.get(name) ?? [],
+    set(parsed) {
+      const parsedDocuments = bySource.get(parsed.source) ?? new Map<string, ParsedDocument>();
+      bySource.set(parsed.source, parsedDocuments);
+      const before = parsedDocuments.get(parsed.key);
+      if (before) unname(before);
+      parsedDocuments.set(parsed.key, parsed);
+      name(parsed);
+      return before;
+    },
+    delete(source, key) {
+      const before = bySource.get(source)?.get(key);
+      bySource.get(source)?.delete(key);
+      if (before) unname(before);
+      return before;
+    },
+    forget(source) {
+      const names = new Set<string>();
+      for (const parsed of bySource.get(source)?.values() ?? []) {
+        if (parsed.spec) names.add(parsed.spec.name);
+        unname(parsed);
+      }
+      bySource.delete(source);
+      return names;
+    },
+  };
+}
