@@ -1,3 +1,4 @@
+import { openCaller } from '#clouds/caller.ts';
 import { knownKinds } from '#config/kinds.ts';
 import { readPool } from '#config/pool-document.ts';
 import { systemClock } from '#core/clock.ts';
@@ -72,6 +73,7 @@ function openPools(store: Store, source: Source) {
     },
     sources: [{ id: SOURCE, kind: 'aws', place: PREFIX, source, everyMs: AN_HOUR_MS, trust: 'foreign' }],
     redact: redactor.text,
+    gate: openCaller(base),
   });
   return {
     pools,

@@ -1,11 +1,11 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Clock } from '#core/clock.ts';
 import type { Pool } from '#core/pool.ts';
+import { countPool, type PoolCounts } from '#core/pool-counts.ts';
 import { inSlices } from '#core/slices.ts';
 import type { Store } from '#core/store.ts';
 import { FLEET, WORKER_PHASES, type WorkerPhase } from '#core/worker.ts';
 import { listSources, type SourceStatus, type StatusWorld } from '../pools/status.ts';
-import { countPool, type PoolCounts } from './shown/pool-counts.ts';
 import { countSessions } from './shown/session-counts.ts';
 
 /** Moments of a pool that the dashboards of `velda_autoscaler_last_event_timestamp_seconds` know. */

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { Fault } from '#core/fault.ts';
+import { phaseOf } from '#core/pool-counts.ts';
 import { WORKER_PHASES, type Worker as WorkerRow } from '#core/worker.ts';
 import type { ApiDeps } from './deps.ts';
 import { pageOf } from './page.ts';
 import { findPool } from './pools.ts';
 import { type Route, route } from './route.ts';
-import { phaseOf } from './shown/pool-counts.ts';
 import { shownWorker } from './shown/worker.ts';
 import { Name, paging } from './wire/shared.ts';
 import * as wire from './wire/worker.ts';

@@ -6,7 +6,7 @@ import type { Store } from '#core/store.ts';
 import { LEAST_LEASE_MS, withDeadline } from './deadline.ts';
 import { type Lane, openLane } from './lane.ts';
 
-export type CallName = 'list' | 'create' | 'delete' | 'suspend' | 'resume';
+export type CallName = 'list' | 'create' | 'delete' | 'suspend' | 'resume' | 'report';
 
 export interface Call {
   readonly name: CallName;

@@ -90,6 +90,7 @@ const TIMEOUTS_MS: Readonly<Record<CallName, number>> = {
   delete: 120_000,
   suspend: 120_000,
   resume: 120_000,
+  report: 30_000,
 };
 
 export function openClouds(deps: CloudsDeps): Clouds {

@@ -45,13 +45,26 @@ export interface Chosen {
 /** Who wrote a document: foreign ones may not name what runs code on the server or reads its files. */
 export type Trust = 'operator' | 'foreign';
 
+const lent = new WeakSet<object>();
+
+/** The kinds for a source whose documents may name these operator-only ones all the same, with every key of theirs. */
+export function lendKinds<I>(kinds: Kinds<I>, names: readonly string[]): Kinds<I> {
+  const borrowed = Object.entries(kinds).map(([key, kind]) => {
+    if (!names.includes(key)) return [key, kind] as const;
+    const copy: AnyKind<I> = { ...kind, trust: 'any source' };
+    lent.add(copy);
+    return [key, copy] as const;
+  });
+  return Object.fromEntries(borrowed);
+}
+
 /** The keys under which kinds are configured, for a schema of which exactly one must be there. */
 export function kindKeys<I>(kinds: Kinds<I>, noun: string, trust: Trust): Readonly<Record<string, z.ZodType>> {
   const keys = Object.entries(kinds).map(([key, kind]) => {
     const isRefused = trust === 'foreign' && kind.trust === 'operator only';
     const config = isRefused
       ? refused(key, noun)
-      : trust === 'foreign'
+      : trust === 'foreign' && !lent.has(kind)
         ? withoutOperatorKeys(kind.config)
         : kind.config;
     return [key, config.optional().describe(kind.summary)];

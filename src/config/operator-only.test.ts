@@ -36,3 +36,13 @@ it('lets the operator set it, and others name the kind without it', () => {
   expect(problemsOf({ size: 'small', endpoint: 'http://127.0.0.1:1' }, 'operator')).toEqual([]);
   expect(problemsOf({ size: 'small' }, 'foreign')).toEqual([]);
 });
+
+it('lets the documents of a source name a kind that it lends, with the keys that the source itself sets', () => {
+  const only: Kinds<Backend> = { cloudy: { ...(kinds.cloudy as Kinds<Backend>[string]), trust: 'operator only' } };
+  const read = (mayName?: readonly string[]) =>
+    readPool(textOf({ size: 'small', endpoint: 'http://here' }), { kinds: only, trust: 'foreign', mayName });
+
+  expect(read().problems?.[0]?.message).toContain("only the operator's own file may name it");
+  expect(read(['other']).problems?.[0]?.message).toContain("only the operator's own file may name it");
+  expect(read(['cloudy']).spec?.offers).toMatchObject([{ kind: 'cloudy', config: { endpoint: 'http://here' } }]);
+});

@@ -4,7 +4,7 @@ import type { Backend, Kinds } from '#core/provider.ts';
 import { readCompactJson } from './compact-json.ts';
 import { FOREIGN_LIMITS, OPERATOR_LIMITS, readDocument, whyNoDocument } from './document.ts';
 import type { Expansion } from './environment.ts';
-import type { Trust } from './kinds.ts';
+import { lendKinds, type Trust } from './kinds.ts';
 import { locate } from './locate.ts';
 import { parseWith } from './parse.ts';
 import { poolSchema } from './pool-schema.ts';
@@ -16,6 +16,8 @@ export interface ReadPoolOptions {
   /** The backends that pools may name. */
   readonly kinds: Kinds<Backend>;
   readonly trust: Trust;
+  /** For foreign documents: operator-only backends that they may name all the same. */
+  readonly mayName?: readonly string[] | undefined;
   /** Lets `${VAR}` and `file:` be read: only for the operator's own file. */
   readonly expand?: Expansion | undefined;
 }
@@ -49,12 +51,25 @@ function readTree(tree: ConfigNode, options: ReadPoolOptions): ReadPool {
     value: spec,
     problems,
     warnings,
-  } = parseWith(schemaFor(options), tree, {
+  } = parseWith(schemaFor(withLent(options)), tree, {
     expand,
     refusesFiles: options.trust === 'foreign',
   });
   if (problems) return { problems, warnings };
   return { spec, warnings: [...warnings, ...poolWarnings(spec, tree)] };
+}
+
+const lendings = new WeakMap<Kinds<Backend>, Map<string, Kinds<Backend>>>();
+
+/** Equal lendings are one set of kinds, so that their schema is made once. */
+function withLent({ kinds, trust, mayName = [] }: ReadPoolOptions): Pick<ReadPoolOptions, 'kinds' | 'trust'> {
+  if (trust === 'operator' || mayName.length === 0) return { kinds, trust };
+  const made = lendings.get(kinds) ?? new Map<string, Kinds<Backend>>();
+  lendings.set(kinds, made);
+  const names = mayName.toSorted();
+  const borrowed = made.get(names.join(' ')) ?? lendKinds(kinds, names);
+  made.set(names.join(' '), borrowed);
+  return { kinds: borrowed, trust };
 }
 
 const schemas = new WeakMap<Kinds<Backend>, { readonly [trust in Trust]: z.ZodType<PoolSpec> }>();

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { Fault, type FaultKind } from '#core/fault.ts';
 import type { AnyKind, Document, Source } from '#core/provider.ts';
+import type { DocumentReport } from '#core/source.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import type { SourceHarness, SourceWorld } from './source-world.ts';
 
@@ -29,6 +30,17 @@ export interface SourceMistakes {
   readonly ignoresAbort?: boolean;
   readonly hangsForEver?: boolean;
   readonly logsText?: boolean;
+  readonly reportsToAll?: boolean;
+  readonly swallowsReports?: boolean;
+  readonly reportChangesVersion?: boolean;
+  readonly reportsWhenAborted?: boolean;
+  readonly refusesUnknownKey?: boolean;
+  readonly hidesDeleted?: boolean;
+  readonly listsDeletedAsLiving?: boolean;
+  readonly forgetsDeletions?: boolean;
+  readonly ignoresGone?: boolean;
+  readonly refusesGoneTwice?: boolean;
+  readonly goneTakesAll?: boolean;
 }
 
 export function memorySource(mistakes: SourceMistakes = {}): SourceHarness {
@@ -50,10 +62,12 @@ export function memorySourceKind(): AnyKind<Source> {
   };
 }
 
-interface Place {
+interface DocumentsPlace {
   readonly clock: VirtualClock;
   readonly texts: Map<string, string>;
   readonly bad: Set<string>;
+  readonly deleted: Set<string>;
+  readonly reports: Map<string, DocumentReport['phase']>;
   readonly next: { broken?: boolean; hanging?: boolean; fault?: FaultKind | undefined };
   readonly lines: string[];
 }
@@ -61,7 +75,7 @@ interface Place {
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 8);
 
 /** The next keys, as a store with pages gives them. */
-async function page(place: Place, from: number, signal: AbortSignal): Promise<readonly string[]> {
+async function page(place: DocumentsPlace, from: number, signal: AbortSignal): Promise<readonly string[]> {
   const { clock, next, texts } = place;
   await clock.sleep(next.hanging ? Number.MAX_SAFE_INTEGER : CALL_MS, signal);
   if (signal.aborted) throw new Fault('unavailable', 'The call was given up.');
@@ -75,7 +89,7 @@ async function page(place: Place, from: number, signal: AbortSignal): Promise<re
   return [...texts.keys()].slice(from, from + PAGE);
 }
 
-async function allKeys(place: Place, mistakes: SourceMistakes, signal: AbortSignal): Promise<string[]> {
+async function allKeys(place: DocumentsPlace, mistakes: SourceMistakes, signal: AbortSignal): Promise<string[]> {
   const keys: string[] = [];
   for (;;) {
     const more = await page(place, keys.length, signal).catch((thrown) => {
@@ -87,12 +101,13 @@ async function allKeys(place: Place, mistakes: SourceMistakes, signal: AbortSign
   }
 }
 
-function openSource(place: Place, mistakes: SourceMistakes): Source {
+function openSource(place: DocumentsPlace, mistakes: SourceMistakes): Source {
   const { texts, bad, lines } = place;
   const seen = new Map<string, string>();
   let opened = 0;
 
   function document(key: string, held: ReadonlyMap<string, string>): Document {
+    if (isKnownDeleted(key)) return { key, version: hashOf(texts.get(key) ?? ''), isDeleted: true };
     if (bad.has(key)) return { key, version: 'bad', fault: new Fault('denied', `${key} may not be read.`) };
     const text = seen.get(key) ?? '';
     if (mistakes.logsText) lines.push(`read ${text}`);
@@ -100,6 +115,26 @@ function openSource(place: Place, mistakes: SourceMistakes): Source {
     const isHeld = mistakes.looksAtKeysOnly ? held.has(key) : held.get(key) === version;
     if (isHeld && !mistakes.ignoresHeld) return { key, version };
     return { key, version, text: mistakes.trimsText ? text.slice(1) : text };
+  }
+
+  const deletedSince = new Set(place.deleted);
+  const isKnownDeleted = (key: string): boolean =>
+    place.deleted.has(key) && !mistakes.listsDeletedAsLiving && !(mistakes.forgetsDeletions && deletedSince.has(key));
+
+  function end(key: string): void {
+    if (mistakes.ignoresGone) return;
+    if (mistakes.refusesGoneTwice && !texts.has(key)) throw new Fault('missing', 'There is no such document.');
+    for (const name of mistakes.goneTakesAll ? [...texts.keys()] : [key]) {
+      texts.delete(name);
+      place.deleted.delete(name);
+    }
+  }
+
+  function show(key: string, phase: DocumentReport['phase']): void {
+    if (!texts.has(key) && mistakes.refusesUnknownKey) throw new Fault('missing', 'There is no such document.');
+    if (!texts.has(key) || mistakes.swallowsReports) return;
+    for (const name of mistakes.reportsToAll ? texts.keys() : [key]) place.reports.set(name, phase);
+    if (mistakes.reportChangesVersion) texts.set(key, `${texts.get(key)} `);
   }
 
   function versionOf(text: string): string {
@@ -120,15 +155,30 @@ function openSource(place: Place, mistakes: SourceMistakes): Source {
       refuse(keys);
       if (!mistakes.remembersRemoved) seen.clear();
       for (const key of keys) seen.set(key, texts.get(key) ?? '');
-      const documents = [...seen.keys()].map((key) => document(key, held));
+      const living = [...seen.keys()].filter((key) => !(mistakes.hidesDeleted && place.deleted.has(key)));
+      const documents = living.map((key) => document(key, held));
       const listed = mistakes.leavesOutBad ? documents.filter(({ fault }) => !fault) : documents;
       return mistakes.listsTwice ? [...listed, ...listed.slice(-1)] : listed;
+    },
+    async report(key, status, signal) {
+      await place.clock.sleep(CALL_MS, signal);
+      if (signal.aborted && !mistakes.reportsWhenAborted) throw new Fault('unavailable', 'The call was given up.');
+      if (status === 'gone') end(key);
+      else show(key, status.phase);
     },
   };
 }
 
 function openWorld(mistakes: SourceMistakes): SourceWorld {
-  const place: Place = { clock: new VirtualClock(), texts: new Map(), bad: new Set(), next: {}, lines: [] };
+  const place: DocumentsPlace = {
+    clock: new VirtualClock(),
+    texts: new Map(),
+    bad: new Set(),
+    deleted: new Set(),
+    reports: new Map(),
+    next: {},
+    lines: [],
+  };
   return {
     open: async () => openSource(place, mistakes),
     async write(name, text) {
@@ -158,6 +208,8 @@ function openWorld(mistakes: SourceMistakes): SourceWorld {
     async fail(kind) {
       place.next.fault = kind;
     },
+    markDeleted: async (name) => void place.deleted.add(`/pools/${name}`),
+    reported: async (name) => place.reports.get(`/pools/${name}`),
     close: async () => {},
   };
 }

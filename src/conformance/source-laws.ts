@@ -1,6 +1,7 @@
 // The laws of a source: what the rest of the program relies on wherever documents are kept.
 import { Fault } from '#core/fault.ts';
 import type { Document, Source } from '#core/provider.ts';
+import type { DocumentReport } from '#core/source.ts';
 import { demand, sameNames } from './demand.ts';
 import { aDocument, PLANTED_SECRET, type SourceHarness, type SourceLawId, type SourceWorld } from './source-world.ts';
 import type { Law } from './suite.ts';
@@ -194,6 +195,65 @@ export const SOURCE_LAWS: readonly SourceLaw[] = [
       await list(world, source).catch(() => []);
 
       demand(!world.logged().includes(PLANTED_SECRET), 'the log shows what stands in a document');
+    },
+  },
+  {
+    id: 'told',
+    name: 'reports to the writer of each document, of that one alone, and changes no version by it',
+    async check(world) {
+      const texts = await writeAll(world, 3);
+      const source = await world.open();
+      // Where nothing is reported, no writer waits for a report.
+      if (!source.report) return;
+      demand(world.reported, 'the world cannot show what was reported; give an excuse if that cannot be');
+      const before = versionsOf(await list(world, source));
+      const [first = '', second = '', third = ''] = names(3);
+      const [firstKey = '', secondKey = '', thirdKey = ''] = texts.keys();
+      const say = (key: string, phase: DocumentReport['phase'], signal = going()) =>
+        world.during(source.report?.(key, { version: before.get(key) ?? '', phase }, signal) ?? Promise.resolve());
+      await say(firstKey, 'active');
+      await say(firstKey, 'paused');
+      await say(firstKey, 'paused');
+      await say(secondKey, 'refused');
+      await say(thirdKey, 'active', AbortSignal.abort()).catch(() => {});
+      const seen = [await world.reported?.(first), await world.reported?.(second), await world.reported?.(third)];
+      const after = versionsOf(await list(world, await world.open()));
+
+      demand(seen[0] === 'paused', `the writer sees ${seen[0]} where paused was reported last`);
+      demand(seen[1] === 'refused', `the writer of another document sees ${seen[1]}, not refused`);
+      demand(seen[2] === undefined, 'a report that was given up before it began has arrived');
+      for (const [key, version] of before) {
+        demand(after.get(key) === version, `a report changes the version of ${key}: it would be read again and again`);
+      }
+      const report = { version: 'a version that never was', phase: 'active' } as const;
+      await world.during(source.report('a key that never was', report, going()));
+    },
+  },
+  {
+    id: 'deleted',
+    name: 'lists a deleted document as deleted until its writer hears that the pool is gone, also when opened anew',
+    async check(world) {
+      const texts = await writeAll(world, 3);
+      const source = await world.open();
+      if (!source.report) return;
+      demand(world.markDeleted, 'the world cannot delete and wait; give an excuse if that cannot be');
+      const [name = ''] = names(1);
+      const [deletedKey = ''] = texts.keys();
+      const held = versionsOf(await list(world, source));
+      await world.markDeleted?.(name);
+      for (const opened of [source, await world.open()]) {
+        const documents = await list(world, opened, held);
+        sameNames(documents.map(keyOf), [...texts.keys()], 'the listing must hold the deleted one too');
+        for (const { key, isDeleted } of documents) {
+          const isRight = (isDeleted === true) === (key === deletedKey);
+          demand(isRight, isDeleted ? `${key} is listed as deleted` : `${key} is not listed as deleted`);
+        }
+      }
+      const after = await world.open();
+      await world.during(after.report?.(deletedKey, 'gone', going()) ?? Promise.resolve());
+      const documents = await list(world, after, held);
+      sameNames(documents.map(keyOf), [...texts.keys()].slice(1), 'after gone, the deleted one alone is gone');
+      await world.during(after.report?.(deletedKey, 'gone', going()) ?? Promise.resolve());
     },
   },
 ];

@@ -1,5 +1,6 @@
 import type { FaultKind } from '#core/fault.ts';
 import type { AnyKind, Source } from '#core/provider.ts';
+import type { DocumentReport } from '#core/source.ts';
 
 /** One place of its own that holds documents, seen from both sides: through sources, and past them. */
 export interface SourceWorld {
@@ -20,6 +21,10 @@ export interface SourceWorld {
   hang?(): void;
   /** The next listing fails as the place does in such a case. */
   fail?(kind: FaultKind): Promise<void>;
+  /** Deletes a document as its users do who wait until the pool is gone; for sources that report. */
+  markDeleted?(name: string): Promise<void>;
+  /** The phase that the writer of a document sees of it; for sources that report. */
+  reported?(name: string): Promise<DocumentReport['phase'] | undefined>;
   close(): Promise<void>;
 }
 
@@ -34,7 +39,9 @@ export type SourceLawId =
   | 'typed faults'
   | 'aborted'
   | 'hangs'
-  | 'secrets';
+  | 'secrets'
+  | 'told'
+  | 'deleted';
 
 /** How the suite gets at a kind. */
 export interface SourceHarness {

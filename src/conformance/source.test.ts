@@ -22,6 +22,17 @@ const MISTAKES: readonly (readonly [keyof SourceMistakes, SourceLawId])[] = [
   ['ignoresAbort', 'aborted'],
   ['hangsForEver', 'hangs'],
   ['logsText', 'secrets'],
+  ['reportsToAll', 'told'],
+  ['swallowsReports', 'told'],
+  ['reportChangesVersion', 'told'],
+  ['reportsWhenAborted', 'told'],
+  ['refusesUnknownKey', 'told'],
+  ['hidesDeleted', 'deleted'],
+  ['listsDeletedAsLiving', 'deleted'],
+  ['forgetsDeletions', 'deleted'],
+  ['ignoresGone', 'deleted'],
+  ['refusesGoneTwice', 'deleted'],
+  ['goneTakesAll', 'deleted'],
 ];
 
 describe('the suite', () => {
@@ -38,17 +49,17 @@ describe('the suite', () => {
   it('does not let a harness pass over a law in silence', async () => {
     const whole = memorySource();
     const openWorld = async () => {
-      const { hang: _hang, spoil: _spoil, ...mute } = await whole.openWorld();
+      const { hang: _hang, spoil: _spoil, markDeleted: _mark, ...mute } = await whole.openWorld();
       return mute;
     };
     const broken = await brokenSourceLaws({ ...whole, openWorld });
     const excused = await brokenSourceLaws({
       ...whole,
       openWorld,
-      excuses: { 'bad alone': 'a reason', hangs: 'a reason' },
+      excuses: { 'bad alone': 'a reason', hangs: 'a reason', deleted: 'a reason' },
     });
 
-    expect([...broken.keys()]).toEqual(['bad alone', 'hangs']);
+    expect([...broken.keys()]).toEqual(['bad alone', 'hangs', 'deleted']);
     expect(excused).toEqual(new Map());
   });
 

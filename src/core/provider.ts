@@ -127,6 +127,16 @@ export interface Document {
   readonly text?: string | undefined;
   /** This document could not be read; the others could. */
   readonly fault?: Fault | undefined;
+  /**
+   * Its writer has deleted it and waits for `gone`: its pool drains at once, without a second listing, a guard or a word
+   * from other sources.
+   */
+  readonly isDeleted?: true | undefined;
+  /**
+   * Where its keys stand for its writer, where the source made the text itself: `auto_scaler.max_agents` →
+   * `spec.autoscaler.maxReplicas`. Problems are then named by these paths, without a line.
+   */
+  readonly paths?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Says which pools should exist. */
@@ -137,8 +147,13 @@ export interface Source {
   notes?(): readonly string[];
   /** A hint that the answer may have changed; polling goes on regardless. */
   watch?(changed: () => void, signal: AbortSignal): void;
-  /** Tells whoever wrote a document how its pool is doing; `gone`: document and pool are, down to the last worker. Repeating is safe. */
+  /**
+   * Reports to the writer of a document how its pool is doing; `gone`: the pool is removed, down to the last worker.
+   * Repeating is safe.
+   */
   report?(key: string, status: DocumentReport | 'gone', signal: AbortSignal): Promise<void>;
+  /** Called once, when the source is configured no longer, or otherwise, or the server stops. */
+  close?(): Promise<void>;
 }
 
 export interface RuntimeRequest {
@@ -242,6 +257,11 @@ export interface Kind<Config, Instance> {
   place?(config: Config): string;
   /** For sources: their documents are made from the operator's own settings, and count as the operator's. */
   readonly isOperators?: true | undefined;
+  /**
+   * For sources: operator-only backends that its documents may name all the same. The source itself sets what decides
+   * where they act (cluster, namespace), and passes on nothing of that from the writers of its documents.
+   */
+  readonly mayName?: readonly string[] | undefined;
   /** Its machines are processes of this very computer: listings are never late, and idle ones go along when someone stops the server by hand. */
   readonly isLocal?: true | undefined;
   /** Calls a second that the cloud allows; shared by all that is opened on the same cloud. */

@@ -1,5 +1,6 @@
 import type { FaultKind } from './fault.ts';
 import type { PoolPhase } from './pool.ts';
+import type { PoolCounts } from './pool-counts.ts';
 import type { Row } from './store.ts';
 
 /** How a source is doing; its identity is its name, or kind and place, never its position. */
@@ -36,13 +37,23 @@ export interface DocumentState extends Row {
   readonly text?: string | undefined;
 }
 
-/** What the writer of a document is told of it. */
+/** What the writer of a document learns of its pool. */
 export interface DocumentReport {
   readonly version: string;
   readonly pool?: string | undefined;
   /** `refused`: it forms no pool; the fault says why. A fault beside another phase: the last good definition stands. */
   readonly phase: PoolPhase | 'refused';
   readonly fault?: DocumentState['fault'];
+  /** Present where there is a pool. */
+  readonly counts?: PoolCounts | undefined;
+  /** How many workers the pool has or waits for, without those that are leaving. */
+  readonly wanted?: number | undefined;
+  /** The last thing the pool did or did not do, and why. */
+  readonly decision?: { readonly did: string; readonly why: string; readonly at: number } | undefined;
+  /** Why it cannot get machines at present. */
+  readonly trouble?: string | undefined;
+  /** While it is being removed: what it waits for, and until when. */
+  readonly drain?: { readonly sessions: number; readonly deadlineAt: number } | undefined;
 }
 
 /** The source of pools that were defined through the API. */

@@ -5,7 +5,8 @@ import type { Pool, PoolSpec } from '#core/pool.ts';
 import { type DocumentState, documentId } from '#core/source.ts';
 import { type Change, drop, put } from '#core/store.ts';
 import type { NewEvent } from '#journal/journal.ts';
-import { isOwner, type Ownership, ownershipOf } from './ownership.ts';
+import { drainChanges } from './drain-pool.ts';
+import { isDeletedByWriter, isOwner, type Ownership, ownershipOf } from './ownership.ts';
 import type { ParsedDocument } from './parsed-documents.ts';
 import type { Registry } from './registry.ts';
 import { isSame } from './same.ts';
@@ -170,6 +171,8 @@ function losersChanges(registry: Registry, { losers, ownerStatus, winner, name }
   return losers.flatMap((loser) => loserChanges(registry, loser, pool));
 }
 
+export const deletedReason = (owner: Pool['owner']): string => `Deleted in ${describeDocument(owner)}.`;
+
 export function makeApplyOwnership(registry: Registry, drops: Drops): ApplyOwnership {
   function apply(changes: readonly Change[]): boolean {
     if (changes.length === 0) return false;
@@ -182,8 +185,11 @@ export function makeApplyOwnership(registry: Registry, drops: Drops): ApplyOwner
     const isFormed = apply(winnerChanges(registry, ownership, actor));
     const isReported = apply(losersChanges(registry, ownership));
     const pool = registry.poolNamed(name);
-    if (pool && ownership.ownerStatus === 'dropped' && !ownership.winner && !pool.removal) drops.note(pool);
+    const isDropped = pool && ownership.ownerStatus === 'dropped' && !ownership.winner && !pool.removal;
+    const isDeleted = isDropped && isDeletedByWriter(registry, pool);
+    if (isDropped && !isDeleted) drops.note(pool);
     else if (pool) drops.clear(pool);
-    return isFormed || isReported;
+    if (isDeleted) apply(drainChanges(registry, pool, { why: deletedReason(pool.owner) }));
+    return isFormed || isReported || isDeleted === true;
   };
 }

@@ -5,7 +5,7 @@ import { inSlices } from '#core/slices.ts';
 import { type DocumentState, documentId } from '#core/source.ts';
 import { type Change, drop, put } from '#core/store.ts';
 import { actorOf, documentChange } from './apply-ownership.ts';
-import { MISSES_TO_DROP } from './ownership.ts';
+import { isDeletedByWriter, isOwner, MISSES_TO_DROP } from './ownership.ts';
 import type { ParsedDocument, ParsedDocuments } from './parsed-documents.ts';
 import { readPoolDocument } from './read-document.ts';
 import type { Registry, SourceRunner } from './registry.ts';
@@ -85,11 +85,19 @@ export async function readChanged(
   const known = registry.parsedDocuments.of(runner.opened.id);
   const changed: ParsedDocument[] = [];
   await inSlices(registry.deps.clock, listed.values(), (document) => {
+    if (document.isDeleted) return;
     const parsed = known.get(document.key);
     if (parsed?.spec && parsed.version === document.version && !document.fault) return;
     changed.push(parseDocument(registry, runner, document));
   });
   return changed;
+}
+
+/** The versions, by key, of the documents that their writers have deleted. */
+export function deletedIn(listed: Listed): ReadonlyMap<string, string> {
+  const deleted = new Map<string, string>();
+  for (const { key, version, isDeleted } of listed.values()) if (isDeleted) deleted.set(key, version);
+  return deleted;
 }
 
 function refusedChanges(
@@ -146,12 +154,14 @@ function missedChanges(row: DocumentState, mayConfirm: boolean): Change[] {
 
 /** In how many listings a pool was missing that no row counts for, since its document gives, or gave, another name. */
 function missesOf(
-  { parsedDocuments, poolNamed, deps }: Registry,
+  registry: Registry,
   { opened, renamedAway }: SourceRunner,
   { name, mayConfirm }: { readonly name: string; readonly mayConfirm: boolean },
 ): number | undefined {
+  const { parsedDocuments, poolNamed, deps } = registry;
   const pool = poolNamed(name);
   if (pool?.owner.source !== opened.id || pool.removal) return undefined;
+  if (isDeletedByWriter(registry, pool)) return undefined;
   const parsed = parsedDocuments.get(opened.id, pool.owner.key);
   if (parsed?.spec?.name === name) return undefined;
   const row = deps.store.view.documents.get(documentId(opened.id, pool.owner.key));
@@ -191,11 +201,36 @@ export interface News {
   readonly changed: readonly ParsedDocument[];
   /** Ids of rows. */
   readonly missing: readonly string[];
+  readonly deleted: ReadonlyMap<string, string>;
   /**
    * Whether it may confirm that a document is missing. One that was only hinted at may not: hints come in bursts,
    * while files are being replaced.
    */
   readonly mayConfirm: boolean;
+}
+
+type Touch = (parsed: ParsedDocument | undefined, row: DocumentState | undefined) => void;
+
+/** What their writers have deleted says nothing any more; a row goes now, unless it owns a pool: then with that. */
+function deletedChanges(
+  { parsedDocuments, deps }: Registry,
+  source: string,
+  { deleted, touch }: { readonly deleted: ReadonlyMap<string, string>; readonly touch: Touch },
+): Change[] {
+  const { documents, pools } = deps.store.view;
+  return [...deleted.keys()].flatMap((key) => {
+    const row = documents.get(documentId(source, key));
+    touch(parsedDocuments.delete(source, key), row);
+    const pool = row?.pool === undefined ? undefined : pools.get(row.pool);
+    return row && !(pool && isOwner(pool, row)) ? [drop('documents', row.id)] : [];
+  });
+}
+
+/** Also those that a deleted document owns under a name that it no longer gave. */
+function deletedPools({ deps }: Registry, source: string, deleted: ReadonlyMap<string, string>): string[] {
+  if (deleted.size === 0) return [];
+  const pools = [...deps.store.view.pools.by('source', source)];
+  return pools.filter(({ owner }) => deleted.has(owner.key)).map(({ name }) => name);
 }
 
 /** All at once, so that a pool that moves from one document to another is never seen under both or none. */
@@ -207,7 +242,7 @@ export function takeIn(registry: Registry, runner: SourceRunner, news: News): Ta
   for (const name of [...runner.staleNames, ...runner.renamedAway.keys()]) names.add(name);
   runner.staleNames.clear();
   const changes: Change[] = [];
-  const touch = (parsed: ParsedDocument | undefined, row: DocumentState | undefined): void => {
+  const touch: Touch = (parsed, row) => {
     if (parsed?.spec) names.add(parsed.spec.name);
     const pool = row?.pool === undefined ? undefined : pools.get(row.pool);
     if (pool) names.add(pool.name);
@@ -217,6 +252,9 @@ export function takeIn(registry: Registry, runner: SourceRunner, news: News): Ta
     touch(parsed, undefined);
     if (parsed.fault) changes.push(...refusedChanges(registry, runner, { ...parsed, fault: parsed.fault }));
   }
+  runner.deleted = news.deleted;
+  changes.push(...deletedChanges(registry, source, { deleted: news.deleted, touch }));
+  for (const name of deletedPools(registry, source, news.deleted)) names.add(name);
   const missing = news.missing.flatMap((id) => documents.get(id) ?? []);
   for (const row of missing) {
     touch(parsedDocuments.delete(source, row.key), row);

@@ -14,12 +14,16 @@ export const MISSES_TO_DROP = 2;
  */
 export type OwnerStatus = 'present' | 'kept' | 'waiting' | 'dropped';
 
+/** Whether the writer of its document has deleted that, and waits until the pool is gone. */
+export const isDeletedByWriter = ({ runners }: Pick<Registry, 'runners'>, { owner }: Pick<Pool, 'owner'>): boolean =>
+  runners.get(owner.source)?.deleted.has(owner.key) ?? false;
+
 export function ownerStatusOf({ deps, parsedDocuments, runners }: Registry, pool: Pool): OwnerStatus {
   const { source, key } = pool.owner;
   const parsed = parsedDocuments.get(source, key);
   const runner = runners.get(source);
   if (parsed?.spec?.name === pool.name) return 'present';
-  if (pool.removal) return 'dropped';
+  if (pool.removal || isDeletedByWriter({ runners }, pool)) return 'dropped';
   if (parsed && !parsed.spec) return 'kept';
   if (source === API_SOURCE || !runner) return 'dropped';
   if (!parsed && runner.readTick === 0) return runner.timing.failures > 0 ? 'kept' : 'waiting';

@@ -4,7 +4,7 @@ import { silentLog } from '#core/log.ts';
 import type { Pool } from '#core/pool.ts';
 import { inSlices } from '#core/slices.ts';
 import { API_SOURCE, documentId } from '#core/source.ts';
-import { listDocuments, readChanged } from './listing.ts';
+import { deletedIn, listDocuments, readChanged } from './listing.ts';
 import type { ParsedDocument } from './parsed-documents.ts';
 import { type ChangePlan, plannedChanges } from './planned-changes.ts';
 import { nameIn, readPoolDocument } from './read-document.ts';
@@ -29,7 +29,7 @@ export interface Foresight {
 
 const NEW_VERSION = 'new';
 
-type Rules = Pick<OpenedSource, 'id' | 'trust' | 'allow'>;
+type Rules = Pick<OpenedSource, 'id' | 'trust' | 'allow' | 'mayName'>;
 
 function rulesOf({ runners }: Registry, source: string): Rules {
   if (source === API_SOURCE) return { id: API_SOURCE, trust: 'foreign' };
@@ -102,7 +102,9 @@ export function openForesight(registry: Registry): Foresight {
         if (spec) names.add(spec.name);
       });
       const whole = source === undefined ? undefined : said.get(source);
-      const planned = plannedChanges(registry, said, whole && source !== undefined ? namesOf(source, whole) : names);
+      const planned = plannedChanges(registry, said, {
+        names: whole && source !== undefined ? namesOf(source, whole) : names,
+      });
       // Of documents that lie in the sources already nobody asked.
       const refused = planned.refused.flatMap((refusal) => {
         const key = draftKeys.get(documentId(refusal.source, refusal.key));
@@ -121,15 +123,17 @@ export function openForesight(registry: Registry): Foresight {
       if (!runner) throw new Fault('missing', `There is no source "${source}" in the configuration.`);
       const listed = await listDocuments(registry, runner, signal);
       const changed = await readChanged(registry, { ...runner, log: silentLog }, listed);
+      const gone = deletedIn(listed);
       const known = parsedDocuments.of(source);
       const said = new Map(
         [...listed.keys()].flatMap((key) => {
-          const parsed = known.get(key);
+          const parsed = gone.has(key) ? undefined : known.get(key);
           return parsed ? [[key, parsed] as const] : [];
         }),
       );
       for (const parsed of changed) said.set(parsed.key, parsed);
-      return tellOnce(plannedChanges(registry, new Map([[source, said]]), namesOf(source, said)));
+      const deleted = new Map([[source, gone]]);
+      return tellOnce(plannedChanges(registry, new Map([[source, said]]), { names: namesOf(source, said), deleted }));
     },
   };
 }

@@ -2,8 +2,8 @@
 import { Fault } from '#core/fault.ts';
 import type { Pool } from '#core/pool.ts';
 import { API_SOURCE, documentId } from '#core/source.ts';
-import { describeDocument, ONE_OF_TWO, poolFrom, secondDefinition } from './apply-ownership.ts';
-import { isOwner, MISSES_TO_DROP, type Ownership, ownershipOf } from './ownership.ts';
+import { deletedReason, describeDocument, ONE_OF_TWO, poolFrom, secondDefinition } from './apply-ownership.ts';
+import { isDeletedByWriter, isOwner, MISSES_TO_DROP, type Ownership, ownershipOf } from './ownership.ts';
 import { keepParsedDocuments, type ParsedDocument } from './parsed-documents.ts';
 import type { Registry, SourceRunner } from './registry.ts';
 import { judgeRemoval } from './removal-guard.ts';
@@ -39,19 +39,24 @@ export interface ChangePlan {
 /** By source, all that it would say. */
 export type Said = ReadonlyMap<string, ReadonlyMap<string, ParsedDocument>>;
 
+/** By source and key: what its writer would have deleted. */
+export type Deleted = ReadonlyMap<string, ReadonlyMap<string, string>>;
+
 export const NOBODY = 'nobody';
 
 /** The world as it would be once these sources had been read twice, and said this. */
-function shadowOf(registry: Registry, said: Said): Registry {
+function shadowOf(registry: Registry, said: Said, deleted: Deleted): Registry {
   const parsedDocuments = keepParsedDocuments();
   const runners = new Map(registry.runners);
   for (const source of [API_SOURCE, ...runners.keys()]) {
     for (const parsed of (said.get(source) ?? registry.parsedDocuments.of(source)).values())
       parsedDocuments.set(parsed);
   }
-  for (const source of said.keys()) {
+  for (const [source, documents] of said) {
     const runner = runners.get(source);
-    if (runner) runners.set(source, twiceRead(registry, runner));
+    const still = runner && new Map([...runner.deleted].filter(([key]) => !documents.has(key)));
+    if (runner)
+      runners.set(source, { ...twiceRead(registry, runner), deleted: deleted.get(source) ?? still ?? new Map() });
   }
   const { store } = registry.deps;
   const documents: typeof store.view.documents = {
@@ -100,8 +105,12 @@ function formedBy({ name, pool: before, winner }: Ownership, at: number): Planne
 }
 
 /** What would become of these names, and of the documents that say so. */
-export function plannedChanges(registry: Registry, said: Said, names: Iterable<string>): ChangePlan {
-  const shadow = shadowOf(registry, said);
+export function plannedChanges(
+  registry: Registry,
+  said: Said,
+  { names, deleted = new Map() }: { readonly names: Iterable<string>; readonly deleted?: Deleted },
+): ChangePlan {
+  const shadow = shadowOf(registry, said, deleted);
   const at = registry.deps.clock.now();
   const pools: PlannedPool[] = [];
   const unchanged: string[] = [];
@@ -146,15 +155,19 @@ function rivals({ name, pool, winner, losers }: Ownership, said: Said): readonly
 /** Source by source, as the removal guard would judge them. */
 function removals(shadow: Registry, dropped: readonly Pool[]): readonly PlannedPool[] {
   const { clock } = shadow.deps;
-  return [...Map.groupBy(dropped, ({ owner }) => owner.source)].flatMap(([source, pools]) => {
+  const groups = Map.groupBy(dropped, (pool) => `${isDeletedByWriter(shadow, pool)} ${pool.owner.source}`);
+  return [...groups.values()].flatMap((pools) => {
+    const [{ owner }] = pools as [Pool];
+    const { source } = owner;
+    const isDeleted = isDeletedByWriter(shadow, { owner });
     const verdict =
-      source === API_SOURCE
+      isDeleted || source === API_SOURCE
         ? ({ do: 'remove' } as const)
         : judgeRemoval(shadow, source, { pools, sinceTick: 0, isOwnerAsked: false });
     return pools.map((before): PlannedPool => {
       const { name } = before;
       if (verdict.do === 'hold') return { name, change: 'hold', before, after: before, why: verdict.why };
-      const why = `Source "${source}" no longer defines it.`;
+      const why = isDeleted ? deletedReason(before.owner) : `Source "${source}" no longer defines it.`;
       const removal = { at: clock.now(), deadlineAt: clock.now() + before.spec.drainTimeoutMs, why };
       return { name, change: 'remove', before, after: { ...before, removal, revision: before.revision + 1 }, why };
     });

@@ -17,7 +17,7 @@ import {
   sourceLog,
 } from './registry.ts';
 import { startReports } from './reports.ts';
-import { makeSetSources } from './source-runners.ts';
+import { closeSource, makeSetSources } from './source-runners.ts';
 import { makeSync } from './sync.ts';
 import { awaitSync } from './sync-outcome.ts';
 
@@ -93,6 +93,7 @@ export function startPools(deps: PoolsDeps): Pools {
     async stop() {
       for (const runner of registry.runners.values()) runner.closed.abort();
       await Promise.all([loop.stop(), forgetting.stop(), reports.stop()]);
+      await Promise.all([...registry.runners.values()].map((runner) => closeSource(registry, runner)));
     },
   };
 }

@@ -16,7 +16,7 @@ export interface Problem {
 /** Reads the text of one pool document: JSON or YAML, whole or not at all. */
 export type PoolReader = (
   text: string,
-  options: { readonly trust: OpenedSource['trust'] },
+  options: Pick<OpenedSource, 'trust' | 'mayName'>,
 ) =>
   | { readonly spec: PoolSpec; readonly problems?: undefined; readonly warnings?: readonly Problem[] }
   | { readonly problems: readonly Problem[]; readonly spec?: undefined; readonly warnings?: readonly Problem[] };
@@ -97,11 +97,11 @@ export function nameIn(text: string): string | undefined {
 /** Never throws: whatever a document does to the reader is that document's fault alone. */
 export function readPoolDocument(
   readPool: PoolReader,
-  { id, trust, allow }: Pick<OpenedSource, 'id' | 'trust' | 'allow'>,
+  { id, trust, allow, mayName }: Pick<OpenedSource, 'id' | 'trust' | 'allow' | 'mayName'>,
   text: string,
 ): Reading {
   try {
-    const result = readPool(text, { trust });
+    const result = readPool(text, { trust, mayName });
     if (result.problems) return { fault: faultOf(result.problems) };
     const fault = allow && refusal(id, allow, result.spec);
     return fault ? { fault } : { spec: result.spec, warnings: (result.warnings ?? []).map(described) };

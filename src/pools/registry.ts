@@ -1,11 +1,12 @@
 // What the parts of this folder share: the handed-in world, what the sources say, and how each source is doing.
+import type { Caller } from '#clouds/caller.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import type { Pool } from '#core/pool.ts';
 import type { Source } from '#core/provider.ts';
 import type { Random } from '#core/random.ts';
-import { API_SOURCE } from '#core/source.ts';
+import { API_SOURCE, type DocumentReport } from '#core/source.ts';
 import type { Change, Store } from '#core/store.ts';
 import type { Journal } from '#journal/journal.ts';
 import { keepParsedDocuments, type ParsedDocuments } from './parsed-documents.ts';
@@ -32,6 +33,16 @@ export interface OpenedSource {
   /** The operator's own file may name every kind; a foreign document only harmless ones. */
   readonly trust: 'operator' | 'foreign';
   readonly allow?: Allow | undefined;
+  /** Operator-only backends that its documents may name all the same. */
+  readonly mayName?: readonly string[] | undefined;
+  /** Calls a second that its place allows. */
+  readonly limits?: { readonly read: number; readonly write: number } | undefined;
+}
+
+/** What a pool was last seen to do, for the reports about it. */
+export interface PoolActivity {
+  readonly decision?: DocumentReport['decision'];
+  readonly trouble?: string | undefined;
 }
 
 export interface PoolsDeps {
@@ -44,6 +55,10 @@ export interface PoolsDeps {
   readonly sources: readonly OpenedSource[];
   /** Takes secrets out of what sources and readers say of their failures. */
   readonly redact?: ((text: string) => string) | undefined;
+  /** The way out for reports: durable first, lease checked, within the budget of the source. */
+  readonly gate: Caller;
+  /** By the id of a pool. */
+  readonly activityOf?: ((pool: string) => PoolActivity) | undefined;
 }
 
 /** How the syncs of a source went, in memory: a sync without news is not written. */
@@ -94,6 +109,8 @@ export interface SourceRunner {
   readonly staleNames: Set<string>;
   /** Its pools whose document no longer gives their name, and in how many good listings in a row that was so. */
   readonly renamedAway: Map<string, number>;
+  /** By key, with their versions: the documents that the last good listing shows as deleted by their writers. */
+  deleted: ReadonlyMap<string, string>;
 }
 
 export interface Registry {

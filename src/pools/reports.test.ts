@@ -1,30 +1,7 @@
 import { expect, it } from 'vitest';
-import type { DocumentReport } from '#core/source.ts';
-import { ALICE, EVERY_MS, fakeSource, opened, openWorld, outage, text, type World } from './testing/world.ts';
-
-type Told = readonly [key: string, status: string, pool?: string | undefined];
-
-/** A source that hears of its documents, and what it has heard since it was last asked. */
-function listener(documents: Readonly<Record<string, string>>) {
-  const source = fakeSource(documents);
-  let told: Told[] = [];
-  const heard: (DocumentReport | 'gone')[] = [];
-  const listening = Object.assign(source, {
-    fails: false,
-    heard,
-    async report(key: string, status: DocumentReport | 'gone') {
-      if (listening.fails) throw outage();
-      heard.push(status);
-      told.push(status === 'gone' ? [key, 'gone'] : [key, status.phase, status.pool]);
-    },
-    told(): readonly Told[] {
-      const since = told.toSorted((a, b) => (a[0] < b[0] ? -1 : 1));
-      told = [];
-      return since;
-    },
-  });
-  return listening;
-}
+import { put } from '#core/store.ts';
+import { listener } from './testing/listener.ts';
+import { ALICE, EVERY_MS, fakeSource, opened, openWorld, text, type World } from './testing/world.ts';
 
 async function addSession(world: World, pool: string): Promise<void> {
   await world.store.commit([
@@ -66,6 +43,7 @@ it('tells that a document is gone only when its pool is, and at once', async () 
   source.remove('bad');
   await world.list('files');
   await world.list('files');
+  await world.clock.advance(1_000);
   const draining = source.told();
   await world.store.commit([{ table: 'sessions', id: 's', row: undefined } as never]);
   await world.clock.settle();
@@ -104,13 +82,14 @@ it('tells again what could not be told, and syncs all the while', async () => {
   source.fails = true;
   const world = await openWorld([opened('files', source)]);
   await world.clock.advance(EVERY_MS);
-  const failures = world.lines.filter(({ message }) => message === 'status of a document not told');
+  const failures = world.lines.filter(({ message }) => message === 'status of a document not reported');
 
   source.fails = false;
   source.documents = () => new Promise<never>(() => {});
   await world.intervals(2);
 
-  expect(world.lines.every(({ fields }) => fields?.provisioner === 'files')).toBe(true);
+  const spoken = world.lines.filter(({ level }) => level !== 'debug');
+  expect(spoken.every(({ fields }) => fields?.provisioner === 'files')).toBe(true);
   expect(failures[0]?.fields).toMatchObject({ provisioner: 'files', document: 'a' });
   expect(world.pool('a')).toBeDefined();
   expect(source.told()).toEqual([['a', 'manual', 'a']]);
@@ -139,8 +118,86 @@ it('waits for no answer for ever', async () => {
   expect(source.told()).toEqual([['a', 'manual', 'a']]);
   expect(world.lines).toContainEqual(
     expect.objectContaining({
-      message: 'status of a document not told',
+      message: 'status of a document not reported',
       fields: expect.objectContaining({ provisioner: 'hangs' }),
     }),
   );
+});
+
+it('reports what the pool has, wants and last decided, while it drains too', async () => {
+  const source = listener({ a: text({ name: 'a', drainMs: 60_000 }) });
+  const decision = { did: 'nothing', why: 'max_agents is reached', at: 7 };
+  const world = await openWorld([opened('files', source)], {
+    activityOf: () => ({ decision, trouble: 'no capacity with secret' }),
+    redact: (text) => text.replace('secret', '***'),
+  });
+  const pool = world.pool('a')?.id ?? '';
+  await world.store.commit([put('workers', { id: 'w', pool, machine: 'w', askedAt: 0 })]);
+  await addSession(world, 'a');
+  await world.clock.advance(2_000);
+  const busy = source.heard.at(-1);
+  source.markDeleted('a');
+  await world.list('files');
+  await world.clock.advance(2_000);
+
+  expect(busy).toMatchObject({
+    phase: 'manual',
+    wanted: 1,
+    counts: { workers: { total: 1, launching: 1 }, sessions: { queued: 1, placed: 0 } },
+    decision,
+    trouble: 'no capacity with ***',
+  });
+  const deadlineAt = world.pool('a')?.removal?.deadlineAt;
+  expect(source.heard.at(-1)).toMatchObject({ phase: 'removing', wanted: 0, drain: { sessions: 1, deadlineAt } });
+});
+
+it('reports at most once a second and pool, and always the last state', async () => {
+  const source = listener({ a: text('a'), b: text('b') });
+  const world = await openWorld([opened('files', source)]);
+  const pool = world.pool('a')?.id ?? '';
+  source.told();
+
+  for (let at = 0; at < 50; at++) {
+    await world.store.commit([put('workers', { id: `w${at}`, pool, machine: `w${at}`, askedAt: 0 })]);
+    await world.clock.advance(100);
+  }
+  const during = source.told();
+  await world.clock.advance(3_000);
+
+  expect(during.length).toBeGreaterThanOrEqual(2);
+  expect(during.length).toBeLessThanOrEqual(5);
+  expect(during.every(([key]) => key === 'a')).toBe(true);
+  expect(source.heard.at(-1)).toMatchObject({ counts: { workers: { total: 50 } } });
+});
+
+it('reports nothing where the lease may be lost: no status, and no removal of what its writer waits with', async () => {
+  const source = listener({ a: text('a'), b: text('b') });
+  let leaseMs = 0;
+  const world = await openWorld([opened('files', source)], { leaseLeftMs: () => leaseMs });
+  source.markDeleted('b');
+  await world.list('files');
+  const fenced = source.told();
+
+  leaseMs = 3_000;
+  await world.clock.advance(EVERY_MS);
+
+  expect(world.pool('b')).toBeUndefined();
+  expect(fenced).toEqual([]);
+  expect(source.told()).toEqual([
+    ['a', 'manual', 'a'],
+    ['b', 'gone'],
+  ]);
+});
+
+it('keeps to the calls a second that the source allows', async () => {
+  const documents = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`p${at}`, text(`p${at}`)]));
+  const source = listener(documents);
+  const world = await openWorld([opened('files', source, { limits: { read: 1, write: 2 } })]);
+
+  await world.clock.advance(5_000);
+  const soon = source.told().length;
+  await world.clock.advance(30_000);
+
+  expect(soon).toBeLessThan(20);
+  expect(soon + source.told().length).toBe(40);
 });

@@ -1,103 +1,239 @@
-// Tells sources that want to know how the pools of their documents are doing.
+// Reports to the writers of documents how their pools are doing, through the sources that can.
 import { Fault } from '#core/fault.ts';
-import { type Loop, startLoop } from '#core/loop.ts';
-import { poolPhase } from '#core/pool.ts';
-import { inSlices } from '#core/slices.ts';
-import type { DocumentReport, DocumentState } from '#core/source.ts';
+import { type Again, type Loop, startLoop } from '#core/loop.ts';
+import { type Pool, poolPhase } from '#core/pool.ts';
+import { countPool, wantedWorkers } from '#core/pool-counts.ts';
+import { openSlices } from '#core/slices.ts';
+import { type DocumentReport, documentId } from '#core/source.ts';
 import { type Registry, type SourceRunner, sourceLog } from './registry.ts';
 
-// A status is one small call; one that hangs must not keep the others from being told.
+// A report is one small call; one that hangs must not keep the others waiting.
 const LONGEST_REPORT_MS = 30_000;
-// Where so many fail in a row, the others would too.
+const LEAST_BETWEEN_MS = 1_000;
+const REPORTS_AT_A_TIME = 8;
+// Where so many fail in one pass, the others would too.
 const MOST_FAILURES = 3;
 
-type Told = Map<string, string>;
-type Change = readonly [key: string, report: DocumentReport | 'gone'];
+/** What one opened source was sent, and what it may have to be sent now. */
+interface Reporter {
+  readonly runner: SourceRunner;
+  /** By key: the last report that arrived, and when it was sent. */
+  readonly sent: Map<string, { readonly text: string; readonly atMs: number }>;
+  /** By key: the version of a deleted document whose writer knows that its pool is gone. */
+  readonly gone: Map<string, string>;
+  readonly sending: Set<string>;
+  /** Keys whose report may differ from the last one. */
+  readonly changed: Set<string>;
+  /** Keys that were reported a moment ago and have changed since, with the time to look again; soonest first. */
+  readonly deferred: Map<string, number>;
+  /** The pool that a document owns, or owned until its row was dropped. */
+  readonly pools: Map<string, string>;
+}
 
-/** Level-triggered: after a start all is told once, then what differs from what was told last. */
-export function startReports(registry: Registry): Loop {
-  const { store, clock, random, log } = registry.deps;
-  const { view } = store;
-  const toldBy = new WeakMap<SourceRunner, Told>();
+/** After a start everything is news. */
+function openReporter({ deps }: Registry, runner: SourceRunner): Reporter {
+  const { view } = deps.store;
+  const { id: source } = runner.opened;
+  const pools = new Map([...view.pools.by('source', source)].map(({ id, owner }) => [owner.key, id]));
+  const documents = [...view.documents.by('source', source)].map(({ key }) => key);
+  const changed = new Set([...documents, ...pools.keys()]);
+  return { runner, sent: new Map(), gone: new Map(), sending: new Set(), changed, deferred: new Map(), pools };
+}
 
-  function reportOf({ version, pool: id, fault }: DocumentState): DocumentReport {
-    const pool = id === undefined ? undefined : view.pools.get(id);
-    return { version, pool: pool?.name, phase: pool ? poolPhase(pool) : 'refused', fault };
+function poolReport({ deps, redact }: Registry, version: string, pool: Pool): DocumentReport {
+  const counts = countPool(deps.store, pool.id);
+  const { decision, trouble } = deps.activityOf?.(pool.id) ?? {};
+  const { removal } = pool;
+  return {
+    version,
+    pool: pool.name,
+    phase: poolPhase(pool),
+    counts,
+    wanted: removal ? 0 : wantedWorkers(counts),
+    decision: decision && { ...decision, why: redact(decision.why) },
+    trouble: trouble === undefined ? undefined : redact(trouble),
+    drain: removal && {
+      sessions: counts.sessions.queued + counts.sessions.placed,
+      deadlineAt: removal.deadlineAt,
+    },
+  };
+}
+
+/** Nothing where the writer has never heard of this document from us, and does not wait. */
+function reportFor(registry: Registry, reporter: Reporter, key: string): DocumentReport | 'gone' | undefined {
+  const { view } = registry.deps.store;
+  const { runner, gone, sent } = reporter;
+  const source = runner.opened.id;
+  const row = view.documents.get(documentId(source, key));
+  if (row?.missed === 0) {
+    const pool = row.pool === undefined ? undefined : view.pools.get(row.pool);
+    const { version, fault } = row;
+    return pool ? { ...poolReport(registry, version, pool), fault } : { version, phase: 'refused', fault };
+  }
+  const pool = view.pools.get(reporter.pools.get(key) ?? '');
+  const isOwned = pool?.owner.source === source && pool.owner.key === key;
+  if (pool && isOwned) return poolReport(registry, pool.owner.version, pool);
+  const deleted = runner.deleted.get(key);
+  if (deleted !== undefined) return gone.get(key) === deleted ? undefined : 'gone';
+  return sent.has(key) ? 'gone' : undefined;
+}
+
+/** What the last listing and the time have made due. */
+function gatherChanged({ runner, gone, changed, deferred }: Reporter, nowMs: number): void {
+  for (const key of gone.keys()) if (!runner.deleted.has(key)) gone.delete(key);
+  for (const [key, version] of runner.deleted) if (gone.get(key) !== version) changed.add(key);
+  for (const [key, dueMs] of deferred) {
+    if (dueMs > nowMs) break;
+    deferred.delete(key);
+    changed.add(key);
+  }
+}
+
+/** Level-triggered: after a start everything is reported once, then only what differs from the last report. */
+export function startReports(registry: Registry): Pick<Loop, 'poke' | 'stop'> {
+  const { clock, random, log, gate } = registry.deps;
+  const reporters = new Map<SourceRunner, Reporter>();
+
+  async function send({ opened, closed }: SourceRunner, key: string, report: DocumentReport | 'gone'): Promise<void> {
+    const call = { cloud: opened.id, pool: key, timeoutMs: LONGEST_REPORT_MS, signal: closed.signal };
+    await gate.call({ ...call, name: 'report' }, async (signal) => opened.source.report?.(key, report, signal));
   }
 
-  /** All documents, and those whose pool still drains after they have gone. */
-  async function reportsOf(source: string): Promise<Map<string, DocumentReport>> {
-    const reports = new Map<string, DocumentReport>();
-    await inSlices(clock, [...view.pools.by('source', source)], (pool) => {
-      const { key, version } = pool.owner;
-      reports.set(key, { version, pool: pool.name, phase: poolPhase(pool) });
-    });
-    await inSlices(clock, [...view.documents.by('source', source)], (row) => {
-      if (row.missed === 0) reports.set(row.key, reportOf(row));
-    });
-    return reports;
-  }
-
-  function changesOf(told: Told, reports: ReadonlyMap<string, DocumentReport>): readonly Change[] {
-    const news = [...reports].filter(([key, report]) => told.get(key) !== JSON.stringify(report));
-    const gone = [...told.keys()].filter((key) => !reports.has(key));
-    return [...news, ...gone.map((key): Change => [key, 'gone'])];
-  }
-
-  async function tell(runner: SourceRunner, key: string, report: DocumentReport | 'gone'): Promise<void> {
-    const late = new AbortController();
-    const cancelAlarm = clock.alarm(LONGEST_REPORT_MS, () => late.abort());
-    const ended = AbortSignal.any([late.signal, runner.closed.signal]);
-    try {
-      const givenUp = new Promise<never>((_resolve, reject) => {
-        ended.addEventListener('abort', () => reject(new Fault('unavailable', 'The source did not answer in time.')));
-      });
-      await Promise.race([runner.opened.source.report?.(key, report, ended), givenUp]);
-    } finally {
-      cancelAlarm();
+  /** Sends the report of one document if it differs from the last one; one that has more to come waits its second. */
+  async function bring(reporter: Reporter, key: string): Promise<void> {
+    const { runner, sent, sending, gone, deferred } = reporter;
+    const atMs = clock.monotonic();
+    const last = sent.get(key);
+    const report = reportFor(registry, reporter, key);
+    const text = JSON.stringify(report);
+    if (report === undefined || last?.text === text) return;
+    const isRecent = last !== undefined && atMs - last.atMs < LEAST_BETWEEN_MS;
+    if (sending.has(key) || (isRecent && report !== 'gone')) {
+      deferred.set(key, atMs + LEAST_BETWEEN_MS);
+      return;
     }
+    const deleted = runner.deleted.get(key);
+    sending.add(key);
+    try {
+      await send(runner, key, report);
+    } finally {
+      sending.delete(key);
+    }
+    if (report !== 'gone') {
+      sent.set(key, { text, atMs });
+      return;
+    }
+    sent.delete(key);
+    reporter.pools.delete(key);
+    if (deleted !== undefined) gone.set(key, deleted);
   }
 
-  /** Answers why the first failure was one. */
-  async function tellAll(runner: SourceRunner, told: Told, changes: readonly Change[]): Promise<Fault | undefined> {
-    const faults: Fault[] = [];
-    for (const [key, report] of changes) {
-      if (runner.closed.signal.aborted || faults.length >= MOST_FAILURES) break;
+  /** Takes keys until none is left, or too many have failed. */
+  async function work(reporter: Reporter, failed: Map<string, Fault>): Promise<void> {
+    const { runner, changed } = reporter;
+    const slices = openSlices(clock);
+    for (;;) {
+      const [key] = changed;
+      if (key === undefined || runner.closed.signal.aborted || failed.size >= MOST_FAILURES) return;
+      changed.delete(key);
       try {
-        await tell(runner, key, report);
-        if (report === 'gone') told.delete(key);
-        else told.set(key, JSON.stringify(report));
+        await bring(reporter, key);
       } catch (thrown) {
         const fault = Fault.from(thrown);
-        faults.push(fault);
-        runner.log('warn', 'status of a document not told', { document: key, error: registry.redact(fault.message) });
+        failed.set(key, fault);
+        const error = registry.redact(fault.message);
+        runner.log('warn', 'status of a document not reported', { document: key, error });
       }
+      await slices.turn();
     }
-    return faults[0];
   }
 
-  async function reconcile(source: string): Promise<void> {
+  /** Of a source that has been read: before that, nothing of it is news. */
+  function runnerOf(source: string): SourceRunner | undefined {
     const runner = registry.runners.get(source);
-    if (!runner?.opened.source.report || runner.readTick === 0) return;
-    const told: Told = toldBy.get(runner) ?? new Map();
-    toldBy.set(runner, told);
-    const changes = changesOf(told, await reportsOf(source));
-    if (changes.length > 0) await store.durable();
-    const fault = await tellAll(runner, told, changes);
+    return runner?.opened.source.report && runner.readTick > 0 ? runner : undefined;
+  }
+
+  function reporterOf(runner: SourceRunner): Reporter {
+    const reporter = reporters.get(runner) ?? openReporter(registry, runner);
+    if (!reporters.has(runner)) {
+      for (const { runner: other } of reporters.values()) if (other.closed.signal.aborted) reporters.delete(other);
+      reporters.set(runner, reporter);
+    }
+    return reporter;
+  }
+
+  async function reconcile(source: string): Promise<Again | undefined> {
+    const runner = runnerOf(source);
+    if (!runner) return undefined;
+    const reporter = reporterOf(runner);
+    gatherChanged(reporter, clock.monotonic());
+    const failed = new Map<string, Fault>();
+    await Promise.all(Array.from({ length: REPORTS_AT_A_TIME }, () => work(reporter, failed)));
+    for (const key of failed.keys()) reporter.changed.add(key);
+    const [fault] = failed.values();
     if (fault && !runner.closed.signal.aborted) throw fault;
+    const [nextMs] = reporter.deferred.values();
+    return nextMs === undefined ? undefined : { afterMs: Math.max(1, Math.ceil(nextMs - clock.monotonic())) };
   }
 
   const loop = startLoop({ name: 'source reports', clock, random, log: sourceLog(log), reconcile });
-  const stopListening = store.onChange('pools', (after, before) => {
-    for (const pool of [after, before]) {
-      if (pool && registry.runners.get(pool.owner.source)?.opened.source.report) loop.poke(pool.owner.source);
-    }
+  const stopListening = listen(registry, {
+    isAsleep: () => reporters.size === 0,
+    changed(source, key, isLast) {
+      const runner = runnerOf(source);
+      const reporter = runner && reporters.get(runner);
+      if (!reporter || (reporter.deferred.has(key) && !isLast)) return reporter;
+      reporter.changed.add(key);
+      loop.poke(source);
+      return reporter;
+    },
   });
   return {
-    ...loop,
+    poke: loop.poke,
     async stop() {
       stopListening();
       await loop.stop();
     },
+  };
+}
+
+interface Listener {
+  /** No source has been reported to yet: then nothing is heard, since workers and sessions change all the time. */
+  isAsleep(): boolean;
+  /** `isLast`: the pool is gone, and its writer waits for nothing else. */
+  changed(source: string, key: string, isLast?: boolean): Reporter | undefined;
+}
+
+/** Hears of every change that a report could show; the returned function ends it. */
+function listen({ deps }: Registry, { isAsleep, changed }: Listener): () => void {
+  const { store } = deps;
+  const poolChanged = (id: string | undefined): void => {
+    const owner = id === undefined || isAsleep() ? undefined : store.view.pools.get(id)?.owner;
+    if (owner) changed(owner.source, owner.key);
+  };
+  const stops = [
+    store.onChange('pools', (after, before) => {
+      if (isAsleep()) return;
+      if (before) changed(before.owner.source, before.owner.key, !after);
+      if (after) changed(after.owner.source, after.owner.key)?.pools.set(after.owner.key, after.id);
+    }),
+    store.onChange('documents', (after, before) => {
+      const row = after ?? before;
+      if (row && !isAsleep()) changed(row.source, row.key);
+    }),
+    store.onChange('workers', (after, before) => poolChanged((after ?? before)?.pool)),
+    store.onChange('agents', (after, before) => poolChanged((after ?? before)?.pool)),
+    store.onChange('sessions', (after, before) => poolChanged((after ?? before)?.pool)),
+    // A decision that does nothing changes no row, and may still say something new.
+    store.onDurable((changes) => {
+      if (isAsleep()) return;
+      for (const change of changes) {
+        if ('append' in change && change.append === 'decisions') poolChanged(change.row.pool);
+      }
+    }),
+  ];
+  return () => {
+    for (const stop of stops) stop();
   };
 }

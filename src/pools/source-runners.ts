@@ -1,4 +1,5 @@
 // Opens, replaces and closes the configured sources.
+import { withDeadline } from '#clouds/deadline.ts';
 import { Fault } from '#core/fault.ts';
 import { withFields } from '#core/log.ts';
 import { API_SOURCE } from '#core/source.ts';
@@ -27,10 +28,11 @@ function makeRunner({ deps }: Registry, opened: OpenedSource): SourceRunner {
     waiting: new Set(),
     staleNames: new Set(),
     renamedAway: new Map(),
+    deleted: new Map(),
   };
 }
 
-const rulesOf = ({ trust, allow, place, kind }: OpenedSource) => ({ trust, allow, place, kind });
+const rulesOf = ({ trust, allow, place, kind, mayName }: OpenedSource) => ({ trust, allow, place, kind, mayName });
 
 function mustBeDistinct(sources: readonly OpenedSource[]): void {
   const seen = new Set<string>([API_SOURCE]);
@@ -41,6 +43,31 @@ function mustBeDistinct(sources: readonly OpenedSource[]): void {
       throw new Fault('invalid', `Two sources are called "${id}".`, { at: 'provisioners', remedy });
     }
     seen.add(id);
+  }
+}
+
+// A source that cannot be closed must not keep the server from stopping.
+const LONGEST_CLOSE_MS = 5_000;
+
+/** Ends its calls and lets it free what it holds. */
+export async function closeSource({ deps }: Registry, { opened, closed, log }: SourceRunner): Promise<void> {
+  closed.abort();
+  deps.gate.forget(opened.id);
+  const { source } = opened;
+  if (!source.close) return;
+  const what = `close of source ${opened.id}`;
+  const signal = new AbortController().signal;
+  const deadline = {
+    what,
+    clock: deps.clock,
+    timeoutMs: LONGEST_CLOSE_MS,
+    signal,
+    leaseLeftMs: () => Number.POSITIVE_INFINITY,
+  };
+  try {
+    await withDeadline(deadline, async () => source.close?.());
+  } catch (thrown) {
+    log('warn', 'source not closed', { error: Fault.from(thrown).message });
   }
 }
 
@@ -67,6 +94,7 @@ export function makeSetSources(registry: Registry, parts: RunnerParts): (sources
     for (const pool of view.pools.by('source', opened.id)) parts.droppedPools.clear(pool);
     const row = view.sources.get(opened.id);
     if (row?.kind !== opened.kind) void registry.commit([put('sources', { ...row, id: opened.id, kind: opened.kind })]);
+    if (opened.limits) deps.gate.limit(opened.id, opened.limits);
     try {
       opened.source.watch?.(() => parts.poke(opened.id), runner.closed.signal);
     } catch (thrown) {
@@ -84,9 +112,16 @@ export function makeSetSources(registry: Registry, parts: RunnerParts): (sources
     for (const name of names) parts.applyOwnership(name);
   }
 
+  /** The same instance may go on under other rules; then it is not closed. */
+  function end(runner: SourceRunner, next?: OpenedSource): void {
+    if (runner.opened.source === next?.source) runner.closed.abort();
+    else void closeSource(registry, runner);
+  }
+
   function place(opened: OpenedSource, known: SourceRunner | undefined): void {
-    const runner = known && keep(known, opened) ? known : open(opened);
-    if (runner !== known) known?.closed.abort();
+    const isKept = known && keep(known, opened);
+    if (known && !isKept) end(known, opened);
+    const runner = isKept ? known : open(opened);
     runners.set(opened.id, runner);
     if (runner.readTick === 0) parts.poke(opened.id);
   }
@@ -97,7 +132,7 @@ export function makeSetSources(registry: Registry, parts: RunnerParts): (sources
     runners.clear();
     for (const opened of sources) place(opened, before.get(opened.id));
     for (const [id, runner] of before) {
-      if (!runners.has(id)) runner.closed.abort();
+      if (!runners.has(id)) end(runner);
     }
     const vanished = [...view.sources.all()].filter(({ id }) => !runners.has(id));
     for (const { id } of vanished) close(id);

@@ -261,3 +261,30 @@ it('lets nobody wait for a sync that cannot come any more', async () => {
 
   expect(() => world.pools.synced('nobody', stopping.signal)).toThrow(Fault);
 });
+
+it('closes a source that is configured no longer, or otherwise, and all of them at the end; one that stays is left alone', async () => {
+  const closed: string[] = [];
+  const closing = (name: string) =>
+    Object.assign(fakeSource({ [name]: text(name) }), { close: async () => void closed.push(name) });
+  const [kept, replaced, vanished] = [closing('kept'), closing('replaced'), closing('vanished')];
+  const world = await openWorld([opened('a', kept), opened('b', replaced), opened('c', vanished)]);
+
+  world.pools.setSources([opened('a', kept, { allow: { maxAgents: 7 } }), opened('b', closing('other'))]);
+  await world.clock.settle();
+  const atOnce = closed.toSorted();
+  await world.stop();
+
+  expect(atOnce).toEqual(['replaced', 'vanished']);
+  expect(closed.toSorted()).toEqual(['kept', 'other', 'replaced', 'vanished']);
+});
+
+it('stops also where a source never ends to close', async () => {
+  const source = Object.assign(fakeSource(), { close: () => new Promise<never>(() => {}) });
+  const world = await openWorld([opened('a', source)]);
+
+  const stopped = world.stop();
+  await world.clock.advance(6_000);
+  await stopped;
+
+  expect(world.lines).toContainEqual(expect.objectContaining({ message: 'source not closed' }));
+});

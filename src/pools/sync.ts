@@ -4,7 +4,15 @@ import { inSlices } from '#core/slices.ts';
 import { put } from '#core/store.ts';
 import type { ApplyOwnership } from './apply-ownership.ts';
 import type { DroppedPools } from './dropped-pools.ts';
-import { countRenamedAway, findMissing, listDocuments, readChanged, type TakenIn, takeIn } from './listing.ts';
+import {
+  countRenamedAway,
+  deletedIn,
+  findMissing,
+  listDocuments,
+  readChanged,
+  type TakenIn,
+  takeIn,
+} from './listing.ts';
 import type { Registry, SourceRunner, SyncOutcome } from './registry.ts';
 import { countOutcome, type OutcomeCounter } from './sync-outcome.ts';
 
@@ -60,7 +68,7 @@ export function makeSync(registry: Registry, { applyOwnership, droppedPools, end
     const missing = await findMissing(registry, runner, listed);
     if (!isCurrent(runner) || signal.aborted) return undefined;
     const isFirst = runner.readTick === 0;
-    const taken = takeIn(registry, runner, { changed, missing, mayConfirm });
+    const taken = takeIn(registry, runner, { changed, missing, deleted: deletedIn(listed), mayConfirm });
     runner.readTick = beganTick;
     const counter = countOutcome(registry, taken.names, {
       documents: listed.size,

@@ -26,7 +26,7 @@ import { trustedBy } from './identity.ts';
 import { loadKinds } from './kinds.ts';
 import { type Plane, startPlane } from './plane.ts';
 import { followConfig } from './reload.ts';
-import { openSources } from './sources.ts';
+import { type ConfiguredSources, configuredSources } from './sources.ts';
 import { leaveWord } from './word.ts';
 
 export interface HoldingParts {
@@ -57,6 +57,7 @@ export interface Ground extends HoldingParts {
   readonly startedAt: number;
   readonly kinds: KnownKinds;
   readonly context: Context;
+  readonly sources: ConfiguredSources;
   readonly installer: Installer;
   readonly link: LateAgentLink;
   readonly metrics: Metrics;
@@ -115,11 +116,13 @@ async function openGround(parts: HoldingParts): Promise<Ground> {
     offerAgent: () => installer.offer(),
     rates: config.requestRates,
   };
+  const kinds = await loadKinds(config.plugins);
   return {
     ...parts,
     startedAt: clock.now(),
-    kinds: await loadKinds(config.plugins),
+    kinds,
     context,
+    sources: configuredSources(kinds, context),
     installer,
     link: createAgentLink(),
     metrics: openMetrics({ store, clock, withProcess: true }),
@@ -152,12 +155,14 @@ function installFor({ http, loaded, front, installer }: Ground, access: Access):
 }
 
 async function openPlane(ground: Ground): Promise<Plane> {
-  const { loaded, kinds, context, metrics } = ground;
+  const { loaded, metrics } = ground;
+  const sources = await ground.sources.open(loaded.config);
+  ground.sources.use(sources);
   const { retention, agent } = loaded.config;
   return startPlane({
     ...ground,
     random: systemRandom,
-    sources: await openSources(loaded.config, kinds, context),
+    sources,
     retention: {
       events: retention.eventsMs,
       decisions: retention.decisionsMs,

@@ -1,6 +1,6 @@
 // The control plane without its edges: the same composition serves the program and the simulator.
 import { type Access, openAccess } from '#access/access.ts';
-import type { SeenCall } from '#clouds/caller.ts';
+import { openCaller, type SeenCall } from '#clouds/caller.ts';
 import { type Clouds, openClouds } from '#clouds/clouds.ts';
 import type { KnownKinds } from '#config/kinds.ts';
 import { readPool } from '#config/pool-document.ts';
@@ -58,18 +58,27 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
   const base = { store, clock, random, log };
   const journal = startJournal({ ...base, redactor, retention: parts.retention });
   const access = await openAccess({ ...base, event: journal.event, dataDir: parts.dataDir });
+  const observe = parts.observeCall ? { observe: parts.observeCall } : {};
   const clouds = openClouds({
     ...base,
     kinds: parts.kinds.backends,
     context: parts.context,
-    ...(parts.observeCall ? { observe: parts.observeCall } : {}),
+    ...observe,
   });
   const pools = startPools({
     ...base,
     journal,
-    readPool: (text, { trust }) => readPool(text, { kinds: parts.kinds.backends, trust }),
+    readPool: (text, rules) => readPool(text, { kinds: parts.kinds.backends, ...rules }),
     sources: parts.sources,
     redact: redactor.text,
+    gate: openCaller({ ...base, ...observe }),
+    activityOf(pool) {
+      const decision = journal.lastDecision(pool)?.decision;
+      return {
+        decision: decision && { did: decision.did, why: decision.why, at: decision.at },
+        trouble: workers.trouble(pool),
+      };
+    },
   });
   const workers = startWorkers({
     ...base,

@@ -7,10 +7,12 @@ import { testEnvironment } from '#config/testing.ts';
 import type { Provider } from '#core/provider.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { followConfig } from './reload.ts';
+import { configuredSources } from './sources.ts';
 
 /** A server whose configuration the test writes; its sources open after as long as they say. */
 function open() {
   const clock = new VirtualClock();
+  const closed: number[] = [];
   const slow = {
     id: 'slow',
     title: 'Slow',
@@ -21,7 +23,7 @@ function open() {
         example: { ms: 1 },
         open: async ({ ms }: { ms: number }) => {
           await clock.sleep(ms);
-          return { documents: async () => [] };
+          return { documents: async () => [], close: async () => void closed.push(ms) };
         },
       },
     },
@@ -38,7 +40,13 @@ function open() {
   }
   const opened: { id: string; source: { documents(): Promise<unknown> } }[][] = [];
   async function follow() {
-    const ground = { clock, log: () => {}, loaded: await load(), load, kinds, context: { log: () => {} } };
+    const ground = {
+      clock,
+      log: () => {},
+      loaded: await load(),
+      load,
+      sources: configuredSources(kinds, { log: () => {} } as never),
+    };
     const store = { commit: async () => {} };
     const pools = { setSources: (sources: (typeof opened)[number]) => void opened.push(sources) };
     return followConfig({ ...ground, store } as never, { pools, journal: { event: () => ({}) } } as never);
@@ -46,11 +54,11 @@ function open() {
   const write = (next: string): void => {
     text = next;
   };
-  return { clock, opened, follow, write };
+  return { clock, opened, closed, follow, write };
 }
 
 it('the newest configuration wins, however long an older one takes to open', async () => {
-  const { clock, opened, follow, write } = open();
+  const { clock, opened, closed, follow, write } = open();
   const watch = await follow();
 
   write('provisioners: [{ name: second, slow: { ms: 1500 } }]');
@@ -62,6 +70,28 @@ it('the newest configuration wins, however long an older one takes to open', asy
   watch.stop();
 
   expect(opened.map((sources) => sources.map(({ id }) => id).filter((id) => id !== 'config'))).toEqual([['third']]);
+  expect(closed).toEqual([1500]);
+});
+
+it('keeps the source whose configuration is equal, and opens the one that changed', async () => {
+  const { clock, opened, closed, follow, write } = open();
+  const watch = await follow();
+  const sourceOf = (turn: number, name: string) => opened[turn]?.find(({ id }) => id === name)?.source;
+
+  write('provisioners: [{ name: a, slow: { ms: 1 } }, { name: b, slow: { ms: 2 } }]\nagent_pools: [{ name: p }]');
+  watch.poke();
+  await clock.advance(1_000);
+  write(
+    'provisioners: [{ name: b, update_interval: 9s, slow: { ms: 3 } }, { name: a, update_interval: 9s, slow: { ms: 1 } }]\nagent_pools: [{ name: p }]',
+  );
+  watch.poke();
+  await clock.advance(1_000);
+  watch.stop();
+
+  expect(sourceOf(1, 'a')).toBe(sourceOf(0, 'a'));
+  expect(sourceOf(1, 'config')).toBe(sourceOf(0, 'config'));
+  expect(sourceOf(1, 'b')).not.toBe(sourceOf(0, 'b'));
+  expect(closed).toEqual([]);
 });
 
 it('a source of a plug-in that only a restart loads says so, and the rest is applied', async () => {

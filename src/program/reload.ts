@@ -3,11 +3,10 @@ import { type ConfigWatch, watchConfig } from '#config/reload.ts';
 import { Fault } from '#core/fault.ts';
 import type { Ground } from './holding.ts';
 import type { Plane } from './plane.ts';
-import { openSources } from './sources.ts';
 
 /** Takes up changes of the configuration file; a bad one changes nothing, and both are told. */
 export function followConfig(ground: Ground, { pools, journal }: Plane): ConfigWatch {
-  const { clock, log, loaded, load, kinds, context, store } = ground;
+  const { clock, log, loaded, load, sources, store } = ground;
 
   function tell(kind: string, message: string): void {
     // A store that fails ends the process by itself.
@@ -19,8 +18,10 @@ export function followConfig(ground: Ground, { pools, journal }: Plane): ConfigW
   /** Opening may take a while: an older configuration that comes late must not undo a newer one. */
   async function apply(next: LoadedConfig): Promise<void> {
     const mine = ++turn;
-    const sources = await openSources(next.config, kinds, context);
-    if (mine === turn) pools.setSources(sources);
+    const opened = await sources.open(next.config);
+    if (mine !== turn) return sources.discard(opened);
+    sources.use(opened);
+    pools.setSources(opened);
   }
 
   return watchConfig({

@@ -1,3 +1,4 @@
+import { canonicalJson } from '#config/canonical.ts';
 import type { KnownKinds } from '#config/kinds.ts';
 import { CONFIG_SOURCE, type ServerConfig, staticDocuments } from '#config/server-file.ts';
 import type { SourceConfig } from '#config/source-schema.ts';
@@ -9,15 +10,24 @@ import type { OpenedSource } from '#pools/pools.ts';
 // The file is read when it changes; this only confirms what has gone from it.
 const STATIC_EVERY_MS = 5_000;
 
-function staticSource(config: ServerConfig): OpenedSource {
+/** The sources of one configuration after another. */
+export interface ConfiguredSources {
+  /** All that the configuration names, its own pools first; one that is in use under an equal configuration stays. */
+  open(config: ServerConfig): Promise<readonly OpenedSource[]>;
+  /** These are in use from now on; whoever uses them closes the others. */
+  use(sources: readonly OpenedSource[]): void;
+  /** Closes what was opened for a configuration that is not taken up. */
+  discard(sources: readonly OpenedSource[]): Promise<void>;
+}
+
+function openStatic(config: ServerConfig): Source {
   const documents = staticDocuments(config);
-  const source: Source = {
+  return {
     documents: async (held) =>
       documents.map(({ key, version, text }) =>
         held.get(key) === version ? { key, version } : { key, version, text },
       ),
   };
-  return { id: CONFIG_SOURCE, kind: 'config', source, everyMs: STATIC_EVERY_MS, trust: 'operator' };
 }
 
 /** A source that cannot be opened says so at every sync, and its pools stay as they are. */
@@ -33,20 +43,47 @@ function unknownKind(kind: string): never {
   });
 }
 
-async function openSource(entry: SourceConfig, kinds: KnownKinds, context: Context): Promise<OpenedSource> {
-  const kind = kinds.sources[entry.kind];
-  const log = withFields(context.log, { provisioner: entry.id });
-  const open = async (): Promise<Source> => (kind ?? unknownKind(entry.kind)).open(entry.config, { ...context, log });
-  const source = await open().catch(failing);
-  const { id, place, everyMs, allow } = entry;
-  const trust = kind?.isOperators || entry.config.trusted === true ? 'operator' : 'foreign';
-  return { id, kind: entry.kind, place, everyMs, allow, source, trust };
-}
+export function configuredSources(kinds: KnownKinds, context: Context): ConfiguredSources {
+  /** What each was opened from; one that could not be opened is not here, and is tried again. */
+  const madeFrom = new WeakMap<Source, string>();
+  let inUse: ReadonlyMap<string, Source> = new Map();
+  const wereUsed = new WeakSet<Source>();
 
-/** All sources that the configuration names, its own pools first. */
-export async function openSources(config: ServerConfig, kinds: KnownKinds, context: Context): Promise<OpenedSource[]> {
-  return [
-    staticSource(config),
-    ...(await Promise.all(config.sources.map((entry) => openSource(entry, kinds, context)))),
-  ];
+  async function reuse(id: string, from: string, open: () => Promise<Source>): Promise<Source> {
+    const before = inUse.get(id);
+    if (before && madeFrom.get(before) === from) return before;
+    const opened = await open();
+    madeFrom.set(opened, from);
+    return opened;
+  }
+
+  async function openStaticSource(config: ServerConfig): Promise<OpenedSource> {
+    const from = staticDocuments(config).map(({ key, version }) => `${version} ${key}`);
+    const source = await reuse(CONFIG_SOURCE, from.join('\n'), async () => openStatic(config));
+    return { id: CONFIG_SOURCE, kind: 'config', source, everyMs: STATIC_EVERY_MS, trust: 'operator' };
+  }
+
+  async function openSource(entry: SourceConfig): Promise<OpenedSource> {
+    const kind = kinds.sources[entry.kind];
+    const log = withFields(context.log, { provisioner: entry.id });
+    const open = async (): Promise<Source> => (kind ?? unknownKind(entry.kind)).open(entry.config, { ...context, log });
+    const from = canonicalJson({ kind: entry.kind, config: entry.config });
+    const source = await reuse(entry.id, from, open).catch(failing);
+    const { id, place, everyMs, allow } = entry;
+    const trust = kind?.isOperators || entry.config.trusted === true ? 'operator' : 'foreign';
+    const { mayName, limits } = kind ?? {};
+    return { id, kind: entry.kind, place, everyMs, allow, source, trust, mayName, limits };
+  }
+
+  return {
+    open: (config) => Promise.all([openStaticSource(config), ...config.sources.map(openSource)]),
+    use(sources) {
+      inUse = new Map(sources.map(({ id, source }) => [id, source]));
+      for (const { source } of sources) wereUsed.add(source);
+    },
+    async discard(sources) {
+      const unused = sources.filter(({ source }) => !wereUsed.has(source));
+      await Promise.allSettled(unused.map(async ({ source }) => source.close?.()));
+    },
+  };
 }

@@ -2,13 +2,13 @@ import type { Role } from '#core/access.ts';
 import { formatDuration } from '#core/duration.ts';
 import type { DecisionRow } from '#core/journal.ts';
 import { type Pool, poolPhase, type Scaling } from '#core/pool.ts';
+import { countPool } from '#core/pool-counts.ts';
 import { FLEET, type Freeze } from '#core/worker.ts';
 import type { Plan } from '../../autoscaler/plan.ts';
 import { teamOf } from '../../pools/status.ts';
 import type { ApiDeps } from '../deps.ts';
 import type * as wire from '../wire/pool.ts';
 import { toTime, toTimeIf } from '../wire/shared.ts';
-import { countPool } from './pool-counts.ts';
 import { withSnakeKeys } from './snake-keys.ts';
 
 type Looks = Pick<ApiDeps, 'store' | 'redactConfig' | 'redactText'> & {

@@ -1,8 +1,8 @@
+import { freeSlots } from '#core/pool-counts.ts';
 import type { Store } from '#core/store.ts';
 import { type Worker, workerPhase } from '#core/worker.ts';
 import { toTime, toTimeIf } from '../wire/shared.ts';
 import type * as wire from '../wire/worker.ts';
-import { freeSlots } from './pool-counts.ts';
 
 function shownAgent(store: Store, worker: Worker): wire.Worker['agent'] {
   const agent = store.view.agents.get(worker.id);

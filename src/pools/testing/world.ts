@@ -1,4 +1,5 @@
 // A small world for the tests of this folder: sources in memory, a reader of plain JSON, the store in memory.
+import { openCaller } from '#clouds/caller.ts';
 import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import type { Pool, PoolSpec } from '#core/pool.ts';
@@ -75,6 +76,8 @@ export const readJsonPool: PoolReader = (json, { trust }) => {
 export interface FakeSource extends Source {
   put(key: string, text: string): void;
   remove(key: string): void;
+  /** As its writer does who waits: it stays listed, as deleted, until `remove`. */
+  markDeleted(key: string): void;
   /** Every listing throws this until it is undefined again. */
   fault: Fault | undefined;
   hint(): void;
@@ -84,7 +87,9 @@ export interface FakeSource extends Source {
 }
 
 export function fakeSource(documents: Readonly<Record<string, string>> = {}): FakeSource {
-  const texts = new Map(Object.entries(documents).map(([key, text]) => [key, { text, version: 'v1' }]));
+  const texts = new Map<string, { text: string; version: string; isDeleted?: true }>(
+    Object.entries(documents).map(([key, text]) => [key, { text, version: 'v1' }]),
+  );
   let versions = 1;
   let hint = (): void => {};
   const source: FakeSource = {
@@ -95,10 +100,15 @@ export function fakeSource(documents: Readonly<Record<string, string>> = {}): Fa
     hint: () => hint(),
     put: (key, text) => void texts.set(key, { text, version: `v${++versions}` }),
     remove: (key) => void texts.delete(key),
+    markDeleted(key) {
+      const text = texts.get(key)?.text ?? '';
+      texts.set(key, { text, version: `v${++versions}`, isDeleted: true });
+    },
     async documents(held) {
       source.listings += 1;
       if (source.fault) throw source.fault;
-      return [...texts].map(([key, { text, version }]): Document => {
+      return [...texts].map(([key, { text, version, isDeleted }]): Document => {
+        if (isDeleted) return { key, version, text, isDeleted };
         if (held.get(key) === version) return { key, version };
         source.textsSent += 1;
         return { key, version, text };
@@ -133,12 +143,16 @@ export async function openWorld(
     readPool = readJsonPool,
     redact,
     beforeWrite,
+    leaseLeftMs,
+    activityOf,
   }: {
     disk?: Disk;
     clock?: VirtualClock;
     readPool?: PoolReader;
     redact?: PoolsDeps['redact'];
     beforeWrite?: () => Promise<void>;
+    leaseLeftMs?: () => number;
+    activityOf?: PoolsDeps['activityOf'];
   } = {},
 ) {
   const lines: { level: string; message: string; fields: Readonly<Record<string, unknown>> | undefined }[] = [];
@@ -153,7 +167,13 @@ export async function openWorld(
   });
   const random = seededRandom(disk.epoch);
   const journal = startJournal({ store, clock, random, log });
-  const pools: Pools = startPools({ store, clock, random, log, journal, readPool, sources, redact });
+  const gate = openCaller({
+    store: { durable: store.durable, leaseLeftMs: () => leaseLeftMs?.() ?? Number.POSITIVE_INFINITY },
+    clock,
+    log,
+  });
+  const deps = { store, clock, random, log, journal, readPool, sources, redact, gate, activityOf };
+  const pools: Pools = startPools(deps);
   await clock.settle();
   return {
     clock,

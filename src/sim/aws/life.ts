@@ -1,4 +1,5 @@
 // One life of a server on the simulated AWS: the real pools, workers, clouds and providers, from start to death.
+import { openCaller } from '#clouds/caller.ts';
 import { openClouds } from '#clouds/clouds.ts';
 import { knownKinds } from '#config/kinds.ts';
 import { readPool } from '#config/pool-document.ts';
@@ -92,6 +93,7 @@ export async function openLife(parts: LifeParts): Promise<Life> {
     readPool: (text, { trust }) => readPool(text, { kinds: KINDS, trust }),
     sources: await open(parts.sources),
     redact: (text) => text,
+    gate: openCaller(base),
   });
   const workers = startWorkers({
     ...base,

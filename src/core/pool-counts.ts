@@ -1,9 +1,10 @@
-import type { Store } from '#core/store.ts';
-import { type Agent, WORKER_PHASES, type Worker, type WorkerPhase, workerPhase } from '#core/worker.ts';
+import type { Store } from './store.ts';
+import { type Agent, WORKER_PHASES, type Worker, type WorkerPhase, workerPhase } from './worker.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 type ByPhase = Readonly<Record<WorkerPhase, number>>;
 
+/** What a pool has at this moment. */
 export interface PoolCounts {
   readonly workers: ByPhase & { readonly total: number };
   /** Of the agents that are connected. */
@@ -15,7 +16,7 @@ export function noWorkers(): Mutable<ByPhase> {
   return Object.fromEntries(WORKER_PHASES.map((phase) => [phase, 0])) as Mutable<ByPhase>;
 }
 
-export function phaseOf(store: Store, worker: Worker): WorkerPhase {
+export function phaseOf(store: Pick<Store, 'view'>, worker: Worker): WorkerPhase {
   return workerPhase(worker, store.view.agents.get(worker.id), store.view.sessions.count('worker', worker.id));
 }
 
@@ -25,8 +26,7 @@ export function freeSlots(agent: Agent, phase: WorkerPhase, sessions: number): n
 }
 
 /** Counts the workers and sessions of a pool, by its id. */
-export function countPool(store: Store, pool: string): PoolCounts {
-  const { view } = store;
+export function countPool({ view }: Pick<Store, 'view'>, pool: string): PoolCounts {
   const workers = { total: 0, ...noWorkers() };
   const slots = { total: 0, free: 0 };
   for (const worker of view.workers.by('pool', pool)) {
@@ -41,4 +41,9 @@ export function countPool(store: Store, pool: string): PoolCounts {
   }
   const queued = view.sessions.count('queue', pool);
   return { workers, slots, sessions: { queued, placed: view.sessions.count('pool', pool) - queued } };
+}
+
+/** The workers that a pool has or waits for: without those that are leaving, parked or lost. */
+export function wantedWorkers({ workers }: PoolCounts): number {
+  return workers.launching + workers.booting + workers.idle + workers.busy;
 }
