@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Fault } from '#core/fault.ts';
 import { aPool, row } from './testing/rows.ts';
 import { apiWorld } from './testing/world.ts';
-import { Problem } from './wire/problem.ts';
+import { HttpProblem } from './wire/problem.ts';
 
 const json = { 'content-type': 'application/json' };
 const rows = [row('pools', aPool('gpu'))];
@@ -12,11 +12,11 @@ const rows = [row('pools', aPool('gpu'))];
 type Answer = { statusCode: number; headers: Record<string, unknown>; body: string };
 
 /** A clear refusal: 4xx, problem+json, with a place and what to do. */
-function expectRefused(answer: Answer, what: string): Problem {
+function expectRefused(answer: Answer, what: string): HttpProblem {
   expect(answer.statusCode, what).toBeGreaterThanOrEqual(400);
   expect(answer.statusCode, `${what}\n${answer.body}`).toBeLessThan(500);
   expect(answer.headers['content-type'], what).toMatch(/^application\/problem\+json/);
-  const problem = Problem.parse(JSON.parse(answer.body));
+  const problem = HttpProblem.parse(JSON.parse(answer.body));
   expect(problem.at, what).toBeTruthy();
   expect(problem.remedy, what).toBeTruthy();
   expect(problem.status, what).toBe(answer.statusCode);
@@ -164,7 +164,7 @@ describe('malformed requests', () => {
 
     const answer = await call('POST', '/api/v1/sessions', { payload: { pool: 'gpu', command: ['x'], priorty: 1 } });
 
-    expect(answer.json<Problem>().detail).toBe('body.priorty: Unknown key. Did you mean priority?');
+    expect(answer.json<HttpProblem>().detail).toBe('body.priorty: Unknown key. Did you mean priority?');
   });
 
   it('generated for every route that takes something are refused with a place, and none applies', async () => {
@@ -276,10 +276,10 @@ describe('failures', () => {
     const outage = await call('POST', '/api/v1/workers/m/drain');
 
     expect(bug.statusCode).toBe(500);
-    expect(bug.json<Problem>().detail).toMatch(/^Something went wrong here; the log has it under req-/);
+    expect(bug.json<HttpProblem>().detail).toMatch(/^Something went wrong here; the log has it under req-/);
     expect(lines).toMatchObject([{ level: 'error', message: 'request failed' }]);
     expect([outage.statusCode, outage.headers['retry-after']]).toEqual([503, '2']);
-    expect(outage.json<Problem>().detail).toBe('The cloud said [hidden].');
+    expect(outage.json<HttpProblem>().detail).toBe('The cloud said [hidden].');
   });
 
   it('say what a path takes instead', async () => {

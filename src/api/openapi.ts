@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Route } from './route.ts';
-import { Problem } from './wire/problem.ts';
+import { HttpProblem } from './wire/problem.ts';
 import { AttachIn, AttachOut } from './wire/session.ts';
 
 type Json = { [key: string]: unknown };
@@ -132,7 +132,7 @@ function operationOf(route: Route, write: Write): Operation {
     }),
     responses: {
       ...answersOf(route, write),
-      default: { description: 'A problem.', ...contentOf(['application/problem+json'], write(Problem, 'output')) },
+      default: { description: 'A problem.', ...contentOf(['application/problem+json'], write(HttpProblem, 'output')) },
     },
     security: route.role === 'anyone' ? [] : [{ token: [] }, { browser: [] }],
   };

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { FAULTS, Fault } from '#core/fault.ts';
-import type { Problem } from './wire/problem.ts';
+import type { Problem } from '#core/problem.ts';
+import type { DocumentProblem, HttpProblem } from './wire/problem.ts';
 
 export const PROBLEM_MEDIA = 'application/problem+json';
 
@@ -23,7 +24,7 @@ export function statusOf(fault: Fault): number {
 }
 
 /** What a client is told of a fault. Of a bug it learns only where to look: its message may hold anything. */
-export function toProblem(fault: Fault, redactText: (text: string) => string, id?: string): Problem {
+export function toProblem(fault: Fault, redactText: (text: string) => string, id?: string): HttpProblem {
   const status = statusOf(fault);
   const isBug = fault.kind === 'internal';
   return {
@@ -35,7 +36,13 @@ export function toProblem(fault: Fault, redactText: (text: string) => string, id
     ...(fault.at !== undefined && { at: redactText(fault.at) }),
     remedy: fault.remedy,
     ...(fault.retryAfterMs !== undefined && { retry_after_ms: fault.retryAfterMs }),
+    ...(fault.problems && { problems: shownProblems(fault.problems, redactText) }),
   };
+}
+
+/** What is wrong with a document, one by one. */
+export function shownProblems(problems: readonly Problem[], redactText: (text: string) => string): DocumentProblem[] {
+  return problems.map((problem) => ({ ...problem, message: redactText(problem.message) }));
 }
 
 interface FrameworkError extends Error {

@@ -2,7 +2,7 @@
 export type { Change, ChangeTable, Event, EventList } from './wire/event.ts';
 export type { PlanIn, PlannedChanges, PlannedPool, PoolDocument, PoolDocumentList } from './wire/plan.ts';
 export type { Decision, Freeze, Plan, Pool, PoolList, Why } from './wire/pool.ts';
-export type { Problem } from './wire/problem.ts';
+export type { HttpProblem } from './wire/problem.ts';
 export type { Backup, Health, ServerStatus } from './wire/server.ts';
 export type { AttachIn, AttachOut, OutputLine, Session, SessionIn, SessionList } from './wire/session.ts';
 export type { Source, SourceDocument, SourceDocumentList, SourceList, SourceSync } from './wire/source.ts';

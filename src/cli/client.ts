@@ -1,4 +1,5 @@
 import { FAULTS, Fault, type FaultKind } from '#core/fault.ts';
+import type { Problem } from '#core/problem.ts';
 
 /** Where the server is and who we are there. */
 export interface Place {
@@ -39,6 +40,7 @@ interface ProblemBody {
   readonly detail?: string;
   readonly at?: string;
   readonly remedy?: string;
+  readonly problems?: readonly Problem[];
 }
 
 const MOST_IN_A_PAGE = 1_000;
@@ -63,11 +65,12 @@ const IN_REQUEST = /^(path|query|body|headers|method|request)\b|^\[/;
 
 /** What a refusal means, from its status and its text. */
 export function faultOf(status: number, text: string): Fault {
-  const { kind, detail, at, remedy } = problemIn(text);
+  const { kind, detail, at, remedy, problems } = problemIn(text);
   const known = kind && kind in FAULTS ? (kind as FaultKind) : kindOfStatus(status);
   return new Fault(known, detail ?? `The server answered ${status}: ${text.slice(0, 200)}`, {
     at: at !== undefined && IN_REQUEST.test(at) ? undefined : at,
     remedy,
+    problems,
   });
 }
 

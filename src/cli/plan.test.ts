@@ -109,13 +109,19 @@ it('shows what would change and why, and ends with 2', async () => {
   expect(output()).toContain('1 to change, 1 to remove; 0 unchanged.');
 });
 
-it('does not name a place twice where the message names the places of several mistakes', async () => {
-  const fault = { ...bad.fault, place: 'line 2: a', message: 'line 2: a: Wrong; line 3: b: Wrong.' };
+it('names several problems of a document one a line', async () => {
+  const problems = [
+    { path: 'a', line: 2, message: 'Wrong.' },
+    { path: 'b', line: 3, column: 4, message: 'Wrong, too.' },
+  ];
+  const fault = { ...bad.fault, message: 'line 2: a: Wrong; line 3, column 4: b: Wrong, too.', problems };
   const { muster, output } = openScene(() => ({ ...nothing, refused: [{ ...bad, fault }] }));
 
   await muster('plan', '--source', 'team');
 
-  expect(output()).toContain('refused bad.yaml: line 2: a: Wrong; line 3: b: Wrong.\n');
+  expect(output()).toContain(
+    'refused bad.yaml:\n  line 2: a: Wrong.\n  line 3, column 4: b: Wrong, too.\n  Take fewer.',
+  );
 });
 
 it('names what is refused with its place and remedy, and ends with 1 though there are changes', async () => {

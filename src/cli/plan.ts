@@ -6,7 +6,7 @@ import type { Client } from './client.ts';
 import { type Cli, clientOf, formatOf, showing } from './command.ts';
 import { readDocuments } from './document-file.ts';
 import { withExamples } from './example.ts';
-import { withPlace } from './place-text.ts';
+import { problemLines } from './problem-lines.ts';
 import { show } from './show.ts';
 import { oneLine, renderTable } from './table.ts';
 import { print, remark } from './terminal.ts';
@@ -41,8 +41,10 @@ function detailsOf(pool: PlannedPool): string {
 
 function refusalText({ key, pool, fault }: PlannedChanges['refused'][number]): string {
   const stays = pool === undefined ? '' : ` Pool ${pool} stays as it is.`;
-  const what = oneLine(withPlace(fault.message, fault.place));
-  return `${styleText('red', 'refused')} ${oneLine(key)}: ${what}\n  ${oneLine(fault.remedy)}${stays}`;
+  const what = problemLines(fault);
+  const [first = ''] = what;
+  const wrong = what.length === 1 ? ` ${first}` : what.map((line) => `\n  ${line}`).join('');
+  return `${styleText('red', 'refused')} ${oneLine(key)}:${wrong}\n  ${oneLine(fault.remedy)}${stays}`;
 }
 
 function summaryOf({ pools, unchanged, refused }: PlannedChanges): string {

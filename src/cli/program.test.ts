@@ -12,6 +12,25 @@ describe('the command line', () => {
     expect(errors()).toBe('muster: It went wrong.\n  Do this.\n');
   });
 
+  it('says each problem of a refused document in a line of its own', async () => {
+    const problems = [
+      { path: 'name', line: 1, message: 'Must not be empty.' },
+      { path: '', message: 'Is too long.' },
+    ];
+    const body = {
+      kind: 'invalid',
+      detail: 'line 1: name: Must not be empty; Is too long.',
+      remedy: 'Do this.',
+      problems,
+    };
+    const { muster, errors } = openScene(() => refusal(422, body));
+
+    expect(await muster('pool', 'ls')).toBe(FAULTS.invalid.exit);
+    expect(errors()).toBe(
+      'muster: The document has 2 problems:\n  line 1: name: Must not be empty.\n  Is too long.\n  Do this.\n',
+    );
+  });
+
   it('says that no server is there, and what to do', async () => {
     const { muster, errors } = openScene(nobody);
 

@@ -2,7 +2,7 @@ import { type Argument, Command, CommanderError, Option } from 'commander';
 import { FAULTS, Fault } from '#core/fault.ts';
 import type { Cli, Local } from './command.ts';
 import { commandsFor } from './commands.ts';
-import { namesPlace } from './place-text.ts';
+import { problemLines } from './problem-lines.ts';
 
 const serverOptions = (): Option[] => [
   new Option('--address <url>', 'the server (MUSTER_ADDRESS)'),
@@ -105,7 +105,12 @@ function sayRefusal({ code, exitCode }: CommanderError, text: string, { terminal
 
 /** What, where, and what to do. */
 export function sayFault(fault: Fault): string {
-  const place = fault.at && !namesPlace(fault.message, fault.at) ? `\n  at ${fault.at}` : '';
+  const { problems = [] } = fault;
+  if (problems.length > 1) {
+    const lines = problemLines(fault).map((line) => `\n  ${line}`);
+    return `muster: The document has ${problems.length} problems:${lines.join('')}\n  ${fault.remedy}\n`;
+  }
+  const place = fault.at ? `\n  at ${fault.at}` : '';
   const stack = fault.kind === 'internal' && fault.cause instanceof Error ? `\n${fault.cause.stack}` : '';
   return `muster: ${fault.message}${place}\n  ${fault.remedy}${stack}\n`;
 }

@@ -94,3 +94,23 @@ it('shows team, document and version of pools only where more is wanted', async 
   expect(narrow).not.toContain('TEAM');
   expect(output()).toMatch(/SOURCE +TEAM +DOCUMENT +VERSION\ngpu .* team +ml +ml\/gpu +12/);
 });
+
+it('shows each of several problems of a document in a line of its own, after a sync and with the source', async () => {
+  const problems = [
+    { path: 'name', line: 2, message: 'needs a name' },
+    { path: 'max_agents', line: 3, column: 5, message: 'is too many' },
+  ];
+  const several = { kind: 'invalid' as const, message: 'two', problems };
+  const { muster, output } = openScene(({ path }): SourceSync | object =>
+    path.endsWith('/documents') ? { items: [{ ...bad, fault: several }] } : { ...source, outcome },
+  );
+
+  await muster('source', 'sync', 'team');
+  const lines = output().split('\n');
+  await muster('source', 'show', 'team');
+
+  const rows = ['ml/bad: line 2: name: needs a name', 'ml/bad: line 3, column 5: max_agents: is too many'];
+  expect(lines.slice(1, 3)).toEqual(rows);
+  expect(output()).toContain('line 2: name: needs a name (and 1 more)');
+  expect(output()).toContain(`\n\n${rows.join('\n')}\n`);
+});

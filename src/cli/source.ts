@@ -4,7 +4,7 @@ import type { Source, SourceDocument, SourceSync } from '../api/wire/source.ts';
 import { type Cli, clientOf } from './command.ts';
 import { actCommand, listCommand, nounCommand, showCommand } from './noun.ts';
 import { named, whole } from './option.ts';
-import { withPlace } from './place-text.ts';
+import { problemLines } from './problem-lines.ts';
 import { ageOf, type Listing, moment } from './show.ts';
 import { oneLine, renderFacts, renderTable } from './table.ts';
 import { print } from './terminal.ts';
@@ -27,7 +27,16 @@ const listing = (nowMs: number): Listing<Source> => ({
   ],
 });
 
-const faultOf = ({ fault }: SourceDocument): string => (fault ? oneLine(withPlace(fault.message, fault.place)) : '');
+const problemsOf = ({ fault }: SourceDocument): readonly string[] => (fault ? problemLines(fault) : []);
+
+/** In a column there is room for one; all of them follow below. */
+function troubleOf(document: SourceDocument): string {
+  const [first = '', ...others] = problemsOf(document);
+  return others.length === 0 ? first : `${first} (and ${others.length} more)`;
+}
+
+const problemRows = (document: SourceDocument): readonly string[] =>
+  problemsOf(document).map((line) => `${oneLine(document.key)}: ${line}`);
 
 /** A source with its documents. */
 type Whole = Source & { readonly items: readonly SourceDocument[] };
@@ -67,15 +76,18 @@ function sourceFacts(source: Whole): string {
     { title: 'VERSION', value: (document) => oneLine(document.version) },
     { title: 'SINCE', value: ({ read_at: at }) => at && moment(at) },
     { title: 'POOL', value: (document) => document.pool },
-    { title: 'TROUBLE', value: faultOf },
+    { title: 'TROUBLE', value: troubleOf },
   ]);
-  return items.length === 0 ? facts : `${facts}\n\n${table}`;
+  const several = items.filter((document) => problemsOf(document).length > 1).flatMap(problemRows);
+  return [facts, ...(items.length > 0 ? [table] : []), ...(several.length > 0 ? [several.join('\n')] : [])].join(
+    '\n\n',
+  );
 }
 
 const listed = (what: string, names: readonly string[]): string =>
   names.length === 0 ? '' : ` ${what}: ${names.join(', ')}.`;
 
-/** What came of a sync, in one line, and what is wrong, in one more each. */
+/** What came of a sync, in one line, and each problem in one more. */
 export function outcomeText(source: SourceSync, faulty: readonly SourceDocument[]): string {
   const { id, outcome, held } = source;
   if (!outcome) return `Source ${id} is being read.`;
@@ -84,11 +96,7 @@ export function outcomeText(source: SourceSync, faulty: readonly SourceDocument[
   const gaps = missing > 0 ? `, ${missing} missing` : '';
   const head = `Source ${id} was read: ${documents} documents, ${read} new or changed${gaps}.`;
   const waits = held ? [`Held: ${heldText(source)}`] : [];
-  return [
-    `${head}${pools || ' No pool changed.'}`,
-    ...faulty.map((one) => `${oneLine(one.key)}: ${faultOf(one)}`),
-    ...waits,
-  ].join('\n');
+  return [`${head}${pools || ' No pool changed.'}`, ...faulty.flatMap(problemRows), ...waits].join('\n');
 }
 
 function syncCommand(cli: Cli): Command {

@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs';
 import { stringify } from 'yaml';
 import { Fault } from '#core/fault.ts';
+import type { Problem } from '#core/problem.ts';
 import { agentSchema } from './agent-schema.ts';
 import { readDocument } from './document.ts';
 import type { Environment, Expansion } from './environment.ts';
 import { escapeVariables } from './expand.ts';
 import { readTextFile } from './load.ts';
 import { parseWith } from './parse.ts';
-import { type Parsed, type Problem, problemsFault } from './problem.ts';
+import { type Parsed, problemsFault } from './problem.ts';
 
 /** What an agent is told: by hand, or by the server in the boot data of its machine. */
 export interface AgentConfig {

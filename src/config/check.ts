@@ -1,9 +1,9 @@
+import type { Problem } from '#core/problem.ts';
 import { OPERATOR_LIMITS, readDocument } from './document.ts';
 import type { Environment } from './environment.ts';
 import type { KnownKinds } from './kinds.ts';
 import { readTextFile } from './load.ts';
 import { readPool } from './pool-document.ts';
-import type { Problem } from './problem.ts';
 import { pluginsIn, readServerNode } from './server-file.ts';
 import { type ConfigNode, child } from './tree.ts';
 

@@ -1,10 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { Fault } from '#core/fault.ts';
+import type { Problem } from '#core/problem.ts';
 import { canonicalJson, shortHash } from './canonical.ts';
 import { OPERATOR_LIMITS, readDocument } from './document.ts';
 import { type Environment, reasonOf } from './environment.ts';
 import type { KnownKinds } from './kinds.ts';
-import { type Problem, problemsFault } from './problem.ts';
+import { problemsFault } from './problem.ts';
 import { defaultServerFile } from './server-default.ts';
 import { pluginsIn, readServerNode, type ServerConfig } from './server-file.ts';
 import type { ConfigNode } from './tree.ts';

@@ -3,12 +3,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
+import type { Problem } from '#core/problem.ts';
 import { readAgentConfig } from './agent-file.ts';
 import { agentSchema } from './agent-schema.ts';
 import { joinPath, toCamel, toSnake } from './keys.ts';
 import { readPool } from './pool-document.ts';
 import { poolSchema } from './pool-schema.ts';
-import type { Parsed, Problem } from './problem.ts';
+import type { Parsed } from './problem.ts';
 import { type Schema, shapeOf, unwrap } from './schema-walk.ts';
 import { readServerFile } from './server-file.ts';
 import { serverSchema } from './server-schema.ts';

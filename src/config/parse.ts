@@ -1,9 +1,10 @@
 import type { z } from 'zod';
 import { Fault } from '#core/fault.ts';
+import type { Problem } from '#core/problem.ts';
 import type { Expansion } from './environment.ts';
 import { flattenUnion, issueText } from './issue-text.ts';
 import { locate } from './locate.ts';
-import { type Parsed, type Problem, problemAt } from './problem.ts';
+import { type Parsed, problemAt } from './problem.ts';
 import { type Schema, shapeOf, unwrap } from './schema-walk.ts';
 import { shape } from './shape.ts';
 import { newWalk, type Walk } from './shape-scalar.ts';

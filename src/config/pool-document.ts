@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { PoolSpec } from '#core/pool.ts';
+import type { Problem } from '#core/problem.ts';
 import type { Backend, Kinds } from '#core/provider.ts';
 import { readCompactJson } from './compact-json.ts';
 import { FOREIGN_LIMITS, OPERATOR_LIMITS, readDocument, whyNoDocument } from './document.ts';
@@ -8,7 +9,7 @@ import { lendKinds, type Trust } from './kinds.ts';
 import { locate } from './locate.ts';
 import { parseWith } from './parse.ts';
 import { poolSchema } from './pool-schema.ts';
-import { type Problem, problemAt } from './problem.ts';
+import { problemAt } from './problem.ts';
 import type { ConfigNode } from './tree.ts';
 import type { DocumentLimits } from './yaml-tree.ts';
 

@@ -1,14 +1,6 @@
 import { Fault } from '#core/fault.ts';
+import type { Problem } from '#core/problem.ts';
 import type { Place } from './tree.ts';
-
-/** One thing that is wrong in a document, or worth a warning, and where. */
-export interface Problem {
-  /** As the user wrote it: `agent_pools[0].auto_scaler.max_agents`; empty for the document itself. */
-  readonly path: string;
-  readonly line?: number | undefined;
-  readonly column?: number | undefined;
-  readonly message: string;
-}
 
 /** All of it, or everything that is wrong; never half a result. */
 export type Parsed<T> =

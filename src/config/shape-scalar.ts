@@ -1,6 +1,7 @@
+import type { Problem } from '#core/problem.ts';
 import type { Expansion } from './environment.ts';
 import { escapeVariables, expandSecretFile, expandVariables } from './expand.ts';
-import { type Problem, problemAt } from './problem.ts';
+import { problemAt } from './problem.ts';
 import type { Unwrapped } from './schema-walk.ts';
 import type { ConfigNode, ScalarNode } from './tree.ts';
 

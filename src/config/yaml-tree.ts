@@ -1,6 +1,7 @@
 import { type Alias, isAlias, isMap, isScalar, isSeq, type YAMLMap } from 'yaml';
+import type { Problem } from '#core/problem.ts';
 import { joinPath } from './keys.ts';
-import { type Problem, problemAt } from './problem.ts';
+import { problemAt } from './problem.ts';
 import type { ConfigNode, Entry, Place } from './tree.ts';
 
 export interface DocumentLimits {

@@ -1,3 +1,5 @@
+import type { Problem } from './problem.ts';
+
 interface FaultRule {
   /** How soon to try again: every kind is retried some time, since rights and quotas are mended outside. */
   readonly retry: 'now' | 'backoff' | 'cooldown' | 'slow';
@@ -45,6 +47,8 @@ export interface FaultDetails {
   readonly at?: string | undefined;
   /** What to do about it, where that is better known than the kind's own remedy. */
   readonly remedy?: string | undefined;
+  /** All that is wrong with a document, one by one. */
+  readonly problems?: readonly Problem[] | undefined;
 }
 
 /** A failure, named by what the caller should do about it. */
@@ -52,6 +56,7 @@ export class Fault extends Error {
   readonly kind: FaultKind;
   readonly retryAfterMs: number | undefined;
   readonly at: string | undefined;
+  readonly problems: readonly Problem[] | undefined;
   readonly #remedy: string | undefined;
 
   constructor(kind: FaultKind, message: string, details: FaultDetails = {}) {
@@ -60,6 +65,7 @@ export class Fault extends Error {
     this.kind = kind;
     this.retryAfterMs = details.retryAfterMs;
     this.at = details.at;
+    this.problems = details.problems;
     this.#remedy = details.remedy;
   }
 

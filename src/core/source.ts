@@ -1,6 +1,7 @@
 import type { FaultKind } from './fault.ts';
 import type { PoolPhase } from './pool.ts';
 import type { PoolCounts } from './pool-counts.ts';
+import type { Problem } from './problem.ts';
 import type { Row } from './store.ts';
 
 /** How a source is doing; its identity is its name, or kind and place, never its position. */
@@ -29,7 +30,15 @@ export interface DocumentState extends Row {
   readonly readAt?: number | undefined;
   readonly pool?: string | undefined;
   readonly fault?:
-    | { readonly kind: FaultKind; readonly message: string; readonly place?: string | undefined }
+    | {
+        readonly kind: FaultKind;
+        /** All of it in one line, each problem with its place where there are several. */
+        readonly message: string;
+        /** Of a single problem. */
+        readonly place?: string | undefined;
+        /** Absent where it was stored by an older version, or is about no place. */
+        readonly problems?: readonly Problem[] | undefined;
+      }
     | undefined;
   /** In how many good listings in a row it was missing. */
   readonly missed: number;

@@ -217,3 +217,14 @@ it('never shows the text of a document in an event', async () => {
   const changes: readonly Change[] = world.events().map((row) => ({ append: 'events', row }));
   expect(JSON.stringify(changes)).not.toContain('planted');
 });
+
+it('says that the last good version stays only of a pool that has one', async () => {
+  const world = await openWorld([opened('files', fakeSource({ theirs: text('theirs') }))]);
+  await world.pools.define(text('a'), {}, ALICE);
+  const refuse = (name: string) =>
+    world.pools.define(text({ name, kind: 'command' }), {}, ALICE).catch(({ remedy }) => remedy);
+
+  expect(await refuse('a')).toBe('Correct the document; until then its last good version stays in force.');
+  expect(await refuse('new')).toBe('Correct the document.');
+  expect(await refuse('theirs')).toBe('Correct the document.');
+});

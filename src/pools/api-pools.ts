@@ -8,7 +8,7 @@ import { describeDocument } from './apply-ownership.ts';
 import { drainChanges } from './drain-pool.ts';
 import { ownerStatusOf } from './ownership.ts';
 import type { Expectation, Pools } from './pools.ts';
-import { readPoolDocument } from './read-document.ts';
+import { nameIn, readPoolDocument } from './read-document.ts';
 import type { Registry } from './registry.ts';
 
 const API = { id: API_SOURCE, trust: 'foreign' } as const;
@@ -48,6 +48,16 @@ export function loadApiPools(registry: Registry, applyOwnership: ApplyOwnership)
   }
 }
 
+/** A refusal says that the last good version stays only where there is one. */
+function withLastGood(registry: Registry, fault: Fault, text: string): Fault {
+  const name = fault.kind === 'invalid' ? nameIn(text) : undefined;
+  const pool = name === undefined ? undefined : registry.poolNamed(name);
+  if (pool?.owner.source !== API_SOURCE || pool.removal) return fault;
+  const { kind, message, at, problems } = fault;
+  const remedy = 'Correct the document; until then its last good version stays in force.';
+  return new Fault(kind, message, { at, problems, remedy });
+}
+
 /** Where a document stands in its file is no part of it: one that has only moved is the same. */
 const withoutBlankStart = (text: string): string => text.replace(/^(?:[^\S\n]*\n)+/, '');
 
@@ -62,7 +72,7 @@ export function apiPools(
     async define(placed, expect, actor) {
       // Read as it came, so that the places in what is said of it are those of the file.
       const { spec, fault } = readPoolDocument(registry.deps.readPool, API, placed);
-      if (fault) throw fault;
+      if (fault) throw withLastGood(registry, fault, placed);
       const { name } = spec;
       const text = withoutBlankStart(placed);
       const before = registry.poolNamed(name);

@@ -63,14 +63,14 @@ type Listed = ReadonlyMap<string, Document>;
 function parseDocument(
   { deps }: Registry,
   { opened, log }: SourceRunner,
-  { key, version, text, fault }: Document,
+  { key, version, text, fault, paths }: Document,
 ): ParsedDocument {
   const base = { source: opened.id, key, version };
   if (fault) return { ...base, fault };
   if (text === undefined) {
     return { ...base, fault: new Fault('internal', 'The source sent no text for a version that was never read.') };
   }
-  const { spec, fault: refusal, warnings } = readPoolDocument(deps.readPool, opened, text);
+  const { spec, fault: refusal, warnings } = readPoolDocument(deps.readPool, { ...opened, paths }, text);
   const isNew = deps.store.view.documents.get(documentId(opened.id, key))?.version !== version;
   if (isNew && warnings?.length) log('warn', 'document has warnings', { document: key, version, warnings });
   return { ...base, spec, fault: refusal };
@@ -107,7 +107,9 @@ function refusedChanges(
 ): Change[] {
   const { deps } = registry;
   const before = deps.store.view.documents.get(documentId(parsed.source, parsed.key));
-  const fault = { kind: parsed.fault.kind, message: registry.redact(parsed.fault.message), place: parsed.fault.at };
+  const { kind, message, at, problems } = parsed.fault;
+  const hidden = problems?.map((problem) => ({ ...problem, message: registry.redact(problem.message) }));
+  const fault = { kind, message: registry.redact(message), place: at, problems: hidden };
   const changes = documentChange(registry, parsed, { pool: before?.pool, fault });
   if (before?.version === parsed.version && isSame(before.fault, fault)) return changes;
   runner.log('warn', 'document refused', {
@@ -116,8 +118,7 @@ function refusedChanges(
     place: fault.place,
     error: fault.message,
   });
-  // What is said of several mistakes names their places itself.
-  const place = fault.place && !fault.message.includes(`${fault.place}: `) ? ` (${fault.place})` : '';
+  const place = fault.place === undefined ? '' : ` (${fault.place})`;
   const event = deps.journal.event(
     {
       kind: 'document.refused',

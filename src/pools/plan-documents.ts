@@ -7,8 +7,7 @@ import { API_SOURCE, documentId } from '#core/source.ts';
 import { deletedIn, listDocuments, readChanged } from './listing.ts';
 import type { ParsedDocument } from './parsed-documents.ts';
 import { type ChangePlan, plannedChanges } from './planned-changes.ts';
-import { nameIn, readPoolDocument } from './read-document.ts';
-import type { OpenedSource } from './registry.ts';
+import { type DocumentRules, nameIn, readPoolDocument } from './read-document.ts';
 import { isConfigured, type Registry } from './registry.ts';
 
 /** A document as someone has it at hand; its key names it in what is said of it. */
@@ -29,9 +28,7 @@ export interface Foresight {
 
 const NEW_VERSION = 'new';
 
-type Rules = Pick<OpenedSource, 'id' | 'trust' | 'allow' | 'mayName'>;
-
-function rulesOf({ runners }: Registry, source: string): Rules {
+function rulesOf({ runners }: Registry, source: string): DocumentRules {
   if (source === API_SOURCE) return { id: API_SOURCE, trust: 'foreign' };
   const runner = runners.get(source);
   if (runner) return runner.opened;

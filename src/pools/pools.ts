@@ -23,7 +23,7 @@ import { awaitSync } from './sync-outcome.ts';
 
 export type { DraftDocument, Foresight } from './plan-documents.ts';
 export type { ChangePlan, PlannedPool, Refusal } from './planned-changes.ts';
-export type { PoolReader, Problem } from './read-document.ts';
+export type { PoolReader } from './read-document.ts';
 export type { Allow, OpenedSource, PoolsDeps, SyncOutcome, SyncTiming } from './registry.ts';
 
 export interface Expectation {

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
-import type { Problem } from './read-document.ts';
+import type { Problem } from '#core/problem.ts';
 import { nameIn, readPoolDocument } from './read-document.ts';
+import { listener } from './testing/listener.ts';
 import { fakeSource, opened, openWorld, specOf, text } from './testing/world.ts';
 
 const SOURCE = { id: 'files', trust: 'foreign' } as const;
@@ -13,7 +14,12 @@ it('names every problem with its place, in one sentence', () => {
     { path: '', message: 'Is too long.' },
   ]);
 
-  expect(fault).toMatchObject({ kind: 'invalid', at: 'line 4, column 3: auto_scaler.max_agnets' });
+  expect(fault).toMatchObject({ kind: 'invalid', at: undefined, remedy: 'Correct the document.' });
+  expect(fault?.problems?.map(({ path, line, column }) => [path, line, column])).toEqual([
+    ['auto_scaler.max_agnets', 4, 3],
+    ['name', 1, undefined],
+    ['', undefined, undefined],
+  ]);
   expect(fault?.message).toBe(
     'line 4, column 3: auto_scaler.max_agnets: Did you mean max_agents?; line 1: name: Must not be empty; Is too long.',
   );
@@ -30,6 +36,56 @@ it('names ten problems and counts the rest', () => {
 
   expect(fault?.message).toContain('Wrong 8; Wrong 9; and 15 more.');
   expect(fault?.message).not.toContain('Wrong 10');
+  expect(fault?.problems).toHaveLength(25);
+});
+
+it('keeps a hundred problems of a document that is wrong everywhere', () => {
+  expect(refused(Array.from({ length: 500 }, () => ({ path: 'a', message: 'Wrong.' })))?.problems).toHaveLength(100);
+});
+
+it('names everything that the operator does not allow a source', () => {
+  const spec = specOf({ name: 'mine', kind: 'gpu', max: 9 });
+  const allow = { namePrefix: 'team-', backends: ['cpu'], maxAgents: 3 };
+  const { fault } = readPoolDocument(() => ({ spec }), { ...SOURCE, allow }, '');
+
+  expect(fault).toMatchObject({ kind: 'denied', at: undefined });
+  expect(fault?.problems?.map(({ path }) => path)).toEqual(['name', 'auto_scaler.backend', 'auto_scaler.max_agents']);
+});
+
+it('names problems as the writer knows them where the source made the text, without lines of that text', () => {
+  const problems = [
+    { path: 'auto_scaler.max_agents', line: 1, column: 30, message: 'Too many.' },
+    { path: 'auto_scaler.backend.kubernetes.pod.image', line: 1, message: 'Is missing.' },
+    { path: 'name', line: 1, message: 'Is too long.' },
+  ];
+  const paths = {
+    'auto_scaler.max_agents': 'spec.autoscaler.maxReplicas',
+    'auto_scaler.backend.kubernetes': 'spec',
+    auto_scaler: 'spec.autoscaler',
+  };
+  const { fault } = readPoolDocument(() => ({ problems }), { ...SOURCE, paths }, '');
+
+  expect(fault?.problems?.map(({ path, line }) => [path, line])).toEqual([
+    ['spec.autoscaler.maxReplicas', undefined],
+    ['spec.pod.image', undefined],
+    ['name', undefined],
+  ]);
+});
+
+it('keeps all problems of a stored document, without secrets, and reports them to its writer', async () => {
+  const problems = [
+    { path: 'a', line: 1, message: 'Not planted-secret.' },
+    { path: 'b', line: 2, message: 'Wrong.' },
+  ];
+  const source = listener({ a: '' });
+  const world = await openWorld([opened('files', source)], {
+    readPool: () => ({ problems }),
+    redact: (shown) => shown.replaceAll('planted-secret', '[hidden]'),
+  });
+
+  const kept = [{ path: 'a', line: 1, message: 'Not [hidden].' }, problems[1]];
+  expect(world.document('files', 'a')?.fault?.problems).toEqual(kept);
+  expect(source.heard).toMatchObject([{ phase: 'refused', fault: { problems: kept } }]);
 });
 
 it('logs the warnings of a document once for each version', async () => {

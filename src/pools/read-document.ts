@@ -2,16 +2,9 @@
 import { parse } from 'yaml';
 import { Fault } from '#core/fault.ts';
 import type { PoolSpec } from '#core/pool.ts';
+import { type Problem, placeOfProblem, problemText } from '#core/problem.ts';
+import type { Document } from '#core/provider.ts';
 import type { Allow, OpenedSource } from './registry.ts';
-
-/** One thing that is wrong in a document, and where. */
-export interface Problem {
-  /** As the user wrote it: `auto_scaler.max_agents`; empty for the document itself. */
-  readonly path: string;
-  readonly line?: number | undefined;
-  readonly column?: number | undefined;
-  readonly message: string;
-}
 
 /** Reads the text of one pool document: JSON or YAML, whole or not at all. */
 export type PoolReader = (
@@ -25,58 +18,65 @@ export type Reading =
   | { readonly spec: PoolSpec; readonly fault?: undefined; readonly warnings: readonly string[] }
   | { readonly fault: Fault; readonly spec?: undefined; readonly warnings?: undefined };
 
-const MOST_SHOWN = 10;
+const MOST_IN_MESSAGE = 10;
+// A document that is wrong everywhere must not fill the store.
+const MOST_KEPT = 100;
 
-function placeOf({ path, line, column }: Problem): string | undefined {
-  const spot = line === undefined ? '' : `line ${line}${column === undefined ? '' : `, column ${column}`}`;
-  return [spot, path].filter(Boolean).join(': ') || undefined;
-}
-
-function described(problem: Problem): string {
-  const place = placeOf(problem);
-  return place ? `${place}: ${problem.message}` : problem.message;
-}
-
-/** Several problems as one sentence, each with its own place. */
+/** Several problems as one line, each with its own place. */
 function together(problems: readonly Problem[]): string {
-  const shown = problems.slice(0, MOST_SHOWN).map((problem) => described(problem).replace(/\.$/, ''));
+  const shown = problems.slice(0, MOST_IN_MESSAGE).map((problem) => problemText(problem).replace(/\.$/, ''));
   const left = problems.length - shown.length;
   if (left > 0) shown.push(`and ${left} more`);
   return shown.join('; ').replace(/[^?!]$/, '$&.');
 }
 
-function faultOf(problems: readonly Problem[]): Fault {
+/** All problems of a document as the one fault that refuses it; a single one keeps its place beside its message. */
+function faultOf(kind: 'invalid' | 'denied', problems: readonly Problem[], remedy: string): Fault {
   const [first, ...others] = problems;
   if (!first) return new Fault('internal', 'The document was refused without a reason.');
-  return new Fault('invalid', others.length === 0 ? first.message : together(problems), {
-    at: placeOf(first),
-    remedy: 'Correct the document; until then its last good version stays in force.',
+  const isOne = others.length === 0;
+  return new Fault(kind, isOne ? first.message : together(problems), {
+    at: isOne ? placeOfProblem(first) : undefined,
+    remedy,
+    problems: problems.slice(0, MOST_KEPT),
   });
 }
 
-function forbidden(source: string, at: string, message: string): Fault {
-  return new Fault('denied', message, {
-    at,
-    remedy: `Change the document, or what the operator's configuration allows the source "${source}".`,
-  });
-}
-
-/** Why the operator's limits for this source refuse the definition, if they do. */
-function refusal(source: string, allow: Allow, spec: PoolSpec): Fault | undefined {
-  const { backends, maxAgents, namePrefix } = allow;
+/** Everything by which the operator's limits for this source refuse the definition. */
+function refusals({ backends, maxAgents, namePrefix }: Allow, spec: PoolSpec): readonly Problem[] {
+  const problems: Problem[] = [];
   if (namePrefix !== undefined && !spec.name.startsWith(namePrefix)) {
-    return forbidden(source, 'name', `Pools of this source must have names that begin with "${namePrefix}".`);
+    problems.push({
+      path: 'name',
+      message: `Pools of this source must have names that begin with "${namePrefix}".`,
+    });
   }
-  const offer = backends && spec.offers.find(({ kind }) => !backends.includes(kind));
-  if (offer) {
-    const known = backends.join(', ') || 'none';
-    return forbidden(source, 'auto_scaler.backend', `This source may not use "${offer.kind}", only: ${known}.`);
+  const strange = new Set(backends && spec.offers.map(({ kind }) => kind).filter((kind) => !backends.includes(kind)));
+  for (const kind of strange) {
+    const known = backends?.join(', ') || 'none';
+    problems.push({ path: 'auto_scaler.backend', message: `This source may not use "${kind}", only: ${known}.` });
   }
   if (maxAgents !== undefined && spec.scaling.maxAgents > maxAgents) {
     const message = `Pools of this source may have at most ${maxAgents} agents, not ${spec.scaling.maxAgents}.`;
-    return forbidden(source, 'auto_scaler.max_agents', message);
+    problems.push({ path: 'auto_scaler.max_agents', message });
   }
-  return undefined;
+  return problems;
+}
+
+/** In the words of the writer, where the source made the text itself: its lines are then nobody's. */
+function inWritersPaths(problems: readonly Problem[], paths: Document['paths']): readonly Problem[] {
+  if (!paths) return problems;
+  return problems.map(({ path, message, remedy }) => ({ path: writersPath(path, paths), message, remedy }));
+}
+
+/** By the longest key that leads there. */
+function writersPath(path: string, paths: Readonly<Record<string, string>>): string {
+  const isAbove = (key: string): boolean =>
+    path === key || (path.startsWith(key) && /^[.[]/.test(path.slice(key.length)));
+  const [key] = Object.keys(paths)
+    .filter(isAbove)
+    .toSorted((a, b) => b.length - a.length);
+  return key === undefined ? path : `${paths[key]}${path.slice(key.length)}`;
 }
 
 // As much as a document of others may have; whoever reads more does so with limits.
@@ -94,17 +94,23 @@ export function nameIn(text: string): string | undefined {
   }
 }
 
+/** Who wrote a document, what the operator lets them define, and what their own paths are. */
+export type DocumentRules = Pick<OpenedSource, 'id' | 'trust' | 'allow' | 'mayName'> & Pick<Document, 'paths'>;
+
 /** Never throws: whatever a document does to the reader is that document's fault alone. */
-export function readPoolDocument(
-  readPool: PoolReader,
-  { id, trust, allow, mayName }: Pick<OpenedSource, 'id' | 'trust' | 'allow' | 'mayName'>,
-  text: string,
-): Reading {
+export function readPoolDocument(readPool: PoolReader, rules: DocumentRules, text: string): Reading {
+  const { id, trust, allow, mayName, paths } = rules;
   try {
     const result = readPool(text, { trust, mayName });
-    if (result.problems) return { fault: faultOf(result.problems) };
-    const fault = allow && refusal(id, allow, result.spec);
-    return fault ? { fault } : { spec: result.spec, warnings: (result.warnings ?? []).map(described) };
+    if (result.problems) {
+      return { fault: faultOf('invalid', inWritersPaths(result.problems, paths), 'Correct the document.') };
+    }
+    const forbidden = inWritersPaths(allow ? refusals(allow, result.spec) : [], paths);
+    if (forbidden.length > 0) {
+      const remedy = `Change the document, or what the operator's configuration allows the source "${id}".`;
+      return { fault: faultOf('denied', forbidden, remedy) };
+    }
+    return { spec: result.spec, warnings: inWritersPaths(result.warnings ?? [], paths).map(problemText) };
   } catch (thrown) {
     return { fault: Fault.from(thrown) };
   }

@@ -144,7 +144,7 @@ export function startReports(registry: Registry): Pick<Loop, 'poke' | 'stop'> {
         const error = registry.redact(fault.message);
         runner.log('warn', 'status of a document not reported', { document: key, error });
       }
-      await slices.turn();
+      if (slices.isOver()) await slices.next();
     }
   }
 

@@ -7,6 +7,7 @@ import { inSlices } from '#core/slices.ts';
 import type { ChangePlan, PlannedPool } from '../../pools/pools.ts';
 import type { Foreseen } from '../../workers/foresight.ts';
 import type { ApiDeps } from '../deps.ts';
+import { shownProblems } from '../problem.ts';
 import type * as wire from '../wire/plan.ts';
 
 type Looks = Pick<ApiDeps, 'documents' | 'workers' | 'redactText' | 'clock'>;
@@ -17,6 +18,7 @@ export function shownRefusal(fault: Fault, redactText: ApiDeps['redactText']): w
     message: redactText(fault.message),
     place: fault.at === undefined ? undefined : redactText(fault.at),
     remedy: fault.remedy,
+    problems: fault.problems && shownProblems(fault.problems, redactText),
   };
 }
 

@@ -45,7 +45,16 @@ export function shownDocument(
   { view }: Store,
 ): wire.SourceDocument {
   const name = pool === undefined ? undefined : (view.pools.get(pool)?.name ?? pool);
-  return { key, version, read_at: toTimeIf(readAt), team: teamOf({ view }, source, key), pool: name, missed, fault };
+  const shown = fault && { ...fault, problems: fault.problems && [...fault.problems] };
+  return {
+    key,
+    version,
+    read_at: toTimeIf(readAt),
+    team: teamOf({ view }, source, key),
+    pool: name,
+    missed,
+    fault: shown,
+  };
 }
 
 export function shownOutcome(outcome: SyncOutcome, redactText: ApiDeps['redactText']): wire.SourceSync['outcome'] {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { FAULTS, type FaultKind } from '#core/fault.ts';
 import { POOL_CHANGES } from '../../pools/planned-changes.ts';
 import { PlanAction } from './pool.ts';
+import { DocumentProblem } from './problem.ts';
 import { listOf, Name } from './shared.ts';
 
 const kinds = z.enum(Object.keys(FAULTS) as [FaultKind, ...FaultKind[]]);
@@ -9,8 +10,9 @@ const kinds = z.enum(Object.keys(FAULTS) as [FaultKind, ...FaultKind[]]);
 export const Refusal = z.object({
   kind: kinds,
   message: z.string(),
-  place: z.string().optional().meta({ description: 'Line, column and path in the document.' }),
+  place: z.string().optional().meta({ description: 'Line, column and path in the document, of a single problem.' }),
   remedy: z.string(),
+  problems: z.array(DocumentProblem).optional().meta({ description: 'All that is wrong with it.' }),
 });
 export type Refusal = z.infer<typeof Refusal>;
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { FAULTS, type FaultKind } from '#core/fault.ts';
+import { DocumentProblem } from './problem.ts';
 import { listOf, Span, Time } from './shared.ts';
 
 const kinds = z.enum(Object.keys(FAULTS) as [FaultKind, ...FaultKind[]]);
@@ -60,7 +61,14 @@ export const SourceDocument = z
     team: z.string().optional().meta({ description: 'The folder that it lies in.' }),
     pool: z.string().optional(),
     missed: z.int().meta({ description: 'In how many good listings in a row it was missing.' }),
-    fault: z.object({ kind: kinds, message: z.string(), place: z.string().optional() }).optional(),
+    fault: z
+      .object({
+        kind: kinds,
+        message: z.string(),
+        place: z.string().optional().meta({ description: 'Of a single problem.' }),
+        problems: z.array(DocumentProblem).optional().meta({ description: 'All that is wrong with it.' }),
+      })
+      .optional(),
   })
   .meta({ id: 'SourceDocument' });
 export type SourceDocument = z.infer<typeof SourceDocument>;
