@@ -95,7 +95,7 @@ export function startReports(registry: Registry): Pick<Loop, 'poke' | 'stop'> {
   const reporters = new Map<SourceRunner, Reporter>();
 
   async function send({ opened, closed }: SourceRunner, key: string, report: DocumentReport | 'gone'): Promise<void> {
-    const call = { cloud: opened.id, pool: key, timeoutMs: LONGEST_REPORT_MS, signal: closed.signal };
+    const call = { cloud: opened.id, owner: key, timeoutMs: LONGEST_REPORT_MS, signal: closed.signal };
     await gate.call({ ...call, name: 'report' }, async (signal) => opened.source.report?.(key, report, signal));
   }
 
