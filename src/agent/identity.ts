@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import type { NetworkInterfaceInfo } from 'node:os';
 import { join } from 'node:path';
-import { writeDurably } from '#core/durable-file.ts';
 import { Fault } from '#core/fault.ts';
 import { shortId } from '#core/id.ts';
 import type { Random } from '#core/random.ts';
+import { writeDurably } from '#host/durable-file.ts';
 
 export interface NameSources {
   /** From the agent's file. */

@@ -1,4 +1,4 @@
-import { agentUnit } from '#core/agent-unit.ts';
+import { installLines, unitLines } from '#boot/install.ts';
 import { quoted } from '#core/shell-text.ts';
 import type { Uname } from './runtime.ts';
 
@@ -13,18 +13,6 @@ export interface ScriptFacts {
   readonly archives: readonly (Uname & { readonly name: string; readonly sha256: string })[];
 }
 
-/** Chooses what this machine can run. */
-function choice({ archives }: ScriptFacts): string {
-  const kinds = archives.map(({ system, machine }) => `${system} ${machine}`);
-  const cases = archives.map(
-    ({ name, sha256 }, at) => `  ${quoted(kinds[at] ?? '')}) archive=${quoted(name)} sha256=${quoted(sha256)} ;;`,
-  );
-  return `case "$(uname -s) $(uname -m)" in
-${cases.join('\n')}
-  *) fail "this server offers the agent for ${kinds.join(', ')}, and this is $(uname -s) $(uname -m)" ;;
-esac`;
-}
-
 /** A script for `curl … | sh`: fetches the agent with its runtime, checks it, and starts it. Needs sh, tar and curl or wget. */
 export function installScript(facts: ScriptFacts): string {
   return `#!/bin/sh
@@ -33,13 +21,12 @@ export function installScript(facts: ScriptFacts): string {
 # The token may also come as MUSTER_JOIN_TOKEN, where others cannot read it in the list of processes.
 set -eu
 
-origin=${quoted(facts.origin)}
 broker=${quoted(facts.broker)}
 broker_ca=${quoted(facts.brokerCa ?? '')}
-origin_ca=${quoted(facts.originCa ?? '')}
 prefix=/opt/muster pool= token=\${MUSTER_JOIN_TOKEN:-} name= slots=1 run=
 
 fail() { printf 'muster: %s\\n' "$1" >&2; exit 1; }
+has() { command -v "$1" >/dev/null 2>&1; }
 # As a YAML text: names of pools may hold quotes and backslashes.
 yaml() { printf "'%s'" "$(printf '%s' "$1" | sed "s/'/''/g")"; }
 while [ $# -gt 0 ]; do
@@ -54,25 +41,23 @@ while [ $# -gt 0 ]; do
   esac
 done
 [ -n "$pool" ] || fail "--pool NAME says which pool this machine joins"
-${choice(facts)}
+has curl || has wget || fail "curl or wget is needed"
 
 umask 077
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-[ -z "$origin_ca" ] || printf '%s\\n' "$origin_ca" > "$work/ca.pem"
-if command -v curl >/dev/null 2>&1; then
-  curl -fsS \${origin_ca:+--cacert "$work/ca.pem"} -o "$work/agent.tar.gz" "$origin/agent/$archive"
-elif command -v wget >/dev/null 2>&1; then
-  wget -q \${origin_ca:+--ca-certificate="$work/ca.pem"} -O "$work/agent.tar.gz" "$origin/agent/$archive"
-else
-  fail "curl or wget is needed"
-fi
-if command -v sha256sum >/dev/null 2>&1; then sum=$(sha256sum "$work/agent.tar.gz"); else sum=$(shasum -a 256 "$work/agent.tar.gz"); fi
-[ "\${sum%% *}" = "$sha256" ] || fail "the archive is damaged: its checksum is not $sha256"
-
-mkdir -p "$prefix"
+${installLines({
+  archives: facts.archives.map(({ system, machine, name, sha256 }) => ({
+    machine: `${system} ${machine}`,
+    url: `${facts.origin}/agent/${name}`,
+    sha256,
+  })),
+  unameFlags: '-sm',
+  ca: facts.originCa,
+  tries: 1,
+  into: '"$prefix"',
+})}
 chmod 755 "$prefix"
-tar -xzf "$work/agent.tar.gz" -C "$prefix"
 config=$prefix/agent.yaml
 {
   echo "broker:"
@@ -88,11 +73,11 @@ config=$prefix/agent.yaml
 echo "muster: agent installed in $prefix"
 if [ -n "$run" ]; then trap - EXIT; rm -rf "$work"; exec "$prefix/muster-agent" --config "$config"; fi
 if [ "$(id -u)" = 0 ] && [ -d /run/systemd/system ]; then
-  cat > /etc/systemd/system/muster-agent.service <<UNIT
-${agentUnit({ program: '$prefix/muster-agent', config: '$config' })}
-UNIT
-  systemctl daemon-reload
-  systemctl enable --now muster-agent
+${unitLines({
+  file: '/etc/systemd/system/muster-agent.service',
+  program: '$prefix/muster-agent',
+  config: '$config',
+})}
 else
   echo "muster: start it with: $prefix/muster-agent --config $config"
 fi

@@ -9,6 +9,9 @@ const program = files.filter((file) => !isTest(file.path));
 const INWARD: Readonly<Record<string, readonly string[]>> = {
   core: [],
   gotemplate: [],
+  host: ['core'],
+  boot: ['core'],
+  rest: ['core'],
   config: ['core', 'gotemplate'],
   store: ['core'],
   kube: ['core'],
@@ -19,14 +22,14 @@ const INWARD: Readonly<Record<string, readonly string[]>> = {
   pools: ['clouds', 'access', 'journal'],
   workers: ['autoscaler', 'clouds', 'access', 'journal'],
   sessions: ['clouds', 'access', 'journal'],
-  fakes: ['core'],
-  providers: ['core', 'kube', 'fakes'],
+  fakes: ['core', 'host'],
+  providers: ['core', 'boot', 'rest', 'host', 'kube', 'gotemplate', 'fakes'],
   broker: ['pools', 'workers', 'sessions'],
   api: ['pools', 'workers', 'sessions', 'broker'],
-  agent: ['config', 'broker'],
+  agent: ['config', 'broker', 'host'],
   cli: ['core'],
   edge: ['core', 'access'],
-  installer: ['core'],
+  installer: ['core', 'boot'],
   conformance: ['core', 'kube'],
   program: ['api', 'broker', 'edge', 'installer', 'agent', 'cli', 'providers'],
   sim: ['program', 'conformance'],
@@ -103,12 +106,14 @@ rule(
 );
 
 rule(
-  'a provider imports only core, kube and its own folder',
+  'a provider imports only core, boot, rest, host, kube, gotemplate and its own folder',
   (file) => {
     if (file.folder !== 'providers') return [];
     const own = file.path.split('/').slice(0, 3).join('/');
     return importsOf(file)
-      .filter(({ path }) => !path.startsWith(`${own}/`) && !/^src\/(core|kube|fakes)\//.test(path))
+      .filter(
+        ({ path }) => !path.startsWith(`${own}/`) && !/^src\/(core|boot|rest|host|kube|gotemplate|fakes)\//.test(path),
+      )
       .map(({ path }) => `imports ${path}; a provider gets all else through its Context`);
   },
   {
@@ -116,7 +121,7 @@ rule(
       ['src/providers/a/backend.ts', "import { b } from '../b/backend.ts';"],
       ['src/providers/a/backend.ts', "import { b } from '#config/b.ts';"],
     ],
-    keeps: [['src/providers/a/deep/backend.ts', "import { b } from '../b.ts';\nimport { c } from '#core/c.ts';"]],
+    keeps: [['src/providers/a/deep/backend.ts', "import { b } from '../b.ts';\nimport { c } from '#boot/c.ts';"]],
   },
 );
 
@@ -235,6 +240,31 @@ rule(
       ['src/core/a.ts', "import { isIP } from 'node:net';"],
       ['src/pools/a.ts', 'await context.fetch(address);'],
       ['src/pools/a.ts', 'const a = ({ fetch }) => fetch(b);'],
+    ],
+  },
+);
+
+// Hashes are pure, and randomness comes in by `node:crypto` as time does by the clock.
+const PURE = new Set(['node:crypto', 'zod', 'yaml']);
+
+rule(
+  'core is pure: no files, no processes, no sockets',
+  (file) =>
+    file.folder !== 'core' || isTest(file.path)
+      ? []
+      : packagesOf(file)
+          .filter((name) => !PURE.has(name) && !isOnlyAboutAddresses(file, name))
+          .map((name) => `imports ${name}; have it handed in, or move the file to host/, boot/ or an edge`),
+  {
+    breaks: [
+      ['src/core/a.ts', "import { readFileSync } from 'node:fs';"],
+      ['src/core/a.ts', "import { execFile } from 'node:child_process';"],
+      ['src/core/a.ts', "const { connect } = await import('node:net');"],
+    ],
+    keeps: [
+      ['src/core/a.ts', "import { z } from 'zod';"],
+      ['src/core/a.ts', "import { isIP } from 'node:net';"],
+      ['src/host/a.ts', "import { readFileSync } from 'node:fs';"],
     ],
   },
 );

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { sendSignal } from '#core/processes.ts';
+import { sendSignal } from '#host/processes.ts';
 import { type Api, apiOf } from './harness/api.ts';
 import { placeServer, processPool, startServer } from './harness/server.ts';
 import { until } from './harness/until.ts';

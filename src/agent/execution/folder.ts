@@ -1,10 +1,10 @@
 // What one run keeps on disk, so that neither the end of the agent nor of its connection loses anything of it.
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { syncFolder, writeDurably } from '#core/durable-file.ts';
 import { Fault } from '#core/fault.ts';
-import { type ProcessMark, parseShellMark } from '#core/processes.ts';
 import type { SessionSpec } from '#core/session.ts';
+import { syncFolder, writeDurably } from '#host/durable-file.ts';
+import { type ProcessMark, parseShellMark } from '#host/processes.ts';
 
 /** What was asked of us; durable before anything of it starts. */
 export interface RunRecord {

@@ -1,6 +1,6 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { Fault } from '#core/fault.ts';
-import { isAlive, type ProcessMark, processStart } from '#core/processes.ts';
+import { isAlive, type ProcessMark, processStart } from '#host/processes.ts';
 
 function readHolder(path: string): ProcessMark | undefined {
   try {

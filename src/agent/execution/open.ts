@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentCommand } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
-import { bootId } from '#core/processes.ts';
+import { bootId } from '#host/processes.ts';
 import type { Execution, OpenExecution } from '../execution.ts';
 import { type Folder, folderName, openFolder, parseFolderName, type RunRecord } from './folder.ts';
 import { lockFolder } from './lock.ts';

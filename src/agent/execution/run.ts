@@ -5,7 +5,7 @@ import type { Clock } from '#core/clock.ts';
 import { formatDuration } from '#core/duration.ts';
 import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
-import { bootId, isAlive } from '#core/processes.ts';
+import { bootId, isAlive } from '#host/processes.ts';
 import { endOf, type Remains, type RunEnd } from './ending.ts';
 import type { Folder, RunProcesses, RunRecord, RunTerminal } from './folder.ts';
 import { follow, gathered } from './follow.ts';

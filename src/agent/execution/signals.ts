@@ -1,4 +1,4 @@
-import { isAlive, ledBy, membersOf, sendSignal, signalGroup } from '#core/processes.ts';
+import { isAlive, ledBy, membersOf, sendSignal, signalGroup } from '#host/processes.ts';
 import type { RunProcesses, RunTerminal } from './folder.ts';
 
 /** What of a run may still be alive. */

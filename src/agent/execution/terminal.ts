@@ -2,9 +2,9 @@
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { Fault } from '#core/fault.ts';
-import { SELF_OF_SHELL } from '#core/processes.ts';
 import type { SessionSpec } from '#core/session.ts';
 import { quoted } from '#core/shell-text.ts';
+import { SELF_OF_SHELL } from '#host/processes.ts';
 import type { Environment } from './environment.ts';
 import type { Folder } from './folder.ts';
 import { DEFAULT_PATH, type FindProgram } from './programs.ts';

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { closeSync, existsSync, openSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SELF_OF_SHELL } from '#core/processes.ts';
+import { SELF_OF_SHELL } from '#host/processes.ts';
 import type { Folder } from './folder.ts';
 
 // $1 this script, $2 folder, $3 folder of the pipes, $4 file for our number, $5 mkfifo, $6 cat, $7 set where stdin is open;

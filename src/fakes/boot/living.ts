@@ -1,6 +1,6 @@
 // What of a machine is alive. A process can leave its group and its session, but not its machine.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { ledBy, type ProcessMark } from '#core/processes.ts';
+import { ledBy, type ProcessMark } from '#host/processes.ts';
 
 function read(path: string): string {
   try {

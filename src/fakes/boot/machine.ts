@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '#core/clock.ts';
-import { type ProcessMark, processStart, sendSignal } from '#core/processes.ts';
+import { type ProcessMark, processStart, sendSignal } from '#host/processes.ts';
 import { type Handler, type Listener, listen } from '../listen.ts';
 import { livingOf } from './living.ts';
 import { type Init, openInit, saidText, systemctlScript } from './systemctl.ts';

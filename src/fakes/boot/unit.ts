@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import type { Clock } from '#core/clock.ts';
-import { sendSignal } from '#core/processes.ts';
+import { sendSignal } from '#host/processes.ts';
 import type { UnitFile } from './unit-file.ts';
 
 /** A service of a machine: while it is wanted it runs, and is started again as its file says. */

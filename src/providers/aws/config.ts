@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { isAgentText } from '#boot/agent-file.ts';
 import { count, duration, freeMap, unused } from '#core/schema.ts';
-import { isAgentText } from './launch-template/agent-settings.ts';
 
 /** A text that counts as absent where it is empty, as in the stores that these documents come from. */
 export const text = () => z.string().transform((written) => written || undefined);

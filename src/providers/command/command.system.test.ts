@@ -9,9 +9,9 @@ import { aLaunch, contextWithLog, OURS, PLANTED_TOKEN } from '#conformance/backe
 import { systemClock } from '#core/clock.ts';
 import { FAULTS } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
-import { processStart } from '#core/processes.ts';
 import type { Backend, Context, Machine } from '#core/provider.ts';
 import { systemRandom } from '#core/random.ts';
+import { processStart } from '#host/processes.ts';
 import { openCommandBackend } from './backend.ts';
 import { CommandConfig } from './config.ts';
 import provider from './index.ts';

@@ -2,9 +2,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '#core/clock.ts';
-import { writeDurably } from '#core/durable-file.ts';
 import { Fault } from '#core/fault.ts';
-import { isAlive, type ProcessMark, processStart } from '#core/processes.ts';
+import { writeDurably } from '#host/durable-file.ts';
+import { isAlive, type ProcessMark, processStart } from '#host/processes.ts';
 
 const KEEP_MS = 7 * 86_400_000;
 const LOOK_EVERY_MS = 20;

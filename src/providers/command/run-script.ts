@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import type { Clock } from '#core/clock.ts';
 import { formatDuration } from '#core/duration.ts';
 import { FAULTS, Fault, type FaultKind } from '#core/fault.ts';
-import { sendSignal } from '#core/processes.ts';
 import { quoted } from '#core/shell-text.ts';
+import { sendSignal } from '#host/processes.ts';
 
 export interface ScriptRun {
   /** For messages: `start`. */

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { agentFile, poolNameOf } from '#core/agent-file.ts';
+import { agentFile, poolNameOf } from '#boot/agent-file.ts';
 import { Fault } from '#core/fault.ts';
 import { shortId } from '#core/id.ts';
 import type { Context, Launch, Machine } from '#core/provider.ts';

@@ -1,11 +1,11 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { agentFile } from '#core/agent-file.ts';
-import { writeDurably } from '#core/durable-file.ts';
+import { agentFile } from '#boot/agent-file.ts';
 import { Fault } from '#core/fault.ts';
 import { shortId } from '#core/id.ts';
-import { bootId } from '#core/processes.ts';
 import type { Backend, Context, Launch, Machine, Outcome } from '#core/provider.ts';
+import { writeDurably } from '#host/durable-file.ts';
+import { bootId } from '#host/processes.ts';
 import type { ProcessConfig } from './config.ts';
 import { endMachine } from './end-machine.ts';
 import { livingAgent, livingAll } from './living.ts';

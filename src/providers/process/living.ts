@@ -1,6 +1,6 @@
 // What of a machine is alive: its agent, and what the sessions of the agent started.
 import { readFileSync } from 'node:fs';
-import { isAlive, ledBy, type ProcessMark, sendSignal } from '#core/processes.ts';
+import { isAlive, ledBy, type ProcessMark, sendSignal } from '#host/processes.ts';
 import type { MachineFolder, MachineRecord } from './machine-folder.ts';
 import { sessionLeaders } from './session-folders.ts';
 

@@ -3,11 +3,11 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '#core/clock.ts';
-import { writeFirst } from '#core/durable-file.ts';
 import { Fault } from '#core/fault.ts';
 import { readMark } from '#core/mark.ts';
-import { type ProcessMark, parseShellMark } from '#core/processes.ts';
 import type { Mark } from '#core/provider.ts';
+import { writeFirst } from '#host/durable-file.ts';
+import { type ProcessMark, parseShellMark } from '#host/processes.ts';
 
 /** Durable before the agent's process exists. */
 export interface MachineRecord {

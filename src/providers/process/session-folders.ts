@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '#core/clock.ts';
-import { type ProcessMark, parseShellMark } from '#core/processes.ts';
+import { type ProcessMark, parseShellMark } from '#host/processes.ts';
 import { firstLine, forbid, readRecord } from './machine-folder.ts';
 
 interface SessionRecord {

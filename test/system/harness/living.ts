@@ -1,7 +1,7 @@
 // What lives on this machine, told by the mark that a world leaves in the environment of all that it starts.
 import { readdirSync, readFileSync } from 'node:fs';
 import { systemClock } from '#core/clock.ts';
-import { sendSignal } from '#core/processes.ts';
+import { sendSignal } from '#host/processes.ts';
 
 export interface Living {
   readonly pid: number;

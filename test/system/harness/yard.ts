@@ -4,9 +4,9 @@ import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { agentFile } from '#core/agent-file.ts';
-import { sendSignal } from '#core/processes.ts';
+import { agentFile } from '#boot/agent-file.ts';
 import { type Backend, type Context, kind, type Launch, type Machine, type Provider } from '#core/provider.ts';
+import { sendSignal } from '#host/processes.ts';
 
 const YardConfig = z.strictObject({ folder: z.string() });
 

@@ -11,9 +11,9 @@ import {
 } from '@aws-sdk/client-ec2';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
-import { processStart } from '#core/processes.ts';
 import { systemRandom } from '#core/random.ts';
 import type { Served } from '#fakes/serve.ts';
+import { processStart } from '#host/processes.ts';
 import { stateAt } from './ec2/instance.ts';
 import { type FakeAws, openFakeAws } from './fake-aws.ts';
 import { serve } from './serve.ts';

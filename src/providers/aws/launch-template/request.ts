@@ -1,14 +1,17 @@
 import type { InstanceNetworkInterfaceSpecification, RunInstancesCommandInput } from '@aws-sdk/client-ec2';
-import { agentFile } from '#core/agent-file.ts';
+import { agentFile, hasWorkDir, withOverrides } from '#boot/agent-file.ts';
+import { bootScript, NAME_PLACE, WORK_DIR } from '#boot/script.ts';
+import { userData } from '#boot/user-data.ts';
 import { Fault } from '#core/fault.ts';
 import type { Launch } from '#core/provider.ts';
 import type { LaunchConfig } from '../config.ts';
-import { hasWorkDir, withWishes } from './agent-settings.ts';
 import { isStandard } from './images.ts';
 import { tagsFor, type Who } from './marks.ts';
-import { bootScript, NAME_PLACE, type Naming, WORK_DIR } from './script.ts';
+import { namingOf } from './naming.ts';
 import type { Template } from './template.ts';
-import { userData } from './user-data.ts';
+
+// Before base64.
+const USER_DATA_LIMIT = { cloud: 'EC2', bytes: 16 * 1024 };
 
 /** One call to RunInstances: who it makes, under which token. */
 export interface RunCall {
@@ -29,13 +32,13 @@ function scriptFor(config: LaunchConfig, { boot }: Launch, who: Who): string {
       remedy: 'Name an image with the agent by ami_id or ami_name, or a launch template.',
     });
   }
-  const naming: Naming = config.useInstanceIdAsName ? 'instance id' : who;
+  const naming = namingOf(config.useInstanceIdAsName ? 'instance id' : who);
   const settings = {
     name: NAME_PLACE,
     ...(hasWorkDir(config) ? {} : { workDir: WORK_DIR }),
-    ...(config.market === 'spot' && { notices: 'aws' as const }),
+    ...(config.market === 'spot' && { notices: 'aws' }),
   };
-  return bootScript({ naming, agentFile: agentFile(withWishes(boot, config), settings), install: boot.install });
+  return bootScript({ naming, agentFile: agentFile(withOverrides(boot, config), settings), install: boot.install });
 }
 
 /** EC2 refuses subnet and groups beside a template that has interfaces: there they belong into the first. */
@@ -93,7 +96,9 @@ export function runRequest(
     ...market(config),
     // A machine that shuts itself down is done: stopped, it would cost and never come back.
     InstanceInitiatedShutdownBehavior: 'terminate',
-    UserData: userData(scriptFor(config, launch, call.who), found.template?.userData),
+    UserData: userData(scriptFor(config, launch, call.who), found.template?.userData, USER_DATA_LIMIT).toString(
+      'base64',
+    ),
     TagSpecifications: [{ ResourceType: 'instance', Tags: tagsFor(config, launch, call.who) }],
   };
 }

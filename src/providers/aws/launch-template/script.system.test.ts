@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { agentFile } from '#core/agent-file.ts';
+import { agentFile } from '#boot/agent-file.ts';
+import { bootScript, NAME_PLACE, WORK_DIR } from '#boot/script.ts';
 import { nameAt } from '#core/id.ts';
-import { bootScript, NAME_PLACE, type Naming, WORK_DIR } from './script.ts';
+import { namingOf } from './naming.ts';
 
 let place: string;
 let root: string;
@@ -56,11 +57,11 @@ afterEach(async () => {
 const BOOT = { agentConfig: 'pool: "$(id) `id` $HOME \\\\ it\'s"\n', token: 'mlt_token' };
 
 function run(
-  naming: Naming,
+  who: Parameters<typeof namingOf>[0],
   { sha256 = hashOf(), machine = unameOf(), trace = false } = {},
 ): { status: number | null; stderr: string } {
   const script = bootScript({
-    naming,
+    naming: namingOf(who),
     agentFile: agentFile(BOOT, { name: NAME_PLACE, workDir: WORK_DIR }),
     install: {
       archives: [

@@ -2,9 +2,6 @@ import { Buffer } from 'node:buffer';
 import { gunzipSync } from 'node:zlib';
 import { Fault } from '#core/fault.ts';
 
-// EC2 takes 16 KB before base64.
-const MOST_BYTES = 16 * 1024;
-
 // What cloud-init goes by, in the words of its own documentation.
 const TYPES: readonly (readonly [start: string, type: string])[] = [
   ['#!', 'text/x-shellscript'],
@@ -55,20 +52,26 @@ function joined(parts: readonly string[]): string {
   return `Content-Type: multipart/mixed; boundary="${boundary}"\nMIME-Version: 1.0\n\n${body}--${boundary}--\n`;
 }
 
-/** User data for EC2, as base64: our script alone, or after what the launch template brings. */
-export function userData(script: string, ofTemplate: string | undefined): string {
+/** What the user data of a cloud may be at most, and who says so. */
+export interface UserDataLimit {
+  readonly cloud: string;
+  readonly bytes: number;
+}
+
+/** User data for cloud-init: our script alone, or after what a template brings (as base64, perhaps packed). */
+export function userData(script: string, ofTemplate: string | undefined, limit: UserDataLimit): Buffer {
   const theirs = ofTemplate ? decode(ofTemplate) : Buffer.alloc(0);
   const whole = theirs.length === 0 ? script : joined([partOf(theirs), partOf(Buffer.from(script))]);
   const bytes = Buffer.from(whole);
-  if (bytes.length > MOST_BYTES) {
+  if (bytes.length > limit.bytes) {
     const sizes = `the boot script has ${Buffer.byteLength(script)} bytes, the template's own user data ${theirs.length}`;
     throw new Fault(
       'invalid',
-      `User data of ${bytes.length} bytes is more than the ${MOST_BYTES} that EC2 takes: ${sizes}.`,
+      `User data of ${bytes.length} bytes is more than the ${limit.bytes} that ${limit.cloud} takes: ${sizes}.`,
       {
         remedy: 'Shorten agent_config, or the user data of the launch template; put long scripts into the image.',
       },
     );
   }
-  return bytes.toString('base64');
+  return bytes;
 }

@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from './clock.ts';
+import { systemClock } from '#core/clock.ts';
 import {
   bootId,
   isAlive,

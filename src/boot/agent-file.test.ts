@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import type { Boot } from '#core/provider.ts';
+import { type AgentOverrides, agentFile, poolNameOf, withOverrides } from './agent-file.ts';
+
+const boot = (agentConfig: string) => ({ agentConfig, token: 'mlt_secret' });
+
+describe("an agent's file", () => {
+  it('joins what the launch says, its token, and what the backend knows', () => {
+    const text = agentFile(
+      boot('pool: gpu\nbroker:\n  address: h:1\ndaemonConfig:\n  maxSessions: 1\n  agentName: x\n'),
+      {
+        name: 'm-1',
+        slots: 4,
+        workDir: `/var/lib/$${'{odd}'}`,
+      },
+    );
+
+    expect(parse(text)).toEqual({
+      pool: 'gpu',
+      broker: { address: 'h:1' },
+      joinToken: 'mlt_secret',
+      daemonConfig: { agentName: 'm-1', maxSessions: 4, workDirPath: '/var/lib/$${odd}' },
+    });
+  });
+
+  it('leaves alone what the backend does not know', () => {
+    expect(parse(agentFile(boot('daemonConfig:\n  maxSessions: 3\n'), {}))).toEqual({
+      joinToken: 'mlt_secret',
+      daemonConfig: { maxSessions: 3 },
+    });
+    expect(parse(agentFile(boot(''), {}))).toEqual({ joinToken: 'mlt_secret', daemonConfig: {} });
+  });
+
+  it('names the pool as users know it', () => {
+    expect(poolNameOf(boot('pool: gpu\n'))).toBe('gpu');
+    expect(poolNameOf(boot('{}'))).toBeUndefined();
+    expect(() => poolNameOf(boot('- a'))).toThrow('not a map');
+  });
+});
+
+const BOOT: Boot = {
+  agentConfig: 'broker:\n  address: ours:1\n  ca: pem\npool: gpu\ndaemonConfig:\n  maxSessions: 1\n',
+  token: 't',
+};
+const overridden = (overrides: AgentOverrides): unknown => parse(withOverrides(BOOT, overrides).agentConfig);
+
+describe('overrides of a pool', () => {
+  it('change nothing where there are none', () => {
+    expect(withOverrides(BOOT, {})).toBe(BOOT);
+    expect(withOverrides(BOOT, { agentConfig: {} })).toBe(BOOT);
+  });
+
+  it('stand over the launch’s settings, in either spelling; labels keep their keys', () => {
+    const agentConfig = { daemon_config: { max_sessions: 4, workDirPath: '/data' }, labels: { gpu_kind: 'a' } };
+
+    expect(overridden({ agentConfig })).toEqual({
+      broker: { address: 'ours:1', ca: 'pem' },
+      pool: 'gpu',
+      daemonConfig: { maxSessions: 4, workDirPath: '/data' },
+      labels: { gpu_kind: 'a' },
+    });
+  });
+
+  it('leave pool and token to the launch, and replace a broker only whole', () => {
+    const agentConfig = { pool: 'other', join_token: 'x', broker: { address: 'theirs:1' } };
+
+    expect(overridden({ agentConfig })).toMatchObject({ pool: 'gpu', broker: { address: 'theirs:1' } });
+    expect((overridden({ agentConfig }) as { broker: object }).broker).toEqual({ address: 'theirs:1' });
+    expect(overridden({ agentConfig: { broker: { publicAddress: 'x' } } })).toMatchObject({
+      broker: { address: 'ours:1' },
+    });
+    expect(overridden({ agentConfig })).not.toHaveProperty('joinToken');
+  });
+
+  it('may be a text, which an object beats', () => {
+    expect(overridden({ agentConfigContent: 'labels: {a: b}' })).toMatchObject({ labels: { a: 'b' } });
+    expect(overridden({ agentConfigContent: 'labels: {a: b}', agentConfig: { lease: '1m' } })).not.toHaveProperty(
+      'labels',
+    );
+  });
+});
