@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
 import type { Cli, Local } from '../src/cli/command.ts';
 import { buildProgram } from '../src/cli/program.ts';
+import { simulations } from '../src/providers/simulations.gen.ts';
 
-/** Nothing of it is called: the commands are only described. */
-const unused = {} as Cli & Local;
-
-/** The command line as it is built for the program, for those who only read or check it. */
-export const describedProgram = (): Promise<Command> => buildProgram(unused, unused, { version: '' });
+/** The command line as the program builds it, to be read and checked: nothing of `Cli` and `Local` is called. */
+export function describedProgram(known: Local['simulations'] = simulations): Promise<Command> {
+  const unused = { simulations: known } as Cli & Local;
+  return buildProgram(unused, unused, { version: '' });
+}
 
 /** Every command below, in the order of its help. */
 export function commandsBelow(command: Command): readonly Command[] {
@@ -36,8 +37,8 @@ const INTRODUCTION = [
 ];
 
 /** Every command with its options and examples. */
-export async function renderCli(): Promise<string> {
-  const program = await describedProgram();
+export async function renderCli(known: Local['simulations']): Promise<string> {
+  const program = await describedProgram(known);
   const sections = commandsBelow(program).map(
     (command) => `## ${pathOf(command)}\n\n\`\`\`text\n${helpOf(command)}\n\`\`\``,
   );

@@ -3,11 +3,12 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type KnownKinds, knownKinds } from '../src/config/kinds.ts';
 import type { Provider } from '../src/core/provider.ts';
+import type { ListedSimulation, Simulation } from '../src/core/simulation.ts';
 import { renderApi } from './api-reference.ts';
 import { renderCli } from './cli-reference.ts';
 import { renderConfiguration, renderJsonSchema } from './config-reference.ts';
 import { renderFaults } from './fault-reference.ts';
-import { providerIds, renderProviderList } from './provider-list.ts';
+import { providerIds, renderProviderList, renderSimulationList, simulationIds } from './provider-list.ts';
 
 /** One generated file; rendered in this order, since the docs need the list of providers. */
 export interface Generated {
@@ -19,10 +20,14 @@ const PROVIDERS = 'src/providers/providers.gen.ts';
 
 export const GENERATED: readonly Generated[] = [
   { file: PROVIDERS, render: (root) => renderProviderList(providerIds(join(root, 'src/providers'))) },
+  {
+    file: 'src/providers/simulations.gen.ts',
+    render: async (root) => renderSimulationList(await allSimulations(root)),
+  },
   { file: 'docs/reference/muster.schema.json', render: async (root) => renderJsonSchema(await allKinds(root)) },
   { file: 'docs/reference/configuration.md', render: async (root) => renderConfiguration(await allKinds(root)) },
   { file: 'docs/reference/faults.md', render: renderFaults },
-  { file: 'docs/reference/cli.md', render: renderCli },
+  { file: 'docs/reference/cli.md', render: async (root) => renderCli(await allSimulations(root)) },
   { file: 'docs/reference/api.md', render: renderApi },
 ];
 
@@ -32,6 +37,17 @@ export async function allKinds(root: string): Promise<KnownKinds> {
     providerIds(join(root, 'src/providers')).map((id) => import(join(root, 'src/providers', id, 'index.ts'))),
   )) as readonly { default: Provider }[];
   return knownKinds(loaded.map((module) => module.default));
+}
+
+/** The simulated clouds in the tree, whether or not the list already names them. */
+export function allSimulations(root: string): Promise<readonly ListedSimulation[]> {
+  const folder = join(root, 'src/providers');
+  return Promise.all(
+    simulationIds(folder).map(async (id) => {
+      const loaded = (await import(join(folder, id, 'fake/simulation.ts'))) as { default: Simulation };
+      return { id, summary: loaded.default.summary, load: async () => loaded.default };
+    }),
+  );
 }
 
 /** Brings the files up to date and answers which were not. */

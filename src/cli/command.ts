@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { Fault } from '#core/fault.ts';
+import type { ListedSimulation, SimulatedCloud } from '#core/simulation.ts';
 import { type Client, openClient, type Place } from './client.ts';
 import { outputOption } from './option.ts';
 import type { Format } from './show.ts';
@@ -27,7 +28,9 @@ export interface Local {
   agent(options: { pool?: string; config?: string }): Promise<number>;
   checkConfig(file: string): Promise<{ readonly problems: readonly Fault[]; readonly warnings: readonly string[] }>;
   restore(file: string, store: string): Promise<void>;
-  /** Runs a cloud that is none until it is told to end. */
+  /** The simulated clouds that there are. */
+  readonly simulations: readonly Pick<ListedSimulation, 'id' | 'summary'>[];
+  /** Runs a simulated cloud until a signal or `signal` ends it. */
   simCloud(options: SimCloudOptions): Promise<void>;
 }
 
@@ -37,17 +40,6 @@ export interface SimCloudOptions {
   readonly signal: AbortSignal;
   /** Called once, when it can be used. */
   started(cloud: SimulatedCloud): void;
-}
-
-/** What to know about a simulated cloud in order to use it. */
-export interface SimulatedCloud {
-  readonly address: string;
-  /** Where its machines have their files. */
-  readonly folder: string;
-  /** What to set where something shall use it. */
-  readonly environment: Readonly<Record<string, string>>;
-  /** Lines to type. */
-  readonly tries: readonly string[];
 }
 
 export function clientOf(cli: Cli, command: Command): Client {

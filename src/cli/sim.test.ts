@@ -14,6 +14,10 @@ function openSim() {
     agent: unused,
     checkConfig: unused,
     restore: unused,
+    simulations: [
+      { id: 'aws', summary: 'EC2' },
+      { id: 'moon', summary: 'Craters' },
+    ],
     async simCloud(options) {
       asked.push(options);
       options.started({
@@ -41,8 +45,8 @@ test('tells where it answers, what to set and what to try', async () => {
 });
 
 test.each([
-  ['a cloud that there is not', ['moon'], 'moon'],
-  ['a port that there is not', ['aws', '--port', '70000'], '--port 70000'],
+  ['an unknown cloud', ['mars'], 'mars'],
+  ['an unknown port', ['aws', '--port', '70000'], '--port 70000'],
 ])('%s is refused', async (_what, words, named) => {
   const scene = openSim();
 

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import { Argument, Command } from 'commander';
-import type { Cli, Local, SimulatedCloud } from './command.ts';
+import type { SimulatedCloud } from '#core/simulation.ts';
+import type { Cli, Local } from './command.ts';
 import { withExamples } from './example.ts';
 import { whole } from './option.ts';
 import { isInteractive, print } from './terminal.ts';
@@ -9,9 +10,9 @@ function story({ address, folder, environment, tries }: SimulatedCloud, bold: (t
   const settings = Object.entries(environment).map(([name, value]) => `  export ${name}=${value}`);
   return [
     '',
-    `The simulated cloud answers at ${bold(address)}. Its machines are processes of this computer, below ${folder}.`,
+    `The simulated cloud listens on ${bold(address)}. Its machines are processes of this computer, below ${folder}.`,
     '',
-    'Set this where the server runs, and where aws or Terraform do:',
+    "Set these variables for the server and for the cloud's own tools:",
     '',
     ...settings,
     '',
@@ -26,15 +27,19 @@ function story({ address, folder, environment, tries }: SimulatedCloud, bold: (t
 
 /** Clouds for trying a configuration without an account. */
 export function simCommand(cli: Cli, local: Local): Command {
+  const { simulations } = local;
   const cloud = new Command('cloud')
-    .description('run a simulated cloud on this computer; its machines really start')
-    .addArgument(new Argument('<cloud>', 'which').choices(['aws']))
-    .option('--port <number>', 'where it answers (default: any that is free)', whole('--port', 1, 65_535))
+    .description('run a simulated cloud on this computer; its machines really boot')
+    .addArgument(new Argument('<cloud>', 'the cloud to simulate').choices(simulations.map(({ id }) => id)))
+    .option('--port <number>', 'port to listen on (default: any free port)', whole('--port', 1, 65_535))
     .action(async (name: string, { port = 0 }: { port?: number }) => {
       const bold = (text: string): string => (isInteractive(cli.terminal.output) ? styleText('bold', text) : text);
       const started = (simulated: SimulatedCloud): void => print(cli.terminal, story(simulated, bold));
       await local.simCloud({ cloud: name, port, signal: cli.signal, started });
     });
-  withExamples(cloud, [['muster sim cloud aws --port 4566', 'EC2, Parameter Store and STS, with nobody to pay']]);
+  withExamples(
+    cloud,
+    simulations.map(({ id, summary }) => [`muster sim cloud ${id} --port 4566`, `${summary}, without an account`]),
+  );
   return new Command('sim').description('simulated clouds, for trying a configuration').addCommand(cloud);
 }

@@ -116,6 +116,7 @@ const nothingLocal: Local = {
   agent: async () => 0,
   checkConfig: async () => ({ problems: [], warnings: [] }),
   restore: async () => {},
+  simulations: [{ id: 'aws', summary: 'EC2' }],
   simCloud: async () => {},
 };
 

@@ -9,6 +9,7 @@ import type { Cli, Local } from '../cli/command.ts';
 import { findServer } from '../cli/find.ts';
 import { outputFailure } from '../cli/output-failure.ts';
 import { buildProgram, runProgram, sayFault } from '../cli/program.ts';
+import { simulations } from '../providers/simulations.gen.ts';
 import { onSignals } from './interrupts.ts';
 import { readVersion } from './version.ts';
 
@@ -37,6 +38,7 @@ function localPart(environment: Environment): Local {
       const { restore } = await import('#store/copies.ts');
       await restore(resolve(file), store, { clock: systemClock, log: silentLog });
     },
+    simulations,
     async simCloud(options) {
       const { runSimCloud } = await import('./sim-cloud.ts');
       await runSimCloud(options);

@@ -143,6 +143,17 @@ rule(
 );
 
 rule(
+  'no part of the program imports a fake cloud: the generated list loads it when it is started',
+  (file) => {
+    if (/^src\/(sim|conformance|providers\/[^/]+\/fake)\//.test(file.path)) return [];
+    return importsOf(file)
+      .filter(({ path }) => /^src\/providers\/[^/]+\/fake\//.test(path))
+      .map(({ path }) => `imports ${path}; use providers/simulations.gen.ts`);
+  },
+  { breaks: [['src/program/a.ts', "const b = await import('../providers/aws/fake/b.ts');"]] },
+);
+
+rule(
   'one folder writes each table',
   (file) =>
     codeMatches(file, /\b(?:put|drop)\(\s*['"`](\w+)['"`]/g)

@@ -4,11 +4,11 @@ import { GetParametersByPathCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { expect, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
 import { systemRandom } from '#core/random.ts';
-import { startSimulation } from './simulation.ts';
+import simulation from './simulation.ts';
 
 test('there is a pool to find and a template to launch from, and nothing stays when it ends', async () => {
-  const simulation = await startSimulation({ port: 0, clock: systemClock, random: systemRandom });
-  const { AWS_ENDPOINT_URL: endpoint = '', AWS_REGION: region = '' } = simulation.environment;
+  const running = await simulation.start({ port: 0, clock: systemClock, random: systemRandom });
+  const { AWS_ENDPOINT_URL: endpoint = '', AWS_REGION: region = '' } = running.environment;
   const settings = { endpoint, region, credentials: { accessKeyId: 'simulated', secretAccessKey: 'simulated' } };
   const [ec2, ssm] = [new EC2Client(settings), new SSMClient(settings)];
 
@@ -20,18 +20,18 @@ test('there is a pool to find and a template to launch from, and nothing stays w
 
   expect(pool.name).toBe('gpu-pool');
   expect(Instances?.[0]?.InstanceType).toBe('p3.2xlarge');
-  expect(existsSync(simulation.folder)).toBe(true);
+  expect(existsSync(running.folder)).toBe(true);
   ec2.destroy();
   ssm.destroy();
-  await simulation.close();
-  expect(existsSync(simulation.folder)).toBe(false);
+  await running.close();
+  expect(existsSync(running.folder)).toBe(false);
 });
 
 test('a port that somebody has is refused with a remedy', async () => {
-  const first = await startSimulation({ port: 0, clock: systemClock, random: systemRandom });
+  const first = await simulation.start({ port: 0, clock: systemClock, random: systemRandom });
   const port = Number(new URL(first.address).port);
 
-  const second = startSimulation({ port, clock: systemClock, random: systemRandom });
+  const second = simulation.start({ port, clock: systemClock, random: systemRandom });
 
   await expect(second).rejects.toMatchObject({ kind: 'unavailable', remedy: 'Choose another with --port.' });
   await first.close();

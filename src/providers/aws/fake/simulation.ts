@@ -1,6 +1,5 @@
-// The simulated AWS as something to try a configuration with.
-import type { Clock } from '#core/clock.ts';
-import type { Random } from '#core/random.ts';
+// The fake AWS as users run it, to try a configuration without an account.
+import type { RunningSimulation, Simulation } from '#core/simulation.ts';
 import { openFakeAws } from './fake-aws.ts';
 import { furnish, GPU_BACKEND } from './furniture.ts';
 import { publishedLimits } from './limits.ts';
@@ -8,14 +7,6 @@ import type { Region } from './region.ts';
 import { serve } from './serve.ts';
 import { setParameter } from './ssm/parameter.ts';
 import type { World } from './world.ts';
-
-export interface Simulation {
-  readonly address: string;
-  readonly folder: string;
-  readonly environment: Readonly<Record<string, string>>;
-  readonly tries: readonly string[];
-  close(): Promise<void>;
-}
 
 const REGION = 'us-west-2';
 const PREFIX = '/velda/pools/';
@@ -34,7 +25,7 @@ const DOCUMENT = {
   },
 };
 
-/** One pool is there from the start, so that there is something to see. */
+/** One pool is there from the start. */
 function furnishForTrying(region: Region, world: World): void {
   furnish(region, world);
   if (region.name !== REGION) return;
@@ -60,12 +51,7 @@ const TRIES = [
   'npx muster run --pool gpu-pool -- uname -a',
 ];
 
-export async function startSimulation(options: {
-  readonly port: number;
-  readonly clock: Clock;
-  readonly random: Random;
-}): Promise<Simulation> {
-  const { clock, random, port } = options;
+async function start({ clock, random, port }: Parameters<Simulation['start']>[0]): Promise<RunningSimulation> {
   const fake = openFakeAws({ clock, random, behaviour: BEHAVIOUR, limits: publishedLimits, furnish: furnishForTrying });
   const served = await serve(fake, { port, boots: true });
   return {
@@ -83,3 +69,5 @@ export async function startSimulation(options: {
     close: () => served.close(),
   };
 }
+
+export default { summary: 'EC2, Parameter Store and STS', start } satisfies Simulation;

@@ -1,0 +1,32 @@
+import type { Clock } from './clock.ts';
+import type { Random } from './random.ts';
+
+/** What a user needs in order to work with a simulated cloud. */
+export interface SimulatedCloud {
+  readonly address: string;
+  /** Where its machines have their files. */
+  readonly folder: string;
+  /** Environment variables for the server and for the cloud's own tools. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Commands to try, one a line. */
+  readonly tries: readonly string[];
+}
+
+export interface RunningSimulation extends SimulatedCloud {
+  /** Ends it and all its machines. */
+  close(): Promise<void>;
+}
+
+/** A fake cloud that users can run on their computer: the default export of `providers/<id>/fake/simulation.ts`. */
+export interface Simulation {
+  /** What of the cloud is simulated, in one line of help. */
+  readonly summary: string;
+  start(options: { readonly port: number; readonly clock: Clock; readonly random: Random }): Promise<RunningSimulation>;
+}
+
+/** One entry of the generated list; a simulation is loaded only when it is started. */
+export interface ListedSimulation {
+  readonly id: string;
+  readonly summary: string;
+  load(): Promise<Simulation>;
+}
