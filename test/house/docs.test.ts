@@ -10,8 +10,11 @@ import { describeProblem } from '#config/problem.ts';
 import { readServerFile } from '#config/server-file.ts';
 import { Fault } from '#core/fault.ts';
 import type { Problem } from '#core/problem.ts';
+import type { Provider } from '#core/provider.ts';
 import { commandsBelow, describedProgram, helpOf, pathOf } from '../../scripts/cli-reference.ts';
 import { allKinds } from '../../scripts/gen.ts';
+import { providerIds } from '../../scripts/provider-list.ts';
+import { schemaRows } from '../../scripts/schema-rows.ts';
 import { commandLines, type Fence, fencesIn, linksIn } from './markdown.ts';
 import { ROOT, sourceFiles } from './tree.ts';
 
@@ -131,27 +134,30 @@ test('every example that names a file is the text of that file', () => {
   expect(named.length).toBeGreaterThan(5);
 });
 
-test('the guides explain every key of a pool and of the kinds of AWS', () => {
-  const reference = read('docs/reference/configuration.md');
-  const keysBelow = (title: string): string[] => {
-    const section = reference.split(`\n${title}\n`)[1]?.split('\n#')[0] ?? '';
-    return [...section.matchAll(/^\| `([\w.]+)` \| (?!map)/gm)].map((match) => match[1] as string);
-  };
-  const guides = {
-    'docs/guides/pools-configuration.md': keysBelow('## Pool documents'),
-    'docs/guides/pool-backends.md': keysBelow('### `aws_launch_template`'),
-    'docs/guides/pool-provisioners.md': [...keysBelow('### `aws`'), ...keysBelow('### `aws_auto`')],
-  };
-  const lacking = Object.entries(guides).flatMap(([path, keys]) =>
-    keys
-      .filter((key) => !/^(template|autoscaler_config)\./.test(key))
-      .filter((key) => !read(path).includes(`\`${key}\``))
-      .map((key) => `${path}: add a row for ${key}`),
-  );
+test('the guide to pools explains every key of a pool', () => {
+  const section = read('docs/reference/configuration.md').split('\n## Pool documents\n')[1]?.split('\n#')[0] ?? '';
+  const keys = [...section.matchAll(/^\| `([\w.]+)` \| (?!map)/gm)].map((match) => match[1] as string);
 
-  expect(lacking).toEqual([]);
-  for (const keys of Object.values(guides)) expect(keys.length).toBeGreaterThan(5);
+  expect(keys.filter((key) => !read('docs/guides/pools-configuration.md').includes(`\`${key}\``))).toEqual([]);
+  expect(keys.length).toBeGreaterThan(5);
 });
+
+test.each(providerIds(join(ROOT, 'src/providers')))(
+  'the page of the provider %s explains every key of its kinds',
+  async (id) => {
+    const { default: provider } = (await import(join(ROOT, 'src/providers', id, 'index.ts'))) as { default: Provider };
+    const page = read(`src/providers/${id}/README.md`);
+    const kinds = Object.entries({ ...provider.backends, ...provider.sources });
+    const lacking = kinds.flatMap(([name, { config }]) =>
+      schemaRows(config)
+        .filter(({ key }) => !/[.[]/.test(key) && !new RegExp(`\`${key}\`|\\b${key}:`).test(page))
+        .map(({ key }) => `add a row for ${key} of ${name}`),
+    );
+
+    expect(lacking).toEqual([]);
+    for (const [name] of kinds) expect(page).toContain(name);
+  },
+);
 
 test('every link in the documentation leads somewhere', () => {
   const anchorsOf = (path: string): Set<string> =>
