@@ -30,9 +30,9 @@ const INWARD: Readonly<Record<string, readonly string[]>> = {
   cli: ['core'],
   edge: ['core', 'access'],
   installer: ['core', 'boot'],
-  conformance: ['core', 'kube'],
   program: ['api', 'broker', 'edge', 'installer', 'agent', 'cli', 'providers'],
-  sim: ['program', 'conformance'],
+  sim: ['program', 'fakes'],
+  conformance: ['sim'],
 };
 
 function reach(folder: string, seen = new Set<string>()): Set<string> {

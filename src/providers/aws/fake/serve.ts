@@ -14,7 +14,7 @@ export interface ServeAwsOptions extends ServeOptions {
   readonly image?: ((root: string, instance: Instance) => void) | undefined;
 }
 
-function bootable(instance: Instance, world: World, image: ServeAwsOptions['image']): Bootable {
+export function bootable(instance: Instance, world: World, image?: ServeAwsOptions['image']): Bootable {
   return {
     id: instance.id,
     state(nowMs) {

@@ -6,15 +6,15 @@ import { changeMachines } from './change.ts';
 import { creatorOf } from './create.ts';
 import { openImages } from './images.ts';
 import { findInstances } from './instances.ts';
-import { machineOf } from './machine.ts';
-import { CLUSTER } from './marks.ts';
+import { machineOf, SHOW_STILLBORN_MS } from './machine.ts';
+import { CLUSTER, nameOf } from './marks.ts';
 import { readTemplate } from './template.ts';
 
 /** What all pools on one cloud share beside its limits. */
 interface Shared {
   readonly images: ReturnType<typeof openImages>;
-  /** Machines that never ran and were deleted: when they are gone, nobody waits for news of them. */
-  readonly buried: Set<string>;
+  /** Names of deleted machines, and when: once EC2 shows such a one as terminated, it is not listed as a late failure. */
+  readonly deleted: Map<string, number>;
 }
 
 const shared = new WeakMap<Service<Ec2Calls>, Shared>();
@@ -26,7 +26,7 @@ function sharedOn(ec2: Service<Ec2Calls>, context: Context, config: LaunchConfig
       ssm: () => ssmAt(context, { region: ec2.region, endpoint: config.endpoint }),
       clock: context.clock,
     }),
-    buried: new Set<string>(),
+    deleted: new Map<string, number>(),
   };
   shared.set(ec2, kept);
   return kept;
@@ -40,25 +40,21 @@ export async function openLaunchTemplate(config: LaunchConfig, context: Context)
   // Before anything can be launched: a machine that boots without an agent would never join.
   await context.offerAgent?.();
   const ec2 = await ec2At(context, { region: regionIn(config), endpoint: config.endpoint });
-  const { images, buried } = sharedOn(ec2, context, config);
+  const { images, deleted } = sharedOn(ec2, context, config);
   const finder = { ec2, cluster };
   const change = (what: 'delete' | 'suspend' | 'resume') => (machines: readonly Machine[], signal: AbortSignal) =>
     changeMachines(finder, what, { machines, signal });
 
   async function list(signal: AbortSignal): Promise<Machine[]> {
     const instances = await findInstances(ec2, [{ Name: `tag:${CLUSTER}`, Values: [cluster] }], signal);
-    const shown = new Set(instances.map(({ InstanceId }) => InstanceId));
-    for (const id of buried) if (!shown.has(id)) buried.delete(id);
-    const seen = instances.filter((one) => !(isTerminated(one) && buried.has(one.InstanceId ?? '')));
+    for (const [name, atMs] of deleted) if (clock.now() - atMs >= SHOW_STILLBORN_MS) deleted.delete(name);
+    const seen = instances.filter((one) => !(isTerminated(one) && deleted.has(nameOf(one) ?? '')));
     return seen.flatMap((instance) => machineOf(instance, clock.now()) ?? []);
   }
 
   async function remove(machines: readonly Machine[], signal: AbortSignal): Promise<Outcome[]> {
     const outcomes = await change('delete')(machines, signal);
-    for (const [at, { fault }] of outcomes.entries()) {
-      const { id, trouble } = machines[at] as Machine;
-      if (!fault && id !== undefined && trouble) buried.add(id);
-    }
+    for (const { name, fault } of outcomes) if (!fault) deleted.set(name, clock.now());
     return outcomes;
   }
 

@@ -55,7 +55,7 @@ function madeAt({ LaunchTime, NetworkInterfaces = [] }: Instance): number {
 }
 
 // EC2 shows what is gone for an hour; whoever waits for a machine has heard of its end long before.
-const SHOW_STILLBORN_MS = 600_000;
+export const SHOW_STILLBORN_MS = 600_000;
 
 /** An instance as the rest of the program sees it; nothing where it bears no whole mark, or is gone. */
 export function machineOf(instance: Instance, nowMs: number): Machine | undefined {

@@ -1,0 +1,199 @@
+// The slice as one story: a document comes, sessions run, the document goes. It must end well wherever the server is
+// dropped and whatever reply is lost.
+import { expect, inject } from 'vitest';
+import type { Mischance } from '#fakes/mishaps.ts';
+import { documentOf, type SliceHarness } from '#sim/slice/cloud.ts';
+import { openSliceWorld, type Point, type SliceWorld } from '#sim/slice/world.ts';
+import { demand } from './demand.ts';
+import type { SliceLaw } from './slice-world.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Every how many points the slice is tried, and the divisor of its sizes; 1 in `npm run test:long`. */
+    sliceStride: number | undefined;
+  }
+}
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const USUAL_STRIDE = 5;
+// The three machines of the story are more than one page.
+const STORY_PAGE = 2;
+
+export const sliceStride = (): number => inject('sliceStride') ?? USUAL_STRIDE;
+
+export interface Run {
+  readonly world: SliceWorld;
+  /** Number of sessions that were durable when their caller heard of it. */
+  readonly accepted: number;
+  readonly most: number;
+  /** What was there before the document went. */
+  readonly middle: { readonly workers: number; readonly machines: number };
+}
+
+export interface Twist {
+  readonly point?: Point;
+  prepare?(world: SliceWorld): void;
+}
+
+export async function story(harness: SliceHarness, { point, prepare }: Twist = {}): Promise<Run> {
+  const world = await openSliceWorld(harness, { point, pageSize: STORY_PAGE });
+  prepare?.(world);
+  let accepted = 0;
+  let most = 0;
+  const pass = async (ms: number): Promise<void> => {
+    for (let passedMs = 0; passedMs < ms; passedMs += 5 * SECOND_MS) {
+      await world.clock.advance(5 * SECOND_MS);
+      most = Math.max(most, world.machines().length);
+    }
+  };
+  world.documents.write('pools', 'gpu-pool', documentOf(harness, 'gpu-pool'));
+  await pass(90 * SECOND_MS);
+  if (world.poolId('gpu-pool') !== undefined) {
+    world.life.submit('gpu-pool', 3, 20 * SECOND_MS).then(
+      () => (accepted += 3),
+      () => {},
+    );
+  }
+  await pass(3 * MINUTE_MS);
+  const middle = { workers: world.life.store.view.workers.size, machines: world.machines().length };
+  world.documents.erase('pools', 'gpu-pool');
+  await pass(2 * MINUTE_MS);
+  return { world, accepted, most, middle };
+}
+
+/** Never too many machines, each accepted session run exactly once, no session killed, and in the end nothing is left. */
+export function expectWhole({ world, accepted, most, middle }: Run): void {
+  const ran = [...world.agents.runs.values()];
+  expect(middle, 'in the middle').toEqual({ workers: 1, machines: 1 });
+  expect(most, 'machines at a time').toBeLessThanOrEqual(3);
+  expect(
+    ran.filter((times) => times !== 1),
+    'sessions that ran more than once',
+  ).toEqual([]);
+  expect(ran.length, 'sessions that ran').toBeGreaterThanOrEqual(accepted);
+  expect(world.agents.kills, 'machines ended under a session').toEqual([]);
+  expect(
+    world.machines().map(({ name }) => name),
+    'machines in the end',
+  ).toEqual([]);
+  const { pools, workers, launches, sessions } = world.life.store.view;
+  const left = { pools: pools.size, workers: workers.size, launches: launches.size, sessions: sessions.size };
+  expect(left, 'rows in the end').toEqual({ pools: 0, workers: 0, launches: 0, sessions: 0 });
+}
+
+interface Told {
+  readonly name: string;
+  readonly twist: Twist;
+}
+
+/** Each of these stories ends well; the first that does not is named. */
+async function expectAll(harness: SliceHarness, stories: readonly Told[]): Promise<void> {
+  for (const { name, twist } of stories) {
+    try {
+      expectWhole(await story(harness, twist));
+    } catch (thrown) {
+      demand(false, `${name}: ${(thrown as Error).message}`);
+    }
+  }
+}
+
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
+/** Every nth point, as the run was asked for. */
+const taken = <T>(points: readonly T[]): T[] => points.filter((_, at) => at % sliceStride() === 0);
+
+function drops(at: Point['at'], count: number): Told[] {
+  const points = numbers(count).flatMap((nth) => [false, true].map((isDone): Point => ({ at, nth, isDone })));
+  return taken(points).map((point) => ({ name: `dropped at ${JSON.stringify(point)}`, twist: { point } }));
+}
+
+function mishapsAt(what: Mischance, count: number): Told[] {
+  return taken(numbers(count)).map((nth) => ({
+    name: `${what.kind} at call ${nth}`,
+    twist: { prepare: ({ cloud }) => void cloud.fake.mishaps.add({ what, after: nth - 1 }) },
+  }));
+}
+
+export const STORY_LAWS: readonly SliceLaw[] = [
+  {
+    id: 'story',
+    name: 'a pool comes, works and goes',
+    async check(_stage, harness) {
+      const run = await story(harness);
+
+      expectWhole(run);
+      expect([run.accepted, run.most]).toEqual([3, 3]);
+    },
+  },
+  {
+    id: 'dropped at writes',
+    name: 'it does so wherever the server is dropped: at every commit, durable or not',
+    async check(_stage, harness) {
+      const { world } = await story(harness);
+
+      expect(world.counts.write).toBeGreaterThan(12);
+      await expectAll(harness, drops('write', world.counts.write));
+    },
+  },
+  {
+    id: 'dropped at calls',
+    name: 'and at every call to the cloud, carried out or not',
+    async check(_stage, harness) {
+      const { world } = await story(harness);
+
+      expect(world.counts.call).toBeGreaterThan(10);
+      await expectAll(harness, drops('call', world.counts.call));
+    },
+  },
+  {
+    id: 'lost replies',
+    name: 'and when any one reply is lost',
+    async check(_stage, harness) {
+      const { world } = await story(harness);
+
+      await expectAll(harness, mishapsAt({ kind: 'lost reply' }, world.counts.call));
+    },
+  },
+  {
+    id: 'late refusal',
+    name: 'and when capacity is refused after it was promised',
+    async check(_stage, harness) {
+      await expectAll(
+        harness,
+        numbers(3).map((count) => ({
+          name: `${count} promised and not made`,
+          twist: { prepare: ({ cloud }) => cloud.refuseLate(count) },
+        })),
+      );
+    },
+  },
+  {
+    id: 'thousand',
+    name: 'hundreds of workers come and go within the limits of the cloud, and each is accounted for',
+    async check(_stage, harness) {
+      // A thousand in the long run.
+      const count = 1_000 / sliceStride();
+      const world = await openSliceWorld(harness, { pageSize: 1_000, isLimited: true });
+      const scaler = { max_agents: count, min_idle_agents: 0, max_idle_agents: 0, idle_decay: '0s' };
+      world.documents.write('pools', 'gpu-pool', documentOf(harness, 'gpu-pool', { scaler }));
+      await world.clock.advance(MINUTE_MS);
+
+      await world.life.submit('gpu-pool', count, MINUTE_MS);
+      await world.clock.advance(MINUTE_MS / 2);
+      const { view } = world.life.store;
+      const made = { machines: world.machines().length, workers: view.workers.size, launches: view.launches.size };
+      const joined = [...view.workers.all()].filter(({ joinedAt }) => joinedAt !== undefined).length;
+      const creations = world.cloud.fake.countOf(harness.creation);
+      await world.clock.advance(2 * MINUTE_MS);
+
+      expect(made).toEqual({ machines: count, workers: count, launches: 0 });
+      expect(joined).toBe(count);
+      expect(creations).toBeLessThanOrEqual(harness.mostCalls.creation);
+      expect([...world.agents.runs.values()].filter((times) => times === 1)).toHaveLength(count);
+      expect([world.machines().length, view.workers.size]).toEqual([0, 0]);
+      expect(world.cloud.fake.countOf(harness.creation)).toBe(creations);
+      expect(world.cloud.fake.countOf(harness.removals[0] ?? '')).toBeLessThanOrEqual(harness.mostCalls.removal);
+      expect(world.cloud.fake.calls.filter(({ outcome }) => outcome !== 'ok')).toEqual([]);
+    },
+  },
+];

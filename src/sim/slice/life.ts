@@ -1,0 +1,122 @@
+// One life of a server on a fake cloud: the composition of the program, from start to death.
+import { type KnownKinds, knownKinds } from '#config/kinds.ts';
+import type { Clock } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
+import type { Context, Provider } from '#core/provider.ts';
+import { seededRandom } from '#core/random.ts';
+import type { Store } from '#core/store.ts';
+import { makeRedactor } from '#journal/redact.ts';
+import type { OpenedSource } from '#pools/pools.ts';
+import { type Plane, startPlane } from '#program/plane.ts';
+import { type Disk, memoryDriver } from '#store/memory.ts';
+import { openStore } from '#store/store.ts';
+import { providers } from '../../providers/providers.gen.ts';
+import type { Network } from '../network.ts';
+import { commandOf } from '../work.ts';
+import type { Place, SliceDocuments } from './cloud.ts';
+
+/** A source as the operator's file has it. */
+export interface SourceEntry {
+  /** Its id; default: kind and place. */
+  readonly name?: string;
+  readonly place: Place;
+}
+
+export interface SliceLife extends Plane {
+  readonly store: Store;
+  /** As when the operator's file has changed. */
+  setSources(entries: readonly SourceEntry[]): Promise<void>;
+  /** Resolves when the sessions are durable. */
+  submit(pool: string, count: number, durationMs: number): Promise<void>;
+}
+
+export interface SliceLifeParts {
+  readonly provider: Provider;
+  readonly documents: SliceDocuments;
+  readonly clock: Clock;
+  readonly disk: Disk;
+  readonly network: Network;
+  readonly sources: readonly SourceEntry[];
+  readonly seed: number;
+  isAlive(): boolean;
+  /** One write or call that the process may not survive. */
+  step<T>(at: 'write' | 'call', act: () => Promise<T>): Promise<T>;
+  readonly fetch: typeof fetch;
+}
+
+const EVERY_MS = 20_000;
+const ACTOR = { who: 'test', from: 'here' };
+const INSTALL = { archives: [{ machine: 'x86_64', url: 'https://muster:8081/agent/agent.tar.gz', sha256: 'ab12' }] };
+
+const kindsOf = new WeakMap<Provider, KnownKinds>();
+
+/** Made once for each provider: the schema of pools is built for it, and that takes longer than a story. */
+function kindsWith(provider: Provider): KnownKinds {
+  const kinds = kindsOf.get(provider) ?? knownKinds([...providers.filter(({ id }) => id !== provider.id), provider]);
+  kindsOf.set(provider, kinds);
+  return kinds;
+}
+
+async function openMortalStore({ disk, step }: SliceLifeParts): Promise<Store> {
+  const driver = memoryDriver(disk);
+  const write: typeof driver.write = (changes) =>
+    changes.length === 0 ? driver.write(changes) : step('write', () => driver.write(changes));
+  return openStore({ ...driver, write }, () => {});
+}
+
+export async function startSliceLife(parts: SliceLifeParts): Promise<SliceLife> {
+  const { clock, disk, network, documents, step, isAlive } = parts;
+  const store = await openMortalStore(parts);
+  const random = seededRandom(parts.seed + disk.epoch);
+  const context: Context = {
+    cluster: store.cluster,
+    clock,
+    random: seededRandom(1),
+    log: silentLog,
+    fetch: (input, init) => step('call', () => parts.fetch(input, init)),
+    dataDir: '/nowhere',
+    agentCommand: [],
+  };
+  const open = (entries: readonly SourceEntry[]): Promise<OpenedSource[]> =>
+    Promise.all(
+      entries.map(async ({ name, place }) => {
+        const opened = await documents.open(place, context);
+        return { ...opened, id: name ?? `${opened.kind}:${opened.place}`, everyMs: EVERY_MS, trust: 'foreign' };
+      }),
+    );
+  const plane = await startPlane({
+    store,
+    clock,
+    random,
+    log: silentLog,
+    redactor: makeRedactor(),
+    kinds: kindsWith(parts.provider),
+    context,
+    link: {
+      send: (agent, command) => isAlive() && network.send(agent, command),
+      dismiss: (agent, why) => isAlive() && network.dismiss(agent, why),
+    },
+    sources: await open(parts.sources),
+    bootConfig: (pool) => `pool: ${pool.name}`,
+    install: () => INSTALL,
+  });
+  const { workers, sessions } = plane;
+  if (isAlive()) {
+    network.open({
+      join: workers.join,
+      leave: workers.leave,
+      agentJoined: sessions.agentJoined,
+      report: sessions.report,
+    });
+  }
+  return {
+    ...plane,
+    store,
+    setSources: async (entries) => plane.pools.setSources(await open(entries)),
+    async submit(pool, count, durationMs) {
+      const command = commandOf({ durationMs, exitCode: 0, pieces: 0 });
+      const spec = { command, env: {}, stdin: false, priority: 0, labels: {}, graceMs: 0, retries: 3 };
+      await sessions.submit(Array(count).fill({ pool, spec }), ACTOR);
+    },
+  };
+}
