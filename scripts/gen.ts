@@ -9,6 +9,7 @@ import { renderCli } from './cli-reference.ts';
 import { renderConfiguration, renderJsonSchema } from './config-reference.ts';
 import { renderFaults } from './fault-reference.ts';
 import { providerIds, renderProviderList, renderSimulationList, simulationIds } from './provider-list.ts';
+import { renderTableList } from './table-list.ts';
 
 /** One generated file; rendered in this order, since the docs need the list of providers. */
 export interface Generated {
@@ -19,6 +20,7 @@ export interface Generated {
 const PROVIDERS = 'src/providers/providers.gen.ts';
 
 export const GENERATED: readonly Generated[] = [
+  { file: 'src/core/tables.gen.ts', render: (root) => renderTableList(join(root, 'src/core')) },
   { file: PROVIDERS, render: (root) => renderProviderList(providerIds(join(root, 'src/providers'))) },
   {
     file: 'src/providers/simulations.gen.ts',

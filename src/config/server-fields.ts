@@ -1,6 +1,8 @@
 // The keys of the server's file that no kind has a part in.
 import { z } from 'zod';
 import { duration, secret, unused } from '#core/schema.ts';
+import { HISTORIES, type HistoryName } from '#core/store.ts';
+import type { HistoryRules } from '#core/table.ts';
 
 /** Where to listen; without a host on every interface. */
 export interface Listen {
@@ -60,12 +62,21 @@ const tls = z
   })
   .refine(({ cert, key }) => (cert === undefined) === (key === undefined), 'needs both cert and key');
 
-const retention = z.object({
-  events: duration().prefault('30d').describe('How long events are kept.'),
-  decisions: duration().prefault('14d').describe('How long the decisions of pools are kept.'),
-  sessions: duration().prefault('30d').describe('How long ended sessions are kept.'),
-  output: duration().prefault('7d').describe('How long the output of ended sessions is kept.'),
-});
+/** One setting for each history. */
+export function retentionFields(histories: HistoryRules) {
+  const fields = Object.values(histories).map(({ kept }) => {
+    return [kept.setting, duration().prefault(kept.default).describe(kept.about)] as const;
+  });
+  return z.object(Object.fromEntries(fields));
+}
+
+const retention = retentionFields(HISTORIES);
+
+/** The settings by the names of the histories. */
+export function retentionOf(settings: z.output<typeof retention>): Readonly<Record<HistoryName, number>> {
+  const spans = Object.entries(HISTORIES).map(([name, { kept }]) => [name, settings[kept.setting]]);
+  return Object.fromEntries(spans) as Record<HistoryName, number>;
+}
 
 const log = z.object({
   level: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('The least that is logged.'),

@@ -1,5 +1,6 @@
 import type { PoolSpec } from '#core/pool.ts';
 import type { Document } from '#core/provider.ts';
+import type { HistoryName } from '#core/store.ts';
 import { canonicalJson, shortHash } from './canonical.ts';
 import { OPERATOR_LIMITS, readDocument } from './document.ts';
 import type { Environment } from './environment.ts';
@@ -8,7 +9,7 @@ import { parseWith } from './parse.ts';
 import { poolWarnings } from './pool-document.ts';
 import { poolSchema } from './pool-schema.ts';
 import type { Parsed } from './problem.ts';
-import type { Listen, StoreConfig } from './server-fields.ts';
+import { type Listen, retentionOf, type StoreConfig } from './server-fields.ts';
 import { type ServerFile, serverSchema } from './server-schema.ts';
 import { shape } from './shape.ts';
 import { newWalk } from './shape-scalar.ts';
@@ -48,12 +49,8 @@ export interface ServerConfig {
     /** By platform, as Node names it: the Node that agents get there. */
     readonly runtimes: Readonly<Record<string, string>>;
   };
-  readonly retention: {
-    readonly eventsMs: number;
-    readonly decisionsMs: number;
-    readonly sessionsMs: number;
-    readonly outputMs: number;
-  };
+  /** By history, in milliseconds. */
+  readonly retention: Readonly<Record<HistoryName, number>>;
   readonly log: { readonly level: ServerFile['log']['level']; readonly format: ServerFile['log']['format'] };
   /** By provider: how many times its published limits the account has. */
   readonly requestRates: Readonly<Record<string, number>>;
@@ -103,12 +100,7 @@ function configOf(file: ServerFile, pools: readonly StaticPool[], environment: E
       reconnectGraceMs: file.agent.reconnectGrace,
       runtimes: file.agent.runtimes,
     },
-    retention: {
-      eventsMs: file.retention.events,
-      decisionsMs: file.retention.decisions,
-      sessionsMs: file.retention.sessions,
-      outputMs: file.retention.output,
-    },
+    retention: retentionOf(file.retention),
     log: file.log,
     requestRates: file.requestRates,
     plugins: file.plugins,

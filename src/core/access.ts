@@ -1,4 +1,4 @@
-import type { Row } from './store.ts';
+import { type Row, table } from './table.ts';
 
 export const ROLES = ['viewer', 'operator', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
@@ -21,3 +21,8 @@ export interface Secret extends Row {
   readonly id: string;
   readonly value: string;
 }
+
+export const accessTables = {
+  tokens: table<Token>()({ writer: 'access', indexes: { hash: (t) => t.hash } }),
+  secrets: table<Secret>()({ writer: 'access', indexes: {} }),
+} as const;

@@ -1,3 +1,5 @@
+import { records } from './table.ts';
+
 /** Who caused something, and from where: `token:ci` from `10.0.0.7`, or `muster` itself. */
 export interface Actor {
   readonly who: string;
@@ -31,3 +33,17 @@ export interface DecisionRow {
   /** What would have to change for another decision. */
   readonly unless?: string | undefined;
 }
+
+export const journalHistories = {
+  events: records<EventRow>()({
+    finds: { subject: (e) => e.subject, pool: (e) => e.pool, kind: (e) => e.kind },
+    covers: { pool: ['kind'] },
+    at: (e) => e.at,
+    kept: { setting: 'events', default: '30d', about: 'How long events are kept.' },
+  }),
+  decisions: records<DecisionRow>()({
+    finds: { pool: (d) => d.pool },
+    at: (d) => d.at,
+    kept: { setting: 'decisions', default: '14d', about: 'How long the decisions of pools are kept.' },
+  }),
+} as const;

@@ -1,4 +1,4 @@
-import type { Row } from './store.ts';
+import { type Row, table } from './table.ts';
 
 /** One way to make machines for a pool: a backend kind and its checked configuration. */
 export interface Offer extends Row {
@@ -85,3 +85,12 @@ export function poolPhase(pool: Pool): PoolPhase {
   if (pool.pausedAt !== undefined) return 'paused';
   return pool.spec.offers.length === 0 ? 'manual' : 'active';
 }
+
+export const poolTables = {
+  pools: table<Pool>()({
+    writer: 'pools',
+    subject: 'pool',
+    indexes: { name: (p) => p.name, source: (p) => p.owner.source },
+  }),
+  offers: table<Offer>()({ writer: 'workers', indexes: {} }),
+} as const;

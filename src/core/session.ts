@@ -1,4 +1,4 @@
-import type { Row } from './store.ts';
+import { pieces, type Row, records, table } from './table.ts';
 
 /** What someone asked to run. */
 export interface SessionSpec {
@@ -103,3 +103,29 @@ export interface OutputChunk {
   readonly at: number;
   readonly data: Uint8Array;
 }
+
+export const sessionTables = {
+  sessions: table<Session>()({
+    writer: 'sessions',
+    indexes: {
+      pool: (s) => s.pool,
+      worker: (s) => s.worker,
+      key: (s) => s.key,
+      queue: (s) => (s.worker === undefined ? s.pool : undefined),
+    },
+  }),
+} as const;
+
+export const sessionHistories = {
+  ended: records<Session>()({
+    finds: { key: (s) => s.key, pool: (s) => s.pool },
+    at: (s) => s.end?.at ?? s.acceptedAt,
+    kept: { setting: 'sessions', default: '30d', about: 'How long ended sessions are kept.' },
+  }),
+  output: pieces<OutputChunk>()({
+    of: 'session',
+    numbers: ['attempt'],
+    texts: ['stream'],
+    kept: { setting: 'output', default: '7d', about: 'How long the output of ended sessions is kept.' },
+  }),
+} as const;

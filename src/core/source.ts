@@ -2,7 +2,7 @@ import type { FaultKind } from './fault.ts';
 import type { PoolPhase } from './pool.ts';
 import type { PoolCounts } from './pool-counts.ts';
 import type { Problem } from './problem.ts';
-import type { Row } from './store.ts';
+import { type Row, table } from './table.ts';
 
 /** How a source is doing; its identity is its name, or kind and place, never its position. */
 export interface SourceState extends Row {
@@ -72,3 +72,8 @@ export const API_SOURCE = 'api';
 export function documentId(source: string, key: string): string {
   return `${source}\n${key}`;
 }
+
+export const sourceTables = {
+  sources: table<SourceState>()({ writer: 'pools', indexes: {} }),
+  documents: table<DocumentState>()({ writer: 'pools', indexes: { source: (d) => d.source } }),
+} as const;

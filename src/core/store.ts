@@ -1,52 +1,8 @@
-import type { Secret, Token } from './access.ts';
-import type { DecisionRow, EventRow } from './journal.ts';
-import type { Offer, Pool } from './pool.ts';
-import type { OutputChunk, Session } from './session.ts';
-import type { DocumentState, SourceState } from './source.ts';
-import type { Agent, Freeze, LaunchRecord, Worker } from './worker.ts';
+import type { QueriesOf } from './table.ts';
+import { HISTORIES, TABLES } from './tables.gen.ts';
 
-export interface Row {
-  readonly id: string;
-}
-
-interface TableRule<R extends Row> {
-  /** The only folder that may write it. */
-  readonly writer: string;
-  /** Kept in memory alone. */
-  readonly volatile?: true;
-  readonly indexes: Readonly<Record<string, (row: R) => string | undefined>>;
-}
-
-const table =
-  <R extends Row>() =>
-  <T extends TableRule<R>>(rule: T): T & { readonly row?: R } =>
-    rule;
-
-/** Live records: all of them are in memory to read, and durable before anything follows from them. */
-export const TABLES = {
-  pools: table<Pool>()({ writer: 'pools', indexes: { name: (p) => p.name, source: (p) => p.owner.source } }),
-  sources: table<SourceState>()({ writer: 'pools', indexes: {} }),
-  documents: table<DocumentState>()({ writer: 'pools', indexes: { source: (d) => d.source } }),
-  offers: table<Offer>()({ writer: 'workers', indexes: {} }),
-  workers: table<Worker>()({
-    writer: 'workers',
-    indexes: { pool: (w) => w.pool, launch: (w) => w.launch, machine: (w) => w.machine, offer: (w) => w.offer },
-  }),
-  launches: table<LaunchRecord>()({ writer: 'workers', indexes: { pool: (l) => l.pool } }),
-  agents: table<Agent>()({ writer: 'workers', volatile: true, indexes: { pool: (a) => a.pool } }),
-  freezes: table<Freeze>()({ writer: 'workers', indexes: {} }),
-  sessions: table<Session>()({
-    writer: 'sessions',
-    indexes: {
-      pool: (s) => s.pool,
-      worker: (s) => s.worker,
-      key: (s) => s.key,
-      queue: (s) => (s.worker === undefined ? s.pool : undefined),
-    },
-  }),
-  tokens: table<Token>()({ writer: 'access', indexes: { hash: (t) => t.hash } }),
-  secrets: table<Secret>()({ writer: 'access', indexes: {} }),
-} as const;
+export type { Page, Row } from './table.ts';
+export { HISTORIES, TABLES };
 
 export type TableName = keyof typeof TABLES;
 export type RowOf<T extends TableName> = NonNullable<(typeof TABLES)[T]['row']>;
@@ -62,13 +18,8 @@ export interface View<T extends TableName> {
   readonly size: number;
 }
 
-/** What is only appended, asked for seldom, and forgotten after its retention. */
-export interface Histories {
-  events: EventRow;
-  decisions: DecisionRow;
-  ended: Session;
-  output: OutputChunk;
-}
+/** What is only appended, asked for seldom, and deleted after its retention. */
+export type Histories = { [H in keyof typeof HISTORIES]: NonNullable<(typeof HISTORIES)[H]['row']> };
 export type HistoryName = keyof Histories;
 
 export type Change =
@@ -89,31 +40,7 @@ export function append<H extends HistoryName>(name: H, row: Histories[H]): Chang
   return { append: name, row } as Change;
 }
 
-export interface Page {
-  /** Ids after this one in the order asked for. */
-  readonly after?: string | undefined;
-  readonly limit: number;
-  readonly order: 'oldest first' | 'newest first';
-}
-
-/** Questions to the histories; the answers come from disk, so they are promises. */
-export interface HistoryQueries {
-  events(
-    filter: { pool?: string | undefined; kind?: string | undefined; subject?: string | undefined },
-    page: Page,
-  ): Promise<readonly EventRow[]>;
-  decisions(filter: { pool: string }, page: Page): Promise<readonly DecisionRow[]>;
-  ended(
-    filter: { pool?: string | undefined; id?: string | undefined; key?: string | undefined },
-    page: Page,
-  ): Promise<readonly Session[]>;
-  output(
-    filter: { session: string; attempt?: number | undefined; afterSeq?: number | undefined },
-    limit: number,
-  ): Promise<readonly OutputChunk[]>;
-  /** Forgets what is older; answers how many rows went. */
-  forget(name: HistoryName, before: number, limit: number): Promise<number>;
-}
+export type HistoryQueries = QueriesOf<typeof HISTORIES>;
 
 export interface Store {
   readonly view: { readonly [T in TableName]: View<T> };

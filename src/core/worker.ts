@@ -1,5 +1,5 @@
 import type { Boot, Mark } from './provider.ts';
-import type { Row } from './store.ts';
+import { type Row, table } from './table.ts';
 
 /** What we asked a cloud for; it joins the machine that the cloud has and the agent that is connected. */
 export interface Worker extends Row {
@@ -102,3 +102,13 @@ export function workerPhase(worker: Worker, agent: Agent | undefined, sessions: 
   if (worker.joinedAt !== undefined) return 'lost';
   return worker.createdAt === undefined ? 'launching' : 'booting';
 }
+
+export const workerTables = {
+  workers: table<Worker>()({
+    writer: 'workers',
+    indexes: { pool: (w) => w.pool, launch: (w) => w.launch, machine: (w) => w.machine, offer: (w) => w.offer },
+  }),
+  launches: table<LaunchRecord>()({ writer: 'workers', indexes: { pool: (l) => l.pool } }),
+  agents: table<Agent>()({ writer: 'workers', volatile: true, indexes: { pool: (a) => a.pool } }),
+  freezes: table<Freeze>()({ writer: 'workers', indexes: {} }),
+} as const;

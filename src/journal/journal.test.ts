@@ -126,8 +126,10 @@ it('forgets each history after its own retention, and no earlier', async () => {
   await clock.advance(7 * DAY_MS - 1);
   expect(sizes()).toEqual([1, 1, 1]);
   await clock.advance(DAY_MS);
+  expect(sizes()).toEqual([1, 1, 0]);
+  await clock.advance(7 * DAY_MS);
   expect(sizes()).toEqual([1, 0, 0]);
-  await clock.advance(24 * DAY_MS);
+  await clock.advance(17 * DAY_MS);
   expect(sizes()).toEqual([0, 0, 0]);
 
   await journal.stop();

@@ -3,10 +3,11 @@ import { idMaker } from '#core/id.ts';
 import { type Actor, type DecisionRow, type EventRow, SELF } from '#core/journal.ts';
 import type { Log } from '#core/log.ts';
 import type { Random } from '#core/random.ts';
-import { append, type Change, type Store } from '#core/store.ts';
+import { append, type Change, HISTORIES, type Store } from '#core/store.ts';
+import { defaultRetention } from '#core/table.ts';
 import { keepDecisions, type NewDecision } from './decisions.ts';
 import { makeRedactor, type Redactor } from './redact.ts';
-import { DEFAULT_RETENTION, type Retention, startRetention } from './retention.ts';
+import { type Retention, startRetention } from './retention.ts';
 
 export type { NewDecision } from './decisions.ts';
 export type NewEvent = Pick<EventRow, 'kind' | 'subject' | 'message'> & Partial<Pick<EventRow, 'pool' | 'fields'>>;
@@ -46,7 +47,7 @@ export function startJournal(deps: JournalDeps): Journal {
     clock,
     random,
     log,
-    retention: { ...DEFAULT_RETENTION, ...deps.retention },
+    retention: { ...defaultRetention(HISTORIES), ...deps.retention },
   });
   const stopListening = store.onChange('pools', (after, _before, id) => {
     if (!after) decisions.forget(id);

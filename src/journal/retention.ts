@@ -4,17 +4,8 @@ import { type Loop, startLoop } from '#core/loop.ts';
 import type { Random } from '#core/random.ts';
 import type { HistoryName, Store } from '#core/store.ts';
 
-const DAY_MS = 86_400_000;
-
 /** How long each history is kept, in milliseconds; Infinity keeps it for ever. */
 export type Retention = Readonly<Record<HistoryName, number>>;
-
-export const DEFAULT_RETENTION: Retention = {
-  events: 30 * DAY_MS,
-  decisions: 7 * DAY_MS,
-  ended: 30 * DAY_MS,
-  output: 7 * DAY_MS,
-};
 
 const LOOK_EVERY_MS = 10 * 60_000;
 // One step is one short transaction, so that work which waits for the disk gets its turn in between.
@@ -29,7 +20,7 @@ export interface RetentionDeps {
   readonly retention: Retention;
 }
 
-/** Forgets what is older than its retention, in bounded steps. */
+/** Deletes what is older than its retention, in bounded steps. */
 export function startRetention({ store, clock, random, log, retention }: RetentionDeps): Loop {
   const loop = startLoop({
     name: 'retention',
@@ -39,7 +30,7 @@ export function startRetention({ store, clock, random, log, retention }: Retenti
     async reconcile(id) {
       const name = id as HistoryName;
       const gone = await store.history.forget(name, clock.now() - retention[name], ROWS_A_STEP);
-      if (gone > 0) log('debug', 'history forgotten', { history: name, rows: gone });
+      if (gone > 0) log('debug', 'old history rows deleted', { history: name, rows: gone });
       return { afterMs: gone < ROWS_A_STEP ? LOOK_EVERY_MS : BETWEEN_STEPS_MS };
     },
   });

@@ -163,12 +163,7 @@ async function openPlane(ground: Ground): Promise<Plane> {
     ...ground,
     random: systemRandom,
     sources,
-    retention: {
-      events: retention.eventsMs,
-      decisions: retention.decisionsMs,
-      ended: retention.sessionsMs,
-      output: retention.outputMs,
-    },
+    retention,
     times: { reconnectGraceMs: agent.reconnectGraceMs },
     // A launch may come before the doors are open, so this asks access itself.
     bootConfig: (pool, access) => bootConfig(ground, pool, access),

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Fault } from '#core/fault.ts';
 import { copyCluster } from './cluster.ts';
-import type { Copier, Target } from './engine.ts';
+import type { Copier, Setup, Target } from './engine.ts';
+import type { HistoryTable } from './history-tables.ts';
 import { migrate } from './migrate.ts';
 import { transaction } from './sql.ts';
 import { openSqlite, ownFile, type SqliteConnection } from './sqlite/connection.ts';
@@ -68,14 +69,14 @@ function copySqlite(from: string, to: string): Promise<void> {
   return withSqlite(from, async (connection) => void (await connection.query('VACUUM INTO ?', [to])), true);
 }
 
-async function copyPostgres(from: PostgresTarget, to: string): Promise<void> {
+async function copyPostgres(from: PostgresTarget, to: string, histories: readonly HistoryTable[]): Promise<void> {
   const { withPostgresSnapshot } = await import('./postgres/copy.ts');
   await withSqlite(to, async (target) => {
     target.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA synchronous = OFF`);
     await withPostgresSnapshot(from.url, (source) =>
       transaction(target, async () => {
-        await migrate(target);
-        await copyTables(source, target);
+        await migrate(target, histories);
+        await copyTables(source, target, histories);
         await copyCluster(source, target);
       }),
     );
@@ -92,22 +93,31 @@ async function refuseForeign(connection: SqliteConnection): Promise<void> {
   }
 }
 
+interface Restoring {
+  readonly backup: string;
+  readonly restoredAt: number;
+  readonly histories: readonly HistoryTable[];
+}
+
 /** A copy of the backup, checked and brought to the newest version. */
-async function prepare(backup: string, copy: string): Promise<void> {
+async function prepare(backup: string, copy: string, histories: readonly HistoryTable[]): Promise<void> {
   if (!existsSync(backup)) throw new Fault('missing', `There is no file ${backup}.`, { at: backup });
   await withSqlite(backup, refuseForeign, true);
   await copySqlite(backup, copy);
-  await withSqlite(copy, async (connection) => void (await transaction(connection, () => migrate(connection))));
+  await withSqlite(
+    copy,
+    async (connection) => void (await transaction(connection, () => migrate(connection, histories))),
+  );
 }
 
-async function restoreSqlite(backup: string, directory: string, restoredAt: number): Promise<void> {
+async function restoreSqlite({ backup, restoredAt, histories }: Restoring, directory: string): Promise<void> {
   makeDirectory(directory);
   const unlock = lockDirectory(directory);
   try {
     refuseFull(directory);
     const partial = join(directory, 'restore.partial');
     await makeFile(databaseFile(directory), partial, async () => {
-      await prepare(backup, partial);
+      await prepare(backup, partial, histories);
       await withSqlite(partial, (connection) =>
         transaction(connection, () => copyCluster(connection, connection, restoredAt)),
       );
@@ -127,16 +137,16 @@ function refuseFull(directory: string): void {
   });
 }
 
-async function restorePostgres(backup: string, to: PostgresTarget, restoredAt: number): Promise<void> {
+async function restorePostgres({ backup, restoredAt, histories }: Restoring, to: PostgresTarget): Promise<void> {
   const { withEmptyPostgres } = await import('./postgres/copy.ts');
   const scratch = mkdtempSync(join(tmpdir(), 'muster-restore-'));
   try {
     const copy = join(scratch, 'copy.db');
     ownFile(copy);
-    await prepare(backup, copy);
+    await prepare(backup, copy, histories);
     await withSqlite(copy, (source) =>
-      withEmptyPostgres(to.url, async (target) => {
-        await copyTables(source, target);
+      withEmptyPostgres({ url: to.url, histories }, async (target) => {
+        await copyTables(source, target, histories);
         await copyCluster(source, target, restoredAt);
       }),
     );
@@ -145,12 +155,14 @@ async function restorePostgres(backup: string, to: PostgresTarget, restoredAt: n
   }
 }
 
-async function backup(from: Target, file: string): Promise<void> {
+async function backUp(from: Target, file: string, histories: readonly HistoryTable[]): Promise<void> {
   const partial = `${file}.partial`;
   reserve(file);
   try {
     await makeFile(file, partial, () =>
-      from.kind === 'sqlite' ? copySqlite(databaseFile(from.directory), partial) : copyPostgres(from, partial),
+      from.kind === 'sqlite'
+        ? copySqlite(databaseFile(from.directory), partial)
+        : copyPostgres(from, partial, histories),
     );
   } catch (thrown) {
     rmSync(file, { force: true });
@@ -158,8 +170,12 @@ async function backup(from: Target, file: string): Promise<void> {
   }
 }
 
-export const copier: Copier = {
-  backup,
-  restore: (file, to, restoredAt) =>
-    to.kind === 'sqlite' ? restoreSqlite(file, to.directory, restoredAt) : restorePostgres(file, to, restoredAt),
-};
+export function openCopier({ histories }: Pick<Setup, 'histories'>): Copier {
+  return {
+    backup: (from, file) => backUp(from, file, histories),
+    restore(backup, to, restoredAt) {
+      const restoring = { backup, restoredAt, histories };
+      return to.kind === 'sqlite' ? restoreSqlite(restoring, to.directory) : restorePostgres(restoring, to);
+    },
+  };
+}

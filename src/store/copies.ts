@@ -2,19 +2,25 @@
 import { resolve } from 'node:path';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
+import { HISTORIES } from '#core/store.ts';
+import type { HistoryRules } from '#core/table.ts';
 import type { Copier, Target, Told } from './engine.ts';
+import { historyTables } from './history-tables.ts';
 import { type Link, startThread } from './link.ts';
 import { parseStoreUrl } from './store-url.ts';
 
 export interface CopyOptions {
   readonly log: Log;
+  /** Absent: those of the program. */
+  readonly histories?: HistoryRules | undefined;
   /** Where a bundle has put the thread's program. */
   readonly threadFile?: URL | undefined;
 }
 
 async function inOwnThread(options: CopyOptions, work: (copier: Link<Copier>) => Promise<void>): Promise<void> {
   const told: Told = { log: options.log, holder: () => {}, lost: () => {} };
-  const copier = startThread<Copier>({ role: 'copy' }, told, options.threadFile);
+  const histories = historyTables(options.histories ?? HISTORIES);
+  const copier = startThread<Copier>({ role: 'copy', histories }, told, options.threadFile);
   try {
     await work(copier);
   } finally {

@@ -35,7 +35,7 @@ function byParts(engine: Engine): EngineCalls {
 async function open(setup: Setup): Promise<EngineCalls | Copier> {
   if (setup.role === 'sqlite') return byParts((await import('./sqlite/engine.ts')).sqliteEngine(setup, told));
   if (setup.role === 'postgres') return byParts((await import('./postgres/engine.ts')).postgresEngine(setup, told));
-  return (await import('./copier.ts')).copier;
+  return (await import('./copier.ts')).openCopier(setup);
 }
 
 const served = open(workerData as Setup);

@@ -3,10 +3,13 @@ import { Fault } from '#core/fault.ts';
 import { shortId } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
 import type { Random } from '#core/random.ts';
+import { HISTORIES } from '#core/store.ts';
+import type { HistoryRules } from '#core/table.ts';
 import type { Holder } from './cluster.ts';
 import { backup } from './copies.ts';
 import type { Driver } from './driver.ts';
 import type { EngineCalls, Setup, Target, Told } from './engine.ts';
+import { historyTables } from './history-tables.ts';
 import { leaseEnd, newLeaseMemory, type Pulse } from './lease-end.ts';
 import { startThread } from './link.ts';
 import { parseStoreUrl } from './store-url.ts';
@@ -21,6 +24,8 @@ export interface DatabaseOptions {
   lost(fault: Fault): void;
   /** Where a bundle has put the thread's program. */
   readonly threadFile?: URL | undefined;
+  /** Absent: those of the program. */
+  readonly histories?: HistoryRules | undefined;
 }
 
 /** This process and its database; any number of processes may have one on the same PostgreSQL. */
@@ -37,7 +42,12 @@ export interface Replica {
 /** Opens a database without holding it yet. */
 export async function openDatabase(url: string, options: DatabaseOptions): Promise<Replica> {
   const target = parseStoreUrl(url);
-  const common = { newCluster: shortId(options.random), advertised: JSON.stringify(options.advertised ?? null) };
+  const { histories = HISTORIES } = options;
+  const common = {
+    histories: historyTables(histories),
+    newCluster: shortId(options.random),
+    advertised: JSON.stringify(options.advertised ?? null),
+  };
   const memory = newLeaseMemory();
   const lease = leaseEnd(memory);
   const setup: Setup =
@@ -72,6 +82,7 @@ export async function openDatabase(url: string, options: DatabaseOptions): Promi
       const held = await unlessAborted(link.call('hold'), signal, close);
       return threadDriver(link, {
         held,
+        histories,
         leaseLeftMs: target.kind === 'sqlite' ? () => Number.POSITIVE_INFINITY : lease.leftMs,
         backup: (file) => backup(target, file, options),
         close,

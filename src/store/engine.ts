@@ -1,11 +1,12 @@
 // What runs in the database's thread, and how the program speaks to it.
 import type { Fault } from '#core/fault.ts';
 import type { Level } from '#core/log.ts';
-import type { HistoryName } from '#core/store.ts';
 import type { Held, Holder } from './cluster.ts';
+import type { HistoryTable } from './history-tables.ts';
 import type { Part } from './parts.ts';
 import type { PlainFault } from './plain-fault.ts';
-import type { OutputQuestion, OutputRow, Question } from './queries.ts';
+import type { PiecesQuestion, Question } from './queries.ts';
+import type { SqlRow } from './sql.ts';
 
 export interface LiveRow {
   readonly kind: string;
@@ -23,9 +24,10 @@ export interface Engine {
   write(parts: readonly Part[]): Promise<void>;
   /** Bodies of rows. */
   ask(question: Question): Promise<readonly string[]>;
-  askOutput(question: OutputQuestion): Promise<readonly OutputRow[]>;
+  /** Rows without the name of their stream. */
+  askPieces(question: PiecesQuestion): Promise<readonly SqlRow[]>;
   /** A bounded number of rows; answers how many went. */
-  forget(name: HistoryName, before: number, limit: number): Promise<number>;
+  forget(name: string, before: number, limit: number): Promise<number>;
   /** Lets others take the database at once. */
   close(): Promise<void>;
 }
@@ -40,7 +42,7 @@ export interface Told {
 }
 
 /** Everything a thread must know to start; plain data. */
-export type Setup =
+export type Setup = { readonly histories: readonly HistoryTable[] } & (
   | { readonly role: 'sqlite'; readonly directory: string; readonly newCluster: string; readonly advertised: string }
   | {
       readonly role: 'postgres';
@@ -50,7 +52,8 @@ export type Setup =
       /** Two 64-bit numbers on the machine's monotonic clock: when the lease ends, when the program last gave a sign of life. */
       readonly lease: SharedArrayBuffer;
     }
-  | { readonly role: 'copy' };
+  | { readonly role: 'copy' }
+);
 
 /** Work that has a thread of its own, so that commits go on meanwhile. */
 export interface Copier {

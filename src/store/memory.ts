@@ -1,5 +1,15 @@
 import { Fault } from '#core/fault.ts';
-import type { Change, Histories, HistoryName, HistoryQueries, Page, RowOf, TableName } from '#core/store.ts';
+import {
+  type Change,
+  HISTORIES,
+  type Histories,
+  type HistoryName,
+  type HistoryQueries,
+  type Page,
+  type RowOf,
+  type TableName,
+} from '#core/store.ts';
+import type { HistoryRule, HistoryRules, Piece, Row } from '#core/table.ts';
 import type { Driver } from './driver.ts';
 import { checkedLimit } from './queries.ts';
 
@@ -13,11 +23,12 @@ export interface Disk {
   readonly histories: { readonly [H in HistoryName]: Histories[H][] };
 }
 
-export function emptyDisk(cluster = 'cluster1'): Disk {
-  return { cluster, epoch: 0, rows: new Map(), histories: { events: [], decisions: [], ended: [], output: [] } };
+export function emptyDisk(cluster = 'cluster1', histories: HistoryRules = HISTORIES): Disk {
+  const empty = Object.fromEntries(Object.keys(histories).map((name) => [name, []]));
+  return { cluster, epoch: 0, rows: new Map(), histories: empty as unknown as Disk['histories'] };
 }
 
-function pageOf<R extends { id: string }>(rows: readonly R[], { after, limit, order }: Page): R[] {
+function pageOf<R extends Row>(rows: readonly R[], { after, limit, order }: Page): R[] {
   const sorted = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   if (order === 'newest first') sorted.reverse();
   const isPast = (row: R): boolean =>
@@ -25,19 +36,58 @@ function pageOf<R extends { id: string }>(rows: readonly R[], { after, limit, or
   return sorted.filter(isPast).slice(0, checkedLimit(limit));
 }
 
-const matches = (wanted: string | undefined, found: string | undefined): boolean =>
-  wanted === undefined || wanted === found;
+type Columns = Readonly<Record<string, unknown>>;
+
+/** A history in memory: how it is asked, and the key and the time of its rows. */
+interface MemoryHistory {
+  ask(rows: readonly never[], filter: Columns, page: never): readonly unknown[];
+  keyOf(row: never): string;
+  timeOf(row: never): number;
+}
+
+function memoryHistory(rule: HistoryRule): MemoryHistory {
+  if (rule.is === 'records') {
+    const finds = Object.entries({ ...rule.finds, id: ({ id }: Row) => id }) as [string, (row: Row) => unknown][];
+    return {
+      ask(rows: readonly Row[], filter, page: Page) {
+        const asked = finds.filter(([column]) => filter[column] !== undefined);
+        return pageOf(
+          rows.filter((row) => asked.every(([column, find]) => find(row) === filter[column])),
+          page,
+        );
+      },
+      keyOf: ({ id }: Row) => id,
+      timeOf: rule.at,
+    };
+  }
+  const key = [...rule.numbers, 'seq'] as readonly string[];
+  const equal = [rule.of, ...rule.numbers] as readonly string[];
+  const compare = (a: Columns, b: Columns): number => {
+    const differing = key.find((column) => a[column] !== b[column]);
+    return differing === undefined ? 0 : (a[differing] as number) - (b[differing] as number);
+  };
+  return {
+    ask(rows: readonly (Piece & Columns)[], filter, limit: number) {
+      const isAsked = (row: Columns): boolean =>
+        equal.every((column) => filter[column] === undefined || row[column] === filter[column]);
+      const afterSeq = (filter.afterSeq as number | undefined) ?? 0;
+      return rows
+        .filter((row) => isAsked(row) && row.seq > afterSeq)
+        .toSorted(compare)
+        .slice(0, checkedLimit(limit));
+    },
+    keyOf: (row: Columns) => [rule.of, ...key].map((column) => row[column]).join('\n'),
+    timeOf: ({ at }: Piece) => at,
+  };
+}
 
 type HistoryRow = Histories[HistoryName];
 
-const timeOf = (row: HistoryRow): number => ('acceptedAt' in row ? (row.end?.at ?? row.acceptedAt) : row.at);
-
-const keyOf = (row: HistoryRow): string => ('id' in row ? row.id : `${row.session}\n${row.attempt}\n${row.seq}`);
-
 /** Takes the oldest away, keeping the order of the others. */
-function forget(rows: HistoryRow[], before: number, limit: number): HistoryRow[] {
-  const old = rows.filter((row) => timeOf(row) < before).sort((a, b) => timeOf(a) - timeOf(b));
-  const gone = new Set(old.slice(0, limit));
+function forget(rows: HistoryRow[], timeOf: (row: never) => number, oldest: { before: number; limit: number }) {
+  const time = timeOf as (row: HistoryRow) => number;
+  const old = rows.filter((row) => time(row) < oldest.before).sort((a, b) => time(a) - time(b));
+  const gone = new Set(old.slice(0, oldest.limit));
   if (gone.size === 0) return [];
   let kept = 0;
   for (const row of rows) if (!gone.has(row)) rows[kept++] = row;
@@ -45,59 +95,45 @@ function forget(rows: HistoryRow[], before: number, limit: number): HistoryRow[]
   return [...gone];
 }
 
-function queries({ histories }: Disk, forgotten: (name: HistoryName, rows: HistoryRow[]) => void): HistoryQueries {
-  return {
-    events: async (filter, page) =>
-      pageOf(
-        histories.events.filter(
-          (e) => matches(filter.pool, e.pool) && matches(filter.kind, e.kind) && matches(filter.subject, e.subject),
-        ),
-        page,
-      ),
-    decisions: async ({ pool }, page) =>
-      pageOf(
-        histories.decisions.filter((d) => d.pool === pool),
-        page,
-      ),
-    ended: async (filter, page) =>
-      pageOf(
-        histories.ended.filter(
-          (s) => matches(filter.pool, s.pool) && matches(filter.id, s.id) && matches(filter.key, s.key),
-        ),
-        page,
-      ),
-    output: async ({ session, attempt, afterSeq = 0 }, limit) =>
-      histories.output
-        .filter((c) => c.session === session && (attempt === undefined || c.attempt === attempt) && c.seq > afterSeq)
-        .toSorted((a, b) => a.attempt - b.attempt || a.seq - b.seq)
-        .slice(0, checkedLimit(limit)),
-    async forget(name, before, limit) {
-      const gone = forget(histories[name], before, limit);
-      forgotten(name, gone);
-      return gone.length;
-    },
-  };
-}
-
 function isNew(keys: Set<string>, key: string): boolean {
   const before = keys.size;
   return keys.add(key).size > before;
 }
 
-/** The keys of what is kept, since a history row that comes again is the same row. */
-function knownKeys({ histories }: Disk) {
-  const known = new Map<HistoryName, Set<string>>();
-  const keys = (name: HistoryName): Set<string> => {
-    const found = known.get(name) ?? new Set(histories[name].map(keyOf));
+/** The histories of a disk. A row that comes again is the same row, so the keys of what is kept are known. */
+function memoryHistories(disk: Disk, rules: HistoryRules) {
+  const histories = new Map(Object.entries(rules).map(([name, rule]) => [name, memoryHistory(rule)]));
+  const known = new Map<string, Set<string>>();
+
+  function rowsOf(name: string): HistoryRow[] {
+    return disk.histories[name as HistoryName] as HistoryRow[];
+  }
+
+  function keysOf(name: string, { keyOf }: MemoryHistory): Set<string> {
+    const found = known.get(name) ?? new Set(rowsOf(name).map((row) => keyOf(row as never)));
     known.set(name, found);
     return found;
-  };
+  }
+
+  const queries = [...histories].map(([name, history]) => {
+    return [name, async (filter: Columns, page: never) => history.ask(rowsOf(name) as never[], filter, page)];
+  });
+
   return {
-    /** False where it is known already. */
-    add: (name: HistoryName, row: HistoryRow): boolean => isNew(keys(name), keyOf(row)),
-    drop(name: HistoryName, rows: readonly HistoryRow[]): void {
-      for (const row of rows) keys(name).delete(keyOf(row));
+    append(name: HistoryName, row: HistoryRow): void {
+      const history = histories.get(name) as MemoryHistory;
+      if (isNew(keysOf(name, history), history.keyOf(row as never))) rowsOf(name).push(row);
     },
+    queries: {
+      ...Object.fromEntries(queries),
+      async forget(name: HistoryName, before: number, limit: number) {
+        const history = histories.get(name) as MemoryHistory;
+        const gone = forget(rowsOf(name), history.timeOf, { before, limit });
+        const keys = keysOf(name, history);
+        for (const row of gone) keys.delete(history.keyOf(row as never));
+        return gone.length;
+      },
+    } as HistoryQueries,
   };
 }
 
@@ -105,12 +141,13 @@ function knownKeys({ histories }: Disk) {
 export function memoryDriver(
   disk: Disk = emptyDisk(),
   beforeWrite?: (changes: readonly Change[]) => Promise<void>,
+  rules: HistoryRules = HISTORIES,
 ): Driver {
-  const known = knownKeys(disk);
+  const histories = memoryHistories(disk, rules);
 
   function apply(change: Change): void {
     if ('append' in change) {
-      if (known.add(change.append, change.row)) (disk.histories[change.append] as HistoryRow[]).push(change.row);
+      histories.append(change.append, change.row);
       return;
     }
     const table = disk.rows.get(change.table) ?? new Map<string, RowOf<TableName>>();
@@ -129,7 +166,7 @@ export function memoryDriver(
       await beforeWrite?.(changes);
       for (const change of changes) apply(change);
     },
-    history: queries(disk, known.drop),
+    history: histories.queries,
     leaseLeftMs: () => Number.POSITIVE_INFINITY,
     backup: () => Promise.reject(new Fault('unsupported', 'The store in memory cannot be backed up.')),
     close: async () => {},

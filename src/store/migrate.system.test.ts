@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { put } from '#core/store.ts';
+import { HISTORIES, put } from '#core/store.ts';
+import { historyTables } from './history-tables.ts';
 import { migrate } from './migrate.ts';
 import { openPostgres } from './postgres/client.ts';
 import { lockSchema } from './postgres/schema-lock.ts';
@@ -66,7 +67,7 @@ describe.each(places)('on %s', (name, place) => {
   async function upgraded(sql: Sql, migrations: readonly Migration[]): Promise<number> {
     return transaction(sql, async () => {
       if (name === 'PostgreSQL') await lockSchema(sql);
-      return migrate(sql, migrations);
+      return migrate(sql, historyTables(HISTORIES), migrations);
     });
   }
 

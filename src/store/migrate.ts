@@ -1,8 +1,9 @@
 import { systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
+import { createHistory, type HistoryTable } from './history-tables.ts';
 import { MIGRATIONS, type Migration } from './schema.ts';
 import type { Sql } from './sql.ts';
-import { walk } from './walk.ts';
+import { LIVE, walk } from './walk.ts';
 
 const CREATE_MIGRATIONS =
   'CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, at DOUBLE PRECISION NOT NULL)';
@@ -15,8 +16,15 @@ export function refuseNewer(version: number, known: number): void {
   });
 }
 
-/** Brings the database to the newest version; call it within a transaction. Answers the version it had: 0 is new. */
-export async function migrate(sql: Sql, migrations: readonly Migration[] = MIGRATIONS): Promise<number> {
+/**
+ * Brings the database to the newest version, and makes the tables of histories that it lacks; call it within a
+ * transaction. Answers the version it had: 0 is new.
+ */
+export async function migrate(
+  sql: Sql,
+  histories: readonly HistoryTable[],
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<number> {
   await sql.query(CREATE_MIGRATIONS);
   const [row] = await sql.query('SELECT max(version) AS version FROM migrations');
   const before = Number(row?.version ?? 0);
@@ -28,12 +36,21 @@ export async function migrate(sql: Sql, migrations: readonly Migration[] = MIGRA
     if (before > 0) await reshapeAll(sql, migration);
     await sql.query('INSERT INTO migrations VALUES (?, ?, ?)', [version, migration.name, systemClock.now()]);
   }
+  await createMissing(sql, histories);
   return before;
+}
+
+async function createMissing(sql: Sql, histories: readonly HistoryTable[]): Promise<void> {
+  const tables = new Set((await sql.query(sql.dialect.tables)).map(({ name }) => name));
+  const missing = histories.filter(({ name }) => !tables.has(name));
+  for (const history of missing) {
+    for (const statement of createHistory(history, sql.dialect)) await sql.query(statement);
+  }
 }
 
 async function reshapeAll(sql: Sql, migration: Migration): Promise<void> {
   if (!migration.reshape) return;
-  for await (const rows of walk(sql, 'live')) {
+  for await (const rows of walk(sql, LIVE)) {
     for (const { kind, id, body } of rows) {
       const row = migration.reshape(kind as string, JSON.parse(body as string));
       if (row === undefined)

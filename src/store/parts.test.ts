@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest';
-import { append, type Change, drop, put } from '#core/store.ts';
-import { type Cell, COLUMNS, type Group, partsOf } from './parts.ts';
+import { append, type Change, drop, HISTORIES, put } from '#core/store.ts';
+import { cellNames, historyTables } from './history-tables.ts';
+import { type Cell, LIVE_COLUMNS, partMaker } from './parts.ts';
 import { sampleEvent, sampleOutput, sampleWorker } from './testing/rows.ts';
 
-function rowsOf(cells: readonly Cell[], group: Group): readonly Cell[][] {
-  const width = COLUMNS[group].length;
+const partsOf = partMaker(HISTORIES);
+const widths = new Map(historyTables(HISTORIES).map((history) => [history.name, cellNames(history).length]));
+
+function rowsOf(cells: readonly Cell[] = [], width = 0): readonly Cell[][] {
   return Array.from({ length: cells.length / width }, (_, at) => cells.slice(at * width, (at + 1) * width));
 }
 
@@ -21,21 +24,23 @@ test('writes only the last state of a row', () => {
   const [part, ...others] = [...partsOf(changes)];
 
   expect(others).toEqual([]);
-  expect(rowsOf(part?.cells.drops ?? [], 'drops')).toEqual([['workers', 'a']]);
-  expect(rowsOf(part?.cells.puts ?? [], 'puts').map(([, id, body]) => [id, JSON.parse(String(body)).askedAt])).toEqual([
+  expect(rowsOf(part?.drops, LIVE_COLUMNS.drops.length)).toEqual([['workers', 'a']]);
+  expect(
+    rowsOf(part?.puts, LIVE_COLUMNS.puts.length).map(([, id, body]) => [id, JSON.parse(String(body)).askedAt]),
+  ).toEqual([
     ['b', 2],
     ['c', 1],
   ]);
 });
 
-test('has the cells of a history row in the order of its columns', () => {
+test('has the cells of a history row in the order of its columns, the most selective first', () => {
   const event = sampleEvent('1', { at: 5.5, pool: 'p1' });
 
   const [part] = [...partsOf([append('events', event), append('events', sampleEvent('2'))])];
 
-  expect(rowsOf(part?.cells.events ?? [], 'events')).toEqual([
-    ['1', 5.5, 'pool.created', 'pool/a', 'p1', JSON.stringify(event)],
-    ['2', 1, 'pool.created', 'pool/a', null, JSON.stringify(sampleEvent('2'))],
+  expect(rowsOf(part?.appended.events, widths.get('events'))).toEqual([
+    ['1', 5.5, 'pool/a', 'p1', 'pool.created', JSON.stringify(event)],
+    ['2', 1, 'pool/a', null, 'pool.created', JSON.stringify(sampleEvent('2'))],
   ]);
 });
 
@@ -49,7 +54,7 @@ test('copies output out of whatever memory it is a slice of', () => {
   const [part] = [...partsOf(chunks.map((chunk) => append('output', chunk)))];
 
   expect(part?.data.buffer.byteLength).toBe(5);
-  expect(rowsOf(part?.cells.output ?? [], 'output').map((row) => row.slice(-2))).toEqual([
+  expect(rowsOf(part?.appended.output, widths.get('output')).map((row) => row.slice(-2))).toEqual([
     [0, 3],
     [3, 2],
   ]);
@@ -64,6 +69,6 @@ test('cuts many or large changes into parts that keep their order', () => {
   const manyParts = [...partsOf(many)];
   const largeParts = [...partsOf(large)];
 
-  expect(manyParts.map(({ cells }) => JSON.parse(String(cells.puts[2])).askedAt)).toEqual([1_999, 3_999, 4_499]);
+  expect(manyParts.map(({ puts }) => JSON.parse(String(puts[2])).askedAt)).toEqual([1_999, 3_999, 4_499]);
   expect(largeParts.map(({ data }) => data.byteLength / 2 ** 20)).toEqual([4, 4, 2]);
 });

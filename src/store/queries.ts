@@ -1,20 +1,24 @@
 // The questions to the histories, in SQL that both databases understand.
 import { Fault } from '#core/fault.ts';
-import type { OutputChunk } from '#core/session.ts';
-import type { HistoryName, HistoryQueries, Page } from '#core/store.ts';
+import type { Page } from '#core/store.ts';
 import { columnText } from './columns.ts';
-import type { SqlValue } from './sql.ts';
+import type { HistoryTable } from './history-tables.ts';
+import type { SqlRow, SqlValue } from './sql.ts';
 
-type Filter<H extends 'events' | 'decisions' | 'ended' | 'output'> = Parameters<HistoryQueries[H]>[0];
+/** A page of rows with an id. */
+export interface Question {
+  readonly of: string;
+  readonly filter: Readonly<Record<string, string | undefined>>;
+  readonly page: Page;
+}
 
-export type Question =
-  | { readonly of: 'events'; readonly filter: Filter<'events'>; readonly page: Page }
-  | { readonly of: 'decisions'; readonly filter: Filter<'decisions'>; readonly page: Page }
-  | { readonly of: 'ended'; readonly filter: Filter<'ended'>; readonly page: Page };
-
-export type OutputQuestion = Filter<'output'> & { readonly limit: number };
-/** Without the session: it is known to whoever asked, and its column may be a digest. */
-export type OutputRow = Omit<OutputChunk, 'session'>;
+/** Pieces of one stream after a number. */
+export interface PiecesQuestion {
+  readonly of: string;
+  /** By column; those of the key but `seq`. The name of the stream must be there. */
+  readonly filter: Readonly<Record<string, string | number | undefined>>;
+  readonly limit: number;
+}
 
 export interface Asked {
   readonly text: string;
@@ -29,22 +33,42 @@ const LARGEST_PAGE = 10_000;
 /** Refuses what would load without bound. */
 export function checkedLimit(limit: number): number {
   if (Number.isInteger(limit) && limit >= 0 && limit <= LARGEST_PAGE) return limit;
-  throw new Fault('invalid', `A page of ${limit} rows cannot be had.`, {
+  throw new Fault('invalid', `limit must be between 0 and ${LARGEST_PAGE}.`, {
     at: 'limit',
     remedy: `Ask for at most ${LARGEST_PAGE} rows, then for those after the last one.`,
   });
 }
 
-// Most telling first: the first one given is looked up in its index, the others are only compared. Left to itself, a
-// database without statistics may walk the index of the least telling.
-const FILTERS = { events: ['subject', 'pool', 'kind'], decisions: ['pool'], ended: ['id', 'key', 'pool'] } as const;
+/** The histories of a database by name, each with the SQL of its questions. */
+export interface Queries {
+  page(question: Question): Asked;
+  pieces(question: PiecesQuestion): Asked & { read(row: SqlRow): Readonly<Record<string, SqlValue>> };
+  /** Deletes the oldest of those that are older, as many as asked for, while the epoch is the one given. */
+  forget(name: string): string;
+}
 
-export function pageSql({ of, filter, page }: Question): Asked {
+export function historyQueries(histories: readonly HistoryTable[]): Queries {
+  const byName = new Map(histories.map((history) => [history.name, history]));
+  const named = (name: string): HistoryTable => {
+    const history = byName.get(name);
+    if (history) return history;
+    throw new Fault('internal', `The database has no history "${name}".`);
+  };
+  return {
+    page: (question) => pageSql(named(question.of), question),
+    pieces: (question) => piecesSql(named(question.of), question),
+    forget: (name) => forgetSql(named(name)),
+  };
+}
+
+function pageSql({ name, finds }: HistoryTable, { filter, page }: Question): Asked {
   const conditions: string[] = [];
   const values: SqlValue[] = [];
-  for (const column of FILTERS[of]) {
-    const wanted = (filter as Readonly<Record<string, string | undefined>>)[column];
+  for (const column of finds) {
+    const wanted = filter[column];
     if (wanted === undefined) continue;
+    // The first one given is looked up in its index, the others are only compared: a database without statistics may
+    // walk the index of the least selective.
     conditions.push(conditions.length === 0 ? `${column} = ?` : `${column} || '' = ?`);
     values.push(columnText(wanted));
   }
@@ -54,28 +78,40 @@ export function pageSql({ of, filter, page }: Question): Asked {
     values.push(columnText(page.after));
   }
   const where = conditions.length > 0 ? ` WHERE ${conditions.join(' AND ')}` : '';
-  const text = `SELECT body FROM ${of}${where} ORDER BY id ${isForward ? 'ASC' : 'DESC'} LIMIT ?`;
+  const text = `SELECT body FROM ${name}${where} ORDER BY id ${isForward ? 'ASC' : 'DESC'} LIMIT ?`;
   return { text, values: [...values, checkedLimit(page.limit)] };
 }
 
-export function outputSql({ session, attempt, afterSeq = 0, limit }: OutputQuestion): Asked {
-  const ofAttempt = attempt === undefined ? '' : ' AND attempt = ?';
+function piecesSql(
+  { name, columns, key }: HistoryTable,
+  { filter, limit }: PiecesQuestion,
+): ReturnType<Queries['pieces']> {
+  const [of = '', ...numbers] = key;
+  // Without the name of the stream: the asker knows it, and its column may be a digest.
+  const read = columns.filter((column) => column.name !== of);
+  const wanted = numbers.filter((column) => column !== 'seq' && filter[column] !== undefined);
+  const conditions = [`${of} = ?`, ...wanted.map((column) => `${column} = ?`), 'seq > ?'];
+  const names = read.map((column) => column.name).join(', ');
   return {
-    text: `SELECT attempt, seq, stream, at, data FROM output WHERE session = ?${ofAttempt} AND seq > ? ORDER BY attempt, seq LIMIT ?`,
-    values: [columnText(session), ...(attempt === undefined ? [] : [attempt]), afterSeq, checkedLimit(limit)],
+    text: `SELECT ${names} FROM ${name} WHERE ${conditions.join(' AND ')} ORDER BY ${numbers.join(', ')} LIMIT ?`,
+    values: [
+      columnText(filter[of] as string),
+      ...wanted.map((column) => filter[column] as number),
+      filter.afterSeq ?? 0,
+      checkedLimit(limit),
+    ],
+    // PostgreSQL gives large numbers as texts.
+    read: (row) =>
+      Object.fromEntries(
+        read.map((column) => {
+          const value = row[column.name] as SqlValue;
+          return [column.name, column.is === 'number' || column.is === 'time' ? Number(value) : value];
+        }),
+      ),
   };
 }
 
-const KEYS: Readonly<Record<HistoryName, string>> = {
-  events: 'id',
-  decisions: 'id',
-  ended: 'id',
-  output: 'session, attempt, seq',
-};
-
-/** Deletes the oldest of those that are older, as many as asked for, while the epoch is the one given. */
-export function forgetSql(name: HistoryName): string {
-  const key = KEYS[name];
-  const old = `SELECT ${key} FROM ${name} WHERE at < ? ORDER BY at LIMIT ?`;
-  return `DELETE FROM ${name} WHERE (${key}) IN (${old}) AND EXISTS (SELECT 1 FROM cluster WHERE epoch = ?) RETURNING at`;
+function forgetSql({ name, key }: HistoryTable): string {
+  const old = `SELECT ${key.join(', ')} FROM ${name} WHERE at < ? ORDER BY at LIMIT ?`;
+  return `DELETE FROM ${name} WHERE (${key.join(', ')}) IN (${old}) AND EXISTS (SELECT 1 FROM cluster WHERE epoch = ?) RETURNING at`;
 }

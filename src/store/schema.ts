@@ -68,12 +68,3 @@ const initial: Migration = {
 
 /** Never change one that was released: add the next. The columns of `cluster` stay, for replicas of either version read them. */
 export const MIGRATIONS: readonly Migration[] = [initial];
-
-/** What a copy of the database consists of, with the key by which each table is walked. */
-export const TABLE_KEYS = {
-  live: ['kind', 'id'],
-  events: ['id'],
-  decisions: ['id'],
-  ended: ['id'],
-  output: ['session', 'attempt', 'seq'],
-} as const;

@@ -7,10 +7,22 @@ export interface Dialect {
   /** Text that sorts by its bytes, so that pages are cut alike everywhere. */
   readonly text: string;
   readonly bytes: string;
+  /** A query for the names of all tables. */
+  readonly tables: string;
 }
 
-export const SQLITE: Dialect = { kind: 'sqlite', text: 'TEXT', bytes: 'BLOB' };
-export const POSTGRES: Dialect = { kind: 'postgres', text: 'TEXT COLLATE "C"', bytes: 'BYTEA' };
+export const SQLITE: Dialect = {
+  kind: 'sqlite',
+  text: 'TEXT',
+  bytes: 'BLOB',
+  tables: "SELECT name FROM sqlite_master WHERE type = 'table'",
+};
+export const POSTGRES: Dialect = {
+  kind: 'postgres',
+  text: 'TEXT COLLATE "C"',
+  bytes: 'BYTEA',
+  tables: 'SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()',
+};
 
 /** One connection to either database; values stand as `?` in the text. */
 export interface Sql {

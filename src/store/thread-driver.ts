@@ -1,12 +1,11 @@
 // A driver whose database is served by a thread.
-import type { HistoryName, HistoryQueries, RowOf, TableName } from '#core/store.ts';
-import { TABLES } from '#core/store.ts';
+import { type HistoryQueries, type Page, type RowOf, TABLES, type TableName } from '#core/store.ts';
+import type { HistoryRule, HistoryRules } from '#core/table.ts';
 import type { Held } from './cluster.ts';
 import type { Driver, Loaded } from './driver.ts';
 import type { EngineCalls, LiveRow } from './engine.ts';
 import type { Link } from './link.ts';
-import { type Part, partsOf } from './parts.ts';
-import type { Question } from './queries.ts';
+import { type Part, partMaker } from './parts.ts';
 
 type EngineLink = Link<EngineCalls>;
 
@@ -35,11 +34,22 @@ async function load(link: EngineLink, held: Held): Promise<Loaded> {
   }
 }
 
-function history(link: EngineLink): HistoryQueries {
-  const ask = async <R>(question: Question): Promise<readonly R[]> =>
-    (await link.call('ask', question)).map((body) => JSON.parse(body) as R);
+type Filter = Readonly<Record<string, string | undefined>>;
 
-  async function forget(name: HistoryName, before: number, limit: number): Promise<number> {
+/** How a history is asked. */
+function query(link: EngineLink, of: string, rule: HistoryRule) {
+  if (rule.is === 'records') {
+    return async (filter: Filter, page: Page): Promise<readonly unknown[]> =>
+      (await link.call('ask', { of, filter, page })).map((body) => JSON.parse(body));
+  }
+  return async (filter: Filter, limit: number): Promise<readonly unknown[]> => {
+    const stream = { [rule.of]: filter[rule.of] };
+    return (await link.call('askPieces', { of, filter, limit })).map((row) => ({ ...row, ...stream }));
+  };
+}
+
+function historyQueries(link: EngineLink, histories: HistoryRules): HistoryQueries {
+  async function forget(name: string, before: number, limit: number): Promise<number> {
     let gone = 0;
     while (gone < limit) {
       const step = Math.min(ROWS_PER_FORGETTING, limit - gone);
@@ -49,17 +59,8 @@ function history(link: EngineLink): HistoryQueries {
     }
     return gone;
   }
-
-  return {
-    events: (filter, page) => ask({ of: 'events', filter, page }),
-    decisions: (filter, page) => ask({ of: 'decisions', filter, page }),
-    ended: (filter, page) => ask({ of: 'ended', filter, page }),
-    async output(filter, limit) {
-      const rows = await link.call('askOutput', { ...filter, limit });
-      return rows.map((row) => ({ ...row, session: filter.session }));
-    },
-    forget,
-  };
+  const asked = Object.entries(histories).map(([name, rule]) => [name, query(link, name, rule)] as const);
+  return { ...Object.fromEntries(asked), forget } as unknown as HistoryQueries;
 }
 
 async function write(link: EngineLink, parts: Iterable<Part>): Promise<void> {
@@ -74,16 +75,18 @@ async function write(link: EngineLink, parts: Iterable<Part>): Promise<void> {
 
 export interface ThreadDriverOptions {
   readonly held: Held;
+  readonly histories: HistoryRules;
   leaseLeftMs(): number;
   backup(file: string): Promise<void>;
   close(): Promise<void>;
 }
 
 export function threadDriver(link: EngineLink, options: ThreadDriverOptions): Driver {
+  const partsOf = partMaker(options.histories);
   return {
     load: () => load(link, options.held),
     write: (changes) => write(link, partsOf(changes)),
-    history: history(link),
+    history: historyQueries(link, options.histories),
     leaseLeftMs: () => options.leaseLeftMs(),
     backup: (file) => options.backup(file),
     close: () => options.close(),

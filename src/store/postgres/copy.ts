@@ -1,4 +1,5 @@
 import { Fault } from '#core/fault.ts';
+import type { HistoryTable } from '../history-tables.ts';
 import { migrate } from '../migrate.ts';
 import { type Sql, transaction } from '../sql.ts';
 import { openPostgres, type PostgresConnection } from './client.ts';
@@ -30,11 +31,14 @@ export function withPostgresSnapshot(url: string, work: (sql: Sql) => Promise<vo
 }
 
 /** Fills a database that holds no cluster yet, all or nothing. */
-export function withEmptyPostgres(url: string, work: (sql: Sql) => Promise<void>): Promise<void> {
+export function withEmptyPostgres(
+  { url, histories }: { readonly url: string; readonly histories: readonly HistoryTable[] },
+  work: (sql: Sql) => Promise<void>,
+): Promise<void> {
   return withConnection(url, (connection) =>
     transaction(connection, async () => {
       await lockSchema(connection);
-      await migrate(connection);
+      await migrate(connection, histories);
       const clusters = await connection.query('SELECT id FROM cluster');
       if (clusters.length > 0) {
         throw new Fault('conflict', 'There is a cluster in this PostgreSQL database already.', {

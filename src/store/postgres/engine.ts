@@ -2,7 +2,7 @@ import { systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Engine, LiveRow, Setup, Told } from '../engine.ts';
 import { leaseEnd } from '../lease-end.ts';
-import { forgetSql, LOAD_SQL, type OutputRow, outputSql, pageSql } from '../queries.ts';
+import { historyQueries, LOAD_SQL } from '../queries.ts';
 import type { SqlRow, SqlValue } from '../sql.ts';
 import { openPostgres } from './client.ts';
 import { isPassing, postgresFault } from './fault.ts';
@@ -11,19 +11,10 @@ import { type PostgresWriter, postgresWriter } from './writer.ts';
 
 const READ_WITHIN_MS = 30_000;
 
-function outputRow({ attempt, seq, stream, at, data }: SqlRow): OutputRow {
-  return {
-    attempt: Number(attempt),
-    seq: Number(seq),
-    stream: stream as OutputRow['stream'],
-    at: Number(at),
-    data: data as Uint8Array,
-  };
-}
-
 /** A database of many processes: whoever has the lease is the holder, until it can renew it no more. */
 export function postgresEngine(setup: Extract<Setup, { role: 'postgres' }>, told: Told): Engine {
-  const { url } = setup;
+  const { url, histories } = setup;
+  const queries = historyQueries(histories);
   // Three connections: a long read or a large transaction must not keep the lease from being renewed.
   const leasing = openPostgres(url, { answerWithinMs: LEASE_ANSWER_WITHIN_MS });
   const writing = openPostgres(url);
@@ -34,6 +25,7 @@ export function postgresEngine(setup: Extract<Setup, { role: 'postgres' }>, told
   const lease = postgresLease({
     url,
     client: leasing,
+    histories,
     newCluster: setup.newCluster,
     advertised: setup.advertised,
     leaseEnd: end,
@@ -61,7 +53,7 @@ export function postgresEngine(setup: Extract<Setup, { role: 'postgres' }>, told
     async hold() {
       const held = await lease.take();
       epoch = held.epoch;
-      writer = postgresWriter({ client: writing, epoch, clock: systemClock, leaseLeftMs: end.leftMs });
+      writer = postgresWriter({ client: writing, histories, epoch, clock: systemClock, leaseLeftMs: end.leftMs });
       told.holder({ epoch, advertised: JSON.parse(setup.advertised) });
       return held;
     },
@@ -77,15 +69,15 @@ export function postgresEngine(setup: Extract<Setup, { role: 'postgres' }>, told
       }
     },
     async ask(question) {
-      const { text, values } = pageSql(question);
+      const { text, values } = queries.page(question);
       return (await read(text, values)).map((row) => row.body as string);
     },
-    async askOutput(question) {
-      const { text, values } = outputSql(question);
-      return (await read(text, values)).map(outputRow);
+    async askPieces(question) {
+      const { text, values, read: readRow } = queries.pieces(question);
+      return (await read(text, values)).map(readRow);
     },
     async forget(name, before, limit) {
-      return (await read(forgetSql(name), [before, limit, epoch])).length;
+      return (await read(queries.forget(name), [before, limit, epoch])).length;
     },
     async close() {
       await lease.release().catch((thrown) => {

@@ -48,6 +48,7 @@ function world() {
     close: async () => {},
   };
   const lease = postgresLease({
+    histories: [],
     url: 'postgres://h/d',
     client,
     newCluster: 'cluster1',

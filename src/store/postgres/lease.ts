@@ -3,6 +3,7 @@ import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { type Held, type Holder, takeCluster } from '../cluster.ts';
 import type { Told } from '../engine.ts';
+import type { HistoryTable } from '../history-tables.ts';
 import type { LeaseEnd, Pulse } from '../lease-end.ts';
 import { migrate, refuseNewer } from '../migrate.ts';
 import { MIGRATIONS } from '../schema.ts';
@@ -28,6 +29,7 @@ const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::double precision';
 const LEASE_ENDS_AT = `${NOW} + ${LEASE_MS}`;
 
 export interface LeaseOptions {
+  readonly histories: readonly HistoryTable[];
   readonly url: string;
   readonly client: PostgresClient;
   readonly newCluster: string;
@@ -61,7 +63,7 @@ export function postgresLease(options: LeaseOptions): Lease {
         ? []
         : await connection.query(`SELECT lease_ends_at > ${NOW} AS held FROM cluster FOR UPDATE`);
       if (row?.held) return undefined;
-      await migrate(connection);
+      await migrate(connection, options.histories);
       const mark = leaseEnd.mark();
       const { newCluster, advertised } = options;
       return { held: await takeCluster(connection, { newCluster, advertised, leaseEndsAt: LEASE_ENDS_AT }), mark };

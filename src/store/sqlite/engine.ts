@@ -3,7 +3,7 @@ import { Fault } from '#core/fault.ts';
 import { type Held, takeCluster } from '../cluster.ts';
 import type { Engine, LiveRow, Setup, Told } from '../engine.ts';
 import { migrate } from '../migrate.ts';
-import { forgetSql, LOAD_SQL, type OutputRow, outputSql, pageSql } from '../queries.ts';
+import { historyQueries, LOAD_SQL } from '../queries.ts';
 import { type SqlRow, type SqlValue, transaction } from '../sql.ts';
 import { openSqlite, ownFile, type SqliteConnection } from './connection.ts';
 import { APPLICATION_ID, databaseFile, isOurs, lockDirectory, makeDirectory } from './directory.ts';
@@ -37,7 +37,7 @@ async function refuseForeign(connection: SqliteConnection): Promise<void> {
   });
 }
 
-async function openHeld({ directory, newCluster, advertised }: SqliteSetup): Promise<Opened> {
+async function openHeld({ directory, histories, newCluster, advertised }: SqliteSetup): Promise<Opened> {
   makeDirectory(directory);
   const unlock = lockDirectory(directory);
   const file = databaseFile(directory);
@@ -47,7 +47,7 @@ async function openHeld({ directory, newCluster, advertised }: SqliteSetup): Pro
     await refuseForeign(connection);
     connection.exec(SETTINGS);
     const held = await transaction(connection, async () => {
-      await migrate(connection);
+      await migrate(connection, histories);
       connection.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
       return takeCluster(connection, { newCluster, advertised, leaseEndsAt: '0' });
     });
@@ -61,6 +61,7 @@ async function openHeld({ directory, newCluster, advertised }: SqliteSetup): Pro
 
 /** A database of one process: whoever has the directory's lock is the holder for its whole life. */
 export function sqliteEngine(setup: SqliteSetup, told: Told): Engine {
+  const queries = historyQueries(setup.histories);
   let opened: Opened | undefined;
   let writer: SqliteWriter | undefined;
 
@@ -76,7 +77,7 @@ export function sqliteEngine(setup: SqliteSetup, told: Told): Engine {
     async hold() {
       opened ??= await openHeld(setup);
       const { held, connection } = opened;
-      writer ??= sqliteWriter(connection, systemClock, told);
+      writer ??= sqliteWriter(connection, setup.histories, { clock: systemClock, told });
       told.holder({ epoch: held.epoch, advertised: JSON.parse(setup.advertised) });
       return held;
     },
@@ -88,15 +89,15 @@ export function sqliteEngine(setup: SqliteSetup, told: Told): Engine {
       writer?.write(parts);
     },
     async ask(question) {
-      const { text, values } = pageSql(question);
+      const { text, values } = queries.page(question);
       return (await read(text, values)).map((row) => row.body as string);
     },
-    async askOutput(question) {
-      const { text, values } = outputSql(question);
-      return (await read(text, values)) as unknown as readonly OutputRow[];
+    async askPieces(question) {
+      const { text, values, read: readRow } = queries.pieces(question);
+      return (await read(text, values)).map(readRow);
     },
     async forget(name, before, limit) {
-      const gone = (await read(forgetSql(name), [before, limit, current().held.epoch])).length;
+      const gone = (await read(queries.forget(name), [before, limit, current().held.epoch])).length;
       writer?.noteForgotten(gone);
       return gone;
     },

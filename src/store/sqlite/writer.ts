@@ -2,7 +2,8 @@ import type { StatementSync } from 'node:sqlite';
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Told } from '../engine.ts';
-import { type Cell, COLUMNS, type Group, type Part } from '../parts.ts';
+import { BYTES_CELLS, cellNames, type HistoryTable } from '../history-tables.ts';
+import { type Cell, LIVE_COLUMNS, type Part } from '../parts.ts';
 import type { SqliteConnection } from './connection.ts';
 import { sqliteFault } from './fault.ts';
 
@@ -11,26 +12,29 @@ const PAGES_PER_CHECKPOINT = 1_000;
 // Measured 1.5 for events, which have the most indexes.
 const PAGES_PER_FORGOTTEN_ROW = 2;
 
+const PUT =
+  'INSERT INTO live (kind, id, body) VALUES (?, ?, ?) ON CONFLICT (kind, id) DO UPDATE SET body = excluded.body';
+const DROP = 'DELETE FROM live WHERE kind = ? AND id = ?';
+
 // History rows that come again are the same rows: the first is kept.
-const STATEMENTS: Readonly<Record<Exclude<Group, 'output'>, string>> = {
-  puts: 'INSERT INTO live (kind, id, body) VALUES (?, ?, ?) ON CONFLICT (kind, id) DO UPDATE SET body = excluded.body',
-  drops: 'DELETE FROM live WHERE kind = ? AND id = ?',
-  events: 'INSERT INTO events (id, at, kind, subject, pool, body) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
-  decisions: 'INSERT INTO decisions (id, at, pool, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
-  ended: 'INSERT INTO ended (id, at, pool, key, body) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
-};
-const OUTPUT_STATEMENT =
-  'INSERT INTO output (session, attempt, seq, stream, at, data) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING';
+function appendSql({ name, columns }: HistoryTable): string {
+  const names = columns.map((column) => column.name).join(', ');
+  return `INSERT INTO ${name} (${names}) VALUES (${columns.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`;
+}
 
 function runRows(statement: StatementSync, cells: readonly Cell[], width: number): void {
   for (let at = 0; at < cells.length; at += width) statement.run(...cells.slice(at, at + width));
 }
 
-function runOutput(statement: StatementSync, { cells, data }: Part): void {
-  const width = COLUMNS.output.length;
-  for (let at = 0; at < cells.output.length; at += width) {
-    const row = cells.output.slice(at, at + width);
-    const [start, size] = row.splice(-2) as [number, number];
+/** Rows that end with the place of their bytes. */
+function runPieces(
+  statement: StatementSync,
+  cells: readonly Cell[],
+  { width, data }: { width: number; data: Uint8Array },
+) {
+  for (let at = 0; at < cells.length; at += width) {
+    const row = cells.slice(at, at + width);
+    const [start, size] = row.splice(-BYTES_CELLS.length) as [number, number];
     statement.run(...row, data.subarray(start, start + size));
   }
 }
@@ -42,18 +46,40 @@ export interface SqliteWriter {
   noteForgotten(rows: number): void;
 }
 
-export function sqliteWriter(connection: SqliteConnection, clock: Clock, told: Pick<Told, 'log'>): SqliteWriter {
-  const groups = Object.keys(STATEMENTS) as (keyof typeof STATEMENTS)[];
-  const statements = groups.map((group) => [group, connection.prepare(STATEMENTS[group])] as const);
-  const output = connection.prepare(OUTPUT_STATEMENT);
+export function sqliteWriter(
+  connection: SqliteConnection,
+  histories: readonly HistoryTable[],
+  { clock, told }: { readonly clock: Clock; readonly told: Pick<Told, 'log'> },
+): SqliteWriter {
+  const put = connection.prepare(PUT);
+  const drop = connection.prepare(DROP);
+  const appends = histories.map((history) => ({
+    name: history.name,
+    width: cellNames(history).length,
+    statement: connection.prepare(appendSql(history)),
+    isOfBytes: history.columns.at(-1)?.is === 'bytes',
+  }));
   const begin = connection.prepare('BEGIN IMMEDIATE');
   const commit = connection.prepare('COMMIT');
   let pagesSinceCheckpoint = 0;
   let isCheckpointDue = false;
 
-  function writePart(part: Part): void {
-    for (const [group, statement] of statements) runRows(statement, part.cells[group], COLUMNS[group].length);
-    if (part.cells.output.length > 0) runOutput(output, part);
+  function writePart({ puts, drops, appended, data }: Part): void {
+    runRows(put, puts, LIVE_COLUMNS.puts.length);
+    runRows(drop, drops, LIVE_COLUMNS.drops.length);
+    for (const { name, width, statement, isOfBytes } of appends) {
+      const cells = appended[name];
+      if (!cells) continue;
+      if (isOfBytes) runPieces(statement, cells, { width, data });
+      else runRows(statement, cells, width);
+    }
+  }
+
+  /** About how many pages it dirtied: a live row or an index entry one each, bytes as many as they fill. */
+  function pagesOf({ puts, drops, appended, data }: Part): number {
+    let rows = puts.length / LIVE_COLUMNS.puts.length + drops.length / LIVE_COLUMNS.drops.length;
+    for (const { name, width } of appends) rows += (appended[name]?.length ?? 0) / width;
+    return rows + data.byteLength / PAGE_BYTES;
   }
 
   function checkpoint(): void {
@@ -97,11 +123,4 @@ export function sqliteWriter(connection: SqliteConnection, clock: Clock, told: P
       if (pagesSinceCheckpoint >= PAGES_PER_CHECKPOINT) checkpoint();
     },
   };
-}
-
-/** About how many pages it dirtied: a live row or an index entry one each, bytes as many as they fill. */
-function pagesOf({ cells, data }: Part): number {
-  let rows = 0;
-  for (const group of Object.keys(COLUMNS) as Group[]) rows += cells[group].length / COLUMNS[group].length;
-  return rows + data.byteLength / PAGE_BYTES;
 }

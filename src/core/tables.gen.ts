@@ -1,0 +1,22 @@
+// Written by "npm run gen" from src/core/*.ts; do not edit.
+import { accessTables } from './access.ts';
+import { journalHistories } from './journal.ts';
+import { poolTables } from './pool.ts';
+import { sessionHistories, sessionTables } from './session.ts';
+import { sourceTables } from './source.ts';
+import { workerTables } from './worker.ts';
+
+/** Live records: all of them are in memory to read, and durable before anything follows from them. */
+export const TABLES = {
+  ...accessTables,
+  ...poolTables,
+  ...sessionTables,
+  ...sourceTables,
+  ...workerTables,
+} as const;
+
+/** What is only appended. */
+export const HISTORIES = {
+  ...journalHistories,
+  ...sessionHistories,
+} as const;
