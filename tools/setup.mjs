@@ -1,14 +1,28 @@
-// Makes a checkout ready to run: the locked packages, and a Node that is new enough.
+// Makes a checkout ready to run: the locked packages, a Node that is new enough, and the command for npx.
 // npm calls it before `start` and `test`, and after an install. No dependencies; runs on Node 18 and newer.
-import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const OLDEST = [24, 15]; // as in "engines" of tools/node/package.json
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, 'node_modules');
-const ownNode = join(modules, '.bin', 'node');
+const bin = join(modules, '.bin');
+const ownNode = join(bin, 'node');
+const command = join(bin, 'muster');
+const COMMAND_TARGET = '../../tools/muster.mjs';
+const EX_TEMPFAIL = 75;
 const onWindows = process.platform === 'win32';
 const {
   npm_node_execpath: systemNode = process.execPath,
@@ -54,20 +68,73 @@ function linkOwnNode() {
   symlinkSync(join('..', fetched, 'bin/node'), ownNode);
 }
 
-function install() {
+// npx takes `node_modules/.bin/muster` at once. A `bin` called muster in package.json would send it through its cache
+// instead: slower by a second, and broken for good if it is first used while the packages are being installed.
+function linkCommand() {
+  if (onWindows || !existsSync(bin)) return;
+  try {
+    if (readlinkSync(command) === COMMAND_TARGET) return;
+  } catch {}
+  rmSync(command, { force: true });
+  symlinkSync(COMMAND_TARGET, command);
+}
+
+/** What the command answers until the packages are there. Outlives this process if the installation is interrupted. */
+const standIn = `#!/bin/sh
+if kill -0 ${process.pid} 2>/dev/null; then
+  echo 'muster: npm is still installing the packages. Try again in a minute.' >&2
+  exit ${EX_TEMPFAIL}
+fi
+echo 'muster: the packages are not installed: the last attempt did not finish. Run "npm start" in this folder:' >&2
+echo '${root.replaceAll("'", "'\\''")}' >&2
+exit 1
+`;
+
+/** Keeps the stand-in there while `npm ci` empties node_modules; the returned function ends that. */
+function keepStandIn() {
+  if (onWindows) return () => {};
+  let ours;
+  const place = () => {
+    const found = statSync(bin, { throwIfNoEntry: false })?.ino;
+    // A folder that lost the file is being removed: anything new in it would make `npm ci` fail.
+    if (found !== undefined && (found === ours || existsSync(command))) return;
+    mkdirSync(bin, { recursive: true });
+    writeFileSync(command, standIn, { mode: 0o755 });
+    ours = statSync(bin).ino;
+  };
+  rmSync(command, { force: true });
+  place();
+  const timer = setInterval(() => {
+    try {
+      place();
+    } catch {} // npm removed the folder just now; the next turn finds it gone.
+  }, 50);
+  return () => clearInterval(timer);
+}
+
+async function install() {
   const newer = isNewEnough(systemVersion) ? '' : ` and a Node newer than ${systemVersion}`;
   console.error(`Installing the packages${newer}. Only the first start takes this long.`);
-  const [command, ...first] = npm.endsWith('.js') ? [systemNode, npm] : [npm];
-  return run(command, [...first, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], 'inherit').status ?? 1;
+  const stop = keepStandIn();
+  const [program, ...first] = npm.endsWith('.js') ? [systemNode, npm] : [npm];
+  const args = [...first, 'ci', '--no-audit', '--no-fund', '--loglevel=error'];
+  const child = spawn(program, args, { cwd: root, shell: onWindows, stdio: 'inherit' });
+  const status = await new Promise((resolve) => {
+    child.on('error', () => resolve(1));
+    child.on('exit', (code) => resolve(code ?? 1));
+  });
+  stop();
+  return status;
 }
 
 let status = 0;
 linkOwnNode();
 // Inside `prepare` npm is installing already; calling it again would never end.
 if (step !== 'prepare' && (isOutdated() || !isReady())) {
-  status = install();
+  status = await install();
   linkOwnNode();
 }
+if (status === 0) linkCommand();
 if (!isReady()) {
   rmSync(ownNode, { force: true });
   console.error(
