@@ -48,7 +48,8 @@ async function run(report: Report): Promise<void> {
   report.figure('memory-agent-tls', secure.value, { note: secure.note });
 }
 
-export const agents: Bench = {
+export const bench: Bench = {
+  order: 60,
   name: 'agents',
   measures: ['memory-agent', 'memory-agent-tls'],
   limitMs: 120_000,

@@ -21,6 +21,8 @@ export interface Report {
 /** One noun that is measured, in a process of its own with `gc` at hand. */
 export interface Bench {
   readonly name: string;
+  /** Its position in a run; `npm run gen` lists every file of this folder that exports one as `bench`. */
+  readonly order: number;
   /** All that `run` reports. */
   readonly measures: readonly MeasureName[];
   /** After this time it is given up. */

@@ -124,7 +124,8 @@ async function measure(database: Database, report: Report): Promise<void> {
   await world.close();
 }
 
-export const decisions: Bench = {
+export const bench: Bench = {
+  order: 10,
   name: 'decisions',
   measures: [
     'decision-p50',

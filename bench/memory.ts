@@ -87,7 +87,8 @@ async function run(report: Report): Promise<void> {
   });
 }
 
-export const memory: Bench = {
+export const bench: Bench = {
+  order: 50,
   name: 'memory',
   measures: ['memory-pool', 'memory-pool-rows', 'memory-worker', 'memory-worker-all'],
   limitMs: 120_000,

@@ -201,7 +201,8 @@ function run(report: Report): Promise<void> {
   });
 }
 
-export const parameters: Bench = {
+export const bench: Bench = {
+  order: 90,
   name: 'parameters',
   measures: [
     'parameters-cold-calls',

@@ -60,4 +60,10 @@ async function run(report: Report): Promise<void> {
   });
 }
 
-export const placements: Bench = { name: 'placements', measures: ['placement-rate'], limitMs: 60_000, run };
+export const bench: Bench = {
+  order: 20,
+  name: 'placements',
+  measures: ['placement-rate'],
+  limitMs: 60_000,
+  run,
+};

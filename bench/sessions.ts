@@ -121,7 +121,8 @@ async function run(report: Report): Promise<void> {
   );
 }
 
-export const sessions: Bench = {
+export const bench: Bench = {
+  order: 30,
   name: 'sessions',
   measures: [
     'session-rate-single',

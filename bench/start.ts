@@ -84,7 +84,8 @@ async function run(report: Report): Promise<void> {
   await withFolder((folder) => measure(folder, report));
 }
 
-export const start: Bench = {
+export const bench: Bench = {
+  order: 130,
   name: 'start',
   measures: ['start-time', 'start-memory', 'agent-memory-process'],
   limitMs: 150_000,

@@ -4,14 +4,13 @@ import { dirname, join } from 'node:path';
 import { type KnownKinds, knownKinds } from '../src/config/kinds.ts';
 import type { Provider } from '../src/core/provider.ts';
 import type { ListedSimulation, Simulation } from '../src/core/simulation.ts';
-import { renderApi } from './api-reference.ts';
-import { renderCli } from './cli-reference.ts';
 import { renderConfiguration, renderJsonSchema } from './config-reference.ts';
 import { renderFaults } from './fault-reference.ts';
+import { renderBenchList, renderCommandList, renderNounList } from './noun-lists.ts';
 import { providerIds, renderProviderList, renderSimulationList, simulationIds } from './provider-list.ts';
 import { renderTableList } from './table-list.ts';
 
-/** One generated file; rendered in this order, since the docs need the list of providers. */
+/** One generated file; rendered in this order, since the docs need the lists. */
 export interface Generated {
   readonly file: string;
   render(root: string): string | Promise<string>;
@@ -26,11 +25,18 @@ export const GENERATED: readonly Generated[] = [
     file: 'src/providers/simulations.gen.ts',
     render: async (root) => renderSimulationList(await allSimulations(root)),
   },
+  { file: 'src/api/nouns.gen.ts', render: renderNounList },
+  { file: 'src/cli/commands.gen.ts', render: renderCommandList },
+  { file: 'bench/benches.gen.ts', render: renderBenchList },
   { file: 'docs/reference/muster.schema.json', render: async (root) => renderJsonSchema(await allKinds(root)) },
   { file: 'docs/reference/configuration.md', render: async (root) => renderConfiguration(await allKinds(root)) },
   { file: 'docs/reference/faults.md', render: renderFaults },
-  { file: 'docs/reference/cli.md', render: async (root) => renderCli(await allSimulations(root)) },
-  { file: 'docs/reference/api.md', render: renderApi },
+  // These read the lists above, so they are loaded only once those are written.
+  {
+    file: 'docs/reference/cli.md',
+    render: async (root) => (await import('./cli-reference.ts')).renderCli(await allSimulations(root)),
+  },
+  { file: 'docs/reference/api.md', render: async () => (await import('./api-reference.ts')).renderApi() },
 ];
 
 /** The kinds of every provider in the tree, whether or not the list already names it. */

@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { Fault } from '#core/fault.ts';
 import type { ApiDeps } from './deps.ts';
+import type { Noun } from './noun.ts';
 import { type Raw, type Route, route } from './route.ts';
 
 // A plain file name; what is not in the list of agent files is refused anyway.
 const FileName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/, { error: 'Must be a plain file name.' });
 
 /** Outside of `/api/v1`: what a new machine fetches before it has anything to show. */
-export function agentRoutes({ agentFiles }: ApiDeps): Route[] {
+function agentRoutes({ agentFiles }: ApiDeps): Route[] {
   return [
     route({
       method: 'GET',
@@ -43,3 +44,5 @@ export function agentRoutes({ agentFiles }: ApiDeps): Route[] {
     }),
   ];
 }
+
+export const noun: Noun = { tag: 'agents', order: 150, rootRoutes: agentRoutes };

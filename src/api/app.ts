@@ -4,7 +4,6 @@ import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { acceptAttach } from './attach.ts';
-import { openChangeHub } from './change-hub.ts';
 import type { ApiDeps } from './deps.ts';
 import { farewell } from './farewell.ts';
 import { openGate } from './gate.ts';
@@ -12,7 +11,7 @@ import { answerFaults, guard, measure, takeText, waitForStore } from './hooks.ts
 import { httpFault, PROBLEM_MEDIA, toProblem } from './problem.ts';
 import { register } from './register.ts';
 import type { Route } from './route.ts';
-import { allRoutes } from './table.ts';
+import { allRoutes, openHub } from './table.ts';
 
 /** How long a client may take; shorter in tests. */
 export interface Patience {
@@ -100,7 +99,7 @@ export async function startApi(deps: ApiDeps, patience: Patience = PATIENCE): Pr
   waitForStore(app, deps);
   const answers = measure(app, deps);
   deps.metrics.followSyncs(deps.pools.timings);
-  const hub = openChangeHub(deps.store, deps.clock);
+  const hub = openHub(deps);
   const routes = allRoutes(deps, hub);
   register(app, routes, { deps, stopping: stopping.signal });
   const detach = acceptAttach(server, { deps, gate, stopping: stopping.signal });

@@ -1,14 +1,11 @@
 import type { Clock } from '#core/clock.ts';
-import type { EventRow } from '#core/journal.ts';
-import type { Session } from '#core/session.ts';
-import type { Change, Store } from '#core/store.ts';
-import { FLEET } from '#core/worker.ts';
-import { CHANGE_TABLES, type ChangeTable } from './wire/event.ts';
+import type { Store } from '#core/store.ts';
+import type { ChangeTable } from './noun.ts';
 
-/** A row that is no longer as it was; what it is now is read when it is told. */
+/** A row that is no longer as it was; what it is now is read when it is sent. */
 export interface Touch {
   readonly n: number;
-  readonly table: ChangeTable;
+  readonly table: string;
   readonly id: string;
 }
 
@@ -16,17 +13,16 @@ export interface Touch {
 export interface ChangeHub {
   /** Names this moment: `epoch-number`. */
   position(n?: number): string;
-  /** Everything touched since that position, or nothing where that is too long ago. */
+  /** Everything touched since that position; undefined where that is too long ago. */
   since(position: string): readonly Touch[] | undefined;
   subscribe(touched: (touch: Touch) => void): () => void;
-  /** What memory no longer holds: a session that has ended, an event. */
-  session(id: string): Session | undefined;
-  event(id: string): EventRow | undefined;
+  /** A row that memory no longer holds: a session that has ended, an event. */
+  kept(touch: Touch): unknown;
   stop(): void;
 }
 
 const MOST_KEPT = 10_000;
-// Nobody comes back after this to go on where they were; meanwhile it costs something for each change.
+// No client resumes after this long; meanwhile each change costs something.
 const KEEP_FOR_MS = 120_000;
 
 /** Forgets its oldest entry when it grows past `most`. */
@@ -48,102 +44,63 @@ function boundedMap<V>(most: number, forgotten: (value: V) => void = () => {}) {
   };
 }
 
-export function openChangeHub(store: Store, clock: Clock): ChangeHub {
+const keyOf = (table: string, id: string): string => `${table} ${id}`;
+
+export function openChangeHub(store: Store, clock: Clock, tables: readonly ChangeTable[]): ChangeHub {
   let n = 0;
   /** All touches after this number are still known. */
   let floor = 0;
-  let isOn = false;
+  /** While there is anybody to send changes to. */
+  let following: readonly (() => void)[] | undefined;
   let cancelOff = (): void => {};
   const subscribers = new Set<(touch: Touch) => void>();
   const touches = boundedMap<Touch>(MOST_KEPT, (old) => {
     floor = old.n;
   });
-  const ended = boundedMap<Session>(MOST_KEPT);
-  const events = boundedMap<EventRow>(MOST_KEPT);
+  const keptRows = boundedMap<unknown>(MOST_KEPT);
 
-  function touch(table: ChangeTable, id: string | undefined): void {
-    if (!isOn || id === undefined) return;
+  function touch(table: string, id: string | undefined, kept: unknown): void {
+    if (id === undefined) return;
     n += 1;
     const made = { n, table, id };
-    touches.set(`${table} ${id}`, made);
+    if (kept !== undefined) keptRows.set(keyOf(table, id), kept);
+    touches.set(keyOf(table, id), made);
     for (const touched of subscribers) touched(made);
   }
 
-  function heard(change: Change): void {
-    if (!isOn || !('append' in change)) return;
-    if (change.append === 'ended') {
-      ended.set(change.row.id, change.row);
-      touch('sessions', change.row.id);
-    }
-    if (change.append === 'events') {
-      events.set(change.row.id, change.row);
-      touch('events', change.row.id);
-    }
+  function turnOn(): void {
+    cancelOff();
+    following ??= tables.map((one) => one.follow(store, (id, kept) => touch(one.table, id, kept)));
   }
 
   function turnOff(): void {
-    isOn = false;
+    for (const stop of following ?? []) stop();
+    following = undefined;
     n += 1;
     floor = n;
-    for (const { map } of [touches, ended, events]) map.clear();
+    touches.map.clear();
+    keptRows.map.clear();
   }
-
-  // The phase of a worker follows from its agent and sessions, the figures of a pool from both.
-  const stops = [
-    store.onChange('pools', (_after, _before, id) => touch('pools', id)),
-    store.onChange('sources', (_after, _before, id) => touch('sources', id)),
-    store.onChange('freezes', (_after, _before, id) => {
-      if (!isOn) return;
-      for (const pool of id === FLEET ? store.view.pools.all() : [store.view.pools.get(id)]) touch('pools', pool?.id);
-    }),
-    store.onChange('workers', (after, before, id) => {
-      touch('workers', id);
-      touch('pools', (after ?? before)?.pool);
-    }),
-    store.onChange('agents', (after, before, id) => {
-      touch('workers', id);
-      touch('pools', (after ?? before)?.pool);
-      if (isOn && !(after && before))
-        for (const { id: session } of store.view.sessions.by('worker', id)) touch('sessions', session);
-    }),
-    store.onChange('sessions', (after, before, id) => {
-      touch('sessions', id);
-      touch('pools', (after ?? before)?.pool);
-      if (after?.worker !== before?.worker) {
-        touch('workers', before?.worker);
-        touch('workers', after?.worker);
-      }
-    }),
-    store.onDurable((changes) => {
-      if (isOn) for (const change of changes) heard(change);
-    }),
-  ];
 
   return {
     position: (at = n) => `${store.epoch}-${at}`,
     since(position) {
       const [epoch, at] = position.split('-').map(Number);
-      if (!isOn || epoch !== store.epoch || at === undefined || !(at >= floor && at <= n)) return undefined;
+      if (!following || epoch !== store.epoch || at === undefined || !(at >= floor && at <= n)) return undefined;
       return [...touches.map.values()].filter((made) => made.n > at);
     },
     subscribe(touched) {
-      cancelOff();
-      isOn = true;
+      turnOn();
       subscribers.add(touched);
       return () => {
         if (!subscribers.delete(touched) || subscribers.size > 0) return;
         cancelOff = clock.alarm(KEEP_FOR_MS, turnOff);
       };
     },
-    session: (id) => ended.map.get(id),
-    event: (id) => events.map.get(id),
+    kept: ({ table, id }) => keptRows.map.get(keyOf(table, id)),
     stop() {
       cancelOff();
-      for (const stop of stops) stop();
+      turnOff();
     },
   };
-}
-
-export function isChangeTable(text: string): text is ChangeTable {
-  return CHANGE_TABLES.some((table) => table === text);
 }

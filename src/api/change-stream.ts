@@ -2,12 +2,8 @@ import { Readable } from 'node:stream';
 import type { Role } from '#core/access.ts';
 import type { ChangeHub, Touch } from './change-hub.ts';
 import type { ApiDeps } from './deps.ts';
-import { shownEvent } from './shown/event.ts';
-import { shownPool } from './shown/pool.ts';
-import { shownSession } from './shown/session.ts';
-import { sourceNow } from './shown/source.ts';
-import { shownWorker } from './shown/worker.ts';
-import type { Change, ChangeTable } from './wire/event.ts';
+import type { ChangeTable } from './noun.ts';
+import type { Change } from './wire/event.ts';
 
 const FLUSH_EVERY_MS = 250;
 const HEARTBEAT_EVERY_MS = 15_000;
@@ -17,30 +13,13 @@ const MOST_PENDING = 5_000;
 const ROWS_A_TURN = 500;
 
 export interface ChangeWish {
-  readonly tables: ReadonlySet<ChangeTable>;
+  /** By name. */
+  readonly tables: ReadonlyMap<string, ChangeTable>;
   /** The last position that this client has seen. */
   readonly since?: string | undefined;
-  /** Of whoever listens. */
+  /** Of the client. */
   readonly role: Role;
   readonly signal: AbortSignal;
-}
-
-/** The row as it is now; nothing where it is gone. */
-function rowOf({ table, id }: Touch, deps: ApiDeps & { readonly role: Role }, hub: ChangeHub): unknown {
-  const { store } = deps;
-  const shown = <R>(row: R | undefined, show: (row: R) => unknown): unknown => (row ? show(row) : undefined);
-  switch (table) {
-    case 'pools':
-      return shown(store.view.pools.get(id), (row) => shownPool(row, deps, deps.role));
-    case 'workers':
-      return shown(store.view.workers.get(id), (row) => shownWorker(row, store));
-    case 'sessions':
-      return shown(store.view.sessions.get(id) ?? hub.session(id), (row) => shownSession(row, store));
-    case 'sources':
-      return sourceNow(deps, id);
-    case 'events':
-      return shown(hub.event(id), (row) => shownEvent(row, store));
-  }
 }
 
 const message = (event: string, id: string, data: unknown): string =>
@@ -52,7 +31,6 @@ const message = (event: string, id: string, data: unknown): string =>
  */
 export function changeStream(deps: ApiDeps, hub: ChangeHub, wish: ChangeWish): Readable {
   const { clock, store } = deps;
-  const seen = { ...deps, role: wish.role };
   const pending = new Map<string, Touch>();
   let mustReset = false;
   let isBlocked = false;
@@ -123,7 +101,8 @@ export function changeStream(deps: ApiDeps, hub: ChangeHub, wish: ChangeWish): R
     }
     for (const [key, touch] of Iterator.from(pending).take(ROWS_A_TURN)) {
       pending.delete(key);
-      const change: Change = { table: touch.table, id: touch.id, row: rowOf(touch, seen, hub) };
+      const row = wish.tables.get(touch.table)?.row(touch.id, deps, { role: wish.role, kept: hub.kept(touch) });
+      const change: Change = { table: touch.table, id: touch.id, row };
       texts.push(message('change', hub.position(touch.n), change));
     }
     // The rows may be newer than what was durable a moment ago.

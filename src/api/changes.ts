@@ -1,24 +1,25 @@
 import { z } from 'zod';
-import { type ChangeHub, isChangeTable } from './change-hub.ts';
 import { changeStream } from './change-stream.ts';
 import type { ApiDeps } from './deps.ts';
+import type { ChangeTable, Noun, WholeApi } from './noun.ts';
 import { type Raw, type Route, route } from './route.ts';
-import { CHANGE_TABLES, type ChangeTable } from './wire/event.ts';
 
-const Tables = z
-  .string()
-  .default('pools,workers,sessions')
-  .transform((text, context) => {
-    const names = text.split(',').map((name) => name.trim());
-    const wrong = names.find((name) => !isChangeTable(name));
-    if (wrong !== undefined) {
-      context.addIssue({ code: 'custom', message: `"${wrong}" is none of ${CHANGE_TABLES.join(', ')}.` });
-    }
-    return new Set(names as ChangeTable[]);
-  })
-  .meta({ examples: ['pools,workers,sessions'] });
+const tablesIn = (known: WholeApi['changes']) =>
+  z
+    .string()
+    .default('pools,workers,sessions')
+    .transform((text, context) => {
+      const tables = new Map<string, ChangeTable>();
+      for (const name of text.split(',').map((one) => one.trim())) {
+        const table = known.get(name);
+        if (table) tables.set(name, table);
+        else context.addIssue({ code: 'custom', message: `"${name}" is none of ${[...known.keys()].join(', ')}.` });
+      }
+      return tables;
+    })
+    .meta({ examples: ['pools,workers,sessions'] });
 
-export function changeRoutes(deps: ApiDeps, hub: ChangeHub): Route[] {
+function changeRoutes(deps: ApiDeps, { hub, changes }: WholeApi): Route[] {
   return [
     route({
       method: 'GET',
@@ -27,10 +28,11 @@ export function changeRoutes(deps: ApiDeps, hub: ChangeHub): Route[] {
       summary:
         'Live changes as server-sent events: `hello`, then `change` for each row as it is now. ' +
         '`Last-Event-ID` goes on from there; `reset` means: list everything again.',
-      query: z.strictObject({ tables: Tables }),
+      query: z.strictObject({ tables: tablesIn(changes) }),
       reply: z.custom<Raw>(),
       media: ['text/event-stream'],
       isStream: true,
+      headers: [{ name: 'Last-Event-ID', description: 'Goes on after this change.' }],
       handle({ query, caller, headers, signal, header }) {
         const since = headers['last-event-id'];
         header('x-accel-buffering', 'no');
@@ -44,3 +46,5 @@ export function changeRoutes(deps: ApiDeps, hub: ChangeHub): Route[] {
     }),
   ];
 }
+
+export const noun: Noun = { tag: 'changes', order: 70, routes: changeRoutes };

@@ -1,22 +1,22 @@
 import { z } from 'zod';
 import type { ApiDeps } from './deps.ts';
 import { docsPage } from './docs-page.ts';
+import type { Noun, WholeApi } from './noun.ts';
 import { type OpenApi, openApi } from './openapi.ts';
 import { type Raw, type Route, route } from './route.ts';
 
-/** What the API says of itself, drawn from the table of all other routes. */
-export function docRoutes({ server }: ApiDeps, routes: readonly Route[]): Route[] {
+/** What the API says of itself, drawn from the table of all routes. */
+function docRoutes({ server }: ApiDeps, { routes }: WholeApi): Route[] {
   // Made when first asked for: a server that starts has better things to do.
   let made: { readonly document: OpenApi; readonly page: string } | undefined;
-  const own: Route[] = [];
   function written(): { readonly document: OpenApi; readonly page: string } {
     if (!made) {
-      const document = openApi([...routes, ...own], server.version);
+      const document = openApi(routes(), server.version);
       made = { document, page: docsPage(document) };
     }
     return made;
   }
-  own.push(
+  return [
     route({
       method: 'GET',
       path: '/openapi.json',
@@ -50,6 +50,7 @@ export function docRoutes({ server }: ApiDeps, routes: readonly Route[]): Route[
         return 'See /docs.\n';
       },
     }),
-  );
-  return own;
+  ];
 }
+
+export const noun: Noun = { tag: 'server', order: 160, rootRoutes: docRoutes };

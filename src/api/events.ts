@@ -1,12 +1,14 @@
 import { z } from 'zod';
+import type { EventRow } from '#core/journal.ts';
 import type { ApiDeps } from './deps.ts';
+import type { ChangeTable, Noun } from './noun.ts';
 import { findPool } from './pools.ts';
 import { type Route, route } from './route.ts';
 import { shownEvent } from './shown/event.ts';
 import * as wire from './wire/event.ts';
 import { Name, paging } from './wire/shared.ts';
 
-export function eventRoutes({ store }: ApiDeps): Route[] {
+function eventRoutes({ store }: ApiDeps): Route[] {
   return [
     route({
       method: 'GET',
@@ -45,3 +47,16 @@ export function eventRoutes({ store }: ApiDeps): Route[] {
     }),
   ];
 }
+
+/** Sent once they are durable. */
+const changes: ChangeTable = {
+  table: 'events',
+  follow: (store, touched) =>
+    store.onDurable((changed) => {
+      for (const change of changed)
+        if ('append' in change && change.append === 'events') touched(change.row.id, change.row);
+    }),
+  row: (_id, { store }, { kept }) => kept && shownEvent(kept as EventRow, store),
+};
+
+export const noun: Noun = { tag: 'events', order: 60, routes: eventRoutes, changes: [changes] };

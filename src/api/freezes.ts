@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { FLEET } from '#core/worker.ts';
 import type { ApiDeps } from './deps.ts';
+import { gaugeSet } from './gauges.ts';
+import type { Gauges, GaugeWorld, Noun } from './noun.ts';
 import { findPool } from './pools.ts';
 import { type Route, route } from './route.ts';
 import { shownFreeze } from './shown/pool.ts';
@@ -11,7 +13,7 @@ const pool = Name.optional().meta({ description: 'Only this pool; absent: the wh
 const FreezeIn = z.strictObject({ pool, why: z.string().min(1).max(1_000).default('Asked for.') });
 const ThawIn = z.strictObject({ pool });
 
-export function freezeRoutes({ store, workers }: ApiDeps): Route[] {
+function freezeRoutes({ store, workers }: ApiDeps): Route[] {
   const scopeOf = (name: string | undefined): string => (name === undefined ? FLEET : findPool(store, name).id);
   return [
     route({
@@ -46,3 +48,10 @@ export function freezeRoutes({ store, workers }: ApiDeps): Route[] {
     }),
   ];
 }
+
+function gauges({ registry, store }: GaugeWorld): Gauges {
+  const frozen = gaugeSet(registry).gauge('muster_frozen', '1 while the whole fleet is frozen.');
+  return { refresh: () => frozen.set(store.view.freezes.get(FLEET) ? 1 : 0) };
+}
+
+export const noun: Noun = { tag: 'freezes', order: 90, routes: freezeRoutes, gauges };

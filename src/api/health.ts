@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Fault } from '#core/fault.ts';
 import type { ApiDeps } from './deps.ts';
+import type { Noun } from './noun.ts';
 import { type Raw, type Route, route } from './route.ts';
 import { Health } from './wire/server.ts';
 
@@ -23,7 +24,7 @@ async function checkStore({ store, clock }: ApiDeps): Promise<void> {
 }
 
 /** Outside of `/api/v1`: for those who watch the process. */
-export function healthRoutes(deps: ApiDeps): Route[] {
+function healthRoutes(deps: ApiDeps): Route[] {
   return [
     route({
       method: 'GET',
@@ -62,3 +63,5 @@ export function healthRoutes(deps: ApiDeps): Route[] {
     }),
   ];
 }
+
+export const noun: Noun = { tag: 'server', order: 130, rootRoutes: healthRoutes };

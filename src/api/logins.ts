@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ROLES } from '#core/access.ts';
 import { SESSION_COOKIE } from '../access/access.ts';
 import type { ApiDeps } from './deps.ts';
+import type { Noun } from './noun.ts';
 import { type Raw, type Route, route } from './route.ts';
 import { Empty, toTime } from './wire/shared.ts';
 import { LoginLink } from './wire/token.ts';
@@ -14,7 +15,7 @@ function cookie(value: string, maxAgeMs: number, origin: string): string {
 }
 
 /** Within `/api/v1`: links for browsers. */
-export function loginLinkRoutes({ access }: ApiDeps): Route[] {
+function loginLinkRoutes({ access }: ApiDeps): Route[] {
   return [
     route({
       method: 'POST',
@@ -33,7 +34,7 @@ export function loginLinkRoutes({ access }: ApiDeps): Route[] {
 }
 
 /** Outside of `/api/v1`: where such a link leads. */
-export function loginRoutes({ access, clock }: ApiDeps): Route[] {
+function loginRoutes({ access, clock }: ApiDeps): Route[] {
   return [
     route({
       method: 'GET',
@@ -66,3 +67,5 @@ export function loginRoutes({ access, clock }: ApiDeps): Route[] {
     }),
   ];
 }
+
+export const noun: Noun = { tag: 'tokens', order: 110, routes: loginLinkRoutes, rootRoutes: loginRoutes };

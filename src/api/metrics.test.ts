@@ -74,7 +74,6 @@ describe('metrics', () => {
     ]);
     await store.commit([append('decisions', decision), append('ended', { ...session, end: { at: 1, how: 'killed' } })]);
     deps.metrics.cloudCall({ kind: 'aws', call: 'create', fault: 'exhausted', ms: 500 });
-    deps.metrics.poolMoment(gpu.id, 'startup_failure');
     const failed = {
       at: 0,
       kind: 'worker.failed',
@@ -95,7 +94,7 @@ describe('metrics', () => {
     expect(figure(text, 'muster_decisions_total{did="launch"}')).toBe(1);
     expect(figure(text, 'muster_sessions_ended_total{how="killed"}')).toBe(1);
     expect(figure(text, 'muster_cloud_call_seconds_count{kind="aws",call="create",fault="exhausted"}')).toBe(1);
-    for (const event of ['scale_up_attempt', 'resource_exhausted', 'allocation_error', 'startup_failure']) {
+    for (const event of ['scale_up_attempt', 'resource_exhausted', 'allocation_error']) {
       const series = `velda_autoscaler_last_event_timestamp_seconds{pool="gpu",event="${event}"}`;
       expect(figure(text, series), event).toBe(start / 1_000);
     }

@@ -1,9 +1,10 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import type { Clock } from '#core/clock.ts';
 import type { FaultKind } from '#core/fault.ts';
-import type { EventRow } from '#core/journal.ts';
 import type { Change, Store } from '#core/store.ts';
-import { openFleetGauges, type PoolMoment, type SyncTimes } from './fleet-gauges.ts';
+import { openGauges } from './gauges.ts';
+import type { SyncTimes } from './noun.ts';
+import { nouns } from './nouns.gen.ts';
 
 /** Figures for Prometheus. What the store tells is taken from there; the rest is told by whoever knows. */
 export interface Metrics {
@@ -11,8 +12,6 @@ export interface Metrics {
   cloudCall(call: { kind: string; call: string; fault: FaultKind | undefined; ms: number }): void;
   /** An HTTP request was answered; `route` is its pattern, never its path. */
   httpAnswered(answer: { method: string; route: string; status: number; ms: number }): void;
-  /** Something happened in a pool, named by its id. */
-  poolMoment(pool: string, moment: PoolMoment): void;
   /** Where the times of the syncs are kept; the store hears only of syncs that changed something. */
   followSyncs(timings: () => SyncTimes): void;
   /** The text that a scrape gets. */
@@ -83,7 +82,8 @@ export function openMetrics({ store, clock, withProcess = false }: MetricsDeps):
   const registry = new Registry();
   if (withProcess) collectDefaultMetrics({ register: registry });
   const series = openSeries(registry);
-  const fleet = openFleetGauges(registry, store, clock);
+  let syncTimes = (): SyncTimes => new Map();
+  const gauges = openGauges(nouns, { registry, store, clock, syncTimes: () => syncTimes() });
   const verbs = new Set<string>();
 
   function verbOf(did: string): string {
@@ -92,16 +92,9 @@ export function openMetrics({ store, clock, withProcess = false }: MetricsDeps):
     return verbs.has(verb) ? verb : 'other';
   }
 
-  function followFailure({ kind, pool, fields }: EventRow): void {
-    if (kind !== 'worker.failed' || pool === undefined) return;
-    const isExhausted = fields?.fault === 'exhausted' || fields?.fault === 'quota';
-    fleet.moment(pool, isExhausted ? 'resource_exhausted' : 'allocation_error');
-  }
-
   function heard(change: Change): void {
     if (!('append' in change)) return;
     if (change.append === 'decisions') series.decisions.inc({ did: verbOf(change.row.did) });
-    if (change.append === 'events') followFailure(change.row);
     if (change.append === 'ended') series.sessionsEnded.inc({ how: change.row.end?.how ?? 'unknown' });
   }
 
@@ -115,12 +108,6 @@ export function openMetrics({ store, clock, withProcess = false }: MetricsDeps):
       const kind = store.view.offers.get(after.offer ?? '')?.kind ?? 'unknown';
       series.launch.observe({ kind }, Math.max(0, after.joinedAt - after.askedAt) / 1_000);
     }),
-    store.onChange('launches', (after, before) => {
-      if (after && !before) fleet.moment(after.pool, 'scale_up_attempt');
-    }),
-    store.onChange('pools', (after, _before, id) => {
-      if (!after) fleet.forget(id);
-    }),
     store.onDurable((changes) => {
       for (const change of changes) heard(change);
     }),
@@ -129,15 +116,17 @@ export function openMetrics({ store, clock, withProcess = false }: MetricsDeps):
   return {
     cloudCall: ({ kind, call, fault, ms }) => series.cloud.observe({ kind, call, fault: fault ?? '' }, ms / 1_000),
     httpAnswered: ({ method, route, status, ms }) => series.http.observe({ method, route, status }, ms / 1_000),
-    poolMoment: fleet.moment,
-    followSyncs: fleet.followSyncs,
+    followSyncs(timings) {
+      syncTimes = timings;
+    },
     async text() {
-      await fleet.refresh();
+      await gauges.refresh();
       return registry.metrics();
     },
     contentType: registry.contentType,
     stop() {
       for (const stop of stops) stop();
+      gauges.stop();
       registry.clear();
     },
   };

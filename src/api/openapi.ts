@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Route } from './route.ts';
+import type { HeaderNote, Route } from './route.ts';
 import { HttpProblem } from './wire/problem.ts';
 import { AttachIn, AttachOut } from './wire/session.ts';
 
@@ -52,19 +52,9 @@ function parametersOf(schema: z.ZodType | undefined, place: 'path' | 'query', wr
   }));
 }
 
-function header(name: string, description: string, schema: Json = {}): Json {
+function headerOf({ name, description, schema }: HeaderNote): Json {
   return { name, in: 'header', required: false, description, schema: { type: 'string', ...schema } };
 }
-
-const HEADERS: Readonly<Record<string, readonly Json[]>> = {
-  'POST /api/v1/sessions': [
-    header('Idempotency-Key', 'The same request under the same key is carried out once.', { maxLength: 255 }),
-  ],
-  'POST /api/v1/pools': [header('If-None-Match', 'Only creates.', { const: '*' })],
-  'PUT /api/v1/pools/:pool': [header('If-Match', 'The ETag that the pool must still have.')],
-  'DELETE /api/v1/pools/:pool': [header('If-Match', 'The ETag that the pool must still have.')],
-  'GET /api/v1/changes': [header('Last-Event-ID', 'Goes on after this change.')],
-};
 
 function contentOf(media: readonly string[], schema: Json): Json {
   return { content: Object.fromEntries(media.map((type) => [type, { schema }])) };
@@ -86,26 +76,6 @@ function answerOf(route: Route, status: number, write: Write): Json {
 }
 
 const plainPath = (path: string): string => path.replace(/:(\w+)/g, '{$1}');
-// What is no noun by itself stands with the one that it belongs to.
-const BELONGS: Readonly<Record<string, string>> = {
-  plans: 'pools',
-  'pool-documents': 'pools',
-  freeze: 'freezes',
-  thaw: 'freezes',
-  'agent-certificates': 'tokens',
-  login: 'tokens',
-  logout: 'tokens',
-  'login-links': 'tokens',
-  agent: 'agents',
-};
-const NOUNS = new Set(['pools', 'workers', 'sessions', 'events', 'changes', 'sources', 'freezes', 'tokens', 'agents']);
-
-function nounOf(path: string): string {
-  const first = path.replace('/api/v1', '').split('/')[1] ?? '';
-  const noun = BELONGS[first] ?? first;
-  return NOUNS.has(noun) ? noun : 'server';
-}
-
 function operationId({ method, path }: Pick<Route, 'method' | 'path'>): string {
   const words = path
     .replace('/api/v1', '')
@@ -121,11 +91,11 @@ function operationOf(route: Route, write: Write): Operation {
     operationId: operationId(route),
     summary: route.summary,
     description: route.role === 'anyone' ? 'Needs no token.' : `Needs the role ${route.role}.`,
-    tags: [nounOf(route.path)],
+    tags: [route.tag ?? 'server'],
     parameters: [
       ...parametersOf(route.params, 'path', write),
       ...parametersOf(route.query, 'query', write),
-      ...(HEADERS[`${route.method} ${route.path}`] ?? []),
+      ...(route.headers ?? []).map(headerOf),
     ],
     ...(body && {
       requestBody: { required: !isBodyOptional, ...contentOf(route.bodyMedia ?? ['application/json'], body) },

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { OutputChunk } from '#core/session.ts';
 import type { ApiDeps } from './deps.ts';
+import type { Noun } from './noun.ts';
 import { type Raw, type Route, route } from './route.ts';
 import { findSession } from './sessions.ts';
 import { shownOutput } from './shown/session.ts';
@@ -33,7 +34,7 @@ async function* pieces(deps: ApiDeps, id: string, asked: Query, signal: AbortSig
   }
 }
 
-export function outputRoutes(deps: ApiDeps): Route[] {
+function outputRoutes(deps: ApiDeps): Route[] {
   return [
     route({
       method: 'GET',
@@ -54,3 +55,5 @@ export function outputRoutes(deps: ApiDeps): Route[] {
     }),
   ];
 }
+
+export const noun: Noun = { tag: 'sessions', order: 50, routes: outputRoutes };

@@ -4,6 +4,7 @@ import { Fault } from '#core/fault.ts';
 import type { Pool } from '#core/pool.ts';
 import { teamOf } from '../pools/status.ts';
 import type { ApiDeps } from './deps.ts';
+import type { Noun } from './noun.ts';
 import { pageOf } from './page.ts';
 import { findPool } from './pools.ts';
 import { type Route, route } from './route.ts';
@@ -76,6 +77,8 @@ function exporting(deps: ApiDeps): Route {
   });
 }
 
-export function planRoutes(deps: ApiDeps): Route[] {
+function planRoutes(deps: ApiDeps): Route[] {
   return [...planning(deps), exporting(deps)];
 }
+
+export const noun: Noun = { tag: 'pools', order: 20, routes: planRoutes };

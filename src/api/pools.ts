@@ -2,16 +2,20 @@ import { z } from 'zod';
 import { nearest } from '#config/keys.ts';
 import { Fault } from '#core/fault.ts';
 import { POOL_PHASES, type Pool as PoolRow, poolPhase } from '#core/pool.ts';
+import { FLEET } from '#core/worker.ts';
 import { nameIn } from '../pools/read-document.ts';
 import type { ApiDeps } from './deps.ts';
 import { expectationIn, tagOf } from './entity-tag.ts';
+import { type ChangeTable, type Noun, stopAll } from './noun.ts';
 import { pageOf } from './page.ts';
+import { poolGauges } from './pool-gauges.ts';
 import { type Route, route } from './route.ts';
 import { freezeOf, shownDecision, shownPlan, shownPool } from './shown/pool.ts';
 import * as wire from './wire/pool.ts';
 import { Name, paging, toTime } from './wire/shared.ts';
 
 const params = z.object({ pool: Name });
+const IF_MATCH = { name: 'If-Match', description: 'The ETag that the pool must still have.' };
 const DOCUMENT_MEDIA = ['application/json', 'application/yaml'];
 const Document = z.string().min(1).meta({ description: 'A pool document, as the configuration takes it.' });
 
@@ -112,6 +116,7 @@ function defining(deps: ApiDeps): Route[] {
       summary: 'Creates or changes the pool that a document names; `If-None-Match: *` only creates.',
       body: Document,
       bodyMedia: DOCUMENT_MEDIA,
+      headers: [{ name: 'If-None-Match', description: 'Only creates.', schema: { const: '*' } }],
       reply: wire.Pool,
       alsoStatus: 201,
       async handle({ body, caller, headers, header, status }) {
@@ -132,6 +137,7 @@ function defining(deps: ApiDeps): Route[] {
       params,
       body: Document,
       bodyMedia: DOCUMENT_MEDIA,
+      headers: [IF_MATCH],
       reply: wire.Pool,
       alsoStatus: 201,
       async handle({ params, body, caller, headers, header, status }) {
@@ -152,6 +158,7 @@ function defining(deps: ApiDeps): Route[] {
       role: 'operator',
       summary: 'Drains a pool and forgets it when its last worker is gone.',
       params,
+      headers: [IF_MATCH],
       reply: wire.Pool,
       status: 202,
       async handle({ params, caller, headers }) {
@@ -181,6 +188,27 @@ function pausing(deps: ApiDeps): Route[] {
   );
 }
 
-export function poolRoutes(deps: ApiDeps): Route[] {
+function poolRoutes(deps: ApiDeps): Route[] {
   return [listing(deps), ...reading(deps), ...defining(deps), ...pausing(deps)];
 }
+
+/** A pool shows the figures of its workers and sessions, and whether it is frozen. */
+const changes: ChangeTable = {
+  table: 'pools',
+  follow: (store, touched) =>
+    stopAll([
+      store.onChange('pools', (_after, _before, id) => touched(id)),
+      store.onChange('workers', (after, before) => touched((after ?? before)?.pool)),
+      store.onChange('agents', (after, before) => touched((after ?? before)?.pool)),
+      store.onChange('sessions', (after, before) => touched((after ?? before)?.pool)),
+      store.onChange('freezes', (_after, _before, id) => {
+        for (const pool of id === FLEET ? store.view.pools.all() : [store.view.pools.get(id)]) touched(pool?.id);
+      }),
+    ]),
+  row(id, deps, { role }) {
+    const pool = deps.store.view.pools.get(id);
+    return pool && shownPool(pool, deps, role);
+  },
+};
+
+export const noun: Noun = { tag: 'pools', order: 10, routes: poolRoutes, changes: [changes], gauges: poolGauges };

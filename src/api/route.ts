@@ -6,6 +6,13 @@ import type { Caller } from '../access/access.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
+export interface HeaderNote {
+  readonly name: string;
+  readonly description: string;
+  /** What a text must be, as JSON Schema. */
+  readonly schema?: Readonly<Record<string, unknown>>;
+}
+
 /** What a handler gets of a request: everything checked. */
 export interface Call<Params, Query, Body> {
   readonly params: Params;
@@ -31,6 +38,10 @@ export interface RouteSpec<P extends z.ZodType, Q extends z.ZodType, B extends z
   /** The least role that may call; `anyone` needs no token. */
   readonly role: Role | 'anyone';
   readonly summary: string;
+  /** Headers of the request that it heeds, for the documentation. */
+  readonly headers?: readonly HeaderNote[];
+  /** The heading in the documentation; set from its noun. */
+  readonly tag?: string;
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;

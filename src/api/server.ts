@@ -8,6 +8,8 @@ import { shortId } from '#core/id.ts';
 import { noWorkers, phaseOf } from '#core/pool-counts.ts';
 import { FLEET } from '#core/worker.ts';
 import type { ApiDeps } from './deps.ts';
+import { gaugeSet } from './gauges.ts';
+import type { Gauges, GaugeWorld, Noun } from './noun.ts';
 import { type Raw, type Route, route } from './route.ts';
 import { shownFreeze } from './shown/pool.ts';
 import { countSessions } from './shown/session-counts.ts';
@@ -89,7 +91,7 @@ function whyNot(thrown: unknown, file: string): Fault {
   return new Fault(kind, `Cannot write ${file}: ${code}.`, { at: 'body.file', remedy, cause: thrown });
 }
 
-export function serverRoutes(deps: ApiDeps): Route[] {
+function serverRoutes(deps: ApiDeps): Route[] {
   return [
     route({
       method: 'GET',
@@ -127,3 +129,10 @@ export function serverRoutes(deps: ApiDeps): Route[] {
     }),
   ];
 }
+
+function gauges({ registry, store }: GaugeWorld): Gauges {
+  const epoch = gaugeSet(registry).gauge('muster_epoch', 'Grows with each change of holder.');
+  return { refresh: () => epoch.set(store.epoch) };
+}
+
+export const noun: Noun = { tag: 'server', order: 120, routes: serverRoutes, gauges };

@@ -2,11 +2,14 @@ import { z } from 'zod';
 import { Fault } from '#core/fault.ts';
 import { SESSION_PHASES, type Session as SessionRow, sessionPhase } from '#core/session.ts';
 import type { ApiDeps } from './deps.ts';
+import { gaugeSet } from './gauges.ts';
+import { type ChangeTable, type Gauges, type GaugeWorld, type Noun, stopAll } from './noun.ts';
 import { pageOf } from './page.ts';
 import { findPool } from './pools.ts';
 import { httpFault } from './problem.ts';
 import { type Route, route } from './route.ts';
 import { shownSession, specOf } from './shown/session.ts';
+import { countSessions } from './shown/session-counts.ts';
 import * as wire from './wire/session.ts';
 import { Name, paging, spanIn } from './wire/shared.ts';
 
@@ -37,6 +40,13 @@ function submitting({ store, sessions }: ApiDeps): Route {
     summary: 'Runs a session, or a list of them: all or none. `Idempotency-Key` makes repeating safe.',
     body: wire.SessionsIn,
     bodyLimit: BODY_LIMIT,
+    headers: [
+      {
+        name: 'Idempotency-Key',
+        description: 'The same request under the same key is carried out once.',
+        schema: { maxLength: 255 },
+      },
+    ],
     reply: z.union([wire.Session, wire.SessionList]),
     status: 201,
     async handle({ body, headers, caller, header }) {
@@ -153,6 +163,39 @@ function watching(deps: ApiDeps): Route[] {
   ];
 }
 
-export function sessionRoutes(deps: ApiDeps): Route[] {
+function sessionRoutes(deps: ApiDeps): Route[] {
   return [submitting(deps), listing(deps), ...watching(deps)];
 }
+
+/** The phase of a session follows from its agent too; one that has ended is sent once that is durable. */
+const changes: ChangeTable = {
+  table: 'sessions',
+  follow: (store, touched) =>
+    stopAll([
+      store.onChange('sessions', (_after, _before, id) => touched(id)),
+      store.onChange('agents', (after, before, id) => {
+        if (!(after && before)) for (const session of store.view.sessions.by('worker', id)) touched(session.id);
+      }),
+      store.onDurable((changed) => {
+        for (const change of changed)
+          if ('append' in change && change.append === 'ended') touched(change.row.id, change.row);
+      }),
+    ]),
+  row(id, { store }, { kept }) {
+    const session = store.view.sessions.get(id) ?? (kept as SessionRow | undefined);
+    return session && shownSession(session, store);
+  },
+};
+
+function gauges({ registry, store }: GaugeWorld): Gauges {
+  const { gauge, reset } = gaugeSet(registry);
+  const sessions = gauge('muster_sessions', 'Live sessions by phase.', ['phase']);
+  return {
+    refresh() {
+      reset();
+      for (const [phase, count] of Object.entries(countSessions(store))) sessions.set({ phase }, count);
+    },
+  };
+}
+
+export const noun: Noun = { tag: 'sessions', order: 40, routes: sessionRoutes, changes: [changes], gauges };

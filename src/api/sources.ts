@@ -4,6 +4,8 @@ import { API_SOURCE, type DocumentState } from '#core/source.ts';
 import { nearest } from '../config/keys.ts';
 import { listSources } from '../pools/status.ts';
 import type { ApiDeps } from './deps.ts';
+import { gaugeSet } from './gauges.ts';
+import type { ChangeTable, Gauges, GaugeWorld, Noun } from './noun.ts';
 import { pageOf } from './page.ts';
 import { type Route, route } from './route.ts';
 import { shownDocument, shownOutcome, shownSource, sourceNow, statusWorld } from './shown/source.ts';
@@ -121,6 +123,39 @@ function acting(deps: ApiDeps): Route[] {
   ];
 }
 
-export function sourceRoutes(deps: ApiDeps): Route[] {
+function sourceRoutes(deps: ApiDeps): Route[] {
   return [...reading(deps), ...acting(deps)];
 }
+
+const changes: ChangeTable = {
+  table: 'sources',
+  follow: (store, touched) => store.onChange('sources', (_after, _before, id) => touched(id)),
+  row: (id, deps) => sourceNow(deps, id),
+};
+
+function gauges({ registry, store, clock, syncTimes }: GaugeWorld): Gauges {
+  const { gauge, reset } = gaugeSet(registry);
+  const of = (name: string, help: string) => gauge(`muster_source_${name}`, help, ['source']);
+  const syncAge = of('sync_age_seconds', 'Since the last good listing of a source.');
+  const syncTook = of('sync_seconds', 'How long the last good listing of a source took.');
+  const syncFailures = of('sync_failures', 'Failed listings of a source in a row.');
+  const documentCount = of('documents', 'Documents of a source.');
+  const isHeld = of('held', '1 while a removal of a source waits for approval.');
+  const faultyCount = of('faulty_documents', 'Documents of a source that are refused.');
+  return {
+    refresh() {
+      reset();
+      for (const status of listSources({ view: store.view, timings: syncTimes(), nowMs: clock.now() })) {
+        const { id: source, ageMs, durationMs, failures, documents, faulty, held } = status;
+        if (ageMs !== undefined) syncAge.set({ source }, ageMs / 1_000);
+        if (durationMs !== undefined) syncTook.set({ source }, durationMs / 1_000);
+        syncFailures.set({ source }, failures);
+        documentCount.set({ source }, documents);
+        faultyCount.set({ source }, faulty);
+        isHeld.set({ source }, held ? 1 : 0);
+      }
+    },
+  };
+}
+
+export const noun: Noun = { tag: 'sources', order: 80, routes: sourceRoutes, changes: [changes], gauges };

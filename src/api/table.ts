@@ -1,41 +1,29 @@
-import { agentRoutes } from './agent.ts';
-import type { ChangeHub } from './change-hub.ts';
-import { changeRoutes } from './changes.ts';
+import { type ChangeHub, openChangeHub } from './change-hub.ts';
 import type { ApiDeps } from './deps.ts';
-import { docRoutes } from './docs.ts';
-import { eventRoutes } from './events.ts';
-import { freezeRoutes } from './freezes.ts';
-import { healthRoutes } from './health.ts';
-import { loginLinkRoutes, loginRoutes } from './logins.ts';
-import { outputRoutes } from './output.ts';
-import { planRoutes } from './plans.ts';
-import { poolRoutes } from './pools.ts';
+import type { ChangeTable, Noun, WholeApi } from './noun.ts';
+import { nouns } from './nouns.gen.ts';
 import type { Route } from './route.ts';
-import { serverRoutes } from './server.ts';
-import { sessionRoutes } from './sessions.ts';
-import { sourceRoutes } from './sources.ts';
-import { tokenRoutes } from './tokens.ts';
-import { workerRoutes } from './workers.ts';
 
 export const API_PREFIX = '/api/v1';
 
+/** Every noun, in the order of the documentation. */
+export const allNouns: readonly Noun[] = nouns.toSorted((a, b) => a.order - b.order);
+
+/** The tables of the stream of changes, by name. */
+export const changeTables: ReadonlyMap<string, ChangeTable> = new Map(
+  allNouns.flatMap((noun) => (noun.changes ?? []).map((one) => [one.table, one] as const)),
+);
+
+export const openHub = ({ store, clock }: Pick<ApiDeps, 'store' | 'clock'>): ChangeHub =>
+  openChangeHub(store, clock, [...changeTables.values()]);
+
 /** Every route there is: what is served, who may call it, and what the documentation says. */
 export function allRoutes(deps: ApiDeps, hub: ChangeHub): Route[] {
-  const nouns = [
-    ...poolRoutes(deps),
-    ...planRoutes(deps),
-    ...workerRoutes(deps),
-    ...sessionRoutes(deps),
-    ...outputRoutes(deps),
-    ...eventRoutes(deps),
-    ...changeRoutes(deps, hub),
-    ...sourceRoutes(deps),
-    ...freezeRoutes(deps),
-    ...tokenRoutes(deps),
-    ...loginLinkRoutes(deps),
-    ...serverRoutes(deps),
-  ].map((route) => ({ ...route, path: API_PREFIX + route.path }));
-  const rest = [...healthRoutes(deps), ...loginRoutes(deps), ...agentRoutes(deps)];
-  const all = [...nouns, ...rest];
-  return [...all, ...docRoutes(deps, all)];
+  const made: Route[] = [];
+  const whole: WholeApi = { hub, changes: changeTables, routes: () => made };
+  for (const { tag, routes, rootRoutes } of allNouns) {
+    for (const route of routes?.(deps, whole) ?? []) made.push({ ...route, tag, path: API_PREFIX + route.path });
+    for (const route of rootRoutes?.(deps, whole) ?? []) made.push({ ...route, tag });
+  }
+  return made;
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Token as TokenRow } from '#core/access.ts';
 import { Fault } from '#core/fault.ts';
 import type { ApiDeps } from './deps.ts';
+import type { Noun } from './noun.ts';
 import { pageOf } from './page.ts';
 import { findPool } from './pools.ts';
 import { type Route, route } from './route.ts';
@@ -46,7 +47,7 @@ function mustLast({ expires_in: forMs }: z.output<typeof wire.TokenIn>): void {
   });
 }
 
-export function tokenRoutes(deps: ApiDeps): Route[] {
+function tokenRoutes(deps: ApiDeps): Route[] {
   const { store, clock, access } = deps;
   return [
     route({
@@ -89,3 +90,5 @@ export function tokenRoutes(deps: ApiDeps): Route[] {
     certifying(deps),
   ];
 }
+
+export const noun: Noun = { tag: 'tokens', order: 100, routes: tokenRoutes };

@@ -1,5 +1,5 @@
 // What the HTTP API answers and takes, as types, for whoever speaks to it.
-export type { Change, ChangeTable, Event, EventList } from './wire/event.ts';
+export type { Change, Event, EventList } from './wire/event.ts';
 export type { PlanIn, PlannedChanges, PlannedPool, PoolDocument, PoolDocumentList } from './wire/plan.ts';
 export type { Decision, Freeze, Plan, Pool, PoolList, Why } from './wire/pool.ts';
 export type { HttpProblem } from './wire/problem.ts';

@@ -3,6 +3,7 @@ import { Fault } from '#core/fault.ts';
 import { phaseOf } from '#core/pool-counts.ts';
 import { WORKER_PHASES, type Worker as WorkerRow } from '#core/worker.ts';
 import type { ApiDeps } from './deps.ts';
+import { type ChangeTable, type Noun, stopAll } from './noun.ts';
 import { pageOf } from './page.ts';
 import { findPool } from './pools.ts';
 import { type Route, route } from './route.ts';
@@ -18,7 +19,7 @@ function findWorker(store: ApiDeps['store'], name: string): WorkerRow {
   throw new Fault('missing', `There is no worker ${name}.`, { at: 'path.worker', remedy: 'See the list of workers.' });
 }
 
-export function workerRoutes({ store, workers }: ApiDeps): Route[] {
+function workerRoutes({ store, workers }: ApiDeps): Route[] {
   return [
     route({
       method: 'GET',
@@ -60,3 +61,24 @@ export function workerRoutes({ store, workers }: ApiDeps): Route[] {
     }),
   ];
 }
+
+/** The phase of a worker follows from its agent and its sessions. */
+const changes: ChangeTable = {
+  table: 'workers',
+  follow: (store, touched) =>
+    stopAll([
+      store.onChange('workers', (_after, _before, id) => touched(id)),
+      store.onChange('agents', (_after, _before, id) => touched(id)),
+      store.onChange('sessions', (after, before) => {
+        if (after?.worker === before?.worker) return;
+        touched(before?.worker);
+        touched(after?.worker);
+      }),
+    ]),
+  row(id, { store }) {
+    const worker = store.view.workers.get(id);
+    return worker && shownWorker(worker, store);
+  },
+};
+
+export const noun: Noun = { tag: 'workers', order: 30, routes: workerRoutes, changes: [changes] };

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import type { Cli, Local } from './command.ts';
+import type { Cli, CliCommand, Local } from './command.ts';
 import { withExamples } from './example.ts';
 
-export function agentCommand(cli: Cli, local: Local): Command {
+function agentCommand(cli: Cli, local: Local): Command {
   const command = new Command('agent')
     .description('run an agent: join a pool and run its sessions on this machine')
     .option('-p, --pool <name>', 'the pool to join')
@@ -10,3 +10,5 @@ export function agentCommand(cli: Cli, local: Local): Command {
     .action(async (options: { pool?: string; config?: string }) => cli.exitWith(await local.agent(options)));
   return withExamples(command, [['muster agent --pool edge --config agent.yaml', 'joins the pool edge']]);
 }
+
+export const commands: readonly CliCommand[] = [{ name: 'agent', order: 140, make: agentCommand }];

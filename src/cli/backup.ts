@@ -1,7 +1,7 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { Command } from 'commander';
 import { Fault } from '#core/fault.ts';
-import { type Cli, clientOf } from './command.ts';
+import { type Cli, type CliCommand, clientOf } from './command.ts';
 import { print, startProgress } from './terminal.ts';
 
 function whyNot(thrown: unknown, file: string): Fault {
@@ -33,7 +33,7 @@ async function fill(file: string, pieces: () => Promise<AsyncIterable<Uint8Array
   }
 }
 
-export function backupCommand(cli: Cli): Command {
+function backupCommand(cli: Cli): Command {
   return new Command('backup')
     .description('write a consistent copy of everything to a file')
     .argument('<file>', 'a file that does not exist yet; it will hold the keys of the cluster')
@@ -44,3 +44,5 @@ export function backupCommand(cli: Cli): Command {
       print(cli.terminal, `Backup of ${bytes} bytes written to ${file}. \`muster restore ${file}\` starts from it.`);
     });
 }
+
+export const commands: readonly CliCommand[] = [{ name: 'backup', order: 160, make: backupCommand }];

@@ -21,6 +21,18 @@ export interface Cli {
   exitWith(code: number): void;
 }
 
+/** A command below `muster`. `npm run gen` lists those that a file of this folder exports as `commands`. */
+export interface CliCommand {
+  readonly name: string;
+  /** Its position in the help. */
+  readonly order: number;
+  make(cli: Cli, local: Local): Command;
+}
+
+export interface CommandFile {
+  readonly commands: readonly CliCommand[];
+}
+
 /** What the composition root can do itself, without a server. */
 export interface Local {
   server(options: { config?: string; keepAgents?: boolean }): Promise<void>;

@@ -7,7 +7,7 @@ const unused = {} as Cli & Local;
 
 /** The names of the commands that are loaded for that command line. */
 async function loadedFor(...words: string[]): Promise<string[]> {
-  return (await commandsFor(words)).map((make) => make(unused, unused).name());
+  return (await commandsFor(words)).map(({ make }) => make(unused, unused).name());
 }
 
 it('loads only the command that a command line begins with, by the name that it has itself', async () => {

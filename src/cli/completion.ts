@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { Fault } from '#core/fault.ts';
-import type { Cli } from './command.ts';
+import type { Cli, CliCommand } from './command.ts';
 import { print } from './terminal.ts';
 
 /** What may follow a command. */
@@ -104,7 +104,7 @@ const SCRIPTS: Readonly<Record<string, (program: Command) => string>> = {
 
 const SHELLS = Object.keys(SCRIPTS).join(', ');
 
-export function completionCommand(cli: Cli): Command {
+function completionCommand(cli: Cli): Command {
   return new Command('completion')
     .description('print a script for your shell: source <(muster completion bash)')
     .argument('<shell>', SHELLS)
@@ -114,3 +114,5 @@ export function completionCommand(cli: Cli): Command {
       print(cli.terminal, script(command.parent as Command));
     });
 }
+
+export const commands: readonly CliCommand[] = [{ name: 'completion', order: 190, make: completionCommand }];

@@ -1,10 +1,10 @@
 import { styleText } from 'node:util';
 import { Command } from 'commander';
 import { FAULTS } from '#core/fault.ts';
-import type { Cli, Local } from './command.ts';
+import type { Cli, CliCommand, Local } from './command.ts';
 import { print } from './terminal.ts';
 
-export function configCommand(cli: Cli, local: Local): Command {
+function configCommand(cli: Cli, local: Local): Command {
   const config = new Command('config').description('configuration files');
 
   config.addCommand(
@@ -23,3 +23,5 @@ export function configCommand(cli: Cli, local: Local): Command {
   );
   return config;
 }
+
+export const commands: readonly CliCommand[] = [{ name: 'config', order: 150, make: configCommand }];

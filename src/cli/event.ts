@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import type { Event } from '../api/wire/event.ts';
 import type { Client } from './client.ts';
-import { type Cli, clientOf, formatOf, showing } from './command.ts';
+import { type Cli, type CliCommand, clientOf, formatOf, showing } from './command.ts';
 import { withExamples } from './example.ts';
 import { nounCommand } from './noun.ts';
 import { whole } from './option.ts';
@@ -79,10 +79,12 @@ function listCommand(cli: Cli): Command {
     });
 }
 
-export function eventCommand(cli: Cli): Command {
+function eventCommand(cli: Cli): Command {
   const event = nounCommand('event', 'what happened, who caused it and from where', [listCommand(cli)]);
   return withExamples(event, [
     ['muster event ls -f', 'new events until Ctrl-C'],
     ['muster event ls -k worker.lost -n 5', 'the last five losses'],
   ]);
 }
+
+export const commands: readonly CliCommand[] = [{ name: 'event', order: 70, make: eventCommand }];

@@ -1,11 +1,11 @@
 import { Command } from 'commander';
-import { type Cli, clientOf } from './command.ts';
+import { type Cli, type CliCommand, clientOf } from './command.ts';
 import { print } from './terminal.ts';
 
 const scopeOf = (pool: string | undefined): string => (pool === undefined ? 'The fleet' : `Pool ${pool}`);
 const again = (pool: string | undefined): string => `muster thaw${pool === undefined ? '' : ` -p ${pool}`}`;
 
-export function freezeCommand(cli: Cli): Command {
+function freezeCommand(cli: Cli): Command {
   return new Command('freeze')
     .description('stop all launching, deleting and requeueing at once; running sessions go on')
     .option('-p, --pool <name>', 'only this pool')
@@ -16,7 +16,7 @@ export function freezeCommand(cli: Cli): Command {
     });
 }
 
-export function thawCommand(cli: Cli): Command {
+function thawCommand(cli: Cli): Command {
   return new Command('thaw')
     .description('let a frozen pool or the fleet go on')
     .option('-p, --pool <name>', 'only this pool')
@@ -25,3 +25,8 @@ export function thawCommand(cli: Cli): Command {
       print(cli.terminal, `${scopeOf(pool)} goes on.`);
     });
 }
+
+export const commands: readonly CliCommand[] = [
+  { name: 'freeze', order: 90, make: freezeCommand },
+  { name: 'thaw', order: 100, make: thawCommand },
+];

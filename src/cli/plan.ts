@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { Fault } from '#core/fault.ts';
 import type { PlannedChanges, PlannedPool } from '../api/wire/plan.ts';
 import type { Client } from './client.ts';
-import { type Cli, clientOf, formatOf, showing } from './command.ts';
+import { type Cli, type CliCommand, clientOf, formatOf, showing } from './command.ts';
 import { readDocuments } from './document-file.ts';
 import { withExamples } from './example.ts';
 import { problemLines } from './problem-lines.ts';
@@ -101,7 +101,7 @@ function sayInvalid(cli: Cli, thrown: unknown): undefined {
   cli.exitWith(REFUSED_EXIT);
 }
 
-export function planCommand(cli: Cli): Command {
+function planCommand(cli: Cli): Command {
   const command = showing(
     'plan',
     'show what pool documents would change: pools, and what the next pass does to their workers',
@@ -126,3 +126,5 @@ export function planCommand(cli: Cli): Command {
     '\nSTART, DRAIN and STOP are what the next pass does; REPLACE are workers of an older definition then, which follow\none after the other.\n\nEnds with 0 without changes, with 2 where there are some, with 1 where a document is refused.',
   );
 }
+
+export const commands: readonly CliCommand[] = [{ name: 'plan', order: 40, make: planCommand }];

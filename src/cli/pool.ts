@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { Fault } from '#core/fault.ts';
 import type { Plan, Pool, Why } from '../api/wire/pool.ts';
 import type { Client } from './client.ts';
-import { type Cli, clientOf } from './command.ts';
+import { type Cli, type CliCommand, clientOf } from './command.ts';
 import { type FileDocument, readDocuments } from './document-file.ts';
 import { withExamples } from './example.ts';
 import { exportCommand } from './export/export.ts';
@@ -79,7 +79,7 @@ function pauseCommands(cli: Cli): Command[] {
   );
 }
 
-export function poolCommand(cli: Cli): Command {
+function poolCommand(cli: Cli): Command {
   const pool = nounCommand('pool', 'pools of workers', [
     listCommand<Pool>(cli, {
       summary: 'list pools',
@@ -122,3 +122,5 @@ export function poolCommand(cli: Cli): Command {
     ['muster pool apply gpu.yaml', 'create or change a pool'],
   ]);
 }
+
+export const commands: readonly CliCommand[] = [{ name: 'pool', order: 30, make: poolCommand }];

@@ -23,7 +23,7 @@ export async function buildProgram(cli: Cli, local: Local, { version, words = []
     .version(version, '-V, --version')
     .enablePositionalOptions();
   for (const option of serverOptions()) program.addOption(option);
-  for (const make of await commandsFor(words)) {
+  for (const { make } of await commandsFor(words)) {
     const command = make(cli, local);
     program.addCommand(command);
     takeServerOptions(command);

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { Fault } from '#core/fault.ts';
 import type { SessionIn } from '../api/wire/session.ts';
 import type { Client } from './client.ts';
-import { type Cli, clientOf } from './command.ts';
+import { type Cli, type CliCommand, clientOf } from './command.ts';
 import { withExamples } from './example.ts';
 import { named, pair, span, whole } from './option.ts';
 import { runAttached, runSessions } from './run-sessions.ts';
@@ -73,7 +73,7 @@ function withRunOptions(command: Command): Command {
     .option('--retries <count>', 'start it again this often if its machine is lost', whole('--retries', 0, 100), 0);
 }
 
-export function runCommand(cli: Cli): Command {
+function runCommand(cli: Cli): Command {
   const command = withRunOptions(new Command('run'))
     .description('run a command on a worker; its output comes here, and its exit code is ours')
     .argument('<command...>', 'the command, best after --')
@@ -95,7 +95,7 @@ export function runCommand(cli: Cli): Command {
   ]);
 }
 
-export function shellCommand(cli: Cli): Command {
+function shellCommand(cli: Cli): Command {
   const command = withRunOptions(new Command('shell'))
     .description('open a shell on a worker')
     .argument('[shell]', 'which one', 'bash')
@@ -107,3 +107,8 @@ export function shellCommand(cli: Cli): Command {
     ['muster shell -p gpu zsh', 'another shell in another pool'],
   ]);
 }
+
+export const commands: readonly CliCommand[] = [
+  { name: 'run', order: 10, make: runCommand },
+  { name: 'shell', order: 20, make: shellCommand },
+];

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { ServerStatus } from '../api/wire/server.ts';
 import type { LoginLink } from '../api/wire/token.ts';
-import { type Cli, clientOf, formatOf, type Local, showing } from './command.ts';
+import { type Cli, type CliCommand, clientOf, formatOf, type Local, showing } from './command.ts';
 import { show } from './show.ts';
 import { oneLine, renderFacts } from './table.ts';
 import { print } from './terminal.ts';
@@ -38,7 +38,7 @@ function refuseUnknown(command: Command): void {
   if (command.args.length > 0) (command as Command & { unknownCommand(): never }).unknownCommand();
 }
 
-export function serverCommand(cli: Cli, local: Local): Command {
+function serverCommand(cli: Cli, local: Local): Command {
   const server = new Command('server')
     .description('run the control plane')
     .option('-c, --config <file>', 'its configuration')
@@ -61,7 +61,7 @@ export function serverCommand(cli: Cli, local: Local): Command {
   return server;
 }
 
-export function restoreCommand(cli: Cli, local: Local): Command {
+function restoreCommand(cli: Cli, local: Local): Command {
   return new Command('restore')
     .description('fill an empty store from a backup; the next start adopts the machines it finds')
     .argument('<file>')
@@ -72,7 +72,7 @@ export function restoreCommand(cli: Cli, local: Local): Command {
     });
 }
 
-export function loginCommand(cli: Cli): Command {
+function loginCommand(cli: Cli): Command {
   return new Command('login')
     .description('print a link that opens the server in a browser, once')
     .action(async (_options, command: Command) => {
@@ -81,3 +81,9 @@ export function loginCommand(cli: Cli): Command {
       print(cli.terminal, new URL(link.path, client.place.address).href);
     });
 }
+
+export const commands: readonly CliCommand[] = [
+  { name: 'login', order: 120, make: loginCommand },
+  { name: 'server', order: 130, make: serverCommand },
+  { name: 'restore', order: 170, make: restoreCommand },
+];

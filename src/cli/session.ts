@@ -3,7 +3,7 @@ import { SESSION_PHASES } from '#core/session.ts';
 import type { Session } from '../api/wire/session.ts';
 import { attachSession } from './attach.ts';
 import type { Client } from './client.ts';
-import { type Cli, clientOf } from './command.ts';
+import { type Cli, type CliCommand, clientOf } from './command.ts';
 import { withExamples } from './example.ts';
 import { followSession, sayEnd, sessionPath, waitForEnd } from './follow.ts';
 import { actCommand, listCommand, nounCommand, showCommand } from './noun.ts';
@@ -111,7 +111,7 @@ function attachCommand(cli: Cli): Command {
     });
 }
 
-export function sessionCommand(cli: Cli): Command {
+function sessionCommand(cli: Cli): Command {
   const session = nounCommand('session', 'commands that run, wait or have run', [
     listCommand<Session, ListOptions>(cli, {
       summary: 'list sessions, newest first',
@@ -150,3 +150,5 @@ export function sessionCommand(cli: Cli): Command {
     ['muster session kill ID', 'ends it'],
   ]);
 }
+
+export const commands: readonly CliCommand[] = [{ name: 'session', order: 50, make: sessionCommand }];

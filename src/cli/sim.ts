@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { Argument, Command } from 'commander';
 import type { SimulatedCloud } from '#core/simulation.ts';
-import type { Cli, Local } from './command.ts';
+import type { Cli, CliCommand, Local } from './command.ts';
 import { withExamples } from './example.ts';
 import { whole } from './option.ts';
 import { isInteractive, print } from './terminal.ts';
@@ -26,7 +26,7 @@ function story({ address, folder, environment, tries }: SimulatedCloud, bold: (t
 }
 
 /** Clouds for trying a configuration without an account. */
-export function simCommand(cli: Cli, local: Local): Command {
+function simCommand(cli: Cli, local: Local): Command {
   const { simulations } = local;
   const cloud = new Command('cloud')
     .description('run a simulated cloud on this computer; its machines really boot')
@@ -43,3 +43,5 @@ export function simCommand(cli: Cli, local: Local): Command {
   );
   return new Command('sim').description('simulated clouds, for trying a configuration').addCommand(cloud);
 }
+
+export const commands: readonly CliCommand[] = [{ name: 'sim', order: 180, make: simCommand }];

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { FAULTS, Fault } from '#core/fault.ts';
 import type { Source, SourceDocument, SourceSync } from '../api/wire/source.ts';
-import { type Cli, clientOf } from './command.ts';
+import { type Cli, type CliCommand, clientOf } from './command.ts';
 import { actCommand, listCommand, nounCommand, showCommand } from './noun.ts';
 import { named, whole } from './option.ts';
 import { problemLines } from './problem-lines.ts';
@@ -129,7 +129,7 @@ function approveCommand(cli: Cli): Command {
   }).option('--pools <count>', 'only if it is about so many, as `source show` says', whole('--pools', 0));
 }
 
-export function sourceCommand(cli: Cli): Command {
+function sourceCommand(cli: Cli): Command {
   return nounCommand('source', 'where pool definitions come from', [
     listCommand<Source>(cli, {
       summary: 'list sources',
@@ -151,3 +151,5 @@ export function sourceCommand(cli: Cli): Command {
     approveCommand(cli),
   ]);
 }
+
+export const commands: readonly CliCommand[] = [{ name: 'source', order: 80, make: sourceCommand }];

@@ -3,7 +3,7 @@ import { ROLES } from '#core/access.ts';
 import { Fault } from '#core/fault.ts';
 import type { NewToken, Token } from '../api/wire/token.ts';
 import { certificateCommand } from './certificate.ts';
-import { type Cli, clientOf, formatOf, showing } from './command.ts';
+import { type Cli, type CliCommand, clientOf, formatOf, showing } from './command.ts';
 import { withExamples } from './example.ts';
 import { actCommand, listCommand, nounCommand } from './noun.ts';
 import { span } from './option.ts';
@@ -58,7 +58,7 @@ function createCommand(cli: Cli): Command {
     });
 }
 
-export function tokenCommand(cli: Cli): Command {
+function tokenCommand(cli: Cli): Command {
   const token = nounCommand('token', 'who may use the API, and which agents may join', [
     createCommand(cli),
     listCommand<Token>(cli, {
@@ -84,3 +84,5 @@ export function tokenCommand(cli: Cli): Command {
     ['muster token revoke ID', 'ends a token'],
   ]);
 }
+
+export const commands: readonly CliCommand[] = [{ name: 'token', order: 110, make: tokenCommand }];

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { WORKER_PHASES } from '#core/worker.ts';
 import type { Worker } from '../api/wire/worker.ts';
-import type { Cli } from './command.ts';
+import type { Cli, CliCommand } from './command.ts';
 import { actCommand, listCommand, nounCommand, showCommand } from './noun.ts';
 import { ageOf, type Listing, moment } from './show.ts';
 import { oneLine, pairsLine, renderFacts } from './table.ts';
@@ -43,7 +43,7 @@ function workerFacts(worker: Worker): string {
   ]);
 }
 
-export function workerCommand(cli: Cli): Command {
+function workerCommand(cli: Cli): Command {
   return nounCommand('worker', 'machines and their agents', [
     listCommand<Worker, { pool?: string; phase?: string }>(cli, {
       summary: 'list workers',
@@ -71,3 +71,5 @@ export function workerCommand(cli: Cli): Command {
     }),
   ]);
 }
+
+export const commands: readonly CliCommand[] = [{ name: 'worker', order: 60, make: workerCommand }];

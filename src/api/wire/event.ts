@@ -19,11 +19,8 @@ export type Event = z.infer<typeof Event>;
 export const EventList = listOf(Event);
 export type EventList = z.infer<typeof EventList>;
 
-export const CHANGE_TABLES = ['pools', 'workers', 'sessions', 'sources', 'events'] as const;
-export type ChangeTable = (typeof CHANGE_TABLES)[number];
-
 /** The data of one `change` on the stream of changes; without a row, it is gone. */
 export const Change = z
-  .object({ table: z.enum(CHANGE_TABLES), id: z.string(), row: z.unknown().optional() })
+  .object({ table: z.string(), id: z.string(), row: z.unknown().optional() })
   .meta({ id: 'Change' });
 export type Change = z.infer<typeof Change>;

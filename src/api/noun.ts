@@ -1,0 +1,67 @@
+import type { Registry } from 'prom-client';
+import type { Role } from '#core/access.ts';
+import type { Clock } from '#core/clock.ts';
+import type { Store } from '#core/store.ts';
+import type { StatusWorld } from '../pools/status.ts';
+import type { ChangeHub } from './change-hub.ts';
+import type { ApiDeps } from './deps.ts';
+import type { Route } from './route.ts';
+
+/** One noun of the HTTP API. `npm run gen` lists every file of this folder that exports one as `noun`. */
+export interface Noun {
+  /** Its heading in the documentation; several files may share one. */
+  readonly tag: string;
+  /** Its position in the documentation. */
+  readonly order: number;
+  /** Below `/api/v1`. */
+  routes?(deps: ApiDeps, whole: WholeApi): readonly Route[];
+  /** Outside of `/api/v1`. */
+  rootRoutes?(deps: ApiDeps, whole: WholeApi): readonly Route[];
+  /** Its tables on the stream of changes. */
+  readonly changes?: readonly ChangeTable[];
+  /** Its gauges for Prometheus. */
+  gauges?(world: GaugeWorld): Gauges;
+}
+
+/** What the few routes need that speak for all nouns. */
+export interface WholeApi {
+  readonly hub: ChangeHub;
+  /** The tables of the stream of changes, by name. */
+  readonly changes: ReadonlyMap<string, ChangeTable>;
+  /** Every route there is; to be called once all are known. */
+  routes(): readonly Route[];
+}
+
+/** Says that a row changed. `kept` is the row itself, where memory no longer holds it. */
+export type Touched = (id: string | undefined, kept?: unknown) => void;
+
+/** A table of the stream of changes: which rows have changed, and what they are when they are sent. */
+export interface ChangeTable {
+  readonly table: string;
+  /** Follows everything that the row shows, while somebody reads the stream; the returned function ends that. */
+  follow(store: Store, touched: Touched): () => void;
+  /** The row as it is now, as that role sees it; undefined where it is gone. */
+  row(id: string, deps: ApiDeps, seen: { readonly role: Role; readonly kept: unknown }): unknown;
+}
+
+/** How the syncs of each configured source went. */
+export type SyncTimes = StatusWorld['timings'];
+
+export interface GaugeWorld {
+  readonly registry: Registry;
+  readonly store: Store;
+  readonly clock: Clock;
+  syncTimes(): SyncTimes;
+}
+
+/** Gauges of one noun. */
+export interface Gauges {
+  /** Sets them to what they are now; called before each scrape. */
+  refresh(): void | Promise<void>;
+  stop?(): void;
+}
+
+/** Ends several things at once. */
+export const stopAll = (stops: readonly (() => void)[]) => (): void => {
+  for (const stop of stops) stop();
+};
