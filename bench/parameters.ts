@@ -1,3 +1,4 @@
+import { Agent, request } from 'node:http';
 import { openCaller } from '#clouds/caller.ts';
 import { knownKinds } from '#config/kinds.ts';
 import { readPool } from '#config/pool-document.ts';
@@ -10,7 +11,6 @@ import type { Store } from '#core/store.ts';
 import { startJournal } from '#journal/journal.ts';
 import { makeRedactor } from '#journal/redact.ts';
 import { startPools } from '#pools/pools.ts';
-import { exchange } from '../src/edge/exchange.ts';
 import provider from '../src/providers/aws/index.ts';
 import type { Bench, Report } from './bench.ts';
 import { awsContext, type BenchAws, REGION, withAws } from './parts/aws.ts';
@@ -168,11 +168,21 @@ async function askBarely(count: number): Promise<void> {
     'x-amz-target': 'AmazonSSM.GetParametersByPath',
   };
   const body = JSON.stringify({ Path: PREFIX, Recursive: true, MaxResults: 10, WithDecryption: true });
-  const going = new AbortController().signal;
+  const agent = new Agent({ keepAlive: true });
+  const ask = (): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const sent = request(url, { method: 'POST', headers, agent }, (answer) => {
+        answer.resume();
+        answer.once('end', () => resolve(answer.statusCode ?? 0));
+      });
+      sent.once('error', reject);
+      sent.end(body);
+    });
   for (let n = 0; n < count; n++) {
-    const { status } = await exchange({ url, method: 'POST', headers, body }, going);
+    const status = await ask();
     if (status !== 200) throw new Fault('internal', `The simulated AWS answered ${status}.`);
   }
+  agent.destroy();
 }
 
 /** An unchanged listing as an account may ask for it; the shorter one where there is no time for 10,000. */

@@ -20,7 +20,7 @@ const TARGETS: Partial<Record<MeasureName, number>> = {
   'memory-agent-tls': 100,
   'next-offer': 1_000,
   'launches-unaccounted': 0,
-  'parameters-unchanged-cpu': 200,
+  'parameters-unchanged-cpu': 400,
   'parameters-unchanged-writes': 0,
   'parameters-unchanged-woken': 0,
   'restart-time': 5,

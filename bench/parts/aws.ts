@@ -2,7 +2,6 @@ import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import type { Context } from '#core/provider.ts';
 import { systemRandom } from '#core/random.ts';
-import { exchange } from '../../src/edge/exchange.ts';
 import type { AwsCalls } from '../programs/aws.ts';
 import { type Program, startProgram } from './program.ts';
 
@@ -34,7 +33,6 @@ export function awsContext(cluster: string, limitTimes: number): Context {
     random: systemRandom,
     log: silentLog,
     fetch,
-    exchange,
     dataDir: '/nonexistent',
     agentCommand: ['true'],
     rates: { aws: limitTimes },

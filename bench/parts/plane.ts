@@ -8,7 +8,6 @@ import type { Provider } from '#core/provider.ts';
 import { systemRandom } from '#core/random.ts';
 import type { Store } from '#core/store.ts';
 import { makeRedactor } from '#journal/redact.ts';
-import { exchange } from '../../src/edge/exchange.ts';
 import { type Plane, startPlane } from '../../src/program/plane.ts';
 
 export interface BenchPlaneOptions {
@@ -25,7 +24,7 @@ export function openBenchPlane({ store, provider, tell }: BenchPlaneOptions): Pr
     store,
     redactor: makeRedactor(),
     kinds: knownKinds([provider]),
-    context: { ...base, cluster: store.cluster, fetch, exchange, dataDir: '/nonexistent', agentCommand: ['true'] },
+    context: { ...base, cluster: store.cluster, fetch, dataDir: '/nonexistent', agentCommand: ['true'] },
     link: {
       send(agent, command) {
         tell?.(agent, command);

@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import type { Clock } from './clock.ts';
-import type { Exchange } from './exchange.ts';
 import type { Fault, FaultKind } from './fault.ts';
 import type { Log } from './log.ts';
 import type { Random } from './random.ts';
@@ -230,8 +229,6 @@ export interface Context {
   readonly random: Random;
   readonly log: Log;
   readonly fetch: typeof fetch;
-  /** For those who ask so often that what `fetch` itself costs counts; absent: by `fetch`. */
-  readonly exchange?: Exchange | undefined;
   /** Where a kind may keep files of its own. */
   readonly dataDir: string;
   /** How to run our agent on this very machine: program and first arguments. */

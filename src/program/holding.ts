@@ -14,7 +14,6 @@ import type { Redactor } from '#journal/redact.ts';
 import { type Metrics, openMetrics } from '../api/metrics.ts';
 import { createAgentLink, type LateAgentLink } from '../broker/broker.ts';
 import { formatAddress } from '../edge/address.ts';
-import { exchange } from '../edge/exchange.ts';
 import type { Front } from '../edge/front.ts';
 import type { Bundle } from '../installer/bundle.ts';
 import { type Installer, openInstaller } from '../installer/installer.ts';
@@ -109,7 +108,6 @@ async function openGround(parts: HoldingParts): Promise<Ground> {
     random: systemRandom,
     log,
     fetch,
-    exchange,
     dataDir,
     agentCommand,
     agentEnv: localEnv(parts.environment),

@@ -2,14 +2,12 @@
 import type * as Ec2 from '@aws-sdk/client-ec2';
 import type * as Ssm from '@aws-sdk/client-ssm';
 import type { Clock } from '#core/clock.ts';
-import { exchangeBy } from '#core/exchange.ts';
 import type { Context } from '#core/provider.ts';
 import { awsFault } from './faults.ts';
-import { answered, type HandlerOptions, requestHandler } from './http.ts';
+import { answered, requestHandler, type WireRequest } from './http.ts';
+import { openListingCall } from './listing-call.ts';
 import { openRates, type Rates } from './rates.ts';
 import { machineRegion } from './region.ts';
-import { openRepeats } from './repeats.ts';
-import type { Credentials } from './signature.ts';
 
 /** Where the configuration says to ask; what it leaves open is for the SDK's own chain. */
 export interface Where {
@@ -74,17 +72,30 @@ export interface Service<Calls> {
 
 type Provided<T> = () => Promise<T>;
 
-/** What of a client of the SDK is used here. */
-interface Client {
+interface Signer {
+  sign(request: WireRequest, at: { readonly signingDate: Date }): Promise<WireRequest>;
+}
+
+/** The members of an SDK client that are used here. */
+export interface Client {
   readonly config: {
     readonly region: Provided<string>;
-    readonly credentials: Provided<Credentials>;
+    readonly credentials: Provided<unknown>;
     readonly useFipsEndpoint: Provided<unknown>;
     readonly useDualstackEndpoint: Provided<unknown>;
     readonly serviceConfiguredEndpoint?: Provided<string | undefined>;
     readonly systemClockOffset?: number;
+    readonly requestHandler: {
+      handle(
+        request: WireRequest,
+        options: { readonly abortSignal: AbortSignal },
+      ): Promise<{ readonly response: { readonly statusCode: number; readonly body: unknown } }>;
+    };
+    endpointProvider(parameters: object): { readonly url: URL };
+    signer(scheme: object): Promise<Signer>;
+    streamCollector(body: unknown): Promise<Uint8Array>;
   };
-  send(command: object, options: HandlerOptions): Promise<unknown>;
+  send(command: object, options: { readonly abortSignal: AbortSignal }): Promise<unknown>;
 }
 
 interface Sdk {
@@ -119,7 +130,16 @@ function commandOf(sdk: Constructors, name: string, input: unknown): object {
 const REQUEST_TIMEOUT_MS = 30_000;
 
 // Asked a thousand times in a row where there are ten thousand parameters.
-const REPEATED = 'GetParametersByPath';
+const LISTING = 'GetParametersByPath';
+
+// As many as the limits of requests allow: waiting for a socket as well would only add a second queue.
+const CONNECTIONS = { keepAlive: true, maxSockets: Number.POSITIVE_INFINITY };
+
+/** A `fetch` of a test or a simulation; otherwise the SDK's own connections, which cost half as much as `fetch`. */
+function handlerFor(context: Context): object {
+  if (context.fetch !== fetch) return requestHandler(context.fetch);
+  return { httpAgent: CONNECTIONS, httpsAgent: CONNECTIONS };
+}
 
 interface Opening {
   readonly context: Context;
@@ -135,12 +155,11 @@ async function settle({ config }: Client): Promise<void> {
 
 async function openService({ context, sdk, signal }: Opening, where: Where): Promise<Service<unknown>> {
   const { clock } = context;
-  const exchange = context.exchange ?? exchangeBy(context.fetch);
   const settings = {
     // Repeating belongs to those who know whether it is wanted.
     maxAttempts: 1,
     retryMode: 'standard',
-    requestHandler: requestHandler(context.fetch, exchange),
+    requestHandler: handlerFor(context),
     userAgentAppId: 'muster',
     ...(where.endpoint === undefined ? {} : { endpoint: where.endpoint }),
   };
@@ -150,13 +169,23 @@ async function openService({ context, sdk, signal }: Opening, where: Where): Pro
   const configured = where.endpoint ?? (await client.config.serviceConfiguredEndpoint?.());
   await settle(client);
   const rates = openRates(clock, context.rates?.aws);
-  const repeat = openRepeats({
-    clock,
-    exchange,
-    credentials: () => client.config.credentials(),
-    aheadMs: () => client.config.systemClockOffset ?? 0,
-    send: (input, options) => client.send(sdk.command(REPEATED, input), options),
-  });
+  const send = (action: string, input: unknown, abortSignal: AbortSignal): Promise<unknown> =>
+    client.send(sdk.command(action, input), { abortSignal });
+  let listing: ReturnType<typeof openListingCall> | undefined;
+
+  async function list(input: object, ending: AbortSignal): Promise<unknown> {
+    listing ??= openListingCall({
+      client,
+      clock,
+      region,
+      endpoint: configured,
+      service: 'ssm',
+      targetPrefix: 'AmazonSSM',
+      action: LISTING,
+      send: (...given) => send(LISTING, ...given),
+    });
+    return (await listing)(input, ending);
+  }
 
   async function ask(action: string, input: object, { signal, machines = 0 }: Asking): Promise<unknown> {
     const patience = { clock, what: `${action} in ${region}`, withinMs: REQUEST_TIMEOUT_MS };
@@ -164,7 +193,7 @@ async function openService({ context, sdk, signal }: Opening, where: Where): Pro
     await rates.take(action, machines, signal);
     try {
       const output = await answered(patience, signal, (ending) =>
-        action === REPEATED ? repeat(input, ending) : client.send(sdk.command(action, input), { abortSignal: ending }),
+        action === LISTING ? list(input, ending) : send(action, input, ending),
       );
       rates.granted(action);
       return output;

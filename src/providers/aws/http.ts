@@ -1,6 +1,5 @@
 import type { Clock } from '#core/clock.ts';
 import { formatDuration } from '#core/duration.ts';
-import { exchangeBy, type WholeAnswer, type WholeRequest } from '#core/exchange.ts';
 import { Fault } from '#core/fault.ts';
 
 /** As much of the SDK's own request as is needed here. */
@@ -21,7 +20,7 @@ interface WireResponse {
   readonly body: Uint8Array;
 }
 
-export function urlOf({ protocol, hostname, port, path, query }: WireRequest): string {
+function urlOf({ protocol, hostname, port, path, query }: WireRequest): string {
   const host = hostname.includes(':') && !hostname.startsWith('[') ? `[${hostname}]` : hostname;
   const params = new URLSearchParams();
   for (const [key, value] of Object.entries(query ?? {})) {
@@ -31,35 +30,29 @@ export function urlOf({ protocol, hostname, port, path, query }: WireRequest): s
   return `${protocol}//${host}${port === undefined ? '' : `:${port}`}${path}${search}`;
 }
 
-/** Beside what the SDK itself knows of. */
-export interface HandlerOptions {
+interface HandlerOptions {
   readonly abortSignal?: unknown;
-  /** Hears the request as it leaves. */
-  readonly sent?: ((request: WireRequest) => void) | undefined;
-  /** The answer is there already: it is only to be understood. */
-  readonly answer?: WholeAnswer | undefined;
 }
 
-const wholeOf = (request: WireRequest): WholeRequest => ({
-  url: urlOf(request),
-  method: request.method,
-  headers: request.headers,
-  body: request.body as WholeRequest['body'],
-});
+// `fetch` sets these itself, and refuses others.
+const OWN_HEADERS = new Set(['host', 'content-length']);
 
-const never = new AbortController().signal;
-
-/** Lets the SDK speak by what is handed in, so that nothing touches the network behind our back. */
-export function requestHandler(fetchFrom: typeof fetch, exchange = exchangeBy(fetchFrom)) {
+/** Lets the SDK speak by a `fetch` that was handed in. */
+export function requestHandler(fetchFrom: typeof fetch) {
   return {
-    async handle(
-      request: WireRequest,
-      { abortSignal, sent, answer: known }: HandlerOptions = {},
-    ): Promise<{ response: WireResponse }> {
-      sent?.(request);
-      const signal = abortSignal instanceof AbortSignal ? abortSignal : never;
-      const { status, headers, body } = known ?? (await exchange(wholeOf(request), signal));
-      return { response: { statusCode: status, headers: { ...headers }, body } };
+    async handle(request: WireRequest, { abortSignal }: HandlerOptions = {}): Promise<{ response: WireResponse }> {
+      const { method, body } = request;
+      const response = await fetchFrom(urlOf(request), {
+        method,
+        headers: Object.entries(request.headers).filter(([name]) => !OWN_HEADERS.has(name.toLowerCase())),
+        redirect: 'manual',
+        ...(abortSignal instanceof AbortSignal && { signal: abortSignal }),
+        ...(body === undefined || method === 'GET' || method === 'HEAD'
+          ? {}
+          : { body: body as string | Uint8Array<ArrayBuffer> }),
+      });
+      const headers = Object.fromEntries(response.headers);
+      return { response: { statusCode: response.status, headers, body: new Uint8Array(await response.arrayBuffer()) } };
     },
     metadata: { handlerProtocol: 'http/1.1' },
     updateHttpClientConfig(): void {},
