@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { DAY_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { seededRandom } from '#core/random.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
-import { chooseTls, DAY_MS, issueServerIdentity, mustUseTls, newAuthority, ownIdentity } from './tls.ts';
+import { chooseTls, issueServerIdentity, mustUseTls, newAuthority, ownIdentity } from './tls.ts';
 
 describe('TLS', () => {
   it('is required beyond loopback, and turning it off there is warned of', () => {

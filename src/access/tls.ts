@@ -1,5 +1,6 @@
 import { createHash, createPrivateKey, X509Certificate } from 'node:crypto';
 import type { Clock } from '#core/clock.ts';
+import { DAY_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Random } from '#core/random.ts';
 import { type CertificateRequest, makeCertificate, newKey } from './certificate.ts';
@@ -21,7 +22,6 @@ export interface ServerIdentity extends KeyPair {
   readonly untilMs: number;
 }
 
-export const DAY_MS = 86_400_000;
 const AUTHORITY_DAYS = 3_652;
 const SERVER_DAYS = 397;
 const CLIENT_DAYS = 397;

@@ -4,11 +4,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer } from 'node:tls';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import type { AgentConfig } from '#config/agent-file.ts';
 import type { AgentCommand, AgentReport } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
 import { systemRandom } from '#core/random.ts';
+import { untilHolds } from '#core/testing/until.ts';
 import { makeCertificate, newKey } from '../access/certificate.ts';
 import { type FakePlane, type FakePlaneOptions, openFakePlane } from '../broker/testing.ts';
 import type { AgentEnd } from './agent.ts';
@@ -19,7 +20,6 @@ const open: { close(): unknown }[] = [];
 afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
 });
-const until = (check: () => void): Promise<void> => vi.waitFor(check, { interval: 5, timeout: 10_000 });
 
 async function aPlane(options: FakePlaneOptions = {}): Promise<FakePlane> {
   const plane = await openFakePlane(options);
@@ -104,10 +104,10 @@ const output = (seq: number, size = 10): AgentReport => {
 test('it joins with its token and a key of its own, and takes commands', async () => {
   const plane = await aPlane();
   const agent = anAgent(plane);
-  await until(() => expect(plane.joined).toHaveLength(1));
+  await untilHolds(() => expect(plane.joined).toHaveLength(1));
 
   plane.link.send('a1', { do: 'resize', session: 's1', columns: 80, rows: 24 });
-  await until(() => expect(agent.handled).toHaveLength(1));
+  await untilHolds(() => expect(agent.handled).toHaveLength(1));
 
   const { hello, proof } = plane.hellos[0] as FakePlane['hellos'][number];
   expect(hello).toMatchObject({
@@ -125,31 +125,31 @@ test('it joins with its token and a key of its own, and takes commands', async (
 test('ten megabytes of output arrive whole and in order', async () => {
   const plane = await aPlane();
   const agent = anAgent(plane);
-  await until(() => expect(plane.joined).toHaveLength(1));
+  await untilHolds(() => expect(plane.joined).toHaveLength(1));
 
   for (let seq = 1; seq <= 160; seq++) agent.report(output(seq, 64 * 1024));
-  await until(() => expect(plane.reports).toHaveLength(160));
+  await untilHolds(() => expect(plane.reports).toHaveLength(160));
   plane.link.send('a1', { do: 'ack', session: 's1', attempt: 1, seq: 160, result: true });
 
   const arrived = plane.reports.flatMap(({ report }) => (report.is === 'output' ? [report] : []));
   expect(arrived.map(({ seq }) => seq)).toEqual(Array.from({ length: 160 }, (_, at) => at + 1));
   expect(arrived.every(({ seq, data }) => data.length === 64 * 1024 && data.every((byte) => byte === seq))).toBe(true);
-  await until(() => expect(agent.unacknowledged).toEqual([]));
+  await untilHolds(() => expect(agent.unacknowledged).toEqual([]));
 });
 
 test('what was not acknowledged comes again, first of all, after the broker was away', async () => {
   const first = await openFakePlane();
   const agent = anAgent(first);
-  await until(() => expect(first.joined).toHaveLength(1));
+  await untilHolds(() => expect(first.joined).toHaveLength(1));
   const { port } = first;
   await first.close();
   agent.report(output(1));
   agent.report({ is: 'ended', session: 's1', attempt: 1, lastSeq: 1, how: 'exited', exitCode: 5 });
 
   const second = await aPlane({ port });
-  await until(() => expect(second.reports).toHaveLength(2));
+  await untilHolds(() => expect(second.reports).toHaveLength(2));
   second.link.send('a1', { do: 'ack', session: 's1', attempt: 1, seq: 1, result: true });
-  await until(() => expect(agent.unacknowledged).toEqual([]));
+  await untilHolds(() => expect(agent.unacknowledged).toEqual([]));
 
   expect(second.joined[0]?.executions).toEqual([{ session: 's1', attempt: 1 }]);
   expect(second.reports.map(({ report }) => report.is)).toEqual(['output', 'ended']);
@@ -158,15 +158,15 @@ test('what was not acknowledged comes again, first of all, after the broker was 
 test('asked to stop it joins once more without room, then leaves for good', async () => {
   const plane = await aPlane();
   const agent = anAgent(plane);
-  await until(() => expect(plane.joined).toHaveLength(1));
+  await untilHolds(() => expect(plane.joined).toHaveLength(1));
   plane.link.send('a1', { do: 'resize', session: 's1', columns: 80, rows: 24 });
-  await until(() => expect(agent.handled).toHaveLength(1));
+  await untilHolds(() => expect(agent.handled).toHaveLength(1));
 
   agent.stop();
 
   expect(await agent.ended).toEqual({ exitCode: 0, message: 'Stopped as asked.' });
   expect(plane.hellos.map(({ hello }) => hello.slots)).toEqual([2, 0]);
-  await until(() => expect(plane.left.map(({ epoch }) => epoch).sort()).toEqual([1, 2]));
+  await untilHolds(() => expect(plane.left.map(({ epoch }) => epoch).sort()).toEqual([1, 2]));
 });
 
 test('refused, it goes on trying until it is stopped', async () => {
@@ -176,7 +176,7 @@ test('refused, it goes on trying until it is stopped', async () => {
     },
   });
   const agent = anAgent(plane);
-  await until(() => expect(plane.hellos).toHaveLength(1));
+  await untilHolds(() => expect(plane.hellos).toHaveLength(1));
 
   agent.stop();
 
@@ -230,8 +230,8 @@ test('over TLS it trusts the given authority alone, and shows its own certificat
   const trouble: unknown[] = [];
   anAgent(plane, { name: 'a1', broker: { address, ca }, mtls });
   anAgent(plane, { name: 'a2', broker: { address } }, (error) => trouble.push(error));
-  await until(() => expect(plane.joined).toHaveLength(1));
-  await until(() => expect(trouble).toHaveLength(1));
+  await untilHolds(() => expect(plane.joined).toHaveLength(1));
+  await untilHolds(() => expect(trouble).toHaveLength(1));
 
   expect(plane.hellos.map(({ hello, proof }) => [hello.name, proof.certificateName])).toEqual([['a1', 'm-1']]);
 });
@@ -244,7 +244,7 @@ test.each([
   const trouble: unknown[] = [];
 
   anAgent(plane, { broker: { address: `${asked}:${plane.port}`, ca } }, (error) => trouble.push(error));
-  await until(() => expect(trouble).toEqual([expect.stringContaining('altnames')]));
+  await untilHolds(() => expect(trouble).toEqual([expect.stringContaining('altnames')]));
 
   expect(plane.hellos).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { ROLES } from '#core/access.ts';
 import { FLEET } from '#core/worker.ts';
 import { isAtLeast } from '../access/tokens.ts';
 import { checkHost } from './hosts.ts';
-import { aPool, row } from './testing/rows.ts';
+import { poolWithSecret, row } from './testing/rows.ts';
 import { apiWorld } from './testing/world.ts';
 
 const at = (path: string): string => path.replace(/:\w+/g, 'nothing');
@@ -48,7 +48,7 @@ describe('access', () => {
   });
 
   it('changes nothing for a viewer', async () => {
-    const { call, deps } = await apiWorld({ rows: [row('pools', aPool('gpu'))] });
+    const { call, deps } = await apiWorld({ rows: [row('pools', poolWithSecret('gpu'))] });
 
     const answers = [
       await call('POST', '/api/v1/freeze', { as: 'viewer' }),
@@ -65,7 +65,7 @@ describe('access', () => {
   });
 
   it('tells no key, hash or token in any answer, nor in the log', async () => {
-    const { api, call, deps, lines, tokens } = await apiWorld({ rows: [row('pools', aPool('gpu'))] });
+    const { api, call, deps, lines, tokens } = await apiWorld({ rows: [row('pools', poolWithSecret('gpu'))] });
     const planted = [
       ...[...deps.store.view.secrets.all()].filter(({ id }) => id !== 'ca-certificate').map(({ value }) => value),
       ...[...deps.store.view.tokens.all()].map(({ hash }) => hash),
@@ -172,7 +172,7 @@ describe('the Host header', () => {
 
 describe('a browser', () => {
   async function loggedIn(host = 'localhost:8081') {
-    const world = await apiWorld({ rows: [row('pools', aPool('gpu'))] });
+    const world = await apiWorld({ rows: [row('pools', poolWithSecret('gpu'))] });
     const { path } = (await world.call('POST', '/api/v1/login-links', { payload: { role: 'operator' } })).json<{
       path: string;
     }>();

@@ -9,11 +9,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { systemClock } from '#core/clock.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
-import { anAgent, aPool, aSession, aSpec, row } from './testing/rows.ts';
+import { anAgent, aSession, aSpec, poolWithSecret, row } from './testing/rows.ts';
 import { apiWorld, type WorldOptions } from './testing/world.ts';
 import type { AttachOut } from './wire/session.ts';
 
-const gpu = aPool('gpu');
+const gpu = poolWithSecret('gpu');
 const UPGRADE = [
   'GET /api/v1/sessions/x/attach HTTP/1.1',
   'Host: localhost',

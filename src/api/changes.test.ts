@@ -3,7 +3,7 @@ import { append } from '#core/store.ts';
 import type { VirtualClock } from '#core/virtual-clock.ts';
 import { type ChangeWish, changeStream } from './change-stream.ts';
 import { changeTables, openHub } from './table.ts';
-import { anAgent, aPool, aSession, aWorker, gone, row } from './testing/rows.ts';
+import { anAgent, aSession, aWorker, gone, poolWithSecret, row } from './testing/rows.ts';
 import { apiWorld, type WorldOptions } from './testing/world.ts';
 import type { Change } from './wire/event.ts';
 
@@ -23,7 +23,7 @@ function parse(text: string): Told[] {
     });
 }
 
-const gpu = aPool('gpu');
+const gpu = poolWithSecret('gpu');
 const all = changeTables;
 const only = (table: string) => new Map([...all].filter(([name]) => name === table));
 const shortly = (told: Told[]): string[] =>
@@ -111,7 +111,7 @@ describe('changes', () => {
   it('tell every pool when the fleet is frozen', async () => {
     const { deps, clock, watch } = await watched();
     const client = watch({ tables: only('pools') });
-    await deps.store.commit([row('pools', aPool('cpu'))]);
+    await deps.store.commit([row('pools', poolWithSecret('cpu'))]);
     await settle(clock, 300);
 
     await deps.store.commit([row('freezes', { id: 'fleet', at: 1, why: 'w', by: 'x', automatic: false })]);
@@ -179,7 +179,7 @@ describe('changes', () => {
     const seen = first.told().at(-1)?.id;
     first.end();
     await settle(clock, 0);
-    await deps.store.commit([row('pools', { ...gpu, revision: 3 }), row('pools', aPool('cpu'))]);
+    await deps.store.commit([row('pools', { ...gpu, revision: 3 }), row('pools', poolWithSecret('cpu'))]);
     await deps.store.commit([row('pools', { ...gpu, revision: 4 })]);
 
     const second = watch({ since: seen });
@@ -216,7 +216,7 @@ describe('changes', () => {
     await settle(clock, 300);
     const early = hub.position();
     for (let at = 0; at < 11; at++) {
-      await deps.store.commit(Array.from({ length: 1_000 }, (_, one) => row('pools', aPool(`p${at}-${one}`))));
+      await deps.store.commit(Array.from({ length: 1_000 }, (_, one) => row('pools', poolWithSecret(`p${at}-${one}`))));
     }
 
     expect(shortly(late.told())[0]).toBe('reset');
@@ -230,7 +230,7 @@ describe('changes', () => {
     await settle(clock, 300);
 
     for (let at = 0; at < 8; at++) {
-      await deps.store.commit(Array.from({ length: 1_000 }, (_, one) => row('pools', aPool(`p${at}-${one}`))));
+      await deps.store.commit(Array.from({ length: 1_000 }, (_, one) => row('pools', poolWithSecret(`p${at}-${one}`))));
       await settle(clock, 300);
     }
     const held = stream.readableLength;
@@ -249,7 +249,7 @@ describe('changes', () => {
     const { deps, clock, hub } = await watched();
     const stream = changeStream(deps, hub, { tables: all, role: 'viewer', signal: new AbortController().signal });
     await settle(clock, 300);
-    await deps.store.commit(Array.from({ length: 1_000 }, (_, one) => row('pools', aPool(`p${one}`))));
+    await deps.store.commit(Array.from({ length: 1_000 }, (_, one) => row('pools', poolWithSecret(`p${one}`))));
 
     await settle(clock, 120_000);
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Fault } from '#core/fault.ts';
-import { aPool, row } from './testing/rows.ts';
+import { poolWithSecret, row } from './testing/rows.ts';
 import { apiWorld } from './testing/world.ts';
 
 /** A disk that can be stopped, and later let go or broken. */
@@ -24,7 +24,7 @@ function slowDisk() {
   };
 }
 
-const gpu = aPool('gpu');
+const gpu = poolWithSecret('gpu');
 
 describe('durability', () => {
   it('no answer leaves while the disk stands still, whatever was asked; health does', async () => {

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import type { InjectOptions } from 'fastify';
 import { describe, expect, it } from 'vitest';
 import { Fault } from '#core/fault.ts';
-import { aPool, row } from './testing/rows.ts';
+import { poolWithSecret, row } from './testing/rows.ts';
 import { apiWorld } from './testing/world.ts';
 import { HttpProblem } from './wire/problem.ts';
 
 const json = { 'content-type': 'application/json' };
-const rows = [row('pools', aPool('gpu'))];
+const rows = [row('pools', poolWithSecret('gpu'))];
 
 type Answer = { statusCode: number; headers: Record<string, unknown>; body: string };
 

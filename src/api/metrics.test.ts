@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { append } from '#core/store.ts';
-import { anAgent, aPool, aSession, aWorker, gone, row } from './testing/rows.ts';
+import { anAgent, aSession, aWorker, gone, poolWithSecret, row } from './testing/rows.ts';
 import { apiWorld } from './testing/world.ts';
 
-const gpu = aPool('gpu');
+const gpu = poolWithSecret('gpu');
 
 /** The value of one series of a scrape. */
 const figure = (text: string, series: string): number | undefined => {
@@ -119,7 +119,7 @@ describe('metrics', () => {
 
   it('stay bounded however many pools there are', async () => {
     const rows = Array.from({ length: 1_500 }, (_, at) => {
-      const pool = aPool(`p${at}`);
+      const pool = poolWithSecret(`p${at}`);
       return [row('pools', pool), row('workers', aWorker(`m-${at}`, pool.id))];
     });
     const { call } = await apiWorld({ rows: rows.flat() });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { append } from '#core/store.ts';
-import { anAgent, aPool, aSession, aWorker, row } from './testing/rows.ts';
+import { anAgent, aSession, aWorker, poolWithSecret, row } from './testing/rows.ts';
 import { apiWorld } from './testing/world.ts';
 import type { EventList } from './wire/event.ts';
 import type { ServerStatus } from './wire/server.ts';
@@ -8,7 +8,7 @@ import type { Source, SourceDocumentList, SourceSync } from './wire/source.ts';
 import type { NewToken, TokenList } from './wire/token.ts';
 import type { Worker, WorkerList } from './wire/worker.ts';
 
-const gpu = aPool('gpu');
+const gpu = poolWithSecret('gpu');
 
 describe('workers', () => {
   it('are listed by pool and phase, shown with agent and sessions, and drained', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { OpenApi } from './openapi.ts';
-import { anAgent, aPool, aSession, aWorker, row } from './testing/rows.ts';
+import { anAgent, aSession, aWorker, poolWithSecret, row } from './testing/rows.ts';
 import { apiWorld } from './testing/world.ts';
 
 /** Every `$ref` in a document, with where it stands. */
@@ -63,7 +63,7 @@ describe('OpenAPI', () => {
   });
 
   it('tells the truth: answers are as described', async () => {
-    const gpu = aPool('gpu', { pausedAt: 1, removal: { at: 1, deadlineAt: 2, why: 'w' } });
+    const gpu = poolWithSecret('gpu', { pausedAt: 1, removal: { at: 1, deadlineAt: 2, why: 'w' } });
     const { call, api } = await apiWorld({
       rows: [
         row('pools', gpu),

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { Fault } from '#core/fault.ts';
 import type { ChangePlan } from '../pools/pools.ts';
-import { aPool, row } from './testing/rows.ts';
+import { poolWithSecret, row } from './testing/rows.ts';
 import { apiWorld } from './testing/world.ts';
 import type { PlannedChanges, PoolDocumentList } from './wire/plan.ts';
 
-const gpu = aPool('gpu');
+const gpu = poolWithSecret('gpu');
 const offers = [{ id: 'o2', kind: 'process', config: { apiToken: 'planted-secret-too', plain: 'shown' } }];
 const grown = { ...gpu, spec: { ...gpu.spec, offers, scaling: { ...gpu.spec.scaling, maxAgents: 9 } } };
 const planned: ChangePlan = {
@@ -121,7 +121,11 @@ describe('GET /pool-documents', () => {
     const removal = { at: 1, deadlineAt: 2, why: 'w' };
     const owner = { source: 'files', key: 'ml/a.yaml', version: '1' };
     const { call } = await apiWorld({
-      rows: [row('pools', gpu), row('pools', aPool('a', { owner })), row('pools', aPool('gone', { removal }))],
+      rows: [
+        row('pools', gpu),
+        row('pools', poolWithSecret('a', { owner })),
+        row('pools', poolWithSecret('gone', { removal })),
+      ],
     });
 
     const all = (await call('GET', '/api/v1/pool-documents')).json<PoolDocumentList>();
@@ -141,7 +145,7 @@ describe('GET /pool-documents', () => {
   });
 
   it('says of one that cannot be written why, and goes on', async () => {
-    const { call, deps } = await apiWorld({ rows: [row('pools', gpu), row('pools', aPool('odd'))] });
+    const { call, deps } = await apiWorld({ rows: [row('pools', gpu), row('pools', poolWithSecret('odd'))] });
     deps.documents.check = ({ name }) => {
       if (name === 'odd') throw new Fault('unsupported', 'It cannot be written.');
     };

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { append } from '#core/store.ts';
-import { anAgent, aPool, aSession, aWorker, row } from './testing/rows.ts';
+import { anAgent, aSession, aWorker, poolWithSecret, row } from './testing/rows.ts';
 import { apiWorld } from './testing/world.ts';
 import type { Pool, PoolList, Why } from './wire/pool.ts';
 
-const gpu = aPool('gpu');
+const gpu = poolWithSecret('gpu');
 const yaml = { 'content-type': 'application/yaml' };
 
 describe('pools', () => {
@@ -53,7 +53,9 @@ describe('pools', () => {
 
   it('says what keeps a pool from its machines, without secrets', async () => {
     const { spec } = gpu;
-    const stuck = aPool('stuck', { spec: { ...spec, labels: { trouble: 'quota: 0 left for planted-secret.' } } });
+    const stuck = poolWithSecret('stuck', {
+      spec: { ...spec, labels: { trouble: 'quota: 0 left for planted-secret.' } },
+    });
     const { call } = await apiWorld({ rows: [row('pools', gpu), row('pools', stuck)] });
 
     const { items } = (await call('GET', '/api/v1/pools')).json<PoolList>();
@@ -62,7 +64,7 @@ describe('pools', () => {
   });
 
   it('knows which pool was meant', async () => {
-    const { call } = await apiWorld({ rows: [row('pools', gpu), row('pools', aPool('local'))] });
+    const { call } = await apiWorld({ rows: [row('pools', gpu), row('pools', poolWithSecret('local'))] });
 
     const near = await call('GET', '/api/v1/pools/locla');
     const mixed = await call('GET', '/api/v1/pools/lcaol');
@@ -75,8 +77,8 @@ describe('pools', () => {
 
   it('lists pools by name in pages, by source, phase and prefix', async () => {
     const names = ['c', 'a', 'b', 'x/é'];
-    const rows = names.map((name) => row('pools', aPool(name)));
-    const paused = row('pools', aPool('b', { pausedAt: 1, owner: { source: 'ssm', key: 'b', version: '1' } }));
+    const rows = names.map((name) => row('pools', poolWithSecret(name)));
+    const paused = row('pools', poolWithSecret('b', { pausedAt: 1, owner: { source: 'ssm', key: 'b', version: '1' } }));
     const { call } = await apiWorld({ rows: [...rows, paused] });
     const list = async (query: string) => (await call('GET', `/api/v1/pools?${query}`)).json<PoolList>();
     const names1 = (page: PoolList) => page.items.map((pool) => pool.name);
@@ -106,7 +108,7 @@ describe('pools', () => {
   });
 
   it('changes a pool only where If-Match names its revision', async () => {
-    const { call } = await apiWorld({ rows: [row('pools', aPool('gpu', { revision: 7 }))] });
+    const { call } = await apiWorld({ rows: [row('pools', poolWithSecret('gpu', { revision: 7 }))] });
     const put = async (headers: Record<string, string>, name = 'gpu') => {
       const answer = await call('PUT', `/api/v1/pools/${name}`, { payload: { name }, headers });
       return [answer.statusCode, answer.headers.etag];

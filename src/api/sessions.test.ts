@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { append } from '#core/store.ts';
-import { anAgent, aPool, aSession, aWorker, row } from './testing/rows.ts';
+import { anAgent, aSession, aWorker, poolWithSecret, row } from './testing/rows.ts';
 import { apiWorld } from './testing/world.ts';
 import type { OutputLine, Session, SessionList } from './wire/session.ts';
 
-const gpu = aPool('gpu');
+const gpu = poolWithSecret('gpu');
 const rows = [row('pools', gpu)];
 const POST = '/api/v1/sessions';
 

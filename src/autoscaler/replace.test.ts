@@ -1,5 +1,6 @@
 import { it } from 'vitest';
-import { check, cooling, MINUTE_MS, NOW_MS, type Row } from './testing.ts';
+import { MINUTE_MS } from '#core/clock.ts';
+import { check, cooling, NOW_MS, type Row } from './testing.ts';
 
 const ROWS: readonly Row[] = [
   {

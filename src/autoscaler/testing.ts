@@ -1,25 +1,13 @@
 // Facts in a few words, and what a plan made of them.
+
 import { expect } from 'vitest';
 import type { Scaling } from '#core/pool.ts';
+import { someScaling } from '#core/testing/pool.ts';
 import { type Facts, type Plan, plan, type WorkerFact } from './plan.ts';
 
 export const NOW_MS = 10_000_000;
-export const MINUTE_MS = 60_000;
 
-const SCALING: Scaling = {
-  mode: 'standard',
-  minAgents: 0,
-  maxAgents: 5,
-  minIdleSlots: 0,
-  maxIdleSlots: 0,
-  idleDecayMs: MINUTE_MS,
-  syncEveryMs: MINUTE_MS,
-  killUnknownAfterMs: 0,
-  slotsPerAgent: 1,
-  retryDelayMs: MINUTE_MS,
-  errorResetAfterMs: 90_000,
-  bootTimeoutMs: 15 * MINUTE_MS,
-};
+const SCALING = someScaling({ maxIdleSlots: 0 });
 
 /** Workers as `idle`, `idle@300` (since that many seconds), `busy 1/4` (free of all slots), `old idle` (of an older definition), `idle $3 b` (price and offer). */
 function workersOf(text: string): WorkerFact[] {

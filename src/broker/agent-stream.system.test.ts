@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { Fault } from '#core/fault.ts';
+import { untilHolds } from '#core/testing/until.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { ListPoolsRequestSchema, ListPoolsResponseSchema } from './gen/velda/pool_pb.ts';
 import {
@@ -30,8 +31,6 @@ function anAgent(plane: FakePlane, headers: Record<string, string> = {}): FakeAg
   return agent;
 }
 
-const until = (check: () => void): Promise<void> => vi.waitFor(check, { interval: 5, timeout: 10_000 });
-
 const LIST_POOLS = {
   path: '/velda.PoolManagerService/ListPools',
   request: ListPoolsRequestSchema,
@@ -50,7 +49,7 @@ test('an agent joins with identity, proof and executions, and is told lease and 
   const agent = anAgent(plane, { authorization: 'Bearer tok', 'x-muster-agent-key': 'abc' });
 
   agent.say(hello('a1'));
-  await until(() => expect(agent.answers).toHaveLength(1));
+  await untilHolds(() => expect(agent.answers).toHaveLength(1));
 
   expect(plane.hellos[0]).toEqual({
     hello: {
@@ -82,10 +81,10 @@ test('reports come in order, those of the first message after the joining', asyn
 
   agent.say({ ...hello('a1'), reports: [report('s1')] });
   agent.say({ reports: [report('s2'), report('s3')] });
-  await until(() => expect(plane.hellos).toHaveLength(1));
+  await untilHolds(() => expect(plane.hellos).toHaveLength(1));
   expect(plane.reports).toEqual([]);
   letIn();
-  await until(() => expect(plane.reports).toHaveLength(3));
+  await untilHolds(() => expect(plane.reports).toHaveLength(3));
 
   expect(plane.reports.map(({ agent: name, report: said }) => `${name} ${said.session}`)).toEqual([
     'a1 s1',
@@ -98,11 +97,11 @@ test('commands of one turn travel in one message', async () => {
   const plane = await aPlane();
   const agent = anAgent(plane);
   agent.say(hello('a1'));
-  await until(() => expect(agent.answers).toHaveLength(1));
+  await untilHolds(() => expect(agent.answers).toHaveLength(1));
 
   for (let seq = 1; seq <= 100; seq++)
     plane.link.send('a1', { do: 'ack', session: 's1', attempt: 1, seq, result: false });
-  await until(() => expect(agent.answers).toHaveLength(2));
+  await untilHolds(() => expect(agent.answers).toHaveLength(2));
 
   expect(agent.answers[1]?.commands.map((command) => command.what.case)).toEqual(Array(100).fill('ack'));
   expect(plane.link.send('nobody', { do: 'drain', stop: false })).toBe(false);
@@ -138,16 +137,16 @@ test('a newer connection wins, and the end of the older one counts only for its 
   const plane = await aPlane();
   const older = anAgent(plane);
   older.say(hello('a1'));
-  await until(() => expect(older.answers).toHaveLength(1));
+  await untilHolds(() => expect(older.answers).toHaveLength(1));
 
   const newer = anAgent(plane);
   newer.say(hello('a1'));
 
   expect(await older.ended).toMatchObject({ code: 10 });
-  await until(() => expect(plane.left).toEqual([{ name: 'a1', epoch: 1 }]));
+  await untilHolds(() => expect(plane.left).toEqual([{ name: 'a1', epoch: 1 }]));
   expect(plane.broker.connectedAgents).toBe(1);
   expect(plane.link.send('a1', { do: 'drain', stop: false })).toBe(true);
-  await until(() => expect(newer.answers.at(-1)?.commands).toHaveLength(1));
+  await untilHolds(() => expect(newer.answers.at(-1)?.commands).toHaveLength(1));
 });
 
 test('where two connections join at once the newer epoch stays, whichever is through first', async () => {
@@ -165,13 +164,13 @@ test('where two connections join at once the newer epoch stays, whichever is thr
   });
   const first = anAgent(slow);
   first.say(hello('a1'));
-  await until(() => expect(through).toHaveLength(1));
+  await untilHolds(() => expect(through).toHaveLength(1));
   const second = anAgent(slow);
   second.say(hello('a1'));
-  await until(() => expect(through).toHaveLength(2));
+  await untilHolds(() => expect(through).toHaveLength(2));
 
   through[1]?.();
-  await until(() => expect(second.answers).toHaveLength(1));
+  await untilHolds(() => expect(second.answers).toHaveLength(1));
   through[0]?.();
 
   expect(await first.ended).toMatchObject({ code: 10 });
@@ -186,13 +185,13 @@ test('an agent that is gone before it is let in leaves at once', async () => {
   const agent = openFakeAgent(client);
   open.push(agent);
   agent.say(hello('a1'));
-  await until(() => expect(plane.hellos).toHaveLength(1));
+  await untilHolds(() => expect(plane.hellos).toHaveLength(1));
 
   agent.call.cancel();
   // Whatever is answered on the same connection is answered after the cancellation was heard.
   await ask(client, LIST_POOLS, {});
   letIn();
-  await until(() => expect(plane.left).toEqual([{ name: 'a1', epoch: 1 }]));
+  await untilHolds(() => expect(plane.left).toEqual([{ name: 'a1', epoch: 1 }]));
 
   expect(plane.broker.connectedAgents).toBe(0);
   expect(plane.joined).toEqual([]);
@@ -202,16 +201,16 @@ test('a half-close is answered with OK, and a lost connection is an end too', as
   const plane = await aPlane();
   const polite = anAgent(plane);
   polite.say(hello('a1'));
-  await until(() => expect(polite.answers).toHaveLength(1));
+  await untilHolds(() => expect(polite.answers).toHaveLength(1));
   const lost = anAgent(plane);
   lost.say(hello('a2'));
-  await until(() => expect(lost.answers).toHaveLength(1));
+  await untilHolds(() => expect(lost.answers).toHaveLength(1));
 
   polite.call.end();
   expect(await polite.ended).toMatchObject({ code: 0 });
   lost.call.cancel();
 
-  await until(() => expect(plane.left).toHaveLength(2));
+  await untilHolds(() => expect(plane.left).toHaveLength(2));
   expect(plane.broker.connectedAgents).toBe(0);
 });
 
@@ -219,20 +218,20 @@ test('a dismissed agent is told why, and cannot be sent to any more', async () =
   const plane = await aPlane();
   const agent = anAgent(plane);
   agent.say(hello('a1'));
-  await until(() => expect(agent.answers).toHaveLength(1));
+  await untilHolds(() => expect(agent.answers).toHaveLength(1));
 
   plane.link.dismiss('a1', 'Its worker was removed.');
 
   expect(plane.link.send('a1', { do: 'drain', stop: false })).toBe(false);
   expect(await agent.ended).toMatchObject({ code: 7, details: expect.stringContaining('Its worker was removed.') });
-  await until(() => expect(plane.left).toEqual([{ name: 'a1', epoch: 1 }]));
+  await untilHolds(() => expect(plane.left).toEqual([{ name: 'a1', epoch: 1 }]));
 });
 
 test('streams end with OK when the broker stops', async () => {
   const plane = await openFakePlane();
   const agent = anAgent(plane);
   agent.say(hello('a1'));
-  await until(() => expect(agent.answers).toHaveLength(1));
+  await untilHolds(() => expect(agent.answers).toHaveLength(1));
 
   await plane.close();
 
@@ -243,7 +242,7 @@ test('who says nothing for ten seconds is sent away', async () => {
   const clock = new VirtualClock();
   const plane = await aPlane({ clock });
   const agent = anAgent(plane);
-  await until(() => expect(clock.nextAlarmMs()).toBe(10_000));
+  await untilHolds(() => expect(clock.nextAlarmMs()).toBe(10_000));
 
   await clock.advance(9_999);
   expect(clock.nextAlarmMs()).toBe(1);
@@ -266,7 +265,7 @@ test('an agent that does not read is dismissed, and its connection dropped when 
   const plane = await aPlane({ clock });
   const agent = anAgent(plane);
   agent.say(hello('a1'));
-  await until(() => expect(agent.answers).toHaveLength(1));
+  await untilHolds(() => expect(agent.answers).toHaveLength(1));
   agent.call.pause();
   const data = new Uint8Array(256 * 1024);
   const send = (): unknown => plane.link.send('a1', { do: 'input', session: 's1', data, isLast: false });
@@ -283,7 +282,7 @@ test('an agent that does not read is dismissed, and its connection dropped when 
   expect(plane.left).toEqual([]);
   await clock.advance(5_000);
 
-  await until(() => expect(plane.left).toEqual([{ name: 'a1', epoch: 1 }]));
+  await untilHolds(() => expect(plane.left).toEqual([{ name: 'a1', epoch: 1 }]));
   expect(plane.broker.connectedAgents).toBe(0);
 });
 
@@ -291,7 +290,7 @@ test('bytes that are no HTTP/2 harm nobody', async () => {
   const plane = await aPlane();
   const agent = anAgent(plane);
   agent.say(hello('a1'));
-  await until(() => expect(agent.answers).toHaveLength(1));
+  await untilHolds(() => expect(agent.answers).toHaveLength(1));
 
   for (const noise of [
     'GET / HTTP/1.1\r\n\r\n',
@@ -307,5 +306,5 @@ test('bytes that are no HTTP/2 harm nobody', async () => {
   }
 
   plane.link.send('a1', { do: 'drain', stop: false });
-  await until(() => expect(agent.answers).toHaveLength(2));
+  await untilHolds(() => expect(agent.answers).toHaveLength(2));
 });

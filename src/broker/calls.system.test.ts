@@ -4,7 +4,8 @@ import type { Client } from '@grpc/grpc-js';
 import { afterEach, expect, test, vi } from 'vitest';
 import { Fault } from '#core/fault.ts';
 import type { Actor } from '#core/journal.ts';
-import type { Pool } from '#core/pool.ts';
+import { aPool } from '#core/testing/pool.ts';
+import { untilHolds } from '#core/testing/until.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import type { SessionRequest } from '../sessions/sessions.ts';
 import * as broker from './gen/velda/broker_pb.ts';
@@ -74,8 +75,7 @@ const POOL = {
   headers,
 };
 
-const aPool = (name: string): Pool =>
-  ({ id: `id-${name}`, name, spec: { description: `The ${name}` }, owner: { source: 'file' } }) as Pool;
+const describedPool = (name: string) => aPool({}, { name, description: `The ${name}` });
 
 test('sessions are listed with their state', async () => {
   const { plane, client } = await aStage();
@@ -95,11 +95,11 @@ test('sessions are listed with their state', async () => {
 test('nothing is told of what is not yet durable', async () => {
   let settle = (): void => {};
   const { plane, client } = await aStage({ durable: () => new Promise<void>((resolve) => (settle = resolve)) });
-  plane.tables.pools.set('p1', aPool('p1'));
+  plane.tables.pools.set('p1', aPool({}, { name: 'p1', description: `The ${'p1'}` }));
 
   const answered = vi.fn();
   const answer = ask(client, POOLS, {}).then(answered);
-  await vi.waitFor(() => expect(asked).toHaveLength(1));
+  await untilHolds(() => expect(asked).toHaveLength(1));
   expect(answered).not.toHaveBeenCalled();
   settle();
   await answer;
@@ -185,7 +185,7 @@ test('pools are listed by name, and one is shown with why it cannot grow', async
   const { plane, client } = await aStage({
     launchFault: (id) => (id === 'id-gpu' ? { message: 'No capacity.', at: 5_000 } : undefined),
   });
-  for (const name of ['shell', 'gpu']) plane.tables.pools.set(`id-${name}`, aPool(name));
+  for (const name of ['shell', 'gpu']) plane.tables.pools.set(`id-${name}`, describedPool(name));
 
   expect((await ask(client, POOLS, {})).pools.map(({ name }) => name)).toEqual(['gpu', 'shell']);
   expect((await ask(client, POOL, { pool: 'gpu' })).pool).toMatchObject({
@@ -203,7 +203,7 @@ test('a watched pool tells its status at first and when it changes', async () =>
   const clock = new VirtualClock();
   let fault: LaunchFault | undefined;
   const { plane, client } = await aStage({ clock, launchFault: () => fault });
-  plane.tables.pools.set('id-gpu', aPool('gpu'));
+  plane.tables.pools.set('id-gpu', aPool({}, { name: 'gpu', description: `The ${'gpu'}` }));
   const notes: string[] = [];
   const call = client.makeServerStreamRequest(
     '/velda.PoolManagerService/WatchPoolStatus',
@@ -215,12 +215,12 @@ test('a watched pool tells its status at first and when it changes', async () =>
   call.on('data', (note: pool.PoolStatusNotification) => notes.push(note.autoscalerStatus?.lastAllocationError ?? ''));
   const ended = new Promise<{ code: number }>((resolve) => call.on('status', resolve));
   call.on('error', () => {});
-  await vi.waitFor(() => expect(notes).toEqual(['']));
+  await untilHolds(() => expect(notes).toEqual(['']));
 
   await clock.advance(4_000);
   fault = { message: 'No capacity.', at: 1 };
   await clock.advance(4_000);
-  await vi.waitFor(() => expect(notes).toEqual(['', 'No capacity.']));
+  await untilHolds(() => expect(notes).toEqual(['', 'No capacity.']));
   plane.tables.pools.set('id-gpu', undefined);
   await clock.advance(2_000);
 

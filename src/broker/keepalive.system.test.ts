@@ -1,12 +1,12 @@
 import { connect, createServer, type Socket } from 'node:net';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
+import { untilHolds } from '#core/testing/until.ts';
 import { clientTo, type FakePlane, openFakeAgent, openFakePlane } from './testing.ts';
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
 });
-const until = (check: () => void): Promise<void> => vi.waitFor(check, { interval: 5, timeout: 10_000 });
 
 /** A network between agent and broker that can fall silent without closing anything. */
 async function aNetwork(plane: FakePlane): Promise<{ port: number; fallSilent(): void }> {
@@ -41,10 +41,10 @@ test('an agent that falls silent is found by pings, though its connection never 
   const agent = openFakeAgent(clientTo(network));
   open.push(agent);
   agent.say({ agentIdentity: { agentId: 'a1', pool: 'p' }, musterHello: {} });
-  await until(() => expect(agent.answers).toHaveLength(1));
+  await untilHolds(() => expect(agent.answers).toHaveLength(1));
 
   network.fallSilent();
 
-  await until(() => expect(plane.left).toEqual([{ name: 'a1', epoch: 1 }]));
+  await untilHolds(() => expect(plane.left).toEqual([{ name: 'a1', epoch: 1 }]));
   expect(plane.broker.connectedAgents).toBe(0);
 });

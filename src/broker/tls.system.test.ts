@@ -2,10 +2,11 @@
 import { createPrivateKey } from 'node:crypto';
 import { connect, createServer } from 'node:net';
 import { credentials } from '@grpc/grpc-js';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { systemRandom } from '#core/random.ts';
+import { untilHolds } from '#core/testing/until.ts';
 import { type CertificateUse, makeCertificate, newKey } from '../access/certificate.ts';
 import { type Front, openFront } from '../edge/front.ts';
 import { clientTo, type FakePlane, openFakeAgent, openFakePlane } from './testing.ts';
@@ -68,7 +69,7 @@ function anAgent(front: Front, pair?: Pair, trusted = ca) {
 
 async function proofOf(plane: FakePlane, front: Front, pair?: Pair) {
   const agent = anAgent(front, pair);
-  await vi.waitFor(() => expect(agent.answers).toHaveLength(1), { interval: 5, timeout: 10_000 });
+  await untilHolds(() => expect(agent.answers).toHaveLength(1));
   return plane.hellos.at(-1)?.proof;
 }
 

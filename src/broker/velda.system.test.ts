@@ -1,7 +1,8 @@
 // An agent and a command line that know nothing of our own fields.
 import { create, toBinary } from '@bufbuild/protobuf';
 import type { Client } from '@grpc/grpc-js';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
+import { untilHolds } from '#core/testing/until.ts';
 import { PushLogsRequestSchema } from './gen/velda/task_pb.ts';
 import {
   aSession,
@@ -18,7 +19,6 @@ const open: { close(): unknown }[] = [];
 afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
 });
-const until = (check: () => void): Promise<void> => vi.waitFor(check, { interval: 5, timeout: 10_000 });
 
 interface Stage {
   readonly plane: FakePlane;
@@ -39,7 +39,7 @@ async function aStage(
     slots: 1,
     currentExecutions: executions.map(({ id, tags = {} }) => ({ request: { sessionId: id, instanceId: 1n, tags } })),
   });
-  await until(() => expect(agent.answers).toHaveLength(1));
+  await untilHolds(() => expect(agent.answers).toHaveLength(1));
   return { plane, client, agent };
 }
 
@@ -85,7 +85,7 @@ test('a session is asked for in one message, runs, and its end carries output an
   plane.tables.sessions.set('s1', aSession('s1', { worker: 'v1', attempt: 2 }));
 
   plane.link.send('v1', { do: 'start', session: 's1', attempt: 2, spec });
-  await until(() => expect(agent.answers).toHaveLength(2));
+  await untilHolds(() => expect(agent.answers).toHaveLength(2));
   expect(agent.answers[1]?.sessionRequest).toMatchObject({
     sessionId: 's1',
     instanceId: 1n,
@@ -101,7 +101,7 @@ test('a session is asked for in one message, runs, and its end carries output an
   logs.end();
   expect(await logs.outcome).toBeUndefined();
   agent.say({ sessionCompletion: { ...ref('s1'), batchTaskResult: { exitCode: 0 } } });
-  await until(() => expect(plane.reports).toHaveLength(4));
+  await untilHolds(() => expect(plane.reports).toHaveLength(4));
 
   const head = { session: 's1', attempt: 2 };
   expect(heard(plane)).toEqual([
@@ -117,12 +117,12 @@ test('the end waits for output that is still on its way', async () => {
   plane.tables.sessions.set('s1', aSession('s1', { worker: 'v1' }));
   const logs = pushLogs(client);
   logs.say('s1', 1, 'early');
-  await until(() => expect(plane.reports).toHaveLength(1));
+  await untilHolds(() => expect(plane.reports).toHaveLength(1));
 
   agent.say({ sessionCompletion: { ...ref('s1'), batchTaskResult: { exitCode: 0 } } });
   logs.say('s1', 1, 'late');
   logs.end();
-  await until(() => expect(plane.reports).toHaveLength(3));
+  await untilHolds(() => expect(plane.reports).toHaveLength(3));
 
   expect(heard(plane).map((report) => report.is)).toEqual(['output', 'output', 'ended']);
   expect(heard(plane)[2]).toMatchObject({ lastSeq: 2 });
@@ -138,11 +138,11 @@ test.each([
   const { plane, agent } = await aStage([{ id: 's1' }]);
   if (isKilled) {
     plane.link.send('v1', { do: 'kill', session: 's1', force: false, graceMs: 1 });
-    await until(() => expect(agent.answers[1]?.killSessionRequest).toMatchObject({ ...ref('s1'), force: true }));
+    await untilHolds(() => expect(agent.answers[1]?.killSessionRequest).toMatchObject({ ...ref('s1'), force: true }));
   }
 
   agent.say({ sessionCompletion: { ...ref('s1'), batchTaskResult } });
-  await until(() => expect(plane.reports).toHaveLength(1));
+  await untilHolds(() => expect(plane.reports).toHaveLength(1));
 
   expect(heard(plane)[0]).toMatchObject({ is: 'ended', session: 's1', attempt: 1, lastSeq: 0, ...expected });
 });
@@ -151,10 +151,10 @@ test('a failed start and what such an agent cannot do are refusals', async () =>
   const { plane, agent } = await aStage();
 
   plane.link.send('v1', { do: 'start', session: 's1', attempt: 4, spec });
-  await until(() => expect(agent.answers).toHaveLength(2));
+  await untilHolds(() => expect(agent.answers).toHaveLength(2));
   agent.say({ sessionInitResponse: ref('s1') });
   plane.link.send('v1', { do: 'start', session: 's2', attempt: 1, spec: { ...spec, stdin: true } });
-  await until(() => expect(plane.reports).toHaveLength(2));
+  await untilHolds(() => expect(plane.reports).toHaveLength(2));
 
   expect(heard(plane)).toContainEqual({ is: 'refused', session: 's1', attempt: 4, why: expect.any(String) });
   expect(heard(plane)).toContainEqual({

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
 import type { Offer } from '#core/pool.ts';
@@ -8,9 +9,6 @@ import { VirtualClock } from '#core/virtual-clock.ts';
 import { type SimCloud, simCloud, simKind } from '#sim/backend.ts';
 import type { SeenCall } from './caller.ts';
 import { type CloudsDeps, openClouds } from './clouds.ts';
-
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
 
 const anOffer = (id: string, kind = 'sim'): Offer => ({ id, kind, config: { size: id } });
 const aLaunch = (...names: string[]): Launch => ({

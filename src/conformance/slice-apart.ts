@@ -1,11 +1,12 @@
 // Machines of several pools, clusters and others in one account are never taken for one another; a pool that is
 // removed takes its own machines along.
+
 import { expect } from 'vitest';
+import { MINUTE_MS } from '#core/clock.ts';
 import { documentOf, type SliceHarness } from '#sim/slice/cloud.ts';
 import { openSliceWorld, type SliceWorld } from '#sim/slice/world.ts';
 import { callsAbout, idsOf, machinesOf, type SliceLaw } from './slice-world.ts';
 
-const MINUTE_MS = 60_000;
 /** A listed machine without a worker would be deleted at once. */
 const STERN = { scaler: { kill_unknown_after: '1s' } };
 const NAMED = { name: 'documents', place: 'pools' } as const;

@@ -1,5 +1,7 @@
 // A bad document harms nobody but its own pool.
+
 import { expect } from 'vitest';
+import { MINUTE_MS } from '#core/clock.ts';
 import type { DocumentState } from '#core/source.ts';
 import { sourceStatus } from '#pools/status.ts';
 import { documentOf, type SliceHarness, type Tree } from '#sim/slice/cloud.ts';
@@ -7,7 +9,6 @@ import { openSliceWorld, type SliceWorld } from '#sim/slice/world.ts';
 import { sliceStride } from './slice-story.ts';
 import type { SliceLaw } from './slice-world.ts';
 
-const MINUTE_MS = 60_000;
 const EMPTY = { scaler: { min_idle_agents: 0, max_idle_agents: 0 } };
 const SOURCE = 'documents';
 const NAMED = { name: SOURCE, place: 'pools' } as const;

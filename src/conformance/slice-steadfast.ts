@@ -1,5 +1,7 @@
 // No worker stops, and none comes in its place, whatever is wrong with the cloud or with the operator's file.
+
 import { expect } from 'vitest';
+import { HOUR_MS, MINUTE_MS } from '#core/clock.ts';
 import type { Mischance } from '#fakes/mishaps.ts';
 import { documentOf, type Place, type SliceHarness, type SliceMachine } from '#sim/slice/cloud.ts';
 import type { SourceEntry } from '#sim/slice/life.ts';
@@ -8,8 +10,6 @@ import { demand } from './demand.ts';
 import { sliceStride } from './slice-story.ts';
 import type { SliceLaw } from './slice-world.ts';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 const POOLS = ['alpha', 'beta'];
 const NAMED: SourceEntry = { name: 'documents', place: 'pools' };
 const FOR_EVER = 1e9;

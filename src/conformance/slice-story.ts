@@ -1,6 +1,8 @@
 // The slice as one story: a document comes, sessions run, the document goes. It must end well wherever the server is
 // dropped and whatever reply is lost.
+
 import { expect, inject } from 'vitest';
+import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import type { Mischance } from '#fakes/mishaps.ts';
 import { documentOf, type SliceHarness } from '#sim/slice/cloud.ts';
 import { openSliceWorld, type Point, type SliceWorld } from '#sim/slice/world.ts';
@@ -14,8 +16,6 @@ declare module 'vitest' {
   }
 }
 
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
 const USUAL_STRIDE = 5;
 // The three machines of the story are more than one page.
 const STORY_PAGE = 2;

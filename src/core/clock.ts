@@ -1,3 +1,8 @@
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60 * SECOND_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
 /** The only way this program learns the time or waits for it. */
 export interface Clock {
   /** Milliseconds since 1970; may jump when someone sets the machine's clock. */

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { DAY_MS } from '#core/clock.ts';
 import { SELF } from '#core/journal.ts';
 import { silentLog } from '#core/log.ts';
 import type { Pool } from '#core/pool.ts';
@@ -9,8 +10,6 @@ import { emptyDisk, memoryDriver } from '#store/memory.ts';
 import { openStore } from '#store/store.ts';
 import { type JournalDeps, type NewDecision, startJournal } from './journal.ts';
 import { makeRedactor } from './redact.ts';
-
-const DAY_MS = 86_400_000;
 
 async function setUp(options: Pick<JournalDeps, 'retention' | 'redactor'> = {}) {
   const clock = new VirtualClock();

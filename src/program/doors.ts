@@ -1,4 +1,5 @@
 import { isAtLeast } from '#access/tokens.ts';
+import { HOUR_MS, MINUTE_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { systemRandom } from '#core/random.ts';
 import { type Api, startApi } from '../api/app.ts';
@@ -12,9 +13,6 @@ import { poolDocuments, redactBackendConfig } from './kinds.ts';
 import { withNewPools } from './new-pools.ts';
 import type { Plane } from './plane.ts';
 import { settle } from './settle.ts';
-
-const HOUR_MS = 3_600_000;
-const MINUTE_MS = 60_000;
 
 /** The calls of Velda's command line carry the same tokens as ours. */
 function authorizeBy({ access }: Plane): Authorize {

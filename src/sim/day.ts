@@ -1,10 +1,9 @@
+import { HOUR_MS, MINUTE_MS } from '#core/clock.ts';
 import { SELF } from '#core/journal.ts';
 import { checkRest, type RestOptions, unrest } from './laws/rest.ts';
 import { startStorm } from './storm.ts';
 import { openWorld, type World, type WorldOptions } from './world.ts';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 // The longest drain, then decay worker by worker.
 const LONGEST_REST_MS = 6 * HOUR_MS;
 const LOOK_EVERY_MS = 2 * MINUTE_MS;

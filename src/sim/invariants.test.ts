@@ -1,5 +1,7 @@
 // Each invariant against a part that is broken on purpose: one that nothing can break proves nothing.
+
 import { describe, expect, it } from 'vitest';
+import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { SELF } from '#core/journal.ts';
 import type { Backend, Machine } from '#core/provider.ts';
 import type { Session } from '#core/session.ts';
@@ -13,9 +15,6 @@ import type { Invariant } from './invariants.ts';
 import type { Life } from './life.ts';
 import { commandOf } from './work.ts';
 import { openWorld, type World, type WorldOptions } from './world.ts';
-
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
 
 const POOL: Definition = {
   name: 'gpu',

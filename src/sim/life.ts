@@ -1,6 +1,8 @@
 // One life of the server: the real composition, on a disk and among clouds and agents that outlive it.
+
 import type { AgentLink } from '#core/agent-link.ts';
 import type { Clock } from '#core/clock.ts';
+import { HOUR_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
 import type { Backend, Launch, Machine } from '#core/provider.ts';
@@ -49,7 +51,6 @@ export interface LifeOptions {
   isAlive(): boolean;
 }
 
-const HOUR_MS = 3_600_000;
 // Old enough for a repeated request, and short, since simulated days leave millions of rows.
 const RETENTION = { events: HOUR_MS, decisions: HOUR_MS, ended: 2 * HOUR_MS, output: HOUR_MS };
 const AGENT_LEASE_MS = 30 * 60_000;

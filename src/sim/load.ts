@@ -1,5 +1,7 @@
 // Those who ask for sessions: at all hours, more by day, and again with the same key until they are answered.
+
 import type { Clock } from '#core/clock.ts';
+import { DAY_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Session, SessionSpec } from '#core/session.ts';
 import type { SessionRequest, Sessions } from '#sessions/sessions.ts';
@@ -41,7 +43,6 @@ export interface Load {
 }
 
 const ACTOR = { who: 'client', from: '10.1.0.1' };
-const DAY_MS = 86_400_000;
 const MOST_MS = 30 * 60_000;
 const AGAIN_MS = 2_000;
 

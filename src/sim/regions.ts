@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '#core/clock.ts';
 import type { Mark } from '#core/provider.ts';
 import { type SimCallName, type SimCloud, simCloud } from './backend.ts';
 import type { Chance } from './chance.ts';
@@ -14,8 +15,6 @@ export interface RegionParts {
   readonly crashes: Crashes;
   crash(why: string): void;
 }
-
-const MINUTE_MS = 60_000;
 
 /** Opens one simulated cloud for each name; in each there is a machine that belongs to others. */
 export function openRegions(ground: Ground, parts: RegionParts, names: Iterable<string>): void {

@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import type { EventRow } from '#core/journal.ts';
 import type { SimAgent } from './agent.ts';
 import type { Definition } from './definitions.ts';
 import { commandOf } from './work.ts';
 import { openWorld, type World, type WorldOptions } from './world.ts';
-
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
 
 const POOL: Definition = {
   name: 'gpu',

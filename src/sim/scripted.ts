@@ -1,4 +1,5 @@
 // A small world with a fixed course, in which the server can be made to die at every single step.
+import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { type Disk, emptyDisk } from '#store/memory.ts';
 import type { CrashPoint } from './crashes.ts';
 import { comeToRest } from './day.ts';
@@ -6,9 +7,6 @@ import type { Definition } from './definitions.ts';
 import type { FaultRates } from './faults.ts';
 import { commandOf } from './work.ts';
 import { openWorld, type World } from './world.ts';
-
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
 
 const POOL: Definition = {
   name: 'gpu',

@@ -1,4 +1,5 @@
 // What goes wrong by itself, at its own time: cuts, clock jumps, crashes, and people who change their minds.
+import { HOUR_MS, MINUTE_MS } from '#core/clock.ts';
 import { SELF } from '#core/journal.ts';
 import type { VirtualClock } from '#core/virtual-clock.ts';
 import type { SimAgent } from './agent.ts';
@@ -21,9 +22,6 @@ export interface StormOptions {
   life(): Life | undefined;
   crash(): void;
 }
-
-const HOUR_MS = 3_600_000;
-const MINUTE_MS = 60_000;
 
 export function startStorm(options: StormOptions): void {
   const { clock, chance, weather, fleet, definitions, happenings } = options;

@@ -1,8 +1,7 @@
+import { HOUR_MS } from '#core/clock.ts';
 import { quantile } from './figures.ts';
 import { INVARIANTS, type Invariant } from './invariants.ts';
 import type { World } from './world.ts';
-
-const HOUR_MS = 3_600_000;
 
 const number = (value: number): string => Math.round(value).toLocaleString('en');
 const seconds = (ms: number): string => `${(ms / 1_000).toLocaleString('en', { maximumFractionDigits: 2 })} s`;

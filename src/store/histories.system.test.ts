@@ -1,7 +1,7 @@
 // A history is one entry: what is declared here alone gets its table, its queries, its retention and its backups.
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { systemClock } from '#core/clock.ts';
+import { DAY_MS, systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { seededRandom } from '#core/random.ts';
 import { append, type Change, HISTORIES, type Page, type Store } from '#core/store.ts';
@@ -44,7 +44,6 @@ const WITH_BUILDS = {
 
 type Queries = QueriesOf<typeof WITH_BUILDS>;
 
-const DAY_MS = 86_400_000;
 const OLDEST: Page = { limit: 100, order: 'oldest first' };
 const added = (name: 'builds' | 'build_log', row: Build | BuildLine): Change => append(name as never, row as never);
 const asked = ({ history }: Store): Queries => history as unknown as Queries;

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { MINUTE_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { type Random, seededRandom } from '#core/random.ts';
+import { aPool } from '#core/testing/pool.ts';
 import type { SimCall, SimEffect } from '#sim/backend.ts';
-import { aPool, openWorld, type World } from '#sim/part/world.ts';
+import { openWorld, type World } from '#sim/part/world.ts';
 
-const MINUTE_MS = 60_000;
 const MOST_AGENTS = 6;
 
 const NAMED_FAULTS = ['exhausted', 'throttled', 'unavailable', 'quota', 'internal'] as const;

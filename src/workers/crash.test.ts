@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { aPool, openWorld, type World, type WorldOptions } from '#sim/part/world.ts';
-
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
+import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { aPool } from '#core/testing/pool.ts';
+import { openWorld, type World, type WorldOptions } from '#sim/part/world.ts';
 
 type Point = { readonly at: 'write' | 'call'; readonly nth: number; readonly isDone: boolean };
 

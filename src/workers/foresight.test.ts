@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
+import { MINUTE_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Offer, Pool } from '#core/pool.ts';
-import { aPool, openWorld, type World } from '#sim/part/world.ts';
+import { aPool } from '#core/testing/pool.ts';
+import { openWorld, type World } from '#sim/part/world.ts';
 
-const MINUTE_MS = 60_000;
 const NEW: Offer = { id: 'shape2', kind: 'sim', config: { size: 2 } };
 const limits = { minIdleSlots: 2, maxIdleSlots: 2, maxAgents: 10 };
 

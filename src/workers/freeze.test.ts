@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { aPool, openWorld, type World } from '#sim/part/world.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { aPool } from '#core/testing/pool.ts';
+import { openWorld, type World } from '#sim/part/world.ts';
 
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 const OPS = { who: 'ops', from: 'here' };
 
 const writes = (world: World) => world.cloud.calls.filter((call) => call.name !== 'list').length;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Hello, JoinProof } from '#core/agent-link.ts';
-import { aPool, openWorld, type World, type WorldOptions } from '#sim/part/world.ts';
+import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { aPool } from '#core/testing/pool.ts';
+import { openWorld, type World, type WorldOptions } from '#sim/part/world.ts';
 
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
 const OPS = { who: 'ops', from: 'here' };
 
 const hello = (name: string, more: Partial<Hello> = {}): Hello => ({

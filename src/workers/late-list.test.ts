@@ -1,10 +1,11 @@
 // Clouds that show late what they have done, and machines that take a while to go.
-import { describe, expect, it } from 'vitest';
-import { Fault } from '#core/fault.ts';
-import { aPool, openWorld, type World } from '#sim/part/world.ts';
 
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
+import { describe, expect, it } from 'vitest';
+import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
+import { aPool } from '#core/testing/pool.ts';
+import { openWorld, type World } from '#sim/part/world.ts';
+
 const OPS = { who: 'ops', from: 'here' };
 
 /** The most machines that were there at a time. */

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Mark } from '#core/provider.ts';
+import { aPool, OFFER } from '#core/testing/pool.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import type { LaunchRecord } from '#core/worker.ts';
 import { type SimCloud, type SimEffect, simCloud } from '#sim/backend.ts';
-import { aPool, OFFER, openWorld, type World } from '#sim/part/world.ts';
-
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
+import { openWorld, type World } from '#sim/part/world.ts';
 
 const creates = (world: World) => world.cloud.calls.filter((call) => call.name === 'create').map((call) => call.names);
 const events = (world: World, kind: string) => world.disk.histories.events.filter((event) => event.kind === kind);

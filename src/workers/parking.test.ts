@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Offer } from '#core/pool.ts';
-import { aPool, openWorld, type World } from '#sim/part/world.ts';
+import { aPool } from '#core/testing/pool.ts';
+import { openWorld, type World } from '#sim/part/world.ts';
 
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
 const NEW: Offer = { id: 'shape2', kind: 'sim', config: { size: 2 } };
 
 const states = (world: World): string[] => world.cloud.machines().map(({ machine }) => machine.state);

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
-import { aPool, openWorld } from '#sim/part/world.ts';
-
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
+import { aPool } from '#core/testing/pool.ts';
+import { openWorld } from '#sim/part/world.ts';
 
 describe('a pool of workers', () => {
   it('launches for the queue, runs it, and shrinks again by idle_decay', async () => {

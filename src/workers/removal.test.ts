@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
-import { aPool, openWorld, type World } from '#sim/part/world.ts';
+import { aPool } from '#core/testing/pool.ts';
+import { openWorld, type World } from '#sim/part/world.ts';
 
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
 const OPS = { who: 'ops', from: 'here' };
 
 const deletes = (world: World) => world.cloud.calls.filter((call) => call.name === 'delete');

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
-import { aPool, openWorld } from '#sim/part/world.ts';
-
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
+import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { aPool } from '#core/testing/pool.ts';
+import { openWorld } from '#sim/part/world.ts';
 
 it('takes idle workers along, leaves busy ones, and launches none in their place', async () => {
   const world = await openWorld({ pools: [aPool({ minAgents: 3, maxIdleSlots: 5 })] });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Machine, Mark } from '#core/provider.ts';
-import { aPool, openWorld, type World, type WorldOptions } from '#sim/part/world.ts';
+import { aPool } from '#core/testing/pool.ts';
+import { openWorld, type World, type WorldOptions } from '#sim/part/world.ts';
 
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
 const OPS = { who: 'ops', from: 'here' };
 
 const ours: Mark = { cluster: 'cluster1', use: 'worker', owner: 'id-gpu', shape: 'shape1' };

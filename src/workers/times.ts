@@ -1,3 +1,5 @@
+import { MINUTE_MS } from '#core/clock.ts';
+
 /** How long this folder waits for things that come by themselves. */
 export interface Times {
   /** After a start, workers that had joined count as present for this long. */
@@ -29,8 +31,6 @@ export interface Times {
   /** Between two passes of a pool whose sessions come and go. */
   readonly passGapMs: number;
 }
-
-const MINUTE_MS = 60_000;
 
 export const DEFAULT_TIMES: Times = {
   reconnectGraceMs: 2 * MINUTE_MS,

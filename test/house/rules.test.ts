@@ -356,3 +356,28 @@ rule(
     keeps: [['src/core/a.ts', "const said = 'provisioner';"]],
   },
 );
+
+const ONCE: Readonly<Record<string, string>> = {
+  SECOND_MS: 'src/core/clock.ts',
+  MINUTE_MS: 'src/core/clock.ts',
+  HOUR_MS: 'src/core/clock.ts',
+  DAY_MS: 'src/core/clock.ts',
+  until: 'src/core/testing/until.ts',
+  aPool: 'src/core/testing/pool.ts',
+};
+
+rule(
+  'units of time, waiting in tests and the pool of tests are each made in one place',
+  (file) =>
+    [...parsed(file).bare.matchAll(/^(?:export )?(?:async )?(?:const|function) (\w+)/gm)]
+      .map((match) => match[1] as string)
+      .filter((name) => Object.hasOwn(ONCE, name) && ONCE[name] !== file.path)
+      .map((name) => `has a ${name} of its own; import it from ${ONCE[name]}`),
+  {
+    breaks: [
+      ['src/core/a.ts', 'const MINUTE_MS = 60_000;'],
+      ['src/core/a.test.ts', 'export async function until(): Promise<void> {}'],
+    ],
+  },
+  files,
+);

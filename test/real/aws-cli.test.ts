@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { until } from '../system/harness/until.ts';
+import { until } from '#core/testing/until.ts';
 import { openWorld } from '../system/harness/world.ts';
 import { furnish, instancesOf, openAws } from './parts/aws.ts';
 import { needed } from './parts/part.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { until } from '../system/harness/until.ts';
+import { until } from '#core/testing/until.ts';
 import { openWorld } from '../system/harness/world.ts';
 import { furnish, instancesOf, openAws } from './parts/aws.ts';
 import { needed } from './parts/part.ts';
@@ -34,7 +34,7 @@ test('parameters written with Terraform become pools and instances, change, and 
   // All at once: that is held until somebody says that it is meant.
   const doomed = ['-target=aws_ssm_parameter.gpu_pool', '-target=aws_ssm_parameter.cpu_pool'];
   await terraform.run('destroy', ...AGREED, ...doomed);
-  const held = await until('the removal is held', async () => (await plane.source())?.held, 60_000);
+  const held = await until('the removal is held', async () => (await plane.source())?.held);
   const living = (await instancesOf(cloud)).length;
   await plane.muster('source', 'approve', 'parameters');
   await plane.untilPools([]);

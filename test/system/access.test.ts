@@ -4,12 +4,12 @@ import { closeSync, globSync, openSync, readdirSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FAULTS } from '#core/fault.ts';
+import { until } from '#core/testing/until.ts';
 import { PASSWORD, startPostgres, type TestPostgres } from '../../src/store/testing/postgres.ts';
 import { type Api, apiOf } from './harness/api.ts';
 import { runCli } from './harness/cli.ts';
 import { everything } from './harness/living.ts';
 import { placeServer, processPool, type RunningServer, startServer } from './harness/server.ts';
-import { until } from './harness/until.ts';
 import { openWorld, type World } from './harness/world.ts';
 
 const SESSION_SECRET = 'planted-in-a-session-5502';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { until } from '#core/testing/until.ts';
 import { sendSignal } from '#host/processes.ts';
 import { type Api, apiOf } from './harness/api.ts';
 import { placeServer, processPool, startServer } from './harness/server.ts';
-import { until } from './harness/until.ts';
 import { openWorld, type World } from './harness/world.ts';
 
 // $1 its file, $2 what ends it. Each copy writes who it is as long as it lives.

@@ -1,10 +1,10 @@
 // From pools in the file to pools in Parameter Store, as the migration guide says, while machines are at work.
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
+import { throughout, until } from '#core/testing/until.ts';
 import { type Api, apiOf } from './harness/api.ts';
 import { gpuPool, serveAws } from './harness/aws.ts';
 import { placeServer, startServer } from './harness/server.ts';
-import { throughout, until } from './harness/until.ts';
 import { openWorld } from './harness/world.ts';
 
 // Two listings that lack a pool drop it: this is time for many.

@@ -1,13 +1,13 @@
 // Parameter Store → EC2 → agent → session, with the real server, and machines that boot from their user data.
 import { describe, expect, type TestContext, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
+import { until } from '#core/testing/until.ts';
 import { stateAt } from '../../src/providers/aws/fake/ec2/instance.ts';
 import type { FakeAws } from '../../src/providers/aws/fake/fake-aws.ts';
 import { type Api, apiOf } from './harness/api.ts';
 import { gpuPool as gpuPoolTree, REGION, type ServedAws, serveAws } from './harness/aws.ts';
 import { runCli } from './harness/cli.ts';
 import { placeServer, startServer } from './harness/server.ts';
-import { until } from './harness/until.ts';
 import { openWorld, type World } from './harness/world.ts';
 
 /** As Terraform's jsonencode writes it. */
@@ -45,7 +45,7 @@ describe.concurrent('a pool from Parameter Store', () => {
     const shown = await api.pool('gpu-pool');
     const during = alive().length;
     await remove('/velda/pools/gpu-pool');
-    await until('it is removed', async () => (await api.events('pool.removed')).length > 0, 45_000);
+    await until('it is removed', async () => (await api.events('pool.removed')).length > 0);
 
     expect(ran).toMatchObject({ code: 0, out: 'on EC2\n' });
     expect(shown.owner).toMatchObject({ key: '/velda/pools/gpu-pool', version: '1' });

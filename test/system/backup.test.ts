@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { FAULTS } from '#core/fault.ts';
+import { until } from '#core/testing/until.ts';
 import { apiOf } from './harness/api.ts';
 import { runCli } from './harness/cli.ts';
 import { placeServer, processPool, startServer } from './harness/server.ts';
-import { until } from './harness/until.ts';
 import { openWorld } from './harness/world.ts';
 
 test('a server that starts from a backup goes on with the sessions in it, and takes in what has come since', async (context) => {

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { until } from '#core/testing/until.ts';
 import { apiOf } from './harness/api.ts';
 import { runCli } from './harness/cli.ts';
 import { placeServer, processPool, startServer } from './harness/server.ts';
-import { until } from './harness/until.ts';
 import { openWorld, type World } from './harness/world.ts';
 
 // All that the install script and the agent ask of a machine.

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { until } from '#core/testing/until.ts';
 import { apiOf } from './harness/api.ts';
 import { placeServer, processPool, startServer } from './harness/server.ts';
-import { until } from './harness/until.ts';
 import { openWorld } from './harness/world.ts';
 
 // In a terminal Ctrl-C reaches npm and the server, and npm passes it on: the server gets it twice.

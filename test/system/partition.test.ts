@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { describe, expect, type TestContext, test } from 'vitest';
+import { throughout, until } from '#core/testing/until.ts';
 import { type Api, apiOf } from './harness/api.ts';
 import { runCli } from './harness/cli.ts';
 import { placeServer, processPool, startServer } from './harness/server.ts';
-import { throughout, until } from './harness/until.ts';
 import { openWay, type Way } from './harness/way.ts';
 import { carryOut, pieceOfWork } from './harness/work.ts';
 import { openWorld, type World } from './harness/world.ts';

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
+import { until } from '#core/testing/until.ts';
 import { openDepot } from '../../examples/provider-example/depot.ts';
 import { run, runWell } from '../real/parts/run.ts';
 import { apiOf } from './harness/api.ts';
 import { runCli, startCli } from './harness/cli.ts';
 import { placeServer, startServer } from './harness/server.ts';
-import { until } from './harness/until.ts';
 import { openWorld, type World } from './harness/world.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { FAULTS } from '#core/fault.ts';
+import { until } from '#core/testing/until.ts';
 import { apiOf } from './harness/api.ts';
 import { runCli } from './harness/cli.ts';
 import { placeServer, processPool, startServer } from './harness/server.ts';
-import { until } from './harness/until.ts';
 import { openWorld } from './harness/world.ts';
 
 test.concurrent('the file is read again when it changes: whole, or not at all', async (context) => {

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
+import { until } from '#core/testing/until.ts';
 import { startPostgres, type TestPostgres } from '../../src/store/testing/postgres.ts';
 import { apiOf } from './harness/api.ts';
 import { runCli, startCli } from './harness/cli.ts';
 import { placeServer, processPool, startServer } from './harness/server.ts';
-import { until } from './harness/until.ts';
 import { openWorld } from './harness/world.ts';
 
 const TAKEOVER_MS = 5_000;

@@ -1,17 +1,16 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
+import { until } from '#core/testing/until.ts';
 import { apiOf } from './harness/api.ts';
 import { runCli } from './harness/cli.ts';
 import { placeServer, processPool, type RunningServer, startServer } from './harness/server.ts';
-import { until } from './harness/until.ts';
 import { carryOut, type Piece, pieceOfWork } from './harness/work.ts';
 import { openWorld } from './harness/world.ts';
 
 const AGENTS = 5;
 const SLOTS = 4;
 const DEATHS = 20;
-const WORK_MS = 120_000;
 
 /** When the server of that life dies: some while they start, most at some point of serving. */
 async function liveAWhile(server: RunningServer, life: number): Promise<void> {
@@ -34,8 +33,8 @@ test('kill -9 of the server, twenty times under twenty sessions: none runs twice
   async function caller(): Promise<void> {
     while (isKilling) {
       const piece = pieceOfWork(world, 'local', number++);
-      const session = await carryOut(api, piece, WORK_MS);
-      const output = await until('its output', () => api.output(session.id), WORK_MS);
+      const session = await carryOut(api, piece);
+      const output = await until('its output', () => api.output(session.id));
       done.push({ piece, exitCode: session.end?.exit_code, output });
     }
   }

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { until } from './harness/until.ts';
+import { until } from '#core/testing/until.ts';
 import { openWorld, ROOT, type World } from './harness/world.ts';
 
 // Empties node_modules as `npm ci` does, then waits for a word, and leaves the list of what it has installed.

@@ -3,7 +3,8 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#core/clock.ts';
-import { aSpec, openStand, type Stand, until } from './testing.ts';
+import { until } from '#core/testing/until.ts';
+import { aSpec, openStand, type Stand } from './testing.ts';
 
 let stand: Stand;
 beforeEach(async () => {

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AgentReport } from '#core/agent-link.ts';
 import { systemClock } from '#core/clock.ts';
-import { aSpec, openStand, type Stand, until } from './testing.ts';
+import { until } from '#core/testing/until.ts';
+import { aSpec, openStand, type Stand } from './testing.ts';
 
 let stand: Stand;
 afterEach(() => stand.close());

@@ -5,9 +5,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AgentReport } from '#core/agent-link.ts';
 import { systemClock } from '#core/clock.ts';
 import type { SessionSpec } from '#core/session.ts';
+import { until } from '#core/testing/until.ts';
 import { bootId, processStart } from '#host/processes.ts';
 import { openFolder } from './folder.ts';
-import { aSpec, clearWorkDir, newWorkDir, openStand, type Stand, until } from './testing.ts';
+import { aSpec, clearWorkDir, newWorkDir, openStand, type Stand } from './testing.ts';
 import { spawnWrapper } from './wrapper.ts';
 
 // An agent of its own that starts one session and can be killed without a chance to tidy up.

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#core/clock.ts';
 import type { SessionSpec } from '#core/session.ts';
+import { until } from '#core/testing/until.ts';
 import { processStart } from '#host/processes.ts';
 import { openFolder, type RunRecord } from './folder.ts';
 import { findProgram } from './programs.ts';
-import { aSpec, openStand, type Stand, until } from './testing.ts';
+import { aSpec, openStand, type Stand } from './testing.ts';
 
 let stand: Stand;
 beforeEach(async () => {

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
+import { until } from '#core/testing/until.ts';
 import { findProgram } from './programs.ts';
-import { aSpec, openStand, type Stand, until } from './testing.ts';
+import { aSpec, openStand, type Stand } from './testing.ts';
 
 let stand: Stand;
 afterEach(() => stand.close());

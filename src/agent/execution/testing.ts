@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentReport } from '#core/agent-link.ts';
 import { systemClock } from '#core/clock.ts';
-import { Fault } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
 import type { SessionSpec } from '#core/session.ts';
+import { until } from '#core/testing/until.ts';
 import type { Execution } from '../execution.ts';
 import { openFolder } from './folder.ts';
 import { type ExecutionOptions, openExecution } from './open.ts';
@@ -14,19 +14,6 @@ import { endAll } from './signals.ts';
 
 export function aSpec(command: readonly string[], more: Partial<SessionSpec> = {}): SessionSpec {
   return { command, env: {}, stdin: false, priority: 0, labels: {}, graceMs: 5_000, retries: 0, ...more };
-}
-
-const PATIENCE_MS = 10_000;
-
-/** Resolves with the first answer that is not undefined. */
-export async function until<T>(what: string, ask: () => T | undefined): Promise<T> {
-  const deadlineMs = systemClock.monotonic() + PATIENCE_MS;
-  for (;;) {
-    const answer = ask();
-    if (answer !== undefined) return answer;
-    if (systemClock.monotonic() > deadlineMs) throw new Fault('unavailable', `Waited in vain for ${what}.`);
-    await systemClock.sleep(5);
-  }
 }
 
 export interface Stand {

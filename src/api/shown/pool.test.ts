@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { aPool } from '../testing/rows.ts';
+import { poolWithSecret } from '../testing/rows.ts';
 import { shownPlan } from './pool.ts';
 
 test.each([
@@ -10,5 +10,5 @@ test.each([
 ])('a plan that looks again after %d ms says %s', (againAfterMs, said) => {
   const plan = { actions: [], why: 'Nothing.', unless: 'More.', figures: {}, againAfterMs };
 
-  expect(shownPlan(aPool('gpu'), plan).again_after).toBe(said);
+  expect(shownPlan(poolWithSecret('gpu'), plan).again_after).toBe(said);
 });

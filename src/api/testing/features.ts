@@ -7,7 +7,7 @@ import type { Random } from '#core/random.ts';
 import type { Session } from '#core/session.ts';
 import { append, type Store } from '#core/store.ts';
 import type { ApiDeps } from '../deps.ts';
-import { aPool, gone, row } from './rows.ts';
+import { gone, poolWithSecret, row } from './rows.ts';
 
 interface Means {
   readonly store: Store;
@@ -33,20 +33,24 @@ export function fakePools({ store, clock }: Means): ApiDeps['pools'] & { readonl
       check(document.name, revision);
       const before = named(document.name);
       const owner = { source: 'api', key: document.name, version: '1' };
-      const pool = aPool(document.name, { owner, revision: (before?.revision ?? 0) + 1, changedAt: clock.now() });
+      const pool = poolWithSecret(document.name, {
+        owner,
+        revision: (before?.revision ?? 0) + 1,
+        changedAt: clock.now(),
+      });
       await store.commit([row('pools', pool)]);
       return pool;
     },
     async remove(name, { revision }) {
       check(name, revision);
-      const before = named(name) ?? aPool(name);
+      const before = named(name) ?? poolWithSecret(name);
       const removal = { at: clock.now(), deadlineAt: clock.now() + 1_000, why: 'deleted' };
       const pool = { ...before, revision: before.revision + 1, removal };
       await store.commit([row('pools', pool)]);
       return pool;
     },
     async pause(name, isPaused) {
-      const before = named(name) ?? aPool(name);
+      const before = named(name) ?? poolWithSecret(name);
       const pool = { ...before, revision: before.revision + 1, pausedAt: isPaused ? clock.now() : undefined };
       await store.commit([row('pools', pool)]);
       return pool;

@@ -1,6 +1,7 @@
 import type { Pool } from '#core/pool.ts';
 import type { Session, SessionSpec } from '#core/session.ts';
 import type { Change, RowOf, TableName } from '#core/store.ts';
+import { aPool } from '#core/testing/pool.ts';
 import type { Agent, Worker } from '#core/worker.ts';
 
 /** A change as its owner would make it; here the API only looks on. */
@@ -12,38 +13,15 @@ export function gone(table: TableName, id: string): Change {
   return { table, id, row: undefined } as Change;
 }
 
-export function aPool(name: string, more: Partial<Pool> = {}): Pool {
-  return {
-    id: `p-${name}`,
-    name,
-    spec: {
-      name,
-      offers: [{ id: 'o1', kind: 'process', config: { apiToken: 'planted-secret', plain: 'shown' } }],
-      scaling: {
-        mode: 'standard',
-        minAgents: 0,
-        maxAgents: 5,
-        minIdleSlots: 0,
-        maxIdleSlots: 2,
-        idleDecayMs: 60_000,
-        syncEveryMs: 60_000,
-        killUnknownAfterMs: 0,
-        slotsPerAgent: 1,
-        retryDelayMs: 60_000,
-        errorResetAfterMs: 90_000,
-        bootTimeoutMs: 900_000,
-      },
-      drainTimeoutMs: 3_600_000,
-      agentAuth: 'token',
-      agentNetworks: [],
-      labels: { gpu: 'none' },
-    },
-    owner: { source: 'file', key: name, version: 'v1' },
-    createdAt: Date.UTC(2026, 0, 1),
-    changedAt: Date.UTC(2026, 0, 1),
-    revision: 1,
-    ...more,
-  };
+/** A pool whose offer holds a secret, which no answer may show. */
+export function poolWithSecret(name: string, more: Partial<Pool> = {}): Pool {
+  const offers = [{ id: 'o1', kind: 'process', config: { apiToken: 'planted-secret', plain: 'shown' } }];
+  const at = Date.UTC(2026, 0, 1);
+  return aPool(
+    { maxIdleSlots: 2 },
+    { name, offers, labels: { gpu: 'none' } },
+    { id: `p-${name}`, createdAt: at, changedAt: at, owner: { source: 'file', key: name, version: 'v1' }, ...more },
+  );
 }
 
 export function aWorker(id: string, pool: string, more: Partial<Worker> = {}): Worker {

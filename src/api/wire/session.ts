@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { HOUR_MS } from '#core/clock.ts';
 import { SESSION_ENDS, SESSION_PHASES } from '#core/session.ts';
 import { Labels, listOf, Name, Span, spanIn, Time } from './shared.ts';
 
 const YEAR_MS = 366 * 86_400_000;
-const HOUR_MS = 3_600_000;
 
 const Terminal = z.strictObject({
   columns: z.int().min(1).max(10_000).default(80),

@@ -6,6 +6,7 @@ import type { Pool, PoolSpec } from '#core/pool.ts';
 import type { Document, Source } from '#core/provider.ts';
 import { seededRandom } from '#core/random.ts';
 import { documentId } from '#core/source.ts';
+import { someScaling } from '#core/testing/pool.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { startJournal } from '#journal/journal.ts';
 import { type Disk, emptyDisk, memoryDriver } from '#store/memory.ts';
@@ -31,26 +32,12 @@ export interface PoolText {
 export const text = (pool: PoolText | string): string =>
   JSON.stringify(typeof pool === 'string' ? { name: pool } : pool);
 
-const SCALING = {
-  mode: 'standard',
-  minAgents: 0,
-  minIdleSlots: 0,
-  maxIdleSlots: 0,
-  idleDecayMs: 0,
-  syncEveryMs: 60_000,
-  killUnknownAfterMs: 0,
-  slotsPerAgent: 1,
-  retryDelayMs: 60_000,
-  errorResetAfterMs: 90_000,
-  bootTimeoutMs: 900_000,
-} as const;
-
 export function specOf({ name, max = 1, kind, drainMs = 3_600_000, description }: PoolText): PoolSpec {
   return {
     name,
     description,
     offers: kind ? [{ id: `offer-${kind}`, kind, config: {} }] : [],
-    scaling: { ...SCALING, maxAgents: max },
+    scaling: someScaling({ maxIdleSlots: 0, idleDecayMs: 0, maxAgents: max }),
     drainTimeoutMs: drainMs,
     agentAuth: 'token',
     agentNetworks: [],

@@ -7,6 +7,7 @@ import type { Pool } from '#core/pool.ts';
 import { seededRandom } from '#core/random.ts';
 import type { Session, SessionSpec } from '#core/session.ts';
 import { append, drop, put, type RowOf, type Store, type TableName } from '#core/store.ts';
+import { aPool } from '#core/testing/pool.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import type { Agent, Worker } from '#core/worker.ts';
 import type { Journal, NewEvent } from '#journal/journal.ts';
@@ -181,39 +182,7 @@ export const exited = (session: string, attempt = 1, lastSeq = 0): AgentReport =
   exitCode: 0,
 });
 
-export function poolRow(name: string, more: Partial<Pool> = {}): Pool {
-  return {
-    id: name,
-    name,
-    spec: {
-      name,
-      offers: [],
-      scaling: {
-        mode: 'standard',
-        minAgents: 0,
-        maxAgents: 10,
-        minIdleSlots: 0,
-        maxIdleSlots: 0,
-        idleDecayMs: 0,
-        syncEveryMs: 60_000,
-        killUnknownAfterMs: 0,
-        slotsPerAgent: 1,
-        retryDelayMs: 0,
-        errorResetAfterMs: 0,
-        bootTimeoutMs: 900_000,
-      },
-      drainTimeoutMs: 3_600_000,
-      agentAuth: 'token',
-      agentNetworks: [],
-      labels: {},
-    },
-    owner: { source: 'test', key: name, version: '1' },
-    createdAt: 0,
-    changedAt: 0,
-    revision: 1,
-    ...more,
-  };
-}
+export const poolRow = (name: string, more: Partial<Pool> = {}): Pool => aPool({}, { name }, { id: name, ...more });
 
 export function workerRow(id: string, pool: string): Worker {
   return { id, pool, machine: id, askedAt: 0, createdAt: 0, joinedAt: 0 };

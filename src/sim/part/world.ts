@@ -2,10 +2,11 @@
 import { type Clouds, openClouds } from '#clouds/clouds.ts';
 import { Fault } from '#core/fault.ts';
 import { type Log, silentLog } from '#core/log.ts';
-import type { Offer, Pool, PoolSpec, Scaling } from '#core/pool.ts';
+import type { Pool } from '#core/pool.ts';
 import type { Context } from '#core/provider.ts';
 import { seededRandom } from '#core/random.ts';
 import type { Store } from '#core/store.ts';
+import { aPool } from '#core/testing/pool.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { type Journal, startJournal } from '#journal/journal.ts';
 import type { Driver } from '#store/driver.ts';
@@ -16,47 +17,6 @@ import { type SimCloud, type SimCloudOptions, type SimMachine, simCloud, simKind
 import { mortalClock } from '../mortal-clock.ts';
 import { type SimAgents, simAgents } from './agents.ts';
 import { type SimSessions, simSessions } from './sessions.ts';
-
-export const OFFER: Offer = { id: 'shape1', kind: 'sim', config: {} };
-
-const SCALING: Scaling = {
-  mode: 'standard',
-  minAgents: 0,
-  maxAgents: 5,
-  minIdleSlots: 0,
-  maxIdleSlots: 1,
-  idleDecayMs: 60_000,
-  syncEveryMs: 60_000,
-  killUnknownAfterMs: 0,
-  slotsPerAgent: 1,
-  retryDelayMs: 60_000,
-  errorResetAfterMs: 90_000,
-  bootTimeoutMs: 900_000,
-};
-
-/** A pool with these limits; everything else is as the defaults have it. */
-export function aPool(scaling: Partial<Scaling> = {}, more: Partial<PoolSpec> = {}, row: Partial<Pool> = {}): Pool {
-  const name = more.name ?? 'gpu';
-  return {
-    id: `id-${name}`,
-    name,
-    owner: { source: 'file', key: name, version: '1' },
-    createdAt: 0,
-    changedAt: 0,
-    revision: 1,
-    spec: {
-      name,
-      offers: [OFFER],
-      scaling: { ...SCALING, ...scaling },
-      drainTimeoutMs: 3_600_000,
-      agentAuth: 'token',
-      agentNetworks: [],
-      labels: {},
-      ...more,
-    },
-    ...row,
-  };
-}
 
 /** One life of the server. */
 export interface Life {

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { until } from '../../system/harness/until.ts';
+import { until } from '#core/testing/until.ts';
 import { freePort, type World } from '../../system/harness/world.ts';
 import type { Programs } from './python.ts';
 import { runWell } from './run.ts';
@@ -31,7 +31,7 @@ export async function openAws(world: World, programs: Programs): Promise<Outside
   const port = await freePort();
   const address = `http://127.0.0.1:${port}`;
   startMoto(world, programs, port);
-  await until('moto answers', async () => (await fetch(`${address}/moto-api/data.json`)).ok, 60_000);
+  await until('moto answers', async () => (await fetch(`${address}/moto-api/data.json`)).ok);
   const env = {
     ...world.env,
     AWS_ENDPOINT_URL: address,

@@ -1,16 +1,15 @@
 // The real server beside the outside AWS, as an operator would start it.
+
+import { until } from '#core/testing/until.ts';
 import type { SourceList } from '../../../src/api/wire/source.ts';
 import { type Api, apiOf } from '../../system/harness/api.ts';
 import { type CliResult, runCli } from '../../system/harness/cli.ts';
 import { placeServer, startServer } from '../../system/harness/server.ts';
-import { until } from '../../system/harness/until.ts';
 import type { World } from '../../system/harness/world.ts';
 import { instancesOf, type OutsideAws, REGION } from './aws.ts';
 
 /** How often the server reads the parameters. */
 export const INTERVAL = '3s';
-
-const PATIENCE_MS = 120_000;
 
 export interface Plane {
   readonly api: Api;
@@ -44,11 +43,11 @@ export async function startPlane(world: World, cloud: OutsideAws): Promise<Plane
     async untilInstances(pool, count) {
       const { id } = await api.pool(pool);
       const ours = async () => (await instancesOf(cloud)).filter((one) => one.pool === id).length;
-      await until(`${pool} has ${count} instances`, async () => (await ours()) === count, PATIENCE_MS);
+      await until(`${pool} has ${count} instances`, async () => (await ours()) === count);
     },
     async untilPools(names) {
       const isSame = async () => JSON.stringify(await plane.poolNames()) === JSON.stringify(names);
-      await until(`the pools are ${names.join(', ')}`, isSame, PATIENCE_MS);
+      await until(`the pools are ${names.join(', ')}`, isSame);
     },
   };
   return plane;

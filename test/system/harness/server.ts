@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { Fault } from '#core/fault.ts';
-import { until } from './until.ts';
+import { until } from '#core/testing/until.ts';
 import { freePort, PROGRAM, type World } from './world.ts';
 
 type Tree = Readonly<Record<string, unknown>>;

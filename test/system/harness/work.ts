@@ -1,7 +1,8 @@
 // Sessions that leave a trace of each start and each end, so that none can run twice or be lost unseen.
+
+import { until } from '#core/testing/until.ts';
 import type { Session, SessionIn } from '../../../src/api/wire/session.ts';
 import type { Api } from './api.ts';
-import { until } from './until.ts';
 import type { World } from './world.ts';
 
 const STEPS = 5;
@@ -42,14 +43,10 @@ export function pieceOfWork(world: World, pool: string, number: number): Piece {
 }
 
 /** Does as `muster run` does: asks again under the same key until it is accepted, then waits for the end. */
-export async function carryOut(api: Api, { key, request }: Piece, withinMs?: number): Promise<Session> {
-  const { id } = await until(`${key} accepted`, () => api.submit(request, key), withinMs);
-  return until(
-    `${key} ended`,
-    async () => {
-      const session = await api.get<Session>(`/sessions/${id}?wait=5s`);
-      return session.end && session;
-    },
-    withinMs,
-  );
+export async function carryOut(api: Api, { key, request }: Piece): Promise<Session> {
+  const { id } = await until(`${key} accepted`, () => api.submit(request, key));
+  return until(`${key} ended`, async () => {
+    const session = await api.get<Session>(`/sessions/${id}?wait=5s`);
+    return session.end && session;
+  });
 }

@@ -1,10 +1,10 @@
 // What stands in every region from the start: enough to launch something.
+import { DAY_MS } from '#core/clock.ts';
 import type { InstanceType, Region } from './region.ts';
 import { setParameter } from './ssm/parameter.ts';
 import { paramsOf } from './wire/params.ts';
 import type { World } from './world.ts';
 
-const DAY_MS = 86_400_000;
 const VPC = 'vpc-0000000000000000d';
 
 /** Ids that are the same in every region and run, for tests and examples. */

@@ -6,7 +6,7 @@ import { LAUNCH, openClients, openScene } from './testing.ts';
 
 const scene = () => openScene({ limits: publishedLimits });
 
-async function until(send: () => Promise<unknown>): Promise<{ count: number; name: string }> {
+async function sentUntilRefused(send: () => Promise<unknown>): Promise<{ count: number; name: string }> {
   for (let count = 0; ; count += 1) {
     try {
       await send();
@@ -20,9 +20,9 @@ test('launches have a bucket of five calls, which refills at two a second', asyn
   const { ec2, clock, fake } = scene();
   const launch = () => ec2.send(new RunInstancesCommand(LAUNCH));
 
-  expect(await until(launch)).toEqual({ count: 5, name: 'RequestLimitExceeded' });
+  expect(await sentUntilRefused(launch)).toEqual({ count: 5, name: 'RequestLimitExceeded' });
   await clock.advance(1_000);
-  expect(await until(launch)).toEqual({ count: 2, name: 'RequestLimitExceeded' });
+  expect(await sentUntilRefused(launch)).toEqual({ count: 2, name: 'RequestLimitExceeded' });
 
   expect(fake.machines()).toHaveLength(7);
 });
@@ -42,7 +42,7 @@ test('reading has its own bucket, and each region its own', async () => {
   const { ec2, fake } = scene();
   const list = () => ec2.send(new DescribeInstancesCommand({}));
 
-  expect(await until(list)).toEqual({ count: 100, name: 'RequestLimitExceeded' });
+  expect(await sentUntilRefused(list)).toEqual({ count: 100, name: 'RequestLimitExceeded' });
   await ec2.send(new RunInstancesCommand(LAUNCH));
   await openClients(fake, 'eu-west-1').ec2.send(new DescribeInstancesCommand({}));
 });
@@ -51,10 +51,10 @@ test('the ways of reading parameters share forty a second', async () => {
   const { ssm, clock } = scene();
   const read = () => ssm.send(new GetParametersByPathCommand({ Path: '/velda' }));
 
-  expect(await until(read)).toEqual({ count: 40, name: 'ThrottlingException' });
+  expect(await sentUntilRefused(read)).toEqual({ count: 40, name: 'ThrottlingException' });
   await expect(ssm.send(new GetParameterCommand({ Name: '/a' }))).rejects.toMatchObject({
     name: 'ThrottlingException',
   });
   await clock.advance(100);
-  expect(await until(read)).toEqual({ count: 4, name: 'ThrottlingException' });
+  expect(await sentUntilRefused(read)).toEqual({ count: 4, name: 'ThrottlingException' });
 });

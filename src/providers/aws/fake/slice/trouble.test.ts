@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { documentOf } from '#sim/slice/cloud.ts';
 import { openSliceWorld, type SliceWorld } from '#sim/slice/world.ts';
 import type { FakeAws } from '../fake-aws.ts';
 import { FURNITURE } from '../furniture.ts';
 import { AWS_SLICE, fakesOf, REGION } from './testing.ts';
-
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
 
 type Tree = Readonly<Record<string, unknown>>;
 

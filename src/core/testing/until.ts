@@ -1,19 +1,21 @@
 import { systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 
+const FIRST_LOOKS_MS = 5;
 const LOOK_EVERY_MS = 50;
-// The machine may be busy with other tests: a limit that is only there to end a wait is a long one.
-export const PATIENCE_MS = 25_000;
+const FIRST_LOOKS = 40;
+// Only a hang reaches it: the machine may be many times overloaded.
+const PATIENCE_MS = 240_000;
 
 type Present<T> = Exclude<T, undefined | null | false | ''>;
 
 const isPresent = (value: unknown): boolean => value !== undefined && value !== null && value !== false && value !== '';
 
 /** Asks until the answer is there: nothing, an empty text, and whatever is thrown count as not yet. */
-export async function until<T>(what: string, ask: () => T | Promise<T>, withinMs = PATIENCE_MS): Promise<Present<T>> {
-  const deadlineMs = systemClock.monotonic() + withinMs;
+export async function until<T>(what: string, ask: () => T | Promise<T>): Promise<Present<T>> {
+  const deadlineMs = systemClock.monotonic() + PATIENCE_MS;
   let last: unknown;
-  for (;;) {
+  for (let looks = 1; ; looks++) {
     try {
       last = await ask();
       if (isPresent(last)) return last as Present<T>;
@@ -22,10 +24,18 @@ export async function until<T>(what: string, ask: () => T | Promise<T>, withinMs
     }
     if (systemClock.monotonic() >= deadlineMs) {
       const seen = last instanceof Error ? last.message : JSON.stringify(last);
-      throw new Fault('unavailable', `Not within ${withinMs} ms: ${what}. Last seen: ${seen}`);
+      throw new Fault('unavailable', `Not within ${PATIENCE_MS} ms: ${what}. Last seen: ${seen}`);
     }
-    await systemClock.sleep(LOOK_EVERY_MS);
+    await systemClock.sleep(looks <= FIRST_LOOKS ? FIRST_LOOKS_MS : LOOK_EVERY_MS);
   }
+}
+
+/** Tries assertions until they hold. */
+export async function untilHolds(assertions: () => void | Promise<void>): Promise<void> {
+  await until('assertions that hold', async () => {
+    await assertions();
+    return true;
+  });
 }
 
 /** Asserts all the time: throws as soon as it does not hold. */
