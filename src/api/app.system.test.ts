@@ -8,6 +8,7 @@ import { createSecureContext, TLSSocket } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { systemClock } from '#core/clock.ts';
+import { untilHolds } from '#core/testing/until.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { anAgent, aSession, aSpec, poolWithSecret, row } from './testing/rows.ts';
 import { apiWorld, type WorldOptions } from './testing/world.ts';
@@ -110,14 +111,15 @@ describe('over real sockets', () => {
   });
 
   it('leaves those alone who wait long for the next word', async () => {
-    const patience = { headersMs: 50, requestMs: 100, idleMs: 1_000, checkEveryMs: 20 };
-    const { address, authorization, sessions } = await served({
+    const patience = { headersMs: 100, requestMs: 100, idleMs: 600_000, checkEveryMs: 20 };
+    const { address, port, authorization, sessions } = await served({
       patience,
       rows: [row('pools', gpu), row('sessions', aSession('s', gpu))],
     });
 
     const output = await fetch(`${address}/api/v1/sessions/s/output?follow=1&raw=1`, { headers: { authorization } });
-    await systemClock.sleep(400);
+    // Another client that came later is dropped for being slow: so the limits have passed for the first as well.
+    await raw(port, 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow:');
     await sessions.print('s', 1, 'at last');
     await sessions.end('s', 0);
 
@@ -159,14 +161,14 @@ describe('over real sockets', () => {
   });
 
   it('ends streams when it stops, and lets short answers finish', async () => {
-    const { address, authorization, api } = await served({
+    const { address, authorization, api, sessions } = await served({
       rows: [row('pools', gpu), row('sessions', aSession('s', gpu))],
     });
     const get = (path: string) => fetch(`${address}/api/v1${path}`, { headers: { authorization } });
     const changes = await get('/changes');
     const output = await get('/sessions/s/output?follow=1');
     const waiting = get('/sessions/s?wait=60s');
-    await systemClock.sleep(50);
+    await untilHolds(() => expect(sessions.waits).toBe(1));
 
     await api.close();
 
@@ -239,11 +241,6 @@ describe('attach', () => {
     return { socket, messages, closed, opened };
   }
 
-  const until = async (isSo: () => boolean): Promise<void> => {
-    for (let tries = 0; !isSo() && tries < 200; tries++) await systemClock.sleep(10);
-    expect(isSo()).toBe(true);
-  };
-
   it('carries input and window size in, output and the end out', async () => {
     const world = await served({ rows });
     const { socket, messages, closed } = await attached(world);
@@ -252,9 +249,9 @@ describe('attach', () => {
     socket.send(JSON.stringify({ input: Buffer.from('pwd').toString('base64') }));
     socket.send(JSON.stringify({ resize: { columns: 100, rows: 30 } }));
     socket.send(JSON.stringify({ eof: true }));
-    await until(() => world.sessions.said.length === 4);
+    await untilHolds(() => expect(world.sessions.said).toHaveLength(4));
     await world.sessions.print('s1', 1, 'hello');
-    await until(() => messages.length === 1);
+    await untilHolds(() => expect(messages).toHaveLength(1));
     await world.sessions.end('s1', 3);
 
     expect((await closed).code).toBe(1000);
@@ -270,10 +267,10 @@ describe('attach', () => {
     const { socket } = await attached(world);
 
     socket.send(Buffer.from('early'), { binary: true });
-    await systemClock.sleep(50);
+    await untilHolds(async () => expect((await world.accepted).isPaused()).toBe(true));
     const before = [...world.sessions.said];
     await world.deps.store.commit([row('sessions', running)]);
-    await until(() => world.sessions.said.length === 1);
+    await untilHolds(() => expect(world.sessions.said).toHaveLength(1));
 
     expect(before).toEqual([]);
     expect(world.sessions.said).toEqual(['s1 early']);
@@ -284,13 +281,13 @@ describe('attach', () => {
     const { socket } = await attached(world);
 
     socket.send(Buffer.from('before'), { binary: true });
-    await until(() => world.sessions.said.length === 1);
+    await untilHolds(() => expect(world.sessions.said).toHaveLength(1));
     world.sessions.isAway = true;
     socket.send(Buffer.from('one'), { binary: true });
     socket.send(Buffer.from('two'), { binary: true });
-    await systemClock.sleep(150);
+    await untilHolds(() => expect(world.sessions.refusals).toBeGreaterThan(1));
     world.sessions.isAway = false;
-    await until(() => world.sessions.said.length === 3);
+    await untilHolds(() => expect(world.sessions.said).toHaveLength(3));
 
     expect(world.sessions.said).toEqual(['s1 before', 's1 one', 's1 two']);
     expect(socket.readyState).toBe(WebSocket.OPEN);
@@ -303,9 +300,9 @@ describe('attach', () => {
     world.sessions.isAway = true;
 
     socket.send(Buffer.from('one'), { binary: true });
-    await systemClock.sleep(50);
+    await untilHolds(() => expect(world.sessions.refusals).toBeGreaterThan(0));
     world.sessions.isAway = false;
-    await until(() => world.sessions.said.length === 1);
+    await untilHolds(() => expect(world.sessions.said).toHaveLength(1));
     world.sessions.isAway = true;
     socket.send(Buffer.from('two'), { binary: true });
 
@@ -319,12 +316,12 @@ describe('attach', () => {
     world.sessions.waitingBytes = 2 ** 24;
 
     socket.send(Buffer.from('one'), { binary: true });
-    await until(() => world.sessions.said.length === 1);
+    await untilHolds(() => expect(world.sessions.said).toHaveLength(1));
     socket.send(Buffer.from('two'), { binary: true });
-    await systemClock.sleep(50);
+    await untilHolds(async () => expect((await world.accepted).isPaused()).toBe(true));
     const meanwhile = [...world.sessions.said];
     world.sessions.waitingBytes = 0;
-    await until(() => world.sessions.said.length === 2);
+    await untilHolds(() => expect(world.sessions.said).toHaveLength(2));
 
     expect(meanwhile).toEqual(['s1 one']);
     expect(world.sessions.said).toEqual(['s1 one', 's1 two']);

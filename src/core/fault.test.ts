@@ -3,13 +3,24 @@ import { FAULTS, Fault, type FaultKind, retryDelayMs } from './fault.ts';
 
 const KINDS = Object.keys(FAULTS) as FaultKind[];
 
-test.each(KINDS)('a %s fault is retried some time', (kind) => {
-  for (const attempts of [1, 5, 500]) {
-    const waitMs = retryDelayMs(new Fault(kind, 'x'), attempts, 0.5);
+const delays = (kind: FaultKind, random = 0.5): number[] =>
+  [1, 2, 3, 5, 500].map((attempts) => retryDelayMs(new Fault(kind, 'x'), attempts, random));
 
-    expect(waitMs).toBeGreaterThanOrEqual(0);
-    expect(waitMs).toBeLessThanOrEqual(90_000);
-  }
+test.each(KINDS)('a %s fault is retried some time, and never sooner after more failures', (kind) => {
+  const expected = {
+    now: [0, 0, 2_000, 8_000, 60_000],
+    backoff: [500, 1_000, 2_000, 8_000, 60_000],
+    cooldown: [60_000, 60_000, 60_000, 60_000, 60_000],
+    slow: [60_000, 60_000, 60_000, 60_000, 60_000],
+  }[FAULTS[kind].retry];
+
+  expect(delays(kind)).toEqual(expected);
+});
+
+test('retries are spread by a quarter to both sides, unless the other side named the time', () => {
+  expect(delays('unavailable', 0)).toEqual([375, 750, 1_500, 6_000, 45_000]);
+  expect(delays('unavailable', 0.999_999).map(Math.round)).toEqual([625, 1_250, 2_500, 10_000, 75_000]);
+  expect(retryDelayMs(new Fault('throttled', 'x', { retryAfterMs: 7 }), 9, 0)).toBe(7);
 });
 
 test('what we did not name ourselves is a bug, with its cause', () => {

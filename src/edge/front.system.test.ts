@@ -7,6 +7,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { seededRandom } from '#core/random.ts';
+import { until } from '#core/testing/until.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { issueServerIdentity, newAuthority } from '../access/tls.ts';
 import { type Address, formatAddress, isLoopback, parseAddress } from './address.ts';
@@ -56,10 +57,14 @@ test('a standby passes connections on to the holder, and the client keeps its ow
 });
 
 test('a client that comes during a take-over waits for it', async () => {
-  const front = await aFront(() => undefined);
+  let looks = 0;
+  const front = await aFront(() => {
+    looks += 1;
+    return undefined;
+  });
 
   const answer = ask(front.addresses.http);
-  await systemClock.sleep(50);
+  await until('it waits', () => looks > 0);
   serveGreeting(front);
 
   expect(await answer).toBe('hello 127.0.0.1');
@@ -82,20 +87,26 @@ describe('on a clock that stands still', () => {
   /** Behind TLS, says to whoever gets through their own words. */
   async function anEcho() {
     const clock = new VirtualClock();
+    const limits: number[] = [];
+    const alarm = clock.alarm.bind(clock);
+    clock.alarm = (ms, ring) => {
+      limits.push(ms);
+      return alarm(ms, ring);
+    };
     const means = { clock, random: seededRandom(1) };
     const { certificate, key, ca } = issueServerIdentity(newAuthority(means), [], means);
     const front = await aFront(() => undefined, { clock });
     const echo = (socket: Socket): void => void socket.pipe(socket);
     front.serve({ http: echo, grpc: echo }, { http: { certificate, key }, grpc: { certificate, key } });
-    return { clock, front, ca };
+    return { clock, front, ca, limits };
   }
 
-  /** Connects, and resolves when its words have arrived. */
-  async function caller({ port }: Address, words: string | Buffer): Promise<Socket> {
+  /** Connects, says its words, and resolves when its time has begun to run. */
+  async function caller({ port }: Address, words: string | Buffer, limits: readonly number[]): Promise<Socket> {
+    const before = limits.length;
     const socket = connect(port, '127.0.0.1').resume();
     socket.on('error', () => {}).write(words);
-    await once(socket, 'connect');
-    await systemClock.sleep(50);
+    await until('its limit', () => limits.length > before);
     return socket;
   }
 
@@ -103,8 +114,9 @@ describe('on a clock that stands still', () => {
     ['nothing', ''],
     ['half a greeting', HALF_HELLO],
   ])('who says %s in place of a TLS handshake is let go after ten seconds', async (_, words) => {
-    const { clock, front } = await anEcho();
-    const callers = [await caller(front.addresses.http, words), await caller(front.addresses.grpc, words)];
+    const { clock, front, limits } = await anEcho();
+    const { http, grpc } = front.addresses;
+    const callers = [await caller(http, words, limits), await caller(grpc, words, limits)];
     const gone = callers.map((socket) => once(socket, 'close'));
 
     await clock.advance(9_999);
@@ -119,8 +131,8 @@ describe('on a clock that stands still', () => {
     ['nothing', ''],
     ['half of it', '{'],
   ])('who says %s in place of an introduction is let go after ten seconds', async (_, words) => {
-    const { clock, front } = await anEcho();
-    const socket = await caller(front.peer as Address, words);
+    const { clock, front, limits } = await anEcho();
+    const socket = await caller(front.peer as Address, words, limits);
     const gone = once(socket, 'close');
 
     await clock.advance(10_000);
@@ -135,8 +147,9 @@ describe('on a clock that stands still', () => {
     const guests = [front, standby].map(({ addresses }) =>
       connectTls({ port: addresses.http.port, host: '127.0.0.1', ca }),
     );
-    await Promise.all(guests.map((guest) => once(guest, 'secureConnect')));
-    await systemClock.sleep(50);
+    const through = guests.map((guest) => once(guest, 'data'));
+    for (const guest of guests) guest.write('hello');
+    await Promise.all(through);
 
     await clock.advance(3_600_000);
     const heard = guests.map((guest) => once(guest, 'data'));

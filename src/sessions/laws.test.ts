@@ -298,4 +298,4 @@ test('whatever happens: no slot is shared, no copy runs twice, the line is kept,
       ...(process.env.LAWS_SEED && { seed: Number(process.env.LAWS_SEED) }),
     },
   );
-}, 600_000);
+});

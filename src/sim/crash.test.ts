@@ -29,7 +29,6 @@ const WEATHERS: readonly (readonly [string, FaultRates])[] = [
   ],
 ];
 const SEEDS = [1, 2, 3];
-const TIME_LIMIT_MS = 60_000;
 
 /** Runs it once for every point, and tells where it came to another end. */
 async function sweep(options: ScriptOptions): Promise<{ points: number; wrong: string[] }> {
@@ -46,21 +45,17 @@ async function sweep(options: ScriptOptions): Promise<{ points: number; wrong: s
 }
 
 describe('a scripted run', () => {
-  it.each(WEATHERS)(
-    '%s comes to the same end wherever the server dies',
-    async (_title, faults) => {
-      const disk = await diskWithSecrets();
-      const wrong: string[] = [];
-      let points = 0;
-      for (const seed of SEEDS) {
-        const swept = await sweep({ disk, seed, faults });
-        points += swept.points;
-        wrong.push(...swept.wrong);
-      }
+  it.each(WEATHERS)('%s comes to the same end wherever the server dies', async (_title, faults) => {
+    const disk = await diskWithSecrets();
+    const wrong: string[] = [];
+    let points = 0;
+    for (const seed of SEEDS) {
+      const swept = await sweep({ disk, seed, faults });
+      points += swept.points;
+      wrong.push(...swept.wrong);
+    }
 
-      expect(wrong).toEqual([]);
-      expect(points).toBeGreaterThan(450);
-    },
-    TIME_LIMIT_MS,
-  );
+    expect(wrong).toEqual([]);
+    expect(points).toBeGreaterThan(450);
+  });
 });

@@ -95,12 +95,12 @@ describe('the process dropped at any point', () => {
 
     expect(writes).toBeGreaterThan(15);
     await expectWholeAtEvery('write', writes);
-  }, 120_000);
+  });
 
   it('nor at every call to the cloud, heard or not', async () => {
     const { world } = await run();
 
     expect(world.cloud.calls.length).toBeGreaterThan(10);
     await expectWholeAtEvery('call', world.cloud.calls.length);
-  }, 120_000);
+  });
 });

@@ -17,15 +17,27 @@ async function settled() {
   return world;
 }
 
-it('tells what a pool that is not there yet would launch, and forgets that it was asked', async () => {
-  const world = await settled();
-  const before = JSON.stringify([...world.disk.rows].map(([name, rows]) => [name, [...rows]]));
+/** All that a world has done, in memory, on disk and towards its cloud. */
+const doneBy = (world: World): string =>
+  JSON.stringify([[...world.disk.rows].map(([name, rows]) => [name, [...rows]]), world.cloud.calls]);
 
-  const actions = foreseen(world, { ...aPool({ ...limits, minAgents: 3 }, { offers: [NEW] }), id: 'nobody' });
+it('tells what a pool would launch, and the world goes on as one that was never asked', async () => {
+  const [asked, twin] = [await settled(), await settled()];
+  const wanted = { ...limits, minAgents: 3 };
+  const unknown = { ...aPool(wanted, { offers: [NEW] }), id: 'unknown' };
 
-  expect(actions).toEqual(['launch 3']);
-  await world.advance(10 * MINUTE_MS);
-  expect(JSON.stringify([...world.disk.rows].map(([name, rows]) => [name, [...rows]]))).toBe(before);
+  for (const world of [asked, twin]) {
+    if (world === asked) {
+      expect(foreseen(world, unknown)).toEqual(['launch 3']);
+      expect(foreseen(world, aPool(wanted))).toEqual(['launch 1']);
+    }
+    await world.life.sessions.submit('id-gpu', 3, 5 * MINUTE_MS);
+    await world.advance(MINUTE_MS);
+    if (world === asked) foreseen(world, unknown);
+    await world.advance(30 * MINUTE_MS);
+  }
+
+  expect(doneBy(asked)).toBe(doneBy(twin));
 });
 
 it('tells what a change would replace, and does none of it', async () => {

@@ -381,3 +381,21 @@ rule(
   },
   files,
 );
+
+rule(
+  'tests set no limits on real time: those of vitest.config.ts are for what hangs',
+  (file) =>
+    [
+      ...parsed(file).code.matchAll(/^\s*\}, ?[\d_]+\);$|\bwaitFor\(\(\)/gm),
+      ...parsed(file).code.matchAll(/systemClock\.\w+\(\) - \w+\)\.toBeLessThan/g),
+    ].map(([found]) => `has a limit of its own (${found.trim()}); wait for an event with until, or use a VirtualClock`),
+  {
+    breaks: [
+      ['src/core/a.test.ts', "test('b', async () => {\n}, 20_000);"],
+      ['src/core/a.test.ts', 'expect(systemClock.monotonic() - startedMs).toBeLessThan(2_000);'],
+      ['src/core/a.test.ts', 'await vi.waitFor(() => expect(b).toBe(1));'],
+    ],
+    keeps: [['src/core/a.test.ts', 'await untilHolds(() => expect(b).toBe(1));']],
+  },
+  files.filter((file) => isTest(file.path)),
+);

@@ -2,7 +2,6 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { systemClock } from '#core/clock.ts';
 import { until } from '#core/testing/until.ts';
 import { startPostgres, type TestPostgres } from '../../src/store/testing/postgres.ts';
 import { apiOf } from './harness/api.ts';
@@ -10,7 +9,6 @@ import { runCli, startCli } from './harness/cli.ts';
 import { placeServer, processPool, startServer } from './harness/server.ts';
 import { openWorld } from './harness/world.ts';
 
-const TAKEOVER_MS = 5_000;
 const YARD = join(import.meta.dirname, 'harness', 'yard.ts');
 
 let postgres: TestPostgres;
@@ -73,12 +71,10 @@ describe.concurrent('two replicas', () => {
     );
     for (const { out } of followers) await until('output is followed', () => out().includes('line 2\n'));
     const before = await apiOf(world, b.http).session(id);
-    const killedAtMs = systemClock.monotonic();
     await first.kill();
     const status = await until('the standby serves', () =>
       apiOf(world, b.http).get<{ epoch: number; pid: number }>('/server'),
     );
-    const tookMs = systemClock.monotonic() - killedAtMs;
     const third = startServer(world, a);
     const heard = followers.map(({ out }) => out().length);
     for (const [at, { out }] of followers.entries())
@@ -87,7 +83,6 @@ describe.concurrent('two replicas', () => {
     world.write('stop', '');
     const ends = await Promise.all(followers.map(({ ended }) => ended));
 
-    expect(tookMs).toBeLessThan(TAKEOVER_MS);
     expect(status).toMatchObject({ epoch: 2, pid: second.pid });
     expect(third.logged('serving')).toEqual([]);
     expect(after).toMatchObject({ phase: 'running', attempt: 1, worker: before.worker });

@@ -72,4 +72,4 @@ test('kill -9 of the server, twenty times under twenty sessions: none runs twice
   expect(left).toEqual([]);
   const shown = await runCli(world, ['worker', 'ls', '-o', 'json']);
   expect(JSON.parse(shown.out)).toEqual([]);
-}, 180_000);
+});

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '#core/clock.ts';
 import { until } from '#core/testing/until.ts';
 import { aSpec, openStand, type Stand } from './testing.ts';
 
@@ -180,16 +179,19 @@ describe('a start', () => {
 
   it('repeated is no second copy, and says again that it has started', async () => {
     const file = join(stand.workDir, 'ran');
-    stand.start('s1', shell(`echo x >>${file}; sleep 30`));
-    stand.start('s1', shell(`echo x >>${file}; sleep 30`));
+    const go = join(stand.workDir, 'go');
+    const spec = shell(`echo x >>${file}; until [ -e ${go} ]; do sleep 0.02; done`);
+    stand.start('s1', spec);
+    stand.start('s1', spec);
     await until('the file', () => (existsSync(file) ? true : undefined));
-    stand.start('s1', shell(`echo x >>${file}; sleep 30`));
+    stand.start('s1', spec);
     const started = (): number => stand.reports.filter((said) => said.is === 'started').length;
     await until('a second word', () => (started() > 1 ? true : undefined));
-    await systemClock.sleep(50);
 
-    expect(readFileSync(file, 'utf8')).toBe('x\n');
     expect(stand.execution.running).toBe(1);
+    writeFileSync(go, '');
+    await stand.said('s1', 'ended');
+    expect(readFileSync(file, 'utf8')).toBe('x\n');
   });
 
   it('of another attempt is refused while one runs, and welcome afterwards', async () => {

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AgentReport } from '#core/agent-link.ts';
-import { systemClock } from '#core/clock.ts';
+import { type Clock, HOUR_MS, MINUTE_MS, systemClock } from '#core/clock.ts';
 import type { SessionSpec } from '#core/session.ts';
 import { until } from '#core/testing/until.ts';
 import { bootId, processStart } from '#host/processes.ts';
@@ -74,15 +75,22 @@ const hasSaid = (agent: FormerAgent, part: string): Promise<true> =>
 describe('an agent that is killed', () => {
   it('leaves its session running, and the next one delivers all of its output and its exit code', async () => {
     const ran = join(workDir, 'ran');
-    const script = `echo x >>${ran}; for i in 1 2 3 4 5 6; do echo line $i; sleep 0.15; done; exit 9`;
+    const go = join(workDir, 'go');
+    const script = `echo x >>${ran}; for i in 1 2 3 4 5 6; do echo line $i; until [ -e ${go}$i ]; do sleep 0.02; done; done; exit 9`;
+    const proceed = (...steps: number[]): void => {
+      for (const step of steps) writeFileSync(`${go}${step}`, '');
+    };
     const agent = startAgent(shell(script));
+    proceed(1);
     await hasSaid(agent, 'line 2');
     await agent.kill();
-    await systemClock.sleep(200);
+    proceed(2, 3);
+    await until('output without an agent', () => readFileSync(join(workDir, 'sessions/s1.1/out')).includes('line 4'));
 
     stand = await openStand({ workDir });
     expect(stand.execution.executions()).toEqual([{ session: 's1', attempt: 1 }]);
     expect(stand.execution.running).toBe(1);
+    proceed(4, 5, 6);
     const ended = await stand.said('s1', 'ended');
 
     expect(ended).toMatchObject({ how: 'exited', exitCode: 9 });
@@ -99,7 +107,6 @@ describe('an agent that is killed', () => {
     await hasSaid(agent, 'begun');
     await agent.kill();
     await until('the exit code', () => (existsSync(join(workDir, 'sessions/s1.1/exit')) ? true : undefined));
-    await systemClock.sleep(50);
 
     stand = await openStand({ workDir });
 
@@ -151,17 +158,36 @@ describe('an agent that is killed', () => {
   });
 
   it('counts the time limit of its session from its start', async () => {
-    const agent = startAgent(shell('echo begun; sleep 30', { timeoutMs: 2_000, graceMs: 100 }));
+    const agent = startAgent(shell('echo begun; exec sleep 600', { timeoutMs: 2 * HOUR_MS, graceMs: 100 }));
     await hasSaid(agent, 'begun');
     await agent.kill();
-    await systemClock.sleep(2_000);
-    const openedAt = systemClock.now();
+    const left: number[] = [];
+    const anHourLater: Clock = {
+      ...systemClock,
+      now: () => systemClock.now() + HOUR_MS,
+      alarm(ms, ring) {
+        if (ms < MINUTE_MS) return systemClock.alarm(ms, ring);
+        left.push(ms);
+        return () => {};
+      },
+    };
 
-    stand = await openStand({ workDir });
+    stand = await openStand({ workDir, clock: anHourLater });
+    await stand.said('s1', 'started');
+    expect(left).toHaveLength(1);
+    expect(left[0]).toBeLessThanOrEqual(HOUR_MS);
+    stand.execution.handle({ do: 'kill', session: 's1', force: true, graceMs: 0 });
+    await stand.said('s1', 'ended');
+  });
+
+  it('past the time limit of its session has it ended by the next one', async () => {
+    const agent = startAgent(shell('echo begun; exec sleep 600', { timeoutMs: HOUR_MS, graceMs: 100 }));
+    await hasSaid(agent, 'begun');
+    await agent.kill();
+
+    stand = await openStand({ workDir, clock: { ...systemClock, now: () => systemClock.now() + HOUR_MS } });
 
     expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'timeout' });
-    const stop = openFolder(stand.sessionPath('s1')).readStop();
-    expect((stop?.at ?? 0) - openedAt).toBeLessThan(1_500);
   });
 });
 
@@ -181,9 +207,9 @@ describe('a record', () => {
     stand = await openStand({ workDir });
     // The shell of the former agent, which was only slow.
     const command = { argv: spec.command, env: {}, cwd: '/', hasInput: false, hasTerminal: false };
-    spawnWrapper(folder, 1, { tools: { mkfifo: '/usr/bin/mkfifo', cat: '/bin/cat', path: workDir }, command });
-    await stand.said('s1', 'ended');
-    await systemClock.sleep(200);
+    const tools = { mkfifo: '/usr/bin/mkfifo', cat: '/bin/cat', path: workDir };
+    const slow = spawnWrapper(folder, 1, { tools, command });
+    await Promise.all([once(slow, 'exit'), stand.said('s1', 'ended')]);
 
     expect(stand.text('s1')).toBe('hello\n');
     expect(readFileSync(ran, 'utf8')).toBe('x\n');

@@ -3,10 +3,11 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#core/clock.ts';
+
 import type { SessionSpec } from '#core/session.ts';
 import { until } from '#core/testing/until.ts';
-import { processStart } from '#host/processes.ts';
-import { openFolder, type RunRecord } from './folder.ts';
+import { membersOf, processStart } from '#host/processes.ts';
+import { openFolder, type RunProcesses, type RunRecord } from './folder.ts';
 import { findProgram } from './programs.ts';
 import { aSpec, openStand, type Stand } from './testing.ts';
 
@@ -20,22 +21,26 @@ const shell = (script: string, more = {}) => aSpec(['/bin/sh', '-c', script], mo
 const kill = (force: boolean, graceMs: number): void =>
   stand.execution.handle({ do: 'kill', session: 's1', force, graceMs });
 
-/** The shell above the command makes its pipes before it writes down its number: here that takes a while. */
-async function startSlowly(spec: SessionSpec): Promise<void> {
+/** The shell above the command makes its pipes before it writes down its number: here it waits for a word to go on. */
+async function startSlowly(spec: SessionSpec): Promise<{ goOn(): void }> {
   const begun = join(stand.workDir, 'begun');
+  const go = join(stand.workDir, 'go-on');
   const slow = join(stand.workDir, 'slow-mkfifo');
-  writeFileSync(slow, `#!/bin/sh\n: >${begun}\nsleep 0.2\nexec mkfifo "$@"\n`, { mode: 0o700 });
+  writeFileSync(slow, `#!/bin/sh\n: >${begun}\nuntil [ -e ${go} ]; do sleep 0.02; done\nexec mkfifo "$@"\n`, {
+    mode: 0o700,
+  });
   const find: typeof findProgram = (name, ...where) => (name === 'mkfifo' ? slow : findProgram(name, ...where));
   stand = await openStand({ workDir: stand.workDir, find });
   stand.start('s1', spec);
   await until('the shell', () => (existsSync(begun) ? true : undefined));
+  return { goOn: () => writeFileSync(go, '') };
 }
 
 describe('killing', () => {
   it('asks politely first, and lets the command say its last words', async () => {
     stand.start('s1', shell('trap "echo bye; exit 6" TERM; echo ready; while :; do sleep 0.05; done'));
     await stand.textHas('s1', 'ready');
-    kill(false, 5_000);
+    kill(false, 60_000);
 
     expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'killed', exitCode: 6 });
     expect(stand.text('s1', 'stdout')).toBe('ready\nbye\n');
@@ -58,7 +63,7 @@ describe('killing', () => {
   it('names the polite signal where the command dies of it', async () => {
     stand.start('s1', shell('echo ready; exec sleep 300'));
     await stand.textHas('s1', 'ready');
-    kill(false, 5_000);
+    kill(false, 60_000);
 
     expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'killed', exitCode: 143, signal: 'SIGTERM' });
   });
@@ -102,9 +107,10 @@ describe('killing', () => {
   });
 
   it('before the shell above the command has written down its number keeps it from starting', async () => {
-    await startSlowly(shell('echo ran'));
+    const { goOn } = await startSlowly(shell('echo ran'));
     expect(existsSync(openFolder(stand.sessionPath('s1')).pidPath(1))).toBe(false);
     kill(false, 60_000);
+    goOn();
 
     expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'killed', exitCode: 143, lastSeq: 0 });
   });
@@ -114,25 +120,30 @@ describe('killing', () => {
     ['a command on a terminal', { terminal: { columns: 80, rows: 24, type: 'xterm' } }],
   ])('asks %s that has begun before the agent could see it', async (_, more) => {
     const ready = join(stand.workDir, 'ready');
-    await startSlowly(shell(`trap "exit 6" TERM; : >${ready}; while :; do sleep 0.05; done`, more));
+    const { goOn } = await startSlowly(shell(`trap "exit 6" TERM; : >${ready}; while :; do sleep 0.05; done`, more));
+    goOn();
     // Nothing else of this process runs meanwhile, so the agent does not see it begin.
-    execFileSync('/bin/sh', ['-c', `until [ -e ${ready} ]; do sleep 0.01; done`], { timeout: 10_000 });
+    execFileSync('/bin/sh', ['-c', `until [ -e ${ready} ]; do sleep 0.01; done`]);
     kill(false, 60_000);
 
     expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'killed', exitCode: 6 });
   });
 
   it('by force keeps what the command had written, however slowly that comes through', async () => {
-    stand.start('s1', shell('echo ready; read line; echo "last words"; sleep 300', { stdin: true }));
+    const spoken = join(stand.workDir, 'spoken');
+    const script = `echo ready; read line; echo "last words"; : >${spoken}; exec sleep 300`;
+    stand.start('s1', shell(script, { stdin: true }));
     await stand.textHas('s1', 'ready');
     const folder = openFolder(stand.sessionPath('s1'));
     const record = folder.readRecord() as RunRecord;
-    const [carrier = 0] = folder.readProcesses(record)?.carriers ?? [];
+    const { carriers, leader } = folder.readProcesses(record) as RunProcesses;
+    const [carrier = 0] = carriers;
+    const spared = [leader.pid, ...carriers];
     process.kill(carrier, 'SIGSTOP');
     stand.execution.handle({ do: 'input', session: 's1', data: Buffer.from('go\n'), isLast: true });
-    await systemClock.sleep(300);
+    await until('the last words', () => existsSync(spoken));
     kill(true, 0);
-    await systemClock.sleep(200);
+    await until('the command to end', () => membersOf('group', leader.pid).every((pid) => spared.includes(pid)));
     process.kill(carrier, 'SIGCONT');
     await stand.said('s1', 'ended');
 
@@ -142,11 +153,10 @@ describe('killing', () => {
   it('right after the start ends it at once', async () => {
     for (const session of ['s2', 's3', 's4']) stand.start(session, shell('sleep 300'));
     await Promise.all(['s2', 's3', 's4'].map((session) => stand.said(session, 'started')));
-    const askedMs = systemClock.monotonic();
     for (const session of ['s2', 's3', 's4']) stand.execution.handle({ do: 'kill', session, force: true, graceMs: 0 });
-    await Promise.all(['s2', 's3', 's4'].map((session) => stand.said(session, 'ended')));
+    const ends = await Promise.all(['s2', 's3', 's4'].map((session) => stand.said(session, 'ended')));
 
-    expect(systemClock.monotonic() - askedMs).toBeLessThan(1_500);
+    for (const end of ends) expect(end).toMatchObject({ how: 'killed', exitCode: 137 });
   });
 
   it('reaches a command that is stopped', async () => {

@@ -99,6 +99,10 @@ export function fakeWorkers({ store, clock }: Means): ApiDeps['workers'] {
 
 type FakeSessions = ApiDeps['sessions'] & {
   readonly said: string[];
+  /** How many have asked to be told of an end. */
+  waits: number;
+  /** How often something was typed while its agent was away. */
+  refusals: number;
   /** What the fake agent has not taken yet. */
   waitingBytes: number;
   /** Its agent is not connected. */
@@ -130,6 +134,8 @@ export function fakeSessions({ store, clock, random }: Means): FakeSessions {
   }
   const fake: FakeSessions = {
     said,
+    waits: 0,
+    refusals: 0,
     waitingBytes: 0,
     isAway: false,
     find,
@@ -153,6 +159,7 @@ export function fakeSessions({ store, clock, random }: Means): FakeSessions {
       return session;
     },
     async ended(id, signal) {
+      fake.waits += 1;
       for (;;) {
         const seen = version;
         const session = await find(id);
@@ -174,7 +181,10 @@ export function fakeSessions({ store, clock, random }: Means): FakeSessions {
       }
     },
     input(id, data, isLast) {
-      if (fake.isAway) throw new Fault('unavailable', 'The agent of the session is away.');
+      if (fake.isAway) {
+        fake.refusals += 1;
+        throw new Fault('unavailable', 'The agent of the session is away.');
+      }
       said.push(`${id} ${Buffer.from(data)}${isLast ? ' eof' : ''}`);
     },
     inputWaitingBytes: () => fake.waitingBytes,

@@ -9,6 +9,7 @@ import { systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Backend, Machine } from '#core/provider.ts';
 import { systemRandom } from '#core/random.ts';
+import { until } from '#core/testing/until.ts';
 import { bootId, membersOf, processStart } from '#host/processes.ts';
 import { openProcessBackend } from './backend.ts';
 import { ProcessConfig } from './config.ts';
@@ -86,12 +87,11 @@ function processesOf(folder: string): string[] {
 async function killAgent(name: string): Promise<void> {
   const pid = pidOf(name);
   process.kill(-pid, 'SIGKILL');
-  while (membersOf('group', pid).length > 0) await systemClock.sleep(1);
+  await until('its processes to end', () => membersOf('group', pid).length === 0);
 }
 
 async function gone(pid: number): Promise<void> {
-  for (let count = 0; processStart(pid) !== undefined && count < 1_000; count++) await systemClock.sleep(5);
-  expect(processStart(pid)).toBeUndefined();
+  await until(`process ${pid} to end`, () => processStart(pid) === undefined);
 }
 
 /** As an agent's session looks on disk, with a living process of its own session and group. */
@@ -225,7 +225,7 @@ describe('a machine', () => {
     const record = folderOf('m-1').record();
     const pid = pidOf('m-1');
     // Until it has become its program, nothing can be read of it.
-    while (readFileSync(`/proc/${pid}/environ`).length === 0) await systemClock.sleep(1);
+    await until('its program', () => readFileSync(`/proc/${pid}/environ`).length > 0);
     const stranger = { ...record, nonce: 'another' };
     writeFileSync(join(dataDir, 'machines/m-1/machine.json'), JSON.stringify(stranger));
 
@@ -260,7 +260,7 @@ describe('a machine', () => {
   it('whose agent cannot be started is told with the place of its log', async () => {
     const broken = await open({}, ['/no/such/program']);
     const [outcome] = await broken.create(aLaunch(OURS, ['m-1']), signal);
-    for (let count = 0; livingNames(dataDir).length > 0 && count < 200; count++) await systemClock.sleep(5);
+    await until('the agent to end', () => livingNames(dataDir).length === 0);
 
     if (outcome?.fault) expect(outcome.fault).toMatchObject({ kind: 'unavailable' });
     expect(await broken.list(signal)).toEqual([]);

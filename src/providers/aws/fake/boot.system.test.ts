@@ -87,7 +87,7 @@ const lines = (id: string, file: string): string[] => read(id, file).split('\n')
 
 const living = (pids: readonly string[]): string[] => pids.filter((pid) => processStart(Number(pid)) !== undefined);
 
-const within = <T>(check: () => T | Promise<T>) => expect.poll(check, { timeout: 20_000, interval: 20 });
+const within = <T>(check: () => T | Promise<T>) => expect.poll(check, { interval: 20 });
 
 test('machines boot from their user data, each knows its place, and its service runs', async () => {
   const ids = await launch(2);
