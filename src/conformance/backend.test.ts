@@ -1,14 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { brokenLaws, checkKind, testBackend } from './backend.ts';
+import { brokenLaws, checkKind } from './backend.ts';
 import type { LawId } from './backend-world.ts';
-import { type Mistakes, memoryCloud, memoryKind } from './memory-cloud.ts';
+import { memoryCloud } from './memory/fake/testing.ts';
+import provider from './memory/index.ts';
+import type { Mistakes } from './memory/mistakes.ts';
 
-testBackend('the cloud in memory', memoryCloud());
+const kind = provider.backends.memory_machine;
 
 const MISTAKES: readonly (readonly [keyof Mistakes, LawId])[] = [
   ['firstPageOnly', 'lists all'],
   ['dropsMarks', 'lists all'],
+  ['listsAllAsWorkers', 'uses'],
+  ['repeatsAfterLostReply', 'lost reply'],
   ['createsAgain', 'makes once'],
   ['createsAgain', 'lost reply'],
   ['lostReplyIsFailure', 'lost reply'],
@@ -67,9 +71,9 @@ describe('the suite', () => {
   });
 
   it('refuses a kind whose example is wrong, or that takes any key', () => {
-    expect(() => checkKind(memoryKind())).not.toThrow();
-    expect(() => checkKind({ ...memoryKind(), example: {} })).toThrow('the example is not valid');
-    expect(() => checkKind({ ...memoryKind(), config: z.looseObject({}) })).toThrow('a key that nobody knows');
-    expect(() => checkKind({ ...memoryKind(), summary: 'machines' })).toThrow('the summary must be a sentence');
+    expect(() => checkKind(kind)).not.toThrow();
+    expect(() => checkKind({ ...kind, example: { size: 'huge' } })).toThrow('the example is not valid');
+    expect(() => checkKind({ ...kind, config: z.looseObject({}) })).toThrow('a key that nobody knows');
+    expect(() => checkKind({ ...kind, summary: 'machines' })).toThrow('the summary must be a sentence');
   });
 });

@@ -6,7 +6,7 @@ import type { DocumentState } from '#core/source.ts';
 import { sourceStatus } from '#pools/status.ts';
 import { documentOf, type SliceHarness, type Tree } from '#sim/slice/cloud.ts';
 import { openSliceWorld, type SliceWorld } from '#sim/slice/world.ts';
-import { sliceStride } from './slice-story.ts';
+import { strideOf } from './slice-story.ts';
 import type { SliceLaw } from './slice-world.ts';
 
 const EMPTY = { scaler: { min_idle_agents: 0, max_idle_agents: 0 } };
@@ -40,7 +40,7 @@ export const DOCUMENT_LAWS: readonly SliceLaw[] = [
     name: 'a bad document among thousands is named with its place, and the others apply',
     async check(_stage, harness) {
       // Ten thousand in the long run.
-      const good = Math.round(10_000 / sliceStride()) - 1;
+      const good = Math.round(10_000 / strideOf(harness)) - 1;
       const world = await openSliceWorld(harness, { sources: [NAMED], pageSize: 10 });
       for (let at = 0; at < good; at++) world.documents.write('pools', `p${at}`, documentOf(harness, `p${at}`, EMPTY));
       const key = world.documents.write('pools', 'team/odd', 'name: odd\nauto_scaler:\n  max_agents: many\n');

@@ -3,26 +3,26 @@
 import { expect } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '#core/clock.ts';
 import type { Mischance } from '#fakes/mishaps.ts';
-import { documentOf, type Place, type SliceHarness, type SliceMachine } from '#sim/slice/cloud.ts';
+import { documentOf, type Place, type SliceMachine } from '#sim/slice/cloud.ts';
 import type { SourceEntry } from '#sim/slice/life.ts';
 import { openSliceWorld, type SliceWorld } from '#sim/slice/world.ts';
 import { demand } from './demand.ts';
-import { sliceStride } from './slice-story.ts';
-import type { SliceLaw } from './slice-world.ts';
+import { strideOf } from './slice-story.ts';
+import type { SliceLaw, SliceSuite } from './slice-world.ts';
 
 const POOLS = ['alpha', 'beta'];
 const NAMED: SourceEntry = { name: 'documents', place: 'pools' };
 const FOR_EVER = 1e9;
 
 interface Scene {
-  readonly harness: SliceHarness;
+  readonly harness: SliceSuite;
   readonly world: SliceWorld;
   /** The machines that were there before the trouble. */
   readonly before: readonly SliceMachine[];
 }
 
 /** Two pools of one source, each with an idle worker; the first has a busy one beside it. */
-async function openScene(harness: SliceHarness, sources: readonly SourceEntry[] = [NAMED]): Promise<Scene> {
+async function openScene(harness: SliceSuite, sources: readonly SourceEntry[] = [NAMED]): Promise<Scene> {
   const world = await openSliceWorld(harness, { sources });
   for (const name of POOLS) world.documents.write('pools', name, documentOf(harness, name));
   await world.clock.advance(2 * MINUTE_MS);
@@ -48,7 +48,7 @@ function expectUntouched({ harness, world, before }: Scene): void {
 /** For that long, or a part of it in the short run, with a new process in the middle. */
 async function expectSteadfast(scene: Scene, longMs = 20 * MINUTE_MS): Promise<void> {
   const { world } = scene;
-  const forMs = Math.max(longMs / sliceStride(), 4 * MINUTE_MS);
+  const forMs = Math.max(longMs / strideOf(scene.harness), 4 * MINUTE_MS);
   await world.clock.advance(forMs / 2);
   expectUntouched(scene);
   world.restart();

@@ -7,7 +7,7 @@ import type { Mischance } from '#fakes/mishaps.ts';
 import { documentOf, type SliceHarness } from '#sim/slice/cloud.ts';
 import { openSliceWorld, type Point, type SliceWorld } from '#sim/slice/world.ts';
 import { demand } from './demand.ts';
-import type { SliceLaw } from './slice-world.ts';
+import type { SliceLaw, SliceSuite } from './slice-world.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -20,7 +20,8 @@ const USUAL_STRIDE = 5;
 // The three machines of the story are more than one page.
 const STORY_PAGE = 2;
 
-export const sliceStride = (): number => inject('sliceStride') ?? USUAL_STRIDE;
+/** Tests of the suite itself take every point. */
+export const strideOf = ({ stride }: SliceSuite): number => stride ?? inject('sliceStride') ?? USUAL_STRIDE;
 
 export interface Run {
   readonly world: SliceWorld;
@@ -29,22 +30,29 @@ export interface Run {
   readonly most: number;
   /** What was there before the document went. */
   readonly middle: { readonly workers: number; readonly machines: number };
+  /** What the pool said was wrong, in the course of the story. */
+  readonly troubles: ReadonlySet<string>;
 }
 
 export interface Twist {
   readonly point?: Point;
+  readonly lagMs?: number;
+  readonly bootMs?: number;
   prepare?(world: SliceWorld): void;
 }
 
-export async function story(harness: SliceHarness, { point, prepare }: Twist = {}): Promise<Run> {
-  const world = await openSliceWorld(harness, { point, pageSize: STORY_PAGE });
+export async function story(harness: SliceHarness, { prepare, ...twist }: Twist = {}): Promise<Run> {
+  const world = await openSliceWorld(harness, { ...twist, pageSize: STORY_PAGE });
   prepare?.(world);
   let accepted = 0;
   let most = 0;
+  const troubles = new Set<string>();
   const pass = async (ms: number): Promise<void> => {
     for (let passedMs = 0; passedMs < ms; passedMs += 5 * SECOND_MS) {
       await world.clock.advance(5 * SECOND_MS);
       most = Math.max(most, world.machines().length);
+      const trouble = world.life.workers.trouble(world.poolId('gpu-pool') ?? '');
+      if (trouble !== undefined) troubles.add(trouble);
     }
   };
   world.documents.write('pools', 'gpu-pool', documentOf(harness, 'gpu-pool'));
@@ -59,13 +67,19 @@ export async function story(harness: SliceHarness, { point, prepare }: Twist = {
   const middle = { workers: world.life.store.view.workers.size, machines: world.machines().length };
   world.documents.erase('pools', 'gpu-pool');
   await pass(2 * MINUTE_MS);
-  return { world, accepted, most, middle };
+  return { world, accepted, most, middle, troubles };
 }
 
-/** Never too many machines, each accepted session run exactly once, no session killed, and in the end nothing is left. */
+function madeTwice({ cloud }: SliceWorld): string[] {
+  const names = cloud.machines().flatMap(({ name, mark }) => (mark ? [name] : []));
+  return names.filter((name, at) => names.indexOf(name) !== at);
+}
+
+/** Never too many machines, none made twice, each accepted session run exactly once, no session killed, and in the end nothing is left. */
 export function expectWhole({ world, accepted, most, middle }: Run): void {
   const ran = [...world.agents.runs.values()];
   expect(middle, 'in the middle').toEqual({ workers: 1, machines: 1 });
+  expect(madeTwice(world), 'machines made twice').toEqual([]);
   expect(most, 'machines at a time').toBeLessThanOrEqual(3);
   expect(
     ran.filter((times) => times !== 1),
@@ -88,7 +102,7 @@ interface Told {
 }
 
 /** Each of these stories ends well; the first that does not is named. */
-async function expectAll(harness: SliceHarness, stories: readonly Told[]): Promise<void> {
+async function expectAll(harness: SliceSuite, stories: readonly Told[]): Promise<void> {
   for (const { name, twist } of stories) {
     try {
       expectWhole(await story(harness, twist));
@@ -100,15 +114,16 @@ async function expectAll(harness: SliceHarness, stories: readonly Told[]): Promi
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
 /** Every nth point, as the run was asked for. */
-const taken = <T>(points: readonly T[]): T[] => points.filter((_, at) => at % sliceStride() === 0);
+const taken = <T>(harness: SliceSuite, points: readonly T[]): T[] =>
+  points.filter((_, at) => at % strideOf(harness) === 0);
 
-function drops(at: Point['at'], count: number): Told[] {
+function drops(harness: SliceSuite, at: Point['at'], count: number): Told[] {
   const points = numbers(count).flatMap((nth) => [false, true].map((isDone): Point => ({ at, nth, isDone })));
-  return taken(points).map((point) => ({ name: `dropped at ${JSON.stringify(point)}`, twist: { point } }));
+  return taken(harness, points).map((point) => ({ name: `dropped at ${JSON.stringify(point)}`, twist: { point } }));
 }
 
-function mishapsAt(what: Mischance, count: number): Told[] {
-  return taken(numbers(count)).map((nth) => ({
+function mishapsAt(harness: SliceSuite, what: Mischance, count: number): Told[] {
+  return taken(harness, numbers(count)).map((nth) => ({
     name: `${what.kind} at call ${nth}`,
     twist: { prepare: ({ cloud }) => void cloud.fake.mishaps.add({ what, after: nth - 1 }) },
   }));
@@ -132,7 +147,7 @@ export const STORY_LAWS: readonly SliceLaw[] = [
       const { world } = await story(harness);
 
       expect(world.counts.write).toBeGreaterThan(12);
-      await expectAll(harness, drops('write', world.counts.write));
+      await expectAll(harness, drops(harness, 'write', world.counts.write));
     },
   },
   {
@@ -142,7 +157,7 @@ export const STORY_LAWS: readonly SliceLaw[] = [
       const { world } = await story(harness);
 
       expect(world.counts.call).toBeGreaterThan(10);
-      await expectAll(harness, drops('call', world.counts.call));
+      await expectAll(harness, drops(harness, 'call', world.counts.call));
     },
   },
   {
@@ -151,20 +166,33 @@ export const STORY_LAWS: readonly SliceLaw[] = [
     async check(_stage, harness) {
       const { world } = await story(harness);
 
-      await expectAll(harness, mishapsAt({ kind: 'lost reply' }, world.counts.call));
+      await expectAll(harness, mishapsAt(harness, { kind: 'lost reply' }, world.counts.call));
+    },
+  },
+  {
+    id: 'late listing',
+    name: 'nothing is made twice when the reply to a creation is lost and listings and boots take minutes',
+    async check(_stage, harness) {
+      const { world } = await story(harness, {
+        lagMs: MINUTE_MS,
+        bootMs: 2 * MINUTE_MS,
+        prepare: ({ cloud }) => void cloud.fake.mishaps.add({ action: harness.creation, what: { kind: 'lost reply' } }),
+      });
+
+      expect(world.cloud.fake.countOf(harness.creation)).toBeGreaterThan(1);
+      expect(madeTwice(world), 'machines made twice').toEqual([]);
     },
   },
   {
     id: 'late refusal',
-    name: 'and when capacity is refused after it was promised',
+    name: 'and when capacity is refused after it was promised; the pool says so meanwhile',
     async check(_stage, harness) {
-      await expectAll(
-        harness,
-        numbers(3).map((count) => ({
-          name: `${count} promised and not made`,
-          twist: { prepare: ({ cloud }) => cloud.refuseLate(count) },
-        })),
-      );
+      for (const count of numbers(3)) {
+        const run = await story(harness, { prepare: ({ cloud }) => cloud.refuseLate(count) });
+
+        expectWhole(run);
+        expect([...run.troubles].join('\n'), `${count} promised and not made`).toContain('exhausted');
+      }
     },
   },
   {
@@ -172,7 +200,7 @@ export const STORY_LAWS: readonly SliceLaw[] = [
     name: 'hundreds of workers come and go within the limits of the cloud, and each is accounted for',
     async check(_stage, harness) {
       // A thousand in the long run.
-      const count = 1_000 / sliceStride();
+      const count = 1_000 / strideOf(harness);
       const world = await openSliceWorld(harness, { pageSize: 1_000, isLimited: true });
       const scaler = { max_agents: count, min_idle_agents: 0, max_idle_agents: 0, idle_decay: '0s' };
       world.documents.write('pools', 'gpu-pool', documentOf(harness, 'gpu-pool', { scaler }));

@@ -7,6 +7,7 @@ export type SliceLawId =
   | 'dropped at writes'
   | 'dropped at calls'
   | 'lost replies'
+  | 'late listing'
   | 'late refusal'
   | 'thousand'
   | 'equal pools'
@@ -32,6 +33,8 @@ export interface SliceStage {
 export interface SliceSuite extends SliceHarness {
   /** Laws that cannot hold or cannot be tried for this cloud, with the reason. */
   readonly excuses?: Readonly<Partial<Record<SliceLawId, string>>>;
+  /** Every how many points are tried; default: as the run was started. */
+  readonly stride?: number;
 }
 
 export type SliceLaw = Law<SliceLawId, SliceStage, SliceSuite & { openWorld(): Promise<SliceStage> }>;

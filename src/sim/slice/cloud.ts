@@ -60,6 +60,10 @@ export interface SliceCloudOptions {
   readonly pageSize: number;
   /** Whether the limits hold that the cloud publishes. */
   readonly isLimited: boolean;
+  /** How late a listing shows what was made. */
+  readonly lagMs: number;
+  /** From creation until the agent starts. */
+  readonly bootMs: number;
 }
 
 /** How the suite gets at a cloud. */

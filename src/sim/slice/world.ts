@@ -25,6 +25,9 @@ export interface SliceWorldOptions {
   /** Default: 1, so that every listing has pages. */
   readonly pageSize?: number;
   readonly isLimited?: boolean;
+  /** Default: 2 seconds. */
+  readonly lagMs?: number;
+  readonly bootMs?: number;
   /** A server of another cluster in the same account, on the same clock. */
   readonly beside?: Pick<SliceWorld, 'clock' | 'cloud' | 'documents'>;
   readonly cluster?: string;
@@ -51,11 +54,13 @@ export interface SliceWorld {
 }
 
 const DOWN_MS = 5_000;
+const USUAL_MS = 2_000;
 const never = (): Promise<never> => new Promise(() => {});
 
-function openGround(harness: SliceHarness, { pageSize = 1, isLimited = false }: SliceWorldOptions) {
+function openGround(harness: SliceHarness, options: SliceWorldOptions) {
+  const { pageSize = 1, isLimited = false, lagMs = USUAL_MS, bootMs = USUAL_MS } = options;
   const clock = new VirtualClock();
-  const cloud = harness.openCloud({ clock, random: seededRandom(1), pageSize, isLimited });
+  const cloud = harness.openCloud({ clock, random: seededRandom(1), pageSize, isLimited, lagMs, bootMs });
   return { clock, cloud, documents: cloud.documents ?? memoryDocuments() };
 }
 

@@ -19,7 +19,7 @@ import { bootable } from '../serve.ts';
 import type { AwsCall } from '../wire/read-call.ts';
 
 export const REGION = 'us-west-2';
-const BEHAVIOUR = { bootMs: 2_000, terminateMs: 3_000, listLagMs: 2_000 };
+const TERMINATE_MS = 3_000;
 const PLACES: Readonly<Record<Place, { readonly region: string; readonly configPrefix: string }>> = {
   pools: { region: REGION, configPrefix: '/velda/pools/' },
   other: { region: REGION, configPrefix: '/other/pools/' },
@@ -95,9 +95,11 @@ export const fakesOf = new WeakMap<object, FakeAws>();
 export const AWS_SLICE: SliceSuite = {
   provider: aws,
   backend: { kind: 'aws_launch_template', config: { region: REGION, ...GPU_BACKEND } },
-  openCloud({ clock, random, pageSize: largestPage, isLimited }) {
+  openCloud({ clock, random, isLimited, bootMs, ...options }) {
     const limits = isLimited ? publishedLimits : noLimits;
-    const fake = openFakeAws({ clock, random, limits, behaviour: { ...BEHAVIOUR, largestPage } });
+    const { pageSize: largestPage, lagMs: listLagMs } = options;
+    const behaviour = { bootMs, terminateMs: TERMINATE_MS, largestPage, listLagMs };
+    const fake = openFakeAws({ clock, random, limits, behaviour });
     const cloud = {
       fake,
       machines: () => fake.machines(REGION).map((instance) => machineOf(instance, fake)),

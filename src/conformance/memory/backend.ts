@@ -1,0 +1,149 @@
+import { agentFile } from '#boot/agent-file.ts';
+import { bootScript, NAME_PLACE, WORK_DIR } from '#boot/script.ts';
+import { Fault, type FaultKind } from '#core/fault.ts';
+import type { Backend, Context, Launch, Machine, Mark, Outcome } from '#core/provider.ts';
+import type { MachineConfig } from './config.ts';
+import type { Mistakes } from './mistakes.ts';
+
+/** A machine as the cloud lists it. */
+interface Listed {
+  readonly name: string;
+  readonly labels: Mark;
+  readonly madeAtMs: number;
+  readonly state: Machine['state'];
+  /** Why it will never run. */
+  readonly reason?: string;
+}
+
+/** What the cloud did with each name. */
+interface Changed {
+  readonly done: readonly string[];
+  readonly already: readonly string[];
+  readonly absent: readonly string[];
+  readonly foreign: readonly string[];
+}
+
+const KINDS: Readonly<Record<string, FaultKind>> = {
+  not_allowed: 'denied',
+  out_of_stock: 'exhausted',
+  over_quota: 'quota',
+  too_many_requests: 'throttled',
+};
+
+/** The kind of a failure; unknown codes go by their status. */
+const kindOf = (code: string, status: number): FaultKind => KINDS[code] ?? (status >= 500 ? 'unavailable' : 'invalid');
+
+type Ask = (path: string, signal: AbortSignal, body?: unknown) => Promise<unknown>;
+
+function client({ url }: MachineConfig, { fetch }: Context, mistakes: Mistakes): Ask {
+  return async (path, signal, body) => {
+    if (!mistakes.ignoresAbort && signal.aborted) throw new Fault('unavailable', 'The call was aborted.');
+    const isDeaf = mistakes.ignoresAbort || mistakes.hangsForEver;
+    const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+    const reply = await fetch(new URL(path, url), { ...sent, ...(isDeaf ? {} : { signal }) }).catch((cause) => {
+      throw new Fault('unavailable', `No answer from ${url} to ${path}.`, { cause });
+    });
+    const text = await reply.text();
+    if (reply.ok) return JSON.parse(text);
+    const code = /"code":"(\w+)"/.exec(text)?.[1] ?? 'bad_gateway';
+    const kind = mistakes.everyFaultIsInternal ? 'internal' : kindOf(code, reply.status);
+    throw new Fault(kind, `${url} answered ${path} with ${reply.status} ${code}.`);
+  };
+}
+
+let repeats = 0;
+
+/** The mistakes are for tests of the suites: without them it keeps every law. */
+export async function openBackend(config: MachineConfig, context: Context, mistakes: Mistakes = {}): Promise<Backend> {
+  const { cluster, clock, log } = context;
+  const ask = client(config, context, mistakes);
+
+  function asMachine({ name, labels, madeAtMs, state, reason }: Listed): Machine {
+    const mark = mistakes.listsAllAsWorkers ? { ...labels, use: 'worker' as const } : labels;
+    const machine = { name, id: name, mark: mistakes.dropsMarks ? undefined : mark, createdAt: madeAtMs, state };
+    if (reason === undefined) return machine;
+    return { ...machine, trouble: { kind: kindOf(reason, 500), message: `The cloud says ${reason}.`, final: true } };
+  }
+
+  async function listAll(signal: AbortSignal): Promise<Listed[]> {
+    const all: Listed[] = [];
+    for (let page: string | undefined = ''; page !== undefined; ) {
+      const asked = ask(page === '' ? '/machines' : `/machines?page=${encodeURIComponent(page)}`, signal);
+      const told = await (mistakes.swallowsBrokenPage && page !== '' ? asked.catch(() => ({ items: [] })) : asked);
+      const { items, next } = told as { items: readonly Listed[]; next?: string };
+      all.push(...items);
+      page = mistakes.firstPageOnly ? undefined : next;
+    }
+    return all;
+  }
+
+  async function list(signal: AbortSignal): Promise<readonly Machine[]> {
+    const shown = (await listAll(signal))
+      .filter(({ labels }) => mistakes.listsForeign || labels.cluster === cluster)
+      .filter(({ reason }) => !(mistakes.dropsLateFailures && reason));
+    return shown.map(asMachine);
+  }
+
+  /** The launch is the token of the request: the cloud makes nothing twice for it. */
+  function requestOf({ id, mark, boot, names }: Launch) {
+    const text = agentFile(boot, { name: NAME_PLACE, workDir: WORK_DIR });
+    const script = bootScript({ naming: { shell: 'name=$MEMORY_NAME' }, agentFile: text, install: boot.install });
+    const isAnother = mistakes.createsAgain || mistakes.namesAllAlike;
+    const wanted = mistakes.namesAllAlike ? names.map(() => names[0]) : names;
+    const token = isAnother ? `${id} ${clock.now()} ${repeats++}` : id;
+    return { token, names: wanted, labels: mark, size: config.size, script };
+  }
+
+  async function create(launch: Launch, signal: AbortSignal): Promise<readonly Outcome[]> {
+    if (mistakes.logsToken) log('info', 'launching', { token: launch.boot.token });
+    const request = requestOf(launch);
+    try {
+      await ask('/machines/create', signal, request);
+    } catch (thrown) {
+      const isLost = Fault.from(thrown).kind === 'unavailable';
+      if (isLost && mistakes.lostReplyIsFailure) throw new Fault('exhausted', 'No capacity.');
+      if (!isLost || !mistakes.repeatsAfterLostReply) throw thrown;
+      await ask('/machines/create', signal, { ...request, token: `${launch.id} again` });
+    }
+    return launch.names.map((name) => ({ name }));
+  }
+
+  function outcomeOf(name: string, { done, already, absent }: Changed, isRepeatable: boolean): Outcome {
+    if (done.includes(name) || (isRepeatable && already.includes(name))) return { name };
+    if (already.includes(name)) return { name, fault: new Fault('conflict', `${name} is so already.`) };
+    if (absent.includes(name)) return { name, fault: new Fault('missing', `${name} is not there.`) };
+    return { name, fault: new Fault('denied', `${name} belongs to another cluster.`) };
+  }
+
+  /** Only what bears our mark in the cloud itself is changed, whatever the caller shows. */
+  async function change(to: 'delete' | 'suspend' | 'resume', names: readonly string[], signal: AbortSignal) {
+    const isDeleting = to === 'delete' || (to === 'suspend' && mistakes.suspendDeletes);
+    const isBlind = to === 'delete' ? mistakes.deletesForeign || mistakes.trustsTheShownMark : mistakes.suspendsForeign;
+    const takesAll = to === 'delete' ? mistakes.deletesAll : mistakes.suspendsAll;
+    const all = takesAll ? (await listAll(signal)).map(({ name }) => name) : names;
+    const path = `/machines/${isDeleting ? 'delete' : to}`;
+    return (await ask(path, signal, { names: all, ...(isBlind ? {} : { cluster }) })) as Changed;
+  }
+
+  async function remove(machines: readonly Machine[], signal: AbortSignal): Promise<readonly Outcome[]> {
+    const isForeign = ({ mark }: Machine): boolean => mark?.cluster !== cluster && !mistakes.deletesForeign;
+    const isKept = ({ trouble }: Machine): boolean => mistakes.showsLateFailuresForEver === true && !!trouble;
+    const asked = machines.filter((machine) => !isForeign(machine) && !isKept(machine)).map(({ name }) => name);
+    const changed = await change('delete', asked, signal);
+    return machines.map((machine) => {
+      const { name } = machine;
+      if (isForeign(machine)) return { name, fault: new Fault('denied', `${name} belongs to another cluster.`) };
+      const isGone = isKept(machine) || (!mistakes.absentIsAnError && changed.absent.includes(name));
+      return isGone ? { name } : outcomeOf(name, changed, true);
+    });
+  }
+
+  const parkTo = (to: 'suspend' | 'resume') => async (machines: readonly Machine[], signal: AbortSignal) => {
+    const names = machines.map(({ name }) => name);
+    const changed = await change(to, names, signal);
+    return names.map((name) => outcomeOf(name, changed, !mistakes.suspendsOnce));
+  };
+  const park = { most: config.parked, suspend: parkTo('suspend'), resume: parkTo('resume') };
+  const backend: Backend = { cloud: `memory:${config.url}`, list, create, delete: remove };
+  return config.parked > 0 ? { ...backend, park } : backend;
+}

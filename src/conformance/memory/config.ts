@@ -1,0 +1,8 @@
+import { z } from 'zod';
+
+export const MachineConfig = z.strictObject({
+  url: z.url().default('http://memory.internal').describe('Where the cloud answers.'),
+  size: z.enum(['small', 'large']).default('small').describe('The size of the machines.'),
+  parked: z.int().min(0).default(0).describe('Number of idle machines to suspend and keep.'),
+});
+export type MachineConfig = z.output<typeof MachineConfig>;

@@ -1,0 +1,203 @@
+// The cloud itself: machines with labels, a token for each launch, pages, lag and late failures. It knows nothing of the
+// provider.
+import type { Clock } from '#core/clock.ts';
+import type { Mark } from '#core/provider.ts';
+import { type Answering, openAnswering, type RecordedCall } from '#fakes/answering.ts';
+import type { Bootable } from '#fakes/boot/machine.ts';
+import { type Limits, noLimits, openBuckets } from '#fakes/limits.ts';
+import type { WireCall } from '#fakes/mishaps.ts';
+import { cursorOf, inOrder, pageOf } from '#fakes/paging.ts';
+import { refusal } from '#fakes/refusal.ts';
+import { follow, nextStepMs, type Step, stepAt } from '#fakes/timeline.ts';
+
+type State = 'creating' | 'running' | 'suspended' | 'deleting' | 'failed' | 'gone';
+
+/** A machine as the cloud keeps it. */
+export interface FakeMachine {
+  /** Grows with each machine, so that listings have an order. */
+  readonly id: string;
+  readonly name: string;
+  /** Absent where someone made it by hand. */
+  readonly labels: Partial<Mark>;
+  readonly madeAtMs: number;
+  readonly script: string;
+  timeline: readonly Step<State>[];
+}
+
+export interface FakeMemoryOptions {
+  readonly clock: Clock;
+  readonly pageSize?: number;
+  readonly limits?: Limits<MemoryCall>;
+  readonly lagMs?: number;
+  readonly bootMs?: number;
+}
+
+export interface MemoryCall extends WireCall {
+  readonly page: string | undefined;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface FakeMemory extends Answering<MemoryCall, MemoryCall & RecordedCall> {
+  /** All machines that ever were. */
+  readonly machines: readonly FakeMachine[];
+  /** Someone makes a machine by hand. */
+  add(labels: Partial<Mark>): FakeMachine;
+  /** The next machines are promised and never come. */
+  refuseLate(count: number): void;
+  stateOf(machine: FakeMachine): State;
+  watch(changed: (machine: FakeMachine) => void): () => void;
+}
+
+const [BOOT_MS, END_MS, LATE_MS, LAG_MS] = [2_000, 1_000, 3_000, 2_000];
+const ACTIONS: Readonly<Record<string, State | undefined>> = {
+  delete: 'gone',
+  suspend: 'suspended',
+  resume: 'running',
+};
+const tooMuch = (): Error => refusal('too_many_requests', 'Slow down.', 429);
+
+async function readCall(request: Request): Promise<MemoryCall> {
+  const url = new URL(request.url);
+  const text = await request.text();
+  const action = url.pathname.split('/')[2] ?? 'list';
+  const page = url.searchParams.get('page') ?? undefined;
+  return { service: 'machines', region: '', action, page, body: text === '' ? {} : JSON.parse(text) };
+}
+
+export function openFakeMemory(options: FakeMemoryOptions): FakeMemory {
+  const { clock, pageSize = 5, limits = noLimits, lagMs = LAG_MS, bootMs = BOOT_MS } = options;
+  const machines: FakeMachine[] = [];
+  const tokens = new Set<string>();
+  const watchers = new Set<(machine: FakeMachine) => void>();
+  const take = openBuckets<MemoryCall>({ limits: () => limits, tooMuch });
+  let late = 0;
+
+  const stateOf = ({ timeline }: FakeMachine): State => stepAt(timeline, clock.now())?.state ?? 'creating';
+  const told = (machine: FakeMachine): void => {
+    for (const changed of watchers) changed(machine);
+  };
+
+  function make(name: string, labels: Partial<Mark>, script: string): FakeMachine {
+    const madeAtMs = clock.now();
+    const next: Step<State> =
+      late > 0 ? { atMs: madeAtMs + LATE_MS, state: 'failed' } : { atMs: madeAtMs + bootMs, state: 'running' };
+    late = Math.max(0, late - 1);
+    const id = `id-${String(machines.length).padStart(6, '0')}`;
+    const machine = {
+      id,
+      name,
+      labels,
+      madeAtMs,
+      script,
+      timeline: [{ atMs: madeAtMs, state: 'creating' } as const, next],
+    };
+    machines.push(machine);
+    told(machine);
+    return machine;
+  }
+
+  function list({ page }: MemoryCall): Response {
+    const nowMs = clock.now();
+    const shown = machines.filter((one) => stateOf(one) !== 'gone' && nowMs - one.madeAtMs >= lagMs);
+    const question = { of: 'machines', token: page, size: pageSize, nowMs, emptyPages: 0, tokenLifeMs: 3_600_000 };
+    const cursor = cursorOf(question);
+    if (!cursor) throw refusal('bad_page', 'This token is not valid.');
+    const { items, token } = pageOf(
+      question,
+      cursor,
+      inOrder(shown, ({ id }) => id),
+    );
+    const rows = items.map((one) => {
+      const state = stateOf(one);
+      const { name, labels, madeAtMs } = one;
+      return { name, labels, madeAtMs, state, ...(state === 'failed' ? { reason: 'out_of_stock' } : {}) };
+    });
+    return Response.json({ items: rows, next: token });
+  }
+
+  function create({ body }: MemoryCall): Response {
+    const { token, names, labels, script } = body as { token: string; names: string[]; labels: Mark; script: string };
+    if (!tokens.has(token)) for (const name of names) make(name, labels, script);
+    tokens.add(token);
+    return Response.json({});
+  }
+
+  function changeOne(to: State, one: FakeMachine): 'done' | 'already' {
+    if (stateOf(one) === to) return 'already';
+    const atMs = clock.now();
+    const steps: readonly [Step<State>, ...Step<State>[]] =
+      to === 'gone'
+        ? [
+            { atMs, state: 'deleting' },
+            { atMs: atMs + END_MS, state: 'gone' },
+          ]
+        : [{ atMs, state: to }];
+    one.timeline = follow(
+      one.timeline.filter((step) => step.atMs <= atMs),
+      steps,
+    );
+    told(one);
+    return 'done';
+  }
+
+  /** With `cluster`, only what bears that label. */
+  function change(to: State, { body }: MemoryCall): Response {
+    const { names, cluster } = body as { names: string[]; cluster?: string };
+    const outcome: Record<string, string[]> = { done: [], already: [], absent: [], foreign: [] };
+    for (const name of names) {
+      const found = machines.filter((one) => one.name === name && stateOf(one) !== 'gone');
+      const isForeign = found.some(({ labels }) => cluster !== undefined && labels.cluster !== cluster);
+      const how = found.length === 0 ? 'absent' : isForeign ? 'foreign' : found.map((one) => changeOne(to, one))[0];
+      outcome[how ?? 'absent']?.push(name);
+    }
+    return Response.json(outcome);
+  }
+
+  function answer(call: MemoryCall): Response {
+    take(call, clock.now());
+    if (call.action === 'list') return list(call);
+    if (call.action === 'create') return create(call);
+    const to = ACTIONS[call.action];
+    if (to === undefined) throw refusal('unknown_action', `There is no action ${call.action}.`, 404);
+    return change(to, call);
+  }
+
+  const answering = openAnswering<MemoryCall, MemoryCall & RecordedCall>(
+    {
+      read: readCall,
+      record: (call, atMs) => ({ ...call, atMs, outcome: 'open' }),
+      answer,
+      refuse: (_call, { code, status }) => Response.json({ code }, { status }),
+      tooMuch,
+    },
+    clock,
+  );
+  return {
+    ...answering,
+    machines,
+    add: (labels) => make(`by-hand-${machines.length}`, labels, ''),
+    refuseLate(count) {
+      late = count;
+    },
+    stateOf,
+    watch(changed) {
+      watchers.add(changed);
+      return () => void watchers.delete(changed);
+    },
+  };
+}
+
+/** The machine as those see it who run machines. */
+export function bootable(machine: FakeMachine): Bootable {
+  return {
+    id: machine.id,
+    state(nowMs) {
+      const state = stepAt(machine.timeline, nowMs)?.state;
+      return state === 'running' || state === 'gone' ? state : 'off';
+    },
+    nextChangeMs: (nowMs) => nextStepMs(machine.timeline, nowMs),
+    scripts: () => [machine.script],
+    openMetadata: () => () => new Response('There is no metadata.', { status: 404 }),
+    environment: () => ({ MEMORY_NAME: machine.name }),
+  };
+}

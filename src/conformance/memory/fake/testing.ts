@@ -1,0 +1,135 @@
+// How the suites get at the cloud in memory.
+
+import { Fault, type FaultKind } from '#core/fault.ts';
+import type { Backend, Mark } from '#core/provider.ts';
+import { systemRandom } from '#core/random.ts';
+import { VirtualClock } from '#core/virtual-clock.ts';
+import { noLimits } from '#fakes/limits.ts';
+import type { SliceMachine } from '#sim/slice/cloud.ts';
+import { type BackendHarness, type BackendWorld, contextWithLog } from '../../../conformance/backend-world.ts';
+import type { SliceSuite } from '../../../conformance/slice-world.ts';
+import { openBackend } from '../backend.ts';
+import { MachineConfig } from '../config.ts';
+import provider from '../index.ts';
+import type { Mistakes } from '../mistakes.ts';
+import { bootable, type FakeMachine, type MemoryCall, openFakeMemory } from './cloud.ts';
+
+const PAGE = 5;
+const SETTLE_MS = 3_000;
+const STEP_MS = 50;
+/** How the cloud says it. */
+const CODES: Readonly<Partial<Record<FaultKind, string>>> = {
+  denied: 'not_allowed',
+  exhausted: 'out_of_stock',
+  quota: 'over_quota',
+  throttled: 'too_many_requests',
+};
+const isLaterPage = ({ page }: MemoryCall): boolean => page !== undefined;
+const FOR_EVER = 1e9;
+
+function openWorld(mistakes: Mistakes): BackendWorld {
+  const clock = new VirtualClock();
+  const fake = openFakeMemory({ clock, pageSize: PAGE });
+  const lines: string[] = [];
+  const parts = { clock, random: systemRandom, fetch: fake.fetch, dataDir: '/nowhere', agentCommand: [] };
+  const open = (cluster: string, parked: number): Promise<Backend> =>
+    openBackend(MachineConfig.parse({ parked }), contextWithLog({ cluster, ...parts }, lines), mistakes);
+  const { mishaps } = fake;
+  return {
+    open: (cluster) => open(cluster, 0),
+    openParking: (cluster) => open(cluster, 1),
+    existing: async () =>
+      fake.machines
+        .filter((one) => !['deleting', 'failed', 'gone'].includes(fake.stateOf(one)))
+        .map(({ name }) => name),
+    async during(running) {
+      let isOver = false;
+      const over = (): void => {
+        isOver = true;
+      };
+      running.then(over, over);
+      for (let rounds = 0; !isOver && rounds < 200; rounds++) await clock.advance(STEP_MS);
+      if (!isOver) throw new Fault('internal', 'the call never ended');
+      return running;
+    },
+    settle: () => clock.advance(SETTLE_MS),
+    logged: () => lines.join('\n'),
+    loseReply: () => void mishaps.add({ action: 'create', what: { kind: 'lost reply' } }),
+    breakListing: () => void mishaps.add({ when: isLaterPage, what: { kind: 'error', code: 'broken', status: 500 } }),
+    hang: () => void mishaps.add({ times: FOR_EVER, what: { kind: 'hang' } }),
+    fail: (kind) =>
+      void mishaps.add(
+        kind === 'unavailable'
+          ? { action: 'create', what: { kind: 'garbage' } }
+          : { action: 'create', what: { kind: 'error', code: CODES[kind] ?? 'unknown', status: 409 } },
+      ),
+    failLate: () => fake.refuseLate(1),
+    close: async () => {},
+  };
+}
+
+/** For the laws of a backend; with mistakes, some of them are broken. */
+export function memoryCloud(mistakes: Mistakes = {}): BackendHarness {
+  return {
+    kind: provider.backends.memory_machine,
+    openWorld: async () => openWorld(mistakes),
+    many: PAGE * 2 + 1,
+    faults: ['denied', 'exhausted', 'quota', 'throttled', 'unavailable'],
+  };
+}
+
+function machineOf(machine: FakeMachine): SliceMachine {
+  const { name, labels } = machine;
+  const isWhole = labels.cluster && labels.owner && labels.shape && labels.use;
+  const booted = bootable(machine);
+  return {
+    ...booted,
+    name,
+    mark: isWhole ? (labels as Mark) : undefined,
+    exists: (nowMs) => booted.state(nowMs) === 'running' || isComing(machine, nowMs),
+  };
+}
+
+const isComing = ({ timeline }: FakeMachine, nowMs: number): boolean =>
+  timeline.findLast(({ atMs }) => atMs <= nowMs)?.state === 'creating';
+
+/** For the laws of the slice, likewise. */
+export function memorySlice(mistakes: Mistakes = {}): SliceSuite {
+  const kind = provider.backends.memory_machine;
+  const broken = {
+    ...kind,
+    open: (config: MachineConfig, context: Parameters<typeof kind.open>[1]) => openBackend(config, context, mistakes),
+  };
+  return {
+    provider: { ...provider, backends: { memory_machine: broken } },
+    backend: { kind: 'memory_machine', config: {} },
+    openCloud({ isLimited, ...options }) {
+      const limit = { bucket: 'calls', size: 20, perSecond: 20 };
+      const fake = openFakeMemory({
+        ...options,
+        limits: isLimited ? () => [{ limit, count: 1 }] : noLimits,
+      });
+      return {
+        fake,
+        machines: () => fake.machines.map(machineOf),
+        watch: (changed) => void fake.watch((machine) => changed(machineOf(machine))),
+        async addForeign(cluster) {
+          const labels: readonly Partial<Mark>[] = [
+            {},
+            { cluster },
+            { cluster: 'cluster9', use: 'worker', owner: 'p', shape: 's' },
+          ];
+          return labels.map((each) => fake.add(each).id);
+        },
+        refuseLate: fake.refuseLate,
+      };
+    },
+    creation: 'create',
+    removals: ['delete', 'suspend'],
+    mostCalls: { creation: 1, removal: 20 },
+    laterPage: { when: isLaterPage, what: { kind: 'error', code: 'broken', status: 500 } },
+    denied: { kind: 'error', code: 'not_allowed', status: 403 },
+    named: 'memory.internal',
+    forbidden: [['a variable', { url: `http://\${HOST}` }, 'url']],
+  };
+}

@@ -1,0 +1,4 @@
+import { testBackend } from '../../conformance/backend.ts';
+import { memoryCloud } from './fake/testing.ts';
+
+testBackend('memory_machine', memoryCloud());

@@ -1,0 +1,26 @@
+/** What may be wrong with a backend; each must break a law of a suite. */
+export interface Mistakes {
+  readonly firstPageOnly?: boolean;
+  readonly swallowsBrokenPage?: boolean;
+  readonly listsForeign?: boolean;
+  readonly dropsMarks?: boolean;
+  readonly listsAllAsWorkers?: boolean;
+  readonly dropsLateFailures?: boolean;
+  readonly showsLateFailuresForEver?: boolean;
+  readonly createsAgain?: boolean;
+  readonly repeatsAfterLostReply?: boolean;
+  readonly namesAllAlike?: boolean;
+  readonly lostReplyIsFailure?: boolean;
+  readonly absentIsAnError?: boolean;
+  readonly deletesForeign?: boolean;
+  readonly trustsTheShownMark?: boolean;
+  readonly deletesAll?: boolean;
+  readonly suspendDeletes?: boolean;
+  readonly suspendsAll?: boolean;
+  readonly suspendsForeign?: boolean;
+  readonly suspendsOnce?: boolean;
+  readonly ignoresAbort?: boolean;
+  readonly hangsForEver?: boolean;
+  readonly everyFaultIsInternal?: boolean;
+  readonly logsToken?: boolean;
+}

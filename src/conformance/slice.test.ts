@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { memorySlice } from './memory/fake/testing.ts';
+import type { Mistakes } from './memory/mistakes.ts';
+import { brokenSliceLaws } from './slice.ts';
+import type { SliceLawId } from './slice-world.ts';
+
+const MISTAKES: readonly (readonly [keyof Mistakes, SliceLawId, string])[] = [
+  ['firstPageOnly', 'broken page of machines', 'StringContaining "broken"'],
+  ['swallowsBrokenPage', 'broken page of machines', 'StringContaining "broken"'],
+  ['namesAllAlike', 'story', 'machines made twice'],
+  ['dropsMarks', 'story', 'in the middle'],
+  ['createsAgain', 'late listing', 'machines made twice'],
+  ['repeatsAfterLostReply', 'lost replies', 'machines made twice'],
+  ['absentIsAnError', 'dropped at calls', 'rows in the end'],
+  ['dropsLateFailures', 'late refusal', "to contain 'exhausted'"],
+  ['showsLateFailuresForEver', 'late refusal', 'in the middle'],
+  ['deletesAll', 'equal pools', 'to deeply equal'],
+  ['deletesAll', 'foreign machines', "'gone'"],
+  ['deletesAll', 'removal', 'to deeply equal'],
+];
+
+describe('the suite of the slice', () => {
+  it.each(MISTAKES)('catches a provider that has the mistake %s, by the law "%s"', async (mistake, law, message) => {
+    const broken = await brokenSliceLaws({ ...memorySlice({ [mistake]: true }), stride: 1 }, [law]);
+
+    expect([...broken.keys()]).toEqual([law]);
+    expect(broken.get(law)).toContain(message);
+  });
+
+  it('lets no excuse stand that is not needed', async () => {
+    const broken = await brokenSliceLaws({ ...memorySlice(), excuses: { story: 'a reason' } }, ['story']);
+
+    expect(broken).toEqual(new Map([['story', 'this law holds, and needs no excuse']]));
+  });
+});
