@@ -3,12 +3,12 @@ import { stringify } from 'yaml';
 import { Fault } from '#core/fault.ts';
 import type { Problem } from '#core/problem.ts';
 import { agentSchema } from './agent-schema.ts';
-import { readDocument } from './document.ts';
 import type { Environment, Expansion } from './environment.ts';
 import { escapeVariables } from './expand.ts';
 import { readTextFile } from './load.ts';
 import { parseWith } from './parse.ts';
 import { type Parsed, problemsFault } from './problem.ts';
+import { readYaml } from './yaml-document.ts';
 
 /** What an agent is told: by hand, or by the server in the boot data of its machine. */
 export interface AgentConfig {
@@ -28,7 +28,7 @@ export interface AgentConfig {
 
 /** Reads the text of an agent's file. */
 export function readAgentConfig(text: string, expand: Expansion): Parsed<AgentConfig> {
-  const tree = readDocument(text);
+  const tree = readYaml(text);
   if (tree.problems) return tree;
   const { value: file, problems, warnings } = parseWith(agentSchema, tree.value, { expand });
   if (problems) return { problems, warnings };

@@ -1,11 +1,11 @@
 import type { Problem } from '#core/problem.ts';
-import { OPERATOR_LIMITS, readDocument } from './document.ts';
 import type { Environment } from './environment.ts';
 import type { KnownKinds } from './kinds.ts';
 import { readTextFile } from './load.ts';
 import { readPool } from './pool-document.ts';
 import { pluginsIn, readServerNode } from './server-file.ts';
 import { type ConfigNode, child } from './tree.ts';
+import { OPERATOR_LIMITS, readYaml } from './yaml-document.ts';
 
 export interface CheckOptions {
   readonly environment: Environment;
@@ -22,7 +22,7 @@ export interface Checked {
 
 /** Checks a server's file, or a single pool document, without applying anything; throws where it cannot be read. */
 export async function checkFile(path: string, options: CheckOptions): Promise<Checked> {
-  const tree = readDocument(readTextFile(path), OPERATOR_LIMITS);
+  const tree = readYaml(readTextFile(path), OPERATOR_LIMITS);
   if (tree.problems) return { what: 'server file', problems: tree.problems, warnings: [] };
   const root = tree.value;
   const kinds = await options.kinds(pluginsIn(root));

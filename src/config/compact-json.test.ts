@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readCompactJson } from './compact-json.ts';
-import { type ReadPool, readPool } from './pool-document.ts';
+import { type PoolReading, readPool } from './pool-document.ts';
 import { standInKinds } from './testing.ts';
 import { plain } from './tree.ts';
 
-const read = (text: string): ReadPool => readPool(text, { kinds: standInKinds.backends, trust: 'foreign' });
+const read = (text: string): PoolReading => readPool(text, { kinds: standInKinds.backends, trust: 'foreign' });
 
 const count = fc.oneof(fc.nat(50), fc.nat(50).map(String), fc.constant('many'), fc.constant(null));
 const scaler = fc.record(

@@ -2,7 +2,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { Fault } from '#core/fault.ts';
 import type { Problem } from '#core/problem.ts';
 import { canonicalJson, shortHash } from './canonical.ts';
-import { OPERATOR_LIMITS, readDocument } from './document.ts';
 import { type Environment, reasonOf } from './environment.ts';
 import type { KnownKinds } from './kinds.ts';
 import { problemsFault } from './problem.ts';
@@ -10,6 +9,7 @@ import { defaultServerFile } from './server-default.ts';
 import { pluginsIn, readServerNode, type ServerConfig } from './server-file.ts';
 import type { ConfigNode } from './tree.ts';
 import { joinSignatures, signatureOf } from './watched-files.ts';
+import { OPERATOR_LIMITS, readYaml } from './yaml-document.ts';
 
 /** Where the server's file is looked for when neither a flag nor a variable names one; the first that exists is taken. */
 export const SERVER_FILES = ['./muster.yaml', '/etc/muster/config.yaml', '/etc/velda/config.yaml'];
@@ -84,7 +84,7 @@ export async function loadServerConfig(options: LoadOptions): Promise<LoadedConf
 }
 
 function readTree(file: string): ConfigNode {
-  const tree = readDocument(readTextFile(file), OPERATOR_LIMITS);
+  const tree = readYaml(readTextFile(file), OPERATOR_LIMITS);
   if (tree.problems) throw problemsFault(tree.problems, file);
   return tree.value;
 }

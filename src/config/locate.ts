@@ -1,10 +1,10 @@
 import { isKey, joinPath, toCamel, toSnake } from './keys.ts';
-import type { ConfigNode, Place } from './tree.ts';
+import type { ConfigNode, TextPlace } from './tree.ts';
 
 /** Where something stands in a document, in the words of its writer. */
 export interface Located {
   readonly path: string;
-  readonly place: Place | undefined;
+  readonly place: TextPlace | undefined;
   /** Absent where nothing stands there. */
   readonly node: ConfigNode | undefined;
 }

@@ -2,15 +2,15 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { count, duration, freeMap, protoEnum, script, secret, unused } from '#core/schema.ts';
-import { readDocument } from './document.ts';
 import type { Expansion } from './environment.ts';
 import { parseWith } from './parse.ts';
 import { describeProblem, type Parsed } from './problem.ts';
 import { testEnvironment } from './testing.ts';
 import { nodeOf } from './tree.ts';
+import { readYaml } from './yaml-document.ts';
 
 function read<T>(schema: z.ZodType<T>, text: string, expand?: Expansion): Parsed<T> {
-  const tree = readDocument(text);
+  const tree = readYaml(text);
   return tree.problems ? tree : parseWith(schema, tree.value, { expand });
 }
 

@@ -1,16 +1,16 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables as users write them.
 import { describe, expect, it } from 'vitest';
 import { offerOf } from './offers.ts';
-import { type ReadPool, readPool } from './pool-document.ts';
+import { type PoolReading, readPool } from './pool-document.ts';
 import { describeProblem } from './problem.ts';
 import { standInKinds, testEnvironment } from './testing.ts';
 import { nodeOf } from './tree.ts';
 
 const kinds = standInKinds.backends;
 const environment = testEnvironment({ MAX: '4', TOKEN: 'tok-123' }, { '/run/token': 'filed' });
-const asOperator = (text: string): ReadPool => readPool(text, { kinds, trust: 'operator', expand: environment });
-const asForeigner = (text: string): ReadPool => readPool(text, { kinds, trust: 'foreign', expand: environment });
-const told = (read: ReadPool): readonly string[] | undefined =>
+const asOperator = (text: string): PoolReading => readPool(text, { kinds, trust: 'operator', expand: environment });
+const asForeigner = (text: string): PoolReading => readPool(text, { kinds, trust: 'foreign', expand: environment });
+const told = (read: PoolReading): readonly string[] | undefined =>
   read.problems?.map((problem) => describeProblem(problem));
 
 const DEFAULT_SCALING = {

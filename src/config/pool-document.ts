@@ -3,7 +3,6 @@ import type { PoolSpec } from '#core/pool.ts';
 import type { Problem } from '#core/problem.ts';
 import type { Backend, Kinds } from '#core/provider.ts';
 import { readCompactJson } from './compact-json.ts';
-import { FOREIGN_LIMITS, OPERATOR_LIMITS, readDocument, whyNoDocument } from './document.ts';
 import type { Expansion } from './environment.ts';
 import { lendKinds, type Trust } from './kinds.ts';
 import { locate } from './locate.ts';
@@ -11,7 +10,8 @@ import { parseWith } from './parse.ts';
 import { poolSchema } from './pool-schema.ts';
 import { problemAt } from './problem.ts';
 import type { ConfigNode } from './tree.ts';
-import type { DocumentLimits } from './yaml-tree.ts';
+import type { DocumentLimits } from './yaml-document.ts';
+import { FOREIGN_LIMITS, OPERATOR_LIMITS, readYaml, whyNoDocument } from './yaml-document.ts';
 
 export interface ReadPoolOptions {
   /** The backends that pools may name. */
@@ -23,16 +23,16 @@ export interface ReadPoolOptions {
   readonly expand?: Expansion | undefined;
 }
 
-export type ReadPool =
+export type PoolReading =
   | { readonly spec: PoolSpec; readonly warnings: readonly Problem[]; readonly problems?: undefined }
   | { readonly problems: readonly Problem[]; readonly warnings: readonly Problem[]; readonly spec?: undefined };
 
 /** Reads one pool document: the whole pool, or everything that is wrong with it. */
-export function readPool(document: string | ConfigNode, options: ReadPoolOptions): ReadPool {
+export function readPool(document: string | ConfigNode, options: ReadPoolOptions): PoolReading {
   if (typeof document !== 'string') return readTree(document, options);
   const quick = readQuickly(document, options);
   if (quick) return quick;
-  const tree = readDocument(document, limitsFor(options));
+  const tree = readYaml(document, limitsFor(options));
   return tree.problems ? tree : readTree(tree.value, options);
 }
 
@@ -40,13 +40,13 @@ const limitsFor = ({ trust }: ReadPoolOptions): DocumentLimits =>
   trust === 'operator' ? OPERATOR_LIMITS : FOREIGN_LIMITS;
 
 /** Of ten thousand documents most come from programs and are right; whatever needs a place to be told is read again. */
-function readQuickly(text: string, options: ReadPoolOptions): ReadPool | undefined {
+function readQuickly(text: string, options: ReadPoolOptions): PoolReading | undefined {
   const tree = whyNoDocument(text, limitsFor(options)) === undefined ? readCompactJson(text) : undefined;
   const read = tree && readTree(tree, options);
   return read?.spec && read.warnings.length === 0 ? read : undefined;
 }
 
-function readTree(tree: ConfigNode, options: ReadPoolOptions): ReadPool {
+function readTree(tree: ConfigNode, options: ReadPoolOptions): PoolReading {
   const expand = options.trust === 'operator' ? options.expand : undefined;
   const {
     value: spec,

@@ -1,13 +1,13 @@
 import { Fault } from '#core/fault.ts';
 import type { Problem } from '#core/problem.ts';
-import type { Place } from './tree.ts';
+import type { TextPlace } from './tree.ts';
 
 /** All of it, or everything that is wrong; never half a result. */
 export type Parsed<T> =
   | { readonly value: T; readonly warnings: readonly Problem[]; readonly problems?: undefined }
   | { readonly problems: readonly Problem[]; readonly warnings: readonly Problem[]; readonly value?: undefined };
 
-export function problemAt(path: string, place: Place | undefined, message: string): Problem {
+export function problemAt(path: string, place: TextPlace | undefined, message: string): Problem {
   return { path, line: place?.line, column: place?.column, message };
 }
 

@@ -2,7 +2,6 @@ import type { PoolSpec } from '#core/pool.ts';
 import type { Document } from '#core/provider.ts';
 import type { HistoryName } from '#core/store.ts';
 import { canonicalJson, shortHash } from './canonical.ts';
-import { OPERATOR_LIMITS, readDocument } from './document.ts';
 import type { Environment } from './environment.ts';
 import type { KnownKinds } from './kinds.ts';
 import { parseWith } from './parse.ts';
@@ -15,6 +14,7 @@ import { shape } from './shape.ts';
 import { newWalk } from './shape-scalar.ts';
 import type { SourceConfig } from './source-schema.ts';
 import { type ConfigNode, child, type ListNode } from './tree.ts';
+import { OPERATOR_LIMITS, readYaml } from './yaml-document.ts';
 
 /** The source of the pools that the server's own file defines. */
 export const CONFIG_SOURCE = 'config';
@@ -64,7 +64,7 @@ export interface ReadServerOptions {
 
 /** Reads the server's file: the whole configuration, or everything that is wrong with it. */
 export function readServerFile(text: string, options: ReadServerOptions): Parsed<ServerConfig> {
-  const tree = readDocument(text, OPERATOR_LIMITS);
+  const tree = readYaml(text, OPERATOR_LIMITS);
   return tree.problems ? tree : readServerNode(tree.value, options);
 }
 

@@ -1,10 +1,10 @@
 // A document as it was written: what stands where, before any schema has a say.
 
-export type Place = { readonly line: number; readonly column: number };
+export type TextPlace = { readonly line: number; readonly column: number };
 
 interface Placed {
   /** Absent where the value did not come from a text. */
-  readonly place?: Place | undefined;
+  readonly place?: TextPlace | undefined;
 }
 
 export interface ScalarNode extends Placed {

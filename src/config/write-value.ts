@@ -14,7 +14,7 @@ export interface WriteOptions {
   readonly hidesScripts?: boolean | undefined;
 }
 
-interface Place extends WriteOptions {
+interface TextPlace extends WriteOptions {
   readonly path: string;
 }
 
@@ -28,7 +28,7 @@ export function writeValue(schema: Schema, value: unknown, options: WriteOptions
   return write(schema, value, { ...options, path: '' });
 }
 
-function write(schema: Schema, value: unknown, place: Place): unknown {
+function write(schema: Schema, value: unknown, place: TextPlace): unknown {
   if (value === undefined || value === null) return undefined;
   const unwrapped = unwrap(schema);
   const { def, notes } = unwrapped;
@@ -44,7 +44,7 @@ function write(schema: Schema, value: unknown, place: Place): unknown {
   return Array.isArray(value) ? writeList(unwrapped, value, place) : writeMap(unwrapped, value, place);
 }
 
-const isHidden = ({ secret, hidden, literal }: SchemaNotes, { leaveOut, hidesScripts }: Place): boolean =>
+const isHidden = ({ secret, hidden, literal }: SchemaNotes, { leaveOut, hidesScripts }: TextPlace): boolean =>
   leaveOut !== undefined && Boolean(secret || hidden || (literal && hidesScripts));
 
 const isDuration = (notes: object): boolean => (notes as { pattern?: string }).pattern === DURATION_PATTERN;
@@ -60,12 +60,12 @@ function optionFor(options: readonly Schema[], value: object): Schema {
   return options.find(fits) ?? ANYTHING;
 }
 
-function writeList({ def }: Unwrapped, items: readonly unknown[], place: Place): unknown[] {
+function writeList({ def }: Unwrapped, items: readonly unknown[], place: TextPlace): unknown[] {
   const element = def.type === 'array' ? def.element : ANYTHING;
   return items.flatMap((item, at) => write(element, item, { ...place, path: joinPath(place.path, at) }) ?? []);
 }
 
-function writeMap(unwrapped: Unwrapped, value: object, place: Place): Record<string, unknown> {
+function writeMap(unwrapped: Unwrapped, value: object, place: TextPlace): Record<string, unknown> {
   const keys = shapeOf(unwrapped);
   const { def } = unwrapped;
   const others = (def.type === 'record' ? def.valueType : catchallOf(unwrapped)) ?? ANYTHING;

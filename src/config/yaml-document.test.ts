@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { FOREIGN_LIMITS, readDocument } from './document.ts';
 import { plain } from './tree.ts';
+import { FOREIGN_LIMITS, readYaml } from './yaml-document.ts';
 
 const contentOf = (text: string): unknown => {
-  const { value, problems } = readDocument(text);
+  const { value, problems } = readYaml(text);
   return value ? plain(value) : problems;
 };
 
-describe('readDocument', () => {
+describe('readYaml', () => {
   it.each([
     ['YAML', 'a: 1\nb: [x, true, null]\n', { a: 1, b: ['x', true, null] }],
     ['JSON', '{"a": 1, "b": ["x", true, null]}', { a: 1, b: ['x', true, null] }],
@@ -28,7 +28,7 @@ describe('readDocument', () => {
   });
 
   it('knows where everything stands', () => {
-    const { value } = readDocument('a:\n  bc:  word\n');
+    const { value } = readYaml('a:\n  bc:  word\n');
 
     const a = value?.is === 'map' ? value.entries[0]?.value : undefined;
     const bc = a?.is === 'map' ? a.entries[0] : undefined;
@@ -73,7 +73,7 @@ describe('readDocument', () => {
       { path: '', message: expect.stringMatching('larger than 256 KiB') },
     ],
   ])('refuses %s and says where', (_, text, problem) => {
-    const { problems } = readDocument(text, FOREIGN_LIMITS);
+    const { problems } = readYaml(text, FOREIGN_LIMITS);
 
     expect(problems?.[0]).toMatchObject(problem);
   });
@@ -85,13 +85,13 @@ describe('readDocument', () => {
     );
     const laughs = ['l0: &l0 [lol, lol, lol]', ...layers].join('\n');
 
-    const { problems } = readDocument(laughs);
+    const { problems } = readYaml(laughs);
 
     expect(problems?.[0]?.message).toMatch('aliases unfold');
   });
 
   it('tells of every doubled key at once', () => {
-    const { problems } = readDocument('a: 1\na: 2\nb: 1\nb: 2\n');
+    const { problems } = readYaml('a: 1\na: 2\nb: 1\nb: 2\n');
 
     expect(problems?.map(({ path }) => path)).toEqual(['a', 'b']);
   });

@@ -1,8 +1,21 @@
-import { type Alias, isAlias, isMap, isScalar, isSeq, type YAMLMap } from 'yaml';
+// Reads YAML or JSON into a tree in which each value knows its place.
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseAllDocuments,
+  type YAMLError,
+  type YAMLMap,
+} from 'yaml';
+import { Fault } from '#core/fault.ts';
 import type { Problem } from '#core/problem.ts';
 import { joinPath } from './keys.ts';
-import { problemAt } from './problem.ts';
-import type { ConfigNode, Entry, Place } from './tree.ts';
+import { type Parsed, problemAt } from './problem.ts';
+import type { ConfigNode, Entry, TextPlace } from './tree.ts';
 
 export interface DocumentLimits {
   readonly bytes: number;
@@ -11,19 +24,90 @@ export interface DocumentLimits {
   readonly aliased: number;
 }
 
+/** For the operator's own file: room for ten thousand pools. */
+export const OPERATOR_LIMITS: DocumentLimits = { bytes: 16 * 2 ** 20, depth: 64, aliased: 200_000 };
+/** For one document from outside: parsing it must not hold up the process. */
+export const FOREIGN_LIMITS: DocumentLimits = { bytes: 256 * 2 ** 10, depth: 64, aliased: 10_000 };
+
+/** Reads YAML or JSON, each value with its place; whatever is doubtful in it is refused. */
+export function readYaml(text: string, limits: DocumentLimits = OPERATOR_LIMITS): Parsed<ConfigNode> {
+  const why = whyNoDocument(text, limits);
+  if (why !== undefined) return refuse(why);
+  try {
+    return parseYaml(text, limits);
+  } catch (thrown) {
+    // The parser runs out of stack on nesting that no sane document has.
+    return refuse(`the document cannot be read: ${Fault.from(thrown).message}`);
+  }
+}
+
+/** What is refused before any reader looks at it. */
+export function whyNoDocument(text: string, limits: DocumentLimits): string | undefined {
+  if (Buffer.byteLength(text) > limits.bytes) return `the document is larger than ${limits.bytes / 1024} KiB`;
+  const [odd] = NO_TEXT.exec(text) ?? [];
+  return odd === undefined ? undefined : `the document is not text: it holds the character ${nameOf(odd)}`;
+}
+
+const NO_TEXT = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+
+const nameOf = (character: string): string => `U+${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+function refuse(message: string): Parsed<ConfigNode> {
+  return { problems: [problemAt('', undefined, message)], warnings: [] };
+}
+
+function parseYaml(text: string, limits: DocumentLimits): Parsed<ConfigNode> {
+  const lines = new LineCounter();
+  // Its own check for equal keys takes quadratic time; ours is in `readMap`.
+  const options = {
+    lineCounter: lines,
+    uniqueKeys: false,
+    stringKeys: true,
+    prettyErrors: false,
+    logLevel: 'silent',
+  } as const;
+  const documents: readonly Document.Parsed[] = parseAllDocuments(text, options);
+  const placeOf = (offset: number): TextPlace => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(1, line), column: Math.max(1, col) };
+  };
+  // A marker with nothing behind it makes an empty document that nobody meant.
+  const [document, second] = documents.filter(({ contents }) => !isNothing(contents));
+  const faulty = documents.flatMap(({ errors, warnings }) => [...errors, ...warnings]);
+  const problems = faulty.slice(0, 20).map((error) => problemAt('', placeOf(error.pos[0]), yamlMessage(error)));
+  if (second && problems.length === 0) {
+    problems.push(
+      problemAt('', placeOf(second.range?.[0] ?? 0), 'a second document begins here; write one document a file'),
+    );
+  }
+  if (problems.length > 0) return { problems, warnings: [] };
+  if (!document) return { value: { is: 'scalar', value: null }, warnings: [] };
+  const reader = treeReader(limits, placeOf);
+  const value = reader.read(document.contents, '', 0);
+  return reader.problems.length > 0 ? { problems: reader.problems, warnings: [] } : { value, warnings: [] };
+}
+
+const isNothing = (contents: unknown): boolean => contents === null || (isScalar(contents) && contents.source === '');
+
+function yamlMessage({ code, message }: YAMLError): string {
+  if (code === 'NON_STRING_KEY') return 'only plain words can be keys';
+  if (code === 'TAG_RESOLVE_FAILED') return `${message}; write plain values without tags`;
+  return `this is not YAML: ${message.charAt(0).toLowerCase()}${message.slice(1)}`;
+}
+
 interface TreeReader {
   readonly problems: Problem[];
   read(node: unknown, path: string, depth: number): ConfigNode;
 }
 
 /** Makes trees of parsed YAML, within limits; what is wrong is gathered in `problems`. */
-export function treeReader(limits: DocumentLimits, placeOf: (offset: number) => Place): TreeReader {
+export function treeReader(limits: DocumentLimits, placeOf: (offset: number) => TextPlace): TreeReader {
   const problems: Problem[] = [];
   const anchors = new Map<string, { node: ConfigNode; size: number }>();
   let size = 0;
   let aliased = 0;
 
-  const startOf = (node: unknown): Place | undefined => {
+  const startOf = (node: unknown): TextPlace | undefined => {
     const range = (node as { range?: readonly number[] | null } | null)?.range;
     return range?.[0] === undefined ? undefined : placeOf(range[0]);
   };
