@@ -7,6 +7,7 @@ import { bench as memory } from './memory.ts';
 import { bench as offers } from './offers.ts';
 import { bench as parameters } from './parameters.ts';
 import { bench as placements } from './placements.ts';
+import { bench as reload } from './reload.ts';
 import { bench as restart } from './restart.ts';
 import { bench as rows } from './rows.ts';
 import { bench as sessions } from './sessions.ts';
@@ -23,6 +24,7 @@ export const benches: readonly Bench[] = [
   offers,
   parameters,
   placements,
+  reload,
   restart,
   rows,
   sessions,

@@ -23,6 +23,7 @@ const TARGETS: Partial<Record<MeasureName, number>> = {
   'parameters-unchanged-cpu': 400,
   'parameters-unchanged-writes': 0,
   'parameters-unchanged-woken': 0,
+  'reload-stall': 50,
   'restart-time': 5,
   'restart-wrong': 0,
   'takeover-time': 5,

@@ -1,15 +1,23 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { type Clock, systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Problem } from '#core/problem.ts';
+import { openSlices } from '#core/slices.ts';
 import { canonicalJson, shortHash } from './canonical.ts';
 import { type Environment, reasonOf } from './environment.ts';
 import type { KnownKinds } from './kinds.ts';
-import { problemsFault } from './problem.ts';
+import { asOpened, type OpenedYaml, openYaml } from './long-yaml.ts';
+import { type Parsed, problemsFault } from './problem.ts';
 import { defaultServerFile } from './server-default.ts';
-import { pluginsIn, readServerNode, type ServerConfig } from './server-file.ts';
+import {
+  openServerReading,
+  partServerNode,
+  pluginsIn,
+  type ReadServerOptions,
+  type ServerConfig,
+} from './server-file.ts';
 import type { ConfigNode } from './tree.ts';
 import { joinSignatures, signatureOf } from './watched-files.ts';
-import { OPERATOR_LIMITS, readYaml } from './yaml-document.ts';
 
 /** Where the server's file is looked for when neither a flag nor a variable names one; the first that exists is taken. */
 export const SERVER_FILES = ['./muster.yaml', '/etc/muster/config.yaml', '/etc/velda/config.yaml'];
@@ -47,6 +55,8 @@ export interface LoadOptions {
   readonly cpus: number;
   /** All kinds, with those of the plugins that the file names. */
   kinds(plugins: readonly string[]): Promise<KnownKinds>;
+  /** Whose turns long files are read in; absent: that of the system. */
+  readonly clock?: Clock | undefined;
 }
 
 /** A configuration that was read whole, and what it was read from. */
@@ -68,8 +78,10 @@ export async function loadServerConfig(options: LoadOptions): Promise<LoadedConf
   const file = findServerFile(options.named, options.environment);
   const seen = new Map<string, string>();
   if (file !== undefined) seen.set(file, signatureOf(file));
-  const root = file === undefined ? defaultServerFile(options.cpus) : readTree(file);
-  const kinds = await options.kinds(pluginsIn(root));
+  const opened =
+    file === undefined
+      ? asOpened({ value: defaultServerFile(options.cpus), warnings: [] })
+      : await openYaml(readTextFile(file));
   const environment: Environment = {
     ...options.environment,
     secretFile(path) {
@@ -77,14 +89,45 @@ export async function loadServerConfig(options: LoadOptions): Promise<LoadedConf
       return options.environment.secretFile(path);
     },
   };
-  const { value: config, problems, warnings } = readServerNode(root, { kinds, environment });
-  if (problems) throw problemsFault(problems, file);
-  const signature = joinSignatures([...seen.values()]);
-  return { config, file, files: [...seen.keys()], signature, version: shortHash(canonicalJson(config)), warnings };
+  try {
+    if (opened.tree.problems) throw problemsFault(opened.tree.problems, file);
+    const kinds = await options.kinds(pluginsIn(opened.tree.value));
+    const {
+      value: config,
+      problems,
+      warnings,
+    } = await readInSlices(opened, opened.tree.value, {
+      kinds,
+      environment,
+      clock: options.clock ?? systemClock,
+    });
+    if (problems) throw problemsFault(problems, file);
+    const signature = joinSignatures([...seen.values()]);
+    return { config, file, files: [...seen.keys()], signature, version: versionOf(config), warnings };
+  } finally {
+    await opened.close();
+  }
 }
 
-function readTree(file: string): ConfigNode {
-  const tree = readYaml(readTextFile(file), OPERATOR_LIMITS);
-  if (tree.problems) throw problemsFault(tree.problems, file);
-  return tree.value;
+/** Pool by pool, so that ten thousand of them let others have their turn. */
+async function readInSlices(
+  opened: OpenedYaml,
+  root: ConfigNode,
+  { clock, ...options }: ReadServerOptions & { readonly clock: Clock },
+): Promise<Parsed<ServerConfig>> {
+  const { head, pools } = partServerNode(root);
+  const reading = openServerReading(head, pools?.key, options);
+  const slices = openSlices(clock);
+  for await (const items of pools ? opened.items(pools.key) : []) {
+    for (const item of items) {
+      reading.readPool(item);
+      if (slices.isOver()) await slices.next();
+    }
+  }
+  return reading.end();
+}
+
+/** The version of each pool stands for the pool: writing all of them out again would take as long as reading them. */
+function versionOf({ pools, ...config }: ServerConfig): string {
+  return shortHash(canonicalJson(config), ...pools.map(({ document }) => `${document.version} ${document.key}`));
 }

@@ -9,9 +9,12 @@ export interface Located {
   readonly node: ConfigNode | undefined;
 }
 
-/** Finds what a path of schema keys names; what is missing is placed at the map that should hold it. */
-export function locate(root: ConfigNode, keys: readonly PropertyKey[]): Located {
-  let found: Located = { path: '', place: root.place, node: root };
+/**
+ * Finds what a path of schema keys names; what is missing is placed at the map that should hold it. `under` is where the
+ * root itself stands in its document.
+ */
+export function locate(root: ConfigNode, keys: readonly PropertyKey[], under = ''): Located {
+  let found: Located = { path: under, place: root.place, node: root };
   for (const key of keys) {
     const { node, path, place } = found;
     if (node?.is === 'map') {

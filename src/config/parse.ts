@@ -15,24 +15,28 @@ export interface ParseOptions {
   readonly expand?: Expansion | undefined;
   /** Refuses texts that name a file of the server: for documents of others. */
   readonly refusesFiles?: boolean | undefined;
+  /** Where the tree stands in its document, for the paths of problems: `agent_pools[3]`. */
+  readonly under?: string | undefined;
 }
 
 /** Reads a tree by its schema: all of it is right, or every problem is named at its place. */
 export function parseWith<T>(schema: z.ZodType<T>, node: ConfigNode, options: ParseOptions = {}): Parsed<T> {
+  const { under = '' } = options;
   const walk = newWalk(options.expand, options.refusesFiles);
-  const value = shape(schema, node, { path: '', walk });
+  const value = shape(schema, node, { path: under, walk });
   const parsed = safeParse(schema, value);
   const chosen = (path: readonly PropertyKey[]) => walk.choices.get(locate(node, path).node as ConfigNode);
   const issues = (parsed.error?.issues ?? []).flatMap((issue) => flattenUnion(issue, chosen));
   const found = issues
-    .filter((issue) => !isEcho(issue, node, walk))
-    .map((issue) => toProblem(issue, { schema, root: node, walk }));
+    .filter((issue) => !isEcho(issue, { root: node, under, walk }))
+    .map((issue) => toProblem(issue, { schema, root: node, under, walk }));
   const problems = [...walk.problems, ...found].toSorted(byPlace);
   if (problems.length > 0 || !parsed.success) return { problems, warnings: walk.warnings };
   return { value: parsed.data, warnings: walk.warnings };
 }
 
-const byPlace = (a: Problem, b: Problem): number => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);
+export const byPlace = (a: Problem, b: Problem): number =>
+  (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);
 
 /** A schema that throws is a bug of its kind: named, and never a crash. */
 function safeParse<T>(schema: z.ZodType<T>, value: unknown): z.ZodSafeParseResult<T> {
@@ -46,12 +50,13 @@ function safeParse<T>(schema: z.ZodType<T>, value: unknown): z.ZodSafeParseResul
 interface Reading {
   readonly schema: Schema;
   readonly root: ConfigNode;
+  readonly under: string;
   readonly walk: Walk;
 }
 
 /** Where the way through the document already told what is wrong with a value, the schema's word adds nothing. */
-function isEcho(issue: z.core.$ZodIssue, root: ConfigNode, walk: Walk): boolean {
-  const { path } = locate(root, issue.path);
+function isEcho(issue: z.core.$ZodIssue, { root, under, walk }: Omit<Reading, 'schema'>): boolean {
+  const { path } = locate(root, issue.path, under);
   const isQuiet = issue.code === 'custom' && issue.params?.[QUIET] === true;
   return walk.problems.some((told) => told.path === path || (isQuiet && told.path.startsWith(`${path}.`)));
 }
@@ -59,8 +64,8 @@ function isEcho(issue: z.core.$ZodIssue, root: ConfigNode, walk: Walk): boolean 
 /** In the `params` of a custom issue: say nothing where something within is already told. */
 export const QUIET = 'quiet';
 
-function toProblem(issue: z.core.$ZodIssue, { schema, root, walk }: Reading): Problem {
-  const { path, place, node } = locate(root, issue.path);
+function toProblem(issue: z.core.$ZodIssue, { schema, root, under, walk }: Reading): Problem {
+  const { path, place, node } = locate(root, issue.path, under);
   const text = issueText(issue, node, isSecretAt(schema, issue.path));
   const message = path === '' ? `the document ${text}` : text;
   const expanded = node?.is === 'scalar' ? walk.expanded.get(node) : undefined;

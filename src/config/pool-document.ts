@@ -82,12 +82,12 @@ export function schemaFor({ kinds, trust }: Pick<ReadPoolOptions, 'kinds' | 'tru
   return made[trust];
 }
 
-/** What is allowed and probably not meant; `under` leads to the pool in its document. */
-export function poolWarnings(spec: PoolSpec, root: ConfigNode, under: readonly PropertyKey[] = []): readonly Problem[] {
+/** What is allowed and probably not meant; `under` is where the pool stands in its document. */
+export function poolWarnings(spec: PoolSpec, root: ConfigNode, under = ''): readonly Problem[] {
   const { scaling, agentAuth, agentNetworks } = spec;
   const warnings: Problem[] = [];
   const warn = (keys: readonly string[], message: string): void => {
-    const { path, place } = locate(root, [...under, ...keys]);
+    const { path, place } = locate(root, keys, under);
     warnings.push(problemAt(path, place, message));
   };
   const mostSlots = scaling.maxAgents * scaling.slotsPerAgent;

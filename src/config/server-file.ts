@@ -1,19 +1,21 @@
 import type { PoolSpec } from '#core/pool.ts';
+import type { Problem } from '#core/problem.ts';
 import type { Document } from '#core/provider.ts';
 import type { HistoryName } from '#core/store.ts';
 import { canonicalJson, shortHash } from './canonical.ts';
 import type { Environment } from './environment.ts';
 import type { KnownKinds } from './kinds.ts';
-import { parseWith } from './parse.ts';
-import { poolWarnings } from './pool-document.ts';
-import { poolSchema } from './pool-schema.ts';
-import type { Parsed } from './problem.ts';
+import { locate } from './locate.ts';
+import { byPlace, parseWith } from './parse.ts';
+import { poolWarnings, schemaFor } from './pool-document.ts';
+import { type Parsed, problemAt } from './problem.ts';
+import type { Schema } from './schema-walk.ts';
 import { type Listen, retentionOf, type StoreConfig } from './server-fields.ts';
-import { type ServerFile, serverSchema } from './server-schema.ts';
+import { SECOND_POOL, type ServerFile, serverSchema } from './server-schema.ts';
 import { shape } from './shape.ts';
 import { newWalk } from './shape-scalar.ts';
 import type { SourceConfig } from './source-schema.ts';
-import { type ConfigNode, child, type ListNode } from './tree.ts';
+import { type ConfigNode, child } from './tree.ts';
 import { OPERATOR_LIMITS, readYaml } from './yaml-document.ts';
 
 /** The source of the pools that the server's own file defines. */
@@ -68,16 +70,68 @@ export function readServerFile(text: string, options: ReadServerOptions): Parsed
   return tree.problems ? tree : readServerNode(tree.value, options);
 }
 
-export function readServerNode(root: ConfigNode, { kinds, environment }: ReadServerOptions): Parsed<ServerConfig> {
+export function readServerNode(root: ConfigNode, options: ReadServerOptions): Parsed<ServerConfig> {
+  const { head, pools } = partServerNode(root);
+  const reading = openServerReading(head, pools?.key, options);
+  for (const item of pools?.items ?? []) reading.readPool(item);
+  return reading.end();
+}
+
+/** The server's file without its pools, and those: each of them is read by itself. Absent where there is no such list. */
+export function partServerNode(root: ConfigNode): {
+  readonly head: ConfigNode;
+  readonly pools?: { readonly key: string; readonly items: readonly ConfigNode[] };
+} {
   // An empty file changes no default.
-  const isEmpty = root.is === 'scalar' && root.value === null;
-  const node: ConfigNode = isEmpty ? { is: 'map', entries: [], place: root.place } : root;
-  const { value: file, problems, warnings } = parseWith(serverSchema(kinds), node, { expand: environment });
-  if (problems) return { problems, warnings };
-  const about = file.agentPools.flatMap((spec, at) => poolWarnings(spec, node, ['agentPools', at]));
+  if (root.is === 'scalar' && root.value === null) return { head: { is: 'map', entries: [], place: root.place } };
+  const named = root.is === 'map' ? root.entries.filter(({ key }) => POOL_KEYS.includes(key)) : [];
+  const [entry, second] = named;
+  if (root.is !== 'map' || entry?.value.is !== 'list' || second) return { head: root };
+  const head = { ...root, entries: root.entries.filter((other) => other !== entry) };
+  return { head, pools: { key: entry.key, items: entry.value.items } };
+}
+
+const POOL_KEYS: readonly string[] = ['agent_pools', 'agentPools'];
+
+/** Reads a server's file piece by piece, so that a long one need not be read in one go. */
+export interface ServerReading {
+  readPool(item: ConfigNode): void;
+  /** The whole configuration, or everything that is wrong with it. */
+  end(): Parsed<ServerConfig>;
+}
+
+/** `poolsKey`: as the file spells it, where its pools come one by one; otherwise they are in the head, or missing. */
+export function openServerReading(
+  head: ConfigNode,
+  poolsKey: string | undefined,
+  options: ReadServerOptions,
+): ServerReading {
+  const { kinds, environment } = options;
+  const schema = schemaFor({ kinds: kinds.backends, trust: 'operator' });
+  const file = parseWith(serverSchema(kinds), head, { expand: environment });
+  const problems: Problem[] = [...(file.problems ?? [])];
+  const warnings: Problem[] = [...file.warnings];
+  const pools: StaticPool[] = [];
+  const names = new Set<string>();
+  let count = 0;
   return {
-    value: configOf(file, staticPools(file.agentPools, node, { kinds, environment }), environment),
-    warnings: [...warnings, ...about],
+    readPool(item) {
+      const under = `${poolsKey}[${count++}]`;
+      const read = parseWith(schema, item, { expand: environment, under });
+      warnings.push(...read.warnings);
+      if (read.problems) problems.push(...read.problems);
+      if (!read.value) return;
+      const { name } = read.value;
+      const { path, place } = locate(item, ['name'], under);
+      if (names.has(name)) problems.push(problemAt(path, place, SECOND_POOL));
+      names.add(name);
+      warnings.push(...poolWarnings(read.value, item, under));
+      pools.push({ spec: read.value, document: staticDocument(read.value, item, { schema, environment }) });
+    },
+    end() {
+      if (problems.length > 0 || !file.value) return { problems: problems.toSorted(byPlace), warnings };
+      return { value: configOf(file.value, pools, environment), warnings };
+    },
   };
 }
 
@@ -107,15 +161,15 @@ function configOf(file: ServerFile, pools: readonly StaticPool[], environment: E
   };
 }
 
-/** Each pool as a document of its own, already expanded, so that it reads the same wherever it is read again. */
-function staticPools(specs: readonly PoolSpec[], root: ConfigNode, options: ReadServerOptions): readonly StaticPool[] {
-  const list = child(root, 'agent_pools', 'agentPools') as ListNode | undefined;
-  const schema = poolSchema(options.kinds.backends, 'operator');
-  return specs.map((spec, at) => {
-    const walk = { ...newWalk(options.environment), escape: true };
-    const text = canonicalJson(shape(schema, list?.items[at] as ConfigNode, { path: '', walk }));
-    return { spec, document: { key: spec.name, version: shortHash(text), text } };
-  });
+/** The pool as a document of its own, already expanded, so that it reads the same wherever it is read again. */
+function staticDocument(
+  { name }: PoolSpec,
+  item: ConfigNode,
+  { schema, environment }: { readonly schema: Schema; readonly environment: Environment },
+): StaticPool['document'] {
+  const walk = { ...newWalk(environment), escape: true };
+  const text = canonicalJson(shape(schema, item, { path: '', walk }));
+  return { key: name, version: shortHash(text), text };
 }
 
 /** The pools of the file as the documents of the source `config`. */

@@ -5,13 +5,16 @@ import { poolSchema } from './pool-schema.ts';
 import { serverFields } from './server-fields.ts';
 import { sourceSchema } from './source-schema.ts';
 
+/** What is wrong with the name of a pool that an earlier one has. */
+export const SECOND_POOL = 'is the name of an earlier pool too';
+
 /** The schema of the server's file against the kinds at hand. */
 export function serverSchema(kinds: KnownKinds) {
   return z.object({
     ...serverFields,
     agentPools: z
       .array(poolSchema(kinds.backends, 'operator'))
-      .superRefine(noDoubles((pool: PoolSpec) => pool.name, 'name', 'is the name of an earlier pool too'))
+      .superRefine(noDoubles((pool: PoolSpec) => pool.name, 'name', SECOND_POOL))
       .default([])
       .describe('Pools that this file defines; the same form as the documents of sources.'),
     provisioners: z

@@ -5,22 +5,23 @@ import type { Registry, SourceRunner, SyncOutcome } from './registry.ts';
 
 /** Counts what a sync does to pools. */
 export interface OutcomeCounter {
+  /** To be called for each name before it is applied. */
+  note(name: string): void;
   outcome(): SyncOutcome;
 }
 
-/** To be opened before the first of these names is settled. */
 export function countOutcome(
   registry: Registry,
-  names: ReadonlySet<string>,
   counts: Pick<SyncOutcome, 'documents' | 'read' | 'missing'>,
 ): OutcomeCounter {
   const { poolNamed } = registry;
-  const before = new Map([...names].map((name) => [name, poolNamed(name)]));
+  const before = new Map<string, Pool | undefined>();
   // Its removal follows as soon as the other sources have been read: one of them may define it now.
   const isDropped = (pool: Pool): boolean => pool.removal !== undefined || ownerStatusOf(registry, pool) === 'dropped';
   const isHeld = ({ owner }: Pool): boolean =>
     registry.deps.store.view.sources.get(owner.source)?.held?.keys.includes(owner.key) ?? false;
   return {
+    note: (name) => void before.set(name, poolNamed(name)),
     outcome() {
       const names = { created: [] as string[], changed: [] as string[], removing: [] as string[] };
       for (const [name, pool] of before) {

@@ -70,13 +70,14 @@ export function makeSync(registry: Registry, { applyOwnership, droppedPools, end
     const isFirst = runner.readTick === 0;
     const taken = takeIn(registry, runner, { changed, missing, deleted: deletedIn(listed), mayConfirm });
     runner.readTick = beganTick;
-    const counter = countOutcome(registry, taken.names, {
+    const counter = countOutcome(registry, {
       documents: listed.size,
       read: changed.length,
       missing: taken.missing,
     });
     let isChanged = taken.isChanged;
     await inSlices(clock, taken.names, (name) => {
+      counter.note(name);
       countRenamedAway(registry, runner, { name, mayConfirm });
       isChanged = applyOwnership(name) || isChanged;
     });
@@ -137,7 +138,10 @@ export function makeSync(registry: Registry, { applyOwnership, droppedPools, end
   }
 
   /** Answers how to tell what came of it; nothing where this is no longer ours to read. */
-  async function attempt(runner: SourceRunner, signal: AbortSignal): Promise<OutcomeCounter | undefined> {
+  async function attempt(
+    runner: SourceRunner,
+    signal: AbortSignal,
+  ): Promise<Pick<OutcomeCounter, 'outcome'> | undefined> {
     try {
       return await read(runner, takesTurn(runner), signal);
     } catch (thrown) {
