@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { DEFAULT_AGENT_LEASE_MS } from '#core/defaults.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
-import { DEFAULT_LEASE_MS, startLease } from './lease.ts';
+import { startLease } from './lease.ts';
 
 function aLease(ownLengthMs?: number) {
   const clock = new VirtualClock();
@@ -14,7 +15,7 @@ function aLease(ownLengthMs?: number) {
 test('it runs from the start: an agent that is never let in stops too', async () => {
   const { clock, expiries } = aLease();
 
-  await clock.advance(DEFAULT_LEASE_MS - 1);
+  await clock.advance(DEFAULT_AGENT_LEASE_MS - 1);
   expect(expiries()).toBe(0);
   await clock.advance(1);
 

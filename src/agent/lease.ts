@@ -1,6 +1,5 @@
 import type { Clock } from '#core/clock.ts';
-
-export const DEFAULT_LEASE_MS = 30 * 60_000;
+import { DEFAULT_AGENT_LEASE_MS } from '#core/defaults.ts';
 
 /** How long an agent goes on without the server. It runs from the start, and from each loss of the connection. */
 export interface Lease {
@@ -12,7 +11,7 @@ export interface Lease {
 }
 
 export function startLease(clock: Clock, ownLengthMs: number | undefined, expired: () => void): Lease {
-  let lengthMs = ownLengthMs ?? DEFAULT_LEASE_MS;
+  let lengthMs = ownLengthMs ?? DEFAULT_AGENT_LEASE_MS;
   let cancel = (): void => {};
   let isRunning = false;
   let isOver = false;

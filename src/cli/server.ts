@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { DEFAULT_DATA_DIR } from '#core/defaults.ts';
 import type { ServerStatus } from '../api/wire/server.ts';
 import type { LoginLink } from '../api/wire/token.ts';
 import { type Cli, type CliCommand, clientOf, formatOf, type Local, showing } from './command.ts';
@@ -65,7 +66,7 @@ function restoreCommand(cli: Cli, local: Local): Command {
   return new Command('restore')
     .description('fill an empty store from a backup; the next start adopts the machines it finds')
     .argument('<file>')
-    .option('--store <place>', 'a directory or a postgres:// address', 'data')
+    .option('--store <place>', 'a directory or a postgres:// address', DEFAULT_DATA_DIR)
     .action(async (file: string, options: { store: string }) => {
       await local.restore(file, options.store);
       print(cli.terminal, `Restored from ${file}. Start the server now.`);

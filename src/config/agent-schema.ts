@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { DEFAULT_AGENT_LEASE_MS, DEFAULT_AGENT_WORK_DIR } from '#core/defaults.ts';
+import { formatDuration } from '#core/duration.ts';
 import { count, duration, freeMap, secret, unused } from '#core/schema.ts';
 
 const NO_SANDBOX = 'sessions run as plain processes, without a sandbox';
@@ -33,7 +35,7 @@ const daemonConfig = z.object({
   workDirPath: z
     .string()
     .min(1)
-    .default('/tmp/agent')
+    .default(DEFAULT_AGENT_WORK_DIR)
     .describe('Where it keeps what sessions left until the server has it.'),
   mtlsClientCertPath: z.string().min(1).optional().describe('File of its client certificate, as PEM.'),
   mtlsClientKeyPath: z.string().min(1).optional().describe('File of its key, as PEM.'),
@@ -49,7 +51,8 @@ export const agentSchema = z.object({
   labels: freeMap().prefault({}).describe('What this agent offers to sessions that ask for labels.'),
   lease: duration(1_000)
     .optional()
-    .describe('After so long without the server it takes nothing new, and stops when idle.'),
+    .describe('After so long without the server it takes nothing new, and stops when idle.')
+    .meta({ defaultText: `what the server says, or ${formatDuration(DEFAULT_AGENT_LEASE_MS)}` }),
   notices: z
     .enum(['aws'])
     .optional()

@@ -1,5 +1,8 @@
 // The keys of the server's file that no kind has a part in.
+
 import { z } from 'zod';
+import { DEFAULT_AGENT_LEASE_MS, DEFAULT_DATA_DIR } from '#core/defaults.ts';
+import { formatDuration } from '#core/duration.ts';
 import { duration, secret, unused } from '#core/schema.ts';
 import { HISTORIES, type HistoryName } from '#core/store.ts';
 import type { HistoryRules } from '#core/table.ts';
@@ -96,7 +99,7 @@ const access = z.object({
 
 const agent = z.object({
   lease: duration(1_000)
-    .prefault('1h')
+    .prefault(formatDuration(DEFAULT_AGENT_LEASE_MS))
     .describe('An agent that has not reached the server for this long finishes its sessions and stops itself.'),
   reconnectGrace: duration()
     .prefault('2m')
@@ -129,7 +132,7 @@ export const serverFields = {
     .min(1)
     .optional()
     .describe('Where the server keeps files of its own; relative to the directory it was started in.')
-    .meta({ defaultText: '`$MUSTER_DATA_DIR`, or `./data`' }),
+    .meta({ defaultText: `\`$MUSTER_DATA_DIR\`, or \`${DEFAULT_DATA_DIR}\`` }),
   tls: tls.optional().describe('Our own certificate; without it the server makes its own authority at first start.'),
   allowNewPool: z
     .boolean()

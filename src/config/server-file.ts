@@ -1,3 +1,4 @@
+import { DEFAULT_DATA_DIR } from '#core/defaults.ts';
 import type { PoolSpec } from '#core/pool.ts';
 import type { Problem } from '#core/problem.ts';
 import type { Document } from '#core/provider.ts';
@@ -136,7 +137,7 @@ export function openServerReading(
 }
 
 function configOf(file: ServerFile, pools: readonly StaticPool[], environment: Environment): ServerConfig {
-  const dataDir = file.dataDir ?? environment.dataDir ?? './data';
+  const dataDir = file.dataDir ?? environment.dataDir ?? DEFAULT_DATA_DIR;
   return {
     grpc: file.server.grpcAddress,
     http: file.server.httpAddress,

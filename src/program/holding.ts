@@ -5,6 +5,7 @@ import type { Environment } from '#config/environment.ts';
 import type { KnownKinds } from '#config/kinds.ts';
 import type { LoadedConfig } from '#config/load.ts';
 import type { Clock } from '#core/clock.ts';
+import { DEFAULT_AGENT_WORK_DIR } from '#core/defaults.ts';
 import type { Log } from '#core/log.ts';
 import type { Pool } from '#core/pool.ts';
 import type { Boot, Context } from '#core/provider.ts';
@@ -78,9 +79,6 @@ export interface Holding {
   stop(): Promise<void>;
 }
 
-// Agents that are told their own work directory by their backend ignore this one.
-const AGENT_WORK_DIR = '/tmp/agent';
-
 // What people expect to find on their own computer; never the server's secrets.
 const LOCAL_NAMES = ['PATH', 'HOME', 'LANG', 'SHELL', 'USER', 'LOGNAME', 'TZ', 'TMPDIR'];
 
@@ -136,7 +134,8 @@ function bootConfig({ grpc, loaded, front }: Ground, pool: Pool, access: Access)
     broker: { address: grpc, ca },
     pool: pool.name,
     slots: pool.spec.scaling.slotsPerAgent,
-    workDir: AGENT_WORK_DIR,
+    // A backend that gives its agents a work directory of their own overrides it.
+    workDir: DEFAULT_AGENT_WORK_DIR,
     labels: {},
     leaseMs: loaded.config.agent.leaseMs,
   });

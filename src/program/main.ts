@@ -3,6 +3,7 @@ import { checkFile } from '#config/check.ts';
 import { type Environment, readEnvironment } from '#config/environment.ts';
 import { describeProblem } from '#config/problem.ts';
 import { systemClock } from '#core/clock.ts';
+import { DEFAULT_DATA_DIR } from '#core/defaults.ts';
 import { FAULTS, Fault } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
 import type { Cli, Local } from '../cli/command.ts';
@@ -12,8 +13,6 @@ import { buildProgram, runProgram, sayFault } from '../cli/program.ts';
 import { simulations } from '../providers/simulations.gen.ts';
 import { onSignals } from './interrupts.ts';
 import { readVersion } from './version.ts';
-
-const DEFAULT_DATA_DIR = 'data';
 
 /** What runs here, without a server: loaded only by the commands that need it, since most commands do not. */
 function localPart(environment: Environment): Local {
