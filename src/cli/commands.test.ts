@@ -3,7 +3,7 @@ import type { Cli, Local } from './command.ts';
 import { commandsFor } from './commands.ts';
 import { openScene } from './testing.ts';
 
-const unused = {} as Cli & Local;
+const unused = { simulations: [{ id: 'aws', summary: 'EC2' }] } as unknown as Cli & Local;
 
 /** The names of the commands that are loaded for that command line. */
 async function loadedFor(...words: string[]): Promise<string[]> {
