@@ -64,8 +64,10 @@ export interface Clouds {
   /** Lists that offer's cloud again soon. */
   refresh(offer: string): void;
   onListing(heard: (listing: Listing) => void): void;
-  /** A cloud cannot be opened or listed, for a new reason; tells who follows it. */
-  onFault(heard: (followers: Iterable<string>) => void): void;
+  /** The cloud of an offer is open. */
+  onOpen(heard: (offer: string, followers: Iterable<string>) => void): void;
+  /** A cloud cannot be opened or listed, for a new reason. */
+  onFault(heard: (followers: Iterable<string>, offers: Iterable<string>) => void): void;
   /** An offer comes to something else than before. */
   onForm(heard: (offer: string) => void): void;
   create(offer: Offer, launch: Launch, by: CallOf): Promise<readonly Outcome[]>;
@@ -102,7 +104,8 @@ export function openClouds(deps: CloudsDeps): Clouds {
   const offersByCloud = new Map<string, Set<string>>();
   const openFaults = new Map<string, Fault>();
   const heards = new Set<(listing: Listing) => void>();
-  const faultHeards = new Set<(followers: Iterable<string>) => void>();
+  const openHeards = new Set<(offer: string, followers: Iterable<string>) => void>();
+  const faultHeards = new Set<(followers: Iterable<string>, offers: Iterable<string>) => void>();
   const formHeards = new Set<(offer: string) => void>();
   const stopping = new AbortController();
 
@@ -111,7 +114,7 @@ export function openClouds(deps: CloudsDeps): Clouds {
 
   function tellFault(offers: Iterable<string>): void {
     const followers = [...following.followers(offers)];
-    for (const heard of faultHeards) heard(followers);
+    for (const heard of faultHeards) heard(followers, offers);
   }
 
   const forms = openForms({
@@ -134,7 +137,8 @@ export function openClouds(deps: CloudsDeps): Clouds {
     log,
     cluster: deps.context.cluster,
     list(cloud, signal) {
-      const [offer] = offerIds(cloud);
+      // The newest: where credentials rotate, an older offer may bear one that is refused by now.
+      const offer = [...offerIds(cloud)].at(-1);
       const opened = opening.get(offer ?? '');
       if (!opened) throw new Fault('unavailable', `No offer of ${cloud} is open.`);
       const call = { name: 'list', cloud, owner: '', timeoutMs: timeoutsMs.list, signal } as const;
@@ -178,6 +182,7 @@ export function openClouds(deps: CloudsDeps): Clouds {
       offersByCloud.set(backend.cloud, offers.add(offer.id));
       if (kind.limits) caller.limit(backend.cloud, limitsOf(backend.cloud, kind.limits));
       listings.refresh(backend.cloud);
+      for (const heard of openHeards) heard(offer.id, [...following.followers([offer.id])]);
     }
     return backend;
   }
@@ -246,6 +251,7 @@ export function openClouds(deps: CloudsDeps): Clouds {
       if (cloud !== undefined) listings.refresh(cloud);
     },
     onListing: (heard) => void heards.add(heard),
+    onOpen: (heard) => void openHeards.add(heard),
     onFault: (heard) => void faultHeards.add(heard),
     onForm: (heard) => void formHeards.add(heard),
     create: (offer, launch, by) => write('create', { offer, by }, (backend, signal) => backend.create(launch, signal)),

@@ -5,6 +5,7 @@ import type { Backend, Kinds } from '#core/provider.ts';
 import { count } from '#core/schema.ts';
 import { canonicalJson, shortHash } from './canonical.ts';
 import { type Chosen, oneKindWith, type Trust } from './kinds.ts';
+import { type Schema, shapeOf, unwrap } from './schema-walk.ts';
 
 const terms = {
   pricePerHour: z.number().min(0).optional().describe('What one machine costs, in dollars an hour.'),
@@ -56,9 +57,45 @@ export function checkPrices({ backend, backends, maxPricePerHour }: Priced, cont
   }
 }
 
-/** Equal kind and configuration give an equal id, and with it machines of equal shape. */
+/** Equal kind and configuration give an equal id. */
 export function offerOf({ kind, config }: Chosen): Offer {
   return { id: shortHash(kind, canonicalJson(config)), kind, config };
+}
+
+/** The part of a checked configuration that forms machines: no credential, no limit, nothing without effect. */
+export function shapePart(schema: Schema, value: unknown): unknown {
+  const unwrapped = unwrap(schema);
+  const { def } = unwrapped;
+  if (def.type === 'union') return def.options.reduce((kept: unknown, option) => shapePart(option, kept), value);
+  if (Array.isArray(value)) return def.type === 'array' ? value.map((item) => shapePart(def.element, item)) : value;
+  if (typeof value !== 'object' || value === null) return value;
+  const keys = shapeOf(unwrapped);
+  const schemaOf = (key: string): Schema | undefined => (def.type === 'record' ? def.valueType : keys?.[key]);
+  const entries = Object.entries(value).flatMap(([key, inner]) => {
+    const inside = schemaOf(key);
+    if (!inside) return [[key, inner]];
+    return formsMachines(inside) ? [[key, shapePart(inside, inner)]] : [];
+  });
+  return Object.fromEntries(entries);
+}
+
+function formsMachines(schema: Schema): boolean {
+  const { notes } = unwrap(schema);
+  return notes.shapes !== false && !notes.secret && notes.unused === undefined;
+}
+
+/** Equal for offers that make equal machines: rotating a credential or changing a limit replaces no worker. */
+export function offerShapes(kinds: Kinds<Backend>): (offer: Offer) => string {
+  const known = new Map<string, string>();
+  return ({ id, kind, config }) => {
+    let shape = known.get(id);
+    if (shape === undefined) {
+      const schema = kinds[kind]?.config;
+      shape = schema ? shortHash(kind, canonicalJson(shapePart(schema, config))) : id;
+      known.set(id, shape);
+    }
+    return shape;
+  };
 }
 
 /** What the pool says about its offers, if anything. */

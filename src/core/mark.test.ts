@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { offerIn, readMark, shapeOf } from './mark.ts';
+import { offerShapeIn, readMark, shapeOf } from './mark.ts';
 
 test('a mark that the previous version stored is the mark of a worker', () => {
   const stored = { cluster: 'abcd1234', pool: 'gpu00001', shape: '0123456789ab' };
@@ -17,7 +17,7 @@ test.each([undefined, 'ami-1', 'x'.repeat(500), 'é'])('a shape with the form %s
   const shape = shapeOf('0123456789ab', form);
 
   expect(shape).toMatch(/^[a-z0-9-]{12,21}$/);
-  expect(offerIn(shape)).toBe('0123456789ab');
+  expect(offerShapeIn(shape)).toBe('0123456789ab');
 });
 
 test('forms that differ give shapes that differ', () => {
@@ -25,5 +25,5 @@ test('forms that differ give shapes that differ', () => {
 });
 
 test('the offer is found in a shape that the previous version wrote', () => {
-  expect(offerIn('0123456789ab.cdef0123')).toBe('0123456789ab');
+  expect(offerShapeIn('0123456789ab.cdef0123')).toBe('0123456789ab');
 });

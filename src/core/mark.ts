@@ -18,12 +18,12 @@ export function readMark(stored: Mark | WorkerMarkOfOld): Mark {
 const OFFER_LENGTH = 12;
 const FORM_LENGTH = 8;
 
-/** What forms a machine: the id of its offer, and a hash of the offer's form where the cloud has one. `[a-z0-9-]`, at most 21 characters. */
-export function shapeOf(offer: string, form: string | undefined): string {
-  return form === undefined ? offer : `${offer}-${hash('sha256', form).slice(0, FORM_LENGTH)}`;
+/** What forms a machine: the shape of its offer, and a hash of the offer's form where the cloud has one. `[a-z0-9-]`, at most 21 characters. */
+export function shapeOf(offerShape: string, form: string | undefined): string {
+  return form === undefined ? offerShape : `${offerShape}-${hash('sha256', form).slice(0, FORM_LENGTH)}`;
 }
 
-/** The id of the offer in a shape. The previous version wrote a `.` before the form. */
-export function offerIn(shape: string): string {
+/** The shape of the offer in that of a machine. The previous version wrote the id of the offer, and a `.` before the form. */
+export function offerShapeIn(shape: string): string {
   return shape.slice(0, OFFER_LENGTH);
 }

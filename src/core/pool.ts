@@ -2,7 +2,7 @@ import { type Row, table } from './table.ts';
 
 /** One way to make machines for a pool: a backend kind and its checked configuration. */
 export interface Offer extends Row {
-  /** Hash of kind and configuration: equal offers share one id, and with it the shape of their machines. */
+  /** Hash of kind and configuration: equal offers share one id. Offers that differ in credentials or limits alone share the shape of their machines. */
   readonly id: string;
   readonly kind: string;
   readonly config: Readonly<Record<string, unknown>>;

@@ -16,6 +16,8 @@ export interface SchemaNotes {
   readonly sourceText?: boolean;
   /** Accepted and without effect; says why. */
   readonly unused?: string;
+  /** `false`: forms no machine, so that changing it replaces none: limits, addresses. Secrets never do. */
+  readonly shapes?: false;
   /** Refused in documents of others, though they may name the kind. */
   readonly operatorOnly?: boolean;
   /** What the keys of this object name, for messages: `backend`. */

@@ -3,6 +3,7 @@ import { type Access, openAccess } from '#access/access.ts';
 import { openCaller, type SeenCall } from '#clouds/caller.ts';
 import { type Clouds, openClouds } from '#clouds/clouds.ts';
 import type { KnownKinds } from '#config/kinds.ts';
+import { offerShapes } from '#config/offers.ts';
 import { readPool } from '#config/pool-document.ts';
 import type { AgentLink } from '#core/agent-link.ts';
 import type { Clock } from '#core/clock.ts';
@@ -89,6 +90,7 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     bootConfig: (pool) => parts.bootConfig(pool, access),
     launchToken: access.launchToken,
     install: () => parts.install?.(access),
+    offerShape: offerShapes(parts.kinds.backends),
     times: parts.times,
   });
   const sessions = startSessions({ ...base, journal, link, limits: parts.limits, wake: workers.poke });

@@ -6,7 +6,7 @@ import { formatDuration } from '#core/duration.ts';
 import { Fault } from '#core/fault.ts';
 import { idMaker } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
-import type { Pool } from '#core/pool.ts';
+import type { Offer, Pool } from '#core/pool.ts';
 import type { Boot } from '#core/provider.ts';
 import type { Random } from '#core/random.ts';
 import type { Change, Store } from '#core/store.ts';
@@ -33,6 +33,8 @@ export interface WorkersDeps {
   launchToken(launch: string): string;
   /** Where machines without an agent get one. */
   install?(): Boot['install'];
+  /** Equal for offers that make equal machines, whatever their credentials and limits; absent: their ids. */
+  offerShape?(offer: Offer): string;
   readonly times?: Partial<Times> | undefined;
 }
 
@@ -51,6 +53,7 @@ export interface LaunchState {
 
 /** What every step of this folder works with. */
 export interface Kit extends WorkersDeps {
+  offerShape(offer: Offer): string;
   readonly times: Times;
   /** When this process began, on the monotonic clock. */
   readonly startedMs: number;
@@ -96,6 +99,7 @@ export function openKit(deps: WorkersDeps, stopping: AbortSignal, poke: (pool: s
   });
   return {
     ...deps,
+    offerShape: deps.offerShape ?? (({ id }) => id),
     times,
     startedMs,
     stopping,

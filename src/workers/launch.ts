@@ -1,7 +1,7 @@
 import { Fault, isUnclear, retryDelayMs } from '#core/fault.ts';
 import { launchNames } from '#core/id.ts';
 import { readMark, shapeOf } from '#core/mark.ts';
-import type { Pool } from '#core/pool.ts';
+import type { Offer, Pool } from '#core/pool.ts';
 import type { Launch, Outcome } from '#core/provider.ts';
 import { type Change, drop, put } from '#core/store.ts';
 import type { LaunchRecord, Worker } from '#core/worker.ts';
@@ -28,24 +28,21 @@ export function askFor(
   const most = kit.clouds.batchOf(offer.kind) ?? NAMES_IN_ONE_LAUNCH;
   for (let left = count - woken.count; left > 0; left -= most) {
     const names = launchNames(pool, Math.min(left, most), kit.random);
-    changes.push(...launchOf(kit, pool, { offer: offer.id, names, why }));
+    changes.push(...launchOf(kit, pool, { made: offer, names, why }));
   }
   return changes;
 }
 
-function launchOf(
-  kit: Kit,
-  pool: Pool,
-  { offer, names, why }: { offer: string; names: string[]; why: string },
-): Change[] {
+function launchOf(kit: Kit, pool: Pool, { made, names, why }: { made: Offer; names: string[]; why: string }): Change[] {
   const { store, clock, journal } = kit;
   const askedAt = clock.now();
+  const offer = made.id;
   const form = kit.clouds.formOf(offer);
   const record: LaunchRecord = {
     id: kit.nextId(),
     pool: pool.id,
     offer,
-    mark: { cluster: store.cluster, use: 'worker', owner: pool.id, shape: shapeOf(offer, form) },
+    mark: { cluster: store.cluster, use: 'worker', owner: pool.id, shape: shapeOf(kit.offerShape(made), form) },
     names,
     agentConfig: kit.bootConfig(pool),
     install: kit.install?.(),

@@ -1,15 +1,24 @@
-import { offerIn } from '#core/mark.ts';
-import type { Pool } from '#core/pool.ts';
+import { offerShapeIn } from '#core/mark.ts';
+import type { Offer, Pool } from '#core/pool.ts';
+import type { Mark } from '#core/provider.ts';
 import { drop } from '#core/store.ts';
 import type { Worker } from '#core/worker.ts';
 import type { Kit } from './kit.ts';
+import { followSameShape, offerNow } from './same-shape.ts';
 
 /** Whether a worker was made from an older definition of its pool, or the definition now comes to another form. */
-export function isOutdated({ clouds }: Kit, { spec }: Pool, { offer, form }: Worker): boolean {
+export function isOutdated(kit: Kit, { spec }: Pool, { offer, form }: Worker): boolean {
   if (offer === undefined) return false;
-  if (!spec.offers.some(({ id }) => id === offer)) return true;
-  const current = form === undefined ? undefined : clouds.formOf(offer);
+  const now = offerNow(kit, spec, offer) ?? offer;
+  if (!spec.offers.some(({ id }) => id === now)) return true;
+  const current = form === undefined ? undefined : kit.clouds.formOf(now);
   return current !== undefined && current !== form;
+}
+
+/** Whether a machine with this mark was made from that offer. Marks of older versions carry the id of the offer. */
+export function isMadeFrom({ offerShape }: Pick<Kit, 'offerShape'>, offer: Offer, { shape }: Mark): boolean {
+  const made = offerShapeIn(shape);
+  return made === offer.id || made === offerShape(offer);
 }
 
 const SYNC_OF_OLD_OFFERS_MS = 60_000;
@@ -31,6 +40,8 @@ export function followOffers(kit: Kit): { stop(): void } {
   for (const offer of store.view.offers.all()) clouds.follow(followerOf(offer.id), [offer], SYNC_OF_OLD_OFFERS_MS);
   for (const pool of store.view.pools.all()) followPool(pool);
 
+  const sameShape = followSameShape(kit);
+
   let unused = new Set<string>();
   let cancel = clock.alarm(times.tidyOffersMs, tidy);
   /** An offer goes when two looks in a row found nobody who uses it, and its cloud shows nothing made from it. */
@@ -45,23 +56,25 @@ export function followOffers(kit: Kit): { stop(): void } {
   return {
     stop() {
       cancel();
+      sameShape.stop();
       for (const stop of stops) stop();
     },
   };
 }
 
-function unusedOffers({ store, clouds }: Kit): Set<string> {
+function unusedOffers(kit: Kit): Set<string> {
+  const { store, clouds } = kit;
   const { offers, pools, workers, launches } = store.view;
   const used = new Set<string>();
   for (const pool of pools.all()) for (const { id } of pool.spec.offers) used.add(id);
   for (const { offer } of launches.all()) used.add(offer);
   const found = new Set<string>();
-  for (const { id } of offers.all()) {
+  for (const offer of offers.all()) {
+    const { id } = offer;
     if (used.has(id) || workers.count('offer', id) > 0) continue;
     const listing = clouds.listing(id);
     const isLeft =
-      listing?.machines.values().some((machine) => machine.mark !== undefined && offerIn(machine.mark.shape) === id) ??
-      true;
+      listing?.machines.values().some(({ mark }) => mark !== undefined && isMadeFrom(kit, offer, mark)) ?? true;
     if (!isLeft) found.add(id);
   }
   return found;

@@ -6,6 +6,7 @@ import type { WorkerFact } from '../autoscaler/plan.ts';
 import type { Kit } from './kit.ts';
 import { listLagMs } from './lag.ts';
 import { isOutdated } from './offers.ts';
+import { offerNow } from './same-shape.ts';
 import type { Sight } from './sight.ts';
 
 /** One look at all workers of a pool: what the plan rests on, and what is due whatever the plan says. */
@@ -38,6 +39,8 @@ interface Look {
   readonly bootTimeoutMs: number;
   readonly countLossesFromMs: number;
   isOutdated(worker: Worker): boolean;
+  /** The offer of the definition that it counts for. */
+  offerOf(worker: Worker): string | undefined;
   listingOf(offer: string | undefined): Listing | undefined;
 }
 
@@ -75,6 +78,7 @@ export function surveyPool(kit: Kit, id: string, pool: Pool | undefined): Survey
     bootTimeoutMs: pool?.spec.scaling.bootTimeoutMs ?? 0,
     countLossesFromMs: lossesCountFrom(kit, id),
     isOutdated: (worker) => pool !== undefined && isOutdated(kit, pool, worker),
+    offerOf: ({ offer }) => offerNow(kit, pool?.spec, offer),
     listingOf: listingsOnce(kit),
   };
   for (const worker of view.workers.by('pool', id)) {
@@ -208,7 +212,7 @@ function factOf(look: Look, { worker, sight, agent, sessions, machine }: Seen): 
     slots,
     freeSlots: Math.max(0, slots - sessions),
     sinceMs: sinceOf(look, sight, phase),
-    offer: worker.offer,
+    offer: look.offerOf(worker),
     pricePerHour: worker.pricePerHour,
     isOutdated: look.isOutdated(worker),
     isStopping: phase === 'parked' && machine !== undefined && machine.state !== 'suspended',

@@ -3,7 +3,6 @@ import type { Listing } from '#clouds/listing.ts';
 import { Fault } from '#core/fault.ts';
 import { isLaunchName } from '#core/id.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
-import { offerIn } from '#core/mark.ts';
 import type { Offer } from '#core/pool.ts';
 import type { Machine, Mark } from '#core/provider.ts';
 import { inSlices } from '#core/slices.ts';
@@ -11,6 +10,7 @@ import { put } from '#core/store.ts';
 import type { Worker } from '#core/worker.ts';
 import { isFrozen } from './freeze.ts';
 import { type Kit, workerNamed } from './kit.ts';
+import { isMadeFrom } from './offers.ts';
 import { isOlderThanBackup } from './restored.ts';
 import { forgetUnknown, noteUnknown } from './unknown.ts';
 
@@ -158,9 +158,9 @@ function mayBeLaunched({ store }: Kit, { name, mark, createdAt }: Machine): bool
 }
 
 /** The very offer that made it, or another way into the same cloud. */
-function offerFor({ clouds }: Kit, cloud: string, { shape }: Mark): Offer | undefined {
-  const offers = [...clouds.offersOf(cloud)];
-  return offers.find(({ id }) => id === offerIn(shape)) ?? offers[0];
+function offerFor(kit: Kit, cloud: string, mark: Mark): Offer | undefined {
+  const offers = [...kit.clouds.offersOf(cloud)];
+  return offers.findLast((offer) => isMadeFrom(kit, offer, mark)) ?? offers.at(-1);
 }
 
 function adopt(kit: Kit, machine: Machine, offer: Offer): void {

@@ -15,7 +15,7 @@ export const endpoint = z
   .url({ protocol: /^https?$/ })
   .optional()
   .describe("Where the API is asked in place of AWS's own address; only in the operator's own file.")
-  .meta({ operatorOnly: true, defaultText: '`AWS_ENDPOINT_URL`, else AWS' });
+  .meta({ operatorOnly: true, shapes: false, defaultText: '`AWS_ENDPOINT_URL`, else AWS' });
 
 /** What the agents' file gets beside what every launch says. */
 const agentConfig = z
@@ -91,8 +91,14 @@ export const launchFields = {
     .describe('The same as text; `agent_config` wins.')
     .meta({ hidden: true, literal: true }),
   agentVersionOverride: unused('machines get the agent from the server, in its version'),
-  maxStoppedInstances: count().default(0).describe('How many idle machines to stop and keep in place of ending them.'),
-  maxInstanceLifetime: duration().prefault('0s').describe('Stopped machines older than this are ended; 0 keeps them.'),
+  maxStoppedInstances: count()
+    .default(0)
+    .describe('How many idle machines to stop and keep in place of ending them.')
+    .meta({ shapes: false }),
+  maxInstanceLifetime: duration()
+    .prefault('0s')
+    .describe('Stopped machines older than this are ended; 0 keeps them.')
+    .meta({ shapes: false }),
   endpoint,
 };
 

@@ -19,7 +19,10 @@ export const CommandConfig = z
       .min(1)
       .optional()
       .describe(`${HOW} Makes \`$1\` machines at once under the label \`$2\`; prints their names, one a line.`),
-    timeout: duration(1).prefault('5m').describe('A script that takes longer is killed with all that it started.'),
+    timeout: duration(1)
+      .prefault('5m')
+      .describe('A script that takes longer is killed with all that it started.')
+      .meta({ shapes: false }),
   })
   .refine(({ start, batchStart }) => start !== undefined || batchStart !== undefined, 'needs start or batch_start');
 export type CommandConfig = z.infer<typeof CommandConfig>;

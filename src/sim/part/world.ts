@@ -3,7 +3,7 @@ import { type Clouds, openClouds } from '#clouds/clouds.ts';
 import { Fault } from '#core/fault.ts';
 import { type Log, silentLog } from '#core/log.ts';
 import type { Pool } from '#core/pool.ts';
-import type { Context } from '#core/provider.ts';
+import type { Backend, Context, Kinds } from '#core/provider.ts';
 import { seededRandom } from '#core/random.ts';
 import type { Store } from '#core/store.ts';
 import { aPool } from '#core/testing/pool.ts';
@@ -12,7 +12,7 @@ import { type Journal, startJournal } from '#journal/journal.ts';
 import type { Driver } from '#store/driver.ts';
 import { type Disk, emptyDisk, memoryDriver } from '#store/memory.ts';
 import { openStore } from '#store/store.ts';
-import { startWorkers, type Times, type Workers } from '#workers/workers.ts';
+import { startWorkers, type Times, type Workers, type WorkersDeps } from '#workers/workers.ts';
 import { type SimCloud, type SimCloudOptions, type SimMachine, simCloud, simKind } from '../backend.ts';
 import { mortalClock } from '../mortal-clock.ts';
 import { type SimAgents, simAgents } from './agents.ts';
@@ -32,6 +32,10 @@ export interface WorldOptions {
   readonly pools?: readonly Pool[];
   readonly cloud?: Partial<SimCloudOptions>;
   readonly moreClouds?: Readonly<Record<string, SimCloud>>;
+  /** Kinds of the test's own, on the world's cloud. */
+  kinds?(cloud: SimCloud, isAlive: () => boolean): Kinds<Backend>;
+  /** Asked at each start; absent: shapes are ids, as in the version before shapes. */
+  offerShape?(): WorkersDeps['offerShape'];
   readonly slots?: number;
   readonly times?: Partial<Times>;
   readonly seed?: number;
@@ -138,6 +142,10 @@ async function openLife(parts: LifeOptions): Promise<Life> {
   for (const [name, other] of Object.entries(options.moreClouds ?? {})) {
     Object.assign(kinds, { [name]: simKind(other, () => isAlive) });
   }
+  Object.assign(
+    kinds,
+    options.kinds?.(cloud, () => isAlive),
+  );
   const context = { cluster: store.cluster, clock, random, log } as Context;
   const clouds = openClouds({ kinds, context, store, clock, random, log });
   const workers = startWorkers({
@@ -156,10 +164,16 @@ async function openLife(parts: LifeOptions): Promise<Life> {
     bootConfig: (pool) => `pool: ${pool.name}`,
     launchToken: (launch) => `token of ${launch}`,
     times: options.times,
+    ...shapes(options),
   });
   const sessions = simSessions({ store, clock, agents });
   agents.connectTo({ join: workers.join, leave: workers.leave, joined: sessions.joined, finished: sessions.finished });
   return { store, journal, clouds, workers, sessions, kill: () => (isAlive = false) };
+}
+
+function shapes({ offerShape }: WorldOptions): Pick<WorkersDeps, 'offerShape'> {
+  const shape = offerShape?.();
+  return shape ? { offerShape: shape } : {};
 }
 
 function phasesOf({ workers }: Life, pool: string): string {
