@@ -1,5 +1,5 @@
 import { Agent, request } from 'node:http';
-import { openCaller } from '#clouds/caller.ts';
+import { openGate } from '#clouds/gate.ts';
 import { knownKinds } from '#config/kinds.ts';
 import { readPool } from '#config/pool-document.ts';
 import { systemClock } from '#core/clock.ts';
@@ -73,7 +73,7 @@ function openPools(store: Store, source: Source) {
     },
     sources: [{ id: SOURCE, kind: 'aws', place: PREFIX, source, everyMs: AN_HOUR_MS, trust: 'foreign' }],
     redact: redactor.text,
-    gate: openCaller(base),
+    gate: openGate(base),
   });
   return {
     pools,

@@ -7,8 +7,8 @@ import type { AnyKind, Backend, Context, Kinds, Launch } from '#core/provider.ts
 import { seededRandom } from '#core/random.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { type SimCloud, simCloud, simKind } from '#sim/backend.ts';
-import type { SeenCall } from './caller.ts';
 import { type CloudsDeps, openClouds } from './clouds.ts';
+import { openGate, type SeenCall } from './gate.ts';
 
 const anOffer = (id: string, kind = 'sim'): Offer => ({ id, kind, config: { size: id } });
 const aLaunch = (...names: string[]): Launch => ({
@@ -22,9 +22,10 @@ const never = new AbortController().signal;
 interface Options {
   readonly kinds?: (cloud: SimCloud) => Kinds<Backend>;
   readonly deps?: Partial<CloudsDeps>;
+  durable?(): Promise<void>;
 }
 
-function setUp({ kinds, deps }: Options = {}) {
+function setUp({ kinds, deps, durable = async () => {} }: Options = {}) {
   const clock = new VirtualClock();
   const cloud = simCloud({ clock, answerMs: 100 });
   const lease = { leftMs: Number.POSITIVE_INFINITY };
@@ -33,11 +34,15 @@ function setUp({ kinds, deps }: Options = {}) {
   const clouds = openClouds({
     kinds: kinds?.(cloud) ?? { sim: simKind(cloud) },
     context: { cluster: 'c1', clock, random, log: silentLog } as unknown as Context,
-    store: { durable: async () => {}, leaseLeftMs: () => lease.leftMs },
+    gate: openGate({
+      store: { durable, leaseLeftMs: () => lease.leftMs },
+      clock,
+      log: silentLog,
+      observe: (call) => void seen.push(call),
+    }),
     clock,
     random,
     log: silentLog,
-    observe: (call) => void seen.push(call),
     ...deps,
   });
   const lists = () => cloud.calls.filter((call) => call.name === 'list').length;
@@ -129,7 +134,7 @@ describe('a call', () => {
     const held: (() => void)[] = [];
     let isHeld = true;
     const durable = (): Promise<void> => (isHeld ? new Promise((resolve) => held.push(resolve)) : Promise.resolve());
-    const { clock, cloud, clouds, create } = setUp({ deps: { store: { durable, leaseLeftMs: () => Infinity } } });
+    const { clock, cloud, clouds, create } = setUp({ durable });
     clouds.follow('p1', [anOffer('a')], MINUTE_MS);
 
     const made = create('m1');
@@ -233,6 +238,29 @@ describe('a call', () => {
     expect(doneMs).toEqual([100, 100, 600, 1_100, 1_600, 2_100]);
   });
 
+  it('waits for its place in the budget of its account, which two clouds share', async () => {
+    const { clock, clouds } = setUp({
+      kinds: (sim) => {
+        const open: AnyKind<Backend>['open'] = async ({ size }) => {
+          return { ...sim.backend(), cloud: `sim:${size}`, account: 'sim:me' };
+        };
+        return { sim: { ...simKind(sim), open, limits: { read: 1, write: { perSecond: 2, burst: 1 } } } };
+      },
+    });
+    const doneMs: number[] = [];
+    await clock.advance(10 * SECOND_MS);
+    const startMs = clock.monotonic();
+
+    for (let at = 0; at < 4; at++) {
+      const made = clouds.create(anOffer(at % 2 ? 'a' : 'b'), aLaunch(`m${at}`), { owner: `p${at}`, signal: never });
+      void made.then(() => doneMs.push(clock.monotonic() - startMs));
+    }
+    await clock.advance(10 * SECOND_MS);
+
+    expect([clouds.cloudOf('a'), clouds.cloudOf('b')]).toEqual(['sim:a', 'sim:b']);
+    expect(doneMs).toEqual([100, 600, 1_100, 1_600]);
+  });
+
   it('holds back the next ones where the cloud says that it is too much', async () => {
     const { clock, cloud, create } = setUp({
       kinds: (sim) => ({ sim: { ...simKind(sim), limits: { read: 100, write: 100 } } }),
@@ -261,8 +289,8 @@ describe('a call', () => {
 
     const creates = seen.filter(({ call }) => call === 'create');
     expect(creates).toEqual([
-      { cloud: 'sim', call: 'create', durationMs: 100, fault: undefined },
-      { cloud: 'sim', call: 'create', durationMs: 0, fault: 'quota' },
+      { account: 'sim', call: 'create', durationMs: 100, fault: undefined },
+      { account: 'sim', call: 'create', durationMs: 0, fault: 'quota' },
     ]);
   });
 

@@ -5,23 +5,23 @@ import { startLoop } from '#core/loop.ts';
 import type { Offer } from '#core/pool.ts';
 import type { Backend, Context, Kinds, Launch, Machine, Outcome, Parking } from '#core/provider.ts';
 import type { Random } from '#core/random.ts';
-import type { Store } from '#core/store.ts';
-import { type CallName, openCaller, type SeenCall } from './caller.ts';
 import { openFollowing } from './following.ts';
-import { openForms } from './forms.ts';
+import type { Gate } from './gate.ts';
 import type { Listing } from './listing.ts';
 import { startListings } from './listings.ts';
-import { startOpening } from './opening.ts';
+import { openKinds } from './open-kinds.ts';
+import { openResolved } from './resolved.ts';
+import { openWatching } from './watching.ts';
+
+type CallName = 'list' | 'create' | 'delete' | 'suspend' | 'resume';
 
 export interface CloudsDeps {
   readonly kinds: Kinds<Backend>;
   readonly context: Context;
-  readonly store: Pick<Store, 'durable' | 'leaseLeftMs'>;
+  readonly gate: Gate;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** One for each call that left, when it has ended. */
-  observe?(seen: SeenCall): void;
   readonly timeoutsMs?: Partial<Record<CallName, number>>;
 }
 
@@ -57,8 +57,8 @@ export interface Clouds {
   listing(offer: string): Listing | undefined;
   /** Why that offer's cloud could not be opened or listed last time. */
   fault(offer: string): Fault | undefined;
-  /** Whether listings of that kind are never late. */
-  isExact(kind: string): boolean;
+  /** Whether listings of that offer's cloud are never late. */
+  isExact(offer: Offer): boolean;
   /** How many machines that kind makes by one call, where it says so. */
   batchOf(kind: string): number | undefined;
   /** Lists that offer's cloud again soon. */
@@ -82,6 +82,8 @@ export interface Clouds {
   parkingOf(offer: string): Pick<Parking, 'most' | 'maxAgeMs'> | undefined;
   /** What an open offer's configuration came to when that was last asked. */
   formOf(offer: string): string | undefined;
+  /** What a machine of an open offer costs, in dollars an hour, where its cloud has prices. */
+  priceOf(offer: string): number | undefined;
   status(): readonly CloudStatus[];
   stop(): Promise<void>;
 }
@@ -92,14 +94,12 @@ const TIMEOUTS_MS: Readonly<Record<CallName, number>> = {
   delete: 120_000,
   suspend: 120_000,
   resume: 120_000,
-  report: 30_000,
 };
 
 export function openClouds(deps: CloudsDeps): Clouds {
   const { clock, random, log } = deps;
   const timeoutsMs = { ...TIMEOUTS_MS, ...deps.timeoutsMs };
-  const caller = openCaller(deps);
-  const opening = startOpening(deps);
+  const opening = openKinds({ ...deps, noun: 'backend' });
   const following = openFollowing();
   const offersByCloud = new Map<string, Set<string>>();
   const openFaults = new Map<string, Fault>();
@@ -110,25 +110,33 @@ export function openClouds(deps: CloudsDeps): Clouds {
   const stopping = new AbortController();
 
   const offerIds = (cloud: string): ReadonlySet<string> => offersByCloud.get(cloud) ?? new Set();
-  const cloudOf = (offer: string): string | undefined => opening.get(offer)?.backend.cloud;
+  const cloudOf = (offer: string): string | undefined => opening.get(offer)?.it.cloud;
 
   function tellFault(offers: Iterable<string>): void {
     const followers = [...following.followers(offers)];
     for (const heard of faultHeards) heard(followers, offers);
   }
 
-  const forms = openForms({
-    *backends(cloud) {
-      for (const id of offerIds(cloud)) {
-        const opened = opening.get(id);
-        if (opened) yield [id, opened.backend];
-      }
+  function* backends(cloud: string): Iterable<readonly [string, Backend]> {
+    for (const id of offerIds(cloud)) {
+      const opened = opening.get(id);
+      if (opened) yield [id, opened.it];
+    }
+  }
+
+  const resolved = openResolved({
+    clock,
+    log,
+    backends,
+    ask(id, name, run) {
+      const { chosen } = opening.get(id) ?? {};
+      if (!chosen) throw new Fault('unavailable', `The offer ${id} is not open.`);
+      const by = { name, is: 'read', owner: id, signal: stopping.signal, budget: 'own' } as const;
+      return opening.call(chosen, by, run);
     },
     changed(offer) {
       for (const heard of formHeards) heard(offer);
     },
-    signal: stopping.signal,
-    log,
   });
 
   const listings = startListings({
@@ -141,16 +149,18 @@ export function openClouds(deps: CloudsDeps): Clouds {
       const offer = [...offerIds(cloud)].at(-1);
       const opened = opening.get(offer ?? '');
       if (!opened) throw new Fault('unavailable', `No offer of ${cloud} is open.`);
-      const call = { name: 'list', cloud, owner: '', timeoutMs: timeoutsMs.list, signal } as const;
-      return caller.call(call, (ending) => opened.backend.list(ending));
+      const by = { name: 'list', is: 'read', owner: '', timeoutMs: timeoutsMs.list, signal } as const;
+      return opening.call(opened.chosen, by, (backend, ending) => backend.list(ending));
     },
     everyMs: (cloud) => following.everyMs(offerIds(cloud)),
     heard(listing) {
-      forms.refresh(listing.cloud);
+      resolved.refresh(listing.cloud);
       for (const heard of heards) heard(listing);
     },
     failed: (cloud) => tellFault(offerIds(cloud)),
   });
+
+  const watching = openWatching({ backends, changed: (cloud) => listings.refresh(cloud), log });
 
   const opener = startLoop({
     name: 'offers',
@@ -168,20 +178,14 @@ export function openClouds(deps: CloudsDeps): Clouds {
     },
   });
 
-  /** The published limits, as many times as the account has them. */
-  function limitsOf(cloud: string, { read, write }: { readonly read: number; readonly write: number }) {
-    const factor = deps.context.rates?.[cloud.split(':')[0] ?? ''] ?? 1;
-    return { read: read * factor, write: write * factor };
-  }
-
   async function open(offer: Offer, signal: AbortSignal): Promise<Backend> {
-    const { backend, kind } = await opening.open(offer, signal);
+    const { it: backend } = await opening.open(offer, signal);
     openFaults.delete(offer.id);
     const offers = offersByCloud.get(backend.cloud) ?? new Set();
     if (!offers.has(offer.id)) {
       offersByCloud.set(backend.cloud, offers.add(offer.id));
-      if (kind.limits) caller.limit(backend.cloud, limitsOf(backend.cloud, kind.limits));
       listings.refresh(backend.cloud);
+      if (backend.watch) watching.look(backend.cloud);
       for (const heard of openHeards) heard(offer.id, [...following.followers([offer.id])]);
     }
     return backend;
@@ -190,16 +194,16 @@ export function openClouds(deps: CloudsDeps): Clouds {
   function close(offer: string): void {
     const cloud = cloudOf(offer);
     openFaults.delete(offer);
-    forms.forget(offer);
+    resolved.forget(offer);
     opener.forget(offer);
     void opening.close(offer);
     if (cloud === undefined) return;
     const offers = offersByCloud.get(cloud);
     offers?.delete(offer);
+    watching.look(cloud);
     if (offers?.size !== 0) return;
     offersByCloud.delete(cloud);
     listings.forget(cloud);
-    caller.forget(cloud);
   }
 
   async function write<T>(
@@ -208,9 +212,8 @@ export function openClouds(deps: CloudsDeps): Clouds {
     run: (backend: Backend, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     if (stopping.signal.aborted) throw new Fault('unavailable', 'The server is stopping.');
-    const backend = await open(offer, stopping.signal);
-    const call = { ...by, name, cloud: backend.cloud, timeoutMs: timeoutsMs[name] };
-    return caller.call(call, (signal) => run(backend, signal));
+    await open(offer, stopping.signal);
+    return opening.call(offer, { ...by, name, is: 'write', timeoutMs: timeoutsMs[name] }, run);
   }
 
   function statusOf(cloud: string): CloudStatus {
@@ -233,7 +236,7 @@ export function openClouds(deps: CloudsDeps): Clouds {
     *offersOf(cloud) {
       for (const id of offerIds(cloud)) {
         const opened = opening.get(id);
-        if (opened) yield opened.offer;
+        if (opened) yield opened.chosen as Offer;
       }
     },
     listing(offer) {
@@ -244,7 +247,7 @@ export function openClouds(deps: CloudsDeps): Clouds {
       const cloud = cloudOf(offer);
       return cloud === undefined ? openFaults.get(offer) : listings.fault(cloud);
     },
-    isExact: (kind) => deps.kinds[kind]?.isLocal === true,
+    isExact: ({ id, kind }) => deps.kinds[kind]?.isLocal === true || opening.get(id)?.it.isExact === true,
     batchOf: (kind) => deps.kinds[kind]?.batch,
     refresh(offer) {
       const cloud = cloudOf(offer);
@@ -263,13 +266,15 @@ export function openClouds(deps: CloudsDeps): Clouds {
         return backend.park[call](machines, signal);
       }),
     parkingOf(offer) {
-      const parking = opening.get(offer)?.backend.park;
+      const parking = opening.get(offer)?.it.park;
       return parking && parking.most > 0 ? parking : undefined;
     },
-    formOf: forms.of,
+    formOf: resolved.formOf,
+    priceOf: resolved.priceOf,
     status: () => [...offersByCloud.keys()].map(statusOf),
     async stop() {
       stopping.abort();
+      watching.stop();
       await Promise.all([opener.stop(), listings.stop()]);
       await opening.closeAll();
     },

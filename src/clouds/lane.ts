@@ -2,6 +2,7 @@
 export interface Lane {
   /** Runs when there is room. A caller that gave up while waiting is asked to end by its own signal. */
   pass<T>(owner: string, run: () => Promise<T>): Promise<T>;
+  isEmpty(): boolean;
 }
 
 export function openLane(width: number, widthOfOwner: number): Lane {
@@ -31,6 +32,7 @@ export function openLane(width: number, widthOfOwner: number): Lane {
   }
 
   return {
+    isEmpty: () => total === 0 && waiting.length === 0,
     async pass(owner, run) {
       if (hasRoom(owner)) enter(owner);
       else await new Promise<void>((resolve) => waiting.push({ owner, enter: resolve }));

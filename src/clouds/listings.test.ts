@@ -3,24 +3,30 @@ import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
 import type { Offer } from '#core/pool.ts';
-import type { Context, Machine } from '#core/provider.ts';
+import type { AnyKind, Backend, Context, Machine } from '#core/provider.ts';
 import { seededRandom } from '#core/random.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { simCloud, simKind } from '#sim/backend.ts';
 import { openClouds } from './clouds.ts';
+import { openGate } from './gate.ts';
 import { isGone, type Listing } from './listing.ts';
 
 const anOffer = (id: string, kind = 'sim'): Offer => ({ id, kind, config: { size: id } });
 
-function setUp() {
+function setUp(change = (backend: Backend, _offer: string): Backend => backend) {
   const clock = new VirtualClock();
   const cloud = simCloud({ clock, answerMs: 100 });
   const stuck = simCloud({ clock, cloud: 'stuck' });
   const random = seededRandom(1);
+  const open: AnyKind<Backend>['open'] = async ({ size }) => change(cloud.backend(), size);
   const clouds = openClouds({
-    kinds: { sim: simKind(cloud), stuck: simKind(stuck) },
+    kinds: { sim: { ...simKind(cloud), open }, stuck: simKind(stuck) },
     context: { cluster: 'c1', clock, random, log: silentLog } as unknown as Context,
-    store: { durable: async () => {}, leaseLeftMs: () => Number.POSITIVE_INFINITY },
+    gate: openGate({
+      store: { durable: async () => {}, leaseLeftMs: () => Number.POSITIVE_INFINITY },
+      clock,
+      log: silentLog,
+    }),
     clock,
     random,
     log: silentLog,
@@ -57,6 +63,46 @@ describe('a listing', () => {
     await clock.advance(MINUTE_MS);
 
     expect(lists()).toBeGreaterThan(5);
+  });
+
+  it('comes within two seconds after a hint of its backend, and a thousand hints make one', async () => {
+    const hints: (() => void)[] = [];
+    const watch = (changed: () => void): void => void hints.push(changed);
+    const { clock, clouds, lists } = setUp((backend) => ({ ...backend, watch }));
+    clouds.follow('p1', [anOffer('a'), anOffer('b')], 60 * MINUTE_MS);
+    await clock.advance(10 * SECOND_MS);
+    const before = lists();
+
+    for (let at = 0; at < 1_000; at++) hints[0]?.();
+    await clock.advance(2 * SECOND_MS);
+    const after = lists();
+    await clock.advance(MINUTE_MS);
+
+    expect(hints).toHaveLength(1);
+    expect([after - before, lists() - after]).toEqual([1, 0]);
+  });
+
+  it('is watched by another offer of its cloud when the one that watched is closed, and by none after the last', async () => {
+    const watching = new Set<string>();
+    const { clock, clouds } = setUp((backend, offer) => ({
+      ...backend,
+      watch(_changed, signal) {
+        watching.add(offer);
+        signal.addEventListener('abort', () => watching.delete(offer));
+      },
+    }));
+    clouds.follow('p1', [anOffer('a')], MINUTE_MS);
+    await clock.advance(SECOND_MS);
+    clouds.follow('p2', [anOffer('b')], MINUTE_MS);
+    await clock.advance(SECOND_MS);
+
+    const seen = [[...watching]];
+    clouds.follow('p1', [], 0);
+    seen.push([...watching]);
+    clouds.follow('p2', [], 0);
+
+    expect(seen).toEqual([['a'], ['b']]);
+    expect(watching.size).toBe(0);
   });
 
   it('comes on demand, and many askers make one', async () => {

@@ -10,7 +10,7 @@ export interface ListingsDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Machines that bear another cluster's mark are none of ours, and nobody here gets to see them. */
+  /** Machines with the mark of another cluster are left out of every listing. */
   readonly cluster: string;
   list(cloud: string, signal: AbortSignal): Promise<readonly Machine[]>;
   everyMs(cloud: string): number;
@@ -91,7 +91,8 @@ export function startListings(deps: ListingsDeps): Listings {
       else byName.set(machine.name, machine);
     }
     const twice = machines.length - foreign - byName.size;
-    if (foreign + twice > 0) log('warn', 'cloud lists what it should not', { cloud, foreign, twice });
+    if (foreign + twice > 0)
+      log('warn', 'listing has foreign or duplicate machines', { cloud, foreign, duplicate: twice });
     return {
       cloud,
       startedMs,

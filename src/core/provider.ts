@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Rate } from './budget.ts';
 import type { Clock } from './clock.ts';
 import type { Fault, FaultKind } from './fault.ts';
 import type { Log } from './log.ts';
@@ -36,9 +37,6 @@ export interface Machine {
   readonly createdAt: number;
   readonly state: 'creating' | 'running' | 'suspending' | 'suspended' | 'deleting' | 'failed';
   readonly trouble?: Trouble | undefined;
-  /** When the cloud will take it away. */
-  readonly endsAt?: number | undefined;
-  readonly endpoints?: readonly { readonly host: string; readonly port: number }[] | undefined;
 }
 
 /** The agent with its runtime, for Linux on one kind of machine. */
@@ -57,14 +55,6 @@ export interface Boot {
   readonly token: string;
   /** Where a machine without an agent gets one; `ca` is what to trust there, where the system does not. */
   readonly install?: { readonly archives: readonly AgentArchive[]; readonly ca?: string | undefined } | undefined;
-  readonly container?:
-    | {
-        readonly image: string;
-        readonly args: readonly string[];
-        readonly env: Readonly<Record<string, string>>;
-        readonly ports: readonly number[];
-      }
-    | undefined;
 }
 
 /** A committed request for one or more named machines: same id, same bytes, always. */
@@ -98,8 +88,12 @@ export interface Parking {
 
 /** Makes, lists and deletes machines of one kind. */
 export interface Backend {
-  /** What shares listing, budget and credential. */
+  /** What shares a listing. It names the account, never the credential: with another cloud, workers are replaced. */
   readonly cloud: string;
+  /** What shares a rate budget and a credential; absent: its cloud. */
+  readonly account?: string | undefined;
+  /** Its listings are never late. */
+  readonly isExact?: true | undefined;
   /** All of our cluster's machines in this cloud, every page, or throws. */
   list(signal: AbortSignal): Promise<readonly Machine[]>;
   /** Repeating a launch makes nothing twice. */
@@ -113,8 +107,10 @@ export interface Backend {
    * part of the shape of the machines, so that those of another form are known as outdated.
    */
   form?(signal: AbortSignal): Promise<string>;
-  /** In dollars, where the cloud tells. */
+  /** In dollars, where the cloud has prices; asked at most once an hour. What the pool says of its price wins. */
   pricePerHour?(signal: AbortSignal): Promise<number | undefined>;
+  /** A hint that the listing may have changed: it is listed again soon. Listing at intervals goes on regardless. */
+  watch?(changed: () => void, signal: AbortSignal): void;
   close?(): Promise<void>;
 }
 
@@ -259,10 +255,10 @@ export interface Kind<Config, Instance> {
    * where they act (cluster, namespace), and passes on nothing of that from the writers of its documents.
    */
   readonly mayName?: readonly string[] | undefined;
-  /** Its machines are processes of this very computer: listings are never late, and idle ones go along when someone stops the server by hand. */
+  /** Its machines are processes of this very computer: listings are never late, and idle ones are stopped along with the server. */
   readonly isLocal?: true | undefined;
-  /** Calls a second that the cloud allows; shared by all that is opened on the same cloud. */
-  readonly limits?: { readonly read: number; readonly write: number } | undefined;
+  /** Calls a second that the cloud allows; shared by all that is opened on the same account. */
+  readonly limits?: { readonly read: number | Rate; readonly write: number | Rate } | undefined;
   /** How many machines one `create` or `delete` may be about, at most 1,024; absent: 50. */
   readonly batch?: number | undefined;
   open(config: Config, context: Context): Promise<Instance>;

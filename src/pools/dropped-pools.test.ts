@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openCaller } from '#clouds/caller.ts';
+import { openGate } from '#clouds/gate.ts';
 import { silentLog } from '#core/log.ts';
 import { seededRandom } from '#core/random.ts';
 import { put } from '#core/store.ts';
@@ -20,7 +20,7 @@ it('removes on approval what was shown as held, and not what was dropped since',
     random: seededRandom(1),
     readPool: readJsonPool,
     sources: [],
-    gate: openCaller({ store, clock, log: silentLog }),
+    gate: openGate({ store, clock, log: silentLog }),
   });
   const droppedPools = keepDroppedPools(registry, () => {});
   for (const pool of store.view.pools.all()) droppedPools.note(pool);

@@ -29,24 +29,11 @@ export async function listDocuments(
   { opened, closed, log }: SourceRunner,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Document>> {
-  const late = new AbortController();
-  const cancelAlarm = deps.clock.alarm(LONGEST_LISTING_MS, () => late.abort());
-  const ended = AbortSignal.any([signal, closed.signal, late.signal]);
-  let stopWaiting = (): void => {};
-  const givenUp = new Promise<never>((_resolve, reject) => {
-    stopWaiting = () => reject(new Fault('unavailable', 'The source did not answer in time.'));
-    ended.addEventListener('abort', stopWaiting);
-  });
-  try {
-    const documents = await Promise.race([
-      opened.source.documents(heldVersions(parsedDocuments, opened.id), ended),
-      givenUp,
-    ]);
-    return byKey(documents, (key) => log('warn', 'source lists a document twice', { document: key }));
-  } finally {
-    cancelAlarm();
-    ended.removeEventListener('abort', stopWaiting);
-  }
+  const by = { name: 'documents', is: 'read', account: opened.id, owner: opened.id } as const;
+  const call = { ...by, timeoutMs: LONGEST_LISTING_MS, signal: AbortSignal.any([signal, closed.signal]) };
+  const held = heldVersions(parsedDocuments, opened.id);
+  const documents = await deps.gate.call(call, (ending) => opened.source.documents(held, ending));
+  return byKey(documents, (key) => log('warn', 'source lists a document twice', { document: key }));
 }
 
 function byKey(documents: readonly Document[], twice: (key: string) => void): ReadonlyMap<string, Document> {

@@ -1,5 +1,5 @@
 // What the parts of this folder share: the handed-in world, what the sources say, and how each source is doing.
-import type { Caller } from '#clouds/caller.ts';
+import type { Gate, Limits } from '#clouds/gate.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
@@ -36,7 +36,7 @@ export interface OpenedSource {
   /** Operator-only backends that its documents may name all the same. */
   readonly mayName?: readonly string[] | undefined;
   /** Calls a second that its place allows. */
-  readonly limits?: { readonly read: number; readonly write: number } | undefined;
+  readonly limits?: Limits | undefined;
 }
 
 /** What a pool was last seen to do, for the reports about it. */
@@ -56,7 +56,7 @@ export interface PoolsDeps {
   /** Takes secrets out of what sources and readers say of their failures. */
   readonly redact?: ((text: string) => string) | undefined;
   /** The way out for reports: durable first, lease checked, within the budget of the source. */
-  readonly gate: Caller;
+  readonly gate: Gate;
   /** By the id of a pool. */
   readonly activityOf?: ((pool: string) => PoolActivity) | undefined;
 }

@@ -95,7 +95,13 @@ export function startReports(registry: Registry): Pick<Loop, 'poke' | 'stop'> {
   const reporters = new Map<SourceRunner, Reporter>();
 
   async function send({ opened, closed }: SourceRunner, key: string, report: DocumentReport | 'gone'): Promise<void> {
-    const call = { cloud: opened.id, owner: key, timeoutMs: LONGEST_REPORT_MS, signal: closed.signal };
+    const call = {
+      account: opened.id,
+      owner: key,
+      is: 'write',
+      timeoutMs: LONGEST_REPORT_MS,
+      signal: closed.signal,
+    } as const;
     await gate.call({ ...call, name: 'report' }, async (signal) => opened.source.report?.(key, report, signal));
   }
 

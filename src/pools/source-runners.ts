@@ -52,7 +52,6 @@ const LONGEST_CLOSE_MS = 5_000;
 /** Ends its calls and lets it free what it holds. */
 export async function closeSource({ deps }: Registry, { opened, closed, log }: SourceRunner): Promise<void> {
   closed.abort();
-  deps.gate.forget(opened.id);
   const { source } = opened;
   if (!source.close) return;
   const what = `close of source ${opened.id}`;
@@ -94,7 +93,7 @@ export function makeSetSources(registry: Registry, parts: RunnerParts): (sources
     for (const pool of view.pools.by('source', opened.id)) parts.droppedPools.clear(pool);
     const row = view.sources.get(opened.id);
     if (row?.kind !== opened.kind) void registry.commit([put('sources', { ...row, id: opened.id, kind: opened.kind })]);
-    if (opened.limits) deps.gate.limit(opened.id, opened.limits);
+    runner.closed.signal.addEventListener('abort', deps.gate.enter(opened.id, opened.limits), { once: true });
     try {
       opened.source.watch?.(() => parts.poke(opened.id), runner.closed.signal);
     } catch (thrown) {

@@ -165,8 +165,8 @@ async function openPlane(ground: Ground): Promise<Plane> {
     // A launch may come before the doors are open, so this asks access itself.
     bootConfig: (pool, access) => bootConfig(ground, pool, access),
     install: (access) => installFor(ground, access),
-    observeCall: ({ cloud, call, durationMs, fault }) =>
-      metrics.cloudCall({ kind: cloud.split(':')[0] ?? cloud, call, fault, ms: durationMs }),
+    observeCall: ({ account, call, durationMs, fault }) =>
+      metrics.cloudCall({ kind: account.split(':')[0] ?? account, call, fault, ms: durationMs }),
   });
 }
 

@@ -1,7 +1,7 @@
 // The control plane without its edges: the same composition serves the program and the simulator.
 import { type Access, openAccess } from '#access/access.ts';
-import { openCaller, type SeenCall } from '#clouds/caller.ts';
 import { type Clouds, openClouds } from '#clouds/clouds.ts';
+import { type Gate, openGate, type SeenCall } from '#clouds/gate.ts';
 import type { KnownKinds } from '#config/kinds.ts';
 import { offerShapes } from '#config/offers.ts';
 import { readPool } from '#config/pool-document.ts';
@@ -47,6 +47,8 @@ export interface PlaneParts {
 export interface Plane {
   readonly access: Access;
   readonly journal: Journal;
+  /** The way out for sources and every other family of kinds. */
+  readonly gate: Gate;
   readonly clouds: Clouds;
   readonly pools: Pools;
   readonly workers: Workers;
@@ -59,12 +61,12 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
   const base = { store, clock, random, log };
   const journal = startJournal({ ...base, redactor, retention: parts.retention });
   const access = await openAccess({ ...base, event: journal.event, dataDir: parts.dataDir });
-  const observe = parts.observeCall ? { observe: parts.observeCall } : {};
+  const gate = openGate({ ...base, ...(parts.observeCall ? { observe: parts.observeCall } : {}) });
   const clouds = openClouds({
     ...base,
+    gate,
     kinds: parts.kinds.backends,
     context: parts.context,
-    ...observe,
   });
   const pools = startPools({
     ...base,
@@ -72,7 +74,7 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     readPool: (text, rules) => readPool(text, { kinds: parts.kinds.backends, ...rules }),
     sources: parts.sources,
     redact: redactor.text,
-    gate: openCaller({ ...base, ...observe }),
+    gate,
     activityOf(pool) {
       const decision = journal.lastDecision(pool)?.decision;
       return {
@@ -97,6 +99,7 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
   return {
     access,
     journal,
+    gate,
     clouds,
     pools,
     workers,

@@ -3,6 +3,7 @@ import type { Fault } from '#core/fault.ts';
 import type { Pool } from '#core/pool.ts';
 import type { OfferFact } from '../autoscaler/plan.ts';
 import type { Kit } from './kit.ts';
+import { priceOf } from './offers.ts';
 
 const BOOTS_BEFORE_GUARD = 3;
 
@@ -33,7 +34,7 @@ export function offerFacts(kit: Kit, { id, spec }: Pool): OfferFact[] {
     const terms = spec.terms?.[offer.id];
     return {
       id: offer.id,
-      pricePerHour: terms?.pricePerHour,
+      pricePerHour: priceOf(kit, spec, offer.id),
       maxAgents: terms?.maxAgents,
       coolingUntilMs: cool?.untilMs,
       coolingWhy: cool?.why,

@@ -3,7 +3,7 @@ import type { Kit } from './kit.ts';
 /** Whether the listing of that offer's cloud shows at once what is; a cloud's may be late, this computer's never is. */
 export function isExact({ store, clouds }: Pick<Kit, 'store' | 'clouds'>, offer: string | undefined): boolean {
   const row = store.view.offers.get(offer ?? '');
-  return row !== undefined && clouds.isExact(row.kind);
+  return row !== undefined && clouds.isExact(row);
 }
 
 /** How late that offer's cloud may show what it has already done. */

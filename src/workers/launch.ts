@@ -8,6 +8,7 @@ import type { LaunchRecord, Worker } from '#core/worker.ts';
 import { bootFailed, coolDown, type Failure } from './boots.ts';
 import type { Kit, LaunchState } from './kit.ts';
 import { firstListingMs } from './lag.ts';
+import { priceOf } from './offers.ts';
 import { wake } from './parking.ts';
 
 const NAMES_IN_ONE_LAUNCH = 50;
@@ -50,7 +51,7 @@ function launchOf(kit: Kit, pool: Pool, { made, names, why }: { made: Offer; nam
   };
   kit.launches.set(record.id, { isCalling: false, calls: 0, tries: 0, notBeforeMs: 0 });
   for (const name of names) kit.firstSight(name);
-  const pricePerHour = pool.spec.terms?.[offer]?.pricePerHour;
+  const pricePerHour = priceOf(kit, pool.spec, offer);
   const asked = { pool: pool.id, launch: record.id, offer, askedAt, pricePerHour, form };
   const rows = names.map((id): Worker => ({ id, machine: id, ...asked }));
   const event = journal.event({

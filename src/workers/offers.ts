@@ -1,5 +1,5 @@
 import { offerShapeIn } from '#core/mark.ts';
-import type { Offer, Pool } from '#core/pool.ts';
+import type { Offer, Pool, PoolSpec } from '#core/pool.ts';
 import type { Mark } from '#core/provider.ts';
 import { drop } from '#core/store.ts';
 import type { Worker } from '#core/worker.ts';
@@ -13,6 +13,11 @@ export function isOutdated(kit: Kit, { spec }: Pool, { offer, form }: Worker): b
   if (!spec.offers.some(({ id }) => id === now)) return true;
   const current = form === undefined ? undefined : kit.clouds.formOf(now);
   return current !== undefined && current !== form;
+}
+
+/** What a machine of that offer costs in dollars an hour: as the pool says, else as its cloud does. */
+export function priceOf({ clouds }: Pick<Kit, 'clouds'>, { terms }: PoolSpec, offer: string): number | undefined {
+  return terms?.[offer]?.pricePerHour ?? clouds.priceOf(offer);
 }
 
 /** Whether a machine with this mark was made from that offer. Marks of older versions carry the id of the offer. */

@@ -6,7 +6,7 @@ import { type Change, put } from '#core/store.ts';
 import type { Worker } from '#core/worker.ts';
 import { coolDown } from './boots.ts';
 import type { Kit } from './kit.ts';
-import { isOutdated } from './offers.ts';
+import { isOutdated, priceOf } from './offers.ts';
 import { removalOf } from './removal.ts';
 import { beginErrand, type Errand } from './sight.ts';
 import type { Survey } from './survey.ts';
@@ -69,7 +69,7 @@ export function wake(
     const sight = kit.firstSight(worker.id);
     sight.missedFromMs = nowMs;
     sight.hasBeenListed = true;
-    const asked = { askedAt: kit.clock.now(), pricePerHour: pool.spec.terms?.[offer]?.pricePerHour };
+    const asked = { askedAt: kit.clock.now(), pricePerHour: priceOf(kit, pool.spec, offer) };
     const row: Worker = { ...worker, ...asked, parked: undefined, joinedAt: undefined, isWaking: true };
     return [put('workers', row), told(kit, row, `Waking it: ${why}.`)];
   });

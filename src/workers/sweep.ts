@@ -10,7 +10,7 @@ import { put } from '#core/store.ts';
 import type { Worker } from '#core/worker.ts';
 import { isFrozen } from './freeze.ts';
 import { type Kit, workerNamed } from './kit.ts';
-import { isMadeFrom } from './offers.ts';
+import { isMadeFrom, priceOf } from './offers.ts';
 import { isOlderThanBackup } from './restored.ts';
 import { forgetUnknown, noteUnknown } from './unknown.ts';
 
@@ -180,7 +180,7 @@ function adopt(kit: Kit, machine: Machine, offer: Offer): void {
   sight.awaySinceMs = sight.backByMs;
   const { name: id, createdAt } = machine;
   const dates = { askedAt: createdAt, createdAt, joinedAt: createdAt };
-  const pricePerHour = pool.spec.terms?.[offer.id]?.pricePerHour;
+  const pricePerHour = priceOf(kit, pool.spec, offer.id);
   const message = 'Taken in: it is older than the backup that this store came from.';
   kit.commit([
     ...(store.view.offers.get(offer.id) ? [] : [put('offers', offer)]),

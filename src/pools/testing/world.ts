@@ -1,5 +1,5 @@
 // A small world for the tests of this folder: sources in memory, a reader of plain JSON, the store in memory.
-import { openCaller } from '#clouds/caller.ts';
+import { openGate } from '#clouds/gate.ts';
 import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import type { Pool, PoolSpec } from '#core/pool.ts';
@@ -154,7 +154,7 @@ export async function openWorld(
   });
   const random = seededRandom(disk.epoch);
   const journal = startJournal({ store, clock, random, log });
-  const gate = openCaller({
+  const gate = openGate({
     store: { durable: store.durable, leaseLeftMs: () => leaseLeftMs?.() ?? Number.POSITIVE_INFINITY },
     clock,
     log,

@@ -1,5 +1,6 @@
 // Workers, clouds and the autoscaler as the server has them, in a world where time, machines and crashes are a script's.
 import { type Clouds, openClouds } from '#clouds/clouds.ts';
+import { openGate } from '#clouds/gate.ts';
 import { Fault } from '#core/fault.ts';
 import { type Log, silentLog } from '#core/log.ts';
 import type { Pool } from '#core/pool.ts';
@@ -147,7 +148,7 @@ async function openLife(parts: LifeOptions): Promise<Life> {
     options.kinds?.(cloud, () => isAlive),
   );
   const context = { cluster: store.cluster, clock, random, log } as Context;
-  const clouds = openClouds({ kinds, context, store, clock, random, log });
+  const clouds = openClouds({ kinds, context, gate: openGate({ store, clock, log }), clock, random, log });
   const workers = startWorkers({
     store,
     clock,

@@ -2,23 +2,27 @@ import { expect, it } from 'vitest';
 import { Fault } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
 import type { Backend } from '#core/provider.ts';
-import { openForms } from './forms.ts';
+import { VirtualClock } from '#core/virtual-clock.ts';
+import { openResolved } from './resolved.ts';
+
+const HOUR_MS = 3_600_000;
 
 function setUp() {
   const told: { answer: () => Promise<string> } = { answer: async () => 'v1' };
   const backend = { cloud: 'aws', form: () => told.answer() } as unknown as Backend;
   const changed: string[] = [];
-  const forms = openForms({
+  const forms = openResolved({
+    clock: new VirtualClock(),
     backends: () => [['a', backend]],
+    ask: (_offer, _name, run) => run(backend, new AbortController().signal),
     changed: (offer) => void changed.push(offer),
-    signal: new AbortController().signal,
     log: silentLog,
   });
   const ask = async (answer: () => Promise<string>): Promise<string | undefined> => {
     told.answer = answer;
     forms.refresh('aws');
     await new Promise(setImmediate);
-    return forms.of('a');
+    return forms.formOf('a');
   };
   return { forms, changed, ask };
 }
@@ -50,5 +54,35 @@ it('an offer that was closed while it was asked for has no form', async () => {
   resolve('late');
   await promise;
 
-  expect(forms.of('a')).toBeUndefined();
+  expect(forms.formOf('a')).toBeUndefined();
+});
+
+it('the price of an offer is asked at most once an hour, and stays while the cloud does not answer', async () => {
+  const clock = new VirtualClock();
+  const asked: number[] = [];
+  const prices = [1.25, 2.5];
+  const pricePerHour = async (): Promise<number> => {
+    asked.push(clock.monotonic() / HOUR_MS);
+    const price = prices.shift();
+    if (price === undefined) throw new Fault('unavailable', 'away');
+    return price;
+  };
+  const backend = { cloud: 'aws', pricePerHour } as unknown as Backend;
+  const resolved = openResolved({
+    clock,
+    backends: () => [['a', backend]],
+    ask: (_offer, _name, run) => run(backend, new AbortController().signal),
+    changed: () => {},
+    log: silentLog,
+  });
+  const seen: (number | undefined)[] = [resolved.priceOf('a')];
+
+  for (let minute = 0; minute < 150; minute += 10) {
+    resolved.refresh('aws');
+    await clock.advance(10 * 60_000);
+    seen.push(resolved.priceOf('a'));
+  }
+
+  expect(asked).toEqual([0, 1, 2]);
+  expect([...new Set(seen)]).toEqual([undefined, 1.25, 2.5]);
 });

@@ -1,0 +1,183 @@
+import { type Budget, openBudget, type Rate } from '#core/budget.ts';
+import type { Clock } from '#core/clock.ts';
+import { Fault, type FaultKind } from '#core/fault.ts';
+import type { Log } from '#core/log.ts';
+import type { Store } from '#core/store.ts';
+import { LEAST_LEASE_MS, withDeadline } from './deadline.ts';
+import { type Lane, openLane } from './lane.ts';
+
+/** One call to the outside. */
+export interface GateCall {
+  /** What it does, for logs and metrics: `create`, `report`. */
+  readonly name: string;
+  readonly is: 'read' | 'write';
+  /** What shares a rate budget and a credential. */
+  readonly account: string;
+  /** Who asks: a pool, a source. No owner gets the whole width of an account. */
+  readonly owner: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** `own`: the kind itself keeps to the limits, since it answers most of these calls without asking its cloud. */
+  readonly budget?: 'own' | undefined;
+  /** Called right before it leaves the process: until then nobody outside has heard it. */
+  leaving?(): void;
+}
+
+/** One call that has ended, for metrics. */
+export interface SeenCall {
+  readonly account: string;
+  readonly call: string;
+  readonly durationMs: number;
+  readonly fault?: FaultKind | undefined;
+}
+
+export interface GateDeps {
+  readonly store: Pick<Store, 'durable' | 'leaseLeftMs'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** One for each call that left, when it has ended. */
+  observe?(seen: SeenCall): void;
+}
+
+/** Calls a second, with a burst where the cloud allows one. */
+export interface Limits {
+  readonly read: number | Rate;
+  readonly write: number | Rate;
+}
+
+/** The one way out to kinds of every family: in turn, within budget, durable before it leaves, only while we hold the lease. */
+export interface Gate {
+  call<T>(call: GateCall, run: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  /** Something of that account is open: of several limits the smallest holds. Answers how to say that it is closed. */
+  enter(account: string, limits?: Limits): () => void;
+}
+
+const WIDTH_OF_ACCOUNT = 16;
+const WIDTH_OF_OWNER = 4;
+const PAUSE_WHEN_THROTTLED_MS = 1_000;
+
+interface Way {
+  readonly lane: Lane;
+  readonly rates: { read: number; write: number };
+  read?: Budget;
+  write?: Budget;
+  /** How many open things share it. */
+  users: number;
+}
+
+export function openGate({ store, clock, log, observe }: GateDeps): Gate {
+  const ways = new Map<string, Way>();
+
+  function wayOf(account: string): Way {
+    let way = ways.get(account);
+    if (!way) {
+      const rates = { read: Number.POSITIVE_INFINITY, write: Number.POSITIVE_INFINITY };
+      way = { lane: openLane(WIDTH_OF_ACCOUNT, WIDTH_OF_OWNER), rates, users: 0 };
+      ways.set(account, way);
+    }
+    return way;
+  }
+
+  function limit(way: Way, is: 'read' | 'write', rate: number | Rate): void {
+    const perSecond = typeof rate === 'number' ? rate : rate.perSecond;
+    if (perSecond >= way.rates[is]) return;
+    way.rates[is] = perSecond;
+    way[is] = openBudget(clock, rate);
+  }
+
+  async function leave<T>(
+    call: GateCall,
+    budget: Budget | undefined,
+    run: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    await budget?.take(call.signal);
+    await store.durable();
+    const what = `${call.name} on ${call.account}`;
+    if (call.signal.aborted) throw new Fault('unavailable', `${what} was given up before it left.`);
+    // The database fences our writes, but nothing fences a call to the outside: so the lease is looked at last of all.
+    if (store.leaseLeftMs() < LEAST_LEASE_MS) {
+      throw new Fault('unavailable', `${what} did not leave: this process may soon not be the holder any more.`);
+    }
+    call.leaving?.();
+    const { signal, timeoutMs } = call;
+    const deadline = { what, clock, signal, timeoutMs, leaseLeftMs: () => store.leaseLeftMs() };
+    return observed(call, () => withDeadline(deadline, run));
+  }
+
+  async function observed<T>(call: GateCall, run: () => Promise<T>): Promise<T> {
+    const { account, name, owner } = call;
+    const startedMs = clock.monotonic();
+    let fault: Fault | undefined;
+    try {
+      return await run();
+    } catch (thrown) {
+      fault = faultOf(thrown);
+      throw fault;
+    } finally {
+      const durationMs = clock.monotonic() - startedMs;
+      observe?.({ account, call: name, durationMs, fault: fault?.kind });
+      const fields = { account, call: name, owner, durationMs };
+      log('debug', 'call ended', fault ? { ...fields, kind: fault.kind, error: fault.message } : fields);
+    }
+  }
+
+  return {
+    async call(call, run) {
+      const way = wayOf(call.account);
+      const budget = call.budget === 'own' ? undefined : way[call.is];
+      const go = () => leave(call, budget, run);
+      try {
+        return await (call.is === 'read' ? go() : way.lane.pass(call.owner, go));
+      } catch (thrown) {
+        const fault = faultOf(thrown);
+        if (fault.kind === 'throttled') way[call.is]?.pause(fault.retryAfterMs ?? PAUSE_WHEN_THROTTLED_MS);
+        throw fault;
+      } finally {
+        if (way.users === 0 && ways.get(call.account) === way && way.lane.isEmpty()) ways.delete(call.account);
+      }
+    },
+    enter(account, limits) {
+      const way = wayOf(account);
+      way.users += 1;
+      if (limits) {
+        limit(way, 'read', limits.read);
+        limit(way, 'write', limits.write);
+      }
+      let isIn = true;
+      return () => {
+        if (!isIn) return;
+        isIn = false;
+        way.users -= 1;
+        if (way.users === 0 && ways.get(account) === way) ways.delete(account);
+      };
+    },
+  };
+}
+
+// What Node and undici say when the other side is away; anything else that is not a Fault is a bug of the kind.
+const AWAY = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+  'EPIPE',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_SOCKET',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+]);
+
+/** Whatever a kind threw, as a fault that says what to do. */
+export function faultOf(thrown: unknown): Fault {
+  if (thrown instanceof Fault) return thrown;
+  for (let at: unknown = thrown, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
+    const { code, name } = at as Error & { code?: unknown };
+    if (AWAY.has(String(code)) || name === 'AbortError' || name === 'TimeoutError') {
+      return new Fault('unavailable', (thrown as Error).message, { cause: thrown });
+    }
+  }
+  return Fault.from(thrown);
+}

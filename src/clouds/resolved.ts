@@ -1,0 +1,81 @@
+import type { Clock } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
+import type { Log } from '#core/log.ts';
+import type { Backend } from '#core/provider.ts';
+import { inSlices } from '#core/slices.ts';
+
+export interface ResolvedDeps {
+  /** The open offers of a cloud with their backends. */
+  backends(cloud: string): Iterable<readonly [offer: string, backend: Backend]>;
+  /** Asks a backend, through the gate. */
+  ask<T>(offer: string, name: string, run: (backend: Backend, signal: AbortSignal) => Promise<T>): Promise<T>;
+  /** An offer's form is another than before; the first one that is heard is none. */
+  changed(offer: string): void;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What the configurations of open offers come to: the newest image of a name, the default version of a template, a price. */
+export interface Resolved {
+  formOf(offer: string): string | undefined;
+  /** In dollars an hour. */
+  priceOf(offer: string): number | undefined;
+  /** Asks again for all offers of a cloud; where the cloud does not answer, all stays as it was. */
+  refresh(cloud: string): void;
+  forget(offer: string): void;
+}
+
+const PRICE_HOLDS_MS = 3_600_000;
+
+interface Answers {
+  form?: string | undefined;
+  price?: number | undefined;
+  priceAskedMs: number;
+  isAsking: boolean;
+}
+
+export function openResolved({ backends, ask, changed, clock, log }: ResolvedDeps): Resolved {
+  const known = new Map<string, Answers>();
+
+  function answersOf(offer: string): Answers {
+    const answers = known.get(offer) ?? { priceAskedMs: Number.NEGATIVE_INFINITY, isAsking: false };
+    known.set(offer, answers);
+    return answers;
+  }
+
+  async function resolve(offer: string, { form, pricePerHour }: Backend): Promise<void> {
+    const answers = answersOf(offer);
+    if (answers.isAsking) return;
+    answers.isAsking = true;
+    try {
+      if (form) takeForm(offer, answers, await ask(offer, 'form', async (it, signal) => it.form?.(signal)));
+      if (pricePerHour && clock.monotonic() - answers.priceAskedMs >= PRICE_HOLDS_MS) {
+        answers.priceAskedMs = clock.monotonic();
+        answers.price = await ask(offer, 'price', async (it, signal) => it.pricePerHour?.(signal));
+      }
+    } catch (thrown) {
+      const { kind, message } = Fault.from(thrown);
+      log('debug', 'form or price of an offer not known', { offer, kind, error: message });
+    } finally {
+      answers.isAsking = false;
+    }
+  }
+
+  function takeForm(offer: string, answers: Answers, form: string | undefined): void {
+    const before = answers.form;
+    if (form === undefined || form === before || known.get(offer) !== answers) return;
+    answers.form = form;
+    if (before !== undefined) changed(offer);
+  }
+
+  return {
+    formOf: (offer) => known.get(offer)?.form,
+    priceOf: (offer) => known.get(offer)?.price,
+    refresh(cloud) {
+      void inSlices(clock, backends(cloud), ([offer, backend]) => {
+        if (backend.form || backend.pricePerHour) void resolve(offer, backend);
+      });
+    },
+    forget: (offer) => void known.delete(offer),
+  };
+}
