@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
 import { type Context, kind } from '#core/provider.ts';
@@ -7,8 +8,6 @@ import { VirtualClock } from '#core/virtual-clock.ts';
 import { openGate } from './gate.ts';
 import { openKinds } from './open-kinds.ts';
 
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
 const never = new AbortController().signal;
 
 /** A family as small as can be: lamps of a house, switched from outside. */

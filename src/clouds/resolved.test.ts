@@ -1,11 +1,10 @@
 import { expect, it } from 'vitest';
+import { HOUR_MS, MINUTE_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
 import type { Backend } from '#core/provider.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { openResolved } from './resolved.ts';
-
-const HOUR_MS = 3_600_000;
 
 function setUp() {
   const told: { answer: () => Promise<string> } = { answer: async () => 'v1' };
@@ -79,7 +78,7 @@ it('the price of an offer is asked at most once an hour, and stays while the clo
 
   for (let minute = 0; minute < 150; minute += 10) {
     resolved.refresh('aws');
-    await clock.advance(10 * 60_000);
+    await clock.advance(10 * MINUTE_MS);
     seen.push(resolved.priceOf('a'));
   }
 

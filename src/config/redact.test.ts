@@ -15,7 +15,7 @@ const schema = z.object({
   env: environmentMap().optional(),
 });
 
-it('hides every secret that the schema knows, at every depth, and tells each of them', () => {
+it('hides every secret that the schema knows, at every depth, and names each of them with its key', () => {
   const value = schema.parse({
     apiToken: 'one',
     keys: [{ sshKey: 'two', name: 'a' }],
@@ -27,7 +27,8 @@ it('hides every secret that the schema knows, at every depth, and tells each of 
   });
   const secrets: string[] = [];
 
-  const shown = redact(schema, value, { found: (secret) => secrets.push(secret) });
+  const found = (text: string, isSecret: boolean, key: string) => secrets.push(`${key}: ${text}${isSecret ? '' : '?'}`);
+  const shown = redact(schema, value, { found });
 
   expect(shown).toEqual({
     apiToken: HIDDEN,
@@ -38,7 +39,15 @@ it('hides every secret that the schema knows, at every depth, and tells each of 
     tags: { apiToken: 'harmless' },
     env: { HF_TOKEN: HIDDEN },
   });
-  expect(secrets).toEqual(['one', 'two', 'three', 'four', 'six']);
+  expect(secrets).toEqual([
+    'apiToken: one',
+    'sshKey: two',
+    'x: three',
+    'password: four',
+    'store: postgres',
+    'store: five',
+    'HF_TOKEN: six?',
+  ]);
 });
 
 it('leaves what is absent absent, and the value itself untouched', () => {

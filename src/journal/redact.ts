@@ -47,7 +47,8 @@ function wordsOf(name: string): string[] {
     .split(/[^a-z0-9]+/);
 }
 
-const isSecretName = (name: string): boolean => wordsOf(name).some((word) => SECRET_WORDS.has(word));
+/** Whether values under that name are taken for secrets. */
+export const isSecretName = (name: string): boolean => wordsOf(name).some((word) => SECRET_WORDS.has(word));
 
 export function makeRedactor(secrets: Iterable<string> = []): Redactor {
   const known = new Set<string>();

@@ -20,6 +20,7 @@ import type { SessionsDeps } from '#sessions/deps.ts';
 import type { Sessions } from '#sessions/sessions.ts';
 import { startSessions } from '#sessions/start.ts';
 import { startWorkers, type Times, type Workers } from '#workers/workers.ts';
+import { learnPool, learnStored } from './secrets.ts';
 
 export interface PlaneParts {
   readonly store: Store;
@@ -59,6 +60,7 @@ export interface Plane {
 export async function startPlane(parts: PlaneParts): Promise<Plane> {
   const { store, clock, random, log, redactor, link } = parts;
   const base = { store, clock, random, log };
+  learnStored(redactor, parts.kinds, store);
   const journal = startJournal({ ...base, redactor, retention: parts.retention });
   const access = await openAccess({ ...base, event: journal.event, dataDir: parts.dataDir });
   const gate = openGate({ ...base, ...(parts.observeCall ? { observe: parts.observeCall } : {}) });
@@ -71,7 +73,11 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
   const pools = startPools({
     ...base,
     journal,
-    readPool: (text, rules) => readPool(text, { kinds: parts.kinds.backends, ...rules }),
+    readPool(text, rules) {
+      const read = readPool(text, { kinds: parts.kinds.backends, ...rules });
+      if (read.spec) learnPool(redactor, parts.kinds, read.spec);
+      return read;
+    },
     sources: parts.sources,
     redact: redactor.text,
     gate,

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import type { Environment } from '#config/environment.ts';
+import type { KnownKinds } from '#config/kinds.ts';
 import { type LoadedConfig, loadServerConfig } from '#config/load.ts';
 import { describeProblem } from '#config/problem.ts';
 import type { ServerConfig } from '#config/server-file.ts';
@@ -10,7 +11,7 @@ import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import { systemRandom } from '#core/random.ts';
-import { makeRedactor, type Redactor } from '#journal/redact.ts';
+import { makeRedactor } from '#journal/redact.ts';
 import { openDatabase } from '#store/database.ts';
 import { openStore } from '#store/store.ts';
 import { formatAddress } from '../edge/address.ts';
@@ -21,6 +22,7 @@ import { agentRuntimes, makeAgentProgram } from './agent-program.ts';
 import { type Holding, hold } from './holding.ts';
 import { loadKinds } from './kinds.ts';
 import { openLog } from './logging.ts';
+import { learnConfig } from './secrets.ts';
 import { followStandingBy } from './standby.ts';
 
 export interface ServerOptions {
@@ -52,11 +54,6 @@ function storeUrl({ store }: ServerConfig): string {
   return store.kind === 'sqlite' ? resolve(store.directory) : store.url;
 }
 
-function learnSecrets(redactor: Redactor, config: ServerConfig): void {
-  if (config.store.kind === 'postgres') redactor.learn(config.store.url);
-  if (config.tls.key !== undefined) redactor.learn(readFileSync(config.tls.key, 'utf8'));
-}
-
 /** What this replica tells others of itself; written to the lease when it becomes the holder. */
 function advertOf(config: ServerConfig, pass: string): { advert: Advert; peer: string | undefined } {
   if (config.store.kind !== 'postgres') return { advert: { peer: '', pass }, peer: undefined };
@@ -73,12 +70,19 @@ function otherHolder(advertised: unknown, ownPass: string): Advert | undefined {
 /** Reads the configuration, opens store and sockets, and serves as soon as this process is the holder. */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { environment, clock } = options;
-  const load = (): Promise<LoadedConfig> =>
-    loadServerConfig({ named: options.config, environment, cpus: availableParallelism(), kinds: loadKinds });
+  const redactor = makeRedactor();
+  async function load(): Promise<LoadedConfig> {
+    let known: KnownKinds = { backends: {}, sources: {} };
+    const kinds = async (plugins: readonly string[]): Promise<KnownKinds> => {
+      known = await loadKinds(plugins);
+      return known;
+    };
+    const read = await loadServerConfig({ named: options.config, environment, cpus: availableParallelism(), kinds });
+    learnConfig(redactor, known, read.config);
+    return read;
+  }
   const loaded = await load();
   const { config } = loaded;
-  const redactor = makeRedactor();
-  learnSecrets(redactor, config);
   const log = openLog({ ...config.log, output: options.output, clock, redactor });
   for (const warning of loaded.warnings)
     log('warn', 'configuration', { warning: describeProblem(warning, loaded.file) });

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { offerOf, offerShapes } from '#config/offers.ts';
+import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Offer } from '#core/pool.ts';
 import { type Backend, type Kinds, kind } from '#core/provider.ts';
 import { count, secret } from '#core/schema.ts';
+import { aPool } from '#core/testing/pool.ts';
 import type { SimCloud } from '#sim/backend.ts';
-import { aPool, openWorld, type World } from '#sim/part/world.ts';
+import { openWorld, type World } from '#sim/part/world.ts';
 
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
 const LIMITS = { minIdleSlots: 2, maxIdleSlots: 2, maxAgents: 10 };
 
 const config = z.strictObject({

@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest';
+import { MINUTE_MS } from '#core/clock.ts';
 import { documentOf } from '#sim/slice/cloud.ts';
 import { openSliceWorld } from '#sim/slice/world.ts';
 import { AWS_SLICE } from './testing.ts';
-
-const MINUTE_MS = 60_000;
 
 it('more stopped machines to keep replaces no instance, another type all of them', async () => {
   const world = await openSliceWorld(AWS_SLICE);

@@ -1,0 +1,39 @@
+// Every secret of a configured kind is known to the redactor before any text about that kind is written.
+import { readFileSync } from 'node:fs';
+import type { Chosen, KnownKinds } from '#config/kinds.ts';
+import { hasSecrets, redact } from '#config/redact.ts';
+import type { ServerConfig } from '#config/server-file.ts';
+import type { PoolSpec } from '#core/pool.ts';
+import type { Kinds } from '#core/provider.ts';
+import type { Store } from '#core/store.ts';
+import { isSecretName, type Redactor } from '#journal/redact.ts';
+
+function learnChosen<I>(redactor: Redactor, kinds: Kinds<I>, { kind, config }: Chosen): void {
+  const schema = kinds[kind]?.config;
+  if (!schema || !hasSecrets(schema)) return;
+  redact(schema, config, {
+    found(value, isSecret, key) {
+      // Environment variables are hidden where they are shown, but `production` is no secret in other texts.
+      if (isSecret || isSecretName(key)) redactor.learn(value);
+    },
+  });
+}
+
+/** Those of a pool's offers. */
+export function learnPool(redactor: Redactor, { backends }: KnownKinds, { offers }: PoolSpec): void {
+  for (const offer of offers) learnChosen(redactor, backends, offer);
+}
+
+/** Those of the operator's file: its own, and those of every source and pool in it. */
+export function learnConfig(redactor: Redactor, kinds: KnownKinds, config: ServerConfig): void {
+  if (config.store.kind === 'postgres') redactor.learn(config.store.url);
+  if (config.tls.key !== undefined) redactor.learn(readFileSync(config.tls.key, 'utf8'));
+  for (const { spec } of config.pools) learnPool(redactor, kinds, spec);
+  for (const source of config.sources) learnChosen(redactor, kinds.sources, source);
+}
+
+/** Those of definitions and offers that an earlier process has stored. */
+export function learnStored(redactor: Redactor, kinds: KnownKinds, { view }: Pick<Store, 'view'>): void {
+  for (const offer of view.offers.all()) learnChosen(redactor, kinds.backends, offer);
+  for (const { spec } of view.pools.all()) learnPool(redactor, kinds, spec);
+}
