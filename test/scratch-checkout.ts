@@ -25,6 +25,7 @@ export interface ScratchCheckout {
   add(path: string, text: string): void;
   /** Adds every file of a folder of the checkout at another place, each with its text edited. */
   copyFolder(from: string, to: string, edit?: (text: string) => string): void;
+  read(path: string): string;
   /** Files of the start that differ now, and those that are gone. */
   changed(): string[];
   /** Files that were not there at the start. */
@@ -45,7 +46,11 @@ function filesBelow(folder: string): string[] {
 
 /** Copies, never links: what is generated there must not be written into this tree. */
 export function openScratchCheckout(): ScratchCheckout {
-  const root = mkdtempSync(join(tmpdir(), 'muster-checkout-'));
+  const folder = mkdtempSync(join(tmpdir(), 'muster-checkout-'));
+  const root = join(folder, 'tree');
+  // What programs write there is no part of the tree.
+  const home = join(folder, 'home');
+  mkdirSync(home);
   const paths = new Set(filesBelow(ROOT));
   for (const path of paths) cpSync(join(ROOT, path), join(root, path));
   symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
@@ -68,6 +73,7 @@ export function openScratchCheckout(): ScratchCheckout {
         add(join(to, path), edit(readFileSync(join(root, from, path), 'utf8')));
       }
     },
+    read: (path) => readFileSync(join(root, path), 'utf8'),
     changed: () =>
       [...paths]
         .filter((path) => !isAsBefore(path))
@@ -81,8 +87,8 @@ export function openScratchCheckout(): ScratchCheckout {
     run: (program, words = []) =>
       run(join(root, 'node_modules/.bin', program), words, {
         cwd: root,
-        env: { PATH: `${join(root, 'node_modules/.bin')}:/usr/local/bin:/usr/bin:/bin`, HOME: root },
+        env: { PATH: `${join(root, 'node_modules/.bin')}:/usr/local/bin:/usr/bin:/bin`, HOME: home },
       }),
-    remove: () => rmSync(root, { recursive: true, force: true }),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
