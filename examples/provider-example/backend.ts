@@ -1,13 +1,14 @@
-import { agentFile } from 'muster/src/core/agent-file.ts';
+import { agentFile } from 'muster/src/boot/agent-file.ts';
 import { Fault } from 'muster/src/core/fault.ts';
-import type { Backend, Context, Launch, Machine, Outcome } from 'muster/src/core/provider.ts';
+import type { Backend, Context, Launch, Machine, Mark, Outcome } from 'muster/src/core/provider.ts';
 import type { MachineConfig } from './config.ts';
 import { depotAt, everyPage, kindOf } from './depot-api.ts';
 
 /** A machine as the depot shows it. */
 interface Lent {
   readonly name: string;
-  readonly labels: { readonly cluster: string; readonly pool: string; readonly shape: string };
+  /** The mark, as it was sent. */
+  readonly labels: Mark;
   readonly lentAtMs: number;
   readonly state: 'booting' | 'up' | 'leaving' | 'broken';
   /** Why it will never be up. */
