@@ -9,7 +9,7 @@ import { SERVER_FILES } from '../src/config/load.ts';
 import { poolSchema } from '../src/config/pool-schema.ts';
 import { serverSchema } from '../src/config/server-schema.ts';
 import { sourceSchema } from '../src/config/source-schema.ts';
-import type { AnyKind, Kinds } from '../src/core/provider.ts';
+import { type AnyKind, FAMILIES, type Family, type Kinds } from '../src/core/provider.ts';
 import { markdownTable } from './markdown.ts';
 import { schemaRows } from './schema-rows.ts';
 
@@ -43,6 +43,16 @@ function renderKinds<I>(kinds: Kinds<I>): readonly string[] {
   return sections.length > 0 ? sections : ['None is installed.'];
 }
 
+const SHOWN_APART: readonly string[] = ['backends', 'sources'];
+const OTHER_FAMILIES = (Object.keys(FAMILIES) as Family[]).filter((family) => !SHOWN_APART.includes(family));
+
+/** Families without kinds have no section. */
+function renderFamily<I>(family: Family, kinds: Kinds<I> = {}): readonly string[] {
+  if (Object.keys(kinds).length === 0) return [];
+  const noun = `${FAMILIES[family]}s`;
+  return [`## ${noun.charAt(0).toUpperCase()}${noun.slice(1)}`, ...renderKinds(kinds)];
+}
+
 const HOW_TO_WRITE = [
   '- YAML or JSON, one document a file. Keys in `snake_case` or `camelCase`; keys inside free maps (labels, tags, env, pod templates) are taken as they stand.',
   '- Unknown keys, doubled keys and impossible values are refused with line, column, path and the nearest known key. All problems are told at once, and nothing of a bad file is applied.',
@@ -73,6 +83,7 @@ export function renderConfiguration(kinds: KnownKinds): string {
     'An entry of `provisioners` names one of the kinds below, and may have these keys beside it.',
     keyTable(sourceSchema(kinds), kindKeys),
     ...renderKinds(kinds.sources),
+    ...OTHER_FAMILIES.flatMap((family) => renderFamily(family, kinds[family])),
     "## The agent's file",
     `Looked for in this order: \`$VELDA_SYSTEM_CONFIG\`, ${AGENT_FILES.map((file) => `\`${file}\``).join(', ')}.`,
     keyTable(agentSchema),

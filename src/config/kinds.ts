@@ -1,39 +1,76 @@
 import { z } from 'zod';
 import { Fault } from '#core/fault.ts';
-import type { AnyKind, Backend, Kinds, Provider, Source } from '#core/provider.ts';
+import { type AnyKind, type ContractOf, FAMILIES, type Family, type Kinds, type Provider } from '#core/provider.ts';
+import type { SchemaNotes } from '#core/schema.ts';
 import { toSnake } from './keys.ts';
 import { withoutOperatorKeys } from './operator-only.ts';
 import { QUIET } from './parse.ts';
 
-/** The kinds of all providers by their config keys. */
-export interface KnownKinds {
-  readonly backends: Kinds<Backend>;
-  readonly sources: Kinds<Source>;
-}
+/** The kinds of all providers by family and config key; of families that nothing uses yet there may be none. */
+export type KnownKinds = { readonly [F in Family]?: Kinds<ContractOf<F>> } & {
+  readonly [F in 'backends' | 'sources']: Kinds<ContractOf<F>>;
+};
+
+const FAMILY_NAMES = Object.keys(FAMILIES) as Family[];
 
 /** Joins what the providers offer; a key that two of them claim is refused. */
 export function knownKinds(providers: readonly Provider[]): KnownKinds {
-  return {
-    backends: joined(providers, 'backend', (provider) => provider.backends),
-    sources: joined(providers, 'source', (provider) => provider.sources),
-  };
+  const joined = Object.fromEntries(FAMILY_NAMES.map((family) => [family, joinedKinds(providers, family)]));
+  const whole = FAMILY_NAMES.map((family) => [
+    family,
+    mapKinds(joined[family] ?? {}, (kind) => withInner(kind, joined)),
+  ]);
+  return Object.fromEntries(whole) as KnownKinds;
 }
 
-function joined<I>(
-  providers: readonly Provider[],
-  noun: string,
-  kindsOf: (provider: Provider) => Kinds<I> | undefined,
-) {
-  const kinds = new Map<string, { readonly by: string; readonly kind: AnyKind<I> }>();
+function joinedKinds(providers: readonly Provider[], family: Family): Kinds<unknown> {
+  const kinds = new Map<string, { readonly by: string; readonly kind: AnyKind<unknown> }>();
   for (const provider of providers) {
-    for (const [key, kind] of Object.entries(kindsOf(provider) ?? {})) {
+    for (const [key, kind] of Object.entries<AnyKind<unknown>>(provider[family] ?? {})) {
       const first = kinds.get(key);
-      if (first)
-        throw new Fault('invalid', `The providers ${first.by} and ${provider.id} both bring the ${noun} ${key}.`);
-      kinds.set(key, { by: provider.id, kind });
+      if (first) {
+        const message = `The providers ${first.by} and ${provider.id} both bring the ${FAMILIES[family]} ${key}.`;
+        throw new Fault('invalid', message);
+      }
+      kinds.set(key, { by: provider.id, kind: withVariables(kind, provider.variables ?? []) });
     }
   }
   return Object.fromEntries([...kinds].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([key, { kind }]) => [key, kind]));
+}
+
+function mapKinds(kinds: Kinds<unknown>, change: (kind: AnyKind<unknown>) => AnyKind<unknown>): Kinds<unknown> {
+  return Object.fromEntries(Object.entries(kinds).map(([key, kind]) => [key, change(kind)]));
+}
+
+/** A kind finds in the environment what its provider declared, and nothing else. */
+function withVariables(kind: AnyKind<unknown>, names: readonly string[]): AnyKind<unknown> {
+  const open: typeof kind.open = (config, context) => {
+    const variable = (name: string): string | undefined =>
+      names.includes(name) ? context.variable?.(name) || undefined : undefined;
+    return kind.open(config, { ...context, variable });
+  };
+  return { ...kind, open };
+}
+
+/** Puts one optional key for each kind of the family that a schema asks for beside its own keys. */
+function withInner(kind: AnyKind<unknown>, joined: Readonly<Record<string, Kinds<unknown>>>): AnyKind<unknown> {
+  const notes: SchemaNotes & object = z.globalRegistry.get(kind.config) ?? {};
+  const family = notes.kindsOf;
+  if (family === undefined) return kind;
+  // Plug-ins may bring a zod of their own, so this goes by what the schema can do.
+  if (!('safeExtend' in kind.config)) {
+    throw new Fault('internal', 'A schema that holds kinds of another family must be an object without transforms.');
+  }
+  const inner = joined[family] ?? {};
+  const noun = FAMILIES[family as Family];
+  const keys = Object.entries(kindKeys(inner, noun, 'operator')).map(([key, schema]) => {
+    return [key, schema.meta({ ...z.globalRegistry.get(schema), operatorOnly: true })];
+  });
+  const config = (kind.config as z.ZodObject)
+    .safeExtend(Object.fromEntries(keys))
+    .superRefine(atMostOne(inner, noun), WHEN_MAP)
+    .meta({ ...notes });
+  return { ...kind, config };
 }
 
 /** One kind that someone named, with its checked configuration. */
@@ -96,6 +133,16 @@ export function exactlyOne<I>(kinds: Kinds<I>, noun: string) {
     const known = Object.keys(kinds).map(toSnake).join(', ') || 'none is installed';
     const message =
       named.length === 0 ? `name one ${noun}: ${known}` : `names ${named.map(toSnake).join(' and ')}; keep one ${noun}`;
+    context.addIssue({ code: 'custom', message, params: { [QUIET]: true } });
+  };
+}
+
+/** For `superRefine`: not more than one of the kinds may be named. */
+function atMostOne(kinds: Kinds<unknown>, noun: string) {
+  return (value: object, context: z.RefinementCtx): void => {
+    const named = namedKinds(kinds, value as Readonly<Record<string, unknown>>);
+    if (named.length <= 1) return;
+    const message = `names ${named.map(toSnake).join(' and ')}; keep one ${noun}`;
     context.addIssue({ code: 'custom', message, params: { [QUIET]: true } });
   };
 }

@@ -151,72 +151,6 @@ export interface Source {
   close?(): Promise<void>;
 }
 
-export interface RuntimeRequest {
-  readonly id: string;
-  readonly slots: number;
-  readonly version: string;
-  readonly annotations: Readonly<Record<string, string>>;
-}
-
-export interface RuntimeGrant {
-  readonly host: string;
-  readonly audience: string;
-  readonly dataDir: string;
-  readonly cpu: number;
-  readonly memoryGb: number;
-  readonly storageBytes: number;
-}
-
-/** Gives deployments their runtimes: a share of a fixed host, or one of its own. */
-export interface RuntimeHost {
-  /** Makes it, or brings it to changed arguments; repeating is safe. */
-  apply(request: RuntimeRequest, signal: AbortSignal): Promise<RuntimeGrant>;
-  /** Whether it is well; a fault says why not. */
-  observe(id: string, signal: AbortSignal): Promise<{ readonly ready: boolean; readonly fault?: Fault | undefined }>;
-  /** Absent is success. */
-  release(id: string, signal: AbortSignal): Promise<void>;
-  /** Gives up compute and keeps data; `apply` wakes it. */
-  hibernate?(id: string, signal: AbortSignal): Promise<void>;
-  list(signal: AbortSignal): Promise<readonly string[]>;
-}
-
-export interface NodeInstance {
-  readonly id: string;
-  readonly name: string;
-  readonly state: 'creating' | 'running' | 'deleting' | 'failed';
-}
-
-/** An instance group behind Kubernetes nodes. It is never shrunk by count: only named instances go. */
-export interface NodeGroup {
-  describe(
-    signal: AbortSignal,
-  ): Promise<{ readonly instances: readonly NodeInstance[]; readonly pending: readonly string[] }>;
-  /** Repeating a request with the same id makes nothing twice. */
-  grow(request: { readonly id: string; readonly names: readonly string[] }, signal: AbortSignal): Promise<void>;
-  cancel(request: string, signal: AbortSignal): Promise<void>;
-  remove(instances: readonly string[], signal: AbortSignal): Promise<readonly Outcome[]>;
-}
-
-export interface Recipe {
-  /** Equal recipes have equal hashes, so that an image is built once. */
-  readonly hash: string;
-  readonly name: string;
-  readonly version: string;
-}
-
-/** Turns a recipe into an image that a backend can boot. */
-export interface ImageBuilder {
-  find(recipe: Recipe, signal: AbortSignal): Promise<string | undefined>;
-  build(recipe: Recipe, line: (text: string) => void, signal: AbortSignal): Promise<string>;
-}
-
-/** The way into a Kubernetes cluster. */
-export interface ClusterAccess {
-  readonly server: string;
-  readonly ca?: string | undefined;
-  headers(signal: AbortSignal): Promise<Readonly<Record<string, string>>>;
-}
-
 /** What a kind may use of the outside world; nothing else. */
 export interface Context {
   /** Part of every mark. */
@@ -233,6 +167,8 @@ export interface Context {
   readonly agentEnv?: Readonly<Record<string, string>> | undefined;
   /** Makes the agent ready for machines that have none; launches carry it once this has resolved. */
   offerAgent?(): Promise<void>;
+  /** An environment variable of the server; only those that the provider declares. Empty counts as absent. */
+  variable?(name: string): string | undefined;
   /** By provider id: how many times its published request limits an account has; absent: once. */
   readonly rates?: Readonly<Record<string, number>> | undefined;
 }
@@ -268,16 +204,33 @@ export interface Kind<Config, Instance> {
 export type AnyKind<Instance> = Kind<any, Instance>;
 export type Kinds<Instance> = Readonly<Record<string, AnyKind<Instance>>>;
 
+/** Every family of kinds by its config key, with what one of its kinds is called. A family is one entry here. */
+export const FAMILIES = {
+  backends: 'backend',
+  sources: 'provisioner',
+  clusters: 'cluster',
+  runtimes: 'runtime',
+  nodeGroups: 'node group',
+  images: 'image builder',
+} as const;
+export type Family = keyof typeof FAMILIES;
+
+/** What the kinds of a family open; the other families get their contracts with their first users. */
+interface Contracts {
+  readonly backends: Backend;
+  readonly sources: Source;
+}
+
+export type ContractOf<F extends Family> = F extends keyof Contracts ? Contracts[F] : unknown;
+
+type KindsByFamily = { readonly [F in Family]?: Kinds<ContractOf<F>> };
+
 /** Everything one cloud brings: the default export of `providers/<id>/index.ts`. Kinds are named by their config key. */
-export interface Provider {
+export interface Provider extends KindsByFamily {
   readonly id: string;
   readonly title: string;
-  readonly backends?: Kinds<Backend>;
-  readonly sources?: Kinds<Source>;
-  readonly runtimes?: Kinds<RuntimeHost>;
-  readonly nodeGroups?: Kinds<NodeGroup>;
-  readonly images?: Kinds<ImageBuilder>;
-  readonly clusters?: Kinds<ClusterAccess>;
+  /** The environment variables of the server that its kinds may read: `EXAMPLE_API_TOKEN`. */
+  readonly variables?: readonly string[] | undefined;
 }
 
 /** Ties a kind's schema to its `open`, so that TypeScript checks the one against the other. */

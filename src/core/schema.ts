@@ -20,6 +20,8 @@ export interface SchemaNotes {
   readonly shapes?: false;
   /** Refused in documents of others, though they may name the kind. */
   readonly operatorOnly?: boolean;
+  /** At most one kind of that family stands beside the object's own keys, and only the operator may name it: `{ namespace, gke: {…} }`. */
+  readonly kindsOf?: string;
   /** What the keys of this object name, for messages: `backend`. */
   readonly noun?: string;
   /** For the reference, where the default does not stand in the schema. */

@@ -111,6 +111,7 @@ async function openGround(parts: HoldingParts): Promise<Ground> {
     agentEnv: localEnv(parts.environment),
     offerAgent: () => installer.offer(),
     rates: config.requestRates,
+    variable: (name) => parts.environment.variable(name),
   };
   const kinds = await loadKinds(config.plugins);
   return {
