@@ -9,6 +9,7 @@ import { count, duration, secret } from '../src/core/schema.ts';
 import { renderConfiguration } from './config-reference.ts';
 import { renderFaults } from './fault-reference.ts';
 import { allKinds, generate } from './gen.ts';
+import { renderNoticeList } from './notice-list.ts';
 import { renderProviderList, renderSimulationList } from './provider-list.ts';
 import { schemaRows } from './schema-rows.ts';
 
@@ -64,6 +65,15 @@ describe('renderSimulationList', () => {
         '',
       ].join('\n'),
     );
+  });
+});
+
+describe('renderNoticeList', () => {
+  it('imports each cloud by the name of its file', () => {
+    const list = renderNoticeList(['aws', 'digital-ocean']);
+
+    expect(list).toContain("import digitalOceanNotices from './notices/digital-ocean.ts';");
+    expect(list).toContain("  ['aws', awsNotices],\n  ['digital-ocean', digitalOceanNotices],\n");
   });
 });
 

@@ -6,6 +6,7 @@ import type { Provider } from '../src/core/provider.ts';
 import type { ListedSimulation, Simulation } from '../src/core/simulation.ts';
 import { renderConfiguration, renderJsonSchema } from './config-reference.ts';
 import { renderFaults } from './fault-reference.ts';
+import { noticeIds, renderNoticeList } from './notice-list.ts';
 import { renderBenchList, renderCommandList, renderNounList } from './noun-lists.ts';
 import { providerIds, renderProviderList, renderSimulationList, simulationIds } from './provider-list.ts';
 import { renderTableList } from './table-list.ts';
@@ -28,6 +29,10 @@ export const GENERATED: readonly Generated[] = [
   { file: 'src/api/nouns.gen.ts', render: renderNounList },
   { file: 'src/cli/commands.gen.ts', render: renderCommandList },
   { file: 'bench/benches.gen.ts', render: renderBenchList },
+  {
+    file: 'src/agent/notices.gen.ts',
+    render: (root) => renderNoticeList(noticeIds(join(root, 'src/agent/notices'))),
+  },
   { file: 'docs/reference/muster.schema.json', render: async (root) => renderJsonSchema(await allKinds(root)) },
   { file: 'docs/reference/configuration.md', render: async (root) => renderConfiguration(await allKinds(root)) },
   { file: 'docs/reference/faults.md', render: renderFaults },

@@ -27,6 +27,13 @@ async function aPlane(options: FakePlaneOptions = {}): Promise<FakePlane> {
   return plane;
 }
 
+/** An address at which nothing listens. */
+async function aDeadPort(): Promise<number> {
+  const plane = await openFakePlane();
+  await plane.close();
+  return plane.port;
+}
+
 /** Sessions that begin and end when the test says so. */
 function anExecution() {
   const handled: AgentCommand[] = [];
@@ -120,6 +127,23 @@ test('it joins with its token and a key of its own, and takes commands', async (
   });
   expect(proof).toMatchObject({ token: 'tok', key: readFileSync(join(agent.workDir, 'agent.key'), 'utf8').trim() });
   expect(agent.handled).toEqual([{ do: 'resize', session: 's1', columns: 80, rows: 24 }]);
+});
+
+test('with several addresses it joins where one answers, and goes on at the next when that one dies', async () => {
+  const first = await openFakePlane();
+  const second = await aPlane();
+  const [dead, one, two] = [await aDeadPort(), first.port, second.port].map((port) => `http://127.0.0.1:${port}`);
+  const agent = anAgent(first, { broker: { address: dead, otherAddresses: [one, two] as string[] } });
+  await untilHolds(() => expect(first.joined).toHaveLength(1));
+  expect(second.joined).toHaveLength(0);
+
+  agent.report(output(1));
+  await untilHolds(() => expect(first.reports).toHaveLength(1));
+  await first.close();
+  await untilHolds(() => expect(second.joined).toHaveLength(1));
+
+  await untilHolds(() => expect(second.reports.map(({ report }) => report)).toMatchObject([{ is: 'output', seq: 1 }]));
+  expect(second.hellos[0]?.hello.executions).toEqual([{ session: 's1', attempt: 1 }]);
 });
 
 test('ten megabytes of output arrive whole and in order', async () => {

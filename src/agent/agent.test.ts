@@ -87,6 +87,51 @@ test('a broker that does not answer is given up after twenty seconds', async () 
   expect(calls).toHaveLength(2);
 });
 
+test('an address that does not answer is passed over for the next, and kept once it lets us in', async () => {
+  const { clock, calls, call, dialled, scene, welcome, started: starting } = openScene({ addresses: ['a', 'b', 'c'] });
+  scene.dead.add('a').add('b');
+  await starting;
+  await clock.advance(200);
+
+  expect(dialled).toEqual(['a', 'b', 'c']);
+  welcome();
+  await clock.advance(60 * 60_000);
+  expect([dialled.length, calls.length]).toEqual([3, 1]);
+
+  scene.dead.clear();
+  call().end(14);
+  await clock.advance(200);
+  expect(dialled.slice(3)).toEqual(['a']);
+});
+
+test('where no address answers, the wait grows with each round, not with each address', async () => {
+  const { clock, dialled, scene, started: starting } = openScene({ addresses: ['a', 'b'] });
+  scene.dead.add('a').add('b');
+  await starting;
+  await clock.settle();
+  const dialledAt = [clock.monotonic()];
+  for (let ms = 0; ms < 2_000; ms += 20) {
+    await clock.advance(20);
+    while (dialledAt.length < dialled.length) dialledAt.push(clock.monotonic());
+  }
+  const waits = dialledAt.slice(1, 6).map((ms, at) => ms - (dialledAt[at] as number));
+
+  expect(dialled.slice(0, 6)).toEqual(['a', 'b', 'a', 'b', 'a', 'b']);
+  expect(waits).toEqual([100, 200, 100, 320, 100]);
+});
+
+test('an address that refuses us is not asked more often because there are others', async () => {
+  const { clock, calls, call, dialled, started: starting } = openScene({ addresses: ['a', 'b'] });
+  await starting;
+  await clock.settle();
+  call().end(16, 'Wrong token.');
+  await clock.advance(59_000);
+  expect(calls).toHaveLength(1);
+  await clock.advance(1_000);
+
+  expect(dialled).toEqual(['a', 'b']);
+});
+
 test('what cannot even be dialled is tried again', async () => {
   const { clock, calls, scene, started: starting } = openScene();
   scene.dialFault = new Fault('unauthenticated', 'No certificate.');

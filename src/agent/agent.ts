@@ -19,7 +19,9 @@ export interface AgentOptions {
   /** What is shown at the door; asked for once, when the folder is ours. */
   headers(): Promise<Readonly<Record<string, string>>>;
   readonly openExecution: OpenExecution;
-  openLine(): Promise<Line>;
+  /** Of the same server, in the order in which they are tried. */
+  readonly addresses: readonly string[];
+  openLine(address: string): Promise<Line>;
   /** Calls back when the machine is to be taken away. */
   watchNotices?(heard: (notice: Notice) => void): { stop(): void };
   readonly clock: Clock;

@@ -13,10 +13,19 @@ export interface Ending {
 
 // INVALID_ARGUMENT, PERMISSION_DENIED, UNAUTHENTICATED: trying again at once changes nothing.
 const REFUSALS: ReadonlySet<number> = new Set([3, 7, 16]);
-// ABORTED: another process has our name; whoever hurries takes the place from the other again and again.
+// ABORTED: another process has our name; if both hurry, they displace each other again and again.
 const SUPERSEDED = 10;
 
 export const isRefusal = ({ code }: Ending): boolean => REFUSALS.has(code);
+
+/** The server itself has decided: its other addresses would say the same. */
+export const isFromServer = (ending: Ending): boolean => isRefusal(ending) || ending.code === SUPERSEDED;
+
+// Agents that lose one address at the same moment should not all reach the next one at once.
+const NEXT_ADDRESS_MS = 200;
+
+/** How long to wait before the next address is tried. */
+export const nextAddressDelayMs = (random: Random): number => NEXT_ADDRESS_MS * random.next();
 
 /** How long to wait after `failures` connections in a row that were not accepted; ± 50 %, so that agents come back apart. */
 export function reconnectDelayMs(ending: Ending, failures: number, random: Random): number {

@@ -10,7 +10,7 @@ import { type AgentEnd, startAgent } from './agent.ts';
 import { type Line, openLine, type Trust } from './dial.ts';
 import type { OpenExecution } from './execution.ts';
 import { agentName, ownAddress, ownKey } from './identity.ts';
-import { watchNotices } from './notices.ts';
+import { notices } from './notices.gen.ts';
 
 export interface RunAgentOptions {
   readonly config: AgentConfig;
@@ -23,11 +23,9 @@ export interface RunAgentOptions {
   onStopSignal(heard: () => void): () => void;
   readonly clock?: Clock;
   readonly random?: Random;
-  /** Where the metadata of this machine is, if not where its cloud has it. */
-  readonly metadata?: string | undefined;
+  /** A variable of the environment. */
+  variable?(name: string): string | undefined;
 }
-
-const EC2_METADATA = 'http://169.254.169.254';
 
 function required(value: string | undefined, at: string, remedy: string): string {
   if (value) return value;
@@ -43,6 +41,25 @@ async function readPem(path: string): Promise<string> {
   }
 }
 
+/** By their text, in order; one that cannot be used is left out, unless there is no other. */
+function usableAddresses(
+  written: readonly string[],
+  { config, log }: RunAgentOptions,
+): ReadonlyMap<string, BrokerAddress> {
+  const usable = new Map<string, BrokerAddress>();
+  const faults: Fault[] = [];
+  for (const one of written) {
+    try {
+      usable.set(one, parseBrokerAddress(one, config.broker.ca !== undefined));
+    } catch (thrown) {
+      faults.push(Fault.from(thrown));
+    }
+  }
+  if (usable.size === 0 && faults[0]) throw faults[0];
+  for (const { message } of faults) log('warn', 'address left out', { error: message });
+  return usable;
+}
+
 /** Certificates are read for each connection, so that a renewed one is taken up. */
 async function dial(address: BrokerAddress, { broker, mtls }: AgentConfig): Promise<Line> {
   const pair = mtls && { cert: await readPem(mtls.cert), key: await readPem(mtls.key) };
@@ -55,10 +72,19 @@ export async function runAgent(options: RunAgentOptions): Promise<AgentEnd> {
   const { config, clock = systemClock, random = systemRandom, log } = options;
   const where = required(config.broker.address, 'broker.address', 'Write where the server is: https://host:50051.');
   const pool = required(config.pool, 'pool', 'Name it with --pool, or in the file.');
-  const address = parseBrokerAddress(where, config.broker.ca !== undefined);
+  const addresses = usableAddresses([where, ...(config.broker.otherAddresses ?? [])], options);
   const { workDir, slots, labels, joinToken, leaseMs } = config;
   const name = agentName({ configured: config.name, given: options.givenName, hostname: hostname() }, random);
-  log('info', 'agent starts', { agent: name, pool, slots, server: where, version: options.version });
+  log('info', 'agent starts', {
+    agent: name,
+    pool,
+    slots,
+    server: [...addresses.keys()].join(', '),
+    version: options.version,
+  });
+  const watch = config.notices === undefined ? undefined : notices.get(config.notices);
+  // A server of a later version may know more clouds than this agent.
+  if (config.notices && !watch) log('warn', 'unknown cloud in notices', { notices: config.notices });
   const agent = await startAgent({
     self: {
       name,
@@ -76,9 +102,10 @@ export async function runAgent(options: RunAgentOptions): Promise<AgentEnd> {
       ...(joinToken !== undefined && { authorization: `Bearer ${joinToken}` }),
     }),
     openExecution: options.openExecution,
-    openLine: () => dial(address, config),
-    ...(config.notices === 'aws' && {
-      watchNotices: (heard) => watchNotices({ endpoint: options.metadata ?? EC2_METADATA, clock, fetch, log }, heard),
+    addresses: [...addresses.keys()],
+    openLine: (written) => dial(addresses.get(written) as BrokerAddress, config),
+    ...(watch && {
+      watchNotices: (heard) => watch({ variable: options.variable ?? (() => undefined), clock, fetch, log }, heard),
     }),
     clock,
     random,

@@ -1,7 +1,7 @@
 // An agent on the virtual clock with a broker of a few lines, and sessions that end when a test says so.
 import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import type { AgentCommand, AgentReport } from '#core/agent-link.ts';
-import type { Fault } from '#core/fault.ts';
+import { Fault } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
 import { seededRandom } from '#core/random.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
@@ -29,12 +29,21 @@ export interface FakeCall {
 
 const noFault = undefined as Fault | undefined;
 
-export function openScene(options: { leaseMs?: number } = {}) {
+export function openScene(options: { leaseMs?: number; addresses?: readonly string[] } = {}) {
   const clock = new VirtualClock();
   const calls: FakeCall[] = [];
   const handled: AgentCommand[] = [];
   const kept: { session: string; attempt: number }[] = [];
-  const scene = { running: 0, replays: 0, isDraining: false, killed: false, dialFault: noFault, callFault: noFault };
+  const dialled: string[] = [];
+  const scene = {
+    running: 0,
+    replays: 0,
+    isDraining: false,
+    killed: false,
+    dialFault: noFault,
+    callFault: noFault,
+    dead: new Set<string>(),
+  };
   let drained: (() => void)[] = [];
   let report: (said: AgentReport) => void = () => {};
   let notify: (notice: Notice) => void = () => {};
@@ -127,8 +136,11 @@ export function openScene(options: { leaseMs?: number } = {}) {
     leaseMs: options.leaseMs,
     headers: async () => ({}),
     openExecution,
-    openLine: async () => {
-      if (scene.dialFault) throw scene.dialFault;
+    addresses: options.addresses ?? ['broker'],
+    openLine: async (address) => {
+      dialled.push(address);
+      if (scene.dialFault || scene.dead.has(address))
+        throw scene.dialFault ?? new Fault('unavailable', `${address} does not answer.`);
       return line;
     },
     watchNotices(heard) {
@@ -146,6 +158,7 @@ export function openScene(options: { leaseMs?: number } = {}) {
     clock,
     notify: (notice: Notice) => notify(notice),
     calls,
+    dialled,
     call,
     welcome,
     handled,
@@ -161,7 +174,7 @@ export type Scene = ReturnType<typeof openScene>;
 
 /** One that the broker has let in. */
 export async function joined(
-  options: { leaseMs?: number } = {},
+  options: Parameters<typeof openScene>[0] = {},
 ): Promise<Scene & { agent: RunningAgent; end: () => AgentEnd | undefined }> {
   const scene = openScene(options);
   const agent = await scene.started;

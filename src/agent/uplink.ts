@@ -3,7 +3,7 @@ import type { Clock } from '#core/clock.ts';
 import { FAULTS, Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import type { Random } from '#core/random.ts';
-import { type Ending, isRefusal, reconnectDelayMs } from './backoff.ts';
+import { type Ending, isFromServer, isRefusal, nextAddressDelayMs, reconnectDelayMs } from './backoff.ts';
 import { type Connection, type ConnectionOptions, openConnection, type Welcome } from './connection.ts';
 import type { Line } from './dial.ts';
 import type { VeldaTask } from './velda-peer.ts';
@@ -11,8 +11,10 @@ import type { VeldaTask } from './velda-peer.ts';
 export interface UplinkOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly tasks: Map<string, VeldaTask>;
-  /** Dials anew; called for each connection. */
-  openLine(): Promise<Line>;
+  /** Of the same broker, in the order in which they are tried; at least one. */
+  readonly addresses: readonly string[];
+  /** Dials one of them; called for each connection. */
+  openLine(address: string): Promise<Line>;
   /** The first message, as of now. */
   hello(): ConnectionOptions['hello'];
   /** We are in, and the broker has heard this first message. */
@@ -50,7 +52,11 @@ export function openUplink(options: UplinkOptions): Uplink {
   let unlisted: Extract<AgentCommand, { do: 'start' }>[] = [];
   // Counts dials: what belongs to an older one is of no interest any more.
   let newest = 0;
+  // Rounds through all addresses without success.
   let failures = 0;
+  // The address in use, and how many in a row have failed since one let us in.
+  let at = 0;
+  let failedAddresses = 0;
   let cancelRetry = (): void => {};
   let left: (() => void) | undefined;
 
@@ -59,7 +65,7 @@ export function openUplink(options: UplinkOptions): Uplink {
     const dial = newest;
     cancelRetry();
     try {
-      const line = await options.openLine();
+      const line = await options.openLine(options.addresses[at] as string);
       if (dial === newest && !left) join(line, dial);
       else line.close();
     } catch (thrown) {
@@ -86,6 +92,7 @@ export function openUplink(options: UplinkOptions): Uplink {
         accepted = connection;
         unlisted = [];
         failures = 0;
+        failedAddresses = 0;
         options.accepted(welcome, hello);
       },
       ended(ending) {
@@ -112,10 +119,16 @@ export function openUplink(options: UplinkOptions): Uplink {
 
   function failed(ending: Ending): void {
     if (left) return left();
-    const retryInMs = Math.round(reconnectDelayMs(ending, failures, options.random));
-    failures += 1;
+    const { addresses, random } = options;
+    const server = addresses[at];
+    at = (at + 1) % addresses.length;
+    failedAddresses += 1;
+    const isRoundOver = failedAddresses % addresses.length === 0;
+    const hasOther = !isRoundOver && !isFromServer(ending);
+    const retryInMs = Math.round(hasOther ? nextAddressDelayMs(random) : reconnectDelayMs(ending, failures, random));
+    if (isRoundOver) failures += 1;
     const level = isRefusal(ending) ? 'error' : 'warn';
-    log(level, 'not connected', { code: ending.code, error: ending.details, retryInMs });
+    log(level, 'not connected', { server, code: ending.code, error: ending.details, retryInMs });
     cancelRetry = clock.alarm(retryInMs, () => void connect());
     options.failed(ending);
   }

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables as users write them.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type AgentConfig, loadAgentConfig, readAgentConfig, writeAgentConfig } from './agent-file.ts';
+import { type AgentConfig, brokerIn, loadAgentConfig, readAgentConfig, writeAgentConfig } from './agent-file.ts';
 import { describeProblem } from './problem.ts';
 import { testEnvironment } from './testing.ts';
 
@@ -66,8 +66,8 @@ daemon_config:
     const { value, warnings } = readAgentConfig(text, environment);
 
     expect(value).toMatchObject({ broker: { address: 'a:1' }, slots: 1 });
-    expect(warnings).toHaveLength(15);
-    expect(new Set(warnings.map(({ path }) => path)).size).toBe(15);
+    expect(warnings).toHaveLength(14);
+    expect(new Set(warnings.map(({ path }) => path)).size).toBe(14);
   });
 
   it.each([
@@ -102,6 +102,36 @@ describe('loadAgentConfig', () => {
   });
 });
 
+describe('several addresses', () => {
+  const brokerOf = (text: string) => readAgentConfig(`broker: ${text}`, environment).value?.broker;
+
+  it('are tried in their order, each once', () => {
+    expect(brokerOf('{address: "a:1", addresses: ["b:1", "a:1"], public_address: "c:1"}')).toEqual({
+      address: 'a:1',
+      otherAddresses: ['b:1', 'c:1'],
+    });
+    expect(brokerOf('{addresses: ["a:1"], public_address: ["b:1", "c:1"]}')).toEqual({
+      address: 'a:1',
+      otherAddresses: ['b:1', 'c:1'],
+    });
+    expect(brokerOf('{}')).toEqual({});
+  });
+
+  it('may stand in the environment', () => {
+    expect(brokerIn('https://a:1, b:1')).toEqual({ address: 'https://a:1', otherAddresses: ['b:1'] });
+    expect(brokerIn('')).toEqual({});
+  });
+
+  it('are written under a key that agents of the previous version accept', () => {
+    const broker = { address: 'a:1', otherAddresses: ['b:1'] };
+
+    expect(writeAgentConfig({ ...EMPTY, broker })).toContain('broker:\n  address: a:1\n  publicAddress: b:1\n');
+    expect(writeAgentConfig({ ...EMPTY, broker: { ...broker, otherAddresses: ['b:1', 'c:1'] } })).toContain(
+      'publicAddress:\n    - b:1\n    - c:1\n',
+    );
+  });
+});
+
 describe('writeAgentConfig', () => {
   it('writes lowerCamelCase keys and nothing that is absent', () => {
     expect(
@@ -117,7 +147,17 @@ describe('writeAgentConfig', () => {
       .filter((s) => /^[\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd]*$/.test(s) && !s.startsWith('file:'));
     const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
     const configs = fc.record({
-      broker: fc.record({ address: maybe(text), ca: maybe(text) }),
+      broker: fc.oneof(
+        fc.record({ address: maybe(text), ca: maybe(text) }),
+        fc.record({
+          address: text.map((one) => `a${one}`),
+          otherAddresses: fc.uniqueArray(
+            text.map((one) => `b${one}`),
+            { minLength: 1 },
+          ),
+          ca: maybe(text),
+        }),
+      ),
       pool: maybe(text),
       name: maybe(text),
       slots: fc.integer({ min: 1, max: 64 }),

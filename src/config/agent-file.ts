@@ -12,7 +12,12 @@ import { readYaml } from './yaml-document.ts';
 
 /** What an agent is told: by hand, or by the server in the boot data of its machine. */
 export interface AgentConfig {
-  readonly broker: { readonly address?: string | undefined; readonly ca?: string | undefined };
+  readonly broker: {
+    readonly address?: string | undefined;
+    /** Further addresses of the same server, in the order in which they are tried. */
+    readonly otherAddresses?: readonly string[] | undefined;
+    readonly ca?: string | undefined;
+  };
   readonly pool?: string | undefined;
   /** The worker's name; the machine may have a better idea of it. */
   readonly name?: string | undefined;
@@ -21,9 +26,20 @@ export interface AgentConfig {
   readonly joinToken?: string | undefined;
   readonly labels: Readonly<Record<string, string>>;
   readonly leaseMs?: number | undefined;
-  /** Whose metadata tells that the machine will be taken away. */
-  readonly notices?: 'aws' | undefined;
+  /** The cloud whose interruption notices the agent reads. */
+  readonly notices?: string | undefined;
   readonly mtls?: { readonly cert: string; readonly key: string } | undefined;
+}
+
+function inOrder(addresses: readonly string[]): AgentConfig['broker'] {
+  const [address, ...otherAddresses] = new Set(addresses);
+  return { address, ...(otherAddresses.length > 0 && { otherAddresses }) };
+}
+
+/** The addresses in `MUSTER_BROKER`, with commas between them. */
+export function brokerIn(text = ''): AgentConfig['broker'] {
+  const addresses = text.split(',').map((one) => one.trim());
+  return inOrder(addresses.filter(Boolean));
 }
 
 /** Reads the text of an agent's file. */
@@ -32,9 +48,10 @@ export function readAgentConfig(text: string, expand: Expansion): Parsed<AgentCo
   if (tree.problems) return tree;
   const { value: file, problems, warnings } = parseWith(agentSchema, tree.value, { expand });
   if (problems) return { problems, warnings };
+  const { address, addresses, publicAddress, ca } = file.broker;
   const { agentName, maxSessions, workDirPath, mtlsClientCertPath: cert, mtlsClientKeyPath: key } = file.daemonConfig;
   const value: AgentConfig = {
-    broker: { address: file.broker.address, ca: file.broker.ca },
+    broker: { ...inOrder([address ?? [], addresses, publicAddress].flat()), ca },
     pool: file.pool,
     name: agentName,
     slots: Math.max(1, maxSessions),
@@ -79,8 +96,11 @@ export function loadAgentConfig(
 export function writeAgentConfig(config: AgentConfig): string {
   const text = (value: string | undefined): string | undefined => value && escapeVariables(value);
   const labels = Object.entries(config.labels).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  // Agents of the previous version refuse keys that they do not know, but take this one with a warning.
+  const others = config.broker.otherAddresses?.map(escapeVariables) ?? [];
+  const publicAddress = others.length > 1 ? others : others[0];
   const file = {
-    broker: { address: text(config.broker.address), ca: text(config.broker.ca) },
+    broker: { address: text(config.broker.address), publicAddress, ca: text(config.broker.ca) },
     pool: text(config.pool),
     joinToken: text(config.joinToken),
     ...(labels.length > 0 && { labels: Object.fromEntries(labels.map(([key, value]) => [key, text(value) ?? ''])) }),

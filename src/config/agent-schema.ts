@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DEFAULT_AGENT_LEASE_MS, DEFAULT_AGENT_WORK_DIR } from '#core/defaults.ts';
 import { formatDuration } from '#core/duration.ts';
-import { count, duration, freeMap, secret, unused } from '#core/schema.ts';
+import { count, duration, freeMap, oneOrMore, secret, unused } from '#core/schema.ts';
 
 const NO_SANDBOX = 'sessions run as plain processes, without a sandbox';
 const NO_NETWORK = 'sessions share the network of the machine';
@@ -9,7 +9,11 @@ const IN_SESSION = 'it belongs to the copy inside a session of Velda';
 
 const broker = z.object({
   address: z.string().min(1).optional().describe('Where the server is: `host:port`, `http://…` or `https://…`.'),
-  publicAddress: unused('agents use `address`').describe('Known from Velda.'),
+  addresses: z
+    .array(z.string().min(1))
+    .default([])
+    .describe('More addresses of the same server; the agent tries the next one where one does not answer.'),
+  publicAddress: oneOrMore(z.string().min(1)).default([]).describe('One more address, or several; tried last.'),
   ca: z.string().optional().describe('The authority to trust, as PEM text; without it those of the machine.'),
 });
 
@@ -54,9 +58,10 @@ export const agentSchema = z.object({
     .describe('After so long without the server it takes nothing new, and stops when idle.')
     .meta({ defaultText: `what the server says, or ${formatDuration(DEFAULT_AGENT_LEASE_MS)}` }),
   notices: z
-    .enum(['aws'])
+    .string()
+    .regex(/^[a-z0-9-]+$/, 'must be the name of a cloud, like aws')
     .optional()
-    .describe('Whose machine it is, where the cloud tells the machine before it takes it away (spot machines).'),
+    .describe('The cloud that announces to this machine when it will take it away (spot machines), like `aws`.'),
   daemonConfig: daemonConfig
     .refine(
       (daemon) => (daemon.mtlsClientCertPath === undefined) === (daemon.mtlsClientKeyPath === undefined),

@@ -16,8 +16,8 @@ const KNOWN = {
   logLevel: 'MUSTER_LOG_LEVEL',
   /** The token an agent joins with, where its file has none. */
   joinToken: 'MUSTER_JOIN_TOKEN',
-  /** Where a machine of AWS finds its metadata, as the tools of AWS have it. */
-  metadata: 'AWS_EC2_METADATA_SERVICE_ENDPOINT',
+  /** Where an agent finds the server, if its file does not say; several addresses with commas between them. */
+  broker: 'MUSTER_BROKER',
   agentFile: 'VELDA_SYSTEM_CONFIG',
   agentName: 'AGENT_NAME',
   home: 'HOME',

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { DEFAULT_AGENT_LEASE_MS, DEFAULT_DATA_DIR } from '#core/defaults.ts';
 import { formatDuration } from '#core/duration.ts';
-import { duration, secret, unused } from '#core/schema.ts';
+import { duration, oneOrMore, secret, unused } from '#core/schema.ts';
 import { HISTORIES, type HistoryName } from '#core/store.ts';
 import type { HistoryRules } from '#core/table.ts';
 
@@ -118,7 +118,13 @@ const broker = z.object({
     .min(1)
     .optional()
     .describe('Where agents on new machines find the broker: host:port, http:// or https://.'),
-  publicAddress: z.string().min(1).optional().describe('The same from outside the network.'),
+  addresses: z
+    .array(z.string().min(1))
+    .default([])
+    .describe('More addresses of the same broker, like those of other replicas; agents try the next one.'),
+  publicAddress: oneOrMore(z.string().min(1))
+    .default([])
+    .describe('The same from outside the network: one address or several, tried last.'),
 });
 
 export const serverFields = {

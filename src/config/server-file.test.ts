@@ -25,7 +25,7 @@ describe('readServerFile', () => {
       pools: [],
       sources: [],
       allowNewPool: false,
-      broker: {},
+      broker: { addresses: [], publicAddress: [] },
       tls: {},
       access: { allowedHosts: [] },
       agent: { leaseMs: 3_600_000, reconnectGraceMs: 120_000, runtimes: {} },

@@ -39,7 +39,11 @@ export interface ServerConfig {
   readonly pools: readonly StaticPool[];
   readonly sources: readonly SourceConfig[];
   readonly allowNewPool: boolean;
-  readonly broker: { readonly address?: string | undefined; readonly publicAddress?: string | undefined };
+  readonly broker: {
+    readonly address?: string | undefined;
+    readonly addresses: readonly string[];
+    readonly publicAddress: readonly string[];
+  };
   readonly tls: {
     readonly cert?: string | undefined;
     readonly key?: string | undefined;

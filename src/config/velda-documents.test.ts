@@ -202,7 +202,7 @@ agent_pools: [{name: shell}]
       grpc: { host: undefined, port: 50_051 },
       http: { host: '0.0.0.0', port: 8081 },
       allowNewPool: true,
-      broker: { address: '10.0.0.1:50051', publicAddress: 'https://velda.example.com' },
+      broker: { address: '10.0.0.1:50051', publicAddress: ['https://velda.example.com'] },
     });
     expect(warnings.map(({ path }) => path)).toEqual([
       'server.cert_spiffe_id',

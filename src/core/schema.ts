@@ -64,6 +64,11 @@ export function count(least = 0) {
   return z.int().min(least);
 }
 
+/** A value or a list of such; a list inside. */
+export function oneOrMore<T extends z.ZodType>(one: T) {
+  return z.union([one.transform((only) => [only]), z.array(one)]);
+}
+
 const plainText = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 
 /** A map whose keys are the user's own: they are taken as they stand, never renamed. */

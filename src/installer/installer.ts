@@ -16,7 +16,7 @@ export interface InstallerOptions {
   /** One for each kind of machine; the first is that of this very machine. */
   readonly runtimes: readonly Runtime[];
   /** Asked when the script is: addresses and certificates may change. */
-  readonly facts: () => Pick<ScriptFacts, 'broker' | 'brokerCa' | 'originCa'>;
+  readonly facts: () => Pick<ScriptFacts, 'broker' | 'otherBrokers' | 'brokerCa' | 'originCa'>;
 }
 
 export interface OfferedFile {

@@ -26,7 +26,14 @@ function placeScript() {
   writeFileSync(join(bin, 'curl'), curl, { mode: 0o755 });
   const sha256 = hash('sha256', readFileSync(archive));
   const archives = [{ system: uname('-s'), machine: uname('-m'), name: 'agent.tgz', sha256 }];
-  const facts = { origin: 'http://server', broker: 'http://broker:1', brokerCa: 'a\nb', originCa: undefined, archives };
+  const facts = {
+    origin: 'http://server',
+    broker: 'http://broker:1',
+    otherBrokers: ['http://b:2', "it's:3"],
+    brokerCa: 'a\nb',
+    originCa: undefined,
+    archives,
+  };
   writeFileSync(script, installScript(facts));
   return { script, bin };
 }
@@ -41,7 +48,7 @@ it.each(['plain', 'a"b', 'new\\new', "it's", '$a `b`', 'x"\\nwork: "y', 'é: #z'
     execFileSync('sh', [script, ...words], { env: { PATH: `${bin}:${process.env.PATH}` }, stdio: 'pipe' });
 
     expect(parse(readFileSync(join(prefix, 'agent.yaml'), 'utf8'))).toEqual({
-      broker: { address: 'http://broker:1', ca: 'a\nb\n' },
+      broker: { address: 'http://broker:1', addresses: ['http://b:2', "it's:3"], ca: 'a\nb\n' },
       pool: name,
       join_token: name,
       daemon_config: { max_sessions: 2, work_dir_path: `${prefix}/work`, agent_name: name },

@@ -7,6 +7,8 @@ export interface ScriptFacts {
   readonly origin: string;
   /** Where agents reach the broker, as `host:port` or with `https://`. */
   readonly broker: string;
+  /** Further addresses of the broker. */
+  readonly otherBrokers: readonly string[];
   /** Trusted in place of the system's authorities, where the server made its own: at the broker, and for the download. */
   readonly brokerCa: string | undefined;
   readonly originCa: string | undefined;
@@ -62,7 +64,7 @@ config=$prefix/agent.yaml
 {
   echo "broker:"
   printf '  address: %s\\n' "$(yaml "$broker")"
-  if [ -n "$broker_ca" ]; then echo "  ca: |"; printf '%s\\n' "$broker_ca" | sed 's/^/    /'; fi
+${facts.otherBrokers.length === 0 ? '' : `  echo "  addresses:"\n${facts.otherBrokers.map((one) => `  printf '    - %s\\n' "$(yaml ${quoted(one)})"\n`).join('')}`}  if [ -n "$broker_ca" ]; then echo "  ca: |"; printf '%s\\n' "$broker_ca" | sed 's/^/    /'; fi
   printf 'pool: %s\\n' "$(yaml "$pool")"
   [ -z "$token" ] || printf 'join_token: %s\\n' "$(yaml "$token")"
   echo "daemon_config:"

@@ -24,10 +24,15 @@ export function reachable({ host, port }: Address): string {
 /** Beyond loopback, words travel where others listen. */
 export const needsTls = ({ host }: Address): boolean => isEveryInterface(host) || !isLoopback(host);
 
-/** Where new machines are told to find the broker. */
-export function brokerAddress(config: ServerConfig, grpc: Address): string {
-  if (config.broker.address !== undefined) return config.broker.address;
-  return `${needsTls(grpc) ? 'https' : 'http'}://${reachable(grpc)}`;
+/** Every address at which new agents find the broker, in the order in which they try them. */
+export function brokerAddresses(
+  { broker }: ServerConfig,
+  grpc: Address,
+): readonly [first: string, ...others: string[]] {
+  const first = broker.address ?? `${needsTls(grpc) ? 'https' : 'http'}://${reachable(grpc)}`;
+  const others = new Set([...broker.addresses, ...broker.publicAddress]);
+  others.delete(first);
+  return [first, ...others];
 }
 
 /** Every name and address that a certificate of this server must hold, and that the Host header may. */

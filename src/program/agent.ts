@@ -1,6 +1,6 @@
 // The program on the worker. Also the entry of its bundle, so it must not reach for anything of the server.
 import { parseArgs } from 'node:util';
-import { loadAgentConfig } from '#config/agent-file.ts';
+import { brokerIn, loadAgentConfig } from '#config/agent-file.ts';
 import { type Environment, readEnvironment } from '#config/environment.ts';
 import { describeProblem } from '#config/problem.ts';
 import { systemClock } from '#core/clock.ts';
@@ -38,10 +38,12 @@ export async function runAgentProcess(options: AgentProcessOptions): Promise<num
     config: {
       ...config,
       pool,
+      broker:
+        config.broker.address === undefined ? { ...config.broker, ...brokerIn(environment.broker) } : config.broker,
       joinToken: config.joinToken ?? environment.joinToken,
     },
     givenName: environment.agentName,
-    metadata: environment.metadata,
+    variable: environment.variable,
     version: options.version,
     openExecution: (execution) =>
       openExecution({ ...execution, env: baseEnvironment(environment.variable, pool ?? '') }),

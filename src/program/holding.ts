@@ -19,7 +19,7 @@ import type { Front } from '../edge/front.ts';
 import type { Bundle } from '../installer/bundle.ts';
 import { type Installer, openInstaller } from '../installer/installer.ts';
 import type { Runtime } from '../installer/runtime.ts';
-import { brokerAddress, needsTls, reachable } from './addresses.ts';
+import { brokerAddresses, needsTls, reachable } from './addresses.ts';
 import { agentFolder, makeAgentProgram } from './agent-program.ts';
 import { openDoors } from './doors.ts';
 import { trustedBy } from './identity.ts';
@@ -64,6 +64,8 @@ export interface Ground extends HoldingParts {
   /** How clients and agents are told to reach it. */
   readonly http: string;
   readonly grpc: string;
+  /** Further addresses of the broker, which agents try where the first does not answer. */
+  readonly otherBrokers: readonly string[];
   /** What new machines must trust at each door that has TLS; known once access is open. */
   readonly trust: Trust;
 }
@@ -91,13 +93,13 @@ async function openGround(parts: HoldingParts): Promise<Ground> {
   const { clock, log, store, front, dataDir, version } = parts;
   const { config } = parts.loaded;
   const { http } = front.addresses;
-  const grpc = brokerAddress(config, front.addresses.grpc);
+  const [grpc, ...otherBrokers] = brokerAddresses(config, front.addresses.grpc);
   const trust: Trust = { http: undefined, grpc: undefined };
   const installer = openInstaller({
     bundle: await (parts.agentProgram ?? makeAgentProgram(dataDir, version)),
     folder: agentFolder(dataDir),
     runtimes: parts.runtimes,
-    facts: () => ({ broker: grpc, brokerCa: trust.grpc, originCa: trust.http }),
+    facts: () => ({ broker: grpc, otherBrokers, brokerCa: trust.grpc, originCa: trust.http }),
   });
   const agentCommand = [process.execPath, installer.bundle.path];
   const context: Context = {
@@ -125,14 +127,15 @@ async function openGround(parts: HoldingParts): Promise<Ground> {
     metrics: openMetrics({ store, clock, withProcess: true }),
     http: `${needsTls(http) ? 'https' : 'http'}://${reachable(http)}`,
     grpc,
+    otherBrokers,
     trust,
   };
 }
 
-function bootConfig({ grpc, loaded, front }: Ground, pool: Pool, access: Access): string {
+function bootConfig({ grpc, otherBrokers, loaded, front }: Ground, pool: Pool, access: Access): string {
   const ca = needsTls(front.addresses.grpc) ? trustedBy(loaded.config, access) : undefined;
   return writeAgentConfig({
-    broker: { address: grpc, ca },
+    broker: { address: grpc, otherAddresses: otherBrokers, ca },
     pool: pool.name,
     slots: pool.spec.scaling.slotsPerAgent,
     // A backend that gives its agents a work directory of their own overrides it.

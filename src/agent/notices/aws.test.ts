@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { silentLog } from '#core/log.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
-import { type Notice, watchNotices } from './notices.ts';
+import type { Notice } from '../notices.ts';
+import watchSpot from './aws.ts';
 
 const NOTICE = { action: 'terminate', time: '2026-11-16T10:02:00Z' };
 
@@ -24,10 +25,8 @@ function setUp() {
   const clock = new VirtualClock();
   const { state, fetch } = metadata();
   const heard: Notice[] = [];
-  const watching = watchNotices(
-    { endpoint: 'http://imds', clock, fetch, log: silentLog },
-    (notice) => void heard.push(notice),
-  );
+  const variable = (name: string) => (name === 'AWS_EC2_METADATA_SERVICE_ENDPOINT' ? 'http://imds/' : undefined);
+  const watching = watchSpot({ variable, clock, fetch, log: silentLog }, (notice) => void heard.push(notice));
   return { clock, state, heard, watching };
 }
 

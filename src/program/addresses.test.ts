@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import type { ServerConfig } from '#config/server-file.ts';
+import { brokerAddresses } from './addresses.ts';
+
+const addressesOf = (broker: Partial<ServerConfig['broker']>) =>
+  brokerAddresses({ broker: { addresses: [], publicAddress: [], ...broker } } as unknown as ServerConfig, {
+    host: '127.0.0.1',
+    port: 50_051,
+  });
+
+it('new agents get every address of the broker, each once, those from outside last', () => {
+  const publicAddress = ['https://muster.example', 'a:1'];
+
+  expect(addressesOf({ address: 'a:1', addresses: ['b:1'], publicAddress })).toEqual([
+    'a:1',
+    'b:1',
+    'https://muster.example',
+  ]);
+});
+
+it('without an address of its own the file only adds to where the server listens', () => {
+  expect(addressesOf({})).toEqual(['http://127.0.0.1:50051']);
+  expect(addressesOf({ publicAddress: ['b:1'] })).toEqual(['http://127.0.0.1:50051', 'b:1']);
+});
