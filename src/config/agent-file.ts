@@ -10,7 +10,7 @@ import { parseWith } from './parse.ts';
 import { type Parsed, problemsFault } from './problem.ts';
 import { readYaml } from './yaml-document.ts';
 
-/** What an agent is told: by hand, or by the server in the boot data of its machine. */
+/** The settings of an agent: written by hand, or by the server into the boot data of its machine. */
 export interface AgentConfig {
   readonly broker: {
     readonly address?: string | undefined;

@@ -66,7 +66,7 @@ export interface LoadedConfig {
   readonly file: string | undefined;
   /** The file and every secret file that it names: what to watch. */
   readonly files: readonly string[];
-  /** What the files looked like before they were read: whoever finds them different has to read again. */
+  /** What the files looked like before they were read: if they differ, they must be read again. */
   readonly signature?: string | undefined;
   /** Equal for equal configurations. */
   readonly version: string;

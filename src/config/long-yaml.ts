@@ -1,4 +1,4 @@
-// Long files are read in a thread of their own: parsing ten thousand pools takes a second, and nobody else would get a turn.
+// Long files are read in a thread of their own: parsing ten thousand pools would block the event loop for a second.
 import { Worker } from 'node:worker_threads';
 import { Fault } from '#core/fault.ts';
 import type { Parsed } from './problem.ts';
@@ -88,7 +88,7 @@ async function openInThread(text: string, limits: DocumentLimits): Promise<Opene
         const ask = (from: number): Promise<FromYamlThread> | undefined => {
           if (length === undefined || from >= length) return undefined;
           const piece = receive();
-          // Whoever asked may have given up by the time it fails.
+          // The reader may have given up by the time it fails.
           piece.catch(() => {});
           thread.postMessage({ key, from } satisfies ToYamlThread);
           return piece;

@@ -1,14 +1,143 @@
+// Reads a tree by a schema, and says in plain words what is wrong where.
+
 import type { z } from 'zod';
 import { Fault } from '#core/fault.ts';
 import type { Problem } from '#core/problem.ts';
 import type { Expansion } from './environment.ts';
-import { flattenUnion, issueText } from './issue-text.ts';
-import { locate } from './locate.ts';
+import { isKey, joinPath, nearest, toCamel, toSnake } from './keys.ts';
 import { type Parsed, problemAt } from './problem.ts';
 import { type Schema, shapeOf, unwrap } from './schema-walk.ts';
-import { shape } from './shape.ts';
-import { newWalk, type Walk } from './shape-scalar.ts';
-import type { ConfigNode } from './tree.ts';
+import { newWalk, shape, type Walk } from './shape.ts';
+import type { ConfigNode, TextPlace } from './tree.ts';
+
+type Issue = z.core.$ZodIssue;
+
+const EXPECTED: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a map of keys',
+  record: 'a map of keys',
+  null: 'empty',
+};
+
+/** What is wrong, in plain words; `node` is what stands there, and a secret is never repeated. */
+export function issueText(issue: Issue, node: ConfigNode | undefined, isSecret: boolean): string {
+  // What a schema says in its own words is better known there than here.
+  if (!/^(Invalid|Too (small|big)|Unrecognized)/.test(issue.message)) return issue.message;
+  switch (issue.code) {
+    case 'invalid_type':
+      if (!node) return 'is missing';
+      return `must be ${EXPECTED[issue.expected] ?? issue.expected}, not ${describe(node, isSecret)}`;
+    case 'too_small':
+      return boundText(issue.origin, Number(issue.minimum), issue.inclusive === false ? 'more than' : 'at least');
+    case 'too_big':
+      return boundText(issue.origin, Number(issue.maximum), issue.inclusive === false ? 'less than' : 'at most');
+    case 'invalid_value':
+      return choiceText(issue.values.map(String), node);
+    case 'invalid_union':
+      return unionText(issue, node, isSecret);
+    case 'invalid_format':
+      return issue.format === 'regex' ? `does not match ${issue.pattern}` : `is not a valid ${issue.format}`;
+    case 'not_multiple_of':
+      return `must be a multiple of ${issue.divisor}`;
+    case 'invalid_key':
+      return `has a key that is not allowed: ${issue.issues.map((inner) => inner.message).join('; ')}`;
+    default:
+      return issue.message;
+  }
+}
+
+function describe(node: ConfigNode, isSecret: boolean): string {
+  if (node.is === 'list') return 'a list';
+  if (node.is === 'map') return 'a map of keys';
+  const { value } = node;
+  if (value === null) return 'empty';
+  if (typeof value === 'boolean') return String(value);
+  if (typeof value === 'number') return isSecret ? 'a number' : `the number ${node.source ?? value}`;
+  return isSecret || value.length > 40 ? 'a text' : `the text ${JSON.stringify(value)}`;
+}
+
+function boundText(origin: string, bound: number, how: string): string {
+  if (origin === 'string')
+    return bound === 1 && how === 'at least' ? 'must not be empty' : `must have ${how} ${bound} characters`;
+  if (origin === 'array' || origin === 'set')
+    return bound === 1 && how === 'at least' ? 'must not be empty' : `must have ${how} ${bound} entries`;
+  return `must be ${how} ${bound}`;
+}
+
+function choiceText(values: readonly string[], node: ConfigNode | undefined): string {
+  if (!node) return 'is missing';
+  const written = node.is === 'scalar' ? String(node.value) : '';
+  const meant = nearest(written, values);
+  const choices = values.length === 1 ? `must be ${values[0]}` : `must be one of ${values.join(', ')}`;
+  return meant === undefined ? choices : `${choices}; did you mean ${meant}?`;
+}
+
+function unionText(
+  issue: Extract<Issue, { code: 'invalid_union' }>,
+  node: ConfigNode | undefined,
+  isSecret: boolean,
+): string {
+  if (!node) return 'is missing';
+  if ('options' in issue && Array.isArray(issue.options)) return choiceText(issue.options.map(String), node);
+  const expected = issue.errors.map(([first]) =>
+    first?.code === 'invalid_type' && first.path.length === 0 ? first.expected : undefined,
+  );
+  const words = expected.map((word) => word && (EXPECTED[word] ?? word));
+  if (words.length === 0 || words.includes(undefined)) return 'fits none of the forms allowed here';
+  return `must be ${[...new Set(words)].join(' or ')}, not ${describe(node, isSecret)}`;
+}
+
+/** The issues of the option that the value was taken for; `chosen` knows it by its path. */
+export function flattenUnion(
+  issue: Issue,
+  chosen: (path: readonly PropertyKey[]) => number | undefined,
+): readonly Issue[] {
+  const at = issue.code === 'invalid_union' ? chosen(issue.path) : undefined;
+  const inner = issue.code === 'invalid_union' && at !== undefined ? issue.errors[at] : undefined;
+  if (!inner || inner.length === 0) return [issue];
+  return inner.flatMap((one) => flattenUnion({ ...one, path: [...issue.path, ...one.path] }, chosen));
+}
+
+/** Where something stands in a document, in the words of its writer. */
+export interface Located {
+  readonly path: string;
+  readonly place: TextPlace | undefined;
+  /** Absent where nothing stands there. */
+  readonly node: ConfigNode | undefined;
+}
+
+/**
+ * Finds what a path of schema keys names; what is missing is placed at the map that should hold it. `under` is where the
+ * root itself stands in its document.
+ */
+export function locate(root: ConfigNode, keys: readonly PropertyKey[], under = ''): Located {
+  let found: Located = { path: under, place: root.place, node: root };
+  for (const key of keys) {
+    const { node, path, place } = found;
+    if (node?.is === 'map') {
+      const entry = node.entries.find((candidate) => isKey(candidate.key, String(key)));
+      if (entry)
+        found = { path: joinPath(path, entry.key), place: entry.value.place ?? entry.place, node: entry.value };
+      else found = { path: joinPath(path, spelledLike(node.entries, String(key))), place, node: undefined };
+    } else {
+      const item = node?.is === 'list' && typeof key === 'number' ? node.items[key] : undefined;
+      const step = typeof key === 'number' ? key : toSnake(String(key));
+      found = { path: joinPath(path, step), place: item?.place ?? place, node: item };
+    }
+  }
+  return found;
+}
+
+/** In camelCase where its neighbours are, otherwise as the documentation has it. */
+function spelledLike(neighbours: readonly { readonly key: string }[], key: string): string {
+  const isCamel =
+    neighbours.some((entry) => /[a-z][A-Z]/.test(entry.key)) && !neighbours.some((entry) => entry.key.includes('_'));
+  return isCamel ? toCamel(key) : toSnake(key);
+}
 
 export interface ParseOptions {
   /** Lets `${VAR}` and `file:` be read: only for the operator's own documents. */
@@ -54,14 +183,14 @@ interface Reading {
   readonly walk: Walk;
 }
 
-/** Where the way through the document already told what is wrong with a value, the schema's word adds nothing. */
+/** Whether shaping the document has already named what is wrong with this value. */
 function isEcho(issue: z.core.$ZodIssue, { root, under, walk }: Omit<Reading, 'schema'>): boolean {
   const { path } = locate(root, issue.path, under);
   const isQuiet = issue.code === 'custom' && issue.params?.[QUIET] === true;
-  return walk.problems.some((told) => told.path === path || (isQuiet && told.path.startsWith(`${path}.`)));
+  return walk.problems.some((known) => known.path === path || (isQuiet && known.path.startsWith(`${path}.`)));
 }
 
-/** In the `params` of a custom issue: say nothing where something within is already told. */
+/** In the `params` of a custom issue: leave it out where a problem within is already named. */
 export const QUIET = 'quiet';
 
 function toProblem(issue: z.core.$ZodIssue, { schema, root, under, walk }: Reading): Problem {

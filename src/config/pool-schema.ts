@@ -100,7 +100,7 @@ const RESET_AFTER_RETRY_MS = 30_000;
 /** The fewest idle slots to allow: fewer would take away a worker as soon as it has come. */
 export const derivedMaxIdle = (minIdleSlots: number, slotsPerAgent: number): number => minIdleSlots + slotsPerAgent - 1;
 
-/** What `allocation_error_reset_after` is where nobody says it. */
+/** `allocation_error_reset_after` where it is not set. */
 export const derivedResetMs = (retryDelayMs: number): number => retryDelayMs + RESET_AFTER_RETRY_MS;
 
 function scalingOf(scaler: Scaler, bootTimeoutMs: number): Scaling {

@@ -12,7 +12,7 @@ export interface WatchConfigOptions {
   load(): Promise<LoadedConfig>;
   /** A valid configuration is there that is new, or follows a bad one; `needRestart` names the keys that only a restart changes. */
   changed(next: LoadedConfig, needRestart: readonly string[]): void;
-  /** The new file is bad: the old configuration stays. Told once for each new badness. */
+  /** The new file is bad: the old configuration stays. Called once for each new reason. */
   refused(fault: Fault): void;
   readonly files?: FileWatch;
 }
@@ -52,7 +52,7 @@ export function watchConfig(options: WatchConfigOptions): ConfigWatch {
 
   function poll(): void {
     cancelPoll = clock.alarm(POLL_MS, () => {
-      // What refused it may have been mended elsewhere: a secret file that was not there yet.
+      // The reason for refusing it may be gone: a secret file that was not there yet.
       if (isRefused) read();
       else readIfChanged();
       poll();

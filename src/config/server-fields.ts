@@ -144,7 +144,7 @@ export const serverFields = {
     .boolean()
     .default(false)
     .describe('Whether an agent or a session that names an unknown pool makes it, as a manual one.'),
-  defaultBrokerInfo: broker.prefault({}).describe('What new machines are told about the broker.'),
+  defaultBrokerInfo: broker.prefault({}).describe('The address of the broker for new machines.'),
   access: access.prefault({}).describe('Who may speak to the API, and how it is reached.'),
   agent: agent.prefault({}).describe('How agents behave when they lose the server.'),
   retention: retention.prefault({}).describe('How long history is kept.'),

@@ -71,7 +71,7 @@ function parseYaml(text: string, limits: DocumentLimits): Parsed<ConfigNode> {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(1, line), column: Math.max(1, col) };
   };
-  // A marker with nothing behind it makes an empty document that nobody meant.
+  // A marker with nothing behind it makes an empty document, by accident.
   const [document, second] = documents.filter(({ contents }) => !isNothing(contents));
   const faulty = documents.flatMap(({ errors, warnings }) => [...errors, ...warnings]);
   const problems = faulty.slice(0, 20).map((error) => problemAt('', placeOf(error.pos[0]), yamlMessage(error)));

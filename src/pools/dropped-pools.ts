@@ -9,11 +9,11 @@ import { isConfigured, type Registry } from './registry.ts';
 import { judgeRemoval } from './removal-guard.ts';
 import { isSame } from './same.ts';
 
-/** Pools that nobody defines any more, until they drain, are held, or are defined again. */
+/** Pools without a definition, until they drain, are held, or are defined again. */
 export interface DroppedPools extends Drops {
   /** Looks at all of them again; after every listing, good or failed. */
   review(): void;
-  /** Lets go what is held of this source; `pools` is how many whoever approves has seen. */
+  /** Removes what is held of this source; `pools` is the number that the operator has seen. */
   approve(source: string, actor: Actor, pools?: number): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ export function keepDroppedPools(registry: Registry, ask: (source: string) => vo
     const held = { at: row.held?.at ?? deps.clock.now(), why, keys };
     if (isSame(row.held, held)) return;
     const changes: Change[] = [put('sources', { ...row, held })];
-    // Also when it grows: whoever was told of five must not approve eight unawares.
+    // Also when it grows: an operator who has read of five must not approve eight unawares.
     const known = new Set(row.held?.keys);
     if (keys.some((key) => !known.has(key))) {
       deps.log('warn', 'removal held', { provisioner: source, pools: keys.length, why });

@@ -63,7 +63,7 @@ function parseDocument(
   return { ...base, spec, fault: refusal };
 }
 
-/** Reads what is new, and again what was bad: what refused it may have been mended elsewhere. */
+/** Reads what is new, and again what was bad: the reason for refusing it may be gone. */
 export async function readChanged(
   registry: Registry,
   runner: SourceRunner,

@@ -1,4 +1,4 @@
-// Reads documents that nobody has put into force, and tells what they would change.
+// Dry runs: reads documents that are not in force, and says what they would change.
 import { Fault } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
 import type { Pool } from '#core/pool.ts';
@@ -62,7 +62,7 @@ function keyOf(
   return pools.find(({ owner }) => stemOf(owner.key) === stemOf(key))?.owner.key ?? key;
 }
 
-/** A pool whose document is refused is told with that; it does not count as unchanged too. */
+/** A pool whose document is refused is listed there; it does not count as unchanged too. */
 function tellOnce(planned: ChangePlan): ChangePlan {
   const refused = new Set(planned.refused.map(({ pool }) => pool));
   return { ...planned, unchanged: planned.unchanged.filter((name) => !refused.has(name)) };
@@ -91,7 +91,7 @@ export function openForesight(registry: Registry): Foresight {
         const those = said.get(owner) ?? new Map(parsedDocuments.of(owner));
         said.set(owner, those);
         const meant = keyOf(registry, owner, { ...draft, name: spec?.name ?? name });
-        // A second draft of one pool keeps its own key, and is told that it is the second.
+        // A second draft of one pool keeps its own key, and is refused as the second.
         const isTaken = names.has(spec?.name ?? '') || (source !== undefined && those.has(meant));
         const key = isTaken ? draft.key : meant;
         those.set(key, { source: owner, key, version: NEW_VERSION, spec, fault });
@@ -102,7 +102,7 @@ export function openForesight(registry: Registry): Foresight {
       const planned = plannedChanges(registry, said, {
         names: whole && source !== undefined ? namesOf(source, whole) : names,
       });
-      // Of documents that lie in the sources already nobody asked.
+      // Documents that lie in the sources already are not part of the question.
       const refused = planned.refused.flatMap((refusal) => {
         const key = draftKeys.get(documentId(refusal.source, refusal.key));
         return key === undefined ? [] : [{ ...refusal, key }];

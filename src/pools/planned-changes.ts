@@ -16,7 +16,7 @@ export interface PlannedPool {
   readonly name: string;
   readonly change: PoolChange;
   readonly before?: Pool | undefined;
-  /** As it would be; a new one has an id of nobody. */
+  /** As it would be; a new one has a placeholder for its id. */
   readonly after: Pool;
   readonly why: string;
 }
@@ -42,7 +42,8 @@ export type Said = ReadonlyMap<string, ReadonlyMap<string, ParsedDocument>>;
 /** By source and key: what its writer would have deleted. */
 export type Deleted = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
-export const NOBODY = 'nobody';
+/** In place of the id of a pool that does not exist yet. */
+export const NO_ID = 'nobody';
 
 /** The world as it would be once these sources had been read twice, and said this. */
 function shadowOf(registry: Registry, said: Said, deleted: Deleted): Registry {
@@ -99,7 +100,7 @@ function whyOf(change: PoolChange, before: Pool | undefined, { owner }: Pool): s
 /** What the winner would make of its pool; nothing where the pool stays as it is. */
 function formedBy({ name, pool: before, winner }: Ownership, at: number): PlannedPool | undefined {
   if (!winner?.spec) return undefined;
-  const after = poolFrom(before, { ...winner, spec: winner.spec }, { at, newId: () => NOBODY });
+  const after = poolFrom(before, { ...winner, spec: winner.spec }, { at, newId: () => NO_ID });
   const change = changeOf(before, after);
   return change && { name, change, before, after, why: whyOf(change, before, after) };
 }

@@ -63,7 +63,7 @@ function refusals({ backends, maxAgents, namePrefix }: Allow, spec: PoolSpec): r
   return problems;
 }
 
-/** In the words of the writer, where the source made the text itself: its lines are then nobody's. */
+/** In the words of the writer, where the source made the text itself: lines of that text mean nothing to anyone else. */
 function inWritersPaths(problems: readonly Problem[], paths: Document['paths']): readonly Problem[] {
   if (!paths) return problems;
   return problems.map(({ path, message, remedy }) => ({ path: writersPath(path, paths), message, remedy }));
@@ -79,7 +79,7 @@ function writersPath(path: string, paths: Readonly<Record<string, string>>): str
   return key === undefined ? path : `${paths[key]}${path.slice(key.length)}`;
 }
 
-// As much as a document of others may have; whoever reads more does so with limits.
+// The size limit of foreign documents; longer texts are read only by the reader with limits.
 const LONGEST_GUESS = 256 * 1_024;
 
 /** The name that a text gives its pool, whatever else is wrong with it. */

@@ -1,10 +1,10 @@
-// When pools that nobody defines any more may go: the guards against listings that lie.
+// When pools without a definition may be removed: the guards against incomplete listings.
 //
 // A pool is dropped when two good listings in a row of its owner lack its definition, or when its owner is no longer
 // configured. A dropped pool that another document defines moves there, and is never held. All others are removed
 // together, source by source, as soon as
 //  1. every other configured source has given a good listing that was begun after the drop, and so does not define them;
-//     whoever has not is asked at once. After a start that means every source, so that the order of the first listings
+//     a source that has not is read at once. After a start that means every source, so that the order of the first listings
 //     does not matter. One that cannot be read holds the removal: a migration may have gone wrong just there.
 //  2. the source is still configured, and reads the place that it read when all of its pools were there;
 //  3. they are not more than half of its pools (of four or more), nor all of several with an empty listing.

@@ -35,7 +35,7 @@ export function teamOf({ view }: Pick<StatusWorld, 'view'>, source: string, key:
   return slash > 0 ? below.slice(0, slash) : undefined;
 }
 
-/** A source may give its keys whole, as Parameter Store does: what stands in front of all of them parts nobody. */
+/** A source may give its keys whole, as Parameter Store does: what stands in front of all of them names no team. */
 function belowRoot(key: string, place: string | undefined): string {
   const path = place?.slice(place.indexOf('/')) ?? '';
   const root = path === '' || path.endsWith('/') ? path : `${path}/`;

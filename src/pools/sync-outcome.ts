@@ -40,7 +40,7 @@ function becameOf(before: Pool | undefined, now: Pool | undefined): 'created' | 
   return before.revision === now.revision ? undefined : 'changed';
 }
 
-/** What comes of the next sync of a source that begins; rejects when nobody waits for it any more. */
+/** The outcome of the next sync of a source that begins; rejects when the caller gives up or the source is closed. */
 export function awaitSync(
   { deps }: Registry,
   { waiting, closed }: SourceRunner,

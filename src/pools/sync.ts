@@ -130,7 +130,7 @@ export function makeSync(registry: Registry, { applyOwnership, droppedPools, end
     void registry.commit([put('sources', next), ...(isNew ? [journal.event(failed)] : [])]);
   }
 
-  /** A source that cannot be read since the start keeps its pools: rivals for them are told now. */
+  /** A source that cannot be read since the start keeps its pools: rival documents get their conflict now. */
   function applyToRivals({ opened }: SourceRunner): void {
     for (const { name } of [...view.pools.by('source', opened.id)]) {
       if (registry.parsedDocuments.named(name).length > 0) applyOwnership(name);

@@ -4,7 +4,7 @@ import { Fault } from '#core/fault.ts';
 import type { Ground } from './holding.ts';
 import type { Plane } from './plane.ts';
 
-/** Takes up changes of the configuration file; a bad one changes nothing, and both are told. */
+/** Applies changes of the configuration file; a bad one changes nothing; both make an event. */
 export function followConfig(ground: Ground, { pools, journal }: Plane): ConfigWatch {
   const { clock, log, loaded, load, sources, store } = ground;
 

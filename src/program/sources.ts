@@ -14,7 +14,7 @@ const STATIC_EVERY_MS = 5_000;
 export interface ConfiguredSources {
   /** All that the configuration names, its own pools first; one that is in use under an equal configuration stays. */
   open(config: ServerConfig): Promise<readonly OpenedSource[]>;
-  /** These are in use from now on; whoever uses them closes the others. */
+  /** These are in use from now on; `pools` closes the others. */
   use(sources: readonly OpenedSource[]): void;
   /** Closes what was opened for a configuration that is not taken up. */
   discard(sources: readonly OpenedSource[]): Promise<void>;

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readCompactJson } from './compact-json.ts';
-import { type PoolReading, readPool } from './pool-document.ts';
+import { type PoolReading, readCompactJson, readPool } from './pool-document.ts';
 import { standInKinds } from './testing.ts';
 import { plain } from './tree.ts';
 
