@@ -8,7 +8,7 @@ import { actorOf, documentChange } from './apply-ownership.ts';
 import { isDeletedByWriter, isOwner, MISSES_TO_DROP } from './ownership.ts';
 import type { ParsedDocument, ParsedDocuments } from './parsed-documents.ts';
 import { readPoolDocument } from './read-document.ts';
-import type { Registry, SourceRunner } from './registry.ts';
+import { accountOf, type Registry, type SourceRunner } from './registry.ts';
 import { isSame } from './same.ts';
 
 // Ten thousand parameters at ten a page, and the rate that clouds allow, take minutes; a call that hangs takes for ever.
@@ -29,7 +29,7 @@ export async function listDocuments(
   { opened, closed, log }: SourceRunner,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Document>> {
-  const by = { name: 'documents', is: 'read', account: opened.id, owner: opened.id } as const;
+  const by = { name: 'documents', is: 'read', account: accountOf(opened), owner: opened.id } as const;
   const call = { ...by, timeoutMs: LONGEST_LISTING_MS, signal: AbortSignal.any([signal, closed.signal]) };
   const held = heldVersions(parsedDocuments, opened.id);
   const documents = await deps.gate.call(call, (ending) => opened.source.documents(held, ending));

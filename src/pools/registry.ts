@@ -39,6 +39,10 @@ export interface OpenedSource {
   readonly limits?: Limits | undefined;
 }
 
+/** What shares the budget of its calls; it begins with the kind, by which calls are counted. */
+export const accountOf = ({ id, kind }: Pick<OpenedSource, 'id' | 'kind'>): string =>
+  id.startsWith(`${kind}:`) ? id : `${kind}:${id}`;
+
 /** What a pool was last seen to do, for the reports about it. */
 export interface PoolActivity {
   readonly decision?: DocumentReport['decision'];

@@ -5,7 +5,7 @@ import { type Pool, poolPhase } from '#core/pool.ts';
 import { countPool, wantedWorkers } from '#core/pool-counts.ts';
 import { openSlices } from '#core/slices.ts';
 import { type DocumentReport, documentId } from '#core/source.ts';
-import { type Registry, type SourceRunner, sourceLog } from './registry.ts';
+import { accountOf, type Registry, type SourceRunner, sourceLog } from './registry.ts';
 
 // A report is one small call; one that hangs must not keep the others waiting.
 const LONGEST_REPORT_MS = 30_000;
@@ -96,7 +96,7 @@ export function startReports(registry: Registry): Pick<Loop, 'poke' | 'stop'> {
 
   async function send({ opened, closed }: SourceRunner, key: string, report: DocumentReport | 'gone'): Promise<void> {
     const call = {
-      account: opened.id,
+      account: accountOf(opened),
       owner: key,
       is: 'write',
       timeoutMs: LONGEST_REPORT_MS,

@@ -6,7 +6,7 @@ import { API_SOURCE } from '#core/source.ts';
 import { drop, put } from '#core/store.ts';
 import type { ApplyOwnership } from './apply-ownership.ts';
 import type { DroppedPools } from './dropped-pools.ts';
-import type { OpenedSource, Registry, SourceRunner } from './registry.ts';
+import { accountOf, type OpenedSource, type Registry, type SourceRunner } from './registry.ts';
 import { isSame } from './same.ts';
 
 export interface RunnerParts {
@@ -93,7 +93,7 @@ export function makeSetSources(registry: Registry, parts: RunnerParts): (sources
     for (const pool of view.pools.by('source', opened.id)) parts.droppedPools.clear(pool);
     const row = view.sources.get(opened.id);
     if (row?.kind !== opened.kind) void registry.commit([put('sources', { ...row, id: opened.id, kind: opened.kind })]);
-    runner.closed.signal.addEventListener('abort', deps.gate.enter(opened.id, opened.limits), { once: true });
+    runner.closed.signal.addEventListener('abort', deps.gate.enter(accountOf(opened), opened.limits), { once: true });
     try {
       opened.source.watch?.(() => parts.poke(opened.id), runner.closed.signal);
     } catch (thrown) {
