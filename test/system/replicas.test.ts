@@ -10,6 +10,7 @@ import { placeServer, processPool, startServer } from './harness/server.ts';
 import { openWorld } from './harness/world.ts';
 
 const YARD = join(import.meta.dirname, 'harness', 'yard.ts');
+const DESK = join(import.meta.dirname, 'harness', 'desk.ts');
 
 let postgres: TestPostgres;
 beforeAll(async () => {
@@ -174,5 +175,47 @@ describe.concurrent('two replicas', () => {
     const shown = await runCli(world, ['worker', 'ls', '-o', 'json'], { MUSTER_ADDRESS: `127.0.0.1:${b.http}` });
     expect(shown.out.trim()).toBe('[]');
     for (const { logName } of [first, second]) expect(world.read(logName)).not.toContain('Warning');
+  });
+
+  test('the holder is stopped before a report: it sends none, and the writer hears from the new holder', async (context) => {
+    const world = openWorld(context);
+    const url = await postgres.database();
+    const folder = world.path('desk');
+    mkdirSync(folder);
+    const config = (replica: string) => ({
+      store: as(url, replica),
+      plugins: [DESK],
+      agent_pools: [],
+      provisioners: [{ name: 'desk', update_interval: '1s', desk: { folder, replica } }],
+    });
+    const [a, b] = [
+      await placeServer(world, config('a'), { name: 'a' }),
+      await placeServer(world, config('b'), { name: 'b' }),
+    ];
+    const reports = (): string[] => world.read('desk/reports').trim().split('\n');
+    world.write('desk/p.json', JSON.stringify({ name: 'p' }));
+    const first = await startServer(world, a).ready();
+    const second = startServer(world, b);
+    await until('the other stands by', () => second.logged('listening').length > 0);
+    await until('its writer hears of the pool', () => reports().includes('a p manual'));
+
+    // Of this one nothing was ever written: the lease alone keeps the report back.
+    world.write('desk/q.deleted', '');
+    world.write('desk/hold-a', '');
+    world.write('desk/q.json', JSON.stringify({ name: 'q' }));
+    await until('the old holder has seen it', () => world.read('desk/asked').includes('q'));
+    first.signal('SIGSTOP');
+    await second.ready();
+    await until('the new holder has told its writer', () => reports().includes('b q gone'));
+    world.write('desk/go', '');
+    first.signal('SIGCONT');
+    const end = await first.ended;
+
+    expect(end.code).toBeGreaterThan(0);
+    expect(reports().filter((line) => line.startsWith('a '))).toEqual(['a p manual']);
+    expect(reports().filter((line) => line.startsWith('b '))).toEqual(
+      expect.arrayContaining(['b p manual', 'b q gone']),
+    );
+    expect(await apiOf(world, b.http).pool('p')).toMatchObject({ phase: 'manual' });
   });
 });
