@@ -149,6 +149,17 @@ describe('pools', () => {
     expect([removed.statusCode, removed.json<Pool>().phase]).toEqual([202, 'removing']);
   });
 
+  it('says which labels the queued sessions ask for that no worker offers', async () => {
+    const waiting = { ...aSession('s-1', gpu), unmatched: 'gpu=h100' };
+    const { call } = await apiWorld({ rows: [row('pools', gpu), row('sessions', waiting)] });
+
+    const why = (await call('GET', '/api/v1/pools/gpu/why')).json<Why>();
+    const session = (await call('GET', '/api/v1/sessions/s-1')).json<{ phase: string; why?: string }>();
+
+    expect(why.unmatched).toEqual({ sessions: 1, labels: ['gpu=h100'] });
+    expect(session).toMatchObject({ phase: 'queued', why: expect.stringContaining('offers gpu=h100') });
+  });
+
   it('says why: the last decisions with facts, repeats and what would change them', async () => {
     const decision = (id: string, did: string) => ({
       id,

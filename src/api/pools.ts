@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { nearest } from '#config/keys.ts';
 import { Fault } from '#core/fault.ts';
 import { POOL_PHASES, type Pool as PoolRow, poolPhase } from '#core/pool.ts';
+import type { Store } from '#core/store.ts';
 import { FLEET } from '#core/worker.ts';
 import { nameIn } from '../pools/read-document.ts';
 import type { ApiDeps } from './deps.ts';
@@ -100,10 +101,29 @@ function reading(deps: ApiDeps): Route[] {
           const newest = { ...shownDecision(last.decision), repeats: last.repeats, last_at: toTime(last.lastAt) };
           decisions.splice(0, decisions[0]?.id === newest.id ? 1 : 0, newest);
         }
-        return { pool: pool.name, phase: poolPhase(pool), frozen: freezeOf(pool.id, store), decisions };
+        return {
+          pool: pool.name,
+          phase: poolPhase(pool),
+          frozen: freezeOf(pool.id, store),
+          unmatched: unmatchedIn(store, pool.id),
+          decisions,
+        };
       },
     }),
   ];
+}
+
+const MOST_LABELS = 10;
+
+function unmatchedIn({ view }: Store, pool: string): wire.Why['unmatched'] {
+  const sessions = view.sessions.count('unmatched', pool);
+  if (sessions === 0) return undefined;
+  const labels = new Set<string>();
+  for (const { unmatched } of view.sessions.by('unmatched', pool)) {
+    if (unmatched !== undefined) labels.add(unmatched);
+    if (labels.size === MOST_LABELS) break;
+  }
+  return { sessions, labels: [...labels] };
 }
 
 function defining(deps: ApiDeps): Route[] {

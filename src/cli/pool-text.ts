@@ -99,11 +99,15 @@ function runLine({ newest, times }: Run): string {
 export function whyText(why: Why): string {
   const [now, ...before] = foldDecisions(why.decisions);
   const frozen = why.frozen && oneLine(`Frozen since ${moment(why.frozen.at)} by ${why.frozen.by}: ${why.frozen.why}`);
-  if (!now) return frozen ?? 'No decision yet.';
+  const unmatched =
+    why.unmatched &&
+    oneLine(`Queued sessions that no worker suits: ${why.unmatched.sessions}, for ${why.unmatched.labels.join('; ')}`);
+  if (!now) return [frozen, unmatched ?? 'No decision yet.'].filter(Boolean).join('\n');
   const { newest } = now;
   const details = [newest.unless && oneLine(`would change: ${newest.unless}`), `figures: ${factsOf(newest)}`];
   return [
     frozen,
+    unmatched,
     runLine(now),
     ...details.filter(Boolean).map((detail) => `  ${styleText('dim', detail ?? '')}`),
     ...before.map(runLine),

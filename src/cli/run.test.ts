@@ -43,6 +43,17 @@ describe('run', () => {
     ]);
   });
 
+  it('says once that no worker suits, whatever the number of sessions', async () => {
+    const why = 'No worker of pool gpu offers gpu=h100.';
+    const { muster, errors } = openScene((asked) =>
+      isSubmit(asked) ? { items: (asked.body as unknown[]).map((_, n) => aSession({ id: `s${n}`, why })) } : ended(),
+    );
+
+    await muster('run', '-d', '--count', '3', '-l', 'gpu=h100', '--', 'make');
+
+    expect(errors()).toBe(`muster: ${why}\n`);
+  });
+
   it('passes options of the command on, also without --', async () => {
     const { muster, asked } = openScene(server((one) => (isOutput(one) ? raw(pieces([])) : ended())));
 

@@ -41,6 +41,7 @@ function sessionFacts(session: Session): string {
     ['Id', session.id],
     ['Pool', session.pool],
     ['Phase', session.phase],
+    ['Waits', session.why && oneLine(session.why)],
     ['Command', oneLine(session.command.join(' '))],
     ['Directory', session.cwd && oneLine(session.cwd)],
     ['Variables', oneLine(session.env_names.join(', '))],

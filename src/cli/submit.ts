@@ -5,6 +5,7 @@ import { type Client, isNobodyThere } from './client.ts';
 import type { Cli } from './command.ts';
 import { patiently } from './patience.ts';
 import { kill } from './run-sessions.ts';
+import { oneLine } from './table.ts';
 import { remark } from './terminal.ts';
 
 const MOST_IN_ONE_REQUEST = 1_000;
@@ -39,6 +40,7 @@ export async function submit(cli: Cli, client: Client, requests: readonly Sessio
       const body = requests.slice(at, at + MOST_IN_ONE_REQUEST);
       made.push(...(await send(cli, client, { body, isLater: at > 0 })));
     }
+    for (const why of new Set(made.map((session) => session.why))) if (why) remark(cli.terminal, oneLine(why));
     return made;
   } catch (thrown) {
     if (made.length > 0) remark(cli.terminal, `ending the ${made.length} sessions that were accepted`);

@@ -11,8 +11,9 @@ const ROOM_FOR_SECONDS = 10;
 
 /** What keeps a session from running; nothing where it runs. */
 async function whyWaiting(client: Client, { id, pool }: Session): Promise<string | undefined> {
-  const { phase, labels } = await client.call<Session>(sessionPath(id));
+  const { phase, labels, why: unmatched } = await client.call<Session>(sessionPath(id));
   if (phase !== 'queued') return undefined;
+  if (unmatched !== undefined) return oneLine(unmatched);
   const asked = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
   const why = await client.call<Why>(`/pools/${encodeURIComponent(pool)}/why`, { query: { limit: 1 } });
   const reason = why.frozen ? `frozen, ${why.frozen.why}` : why.decisions[0]?.why;

@@ -50,6 +50,8 @@ export interface Session extends Row {
   readonly losses?: number | undefined;
   /** Agents that would not start it, one entry for each refusal; others are asked first. */
   readonly refusedBy?: readonly string[] | undefined;
+  /** While queued: labels it asks for that no worker of its pool can have. It is no demand then. */
+  readonly unmatched?: string | undefined;
   readonly worker?: string | undefined;
   readonly placedAt?: number | undefined;
   readonly startedAt?: number | undefined;
@@ -112,6 +114,7 @@ export const sessionTables = {
       worker: (s) => s.worker,
       key: (s) => s.key,
       queue: (s) => (s.worker === undefined ? s.pool : undefined),
+      unmatched: (s) => (s.worker === undefined && s.unmatched !== undefined ? s.pool : undefined),
     },
   }),
 } as const;

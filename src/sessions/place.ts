@@ -25,7 +25,7 @@ export function place(deps: SessionsDeps, { board, tell }: PlaceParts, pool: str
     const match = queue.take();
     if (!match) break;
     const { session, agent } = match;
-    placed.push({ ...session, worker: agent, attempt: session.attempt + 1, placedAt: nowMs });
+    placed.push({ ...session, unmatched: undefined, worker: agent, attempt: session.attempt + 1, placedAt: nowMs });
   }
   if (placed.length === 0) return undefined;
   commitThen(

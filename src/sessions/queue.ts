@@ -50,7 +50,8 @@ interface Lane {
   readonly seats: Heap<Seat>;
 }
 
-function laneKey(labels: Labels): string {
+/** Equal for equal labels. */
+export function laneKey(labels: Labels): string {
   const names = Object.keys(labels);
   return names.length === 0 ? '' : JSON.stringify(names.sort().map((name) => [name, labels[name]]));
 }

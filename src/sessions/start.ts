@@ -8,6 +8,7 @@ import { openFollower } from './follow.ts';
 import { openInput } from './input.ts';
 import { openJoin } from './join.ts';
 import { openKill } from './kill.ts';
+import { openOfferedLabels } from './offered-labels.ts';
 import { startOrphans } from './orphans.ts';
 import { openOutput } from './output.ts';
 import { place } from './place.ts';
@@ -33,7 +34,8 @@ export function startSessions(deps: SessionsDeps): Sessions {
   const settle = openSettle(deps, { outputMark: output.mark, attemptOver, ended: finder.noteEnded, changed });
   const deadlines = openDeadlines(deps, { presence, tell, settle });
   const orphans = startOrphans(deps, { settle, tell });
-  const parts = { board, presence, tell, output, finder, settle, deadlines, orphans, limits, changed };
+  const labels = openOfferedLabels(deps, changed);
+  const parts = { labels, board, presence, tell, output, finder, settle, deadlines, orphans, limits, changed };
   const loop = startLoop({ ...deps, name: 'placing', reconcile });
 
   function reconcile(pool: string) {
@@ -83,7 +85,7 @@ export function startSessions(deps: SessionsDeps): Sessions {
       board.stop();
       presence.stop();
       deadlines.stop();
-      await Promise.all([loop.stop(), orphans.stop()]);
+      await Promise.all([loop.stop(), labels.stop(), orphans.stop()]);
       finder.stop();
       follower.stop();
     },

@@ -6,17 +6,19 @@ import type { Pool } from '#core/pool.ts';
 import type { Session } from '#core/session.ts';
 import { put, type Store } from '#core/store.ts';
 import type { Limits, SessionsDeps } from './deps.ts';
+import type { OfferedLabels } from './offered-labels.ts';
 import { findRepeat, hashOf, type Keyed, keyOf } from './repeat.ts';
 import type { SessionRequest, Sessions } from './sessions.ts';
 import { checkKey, checkRequests } from './validate.ts';
 
 export interface SubmitParts {
   readonly limits: Limits;
+  readonly labels: Pick<OfferedLabels, 'lacking'>;
   /** The demand of this pool has changed. */
   changed(pool: string): void;
 }
 
-export function openSubmit(deps: SessionsDeps, { limits, changed }: SubmitParts): Sessions['submit'] {
+export function openSubmit(deps: SessionsDeps, { limits, labels, changed }: SubmitParts): Sessions['submit'] {
   const { store, clock, random } = deps;
   const inFlight = new Map<string, Promise<unknown>>();
   const firstMs = latestAcceptance(store) + 1;
@@ -29,7 +31,17 @@ export function openSubmit(deps: SessionsDeps, { limits, changed }: SubmitParts)
     const sessions = requests.map(({ spec }, n): Session => {
       const pool = pools[n] as Pool;
       const key = keyed && { key: keyOf(keyed.scope, n), requestHash: keyed.hash };
-      return { id: nextId(), pool: pool.id, poolName: pool.name, spec, acceptedAt, by: actor.who, attempt: 0, ...key };
+      const unmatched = labels.lacking(pool, spec.labels);
+      const common = {
+        id: nextId(),
+        pool: pool.id,
+        poolName: pool.name,
+        acceptedAt,
+        by: actor.who,
+        attempt: 0,
+        ...key,
+      };
+      return { ...common, spec, ...(unmatched !== undefined && { unmatched }) };
     });
     const durable = store.commit(sessions.map((session) => put('sessions', session)));
     for (const pool of new Set(sessions.map((session) => session.pool))) changed(pool);

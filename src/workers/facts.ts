@@ -15,7 +15,7 @@ export function factsOf(kit: Kit, pool: Pool, survey: Survey): Facts {
     nowMs: kit.clock.monotonic(),
     scaling: pool.spec.scaling,
     workers: memory.unknown.size === 0 ? survey.workers : [...survey.workers, ...unknownOf(memory)],
-    queued: view.sessions.count('queue', pool.id),
+    queued: view.sessions.count('queue', pool.id) - view.sessions.count('unmatched', pool.id),
     offers: offerFacts(kit, pool),
     updatePolicy: pool.spec.updatePolicy ?? 'replace_idle',
     isReady: isReady(kit, pool),

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
+import type { Session } from '#core/session.ts';
+import { put } from '#core/store.ts';
 import { aPool } from '#core/testing/pool.ts';
 import { openWorld } from '#sim/part/world.ts';
 
@@ -30,6 +32,23 @@ describe('a pool of workers', () => {
     expect(world.cloud.machines()).toEqual([]);
     expect([...world.agents.runs.values()]).toEqual([1, 1, 1]);
     expect(world.agents.kills).toEqual([]);
+  });
+
+  it('launches nothing for queued sessions whose labels no worker can have', async () => {
+    const world = await openWorld({ pools: [aPool()] });
+    const { store, sessions } = world.life;
+    await world.advance(SECOND_MS);
+    await sessions.submit('id-gpu', 1, SECOND_MS);
+    const [session] = store.view.sessions.all();
+    await store.commit([put('sessions', { ...(session as Session), unmatched: 'gpu=h100' })]);
+
+    await world.advance(10 * MINUTE_MS);
+    const launches = (): number => world.cloud.calls.filter(({ name }) => name === 'create').length;
+    const before = launches();
+    await store.commit([put('sessions', session as Session)]);
+    await world.advance(2 * MINUTE_MS);
+
+    expect([before, launches()]).toEqual([0, 1]);
   });
 
   it('writes down each decision that acts, with its reason and figures, and others once', async () => {

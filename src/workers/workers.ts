@@ -105,7 +105,7 @@ function listen(kit: Kit, forget: (pool: string) => void): (() => void)[] {
     store.onChange('agents', pokeBoth),
     store.onChange('freezes', (_after, _before, id) => pokeScope(store, id, kit.poke)),
     store.onChange('sessions', (after, before) => {
-      if (after && before && after.worker === before.worker) return;
+      if (after && before && after.worker === before.worker && after.unmatched === before.unmatched) return;
       const pool = after?.pool ?? before?.pool;
       if (pool !== undefined) pokeInTime(kit, pool);
     }),

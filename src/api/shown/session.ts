@@ -10,12 +10,18 @@ function shownEnd({ end }: Session): wire.Session['end'] {
   return { at: toTime(end.at), how: end.how, exit_code: exitCodeOf(end), signal: end.signal, message: end.message };
 }
 
+function whyUnmatched({ worker, end, unmatched, poolName }: Session): string | undefined {
+  if (worker !== undefined || end || unmatched === undefined) return undefined;
+  return `No worker of pool ${poolName} offers ${unmatched}. It starts when one does; no machine is launched for it.`;
+}
+
 export function shownSession(session: Session, store: Store): wire.Session {
   const { spec, kill, worker } = session;
   return {
     id: session.id,
     pool: session.poolName,
     phase: sessionPhase(session, worker !== undefined && store.view.agents.get(worker) !== undefined),
+    why: whyUnmatched(session),
     command: [...spec.command],
     env_names: Object.keys(spec.env),
     cwd: spec.cwd,

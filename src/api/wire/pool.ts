@@ -123,6 +123,15 @@ export type Decision = z.infer<typeof Decision>;
 
 /** The last decisions of a pool, newest first. */
 export const Why = z
-  .object({ pool: z.string(), phase: z.enum(POOL_PHASES), frozen: Freeze.optional(), decisions: z.array(Decision) })
+  .object({
+    pool: z.string(),
+    phase: z.enum(POOL_PHASES),
+    frozen: Freeze.optional(),
+    unmatched: z
+      .object({ sessions: z.int(), labels: z.array(z.string()) })
+      .optional()
+      .meta({ description: 'Queued sessions that ask for labels that no worker of the pool offers: no demand.' }),
+    decisions: z.array(Decision),
+  })
   .meta({ id: 'Why' });
 export type Why = z.infer<typeof Why>;

@@ -57,6 +57,10 @@ export const Session = z
     id: z.string(),
     pool: z.string(),
     phase: z.enum(SESSION_PHASES),
+    why: z
+      .string()
+      .optional()
+      .meta({ description: 'What keeps a queued session from being placed, where more than room is missing.' }),
     command: z.array(z.string()),
     env_names: z.array(z.string()).meta({ description: 'The values are never shown.' }),
     cwd: z.string().optional(),

@@ -7,7 +7,7 @@ import type { Pool } from '#core/pool.ts';
 import { seededRandom } from '#core/random.ts';
 import type { Session, SessionSpec } from '#core/session.ts';
 import { append, drop, put, type RowOf, type Store, type TableName } from '#core/store.ts';
-import { aPool } from '#core/testing/pool.ts';
+import { aPool, OFFER } from '#core/testing/pool.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import type { Agent, Worker } from '#core/worker.ts';
 import type { Journal, NewEvent } from '#journal/journal.ts';
@@ -185,7 +185,7 @@ export const exited = (session: string, attempt = 1, lastSeq = 0): AgentReport =
 export const poolRow = (name: string, more: Partial<Pool> = {}): Pool => aPool({}, { name }, { id: name, ...more });
 
 export function workerRow(id: string, pool: string): Worker {
-  return { id, pool, machine: id, askedAt: 0, createdAt: 0, joinedAt: 0 };
+  return { id, pool, machine: id, offer: OFFER.id, askedAt: 0, createdAt: 0, joinedAt: 0 };
 }
 
 function agentRow(id: string, more: Partial<Agent> & { pool: string; epoch: number; connectedAt: number }): Agent {

@@ -17,7 +17,12 @@ export interface Readiness {
 
 export function readinessOf({ view }: Store, { id, spec }: Pool): Readiness {
   const { slotsPerAgent, minIdleSlots, minAgents } = spec.scaling;
-  let [idleSlots, size, total, smallest] = [-view.sessions.count('queue', id), 0, 0, Number.POSITIVE_INFINITY];
+  let [idleSlots, size, total, smallest] = [
+    view.sessions.count('unmatched', id) - view.sessions.count('queue', id),
+    0,
+    0,
+    Number.POSITIVE_INFINITY,
+  ];
   for (const worker of view.workers.by('pool', id)) {
     total += 1;
     if (worker.removal || worker.drain) continue;
