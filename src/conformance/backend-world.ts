@@ -25,6 +25,8 @@ export interface BackendWorld {
   failLate?(): void;
   /** Opens the kind so that it keeps idle machines stopped. */
   openParking?(cluster: string): Promise<Backend>;
+  /** Opens the kind so that it watches for changes. */
+  openWatching?(cluster: string): Promise<Backend>;
   close(): Promise<void>;
 }
 
@@ -44,7 +46,10 @@ export type LawId =
   | 'secrets'
   | 'batch'
   | 'late failure'
-  | 'parks';
+  | 'parks'
+  | 'account'
+  | 'exact'
+  | 'hints';
 
 /** How the suite gets at a kind. */
 export interface BackendHarness {

@@ -34,6 +34,10 @@ const MISTAKES: readonly (readonly [keyof Mistakes, LawId])[] = [
   ['suspendsAll', 'parks'],
   ['suspendsForeign', 'parks'],
   ['suspendsOnce', 'parks'],
+  ['accountAnew', 'account'],
+  ['claimsExact', 'exact'],
+  ['neverHints', 'hints'],
+  ['hintsForEver', 'hints'],
 ];
 
 describe('the suite', () => {

@@ -15,8 +15,8 @@ export interface Protocol<Call extends WireCall, Recorded extends RecordedCall> 
   read(request: Request): Promise<Call>;
   /** What tests may read of the call afterwards. */
   record(call: Call, atMs: number): Recorded;
-  /** Throws a refusal where the cloud would refuse. */
-  answer(call: Call): Response | Promise<Response>;
+  /** Throws a refusal where the cloud would refuse; `signal` ends when the client goes away. */
+  answer(call: Call, signal: AbortSignal): Response | Promise<Response>;
   refuse(call: Call, refused: Refusal): Response;
   /** The cloud's refusal of a call that exceeds a limit. */
   tooMuch(call: Call): Error;
@@ -51,7 +51,7 @@ export function openAnswering<Call extends WireCall, Recorded extends RecordedCa
   }
 
   async function carryOut(call: Call, what: Mischance | undefined, signal: AbortSignal): Promise<Response> {
-    const answer = async (): Promise<Response> => protocol.answer(call);
+    const answer = async (): Promise<Response> => protocol.answer(call, signal);
     if (!what) return answer();
     return suffer(what, { clock, signal, tooMuch: () => protocol.tooMuch(call) }, answer);
   }

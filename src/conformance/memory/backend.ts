@@ -1,5 +1,6 @@
 import { agentFile } from '#boot/agent-file.ts';
 import { bootScript, NAME_PLACE, WORK_DIR } from '#boot/script.ts';
+import type { Clock } from '#core/clock.ts';
 import { Fault, type FaultKind } from '#core/fault.ts';
 import type { Backend, Context, Launch, Machine, Mark, Outcome } from '#core/provider.ts';
 import type { MachineConfig } from './config.ts';
@@ -51,7 +52,26 @@ function client({ url }: MachineConfig, { fetch }: Context, mistakes: Mistakes):
   };
 }
 
+const WATCH_AGAIN_MS = 5_000;
 let repeats = 0;
+
+/** One call after the other, each of which the cloud answers at the next change. */
+async function waitForChanges(
+  { ask, clock, mistakes }: { ask: Ask; clock: Clock; mistakes: Mistakes },
+  changed: () => void,
+  stopping: AbortSignal,
+): Promise<void> {
+  const signal = mistakes.hintsForEver ? new AbortController().signal : stopping;
+  while (!signal.aborted) {
+    const isChanged = await ask('/machines/watch', signal).then(
+      () => true,
+      () => false,
+    );
+    if (signal.aborted) return;
+    if (!isChanged) await clock.sleep(WATCH_AGAIN_MS, signal);
+    else if (!mistakes.neverHints) changed();
+  }
+}
 
 /** The mistakes are for tests of the suites: without them it keeps every law. */
 export async function openBackend(config: MachineConfig, context: Context, mistakes: Mistakes = {}): Promise<Backend> {
@@ -143,7 +163,16 @@ export async function openBackend(config: MachineConfig, context: Context, mista
     const changed = await change(to, names, signal);
     return names.map((name) => outcomeOf(name, changed, !mistakes.suspendsOnce));
   };
+  const watch: Backend['watch'] = (changed, signal) => void waitForChanges({ ask, clock, mistakes }, changed, signal);
   const park = { most: config.parked, suspend: parkTo('suspend'), resume: parkTo('resume') };
-  const backend: Backend = { cloud: `memory:${config.url}`, list, create, delete: remove };
+  const backend: Backend = {
+    cloud: `memory:${config.url}`,
+    account: mistakes.accountAnew ? `memory:${repeats++}` : `memory:${config.url}`,
+    ...(mistakes.claimsExact ? { isExact: true } : {}),
+    ...(config.watches ? { watch } : {}),
+    list,
+    create,
+    delete: remove,
+  };
   return config.parked > 0 ? { ...backend, park } : backend;
 }

@@ -23,4 +23,8 @@ export interface Mistakes {
   readonly hangsForEver?: boolean;
   readonly everyFaultIsInternal?: boolean;
   readonly logsToken?: boolean;
+  readonly accountAnew?: boolean;
+  readonly claimsExact?: boolean;
+  readonly neverHints?: boolean;
+  readonly hintsForEver?: boolean;
 }

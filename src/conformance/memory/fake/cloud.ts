@@ -5,7 +5,7 @@ import type { Mark } from '#core/provider.ts';
 import { type Answering, openAnswering, type RecordedCall } from '#fakes/answering.ts';
 import type { Bootable } from '#fakes/boot/machine.ts';
 import { type Limits, noLimits, openBuckets } from '#fakes/limits.ts';
-import type { WireCall } from '#fakes/mishaps.ts';
+import { untilAborted, type WireCall } from '#fakes/mishaps.ts';
 import { cursorOf, inOrder, pageOf } from '#fakes/paging.ts';
 import { refusal } from '#fakes/refusal.ts';
 import { follow, nextStepMs, type Step, stepAt } from '#fakes/timeline.ts';
@@ -153,8 +153,18 @@ export function openFakeMemory(options: FakeMemoryOptions): FakeMemory {
     return Response.json(outcome);
   }
 
-  function answer(call: MemoryCall): Response {
+  /** Answers at the next change. */
+  function watchOnce(signal: AbortSignal): Promise<Response> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const changed = (): void => resolve();
+    watchers.add(changed);
+    const answered = Promise.race([promise.then(() => Response.json({})), untilAborted(signal)]);
+    return answered.finally(() => watchers.delete(changed));
+  }
+
+  function answer(call: MemoryCall, signal: AbortSignal): Response | Promise<Response> {
     take(call, clock.now());
+    if (call.action === 'watch') return watchOnce(signal);
     if (call.action === 'list') return list(call);
     if (call.action === 'create') return create(call);
     const to = ACTIONS[call.action];

@@ -32,12 +32,13 @@ function openWorld(mistakes: Mistakes): BackendWorld {
   const fake = openFakeMemory({ clock, pageSize: PAGE });
   const lines: string[] = [];
   const parts = { clock, random: systemRandom, fetch: fake.fetch, dataDir: '/nowhere', agentCommand: [] };
-  const open = (cluster: string, parked: number): Promise<Backend> =>
-    openBackend(MachineConfig.parse({ parked }), contextWithLog({ cluster, ...parts }, lines), mistakes);
+  const open = (cluster: string, config: object): Promise<Backend> =>
+    openBackend(MachineConfig.parse(config), contextWithLog({ cluster, ...parts }, lines), mistakes);
   const { mishaps } = fake;
   return {
-    open: (cluster) => open(cluster, 0),
-    openParking: (cluster) => open(cluster, 1),
+    open: (cluster) => open(cluster, {}),
+    openParking: (cluster) => open(cluster, { parked: 1 }),
+    openWatching: (cluster) => open(cluster, { watches: true }),
     existing: async () =>
       fake.machines
         .filter((one) => !['deleting', 'failed', 'gone'].includes(fake.stateOf(one)))
