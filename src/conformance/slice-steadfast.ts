@@ -187,7 +187,7 @@ export const STEADFAST_LAWS: readonly SliceLaw[] = [
           await expectSteadfast(scene, HOUR_MS);
           expect(troublesOf(scene)).toEqual(POOLS.map(() => expect.stringContaining(harness.named)));
           end();
-          await scene.world.clock.advance(20 * MINUTE_MS);
+          await scene.world.clock.advance(10 * MINUTE_MS);
           expectUntouched(scene);
           expect(troublesOf(scene)).toEqual([undefined, undefined]);
           expect(sourceOf(scene)?.fault).toBeUndefined();

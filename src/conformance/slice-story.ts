@@ -55,18 +55,18 @@ export async function story(harness: SliceHarness, { prepare, ...twist }: Twist 
       if (trouble !== undefined) troubles.add(trouble);
     }
   };
-  world.documents.write('pools', 'gpu-pool', documentOf(harness, 'gpu-pool'));
-  await pass(90 * SECOND_MS);
+  world.documents.write('pools', 'gpu-pool', documentOf(harness, 'gpu-pool', { scaler: { idle_decay: '15s' } }));
+  await pass(MINUTE_MS);
   if (world.poolId('gpu-pool') !== undefined) {
     world.life.submit('gpu-pool', 3, 20 * SECOND_MS).then(
       () => (accepted += 3),
       () => {},
     );
   }
-  await pass(3 * MINUTE_MS);
+  await pass(2 * MINUTE_MS);
   const middle = { workers: world.life.store.view.workers.size, machines: world.machines().length };
   world.documents.erase('pools', 'gpu-pool');
-  await pass(2 * MINUTE_MS);
+  await pass(90 * SECOND_MS);
   return { world, accepted, most, middle, troubles };
 }
 

@@ -11,7 +11,7 @@ const MISTAKES: readonly (readonly [keyof Mistakes, SliceLawId, string])[] = [
   ['dropsMarks', 'story', 'in the middle'],
   ['createsAgain', 'late listing', 'machines made twice'],
   ['repeatsAfterLostReply', 'lost replies', 'machines made twice'],
-  ['absentIsAnError', 'dropped at calls', 'rows in the end'],
+  ['absentIsAnError', 'dropped at calls', 'in the middle'],
   ['dropsLateFailures', 'late refusal', "to contain 'exhausted'"],
   ['showsLateFailuresForEver', 'late refusal', 'in the middle'],
   ['deletesAll', 'equal pools', 'to deeply equal'],
