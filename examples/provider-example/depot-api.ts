@@ -35,12 +35,12 @@ export function depotAt({ url, token }: { url: string; token?: string | undefine
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
     try {
       const reply = await fetch(new URL(path, url), { method, headers, signal, ...sent });
-      const told: unknown = JSON.parse((await reply.text()) || '{}');
-      if (!reply.ok) throw faultOf(reply.status, told as { error?: string });
-      return told;
+      const answer: unknown = JSON.parse((await reply.text()) || '{}');
+      if (!reply.ok) throw faultOf(reply.status, answer as { error?: string });
+      return answer;
     } catch (thrown) {
       if (thrown instanceof Fault) throw thrown;
-      // No answer, or none that can be read: nobody knows what the depot did.
+      // No answer, or none that can be read: it is unknown what the depot did.
       throw new Fault('unavailable', `The depot did not answer ${method} ${path}.`, { cause: thrown });
     }
   };

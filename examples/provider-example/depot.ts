@@ -27,7 +27,7 @@ export interface Mishaps {
 
 export const PAGE = 5;
 
-const answer = (status: number, told: unknown): Response => Response.json(told, { status });
+const answer = (status: number, body: unknown): Response => Response.json(body, { status });
 const refuse = (status: number, error: string): Response => answer(status, { error });
 
 export function openDepot() {

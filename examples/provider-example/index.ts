@@ -11,7 +11,7 @@ export default {
       summary: 'Machines that the depot lends.',
       config: MachineConfig,
       example: { url: 'http://depot.internal', size: 'large' },
-      // New machines are told a token, and it goes wherever `url` leads.
+      // A launch carries a token, which is sent to `url`.
       trust: 'operator only',
       limits: { read: 10, write: 5 },
       open: openBackend,

@@ -41,11 +41,11 @@ export async function list(world: BackendWorld, backend: Backend): Promise<reado
 
 const nameOf = ({ name }: Machine): string => name;
 
-/** The fault of a call, thrown or told for a name. */
+/** The fault of a call, thrown or in an outcome. */
 export async function faultOf(call: Promise<readonly Outcome[] | readonly Machine[]>): Promise<Fault | undefined> {
   try {
-    const told = await call;
-    return told.flatMap((one) => ('fault' in one && one.fault ? [one.fault] : []))[0];
+    const answer = await call;
+    return answer.flatMap((one) => ('fault' in one && one.fault ? [one.fault] : []))[0];
   } catch (thrown) {
     demand(thrown instanceof Fault, `threw something that is no Fault: ${String(thrown)}`);
     return thrown as Fault;
@@ -94,9 +94,10 @@ export const BACKEND_LAWS: readonly BackendLaw[] = [
       const launch = aLaunch(OURS, names(2));
       const backend = await world.open(OURS);
       world.loseReply?.();
-      const told = await world.during(backend.create(launch, going())).catch((thrown: unknown) => Fault.from(thrown));
-      if (told instanceof Fault) demand(isUnclear(told.kind), `a lost reply was told as ${told.kind}, a clear failure`);
-      else demand(!told.some(({ fault }) => fault), 'a name whose reply was lost must be left out');
+      const answer = await world.during(backend.create(launch, going())).catch((thrown: unknown) => Fault.from(thrown));
+      if (answer instanceof Fault)
+        demand(isUnclear(answer.kind), `a lost reply was reported as ${answer.kind}, a clear failure`);
+      else demand(!answer.some(({ fault }) => fault), 'a name whose reply was lost must be left out');
       await world.settle();
       const found = await list(world, backend);
       demand(found.length === 2, `the listing shows ${found.length} of the 2 machines whose creation was not answered`);
@@ -148,7 +149,7 @@ export const BACKEND_LAWS: readonly BackendLaw[] = [
   },
   {
     id: 'uses',
-    name: 'lists what a machine is for as it was told when it made it',
+    name: 'lists each machine with the use that it was created for',
     async check(world, { canMark = true }) {
       const backend = await world.open(OURS);
       for (const use of USES) {
@@ -267,6 +268,6 @@ async function checkFault(world: BackendWorld, kind: FaultKind, name: string): P
   const backend = await world.open(OURS);
   world.fail?.(kind);
   const fault = await faultOf(world.during(backend.create(aLaunch(OURS, [name]), going())));
-  demand(fault?.kind === kind, `a failure of the kind ${kind} was told as ${fault?.kind ?? 'a success'}`);
+  demand(fault?.kind === kind, `a failure of the kind ${kind} was reported as ${fault?.kind ?? 'a success'}`);
   await world.settle();
 }

@@ -18,7 +18,7 @@ async function waitFor(world: BackendWorld, backend: Backend, isSeen: (machines:
   return list(world, backend);
 }
 
-async function told(world: BackendWorld, call: Promise<readonly Outcome[]>, what: string): Promise<void> {
+async function mustSucceed(world: BackendWorld, call: Promise<readonly Outcome[]>, what: string): Promise<void> {
   const fault = await faultOf(world.during(call));
   demand(!fault, `${what} failed: ${fault?.message}`);
 }
@@ -27,13 +27,13 @@ async function parkAndWake(world: BackendWorld, backend: Backend, park: Parking)
   await make(world, backend, aLaunch(OURS, batch(2)));
   await waitFor(world, backend, (all) => all.every(({ state }) => state === 'running'));
   const [resting, spared] = (await list(world, backend)) as [Machine, Machine];
-  for (const _again of [1, 2]) await told(world, park.suspend([resting], going()), 'stopping a machine');
+  for (const _again of [1, 2]) await mustSucceed(world, park.suspend([resting], going()), 'stopping a machine');
   const stateOf = (all: readonly Machine[], name: string) => all.find((one) => one.name === name)?.state;
   const stopped = await waitFor(world, backend, (all) => stateOf(all, resting.name) === 'suspended');
   demand(stateOf(stopped, resting.name) === 'suspended', 'a machine that was stopped is not listed as suspended');
   demand(stateOf(stopped, spared.name) === 'running', 'another machine was stopped too');
   const [asleep] = stopped.filter(({ name }) => name === resting.name) as [Machine];
-  for (const _again of [1, 2]) await told(world, park.resume([asleep], going()), 'waking a machine');
+  for (const _again of [1, 2]) await mustSucceed(world, park.resume([asleep], going()), 'waking a machine');
   const awake = await waitFor(world, backend, (all) => stateOf(all, resting.name) === 'running');
 
   demand(stateOf(awake, resting.name) === 'running', 'a machine that was woken does not run');
@@ -82,7 +82,7 @@ export const LIFE_LAWS: readonly BackendLaw[] = [
       const lost = machines.find(isTold);
       demand(lost !== undefined, 'a machine that never came vanished without a word');
       demand(lost?.trouble?.kind !== 'internal', 'the reason must say what is to be done about it');
-      await told(world, backend.delete([lost as Machine], going()), 'deleting what never came');
+      await mustSucceed(world, backend.delete([lost as Machine], going()), 'deleting what never came');
       const left = await waitFor(world, backend, (all) => all.length === 0);
       demand(left.length === 0, 'what never came and was deleted must not be listed for ever');
     },

@@ -5,7 +5,7 @@ import type { AnyKind, Backend, Context, Launch, Mark, Use } from '#core/provide
 export interface BackendWorld {
   /** Opens the kind for that cluster: again and again, as restarted servers do. */
   open(cluster: string): Promise<Backend>;
-  /** The names of all machines that truly exist, whoever made them; asked past any backend. */
+  /** The names of all machines that exist, of every cluster; asked past any backend. */
   existing(): Promise<readonly string[]>;
   /** Awaits a call while time passes in the cloud; with a real clock, simply awaits it. */
   during<T>(call: Promise<T>): Promise<T>;

@@ -3,7 +3,7 @@ import { Fault } from '#core/fault.ts';
 /** A broken law says which one. */
 export function demand(isKept: unknown, otherwise: string): void {
   if (!isKept)
-    throw new Fault('internal', otherwise, { remedy: 'Mend the implementation; the law stands in its contract.' });
+    throw new Fault('internal', otherwise, { remedy: 'Correct the implementation; its contract states the law.' });
 }
 
 /** Both hold the same names, each once, in any order. */

@@ -1,4 +1,4 @@
-// A bad document harms nobody but its own pool.
+// A bad document harms its own pool alone.
 
 import { expect } from 'vitest';
 import { MINUTE_MS } from '#core/clock.ts';

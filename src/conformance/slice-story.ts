@@ -96,13 +96,13 @@ export function expectWhole({ world, accepted, most, middle }: Run): void {
   expect(left, 'rows in the end').toEqual({ pools: 0, workers: 0, launches: 0, sessions: 0 });
 }
 
-interface Told {
+interface TwistedStory {
   readonly name: string;
   readonly twist: Twist;
 }
 
 /** Each of these stories ends well; the first that does not is named. */
-async function expectAll(harness: SliceSuite, stories: readonly Told[]): Promise<void> {
+async function expectAll(harness: SliceSuite, stories: readonly TwistedStory[]): Promise<void> {
   for (const { name, twist } of stories) {
     try {
       expectWhole(await story(harness, twist));
@@ -117,12 +117,12 @@ const numbers = (count: number): number[] => Array.from({ length: count }, (_, a
 const taken = <T>(harness: SliceSuite, points: readonly T[]): T[] =>
   points.filter((_, at) => at % strideOf(harness) === 0);
 
-function drops(harness: SliceSuite, at: Point['at'], count: number): Told[] {
+function drops(harness: SliceSuite, at: Point['at'], count: number): TwistedStory[] {
   const points = numbers(count).flatMap((nth) => [false, true].map((isDone): Point => ({ at, nth, isDone })));
   return taken(harness, points).map((point) => ({ name: `dropped at ${JSON.stringify(point)}`, twist: { point } }));
 }
 
-function mishapsAt(harness: SliceSuite, what: Mischance, count: number): Told[] {
+function mishapsAt(harness: SliceSuite, what: Mischance, count: number): TwistedStory[] {
   return taken(harness, numbers(count)).map((nth) => ({
     name: `${what.kind} at call ${nth}`,
     twist: { prepare: ({ cloud }) => void cloud.fake.mishaps.add({ what, after: nth - 1 }) },

@@ -168,7 +168,7 @@ export const SOURCE_LAWS: readonly SourceLaw[] = [
   },
   {
     id: 'hangs',
-    name: 'gives up at once when told to, also while the other side does not answer',
+    name: 'ends a call as soon as its signal is aborted, also while the other side does not answer',
     async check(world) {
       await writeAll(world, 1);
       const source = await world.open();

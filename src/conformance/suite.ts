@@ -71,7 +71,7 @@ export function testLaws<Id extends string, World extends Closable, Harness exte
   harness: Harness,
 ): void {
   describe(`${title}:`, () => {
-    it('its example is valid, and it takes no key that nobody knows', checkKind);
+    it('its example is valid, and it accepts no unknown key', checkKind);
     for (const law of laws) {
       const excuse = harness.excuses?.[law.id];
       const name = excuse === undefined ? law.name : `excused from: ${law.name} (${excuse})`;

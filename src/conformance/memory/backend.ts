@@ -89,8 +89,8 @@ export async function openBackend(config: MachineConfig, context: Context, mista
     const all: Listed[] = [];
     for (let page: string | undefined = ''; page !== undefined; ) {
       const asked = ask(page === '' ? '/machines' : `/machines?page=${encodeURIComponent(page)}`, signal);
-      const told = await (mistakes.swallowsBrokenPage && page !== '' ? asked.catch(() => ({ items: [] })) : asked);
-      const { items, next } = told as { items: readonly Listed[]; next?: string };
+      const answer = await (mistakes.swallowsBrokenPage && page !== '' ? asked.catch(() => ({ items: [] })) : asked);
+      const { items, next } = answer as { items: readonly Listed[]; next?: string };
       all.push(...items);
       page = mistakes.firstPageOnly ? undefined : next;
     }

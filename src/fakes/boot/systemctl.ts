@@ -1,4 +1,4 @@
-// `systemctl` on a machine here: a small script asks whoever runs the machine, as the real one asks the first process.
+// `systemctl` on a machine here: a small script asks the program that runs the machine, as the real one asks the init process.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRefusal } from '../refusal.ts';

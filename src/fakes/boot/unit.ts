@@ -18,7 +18,7 @@ export interface UnitPlace {
   readonly env: Readonly<Record<string, string>>;
   readonly logPath: string;
   readonly folder: string;
-  /** Told of each process, so that nothing is left when the machine goes. */
+  /** Called with each process, so that none is left when the machine ends. */
   started(pid: number): void;
 }
 

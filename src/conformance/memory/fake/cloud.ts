@@ -73,8 +73,8 @@ export function openFakeMemory(options: FakeMemoryOptions): FakeMemory {
   let late = 0;
 
   const stateOf = ({ timeline }: FakeMachine): State => stepAt(timeline, clock.now())?.state ?? 'creating';
-  const told = (machine: FakeMachine): void => {
-    for (const changed of watchers) changed(machine);
+  const changed = (machine: FakeMachine): void => {
+    for (const heard of watchers) heard(machine);
   };
 
   function make(name: string, labels: Partial<Mark>, script: string): FakeMachine {
@@ -92,7 +92,7 @@ export function openFakeMemory(options: FakeMemoryOptions): FakeMemory {
       timeline: [{ atMs: madeAtMs, state: 'creating' } as const, next],
     };
     machines.push(machine);
-    told(machine);
+    changed(machine);
     return machine;
   }
 
@@ -136,7 +136,7 @@ export function openFakeMemory(options: FakeMemoryOptions): FakeMemory {
       one.timeline.filter((step) => step.atMs <= atMs),
       steps,
     );
-    told(one);
+    changed(one);
     return 'done';
   }
 
@@ -156,10 +156,10 @@ export function openFakeMemory(options: FakeMemoryOptions): FakeMemory {
   /** Answers at the next change. */
   function watchOnce(signal: AbortSignal): Promise<Response> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const changed = (): void => resolve();
-    watchers.add(changed);
+    const heard = (): void => resolve();
+    watchers.add(heard);
     const answered = Promise.race([promise.then(() => Response.json({})), untilAborted(signal)]);
-    return answered.finally(() => watchers.delete(changed));
+    return answered.finally(() => watchers.delete(heard));
   }
 
   function answer(call: MemoryCall, signal: AbortSignal): Response | Promise<Response> {

@@ -134,7 +134,7 @@ test('a service that dies is started again', async () => {
   await within(() => lines(id, 'root/story').length).toBe(1);
 
   await within(() => lines(id, 'root/pids').length).toBe(2);
-  // With its child, which nobody could find any more.
+  // With its child, which has left the process group.
   for (const pid of lines(id, 'root/pids')) process.kill(Number(pid), 'SIGKILL');
 
   await within(() => lines(id, 'root/story')).toEqual(['started', 'started']);
@@ -176,7 +176,7 @@ test('a spot machine hears that it will be taken, and then is', async () => {
   await within(() => living(pids)).toEqual([]);
 });
 
-test('a lost reply breaks the connection of whoever called', async () => {
+test('a lost reply breaks the connection of its client', async () => {
   fake.mishaps.add({ action: 'RunInstances', what: { kind: 'lost reply' } });
 
   await expect(launch()).rejects.toMatchObject({ code: 'ECONNRESET' });

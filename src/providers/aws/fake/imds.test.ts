@@ -32,7 +32,7 @@ async function openMachine() {
   return { ...scene, instance, handle, token, ask };
 }
 
-test('nothing is told without a token, nor with an old one', async () => {
+test('nothing is answered without a token, or with an old one', async () => {
   const { token, ask, clock } = await openMachine();
   const held = await token('60').text();
 

@@ -14,7 +14,7 @@ const signedBy = (key: string) => ({
   authorization: `AWS4-HMAC-SHA256 Credential=${key}/20260101/us-west-2/sts/aws4_request, SignedHeaders=host, Signature=0`,
 });
 
-test('what nobody signed is refused by every service', async () => {
+test('an unsigned request is refused by every service', async () => {
   const { fake } = openScene();
   const target = { 'x-amz-target': 'AmazonSSM.GetParametersByPath' };
 

@@ -4,7 +4,7 @@ import type { Principal } from './world.ts';
 
 /** Who may do what. Everybody may do everything, until a test says otherwise. */
 export interface Principals {
-  /** Whose key this is; a key that nobody was given is the account's owner. */
+  /** Whose key this is; an unknown key is that of the account's owner. */
   of(accessKey: string): Principal;
   name(accessKey: string, arn: string): void;
   /** `ec2:RunInstances`, `ssm:*`, `kms:Decrypt`; without a key, for everybody. */

@@ -1,4 +1,4 @@
-// What the tests of the simulated AWS share: the real clients of the SDK, which speak to it and to nobody else.
+// What the tests of the fake AWS share: the real clients of the SDK, connected to it alone.
 import { EC2Client, type RunInstancesCommandInput } from '@aws-sdk/client-ec2';
 import { SSMClient } from '@aws-sdk/client-ssm';
 import { seededRandom } from '#core/random.ts';

@@ -83,7 +83,7 @@ export function stopInstances(ask: Ask): Readonly<Record<string, Xml>> {
   });
 }
 
-/** Whoever was stopped has no claim on a machine: there must be enough again. */
+/** A stopped instance has no claim on capacity: there must be enough when it starts. */
 function checkCapacity({ region, nowMs }: Ask, stopped: readonly Instance[]): void {
   for (const members of Map.groupBy(stopped, ({ type, zone }) => `${type} ${zone}`).values()) {
     const [{ type: name, zone, spotRequest }] = members as [Instance];

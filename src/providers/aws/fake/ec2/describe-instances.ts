@@ -128,7 +128,7 @@ export function describeInstances(ask: Ask): Readonly<Record<string, Xml>> {
 
 const byOrder = (a: Instance, b: Instance): number => a.sequence - b.sequence;
 
-/** Frees what nobody can see any more. */
+/** Frees what is no longer listed. */
 export function forget(region: Region, world: World, nowMs: number): void {
   for (const instance of region.instances.values()) {
     if (isForgotten(instance, world, seenAtMs(world, instance, nowMs))) region.instances.delete(instance.id);

@@ -65,7 +65,7 @@ function timelineOf({ world, region, nowMs }: Ask, type: string): Step[] {
     : [first, { atMs: nowMs + bootMs, state: 'running' }];
 }
 
-/** 10.<three bytes of the sequence>: nobody has more machines than that. */
+/** 10.<three bytes of the sequence>: enough for every test. */
 function addressOf(first: number, sequence: number): string {
   return [first, (sequence >> 16) & 255, (sequence >> 8) & 255, sequence & 255].join('.');
 }

@@ -43,7 +43,7 @@ export function find(
   );
 }
 
-/** What a value looks like to whoever does not want to decrypt it, or may not. */
+/** What a value looks like to a caller that does not ask for decryption, or may not. */
 const sealed = (value: string): string => `AQICAHh${createHash('sha256').update(value).digest('base64')}`;
 
 function shownValue({ kind }: Parameter, value: string, { principal, wantsPlain }: Reader): string {
