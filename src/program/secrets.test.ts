@@ -104,7 +104,7 @@ describe('the token of a kind in the error text of its cloud is hidden', () => {
   });
 });
 
-it('the secrets of every source and pool of the file are known, and of their environment those named as secrets', () => {
+it('the secrets of every source and pool of the file are known, and of their environment those named as secrets', async () => {
   const redactor = makeRedactor();
   const chosen = (token: string, env: object) => ({ account: { api_token: token }, env });
   const file = {
@@ -114,7 +114,7 @@ it('the secrets of every source and pool of the file are known, and of their env
   const { value } = readServerFile(JSON.stringify(file), { kinds: KINDS, environment: readEnvironment({}) });
   if (!value) throw new Error('The file was refused.');
 
-  learnConfig(redactor, KINDS, value);
+  await learnConfig(redactor, KINDS, { config: value, clock: new VirtualClock() });
 
   expect(redactor.text('tok-of-source tok-of-pool tok-of-env production')).toBe(
     '[hidden] [hidden] [hidden] production',

@@ -3,8 +3,10 @@ import { readFileSync } from 'node:fs';
 import type { Chosen, KnownKinds } from '#config/kinds.ts';
 import { hasSecrets, redact } from '#config/redact.ts';
 import type { ServerConfig } from '#config/server-file.ts';
+import type { Clock } from '#core/clock.ts';
 import type { PoolSpec } from '#core/pool.ts';
 import type { Kinds } from '#core/provider.ts';
+import { inSlices } from '#core/slices.ts';
 import type { Store } from '#core/store.ts';
 import { isSecretName, type Redactor } from '#journal/redact.ts';
 
@@ -24,12 +26,16 @@ export function learnPool(redactor: Redactor, { backends }: KnownKinds, { offers
   for (const offer of offers) learnChosen(redactor, backends, offer);
 }
 
-/** Those of the operator's file: its own, and those of every source and pool in it. */
-export function learnConfig(redactor: Redactor, kinds: KnownKinds, config: ServerConfig): void {
+/** Those of the operator's file: its own, and those of every source and pool in it; ten thousand pools take a while. */
+export async function learnConfig(
+  redactor: Redactor,
+  kinds: KnownKinds,
+  { config, clock }: { readonly config: ServerConfig; readonly clock: Clock },
+): Promise<void> {
   if (config.store.kind === 'postgres') redactor.learn(config.store.url);
   if (config.tls.key !== undefined) redactor.learn(readFileSync(config.tls.key, 'utf8'));
-  for (const { spec } of config.pools) learnPool(redactor, kinds, spec);
   for (const source of config.sources) learnChosen(redactor, kinds.sources, source);
+  await inSlices(clock, config.pools, ({ spec }) => learnPool(redactor, kinds, spec));
 }
 
 /** Those of definitions and offers that an earlier process has stored. */

@@ -77,8 +77,14 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       known = await loadKinds(plugins);
       return known;
     };
-    const read = await loadServerConfig({ named: options.config, environment, cpus: availableParallelism(), kinds });
-    learnConfig(redactor, known, read.config);
+    const read = await loadServerConfig({
+      named: options.config,
+      environment,
+      cpus: availableParallelism(),
+      kinds,
+      clock,
+    });
+    await learnConfig(redactor, known, { config: read.config, clock });
     return read;
   }
   const loaded = await load();
