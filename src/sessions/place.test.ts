@@ -117,24 +117,6 @@ test('labels are offered by the agent and by its pool', async () => {
   expect(scene.now(elsewhere.id)?.worker).toBeUndefined();
 });
 
-test('a slot of a Velda agent rests 50 ms after a completion; its other slots do not', async () => {
-  const scene = await openScene();
-  await scene.pool('gpu');
-  await scene.join('m-1', { slots: 2, wire: 'velda' });
-  const first = await scene.submit();
-  await scene.says('m-1', exited(first.id));
-
-  const second = await scene.submit();
-  const third = await scene.submit();
-  expect(startsOn(scene)).toEqual([`${first.id}@m-1`, `${second.id}@m-1`]);
-
-  await scene.clock.advance(49);
-  expect(startsOn(scene)).toHaveLength(2);
-
-  await scene.clock.advance(1);
-  expect(startsOn(scene)[2]).toBe(`${third.id}@m-1`);
-});
-
 test('places more than one pass takes', async () => {
   const scene = await openScene();
   await scene.pool('gpu');

@@ -3,8 +3,6 @@ import type { Store } from '#core/store.ts';
 import { FLEET } from '#core/worker.ts';
 import type { Seat } from './queue.ts';
 
-// Velda's daemon gives a slot's network binding back after it has sent the completion, and panics if one is asked for before.
-const VELDA_REUSE_MS = 50;
 // Long enough that a broken agent cannot burn through the queue, short enough that a bad command does not idle a good agent.
 const REST_AFTER_REFUSAL_MS = 1_000;
 
@@ -16,7 +14,6 @@ interface Connection {
   readonly epoch: number;
   /** What it runs or keeps that is no session of ours any more; each fills a slot until the agent says that it ended. */
   readonly ghosts: Set<string>;
-  coolingSlots: number;
   rests: number;
 }
 
@@ -30,8 +27,6 @@ export interface Presence {
   dropGhost(agent: string, ghost: string): void;
   /** How many sessions more than it has slots the agent would run if all of ours there were started. */
   excess(agent: string): number;
-  /** A session ended there just now. */
-  freed(agent: string): void;
   /** It refused a session: it gets none for a moment. */
   rest(agent: string): void;
   /** Its room for new sessions, from the rows alone: nothing is counted along. */
@@ -76,7 +71,7 @@ export function openPresence({ store: { view }, clock, changed }: Options): Pres
     settle(agent, ghosts) {
       const epoch = view.agents.get(agent)?.epoch;
       if (epoch === undefined) return;
-      connections.set(agent, { epoch, ghosts: new Set(ghosts), coolingSlots: 0, rests: 0 });
+      connections.set(agent, { epoch, ghosts: new Set(ghosts), rests: 0 });
       changed(agent);
     },
     isSettled: (agent) => settledConnection(agent) !== undefined,
@@ -91,15 +86,6 @@ export function openPresence({ store: { view }, clock, changed }: Options): Pres
     excess(agent) {
       const connection = settledConnection(agent);
       return connection ? used(agent, connection) - (view.agents.get(agent)?.slots ?? 0) : 0;
-    },
-    freed(agent) {
-      const connection = connections.get(agent);
-      if (!connection || view.agents.get(agent)?.wire !== 'velda') return;
-      connection.coolingSlots += 1;
-      later(VELDA_REUSE_MS, agent, () => {
-        connection.coolingSlots -= 1;
-      });
-      changed(agent);
     },
     rest(agent) {
       const connection = connections.get(agent);
@@ -119,7 +105,7 @@ export function openPresence({ store: { view }, clock, changed }: Options): Pres
       const pool = view.pools.get(worker.pool);
       // A freeze does not stop placing: it guards against acting on what we cannot see, and these agents we see.
       if (!pool || pool.removal || pool.pausedAt !== undefined) return undefined;
-      const free = agent.slots - used(id, connection) - connection.coolingSlots;
+      const free = agent.slots - used(id, connection);
       if (free <= 0) return undefined;
       const labels = { ...pool.spec.labels, ...agent.labels };
       return { id, pool: pool.id, free, connectedAt: agent.connectedAt, labels };

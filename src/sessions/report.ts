@@ -39,7 +39,6 @@ export function openReport(deps: SessionsDeps, { presence, tell, settle, output,
   function ended(session: Session, agent: string, report: Report<'ended'>): void {
     const { attempt, lastSeq: seq } = report;
     const then = (): void => tell.ack(agent, { session: session.id, attempt, seq, result: true });
-    presence.freed(agent);
     settle.finish(session, { end: endOf(session, report), then });
   }
 
@@ -57,7 +56,6 @@ export function openReport(deps: SessionsDeps, { presence, tell, settle, output,
       case 'ended': {
         const seq = report.is === 'ended' ? report.lastSeq : 0;
         presence.dropGhost(agent, ghost);
-        if (report.is === 'ended') presence.freed(agent);
         return whenDurable(deps, () => tell.ack(agent, { session, attempt, seq, result: true }));
       }
     }

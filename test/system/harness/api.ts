@@ -22,7 +22,7 @@ export interface Api {
   pool(name: string): Promise<Pool>;
 }
 
-const ANSWER_WITHIN_MS = 10_000;
+const ANSWER_WITHIN_MS = 120_000;
 
 /** Speaks to that address with the token of the world's data directory. */
 export function apiOf(world: World, httpPort: number): Api {

@@ -77,11 +77,12 @@ export function startServer(
   world: World,
   place: ServerPlace,
   env: Readonly<Record<string, string>> = {},
+  program = PROGRAM,
 ): RunningServer {
   starts += 1;
   const logName = `${place.name}-${starts}.log`;
   const log = openSync(world.path(logName), 'a', 0o600);
-  const child: ChildProcess = spawn(process.execPath, [PROGRAM, 'server', '--config', place.file], {
+  const child: ChildProcess = spawn(process.execPath, [program, 'server', '--config', place.file], {
     cwd: world.folder,
     env: { ...world.env, ...env },
     stdio: ['ignore', log, log],
