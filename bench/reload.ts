@@ -45,7 +45,7 @@ async function reloads(folder: string, pools: number, report: Report): Promise<r
   const kinds = knownKinds([provider]);
   const store = await openHeld(join(folder, 'store'));
   const plane = await openBenchPlane({ store, provider });
-  const sources = configuredSources(kinds, {} as Context);
+  const sources = configuredSources({ kinds, context: {} as Context, gate: plane.gate });
   const file = join(folder, 'muster.yaml');
   const environment = readEnvironment({});
 

@@ -55,7 +55,7 @@ function renderFamily<I>(family: Family, kinds: Kinds<I> = {}): readonly string[
 
 const HOW_TO_WRITE = [
   '- YAML or JSON, one document a file. Keys in `snake_case` or `camelCase`; keys inside free maps (labels, tags, env, pod templates) are taken as they stand.',
-  '- Unknown keys, doubled keys and impossible values are refused with line, column, path and the nearest known key. All problems are told at once, and nothing of a bad file is applied.',
+  '- Unknown keys, doubled keys and impossible values are refused with line, column, path and the nearest known key. All problems are reported at once, and nothing of a bad file is applied.',
   '- Durations as in Go: `90s`, `5m`, `1h30m`, `250ms`; also `7d`, and a bare number counts seconds.',
   // biome-ignore lint/suspicious/noTemplateCurlyInString: shown as users write it.
   "- `${VAR}` and `${VAR:-default}` are replaced in texts of the operator's own files; `$${` stands for a plain `${`. A secret may be `file:/path`. In documents from elsewhere both are refused. Scripts are taken as they stand.",

@@ -98,7 +98,7 @@ describe('opening', () => {
     expect(clouds.listing('a')).toBeDefined();
   });
 
-  it('refuses a kind that nobody brings, naming those there are', async () => {
+  it('refuses a kind that no provider brings, naming those there are', async () => {
     const { clouds } = setUp();
 
     const asked = clouds.create(anOffer('a', 'nix'), aLaunch('m1'), { owner: 'p1', signal: never });
@@ -106,7 +106,7 @@ describe('opening', () => {
     await expect(asked).rejects.toMatchObject({ kind: 'invalid', remedy: 'Use one of: sim.' });
   });
 
-  it('closes an offer that nobody follows any more', async () => {
+  it('closes an offer without followers', async () => {
     let closed = 0;
     const { clock, clouds, lists } = setUp({
       kinds: (cloud) => {

@@ -16,7 +16,7 @@ export const LEAST_LEASE_MS = 250;
 
 /**
  * Runs until it answers, its time is over, we lose the lease or the caller gives up. Something that ignores its signal
- * is left behind: whoever waits goes on.
+ * is left behind, so that its caller goes on.
  */
 export function withDeadline<T>(deadline: Deadline, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const { clock, what, timeoutMs, signal } = deadline;

@@ -2,7 +2,7 @@ import type { Offer } from '#core/pool.ts';
 
 /** Who needs which offers listed, and how often. */
 export interface Following {
-  /** Replaces what that follower asked for before; no offers means nothing any more. Answers the offers nobody follows now. */
+  /** Replaces what that follower asked for before; no offers means nothing any more. Answers the offers that have no follower now. */
   set(follower: string, offers: readonly Offer[], everyMs: number): readonly string[];
   offer(id: string): Offer | undefined;
   /** The shortest interval that anyone asked for these offers. */

@@ -19,7 +19,7 @@ export interface GateCall {
   readonly signal: AbortSignal;
   /** `own`: the kind itself keeps to the limits, since it answers most of these calls without asking its cloud. */
   readonly budget?: 'own' | undefined;
-  /** Called right before it leaves the process: until then nobody outside has heard it. */
+  /** Called right before it leaves the process: until then it has had no effect outside. */
   leaving?(): void;
 }
 

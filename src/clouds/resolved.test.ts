@@ -7,8 +7,8 @@ import { VirtualClock } from '#core/virtual-clock.ts';
 import { openResolved } from './resolved.ts';
 
 function setUp() {
-  const told: { answer: () => Promise<string> } = { answer: async () => 'v1' };
-  const backend = { cloud: 'aws', form: () => told.answer() } as unknown as Backend;
+  const cloud: { answer: () => Promise<string> } = { answer: async () => 'v1' };
+  const backend = { cloud: 'aws', form: () => cloud.answer() } as unknown as Backend;
   const changed: string[] = [];
   const forms = openResolved({
     clock: new VirtualClock(),
@@ -18,7 +18,7 @@ function setUp() {
     log: silentLog,
   });
   const ask = async (answer: () => Promise<string>): Promise<string | undefined> => {
-    told.answer = answer;
+    cloud.answer = answer;
     forms.refresh('aws');
     await new Promise(setImmediate);
     return forms.formOf('a');
@@ -26,7 +26,7 @@ function setUp() {
   return { forms, changed, ask };
 }
 
-it('the form of an offer is what its backend told last, and a change of it is heard', async () => {
+it('the form of an offer is what its backend answered last, and a change of it is announced', async () => {
   const { ask, changed } = setUp();
 
   const seen = [await ask(async () => 'v1'), await ask(async () => 'v1'), await ask(async () => 'v2')];
@@ -35,7 +35,7 @@ it('the form of an offer is what its backend told last, and a change of it is he
   expect(changed).toEqual(['a']);
 });
 
-it('the form stays as it was while the cloud does not tell', async () => {
+it('the form stays as it was while the cloud does not answer', async () => {
   const { ask, changed } = setUp();
   await ask(async () => 'v1');
 

@@ -117,7 +117,7 @@ function refused(key: string, noun: string): z.ZodType {
     .meta({ literal: true });
 }
 
-/** Looks also at a map that has other faults, so that all are told at once. */
+/** Looks also at a map that has other faults, so that all are reported at once. */
 export const WHEN_MAP = { when: ({ value }: z.core.ParsePayload) => typeof value === 'object' && value !== null };
 
 /** Which of the kinds are named there. */

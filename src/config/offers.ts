@@ -42,7 +42,7 @@ interface Priced {
   readonly maxPricePerHour?: number | undefined;
 }
 
-/** For `superRefine`: a limit in dollars means nothing where nobody knows the price. */
+/** For `superRefine`: a limit in dollars needs the price of every offer. */
 export function checkPrices({ backend, backends, maxPricePerHour }: Priced, context: z.RefinementCtx): void {
   if (typeof maxPricePerHour !== 'number') return;
   if (backend) {

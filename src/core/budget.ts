@@ -23,7 +23,7 @@ export function openBudget(clock: Clock, rate: number | Rate): Budget {
   const { perSecond, burst } = typeof rate === 'number' ? { perSecond: rate, burst: rate } : rate;
   const spacingMs = 1_000 / perSecond;
   const burstMs = Math.max(0, (burst - 1) * spacingMs);
-  // Each call books the next place in time; whoever was quiet may book places that lie in the past.
+  // Each call books the next place in time; after a quiet time places in the past are free.
   let nextMs = Number.NEGATIVE_INFINITY;
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
   const placeAt = (nowMs: number): number => Math.max(nextMs, nowMs - burstMs);

@@ -47,7 +47,7 @@ export interface AgentArchive {
   readonly sha256: string;
 }
 
-/** What a new machine must know; the backend decides how it is told. */
+/** What a new machine must know; the backend decides how it gets it. */
 export interface Boot {
   /** The agent's configuration file, as YAML. */
   readonly agentConfig: string;
@@ -73,7 +73,7 @@ export interface Outcome {
   readonly fault?: Fault | undefined;
 }
 
-type Told = (machines: readonly Machine[], signal: AbortSignal) => Promise<readonly Outcome[]>;
+type MachineCall = (machines: readonly Machine[], signal: AbortSignal) => Promise<readonly Outcome[]>;
 
 /** Idle machines stop and keep their disks; the next launch wakes one of them in place of making another. */
 export interface Parking {
@@ -82,8 +82,8 @@ export interface Parking {
   /** One that was made longer ago than this is deleted. */
   readonly maxAgeMs?: number | undefined;
   /** Repeating is safe; one that is stopped already is a success. */
-  readonly suspend: Told;
-  readonly resume: Told;
+  readonly suspend: MachineCall;
+  readonly resume: MachineCall;
 }
 
 /** Makes, lists and deletes machines of one kind. */

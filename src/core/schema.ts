@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { formatDuration, parseDuration } from './duration.ts';
 import { Fault } from './fault.ts';
 
-/** What a schema's `.meta()` may tell the config edge beside its description. */
+/** What a schema's `.meta()` may say to the config edge beside its description. */
 export interface SchemaNotes {
   /** Never shown; `file:/path` reads it from a file. */
   readonly secret?: boolean;

@@ -1,5 +1,6 @@
 // What the holder runs: the plane, its edges, and the reload of its configuration.
 import type { Access } from '#access/access.ts';
+import { type Gate, openGate } from '#clouds/gate.ts';
 import { writeAgentConfig } from '#config/agent-file.ts';
 import type { Environment } from '#config/environment.ts';
 import type { KnownKinds } from '#config/kinds.ts';
@@ -61,6 +62,7 @@ export interface Ground extends HoldingParts {
   readonly installer: Installer;
   readonly link: LateAgentLink;
   readonly metrics: Metrics;
+  readonly gate: Gate;
   /** How clients and agents are told to reach it. */
   readonly http: string;
   readonly grpc: string;
@@ -116,15 +118,24 @@ async function openGround(parts: HoldingParts): Promise<Ground> {
     variable: (name) => parts.environment.variable(name),
   };
   const kinds = await loadKinds(config.plugins);
+  const metrics = openMetrics({ store, clock, withProcess: true });
+  const gate = openGate({
+    store,
+    clock,
+    log,
+    observe: ({ account, call, durationMs, fault }) =>
+      metrics.cloudCall({ kind: account.split(':')[0] ?? account, call, fault, ms: durationMs }),
+  });
   return {
     ...parts,
     startedAt: clock.now(),
     kinds,
     context,
-    sources: configuredSources(kinds, context),
+    sources: configuredSources({ kinds, context, gate }),
     installer,
     link: createAgentLink(),
-    metrics: openMetrics({ store, clock, withProcess: true }),
+    metrics,
+    gate,
     http: `${needsTls(http) ? 'https' : 'http'}://${reachable(http)}`,
     grpc,
     otherBrokers,
@@ -156,7 +167,7 @@ function installFor({ http, loaded, front, installer }: Ground, access: Access):
 }
 
 async function openPlane(ground: Ground): Promise<Plane> {
-  const { loaded, metrics } = ground;
+  const { loaded } = ground;
   const sources = await ground.sources.open(loaded.config);
   ground.sources.use(sources);
   const { retention, agent } = loaded.config;
@@ -169,8 +180,6 @@ async function openPlane(ground: Ground): Promise<Plane> {
     // A launch may come before the doors are open, so this asks access itself.
     bootConfig: (pool, access) => bootConfig(ground, pool, access),
     install: (access) => installFor(ground, access),
-    observeCall: ({ account, call, durationMs, fault }) =>
-      metrics.cloudCall({ kind: account.split(':')[0] ?? account, call, fault, ms: durationMs }),
   });
 }
 

@@ -31,7 +31,7 @@ export async function loadKinds(plugins: readonly string[]): Promise<KnownKinds>
   return knownKinds([...providers, ...(await Promise.all(plugins.map(loadPlugin)))]);
 }
 
-/** Definitions as documents; whoever may only look gets no scripts. */
+/** Definitions as documents; viewers get no scripts. */
 export function poolDocuments({ backends: kinds }: KnownKinds): ApiDeps['documents'] {
   return {
     write: (spec, role) => writePool(spec, { kinds, hidesScripts: !isAtLeast(role, 'operator') }),
@@ -43,7 +43,7 @@ export function poolDocuments({ backends: kinds }: KnownKinds): ApiDeps['documen
 
 type Tree = Readonly<Record<string, unknown>>;
 
-/** A backend's configuration as it may be shown; whoever may only look sees no scripts. */
+/** A backend's configuration as it may be shown; viewers see no scripts. */
 export function redactBackendConfig(kinds: KnownKinds) {
   return (kind: string, config: Tree, role: Role): Tree => {
     const known = kinds.backends[kind];

@@ -1,7 +1,7 @@
 // The control plane without its edges: the same composition serves the program and the simulator.
 import { type Access, openAccess } from '#access/access.ts';
 import { type Clouds, openClouds } from '#clouds/clouds.ts';
-import { type Gate, openGate, type SeenCall } from '#clouds/gate.ts';
+import { type Gate, openGate } from '#clouds/gate.ts';
 import type { KnownKinds } from '#config/kinds.ts';
 import { offerShapes } from '#config/offers.ts';
 import { readPool } from '#config/pool-document.ts';
@@ -41,7 +41,8 @@ export interface PlaneParts {
   bootConfig(pool: Pool, access: Access): string;
   /** Where new machines get the agent, as soon as it is ready. */
   install?(access: Access): Boot['install'];
-  observeCall?(seen: SeenCall): void;
+  /** Absent: one of its own. */
+  readonly gate?: Gate | undefined;
 }
 
 /** All that decides and acts. */
@@ -63,7 +64,7 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
   learnStored(redactor, parts.kinds, store);
   const journal = startJournal({ ...base, redactor, retention: parts.retention });
   const access = await openAccess({ ...base, event: journal.event, dataDir: parts.dataDir });
-  const gate = openGate({ ...base, ...(parts.observeCall ? { observe: parts.observeCall } : {}) });
+  const { gate = openGate(base) } = parts;
   const clouds = openClouds({
     ...base,
     gate,

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
+import { openGate } from '#clouds/gate.ts';
 import { knownKinds } from '#config/kinds.ts';
 import type { LoadedConfig } from '#config/load.ts';
 import { readServerFile } from '#config/server-file.ts';
@@ -29,6 +30,8 @@ function open() {
     },
   } as unknown as Provider;
   const kinds = knownKinds([slow]);
+  const lease = { leftMs: Number.POSITIVE_INFINITY };
+  const gate = openGate({ store: { durable: async () => {}, leaseLeftMs: () => lease.leftMs }, clock, log: () => {} });
   let text = '';
   async function load(): Promise<LoadedConfig> {
     const { value: config, problems } = readServerFile(text, {
@@ -45,7 +48,7 @@ function open() {
       log: () => {},
       loaded: await load(),
       load,
-      sources: configuredSources(kinds, { log: () => {} } as never),
+      sources: configuredSources({ kinds, context: { log: () => {} } as never, gate }),
     };
     const store = { commit: async () => {} };
     const pools = { setSources: (sources: (typeof opened)[number]) => void opened.push(sources) };
@@ -54,7 +57,7 @@ function open() {
   const write = (next: string): void => {
     text = next;
   };
-  return { clock, opened, closed, follow, write };
+  return { clock, opened, closed, follow, write, lease };
 }
 
 it('the newest configuration wins, however long an older one takes to open', async () => {
@@ -109,4 +112,18 @@ it('a source of a plug-in that only a restart loads says so, and the rest is app
     kind: 'unsupported',
     remedy: 'Restart the server: `plugins` is read at the start.',
   });
+});
+
+it('no source is opened by a process that may no longer be the holder', async () => {
+  const { clock, opened, follow, write, lease } = open();
+  const watch = await follow();
+  lease.leftMs = 0;
+
+  write('provisioners: [{ name: second, slow: { ms: 0 } }]');
+  watch.poke();
+  await clock.advance(5_000);
+  watch.stop();
+
+  const second = opened.at(-1)?.find(({ id }) => id === 'second');
+  await expect(second?.source.documents()).rejects.toThrow('open on second did not leave');
 });

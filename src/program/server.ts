@@ -96,7 +96,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const runtimes = agentRuntimes(config);
   const dataDir = resolve(config.dataDir);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  // Before anything waits: whoever takes over must not have to do it then.
+  // Before anything waits: a takeover must not wait for it.
   const agentProgram = makeAgentProgram(dataDir, options.version);
   agentProgram.catch(() => {});
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();

@@ -1,3 +1,4 @@
+import type { Gate } from '#clouds/gate.ts';
 import { canonicalJson } from '#config/canonical.ts';
 import type { KnownKinds } from '#config/kinds.ts';
 import { CONFIG_SOURCE, type ServerConfig, staticDocuments } from '#config/server-file.ts';
@@ -43,7 +44,16 @@ function unknownKind(kind: string): never {
   });
 }
 
-export function configuredSources(kinds: KnownKinds, context: Context): ConfiguredSources {
+const OPEN_TIMEOUT_MS = 30_000;
+
+export interface SourcesDeps {
+  readonly kinds: KnownKinds;
+  readonly context: Context;
+  readonly gate: Gate;
+}
+
+/** Opening may ask the outside, so it goes through the gate too. */
+export function configuredSources({ kinds, context, gate }: SourcesDeps): ConfiguredSources {
   /** What each was opened from; one that could not be opened is not here, and is tried again. */
   const madeFrom = new WeakMap<Source, string>();
   let inUse: ReadonlyMap<string, Source> = new Map();
@@ -66,7 +76,11 @@ export function configuredSources(kinds: KnownKinds, context: Context): Configur
   async function openSource(entry: SourceConfig): Promise<OpenedSource> {
     const kind = kinds.sources[entry.kind];
     const log = withFields(context.log, { provisioner: entry.id });
-    const open = async (): Promise<Source> => (kind ?? unknownKind(entry.kind)).open(entry.config, { ...context, log });
+    const call = { name: 'open', is: 'read', account: entry.id, owner: entry.id, timeoutMs: OPEN_TIMEOUT_MS } as const;
+    const open = (): Promise<Source> =>
+      gate.call({ ...call, signal: new AbortController().signal }, async () =>
+        (kind ?? unknownKind(entry.kind)).open(entry.config, { ...context, log }),
+      );
     const from = canonicalJson({ kind: entry.kind, config: entry.config });
     const source = await reuse(entry.id, from, open).catch(failing);
     const { id, place, everyMs, allow } = entry;

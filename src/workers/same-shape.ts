@@ -14,7 +14,7 @@ export function successorOf({ store, clouds, offerShape }: Ground, spec: PoolSpe
   const [shape, cloud] = [offerShape(before), clouds.cloudOf(offer)];
   return spec.offers.find((one) => {
     const its = clouds.cloudOf(one.id);
-    // Until both are open nobody can tell one account from the other: then nothing is done yet.
+    // Until both are open it is unknown whether they are of one account: then nothing is done yet.
     const isElsewhere = cloud !== undefined && its !== undefined && its !== cloud;
     return one.kind === before.kind && !isElsewhere && offerShape(one) === shape;
   });
