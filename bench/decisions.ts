@@ -1,5 +1,6 @@
 import { systemClock } from '#core/clock.ts';
 import { SELF } from '#core/journal.ts';
+import { poolSubject } from '#core/reason.ts';
 import { put, type Store } from '#core/store.ts';
 import type { Plane } from '../src/program/plane.ts';
 import type { Bench, Report } from './bench.ts';
@@ -40,7 +41,9 @@ async function openWorld({ url }: Database, report: Report): Promise<World & { c
   for (const { id } of launched) plane.sessions.agentJoined(id, []);
   await plane.workers.thaw('fleet', SELF);
   const pools = [...store.view.pools.all()].map(({ id }) => id);
-  await until(() => pools.every((id) => plane.journal.lastDecision(id)?.decision.why.includes('as it should be')));
+  await until(() =>
+    pools.every((id) => plane.journal.lastDecision(poolSubject(id))?.decision.reason?.code === 'enough'),
+  );
   return {
     store,
     plane,
@@ -54,7 +57,7 @@ async function openWorld({ url }: Database, report: Report): Promise<World & { c
 
 /** Every pool once; answers how long it took, and the longest stall. */
 async function reconcileAll({ plane, pools }: World): Promise<{ tookMs: number; cpuMs: number; stall: Stall }> {
-  const passes = (id: string): number => plane.journal.lastDecision(id)?.repeats ?? 0;
+  const passes = (id: string): number => plane.journal.lastDecision(poolSubject(id))?.repeats ?? 0;
   const last = pools.at(-1) ?? '';
   const before = passes(last);
   const stalls = watchStalls();
@@ -86,9 +89,9 @@ async function demand({ store, plane, pools }: World, count: number): Promise<nu
   const unsubscribe = store.onDurable((changes) => {
     for (const change of changes) {
       if (!('append' in change) || change.append !== 'decisions' || !change.row.did.startsWith('launch')) continue;
-      const atMs = asked.get(change.row.pool);
+      const atMs = asked.get(change.row.subject);
       if (atMs !== undefined) waits.push(systemClock.monotonic() - atMs);
-      asked.delete(change.row.pool);
+      asked.delete(change.row.subject);
     }
   });
   const stride = 7_919;
@@ -97,7 +100,7 @@ async function demand({ store, plane, pools }: World, count: number): Promise<nu
   for (let n = 0; n < count; n++) {
     await systemClock.sleep(startMs + (n * 1_000) / DEMANDS_PER_S - systemClock.monotonic());
     const at = (n * stride) % pools.length;
-    asked.set(pools[at] ?? '', systemClock.monotonic());
+    asked.set(poolSubject(pools[at] ?? ''), systemClock.monotonic());
     plane.sessions.submit([{ pool: poolName(at), spec }], SELF).catch(() => {});
   }
   await until(() => asked.size === 0);

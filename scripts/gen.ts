@@ -9,6 +9,7 @@ import { renderFaults } from './fault-reference.ts';
 import { noticeIds, renderNoticeList } from './notice-list.ts';
 import { renderBenchList, renderCommandList, renderNounList } from './noun-lists.ts';
 import { providerIds, renderProviderList, renderSimulationList, simulationIds } from './provider-list.ts';
+import { reasonFolders, renderReasonList, renderReasons } from './reason-list.ts';
 import { renderTableList } from './table-list.ts';
 
 /** One generated file; rendered in this order, since the docs need the lists. */
@@ -35,6 +36,8 @@ export const GENERATED: readonly Generated[] = [
   },
   { file: 'docs/reference/muster.schema.json', render: async (root) => renderJsonSchema(await allKinds(root)) },
   { file: 'docs/reference/configuration.md', render: async (root) => renderConfiguration(await allKinds(root)) },
+  { file: 'src/api/reasons.gen.ts', render: (root) => renderReasonList(reasonFolders(join(root, 'src'))) },
+  { file: 'docs/reference/reasons.md', render: (root) => renderReasons(join(root, 'src')) },
   { file: 'docs/reference/faults.md', render: renderFaults },
   // These read the lists above, so they are loaded only once those are written.
   {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { poolSubject } from '#core/reason.ts';
 import { append } from '#core/store.ts';
 import { anAgent, aSession, aWorker, gone, poolWithSecret, row } from './testing/rows.ts';
 import { apiWorld } from './testing/world.ts';
@@ -61,7 +62,15 @@ describe('metrics', () => {
     const { store } = deps;
     const start = clock.now();
     const session = aSession('s1', gpu, { acceptedAt: start });
-    const decision = { id: 'd', at: 0, pool: gpu.id, did: 'launch 3 workers', why: '', facts: {} };
+    const decision = {
+      id: 'd',
+      at: 0,
+      subject: poolSubject(gpu.id),
+      did: 'launch 3',
+      reason: { code: 'demand' },
+      why: '',
+      facts: {},
+    };
     const mark = { cluster: 'c', use: 'worker', owner: gpu.id, shape: 'x' } as const;
 
     await store.commit([row('sessions', session), row('workers', aWorker('m-1', gpu.id, { askedAt: start }))]);
@@ -91,7 +100,7 @@ describe('metrics', () => {
 
     expect(figure(text, 'muster_session_queue_wait_seconds_sum')).toBe(2);
     expect(figure(text, 'muster_launch_seconds_sum{kind="process"}')).toBe(20);
-    expect(figure(text, 'muster_decisions_total{did="launch"}')).toBe(1);
+    expect(figure(text, 'muster_decisions_total{subject="pool",did="launch",reason="demand"}')).toBe(1);
     expect(figure(text, 'muster_sessions_ended_total{how="killed"}')).toBe(1);
     expect(figure(text, 'muster_cloud_call_seconds_count{kind="aws",call="create",fault="exhausted"}')).toBe(1);
     for (const event of ['scale_up_attempt', 'resource_exhausted', 'allocation_error']) {

@@ -1,10 +1,12 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import type { Clock } from '#core/clock.ts';
 import type { FaultKind } from '#core/fault.ts';
+import type { DecisionRow } from '#core/journal.ts';
 import type { Change, Store } from '#core/store.ts';
 import { openGauges } from './gauges.ts';
 import type { SyncTimes } from './noun.ts';
 import { nouns } from './nouns.gen.ts';
+import { REASONS } from './reasons.gen.ts';
 
 /** Figures for Prometheus. What the store tells is taken from there; the rest is told by whoever knows. */
 export interface Metrics {
@@ -29,8 +31,6 @@ export interface MetricsDeps {
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const MINUTES = [0.01, 0.1, 1, 5, 10, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 14_400];
-// A decision is a phrase; its first word says what was done, and there are only so many verbs.
-const MOST_VERBS = 32;
 
 function openSeries(registry: Registry) {
   const registers = [registry];
@@ -50,8 +50,8 @@ function openSeries(registry: Registry) {
     }),
     decisions: new Counter({
       name: 'muster_decisions_total',
-      help: 'Decisions recorded, by what was done.',
-      labelNames: ['did'],
+      help: 'Decisions recorded, by kind of subject, what was done, and reason.',
+      labelNames: ['subject', 'did', 'reason'],
       registers,
     }),
     sessionsEnded: new Counter({
@@ -77,6 +77,16 @@ function openSeries(registry: Registry) {
   };
 }
 
+const bySubject = new Map(REASONS.map((kind) => [kind.subject, kind]));
+
+/** Labels of closed lists, so that no text can make series without bound. */
+function decisionLabels(subject: string, did: string, code: string) {
+  const kind = bySubject.get(subject);
+  if (!kind) return { subject: 'other', did: 'other', reason: 'other' };
+  const verb = kind.verbs.find((each) => did.startsWith(each)) ?? (did === 'nothing' ? 'nothing' : 'other');
+  return { subject, did: verb, reason: code in kind.reasons ? code : 'other' };
+}
+
 /** Opens a registry of our own, so that several servers in one process do not mix their figures. */
 export function openMetrics({ store, clock, withProcess = false }: MetricsDeps): Metrics {
   const registry = new Registry();
@@ -84,17 +94,14 @@ export function openMetrics({ store, clock, withProcess = false }: MetricsDeps):
   const series = openSeries(registry);
   let syncTimes = (): SyncTimes => new Map();
   const gauges = openGauges(nouns, { registry, store, clock, syncTimes: () => syncTimes() });
-  const verbs = new Set<string>();
 
-  function verbOf(did: string): string {
-    const verb = /^\w+/.exec(did)?.[0] ?? 'other';
-    if (verbs.size < MOST_VERBS) verbs.add(verb);
-    return verbs.has(verb) ? verb : 'other';
+  function followDecision({ subject, did, reason }: DecisionRow): void {
+    series.decisions.inc(decisionLabels(subject.split('/', 1)[0] ?? '', did, reason?.code ?? ''));
   }
 
   function heard(change: Change): void {
     if (!('append' in change)) return;
-    if (change.append === 'decisions') series.decisions.inc({ did: verbOf(change.row.did) });
+    if (change.append === 'decisions') followDecision(change.row);
     if (change.append === 'ended') series.sessionsEnded.inc({ how: change.row.end?.how ?? 'unknown' });
   }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { poolSubject } from '#core/reason.ts';
 import { append } from '#core/store.ts';
 import { anAgent, aSession, aWorker, poolWithSecret, row } from './testing/rows.ts';
 import { apiWorld } from './testing/world.ts';
@@ -164,9 +165,11 @@ describe('pools', () => {
     const decision = (id: string, did: string) => ({
       id,
       at: 0,
-      pool: gpu.id,
+      subject: poolSubject(gpu.id),
       did,
+      reason: { code: 'max-agents', with: { maxAgents: 5 } },
       why: 'w',
+      alternatives: [{ what: 'launch 2 more', whyNot: 'max_agents 5 is reached' }],
       facts: { poolSize: 1 },
       unless: 'u',
     });
@@ -190,6 +193,8 @@ describe('pools', () => {
         last_at: '1970-01-01T00:01:00.000Z',
         unless: 'u',
         facts: { pool_size: 1 },
+        reason: { code: 'max-agents', with: { max_agents: 5 } },
+        alternatives: [{ what: 'launch 2 more', why_not: 'max_agents 5 is reached' }],
       },
       { id: 'd1', did: 'launch' },
     ]);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { nearest } from '#config/keys.ts';
 import { Fault } from '#core/fault.ts';
 import { POOL_PHASES, type Pool as PoolRow, poolPhase } from '#core/pool.ts';
+import { poolSubject } from '#core/reason.ts';
 import type { Store } from '#core/store.ts';
 import { FLEET } from '#core/worker.ts';
 import { nameIn } from '../pools/read-document.ts';
@@ -11,7 +12,8 @@ import { type ChangeTable, type Noun, stopAll } from './noun.ts';
 import { pageOf } from './page.ts';
 import { poolGauges } from './pool-gauges.ts';
 import { type Route, route } from './route.ts';
-import { freezeOf, shownDecision, shownPlan, shownPool } from './shown/pool.ts';
+import { shownDecision } from './shown/decision.ts';
+import { freezeOf, shownPlan, shownPool } from './shown/pool.ts';
 import * as wire from './wire/pool.ts';
 import { Name, paging, toTime } from './wire/shared.ts';
 
@@ -94,8 +96,8 @@ function reading(deps: ApiDeps): Route[] {
       async handle({ params, query }) {
         const pool = findPool(store, params.pool);
         const page = { limit: query.limit, order: 'newest first' } as const;
-        const rows = await store.history.decisions({ pool: pool.id }, page);
-        const last = journal.lastDecision(pool.id);
+        const rows = await store.history.decisions({ subject: poolSubject(pool.id) }, page);
+        const last = journal.lastDecision(poolSubject(pool.id));
         const decisions = rows.map((row) => shownDecision(row));
         if (last) {
           const newest = { ...shownDecision(last.decision), repeats: last.repeats, last_at: toTime(last.lastAt) };

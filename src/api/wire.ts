@@ -1,7 +1,8 @@
 // What the HTTP API answers and takes, as types, for whoever speaks to it.
+export type { Alternative, Decision, DecisionList, Reason } from './wire/decision.ts';
 export type { Change, Event, EventList } from './wire/event.ts';
 export type { PlanIn, PlannedChanges, PlannedPool, PoolDocument, PoolDocumentList } from './wire/plan.ts';
-export type { Decision, Freeze, Plan, Pool, PoolList, Why } from './wire/pool.ts';
+export type { Freeze, Plan, Pool, PoolList, Why } from './wire/pool.ts';
 export type { HttpProblem } from './wire/problem.ts';
 export type { Backup, Health, ServerStatus } from './wire/server.ts';
 export type { AttachIn, AttachOut, OutputLine, Session, SessionIn, SessionList } from './wire/session.ts';

@@ -1,4 +1,6 @@
+import type { FaultKind } from '#core/fault.ts';
 import type { Scaling, UpdatePolicy } from '#core/pool.ts';
+import type { Alternative, Reason } from '#core/reason.ts';
 import type { WorkerPhase } from '#core/worker.ts';
 
 /**
@@ -29,6 +31,7 @@ export interface OfferFact {
   readonly maxAgents?: number | undefined;
   /** Launching from it failed; not before this time again. */
   readonly coolingUntilMs?: number | undefined;
+  readonly coolingFault?: FaultKind | undefined;
   readonly coolingWhy?: string | undefined;
 }
 
@@ -43,10 +46,10 @@ export interface Facts {
   readonly offers: readonly OfferFact[];
   /** Absent: `keep`. */
   readonly updatePolicy?: UpdatePolicy | undefined;
-  /** False until the cloud has been listed and its unknown machines are settled. */
+  /** False until the cloud has been listed and each of its unknown machines is adopted or gone. */
   readonly isReady: boolean;
   /** Why the cloud could not be listed last time. */
-  readonly cloudFault?: string | undefined;
+  readonly cloudFault?: { readonly kind: FaultKind; readonly message: string } | undefined;
   readonly isPaused: boolean;
   readonly isFrozen: boolean;
   readonly isRemoving: boolean;
@@ -74,10 +77,18 @@ export type Action =
 
 export interface Plan {
   readonly actions: readonly Action[];
+  /** The actions in a few words: `launch 2, remove 1`, or `nothing`. */
+  readonly did: string;
+  /** Of the actions, or why there are none. */
+  readonly reason: Reason;
+  /** Further reasons: of some of the actions, or for what was left out. */
+  readonly also: readonly Reason[];
   /** One sentence for people: what and why, or why nothing. */
   readonly why: string;
   /** What would have to change for another decision. */
   readonly unless: string;
+  /** What was considered and not done. */
+  readonly alternatives: readonly Alternative[];
   readonly surplusSinceMs?: number | undefined;
   /** When the passing of time alone may change the plan. */
   readonly againAfterMs?: number | undefined;

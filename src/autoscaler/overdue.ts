@@ -1,6 +1,7 @@
 import { formatDuration } from '#core/duration.ts';
+import { addRemoval, type Counts, lookAgainAt } from './counts.ts';
 import type { Facts, WorkerFact } from './facts.ts';
-import { bookRemoval, type Ledger, lookAgainAt } from './ledger.ts';
+import { judge, OVERDUE } from './reasons.ts';
 
 interface Limit {
   readonly afterMs: number;
@@ -30,28 +31,37 @@ function limitOf(facts: Facts, worker: WorkerFact): Limit {
   }
 }
 
-const DONE: Partial<Record<WorkerFact['phase'], string>> = {
-  launching: 'did not join within',
-  booting: 'did not join within',
-  unknown: 'stayed unknown for',
-  lost: 'stayed lost for',
-};
+/** Whether it has been in its phase for longer than it may. */
+export function isOverdue(facts: Facts, worker: WorkerFact): boolean {
+  return OVERDUE[worker.phase] !== undefined && facts.nowMs - worker.sinceMs >= limitOf(facts, worker).afterMs;
+}
 
 /** Removes what outstayed its limit, and asks to look again when the next one may have. */
-export function removeOverdue(facts: Facts, ledger: Ledger): void {
-  const counts = new Map<string, number>();
+export function removeOverdue(facts: Facts, counts: Counts): void {
+  const causes = { 'boot-timeout': 0, 'unknown-timeout': 0, 'lost-timeout': 0 };
+  const limits = new Map<string, number>();
   for (const worker of facts.workers) {
-    const done = DONE[worker.phase];
-    if (done === undefined) continue;
+    const code = OVERDUE[worker.phase];
+    if (code === undefined) continue;
     const { afterMs, setting } = limitOf(facts, worker);
     if (afterMs === Number.POSITIVE_INFINITY) continue;
     if (facts.nowMs - worker.sinceMs < afterMs) {
-      lookAgainAt(ledger, worker.sinceMs + afterMs);
+      lookAgainAt(counts, worker.sinceMs + afterMs);
       continue;
     }
-    const why = `${done} ${setting} ${formatDuration(afterMs)}`;
-    bookRemoval(ledger, worker, { why: `it ${why}`, isOverdue: true });
-    counts.set(why, (counts.get(why) ?? 0) + 1);
+    addRemoval(counts, worker, { why: `it ${DONE[code]} ${setting} ${formatDuration(afterMs)}`, isOverdue: true });
+    causes[code] += 1;
+    limits.set(code, afterMs);
   }
-  for (const [why, count] of counts) ledger.notes.push(`${count} ${why}: removing ${count === 1 ? 'it' : 'them'}`);
+  // In this order, whatever the order of the workers.
+  for (const code of Object.keys(causes) as (keyof typeof causes)[]) {
+    const details = { facts, count: causes[code], afterMs: limits.get(code) ?? 0 };
+    if (details.count > 0) counts.notes.push({ ...judge(code, details), acts: true });
+  }
 }
+
+const DONE = {
+  'boot-timeout': 'did not join within',
+  'unknown-timeout': 'stayed unknown for',
+  'lost-timeout': 'stayed lost for',
+} as const;

@@ -1,78 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { UPDATE_POLICIES } from '#core/pool.ts';
 import { type Facts, type Plan, plan, type WorkerFact } from './plan.ts';
-
-const NOW_MS = 1_000_000_000;
-const PHASES = [
-  'launching',
-  'booting',
-  'idle',
-  'busy',
-  'draining',
-  'lost',
-  'deleting',
-  'unknown',
-  'returning',
-] as const;
-
-const aWorker = fc
-  .record({
-    phase: fc.constantFrom(...PHASES),
-    slots: fc.integer({ min: 1, max: 8 }),
-    taken: fc.integer({ min: 0, max: 8 }),
-    agoMs: fc.integer({ min: 0, max: 2_000_000 }),
-    offer: fc.constantFrom('a', 'b'),
-    pricePerHour: fc.constantFrom(undefined, 0.5, 3),
-    isOutdated: fc.boolean(),
-  })
-  .map(({ phase, slots, taken, agoMs, ...rest }): Omit<WorkerFact, 'name'> => {
-    const isEmpty = phase === 'idle' || phase === 'launching' || phase === 'booting';
-    const busySlots = phase === 'busy' ? Math.max(1, Math.min(taken, slots)) : isEmpty ? 0 : Math.min(taken, slots);
-    return { ...rest, phase, slots, freeSlots: slots - busySlots, sinceMs: NOW_MS - agoMs };
-  });
-
-const someFacts: fc.Arbitrary<Facts> = fc.record({
-  nowMs: fc.constant(NOW_MS),
-  scaling: fc
-    .record({
-      mode: fc.constantFrom('standard', 'batch'),
-      minAgents: fc.integer({ min: 0, max: 6 }),
-      maxAgents: fc.integer({ min: 0, max: 12 }),
-      minIdleSlots: fc.integer({ min: 0, max: 10 }),
-      maxIdleSlots: fc.integer({ min: 0, max: 14 }),
-      idleDecayMs: fc.constantFrom(0, 60_000),
-      syncEveryMs: fc.constant(60_000),
-      killUnknownAfterMs: fc.constantFrom(0, 300_000),
-      slotsPerAgent: fc.integer({ min: 1, max: 5 }),
-      retryDelayMs: fc.constant(60_000),
-      errorResetAfterMs: fc.constant(90_000),
-      bootTimeoutMs: fc.constant(900_000),
-      maxPricePerHour: fc.constantFrom(undefined, 2, 20),
-    })
-    .map((scaling) => ({ ...scaling, minAgents: Math.min(scaling.minAgents, scaling.maxAgents) })),
-  workers: fc.array(aWorker, { maxLength: 14 }).map((workers) => workers.map((w, at) => ({ ...w, name: `w${at}` }))),
-  queued: fc.integer({ min: 0, max: 12 }),
-  offers: fc
-    .array(
-      fc.record({
-        pricePerHour: fc.constantFrom(undefined, 0.5, 3),
-        maxAgents: fc.constantFrom(undefined, 0, 3),
-        coolingUntilMs: fc.constantFrom(undefined, NOW_MS + 1_000, NOW_MS - 1_000),
-      }),
-      { maxLength: 2 },
-    )
-    .map((offers) => offers.map((offer, at) => ({ ...offer, id: 'ab'.charAt(at) }))),
-  updatePolicy: fc.constantFrom(...UPDATE_POLICIES),
-  isReady: fc.boolean(),
-  isPaused: fc.boolean(),
-  isFrozen: fc.boolean(),
-  isRemoving: fc.boolean(),
-  runawayUntilMs: fc.constantFrom(undefined, NOW_MS + 1_000, NOW_MS - 1_000),
-  isProbing: fc.boolean(),
-  lostAfterMs: fc.constantFrom(undefined, 600_000),
-  surplusSinceMs: fc.constantFrom(undefined, NOW_MS - 1_000, NOW_MS - 60_000),
-});
+import { reasons } from './reasons.ts';
+import { NOW_MS, someFacts } from './testing/facts.ts';
 
 const active = {
   offers: [{ id: 'a' }],
@@ -89,6 +19,9 @@ const activeFacts = someFacts.map((facts): Facts => withoutPrice({ ...facts, ...
 
 const launched = ({ actions }: Plan): number =>
   actions.reduce((sum, action) => sum + (action.do === 'launch' ? action.count : 0), 0);
+/** Machines that exist and do not stand still. */
+const running = ({ workers }: Facts): WorkerFact[] =>
+  workers.filter(({ phase, isStopping }) => phase !== 'parked' || isStopping === true);
 const removed = ({ actions }: Plan): string[] =>
   actions.flatMap((action) => (action.do === 'remove' ? [action.worker] : []));
 
@@ -114,6 +47,8 @@ describe('plan', () => {
         expect(names.every((name) => facts.workers.some((worker) => worker.name === name))).toBe(true);
         expect(made.why).toMatch(/^[A-Z0-9].*\.$/);
         expect(made.againAfterMs ?? 0).toBeGreaterThanOrEqual(0);
+        expect([made.reason, ...made.also].filter(({ code }) => !(code in reasons.reasons))).toEqual([]);
+        expect(made.also).not.toContain(made.reason);
       }),
       { numRuns: 3_000 },
     );
@@ -125,7 +60,7 @@ describe('plan', () => {
         const made = plan(facts);
 
         if (launched(made) > 0)
-          expect(facts.workers.length + launched(made)).toBeLessThanOrEqual(facts.scaling.maxAgents);
+          expect(running(facts).length + launched(made)).toBeLessThanOrEqual(facts.scaling.maxAgents);
       }),
       { numRuns: 3_000 },
     );
@@ -137,10 +72,10 @@ describe('plan', () => {
         const launches = plan(facts).actions.filter((action) => action.do === 'launch');
         const { maxPricePerHour = Number.POSITIVE_INFINITY } = facts.scaling;
         const priceOf = (id: string): number => facts.offers.find((offer) => offer.id === id)?.pricePerHour ?? 0;
-        let price = facts.workers.reduce((sum, worker) => sum + (worker.pricePerHour ?? 0), 0);
+        let price = running(facts).reduce((sum, worker) => sum + (worker.pricePerHour ?? 0), 0);
         for (const { offer, count } of launches) {
           price += count * priceOf(offer);
-          const there = facts.workers.filter((worker) => worker.offer === offer).length;
+          const there = running(facts).filter((worker) => worker.offer === offer).length;
           const most = facts.offers.find(({ id }) => id === offer)?.maxAgents ?? Number.POSITIVE_INFINITY;
           expect(there + count).toBeLessThanOrEqual(most);
         }
@@ -224,9 +159,9 @@ describe('plan', () => {
         const made = plan(facts);
         const then = carriedOut(facts, made, 0);
         const { scaling } = facts;
-        const serving = then.workers.filter(({ phase }) => !['draining', 'lost', 'deleting'].includes(phase));
+        const serving = then.workers.filter(({ phase }) => !['draining', 'lost', 'deleting', 'parked'].includes(phase));
         const idle = serving.reduce((sum, worker) => sum + (worker.phase === 'unknown' ? 0 : worker.freeSlots), 0);
-        const isFull = facts.workers.length + launched(made) >= scaling.maxAgents;
+        const isFull = running(facts).length + launched(made) >= scaling.maxAgents;
 
         if (scaling.mode === 'batch' || isFull) return;
         expect(idle - facts.queued).toBeGreaterThanOrEqual(scaling.minIdleSlots);

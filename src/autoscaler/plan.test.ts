@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MINUTE_MS } from '#core/clock.ts';
 import { plan } from './plan.ts';
-import { check, cooling, factsOf, NOW_MS, type Row } from './testing.ts';
+import { check, cooling, factsOf, NOW_MS, type Row } from './testing/check.ts';
 
 const ROWS: readonly Row[] = [
   // Derived quantities.

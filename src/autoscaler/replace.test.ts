@@ -1,6 +1,6 @@
 import { it } from 'vitest';
 import { MINUTE_MS } from '#core/clock.ts';
-import { check, cooling, NOW_MS, type Row } from './testing.ts';
+import { check, cooling, NOW_MS, type Row } from './testing/check.ts';
 
 const ROWS: readonly Row[] = [
   {

@@ -1,8 +1,10 @@
 // Workers of an older definition make room for those of the current one, as the pool's `update_policy` has it.
+
+import { addDrain, addRemoval, type Counts, lookAgainAt } from './counts.ts';
 import type { Facts, WorkerFact } from './facts.ts';
-import { bookDrain, bookRemoval, type Ledger, lookAgainAt } from './ledger.ts';
+import { judge } from './reasons.ts';
+import { canGo, isComing, removalOrder } from './removal-order.ts';
 import { spread } from './spread.ts';
-import { canGo, isComing, victims } from './victims.ts';
 
 const WHY = 'it was made from an older definition of the pool';
 
@@ -19,19 +21,19 @@ interface Turnover {
   readonly coming: number;
 }
 
-/** Books what the policy asks for; what cannot be launched now is not replaced now. */
-export function replaceOutdated(facts: Facts, ledger: Ledger): void {
+/** Adds what the policy asks for; what cannot be launched now is not replaced now. */
+export function replaceOutdated(facts: Facts, counts: Counts): void {
   const { updatePolicy = 'keep' } = facts;
   if (updatePolicy === 'keep' || !facts.workers.some(isOld)) return;
   if (isBlocked(facts) || (facts.isProbing && updatePolicy !== 'rolling')) {
     for (const ms of [facts.runawayUntilMs, ...facts.offers.map(({ coolingUntilMs }) => coolingUntilMs)])
-      if (ms !== undefined && ms > facts.nowMs) lookAgainAt(ledger, ms);
-    ledger.notes.push('workers of an older definition stay while nothing can be launched');
+      if (ms !== undefined && ms > facts.nowMs) lookAgainAt(counts, ms);
+    counts.notes.push({ ...judge('outdated-kept', { facts }), acts: false });
     return;
   }
-  const turnover = look(facts, ledger);
-  const gone = updatePolicy === 'rolling' ? roll(facts, ledger, turnover) : replaceFree(facts, ledger, turnover);
-  if (gone > 0) ledger.notes.push(`${gone} of an older definition: replacing ${gone === 1 ? 'it' : 'them'}`);
+  const turnover = look(facts, counts);
+  const gone = updatePolicy === 'rolling' ? roll(facts, counts, turnover) : replaceFree(facts, counts, turnover);
+  if (gone > 0) counts.notes.push({ ...judge('outdated', { facts, count: gone }), acts: true });
 }
 
 /** While workers are replaced one after the other, those that come may idle beside the one that goes. */
@@ -58,12 +60,12 @@ function isBlocked({ nowMs, runawayUntilMs = 0, scaling, offers }: Facts): boole
   );
 }
 
-function look(facts: Facts, ledger: Ledger): Turnover {
+function look(facts: Facts, counts: Counts): Turnover {
   const old = facts.workers.filter(isOld);
   const current = facts.workers.filter((worker) => !isOld(worker));
   const inPhase = (phase: WorkerFact['phase']): WorkerFact[] => old.filter((worker) => worker.phase === phase);
   return {
-    free: victims(facts, ledger).filter(isOld),
+    free: removalOrder(facts, counts).filter(isOld),
     busy: inPhase('busy'),
     draining: inPhase('draining').length,
     deleting: inPhase('deleting').length,
@@ -76,48 +78,54 @@ function look(facts: Facts, ledger: Ledger): Turnover {
  * Until one of the new ones has joined, the old ones go one at a time, and none while the pool is short of workers
  * already: the new definition may not work at all.
  */
-function replaceFree(facts: Facts, ledger: Ledger, { free, deleting, coming, isProven }: Turnover): number {
-  const isTried = deleting + coming > 0 || isShort(facts, ledger);
+function replaceFree(facts: Facts, counts: Counts, { free, deleting, coming, isProven }: Turnover): number {
+  const isTried = deleting + coming > 0 || isShort(facts, counts);
   const going = isProven ? free : free.slice(0, isTried ? 0 : 1);
-  for (const worker of going) bookRemoval(ledger, worker, { why: WHY });
+  for (const worker of going) addRemoval(counts, worker, { why: WHY });
   return going.length;
 }
 
 /** Whether the next step of this very plan is to launch: then that one is the trial. */
-function isShort({ scaling }: Facts, { idleSize, size, total }: Ledger): boolean {
+function isShort({ scaling }: Facts, { idleSize, size, total }: Counts): boolean {
   return total < scaling.maxAgents && (idleSize < scaling.minIdleSlots || size < scaling.minAgents);
 }
 
 /** Step by step: a new one comes before an old one goes, wherever the limits leave room for both. */
-function roll(facts: Facts, ledger: Ledger, turnover: Turnover): number {
-  if (facts.isProbing) return tryAgain(facts, ledger, turnover);
-  const drained = drainBusy(ledger, turnover);
+function roll(facts: Facts, counts: Counts, turnover: Turnover): number {
+  if (facts.isProbing) return tryAgain(facts, counts, turnover);
+  const drained = drainBusy(counts, turnover);
   const [oldest] = turnover.free;
   if (!oldest || turnover.deleting + turnover.coming > 0) return drained;
-  const room = facts.scaling.maxAgents - ledger.total;
-  const isMissed = !canGo(facts, ledger, oldest);
-  if (
-    isMissed &&
-    room > 0 &&
-    spread(facts, ledger, { wanted: 1, why: `${oldest.name} is to be replaced` }).launched > 0
-  )
-    return drained;
-  bookRemoval(ledger, oldest, { why: WHY });
+  const room = facts.scaling.maxAgents - counts.total;
+  const isMissed = !canGo(facts, counts, oldest);
+  if (isMissed && room > 0 && launchFor(facts, counts, oldest)) return drained;
+  addRemoval(counts, oldest, { why: WHY });
   return drained + 1;
 }
 
-/** Machines of the new definition did not join: now and then one more is tried, and nobody goes for it. */
-function tryAgain(facts: Facts, ledger: Ledger, { free, coming }: Turnover): number {
+/** Launches the one that will replace it; answers whether an offer had room. */
+function launchFor(facts: Facts, counts: Counts, { name }: WorkerFact): boolean {
+  const { launched } = spread(facts, counts, { wanted: 1, why: `${name} is to be replaced` });
+  if (launched > 0) counts.notes.push({ ...judge('outdated-launch', { facts }), acts: true });
+  return launched > 0;
+}
+
+/** Machines of the new definition did not join: now and then one more is tried, and no other goes for it. */
+function tryAgain(facts: Facts, counts: Counts, { free, coming }: Turnover): number {
   const [oldest] = free;
-  if (oldest && coming === 0 && !isShort(facts, ledger) && ledger.total < facts.scaling.maxAgents)
-    spread(facts, ledger, { wanted: 1, why: `${oldest.name} is to be replaced` });
+  if (oldest && coming === 0 && !isShort(facts, counts) && counts.total < facts.scaling.maxAgents)
+    launchFor(facts, counts, oldest);
   return 0;
 }
 
-/** One without a free slot serves nobody new: draining it costs nothing once the new definition is known to work. */
-function drainBusy(ledger: Ledger, { busy, draining, isProven }: Turnover): number {
+/**
+ * One without a free slot takes no new session: draining it costs nothing once the new definition is known to work. Of
+ * the others the one with the fewest free slots goes first.
+ */
+function drainBusy(counts: Counts, { busy, draining, isProven }: Turnover): number {
   const full = busy.filter((worker) => worker.freeSlots === 0);
-  const going = isProven && full.length > 0 ? full : busy.slice(0, draining > 0 ? 0 : 1);
-  for (const worker of going) bookDrain(ledger, worker, WHY);
+  const one = busy.toSorted((a, b) => a.freeSlots - b.freeSlots).slice(0, draining > 0 ? 0 : 1);
+  const going = isProven && full.length > 0 ? full : one;
+  for (const worker of going) addDrain(counts, worker, WHY);
   return going.length;
 }

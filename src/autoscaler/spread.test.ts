@@ -1,5 +1,5 @@
 import { it } from 'vitest';
-import { check, cooling, type Row } from './testing.ts';
+import { check, cooling, type Row } from './testing/check.ts';
 
 const ROWS: readonly Row[] = [
   {

@@ -1,50 +1,85 @@
 // Which offers a number of new machines comes from.
+
+import { type Counts, isAtRest, lookAgainAt, nanoPrice } from './counts.ts';
 import type { Facts, OfferFact } from './facts.ts';
-import { isAtRest, type Ledger, lookAgainAt } from './ledger.ts';
 
 export interface Spread {
   readonly launched: number;
   /** Why not all of it, as far as the offers are the reason. */
-  readonly held?: 'cooling' | 'price' | 'full' | undefined;
-  /** What the offers that cool down said, those that would have been tried first. */
+  readonly held?: 'launch-failed' | 'max-price' | 'backends-full' | undefined;
+  /** An offer was passed over since launching from it failed. */
+  readonly isFromNext: boolean;
+  /** What those offers said, in the order in which they would have been tried. */
   readonly coolingWhy?: string | undefined;
 }
 
-/** Books launches of up to `wanted` machines: offers in their order, each within its own limit, all within the price. */
-export function spread(facts: Facts, ledger: Ledger, { wanted, why }: { wanted: number; why: string }): Spread {
+/** Adds launches of up to `wanted` machines: offers in their order, each within its own limit, all within the price. */
+export function spread(facts: Facts, counts: Counts, { wanted, why }: { wanted: number; why: string }): Spread {
   const cooling: OfferFact[] = [];
   let left = wanted;
   let isPriceShort = false;
   for (const offer of facts.offers) {
-    if (left === 0) break;
-    if ((offer.coolingUntilMs ?? 0) > facts.nowMs) {
-      cooling.push(offer);
-      continue;
-    }
-    const byPrice = roomByPrice(facts, ledger, offer);
-    const byCount = Math.min(left, roomOf(facts, ledger, offer));
-    const count = Math.min(byCount, byPrice);
-    if (byPrice < byCount) isPriceShort = true;
-    if (count === 0) continue;
-    left -= count;
-    book(facts, ledger, { offer, count, why });
+    const share = shareOf(facts, counts, { offer, left });
+    if (share.whyNot !== undefined)
+      notTaken(counts, offer, { count: left - share.count || wanted, whyNot: share.whyNot });
+    if (share.isCooling) cooling.push(offer);
+    if (share.isPriceShort) isPriceShort = true;
+    if (share.count === 0) continue;
+    left -= share.count;
+    addLaunch(facts, counts, { offer, count: share.count, why });
   }
-  if (left > 0) for (const { coolingUntilMs = 0 } of cooling) lookAgainAt(ledger, coolingUntilMs);
+  if (left > 0) for (const { coolingUntilMs = 0 } of cooling) lookAgainAt(counts, coolingUntilMs);
   const reasons = new Set(cooling.flatMap(({ coolingWhy }) => coolingWhy ?? []));
   return {
     launched: wanted - left,
     held: left === 0 ? undefined : heldBy(cooling.length, isPriceShort),
+    isFromNext: cooling.length > 0,
     coolingWhy: reasons.size > 0 ? [...reasons].join('; ') : undefined,
   };
 }
 
-function heldBy(cooling: number, isPriceShort: boolean): Spread['held'] {
-  if (isPriceShort) return 'price';
-  return cooling > 0 ? 'cooling' : 'full';
+interface Share {
+  readonly count: number;
+  /** Why not more of it. */
+  readonly whyNot?: string;
+  readonly isCooling?: true;
+  readonly isPriceShort?: true;
 }
 
-/** Machines booked in this very plan count too. */
-function roomOf({ workers }: Facts, { actions }: Ledger, { id, maxAgents }: OfferFact): number {
+/** How many of those left an offer gives. */
+function shareOf(facts: Facts, counts: Counts, { offer, left }: { offer: OfferFact; left: number }): Share {
+  if (left === 0) return { count: 0, whyNot: 'the backends before it give enough' };
+  if ((offer.coolingUntilMs ?? 0) > facts.nowMs)
+    return { count: 0, whyNot: offer.coolingWhy ?? 'launching failed a moment ago', isCooling: true };
+  const byPrice = roomByPrice(facts, counts, offer);
+  const byCount = Math.min(left, roomOf(facts, counts, offer));
+  if (byPrice < byCount)
+    return {
+      count: byPrice,
+      whyNot: `max_price_per_hour ${facts.scaling.maxPricePerHour} would be exceeded`,
+      isPriceShort: true,
+    };
+  return byCount < left
+    ? { count: byCount, whyNot: `its max_agents ${offer.maxAgents} is reached` }
+    : { count: byCount };
+}
+
+function notTaken(
+  { alternatives }: Counts,
+  { id, pricePerHour }: OfferFact,
+  { count, whyNot }: { count: number; whyNot: string },
+): void {
+  const what = `launch ${count} from backend ${id}`;
+  alternatives.push(pricePerHour === undefined ? { what, whyNot } : { what, whyNot, pricePerHour });
+}
+
+function heldBy(cooling: number, isPriceShort: boolean): Spread['held'] {
+  if (isPriceShort) return 'max-price';
+  return cooling > 0 ? 'launch-failed' : 'backends-full';
+}
+
+/** Launches of this very plan count too. */
+function roomOf({ workers }: Facts, { actions }: Counts, { id, maxAgents }: OfferFact): number {
   if (maxAgents === undefined) return Number.POSITIVE_INFINITY;
   let there = 0;
   for (const worker of workers) if (worker.offer === id && !isAtRest(worker)) there += 1;
@@ -52,23 +87,21 @@ function roomOf({ workers }: Facts, { actions }: Ledger, { id, maxAgents }: Offe
   return Math.max(0, maxAgents - there);
 }
 
-// Prices are decimal fractions: ten times 0.1 must fit into 1.
-const ROUNDING = 1e-9;
-
-function roomByPrice({ scaling }: Facts, ledger: Ledger, { pricePerHour = 0 }: OfferFact): number {
-  if (scaling.maxPricePerHour === undefined || pricePerHour === 0) return Number.POSITIVE_INFINITY;
-  return Math.max(0, Math.floor((scaling.maxPricePerHour - ledger.pricePerHour) / pricePerHour + ROUNDING));
+function roomByPrice({ scaling }: Facts, counts: Counts, { pricePerHour = 0 }: OfferFact): number {
+  const price = nanoPrice(pricePerHour);
+  if (scaling.maxPricePerHour === undefined || price === 0) return Number.POSITIVE_INFINITY;
+  return Math.max(0, Math.floor((nanoPrice(scaling.maxPricePerHour) - counts.pricePerHourNano) / price));
 }
 
-function book(
+function addLaunch(
   { scaling }: Facts,
-  ledger: Ledger,
+  counts: Counts,
   { offer, count, why }: { offer: OfferFact; count: number; why: string },
 ): void {
-  ledger.actions.push({ do: 'launch', offer: offer.id, count, why });
-  ledger.size += count;
-  ledger.total += count;
-  ledger.pricePerHour += count * (offer.pricePerHour ?? 0);
-  ledger.idleSlots += count * scaling.slotsPerAgent;
-  ledger.idleSize += count * scaling.slotsPerAgent;
+  counts.actions.push({ do: 'launch', offer: offer.id, count, why });
+  counts.size += count;
+  counts.total += count;
+  counts.pricePerHourNano += count * nanoPrice(offer.pricePerHour ?? 0);
+  counts.idleSlots += count * scaling.slotsPerAgent;
+  counts.idleSize += count * scaling.slotsPerAgent;
 }

@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import type { Decision, Pool, Why } from '../api/wire/pool.ts';
+import type { Decision } from '../api/wire/decision.ts';
+import type { Pool, Why } from '../api/wire/pool.ts';
 import { foldDecisions, planText, poolFacts, whyText } from './pool-text.ts';
 
 const decision = (second: number, did: string, over: Partial<Decision> = {}): Decision => ({
@@ -25,6 +26,31 @@ test('equal neighbours are one, with how often', () => {
     ['d9', 4],
     ['d7', 1],
   ]);
+});
+
+test('why shows the codes of the reasons, and what was not done', () => {
+  const newest = decision(9, 'launch 1', {
+    reason: { code: 'max-agents', with: { max_agents: 5 } },
+    also: [{ code: 'outdated-kept' }],
+    alternatives: [{ what: 'launch 2 from backend b', why_not: 'its max_agents 3 is reached', price_per_hour: 1.5 }],
+  });
+
+  const lines = stripVTControlCharacters(whyText(why(newest))).split('\n');
+
+  expect(lines).toContain('  reason: max-agents (max_agents=5); outdated-kept');
+  expect(lines).toContain('  instead: launch 2 from backend b at 1.5/h? No: its max_agents 3 is reached');
+});
+
+test('why counts decisions with the same reason, whatever their figures', () => {
+  const reason = { code: 'max-agents', with: { max_agents: 5 } };
+
+  const runs = foldDecisions([
+    decision(9, 'nothing', { reason, why: '3 queued' }),
+    decision(8, 'nothing', { reason, why: '2 queued' }),
+    decision(7, 'nothing', { reason: { ...reason, with: { max_agents: 50 } }, why: '2 queued' }),
+  ]);
+
+  expect(runs.map(({ times }) => times)).toEqual([2, 1]);
 });
 
 test('why shows the newest decision whole and the others in a line each', () => {

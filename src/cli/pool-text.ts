@@ -1,6 +1,7 @@
 // Pools, decisions and plans as people see them.
 import { styleText } from 'node:util';
-import type { Decision, Plan, Pool, Why } from '../api/wire/pool.ts';
+import type { Alternative, Decision, Reason } from '../api/wire/decision.ts';
+import type { Plan, Pool, Why } from '../api/wire/pool.ts';
 import { type Listing, moment } from './show.ts';
 import { oneLine, pairsLine, renderFacts } from './table.ts';
 
@@ -66,14 +67,20 @@ interface Run {
   readonly times: number;
 }
 
+/** By reason; decisions of older servers have only their sentence. */
+function isSameReason(one: Decision, other: Decision): boolean {
+  if (!one.reason || !other.reason) return one.why === other.why;
+  return JSON.stringify([one.reason, one.also]) === JSON.stringify([other.reason, other.also]);
+}
+
 /** Folds equal neighbours: what was decided again and again is one line. */
 export function foldDecisions(decisions: readonly Decision[]): readonly Run[] {
   const runs: Run[] = [];
   for (const decision of decisions) {
     const times = 1 + (decision.repeats ?? 0);
     const last = runs.at(-1);
-    const isSame = last?.newest.did === decision.did && last.newest.why === decision.why;
-    if (last && isSame) runs[runs.length - 1] = { ...last, times: last.times + times };
+    if (last && last.newest.did === decision.did && isSameReason(last.newest, decision))
+      runs[runs.length - 1] = { ...last, times: last.times + times };
     else runs.push({ newest: decision, times });
   }
   return runs;
@@ -95,6 +102,15 @@ function runLine({ newest, times }: Run): string {
   return `${styleText('dim', moment(newest.last_at ?? newest.at))}  ${styleText('bold', oneLine(newest.did))}  ${oneLine(newest.why)}${often}`;
 }
 
+function reasonText({ code, with: settings }: Reason): string {
+  return settings && Object.keys(settings).length > 0 ? `${code} (${pairsLine(settings)})` : code;
+}
+
+function alternativeText({ what, why_not, price_per_hour }: Alternative): string {
+  const price = price_per_hour === undefined ? '' : ` at ${price_per_hour}/h`;
+  return `${what}${price}? No: ${why_not}`;
+}
+
 /** The newest decision with all that belongs to it; the ones before it, a line each. */
 export function whyText(why: Why): string {
   const [now, ...before] = foldDecisions(why.decisions);
@@ -104,7 +120,12 @@ export function whyText(why: Why): string {
     oneLine(`Queued sessions that no worker suits: ${why.unmatched.sessions}, for ${why.unmatched.labels.join('; ')}`);
   if (!now) return [frozen, unmatched ?? 'No decision yet.'].filter(Boolean).join('\n');
   const { newest } = now;
-  const details = [newest.unless && oneLine(`would change: ${newest.unless}`), `figures: ${factsOf(newest)}`];
+  const details = [
+    newest.reason && `reason: ${[newest.reason, ...(newest.also ?? [])].map(reasonText).join('; ')}`,
+    newest.unless && oneLine(`would change: ${newest.unless}`),
+    ...(newest.alternatives ?? []).map((each) => oneLine(`instead: ${alternativeText(each)}`)),
+    `figures: ${factsOf(newest)}`,
+  ];
   return [
     frozen,
     unmatched,
@@ -119,7 +140,14 @@ export function whyText(why: Why): string {
 export function planText(plan: Plan): string {
   const actions = plan.actions.map((action) => oneLine(`${action.do} ${action.count ?? action.worker}: ${action.why}`));
   const again = plan.again_after && `Looks again in ${plan.again_after}.`;
-  return [actions.join('\n') || 'Would do nothing.', oneLine(plan.why), oneLine(`Would change: ${plan.unless}`), again]
+  const alternatives = (plan.alternatives ?? []).map((each) => oneLine(`Instead: ${alternativeText(each)}`));
+  return [
+    actions.join('\n') || 'Would do nothing.',
+    oneLine(plan.why),
+    oneLine(`Would change: ${plan.unless}`),
+    ...alternatives,
+    again,
+  ]
     .filter(Boolean)
     .join('\n');
 }

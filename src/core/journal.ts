@@ -1,3 +1,4 @@
+import type { Alternative, Reason, Subject } from './reason.ts';
 import { records } from './table.ts';
 
 /** Who caused something, and from where: `token:ci` from `10.0.0.7`, or `muster` itself. */
@@ -22,16 +23,25 @@ export interface EventRow {
   readonly fields?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What a pool did, or why it did nothing; equal ones in a row are counted, not repeated. */
+/** What was decided about a subject, or why nothing was done; equal ones in a row are counted, not repeated. */
 export interface DecisionRow {
   readonly id: string;
   readonly at: number;
-  readonly pool: string;
+  readonly subject: Subject;
   readonly did: string;
+  /** What led to it. Absent in what was written before reasons had codes. */
+  readonly reason?: Reason | undefined;
+  /** Reasons for less than the whole: other removals, what was left out. */
+  readonly also?: readonly Reason[] | undefined;
+  /** The reasons as a sentence; only shown. */
   readonly why: string;
   readonly facts: Readonly<Record<string, unknown>>;
   /** What would have to change for another decision. */
   readonly unless?: string | undefined;
+  /** What was considered and not done. */
+  readonly alternatives?: readonly Alternative[] | undefined;
+  /** All that it was computed from, in a form of the subject's own; computed again it gives the same decision. */
+  readonly inputs?: string | undefined;
 }
 
 export const journalHistories = {
@@ -42,8 +52,8 @@ export const journalHistories = {
     kept: { setting: 'events', default: '30d', about: 'How long events are kept.' },
   }),
   decisions: records<DecisionRow>()({
-    finds: { pool: (d) => d.pool },
+    finds: { subject: (d) => d.subject },
     at: (d) => d.at,
-    kept: { setting: 'decisions', default: '14d', about: 'How long the decisions of pools are kept.' },
+    kept: { setting: 'decisions', default: '14d', about: 'How long decisions are kept.' },
   }),
 } as const;

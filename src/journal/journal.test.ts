@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { DAY_MS } from '#core/clock.ts';
-import { SELF } from '#core/journal.ts';
+import { type DecisionRow, SELF } from '#core/journal.ts';
 import { silentLog } from '#core/log.ts';
 import type { Pool } from '#core/pool.ts';
 import { seededRandom } from '#core/random.ts';
@@ -21,8 +21,9 @@ async function setUp(options: Pick<JournalDeps, 'retention' | 'redactor'> = {}) 
 
 const rowOf = <T>(change: Change | undefined): T => (change as unknown as { row: T }).row;
 const decision = (over: Partial<NewDecision> = {}): NewDecision => ({
-  pool: 'p1',
+  subject: 'pool/p1',
   did: 'nothing',
+  reason: { code: 'enough' },
   why: 'Enough idle slots.',
   facts: { idle: 2 },
   ...over,
@@ -71,38 +72,75 @@ it('stores an idle decision once, counts its repeats, and stores the next reason
   const second = journal.decision(decision({ facts: { idle: 3 } }), false);
   await clock.advance(1_000);
   const third = journal.decision(decision(), false);
-  const counted = journal.lastDecision('p1');
-  const fourth = journal.decision(decision({ why: 'Paused.' }), false);
+  const counted = journal.lastDecision('pool/p1');
+  const fourth = journal.decision(decision({ reason: { code: 'paused' }, why: 'Paused.' }), false);
 
   expect(first).toBeDefined();
   expect([second, third]).toEqual([undefined, undefined]);
   expect(counted).toEqual({ decision: rowOf(first), repeats: 2, lastAt: clock.now() });
   expect(fourth).toBeDefined();
-  expect(journal.lastDecision('p1')).toMatchObject({ repeats: 0, decision: { why: 'Paused.' } });
+  expect(journal.lastDecision('pool/p1')).toMatchObject({ repeats: 0, decision: { why: 'Paused.' } });
 });
 
 it('counts an idle decision whose figures alone changed, and shows the newest', async () => {
   const { journal } = await setUp();
 
-  const first = journal.decision(decision({ why: '3 queued and 0 idle, but the pool is at max_agents 5.' }), false);
-  const second = journal.decision(decision({ why: '12 queued and 0 idle, but the pool is at max_agents 5.' }), false);
+  const reason = { code: 'max-agents', with: { maxAgents: 5 } };
+  const first = journal.decision(decision({ reason, why: '3 queued, but the pool is at max_agents 5.' }), false);
+  const second = journal.decision(decision({ reason, why: '12 queued, but the pool is at max_agents 5.' }), false);
 
   expect(first).toBeDefined();
   expect(second).toBeUndefined();
-  expect(journal.lastDecision('p1')).toMatchObject({ repeats: 1, decision: { why: expect.stringMatching(/^12/) } });
+  expect(journal.lastDecision('pool/p1')).toMatchObject({
+    repeats: 1,
+    decision: { why: expect.stringMatching(/^12/) },
+  });
 });
 
-it('counts for each pool apart, and forgets a pool that is gone', async () => {
+it.each([
+  ['another code', { reason: { code: 'max-price', with: { maxAgents: 5 } } }],
+  ['another setting', { reason: { code: 'max-agents', with: { maxAgents: 50 } } }],
+  ['one more setting', { reason: { code: 'max-agents', with: { maxAgents: 5, offers: 'a' } } }],
+  ['a further reason', { also: [{ code: 'outdated-kept' }] }],
+  ['another action', { did: 'launch 1' }],
+])('stores an idle decision with %s, though its sentence is the same', async (_what, over) => {
+  const { journal } = await setUp();
+  const before = decision({ reason: { code: 'max-agents', with: { maxAgents: 5 } } });
+
+  journal.decision(before, false);
+
+  expect(journal.decision(before, false)).toBeUndefined();
+  expect(journal.decision({ ...before, ...over }, false)).toBeDefined();
+});
+
+it('writes the inputs of a decision only when it is stored, without secrets', async () => {
+  const { journal } = await setUp({ redactor: makeRedactor(['planted-secret']) });
+  let written = 0;
+  const inputs = (redactText: (text: string) => string): string => {
+    written += 1;
+    return JSON.stringify({ why: redactText('said "planted-secret"') });
+  };
+  const alternatives = [{ what: 'launch 1', whyNot: 'it said planted-secret' }];
+
+  const first = journal.decision(decision({ inputs, alternatives }), false);
+  journal.decision(decision({ inputs, alternatives }), false);
+
+  expect(written).toBe(1);
+  expect(rowOf<DecisionRow>(first).inputs).toBe('{"why":"said \\"[hidden]\\""}');
+  expect(JSON.stringify([first, journal.lastDecision('pool/p1')])).not.toMatch(/planted/);
+});
+
+it('counts for each subject apart, and forgets a pool that is gone', async () => {
   const { store, journal } = await setUp();
   const pool = { id: 'p1', name: 'a', owner: { source: 's', key: 'k', version: '1' } } as Pool;
   await store.commit([put('pools', pool)]);
   journal.decision(decision(), false);
 
-  expect(journal.decision(decision({ pool: 'p2' }), false)).toBeDefined();
+  expect(journal.decision(decision({ subject: 'pool/p2' }), false)).toBeDefined();
   await store.commit([drop('pools', 'p1')]);
 
-  expect(journal.lastDecision('p1')).toBeUndefined();
-  expect(journal.lastDecision('p2')).toBeDefined();
+  expect(journal.lastDecision('pool/p1')).toBeUndefined();
+  expect(journal.lastDecision('pool/p2')).toBeDefined();
 });
 
 it('forgets each history after its own retention, and no earlier', async () => {

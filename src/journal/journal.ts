@@ -1,27 +1,26 @@
 import type { Clock } from '#core/clock.ts';
 import { idMaker } from '#core/id.ts';
-import { type Actor, type DecisionRow, type EventRow, SELF } from '#core/journal.ts';
+import { type Actor, type EventRow, SELF } from '#core/journal.ts';
 import type { Log } from '#core/log.ts';
 import type { Random } from '#core/random.ts';
-import { append, type Change, HISTORIES, type Store } from '#core/store.ts';
+import type { Subject } from '#core/reason.ts';
+import { append, type Change, HISTORIES, type Store, TABLES, type TableName } from '#core/store.ts';
 import { defaultRetention } from '#core/table.ts';
-import { keepDecisions, type NewDecision } from './decisions.ts';
+import { keepDecisions, type LastDecision, type NewDecision } from './decisions.ts';
 import { makeRedactor, type Redactor } from './redact.ts';
 import { type Retention, startRetention } from './retention.ts';
 
-export type { NewDecision } from './decisions.ts';
+export type { LastDecision, NewDecision } from './decisions.ts';
 export type NewEvent = Pick<EventRow, 'kind' | 'subject' | 'message'> & Partial<Pick<EventRow, 'pool' | 'fields'>>;
 
 /** Events and decisions: what happened, who caused it, and why we did what we did. */
 export interface Journal {
   /** A change to commit together with what it tells of. */
   event(event: NewEvent, actor?: Actor): Change;
-  /** A change where the decision acts or differs from the pool's last; otherwise it is only counted. */
+  /** A change where the decision acts or differs from the last of its subject; otherwise it is only counted. */
   decision(decision: NewDecision, acts: boolean): Change | undefined;
-  /** The last decision of a pool, how often it was repeated, and when last. */
-  lastDecision(
-    pool: string,
-  ): { readonly decision: DecisionRow; readonly repeats: number; readonly lastAt: number } | undefined;
+  /** The last decision of a subject, how often it was repeated, and when last. */
+  lastDecision(subject: Subject): LastDecision | undefined;
   stop(): Promise<void>;
 }
 
@@ -36,12 +35,12 @@ export interface JournalDeps {
   readonly redactor?: Redactor | undefined;
 }
 
-const MOST_POOLS_REMEMBERED = 100_000;
+const MOST_SUBJECTS_REMEMBERED = 100_000;
 
 export function startJournal(deps: JournalDeps): Journal {
   const { store, clock, random, log, redactor = makeRedactor() } = deps;
   const nextId = idMaker(() => clock.now(), random);
-  const decisions = keepDecisions({ clock, nextId, redactText: redactor.text, most: MOST_POOLS_REMEMBERED });
+  const decisions = keepDecisions({ clock, nextId, redactText: redactor.text, most: MOST_SUBJECTS_REMEMBERED });
   const retention = startRetention({
     store,
     clock,
@@ -49,8 +48,11 @@ export function startJournal(deps: JournalDeps): Journal {
     log,
     retention: { ...defaultRetention(HISTORIES), ...deps.retention },
   });
-  const stopListening = store.onChange('pools', (after, _before, id) => {
-    if (!after) decisions.forget(id);
+  const stops = Object.entries(TABLES).map(([name, rule]) => {
+    if (!('subject' in rule)) return () => {};
+    return store.onChange(name as TableName, (after, _before, id) => {
+      if (!after) decisions.forget(`${rule.subject}/${id}`);
+    });
   });
 
   return {
@@ -68,7 +70,7 @@ export function startJournal(deps: JournalDeps): Journal {
     decision: decisions.record,
     lastDecision: decisions.last,
     async stop() {
-      stopListening();
+      for (const stop of stops) stop();
       await retention.stop();
     },
   };

@@ -3,6 +3,7 @@ import { Fault } from '#core/fault.ts';
 import { type Again, type Loop, startLoop } from '#core/loop.ts';
 import { type Pool, poolPhase } from '#core/pool.ts';
 import { countPool, wantedWorkers } from '#core/pool-counts.ts';
+import { poolOfSubject } from '#core/reason.ts';
 import { openSlices } from '#core/slices.ts';
 import { type DocumentReport, documentId } from '#core/source.ts';
 import { accountOf, type Registry, type SourceRunner, sourceLog } from './registry.ts';
@@ -235,7 +236,7 @@ function listen({ deps }: Registry, { isAsleep, changed }: Listener): () => void
     store.onDurable((changes) => {
       if (isAsleep()) return;
       for (const change of changes) {
-        if ('append' in change && change.append === 'decisions') poolChanged(change.row.pool);
+        if ('append' in change && change.append === 'decisions') poolChanged(poolOfSubject(change.row.subject));
       }
     }),
   ];

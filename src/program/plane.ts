@@ -11,6 +11,7 @@ import type { Log } from '#core/log.ts';
 import type { Pool } from '#core/pool.ts';
 import type { Boot, Context } from '#core/provider.ts';
 import type { Random } from '#core/random.ts';
+import { poolSubject } from '#core/reason.ts';
 import type { Store } from '#core/store.ts';
 import { type Journal, startJournal } from '#journal/journal.ts';
 import type { Redactor } from '#journal/redact.ts';
@@ -83,7 +84,7 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     redact: redactor.text,
     gate,
     activityOf(pool) {
-      const decision = journal.lastDecision(pool)?.decision;
+      const decision = journal.lastDecision(poolSubject(pool))?.decision;
       return {
         decision: decision && { did: decision.did, why: decision.why, at: decision.at },
         trouble: workers.trouble(pool),

@@ -2,10 +2,10 @@
 
 import { describe, expect, it } from 'vitest';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
-import { SELF } from '#core/journal.ts';
+import { type DecisionRow, SELF } from '#core/journal.ts';
 import type { Backend, Machine } from '#core/provider.ts';
 import type { Session } from '#core/session.ts';
-import type { Change } from '#core/store.ts';
+import { append, type Change } from '#core/store.ts';
 import type { Worker } from '#core/worker.ts';
 import type { AgentQuirks } from './agent.ts';
 import { comeToRest, runWorld } from './day.ts';
@@ -277,6 +277,16 @@ describe('a broken server', () => {
     });
 
     expect(found).toBe('no-flapping');
+  });
+
+  it('that stores other inputs than it decided on is caught', async () => {
+    const found = await meddled(async ({ store }) => {
+      const [last] = await store.history.decisions({}, { limit: 1, order: 'newest first' });
+      const inputs = JSON.stringify({ ...JSON.parse(last?.inputs ?? ''), queued: 100 });
+      await store.commit([append('decisions', { ...(last as DecisionRow), id: 'other', inputs })]);
+    });
+
+    expect(found).toBe('replayed');
   });
 
   it('that acts on a frozen pool is caught', async () => {

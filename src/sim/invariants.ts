@@ -18,6 +18,7 @@ export const INVARIANTS = {
   'durable-first': 'nothing leaves the process before it is durable',
   'idle-kept': 'as many slots idle or on their way as min_idle asks for',
   'no-flapping': 'nothing is launched right after a worker was removed to save money',
+  replayed: 'a stored decision, computed again from its inputs, is the same',
   'held-still': 'nothing is launched or removed while frozen or paused',
   'all-ended': 'in the end every accepted session has ended',
   'none-leaked': 'in the end every machine has its worker, and every worker its machine',

@@ -48,6 +48,7 @@ describe('a world in which nothing goes wrong', () => {
     expect([...world.laws.sessions.ends.keys()]).toEqual(['exited']);
     expect(world.figures.starts).toBe(world.figures.accepted);
     expect(world.invariants.looks['idle-kept']).toBeGreaterThan(1_000);
+    expect(world.invariants.looks.replayed).toBeGreaterThan(1_000);
   });
 });
 

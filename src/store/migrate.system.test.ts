@@ -1,6 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { HISTORIES, put } from '#core/store.ts';
+import { systemClock } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
+import { HISTORIES, put, type Store } from '#core/store.ts';
+import { restore } from './copies.ts';
 import { historyTables } from './history-tables.ts';
 import { migrate } from './migrate.ts';
 import { openPostgres } from './postgres/client.ts';
@@ -8,7 +12,7 @@ import { lockSchema } from './postgres/schema-lock.ts';
 import { MIGRATIONS, type Migration } from './schema.ts';
 import { type Sql, transaction } from './sql.ts';
 import { openSqlite } from './sqlite/connection.ts';
-import { databaseFile } from './sqlite/directory.ts';
+import { APPLICATION_ID, databaseFile, makeDirectory } from './sqlite/directory.ts';
 import { openHeld, scratchFolder } from './testing/databases.ts';
 import { startPostgres, type TestPostgres } from './testing/postgres.ts';
 import { sampleWorker } from './testing/rows.ts';
@@ -63,6 +67,70 @@ const second: Migration = {
   },
 };
 
+interface WrittenRow {
+  readonly table: string;
+  readonly row: Readonly<Record<string, string | number | null | { readonly base64: string }>>;
+}
+
+/** What a server of version 1 had written after some minutes of work, row by row. */
+const VERSION_1: readonly WrittenRow[] = readFileSync(new URL('./testing/version-1.jsonl', import.meta.url), 'utf8')
+  .trimEnd()
+  .split('\n')
+  .map((line) => JSON.parse(line));
+
+const writtenIn = (table: string) => VERSION_1.filter((each) => each.table === table).map(({ row }) => row);
+
+async function writeVersion1(sql: Sql): Promise<void> {
+  for (const { table, row } of VERSION_1) {
+    const values = Object.values(row).map((value) =>
+      value !== null && typeof value === 'object' ? Buffer.from(value.base64, 'base64') : value,
+    );
+    const marks = values.map(() => '?').join(', ');
+    await sql.query(`INSERT INTO ${table} (${Object.keys(row).join(', ')}) VALUES (${marks})`, values);
+  }
+}
+
+/** All that version 1 had written, and decisions by their new subject. */
+async function expectVersion1({ view, history }: Store): Promise<void> {
+  const bodies = (table: string) => writtenIn(table).map(({ body }) => JSON.parse(String(body)));
+  const [pool] = [...view.pools.all()];
+  const page = { limit: 100, order: 'oldest first' } as const;
+  expect(pool?.name).toBe('local');
+  expect([...view.workers.all()]).toEqual(
+    writtenIn('live')
+      .filter(({ kind }) => kind === 'workers')
+      .map(({ body }) => JSON.parse(String(body))),
+  );
+  expect(await history.events({ pool: pool?.id }, page)).toEqual(
+    bodies('events').filter((event) => event.pool === pool?.id),
+  );
+  expect(await history.ended({}, page)).toEqual(bodies('ended'));
+  const [first] = writtenIn('output');
+  expect(await history.output({ session: String(first?.session) }, 10)).toHaveLength(1);
+  const wanted = bodies('decisions').map(({ pool: id, ...rest }) => ({ subject: `pool/${id}`, ...rest }));
+  expect(wanted.length).toBeGreaterThan(5);
+  expect(await history.decisions({ subject: `pool/${pool?.id}` }, page)).toEqual(wanted);
+  const [newer] = await history.decisions({ subject: `pool/${pool?.id}` }, { ...page, limit: 1, after: wanted[0].id });
+  expect(newer).toEqual(wanted[1]);
+  expect(await history.decisions({ subject: pool?.id }, page)).toEqual([]);
+}
+
+/** A database as a server of version 1 left it. */
+async function ofVersion1(name: string): Promise<Place> {
+  const [, make] = places.find(([each]) => each === name) as (typeof places)[number];
+  const made = await make();
+  if (name === 'SQLite') makeDirectory(made.url);
+  const sql = await made.open();
+  await transaction(sql, async () => {
+    if (name === 'PostgreSQL') await lockSchema(sql);
+    else await sql.query(`PRAGMA application_id = ${APPLICATION_ID}`);
+    await migrate(sql, [], MIGRATIONS.slice(0, 1));
+    await writeVersion1(sql);
+  });
+  await sql.close();
+  return made;
+}
+
 describe.each(places)('on %s', (name, place) => {
   async function upgraded(sql: Sql, migrations: readonly Migration[]): Promise<number> {
     return transaction(sql, async () => {
@@ -70,6 +138,38 @@ describe.each(places)('on %s', (name, place) => {
       return migrate(sql, historyTables(HISTORIES), migrations);
     });
   }
+
+  test('opens a store of version 1, with its rows, its histories and its decisions', async () => {
+    const { url } = await ofVersion1(name);
+
+    const store = await openHeld(url);
+    await expectVersion1(store);
+    await store.close();
+    const again = await openHeld(url);
+    await expectVersion1(again);
+    await again.close();
+  });
+
+  test('restores a backup of version 1, and backs up what it has become', async () => {
+    const files = ['old', 'next'].map((file) => join(folder.path, `${name}-${file}.db`)) as [string, string];
+    const restoring = { log: silentLog, clock: systemClock };
+    // A backup is a file of SQLite, whatever it is made of.
+    const sql = await (await ofVersion1('SQLite')).open();
+    await sql.query('VACUUM INTO ?', [files[0]]);
+    await sql.close();
+    const [first, second] = [await place(), await place()];
+
+    await restore(files[0], first.url, restoring);
+    const store = await openHeld(first.url);
+    await expectVersion1(store);
+    await store.backup(files[1]);
+    await store.close();
+    await restore(files[1], second.url, restoring);
+
+    const restored = await openHeld(second.url);
+    await expectVersion1(restored);
+    await restored.close();
+  });
 
   async function filled(): Promise<Place> {
     const made = await place();

@@ -66,5 +66,18 @@ const initial: Migration = {
   ],
 };
 
+// A decision is about any subject, not only a pool. The bodies are changed as texts: they begin with the pool, and a
+// parser of JSON in the database would refuse what JSON allows.
+const subjects: Migration = {
+  name: 'subjects of decisions',
+  statements: () => [
+    'ALTER TABLE decisions RENAME COLUMN pool TO subject',
+    `UPDATE decisions SET subject = 'pool/' || subject,
+      body = CASE WHEN body LIKE '{"pool":"%' THEN '{"subject":"pool/' || substr(body, 10) ELSE body END`,
+    'DROP INDEX decisions_by_pool',
+    'CREATE INDEX decisions_by_subject ON decisions (subject, id)',
+  ],
+};
+
 /** Never change one that was released: add the next. The columns of `cluster` stay, for replicas of either version read them. */
-export const MIGRATIONS: readonly Migration[] = [initial];
+export const MIGRATIONS: readonly Migration[] = [initial, subjects];

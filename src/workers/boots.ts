@@ -1,7 +1,7 @@
 // What failed launches and machines that never join do to a pool: cool-downs of its offers, and a guard against more of the same.
 import type { Fault } from '#core/fault.ts';
 import type { Pool } from '#core/pool.ts';
-import type { OfferFact } from '../autoscaler/plan.ts';
+import type { Facts, OfferFact } from '../autoscaler/plan.ts';
 import type { Kit } from './kit.ts';
 import { priceOf } from './offers.ts';
 
@@ -23,7 +23,12 @@ export function coolDown(kit: Kit, pool: Pool, failure: { offer: string; fault: 
   const { retryAfterMs = 0 } = failure.fault;
   const waitMs = Math.max(Math.min(retryDelayMs, errorResetAfterMs), retryAfterMs);
   const untilMs = kit.clock.monotonic() + waitMs;
-  kit.memoryOf(pool.id).cooling.set(failure.offer, { untilMs, why: lineOf(failure.fault), at: kit.clock.now() });
+  kit.memoryOf(pool.id).cooling.set(failure.offer, {
+    untilMs,
+    fault: failure.fault.kind,
+    why: lineOf(failure.fault),
+    at: kit.clock.now(),
+  });
 }
 
 /** The offers of a pool with their terms, and until when each of them cools down. */
@@ -37,6 +42,7 @@ export function offerFacts(kit: Kit, { id, spec }: Pool): OfferFact[] {
       pricePerHour: priceOf(kit, spec, offer.id),
       maxAgents: terms?.maxAgents,
       coolingUntilMs: cool?.untilMs,
+      coolingFault: cool?.fault,
       coolingWhy: cool?.why,
     };
   });
@@ -50,15 +56,15 @@ export function launchFaultOf(kit: Kit, pool: string): { readonly message: strin
 }
 
 /** Why the clouds of a pool cannot be asked, where none of them can. */
-export function cloudFaultOf({ clouds }: Kit, { spec }: Pool): string | undefined {
-  const faults = spec.offers.map(({ id }) => clouds.fault(id));
-  return faults[0] && faults.every(Boolean) ? lineOf(faults[0]) : undefined;
+export function cloudFaultOf({ clouds }: Kit, { spec }: Pool): Facts['cloudFault'] {
+  const [first, ...others] = spec.offers.map(({ id }) => clouds.fault(id));
+  return first && others.every(Boolean) ? { kind: first.kind, message: lineOf(first) } : undefined;
 }
 
 /** What keeps a pool from its machines now, in one line. */
 export function troubleOf(kit: Kit, id: string): string | undefined {
   const pool = kit.store.view.pools.get(id);
-  return pool && (launchFaultOf(kit, id)?.message ?? cloudFaultOf(kit, pool));
+  return pool && (launchFaultOf(kit, id)?.message ?? cloudFaultOf(kit, pool)?.message);
 }
 
 /** A machine never joined; after some in a row launching stops, for longer each time. */

@@ -1,4 +1,5 @@
 import type { Clock } from '#core/clock.ts';
+import type { FaultKind } from '#core/fault.ts';
 import type { Machine } from '#core/provider.ts';
 import type { Store } from '#core/store.ts';
 
@@ -19,7 +20,10 @@ export interface PoolMemory {
   isReady: boolean;
   surplusSinceMs?: number | undefined;
   /** Offers whose launches failed, and until when. */
-  readonly cooling: Map<string, { readonly untilMs: number; readonly why: string; readonly at: number }>;
+  readonly cooling: Map<
+    string,
+    { readonly untilMs: number; readonly fault: FaultKind; readonly why: string; readonly at: number }
+  >;
   /** Machines in a row that never joined, and how often the guard has stopped launching for them. */
   failedBoots: number;
   runawayRounds: number;

@@ -58,11 +58,15 @@ describe('a pool of workers', () => {
 
     const told = world.disk.histories.decisions.map(({ did, why }) => `${did}: ${why}`);
     expect(told).toEqual([
-      'nothing: The cloud has not been listed yet, or shows machines that nobody knows: nothing is launched or removed before.',
+      'nothing: The cloud has not been listed yet, or shows machines without a worker record: nothing is launched or removed before.',
       'launch 2: 0 queued and 0 idle, below min_idle 2: launching 2.',
       'nothing: 0 queued and 2 idle: as it should be with min_idle 2, max_idle 2, min_agents 0.',
     ]);
-    expect(world.disk.histories.decisions[1]).toMatchObject({ pool: 'id-gpu', facts: { minIdleSlots: 2, idle: 0 } });
+    expect(world.disk.histories.decisions[1]).toMatchObject({
+      subject: 'pool/id-gpu',
+      reason: { code: 'demand' },
+      facts: { minIdleSlots: 2, idle: 0 },
+    });
   });
 
   it('does nothing while paused, says so, and goes on when resumed', async () => {
@@ -162,7 +166,7 @@ describe('a pool of workers', () => {
     const world = await openWorld({ pools: [aPool({ maxAgents: 1 })] });
     await world.advance(MINUTE_MS);
     const passes = (): number =>
-      world.disk.histories.decisions.length + (world.life.journal.lastDecision('id-gpu')?.repeats ?? 0);
+      world.disk.histories.decisions.length + (world.life.journal.lastDecision('pool/id-gpu')?.repeats ?? 0);
     const before = passes();
 
     for (let at = 0; at < 200; at++) {

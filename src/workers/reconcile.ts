@@ -1,7 +1,9 @@
 import type { Again } from '#core/loop.ts';
 import type { Pool } from '#core/pool.ts';
+import { poolSubject } from '#core/reason.ts';
 import type { Change } from '#core/store.ts';
 import type { Worker } from '#core/worker.ts';
+import { writeFacts } from '../autoscaler/inputs.ts';
 import { type Action, type Plan, plan } from '../autoscaler/plan.ts';
 import { bootFailed, forgiveFailures } from './boots.ts';
 import { drainOf, drainPool, removeDrained } from './drain.ts';
@@ -63,17 +65,22 @@ export function planFor(kit: Kit, pool: Pool): Plan {
 
 /** Plans, writes down why, and commits what follows, all in one turn; answers when to look again. */
 function decide(kit: Kit, pool: Pool, survey: Survey): number {
-  const first = plan(factsOf(kit, pool, survey));
+  let facts = factsOf(kit, pool, survey);
+  let decision = plan(facts);
   // Machines that did not join may stop the launching of more: then that is the plan.
-  const decision = countFailedBoots(kit, pool.id, first) ? plan(factsOf(kit, pool, survey)) : first;
+  if (countFailedBoots(kit, pool.id, decision)) {
+    facts = factsOf(kit, pool, survey);
+    decision = plan(facts);
+  }
   const memory = kit.memoryOf(pool.id);
   memory.surplusSinceMs = decision.surplusSinceMs;
-  const { actions, why, unless, figures } = decision;
-  const told = kit.journal.decision(
-    { pool: pool.id, did: didOf(decision), why, unless, facts: figures },
+  const { actions, did, reason, also, why, unless, alternatives, figures } = decision;
+  const inputs = (redactText: (text: string) => string): string => writeFacts(facts, redactText);
+  const recorded = kit.journal.decision(
+    { subject: poolSubject(pool.id), did, reason, also, why, unless, alternatives, facts: figures, inputs },
     actions.length > 0,
   );
-  const changes: Change[] = told ? [told] : [];
+  const changes: Change[] = recorded ? [recorded] : [];
   const mayPark = openLot(kit, pool);
   for (const action of actions) {
     if (action.do === 'launch') changes.push(...askFor(kit, pool, action));
@@ -97,14 +104,6 @@ function countFailedBoots(kit: Kit, pool: string, { actions }: Plan): boolean {
     if (worker && worker.joinedAt === undefined) bootFailed(kit, pool);
   }
   return memory.runawayUntilMs !== beforeMs;
-}
-
-function didOf({ actions }: Plan): string {
-  if (actions.length === 0) return 'nothing';
-  const counts = { launch: 0, drain: 0, remove: 0 };
-  for (const action of actions) counts[action.do] += action.do === 'launch' ? action.count : 1;
-  const parts = Object.entries(counts).map(([what, count]) => (count > 0 ? `${what} ${count}` : ''));
-  return parts.filter(Boolean).join(', ');
 }
 
 function drain(kit: Kit, action: { worker: string; why: string }): Change[] {

@@ -243,7 +243,7 @@ describe('machines of a kind that cannot mark', () => {
 
     expect(world.phases()).toBe('1 unknown');
     expect(there(world)).toEqual(['stranger']);
-    expect(world.life.workers.plan('id-gpu').why).toMatch(/machines that nobody knows/);
+    expect(world.life.workers.plan('id-gpu').why).toMatch(/machines without a worker record/);
   });
 
   it('when strangers, hold launching back only until initial_delay', async () => {

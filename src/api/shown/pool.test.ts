@@ -8,7 +8,17 @@ test.each([
   [850.4, '851ms'],
   [0, '0s'],
 ])('a plan that looks again after %d ms says %s', (againAfterMs, said) => {
-  const plan = { actions: [], why: 'Nothing.', unless: 'More.', figures: {}, againAfterMs };
+  const plan = {
+    actions: [],
+    did: 'nothing',
+    reason: { code: 'enough' },
+    also: [],
+    alternatives: [],
+    why: 'Nothing.',
+    unless: 'More.',
+    figures: {},
+    againAfterMs,
+  };
 
   expect(shownPlan(poolWithSecret('gpu'), plan).again_after).toBe(said);
 });

@@ -1,6 +1,5 @@
 import type { Role } from '#core/access.ts';
 import { formatDuration } from '#core/duration.ts';
-import type { DecisionRow } from '#core/journal.ts';
 import { type Pool, poolPhase, type Scaling } from '#core/pool.ts';
 import { countPool } from '#core/pool-counts.ts';
 import { FLEET, type Freeze } from '#core/worker.ts';
@@ -9,6 +8,7 @@ import { teamOf } from '../../pools/status.ts';
 import type { ApiDeps } from '../deps.ts';
 import type * as wire from '../wire/pool.ts';
 import { toTime, toTimeIf } from '../wire/shared.ts';
+import { shownAlternative, shownReason } from './decision.ts';
 import { withSnakeKeys } from './snake-keys.ts';
 
 type Looks = Pick<ApiDeps, 'store' | 'redactConfig' | 'redactText'> & {
@@ -89,15 +89,14 @@ function lookAhead(ms: number): string {
 export function shownPlan(pool: Pool, plan: Plan): wire.Plan {
   return {
     pool: pool.name,
+    did: plan.did,
+    reason: shownReason(plan.reason),
+    also: plan.also.map(shownReason),
     why: plan.why,
     unless: plan.unless,
+    alternatives: plan.alternatives.map(shownAlternative),
     actions: [...plan.actions],
     again_after: plan.againAfterMs === undefined ? undefined : lookAhead(plan.againAfterMs),
     figures: withSnakeKeys(plan.figures),
   };
-}
-
-export function shownDecision(row: DecisionRow): wire.Decision {
-  const { id, at, did, why, unless, facts } = row;
-  return { id, at: toTime(at), did, why, unless, facts: withSnakeKeys(facts) };
 }

@@ -88,12 +88,25 @@ export function fakeWorkers({ store, clock }: Means): ApiDeps['workers'] {
     thaw: (scope) => store.commit([gone('freezes', scope)]),
     foresee: () => ({
       actions: [],
+      did: 'nothing',
+      reason: { code: 'enough' },
+      also: [],
+      alternatives: [],
       why: 'Nothing to do.',
       unless: 'More sessions wait.',
       figures: { size: 0 },
       replaced: 0,
     }),
-    plan: () => ({ actions: [], why: 'Nothing to do.', unless: 'More sessions wait.', figures: { size: 0 } }),
+    plan: () => ({
+      actions: [],
+      did: 'nothing',
+      reason: { code: 'enough' },
+      also: [],
+      alternatives: [],
+      why: 'Nothing to do.',
+      unless: 'More sessions wait.',
+      figures: { size: 0 },
+    }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AGENT_AUTHS, POOL_PHASES, UPDATE_POLICIES } from '#core/pool.ts';
 import { WORKER_PHASES } from '#core/worker.ts';
+import { Alternative, Decision, Reason } from './decision.ts';
 import { Labels, listOf, Span, Time } from './shared.ts';
 
 export const Freeze = z
@@ -97,29 +98,18 @@ export const PlanAction = z.object({
 export const Plan = z
   .object({
     pool: z.string(),
+    did: z.string().optional().meta({ description: 'The actions in a few words.' }),
+    reason: Reason.optional(),
+    also: z.array(Reason).optional(),
     why: z.string(),
     unless: z.string().meta({ description: 'What would have to change for another decision.' }),
+    alternatives: z.array(Alternative).optional(),
     actions: z.array(PlanAction),
     again_after: Span.optional(),
     figures: z.record(z.string(), z.union([z.number(), z.boolean()])),
   })
   .meta({ id: 'Plan' });
 export type Plan = z.infer<typeof Plan>;
-
-export const Decision = z
-  .object({
-    id: z.string(),
-    at: Time,
-    did: z.string(),
-    why: z.string(),
-    unless: z.string().optional(),
-    facts: z.record(z.string(), z.unknown()),
-    /** How often it was taken again without a change, and when last. */
-    repeats: z.int().optional(),
-    last_at: Time.optional(),
-  })
-  .meta({ id: 'Decision' });
-export type Decision = z.infer<typeof Decision>;
 
 /** The last decisions of a pool, newest first. */
 export const Why = z

@@ -9,6 +9,7 @@ import { type DurabilityLaws, durabilityLaws } from './durability.ts';
 import { idleLaws } from './idle.ts';
 import { type MachineLaws, machineLaws } from './machines.ts';
 import { poolLaws } from './pools.ts';
+import { replayLaw } from './replay.ts';
 import { type RunLaws, runLaws } from './runs.ts';
 import { type SessionLaws, sessionLaws } from './sessions.ts';
 
@@ -55,6 +56,7 @@ export function openLaws(options: LawsOptions): Laws {
   const durability = durabilityLaws({ invariants, disk, hasEnded, outputKept });
   const pools = poolLaws(invariants, clock);
   const idle = idleLaws(invariants, clock);
+  const replay = replayLaw(invariants);
 
   function settle(change: Change): void {
     if ('append' in change) return;
@@ -79,7 +81,10 @@ export function openLaws(options: LawsOptions): Laws {
       for (const { id } of accepted) if (!hasEnded(id)) open.add(id);
     },
     written(changes) {
-      for (const change of changes) settle(change);
+      for (const change of changes) {
+        settle(change);
+        if ('append' in change && change.append === 'decisions') replay(change.row);
+      }
       sessions.written(changes);
     },
     watch(store, isAlive) {

@@ -1,6 +1,7 @@
 // The laws of a store, for every driver.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Fault } from '#core/fault.ts';
+import type { DecisionRow } from '#core/journal.ts';
 import { append, type Change, drop, type Page, put, type Store } from '#core/store.ts';
 import type { Driver } from '../driver.ts';
 import { openStore } from '../store.ts';
@@ -171,11 +172,11 @@ function historyLaws(current: () => Store, restart: () => Promise<Store>): void 
 
   test('turns the pages of a history both ways', async () => {
     const rows = ['1', '2', '3', '4', '5'].map((id) => append('decisions', { ...sampleDecision, id }));
-    await current().commit([...rows, append('decisions', { ...sampleDecision, id: '0', pool: 'p2' })]);
+    await current().commit([...rows, append('decisions', { ...sampleDecision, id: '0', subject: 'pool/p2' })]);
 
     const { history } = current();
     const page = async (more: Partial<Page>): Promise<string[]> =>
-      ids(await history.decisions({ pool: 'p1' }, { ...OLDEST, ...more }));
+      ids(await history.decisions({ subject: 'pool/p1' }, { ...OLDEST, ...more }));
 
     expect(await page({ limit: 2 })).toEqual(['1', '2']);
     expect(await page({ limit: 2, after: '2' })).toEqual(['3', '4']);
@@ -245,7 +246,14 @@ function historyLaws(current: () => Store, restart: () => Promise<Store>): void 
   });
 }
 
-const sampleDecision = { id: '1', at: 1, pool: 'p1', did: 'nothing', why: 'idle', facts: { idle: 3 } };
+const sampleDecision: DecisionRow = {
+  id: '1',
+  at: 1,
+  subject: 'pool/p1',
+  did: 'nothing',
+  why: 'idle',
+  facts: { idle: 3 },
+};
 
 function forgettingLaws(current: () => Store): void {
   test('forgets the oldest rows first, no more than asked for, and nothing younger', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { poolSubject } from '#core/reason.ts';
 import { documentOf } from '#sim/slice/cloud.ts';
 import { openSliceWorld, type SliceWorld } from '#sim/slice/world.ts';
 import type { FakeAws } from '../fake-aws.ts';
@@ -32,7 +33,7 @@ function expectSaid(world: AwsWorld, pool: string, { cause, remedy }: { cause: s
   const said = {
     show: workers.trouble(pool),
     plan: workers.plan(pool).why,
-    why: journal.lastDecision(pool)?.decision.why,
+    why: journal.lastDecision(poolSubject(pool))?.decision.why,
   };
   for (const line of Object.values(said)) {
     expect(line).toContain(cause);

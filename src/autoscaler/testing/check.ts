@@ -2,8 +2,9 @@
 
 import { expect } from 'vitest';
 import type { Scaling } from '#core/pool.ts';
+import type { Alternative, Reason } from '#core/reason.ts';
 import { someScaling } from '#core/testing/pool.ts';
-import { type Facts, type Plan, plan, type WorkerFact } from './plan.ts';
+import { type Facts, type Plan, plan, type WorkerFact } from '../plan.ts';
 
 export const NOW_MS = 10_000_000;
 
@@ -53,6 +54,7 @@ export function shown({ actions }: Plan): string {
 
 export const cooling = (afterMs: number) => ({
   coolingUntilMs: NOW_MS + afterMs,
+  coolingFault: 'exhausted' as const,
   coolingWhy: 'exhausted: no capacity',
 });
 
@@ -64,15 +66,22 @@ export interface Row {
   readonly does: string;
   readonly why?: RegExp;
   readonly unless?: RegExp;
+  readonly reason?: Reason;
+  readonly also?: readonly string[];
+  readonly alternatives?: readonly Alternative[];
   readonly againAfterMs?: number;
 }
 
 /** One rule of the plan: from these facts follows this. */
-export function check({ workers = '', scaling, facts, does, why, unless, againAfterMs }: Row): void {
-  const made = plan(factsOf(workers, scaling, facts));
+export function check(row: Row): void {
+  const { workers = '', does, why, unless, reason, also, alternatives, againAfterMs } = row;
+  const made = plan(factsOf(workers, row.scaling, row.facts));
 
   expect(shown(made)).toBe(does);
   if (why) expect(made.why).toMatch(why);
   if (unless) expect(made.unless).toMatch(unless);
+  if (reason) expect(made.reason).toEqual(reason);
+  if (also) expect(made.also.map(({ code }) => code)).toEqual(also);
+  if (alternatives) expect(made.alternatives).toEqual(alternatives);
   if (againAfterMs !== undefined) expect(made.againAfterMs).toBe(againAfterMs);
 }

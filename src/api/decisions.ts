@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { poolOfSubject, poolSubject } from '#core/reason.ts';
+import type { Store } from '#core/store.ts';
+import type { ApiDeps } from './deps.ts';
+import type { Noun } from './noun.ts';
+import { type Route, route } from './route.ts';
+import { shownDecision } from './shown/decision.ts';
+import * as wire from './wire/decision.ts';
+import { paging } from './wire/shared.ts';
+
+function decisionRoutes({ store }: ApiDeps): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/decisions',
+      role: 'viewer',
+      summary: 'Lists what was decided about any subject, and why; newest first.',
+      query: z.strictObject({
+        ...paging,
+        subject: z
+          .string()
+          .min(1)
+          .max(600)
+          .optional()
+          .meta({ examples: ['pool/local'] }),
+        order: z.enum(['newest', 'oldest']).default('newest'),
+      }),
+      reply: wire.DecisionList,
+      async handle({ query }) {
+        const { after, order } = query;
+        const filter = { subject: query.subject && storedSubject(store, query.subject) };
+        const rows = await store.history.decisions(filter, { after, limit: query.limit + 1, order: `${order} first` });
+        const items = rows.slice(0, query.limit).map((row) => shownDecision(row));
+        return { items, next: rows.length > query.limit ? items.at(-1)?.id : undefined };
+      },
+    }),
+  ];
+}
+
+/** Pools may be named: `pool/local` means the pool of that name, or else of that id. */
+function storedSubject({ view }: Store, subject: string): string {
+  const name = poolOfSubject(subject);
+  const [pool] = name === undefined ? [] : view.pools.by('name', name);
+  return pool ? poolSubject(pool.id) : subject;
+}
+
+export const noun: Noun = { tag: 'decisions', order: 65, routes: decisionRoutes };

@@ -1,0 +1,5 @@
+// Written by "npm run gen" from src/*/reasons.ts; do not edit.
+import type { SubjectReasons } from '#core/reason.ts';
+import { reasons as autoscalerReasons } from '../autoscaler/reasons.ts';
+
+export const REASONS: readonly SubjectReasons[] = [autoscalerReasons];

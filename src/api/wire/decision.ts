@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { listOf, Time } from './shared.ts';
+
+export const Reason = z
+  .object({
+    code: z.string().meta({ description: 'A word of the closed list in docs/reference/reasons.md.' }),
+    with: z
+      .record(z.string(), z.union([z.string(), z.number()]))
+      .optional()
+      .meta({ description: 'The settings that make it another reason.' }),
+  })
+  .meta({ id: 'Reason' });
+export type Reason = z.infer<typeof Reason>;
+
+export const Alternative = z
+  .object({ what: z.string(), why_not: z.string(), price_per_hour: z.number().optional() })
+  .meta({ id: 'Alternative' });
+export type Alternative = z.infer<typeof Alternative>;
+
+export const Decision = z
+  .object({
+    id: z.string(),
+    at: Time,
+    subject: z.string().optional().meta({ description: 'What it is about: `pool/<id>`.' }),
+    did: z.string(),
+    reason: Reason.optional().meta({ description: 'Absent in decisions of versions before reasons had codes.' }),
+    also: z.array(Reason).optional().meta({ description: 'Further reasons, of less than the whole.' }),
+    why: z.string(),
+    unless: z.string().optional(),
+    facts: z.record(z.string(), z.unknown()),
+    alternatives: z.array(Alternative).optional().meta({ description: 'What was considered and not done.' }),
+    inputs: z.string().optional().meta({ description: 'What it was computed from, in a form of its own.' }),
+    /** How often it was taken again without a change, and when last. */
+    repeats: z.int().optional(),
+    last_at: Time.optional(),
+  })
+  .meta({ id: 'Decision' });
+export type Decision = z.infer<typeof Decision>;
+
+export const DecisionList = listOf(Decision);
+export type DecisionList = z.infer<typeof DecisionList>;

@@ -1,0 +1,111 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { seededRandom } from '#core/random.ts';
+import { readFacts, writeFacts } from './inputs.ts';
+import { type Facts, type Plan, plan, type WorkerFact } from './plan.ts';
+import { factsOf } from './testing/check.ts';
+import { NOW_MS, someFacts } from './testing/facts.ts';
+
+/** All of a plan but the names of workers, which the inputs do not hold, and when to look again. */
+function told({ actions, did, reason, also, why, unless, figures, alternatives }: Plan) {
+  const counted = new Map<string, number>();
+  for (const action of actions) {
+    const what = action.do === 'launch' ? `launch ${action.count} ${action.offer}` : `${action.do} ${action.why}`;
+    counted.set(what, (counted.get(what) ?? 0) + 1);
+  }
+  return { counted: [...counted].toSorted(), did, reason, also, why, unless, figures, alternatives };
+}
+
+const replayed = (facts: Facts): Plan => plan(readFacts(writeFacts(facts)));
+
+describe('the inputs of a decision', () => {
+  it('give the same decision when it is computed again', () => {
+    fc.assert(
+      fc.property(someFacts, (facts) => {
+        expect(told(replayed(facts))).toEqual(told(plan(facts)));
+      }),
+      { numRuns: 1_500 },
+    );
+  });
+
+  it('give the same decision where workers of several sizes may go, at ages that decide which', () => {
+    const workers = fc
+      .array(
+        fc.record({
+          phase: fc.constantFrom('idle', 'idle', 'idle', 'booting', 'launching'),
+          slots: fc.constantFrom(1, 2, 8),
+          agoMs: fc.integer({ min: 0, max: 1_000_000 }),
+          pricePerHour: fc.constantFrom(undefined, 0, 0.1, 3),
+          isOutdated: fc.boolean(),
+        }),
+        { maxLength: 12 },
+      )
+      .map((all) =>
+        all.map(({ agoMs, ...rest }, at): WorkerFact => {
+          return { ...rest, name: `w${at}`, freeSlots: rest.slots, sinceMs: NOW_MS - agoMs };
+        }),
+      );
+    fc.assert(
+      fc.property(someFacts, workers, (some, mixed) => {
+        const facts = { ...some, workers: mixed, isPaused: false, isFrozen: false, isRemoving: false, queued: 0 };
+
+        expect(told(replayed(facts))).toEqual(told(plan(facts)));
+      }),
+      { numRuns: 1_500 },
+    );
+  });
+
+  it('are written again as they were', () => {
+    fc.assert(
+      fc.property(someFacts, (facts) => {
+        const written = writeFacts(facts);
+
+        expect(writeFacts(readFacts(written))).toBe(written);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('take at most 1 KB for 1,000 workers of three offers, in every phase and at every age', () => {
+    const random = seededRandom(7);
+    const uniform = (below: number): number => Math.floor(random.next() * below);
+    const offers = ['64f913c91149', 'a0b1c2d3e4f5', '0123456789ab'].map((id, at) => ({
+      id,
+      pricePerHour: 0.5 + at,
+      maxAgents: 600,
+    }));
+    const phases = [
+      'idle',
+      'idle',
+      'busy',
+      'busy',
+      'busy',
+      'booting',
+      'launching',
+      'draining',
+      'lost',
+      'deleting',
+    ] as const;
+    const workers = Array.from({ length: 1_000 }, (_, at): WorkerFact => {
+      const phase = phases[uniform(phases.length)] ?? 'idle';
+      const offer = offers[uniform(3)];
+      return {
+        name: `m-gpu-62m035yk-${at}`,
+        phase,
+        slots: 1,
+        freeSlots: phase === 'busy' ? 0 : 1,
+        sinceMs: NOW_MS - uniform(2_000_000),
+        offer: offer?.id,
+        pricePerHour: offer?.pricePerHour,
+      };
+    });
+    const facts = factsOf(
+      '',
+      { maxAgents: 1_200, minIdleSlots: 50, maxPricePerHour: 2_000 },
+      { nowMs: NOW_MS, workers, offers },
+    );
+
+    expect(writeFacts(facts).length).toBeLessThanOrEqual(1_024);
+    expect(told(replayed(facts))).toEqual(told(plan(facts)));
+  });
+});

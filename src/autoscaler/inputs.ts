@@ -1,0 +1,187 @@
+// Facts as one short text, from which the same plan can be computed again: it holds what a plan reads, and nothing else.
+import type { Scaling } from '#core/pool.ts';
+import type { Facts, OfferFact, WorkerFact } from './facts.ts';
+import { isOverdue } from './overdue.ts';
+import { compareForRemoval, isComing, isRemovable } from './removal-order.ts';
+
+type ReadScaling = Omit<Scaling, 'syncEveryMs' | 'errorResetAfterMs' | 'initialDelayMs'>;
+
+/** Times are spans from the moment of the decision. */
+interface Written {
+  readonly v: 1;
+  readonly scaling: ReadScaling;
+  readonly queued: number;
+  readonly offers: readonly (Omit<OfferFact, 'coolingUntilMs'> & { readonly coolingForMs?: number })[];
+  readonly updatePolicy?: Facts['updatePolicy'];
+  /** The conditions that hold. */
+  readonly is: readonly (typeof CONDITIONS)[number][];
+  readonly cloudFault?: Facts['cloudFault'];
+  readonly runawayForMs?: number;
+  readonly lostAfterMs?: number;
+  readonly surplusForMs?: number;
+  /** Groups as `count phase free/slots`, then `@place of its offer`, `$price` where it is not that of the offer, `!flags`. */
+  readonly workers: string;
+  /** Slots of the workers that may go, in the order of removal, as `slots*count`; absent where slots do not tell. */
+  readonly order?: string;
+}
+
+const CONDITIONS = ['isReady', 'isPaused', 'isFrozen', 'isRemoving', 'isProbing'] as const;
+
+// Of its age a plan reads whether it is overdue, and which of those that may go is the older.
+const FLAGS = { outdated: 'o', stopping: 's', overdue: 'x' } as const;
+
+export function writeFacts(facts: Facts, redactText = (text: string): string => text): string {
+  const { nowMs, scaling, cloudFault, runawayUntilMs, surplusSinceMs } = facts;
+  const { syncEveryMs: _sync, errorResetAfterMs: _reset, initialDelayMs: _delay, ...read } = scaling;
+  const written: Written = {
+    v: 1,
+    scaling: read,
+    queued: facts.queued,
+    offers: facts.offers.map(({ coolingUntilMs = 0, coolingFault, coolingWhy, ...offer }) =>
+      coolingUntilMs > nowMs
+        ? {
+            ...offer,
+            coolingForMs: coolingUntilMs - nowMs,
+            coolingFault,
+            ...(coolingWhy === undefined ? {} : { coolingWhy: redactText(coolingWhy) }),
+          }
+        : offer,
+    ),
+    updatePolicy: facts.updatePolicy,
+    is: CONDITIONS.filter((condition) => facts[condition]),
+    ...(cloudFault && { cloudFault: { kind: cloudFault.kind, message: redactText(cloudFault.message) } }),
+    ...(runawayUntilMs !== undefined && runawayUntilMs > nowMs ? { runawayForMs: runawayUntilMs - nowMs } : {}),
+    ...(facts.lostAfterMs === undefined ? {} : { lostAfterMs: facts.lostAfterMs }),
+    ...(surplusSinceMs === undefined ? {} : { surplusForMs: nowMs - surplusSinceMs }),
+    workers: groupsOf(facts),
+    ...orderOf(facts),
+  };
+  return JSON.stringify(written);
+}
+
+function groupsOf(facts: Facts): string {
+  const places = new Map(facts.offers.map(({ id }, place) => [id, place]));
+  const groups = new Map<string, number>();
+  for (const worker of facts.workers) {
+    const group = groupOf(facts, worker, places.get(worker.offer ?? ''));
+    groups.set(group, (groups.get(group) ?? 0) + 1);
+  }
+  return [...groups].map(([group, count]) => `${count} ${group}`).join('; ');
+}
+
+function groupOf(facts: Facts, worker: WorkerFact, place: number | undefined): string {
+  const { phase, slots, freeSlots, pricePerHour } = worker;
+  const flags =
+    (worker.isOutdated ? FLAGS.outdated : '') +
+    (worker.isStopping ? FLAGS.stopping : '') +
+    (isOverdue(facts, worker) ? FLAGS.overdue : '');
+  const ofOffer = place === undefined ? undefined : facts.offers[place]?.pricePerHour;
+  const offer = place === undefined ? '' : `@${place}`;
+  const price = pricePerHour === ofOffer ? '' : `$${pricePerHour ?? ''}`;
+  return `${phase} ${freeSlots}/${slots}${offer}${price}${flags && `!${flags}`}`;
+}
+
+const GROUP = /^(\d+) (\w+) (\d+)\/(\d+)(?:@(\d+))?(\$[^!]*)?(?:!(\w+))?$/;
+
+/** What precedes age in the order of removal. */
+const classOf = (worker: WorkerFact): string =>
+  `${worker.isOutdated === true} ${isComing(worker)} ${worker.pricePerHour ?? 0}`;
+
+function orderOf(facts: Facts): { order?: string } {
+  const ordered = facts.workers.filter(isRemovable).sort(compareForRemoval);
+  const slots = new Map<string, number>();
+  const isMixed = ordered.some((worker) => {
+    const first = slots.get(classOf(worker)) ?? worker.slots;
+    slots.set(classOf(worker), first);
+    return first !== worker.slots;
+  });
+  if (!isMixed) return {};
+  const runs: { slots: number; count: number }[] = [];
+  for (const worker of ordered) {
+    const run = runs.at(-1);
+    if (run?.slots === worker.slots) run.count += 1;
+    else runs.push({ slots: worker.slots, count: 1 });
+  }
+  return { order: runs.map((run) => (run.count === 1 ? run.slots : `${run.slots}*${run.count}`)).join(' ') };
+}
+
+// The moment of the decision is 0, so that a span is read exactly as it was written.
+const NOW_MS = 0;
+// Older than any limit, and still exact to the millisecond.
+const OVERDUE_MS = 2 ** 50;
+// Younger than any limit: a millionth of a millisecond apart.
+const STEP_MS = 2 ** -20;
+
+/** Facts that lead to the same plan. Workers have other names. */
+export function readFacts(inputs: string): Facts {
+  const written = JSON.parse(inputs) as Written;
+  const { is, runawayForMs, surplusForMs } = written;
+  return {
+    nowMs: NOW_MS,
+    scaling: { ...written.scaling, syncEveryMs: 0, errorResetAfterMs: 0 },
+    workers: readWorkers(written),
+    queued: written.queued,
+    offers: written.offers.map(({ coolingForMs, ...offer }) =>
+      coolingForMs === undefined ? offer : { ...offer, coolingUntilMs: NOW_MS + coolingForMs },
+    ),
+    updatePolicy: written.updatePolicy,
+    isReady: is.includes('isReady'),
+    isPaused: is.includes('isPaused'),
+    isFrozen: is.includes('isFrozen'),
+    isRemoving: is.includes('isRemoving'),
+    isProbing: is.includes('isProbing'),
+    cloudFault: written.cloudFault,
+    runawayUntilMs: runawayForMs === undefined ? undefined : NOW_MS + runawayForMs,
+    lostAfterMs: written.lostAfterMs,
+    surplusSinceMs: surplusForMs === undefined ? undefined : NOW_MS - surplusForMs,
+  };
+}
+
+function readWorkers({ workers, offers, order }: Written): WorkerFact[] {
+  const groups = workers === '' ? [] : workers.split('; ').map((group) => readGroup(group, offers));
+  const read = groups
+    .flatMap(({ count, worker }) => Array.from({ length: count }, () => worker))
+    .map((worker, at): WorkerFact => ({ ...worker, name: `w${at}` }));
+  return order === undefined ? read : withAges(read, order);
+}
+
+function readGroup(group: string, offers: Written['offers']): { count: number; worker: Omit<WorkerFact, 'name'> } {
+  const [, count, phase, free, slots, place, price, flags = ''] = GROUP.exec(group) ?? [];
+  const offer = place === undefined ? undefined : offers[Number(place)];
+  const worker = {
+    phase: phase as WorkerFact['phase'],
+    slots: Number(slots),
+    freeSlots: Number(free),
+    sinceMs: flags.includes(FLAGS.overdue) ? NOW_MS - OVERDUE_MS : NOW_MS,
+    offer: offer?.id,
+    pricePerHour: price === undefined ? offer?.pricePerHour : readPrice(price),
+    isOutdated: flags.includes(FLAGS.outdated),
+    isStopping: flags.includes(FLAGS.stopping),
+  };
+  return { count: Number(count), worker };
+}
+
+const readPrice = (price: string): number | undefined => (price === '$' ? undefined : Number(price.slice(1)));
+
+const isLate = ({ sinceMs }: WorkerFact): boolean => sinceMs < NOW_MS;
+
+/** Gives those that may go such ages that they stand in the order written. */
+function withAges(workers: readonly WorkerFact[], order: string): WorkerFact[] {
+  const sizes = order.split(' ').flatMap((run) => {
+    const [slots, count = 1] = run.split('*').map(Number);
+    return Array.from({ length: count }, () => slots as number);
+  });
+  const removable = workers.filter(isRemovable).sort(compareForRemoval);
+  // Of equal slots those that are not overdue come first: among those on their way the newest does.
+  const waiting = Map.groupBy(
+    removable.toSorted((a, b) => Number(isLate(a)) - Number(isLate(b))),
+    (worker) => `${classOf(worker)} ${worker.slots}`,
+  );
+  const aged = new Map<WorkerFact, WorkerFact>();
+  for (const [place, worker] of removable.entries()) {
+    const taken = waiting.get(`${classOf(worker)} ${sizes[place]}`)?.shift() as WorkerFact;
+    const steps = isComing(taken) ? place : removable.length - place;
+    aged.set(taken, { ...taken, sinceMs: taken.sinceMs - (isLate(taken) ? steps : steps * STEP_MS) });
+  }
+  return workers.map((worker) => aged.get(worker) ?? worker);
+}

@@ -1,0 +1,290 @@
+// Every reason of a decision about a pool, with its sentence. No sentence holds a running time: equal reasons read alike.
+import { formatDuration } from '#core/duration.ts';
+import type { Reason, SubjectReasons } from '#core/reason.ts';
+import { mostIdleSlots } from './counts.ts';
+import type { Facts, WorkerFact } from './facts.ts';
+import type { Growth, Shrinkage } from './scale.ts';
+
+/** A reason with what people read about it. */
+export interface Judgement {
+  readonly reason: Reason;
+  readonly why: string;
+  /** What would have to change for another decision. */
+  readonly unless: string;
+}
+
+interface Rule<D> {
+  readonly means: string;
+  readonly with?: Readonly<Record<string, (details: D) => string | number | undefined>>;
+  why(details: D): string;
+  unless(details: D): string;
+}
+
+const rule = <D>(given: Rule<D>): Rule<D> => given;
+
+interface Ground {
+  readonly facts: Facts;
+}
+type Growing = Ground & { readonly growth: Growth };
+type Shrinking = Ground & { readonly shrinkage: Shrinkage };
+type Overdue = Ground & { readonly count: number; readonly afterMs: number };
+type Outdated = Ground & { readonly count: number };
+type Removing = Ground & { readonly going: number; readonly staying: number };
+
+const maxAgents = ({ facts }: Ground): number => facts.scaling.maxAgents;
+const minIdle = ({ facts }: Ground): number => facts.scaling.minIdleSlots;
+const limit = ({ afterMs }: Overdue): string => formatDuration(afterMs);
+const decay = ({ facts }: Ground): string => formatDuration(facts.scaling.idleDecayMs);
+const them = (count: number): string => (count === 1 ? 'it' : 'them');
+
+/** What the pool lacks, in figures. */
+export function shortage({ scaling, queued }: Facts, idleSlots: number): string {
+  const idle = `${queued} queued and ${idleSlots} idle`;
+  if (idleSlots - queued < scaling.minIdleSlots) {
+    return scaling.minIdleSlots > 0 ? `${idle}, below min_idle ${scaling.minIdleSlots}` : idle;
+  }
+  return `fewer workers than min_agents ${scaling.minAgents}`;
+}
+
+/** What is launched of what the pool lacks; undefined where nothing is. */
+function launching({ facts, growth }: Growing): string | undefined {
+  if (growth.launched === 0) return undefined;
+  const part = growth.launched < growth.needed ? ` of ${growth.needed} needed` : '';
+  return `${shortage(facts, growth.idleSlots)}: launching ${growth.launched}${part}`;
+}
+
+const lacking = ({ facts, growth }: Growing): string => shortage(facts, growth.idleSlots);
+const idleNow = ({ facts, shrinkage }: Shrinking): string => `${facts.queued} queued and ${shrinkage.idleSlots} idle`;
+const said = ({ growth }: Growing): string => (growth.coolingWhy === undefined ? '' : ` (${growth.coolingWhy})`);
+
+function coolingOffers({ facts }: Ground): string | undefined {
+  const ids = facts.offers.flatMap(({ id, coolingUntilMs = 0 }) => (coolingUntilMs > facts.nowMs ? [id] : []));
+  return ids.length > 0 ? ids.join(' ') : undefined;
+}
+
+function coolingFaults({ facts }: Ground): string | undefined {
+  const kinds = facts.offers.flatMap(({ coolingFault, coolingUntilMs = 0 }) =>
+    coolingUntilMs > facts.nowMs && coolingFault !== undefined ? [coolingFault] : [],
+  );
+  return kinds.length > 0 ? [...new Set(kinds)].join(' ') : undefined;
+}
+
+const cooling = { offers: coolingOffers, faults: coolingFaults };
+
+const RULES = {
+  frozen: rule<Ground>({
+    means: 'The pool or the fleet is frozen.',
+    why: () => 'frozen: nothing is launched, removed or given up',
+    unless: () => 'thaw it',
+  }),
+  paused: rule<Ground>({
+    means: 'The pool is paused.',
+    why: () => 'paused: nothing is launched or removed',
+    unless: () => 'resume the pool',
+  }),
+  'pool-removed': rule<Removing>({
+    means: 'The definition of the pool is gone: idle workers go at once, busy ones finish first.',
+    why({ going, staying }) {
+      const now = going > 0 ? `${going} worker${going === 1 ? ' goes' : 's go'} now` : 'no worker is left without work';
+      const later = staying > 0 ? `, ${staying} with sessions ${staying === 1 ? 'finishes' : 'finish'} first` : '';
+      return `the pool is being removed: ${now}${later}`;
+    },
+    unless: () => 'define the pool again',
+  }),
+  manual: rule<Ground>({
+    means: 'The pool has no backend: its agents come and go by themselves.',
+    why: () => 'a manual pool: its agents come and go by themselves',
+    unless: () => 'give the pool a backend to have its workers launched',
+  }),
+  'not-listed': rule<Ground>({
+    means: 'The cloud has not been listed yet, or shows machines without a worker record.',
+    why: () =>
+      'the cloud has not been listed yet, or shows machines without a worker record: nothing is launched or removed before',
+    unless: () => 'a listing succeeds and every machine in it is known, or initial_delay passes',
+  }),
+  'cloud-fault': rule<Ground>({
+    means: 'The cloud has not been listed yet, since its API fails.',
+    with: { fault: ({ facts }) => facts.cloudFault?.kind },
+    why: ({ facts }) =>
+      `the cloud cannot be listed, and nothing is launched or removed before (${facts.cloudFault?.message})`,
+    unless: () => 'a listing succeeds and every machine in it is known, or initial_delay passes',
+  }),
+  'boot-timeout': rule<Overdue>({
+    means: 'A machine did not join within `boot_timeout`, and is removed.',
+    with: { limit },
+    why: (details) =>
+      `${details.count} did not join within boot_timeout ${limit(details)}: removing ${them(details.count)}`,
+    unless: () => 'raise boot_timeout',
+  }),
+  'unknown-timeout': rule<Overdue>({
+    means: 'A machine without a worker record stayed for `kill_unknown_after`, and is removed.',
+    with: { limit },
+    why: (details) =>
+      `${details.count} stayed unknown for kill_unknown_after ${limit(details)}: removing ${them(details.count)}`,
+    unless: () => 'raise kill_unknown_after',
+  }),
+  'lost-timeout': rule<Overdue>({
+    means: 'The agent of a worker without sessions did not come back in time; the worker is removed.',
+    with: { limit },
+    why: (details) => `${details.count} stayed lost for ${limit(details)}: removing ${them(details.count)}`,
+    unless: () => 'the agent comes back in time',
+  }),
+  outdated: rule<Outdated>({
+    means: 'Workers of an older definition are replaced, as `update_policy` says.',
+    why: ({ count }) => `${count} of an older definition: replacing ${them(count)}`,
+    unless: () => 'set update_policy to keep',
+  }),
+  'outdated-launch': rule<Ground>({
+    means: 'A worker is launched that will replace one of an older definition.',
+    why: () => 'launching 1 to replace one of an older definition',
+    unless: () => 'set update_policy to keep',
+  }),
+  'outdated-kept': rule<Ground>({
+    means: 'Workers of an older definition stay, since nothing can be launched in their place.',
+    why: () => 'workers of an older definition stay while nothing can be launched',
+    unless: () => 'something can be launched',
+  }),
+  demand: rule<Growing>({
+    means: 'The queue, `min_idle_agents` or `min_agents` asks for more workers, and they are launched.',
+    why: (details) => launching(details) as string,
+    unless: () => 'the queue gets shorter or an agent becomes idle',
+  }),
+  'next-backend': rule<Growing>({
+    means: 'More workers are launched from a later backend, since an earlier one failed.',
+    with: cooling,
+    why: (details) => `${launching(details)} from the next backend${said(details)}`,
+    unless: () => 'the queue gets shorter or an agent becomes idle',
+  }),
+  batch: rule<Growing>({
+    means: 'The pool lacks workers, but in batch mode it does not grow by itself.',
+    why: (details) => `${lacking(details)}, but in batch mode the pool does not grow by itself`,
+    unless: () => 'a batch is asked for',
+  }),
+  'max-agents': rule<Growing>({
+    means: 'The pool lacks workers, and `max_agents` allows no more.',
+    with: { maxAgents },
+    why(details) {
+      const most = maxAgents(details);
+      const launched = launching(details);
+      if (launched !== undefined) return `${launched}, up to max_agents ${most}`;
+      return most === 0
+        ? `${lacking(details)}, but max_agents 0 never launches`
+        : `${lacking(details)}, but the pool is at max_agents ${most}`;
+    },
+    unless: (details) =>
+      details.growth.launched > 0 || maxAgents(details) === 0
+        ? 'raise max_agents'
+        : 'raise max_agents or wait for a session to end',
+  }),
+  'max-price': rule<Growing>({
+    means: 'The pool lacks workers, and `max_price_per_hour` allows no more.',
+    with: { maxPricePerHour: ({ facts }) => facts.scaling.maxPricePerHour },
+    why(details) {
+      const { maxPricePerHour } = details.facts.scaling;
+      const launched = launching(details);
+      return launched === undefined
+        ? `${lacking(details)}, but another machine would exceed max_price_per_hour ${maxPricePerHour}`
+        : `${launched}, up to max_price_per_hour ${maxPricePerHour}`;
+    },
+    unless: ({ growth }) =>
+      growth.launched > 0 ? 'raise max_price_per_hour' : 'raise max_price_per_hour, or a more expensive worker goes',
+  }),
+  'backends-full': rule<Growing>({
+    means: 'The pool lacks workers, and each backend has as many as its own `max_agents` allows.',
+    why(details) {
+      const launched = launching(details);
+      return launched === undefined
+        ? `${lacking(details)}, but each backend is at its own max_agents`
+        : `${launched}, up to max_agents of its backends`;
+    },
+    unless: () => 'raise one of them',
+  }),
+  'launch-failed': rule<Growing>({
+    means: 'The pool lacks workers, and launching failed a moment ago on every backend that has room.',
+    with: cooling,
+    why: (details) => `${lacking(details)}, but launching failed${said(details)}`,
+    unless: ({ facts }) => `${formatDuration(facts.scaling.retryDelayMs)} pass after the failure, or an agent joins`,
+  }),
+  'boot-failures': rule<Growing>({
+    means: 'The pool lacks workers, but several machines in a row did not join: launching is suspended.',
+    why: (details) => `${lacking(details)}, but the machines launched last did not join: launching is suspended`,
+    unless: () => 'an agent joins, the pool is changed, or the wait passes',
+  }),
+  probing: rule<Growing>({
+    means: 'Machines did not join before: they are launched one at a time until one joins.',
+    why(details) {
+      const launched = launching(details);
+      return launched === undefined
+        ? `${lacking(details)}, but machines did not join before: waiting for the one on its way`
+        : `${launched}, since the last ones did not join`;
+    },
+    unless: ({ growth }) => (growth.launched > 0 ? 'an agent joins' : 'it joins or its boot_timeout passes'),
+  }),
+  enough: rule<Growing>({
+    means: 'The pool has what its limits ask for.',
+    with: {
+      minIdle,
+      maxIdle: ({ facts }) => mostIdleSlots(facts),
+      minAgents: ({ facts }) => facts.scaling.minAgents,
+    },
+    why({ facts, growth }) {
+      const bounds = `min_idle ${facts.scaling.minIdleSlots}, max_idle ${mostIdleSlots(facts)}`;
+      return `${facts.queued} queued and ${growth.idleSlots} idle: as it should be with ${bounds}, min_agents ${facts.scaling.minAgents}`;
+    },
+    unless: () => 'a session comes or ends, or the limits change',
+  }),
+  'above-max-idle': rule<Shrinking>({
+    means: 'More slots idle than `max_idle_agents` allows: workers go at once.',
+    with: { maxIdle: ({ facts }) => mostIdleSlots(facts) },
+    why: (details) =>
+      `${idleNow(details)}, above max_idle ${mostIdleSlots(details.facts)}: removing ${details.shrinkage.removed}`,
+    unless: () => 'raise max_idle',
+  }),
+  'idle-decay-wait': rule<Shrinking>({
+    means: 'More slots idle than `min_idle_agents` asks for: a worker goes once `idle_decay` has passed.',
+    with: { minIdle, decay },
+    why: (details) =>
+      `${idleNow(details)}, more than min_idle ${minIdle(details)}: one worker goes after idle_decay ${decay(details)}`,
+    unless: () => 'a session takes it first',
+  }),
+  'idle-decay': rule<Shrinking>({
+    means: 'More slots idled than `min_idle_agents` asks for during `idle_decay`: a worker goes.',
+    with: { minIdle, decay },
+    why: (details) =>
+      `${idleNow(details)}, more than min_idle ${minIdle(details)} for idle_decay ${decay(details)}: removing ${details.shrinkage.removed}`,
+    unless: () => 'raise min_idle',
+  }),
+} as const;
+
+export type PoolReason = keyof typeof RULES;
+type DetailsOf<C extends PoolReason> = (typeof RULES)[C] extends Rule<infer D> ? D : never;
+
+export function judge<C extends PoolReason>(code: C, details: DetailsOf<C>): Judgement {
+  const found = RULES[code] as unknown as Rule<DetailsOf<C>>;
+  const settings: Record<string, string | number> = {};
+  for (const [name, read] of Object.entries(found.with ?? {})) {
+    const value = read(details);
+    if (value !== undefined) settings[name] = value;
+  }
+  const reason = found.with === undefined ? { code } : { code, with: settings };
+  return { reason, why: found.why(details), unless: found.unless(details) };
+}
+
+/** Which reason a worker that outstayed its limit gives. */
+export const OVERDUE: Partial<Record<WorkerFact['phase'], 'boot-timeout' | 'unknown-timeout' | 'lost-timeout'>> = {
+  launching: 'boot-timeout',
+  booting: 'boot-timeout',
+  unknown: 'unknown-timeout',
+  lost: 'lost-timeout',
+};
+
+export const reasons: SubjectReasons = {
+  subject: 'pool',
+  verbs: ['launch', 'drain', 'remove'],
+  reasons: Object.fromEntries(
+    Object.entries(RULES).map(([code, each]) => [
+      code,
+      { means: each.means, with: Object.keys((each as Rule<never>).with ?? {}) },
+    ]),
+  ),
+};

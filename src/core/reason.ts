@@ -1,0 +1,50 @@
+/** Why something was decided: a code of the closed list of its kind of subject, with the few settings that make it another reason. */
+export interface Reason {
+  readonly code: string;
+  readonly with?: Readonly<Record<string, string | number>> | undefined;
+}
+
+export interface ReasonRule {
+  /** One sentence for the documentation. */
+  readonly means: string;
+  /** The names of the settings. */
+  readonly with: readonly string[];
+}
+
+/** All reasons of one kind of subject; `src/<folder>/reasons.ts` exports it as `reasons`. */
+export interface SubjectReasons {
+  /** What stands before the slash: `pool` for `pool/<id>`. */
+  readonly subject: string;
+  /** What a decision can do, besides nothing. */
+  readonly verbs: readonly string[];
+  readonly reasons: Readonly<Record<string, ReasonRule>>;
+}
+
+/** What was not done, and why. */
+export interface Alternative {
+  readonly what: string;
+  readonly whyNot: string;
+  readonly pricePerHour?: number | undefined;
+}
+
+/** What a decision is about, by kind and id: `pool/62m035yk`. */
+export type Subject = `${string}/${string}`;
+
+const POOL = 'pool/';
+
+export const poolSubject = (id: string): Subject => `${POOL}${id}`;
+
+/** The id of the pool that a subject is. */
+export const poolOfSubject = (subject: string): string | undefined =>
+  subject.startsWith(POOL) ? subject.slice(POOL.length) : undefined;
+
+export function isSameReason(one: Reason, other: Reason): boolean {
+  if (one.code !== other.code) return false;
+  const [mine, its] = [one.with ?? {}, other.with ?? {}];
+  const names = Object.keys(mine);
+  return names.length === Object.keys(its).length && names.every((name) => mine[name] === its[name]);
+}
+
+export function areSameReasons(some: readonly Reason[] = [], others: readonly Reason[] = []): boolean {
+  return some.length === others.length && some.every((reason, at) => isSameReason(reason, others[at] as Reason));
+}

@@ -1,0 +1,27 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { DecisionRow } from '#core/journal.ts';
+import { readFacts } from '../../autoscaler/inputs.ts';
+import { plan } from '../../autoscaler/plan.ts';
+import type { Invariants } from '../invariants.ts';
+
+/** Each stored decision, computed again from its stored inputs, is the same decision. */
+export function replayLaw(invariants: Invariants): (decision: DecisionRow) => void {
+  return (decision) => {
+    const { did, reason, also, why, unless, facts } = decision;
+    const made = decision.inputs === undefined ? undefined : plan(readFacts(decision.inputs));
+    const again = made && {
+      did: made.did,
+      reason: made.reason,
+      also: made.also,
+      why: made.why,
+      unless: made.unless,
+      facts: made.figures,
+    };
+    invariants.holds(
+      'replayed',
+      isDeepStrictEqual(again, { did, reason, also, why, unless, facts }),
+      () =>
+        `${decision.subject} decided "${did}": ${why} Computed again: ${JSON.stringify(again)} from ${decision.inputs}`,
+    );
+  };
+}
