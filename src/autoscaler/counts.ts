@@ -16,17 +16,12 @@ export interface Counts {
   /** Idle slots beyond the queue; negative where the queue is longer. */
   idleSize: number;
   /** Removed for what they did, not to save money, or kept in spite of it: a judgement for each reason. */
-  readonly notes: Note[];
+  readonly notes: Judgement[];
   /** What was considered and not done. */
   readonly alternatives: Alternative[];
   againAtMs: number;
   surplusSinceMs: number | undefined;
   readonly phases: Record<WorkerFact['phase'], number>;
-}
-
-export interface Note extends Judgement {
-  /** It has led to actions. */
-  readonly acts: boolean;
 }
 
 /** Whether it counts as capacity: here, on its way, or expected back. */

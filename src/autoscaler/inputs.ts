@@ -31,11 +31,8 @@ const CONDITIONS = ['isReady', 'isPaused', 'isFrozen', 'isRemoving', 'isProbing'
 const FLAGS = { outdated: 'o', stopping: 's', overdue: 'x' } as const;
 
 export function writeFacts(facts: Facts, redactText = (text: string): string => text): string {
-  const { nowMs, scaling, cloudFault, runawayUntilMs, surplusSinceMs } = facts;
-  const { syncEveryMs: _sync, errorResetAfterMs: _reset, initialDelayMs: _delay, ...read } = scaling;
-  const written: Written = {
-    v: 1,
-    scaling: read,
+  const { nowMs, cloudFault, runawayUntilMs, surplusSinceMs } = facts;
+  const written: Omit<Written, 'v' | 'scaling'> = {
     queued: facts.queued,
     offers: facts.offers.map(({ coolingUntilMs = 0, coolingFault, coolingWhy, ...offer }) =>
       coolingUntilMs > nowMs
@@ -56,7 +53,19 @@ export function writeFacts(facts: Facts, redactText = (text: string): string => 
     workers: groupsOf(facts),
     ...orderOf(facts),
   };
-  return JSON.stringify(written);
+  return `{"v":1,"scaling":${writeScaling(facts.scaling)},${JSON.stringify(written).slice(1)}`;
+}
+
+// A pool keeps its scaling from decision to decision.
+const writtenScalings = new WeakMap<Scaling, string>();
+
+function writeScaling(scaling: Scaling): string {
+  const known = writtenScalings.get(scaling);
+  if (known !== undefined) return known;
+  const { syncEveryMs: _sync, errorResetAfterMs: _reset, initialDelayMs: _delay, ...read } = scaling;
+  const text = JSON.stringify(read satisfies ReadScaling);
+  writtenScalings.set(scaling, text);
+  return text;
 }
 
 function groupsOf(facts: Facts): string {

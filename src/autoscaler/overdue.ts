@@ -56,7 +56,7 @@ export function removeOverdue(facts: Facts, counts: Counts): void {
   // In this order, whatever the order of the workers.
   for (const code of Object.keys(causes) as (keyof typeof causes)[]) {
     const details = { facts, count: causes[code], afterMs: limits.get(code) ?? 0 };
-    if (details.count > 0) counts.notes.push({ ...judge(code, details), acts: true });
+    if (details.count > 0) counts.notes.push(judge(code, details, true));
   }
 }
 

@@ -1,7 +1,7 @@
-import { type Counts, countWorkers, figuresOf, type Note } from './counts.ts';
+import { type Counts, countWorkers, figuresOf } from './counts.ts';
 import type { Action, Facts, Plan } from './facts.ts';
 import { removeOverdue } from './overdue.ts';
-import { judge } from './reasons.ts';
+import { type Judgement, judge } from './reasons.ts';
 import { replaceOutdated } from './replace.ts';
 import { grow, judgeGrowth, shrink } from './scale.ts';
 
@@ -10,13 +10,17 @@ export type { Action, Facts, OfferFact, Plan, WorkerFact } from './facts.ts';
 /** What to do about a pool, and why. The same facts always give the same plan. */
 export function plan(facts: Facts): Plan {
   const counts = countWorkers(facts);
-  const last =
-    facts.isFrozen || facts.isPaused ? idle(facts.isFrozen ? 'frozen' : 'paused', facts) : decide(facts, counts);
-  const { actions, alternatives, againAtMs, surplusSinceMs } = counts;
+  const last = decide(facts, counts);
+  const { actions, notes, alternatives, againAtMs, surplusSinceMs } = counts;
+  // The reason is one that led to actions, or else the last.
+  const lead = last.acts ? last : (notes.find(({ acts }) => acts) ?? last);
   return {
     actions,
     did: didOf(actions),
-    ...reasonsOf(counts.notes, last),
+    reason: lead.reason,
+    also: notes.length === 0 ? [] : [...notes, last].filter((each) => each !== lead).map(({ reason }) => reason),
+    why: sentenceOf(notes, last),
+    unless: last.unless,
     alternatives,
     surplusSinceMs,
     againAfterMs: againAtMs === Number.POSITIVE_INFINITY ? undefined : Math.max(0, againAtMs - facts.nowMs),
@@ -24,24 +28,21 @@ export function plan(facts: Facts): Plan {
   };
 }
 
-function idle(code: 'frozen' | 'paused' | 'manual' | 'not-listed' | 'cloud-fault', facts: Facts): Note {
-  return { ...judge(code, { facts }), acts: false };
-}
-
-function decide(facts: Facts, counts: Counts): Note {
+function decide(facts: Facts, counts: Counts): Judgement {
+  if (facts.isFrozen) return judge('frozen', { facts }, false);
+  if (facts.isPaused) return judge('paused', { facts }, false);
   if (facts.isRemoving) return removeAll(facts, counts);
   removeOverdue(facts, counts);
-  if (facts.offers.length === 0) return idle('manual', facts);
-  if (!facts.isReady) return idle(facts.cloudFault === undefined ? 'not-listed' : 'cloud-fault', facts);
+  if (facts.offers.length === 0) return judge('manual', { facts }, false);
+  if (!facts.isReady) return judge(facts.cloudFault === undefined ? 'not-listed' : 'cloud-fault', { facts }, false);
   replaceOutdated(facts, counts);
   const growth = grow(facts, counts);
   const shrinkage = growth.needed > 0 ? undefined : shrink(facts, counts);
-  if (shrinkage) return { ...judge(shrinkage.how, { facts, shrinkage }), acts: shrinkage.removed > 0 };
-  return { ...judgeGrowth(facts, growth), acts: growth.launched > 0 };
+  return shrinkage ? judge(shrinkage.how, { facts, shrinkage }, shrinkage.removed > 0) : judgeGrowth(facts, growth);
 }
 
 /** Whatever has no session goes at once; the others finish first. */
-function removeAll(facts: Facts, counts: Counts): Note {
+function removeAll(facts: Facts, counts: Counts): Judgement {
   const why = 'the pool is being removed';
   let going = 0;
   let staying = 0;
@@ -53,19 +54,13 @@ function removeAll(facts: Facts, counts: Counts): Note {
       if (worker.phase !== 'draining') counts.actions.push({ do: 'remove', worker: worker.name, why });
     }
   }
-  return { ...judge('pool-removed', { facts, going, staying }), acts: counts.actions.length > 0 };
+  return judge('pool-removed', { facts, going, staying }, counts.actions.length > 0);
 }
 
-/** All judgements in one sentence; the reason is one that led to actions, or else the last. */
-function reasonsOf(notes: readonly Note[], last: Note): Pick<Plan, 'reason' | 'also' | 'why' | 'unless'> {
-  const lead = last.acts ? last : (notes.find(({ acts }) => acts) ?? last);
-  const sentence = [...notes, last].map(({ why }) => why).join('; ');
-  return {
-    reason: lead.reason,
-    also: [...notes, last].filter((each) => each !== lead).map(({ reason }) => reason),
-    why: `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`,
-    unless: last.unless,
-  };
+/** All judgements in one sentence. */
+function sentenceOf(notes: readonly Judgement[], last: Judgement): string {
+  const sentence = notes.length === 0 ? last.why : [...notes, last].map(({ why }) => why).join('; ');
+  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
 }
 
 function didOf(actions: readonly Action[]): string {

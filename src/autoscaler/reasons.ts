@@ -11,6 +11,8 @@ export interface Judgement {
   readonly why: string;
   /** What would have to change for another decision. */
   readonly unless: string;
+  /** It has led to actions. */
+  readonly acts: boolean;
 }
 
 interface Rule<D> {
@@ -259,15 +261,25 @@ const RULES = {
 export type PoolReason = keyof typeof RULES;
 type DetailsOf<C extends PoolReason> = (typeof RULES)[C] extends Rule<infer D> ? D : never;
 
-export function judge<C extends PoolReason>(code: C, details: DetailsOf<C>): Judgement {
+// Read once: every pass of every pool makes a judgement.
+const SETTINGS = new Map(
+  Object.entries(RULES).map(([code, each]) => [code as PoolReason, Object.entries((each as Rule<never>).with ?? {})]),
+);
+
+export function judge<C extends PoolReason>(code: C, details: DetailsOf<C>, acts: boolean): Judgement {
   const found = RULES[code] as unknown as Rule<DetailsOf<C>>;
+  return { reason: reasonOf(code, details), why: found.why(details), unless: found.unless(details), acts };
+}
+
+function reasonOf(code: PoolReason, details: unknown): Reason {
+  const reads = SETTINGS.get(code) ?? [];
+  if (reads.length === 0) return { code };
   const settings: Record<string, string | number> = {};
-  for (const [name, read] of Object.entries(found.with ?? {})) {
-    const value = read(details);
+  for (const [name, read] of reads) {
+    const value = read(details as never);
     if (value !== undefined) settings[name] = value;
   }
-  const reason = found.with === undefined ? { code } : { code, with: settings };
-  return { reason, why: found.why(details), unless: found.unless(details) };
+  return { code, with: settings };
 }
 
 /** Which reason a worker that outstayed its limit gives. */

@@ -28,12 +28,12 @@ export function replaceOutdated(facts: Facts, counts: Counts): void {
   if (isBlocked(facts) || (facts.isProbing && updatePolicy !== 'rolling')) {
     for (const ms of [facts.runawayUntilMs, ...facts.offers.map(({ coolingUntilMs }) => coolingUntilMs)])
       if (ms !== undefined && ms > facts.nowMs) lookAgainAt(counts, ms);
-    counts.notes.push({ ...judge('outdated-kept', { facts }), acts: false });
+    counts.notes.push(judge('outdated-kept', { facts }, false));
     return;
   }
   const turnover = look(facts, counts);
   const gone = updatePolicy === 'rolling' ? roll(facts, counts, turnover) : replaceFree(facts, counts, turnover);
-  if (gone > 0) counts.notes.push({ ...judge('outdated', { facts, count: gone }), acts: true });
+  if (gone > 0) counts.notes.push(judge('outdated', { facts, count: gone }, true));
 }
 
 /** While workers are replaced one after the other, those that come may idle beside the one that goes. */
@@ -106,7 +106,7 @@ function roll(facts: Facts, counts: Counts, turnover: Turnover): number {
 /** Launches the one that will replace it; answers whether an offer had room. */
 function launchFor(facts: Facts, counts: Counts, { name }: WorkerFact): boolean {
   const { launched } = spread(facts, counts, { wanted: 1, why: `${name} is to be replaced` });
-  if (launched > 0) counts.notes.push({ ...judge('outdated-launch', { facts }), acts: true });
+  if (launched > 0) counts.notes.push(judge('outdated-launch', { facts }, true));
   return launched > 0;
 }
 

@@ -76,9 +76,9 @@ function heldBack(facts: Facts, counts: Counts): Held | undefined {
 export function judgeGrowth(facts: Facts, growth: Growth): Judgement {
   const { needed, launched, held, isFromNext } = growth;
   const details = { facts, growth };
-  if (needed === 0) return judge('enough', details);
-  if (held !== undefined && (launched === 0 || held !== 'launch-failed')) return judge(held, details);
-  return judge(isFromNext ? 'next-backend' : 'demand', details);
+  if (needed === 0) return judge('enough', details, false);
+  if (held !== undefined && (launched === 0 || held !== 'launch-failed')) return judge(held, details, launched > 0);
+  return judge(isFromNext ? 'next-backend' : 'demand', details, true);
 }
 
 /** Removes what idles beyond `max_idle` at once, and between the limits one worker each `idle_decay`. */

@@ -5,9 +5,10 @@ import { append, type Change } from '#core/store.ts';
 
 export interface NewDecision extends Omit<DecisionRow, 'id' | 'at' | 'inputs' | 'reason'> {
   readonly reason: Reason;
-  /** Asked for only when the decision is stored. */
-  readonly inputs?: ((redactText: (text: string) => string) => string) | undefined;
 }
+
+/** Writes the inputs of a decision; called only when it is stored. */
+export type WriteInputs = (redactText: (text: string) => string) => string;
 
 export interface LastDecision {
   /** With the newest figures, and without its inputs. */
@@ -19,7 +20,7 @@ export interface LastDecision {
 
 /** The last decision of each subject, so that equal ones are counted and not stored. */
 export interface Decisions {
-  record(decision: NewDecision, acts: boolean): Change | undefined;
+  record(decision: NewDecision, acts: boolean, inputs?: WriteInputs): Change | undefined;
   last(subject: Subject): LastDecision | undefined;
   forget(subject: Subject): void;
 }
@@ -32,19 +33,17 @@ export interface DecisionsDeps {
   readonly most: number;
 }
 
-type Given = Omit<NewDecision, 'inputs'>;
-
 interface Kept {
   readonly id: string;
   readonly at: number;
   /** As it was made last. */
-  given: Given;
+  given: NewDecision;
   repeats: number;
   lastAt: number;
 }
 
 // The figures in a sentence change with every session: what counts is what was done, and the reasons.
-const isSame = (one: Given, other: Given): boolean =>
+const isSame = (one: NewDecision, other: NewDecision): boolean =>
   one.did === other.did && isSameReason(one.reason, other.reason) && areSameReasons(one.also, other.also);
 
 export function keepDecisions({ clock, nextId, redactText, most }: DecisionsDeps): Decisions {
@@ -57,7 +56,7 @@ export function keepDecisions({ clock, nextId, redactText, most }: DecisionsDeps
     return { ...rest, id, at, why: redactText(given.why), ...(shown?.length ? { alternatives: shown } : {}) };
   }
 
-  function remember(given: Given): Kept {
+  function remember(given: NewDecision): Kept {
     const at = clock.now();
     const kept: Kept = { id: nextId(), at, given, repeats: 0, lastAt: at };
     bySubject.delete(given.subject);
@@ -67,7 +66,7 @@ export function keepDecisions({ clock, nextId, redactText, most }: DecisionsDeps
   }
 
   return {
-    record({ inputs, ...given }, acts) {
+    record(given, acts, inputs) {
       const kept = bySubject.get(given.subject);
       if (acts || !kept || !isSame(kept.given, given)) {
         const row = rowOf(remember(given));

@@ -122,8 +122,8 @@ it('writes the inputs of a decision only when it is stored, without secrets', as
   };
   const alternatives = [{ what: 'launch 1', whyNot: 'it said planted-secret' }];
 
-  const first = journal.decision(decision({ inputs, alternatives }), false);
-  journal.decision(decision({ inputs, alternatives }), false);
+  const first = journal.decision(decision({ alternatives }), false, inputs);
+  journal.decision(decision({ alternatives }), false, inputs);
 
   expect(written).toBe(1);
   expect(rowOf<DecisionRow>(first).inputs).toBe('{"why":"said \\"[hidden]\\""}');

@@ -6,7 +6,7 @@ import type { Random } from '#core/random.ts';
 import type { Subject } from '#core/reason.ts';
 import { append, type Change, HISTORIES, type Store, TABLES, type TableName } from '#core/store.ts';
 import { defaultRetention } from '#core/table.ts';
-import { keepDecisions, type LastDecision, type NewDecision } from './decisions.ts';
+import { keepDecisions, type LastDecision, type NewDecision, type WriteInputs } from './decisions.ts';
 import { makeRedactor, type Redactor } from './redact.ts';
 import { type Retention, startRetention } from './retention.ts';
 
@@ -18,7 +18,7 @@ export interface Journal {
   /** A change to commit together with what it tells of. */
   event(event: NewEvent, actor?: Actor): Change;
   /** A change where the decision acts or differs from the last of its subject; otherwise it is only counted. */
-  decision(decision: NewDecision, acts: boolean): Change | undefined;
+  decision(decision: NewDecision, acts: boolean, inputs?: WriteInputs): Change | undefined;
   /** The last decision of a subject, how often it was repeated, and when last. */
   lastDecision(subject: Subject): LastDecision | undefined;
   stop(): Promise<void>;

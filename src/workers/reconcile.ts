@@ -77,8 +77,9 @@ function decide(kit: Kit, pool: Pool, survey: Survey): number {
   const { actions, did, reason, also, why, unless, alternatives, figures } = decision;
   const inputs = (redactText: (text: string) => string): string => writeFacts(facts, redactText);
   const recorded = kit.journal.decision(
-    { subject: poolSubject(pool.id), did, reason, also, why, unless, alternatives, facts: figures, inputs },
+    { subject: poolSubject(pool.id), did, reason, also, why, unless, alternatives, facts: figures },
     actions.length > 0,
+    inputs,
   );
   const changes: Change[] = recorded ? [recorded] : [];
   const mayPark = openLot(kit, pool);
