@@ -14,7 +14,7 @@ export interface Holder {
   readonly advertised: unknown;
 }
 
-/** For whoever takes a database. */
+/** What a process needs to take a database. */
 export interface Taking {
   /** The cluster's id, should the database be new. */
   readonly newCluster: string;

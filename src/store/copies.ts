@@ -4,7 +4,7 @@ import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import { HISTORIES } from '#core/store.ts';
 import type { HistoryRules } from '#core/table.ts';
-import type { Copier, Target, Told } from './engine.ts';
+import type { Copier, Target, ThreadListener } from './engine.ts';
 import { historyTables } from './history-tables.ts';
 import { type Link, startThread } from './link.ts';
 import { parseStoreUrl } from './store-url.ts';
@@ -18,9 +18,9 @@ export interface CopyOptions {
 }
 
 async function inOwnThread(options: CopyOptions, work: (copier: Link<Copier>) => Promise<void>): Promise<void> {
-  const told: Told = { log: options.log, holder: () => {}, lost: () => {} };
+  const listener: ThreadListener = { log: options.log, holder: () => {}, lost: () => {} };
   const histories = historyTables(options.histories ?? HISTORIES);
-  const copier = startThread<Copier>({ role: 'copy', histories }, told, options.threadFile);
+  const copier = startThread<Copier>({ role: 'copy', histories }, listener, options.threadFile);
   try {
     await work(copier);
   } finally {
@@ -33,7 +33,7 @@ export function backup(from: Target, file: string, options: CopyOptions): Promis
   return inOwnThread(options, (copier) => copier.call('backup', from, resolve(file)));
 }
 
-/** Puts a backup into a database that is still empty; whoever opens it next goes on where the backup was made. */
+/** Puts a backup into a database that is still empty; the next server that opens it goes on where the backup was made. */
 export async function restore(
   file: string,
   url: string,

@@ -1,7 +1,7 @@
 // The program of the store's threads: it serves one database, or makes one copy.
 import { parentPort, workerData } from 'node:worker_threads';
 import { Fault } from '#core/fault.ts';
-import type { Copier, Engine, EngineCalls, FromThread, Setup, Told, ToThread } from './engine.ts';
+import type { Copier, Engine, EngineCalls, FromThread, Setup, ThreadListener, ToThread } from './engine.ts';
 import type { Part } from './parts.ts';
 import { plainFault } from './plain-fault.ts';
 
@@ -9,10 +9,10 @@ function tell(message: FromThread): void {
   parentPort?.postMessage(message);
 }
 
-const told: Told = {
-  log: (...args) => tell({ told: 'log', args }),
-  holder: (...args) => tell({ told: 'holder', args }),
-  lost: (fault) => tell({ told: 'lost', args: [plainFault(fault)] }),
+const listener: ThreadListener = {
+  log: (...args) => tell({ notice: 'log', args }),
+  holder: (...args) => tell({ notice: 'holder', args }),
+  lost: (fault) => tell({ notice: 'lost', args: [plainFault(fault)] }),
 };
 
 /** Gathers the parts of a transaction until its last has come. */
@@ -33,8 +33,8 @@ function byParts(engine: Engine): EngineCalls {
 
 // Each is imported only where it is used: the client of PostgreSQL alone costs some 30 ms.
 async function open(setup: Setup): Promise<EngineCalls | Copier> {
-  if (setup.role === 'sqlite') return byParts((await import('./sqlite/engine.ts')).sqliteEngine(setup, told));
-  if (setup.role === 'postgres') return byParts((await import('./postgres/engine.ts')).postgresEngine(setup, told));
+  if (setup.role === 'sqlite') return byParts((await import('./sqlite/engine.ts')).sqliteEngine(setup, listener));
+  if (setup.role === 'postgres') return byParts((await import('./postgres/engine.ts')).postgresEngine(setup, listener));
   return (await import('./copier.ts')).openCopier(setup);
 }
 

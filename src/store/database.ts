@@ -8,7 +8,7 @@ import type { HistoryRules } from '#core/table.ts';
 import type { Holder } from './cluster.ts';
 import { backup } from './copies.ts';
 import type { Driver } from './driver.ts';
-import type { EngineCalls, Setup, Target, Told } from './engine.ts';
+import type { EngineCalls, Setup, Target, ThreadListener } from './engine.ts';
 import { historyTables } from './history-tables.ts';
 import { leaseEnd, newLeaseMemory, type Pulse } from './lease-end.ts';
 import { startThread } from './link.ts';
@@ -33,7 +33,7 @@ export interface Replica {
   readonly kind: Target['kind'];
   /** Resolves once this process is the holder; when the signal aborts or waiting cannot help it closes and rejects. */
   hold(signal: AbortSignal): Promise<Driver>;
-  /** Who holds the database now, as far as this process knows; undefined while nobody does. */
+  /** Who holds the database now, as far as this process knows; undefined while no process does. */
   holder(): Holder | undefined;
   /** Gives the database up, so that others can take it at once; the driver is closed with it. */
   close(): Promise<void>;
@@ -55,7 +55,7 @@ export async function openDatabase(url: string, options: DatabaseOptions): Promi
       ? { role: 'sqlite', directory: target.directory, ...common }
       : { role: 'postgres', url: target.url, lease: memory, ...common };
   let holder: Holder | undefined;
-  const told: Told = {
+  const listener: ThreadListener = {
     log: options.log,
     holder: (now) => {
       holder = now;
@@ -64,7 +64,7 @@ export async function openDatabase(url: string, options: DatabaseOptions): Promi
   };
   // The thread renews the lease, but only for a program that can still act on it.
   const stopBeating = target.kind === 'postgres' ? keepBeating(lease) : () => {};
-  const link = startThread<EngineCalls>(setup, told, options.threadFile);
+  const link = startThread<EngineCalls>(setup, listener, options.threadFile);
   const close = once(async () => {
     holder = undefined;
     await link
@@ -109,7 +109,7 @@ function once(work: () => Promise<void>): () => Promise<void> {
   return () => (done ??= work());
 }
 
-/** Waits for the holding; whoever gives up must not become the holder later, so the database is closed first. */
+/** Waits for the holding; a process that gives up must not become the holder later, so the database is closed first. */
 async function unlessAborted<T>(holding: Promise<T>, signal: AbortSignal, close: () => Promise<void>): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = (): void => reject(new Fault('unavailable', 'Stopped waiting for the database.'));

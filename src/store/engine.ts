@@ -32,8 +32,8 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-/** What the thread tells without being asked. */
-export interface Told {
+/** What the thread says without being asked. */
+export interface ThreadListener {
   log(level: Level, message: string, fields: Readonly<Record<string, unknown>>): void;
   /** Who holds the database now, as far as known. */
   holder(holder: Holder | undefined): void;
@@ -80,6 +80,6 @@ export interface ToThread {
 export type FromThread =
   | { readonly call: number; readonly result: unknown }
   | { readonly call: number; readonly fault: PlainFault }
-  | { readonly told: 'log'; readonly args: Parameters<Told['log']> }
-  | { readonly told: 'holder'; readonly args: Parameters<Told['holder']> }
-  | { readonly told: 'lost'; readonly args: readonly [PlainFault] };
+  | { readonly notice: 'log'; readonly args: Parameters<ThreadListener['log']> }
+  | { readonly notice: 'holder'; readonly args: Parameters<ThreadListener['holder']> }
+  | { readonly notice: 'lost'; readonly args: readonly [PlainFault] };

@@ -22,7 +22,7 @@ function newBatch(): Batch {
 export interface GroupCommit {
   /** Writing has failed or was closed: nothing may be added. */
   isOver(): boolean;
-  /** The answer to whoever would add all the same. */
+  /** The answer to a commit after that. */
   refused(): Promise<never>;
   /** Puts a change behind all others. */
   add(change: Change): void;

@@ -1,7 +1,7 @@
 // The program's end of a thread.
 import { Worker } from 'node:worker_threads';
 import { Fault } from '#core/fault.ts';
-import type { FromThread, Setup, Told, ToThread } from './engine.ts';
+import type { FromThread, Setup, ThreadListener, ToThread } from './engine.ts';
 import { faultFrom } from './plain-fault.ts';
 
 type Method = (...args: never[]) => Promise<unknown>;
@@ -9,7 +9,7 @@ type Method = (...args: never[]) => Promise<unknown>;
 export interface Link<Calls extends { [M in keyof Calls]: Method }> {
   /** Calls a method across threads; arguments and results are copied. */
   call<M extends keyof Calls & string>(method: M, ...args: Parameters<Calls[M]>): ReturnType<Calls[M]>;
-  /** Ends the thread; whoever still waits is refused. */
+  /** Ends the thread; every call that still waits is refused. */
   end(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ const THREAD_YOUNG_MB = 8;
 
 export function startThread<Calls extends { [M in keyof Calls]: Method }>(
   setup: Setup,
-  told: Told,
+  listener: ThreadListener,
   override?: URL,
 ): Link<Calls> {
   const thread = new Worker(threadFile(override), {
@@ -50,17 +50,17 @@ export function startThread<Calls extends { [M in keyof Calls]: Method }>(
     gone = fault;
     for (const { reject } of waiting.values()) reject(fault);
     waiting.clear();
-    if (!isEnding) told.lost(fault);
+    if (!isEnding) listener.lost(fault);
   }
 
   function receive(message: FromThread): void {
-    if (!('told' in message)) return settle(message);
-    if (message.told === 'log') told.log(...message.args);
-    else if (message.told === 'holder') told.holder(...message.args);
+    if (!('notice' in message)) return answer(message);
+    if (message.notice === 'log') listener.log(...message.args);
+    else if (message.notice === 'holder') listener.holder(...message.args);
     else fail(faultFrom(message.args[0]));
   }
 
-  function settle(message: Extract<FromThread, { call: number }>): void {
+  function answer(message: Extract<FromThread, { call: number }>): void {
     const caller = waiting.get(message.call);
     waiting.delete(message.call);
     if ('fault' in message) caller?.reject(faultFrom(message.fault));

@@ -17,7 +17,7 @@ export interface PostgresConnection extends Sql {
 /** A connection that is made when needed and made anew after it was lost. */
 export interface PostgresClient extends PostgresConnection {
   connection(): Promise<PostgresConnection>;
-  /** Whoever waits for an answer is refused. */
+  /** Calls that wait for an answer are refused. */
   drop(): void;
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export interface ClientOptions {
 const CONNECT_WITHIN_MS = 2_000;
 
 // Rows are looked up by key in lists of unknown length, which the planner takes for a reason to read the whole table.
-// A server told not to wait for its disk would break the promise of `commit`.
+// A server listener not to wait for its disk would break the promise of `commit`.
 const settings = (idleTransactionMs: number): string => `
   SET search_path TO muster;
   SET enable_hashjoin TO off;

@@ -1,6 +1,6 @@
 import { systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
-import type { Engine, LiveRow, Setup, Told } from '../engine.ts';
+import type { Engine, LiveRow, Setup, ThreadListener } from '../engine.ts';
 import { leaseEnd } from '../lease-end.ts';
 import { historyQueries, LOAD_SQL } from '../queries.ts';
 import type { SqlRow, SqlValue } from '../sql.ts';
@@ -11,8 +11,8 @@ import { type PostgresWriter, postgresWriter } from './writer.ts';
 
 const READ_WITHIN_MS = 30_000;
 
-/** A database of many processes: whoever has the lease is the holder, until it can renew it no more. */
-export function postgresEngine(setup: Extract<Setup, { role: 'postgres' }>, told: Told): Engine {
+/** A database of many processes: the process that has the lease is the holder, until it can no longer renew it. */
+export function postgresEngine(setup: Extract<Setup, { role: 'postgres' }>, listener: ThreadListener): Engine {
   const { url, histories } = setup;
   const queries = historyQueries(histories);
   // Three connections: a long read or a large transaction must not keep the lease from being renewed.
@@ -30,10 +30,10 @@ export function postgresEngine(setup: Extract<Setup, { role: 'postgres' }>, told
     advertised: setup.advertised,
     leaseEnd: end,
     clock: systemClock,
-    told,
+    listener,
     lost(fault) {
       writing.drop();
-      told.lost(fault);
+      listener.lost(fault);
     },
   });
 
@@ -54,7 +54,7 @@ export function postgresEngine(setup: Extract<Setup, { role: 'postgres' }>, told
       const held = await lease.take();
       epoch = held.epoch;
       writer = postgresWriter({ client: writing, histories, epoch, clock: systemClock, leaseLeftMs: end.leftMs });
-      told.holder({ epoch, advertised: JSON.parse(setup.advertised) });
+      listener.holder({ epoch, advertised: JSON.parse(setup.advertised) });
       return held;
     },
     async load({ kind, id }, limit) {
@@ -81,7 +81,7 @@ export function postgresEngine(setup: Extract<Setup, { role: 'postgres' }>, told
     },
     async close() {
       await lease.release().catch((thrown) => {
-        told.log('warn', 'database lease not released', { error: postgresFault(thrown, url).message });
+        listener.log('warn', 'database lease not released', { error: postgresFault(thrown, url).message });
       });
       await Promise.all([leasing.close(), writing.close(), reading.close()]);
     },

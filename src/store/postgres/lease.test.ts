@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { Fault } from '#core/fault.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
-import type { Told } from '../engine.ts';
+import type { ThreadListener } from '../engine.ts';
 import type { LeaseEnd, Pulse } from '../lease-end.ts';
 import { POSTGRES, type SqlRow } from '../sql.ts';
 import type { PostgresClient } from './client.ts';
 import { postgresLease } from './lease.ts';
 
-const quiet: Told = { log: () => {}, holder: () => {}, lost: () => {} };
+const quiet: ThreadListener = { log: () => {}, holder: () => {}, lost: () => {} };
 
 /** A lease on a database that answers after `answerMs`; `away` makes it fail, `fenced` says that another holds it. */
 function world() {
@@ -55,7 +55,7 @@ function world() {
     advertised: 'null',
     leaseEnd,
     clock,
-    told: quiet,
+    listener: quiet,
     lost: (fault) => losses.push({ atMs: clock.monotonic(), fault }),
   });
   return { clock, database, program, losses, lease, leaseEnd };

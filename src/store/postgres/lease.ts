@@ -2,7 +2,7 @@
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { type Held, type Holder, takeCluster } from '../cluster.ts';
-import type { Told } from '../engine.ts';
+import type { ThreadListener } from '../engine.ts';
 import type { HistoryTable } from '../history-tables.ts';
 import type { LeaseEnd, Pulse } from '../lease-end.ts';
 import { migrate, refuseNewer } from '../migrate.ts';
@@ -36,7 +36,7 @@ export interface LeaseOptions {
   readonly advertised: string;
   readonly leaseEnd: LeaseEnd & Partial<Pulse>;
   readonly clock: Clock;
-  readonly told: Told;
+  readonly listener: ThreadListener;
   /** The lease has ended without our wish. */
   lost(fault: Fault): void;
 }
@@ -49,7 +49,7 @@ export interface Lease {
 }
 
 export function postgresLease(options: LeaseOptions): Lease {
-  const { client, clock, told, leaseEnd } = options;
+  const { client, clock, listener, leaseEnd } = options;
   const stopping = new AbortController();
   let mine: Held | undefined;
   let cancelAlarm = (): void => {};
@@ -85,7 +85,7 @@ export function postgresLease(options: LeaseOptions): Lease {
     }
   }
 
-  const standby = standbyLog(told);
+  const standby = standbyLog(listener);
 
   async function lookAndTake(): Promise<boolean> {
     const holder = await look();
@@ -130,7 +130,7 @@ export function postgresLease(options: LeaseOptions): Lease {
       return RENEW_EVERY_MS;
     } catch (thrown) {
       const { message } = postgresFault(thrown, options.url);
-      told.log('warn', 'database lease not renewed', { error: message, leftMs: Math.round(leaseEnd.leftMs()) });
+      listener.log('warn', 'database lease not renewed', { error: message, leftMs: Math.round(leaseEnd.leftMs()) });
       return RETRY_AFTER_MS;
     }
   }
@@ -170,22 +170,22 @@ export function postgresLease(options: LeaseOptions): Lease {
 }
 
 /** Says once what a standby waits for, and now and then that the database is away. */
-function standbyLog(told: Told) {
+function standbyLog(listener: ThreadListener) {
   let seenEpoch: number | undefined;
   let saidAwayAtMs: number | undefined;
   return {
     seen(holder: Holder | undefined): void {
-      if (saidAwayAtMs !== undefined) told.log('info', 'database is back', {});
+      if (saidAwayAtMs !== undefined) listener.log('info', 'database is back', {});
       saidAwayAtMs = undefined;
       if (holder?.epoch === seenEpoch) return;
       seenEpoch = holder?.epoch;
-      told.holder(holder);
-      if (holder) told.log('info', 'another process holds the database; standing by', { epoch: holder.epoch });
+      listener.holder(holder);
+      if (holder) listener.log('info', 'another process holds the database; standing by', { epoch: holder.epoch });
     },
     away(fault: Fault, nowMs: number): void {
       if (saidAwayAtMs !== undefined && nowMs - saidAwayAtMs < SAY_AWAY_EVERY_MS) return;
       saidAwayAtMs = nowMs;
-      told.log('warn', 'database is away; trying again', { error: fault.message });
+      listener.log('warn', 'database is away; trying again', { error: fault.message });
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { Sql } from '../sql.ts';
 
-// Any number that nobody else uses on this database: "Muster" in ASCII.
+// Any number that no other program uses on this database: "Muster" in ASCII.
 const LOCK = 0x4d_75_73_74_65_72;
 
 /** Makes others wait until this transaction has created or changed the schema; answers whether it is still empty. */

@@ -1,7 +1,7 @@
 import { systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { type Held, takeCluster } from '../cluster.ts';
-import type { Engine, LiveRow, Setup, Told } from '../engine.ts';
+import type { Engine, LiveRow, Setup, ThreadListener } from '../engine.ts';
 import { migrate } from '../migrate.ts';
 import { historyQueries, LOAD_SQL } from '../queries.ts';
 import { type SqlRow, type SqlValue, transaction } from '../sql.ts';
@@ -59,8 +59,8 @@ async function openHeld({ directory, histories, newCluster, advertised }: Sqlite
   }
 }
 
-/** A database of one process: whoever has the directory's lock is the holder for its whole life. */
-export function sqliteEngine(setup: SqliteSetup, told: Told): Engine {
+/** A database of one process: the process that has the lock of the directory is the holder for its whole life. */
+export function sqliteEngine(setup: SqliteSetup, listener: ThreadListener): Engine {
   const queries = historyQueries(setup.histories);
   let opened: Opened | undefined;
   let writer: SqliteWriter | undefined;
@@ -77,8 +77,8 @@ export function sqliteEngine(setup: SqliteSetup, told: Told): Engine {
     async hold() {
       opened ??= await openHeld(setup);
       const { held, connection } = opened;
-      writer ??= sqliteWriter(connection, setup.histories, { clock: systemClock, told });
-      told.holder({ epoch: held.epoch, advertised: JSON.parse(setup.advertised) });
+      writer ??= sqliteWriter(connection, setup.histories, { clock: systemClock, listener });
+      listener.holder({ epoch: held.epoch, advertised: JSON.parse(setup.advertised) });
       return held;
     },
     async load({ kind, id }, limit) {

@@ -1,7 +1,7 @@
 import type { StatementSync } from 'node:sqlite';
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
-import type { Told } from '../engine.ts';
+import type { ThreadListener } from '../engine.ts';
 import { BYTES_CELLS, cellNames, type HistoryTable } from '../history-tables.ts';
 import { type Cell, LIVE_COLUMNS, type Part } from '../parts.ts';
 import type { SqliteConnection } from './connection.ts';
@@ -49,7 +49,7 @@ export interface SqliteWriter {
 export function sqliteWriter(
   connection: SqliteConnection,
   histories: readonly HistoryTable[],
-  { clock, told }: { readonly clock: Clock; readonly told: Pick<Told, 'log'> },
+  { clock, listener }: { readonly clock: Clock; readonly listener: Pick<ThreadListener, 'log'> },
 ): SqliteWriter {
   const put = connection.prepare(PUT);
   const drop = connection.prepare(DROP);
@@ -89,7 +89,7 @@ export function sqliteWriter(
       connection.exec('PRAGMA wal_checkpoint(PASSIVE)');
     } catch (thrown) {
       // Everything is safe in the log; if the trouble lasts, a commit will say so.
-      told.log('warn', 'database checkpoint failed', { error: Fault.from(thrown).message });
+      listener.log('warn', 'database checkpoint failed', { error: Fault.from(thrown).message });
     }
   }
 
@@ -119,7 +119,7 @@ export function sqliteWriter(
     },
     noteForgotten(rows) {
       pagesSinceCheckpoint += rows * PAGES_PER_FORGOTTEN_ROW;
-      // At once: nobody hurries for this answer, and calls that follow each other closely would keep a later turn waiting.
+      // At once: this answer is not urgent, and calls that follow each other closely would keep a later turn waiting.
       if (pagesSinceCheckpoint >= PAGES_PER_CHECKPOINT) checkpoint();
     },
   };

@@ -16,7 +16,7 @@ export function scratchFolder(): { readonly path: string; remove(): void } {
 }
 
 export interface TestReplica extends Replica {
-  /** Everything it was told to be the end. */
+  /** Everything it was listener to be the end. */
   readonly losses: readonly Fault[];
 }
 
