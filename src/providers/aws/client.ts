@@ -3,10 +3,12 @@ import type * as Ec2 from '@aws-sdk/client-ec2';
 import type * as Ssm from '@aws-sdk/client-ssm';
 import type { Clock } from '#core/clock.ts';
 import type { Context } from '#core/provider.ts';
+import { answered } from '#rest/answer.ts';
+import type { Rates } from '#rest/rates.ts';
 import { awsFault } from './faults.ts';
-import { answered, requestHandler, type WireRequest } from './http.ts';
+import { requestHandler, type WireRequest } from './http.ts';
 import { openListingCall } from './listing-call.ts';
-import { openRates, type Rates } from './rates.ts';
+import { openAwsRates } from './rates.ts';
 import { machineRegion } from './region.ts';
 
 /** Where the configuration says to ask; what it leaves open is for the SDK's own chain. */
@@ -168,7 +170,7 @@ async function openService({ context, sdk, signal }: Opening, where: Where): Pro
   const client = sdk.client({ ...settings, region });
   const configured = where.endpoint ?? (await client.config.serviceConfiguredEndpoint?.());
   await settle(client);
-  const rates = openRates(clock, context.rates?.aws);
+  const rates = openAwsRates(clock, context.rates?.aws);
   const send = (action: string, input: unknown, abortSignal: AbortSignal): Promise<unknown> =>
     client.send(sdk.command(action, input), { abortSignal });
   let listing: ReturnType<typeof openListingCall> | undefined;

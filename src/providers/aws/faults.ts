@@ -1,4 +1,5 @@
 import { Fault, type FaultKind } from '#core/fault.ts';
+import { kindOfStatus, messagesOf, plainMessage } from '#rest/answer.ts';
 
 interface Rule {
   readonly kind: FaultKind;
@@ -126,20 +127,15 @@ function guess(code: string, status: number | undefined): Rule {
   if (/NotFound(Exception)?$/.test(code)) return { kind: 'missing' };
   if (/LimitExceeded$/.test(code)) return { kind: 'quota' };
   if (/^Insufficient.*Capacity$/.test(code)) return CAPACITY;
-  if (status === undefined || status >= 500) return DOWN;
-  if (status === 429) return THROTTLED;
-  if (status === 401 || status === 403) return DENIED;
-  return { kind: 'invalid' };
+  // A code that is new to us with 401 is about a right of these credentials, for EC2 names all that is wrong with them.
+  if (status === 401) return DENIED;
+  return status === 429 ? THROTTLED : { kind: kindOfStatus(status ?? 500) };
 }
 
 // EC2 packs the reason of a refusal into a blob that only `sts decode-authorization-message` can read.
 const ENCODED = /\s*Encoded authorization failure message: \S+/;
-const LONGEST_MESSAGE = 400;
 
-function plainMessage(text: string): string {
-  const short = text.replace(ENCODED, '').replace(/\s+/g, ' ').trim();
-  return short.length > LONGEST_MESSAGE ? `${short.slice(0, LONGEST_MESSAGE)}…` : short;
-}
+const wordsIn = (text: string): string => plainMessage(text.replace(ENCODED, ''));
 
 const TIMED_OUT = 408;
 const TOO_MANY = 429;
@@ -148,13 +144,6 @@ const TOO_MANY = 429;
 function isUnanswered({ $metadata }: Thrown, code: string): boolean {
   const status = $metadata?.httpStatusCode;
   return status === undefined || status < 400 || status === TIMED_OUT || (code === '' && status !== TOO_MANY);
-}
-
-/** What it says, and what it says of its cause: `fetch failed` alone helps nobody. */
-function wordsOf(thrown: unknown): string {
-  const words: string[] = [];
-  for (let at: unknown = thrown; at instanceof Error && words.length < 3; at = at.cause) words.push(at.message);
-  return words.join(': ') || String(thrown);
 }
 
 /** Any failure of a call as a fault that names the action, the place, AWS's own words and the remedy. */
@@ -167,12 +156,12 @@ export function awsFault(
   const code = codeOf(thrown);
   const known = RULES[code];
   if (!known && isUnanswered(error, code)) {
-    const words = plainMessage(wordsOf(thrown));
+    const words = wordsIn(messagesOf(thrown));
     const message = `${action} in ${region} got no answer: ${words}`;
     return new Fault('unavailable', message, { cause: thrown, remedy: awayRemedy(words, region) });
   }
   const { kind, remedy } = known ?? guess(code, error.$metadata?.httpStatusCode);
-  const message = `${action} in ${region} failed: ${code}: ${plainMessage(error.message ?? '')}`;
+  const message = `${action} in ${region} failed: ${code}: ${wordsIn(error.message ?? '')}`;
   const details = { cause: thrown, remedy: kind === 'denied' && !remedy ? deniedRemedy(action, error) : remedy };
   return new Fault(kind, message, details);
 }

@@ -1,7 +1,3 @@
-import type { Clock } from '#core/clock.ts';
-import { formatDuration } from '#core/duration.ts';
-import { Fault } from '#core/fault.ts';
-
 /** As much of the SDK's own request as is needed here. */
 export interface WireRequest {
   readonly protocol: string;
@@ -59,36 +55,4 @@ export function requestHandler(fetchFrom: typeof fetch) {
     httpHandlerConfigs: () => ({}),
     destroy(): void {},
   };
-}
-
-export interface Patience {
-  readonly clock: Clock;
-  readonly what: string;
-  readonly withinMs: number;
-}
-
-/** Runs until it answers, its time is over or the caller gives up; whatever ignores its signal is left behind. */
-export function answered<T>(
-  { clock, what, withinMs }: Patience,
-  signal: AbortSignal,
-  run: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const ending = new AbortController();
-  return new Promise<T>((resolve, reject) => {
-    const giveUp = (why: string): void => {
-      const fault = new Fault('unavailable', `${what} ${why}.`);
-      finish();
-      ending.abort(fault);
-      reject(fault);
-    };
-    const abandoned = (): void => giveUp('was given up');
-    const cancel = clock.alarm(withinMs, () => giveUp(`did not answer within ${formatDuration(withinMs)}`));
-    const finish = (): void => {
-      cancel();
-      signal.removeEventListener('abort', abandoned);
-    };
-    if (signal.aborted) return abandoned();
-    signal.addEventListener('abort', abandoned, { once: true });
-    run(ending.signal).then(resolve, reject).finally(finish);
-  });
 }

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { VirtualClock } from '#core/virtual-clock.ts';
-import { openRates } from './rates.ts';
+import { openAwsRates } from './rates.ts';
 
 const going = new AbortController().signal;
 
 it('leave one place free, for requests that overtake each other on their way', async () => {
   const clock = new VirtualClock();
-  const rates = openRates(clock);
+  const rates = openAwsRates(clock);
   const left: number[] = [];
   for (let n = 0; n < 6; n++) void rates.take('RunInstances', 0, going).then(() => left.push(clock.monotonic()));
   const startMs = clock.monotonic();
@@ -17,7 +17,7 @@ it('leave one place free, for requests that overtake each other on their way', a
 });
 
 it('count no machines for a call that was refused', async () => {
-  const rates = openRates(new VirtualClock());
+  const rates = openAwsRates(new VirtualClock());
   await rates.take('RunInstances', 600, going);
 
   rates.refused('RunInstances', 600);
@@ -29,7 +29,7 @@ it('count no machines for a call that was refused', async () => {
 });
 
 it('ask for half after each refusal, and at least for one', () => {
-  const rates = openRates(new VirtualClock());
+  const rates = openAwsRates(new VirtualClock());
 
   const rooms = [5, 2, 1].map((machines) => {
     rates.refused('RunInstances', machines);

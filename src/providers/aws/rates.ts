@@ -1,11 +1,5 @@
-import { type Budget, openBudget, type Rate } from '#core/budget.ts';
 import type { Clock } from '#core/clock.ts';
-
-/** How often one action may be asked, and for how many machines. */
-interface ActionRate {
-  readonly requests: Rate;
-  readonly machines?: Rate;
-}
+import { type ActionRate, openRates, type Rates } from '#rest/rates.ts';
 
 // Amazon EC2 Developer Guide, "Request throttling for the Amazon EC2 API": request and resource token buckets of an
 // account in a region, each action on its own. What is not listed there by name is in one of the two general classes.
@@ -18,79 +12,13 @@ const RATES: Readonly<Record<string, ActionRate>> = {
 };
 
 // AWS General Reference, "Systems Manager endpoints and quotas": 40 a second by default for all that reads parameters.
-const PARAMETERS = 'parameters';
-const PARAMETER_RATE: ActionRate = { requests: { burst: 40, perSecond: 40 } };
-const isParameters = (action: string): boolean => action.startsWith('GetParameter');
+const PARAMETERS: ActionRate = { bucket: 'parameters', requests: { burst: 40, perSecond: 40 } };
+
+const rateOf = (action: string): ActionRate =>
+  action.startsWith('GetParameter') ? PARAMETERS : (RATES[action] ?? READING);
 
 /** The most machines that one call may name: more than the bucket holds could never leave. */
 export const MOST_AT_ONCE = 1_000;
 
-const times = ({ perSecond, burst }: Rate, factor: number): Rate => ({
-  perSecond: perSecond * factor,
-  burst: Math.max(1, Math.floor(burst * factor)),
-});
-
-/** One place stays free: of two requests on their way the second may be the faster. */
-const withSpare = ({ perSecond, burst }: Rate): Rate => ({ perSecond, burst: Math.max(1, burst - 1) });
-
-interface Budgets {
-  readonly requests: Budget;
-  readonly machines: Budget | undefined;
-  /** The most machines to ask for since one call was too much; each that passes doubles it. */
-  most: number;
-}
-
-/** The request limits of one account in one region, shared by all that asks there. */
-export interface Rates {
-  /** Resolves when the call may leave; `machines` is how many it is about. */
-  take(action: string, machines: number, signal: AbortSignal): Promise<void>;
-  /** How many machines a call could be about right now. */
-  room(action: string): number;
-  /** AWS carried it out. */
-  granted(action: string): void;
-  /** AWS said that it was too much. */
-  refused(action: string, machines: number): void;
-}
-
-const PAUSE_MS = 1_000;
-
-/** `factor` is how many times the published limits this account has. */
-export function openRates(clock: Clock, factor = 1): Rates {
-  const opened = new Map<string, Budgets>();
-
-  function budgetsOf(action: string): Budgets {
-    const key = isParameters(action) ? PARAMETERS : action;
-    const rate = key === PARAMETERS ? PARAMETER_RATE : (RATES[action] ?? READING);
-    const budgets = opened.get(key) ?? {
-      requests: openBudget(clock, withSpare(times(rate.requests, factor))),
-      machines: rate.machines && openBudget(clock, times(rate.machines, factor)),
-      most: Number.POSITIVE_INFINITY,
-    };
-    opened.set(key, budgets);
-    return budgets;
-  }
-
-  return {
-    async take(action, machines, signal) {
-      const budgets = budgetsOf(action);
-      if (machines > 0) await budgets.machines?.take(signal, machines);
-      await budgets.requests.take(signal);
-    },
-    room(action) {
-      const { machines, most } = budgetsOf(action);
-      return Math.min(machines?.room() ?? Number.POSITIVE_INFINITY, most);
-    },
-    granted(action) {
-      const budgets = budgetsOf(action);
-      budgets.most *= 2;
-    },
-    // Whether it was one request too many or too many machines, AWS does not tell.
-    refused(action, machines) {
-      const budgets = budgetsOf(action);
-      budgets.requests.pause(PAUSE_MS);
-      if (machines === 0) return;
-      budgets.machines?.giveBack(machines);
-      budgets.most = Math.max(1, Math.floor(Math.min(machines, budgets.most) / 2));
-    },
-  };
-}
+/** The limits of one account in one region; `factor` is how many times the published ones it has. */
+export const openAwsRates = (clock: Clock, factor = 1): Rates => openRates(clock, rateOf, factor);

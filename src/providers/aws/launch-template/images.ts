@@ -1,9 +1,9 @@
 import type { Image } from '@aws-sdk/client-ec2';
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
+import { inPages } from '#rest/retry.ts';
 import type { Ec2Calls, Service, SsmCalls } from '../client.ts';
 import type { LaunchConfig } from '../config.ts';
-import { inPages } from '../pages.ts';
 
 /** Stands for the standard image. */
 const STANDARD = 'aws-ml';

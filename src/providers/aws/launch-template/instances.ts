@@ -1,7 +1,7 @@
 import type { Filter, Instance } from '@aws-sdk/client-ec2';
 import { Fault } from '#core/fault.ts';
+import { inPages } from '#rest/retry.ts';
 import type { Ec2Calls, Service } from '../client.ts';
-import { inPages } from '../pages.ts';
 
 // The SDK takes about a quarter of a millisecond for one: larger pages would hold up everything else.
 const PAGE = 200;

@@ -4,9 +4,9 @@ import type {
   ResponseLaunchTemplateData,
 } from '@aws-sdk/client-ec2';
 import { Fault } from '#core/fault.ts';
+import { inPages } from '#rest/retry.ts';
 import type { Ec2Calls, Service } from '../client.ts';
 import type { LaunchConfig } from '../config.ts';
-import { inPages } from '../pages.ts';
 
 /** One version of a launch template: what its default is may change between two calls. */
 export interface Template {

@@ -25,8 +25,3 @@ export function chooseTypes(offered: readonly string[], prefixes: readonly strin
   }
   return [...chosen.values()].toSorted((a, b) => (a.type < b.type ? -1 : 1));
 }
-
-/** `aws` and `p3.2xlarge` make `aws-p3.2xlarge`; a prefix that brings its own mark is left alone. */
-export function poolName(prefix: string, type: string): string {
-  return /[\p{L}\p{N}]$/u.test(prefix) ? `${prefix}-${type}` : prefix + type;
-}

@@ -1,15 +1,7 @@
 import { z } from 'zod';
-import { scalerFields } from '#core/scaler-config.ts';
+import { autoscalerFields } from '#core/auto-pool.ts';
 import { duration } from '#core/schema.ts';
 import { regionIn, TemplateConfig, text } from '../config.ts';
-
-/** A field without its default: what the operator left out must not hide the defaults of this kind. */
-function bare(field: z.ZodType): z.ZodType {
-  const inner = field instanceof z.ZodDefault || field instanceof z.ZodPrefault ? (field.unwrap() as z.ZodType) : field;
-  return inner.optional().describe(field.description ?? '');
-}
-
-const autoscalerFields = Object.fromEntries(Object.entries(scalerFields).map(([key, field]) => [key, bare(field)]));
 
 export const OfferingsConfig = z
   .strictObject({

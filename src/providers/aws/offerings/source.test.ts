@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Document } from '#core/provider.ts';
 import { LaunchConfig } from '../config.ts';
 import { going, openScene, REGION, type Scene } from '../testing.ts';
-import { chooseTypes, poolName } from './choose-types.ts';
+import { chooseTypes } from './choose-types.ts';
 import { OfferingsConfig } from './config.ts';
 import { openOfferings } from './source.ts';
 
@@ -89,7 +89,7 @@ describe('the pools of what AWS offers', () => {
 
     expect(written(ofP4).description).toBe('p4d.24xlarge in us-west-2, which "p4." means as a generation');
     expect(scene.lines.join()).toContain('read as a generation {"prefix":"p4."}');
-    expect(source.notes?.()).toEqual(['"p4." fits no type, so it is read as a generation']);
+    expect(source.notes?.()).toEqual(['"p4." matches no type; read as a generation']);
   });
 
   it('keep their versions from one reading to the next, and change them with the settings', async () => {
@@ -131,14 +131,5 @@ describe('the rules of prefixes', () => {
       { type: 'p4d.24xlarge', generation: 'p4.' },
       { type: 'p4de.24xlarge', generation: 'p4.' },
     ]);
-  });
-
-  it.each([
-    ['aws', 'aws-p3.2xlarge'],
-    ['aws-', 'aws-p3.2xlarge'],
-    ['team/', 'team/p3.2xlarge'],
-    ['', 'p3.2xlarge'],
-  ])('joins %j as %s', (prefix, name) => {
-    expect(poolName(prefix, 'p3.2xlarge')).toBe(name);
   });
 });

@@ -1,9 +1,9 @@
 import type { DescribeInstanceTypeOfferingsCommandInput } from '@aws-sdk/client-ec2';
 import { Fault } from '#core/fault.ts';
 import type { Context, Document, Source } from '#core/provider.ts';
+import { inPages } from '#rest/retry.ts';
 import { type Ec2Calls, ec2At, type Service } from '../client.ts';
 import { regionIn } from '../config.ts';
-import { inPages } from '../pages.ts';
 import { chooseTypes } from './choose-types.ts';
 import type { OfferingsConfig } from './config.ts';
 import { documentOf } from './document.ts';
@@ -27,14 +27,14 @@ async function offeredTypes(ec2: Service<Ec2Calls>, zone: string | undefined, si
 /** A pool for each type that AWS offers there and the operator wants; types come and go, and their pools with them. */
 export async function openOfferings(config: OfferingsConfig, context: Context): Promise<Source> {
   const { template } = config;
-  const told = new Set<string>();
+  const logged = new Set<string>();
   let generations: readonly string[] = [];
 
-  function tellGenerations(): void {
+  function logGenerations(): void {
     for (const prefix of generations) {
-      if (told.has(prefix)) continue;
-      told.add(prefix);
-      context.log('info', 'prefix fits no type, so it is read as a generation', { prefix });
+      if (logged.has(prefix)) continue;
+      logged.add(prefix);
+      context.log('info', 'prefix matches no type; read as a generation', { prefix });
     }
   }
 
@@ -44,12 +44,12 @@ export async function openOfferings(config: OfferingsConfig, context: Context): 
       const ec2 = await ec2At(context, { region: regionIn(template), endpoint: template.endpoint });
       const chosen = chooseTypes(await offeredTypes(ec2, template.zone, signal), config.instanceTypePrefixes);
       generations = [...new Set(chosen.flatMap(({ generation }) => generation ?? []))];
-      tellGenerations();
+      logGenerations();
       return chosen.map((one) => {
         const { key, version, text } = documentOf(config, one, ec2.region);
         return held.get(key) === version ? { key, version } : { key, version, text };
       });
     },
-    notes: () => generations.map((prefix) => `"${prefix}" fits no type, so it is read as a generation`),
+    notes: () => generations.map((prefix) => `"${prefix}" matches no type; read as a generation`),
   };
 }

@@ -1,7 +1,7 @@
 import { Fault } from '#core/fault.ts';
 import type { Context, Document, Source } from '#core/provider.ts';
+import { inPages } from '#rest/retry.ts';
 import { type Service, type SsmCalls, ssmAt } from '../client.ts';
-import { inPages } from '../pages.ts';
 import { type ParametersConfig, pathOf } from './config.ts';
 import { type Reading, takeParameter } from './reading.ts';
 import { isAboutKey, openSecret } from './secrets.ts';

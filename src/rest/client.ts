@@ -1,0 +1,94 @@
+import type { Clock } from '#core/clock.ts';
+import { Fault, type FaultKind } from '#core/fault.ts';
+import { answered, kindOfStatus, messagesOf, plainMessage, retryAfterMs } from './answer.ts';
+
+export interface RestOptions {
+  readonly fetch: typeof fetch;
+  readonly clock: Clock;
+  /** `https://api.example.com/v2`; paths are appended. */
+  readonly base: string;
+  /** Who is asked, for messages: `DigitalOcean`. */
+  readonly cloud: string;
+  readonly withinMs?: number;
+  /** Asked for each request: credentials are renewed. */
+  headers(signal: AbortSignal): Promise<Readonly<Record<string, string>>>;
+  /** What the cloud's own words for an error mean, where they say more than the status. */
+  explain?(status: number, body: unknown): Explained | undefined;
+}
+
+export interface Explained {
+  readonly kind?: FaultKind | undefined;
+  readonly message?: string | undefined;
+  readonly remedy?: string | undefined;
+}
+
+export interface RestRequest {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly body?: unknown;
+}
+
+/** Answers what the cloud answers as JSON; nothing for an empty answer. Every failure is a fault. */
+export type Ask = <T>(request: RestRequest, signal: AbortSignal) => Promise<T>;
+
+const WITHIN_MS = 30_000;
+
+function urlOf(base: string, { path, query = {} }: RestRequest): string {
+  const url = new URL(`${base.replace(/\/+$/, '')}${path}`);
+  for (const [key, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(key, String(value));
+  return url.href;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return text === '' ? undefined : JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** A thin client of a cloud's REST API: a deadline, JSON in and out, faults by status. */
+export function restClient(options: RestOptions): Ask {
+  const { fetch: fetchFrom, clock, cloud, withinMs = WITHIN_MS } = options;
+
+  async function exchange(request: RestRequest, signal: AbortSignal): Promise<{ answer: Response; text: string }> {
+    const { method = 'GET', body } = request;
+    const headers = { accept: 'application/json', ...(await options.headers(signal)) };
+    const answer = await fetchFrom(urlOf(options.base, request), {
+      method,
+      redirect: 'manual',
+      signal,
+      ...(body === undefined
+        ? { headers }
+        : { headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    });
+    return { answer, text: await answer.text() };
+  }
+
+  function refusal(what: string, { status, headers }: Response, text: string): Fault {
+    const body = parsed(text);
+    const { kind = kindOfStatus(status), message, remedy } = options.explain?.(status, body) ?? {};
+    const said = plainMessage(message ?? text);
+    return new Fault(kind, `${what} failed: ${status}${said === '' ? '' : `: ${said}`}`, {
+      retryAfterMs: retryAfterMs(headers.get('retry-after'), clock.now()),
+      remedy,
+      cause: body,
+    });
+  }
+
+  return async <T>(request: RestRequest, signal: AbortSignal): Promise<T> => {
+    const what = `${request.method ?? 'GET'} ${request.path} of ${cloud}`;
+    const { answer, text } = await answered({ clock, what, withinMs }, signal, (ending) =>
+      exchange(request, ending),
+    ).catch((thrown) => {
+      if (thrown instanceof Fault) throw thrown;
+      throw new Fault('unavailable', `${what} got no answer: ${plainMessage(messagesOf(thrown))}`, { cause: thrown });
+    });
+    if (!answer.ok) throw refusal(what, answer, text);
+    const body = parsed(text);
+    if (typeof body === 'string' && text !== '' && !text.startsWith('"'))
+      throw new Fault('unavailable', `${what} got an answer that is not JSON.`);
+    return body as T;
+  };
+}

@@ -1,0 +1,57 @@
+import type { Clock } from '#core/clock.ts';
+
+/** A token as a cloud grants it, for OAuth or anything like it. */
+export interface Token {
+  readonly value: string;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
+}
+
+export interface TokensOptions {
+  readonly clock: Clock;
+  /** Asks for a new one; its end is its own business, since several callers wait for it. */
+  renew(): Promise<Token>;
+}
+
+export interface Tokens {
+  /** A token that is good for a while yet; asks for one only where there is none. */
+  get(): Promise<string>;
+  /** The cloud refused that token: it is not used again. */
+  refused(value: string): void;
+}
+
+// A call that leaves with a token must be answered before it expires.
+const LEAST_LEFT_MS = 60_000;
+const RENEW_BEFORE_MS = 5 * 60_000;
+const RENEW_AGAIN_MS = 30_000;
+
+/** Renews a token in the background before it expires, one request at a time; while it is good, a failed renewal hurts nobody. */
+export function openTokens({ clock, renew }: TokensOptions): Tokens {
+  let held: Token | undefined;
+  let renewing: Promise<Token> | undefined;
+  let notBefore = Number.NEGATIVE_INFINITY;
+
+  const leftMs = (): number => (held === undefined ? 0 : held.expiresAt - clock.now());
+
+  function renewed(): Promise<Token> {
+    renewing ??= renew()
+      .then((token) => (held = token))
+      .catch((thrown) => {
+        notBefore = clock.now() + RENEW_AGAIN_MS;
+        throw thrown;
+      })
+      .finally(() => (renewing = undefined));
+    return renewing;
+  }
+
+  return {
+    async get() {
+      if (held === undefined || leftMs() < LEAST_LEFT_MS) return (await renewed()).value;
+      if (leftMs() < RENEW_BEFORE_MS && clock.now() >= notBefore) renewed().catch(() => {});
+      return held.value;
+    },
+    refused(value) {
+      if (held?.value === value) held = undefined;
+    },
+  };
+}
