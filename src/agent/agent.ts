@@ -1,5 +1,6 @@
 import type { AgentCommand } from '#core/agent-link.ts';
 import type { Clock } from '#core/clock.ts';
+import { formatDuration } from '#core/duration.ts';
 import { FAULTS, Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import type { Random } from '#core/random.ts';
@@ -45,7 +46,7 @@ export interface RunningAgent {
 const FAREWELL_MS = 10_000;
 
 const STOPPED: AgentEnd = { exitCode: 0, message: 'Stopped as asked.' };
-const SENT_AWAY: AgentEnd = { exitCode: 0, message: 'The server let this worker go.' };
+const SENT_AWAY: AgentEnd = { exitCode: 0, message: 'The server released this worker.' };
 
 /** Keeps one agent connected and its sessions running, until it is stopped, sent away, or cut off for too long. */
 export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
@@ -105,7 +106,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     if (command.do === 'ack') endIfDone();
   }
 
-  /** Begins once the server knows of it, or cannot be told: what it sends before that is still taken. */
+  /** Begins once the server knows of it or is out of reach: sessions that it sends before that are still taken. */
   function drain(): void {
     if (hasBegunToDrain) return;
     hasBegunToDrain = true;
@@ -121,9 +122,9 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   }
 
   /** It takes nothing new, finishes what it can, and the server gets another machine in its place. */
-  function takeNotice(told: Notice): void {
-    log('warn', 'machine will be taken away', { why: told.why, endsAt: told.endsAt, running: execution.running });
-    notice = told;
+  function takeNotice(given: Notice): void {
+    log('warn', 'machine will be taken away', { why: given.why, endsAt: given.endsAt, running: execution.running });
+    notice = given;
     isDraining = true;
     if (uplink?.isIn) uplink.rejoin();
     else drain();
@@ -131,10 +132,14 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
 
   const notices = options.watchNotices?.(takeNotice);
 
-  function cutOff(): void {
+  function cutOff(leaseMs: number): void {
     const exitCode = FAULTS.unavailable.exit;
-    const message = `The server let the whole lease pass without letting us in: ${lastTrouble} Results stay on disk.`;
-    log('error', 'lease over', { running: execution.running, error: lastTrouble });
+    const lease = formatDuration(leaseMs);
+    const message = `Lost contact with the server for longer than the lease (${lease}); stopping. Last error: ${lastTrouble} Results stay on disk.`;
+    log('error', 'lost contact with the server for longer than the lease', {
+      running: execution.running,
+      error: lastTrouble,
+    });
     depart({ exitCode, message });
   }
 

@@ -41,7 +41,7 @@ export interface ConnectionOptions {
 
 /** One stream to the broker, from the first message to its end. */
 export interface Connection {
-  /** Lost before we are let in: whoever reports says it again then. */
+  /** Dropped before the broker has accepted us: the caller reports again then. */
   report(report: AgentReport): void;
   /** Says farewell; the broker ends the stream. */
   leave(): void;
@@ -80,7 +80,7 @@ export function openConnection(options: ConnectionOptions): Connection {
         const answer = fromBinary(AgentUpdateResponseSchema, bytes);
         (peer ?? meet(answer)).hear(answer);
       } catch (thrown) {
-        log('error', 'message of the broker makes no sense', { error: Fault.from(thrown).message });
+        log('error', 'invalid message from broker', { error: Fault.from(thrown).message });
         stream.cancel();
       }
     },

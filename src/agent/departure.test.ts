@@ -227,7 +227,7 @@ test('the server can drain it, and send it away when it is idle', async () => {
   call().end(0);
   await clock.settle();
 
-  expect(end()).toEqual({ exitCode: 0, message: 'The server let this worker go.' });
+  expect(end()).toEqual({ exitCode: 0, message: 'The server released this worker.' });
   expect(calls).toHaveLength(1);
 });
 

@@ -10,7 +10,7 @@ export interface Lease {
   stop(): void;
 }
 
-export function startLease(clock: Clock, ownLengthMs: number | undefined, expired: () => void): Lease {
+export function startLease(clock: Clock, ownLengthMs: number | undefined, expired: (lengthMs: number) => void): Lease {
   let lengthMs = ownLengthMs ?? DEFAULT_AGENT_LEASE_MS;
   let cancel = (): void => {};
   let isRunning = false;
@@ -19,10 +19,10 @@ export function startLease(clock: Clock, ownLengthMs: number | undefined, expire
   function run(): void {
     if (isRunning || isOver) return;
     isRunning = true;
-    cancel = clock.alarm(lengthMs, expired);
+    cancel = clock.alarm(lengthMs, () => expired(lengthMs));
   }
 
-  function rest(): void {
+  function pause(): void {
     isRunning = false;
     cancel();
   }
@@ -30,13 +30,13 @@ export function startLease(clock: Clock, ownLengthMs: number | undefined, expire
   run();
   return {
     connected(newLengthMs) {
-      rest();
+      pause();
       if (ownLengthMs === undefined && newLengthMs) lengthMs = newLengthMs;
     },
     lost: run,
     stop() {
       isOver = true;
-      rest();
+      pause();
     },
   };
 }

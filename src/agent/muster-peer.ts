@@ -37,9 +37,9 @@ export function openMusterPeer({ stream, clock, log, obey }: MusterPeerOptions):
         try {
           const command = decodeCommand(entry);
           if (command) obey(command);
-          else log('warn', 'command of an unknown kind', { session: entry.session });
+          else log('warn', 'unknown command from server', { session: entry.session });
         } catch (thrown) {
-          log('error', 'command makes no sense', { session: entry.session, error: Fault.from(thrown).message });
+          log('error', 'invalid command from server', { session: entry.session, error: Fault.from(thrown).message });
         }
       }
     },

@@ -31,7 +31,7 @@ export interface UplinkOptions {
 
 /** The way to the broker, made again whenever it breaks. */
 export interface Uplink {
-  /** Dropped while we are not in: whoever reports says it again then. */
+  /** Dropped while we are not connected: the caller reports again then. */
   report(report: AgentReport): void;
   readonly isIn: boolean;
   /** Joins anew with a new first message; the newer connection takes the place of the present one. */

@@ -101,7 +101,7 @@ export function openVeldaPeer({ stream, line, log, tasks, obey }: VeldaPeerOptio
       message: () => {},
       ended({ code, details }) {
         logs.delete(session);
-        if (code !== 0) log('warn', 'output not taken', { session, code, error: details });
+        if (code !== 0) log('warn', 'broker refused output', { session, code, error: details });
       },
     });
   }

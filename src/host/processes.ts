@@ -1,8 +1,8 @@
-// Processes of this machine. A number alone names nobody: it is used again after its owner has gone.
+// Processes of this machine. A pid alone is ambiguous: the system reuses it after the process has gone.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** A process, told apart from every later one with the same number. */
+/** A process, distinct from every later one with the same pid. */
 export interface ProcessMark {
   readonly pid: number;
   /** When it started, as the system tells it. */
@@ -48,7 +48,7 @@ function ask(columns: string, pid?: number): string {
   }
 }
 
-/** When that process started; nothing where it has ended, even if nobody has taken note of its end yet. */
+/** When that process started; nothing where it has ended, even if its parent has not reaped it yet. */
 export function processStart(pid: number, boot = bootId()): string | undefined {
   if (hasProc) {
     const stat = readStat(pid);
@@ -129,7 +129,7 @@ export function ledBy(leaders: readonly ProcessMark[]): number[] {
     .map(({ pid }) => pid);
 }
 
-/** False where there is nobody to receive it. A negative number means a whole group. */
+/** False where no process receives it. A negative number means a whole group. */
 export function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
   // 0, 1 and -1 would reach ourselves, everybody's parent, or everybody.
   if (Math.abs(pid) < 2) return false;
@@ -150,7 +150,7 @@ export function isStillIts({ pid, start }: ProcessMark, boot = bootId()): boolea
   return !hasProc || start.startsWith(`${boot}/`);
 }
 
-/** Signals the group that this process led; once another process bears its number, nobody is hit. */
+/** Signals the group that this process led; does nothing once another process has its pid. */
 export function signalGroup(leader: ProcessMark, signal: NodeJS.Signals): boolean {
   return isStillIts(leader) && sendSignal(-leader.pid, signal);
 }

@@ -32,7 +32,7 @@ async function hashOf(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Writes a compressed archive; nobody ever sees half of one under its name. */
+/** Writes a compressed archive; its name appears only once it is whole. */
 export async function writeArchive(
   files: readonly ArchiveFile[],
   path: string,

@@ -38,7 +38,7 @@ export function follow(path: string, clock: Clock, look: () => void): () => void
 }
 
 /**
- * Many calls before the next turn make one; so nobody is called back from within his own call. What fails is tried again
+ * Many calls before the next turn make one; so no caller is called back from within its own call. What fails is tried again
  * by itself, and not sooner for any call: on a full disk the attempt alone changes the folder, which calls again.
  */
 export function gathered(clock: Clock, run: () => void, failed: (thrown: unknown) => void): () => void {

@@ -148,7 +148,7 @@ export async function openExecution(options: ExecutionOptions): Promise<Executio
     try {
       rmSync(folder.path, { recursive: true, force: true });
     } catch (thrown) {
-      log('error', 'folder of a session cannot be removed', { path: folder.path, error: Fault.from(thrown).message });
+      log('error', 'cannot remove session folder', { path: folder.path, error: Fault.from(thrown).message });
     }
   }
 

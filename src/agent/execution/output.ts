@@ -72,7 +72,7 @@ export function openOutput(
     const excess = now.stdout + now.stderr - trim.freed() - limits.diskBytes;
     if (!index.cut && excess > 0) {
       index.setCut(cutOff(now, index.ends, excess));
-      log('warn', 'output cut off', { diskBytes: limits.diskBytes });
+      log('warn', 'output truncated: disk limit reached', { diskBytes: limits.diskBytes });
     }
     const { cut } = index;
     if (!cut) return now;

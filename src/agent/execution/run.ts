@@ -70,7 +70,7 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
   const input = openInput(() => folder.pipesPath(record.launch));
   const stopping = openStopping(folder, () => ({ processes, terminal }), options);
   const poke = gathered(clock, look, (thrown) =>
-    log('error', 'session cannot be followed', { session, error: Fault.from(thrown).message }),
+    log('error', 'cannot follow session', { session, error: Fault.from(thrown).message }),
   );
 
   function look(): void {
@@ -100,12 +100,12 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
     if (terminal || !spec.terminal) stopping.reached();
     if (folder.readExitCode() === undefined) return;
     stopping.endLeftovers();
-    // Nobody tells us of the end of a process that is not our child.
+    // Of a process that is not our child no event announces the end.
     if (isAdopted) clock.alarm(LAST_BREATH_MS, poke);
   }
 
   function hasGone(): boolean {
-    // Of a child of our own we are told how it ended, if only a moment later.
+    // For a child of our own an event says how it ended, a moment later.
     if (!isAdopted) return wrapper !== undefined;
     return processes ? !isAlive(processes.leader) : clock.monotonic() >= bornByMs;
   }
@@ -160,7 +160,7 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
     try {
       folder.remove();
     } catch (thrown) {
-      log('error', 'folder of a session cannot be removed', { session, error: Fault.from(thrown).message });
+      log('error', 'cannot remove session folder', { session, error: Fault.from(thrown).message });
     }
     options.forgotten();
   }
@@ -231,7 +231,7 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
     ack(seq, result) {
       if (isForgotten) return;
       if (result && end) return forget();
-      // First: on a full disk the other fails, and after the end nobody polls any more.
+      // First: on a full disk the other fails, and after the end there are no more polls.
       poke();
       output.ack(seq);
     },

@@ -28,7 +28,7 @@ export interface Stopping {
 const LEFTOVERS_MS = 50;
 const HANG_UP_MS = 1_000;
 const AGAIN_MS = 100;
-// Whoever starts processes faster than we find them is ended at one blow.
+// A session that starts processes faster than we find them is stopped as a whole group first.
 const LAST_ROUND = 20;
 
 export function openStopping(
@@ -78,7 +78,7 @@ export function openStopping(
       folder.writeStop(what);
     } catch (thrown) {
       // A full disk keeps us from writing it down, not from doing it.
-      log('error', 'end of a session cannot be written down', { path: folder.path, error: Fault.from(thrown).message });
+      log('error', 'cannot record the end of a session', { path: folder.path, error: Fault.from(thrown).message });
     }
   }
 

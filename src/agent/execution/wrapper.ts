@@ -9,7 +9,7 @@ import type { Folder } from './folder.ts';
 
 // $1 this script, $2 folder, $3 folder of the pipes, $4 file for our number, $5 mkfifo, $6 cat, $7 set where stdin is open;
 // then the command. Our variables bear our name: one that the session's environment holds would reach it with our value.
-// Everything ends by the number of our own group: should we not lead one, nobody else is hit.
+// Everything ends by the number of our own group: should we not lead one, no other process is hit.
 // A polite signal to the group must not end this shell before it has written the exit code; one that comes before the
 // command has started keeps it from starting.
 const BEGIN = `
@@ -38,7 +38,7 @@ if [ "$muster_open" ]; then
 fi
 `;
 
-// With -C the file must be new: whoever finds it taken has been given up by a restarted agent and must not run.
+// With -C the file must be new: a wrapper that finds it taken was given up by a restarted agent and must not run.
 const CLAIM = `
 ${SELF_OF_SHELL}
 set -C
@@ -80,7 +80,7 @@ export interface WrapperTools {
 
 /**
  * The file that holds that script, so that process lists stay readable. A shell reads its script as it goes: the file is
- * named by its content and never changes. Whoever tidies up temporary folders may have removed it.
+ * named by its content and never changes. A clean-up of temporary folders may have removed it.
  */
 function fileOf(script: string, { path }: WrapperTools): string {
   const file = join(path, `session-${createHash('sha256').update(script).digest('hex').slice(0, 12)}.sh`);

@@ -10,7 +10,7 @@ export const region = text()
   .describe('The region, like `us-west-2`.')
   .meta({ defaultText: 'that of `zone`, else `AWS_REGION`, the profile or the machine’s own' });
 
-/** Credentials are shown to whoever answers there, so documents of others may not name it. */
+/** The server sends signed requests there, so documents of others may not set it. */
 export const endpoint = z
   .url({ protocol: /^https?$/ })
   .optional()

@@ -14,7 +14,7 @@ const STATES: Readonly<Record<string, Machine['state'] | 'gone'>> = {
 
 interface Reason {
   readonly kind: FaultKind;
-  /** It never ran: whoever waits for it must learn why, also when it is already gone. */
+  /** It never ran: the launch must learn why, also when it is already gone. */
   readonly isStillborn: boolean;
 }
 
@@ -54,7 +54,7 @@ function madeAt({ LaunchTime, NetworkInterfaces = [] }: Instance): number {
   return Math.min(...times.flatMap((time) => (time ? [time.getTime()] : [])), Number.MAX_SAFE_INTEGER);
 }
 
-// EC2 shows what is gone for an hour; whoever waits for a machine has heard of its end long before.
+// EC2 lists terminated instances for an hour; their launches are settled long before.
 export const SHOW_STILLBORN_MS = 600_000;
 
 /** An instance as the rest of the program sees it; nothing where it bears no whole mark, or is gone. */

@@ -53,7 +53,7 @@ export function markOf(tags: ReadonlyMap<string, string>): Mark | undefined {
   return cluster && use && owner && shape ? { cluster, use, owner, shape } : undefined;
 }
 
-/** What the rest of the program calls an instance; it is told by its tags alone, for many pools share one listing. */
+/** The name of an instance in the rest of the program; it comes from its tags alone, for many pools share one listing. */
 export function nameOf(instance: Instance, tags = tagsOf(instance)): string | undefined {
   if (tags.has(BY_ID)) return instance.InstanceId;
   const stem = tags.get(STEM);
