@@ -55,6 +55,7 @@ async function reloads(folder: string, pools: number, report: Report): Promise<r
     const [startMs, startCpuMs] = [systemClock.monotonic(), threadCpuMs()];
     const { config } = await loadServerConfig({ named: file, environment, cpus: 2, kinds: async () => kinds });
     const opened = await sources.open(config);
+    await new Promise<void>((resolve) => systemClock.soon(resolve));
     sources.use(opened);
     plane.pools.setSources(opened);
     await plane.pools.synced('config', new AbortController().signal);

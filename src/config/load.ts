@@ -124,6 +124,8 @@ async function readInSlices(
       if (slices.isOver()) await slices.next();
     }
   }
+  // What follows goes over all of them once more.
+  await slices.next();
   return reading.end();
 }
 

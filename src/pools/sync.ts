@@ -22,6 +22,9 @@ const JITTER = 0.1;
 // Timers may ring a little early.
 const TIMER_ERROR_MS = 5;
 
+// So many documents take some milliseconds to take in.
+const MANY = 1_000;
+
 const NOTHING: SyncOutcome = { documents: 0, read: 0, missing: 0, created: [], changed: [], removing: [] };
 
 export interface SyncParts {
@@ -66,6 +69,8 @@ export function makeSync(registry: Registry, { applyOwnership, droppedPools, end
     const listed = await listDocuments(registry, runner, signal);
     const changed = await readChanged(registry, runner, listed);
     const missing = await findMissing(registry, runner, listed);
+    // The next step is one that cannot be cut: it begins with a slice of its own.
+    if (changed.length > MANY) await new Promise<void>((resolve) => clock.soon(resolve));
     if (!isCurrent(runner) || signal.aborted) return undefined;
     const isFirst = runner.readTick === 0;
     const taken = takeIn(registry, runner, { changed, missing, deleted: deletedIn(listed), mayConfirm });

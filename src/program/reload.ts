@@ -19,6 +19,8 @@ export function followConfig(ground: Ground, { pools, journal }: Plane): ConfigW
   async function apply(next: LoadedConfig): Promise<void> {
     const mine = ++turn;
     const opened = await sources.open(next.config);
+    // Both steps go over all pools of the file.
+    await new Promise<void>((resolve) => clock.soon(resolve));
     if (mine !== turn) return sources.discard(opened);
     sources.use(opened);
     pools.setSources(opened);
