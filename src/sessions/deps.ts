@@ -2,7 +2,6 @@ import type { AgentLink } from '#core/agent-link.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import type { Random } from '#core/random.ts';
-import type { SessionEnd } from '#core/session.ts';
 import type { Change, Store } from '#core/store.ts';
 import type { Journal } from '#journal/journal.ts';
 
@@ -24,18 +23,6 @@ export const DEFAULT_LIMITS: Limits = {
   specBytes: 512 * 2 ** 10,
 };
 
-/** A measured span of a session's life. */
-export type SessionFigure =
-  | { readonly is: 'placed'; readonly pool: string; readonly queueWaitMs: number }
-  | { readonly is: 'started'; readonly pool: string; readonly startMs: number }
-  | {
-      readonly is: 'ended';
-      readonly pool: string;
-      readonly how: SessionEnd['how'];
-      /** Absent where it never started. */
-      readonly runMs?: number | undefined;
-    };
-
 export interface SessionsDeps {
   readonly store: Store;
   readonly clock: Clock;
@@ -47,7 +34,6 @@ export interface SessionsDeps {
   readonly limits?: Partial<Limits> | undefined;
   /** The demand of this pool (by its id) has changed. */
   wake(pool: string): void;
-  observe?(figure: SessionFigure): void;
 }
 
 type Ground = Pick<SessionsDeps, 'store' | 'log'>;

@@ -35,12 +35,6 @@ export function place(deps: SessionsDeps, { board, tell }: PlaceParts, pool: str
       for (const session of placed) tell.start(session);
     },
   );
-  for (const session of placed) observeWait(deps, session);
   deps.wake(pool);
   return placed.length === PLACEMENTS_PER_PASS ? { afterMs: 0 } : undefined;
-}
-
-function observeWait({ observe }: SessionsDeps, session: Session): void {
-  if (session.attempt !== 1 || session.placedAt === undefined) return;
-  observe?.({ is: 'placed', pool: session.pool, queueWaitMs: Math.max(0, session.placedAt - session.acceptedAt) });
 }

@@ -13,18 +13,17 @@ async function running(more: Partial<SessionSpec> = {}): Promise<Scene & { id: s
 }
 
 test('a start is recorded once', async () => {
-  const { now, id, clock, says, figures } = await running();
+  const { now, id, clock, says } = await running();
   const startedAt = clock.now();
   await clock.advance(5_000);
 
   await says('m-1', { is: 'started', session: id, attempt: 1 });
 
   expect(now(id)?.startedAt).toBe(startedAt);
-  expect(figures.filter(({ is }) => is === 'started')).toEqual([{ is: 'started', pool: 'gpu', startMs: 0 }]);
 });
 
 test('an end moves the session out of the live ones and into the ended ones, once, and is acknowledged each time', async () => {
-  const { id, store, disk, sent, says, clock, figures } = await running();
+  const { id, store, disk, sent, says, clock } = await running();
   await clock.advance(2_000);
 
   await says('m-1', { ...exited(id, 1, 7), exitCode: 3 } as ReturnType<typeof exited>);
@@ -34,7 +33,6 @@ test('an end moves the session out of the live ones and into the ended ones, onc
   expect(disk.histories.ended).toMatchObject([{ id, end: { how: 'exited', exitCode: 3, at: clock.now() } }]);
   const ack = { agent: 'm-1', command: { do: 'ack', session: id, attempt: 1, seq: 7, result: true } };
   expect(sent).toEqual([ack, ack]);
-  expect(figures.at(-1)).toEqual({ is: 'ended', pool: 'gpu', how: 'exited', runMs: 2_000 });
 });
 
 test('reports of another agent, another attempt or an unknown session change nothing and are acknowledged', async () => {

@@ -20,14 +20,13 @@ export interface ReportParts {
 
 /** Takes in what agents say. Everything may come twice; what is about another attempt, or from another agent, is void. */
 export function openReport(deps: SessionsDeps, { presence, tell, settle, output, deadlines }: ReportParts) {
-  const { store, clock, observe } = deps;
+  const { store, clock } = deps;
 
   function started(session: Session): void {
     if (session.startedAt !== undefined) return;
     const row: Session = { ...session, startedAt: clock.now() };
     commitThen(deps, [put('sessions', row)], () => {});
     deadlines.watch(row);
-    observe?.({ is: 'started', pool: row.pool, startMs: Math.max(0, clock.now() - (row.placedAt ?? clock.now())) });
   }
 
   function refused(session: Session, agent: string, { attempt, why }: Report<'refused'>): void {

@@ -39,7 +39,7 @@ export interface Settle {
 }
 
 export function openSettle(deps: SessionsDeps, hooks: SettleHooks): Settle {
-  const { store, clock, journal, observe } = deps;
+  const { store, clock, journal } = deps;
 
   function tale(session: Session, kind: string, message: string, actor?: Actor): Change {
     const fields = { attempt: session.attempt, worker: session.worker };
@@ -54,7 +54,6 @@ export function openSettle(deps: SessionsDeps, hooks: SettleHooks): Settle {
     hooks.attemptOver(session);
     hooks.ended(ended);
     commitThen(deps, changes, then ?? (() => {}));
-    observe?.({ is: 'ended', pool: session.pool, how: end.how, ...runOf(ended) });
     hooks.changed(session.pool);
     return ended;
   }
@@ -104,8 +103,4 @@ export function openSettle(deps: SessionsDeps, hooks: SettleHooks): Settle {
       }
     },
   };
-}
-
-function runOf({ startedAt, end }: Session): { runMs?: number } {
-  return startedAt === undefined || !end ? {} : { runMs: Math.max(0, end.at - startedAt) };
 }

@@ -13,7 +13,7 @@ import type { Agent, Worker } from '#core/worker.ts';
 import type { Journal, NewEvent } from '#journal/journal.ts';
 import { type Disk, emptyDisk, memoryDriver } from '#store/memory.ts';
 import { openStore } from '#store/store.ts';
-import type { Limits, SessionFigure } from '../deps.ts';
+import type { Limits } from '../deps.ts';
 import type { Sessions } from '../sessions.ts';
 import { startSessions } from '../start.ts';
 
@@ -83,7 +83,6 @@ export async function openScene(options: SceneOptions = {}) {
   const sent: { readonly agent: string; readonly command: AgentCommand }[] = [];
   const dismissed: string[] = [];
   const woken: string[] = [];
-  const figures: SessionFigure[] = [];
   const link: AgentLink = {
     send(agent, command) {
       const isTaken = options.send ? options.send(agent, command) : store.view.agents.get(agent) !== undefined;
@@ -101,10 +100,9 @@ export async function openScene(options: SceneOptions = {}) {
     link,
     limits,
     wake: (pool) => void woken.push(pool),
-    observe: (figure) => void figures.push(figure),
   });
   await clock.settle();
-  return { disk, clock, gate, store, sent, dismissed, woken, figures, sessions, ...actions(store, clock, sessions) };
+  return { disk, clock, gate, store, sent, dismissed, woken, sessions, ...actions(store, clock, sessions) };
 }
 
 export type Scene = Awaited<ReturnType<typeof openScene>>;
