@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { poolSubject } from '#core/reason.ts';
-import { append } from '#core/store.ts';
+import { append, type Change } from '#core/store.ts';
 import { anAgent, aSession, aWorker, gone, poolWithSecret, row } from './testing/rows.ts';
 import { apiWorld } from './testing/world.ts';
 
@@ -53,6 +53,36 @@ describe('metrics', () => {
     expect(is('velda_autoscaler_worker_slots{pool="gpu",kind="available"}')).toBe(2);
     expect(is('velda_autoscaler_worker_slots{pool="gpu",kind="requested"}')).toBe(1);
     expect(figure(later, 'muster_workers{pool="gpu",phase="launching"}')).toBeUndefined();
+  });
+
+  it('count decisions by closed lists, so that no text makes a series of its own', async () => {
+    const { call, deps } = await apiWorld({ rows: [row('pools', gpu)] });
+    const decided = (id: string, did: string, code?: string): Change =>
+      append('decisions', {
+        id,
+        at: 0,
+        subject: poolSubject(gpu.id),
+        did,
+        ...(code === undefined ? {} : { reason: { code } }),
+        why: '',
+        facts: {},
+      });
+    await deps.store.commit([
+      decided('1', 'nothing', 'max-agents'),
+      decided('2', 'nothing', 'made up'),
+      decided('3', 'invented 5'),
+      append('decisions', { id: '4', at: 0, subject: 'made-up/x', did: 'launch 1', why: '', facts: {} }),
+    ]);
+
+    const { body } = await call('GET', '/metrics');
+    const series = body.split('\n').filter((line) => line.startsWith('muster_decisions_total{'));
+
+    expect(series).toEqual([
+      'muster_decisions_total{subject="pool",did="nothing",reason="max-agents"} 1',
+      'muster_decisions_total{subject="pool",did="nothing",reason="other"} 1',
+      'muster_decisions_total{subject="pool",did="other",reason="other"} 1',
+      'muster_decisions_total{subject="other",did="other",reason="other"} 1',
+    ]);
   });
 
   it('measure from what the store tells: waiting, launching, deciding, ending', async () => {

@@ -19,6 +19,12 @@ const ROWS: readonly Row[] = [
     why: /^1 of an older definition: replacing it; /,
   },
   {
+    rule: 'rolling drains of the busy ones first the one with the fewest free slots, whatever their order',
+    workers: 'old busy 3/4, old busy 1/4, old busy 2/4',
+    facts: { updatePolicy: 'rolling' },
+    does: '~w1',
+  },
+  {
     rule: 'until a new one has joined the old ones go one at a time',
     workers: 'old idle, old idle, old idle',
     scaling: { minIdleSlots: 3 },
