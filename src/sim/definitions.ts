@@ -17,12 +17,14 @@ export interface Definition {
   readonly idleDecayS: number;
   readonly bootTimeoutS: number;
   readonly drainTimeoutS: number;
+  /** How many idle machines it stops and keeps. */
+  readonly parks?: number;
 }
 
 /** As a user would write it. */
 export function textOf(definition: Definition): string {
-  const { name, regions, size } = definition;
-  const backends = regions.map((region) => ({ sim_cloud: { region, size } }));
+  const { name, regions, size, parks } = definition;
+  const backends = regions.map((region) => ({ sim_cloud: { region, size, ...(parks && { parks }) } }));
   return JSON.stringify({
     name,
     boot_timeout: `${definition.bootTimeoutS}s`,

@@ -1,3 +1,4 @@
+import { type Clock, MINUTE_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Chance } from './chance.ts';
 
@@ -92,22 +93,45 @@ export function parseFaults(text: string): FaultRates {
 export interface Weather {
   /** Draws whether that fault happens here and now, and counts it. */
   strikes(name: FaultName, chance: Chance): boolean;
-  /** 0 once it is calm. */
+  /** How often it happens now: 0 while it is calm. */
   rate(name: FaultName): number;
+  /** How often it happens outside of calm spells; 0 once it is calm for good. */
+  usualRate(name: FaultName): number;
+  /** For how long nothing has gone wrong. */
+  quietMs(): number;
   count(name: FaultName): void;
   /** Nothing goes wrong any more. */
   calm(): void;
   readonly counts: ReadonlyMap<FaultName, number>;
 }
 
-export function openWeather(rates: FaultRates): Weather {
+// A calm spell is longer than the longest boot, wait after a refusal and cut together, so that what must hold again
+// some time after the last fault can be looked at.
+const SPELL_MS = 150 * MINUTE_MS;
+const STORM_MS = 80 * MINUTE_MS;
+
+export interface WeatherOptions {
+  readonly clock: Clock;
+  readonly rates: FaultRates;
+  /** Storms and calm spells take turns. */
+  readonly hasSpells: boolean;
+}
+
+export function openWeather({ clock, rates, hasSpells }: WeatherOptions): Weather {
   const counts = new Map<FaultName, number>();
-  let isCalm = false;
-  const rate = (name: FaultName): number => (isCalm ? 0 : rates[name]);
-  const count = (name: FaultName): void => void counts.set(name, (counts.get(name) ?? 0) + 1);
+  let isOver = false;
+  let lastMs = 0;
+  const isCalm = (): boolean => isOver || (hasSpells && clock.monotonic() % SPELL_MS >= STORM_MS);
+  const rate = (name: FaultName): number => (isCalm() ? 0 : rates[name]);
+  const count = (name: FaultName): void => {
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+    lastMs = clock.monotonic();
+  };
   return {
     counts,
     rate,
+    usualRate: (name) => (isOver ? 0 : rates[name]),
+    quietMs: () => clock.monotonic() - lastMs,
     count,
     strikes(name, chance) {
       const isStruck = chance.happens(rate(name));
@@ -115,7 +139,7 @@ export function openWeather(rates: FaultRates): Weather {
       return isStruck;
     },
     calm: () => {
-      isCalm = true;
+      isOver = true;
     },
   };
 }

@@ -21,6 +21,8 @@ export interface Figures {
   /** From acceptance to the first start. */
   readonly waitsMs: number[];
   readonly decisions: Map<string, number>;
+  /** By their kind. */
+  readonly events: Map<string, number>;
 }
 
 export function openFigures(): Figures {
@@ -38,6 +40,7 @@ export function openFigures(): Figures {
     neededMs: 0,
     waitsMs: [],
     decisions: new Map(),
+    events: new Map(),
   };
 }
 

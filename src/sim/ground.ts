@@ -24,7 +24,9 @@ export interface Ground {
   chance(stream: Stream, nth?: number): Chance;
 }
 
-const STREAMS = { agents: 1, network: 2, load: 3, definitions: 4, disk: 5, pools: 6, storm: 7, down: 8 } as const;
+const STREAMS = {
+  ...{ agents: 1, network: 2, load: 3, definitions: 4, disk: 5, pools: 6, storm: 7, down: 8, parking: 9 },
+} as const;
 // There are as many of these as the world needs.
 const MANY = { region: 100_000, life: 200_000 } as const;
 const SEED_STEP = 1_000_003;
@@ -37,15 +39,17 @@ export interface GroundOptions {
   readonly seed: number;
   readonly faults?: FaultRates;
   readonly disk?: Disk;
+  /** As worlds were before calm spells and parking: for seeds that once broke something. */
+  readonly isPlain?: boolean;
 }
 
-export function openGround({ seed, faults = NO_FAULTS, disk = emptyDisk() }: GroundOptions): Ground {
+export function openGround({ seed, faults = NO_FAULTS, disk = emptyDisk(), isPlain = false }: GroundOptions): Ground {
   const clock = new VirtualClock();
   const happenings = openHappenings(clock);
   return {
     clock,
     disk,
-    weather: openWeather(faults),
+    weather: openWeather({ clock, rates: faults, hasSpells: !isPlain }),
     isFair: faults === NO_FAULTS,
     regions: new Map(),
     happenings,

@@ -6,6 +6,7 @@ import { type Backend, type Context, kind } from '#core/provider.ts';
 const config = z.object({
   region: z.string().describe('Which of the simulated clouds.'),
   size: z.string().default('small').describe('What forms the machine.'),
+  parks: z.int().min(0).default(0).describe('How many idle machines it stops and keeps.'),
   pricePerHour: z.number().min(0).default(1).describe('In dollars.'),
 });
 
@@ -20,10 +21,15 @@ const simCloud = kind<z.output<typeof config>, Backend>({
   example: { region: 'north', size: 'small' },
   trust: 'any source',
   limits: { read: 20, write: 20 },
-  async open({ region, pricePerHour }, context) {
+  async open({ region, parks, pricePerHour }, context) {
     const backend = (context as SimContext).openRegion(region);
     if (!backend) throw new Fault('invalid', `There is no region "${region}".`);
-    return { ...backend, pricePerHour: async () => pricePerHour };
+    const { park, ...rest } = backend;
+    return {
+      ...rest,
+      ...(park && parks > 0 && { park: { ...park, most: parks } }),
+      pricePerHour: async () => pricePerHour,
+    };
   },
 });
 

@@ -3,7 +3,8 @@ import { systemClock } from '#core/clock.ts';
 import { FAULTS, Fault } from '#core/fault.ts';
 import { type Arguments, readArguments, USAGE } from './arguments.ts';
 import { runWorld } from './day.ts';
-import { breakOf, summaryOf } from './summary.ts';
+import { INVARIANTS } from './invariants.ts';
+import { breakOf, neverLookedAt, summaryOf } from './summary.ts';
 
 const HAPPENINGS_SHOWN = 50;
 
@@ -14,13 +15,15 @@ async function run(options: Arguments, seed: number): Promise<boolean> {
   const startMs = systemClock.monotonic();
   const world = await runWorld({ seed, pools, sessionsPerPoolHour, faults }, hours);
   const tookS = (systemClock.monotonic() - startMs) / 1_000;
-  const isBroken = world.invariants.firstBreak !== undefined;
+  const unseen = neverLookedAt(world);
+  const isBroken = world.invariants.firstBreak !== undefined || unseen.length > 0;
   const passes = Math.round(world.figures.passes / tookS).toLocaleString('en');
   say([
     `Seed ${seed}: ${pools} pools for ${hours} simulated hours`,
     ...summaryOf(world),
     `Took         ${tookS.toFixed(1)} s, ${passes} passes a second`,
     isBroken ? '' : 'All invariants held.',
+    ...unseen.map((name) => `NEVER LOOKED AT: ${INVARIANTS[name]}`),
     ...breakOf(world, HAPPENINGS_SHOWN),
     '',
   ]);

@@ -16,6 +16,9 @@ export interface RegionParts {
   crash(why: string): void;
 }
 
+// Pools say how many they keep.
+const MOST_PARKED = 100;
+
 /** Opens one simulated cloud for each name; in each there is a machine that belongs to others. */
 export function openRegions(ground: Ground, parts: RegionParts, names: Iterable<string>): void {
   for (const [nth, name] of [...new Set(names)].toSorted().entries()) {
@@ -44,6 +47,7 @@ function openRegion({ clock, weather }: Ground, chance: Chance, name: string): S
     dyingMs: chance.ms(1_000, 20_000),
     deletingMs: chance.ms(0, 10_000),
     keepsCalls: false,
+    park: { most: MOST_PARKED },
   });
 }
 

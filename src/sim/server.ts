@@ -149,7 +149,10 @@ function doorOf({ plane }: Life, laws: Laws): Door {
 
 function note({ figures, happenings }: ServerOptions, change: Change): void {
   if (!('append' in change)) return;
-  if (change.append === 'events') happenings.note(change.row.kind, change.row);
+  if (change.append === 'events') {
+    happenings.note(change.row.kind, change.row);
+    figures.events.set(change.row.kind, (figures.events.get(change.row.kind) ?? 0) + 1);
+  }
   if (change.append !== 'decisions') return;
   const did = change.row.did.replace(/ \d+/g, '');
   figures.decisions.set(did, (figures.decisions.get(did) ?? 0) + 1);

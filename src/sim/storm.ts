@@ -28,11 +28,10 @@ export function startStorm(options: StormOptions): void {
 
   /** Lets something happen so often an hour, for each `per` of what there is at the time. */
   function often(name: FaultName, share: () => number, happen: () => string | undefined): void {
-    const perHour = weather.rate(name) * Math.max(0.1, share());
+    const perHour = weather.usualRate(name) * Math.max(0.1, share());
     if (perHour === 0) return;
     clock.alarm(chance.exponentialMs(HOUR_MS / perHour), () => {
-      if (weather.rate(name) === 0) return;
-      const about = happen();
+      const about = weather.rate(name) > 0 ? happen() : undefined;
       if (about !== undefined) {
         weather.count(name);
         happenings.note(name, about);
@@ -74,7 +73,7 @@ export function startStorm(options: StormOptions): void {
       return `${name} moves to another source`;
     }
     const definition = definitions.get(name);
-    const fresh = someDefinition(name, options.regions, chance);
+    const fresh = { ...someDefinition(name, options.regions, chance), parks: definition?.parks ?? 0 };
     if (definition) definitions.write(chance.happens(0.5) ? { ...definition, maxAgents: fresh.maxAgents } : fresh);
     return name;
   }

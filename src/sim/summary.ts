@@ -42,6 +42,7 @@ function machineLines({ figures }: World): string[] {
 function serverLines({ figures }: World): string[] {
   const { calls, commits, crashes, decisions } = figures;
   return [
+    line('Events', times(figures.events)),
     line('Decisions', times(decisions)),
     line(
       'Server',
@@ -62,6 +63,15 @@ export function summaryOf(world: World): string[] {
     'Invariants, and how often each was looked at',
     ...looks.map(([name, count]) => `  ${INVARIANTS[name]}: ${number(count)}`),
   ];
+}
+
+// The first calm spell must have lasted long enough, and each kind of thing must have happened.
+const LONG_ENOUGH_MS = 3 * HOUR_MS;
+
+/** Invariants that this world never put to the test: a run that looks at nothing proves nothing. */
+export function neverLookedAt({ invariants, clock, figures }: World): Invariant[] {
+  if (invariants.firstBreak || clock.monotonic() < LONG_ENOUGH_MS || figures.accepted === 0) return [];
+  return (Object.keys(INVARIANTS) as Invariant[]).filter((name) => invariants.looks[name] === 0);
 }
 
 /** Why it broke, and what came before. */

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { Fault } from '#core/fault.ts';
 import { runWorld } from './day.ts';
 import { FAULT_RATES, type FaultRates, NO_FAULTS } from './faults.ts';
-import { summaryOf } from './summary.ts';
+import { neverLookedAt, summaryOf } from './summary.ts';
 import type { World, WorldOptions } from './world.ts';
 
 /** What broke, with enough of what came before to see why. */
@@ -24,6 +25,8 @@ describe('a world in which everything goes wrong', () => {
     expect(whyBroken(world)).toBe('');
     expect(world.figures.crashes).toBeGreaterThan(0);
     expect(world.weather.counts.size).toBeGreaterThan(15);
+    expect(neverLookedAt(world)).toEqual([]);
+    expect(world.figures.calls.suspend).toBeGreaterThan(0);
   });
 
   it('keeps them with sessions of seconds, and with sessions of many minutes', async () => {
@@ -37,6 +40,34 @@ describe('a world in which everything goes wrong', () => {
     );
 
     expect(whyBroken(short) + whyBroken(long)).toBe('');
+  });
+});
+
+describe('a run', () => {
+  it('catches a pool that has nothing idle long after the last fault', async () => {
+    const world = await runWorld(
+      {
+        ...{ seed: 3, pools: 4, faults: STORMY, sessionsPerPoolHour: 60 },
+        sabotage: {
+          wrapBackend: (backend) => ({
+            ...backend,
+            create: async () => {
+              throw new Fault('exhausted', 'Nothing is ever to be had here.');
+            },
+          }),
+        },
+      },
+      3,
+    );
+
+    expect(world.invariants.firstBreak?.invariant).toBe('idle-kept');
+  });
+
+  it('says which invariants it never put to the test', async () => {
+    const world = await runWorld({ seed: 1, isPlain: true, pools: 2, faults: STORMY, sessionsPerPoolHour: 60 }, 3);
+
+    expect(whyBroken(world)).toBe('');
+    expect(neverLookedAt(world)).toEqual(['idle-kept']);
   });
 });
 
@@ -68,6 +99,7 @@ describe('the seed', () => {
 describe('what once went wrong', () => {
   // Machines that come and go by the minute, while listings are late or empty and the server dies every minute.
   const restless: Omit<WorldOptions, 'seed'> = {
+    isPlain: true,
     pools: 8,
     faults: { ...NO_FAULTS, 'late-list': 1, crash: 60, 'empty-list': 0.1, 'partial-reply': 0.2 },
     sessionsPerPoolHour: 400,
@@ -86,7 +118,14 @@ describe('what once went wrong', () => {
 
   it('seed 30118: a refused repeat was taken for the proof that an earlier call had made nothing', async () => {
     const world = await runWorld(
-      { seed: 30_118, pools: 3, faults: timesAsOften(10), sessionsPerPoolHour: 60, meanSessionMs: 30_000 },
+      {
+        seed: 30_118,
+        isPlain: true,
+        pools: 3,
+        faults: timesAsOften(10),
+        sessionsPerPoolHour: 60,
+        meanSessionMs: 30_000,
+      },
       3,
     );
 

@@ -52,6 +52,13 @@ function poolsOf(count: number, chance: Chance): readonly Definition[] {
   return Array.from({ length: count }, (_, at) => someDefinition(nameOf(at), regions, chance));
 }
 
+function somePools(ground: Ground, count: number, isPlain: boolean): readonly Definition[] {
+  const definitions = poolsOf(count, ground.chance('pools'));
+  if (isPlain) return definitions;
+  const chance = ground.chance('parking');
+  return definitions.map((definition) => ({ ...definition, parks: chance.pick([0, 1, 3]) }));
+}
+
 /** Agents, callers and invariants: all that is there before the server is. */
 function openSurroundings(ground: Ground, options: WorldOptions) {
   const { clock, weather, happenings, figures, regions } = ground;
@@ -101,7 +108,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const crashes = openCrashes({ ...ground, chance: ground.chance('disk'), at: options.crashAt });
   const server = openServer({ ...ground, ...around, crashes, sabotage: options.sabotage ?? {} });
   const { pools = 5 } = options;
-  const definitions = typeof pools === 'number' ? poolsOf(pools, ground.chance('pools')) : pools;
+  const definitions = typeof pools === 'number' ? somePools(ground, pools, options.isPlain ?? false) : pools;
   for (const definition of definitions) around.definitions.write(definition);
   const names = definitions.flatMap((definition) => definition.regions);
   openRegions(ground, { ...around, crashes, crash: server.crash }, names);

@@ -29,7 +29,7 @@ export function durabilityLaws({ invariants, disk, hasEnded, outputKept }: Durab
   function unfounded(agent: string, command: AgentCommand): boolean {
     if (command.do === 'drain') {
       const worker = rowOn(disk, 'workers', agent);
-      return worker !== undefined && !worker.drain && !worker.removal;
+      return worker !== undefined && !worker.drain && !worker.removal && !worker.parked;
     }
     const row = rowOn(disk, 'sessions', command.session);
     const isHere = row?.worker === agent;

@@ -1,7 +1,9 @@
-import type { Clock } from '#core/clock.ts';
+import { type Clock, MINUTE_MS } from '#core/clock.ts';
 import type { Pool } from '#core/pool.ts';
 import type { Store } from '#core/store.ts';
+import type { Weather } from '../faults.ts';
 import type { Invariants } from '../invariants.ts';
+import { isHeld } from './pools.ts';
 
 /** What a pool has ready, counted from the rows and not by its own plan. */
 export interface Readiness {
@@ -25,7 +27,7 @@ export function readinessOf({ view }: Store, { id, spec }: Pool): Readiness {
   ];
   for (const worker of view.workers.by('pool', id)) {
     total += 1;
-    if (worker.removal || worker.drain) continue;
+    if (worker.removal || worker.drain || worker.parked) continue;
     const slots = view.agents.get(worker.id)?.slots ?? slotsPerAgent;
     const sessions = view.sessions.count('worker', worker.id);
     size += 1;
@@ -42,7 +44,7 @@ export function isShort({ spec }: Pool, { idleSlots, size, total }: Readiness): 
 }
 
 export interface IdleLaws {
-  /** Looks at some pools every minute; only for a world in which nothing goes wrong with launches. */
+  /** Looks at some pools every minute, where nothing has gone wrong for so long that all must have come right again. */
   watch(store: Store, isAlive: () => boolean): void;
 }
 
@@ -52,10 +54,24 @@ const MOST_POOLS_A_LOOK = 50;
 const LOOKS = 3;
 const BETWEEN_LOOKS_MS = 1_500;
 
-export function idleLaws(invariants: Invariants, clock: Clock): IdleLaws {
+// The longest boot timeout, after the longest wait that a fault can cause.
+const RIGHT_AGAIN_MS = 30 * MINUTE_MS;
+
+export interface IdleOptions {
+  readonly invariants: Invariants;
+  readonly clock: Clock;
+  /** Nothing ever goes wrong here. */
+  readonly isFair: boolean;
+  readonly weather: Pick<Weather, 'quietMs'>;
+}
+
+export function idleLaws({ invariants, clock, isFair, weather }: IdleOptions): IdleLaws {
+  const mustBeRight = (store: Store, id: string): boolean =>
+    isFair || (weather.quietMs() > RIGHT_AGAIN_MS && !isHeld(store, id));
+
   function look(store: Store, id: string, looksLeft: number): void {
     const pool = store.view.pools.get(id);
-    if (!pool || pool.removal || pool.spec.offers.length === 0) return;
+    if (!pool || pool.removal || pool.spec.offers.length === 0 || !mustBeRight(store, id)) return;
     const readiness = readinessOf(store, pool);
     const isKept = !isShort(pool, readiness);
     if (!isKept && looksLeft > 1) {

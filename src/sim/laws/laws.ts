@@ -4,6 +4,7 @@ import type { Change, Store } from '#core/store.ts';
 import type { Disk } from '#store/memory.ts';
 import type { SimAgent } from '../agent.ts';
 import { rowOn } from '../disk-rows.ts';
+import type { Weather } from '../faults.ts';
 import type { Invariants } from '../invariants.ts';
 import { type DurabilityLaws, durabilityLaws } from './durability.ts';
 import { idleLaws } from './idle.ts';
@@ -33,6 +34,7 @@ export interface LawsOptions {
   readonly disk: Disk;
   /** Nothing goes wrong with launches, so that every pool must have what it asks for. */
   readonly isFair: boolean;
+  readonly weather: Pick<Weather, 'quietMs'>;
   agentOn(machine: string): SimAgent | undefined;
   exists(machine: string): boolean;
   ended(session: Session): void;
@@ -55,7 +57,7 @@ export function openLaws(options: LawsOptions): Laws {
   const { hasEnded, outputKept } = sessions;
   const durability = durabilityLaws({ invariants, disk, hasEnded, outputKept });
   const pools = poolLaws(invariants, clock);
-  const idle = idleLaws(invariants, clock);
+  const idle = idleLaws(options);
   const replay = replayLaw(invariants);
 
   function settle(change: Change): void {
@@ -90,7 +92,7 @@ export function openLaws(options: LawsOptions): Laws {
     watch(store, isAlive) {
       sessions.watch(store, isAlive);
       pools.watch(store, isAlive);
-      if (options.isFair) idle.watch(store, isAlive);
+      idle.watch(store, isAlive);
     },
     slotsOf: (pool) => rowOn(disk, 'pools', pool)?.spec.scaling.slotsPerAgent ?? 1,
   };

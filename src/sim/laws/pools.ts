@@ -14,16 +14,17 @@ const FLAP_MS = 60_000;
 
 const isSaving = (worker: Worker | undefined): boolean => worker?.removal?.why.startsWith('more slots idle') === true;
 
+/** Frozen or paused. */
+export const isHeld = ({ view }: Store, pool: string): boolean =>
+  view.freezes.get(FLEET) !== undefined ||
+  view.freezes.get(pool) !== undefined ||
+  view.pools.get(pool)?.pausedAt !== undefined;
+
 export function poolLaws(invariants: Invariants, clock: Clock): PoolLaws {
   const savedMs = new Map<string, number>();
 
   /** Whatever makes room or wish for another worker: then it is no flapping. */
   const demand = (pool: string): void => void savedMs.delete(pool);
-
-  const isHeld = ({ view }: Store, pool: string): boolean =>
-    view.freezes.get(FLEET) !== undefined ||
-    view.freezes.get(pool) !== undefined ||
-    view.pools.get(pool)?.pausedAt !== undefined;
 
   function holdsStill(store: Store, pool: string, what: string): void {
     invariants.holds('held-still', !isHeld(store, pool), () => `${what} in pool ${pool}, which is frozen or paused`);

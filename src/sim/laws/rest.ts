@@ -48,7 +48,8 @@ function* poolUnrest({ store }: RestOptions): Iterable<Unrest> {
     if (isShort(pool, readiness)) yield ['at-rest', `pool ${pool.name} idles below its limits`];
     else if (readiness.isSurplus) yield ['at-rest', `pool ${pool.name} idles above its limits`];
   }
-  for (const { id, drain, removal } of workers.all()) {
+  for (const { id, drain, removal, parked } of workers.all()) {
+    if (parked && !removal) continue;
     if (drain || removal || !agents.get(id)) yield ['at-rest', `worker ${id} is not in service`];
   }
 }
