@@ -105,7 +105,7 @@ describe('metrics', () => {
 
     await store.commit([row('sessions', session), row('workers', aWorker('m-1', gpu.id, { askedAt: start }))]);
     await store.commit([
-      row('launches', { id: 'l', pool: gpu.id, offer: 'o1', mark, names: ['m-1'], agentConfig: '', askedAt: start }),
+      row('launches', { id: 'l', offer: 'o1', mark, names: ['m-1'], agentConfig: '', askedAt: start }),
     ]);
     await store.commit([
       row('sessions', { ...session, worker: 'm-1', placedAt: start + 2_000 }),

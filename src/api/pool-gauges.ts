@@ -1,4 +1,5 @@
 import type { EventRow } from '#core/journal.ts';
+import { readMark } from '#core/mark.ts';
 import type { Pool } from '#core/pool.ts';
 import { countPool, type PoolCounts } from '#core/pool-counts.ts';
 import { inSlices } from '#core/slices.ts';
@@ -42,7 +43,8 @@ function followMoments({ store, clock }: GaugeWorld) {
 
   const stop = stopAll([
     store.onChange('launches', (after, before) => {
-      if (after && !before) happened(after.pool, 'scale_up_attempt');
+      const { use, owner } = after && !before ? readMark(after.mark) : {};
+      if (use === 'worker' && owner !== undefined) happened(owner, 'scale_up_attempt');
     }),
     store.onChange('pools', (after, _before, id) => {
       if (!after) moments.delete(id);

@@ -92,5 +92,5 @@ export const poolTables = {
     subject: 'pool',
     indexes: { name: (p) => p.name, source: (p) => p.owner.source },
   }),
-  offers: table<Offer>()({ writer: 'workers', indexes: {} }),
+  offers: table<Offer>()({ writer: 'machines', indexes: {} }),
 } as const;

@@ -1,6 +1,7 @@
 // Written by "npm run gen" from src/core/*.ts; do not edit.
 import { accessTables } from './access.ts';
 import { journalHistories } from './journal.ts';
+import { machineTables } from './machine.ts';
 import { poolTables } from './pool.ts';
 import { sessionHistories, sessionTables } from './session.ts';
 import { sourceTables } from './source.ts';
@@ -9,6 +10,7 @@ import { workerTables } from './worker.ts';
 /** Live records: all of them are in memory to read, and durable before anything follows from them. */
 export const TABLES = {
   ...accessTables,
+  ...machineTables,
   ...poolTables,
   ...sessionTables,
   ...sourceTables,

@@ -1,55 +1,21 @@
-import type { Boot, Mark } from './provider.ts';
+import type { MachineRow } from './machine.ts';
 import { type Row, table } from './table.ts';
 
 /** What we asked a cloud for; it joins the machine that the cloud has and the agent that is connected. */
-export interface Worker extends Row {
-  /** Its name, and the id of its agent; never used again. */
-  readonly id: string;
+export interface Worker extends MachineRow {
   readonly pool: string;
-  /** Absent for a machine that we did not launch: adopted, or come by itself to a manual pool. */
-  readonly launch?: string | undefined;
-  readonly offer?: string | undefined;
-  /** The name under which the cloud lists it; its own, except where the cloud insists on another. */
-  readonly machine: string;
-  readonly askedAt: number;
-  /** Of the machine, in dollars, as its pool said when it was asked for. */
-  readonly pricePerHour?: number | undefined;
-  /** When the cloud said yes. */
-  readonly createdAt?: number | undefined;
-  /** When its agent first joined: durable, so that a restart does not take it for one that never booted. */
-  readonly joinedAt?: number | undefined;
   /** SHA-256 of the key that its agent made for itself: the launch token alone never opens the door twice. */
   readonly credential?: string | undefined;
-  /** What its offer came to when it was asked for, where the cloud tells. */
-  readonly form?: string | undefined;
-  /** Its machine is stopped, or will be, and waits for a launch that wakes it. */
-  readonly parked?: { readonly at: number } | undefined;
-  /** It was parked, was woken, and has not joined since. */
-  readonly isWaking?: true | undefined;
   /** No new sessions; deleted when the last one has ended, or at the deadline. */
   readonly drain?: Drain | undefined;
-  /** Once committed this is final: it will be gone, and whatever comes under its name is refused. */
-  readonly removal?: { readonly at: number; readonly why: string } | undefined;
 }
 
 export interface Drain {
   readonly at: number;
   readonly why: string;
   readonly deadlineAt?: number | undefined;
-  /** Its cloud takes the machine away then, and has said so: its end is no loss that anybody need look into. */
+  /** Its cloud takes the machine away then, and has said so: its end is no loss to look into. */
   readonly isTaken?: true | undefined;
-}
-
-/** A committed request for one or more named machines: same id, same bytes, always. */
-export interface LaunchRecord extends Row {
-  readonly id: string;
-  readonly pool: string;
-  readonly offer: string;
-  readonly mark: Mark;
-  readonly names: readonly string[];
-  readonly agentConfig: string;
-  readonly install?: Boot['install'];
-  readonly askedAt: number;
 }
 
 /** A connected agent. In memory only: agents come back by themselves. */
@@ -108,7 +74,6 @@ export const workerTables = {
     writer: 'workers',
     indexes: { pool: (w) => w.pool, launch: (w) => w.launch, machine: (w) => w.machine, offer: (w) => w.offer },
   }),
-  launches: table<LaunchRecord>()({ writer: 'workers', indexes: { pool: (l) => l.pool } }),
   agents: table<Agent>()({ writer: 'workers', volatile: true, indexes: { pool: (a) => a.pool } }),
   freezes: table<Freeze>()({ writer: 'workers', indexes: {} }),
 } as const;

@@ -1,5 +1,6 @@
 import type { Actor } from '#core/journal.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
+import { readMark } from '#core/mark.ts';
 import type { Pool } from '#core/pool.ts';
 import { documentId } from '#core/source.ts';
 import { type Change, drop, put } from '#core/store.ts';
@@ -32,7 +33,7 @@ export function startForgettingDrained(registry: Registry, ended: () => void): P
   function reconcile(id: string): void {
     const pool = view.pools.get(id);
     if (!pool?.removal) return;
-    const left = view.workers.count('pool', id) + view.launches.count('pool', id) + view.sessions.count('pool', id);
+    const left = view.workers.count('pool', id) + view.launches.count('owner', id) + view.sessions.count('pool', id);
     if (left > 0) return;
     const { source, key } = pool.owner;
     const document = view.documents.get(documentId(source, key));
@@ -54,7 +55,7 @@ export function startForgettingDrained(registry: Registry, ended: () => void): P
       if (after?.removal) loop.poke(after.id);
     }),
     store.onChange('workers', (after, before) => after ?? look(before)),
-    store.onChange('launches', (after, before) => after ?? look(before)),
+    store.onChange('launches', (after, before) => after ?? look(before && { pool: readMark(before.mark).owner })),
     store.onChange('sessions', (after, before) => after ?? look(before)),
   ];
   for (const pool of view.pools.all()) {

@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest';
+import type { LaunchRecord } from '#core/machine.ts';
 import type { Pool } from '#core/pool.ts';
+import type { Mark } from '#core/provider.ts';
 import type { Session } from '#core/session.ts';
 import { drop, put } from '#core/store.ts';
-import type { LaunchRecord, Worker } from '#core/worker.ts';
+import type { Worker } from '#core/worker.ts';
 import { ALICE, EVERY_MS, fakeSource, opened, openWorld, outage, text, type World } from './testing/world.ts';
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -101,7 +103,9 @@ it.each(['workers', 'launches', 'sessions'] as const)(
   async (table) => {
     const source = fakeSource(documentsOf(['a', 'b']));
     const world = await openWorld([opened('files', source)]);
-    const row = { id: 'x1', pool: world.pool('a')?.id } as Worker & LaunchRecord & Session;
+    const pool = world.pool('a')?.id ?? '';
+    const mark: Mark = { cluster: 'c', use: 'worker', owner: pool, shape: '' };
+    const row = { id: 'x1', pool, mark } as unknown as Worker & LaunchRecord & Session;
     await world.store.commit([put(table, row)]);
     source.remove('a');
     await world.intervals(2);

@@ -16,6 +16,7 @@ import type { Store } from '#core/store.ts';
 import { type Journal, startJournal } from '#journal/journal.ts';
 import type { Redactor } from '#journal/redact.ts';
 import type { Retention } from '#journal/retention.ts';
+import { type Machines, startMachines } from '#machines/machines.ts';
 import { type OpenedSource, type Pools, startPools } from '#pools/pools.ts';
 import type { SessionsDeps } from '#sessions/deps.ts';
 import type { Sessions } from '#sessions/sessions.ts';
@@ -53,6 +54,7 @@ export interface Plane {
   /** The way out for sources and every other family of kinds. */
   readonly gate: Gate;
   readonly clouds: Clouds;
+  readonly machines: Machines;
   readonly pools: Pools;
   readonly workers: Workers;
   readonly sessions: Sessions;
@@ -91,16 +93,23 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
       };
     },
   });
+  const machines = startMachines({
+    ...base,
+    journal,
+    clouds,
+    offerShape: offerShapes(parts.kinds.backends),
+    times: parts.times,
+  });
   const workers = startWorkers({
     ...base,
     journal,
     clouds,
+    machines,
     link,
     admit: access.admit,
     bootConfig: (pool) => parts.bootConfig(pool, access),
     launchToken: access.launchToken,
     install: () => parts.install?.(access),
-    offerShape: offerShapes(parts.kinds.backends),
     times: parts.times,
   });
   const sessions = startSessions({ ...base, journal, link, limits: parts.limits, wake: workers.poke });
@@ -109,6 +118,7 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     journal,
     gate,
     clouds,
+    machines,
     pools,
     workers,
     sessions,
@@ -116,6 +126,7 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
       await pools.stop();
       await sessions.stop();
       await workers.stop();
+      await machines.stop();
       await clouds.stop();
       await journal.stop();
     },

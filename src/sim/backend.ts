@@ -88,6 +88,9 @@ export interface SimCloud {
   script: (call: SimCall) => SimEffect | undefined;
   /** A machine dies by itself. */
   kill(machine: string): void;
+  /** Someone else stops it, or starts it again. */
+  stop(machine: string): void;
+  start(machine: string): void;
   trouble(machine: string, trouble: Trouble, state?: Machine['state']): void;
   /** A machine that someone else made. */
   add(machine: Machine): void;
@@ -268,6 +271,8 @@ export function simCloud(options: SimCloudOptions): SimCloud {
     },
     machines: () => [...kept.values()].filter(isThere),
     kill: (name) => unmake(name, 'died'),
+    stop: (name) => void park('suspend', name),
+    start: (name) => void park('resume', name),
     trouble(name, trouble, state) {
       const entry = kept.get(name);
       if (entry) entry.machine = { ...entry.machine, trouble, state: state ?? entry.machine.state };

@@ -1,47 +1,97 @@
+// What the plan of a pool rests on, and what it would be if the pool were defined otherwise. Reading it changes nothing.
 import type { Pool } from '#core/pool.ts';
 import { FLEET } from '#core/worker.ts';
-import type { Facts, WorkerFact } from '../autoscaler/plan.ts';
-import { cloudFaultOf, offerFacts } from './boots.ts';
-import type { Kit } from './kit.ts';
-import type { PoolMemory } from './pool-memory.ts';
-import { isLookedThrough } from './restored.ts';
-import type { Survey } from './survey.ts';
+import { isLookedThrough } from '#machines/restored.ts';
+import type { UnknownMachine } from '#machines/unknown.ts';
+import { type Action, type Facts, type Plan, plan, type WorkerFact } from '../autoscaler/plan.ts';
+import type { WorkersContext } from './context.ts';
+import { cloudFaultOf, offerFacts } from './launch-failures.ts';
+import { newMemory, type PoolMemory } from './pool-memory.ts';
+import { type Survey, surveyPool } from './survey.ts';
 
 /** All that the plan of a pool rests on. */
-export function factsOf(kit: Kit, pool: Pool, survey: Survey): Facts {
-  const { view } = kit.store;
-  const memory = kit.memoryOf(pool.id);
+export function factsOf(
+  context: WorkersContext,
+  pool: Pool,
+  { survey, memory }: { survey: Survey; memory: Readonly<PoolMemory> },
+): Facts {
+  const { store, clock, asked, times } = context;
+  const { view } = store;
+  const unknown = asked.unknown.of(pool.id);
   return {
-    nowMs: kit.clock.monotonic(),
+    nowMs: clock.monotonic(),
     scaling: pool.spec.scaling,
-    workers: memory.unknown.size === 0 ? survey.workers : [...survey.workers, ...unknownOf(memory)],
+    workers: unknown.size === 0 ? survey.workers : [...survey.workers, ...unknownFacts(unknown)],
     queued: view.sessions.count('queue', pool.id) - view.sessions.count('unmatched', pool.id),
-    offers: offerFacts(kit, pool),
+    offers: offerFacts(context, pool, memory),
     updatePolicy: pool.spec.updatePolicy ?? 'replace_idle',
-    isReady: isReady(kit, pool),
-    cloudFault: cloudFaultOf(kit, pool),
+    isReady: isReady(context, pool, memory),
+    cloudFault: cloudFaultOf(context, pool),
     isPaused: pool.pausedAt !== undefined,
     isFrozen: view.freezes.get(FLEET) !== undefined || view.freezes.get(pool.id) !== undefined,
     isRemoving: pool.removal !== undefined,
     runawayUntilMs: memory.runawayUntilMs,
     isProbing: memory.runawayRounds > 0,
-    lostAfterMs: kit.times.lostAfterMs,
+    lostAfterMs: times.lostAfterMs,
     surplusSinceMs: memory.surplusSinceMs,
   };
 }
 
-function unknownOf({ unknown }: PoolMemory): WorkerFact[] {
+function unknownFacts(unknown: ReadonlyMap<string, UnknownMachine>): WorkerFact[] {
   return [...unknown].map(([name, { sinceMs, isDeleting }]) => {
     return { name, phase: isDeleting ? 'deleting' : 'unknown', slots: 1, freeSlots: 1, sinceMs };
   });
 }
 
-/** Ready when a cloud of the pool has been listed and shows nothing that nobody knows, or when `initial_delay` is over. */
-function isReady(kit: Kit, pool: Pool): boolean {
-  const memory = kit.memoryOf(pool.id);
+/** Ready when a cloud of the pool has been listed and shows no unknown machine, or when `initial_delay` is over. */
+function isReady({ asked, clock }: WorkersContext, { id, spec }: Pool, memory: Readonly<PoolMemory>): boolean {
   if (memory.isReady) return true;
-  const { initialDelayMs } = pool.spec.scaling;
-  const isWaitOver = initialDelayMs !== undefined && kit.clock.monotonic() - memory.firstMs >= initialDelayMs;
-  memory.isReady = isWaitOver || (isLookedThrough(kit, pool) && memory.unknown.size === 0);
-  return memory.isReady;
+  const { initialDelayMs } = spec.scaling;
+  const isWaitOver = initialDelayMs !== undefined && clock.monotonic() - memory.firstMs >= initialDelayMs;
+  return isWaitOver || (isLookedThrough(asked.base, spec.offers) && asked.unknown.of(id).size === 0);
+}
+
+/** What the plan for a pool would be now. */
+export function planFor(context: WorkersContext, pool: Pool): Plan {
+  const survey = surveyPool(context, pool.id, pool);
+  return plan(factsOf(context, pool, { survey, memory: context.pools.read(pool.id) }));
+}
+
+/** A definition forgives what failed before; a pool that is not there yet has nothing to wait for in its cloud. */
+function memoryFor({ store, clock, pools }: WorkersContext, pool: Pool): PoolMemory {
+  const fresh = newMemory(clock);
+  const known = store.view.pools.get(pool.id);
+  if (!known) return { ...fresh, isReady: true };
+  const kept = pools.read(pool.id);
+  if (known === pool) return { ...kept };
+  const { cooling, failedBoots, runawayRounds, runawayUntilMs } = fresh;
+  return { ...kept, cooling, failedBoots, runawayRounds, runawayUntilMs };
+}
+
+/** A removed pool drains those at once that still have sessions; the plan tells only of those that go. */
+function drained(workers: readonly WorkerFact[]): Action[] {
+  const isAtWork = ({ phase, slots, freeSlots }: WorkerFact): boolean =>
+    freeSlots < slots && phase !== 'draining' && phase !== 'deleting' && phase !== 'unknown';
+  return workers
+    .filter(isAtWork)
+    .map(({ name }) => ({ do: 'drain', worker: name, why: 'the pool is being removed, its sessions finish' }));
+}
+
+/** A plan, and what it leaves to the passes after the next. */
+export interface Foreseen extends Plan {
+  /** How many workers would be of an older definition then, and be replaced. */
+  readonly replaced: number;
+}
+
+function countReplaced({ workers, updatePolicy = 'keep', isRemoving }: Facts): number {
+  if (updatePolicy === 'keep' || isRemoving) return 0;
+  return workers.filter(({ isOutdated, phase }) => isOutdated && phase !== 'draining' && phase !== 'deleting').length;
+}
+
+/** What the next pass would do if this were the pool: one that exists, changed, or one that does not exist yet. */
+export function foresee(context: WorkersContext, pool: Pool): Foreseen {
+  const survey = surveyPool(context, pool.id, pool);
+  const facts = factsOf(context, pool, { survey, memory: memoryFor(context, pool) });
+  const next = { ...plan(facts), replaced: countReplaced(facts) };
+  return pool.removal ? { ...next, actions: [...next.actions, ...drained(facts.workers)] } : next;
 }

@@ -1,98 +1,106 @@
 import { Fault } from '#core/fault.ts';
 import type { Actor } from '#core/journal.ts';
-import { type Change, drop, put } from '#core/store.ts';
+import { type Change, drop, put, type Store } from '#core/store.ts';
 import { FLEET, type Freeze } from '#core/worker.ts';
-import type { Kit } from './kit.ts';
+import type { WorkersContext } from './context.ts';
 import { lossesCountFrom, type Survey } from './survey.ts';
 
 const MASS_SHARE = 0.3;
 const MASS_COUNT = 3;
 
-const isMass = (vanished: number, here: number): boolean => vanished >= MASS_COUNT && vanished > MASS_SHARE * here;
+const isMass = (lost: number, here: number): boolean => lost >= MASS_COUNT && lost > MASS_SHARE * here;
 
 /** Whether all action of a pool stands still: its own freeze, or the fleet's. */
-export function isFrozen({ store }: Kit, pool: string): boolean {
-  return store.view.freezes.get(FLEET) !== undefined || store.view.freezes.get(pool) !== undefined;
+export function isFrozen({ view }: Pick<Store, 'view'>, pool: string): boolean {
+  return view.freezes.get(FLEET) !== undefined || view.freezes.get(pool) !== undefined;
 }
 
 /** Stops all action of a pool, or of the fleet, until thawed. */
-export async function freeze(kit: Kit, scope: string, by: { why: string; actor: Actor }): Promise<Freeze> {
-  if (scope !== FLEET && !kit.store.view.pools.get(scope)) throw new Fault('missing', `There is no pool ${scope}.`);
+export async function freeze(
+  context: WorkersContext,
+  scope: string,
+  by: { why: string; actor: Actor },
+): Promise<Freeze> {
+  if (scope !== FLEET && !context.store.view.pools.get(scope)) throw new Fault('missing', `There is no pool ${scope}.`);
   const { why, actor } = by;
-  const row: Freeze = { id: scope, at: kit.clock.now(), why, by: actor.who, automatic: false };
-  await kit.store.commit([
+  const row: Freeze = { id: scope, at: context.clock.now(), why, by: actor.who, automatic: false };
+  await context.store.commit([
     put('freezes', row),
-    told(kit, scope, { verb: 'frozen', message: `Frozen: ${why}.`, actor }),
+    scopeEvent(context, scope, { verb: 'frozen', message: `Frozen: ${why}.`, actor }),
   ]);
   return row;
 }
 
-/** Lets a pool or the fleet act again; what has vanished by now is not held against it any more. */
-export async function thaw(kit: Kit, scope: string, actor: Actor): Promise<void> {
-  if (!kit.store.view.freezes.get(scope)) {
-    const name = scope === FLEET ? 'The fleet' : `Pool ${kit.store.view.pools.get(scope)?.name ?? scope}`;
-    throw new Fault('missing', `${name} is not frozen.`, { remedy: 'Nothing needs to be done.' });
+/** Lets a pool or the fleet act again; losses before the thaw no longer count towards the threshold. */
+export async function thaw(context: WorkersContext, scope: string, actor: Actor): Promise<void> {
+  if (!context.store.view.freezes.get(scope)) {
+    const name = scope === FLEET ? 'The fleet' : `Pool ${context.store.view.pools.get(scope)?.name ?? scope}`;
+    throw new Fault('missing', `${name} is not frozen.`, { remedy: '' });
   }
-  pardon(kit, scope);
-  await kit.store.commit([drop('freezes', scope), told(kit, scope, { verb: 'thawed', message: 'Thawed.', actor })]);
+  pardon(context, scope);
+  await context.store.commit([
+    drop('freezes', scope),
+    scopeEvent(context, scope, { verb: 'thawed', message: 'Thawed.', actor }),
+  ]);
 }
 
-function pardon(kit: Kit, scope: string): void {
-  const nowMs = kit.clock.monotonic();
-  kit.memoryOf(scope).pardonedMs = nowMs;
+function pardon(context: WorkersContext, scope: string): void {
+  const nowMs = context.clock.monotonic();
+  context.pools.of(scope).pardonedMs = nowMs;
   if (scope !== FLEET) return;
-  for (const pool of kit.store.view.pools.all()) kit.memoryOf(pool.id).pardonedMs = nowMs;
+  for (const pool of context.store.view.pools.all()) context.pools.of(pool.id).pardonedMs = nowMs;
 }
 
-function told(
-  kit: Kit,
+function scopeEvent(
+  context: WorkersContext,
   scope: string,
   { verb, message, actor }: { verb: string; message: string; actor?: Actor },
 ): Change {
-  if (scope === FLEET) return kit.journal.event({ kind: `fleet.${verb}`, subject: FLEET, message }, actor);
-  const name = kit.store.view.pools.get(scope)?.name ?? scope;
-  return kit.journal.event({ kind: `pool.${verb}`, subject: `pool/${name}`, pool: scope, message }, actor);
+  if (scope === FLEET) return context.journal.event({ kind: `fleet.${verb}`, subject: FLEET, message }, actor);
+  const name = context.store.view.pools.get(scope)?.name ?? scope;
+  return context.journal.event({ kind: `pool.${verb}`, subject: `pool/${name}`, pool: scope, message }, actor);
 }
 
 /** Freezes a pool or the fleet when too much of it vanishes at once, and thaws it by itself when that is back; answers when to look again. */
-export function guardAgainstMassLoss(kit: Kit, pool: string, survey: Survey): number {
-  const { freezes, workers } = kit.store.view;
-  guard(kit, pool, { vanished: survey.vanished, here: survey.here });
+export function guardAgainstMassLoss(context: WorkersContext, pool: string, survey: Survey): number {
+  const { freezes, workers } = context.store.view;
+  guard(context, pool, { lost: survey.lostLately, here: survey.here });
   const isFleetHeld = freezes.get(FLEET)?.automatic === true;
-  if (kit.vanished.size >= MASS_COUNT || isFleetHeld) {
-    guard(kit, FLEET, { vanished: isFleetHeld ? kit.vanished.size : lostOfFleet(kit), here: workers.size });
+  const lost = context.pools.countLost();
+  if (lost >= MASS_COUNT || isFleetHeld) {
+    guard(context, FLEET, { lost: isFleetHeld ? lost : lostOfFleet(context), here: workers.size });
   }
   const isHeld = [pool, FLEET].some((scope) => freezes.get(scope)?.automatic);
-  return isHeld && !isGraceOver(kit) ? graceEndMs(kit) : Number.POSITIVE_INFINITY;
+  return isHeld && !isGraceOver(context) ? graceEndMs(context) : Number.POSITIVE_INFINITY;
 }
 
-const graceEndMs = ({ startedMs, times }: Kit): number => startedMs + times.reconnectGraceMs;
-const isGraceOver = (kit: Kit): boolean => kit.clock.monotonic() >= graceEndMs(kit);
+const graceEndMs = ({ asked, times }: WorkersContext): number => asked.base.startedMs + times.reconnectGraceMs;
+const isGraceOver = (context: WorkersContext): boolean => context.clock.monotonic() >= graceEndMs(context);
 
 /** One pool alone has its own freeze; the fleet's is for losses that cross pools. */
-function lostOfFleet(kit: Kit): number {
-  if (!isMass(kit.vanished.size, kit.store.view.workers.size)) return 0;
-  const fromMs = lossesCountFrom(kit, FLEET);
-  const pools = new Set<string>();
-  let lost = 0;
-  for (const { pool, sinceMs } of kit.vanished.values()) {
-    if (sinceMs <= fromMs) continue;
-    lost += 1;
-    pools.add(pool);
+function lostOfFleet(context: WorkersContext): number {
+  if (!isMass(context.pools.countLost(), context.store.view.workers.size)) return 0;
+  const fromMs = lossesCountFrom(context, FLEET);
+  let pools = 0;
+  let count = 0;
+  for (const lost of context.pools.lost.values()) {
+    const lately = [...lost.values()].filter((sinceMs) => sinceMs > fromMs).length;
+    if (lately > 0) pools += 1;
+    count += lately;
   }
-  return pools.size > 1 ? lost : 0;
+  return pools > 1 ? count : 0;
 }
 
-function guard(kit: Kit, scope: string, { vanished, here }: { vanished: number; here: number }): void {
-  const row = kit.store.view.freezes.get(scope);
-  const memory = kit.memoryOf(scope);
-  if (!row && isMass(vanished, here)) {
-    memory.frozenMs = kit.clock.monotonic();
-    const why = `${vanished} of ${here} workers vanished at once`;
-    kit.log('warn', 'mass loss, all action stops', { scope, vanished, here });
-    kit.commit([
-      put('freezes', { id: scope, at: kit.clock.now(), why, by: 'muster', automatic: true }),
-      told(kit, scope, {
+function guard(context: WorkersContext, scope: string, { lost, here }: { lost: number; here: number }): void {
+  const row = context.store.view.freezes.get(scope);
+  const memory = context.pools.of(scope);
+  if (!row && isMass(lost, here)) {
+    memory.frozenMs = context.clock.monotonic();
+    const why = `${lost} of ${here} workers vanished at once`;
+    context.log('warn', 'mass loss, all action stops', { scope, vanished: lost, here });
+    context.asked.base.commit([
+      put('freezes', { id: scope, at: context.clock.now(), why, by: 'muster', automatic: true }),
+      scopeEvent(context, scope, {
         verb: 'frozen',
         message: `Frozen: ${why}; nothing is deleted or started again until they return or someone thaws it.`,
       }),
@@ -100,7 +108,10 @@ function guard(kit: Kit, scope: string, { vanished, here }: { vanished: number; 
     return;
   }
   // During the grace after a start nothing counts as away yet, so nothing can be said to be back.
-  if (!row?.automatic || isMass(vanished, here) || !(isGraceOver(kit) || memory.frozenMs !== undefined)) return;
+  if (!row?.automatic || isMass(lost, here) || !(isGraceOver(context) || memory.frozenMs !== undefined)) return;
   memory.frozenMs = undefined;
-  kit.commit([drop('freezes', scope), told(kit, scope, { verb: 'thawed', message: 'Thawed: they are back.' })]);
+  context.asked.base.commit([
+    drop('freezes', scope),
+    scopeEvent(context, scope, { verb: 'thawed', message: 'Thawed: they are back.' }),
+  ]);
 }

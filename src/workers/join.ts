@@ -4,14 +4,19 @@ import { Fault } from '#core/fault.ts';
 import type { Pool } from '#core/pool.ts';
 import { type Change, put } from '#core/store.ts';
 import type { Agent, Worker } from '#core/worker.ts';
-import { forgiveFailures } from './boots.ts';
-import { type Kit, workerNamed } from './kit.ts';
-import { mayShowMore } from './restored.ts';
-import { isAnyCalling } from './unknown.ts';
+import { keepOffer } from '#machines/offers.ts';
+import { mayShowMore } from '#machines/restored.ts';
+import { isAnyCalling } from '#machines/unknown.ts';
+import { workerNamed } from './asker.ts';
+import type { WorkersContext, WorkersDeps } from './context.ts';
+import { forgiveFailures } from './launch-failures.ts';
+import { observeConnected, observeJoined } from './observation.ts';
+
+type Admit = WorkersDeps['admit'];
 
 /** Lets agents in, each under the name that its machine was asked for. */
-export function openDoor(kit: Kit): (hello: Hello, proof: JoinProof) => Promise<Agent> {
-  const { store, clock } = kit;
+export function openDoor(context: WorkersContext, admit: Admit): (hello: Hello, proof: JoinProof) => Promise<Agent> {
+  const { store, clock } = context;
   let lastEpoch = 0;
 
   return async (hello, proof) => {
@@ -19,24 +24,24 @@ export function openDoor(kit: Kit): (hello: Hello, proof: JoinProof) => Promise<
     const pool = [...store.view.pools.by('name', hello.pool)][0];
     if (!pool) throw new Fault('missing', `There is no pool "${hello.pool}".`);
     const known = workerNamed(store, hello.name);
-    if (known) checkName(kit, pool, known);
+    if (known) checkName(context, pool, known);
     const credential = proof.key === undefined ? undefined : hashOf(proof.key);
-    const worker = meet(kit, { pool, known, hello, proof, credential });
+    const worker = meet(context, admit, { pool, known, hello, proof, credential });
     const joined: Worker = {
       ...worker,
       createdAt: worker.createdAt ?? clock.now(),
       joinedAt: worker.joinedAt ?? clock.now(),
       credential: worker.credential ?? credential,
       isWaking: undefined,
-      drain: leavingOf(kit, worker, hello),
+      drain: leavingOf(context, worker, hello),
     };
-    await recordJoining(kit, joined, known);
-    return admitted(kit, { pool, hello, epoch, name: joined.id });
+    await recordJoining(context, joined, known);
+    return admitted(context, { pool, hello, epoch, name: joined.id });
   };
 }
 
 /** Whoever will be taken away takes nothing new, and another is launched in its place; a drain that ends sooner stands. */
-function leavingOf({ clock }: Kit, { drain }: Worker, { leaving }: Hello): Worker['drain'] {
+function leavingOf({ clock }: WorkersContext, { drain }: Worker, { leaving }: Hello): Worker['drain'] {
   if (!leaving || drain?.isTaken || (drain?.deadlineAt ?? Number.POSITIVE_INFINITY) <= leaving.endsAt) return drain;
   return { at: drain?.at ?? clock.now(), why: leaving.why, deadlineAt: leaving.endsAt, isTaken: true };
 }
@@ -48,13 +53,13 @@ const refuse = (message: string): Fault =>
     remedy: 'Agents join once, under the name of the machine that was launched for them.',
   });
 
-function checkName(kit: Kit, pool: Pool, worker: Worker): void {
+function checkName(context: WorkersContext, pool: Pool, worker: Worker): void {
   if (worker.pool !== pool.id) throw refuse(`${worker.id} belongs to another pool than ${pool.name}.`);
   if (worker.removal) throw refuse(`${worker.id} is being removed.`);
   // Its machine has not stopped yet, or someone started it behind our back.
   if (worker.parked)
     throw new Fault('unavailable', `${worker.id} is parked.`, { remedy: 'It is woken when its pool needs it.' });
-  const hasWork = kit.store.view.sessions.count('worker', worker.id) > 0;
+  const hasWork = context.store.view.sessions.count('worker', worker.id) > 0;
   // A draining worker with sessions must be able to come back and deliver; any other has nothing to do here.
   if (worker.drain && !hasWork) throw refuse(`${worker.id} is draining and has no sessions.`);
 }
@@ -68,19 +73,19 @@ interface Knock {
 }
 
 /** The worker that knocks, once its proof has been found good. */
-function meet(kit: Kit, knock: Knock): Worker {
+function meet(context: WorkersContext, admit: Admit, knock: Knock): Worker {
   const { pool, known, hello, proof, credential } = knock;
   if (known?.credential !== undefined) {
     if (known.credential !== credential) throw refuse(`${known.id} has joined before with another key.`);
     // The key was bound when the token was good; tokens are for the first time.
     if (pool.spec.agentAuth === 'token') return known;
   }
-  const { launch } = kit.admit({ pool, name: known?.id ?? hello.name, proof });
+  const { launch } = admit({ pool, name: known?.id ?? hello.name, proof });
   if (launch !== undefined) checkLaunch(launch, knock);
   if (known) return known;
   if (pool.removal) throw refuse(`Pool ${pool.name} is being removed.`);
-  if (pool.spec.offers.length === 0 && launch === undefined) return newcomer(kit, pool, hello.name);
-  return stranger(kit, knock);
+  if (pool.spec.offers.length === 0 && launch === undefined) return newcomer(context, pool, hello.name);
+  return unknown(context, knock);
 }
 
 /** A launch token is good for the names of its launch, each once, and binds the agent's own key. */
@@ -93,42 +98,39 @@ function checkLaunch(launch: string, { known, hello, credential }: Knock): void 
   if (isUsedUp) throw refuse(`${hello.name} has joined before, and its token is used up.`);
 }
 
-function newcomer(kit: Kit, pool: Pool, name: string): Worker {
-  kit.firstSight(name);
-  return { id: name, pool: pool.id, machine: name, askedAt: kit.clock.now() };
+function newcomer(context: WorkersContext, pool: Pool, name: string): Worker {
+  context.asked.observations.observeFirst(name);
+  return { id: name, pool: pool.id, machine: name, askedAt: context.clock.now() };
 }
 
-/** A name that nobody asked for is let in only where the cloud lists it without a mark: kinds that name machines themselves. */
-function stranger(kit: Kit, { pool, hello }: Knock): Worker {
-  const { unknown } = kit.memoryOf(pool.id);
-  const machine = unknown.get(hello.name);
+/** A name that was not asked for is let in only where the cloud lists it without a mark: kinds that name machines themselves. */
+function unknown(context: WorkersContext, { pool, hello }: Knock): Worker {
+  const { asked, clouds, clock } = context;
+  const machine = asked.unknown.of(pool.id).get(hello.name);
   if (!machine || machine.isDeleting) {
-    for (const offer of pool.spec.offers) kit.clouds.refresh(offer.id);
-    if (isAnyCalling(kit, pool.id) || mayShowMore(kit, pool)) {
+    for (const offer of pool.spec.offers) clouds.refresh(offer.id);
+    if (isAnyCalling(asked, pool.id) || mayShowMore(asked.base, pool.spec.offers)) {
       throw new Fault('unavailable', `${hello.name} is not known yet; its pool is being looked through.`, {
         remedy: 'Come back in a moment.',
       });
     }
-    throw refuse(`Nobody asked for ${hello.name} in pool ${pool.name}.`);
+    throw refuse(`${hello.name} was not launched for pool ${pool.name}.`);
   }
-  unknown.delete(hello.name);
-  const sight = kit.firstSight(hello.name);
-  sight.missedFromMs = kit.clock.monotonic();
-  return { id: hello.name, pool: pool.id, machine: hello.name, offer: machine.offer, askedAt: kit.clock.now() };
+  asked.unknown.observe(pool.id, hello.name, undefined);
+  asked.observations.observeFirst(hello.name, { missedFromMs: clock.monotonic() });
+  return { id: hello.name, pool: pool.id, machine: hello.name, offer: machine.offer, askedAt: clock.now() };
 }
 
 /** Durable before the agent counts: a restart must not take it for a machine that never booted. */
-async function recordJoining(kit: Kit, joined: Worker, known: Worker | undefined): Promise<void> {
-  const { store, journal } = kit;
+async function recordJoining(context: WorkersContext, joined: Worker, known: Worker | undefined): Promise<void> {
+  const { store, journal } = context;
   const isNews =
     known?.joinedAt === undefined || known.credential !== joined.credential || known.drain !== joined.drain;
   if (!isNews) return store.durable();
-  const sight = kit.sightOf(joined);
-  sight.backByMs = kit.clock.monotonic() + kit.times.returnGraceMs;
-  sight.awaySinceMs = sight.backByMs;
+  observeJoined(context, joined);
   const changes: Change[] = [put('workers', joined)];
-  const offer = joined.offer !== undefined && offerRow(kit, joined);
-  if (offer) changes.push(offer);
+  const offer = store.view.pools.get(joined.pool)?.spec.offers.find(({ id }) => id === joined.offer);
+  if (offer) changes.push(...keepOffer(store, offer));
   const about = { subject: `worker/${joined.id}`, pool: joined.pool };
   if (known?.joinedAt === undefined)
     changes.push(journal.event({ ...about, kind: 'worker.joined', message: 'Its agent joined.' }));
@@ -137,21 +139,15 @@ async function recordJoining(kit: Kit, joined: Worker, known: Worker | undefined
   await store.commit(changes);
 }
 
-function offerRow({ store }: Kit, { offer, pool }: Worker): Change | undefined {
-  if (offer === undefined || store.view.offers.get(offer)) return undefined;
-  const row = store.view.pools.get(pool)?.spec.offers.find(({ id }) => id === offer);
-  return row && put('offers', row);
-}
-
 function admitted(
-  kit: Kit,
+  context: WorkersContext,
   { pool, hello, epoch, name }: { pool: Pool; hello: Hello; epoch: number; name: string },
 ): Agent {
-  const { view } = kit.store;
+  const { view } = context.store;
   const worker = view.workers.get(name);
   // Whatever was decided about it meanwhile stands.
   if (!worker) throw refuse(`${name} is not wanted any more.`);
-  checkName(kit, pool, worker);
+  checkName(context, pool, worker);
   const before = view.agents.get(name);
   if (before && before.epoch > epoch) throw new Fault('conflict', `A newer connection of ${name} took its place.`);
   const agent: Agent = {
@@ -165,18 +161,14 @@ function admitted(
     version: hello.version,
     hostname: hello.hostname,
     address: hello.address,
-    connectedAt: kit.clock.now(),
+    connectedAt: context.clock.now(),
   };
-  forgiveFailures(kit, pool.id);
-  const sight = kit.sightOf(worker);
-  if (sight.missedFromMs === Number.POSITIVE_INFINITY) sight.missedFromMs = kit.clock.monotonic();
-  const wasAway = sight.awaySinceMs !== undefined && sight.awaySinceMs <= kit.clock.monotonic();
-  sight.awaySinceMs = undefined;
-  kit.vanished.delete(name);
-  kit.commit([put('agents', agent), ...(wasAway ? [returned(kit, worker)] : [])]);
+  forgiveFailures(context, pool.id);
+  const wasAway = observeConnected(context, worker);
+  context.asked.base.commit([put('agents', agent), ...(wasAway ? [returned(context, worker)] : [])]);
   return agent;
 }
 
-function returned({ journal }: Kit, { id, pool }: Worker): Change {
+function returned({ journal }: WorkersContext, { id, pool }: Worker): Change {
   return journal.event({ kind: 'worker.returned', subject: `worker/${id}`, pool, message: 'Its agent is back.' });
 }

@@ -221,3 +221,67 @@ describe('a ghost: connected, and not listed', () => {
     expect(lines.filter((line) => line === 'agent connected, machine not listed')).toHaveLength(1);
   });
 });
+
+describe('a worker with sessions whose machine was stopped from outside', () => {
+  const FIFTEEN_MIN_MS = 15 * MINUTE_MS;
+
+  it('waits for its return, then is deleted, and only then does its session start anew', async () => {
+    const { world, busy } = await withBusy(HOUR_MS);
+
+    world.cloud.stop(busy);
+    await world.advance(9 * MINUTE_MS);
+    const waiting = [world.life.store.view.workers.get(busy)?.removal, [...world.agents.runs.values()]];
+    const before = world.cloud.calls.filter(({ name }) => name === 'delete').length;
+    await world.advance(FIFTEEN_MIN_MS);
+
+    const deletes = world.cloud.calls.filter(({ name }) => name === 'delete').slice(before);
+    expect(waiting).toEqual([undefined, [1]]);
+    expect(deletes.map(({ names }) => names)).toEqual([[busy]]);
+    expect(world.life.store.view.workers.get(busy)).toBeUndefined();
+    expect(world.cloud.find(busy)).toBeUndefined();
+    expect([...world.agents.runs.values()]).toEqual([2]);
+    expect(world.phases()).toBe('1 idle, 1 busy');
+    const why = world.disk.histories.events.find(({ kind }) => kind === 'worker.removing')?.message;
+    expect(why).toBe('Removing it: unavailable, its machine was stopped from outside.');
+  });
+
+  it('keeps it where the machine is started again in time', async () => {
+    const { world, busy } = await withBusy(HOUR_MS);
+
+    world.cloud.stop(busy);
+    await world.advance(8 * MINUTE_MS);
+    world.cloud.start(busy);
+    await world.advance(FIFTEEN_MIN_MS);
+
+    expect(world.life.store.view.workers.get(busy)?.removal).toBeUndefined();
+    expect(world.phases()).toBe('1 idle, 1 busy');
+  });
+
+  it('is not deleted by an old listing while its cloud cannot be listed', async () => {
+    const { world, busy } = await withBusy(HOUR_MS);
+
+    world.cloud.stop(busy);
+    await world.advance(2 * MINUTE_MS);
+    world.cloud.script = ({ name }) =>
+      name === 'list' ? { is: 'refused', fault: new Fault('unavailable', 'away') } : undefined;
+    await world.advance(30 * MINUTE_MS);
+    world.life.workers.poke('id-gpu');
+    await world.advance(SECOND_MS);
+
+    expect(world.life.store.view.workers.get(busy)?.removal).toBeUndefined();
+    expect([...world.agents.runs.values()]).toEqual([1]);
+  });
+
+  it('waits anew after a restart, and is resolved all the same', async () => {
+    const { world, busy } = await withBusy(HOUR_MS);
+
+    world.cloud.stop(busy);
+    await world.advance(5 * MINUTE_MS);
+    world.crash();
+    await world.start();
+    await world.advance(20 * MINUTE_MS);
+
+    expect(world.life.store.view.workers.get(busy)).toBeUndefined();
+    expect([...world.agents.runs.values()]).toEqual([2]);
+  });
+});

@@ -1,71 +1,57 @@
 import { type Change, drop } from '#core/store.ts';
-import type { Worker } from '#core/worker.ts';
-import { type Kit, lifetimeOf } from './kit.ts';
-import { bootGaveUp } from './launch.ts';
-import { removalOf } from './removal.ts';
+import { lookForLost as lookForMachine, lossOf } from '#machines/loss.ts';
+import { removalOf } from '#machines/removal.ts';
+import type { WorkersContext } from './context.ts';
+import { bootGaveUp } from './launch-failures.ts';
+import { observeDisconnected } from './observation.ts';
 import type { Survey } from './survey.ts';
 
 /** The stream of that connection ended; an older one than the agent's newest changes nothing. */
-export function leave(kit: Kit, name: string, epoch: number): void {
-  const { view } = kit.store;
+export function leave(context: WorkersContext, name: string, epoch: number): void {
+  const { store, asked, clouds, journal, standingDown } = context;
+  const { view } = store;
   const agent = view.agents.get(name);
   if (agent?.epoch !== epoch) return;
   const worker = view.workers.get(name);
   const changes: Change[] = [drop('agents', name)];
-  if (kit.standingDown.isOn) return kit.commit(changes);
+  if (standingDown.isOn) return asked.base.commit(changes);
   if (worker) {
-    const nowMs = kit.clock.monotonic();
-    const sight = kit.sightOf(worker);
-    sight.slots = agent.slots;
-    sight.awaySinceMs = nowMs;
-    sight.backByMs = nowMs + kit.times.returnGraceMs;
-    // Until this moment it was here, whatever a listing said.
-    sight.missedFromMs = Math.max(sight.missedFromMs === Number.POSITIVE_INFINITY ? nowMs : sight.missedFromMs, nowMs);
-    if (worker.offer !== undefined && !worker.removal) kit.clouds.refresh(worker.offer);
+    observeDisconnected(context, worker, agent);
+    if (worker.offer !== undefined && !worker.removal) clouds.refresh(worker.offer);
   }
   if (worker && !worker.removal && !worker.parked) {
-    const sessions = view.sessions.count('worker', name);
-    const message = sessions > 0 ? `Its agent is away, with ${sessions} sessions.` : 'Its agent is away.';
-    changes.push(kit.journal.event({ kind: 'worker.lost', subject: `worker/${name}`, pool: worker.pool, message }));
+    const message = disconnected(view.sessions.count('worker', name));
+    changes.push(journal.event({ kind: 'worker.lost', subject: `worker/${name}`, pool: worker.pool, message }));
   }
-  kit.commit(changes);
+  asked.base.commit(changes);
+}
+
+function disconnected(sessions: number): string {
+  if (sessions === 0) return 'Agent disconnected.';
+  return `Agent disconnected; ${sessions} ${sessions === 1 ? 'session is' : 'sessions are'} now \`unknown\`.`;
 }
 
 /** Drops what the cloud has no more, and removes what is of no use there; answers whether anything was. */
-export function takeLosses(kit: Kit, { gone, broken }: Survey): boolean {
+export function takeLosses(context: WorkersContext, { gone, broken }: Survey): boolean {
   if (gone.length + broken.length === 0) return false;
+  const { asked } = context;
   const changes: Change[] = [];
-  for (const worker of gone) changes.push(...goneFor(kit, worker));
-  for (const { worker, trouble } of broken) {
-    if (worker.joinedAt === undefined) bootGaveUp(kit, worker, trouble);
-    changes.push(...removalOf(kit, worker, `${trouble.kind}, ${trouble.message}`));
+  for (const worker of gone) {
+    const fault = { kind: 'unavailable', message: 'its machine vanished before it joined' } as const;
+    if (worker.joinedAt === undefined) bootGaveUp(context, worker, fault);
+    changes.push(...lossOf(asked, worker));
   }
-  kit.commit(changes);
+  for (const { worker, trouble } of broken) {
+    if (worker.joinedAt === undefined) bootGaveUp(context, worker, trouble);
+    changes.push(...removalOf(asked, worker, `${trouble.kind}, ${trouble.message}`));
+  }
+  asked.base.commit(changes);
   return true;
 }
 
-/** Its machine is gone: only now may its sessions start anew elsewhere. */
-function goneFor(kit: Kit, worker: Worker): Change[] {
-  const hasJoined = worker.joinedAt !== undefined;
-  if (!hasJoined) bootGaveUp(kit, worker, { kind: 'unavailable', message: 'its machine vanished before it joined' });
-  const lifetime = lifetimeOf(kit, worker);
-  const event = kit.journal.event({
-    kind: 'worker.gone',
-    subject: `worker/${worker.id}`,
-    pool: worker.pool,
-    message: `Its machine is gone from the cloud${hasJoined ? '' : ', and it never joined'}.`,
-    fields: { lifetime },
-  });
-  return [drop('workers', worker.id), event];
-}
-
 /** Asks for fresh listings until two have started since a worker of the pool was last seen; each one wakes the pool. */
-export function lookForLost(kit: Kit, pool: string): void {
-  const { view } = kit.store;
-  for (const worker of view.workers.by('pool', pool)) {
-    if (worker.joinedAt === undefined || worker.offer === undefined || worker.removal || worker.parked) continue;
-    if (view.agents.get(worker.id)) continue;
-    const before = kit.clouds.listing(worker.offer)?.before;
-    if (!before || before.startedMs <= kit.sightOf(worker).missedFromMs) kit.clouds.refresh(worker.offer);
+export function lookForLost({ store, asked }: WorkersContext, pool: string): void {
+  for (const worker of store.view.workers.by('pool', pool)) {
+    if (!store.view.agents.get(worker.id)) lookForMachine(asked, worker);
   }
 }

@@ -1,15 +1,7 @@
 import type { Clock } from '#core/clock.ts';
 import type { FaultKind } from '#core/fault.ts';
-import type { Machine } from '#core/provider.ts';
 import type { Store } from '#core/store.ts';
-
-/** A listed machine that bears no mark and has no record. */
-export interface UnknownMachine {
-  readonly machine: Machine;
-  readonly offer: string;
-  readonly sinceMs: number;
-  isDeleting: boolean;
-}
+import type { Worker } from '#core/worker.ts';
 
 /** What this process remembers of a pool between two passes. A restart forgets it. */
 export interface PoolMemory {
@@ -28,7 +20,6 @@ export interface PoolMemory {
   failedBoots: number;
   runawayRounds: number;
   runawayUntilMs: number;
-  readonly unknown: Map<string, UnknownMachine>;
   passedMs: number;
   isPassDue: boolean;
   /** Losses up to this time do not count: an operator has seen them. */
@@ -37,10 +28,20 @@ export interface PoolMemory {
   frozenMs?: number | undefined;
 }
 
+/** Workers that are away or no longer listed, with since when. */
+export type Lost = ReadonlyMap<string, number>;
+
 export interface PoolMemories {
+  /** What is remembered of a pool; reading keeps nothing. */
+  read(pool: string): Readonly<PoolMemory>;
+  /** The same to write to. */
   of(pool: string): PoolMemory;
-  /** The pools for which a listing may change anything: some worker is not where it should be. */
-  readonly waiting: Set<string>;
+  /** By pool: what the guard against mass loss of the fleet counts. */
+  readonly lost: ReadonlyMap<string, Lost>;
+  /** How many they are in all pools. */
+  countLost(): number;
+  observeLost(pool: string, lost: Lost): void;
+  forgetLost(worker: Worker): void;
 }
 
 /** Of a pool that nothing is known of. */
@@ -52,7 +53,6 @@ export function newMemory(clock: Clock): PoolMemory {
     failedBoots: 0,
     runawayRounds: 0,
     runawayUntilMs: Number.NEGATIVE_INFINITY,
-    unknown: new Map(),
     passedMs: Number.NEGATIVE_INFINITY,
     isPassDue: false,
     pardonedMs: Number.NEGATIVE_INFINITY,
@@ -61,22 +61,34 @@ export function newMemory(clock: Clock): PoolMemory {
 
 export function rememberPools(store: Store, clock: Clock): PoolMemories {
   const memories = new Map<string, PoolMemory>();
-  const waiting = new Set<string>();
+  const lost = new Map<string, Map<string, number>>();
+  let count = 0;
   store.onChange('pools', (after, _before, id) => {
-    if (after) return;
-    memories.delete(id);
-    waiting.delete(id);
+    if (!after) memories.delete(id);
   });
   return {
-    waiting,
+    lost,
+    read: (pool) => memories.get(pool) ?? newMemory(clock),
     of(pool) {
       let memory = memories.get(pool);
       if (!memory) {
         memory = newMemory(clock);
         memories.set(pool, memory);
-        waiting.add(pool);
       }
       return memory;
+    },
+    countLost: () => count,
+    observeLost(pool, found) {
+      if (found.size === 0 && lost.size === 0) return;
+      count += found.size - (lost.get(pool)?.size ?? 0);
+      if (found.size > 0) lost.set(pool, new Map(found));
+      else lost.delete(pool);
+    },
+    forgetLost({ pool, id }) {
+      const names = lost.get(pool);
+      if (!names?.delete(id)) return;
+      count -= 1;
+      if (names.size === 0) lost.delete(pool);
     },
   };
 }

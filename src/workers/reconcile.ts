@@ -1,147 +1,189 @@
+// One pass over a pool: look, remember what was seen, do what is due, plan, and commit what the plan asks for.
 import type { Again } from '#core/loop.ts';
 import type { Pool } from '#core/pool.ts';
 import { poolSubject } from '#core/reason.ts';
 import type { Change } from '#core/store.ts';
 import type { Worker } from '#core/worker.ts';
+import { askFor } from '#machines/launch.ts';
+import { keepParked, parkingSpaces, parkOf, wake } from '#machines/parking.ts';
+import { carryOutRemovals, removalOf } from '#machines/removal.ts';
+import { resolveLaunches } from '#machines/resolve-launches.ts';
+import { deleteUnknown } from '#machines/unknown.ts';
 import { writeFacts } from '../autoscaler/inputs.ts';
 import { type Action, type Plan, plan } from '../autoscaler/plan.ts';
-import { bootFailed, forgiveFailures } from './boots.ts';
+import type { WorkersContext, WorkersDeps } from './context.ts';
 import { drainOf, drainPool, removeDrained } from './drain.ts';
 import { factsOf } from './facts.ts';
 import { guardAgainstMassLoss, isFrozen } from './freeze.ts';
-import type { Kit } from './kit.ts';
-import { askFor } from './launch.ts';
+import { bootFailed, forgiveFailures } from './launch-failures.ts';
 import { lookForLost, takeLosses } from './loss.ts';
-import { keepParked, openLot, parkOf } from './parking.ts';
-import { carryOutRemovals, removalOf } from './removal.ts';
-import { settleLaunches } from './settle.ts';
+import { observeSurvey } from './observation.ts';
 import { type Survey, surveyPool } from './survey.ts';
-import { deleteUnknown } from './unknown.ts';
+
+/** What new machines of a pool are told. */
+export type BootSettings = Pick<WorkersDeps, 'bootConfig' | 'install'>;
 
 /** Brings one pool's workers to what its definition, its sessions and its clouds ask for. Never waits. */
-export function passOver(kit: Kit, id: string): Again | undefined {
-  const pool = kit.store.view.pools.get(id);
-  if (!pool && kit.store.view.workers.count('pool', id) === 0) return undefined;
-  const memory = kit.memoryOf(id);
-  memory.passedMs = kit.clock.monotonic();
+export function reconcilePool(context: WorkersContext, boot: BootSettings, id: string): Again | undefined {
+  const { store, clock, asked, pools, standingDown } = context;
+  const pool = store.view.pools.get(id);
+  if (!pool && store.view.workers.count('pool', id) === 0) return undefined;
+  const memory = pools.of(id);
+  memory.passedMs = clock.monotonic();
   if (pool && pool.revision !== memory.revision) {
-    if (memory.revision !== undefined) forgiveFailures(kit, id);
+    if (memory.revision !== undefined) forgiveFailures(context, id);
     memory.revision = pool.revision;
   }
-  const survey = surveyPool(kit, id, pool);
-  // Whoever stops the server ends the connections of all agents himself.
-  const guardAtMs = kit.standingDown.isOn ? Number.POSITIVE_INFINITY : guardAgainstMassLoss(kit, id, survey);
-  reportGhosts(kit, survey);
-  const isHeld = isFrozen(kit, id) || pool?.pausedAt !== undefined;
-  const now = isHeld ? survey : act(kit, pool, { id, survey });
-  if (now.waitsForListing || kit.store.view.launches.count('pool', id) > 0) kit.waiting.add(id);
-  else kit.waiting.delete(id);
-  const isDecided = pool === undefined || kit.standingDown.isOn;
-  const againAtMs = Math.min(guardAtMs, now.againAtMs, isDecided ? Number.POSITIVE_INFINITY : decide(kit, pool, now));
+  const survey = lookAgain(context, id, pool);
+  // During shutdown we close agent connections ourselves; that is no mass loss.
+  const guardAtMs = standingDown.isOn ? Number.POSITIVE_INFINITY : guardAgainstMassLoss(context, id, survey);
+  logUnlisted(context, survey);
+  const isHeld = isFrozen(store, id) || pool?.pausedAt !== undefined;
+  const now = isHeld ? survey : act(context, pool, { id, survey });
+  if (now.waitsForListing || store.view.launches.count('owner', id) > 0) asked.waiting.add(id);
+  else asked.waiting.delete(id);
+  const isDecided = pool === undefined || standingDown.isOn;
+  const decidedAtMs = isDecided ? Number.POSITIVE_INFINITY : decide(context, boot, { pool, survey: now });
+  const againAtMs = Math.min(guardAtMs, now.againAtMs, decidedAtMs);
   if (againAtMs === Number.POSITIVE_INFINITY) return undefined;
   // Rounded up: an alarm a hair too early would only be set again.
-  return { afterMs: Math.max(0, Math.ceil(againAtMs - kit.clock.monotonic())) };
+  return { afterMs: Math.max(0, Math.ceil(againAtMs - clock.monotonic())) };
+}
+
+function lookAgain(context: WorkersContext, id: string, pool: Pool | undefined): Survey {
+  const survey = surveyPool(context, id, pool);
+  observeSurvey(context, id, survey);
+  return survey;
 }
 
 /** Does what is due whatever the plan says; answers how things stand then. */
-function act(kit: Kit, pool: Pool | undefined, { id, survey }: { id: string; survey: Survey }): Survey {
-  const isChanged = [drainPool(kit, id, pool), takeLosses(kit, survey), removeDrained(kit, survey)].includes(true);
-  const then = isChanged ? surveyPool(kit, id, pool) : survey;
-  const changes = kit.workersChanged();
+function act(context: WorkersContext, pool: Pool | undefined, { id, survey }: { id: string; survey: Survey }): Survey {
+  const { asked } = context;
+  const isChanged = [
+    drainPool(context, id, pool),
+    takeLosses(context, survey),
+    removeDrained(context, survey),
+  ].includes(true);
+  const then = isChanged ? lookAgain(context, id, pool) : survey;
+  const changes = context.workersChanged();
   const againAtMs = Math.min(
-    carryOutRemovals(kit, id, then.removing),
-    settleLaunches(kit, id),
-    keepParked(kit, pool, then),
+    carryOutRemovals(asked, then.removing),
+    resolveLaunches(asked, id),
+    keepParked(asked, id, then),
   );
-  if (then.waitsForListing) lookForLost(kit, id);
-  const now = kit.workersChanged() === changes ? then : surveyPool(kit, id, pool);
+  if (then.waitsForListing) lookForLost(context, id);
+  const now = context.workersChanged() === changes ? then : lookAgain(context, id, pool);
   return againAtMs < now.againAtMs ? { ...now, againAtMs } : now;
 }
 
-/** What the plan for a pool would be now. */
-export function planFor(kit: Kit, pool: Pool): Plan {
-  return plan(factsOf(kit, pool, surveyPool(kit, pool.id, pool)));
-}
-
 /** Plans, writes down why, and commits what follows, all in one turn; answers when to look again. */
-function decide(kit: Kit, pool: Pool, survey: Survey): number {
-  let facts = factsOf(kit, pool, survey);
+function decide(context: WorkersContext, boot: BootSettings, { pool, survey }: { pool: Pool; survey: Survey }): number {
+  const { asked, clock, journal, pools } = context;
+  const memory = pools.of(pool.id);
+  let facts = factsOf(context, pool, { survey, memory });
   let decision = plan(facts);
   // Machines that did not join may stop the launching of more: then that is the plan.
-  if (countFailedBoots(kit, pool.id, decision)) {
-    facts = factsOf(kit, pool, survey);
+  if (countFailedBoots(context, pool.id, decision)) {
+    facts = factsOf(context, pool, { survey, memory });
     decision = plan(facts);
   }
-  const memory = kit.memoryOf(pool.id);
+  memory.isReady = facts.isReady;
   memory.surplusSinceMs = decision.surplusSinceMs;
   const { actions, did, reason, also, why, unless, alternatives, figures } = decision;
   const inputs = (redactText: (text: string) => string): string => writeFacts(facts, redactText);
-  const recorded = kit.journal.decision(
+  const recorded = journal.decision(
     { subject: poolSubject(pool.id), did, reason, also, why, unless, alternatives, facts: figures },
     actions.length > 0,
     inputs,
   );
   const changes: Change[] = recorded ? [recorded] : [];
-  const mayPark = openLot(kit, pool);
+  const mayPark = parkingSpaces(asked, pool.id);
   for (const action of actions) {
-    if (action.do === 'launch') changes.push(...askFor(kit, pool, action));
-    else if (action.do === 'drain') changes.push(...drain(kit, action));
-    else changes.push(...remove(kit, action, { pool: pool.id, mayPark }));
+    if (action.do === 'launch') changes.push(...launch(context, boot, { pool, action }));
+    else if (action.do === 'drain') changes.push(...drain(context, action));
+    else changes.push(...remove(context, action, { pool, mayPark }));
   }
-  if (changes.length > 0) kit.commit(changes, () => tellDraining(kit, decision));
-  if (!memory.isReady) kit.waiting.add(pool.id);
+  if (changes.length > 0) asked.base.commit(changes, () => announceDrains(context, decision));
+  if (!memory.isReady) asked.waiting.add(pool.id);
   const { initialDelayMs = Number.POSITIVE_INFINITY } = pool.spec.scaling;
   const readyAtMs = memory.isReady ? Number.POSITIVE_INFINITY : memory.firstMs + initialDelayMs;
-  return Math.min(readyAtMs, kit.clock.monotonic() + (decision.againAfterMs ?? Number.POSITIVE_INFINITY));
+  return Math.min(readyAtMs, clock.monotonic() + (decision.againAfterMs ?? Number.POSITIVE_INFINITY));
 }
 
-/** Answers whether the guard against machines that never join has just stopped all launching. */
-function countFailedBoots(kit: Kit, pool: string, { actions }: Plan): boolean {
-  const { view } = kit.store;
-  const memory = kit.memoryOf(pool);
+/** Answers whether the guard against machines that never join has just suspended all launching. */
+function countFailedBoots(context: WorkersContext, pool: string, { actions }: Plan): boolean {
+  const { view } = context.store;
+  const memory = context.pools.of(pool);
   const beforeMs = memory.runawayUntilMs;
   for (const action of actions) {
     const worker = action.do === 'remove' && action.isOverdue ? view.workers.get(action.worker) : undefined;
-    if (worker && worker.joinedAt === undefined) bootFailed(kit, pool);
+    if (worker && worker.joinedAt === undefined) bootFailed(context, pool);
   }
   return memory.runawayUntilMs !== beforeMs;
 }
 
-function drain(kit: Kit, action: { worker: string; why: string }): Change[] {
-  const worker = kit.store.view.workers.get(action.worker);
-  return worker && !worker.drain && !worker.removal ? drainOf(kit, worker, action.why) : [];
+/** Wakes what is parked first; what is still missing is asked for. */
+function launch(
+  { asked, journal }: WorkersContext,
+  { bootConfig, install }: BootSettings,
+  { pool, action }: { pool: Pool; action: Extract<Action, { do: 'launch' }> },
+): Change[] {
+  const offer = pool.spec.offers.find(({ id }) => id === action.offer);
+  if (!offer) return [];
+  const { count, why } = action;
+  const woken = wake(asked, pool.id, { offer: offer.id, count, why });
+  const left = count - woken.count;
+  if (left === 0) return woken.changes;
+  const launches = askFor(asked, {
+    owner: pool,
+    offer,
+    count: left,
+    agentConfig: bootConfig(pool),
+    install: install?.(),
+    event: ({ id, names }) =>
+      journal.event({
+        kind: 'worker.asked',
+        subject: `launch/${id}`,
+        pool: pool.id,
+        message: `Asked for ${names.length} of pool ${pool.name}: ${why}.`,
+        fields: { names, offer: offer.id },
+      }),
+  });
+  return [...woken.changes, ...launches];
+}
+
+function drain(context: WorkersContext, action: { worker: string; why: string }): Change[] {
+  const worker = context.store.view.workers.get(action.worker);
+  return worker && !worker.drain && !worker.removal ? drainOf(context, worker, action.why) : [];
 }
 
 /** Placement reads the drain from the row; the agent need only know it before it would offer its slots elsewhere. */
-function tellDraining({ link }: Kit, { actions }: Plan): void {
+function announceDrains({ link }: WorkersContext, { actions }: Plan): void {
   for (const action of actions) if (action.do === 'drain') link.send(action.worker, { do: 'drain', stop: false });
 }
 
 function remove(
-  kit: Kit,
+  { store, asked }: WorkersContext,
   action: Extract<Action, { do: 'remove' }>,
-  { pool, mayPark }: { pool: string; mayPark: (worker: Worker) => boolean },
+  { pool, mayPark }: { pool: Pool; mayPark: (worker: Worker) => boolean },
 ): Change[] {
-  const { view } = kit.store;
+  const { view } = store;
   const worker = view.workers.get(action.worker);
   if (!worker) {
-    deleteUnknown(kit, pool, action.worker);
+    deleteUnknown(asked, pool.id, { name: action.worker, offers: pool.spec.offers });
     return [];
   }
   // The plan has seen it; this is the last look in the same turn, and costs nothing.
   if (worker.removal || view.sessions.count('worker', worker.id) > 0) return [];
-  return !action.isOverdue && mayPark(worker) ? parkOf(kit, worker, action.why) : removalOf(kit, worker, action.why);
+  const isParked = !action.isOverdue && mayPark(worker);
+  return isParked ? parkOf(asked, worker, action.why) : removalOf(asked, worker, action.why);
 }
 
-function reportGhosts(kit: Kit, { ghosts }: Survey): void {
-  for (const worker of ghosts) {
-    const sight = kit.sightOf(worker);
-    if (sight.isKnownGhost) continue;
-    sight.isKnownGhost = true;
-    kit.log('warn', 'agent connected, machine not listed', {
-      pool: worker.pool,
-      worker: worker.id,
-      ghosts: ghosts.length,
-    });
+function logUnlisted({ asked, log }: WorkersContext, { unlisted }: Survey): void {
+  for (const worker of unlisted) {
+    if (asked.observations.of(worker).isUnlistedLogged) continue;
+    asked.observations.observe(worker, { isUnlistedLogged: true });
+    const about = { pool: worker.pool, worker: worker.id, unlisted: unlisted.length };
+    log('warn', 'agent connected, machine not listed', about);
   }
 }

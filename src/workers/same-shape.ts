@@ -1,14 +1,22 @@
 // Credentials and limits form no machine: where only they changed, the workers stay and go by the new offer.
 import type { Offer, Pool, PoolSpec } from '#core/pool.ts';
 import { type Change, put } from '#core/store.ts';
-import type { Kit } from './kit.ts';
+import type { Base } from '#machines/asked.ts';
+import { launchesGoBy } from '#machines/launch.ts';
+import { keepOffer } from '#machines/offers.ts';
+import type { WorkersContext } from './context.ts';
 
-type Ground = Pick<Kit, 'store' | 'clouds' | 'offerShape'>;
+/** What tells which offers make the same machines. */
+export type OfferWorld = Pick<Base, 'store' | 'clouds' | 'offerShape'>;
 
 const hasOffer = ({ offers }: PoolSpec, offer: string): boolean => offers.some(({ id }) => id === offer);
 
 /** The offer of the definition that makes the same machines in the same cloud as one that it no longer has. */
-export function successorOf({ store, clouds, offerShape }: Ground, spec: PoolSpec, offer: string): Offer | undefined {
+export function successorOf(
+  { store, clouds, offerShape }: OfferWorld,
+  spec: PoolSpec,
+  offer: string,
+): Offer | undefined {
   const before = store.view.offers.get(offer);
   if (!before) return undefined;
   const [shape, cloud] = [offerShape(before), clouds.cloudOf(offer)];
@@ -21,16 +29,16 @@ export function successorOf({ store, clouds, offerShape }: Ground, spec: PoolSpe
 }
 
 /** The offer that a worker counts for: its own, or what stands in its place in the definition. */
-export function offerNow(kit: Ground, spec: PoolSpec | undefined, offer: string | undefined): string | undefined {
+export function offerNow(world: OfferWorld, spec: PoolSpec | undefined, offer: string | undefined): string | undefined {
   if (offer === undefined || spec === undefined || hasOffer(spec, offer)) return offer;
-  return successorOf(kit, spec, offer)?.id ?? offer;
+  return successorOf(world, spec, offer)?.id ?? offer;
 }
 
 /**
  * Whether workers may go by the successor: it opened the very same cloud, or the old credential opens nothing any more.
  * Without that, another account would be asked for machines that it never had, and would call them gone.
  */
-function isProven({ clouds, offerShape }: Ground, spec: PoolSpec, offer: string, successor: Offer): boolean {
+function isProven({ clouds, offerShape }: OfferWorld, spec: PoolSpec, offer: string, successor: Offer): boolean {
   const cloud = clouds.cloudOf(successor.id);
   if (cloud === undefined) return false;
   if (clouds.cloudOf(offer) === cloud) return true;
@@ -40,14 +48,14 @@ function isProven({ clouds, offerShape }: Ground, spec: PoolSpec, offer: string,
 }
 
 /** Lets the workers and launches of a pool go by the offers that its definition has now. */
-function carryOver(kit: Kit, { id: pool, spec }: Pool): void {
-  const { view } = kit.store;
+function carryOver({ asked, store, log }: WorkersContext, { id: pool, spec }: Pool): void {
+  const { view } = store;
   const successors = new Map<string, Offer | undefined>();
   const successorFor = (offer: string | undefined): Offer | undefined => {
     if (offer === undefined || hasOffer(spec, offer)) return undefined;
     if (!successors.has(offer)) {
-      const found = successorOf(kit, spec, offer);
-      successors.set(offer, found && isProven(kit, spec, offer, found) ? found : undefined);
+      const found = successorOf(asked.base, spec, offer);
+      successors.set(offer, found && isProven(asked.base, spec, offer, found) ? found : undefined);
     }
     return successors.get(offer);
   };
@@ -56,20 +64,17 @@ function carryOver(kit: Kit, { id: pool, spec }: Pool): void {
     const successor = successorFor(worker.offer);
     if (successor) changes.push(put('workers', { ...worker, offer: successor.id }));
   }
-  for (const launch of view.launches.by('pool', pool)) {
-    const successor = successorFor(launch.offer);
-    if (successor) changes.push(put('launches', { ...launch, offer: successor.id }));
-  }
+  changes.push(...launchesGoBy(asked, pool, (offer) => successorFor(offer)?.id));
   // What is open now may also show that they are of another account, and have to be replaced.
-  if (successors.size > 0) kit.poke(pool);
+  if (successors.size > 0) asked.poke(pool);
   if (changes.length === 0) return;
-  const rows = new Set(successors.values().filter((one) => one !== undefined && !view.offers.get(one.id)));
-  kit.log('info', 'workers go by an offer of the same shape', { pool, changes: changes.length });
-  kit.commit([...[...rows].map((row) => put('offers', row as Offer)), ...changes]);
+  const kept = new Set(successors.values().filter((one) => one !== undefined));
+  log('info', 'workers go by an offer of the same shape', { pool, changes: changes.length });
+  asked.base.commit([...[...kept].flatMap((offer) => keepOffer(store, offer)), ...changes]);
 }
 
 /** Pools whose workers still go by an offer that their definition no longer has. */
-function* poolsThatHad({ store }: Kit, offer: string): Iterable<Pool> {
+function* poolsThatHad({ store }: WorkersContext, offer: string): Iterable<Pool> {
   const seen = new Set<string>();
   for (const { pool: id } of store.view.workers.by('offer', offer)) {
     if (seen.has(id)) continue;
@@ -80,23 +85,22 @@ function* poolsThatHad({ store }: Kit, offer: string): Iterable<Pool> {
 }
 
 /** Carries workers over when a definition changes, and when a cloud opens or refuses a credential. */
-export function followSameShape(kit: Kit): { stop(): void } {
-  const { store, clouds } = kit;
+export function followSameShape(context: WorkersContext): () => void {
+  const { store, clouds } = context;
   const carryFrom = (offer: string): void => {
-    for (const pool of [...poolsThatHad(kit, offer)]) carryOver(kit, pool);
+    for (const pool of [...poolsThatHad(context, offer)]) carryOver(context, pool);
   };
   clouds.onOpen((offer, followers) => {
     carryFrom(offer);
     for (const follower of followers) {
       const pool = store.view.pools.get(follower);
-      if (pool) carryOver(kit, pool);
+      if (pool) carryOver(context, pool);
     }
   });
   clouds.onFault((_followers, offers) => {
     for (const offer of offers) if (clouds.cloudOf(offer) === undefined) carryFrom(offer);
   });
-  const stop = store.onChange('pools', (after, before) => {
-    if (after && before && after.spec !== before.spec) carryOver(kit, after);
+  return store.onChange('pools', (after, before) => {
+    if (after && before && after.spec !== before.spec) carryOver(context, after);
   });
-  return { stop };
 }

@@ -1,13 +1,14 @@
-import { isAbsent, isGone, type Listing } from '#clouds/listing.ts';
+import { isGone, type Listing } from '#clouds/listing.ts';
 import type { Pool } from '#core/pool.ts';
 import type { Machine, Trouble } from '#core/provider.ts';
 import { type Agent, type Worker, workerPhase } from '#core/worker.ts';
+import { isLost, troubleOf } from '#machines/loss.ts';
+import { afterListing } from '#machines/observation.ts';
 import type { WorkerFact } from '../autoscaler/plan.ts';
-import type { Kit } from './kit.ts';
-import { listLagMs } from './lag.ts';
-import { isOutdated } from './offers.ts';
+import type { WorkersContext } from './context.ts';
+import { afterLook, type WorkerObservation } from './observation.ts';
+import { isOutdated } from './pool-offers.ts';
 import { offerNow } from './same-shape.ts';
-import type { Sight } from './sight.ts';
 
 /** One look at all workers of a pool: what the plan rests on, and what is due whatever the plan says. */
 export interface Survey {
@@ -23,39 +24,39 @@ export interface Survey {
   /** Woken, and not here yet. */
   readonly waking: Worker[];
   /** Connected, and not in the cloud's listing. */
-  readonly ghosts: Worker[];
-  /** Workers that were here, and how many of them vanished lately. */
+  readonly unlisted: Worker[];
+  /** Away or no longer listed, and since when; how many workers were here, and how many of them were lost lately. */
+  readonly lost: Map<string, number>;
   here: number;
-  vanished: number;
+  lostLately: number;
   waitsForListing: boolean;
   againAtMs: number;
+  /** What is to be remembered of this look: only where it differs from what was. */
+  readonly seen: { readonly worker: Worker; readonly observation: WorkerObservation }[];
 }
 
 interface Look {
-  readonly kit: Kit;
+  readonly context: WorkersContext;
   readonly survey: Survey;
   readonly nowMs: number;
   readonly slotsPerAgent: number;
   readonly bootTimeoutMs: number;
   readonly countLossesFromMs: number;
-  isOutdated(worker: Worker): boolean;
-  /** The offer of the definition that it counts for. */
-  offerOf(worker: Worker): string | undefined;
+  readonly pool: Pool | undefined;
   listingOf(offer: string | undefined): Listing | undefined;
 }
 
 interface Seen {
   readonly worker: Worker;
-  readonly sight: Sight;
+  readonly observation: WorkerObservation;
   readonly agent: Agent | undefined;
   readonly sessions: number;
   readonly listing: Listing | undefined;
   readonly machine: Machine | undefined;
 }
 
-/** Looks at every worker of a pool; a pool that is gone is read as one slot an agent. */
-export function surveyPool(kit: Kit, id: string, pool: Pool | undefined): Survey {
-  const { view } = kit.store;
+/** Looks at every worker of a pool, and changes nothing; a pool that is gone is read as one slot an agent. */
+export function surveyPool(context: WorkersContext, id: string, pool: Pool | undefined): Survey {
   const survey: Survey = {
     workers: [],
     gone: [],
@@ -64,39 +65,30 @@ export function surveyPool(kit: Kit, id: string, pool: Pool | undefined): Survey
     removing: [],
     parked: [],
     waking: [],
-    ghosts: [],
+    unlisted: [],
+    lost: new Map(),
     here: 0,
-    vanished: 0,
+    lostLately: 0,
     waitsForListing: false,
     againAtMs: Number.POSITIVE_INFINITY,
+    seen: [],
   };
   const look: Look = {
-    kit,
+    context,
     survey,
-    nowMs: kit.clock.monotonic(),
+    nowMs: context.clock.monotonic(),
     slotsPerAgent: pool?.spec.scaling.slotsPerAgent ?? 1,
     bootTimeoutMs: pool?.spec.scaling.bootTimeoutMs ?? 0,
-    countLossesFromMs: lossesCountFrom(kit, id),
-    isOutdated: (worker) => pool !== undefined && isOutdated(kit, pool, worker),
-    offerOf: ({ offer }) => offerNow(kit, pool?.spec, offer),
-    listingOf: listingsOnce(kit),
+    countLossesFromMs: lossesCountFrom(context, id),
+    pool,
+    listingOf: listingsOnce(context),
   };
-  for (const worker of view.workers.by('pool', id)) {
-    const listing = look.listingOf(worker.offer);
-    lookAt(look, {
-      worker,
-      listing,
-      sight: kit.sightOf(worker),
-      agent: view.agents.get(worker.id),
-      sessions: view.sessions.count('worker', worker.id),
-      machine: listing?.machines.get(worker.machine),
-    });
-  }
+  for (const worker of context.store.view.workers.by('pool', id)) takeIn(look, lookAt(look, worker));
   return survey;
 }
 
 /** Most workers of a pool share one offer: its listing is looked up once. */
-function listingsOnce({ clouds }: Kit): Look['listingOf'] {
+function listingsOnce({ clouds }: WorkersContext): Look['listingOf'] {
   let offerAsked: string | undefined;
   let listing: Listing | undefined;
   return (offer) => {
@@ -110,119 +102,119 @@ function listingsOnce({ clouds }: Kit): Look['listingOf'] {
 }
 
 /** Since when losses count as one: the window before now, or before the freeze that they caused. */
-export function lossesCountFrom({ store, clock, times, memoryOf }: Kit, scope: string): number {
-  const { frozenMs, pardonedMs } = memoryOf(scope);
+export function lossesCountFrom({ store, clock, times, pools }: WorkersContext, scope: string): number {
+  const { frozenMs, pardonedMs } = pools.read(scope);
   if (store.view.freezes.get(scope)?.automatic) return (frozenMs ?? Number.NEGATIVE_INFINITY) - times.lossWindowMs;
   return Math.max(pardonedMs, clock.monotonic() - times.lossWindowMs);
 }
 
-function lookAt(look: Look, seen: Seen): void {
+function lookAt({ context, survey, nowMs, listingOf }: Look, worker: Worker): Seen {
+  const { asked, store } = context;
+  const listing = listingOf(worker.offer);
+  const machine = listing?.machines.get(worker.machine);
+  const agent = store.view.agents.get(worker.id);
+  const sessions = store.view.sessions.count('worker', worker.id);
+  const before = asked.observations.of(worker);
+  const listed = afterListing(asked.base, before, worker, { listing, machine, nowMs });
+  const observation = afterLook(listed, { agent, sessions, machine, nowMs });
+  if (observation !== before || !asked.observations.isKept(worker.id)) survey.seen.push({ worker, observation });
+  return { worker, observation, agent, sessions, listing, machine };
+}
+
+function takeIn(look: Look, seen: Seen): void {
   const { survey } = look;
-  const { worker, sight, agent, sessions } = seen;
-  noteListing(look, seen);
+  const { worker, agent } = seen;
+  noteUnlisted(look, seen);
   countLoss(look, seen);
-  if (agent) sight.slots = agent.slots;
-  sight.idleSinceMs = agent && sessions === 0 ? (sight.idleSinceMs ?? look.nowMs) : undefined;
-  if ((!agent || worker.removal) && !isAtRest(seen)) survey.waitsForListing = true;
+  if ((!agent || worker.removal) && !isStoppedAsParked(seen)) survey.waitsForListing = true;
   survey.workers.push(factOf(look, seen));
   if (worker.parked) survey.parked.push(worker);
   else if (worker.isWaking) survey.waking.push(worker);
   if (worker.removal) survey.removing.push(worker);
-  else if (isDue(look, seen)) survey.gone.push(worker);
+  else if (isGoneFor(look, seen)) survey.gone.push(worker);
   else if (!noteBroken(look, seen)) noteDrain(look, seen);
 }
 
 /** Parked, and its cloud shows it so: nothing is awaited of it. */
-const isAtRest = ({ worker, machine }: Seen): boolean => worker.parked !== undefined && machine?.state === 'suspended';
+const isStoppedAsParked = ({ worker, machine }: Seen): boolean =>
+  worker.parked !== undefined && machine?.state === 'suspended';
 
-function noteListing({ kit, nowMs, survey }: Look, { worker, sight, listing, machine, agent }: Seen): void {
-  if (machine) {
-    // Once it has been shown, a later listing without it is only as late as listings are.
-    if (!sight.hasBeenListed) sight.missedFromMs = Math.min(sight.missedFromMs, nowMs + listLagMs(kit, worker.offer));
-    sight.hasBeenListed = true;
-    sight.unlistedSinceMs = undefined;
-    sight.isKnownGhost = false;
-    return;
-  }
-  const wasHere = sight.hasBeenListed || (sight.isFromBefore && worker.joinedAt !== undefined);
-  if (!wasHere || worker.removal || !listing || !isAbsent(listing, worker.machine, sight.missedFromMs)) return;
-  sight.unlistedSinceMs ??= nowMs;
-  if (agent && isGone(listing, worker.machine, sight.missedFromMs)) survey.ghosts.push(worker);
+function noteUnlisted({ survey }: Look, { worker, observation, agent, listing, machine }: Seen): void {
+  if (machine || worker.removal || observation.unlistedSinceMs === undefined) return;
+  if (agent && isGone(listing, worker.machine, observation.missedFromMs)) survey.unlisted.push(worker);
   else survey.waitsForListing = true;
 }
 
-function countLoss({ kit, survey, nowMs, countLossesFromMs }: Look, { worker, sight, agent, sessions }: Seen): void {
+function countLoss({ survey, nowMs, countLossesFromMs }: Look, { worker, observation, agent, sessions }: Seen): void {
   // One that came by itself to a manual pool may go as it likes while it has no work.
   const isFree = worker.offer === undefined && sessions === 0;
-  const isHere = !isFree && (worker.joinedAt !== undefined || sight.hasBeenListed);
-  if (!isHere || worker.removal || worker.parked || worker.drain?.isTaken) {
-    kit.vanished.delete(worker.id);
-    return;
-  }
+  const isHere = !isFree && (worker.joinedAt !== undefined || observation.hasBeenListed);
+  if (!isHere || worker.removal || worker.parked || worker.drain?.isTaken) return;
   survey.here += 1;
-  const isAway = !agent && worker.joinedAt !== undefined && (sight.awaySinceMs ?? nowMs) <= nowMs;
-  const sinceMs = Math.min(
-    isAway ? (sight.awaySinceMs ?? nowMs) : Number.POSITIVE_INFINITY,
-    sight.unlistedSinceMs ?? Number.POSITIVE_INFINITY,
-  );
-  if (sinceMs === Number.POSITIVE_INFINITY) {
-    if (kit.vanished.size > 0) kit.vanished.delete(worker.id);
-    return;
-  }
-  if (!kit.vanished.has(worker.id)) kit.vanished.set(worker.id, { pool: worker.pool, sinceMs });
-  if (sinceMs > countLossesFromMs) survey.vanished += 1;
+  const { awaySinceMs = nowMs, unlistedSinceMs = Number.POSITIVE_INFINITY } = observation;
+  const isAway = !agent && worker.joinedAt !== undefined && awaySinceMs <= nowMs;
+  const sinceMs = Math.min(isAway ? awaySinceMs : Number.POSITIVE_INFINITY, unlistedSinceMs);
+  if (sinceMs === Number.POSITIVE_INFINITY) return;
+  survey.lost.set(worker.id, sinceMs);
+  if (sinceMs > countLossesFromMs) survey.lostLately += 1;
 }
 
-/** Whether its row may go: two listings did not show it, nobody is connected, and its launch is settled. */
-function isDue({ nowMs }: Look, { worker, sight, agent, listing }: Seen): boolean {
-  if (agent || worker.offer === undefined) return false;
-  if (worker.createdAt === undefined && worker.joinedAt === undefined) return false;
-  if (worker.joinedAt !== undefined && nowMs < (sight.awaySinceMs ?? nowMs)) return false;
-  return isGone(listing, worker.machine, sight.missedFromMs);
+function isGoneFor({ nowMs }: Look, { worker, observation, agent, listing }: Seen): boolean {
+  const isExpected = worker.joinedAt !== undefined && nowMs < (observation.awaySinceMs ?? nowMs);
+  return !agent && !isExpected && isLost(worker, observation, listing);
 }
 
-function noteBroken({ survey }: Look, { worker, agent, machine }: Seen): boolean {
-  if (agent || !machine) return false;
-  const { trouble, state } = machine;
-  const isHopeless = trouble?.final === true && worker.joinedAt === undefined;
-  if (state !== 'failed' && !isHopeless) return false;
-  survey.broken.push({
-    worker,
-    trouble: trouble ?? { kind: 'unavailable', message: 'its machine failed', final: true },
-  });
-  return true;
+function noteBroken(look: Look, seen: Seen): boolean {
+  const { worker, agent, machine } = seen;
+  if (agent) return false;
+  const trouble = troubleOf(worker, machine) ?? stoppedFor(look, seen);
+  if (trouble) look.survey.broken.push({ worker, trouble });
+  return trouble !== undefined;
 }
 
-function noteDrain({ survey, kit, nowMs }: Look, { worker, sessions }: Seen): void {
+/**
+ * Someone else stopped its machine, and a listing that began after the time that we wait still shows it so: nothing runs
+ * there any more. Its sessions start anew, or fail, once it is deleted.
+ */
+function stoppedFor({ context }: Look, { worker, observation, listing }: Seen): Trouble | undefined {
+  const { stoppedSinceMs = Number.POSITIVE_INFINITY } = observation;
+  const isStill = (listing?.startedMs ?? 0) >= stoppedSinceMs + context.times.stoppedAfterMs;
+  if (worker.joinedAt === undefined || !isStill) return undefined;
+  return { kind: 'unavailable', message: 'its machine was stopped from outside', final: true };
+}
+
+function noteDrain({ survey, context, nowMs }: Look, { worker, sessions }: Seen): void {
   if (!worker.drain) return;
   // The deadline is a date that others may have set, so it is compared with the wall clock.
-  const leftMs = (worker.drain.deadlineAt ?? Number.POSITIVE_INFINITY) - kit.clock.now();
+  const leftMs = (worker.drain.deadlineAt ?? Number.POSITIVE_INFINITY) - context.clock.now();
   if (sessions === 0 || leftMs <= 0) survey.drained.push(worker);
   else survey.againAtMs = Math.min(survey.againAtMs, nowMs + leftMs);
 }
 
-function factOf(look: Look, { worker, sight, agent, sessions, machine }: Seen): WorkerFact {
-  const slots = Math.max(1, agent?.slots ?? sight.slots ?? look.slotsPerAgent);
+function factOf(look: Look, { worker, observation, agent, sessions, machine }: Seen): WorkerFact {
+  const { context, pool, survey, nowMs } = look;
+  const slots = Math.max(1, agent?.slots ?? observation.slots ?? look.slotsPerAgent);
   const phase = workerPhase(worker, agent, sessions);
-  const isReturning = phase === 'lost' && look.nowMs < sight.backByMs;
-  if (isReturning) look.survey.againAtMs = Math.min(look.survey.againAtMs, sight.backByMs);
+  const isReturning = phase === 'lost' && nowMs < observation.backByMs;
+  if (isReturning) survey.againAtMs = Math.min(survey.againAtMs, observation.backByMs);
   return {
     name: worker.id,
     phase: isReturning ? 'returning' : phase,
     slots,
     freeSlots: Math.max(0, slots - sessions),
-    sinceMs: sinceOf(look, sight, phase),
-    offer: look.offerOf(worker),
+    sinceMs: sinceOf(look, observation, phase),
+    offer: offerNow(context.asked.base, pool?.spec, worker.offer),
     pricePerHour: worker.pricePerHour,
-    isOutdated: look.isOutdated(worker),
+    isOutdated: pool !== undefined && isOutdated(context.asked.base, pool, worker),
     isStopping: phase === 'parked' && machine !== undefined && machine.state !== 'suspended',
   };
 }
 
-function sinceOf({ nowMs, kit, bootTimeoutMs }: Look, sight: Sight, phase: WorkerFact['phase']): number {
-  if (phase === 'idle') return sight.idleSinceMs ?? nowMs;
-  if (phase === 'lost') return sight.awaySinceMs ?? nowMs;
-  if (!sight.isFromBefore) return sight.askedMs;
-  // It may have booted while nobody was there to let it in.
-  return Math.max(sight.askedMs, kit.startedMs + kit.times.reconnectGraceMs - bootTimeoutMs);
+function sinceOf(look: Look, observation: WorkerObservation, phase: WorkerFact['phase']): number {
+  const { nowMs, context, bootTimeoutMs } = look;
+  if (phase === 'idle') return observation.idleSinceMs ?? nowMs;
+  if (phase === 'lost') return observation.awaySinceMs ?? nowMs;
+  if (!observation.isFromBefore) return observation.askedMs;
+  // It may have booted while there was no server to let it in.
+  return Math.max(observation.askedMs, context.asked.base.startedMs + context.times.reconnectGraceMs - bootTimeoutMs);
 }

@@ -6,22 +6,26 @@ import type { Offer, Pool } from '#core/pool.ts';
 import { drop, type Store } from '#core/store.ts';
 import { type Agent, FLEET, type Freeze, type Worker } from '#core/worker.ts';
 import type { Plan } from '../autoscaler/plan.ts';
-import { launchFaultOf, troubleOf } from './boots.ts';
+import { poolsAsAsker } from './asker.ts';
+import type { WorkersContext, WorkersDeps } from './context.ts';
 import { drainWorker } from './drain.ts';
-import { type Foreseen, foresee } from './foresight.ts';
+import { type Foreseen, foresee, planFor } from './facts.ts';
 import { freeze, thaw } from './freeze.ts';
 import { openDoor } from './join.ts';
-import { type Kit, openKit, type WorkersDeps } from './kit.ts';
+import { launchFaultOf, launchTroubleOf } from './launch-failures.ts';
 import { leave } from './loss.ts';
-import { followOffers } from './offers.ts';
-import { passOver, planFor } from './reconcile.ts';
+import { unseenWorker, type WorkerObservation } from './observation.ts';
+import { rememberPools } from './pool-memory.ts';
+import { followPools } from './pool-offers.ts';
+import { reconcilePool } from './reconcile.ts';
+import { followSameShape } from './same-shape.ts';
 import { standDown } from './stand-down.ts';
-import { startSweep } from './sweep.ts';
+import { DEFAULT_TIMES } from './times.ts';
 
-export type { WorkersDeps } from './kit.ts';
+export type { WorkersDeps } from './context.ts';
 export { DEFAULT_TIMES, type Times } from './times.ts';
 
-/** Keeps the workers of every pool: launch, join, drain, loss, sweep. */
+/** Keeps the workers of every pool: what pools and agents add to the life of a machine. */
 export interface Workers {
   /** Lets an agent in, or throws a `Fault`; resolves when its joining is durable. */
   join(hello: Hello, proof: JoinProof): Promise<Agent>;
@@ -32,9 +36,9 @@ export interface Workers {
   /** Stops all action of one pool (by its id) or of the fleet until thawed. */
   freeze(scope: string, why: string, actor: Actor): Promise<Freeze>;
   thaw(scope: string, actor: Actor): Promise<void>;
-  /** What the next pass of that pool would do, and why. */
+  /** What the next pass of that pool would do, and why. Changes nothing. */
   plan(pool: string): Plan;
-  /** What it would do if the pool were so; a pool that does not exist yet has an id of nobody. Changes nothing. */
+  /** What it would do if the pool were so; a pool that does not exist yet has an id that no pool has. Changes nothing. */
   foresee(pool: Pool): Foreseen;
   /** Looks at that pool again soon. */
   poke(pool: string): void;
@@ -47,67 +51,90 @@ export interface Workers {
   stop(): Promise<void>;
 }
 
-export function startWorkers(deps: WorkersDeps): Workers {
+export const startWorkers = (deps: WorkersDeps): Workers => openWorkers(deps).workers;
+
+/** The same with what workers remember, for tests that look at it. */
+export function openWorkers(deps: WorkersDeps): { readonly workers: Workers; readonly context: WorkersContext } {
   const { store, clock, random, log } = deps;
-  const stopping = new AbortController();
-  const loop = startLoop({ name: 'workers', clock, random, log, reconcile: (id) => passOver(kit, id) });
-  const kit: Kit = openKit(deps, stopping.signal, loop.poke);
-  const stopListening = listen(kit, loop.forget);
-  const offers = followOffers(kit);
-  const sweep = startSweep(kit);
-  deps.clouds.onForm((offer) => {
-    for (const { id, spec } of store.view.pools.all()) if (spec.offers.some((one) => one.id === offer)) loop.poke(id);
-  });
+  const loop = startLoop({ name: 'workers', clock, random, log, reconcile: (id) => reconcilePool(context, deps, id) });
+  const context = openContext(deps, loop.poke);
+  const stopListening = [...listen(context, loop), followPools(context, loop.poke), followSameShape(context)];
   for (const pool of store.view.pools.all()) loop.poke(pool.id);
   for (const { pool } of store.view.workers.all()) if (!store.view.pools.get(pool)) loop.poke(pool);
 
-  return {
-    join: openDoor(kit),
-    leave: (name, epoch) => leave(kit, name, epoch),
-    drain: (name, actor) => drainWorker(kit, name, actor),
-    freeze: (scope, why, actor) => freeze(kit, scope, { why, actor }),
-    thaw: (scope, actor) => thaw(kit, scope, actor),
+  const workers: Workers = {
+    join: openDoor(context, deps.admit),
+    leave: (name, epoch) => leave(context, name, epoch),
+    drain: (name, actor) => drainWorker(context, name, actor),
+    freeze: (scope, why, actor) => freeze(context, scope, { why, actor }),
+    thaw: (scope, actor) => thaw(context, scope, actor),
     plan(id) {
       const pool = store.view.pools.get(id);
       if (!pool) throw new Fault('missing', `There is no pool ${id}.`);
-      return planFor(kit, pool);
+      return planFor(context, pool);
     },
-    foresee: (pool) => foresee(kit, pool),
+    foresee: (pool) => foresee(context, pool),
     poke: loop.poke,
-    launchFault: (pool) => launchFaultOf(kit, pool),
-    trouble: (pool) => troubleOf(kit, pool),
-    standDown: (goes) => standDown(kit, goes),
+    launchFault: (pool) => launchFaultOf(context, pool),
+    trouble: (pool) => launchTroubleOf(context, pool),
+    standDown: (goes) => standDown(context, goes),
     async stop() {
-      stopping.abort();
       for (const stop of stopListening) stop();
-      offers.stop();
-      await Promise.all([loop.stop(), sweep.stop(), kit.rest()]);
+      await loop.stop();
     },
   };
+  return { workers, context };
+}
+
+function openContext(deps: WorkersDeps, poke: (pool: string) => void): WorkersContext {
+  const { store, clock, log, journal, clouds, link, machines } = deps;
+  const times = { ...DEFAULT_TIMES, ...deps.times };
+  const graceEndMs = clock.monotonic() + times.reconnectGraceMs;
+  const asker = poolsAsAsker({ ...deps, poke, context: () => context });
+  const asked = machines.register<Worker, WorkerObservation>(asker, (isFromBefore) =>
+    unseenWorker(isFromBefore, graceEndMs),
+  );
+  let changes = 0;
+  store.onChange('workers', () => {
+    changes += 1;
+  });
+  const context: WorkersContext = {
+    ...{ store, clock, log, journal, clouds, link, times, asked },
+    pools: rememberPools(store, clock),
+    standingDown: { isOn: false },
+    workersChanged: () => changes,
+  };
+  return context;
 }
 
 /** Events only wake a pool; what to do it reads afresh. */
-function listen(kit: Kit, forget: (pool: string) => void): (() => void)[] {
-  const { store } = kit;
-  const pokeBoth = (after: { pool: string } | undefined, before: { pool: string } | undefined): void => {
+function listen(
+  context: WorkersContext,
+  { poke, forget }: { poke(pool: string): void; forget(pool: string): void },
+): (() => void)[] {
+  const { store, asked, pools } = context;
+  const pokePool = (after: { pool: string } | undefined, before: { pool: string } | undefined): void => {
     const pool = after?.pool ?? before?.pool;
-    if (pool !== undefined) kit.poke(pool);
+    if (pool !== undefined) poke(pool);
   };
   return [
     store.onChange('pools', (after, _before, id) => {
-      if (after) kit.poke(id);
-      else dropPool(kit, id, forget);
+      if (after) return poke(id);
+      forget(id);
+      forgetPool(context, id);
+      if (store.view.workers.count('pool', id) > 0) poke(id);
     }),
     store.onChange('workers', (after, before, id) => {
-      if (!after) kit.vanished.delete(id);
-      pokeBoth(after, before);
+      if (!after) asked.forget(id);
+      if (!after && before) pools.forgetLost(before);
+      pokePool(after, before);
     }),
-    store.onChange('agents', pokeBoth),
-    store.onChange('freezes', (_after, _before, id) => pokeScope(store, id, kit.poke)),
+    store.onChange('agents', pokePool),
+    store.onChange('freezes', (_after, _before, id) => pokeScope(store, id, poke)),
     store.onChange('sessions', (after, before) => {
       if (after && before && after.worker === before.worker && after.unmatched === before.unmatched) return;
       const pool = after?.pool ?? before?.pool;
-      if (pool !== undefined) pokeInTime(kit, pool);
+      if (pool !== undefined) pokeInTime(context, pool, poke);
     }),
   ];
 }
@@ -117,21 +144,21 @@ function pokeScope({ view }: Store, scope: string, poke: (pool: string) => void)
   else for (const pool of view.pools.all()) poke(pool.id);
 }
 
-function dropPool(kit: Kit, id: string, forget: (pool: string) => void): void {
-  forget(id);
-  if (kit.store.view.freezes.get(id)) kit.commit([drop('freezes', id)]);
-  if (kit.store.view.workers.count('pool', id) > 0) kit.poke(id);
+function forgetPool({ store, asked }: WorkersContext, id: string): void {
+  asked.unknown.forget(id);
+  asked.waiting.delete(id);
+  if (store.view.freezes.get(id)) asked.base.commit([drop('freezes', id)]);
 }
 
-/** Sessions may come and go by the thousand: a pool answers the first at once, and the rest together. */
-function pokeInTime(kit: Kit, pool: string): void {
-  const memory = kit.memoryOf(pool);
-  const waitMs = memory.passedMs + kit.times.passGapMs - kit.clock.monotonic();
-  if (waitMs <= 0) return kit.poke(pool);
+/** Sessions may come and go by the thousand: a pool answers the first at once, and the others together. */
+function pokeInTime({ pools, clock, times }: WorkersContext, pool: string, poke: (pool: string) => void): void {
+  const memory = pools.of(pool);
+  const waitMs = memory.passedMs + times.passGapMs - clock.monotonic();
+  if (waitMs <= 0) return poke(pool);
   if (memory.isPassDue) return;
   memory.isPassDue = true;
-  kit.clock.alarm(waitMs, () => {
+  clock.alarm(waitMs, () => {
     memory.isPassDue = false;
-    kit.poke(pool);
+    poke(pool);
   });
 }

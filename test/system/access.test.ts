@@ -215,8 +215,8 @@ test('an agent comes in by a good token, once for each name: forged and reused o
     expect.stringContaining('does not open pool manual'),
     expect.stringContaining('does not open pool manual'),
     expect.stringContaining('has joined before with another key'),
-    expect.stringContaining('Nobody asked for other'),
-    expect.stringContaining('Nobody asked for elsewhere'),
+    expect.stringContaining('other was not launched for pool'),
+    expect.stringContaining('elsewhere was not launched for pool'),
     expect.stringContaining('does not open pool local'),
   ]);
   tokens.launch = launch ?? '';

@@ -169,7 +169,7 @@ describe.concurrent('two replicas', () => {
     expect(await api.workers()).toEqual([]);
     expect((await api.events('machine.swept')).map(({ subject }) => subject)).toEqual([`machine/${name}`]);
     expect(second.logged('agent refused').map(({ error }) => error)).toEqual([
-      `Nobody asked for ${name} in pool yard.`,
+      `${name} was not launched for pool yard.`,
     ]);
     expect(world.living().map(({ pid }) => pid)).toEqual([second.pid]);
     const shown = await runCli(world, ['worker', 'ls', '-o', 'json'], { MUSTER_ADDRESS: `127.0.0.1:${b.http}` });

@@ -5,7 +5,7 @@ import { Fault } from '#core/fault.ts';
 import type { Pool } from '#core/pool.ts';
 import { inSlices } from '#core/slices.ts';
 import type { ChangePlan, PlannedPool } from '../../pools/pools.ts';
-import type { Foreseen } from '../../workers/foresight.ts';
+import type { Foreseen } from '../../workers/facts.ts';
 import type { ApiDeps } from '../deps.ts';
 import { shownProblems } from '../problem.ts';
 import type * as wire from '../wire/plan.ts';

@@ -1,4 +1,5 @@
 import type { Clock } from '#core/clock.ts';
+import { readMark } from '#core/mark.ts';
 import type { Session } from '#core/session.ts';
 import type { Change, Store } from '#core/store.ts';
 import type { Disk } from '#store/memory.ts';
@@ -64,7 +65,7 @@ export function openLaws(options: LawsOptions): Laws {
     if ('append' in change) return;
     if (change.table === 'workers' && !change.row) machines.forgotten(change.id);
     if (change.table !== 'launches') return;
-    if (change.row) machines.launched(change.id, change.row.pool);
+    if (change.row) machines.launched(change.id, readMark(change.row.mark).owner);
     else machines.settled(change.id);
   }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '#core/clock.ts';
+import { readMark } from '#core/mark.ts';
 import type { Pool } from '#core/pool.ts';
 import type { Store } from '#core/store.ts';
 import { FLEET, type Worker } from '#core/worker.ts';
@@ -76,7 +77,7 @@ export function poolLaws(invariants: Invariants, clock: Clock): PoolLaws {
       store.onChange(
         'launches',
         whileAlive((after, before) => {
-          if (after && !before) launched(store, after);
+          if (after && !before) launched(store, { id: after.id, pool: readMark(after.mark).owner });
         }),
       );
       store.onChange(

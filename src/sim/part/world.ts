@@ -10,10 +10,13 @@ import type { Store } from '#core/store.ts';
 import { aPool } from '#core/testing/pool.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { type Journal, startJournal } from '#journal/journal.ts';
+import type { MachinesDeps } from '#machines/asked.ts';
+import { type Machines, startMachines } from '#machines/machines.ts';
 import type { Driver } from '#store/driver.ts';
 import { type Disk, emptyDisk, memoryDriver } from '#store/memory.ts';
 import { openStore } from '#store/store.ts';
-import { startWorkers, type Times, type Workers, type WorkersDeps } from '#workers/workers.ts';
+import type { WorkersContext } from '#workers/context.ts';
+import { openWorkers, type Times, type Workers } from '#workers/workers.ts';
 import { type SimCloud, type SimCloudOptions, type SimMachine, simCloud, simKind } from '../backend.ts';
 import { mortalClock } from '../mortal-clock.ts';
 import { type SimAgents, simAgents } from './agents.ts';
@@ -24,7 +27,10 @@ export interface Life {
   readonly store: Store;
   readonly journal: Journal;
   readonly clouds: Clouds;
+  readonly machines: Machines;
   readonly workers: Workers;
+  /** What workers remember, for tests that look at it. */
+  readonly context: WorkersContext;
   readonly sessions: SimSessions;
   kill(): void;
 }
@@ -36,7 +42,7 @@ export interface WorldOptions {
   /** Kinds of the test's own, on the world's cloud. */
   kinds?(cloud: SimCloud, isAlive: () => boolean): Kinds<Backend>;
   /** Asked at each start; absent: shapes are ids, as in the version before shapes. */
-  offerShape?(): WorkersDeps['offerShape'];
+  offerShape?(): MachinesDeps['offerShape'];
   readonly slots?: number;
   readonly times?: Partial<Times>;
   readonly seed?: number;
@@ -149,7 +155,10 @@ async function openLife(parts: LifeOptions): Promise<Life> {
   );
   const context = { cluster: store.cluster, clock, random, log } as Context;
   const clouds = openClouds({ kinds, context, gate: openGate({ store, clock, log }), clock, random, log });
-  const workers = startWorkers({
+  const { times } = options;
+  const machines = startMachines({ store, clock, random, log, journal, clouds, times, ...shapes(options) });
+  const { workers, context: remembered } = openWorkers({
+    machines,
     store,
     clock,
     random,
@@ -164,15 +173,14 @@ async function openLife(parts: LifeOptions): Promise<Life> {
     },
     bootConfig: (pool) => `pool: ${pool.name}`,
     launchToken: (launch) => `token of ${launch}`,
-    times: options.times,
-    ...shapes(options),
+    times,
   });
   const sessions = simSessions({ store, clock, agents });
   agents.connectTo({ join: workers.join, leave: workers.leave, joined: sessions.joined, finished: sessions.finished });
-  return { store, journal, clouds, workers, sessions, kill: () => (isAlive = false) };
+  return { store, journal, clouds, machines, workers, context: remembered, sessions, kill: () => (isAlive = false) };
 }
 
-function shapes({ offerShape }: WorldOptions): Pick<WorkersDeps, 'offerShape'> {
+function shapes({ offerShape }: WorldOptions): Pick<MachinesDeps, 'offerShape'> {
   const shape = offerShape?.();
   return shape ? { offerShape: shape } : {};
 }

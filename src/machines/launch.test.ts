@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
+import type { LaunchRecord } from '#core/machine.ts';
 import type { Mark } from '#core/provider.ts';
 import { aPool, OFFER } from '#core/testing/pool.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
-import type { LaunchRecord } from '#core/worker.ts';
 import { type SimCloud, type SimEffect, simCloud } from '#sim/backend.ts';
 import { openWorld, type World } from '#sim/part/world.ts';
 

@@ -1,9 +1,11 @@
+import { inspect } from 'node:util';
 import { expect, it } from 'vitest';
 import { MINUTE_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Offer, Pool } from '#core/pool.ts';
 import { aPool } from '#core/testing/pool.ts';
 import { openWorld, type World } from '#sim/part/world.ts';
+import type { PoolMemories, PoolMemory } from './pool-memory.ts';
 
 const NEW: Offer = { id: 'shape2', kind: 'sim', config: { size: 2 } };
 const limits = { minIdleSlots: 2, maxIdleSlots: 2, maxAgents: 10 };
@@ -87,4 +89,75 @@ it('counts on a change to end the cool-down of a failed launch, as it does', asy
 
   expect(foreseen(world, now as Pool)).toEqual([]);
   expect(foreseen(world, { ...(now as Pool), revision: 2 })).toEqual(['launch 2']);
+});
+
+/** What is kept of a pool; where nothing is, reading makes another each time. */
+function memoryIn({ read }: PoolMemories, id: string): Readonly<PoolMemory> | undefined {
+  const [kept, again] = [read(id), read(id)];
+  return kept === again ? kept : undefined;
+}
+
+/** All that workers remember, and all rows: values of observations are never changed in place, so their identity counts. */
+function remembered({ life, disk }: World) {
+  const { store, context } = life;
+  const { asked, pools } = context;
+  const rows = [...store.view.workers.all()];
+  const ids = [...[...store.view.pools.all()].map(({ id }) => id), 'fleet', 'nobody'];
+  return {
+    observations: rows.map((row) => (asked.observations.isKept(row.id) ? asked.observations.of(row) : undefined)),
+    text: inspect(
+      {
+        rows: [...disk.rows],
+        workers: rows,
+        sessions: [...store.view.sessions.all()],
+        memories: ids.map((id) => memoryIn(pools, id)),
+        lost: pools.lost,
+        calls: asked.calls,
+        waiting: asked.waiting,
+        unknown: ids.map((id) => asked.unknown.of(id)),
+      },
+      { depth: null, maxArrayLength: null },
+    ),
+  };
+}
+
+it('changes nothing, neither in the store nor in memory, whatever the pool is going through', async () => {
+  const world = await openWorld({ pools: [aPool({ ...limits, maxAgents: 6 })], cloud: { listLagMs: 3_000 } });
+  const changed = aPool(limits, { offers: [NEW] }, { revision: 2 });
+  let looks = 0;
+  const look = (): void => {
+    looks += 1;
+    const before = remembered(world);
+    world.life.workers.plan('id-gpu');
+    foreseen(world, changed);
+    foreseen(world, { ...changed, id: 'nobody' });
+    foreseen(world, { ...changed, removal: { at: 0, deadlineAt: 0, why: 'test' } });
+    const after = remembered(world);
+    expect(after.text).toBe(before.text);
+    expect(after.observations.every((seen, at) => seen === before.observations[at])).toBe(true);
+  };
+  look();
+  world.cloud.script = ({ name, nth }) => {
+    // In the middle of passes too: right when a cloud is called.
+    look();
+    return name === 'create' && nth % 3 === 1 ? { is: 'lost reply' } : undefined;
+  };
+  for (let minute = 0; minute < 40; minute += 1) {
+    await world.life.sessions.submit('id-gpu', 2, MINUTE_MS);
+    const names = [...world.agents.all.keys()];
+    if (minute % 5 === 2) world.cloud.kill(names[0] ?? '');
+    if (minute % 7 === 3) world.cloud.stop(names[1] ?? '');
+    if (minute % 7 === 5) world.agents.cutOff(names, minute % 2 === 0);
+    if (minute === 20) {
+      world.crash();
+      await world.start();
+      look();
+    }
+    for (let second = 0; second < 60; second += 7) {
+      look();
+      await world.advance(7_000);
+    }
+  }
+
+  expect(looks).toBeGreaterThan(300);
 });

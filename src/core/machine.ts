@@ -1,0 +1,45 @@
+import { readMark } from './mark.ts';
+import type { Boot, Mark } from './provider.ts';
+import { type Row, table } from './table.ts';
+
+/** What a feature keeps of each machine that it asked for; its rows hold at least this. */
+export interface MachineRow extends Row {
+  /** The name that we gave it, never used again. */
+  readonly id: string;
+  /** Absent for a machine that we did not launch: adopted, or come by itself to a manual pool. */
+  readonly launch?: string | undefined;
+  readonly offer?: string | undefined;
+  /** The name under which the cloud lists it; its own, except where the cloud insists on another. */
+  readonly machine: string;
+  readonly askedAt: number;
+  /** Of the machine, in dollars, as its owner said when it was asked for. */
+  readonly pricePerHour?: number | undefined;
+  /** When the cloud said yes. */
+  readonly createdAt?: number | undefined;
+  /** When it first proved that it works, as its agent does by joining: durable, so that a restart does not take it for one that never booted. */
+  readonly joinedAt?: number | undefined;
+  /** What its offer came to when it was asked for, where the cloud tells. */
+  readonly form?: string | undefined;
+  /** Its machine is stopped, or will be, and waits for a launch that wakes it. */
+  readonly parked?: { readonly at: number } | undefined;
+  /** It was parked, was woken, and has not joined since. */
+  readonly isWaking?: true | undefined;
+  /** Once committed this is final: it will be gone, and whatever comes under its name is refused. */
+  readonly removal?: { readonly at: number; readonly why: string } | undefined;
+}
+
+/** A committed request for one or more named machines: same id, same bytes, always. */
+export interface LaunchRecord extends Row {
+  readonly id: string;
+  readonly offer: string;
+  /** Read it with `readMark`: the previous version stored another form. */
+  readonly mark: Mark;
+  readonly names: readonly string[];
+  readonly agentConfig: string;
+  readonly install?: Boot['install'];
+  readonly askedAt: number;
+}
+
+export const machineTables = {
+  launches: table<LaunchRecord>()({ writer: 'machines', indexes: { owner: (l) => readMark(l.mark).owner } }),
+} as const;

@@ -1,0 +1,111 @@
+import type { Clouds } from '#clouds/clouds.ts';
+import type { Clock } from '#core/clock.ts';
+import type { Fault } from '#core/fault.ts';
+import type { Log } from '#core/log.ts';
+import type { LaunchRecord, MachineRow } from '#core/machine.ts';
+import type { Offer } from '#core/pool.ts';
+import type { Boot, Machine, Use } from '#core/provider.ts';
+import type { Random } from '#core/random.ts';
+import type { Change, Store } from '#core/store.ts';
+import type { Journal } from '#journal/journal.ts';
+import type { Observation, Observations } from './observation.ts';
+import type { PendingCalls } from './pending-call.ts';
+import type { MachineTimes } from './times.ts';
+import type { UnknownMachines } from './unknown.ts';
+
+/** Why there is no machine, as far as whoever says it knows the remedy. */
+export type Failure = Pick<Fault, 'kind' | 'message'> & Partial<Pick<Fault, 'retryAfterMs' | 'remedy'>>;
+
+/** What machines fill in of a new row; the feature adds what is its own. */
+export type NewRow = Pick<MachineRow, 'id' | 'machine' | 'offer' | 'askedAt'> & Partial<MachineRow>;
+
+/** What happened to a machine; the feature's events are named `<use>.<this>`. */
+export type MachineEvent = 'failed' | 'gone' | 'removing' | 'removed' | 'parking';
+
+/** A feature that asks for machines: where its rows are, and what follows for it from what becomes of them. */
+export interface Asker<R extends MachineRow> {
+  readonly use: Use;
+  /** What its owners are called in logs: `pool`, `computer`. */
+  readonly noun: string;
+  get(id: string): R | undefined;
+  /** The row whose machine its cloud lists under that name. */
+  named(machine: string): R | undefined;
+  rowsOf(owner: string): Iterable<R>;
+  ownerOf(row: R): string;
+  isOwner(id: string): boolean;
+  /** Frozen or paused: none of its machines is deleted or adopted. */
+  isHeld(owner: string): boolean;
+  /** Whether it is still to be made: not where it was given up before its cloud heard of it. */
+  isWanted(row: R): boolean;
+  /** Whether a machine of another form would be made in its place now. */
+  isOutdated(row: R): boolean;
+  /** Whether its stopped machines may be kept: not while it is being removed. */
+  keepsParked(owner: string): boolean;
+  /** The ids of all offers that its owners launch from. */
+  offersInUse(): Iterable<string>;
+  hasRowsOf(offer: string): boolean;
+  /** Of one machine of that offer, in dollars. */
+  priceOf(owner: string, offer: string): number | undefined;
+  row(owner: string, fields: NewRow): R;
+  put(row: R): Change;
+  /** Drops the row, and all of the feature's that ends with it. */
+  drop(row: R): readonly Change[];
+  event(row: R, told: { kind: MachineEvent; message: string; fields?: Readonly<Record<string, unknown>> }): Change;
+  /** The same for the same launch, always. */
+  bootOf(record: LaunchRecord): Boot;
+  /** What commits the row of a machine that the backup of this store did not know; nothing: it is left alone. */
+  adopt(machine: Machine, offer: Offer): readonly Change[];
+  /** The cloud made nothing for a launch, or woke nothing. */
+  launchFailed(owner: string, offer: string, fault: Failure): void;
+  /** Right before its cloud is asked to stop or delete it. */
+  leaving(row: R): void;
+  /** The row is gone for good. */
+  removed(id: string): void;
+  /** Something about its machines may have changed. */
+  poke(owner: string): void;
+}
+
+export interface MachinesDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly journal: Journal;
+  readonly clouds: Clouds;
+  /** Equal for offers that make equal machines, whatever their credentials and limits; absent: their ids. */
+  offerShape?(offer: Offer): string;
+  readonly times?: Partial<MachineTimes> | undefined;
+}
+
+/** What all machines share, whichever feature asked for them. */
+export interface Base extends MachinesDeps {
+  offerShape(offer: Offer): string;
+  readonly times: MachineTimes;
+  /** When this process began, on the monotonic clock. */
+  readonly startedMs: number;
+  readonly stopping: AbortSignal;
+  nextId(): string;
+  /** As `store.commit`, then what follows; a store that fails ends the process by itself, so callers need not catch. */
+  commit(changes: readonly Change[], thenDo?: () => void): void;
+  /** Does something that waits, apart from any pass; whatever it throws is logged. */
+  start(what: string, work: () => Promise<void>): void;
+  /** Whether the machines of that cloud have been compared with our rows at least once. */
+  isReviewed(cloud: string): boolean;
+}
+
+/** The machines that one feature asked for. */
+export interface Asked<R extends MachineRow = MachineRow, O extends Observation = Observation> extends Asker<R> {
+  readonly base: Base;
+  readonly observations: Observations<R, O>;
+  readonly calls: PendingCalls;
+  readonly unknown: UnknownMachines;
+  /** The owners for which a listing may change anything: some machine is not where it should be. */
+  readonly waiting: Set<string>;
+  /** A row is no more. */
+  forget(id: string): void;
+}
+
+/** A machine as the listing of its cloud shows it. */
+export function listedOf({ base }: Pick<Asked, 'base'>, { offer, machine }: MachineRow): Machine | undefined {
+  return offer === undefined ? undefined : base.clouds.listing(offer)?.machines.get(machine);
+}

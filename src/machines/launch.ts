@@ -1,0 +1,176 @@
+// From wanted to called: names and launch are committed first, then the cloud is called, then each name is resolved.
+import { Fault, isUnclear, retryDelayMs } from '#core/fault.ts';
+import { launchNames } from '#core/id.ts';
+import type { LaunchRecord, MachineRow } from '#core/machine.ts';
+import { readMark, shapeOf } from '#core/mark.ts';
+import type { Offer } from '#core/pool.ts';
+import type { Boot, Outcome } from '#core/provider.ts';
+import { type Change, drop, put } from '#core/store.ts';
+import type { Asked } from './asked.ts';
+import { firstListingMs } from './list-lag.ts';
+import { keepOffer } from './offers.ts';
+import { type PendingLaunch, pendingLaunch } from './pending-call.ts';
+
+const NAMES_IN_ONE_LAUNCH = 50;
+/** How often one launch is tried. */
+export const MOST_CALLS = 5;
+
+/** What a feature wants of one offer. */
+export interface Wanted extends Pick<Boot, 'agentConfig' | 'install'> {
+  readonly owner: { readonly id: string; readonly name: string };
+  readonly offer: Offer;
+  readonly count: number;
+  /** The event that goes with each launch. */
+  event(record: LaunchRecord): Change;
+}
+
+/** What to commit before any cloud hears of it: names that are never used again, and the launches that ask for them. */
+export function askFor<R extends MachineRow>(asked: Asked<R>, wanted: Wanted): Change[] {
+  const { base, use } = asked;
+  const { owner, offer, count } = wanted;
+  const changes: Change[] = keepOffer(base.store, offer);
+  const most = base.clouds.batchOf(offer.kind) ?? NAMES_IN_ONE_LAUNCH;
+  for (let left = count; left > 0; left -= most) {
+    const names = launchNames(owner, Math.min(left, most), base.random, use);
+    changes.push(...launchOf(asked, wanted, names));
+  }
+  return changes;
+}
+
+function launchOf<R extends MachineRow>(asked: Asked<R>, wanted: Wanted, names: string[]): Change[] {
+  const { base, use, observations, calls } = asked;
+  const { agentConfig, install } = wanted;
+  const [owner, offer] = [wanted.owner.id, wanted.offer.id];
+  const askedAt = base.clock.now();
+  const form = base.clouds.formOf(offer);
+  const mark = { cluster: base.store.cluster, use, owner, shape: shapeOf(base.offerShape(wanted.offer), form) };
+  const record: LaunchRecord = { id: base.nextId(), offer, mark, names, agentConfig, install, askedAt };
+  calls.launches.set(record.id, { isCalling: false, calls: 0, attempts: 0, notBeforeMs: 0 });
+  for (const name of names) observations.observeFirst(name);
+  const fields = { launch: record.id, offer, askedAt, pricePerHour: asked.priceOf(owner, offer), form };
+  const rows = names.map((id) => asked.put(asked.row(owner, { id, machine: id, ...fields })));
+  return [put('launches', record), ...rows, wanted.event(record)];
+}
+
+/** Calls the cloud for a committed launch. Repeating it makes nothing twice: same id, same bytes. */
+export function callCreate<R extends MachineRow>(asked: Asked<R>, record: LaunchRecord): void {
+  const { store, clouds, stopping, startedMs } = asked.base;
+  const call = pendingLaunch(asked.calls, record.id, startedMs);
+  const mark = readMark(record.mark);
+  call.isCalling = true;
+  call.attempts += 1;
+  asked.base.start('launch', async () => {
+    let hasLeft = false;
+    try {
+      const offer = store.view.offers.get(record.offer);
+      if (!offer) throw new Fault('invalid', `The offer ${record.offer} is not known any more.`);
+      const launch = { id: record.id, mark, names: record.names, boot: asked.bootOf(record) };
+      const outcomes = await clouds.create(offer, launch, {
+        owner: mark.owner,
+        signal: stopping,
+        leaving: () => (hasLeft = true),
+      });
+      takeOutcomes(asked, record, believed(call, outcomes));
+    } catch (thrown) {
+      takeFault(asked, record, { call, fault: Fault.from(thrown), hasLeft });
+    } finally {
+      call.isCalling = false;
+      if (hasLeft) callEnded(asked, record, call);
+      asked.poke(mark.owner);
+    }
+  });
+}
+
+function callEnded<R extends MachineRow>(asked: Asked<R>, { names, offer }: LaunchRecord, call: PendingLaunch): void {
+  const nowMs = asked.base.clock.monotonic();
+  call.calls += 1;
+  call.endedMs = nowMs;
+  const missedFromMs = nowMs + firstListingMs(asked.base, offer);
+  for (const name of names) {
+    const row = asked.get(name);
+    if (row) asked.observations.observe(row, { missedFromMs });
+  }
+}
+
+function takeFault<R extends MachineRow>(
+  asked: Asked<R>,
+  record: LaunchRecord,
+  { call, fault, hasLeft }: { call: PendingLaunch; fault: Fault; hasLeft: boolean },
+): void {
+  const { stopping, clock, random, log } = asked.base;
+  const { owner } = readMark(record.mark);
+  // What never left is as clear as a refusal, once it has been tried often enough: another offer may do.
+  const isHopeless = !hasLeft && call.calls === 0 && call.attempts >= MOST_CALLS && !stopping.aborted;
+  if (!isUnclear(fault.kind) || isHopeless) {
+    const outcomes = record.names.map((name) => ({ name, fault }));
+    takeOutcomes(asked, record, believed(call, outcomes));
+    if (call.refusal) asked.launchFailed(owner, record.offer, call.refusal);
+    return;
+  }
+  if (stopping.aborted) return;
+  const about = { [asked.noun]: owner, launch: record.id, kind: fault.kind, error: fault.message, hasLeft };
+  log('warn', 'no clear answer to a launch', about);
+  call.notBeforeMs = clock.monotonic() + retryDelayMs(fault, call.attempts, random.next());
+}
+
+/** That a repeat is refused does not tell what became of the calls before it: only the listings can. */
+function believed(call: PendingLaunch, outcomes: readonly Outcome[]): readonly Outcome[] {
+  const refusal = outcomes.find(({ fault }) => fault)?.fault;
+  if (call.calls === 0 || !refusal) return outcomes;
+  call.refusal = refusal;
+  return outcomes.filter(({ fault }) => !fault);
+}
+
+/** Resolves each name that the cloud spoke of; a name it left out stays unclear until it is listed or missed. */
+function takeOutcomes<R extends MachineRow>(asked: Asked<R>, record: LaunchRecord, outcomes: readonly Outcome[]): void {
+  const byName = new Map(outcomes.map((outcome) => [outcome.name, outcome]));
+  const changes: Change[] = [];
+  let failure: Fault | undefined;
+  for (const name of record.names) {
+    const outcome = byName.get(name);
+    const row = asked.get(name);
+    if (!outcome || !row) continue;
+    // One that is already at work knows better than the cloud whether it exists.
+    if (!outcome.fault || row.joinedAt !== undefined) {
+      changes.push(asked.put(made(asked, row, outcome.machine)));
+      continue;
+    }
+    failure = outcome.fault;
+    changes.push(...notMade(asked, row, outcome.fault));
+  }
+  const isResolved = record.names.every((name) => byName.has(name) || !asked.get(name));
+  if (isResolved) changes.push(...launchOver(asked, record.id));
+  if (failure) asked.launchFailed(readMark(record.mark).owner, record.offer, failure);
+  asked.base.commit(changes);
+}
+
+export function made<R extends MachineRow>({ base }: Asked<R>, row: R, machine = row.machine): R {
+  return { ...row, machine, createdAt: row.createdAt ?? base.clock.now() };
+}
+
+/** The cloud made nothing under that name: it is given up, and the next plan asks under another. */
+export function notMade<R extends MachineRow>(
+  asked: Asked<R>,
+  row: R,
+  { kind, message }: Pick<Fault, 'kind' | 'message'>,
+): Change[] {
+  const fields = { fault: kind };
+  return [...asked.drop(row), asked.event(row, { kind: 'failed', message: `Not launched: ${message}`, fields })];
+}
+
+export function launchOver<R extends MachineRow>({ calls }: Asked<R>, launch: string): Change[] {
+  calls.launches.delete(launch);
+  return [drop('launches', launch)];
+}
+
+/** What commits that the open launches of an owner go by other offers, where there are such. */
+export function launchesGoBy<R extends MachineRow>(
+  { base }: Asked<R>,
+  owner: string,
+  successorOf: (offer: string) => string | undefined,
+): Change[] {
+  return [...base.store.view.launches.by('owner', owner)].flatMap((launch) => {
+    const offer = successorOf(launch.offer);
+    return offer === undefined ? [] : [put('launches', { ...launch, offer })];
+  });
+}

@@ -1,0 +1,38 @@
+// Machines that end by themselves: vanished from the cloud, failed there, or stopped by someone else.
+import { isGone, type Listing } from '#clouds/listing.ts';
+import type { MachineRow } from '#core/machine.ts';
+import type { Machine, Trouble } from '#core/provider.ts';
+import type { Change } from '#core/store.ts';
+import type { Asked } from './asked.ts';
+import type { Observation } from './observation.ts';
+import { lifetimeOf } from './removal.ts';
+
+/** Whether its row may go: two listings did not show it, and its launch is resolved. The caller knows that it is not at work. */
+export function isLost(row: MachineRow, { missedFromMs }: Observation, listing: Listing | undefined): boolean {
+  if (row.offer === undefined || (row.createdAt === undefined && row.joinedAt === undefined)) return false;
+  return isGone(listing, row.machine, missedFromMs);
+}
+
+/** Why a machine that is there, and not at work, will never be of use again; undefined while it may. */
+export function troubleOf(row: MachineRow, machine: Machine | undefined): Trouble | undefined {
+  if (!machine) return undefined;
+  const { trouble, state } = machine;
+  const isHopeless = trouble?.final === true && row.joinedAt === undefined;
+  if (state !== 'failed' && !isHopeless) return undefined;
+  return trouble ?? { kind: 'unavailable', message: 'its machine failed', final: true };
+}
+
+/** Its machine is gone: only now may its work start anew elsewhere. */
+export function lossOf<R extends MachineRow>(asked: Asked<R>, row: R): Change[] {
+  const isUnmet = row.joinedAt === undefined;
+  const message = `Its machine is gone from the cloud${isUnmet ? ', and it never joined' : ''}.`;
+  const fields = { lifetime: lifetimeOf(asked, row) };
+  return [...asked.drop(row), asked.event(row, { kind: 'gone', message, fields })];
+}
+
+/** Asks for fresh listings until two have started since the machine was last seen; each one wakes its owner. */
+export function lookForLost<R extends MachineRow>({ base, observations }: Asked<R>, row: R): void {
+  if (row.joinedAt === undefined || row.offer === undefined || row.removal || row.parked) return;
+  const before = base.clouds.listing(row.offer)?.before;
+  if (!before || before.startedMs <= observations.of(row).missedFromMs) base.clouds.refresh(row.offer);
+}

@@ -1,0 +1,102 @@
+import { Fault } from '#core/fault.ts';
+import { idMaker } from '#core/id.ts';
+import type { Log } from '#core/log.ts';
+import type { MachineRow } from '#core/machine.ts';
+import type { Use } from '#core/provider.ts';
+import type { Asked, Asker, Base, MachinesDeps } from './asked.ts';
+import { listLagMs } from './list-lag.ts';
+import { type Beyond, type Observation, openObservations } from './observation.ts';
+import { followOffers } from './offers.ts';
+import { noCalls } from './pending-call.ts';
+import { startSweep } from './sweep.ts';
+import { DEFAULT_MACHINE_TIMES } from './times.ts';
+import { openUnknownMachines } from './unknown.ts';
+
+/** The life of every machine, from committed launch to proven absence, whichever feature asked for it. */
+export interface Machines {
+  /** From now on machines of that use are compared with the feature's rows. Until then they are never touched. */
+  register<R extends MachineRow, O extends Observation = Observation>(
+    asker: Asker<R>,
+    unseen: (isFromBefore: boolean) => Beyond<O>,
+  ): Asked<R, O>;
+  stop(): Promise<void>;
+}
+
+export function startMachines(deps: MachinesDeps): Machines {
+  const { store, clock, random, log } = deps;
+  const stopping = new AbortController();
+  const features = new Map<Use, Asked>();
+  const work = openWork(log);
+  const base: Base = {
+    ...deps,
+    offerShape: deps.offerShape ?? (({ id }) => id),
+    times: { ...DEFAULT_MACHINE_TIMES, ...deps.times },
+    startedMs: clock.monotonic(),
+    stopping: stopping.signal,
+    nextId: idMaker(() => clock.now(), random),
+    commit: (changes, thenDo) => void store.commit(changes).then(thenDo, () => {}),
+    start: work.start,
+    isReviewed: (cloud) => sweep.isReviewed(cloud),
+  };
+  const sweep = startSweep(base, features);
+  const offers = followOffers(base, () => features.values());
+
+  return {
+    register(asker, unseen) {
+      if (features.has(asker.use)) throw new Fault('internal', `The use ${asker.use} is registered already.`);
+      const asked = askedBy(base, asker, unseen);
+      features.set(asker.use, asked as unknown as Asked);
+      return asked;
+    },
+    async stop() {
+      stopping.abort();
+      offers.stop();
+      await Promise.all([sweep.stop(), work.done()]);
+    },
+  };
+}
+
+function askedBy<R extends MachineRow, O extends Observation>(
+  base: Base,
+  asker: Asker<R>,
+  unseen: (isFromBefore: boolean) => Beyond<O>,
+): Asked<R, O> {
+  const { clock, startedMs } = base;
+  const lagMs = (offer: string | undefined): number => listLagMs(base, offer);
+  const observations = openObservations<R, O>({ clock, startedMs, lagMs, unseen });
+  const calls = noCalls();
+  return {
+    ...asker,
+    base,
+    observations,
+    calls,
+    unknown: openUnknownMachines(),
+    waiting: new Set(),
+    forget(id) {
+      observations.forget(id);
+      calls.deletions.delete(id);
+      calls.parkings.delete(id);
+    },
+  };
+}
+
+/** What waits for clouds, apart from any pass. */
+function openWork(log: Log) {
+  const underWay = new Set<Promise<void>>();
+  return {
+    start(what: string, work: () => Promise<void>): void {
+      const done: Promise<void> = work()
+        .catch((thrown) => {
+          const fault = Fault.from(thrown);
+          const stack = fault.kind === 'internal' ? { stack: (fault.cause as Error | undefined)?.stack } : {};
+          log('error', 'work failed', { what, kind: fault.kind, error: fault.message, ...stack });
+        })
+        .finally(() => underWay.delete(done));
+      underWay.add(done);
+    },
+    /** Resolves when all that was started has ended. */
+    async done(): Promise<void> {
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
+  };
+}

@@ -1,0 +1,112 @@
+// What this process has seen of each machine. Values are never changed in place: `observe…` alone replaces them.
+import { isAbsent, type Listing } from '#clouds/listing.ts';
+import type { Clock } from '#core/clock.ts';
+import type { MachineRow } from '#core/machine.ts';
+import type { Machine } from '#core/provider.ts';
+import { type Lagging, listLagMs } from './list-lag.ts';
+
+/** What this process has seen of a machine. A restart forgets it; all times are on the monotonic clock. */
+export interface Observation {
+  readonly askedMs: number;
+  /** It stood in the store when this process began. */
+  readonly isFromBefore: boolean;
+  /** Only listings that started later may count against it. */
+  readonly missedFromMs: number;
+  readonly hasBeenListed: boolean;
+  readonly unlistedSinceMs: number | undefined;
+  /** Since when its cloud shows it stopped, though we did not stop it. */
+  readonly stoppedSinceMs: number | undefined;
+  /** When its cloud last had no room to wake it. */
+  readonly noRoomMs: number | undefined;
+}
+
+/** What a feature sees of its machines beyond what their clouds show. */
+export type Beyond<O extends Observation> = Omit<O, keyof Observation>;
+
+export interface Observations<R extends MachineRow, O extends Observation> {
+  /** What was seen of it; reading keeps nothing. */
+  of(row: R): O;
+  isKept(id: string): boolean;
+  observe(row: R, seen: Partial<O>): void;
+  /** A machine that this very process asked for, met first or woke: all that was seen before is void. */
+  observeFirst(id: string, seen?: Partial<O>): void;
+  forget(id: string): void;
+}
+
+export interface ObservationsDeps<O extends Observation> {
+  readonly clock: Clock;
+  readonly startedMs: number;
+  /** How late the cloud of an offer may show what it has already done. */
+  lagMs(offer: string | undefined): number;
+  /** What the feature assumes of a machine that it has not seen yet. */
+  unseen(isFromBefore: boolean): Beyond<O>;
+}
+
+export function openObservations<R extends MachineRow, O extends Observation>(
+  deps: ObservationsDeps<O>,
+): Observations<R, O> {
+  const { clock, startedMs, lagMs, unseen } = deps;
+  const kept = new Map<string, O>();
+
+  // All of one form from the start, since every pass reads all of them.
+  const made = (seen: Pick<Observation, 'askedMs' | 'isFromBefore' | 'missedFromMs'>): O => {
+    const machine: Observation = {
+      ...seen,
+      hasBeenListed: false,
+      unlistedSinceMs: undefined,
+      stoppedSinceMs: undefined,
+      noRoomMs: undefined,
+    };
+    return { ...machine, ...unseen(seen.isFromBefore) } as O;
+  };
+
+  const fromBefore = (row: R): O =>
+    made({
+      askedMs: clock.monotonic() - Math.max(0, clock.now() - row.askedAt),
+      isFromBefore: true,
+      // It may have been made just before this process began, and be listed late.
+      missedFromMs: startedMs + lagMs(row.offer),
+    });
+
+  const of = (row: R): O => kept.get(row.id) ?? fromBefore(row);
+  return {
+    of,
+    isKept: (id) => kept.has(id),
+    observe: (row, seen) => void kept.set(row.id, { ...of(row), ...seen }),
+    observeFirst(id, seen) {
+      const first = made({
+        askedMs: clock.monotonic(),
+        isFromBefore: false,
+        missedFromMs: Number.POSITIVE_INFINITY,
+      });
+      kept.set(id, { ...first, ...seen });
+    },
+    forget: (id) => void kept.delete(id),
+  };
+}
+
+/** A machine as its cloud shows it now. */
+export interface Shown {
+  readonly listing: Listing | undefined;
+  readonly machine: Machine | undefined;
+  readonly nowMs: number;
+}
+
+/** The observation as this listing leaves it; the very same where the listing says nothing new. */
+export function afterListing<O extends Observation>(base: Lagging, seen: O, row: MachineRow, shown: Shown): O {
+  const { listing, machine, nowMs } = shown;
+  if (machine) {
+    const isStopped = machine.state === 'suspended' && !row.parked && !row.isWaking;
+    const isNews = isStopped !== (seen.stoppedSinceMs !== undefined);
+    if (seen.hasBeenListed && seen.unlistedSinceMs === undefined && !isNews) return seen;
+    // Once it has been shown, a later listing without it is only as late as listings are.
+    const missedFromMs = seen.hasBeenListed
+      ? seen.missedFromMs
+      : Math.min(seen.missedFromMs, nowMs + listLagMs(base, row.offer));
+    const stoppedSinceMs = isStopped ? (seen.stoppedSinceMs ?? nowMs) : undefined;
+    return { ...seen, missedFromMs, hasBeenListed: true, unlistedSinceMs: undefined, stoppedSinceMs };
+  }
+  const wasHere = seen.hasBeenListed || (seen.isFromBefore && row.joinedAt !== undefined);
+  if (!wasHere || row.removal || !listing || !isAbsent(listing, row.machine, seen.missedFromMs)) return seen;
+  return seen.unlistedSinceMs === undefined ? { ...seen, unlistedSinceMs: nowMs } : seen;
+}

@@ -1,0 +1,65 @@
+// Offers are kept for as long as a machine of them may exist, so that it can be deleted where it was made.
+import { offerShapeIn } from '#core/mark.ts';
+import type { Offer } from '#core/pool.ts';
+import type { Mark } from '#core/provider.ts';
+import { type Change, drop, put, type Store } from '#core/store.ts';
+import type { Asked, Base } from './asked.ts';
+
+const SYNC_OF_OLD_OFFERS_MS = 60_000;
+const followerOf = (offer: string): string => `offer/${offer}`;
+
+/** What keeps an offer durable before anything is made from it. */
+export function keepOffer({ view }: Store, offer: Offer): Change[] {
+  return view.offers.get(offer.id) ? [] : [put('offers', offer)];
+}
+
+/** Whether a machine with this mark was made from that offer. Marks of older versions carry the id of the offer. */
+export function isMadeFrom({ offerShape }: Pick<Base, 'offerShape'>, offer: Offer, { shape }: Mark): boolean {
+  const made = offerShapeIn(shape);
+  return made === offer.id || made === offerShape(offer);
+}
+
+/** Keeps the clouds of all kept offers listed: machines of older definitions may still be there. */
+export function followOffers(base: Base, features: () => Iterable<Asked>): { stop(): void } {
+  const { store, clouds, clock, times } = base;
+  const stopListening = store.onChange('offers', (after, before, id) => {
+    if (!before || !after) clouds.follow(followerOf(id), after ? [after] : [], SYNC_OF_OLD_OFFERS_MS);
+  });
+  for (const offer of store.view.offers.all()) clouds.follow(followerOf(offer.id), [offer], SYNC_OF_OLD_OFFERS_MS);
+
+  let unused = new Set<string>();
+  let cancel = clock.alarm(times.tidyOffersMs, tidy);
+  /** An offer goes when two looks in a row found that nothing uses it, and its cloud shows nothing made from it. */
+  function tidy(): void {
+    const found = unusedOffers(base, [...features()]);
+    const gone = [...found].filter((id) => unused.has(id));
+    if (gone.length > 0) base.commit(gone.map((id) => drop('offers', id)));
+    unused = found;
+    cancel = clock.alarm(times.tidyOffersMs, tidy);
+  }
+
+  return {
+    stop() {
+      cancel();
+      stopListening();
+    },
+  };
+}
+
+function unusedOffers(base: Base, features: readonly Asked[]): Set<string> {
+  const { store, clouds } = base;
+  const { offers, launches } = store.view;
+  const used = new Set<string>();
+  for (const asked of features) for (const offer of asked.offersInUse()) used.add(offer);
+  for (const { offer } of launches.all()) used.add(offer);
+  const found = new Set<string>();
+  for (const offer of offers.all()) {
+    const { id } = offer;
+    if (used.has(id) || features.some((asked) => asked.hasRowsOf(id))) continue;
+    const machines = clouds.listing(id)?.machines.values();
+    // Nothing is known of a cloud that has not been listed.
+    const isLeft = machines?.some(({ mark }) => mark !== undefined && isMadeFrom(base, offer, mark)) ?? true;
+    if (!isLeft) found.add(id);
+  }
+  return found;
+}

@@ -1,0 +1,177 @@
+// A removal, once committed, is final: the machine is deleted until the cloud agrees, and only then does the row go.
+import { isAbsent, isGone } from '#clouds/listing.ts';
+import { formatDuration } from '#core/duration.ts';
+import { Fault, retryDelayMs } from '#core/fault.ts';
+import type { MachineRow } from '#core/machine.ts';
+import type { Machine, Outcome } from '#core/provider.ts';
+import type { Change } from '#core/store.ts';
+import { type Asked, listedOf } from './asked.ts';
+import { isExact, listLagMs } from './list-lag.ts';
+import { beginCall, callAgreed, type PendingCall } from './pending-call.ts';
+
+const MOST_DELETED_AT_ONCE = 50;
+
+/** What commits a removal. The caller has seen in the same turn that no work would be lost, or may not care. */
+export function removalOf<R extends MachineRow>(asked: Asked<R>, row: R, why: string): Change[] {
+  const { clock } = asked.base;
+  const { missedFromMs } = asked.observations.of(row);
+  // What listings said before does not count: it may be here still, and the cloud must be asked.
+  if (missedFromMs !== Number.POSITIVE_INFINITY) {
+    const fromMs = Math.max(missedFromMs, clock.monotonic() + unlistedLagMs(asked, row));
+    asked.observations.observe(row, { missedFromMs: fromMs });
+  }
+  const event = asked.event(row, { kind: 'removing', message: `Removing it: ${why}.` });
+  return [asked.put({ ...row, removal: { at: clock.now(), why } }), event];
+}
+
+/** A machine that no listing has shown yet may be there all the same: only later listings can tell that it is not. */
+function unlistedLagMs<R extends MachineRow>({ base, observations }: Asked<R>, row: R): number {
+  return observations.of(row).hasBeenListed ? 0 : listLagMs(base, row.offer);
+}
+
+/** Deletes the machines of removed rows and drops the rows of those that are gone; answers when to look again. */
+export function carryOutRemovals<R extends MachineRow>(asked: Asked<R>, removing: readonly R[]): number {
+  const changes: Change[] = [];
+  const gone: R[] = [];
+  const byOffer = new Map<string, R[]>();
+  let againAtMs = Number.POSITIVE_INFINITY;
+  for (const row of removing) {
+    if (isOver(asked, row)) {
+      changes.push(...over(asked, row));
+      gone.push(row);
+    } else if (isToBeCalled(asked, row)) {
+      const batch = byOffer.get(row.offer ?? '');
+      if (batch) batch.push(row);
+      else byOffer.set(row.offer ?? '', [row]);
+    } else againAtMs = Math.min(againAtMs, nextLook(asked, row));
+  }
+  if (changes.length > 0) {
+    asked.base.commit(changes, () => {
+      for (const { id } of gone) asked.removed(id);
+    });
+  }
+  for (const [offer, rows] of byOffer) deleteAll(asked, offer, rows);
+  return againAtMs;
+}
+
+/** Gone for sure: the cloud was asked at least once, and agreed and one listing does not show it, or two do not. */
+function isOver<R extends MachineRow>(asked: Asked<R>, row: R): boolean {
+  const { base, calls, observations } = asked;
+  const deletion = calls.deletions.get(row.id);
+  if (!deletion || deletion.isCalling || isLaunching(asked, row)) return false;
+  const { agreedMs } = deletion;
+  if (row.offer === undefined) return agreedMs !== undefined;
+  const listing = base.clouds.listing(row.offer);
+  // An empty answer alone proves nothing: clouds that have lost sight of everything give it too.
+  const isProof = listing !== undefined && (listing.machines.size > 0 || isExact(base, row.offer));
+  if (isProof && agreedMs !== undefined && isAbsent(listing, row.machine, agreedMs + unlistedLagMs(asked, row)))
+    return true;
+  return isGone(listing, row.machine, observations.of(row).missedFromMs);
+}
+
+/** While its launch is under way the machine may yet be made: to delete it now could be too early. */
+const isLaunching = <R extends MachineRow>({ calls }: Asked<R>, row: R): boolean =>
+  calls.launches.get(row.launch ?? '')?.isCalling === true;
+
+function isToBeCalled<R extends MachineRow>(asked: Asked<R>, row: R): boolean {
+  const { base, calls } = asked;
+  const deletion = calls.deletions.get(row.id);
+  if (isLaunching(asked, row)) return false;
+  // A launch that the cloud has not heard of is dropped as a whole, or called first.
+  const launch = calls.launches.get(row.launch ?? '');
+  if (launch && launch.endedMs === undefined) return false;
+  if (!deletion) return true;
+  const nowMs = base.clock.monotonic();
+  if (deletion.isCalling || nowMs < deletion.notBeforeMs) return false;
+  if (deletion.agreedMs === undefined) return true;
+  const machine = listedOf(asked, row);
+  return machine !== undefined && machine.state !== 'deleting' && nowMs - deletion.agreedMs >= base.times.deleteAgainMs;
+}
+
+/**
+ * Until the cloud shows it no more it is listed more often than usual. Not at once: a machine takes its time to end, and
+ * every machine that goes would cost a listing of the whole account.
+ */
+function nextLook<R extends MachineRow>({ base, calls }: Asked<R>, row: R): number {
+  const deletion = calls.deletions.get(row.id);
+  if (!deletion || deletion.isCalling) return Number.POSITIVE_INFINITY;
+  if (deletion.agreedMs === undefined) return deletion.notBeforeMs;
+  const listing = base.clouds.listing(row.offer ?? '');
+  const startedMs = listing?.startedMs ?? deletion.agreedMs;
+  const dueMs = Math.max(startedMs, deletion.agreedMs) + base.times.deletingListMs;
+  const isMissed = startedMs > deletion.agreedMs && listing?.machines.has(row.machine) === false;
+  const isFirst = startedMs <= deletion.agreedMs;
+  const isDue = isMissed || (isFirst && isExact(base, row.offer)) || base.clock.monotonic() >= dueMs;
+  if (isDue) base.clouds.refresh(row.offer ?? '');
+  return isDue ? Number.POSITIVE_INFINITY : dueMs;
+}
+
+function over<R extends MachineRow>(asked: Asked<R>, row: R): Change[] {
+  const lifetime = lifetimeOf(asked, row);
+  const message = `Gone after ${lifetime}: ${row.removal?.why ?? ''}.`;
+  return [...asked.drop(row), asked.event(row, { kind: 'removed', message, fields: { lifetime } })];
+}
+
+/** How long a machine has been there, in whole seconds. */
+export function lifetimeOf<R extends MachineRow>({ base }: Asked<R>, { createdAt, askedAt }: R): string {
+  return formatDuration(Math.max(0, Math.round((base.clock.now() - (createdAt ?? askedAt)) / 1_000) * 1_000));
+}
+
+function deleteAll<R extends MachineRow>(asked: Asked<R>, offer: string, rows: readonly R[]): void {
+  const { store, clouds } = asked.base;
+  const kind = store.view.offers.get(offer)?.kind;
+  const most = (kind === undefined ? undefined : clouds.batchOf(kind)) ?? MOST_DELETED_AT_ONCE;
+  for (let at = 0; at < rows.length; at += most) deleteBatch(asked, offer, rows.slice(at, at + most));
+}
+
+function deleteBatch<R extends MachineRow>(asked: Asked<R>, offer: string, rows: readonly R[]): void {
+  const deletions = rows.map((row) => ({ row, deletion: beginCall(asked.calls.deletions, row.id) }));
+  asked.base.start('delete', async () => {
+    const outcomes = await callDelete(asked, offer, rows).catch((thrown): Outcome[] => {
+      const fault = Fault.from(thrown);
+      return rows.map((row) => ({ name: row.machine, fault }));
+    });
+    const byName = new Map(outcomes.map((outcome) => [outcome.name, outcome]));
+    for (const { row, deletion } of deletions) take(asked, { row, deletion, outcome: byName.get(row.machine) });
+    for (const owner of new Set(rows.map(asked.ownerOf))) asked.poke(owner);
+  });
+}
+
+/** First those who run there hear of it, so that an idle agent leaves in good order; then the cloud. */
+async function callDelete<R extends MachineRow>(
+  asked: Asked<R>,
+  offer: string,
+  rows: readonly R[],
+): Promise<readonly Outcome[]> {
+  const { store, clouds, stopping } = asked.base;
+  await store.durable();
+  for (const row of rows) asked.leaving(row);
+  if (offer === '') return rows.map(({ machine }) => ({ name: machine }));
+  const known = store.view.offers.get(offer);
+  if (!known) throw new Fault('invalid', `The offer ${offer} is not known any more.`);
+  const machines = rows.map((row) => listedOf(asked, row) ?? unlisted(asked, row));
+  return clouds.delete(known, machines, { owner: asked.ownerOf(rows[0] as R), signal: stopping });
+}
+
+/** As we asked for it. */
+function unlisted<R extends MachineRow>({ base, use, ownerOf }: Asked<R>, row: R): Machine {
+  const { machine, offer = '', createdAt, askedAt } = row;
+  const mark = { cluster: base.store.cluster, use, owner: ownerOf(row), shape: offer };
+  return { name: machine, mark, createdAt: createdAt ?? askedAt, state: 'running' };
+}
+
+function take<R extends MachineRow>(
+  asked: Asked<R>,
+  { row, deletion, outcome }: { row: R; deletion: PendingCall; outcome: Outcome | undefined },
+): void {
+  const { clock, stopping, random, log } = asked.base;
+  const nowMs = clock.monotonic();
+  if (outcome && !outcome.fault) return callAgreed(deletion, nowMs);
+  deletion.isCalling = false;
+  if (stopping.aborted) return;
+  const fault = outcome?.fault ?? new Fault('unavailable', 'The cloud did not say what became of it.');
+  const waitMs = retryDelayMs(fault, deletion.attempts, random.next());
+  deletion.notBeforeMs = nowMs + waitMs;
+  const about = { [asked.noun]: asked.ownerOf(row), [asked.use]: row.id, kind: fault.kind, error: fault.message };
+  log('warn', 'machine not deleted', { ...about, attempts: deletion.attempts, waitMs });
+}

@@ -1,0 +1,101 @@
+// Launches whose outcome is not known: committed and not yet called, called without an answer, or left by an earlier process.
+import type { Listing } from '#clouds/listing.ts';
+import { Fault } from '#core/fault.ts';
+import type { LaunchRecord, MachineRow } from '#core/machine.ts';
+import { readMark } from '#core/mark.ts';
+import type { Asked } from './asked.ts';
+import { callCreate, launchOver, MOST_CALLS, made, notMade } from './launch.ts';
+import { listLagMs } from './list-lag.ts';
+import { type PendingLaunch, pendingLaunch } from './pending-call.ts';
+import { claimUnknown } from './unknown.ts';
+
+/** Calls, resolves or repeats the launches of an owner; answers when to look again, on the monotonic clock. */
+export function resolveLaunches<R extends MachineRow>(asked: Asked<R>, owner: string): number {
+  const { store, startedMs } = asked.base;
+  let againAtMs = Number.POSITIVE_INFINITY;
+  if (store.view.launches.count('owner', owner) === 0) return againAtMs;
+  for (const record of [...store.view.launches.by('owner', owner)]) {
+    const call = pendingLaunch(asked.calls, record.id, startedMs);
+    if (!call.isCalling) againAtMs = Math.min(againAtMs, resolve(asked, record, call));
+  }
+  return againAtMs;
+}
+
+function resolve<R extends MachineRow>(asked: Asked<R>, record: LaunchRecord, call: PendingLaunch): number {
+  const rows = (): R[] => record.names.flatMap((name) => asked.get(name) ?? []);
+  if (call.endedMs === undefined) return callFirst(asked, record, { call, rows: rows() });
+  const found = listed(asked, record, rows().filter(isPending));
+  if (found.length > 0) asked.base.commit(found.map(asked.put));
+  const pending = rows().filter(isPending);
+  if (pending.length > 0) return resolveMissing(asked, record, { call, pending });
+  asked.base.commit(launchOver(asked, record.id));
+  return Number.POSITIVE_INFINITY;
+}
+
+const isPending = (row: MachineRow): boolean => row.createdAt === undefined && !row.removal;
+
+/** The cloud has not heard of it yet: nothing need be asked for that is not wanted any more. */
+function callFirst<R extends MachineRow>(
+  asked: Asked<R>,
+  record: LaunchRecord,
+  { call, rows }: { call: PendingLaunch; rows: R[] },
+): number {
+  if (!rows.some((row) => isPending(row) && asked.isWanted(row))) {
+    const why = { kind: 'unavailable', message: 'it was not wanted any more' } as const;
+    asked.base.commit([...rows.flatMap((row) => notMade(asked, row, why)), ...launchOver(asked, record.id)]);
+    return Number.POSITIVE_INFINITY;
+  }
+  if (asked.base.clock.monotonic() < call.notBeforeMs) return call.notBeforeMs;
+  callCreate(asked, record);
+  return Number.POSITIVE_INFINITY;
+}
+
+/** What the listing shows was made, whatever became of the answer. */
+function listed<R extends MachineRow>(asked: Asked<R>, record: LaunchRecord, pending: readonly R[]): R[] {
+  const listing = asked.base.clouds.listing(record.offer);
+  return pending.filter((row) => listing?.machines.has(row.machine)).map((row) => made(asked, row));
+}
+
+/** What the cloud seems to have made under names of its own choosing. */
+function claimed<R extends MachineRow>(asked: Asked<R>, record: LaunchRecord, pending: readonly R[]): R[] {
+  return pending.flatMap((row) => {
+    const unknown = claimUnknown(asked, record);
+    return unknown === undefined ? [] : [made(asked, row, unknown)];
+  });
+}
+
+/** Two listings decide: where nothing of it was made the launch is repeated, else the missing names are given up. */
+function resolveMissing<R extends MachineRow>(
+  asked: Asked<R>,
+  record: LaunchRecord,
+  { call, pending }: { call: PendingLaunch; pending: R[] },
+): number {
+  const { clouds, clock, commit } = asked.base;
+  const listing = clouds.listing(record.offer);
+  const missedFromMs = (call.endedMs ?? 0) + listLagMs(asked.base, record.offer);
+  const nowMs = clock.monotonic();
+  if (!isDecided(listing, missedFromMs)) {
+    if (nowMs <= missedFromMs) return missedFromMs + 1;
+    // Each listing wakes the owner.
+    clouds.refresh(record.offer);
+    return Number.POSITIVE_INFINITY;
+  }
+  const found = claimed(asked, record, pending);
+  if (found.length > 0) {
+    commit(found.map(asked.put));
+    return nowMs;
+  }
+  if (nowMs < call.notBeforeMs) return call.notBeforeMs;
+  // Part of it was made or given up: the same bytes would ask for that part again.
+  if (pending.length === record.names.length && call.attempts < MOST_CALLS && !call.refusal) {
+    callCreate(asked, record);
+    return Number.POSITIVE_INFINITY;
+  }
+  const fault = call.refusal ?? new Fault('unavailable', 'the cloud did not answer, and does not show it');
+  asked.launchFailed(readMark(record.mark).owner, record.offer, fault);
+  commit([...pending.flatMap((row) => notMade(asked, row, fault)), ...launchOver(asked, record.id)]);
+  return Number.POSITIVE_INFINITY;
+}
+
+const isDecided = (listing: Listing | undefined, sinceMs: number): boolean =>
+  listing?.before !== undefined && listing.before.startedMs > sinceMs;

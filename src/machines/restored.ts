@@ -1,0 +1,23 @@
+// A store that came from a backup may know nothing of machines that are there and at work: they are looked for first.
+import type { Offer } from '#core/pool.ts';
+import type { Machine } from '#core/provider.ts';
+import type { Base } from './asked.ts';
+
+/** Then nothing proves that it was not asked for. */
+export function isOlderThanBackup({ store }: Pick<Base, 'store'>, { createdAt }: Machine): boolean {
+  return store.restoredAt !== undefined && createdAt < store.restoredAt;
+}
+
+function isUnseen({ store, clouds, isReviewed }: Base, offer: string): boolean {
+  return store.restoredAt !== undefined && !isReviewed(clouds.cloudOf(offer) ?? '');
+}
+
+/** Whether a cloud of these offers has been listed, and what a backup could not know there has been adopted. */
+export function isLookedThrough(base: Base, offers: readonly Offer[]): boolean {
+  return offers.some(({ id }) => base.clouds.listing(id) !== undefined && !isUnseen(base, id));
+}
+
+/** Whether a cloud of these offers may still show machines that the backup did not know. */
+export function mayShowMore(base: Base, offers: readonly Offer[]): boolean {
+  return offers.some(({ id }) => isUnseen(base, id));
+}

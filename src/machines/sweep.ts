@@ -1,0 +1,226 @@
+// Compares what a cloud lists with what we know, both ways, once for each listing.
+import type { Listing } from '#clouds/listing.ts';
+import { Fault } from '#core/fault.ts';
+import { isLaunchName } from '#core/id.ts';
+import { type Loop, startLoop } from '#core/loop.ts';
+import type { MachineRow } from '#core/machine.ts';
+import type { Offer } from '#core/pool.ts';
+import type { Machine, Mark, Use } from '#core/provider.ts';
+import { inSlices } from '#core/slices.ts';
+import type { Asked, Base } from './asked.ts';
+import { isMadeFrom } from './offers.ts';
+import { isOlderThanBackup } from './restored.ts';
+import { forgetKnown, observeUnknown } from './unknown.ts';
+
+/** The features by the use that each of them registered. */
+export type Features = ReadonlyMap<Use, Asked>;
+
+export interface Sweep extends Pick<Loop, 'stop'> {
+  /** Whether the machines of that cloud have been compared with our rows at least once. */
+  isReviewed(cloud: string): boolean;
+}
+
+/** Looks through each new listing, a few milliseconds at a time. */
+export function startSweep(base: Base, features: Features): Sweep {
+  const { clock, random, log, clouds } = base;
+  const newest = new Map<string, Listing>();
+  const reviewed = new Set<string>();
+  const sweeping = new Set<string>();
+  const loop = startLoop({
+    name: 'sweep',
+    clock,
+    random,
+    log,
+    concurrency: 4,
+    async reconcile(cloud) {
+      const listing = newest.get(cloud);
+      newest.delete(cloud);
+      if (!listing) return;
+      await review({ base, features, sweeping }, listing);
+      if (reviewed.has(cloud)) return;
+      reviewed.add(cloud);
+      for (const asked of features.values()) for (const owner of ownersIn(asked, cloud)) asked.poke(owner);
+    },
+  });
+  clouds.onListing((listing) => {
+    newest.set(listing.cloud, listing);
+    loop.poke(listing.cloud);
+    // The owners that wait for it need not wait for the whole of it to be looked through.
+    for (const asked of features.values()) {
+      const owners = listing.count === 1 ? ownersIn(asked, listing.cloud) : waitingFor(asked, listing.cloud);
+      for (const owner of owners) asked.poke(owner);
+    }
+  });
+  // An owner that waits for a listing says why it does not come.
+  clouds.onFault((followers) => {
+    for (const asked of features.values())
+      for (const owner of followers) if (asked.waiting.has(owner)) asked.poke(owner);
+  });
+  return { stop: loop.stop, isReviewed: (cloud) => reviewed.has(cloud) };
+}
+
+function* ownersIn({ base, isOwner }: Asked, cloud: string): Iterable<string> {
+  for (const follower of base.clouds.followers(cloud)) if (isOwner(follower)) yield follower;
+}
+
+function* waitingFor(asked: Asked, cloud: string): Iterable<string> {
+  for (const owner of asked.waiting) {
+    const isFollowing = asked.base.clouds.isFollowing(owner, cloud);
+    if (isFollowing ? asked.isOwner(owner) : hasRowsIn(asked, owner, cloud)) yield owner;
+  }
+}
+
+/** Machines of older definitions may be in a cloud that their owner has left. */
+function hasRowsIn({ base, rowsOf }: Asked, owner: string, cloud: string): boolean {
+  return Iterator.from(rowsOf(owner)).some(({ offer }) => offer !== undefined && base.clouds.cloudOf(offer) === cloud);
+}
+
+interface Review {
+  readonly base: Base;
+  readonly features: Features;
+  /** Orphans that their cloud is being asked to delete. */
+  readonly sweeping: Set<string>;
+}
+
+async function review(by: Review, listing: Listing): Promise<void> {
+  const { base, features } = by;
+  const orphans: Machine[] = [];
+  const before = listing.before?.machines;
+  const unmarked = unmarkedIn(by, listing.cloud);
+  // Two listings for one that would be deleted; one that will be adopted must be known before anything is launched.
+  const isOrphan = (machine: Machine): boolean =>
+    before?.has(machine.name) === true || isOlderThanBackup(base, machine);
+  let stayed = 0;
+  await inSlices(base.clock, listing.machines.values(), (machine) => {
+    const known = before?.get(machine.name);
+    if (known) stayed += 1;
+    // A machine of a use that no feature has registered is none of ours: it is not deleted, adopted or counted.
+    const asked = machine.mark && features.get(machine.mark.use);
+    if (machine.mark && !asked) return;
+    const found = rowOf(asked ? [asked] : features.values(), machine.name);
+    if (found) noticeChange(found, { machine, before: known });
+    else if (!machine.mark) unmarked.observe(machine);
+    else if (machine.state !== 'deleting' && isOrphan(machine)) orphans.push(machine);
+  });
+  // Most often all of them stayed.
+  if (before && stayed < before.size) {
+    await inSlices(base.clock, before.keys(), (name) => {
+      const found = listing.machines.has(name) ? undefined : rowOf(features.values(), name);
+      if (found) found.asked.poke(found.asked.ownerOf(found.row));
+    });
+  }
+  unmarked.forget(listing);
+  resolveOrphans(by, listing.cloud, orphans);
+}
+
+interface Found {
+  readonly asked: Asked;
+  readonly row: MachineRow;
+}
+
+function rowOf(features: Iterable<Asked>, machine: string): Found | undefined {
+  for (const asked of features) {
+    const row = asked.named(machine);
+    if (row) return { asked, row };
+  }
+  return undefined;
+}
+
+/** A machine that turned bad, or is stopped or runs though it should not, is looked at now, not when its owner happens to pass again. */
+function noticeChange(
+  { asked, row }: Found,
+  { machine, before }: { machine: Machine; before: Machine | undefined },
+): void {
+  const isWorse = machine.state === 'failed' || machine.trouble?.final === true;
+  const isNews = machine.state !== before?.state || machine.trouble?.final !== before.trouble?.final;
+  const isStopped = machine.state === 'suspended';
+  if (isNews && (isWorse || isStopped !== (row.parked !== undefined))) asked.poke(asked.ownerOf(row));
+}
+
+/** Kinds that cannot mark have a cloud of their own for each owner; shared by several, the first one answers for all. */
+function unmarkedIn({ base, features }: Review, cloud: string) {
+  const [first] = Iterator.from(features.values()).flatMap((asked) =>
+    Iterator.from(ownersIn(asked, cloud)).map((owner) => ({ asked, owner })),
+  );
+  const [offer] = base.clouds.offersOf(cloud);
+  return {
+    observe(machine: Machine): void {
+      if (first && offer) observeUnknown(first.asked, first.owner, { machine, offer: offer.id });
+    },
+    forget(listing: Listing): void {
+      if (!first) return;
+      forgetKnown(first.asked, first.owner, (name, of) => {
+        if (base.clouds.cloudOf(of) !== listing.cloud) return true;
+        const isListed = listing.machines.has(name) || listing.before?.machines.has(name) === true;
+        return isListed && !rowOf(features.values(), name);
+      });
+    },
+  };
+}
+
+/**
+ * What bears our mark and has no row is an orphan: rows are committed before their machines are asked for. It is
+ * deleted, unless it is older than the backup that this store came from: then it is adopted.
+ */
+function resolveOrphans(by: Review, cloud: string, orphans: readonly Machine[]): void {
+  const { base, features, sweeping } = by;
+  const byOffer = new Map<Offer, Machine[]>();
+  for (const machine of orphans) {
+    const mark = machine.mark as Mark;
+    const asked = features.get(mark.use);
+    const offer = offerFor(base, cloud, mark);
+    // Between two slices its row may have come: adopted by an earlier review.
+    if (!asked || !offer || asked.isHeld(mark.owner) || asked.named(machine.name)) continue;
+    if (isOlderThanBackup(base, machine)) adopt(asked, machine, offer);
+    else if (sweeping.has(machine.name) || mayBeLaunched(base, machine)) continue;
+    else byOffer.set(offer, [...(byOffer.get(offer) ?? []), machine]);
+  }
+  for (const [offer, machines] of byOffer) sweepAway(by, offer, machines);
+}
+
+// Clouds tell whole seconds, and their clocks are not ours.
+const CLOCK_ERROR_MS = 60_000;
+
+/** Whether an open launch may have made it under a name of its cloud's choosing: the answer to that will tell. */
+function mayBeLaunched({ store }: Base, { name, mark, createdAt }: Machine): boolean {
+  if (!mark || isLaunchName(name)) return false;
+  return Iterator.from(store.view.launches.by('owner', mark.owner)).some(
+    (launch) => launch.mark.shape === mark.shape && createdAt >= launch.askedAt - CLOCK_ERROR_MS,
+  );
+}
+
+/** The very offer that made it, or another way into the same cloud. */
+function offerFor(base: Base, cloud: string, mark: Mark): Offer | undefined {
+  const offers = [...base.clouds.offersOf(cloud)];
+  return offers.findLast((offer) => isMadeFrom(base, offer, mark)) ?? offers.at(-1);
+}
+
+function adopt(asked: Asked, machine: Machine, offer: Offer): void {
+  const { log, commit } = asked.base;
+  const changes = asked.adopt(machine, offer);
+  if (changes.length > 0) return commit(changes);
+  const about = { machine: machine.name, [asked.noun]: machine.mark?.owner };
+  log('warn', `machine of an unknown ${asked.noun}, left alone`, about);
+}
+
+function sweepAway({ base, sweeping }: Review, offer: Offer, machines: readonly Machine[]): void {
+  const { clouds, stopping, log, journal, commit } = base;
+  for (const { name } of machines) sweeping.add(name);
+  base.start('sweep', async () => {
+    const owner = `sweep of ${offer.id}`;
+    const outcomes = await clouds.delete(offer, machines, { owner, signal: stopping }).catch((thrown) => {
+      const fault = Fault.from(thrown);
+      return machines.map(({ name }) => ({ name, fault }));
+    });
+    for (const { name } of machines) sweeping.delete(name);
+    const changes = outcomes.flatMap(({ name, fault }) => {
+      if (fault) {
+        log('warn', 'orphan not deleted', { machine: name, kind: fault.kind, error: fault.message });
+        return [];
+      }
+      const message = 'Deleted: it bears our mark and has no record.';
+      return [journal.event({ kind: 'machine.swept', subject: `machine/${name}`, message })];
+    });
+    if (changes.length > 0) commit(changes);
+  });
+}

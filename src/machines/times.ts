@@ -1,0 +1,26 @@
+import { MINUTE_MS } from '#core/clock.ts';
+
+/** How long this folder waits for what clouds do by themselves. */
+export interface MachineTimes {
+  /** How late a cloud may show what it has already done. */
+  readonly listLagMs: number;
+  /** A machine that was never listed is missed only after this time from its making. */
+  readonly firstListingMs: number;
+  /** A machine that the cloud agreed to delete, and that is still running after this time, is deleted again. */
+  readonly deleteAgainMs: number;
+  /** While machines are being deleted their cloud is listed this often. */
+  readonly deletingListMs: number;
+  /** A parked machine that there was no room to wake is not tried again before; others are made in its place. */
+  readonly noRoomMs: number;
+  /** How often offers that nobody uses any more are looked for. */
+  readonly tidyOffersMs: number;
+}
+
+export const DEFAULT_MACHINE_TIMES: MachineTimes = {
+  listLagMs: 10_000,
+  firstListingMs: 30_000,
+  deleteAgainMs: 2 * MINUTE_MS,
+  deletingListMs: 10_000,
+  noRoomMs: 10 * MINUTE_MS,
+  tidyOffersMs: 10 * MINUTE_MS,
+};

@@ -1,0 +1,84 @@
+// What machines need to know of workers: their rows, their pools, and what follows for a pool from what becomes of them.
+import type { LaunchRecord } from '#core/machine.ts';
+import type { Offer } from '#core/pool.ts';
+import type { Machine } from '#core/provider.ts';
+import { type Change, drop, put, type Store } from '#core/store.ts';
+import type { Worker } from '#core/worker.ts';
+import type { Asker } from '#machines/asked.ts';
+import { keepOffer } from '#machines/offers.ts';
+import type { WorkersContext, WorkersDeps } from './context.ts';
+import { isFrozen } from './freeze.ts';
+import { coolDown } from './launch-failures.ts';
+import { observeAdopted } from './observation.ts';
+import { isOutdated, priceOf } from './pool-offers.ts';
+
+/** The worker under a name: its own, or the one that its cloud insists on. */
+export function workerNamed({ view }: Pick<Store, 'view'>, name: string): Worker | undefined {
+  return view.workers.get(name) ?? [...view.workers.by('machine', name)][0];
+}
+
+export interface AskerDeps extends Pick<WorkersDeps, 'store' | 'clouds' | 'journal' | 'link' | 'launchToken'> {
+  poke(pool: string): void;
+  context(): WorkersContext;
+}
+
+export function poolsAsAsker({ store, clouds, journal, link, launchToken, poke, context }: AskerDeps): Asker<Worker> {
+  const { view } = store;
+
+  function adopt(machine: Machine, offer: Offer): Change[] {
+    const pool = view.pools.get(machine.mark?.owner ?? '');
+    if (!pool) return [];
+    observeAdopted(context(), machine.name);
+    const { name: id, createdAt } = machine;
+    const dates = { askedAt: createdAt, createdAt, joinedAt: createdAt };
+    const pricePerHour = priceOf({ clouds }, pool.spec, offer.id);
+    const message = 'Adopted: it is older than the backup that this store came from.';
+    return [
+      ...keepOffer(store, offer),
+      put('workers', { id, pool: pool.id, offer: offer.id, machine: id, pricePerHour, ...dates }),
+      journal.event({ kind: 'machine.adopted', subject: `worker/${id}`, pool: pool.id, message }),
+    ];
+  }
+
+  return {
+    use: 'worker',
+    noun: 'pool',
+    get: (id) => view.workers.get(id),
+    named: (machine) => workerNamed(store, machine),
+    rowsOf: (pool) => view.workers.by('pool', pool),
+    ownerOf: ({ pool }) => pool,
+    isOwner: (id) => view.pools.get(id) !== undefined,
+    isHeld: (pool) => isFrozen(store, pool) || view.pools.get(pool)?.pausedAt !== undefined,
+    isWanted: ({ drain }) => !drain,
+    isOutdated(worker) {
+      const pool = view.pools.get(worker.pool);
+      return pool !== undefined && isOutdated(context().asked.base, pool, worker);
+    },
+    keepsParked(id) {
+      const pool = view.pools.get(id);
+      return pool !== undefined && !pool.removal;
+    },
+    *offersInUse() {
+      for (const { spec } of view.pools.all()) for (const { id } of spec.offers) yield id;
+    },
+    hasRowsOf: (offer) => view.workers.count('offer', offer) > 0,
+    priceOf(id, offer) {
+      const pool = view.pools.get(id);
+      return pool && priceOf({ clouds }, pool.spec, offer);
+    },
+    row: (pool, fields) => ({ ...fields, pool }),
+    put: (worker) => put('workers', worker),
+    drop: ({ id }) => (view.agents.get(id) ? [drop('workers', id), drop('agents', id)] : [drop('workers', id)]),
+    event: ({ id, pool }, { kind, ...told }) =>
+      journal.event({ kind: `worker.${kind}`, subject: `worker/${id}`, pool, ...told }),
+    bootOf: ({ id, agentConfig, install }: LaunchRecord) => ({ agentConfig, install, token: launchToken(id) }),
+    adopt,
+    launchFailed(id, offer, fault) {
+      const pool = view.pools.get(id);
+      if (pool) coolDown(context(), pool, { offer, fault });
+    },
+    leaving: ({ id }) => void link.send(id, { do: 'drain', stop: true }),
+    removed: (id) => link.dismiss(id, 'This worker has been removed.'),
+    poke,
+  };
+}

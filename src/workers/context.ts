@@ -1,0 +1,47 @@
+import type { Admission, JoinRequest } from '#access/door.ts';
+import type { Clouds } from '#clouds/clouds.ts';
+import type { AgentLink } from '#core/agent-link.ts';
+import type { Clock } from '#core/clock.ts';
+import type { Log } from '#core/log.ts';
+import type { Pool } from '#core/pool.ts';
+import type { Boot } from '#core/provider.ts';
+import type { Random } from '#core/random.ts';
+import type { Store } from '#core/store.ts';
+import type { Worker } from '#core/worker.ts';
+import type { Journal } from '#journal/journal.ts';
+import type { Asked } from '#machines/asked.ts';
+import type { Machines } from '#machines/machines.ts';
+import type { WorkerObservation } from './observation.ts';
+import type { PoolMemories } from './pool-memory.ts';
+import type { Times } from './times.ts';
+
+export interface WorkersDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly journal: Journal;
+  readonly clouds: Clouds;
+  readonly machines: Machines;
+  readonly link: AgentLink;
+  /** The door: lets in by the pool's `agent_auth`, or throws a `Fault`. */
+  admit(request: JoinRequest): Admission;
+  /** The agent's configuration file for new machines of that pool. */
+  bootConfig(pool: Pool): string;
+  /** The same for the same launch, always. */
+  launchToken(launch: string): string;
+  /** Where machines without an agent get one. */
+  install?(): Boot['install'];
+  readonly times?: Partial<Times> | undefined;
+}
+
+/** What the steps of a pass read and write: the world, the machines of workers, and what is remembered of pools. */
+export interface WorkersContext extends Pick<WorkersDeps, 'store' | 'clock' | 'log' | 'journal' | 'clouds' | 'link'> {
+  readonly times: Times;
+  readonly asked: Asked<Worker, WorkerObservation>;
+  readonly pools: PoolMemories;
+  /** The server is about to stop: nothing is decided any more, and what was decided is carried out. */
+  readonly standingDown: { isOn: boolean };
+  /** Grows with every change of a worker's row: a survey older than that is stale. */
+  workersChanged(): number;
+}

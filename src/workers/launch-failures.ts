@@ -1,0 +1,101 @@
+// What failed launches and machines that never join do to a pool: cool-downs of its offers, and a guard against more of the same.
+import type { Pool } from '#core/pool.ts';
+import type { Worker } from '#core/worker.ts';
+import type { Failure } from '#machines/asked.ts';
+import type { Facts, OfferFact } from '../autoscaler/plan.ts';
+import type { WorkersContext } from './context.ts';
+import type { PoolMemory } from './pool-memory.ts';
+import { priceOf } from './pool-offers.ts';
+
+const BOOTS_BEFORE_GUARD = 3;
+
+/** Cause and remedy in one line. */
+function lineOf({ kind, message, remedy = '' }: Failure): string {
+  const cause = `${kind}: ${message}`.replace(/\s+/g, ' ').trim();
+  const isSentence = /[.!?…]$/.test(cause);
+  return remedy === '' ? cause : `${cause}${isSentence ? '' : '.'} ${remedy}`;
+}
+
+/** Nothing is launched from that offer for a while. */
+export function coolDown(
+  { clock, pools }: WorkersContext,
+  pool: Pool,
+  { offer, fault }: { offer: string; fault: Failure },
+): void {
+  const { retryDelayMs, errorResetAfterMs } = pool.spec.scaling;
+  const waitMs = Math.max(Math.min(retryDelayMs, errorResetAfterMs), fault.retryAfterMs ?? 0);
+  const untilMs = clock.monotonic() + waitMs;
+  pools.of(pool.id).cooling.set(offer, { untilMs, fault: fault.kind, why: lineOf(fault), at: clock.now() });
+}
+
+/** The offers of a pool with their terms, and until when each of them cools down. */
+export function offerFacts(
+  { clouds }: Pick<WorkersContext, 'clouds'>,
+  { spec }: Pool,
+  { cooling }: Readonly<PoolMemory>,
+): OfferFact[] {
+  return spec.offers.map((offer) => {
+    const cool = cooling.get(offer.id);
+    const terms = spec.terms?.[offer.id];
+    return {
+      id: offer.id,
+      pricePerHour: priceOf({ clouds }, spec, offer.id),
+      maxAgents: terms?.maxAgents,
+      coolingUntilMs: cool?.untilMs,
+      coolingFault: cool?.fault,
+      coolingWhy: cool?.why,
+    };
+  });
+}
+
+/** What the newest failed launch of a pool came to, until an agent joins or someone changes the pool. */
+export function launchFaultOf(
+  { pools }: WorkersContext,
+  pool: string,
+): { readonly message: string; readonly at: number } | undefined {
+  const failures = [...pools.read(pool).cooling.values()];
+  const newest = failures.toSorted((a, b) => b.at - a.at)[0];
+  return newest && { message: newest.why, at: newest.at };
+}
+
+/** Why the clouds of a pool cannot be asked, where none of them can. */
+export function cloudFaultOf({ clouds }: WorkersContext, { spec }: Pool): Facts['cloudFault'] {
+  const [first, ...others] = spec.offers.map(({ id }) => clouds.fault(id));
+  return first && others.every(Boolean) ? { kind: first.kind, message: lineOf(first) } : undefined;
+}
+
+/** What keeps a pool from its machines now, in one line. */
+export function launchTroubleOf(context: WorkersContext, id: string): string | undefined {
+  const pool = context.store.view.pools.get(id);
+  return pool && (launchFaultOf(context, id)?.message ?? cloudFaultOf(context, pool)?.message);
+}
+
+/** A machine that the cloud made and that will not join. */
+export function bootGaveUp(context: WorkersContext, worker: Worker, fault: Failure): void {
+  const pool = context.store.view.pools.get(worker.pool);
+  bootFailed(context, worker.pool);
+  if (pool && worker.offer !== undefined)
+    coolDown(context, pool, { offer: worker.offer, fault: { ...fault, retryAfterMs: undefined } });
+}
+
+/** A machine never joined; after some in a row launching is suspended, for longer each time. */
+export function bootFailed({ pools, clock, times, log }: WorkersContext, pool: string): void {
+  const memory = pools.of(pool);
+  memory.failedBoots += 1;
+  const nowMs = clock.monotonic();
+  if (memory.failedBoots < BOOTS_BEFORE_GUARD || memory.runawayUntilMs > nowMs) return;
+  const { runawayMs, longestRunawayMs } = times;
+  const waitMs = Math.min(longestRunawayMs, runawayMs * 2 ** Math.min(memory.runawayRounds, 20));
+  memory.runawayUntilMs = nowMs + waitMs;
+  memory.runawayRounds += 1;
+  log('warn', 'boot failures: launching suspended', { pool, failures: memory.failedBoots, waitMs });
+}
+
+/** An agent joined, or someone changed the pool: whatever failed before may work now. */
+export function forgiveFailures({ pools }: WorkersContext, pool: string): void {
+  const memory = pools.of(pool);
+  memory.cooling.clear();
+  memory.failedBoots = 0;
+  memory.runawayRounds = 0;
+  memory.runawayUntilMs = Number.NEGATIVE_INFINITY;
+}

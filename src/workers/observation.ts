@@ -1,0 +1,88 @@
+// What this process has seen of a worker beyond its machine: its agent, and whether that is at work.
+import type { Machine } from '#core/provider.ts';
+import type { Agent, Worker } from '#core/worker.ts';
+import type { Beyond, Observation } from '#machines/observation.ts';
+import type { WorkersContext } from './context.ts';
+import type { Survey } from './survey.ts';
+
+/** A restart forgets it; all times are on the monotonic clock. */
+export interface WorkerObservation extends Observation {
+  readonly idleSinceMs: number | undefined;
+  /** Since when it counts as away, where its agent is not connected. */
+  readonly awaySinceMs: number | undefined;
+  /** Until then it counts as present all the same. */
+  readonly backByMs: number;
+  /** As its agent said last. */
+  readonly slots: number | undefined;
+  /** That its agent is connected and its machine is not listed has been logged. */
+  readonly isUnlistedLogged: boolean;
+}
+
+/** What is assumed of a worker that was not seen yet: one from before this process has the grace of a restart to come back. */
+export function unseenWorker(isFromBefore: boolean, graceEndMs: number): Beyond<WorkerObservation> {
+  return {
+    idleSinceMs: undefined,
+    awaySinceMs: isFromBefore ? graceEndMs : undefined,
+    backByMs: isFromBefore ? graceEndMs : Number.NEGATIVE_INFINITY,
+    slots: undefined,
+    isUnlistedLogged: false,
+  };
+}
+
+/** The observation as this look leaves it; the very same where there is nothing new. */
+export function afterLook(
+  seen: WorkerObservation,
+  look: { agent: Agent | undefined; sessions: number; machine: Machine | undefined; nowMs: number },
+): WorkerObservation {
+  const { agent, sessions, machine, nowMs } = look;
+  const slots = agent ? agent.slots : seen.slots;
+  const idleSinceMs = agent && sessions === 0 ? (seen.idleSinceMs ?? nowMs) : undefined;
+  const isUnlistedLogged = seen.isUnlistedLogged && !machine;
+  const isSame = slots === seen.slots && idleSinceMs === seen.idleSinceMs && isUnlistedLogged === seen.isUnlistedLogged;
+  return isSame ? seen : { ...seen, slots, idleSinceMs, isUnlistedLogged };
+}
+
+/** Keeps what a survey has found: only passes do, so that reading a plan changes nothing. */
+export function observeSurvey({ asked, pools }: WorkersContext, pool: string, { seen, lost }: Survey): void {
+  for (const { worker, observation } of seen) asked.observations.observe(worker, observation);
+  pools.observeLost(pool, lost);
+}
+
+/** Its agent joined: one that goes at once is expected back. */
+export function observeJoined({ asked, clock, times }: WorkersContext, worker: Worker): void {
+  const backByMs = clock.monotonic() + times.returnGraceMs;
+  asked.observations.observe(worker, { backByMs, awaySinceMs: backByMs });
+}
+
+/** Its agent is connected; answers whether it counted as away before. */
+export function observeConnected({ asked, clock, pools }: WorkersContext, worker: Worker): boolean {
+  const nowMs = clock.monotonic();
+  const { missedFromMs, awaySinceMs } = asked.observations.of(worker);
+  const isMissed = missedFromMs !== Number.POSITIVE_INFINITY;
+  asked.observations.observe(worker, {
+    missedFromMs: isMissed ? missedFromMs : nowMs,
+    awaySinceMs: undefined,
+  });
+  pools.forgetLost(worker);
+  return awaySinceMs !== undefined && awaySinceMs <= nowMs;
+}
+
+/** Its agent is connected no more: it counts as present for a while. */
+export function observeDisconnected({ asked, clock, times }: WorkersContext, worker: Worker, agent: Agent): void {
+  const nowMs = clock.monotonic();
+  const { missedFromMs } = asked.observations.of(worker);
+  asked.observations.observe(worker, {
+    slots: agent.slots,
+    awaySinceMs: nowMs,
+    backByMs: nowMs + times.returnGraceMs,
+    // Until this moment it was here, whatever a listing said.
+    missedFromMs: missedFromMs === Number.POSITIVE_INFINITY ? nowMs : Math.max(missedFromMs, nowMs),
+  });
+}
+
+/** It may be at work: it counts as one that has joined, is away, and gets the grace of a restart to come back. */
+export function observeAdopted({ asked, clock, times }: WorkersContext, name: string): void {
+  const nowMs = clock.monotonic();
+  const backByMs = nowMs + times.reconnectGraceMs;
+  asked.observations.observeFirst(name, { missedFromMs: nowMs, backByMs, awaySinceMs: backByMs });
+}
