@@ -3,19 +3,9 @@ import { DAY_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { seededRandom } from '#core/random.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
-import { chooseTls, issueServerIdentity, mustUseTls, newAuthority, ownIdentity } from './tls.ts';
+import { issueServerIdentity, newAuthority, ownIdentity } from './tls.ts';
 
 describe('TLS', () => {
-  it('is required beyond loopback, and turning it off there is warned of', () => {
-    expect(['127.0.0.1', '::1', 'localhost'].map(mustUseTls)).toEqual([false, false, false]);
-    expect(['', '0.0.0.0', '::', '10.0.0.1', 'muster.example.org'].map(mustUseTls)).not.toContain(false);
-    expect(chooseTls('127.0.0.1', 'auto')).toEqual({ isOn: false });
-    expect(chooseTls('127.0.0.1', 'off')).toEqual({ isOn: false });
-    expect(chooseTls('0.0.0.0', 'auto')).toEqual({ isOn: true });
-    expect(chooseTls('127.0.0.1', 'on')).toEqual({ isOn: true });
-    expect(chooseTls('0.0.0.0', 'off').warning).toContain('TLS is off beyond loopback');
-  });
-
   it("takes the operator's own certificate, and says what is wrong with a bad one", async () => {
     const clock = new VirtualClock();
     const means = { clock, random: seededRandom(1) };

@@ -4,7 +4,6 @@ import { DAY_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Random } from '#core/random.ts';
 import { type CertificateRequest, makeCertificate, newKey } from './certificate.ts';
-import { isLoopbackHost } from './networks.ts';
 
 /** A key and the certificate chain that goes with it, both PEM. */
 export interface KeyPair {
@@ -95,20 +94,4 @@ export function ownIdentity(own: KeyPair & { readonly ca?: string | undefined },
     throw new Fault('invalid', detail, { at: 'server.tls', remedy: 'Renew it.' });
   }
   return { ...own, ca: own.ca, fingerprint: fingerprintOf(own.ca ?? own.certificate), untilMs };
-}
-
-/** Beyond loopback others could listen: there TLS is required, unless the operator turns it off. */
-export function mustUseTls(host: string): boolean {
-  return !isLoopbackHost(host);
-}
-
-export const TLS_MODES = ['auto', 'on', 'off'] as const;
-export type TlsMode = (typeof TLS_MODES)[number];
-
-/** Whether to use TLS on that host, and what to warn of. */
-export function chooseTls(host: string, mode: TlsMode): { readonly isOn: boolean; readonly warning?: string } {
-  if (mode === 'on') return { isOn: true };
-  if (mode === 'auto') return { isOn: mustUseTls(host) };
-  if (!mustUseTls(host)) return { isOn: false };
-  return { isOn: false, warning: 'TLS is off beyond loopback: tokens and sessions can be read on the way.' };
 }
