@@ -26,7 +26,8 @@ export type Beyond<O extends Observation> = Omit<O, keyof Observation>;
 export interface Observations<R extends MachineRow, O extends Observation> {
   /** What was seen of it; reading keeps nothing. */
   of(row: R): O;
-  isKept(id: string): boolean;
+  /** The same where anything was kept. */
+  kept(id: string): O | undefined;
   observe(row: R, seen: Partial<O>): void;
   /** A machine that this very process asked for, met first or woke: all that was seen before is void. */
   observeFirst(id: string, seen?: Partial<O>): void;
@@ -71,7 +72,7 @@ export function openObservations<R extends MachineRow, O extends Observation>(
   const of = (row: R): O => kept.get(row.id) ?? fromBefore(row);
   return {
     of,
-    isKept: (id) => kept.has(id),
+    kept: (id) => kept.get(id),
     observe: (row, seen) => void kept.set(row.id, { ...of(row), ...seen }),
     observeFirst(id, seen) {
       const first = made({

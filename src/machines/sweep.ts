@@ -97,8 +97,8 @@ async function review(by: Review, listing: Listing): Promise<void> {
     // A machine of a use that no feature has registered is none of ours: it is not deleted, adopted or counted.
     const asked = machine.mark && features.get(machine.mark.use);
     if (machine.mark && !asked) return;
-    const found = rowOf(asked ? [asked] : features.values(), machine.name);
-    if (found) noticeChange(found, { machine, before: known });
+    const found = asked ? rowIn(asked, machine.name) : rowOf(features.values(), machine.name);
+    if (found) noticeChange(found, machine, known);
     else if (!machine.mark) unmarked.observe(machine);
     else if (machine.state !== 'deleting' && isOrphan(machine)) orphans.push(machine);
   });
@@ -118,19 +118,23 @@ interface Found {
   readonly row: MachineRow;
 }
 
+function rowIn(asked: Asked, machine: string): Found | undefined {
+  const row = asked.named(machine);
+  return row && { asked, row };
+}
+
 function rowOf(features: Iterable<Asked>, machine: string): Found | undefined {
   for (const asked of features) {
-    const row = asked.named(machine);
-    if (row) return { asked, row };
+    const found = rowIn(asked, machine);
+    if (found) return found;
   }
   return undefined;
 }
 
 /** A machine that turned bad, or is stopped or runs though it should not, is looked at now, not when its owner happens to pass again. */
-function noticeChange(
-  { asked, row }: Found,
-  { machine, before }: { machine: Machine; before: Machine | undefined },
-): void {
+function noticeChange({ asked, row }: Found, machine: Machine, before: Machine | undefined): void {
+  // Most often the cloud shows the same as before.
+  if (machine === before) return;
   const isWorse = machine.state === 'failed' || machine.trouble?.final === true;
   const isNews = machine.state !== before?.state || machine.trouble?.final !== before.trouble?.final;
   const isStopped = machine.state === 'suspended';

@@ -104,7 +104,7 @@ function remembered({ life, disk }: World) {
   const rows = [...store.view.workers.all()];
   const ids = [...[...store.view.pools.all()].map(({ id }) => id), 'fleet', 'nobody'];
   return {
-    observations: rows.map((row) => (asked.observations.isKept(row.id) ? asked.observations.of(row) : undefined)),
+    observations: rows.map((row) => asked.observations.kept(row.id)),
     text: inspect(
       {
         rows: [...disk.rows],

@@ -114,10 +114,11 @@ function lookAt({ context, survey, nowMs, listingOf }: Look, worker: Worker): Se
   const machine = listing?.machines.get(worker.machine);
   const agent = store.view.agents.get(worker.id);
   const sessions = store.view.sessions.count('worker', worker.id);
-  const before = asked.observations.of(worker);
+  const kept = asked.observations.kept(worker.id);
+  const before = kept ?? asked.observations.of(worker);
   const listed = afterListing(asked.base, before, worker, { listing, machine, nowMs });
   const observation = afterLook(listed, { agent, sessions, machine, nowMs });
-  if (observation !== before || !asked.observations.isKept(worker.id)) survey.seen.push({ worker, observation });
+  if (observation !== kept) survey.seen.push({ worker, observation });
   return { worker, observation, agent, sessions, listing, machine };
 }
 
