@@ -4,10 +4,11 @@ import { dirname, join } from 'node:path';
 import { type KnownKinds, knownKinds } from '../src/config/kinds.ts';
 import type { Provider } from '../src/core/provider.ts';
 import type { ListedSimulation, Simulation } from '../src/core/simulation.ts';
+import { type AnyFeature, sectionsOf } from '../src/program/features.ts';
 import { renderConfiguration, renderJsonSchema } from './config-reference.ts';
 import { renderFaults } from './fault-reference.ts';
 import { noticeIds, renderNoticeList } from './notice-list.ts';
-import { renderBenchList, renderCommandList, renderNounList } from './noun-lists.ts';
+import { renderBenchList, renderCommandList, renderFeatureList, renderNounList } from './noun-lists.ts';
 import { providerIds, renderProviderList, renderSimulationList, simulationIds } from './provider-list.ts';
 import { reasonFolders, renderReasonList, renderReasons } from './reason-list.ts';
 import { renderTableList } from './table-list.ts';
@@ -28,6 +29,7 @@ export const GENERATED: readonly Generated[] = [
     render: async (root) => renderSimulationList(await allSimulations(root)),
   },
   { file: 'src/api/nouns.gen.ts', render: renderNounList },
+  { file: 'src/program/features.gen.ts', render: renderFeatureList },
   { file: 'src/cli/commands.gen.ts', render: renderCommandList },
   { file: 'bench/benches.gen.ts', render: renderBenchList },
   {
@@ -52,7 +54,11 @@ export async function allKinds(root: string): Promise<KnownKinds> {
   const loaded = (await Promise.all(
     providerIds(join(root, 'src/providers')).map((id) => import(join(root, 'src/providers', id, 'index.ts'))),
   )) as readonly { default: Provider }[];
-  return knownKinds(loaded.map((module) => module.default));
+  const { features } = (await import(join(root, 'src/program/features.gen.ts'))) as { features: readonly AnyFeature[] };
+  return knownKinds(
+    loaded.map((module) => module.default),
+    sectionsOf(features),
+  );
 }
 
 /** The simulated clouds in the tree, whether or not the list already names them. */

@@ -1,5 +1,5 @@
 // Lists of what a folder holds by convention, so that adding a noun changes no file by hand.
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CliCommand } from '../src/cli/command.ts';
 
@@ -60,6 +60,22 @@ export async function renderCommandList(root: string): Promise<string> {
     `export const COMMANDS: Readonly<Record<string, () => Promise<CommandFile>>> = {`,
     ...lines,
     '};',
+    '',
+  ].join('\n');
+}
+
+/** `src/program/features.gen.ts`, from the folders of `src` that have an index. */
+export function renderFeatureList(root: string): string {
+  const folders = readdirSync(join(root, 'src'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && existsSync(join(root, 'src', entry.name, 'index.ts')))
+    .map((entry) => entry.name)
+    .toSorted();
+  const imports = folders.map((folder) => [camel(folder), `../${folder}/index.ts`] as const);
+  return [
+    HEAD('the folders of src that have an `index.ts`'),
+    ...importLines([...imports, ['type { AnyFeature }', './features.ts']]),
+    '',
+    listOf('features', 'AnyFeature', folders.map(camel)),
     '',
   ].join('\n');
 }

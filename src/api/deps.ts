@@ -1,6 +1,7 @@
 import type { PoolDocument, WrittenPool } from '#config/write-pool.ts';
 import type { Role } from '#core/access.ts';
 import type { Clock } from '#core/clock.ts';
+import type { Features } from '#core/feature.ts';
 import type { Log } from '#core/log.ts';
 import type { PoolSpec } from '#core/pool.ts';
 import type { Random } from '#core/random.ts';
@@ -45,6 +46,8 @@ export interface ApiDeps {
     Sessions,
     'submit' | 'kill' | 'find' | 'ended' | 'output' | 'input' | 'inputWaitingBytes' | 'resize'
   >;
+  /** Nouns that bring their own behaviour. */
+  readonly features: Features;
   readonly agentFiles: AgentFiles;
   readonly metrics: Metrics;
   readonly server: ServerInfo;

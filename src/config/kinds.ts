@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Fault } from '#core/fault.ts';
+import type { Section } from '#core/feature.ts';
 import { type AnyKind, type ContractOf, FAMILIES, type Family, type Kinds, type Provider } from '#core/provider.ts';
 import type { SchemaNotes } from '#core/schema.ts';
 import { toSnake } from './keys.ts';
@@ -9,18 +10,21 @@ import { QUIET } from './parse.ts';
 /** The kinds of all providers by family and config key; of families that nothing uses yet there may be none. */
 export type KnownKinds = { readonly [F in Family]?: Kinds<ContractOf<F>> } & {
   readonly [F in 'backends' | 'sources']: Kinds<ContractOf<F>>;
+} & {
+  /** The sections of the server's file that features bring. */
+  readonly sections?: readonly Section<unknown>[];
 };
 
 const FAMILY_NAMES = Object.keys(FAMILIES) as Family[];
 
 /** Joins what the providers offer; a key that two of them claim is refused. */
-export function knownKinds(providers: readonly Provider[]): KnownKinds {
+export function knownKinds(providers: readonly Provider[], sections: readonly Section<unknown>[] = []): KnownKinds {
   const joined = Object.fromEntries(FAMILY_NAMES.map((family) => [family, joinedKinds(providers, family)]));
   const whole = FAMILY_NAMES.map((family) => [
     family,
     mapKinds(joined[family] ?? {}, (kind) => withInner(kind, joined)),
   ]);
-  return Object.fromEntries(whole) as KnownKinds;
+  return { ...(Object.fromEntries(whole) as KnownKinds), sections };
 }
 
 function joinedKinds(providers: readonly Provider[], family: Family): Kinds<unknown> {

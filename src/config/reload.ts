@@ -1,6 +1,8 @@
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
+import type { Problem } from '#core/problem.ts';
 import type { LoadedConfig } from './load.ts';
+import { problemsFault } from './problem.ts';
 import { changesNeedingRestart } from './restart.ts';
 import { type FileWatch, systemFiles } from './watched-files.ts';
 
@@ -10,6 +12,8 @@ export interface WatchConfigOptions {
   readonly current: LoadedConfig;
   /** Reads everything again, whole, or throws a `Fault`. */
   load(): Promise<LoadedConfig>;
+  /** Why a valid configuration must not be applied all the same; asked before anything is. */
+  refuses?(next: LoadedConfig): readonly Problem[];
   /** A valid configuration is there that is new, or follows a bad one; `needRestart` names the keys that only a restart changes. */
   changed(next: LoadedConfig, needRestart: readonly string[]): void;
   /** The new file is bad: the old configuration stays. Called once for each new reason. */
@@ -64,7 +68,10 @@ export function watchConfig(options: WatchConfigOptions): ConfigWatch {
       if (isStopped) return;
       seen = files.signature(current.files);
       try {
-        accept(await options.load(), seen);
+        const next = await options.load();
+        const problems = options.refuses?.(next) ?? [];
+        if (problems.length > 0) throw problemsFault(problems, next.file);
+        accept(next, seen);
       } catch (thrown) {
         refuse(Fault.from(thrown));
       }

@@ -38,6 +38,7 @@ describe('readServerFile', () => {
       log: { level: 'info', format: 'auto' },
       requestRates: {},
       plugins: [],
+      sections: {},
     });
   });
 

@@ -5,6 +5,7 @@ import type { Document } from '#core/provider.ts';
 import type { HistoryName } from '#core/store.ts';
 import { canonicalJson, shortHash } from './canonical.ts';
 import type { Environment } from './environment.ts';
+import { toCamel } from './keys.ts';
 import type { KnownKinds } from './kinds.ts';
 import { byPlace, locate, parseWith } from './parse.ts';
 import { poolWarnings, schemaFor } from './pool-document.ts';
@@ -60,6 +61,8 @@ export interface ServerConfig {
   /** By provider: how many times its published limits the account has. */
   readonly requestRates: Readonly<Record<string, number>>;
   readonly plugins: readonly string[];
+  /** The sections of features, by key. */
+  readonly sections: Readonly<Record<string, unknown>>;
 }
 
 export interface ReadServerOptions {
@@ -133,12 +136,22 @@ export function openServerReading(
     },
     end() {
       if (problems.length > 0 || !file.value) return { problems: problems.toSorted(byPlace), warnings };
-      return { value: configOf(file.value, pools, environment), warnings };
+      const sections = sectionsIn(file.value, kinds);
+      return { value: { ...configOf(file.value, pools, environment), sections }, warnings };
     },
   };
 }
 
-function configOf(file: ServerFile, pools: readonly StaticPool[], environment: Environment): ServerConfig {
+function sectionsIn(file: ServerFile, { sections = [] }: KnownKinds): ServerConfig['sections'] {
+  const values = file as unknown as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(sections.map(({ key }) => [key, values[toCamel(key)]]));
+}
+
+function configOf(
+  file: ServerFile,
+  pools: readonly StaticPool[],
+  environment: Environment,
+): Omit<ServerConfig, 'sections'> {
   const dataDir = file.dataDir ?? environment.dataDir ?? DEFAULT_DATA_DIR;
   return {
     grpc: file.server.grpcAddress,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { PoolSpec } from '#core/pool.ts';
+import { toCamel } from './keys.ts';
 import type { KnownKinds } from './kinds.ts';
 import { poolSchema } from './pool-schema.ts';
 import { serverFields } from './server-fields.ts';
@@ -10,7 +11,7 @@ export const SECOND_POOL = 'is the name of an earlier pool too';
 
 /** The schema of the server's file against the kinds at hand. */
 export function serverSchema(kinds: KnownKinds) {
-  return z.object({
+  const fields = z.object({
     ...serverFields,
     agentPools: z
       .array(poolSchema(kinds.backends, 'operator'))
@@ -23,6 +24,8 @@ export function serverSchema(kinds: KnownKinds) {
       .default([])
       .describe('Where further pool documents come from.'),
   });
+  const sections = (kinds.sections ?? []).map((section) => [toCamel(section.key), section.schema(kinds)]);
+  return fields.extend(Object.fromEntries(sections)) as unknown as typeof fields;
 }
 
 export type ServerFile = z.output<ReturnType<typeof serverSchema>>;

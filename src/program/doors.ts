@@ -73,6 +73,7 @@ function openApi(
       whyNotReady: () => ready.whyNot,
     },
     redactConfig: redactBackendConfig(kinds),
+    features: plane.features.public,
     documents: poolDocuments(kinds),
     redactText: redactor.text,
   });

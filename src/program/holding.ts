@@ -176,6 +176,7 @@ async function openPlane(ground: Ground): Promise<Plane> {
     random: systemRandom,
     sources,
     retention,
+    sections: loaded.config.sections,
     times: { reconnectGraceMs: agent.reconnectGraceMs },
     // A launch may come before the doors are open, so this asks access itself.
     bootConfig: (pool, access) => bootConfig(ground, pool, access),

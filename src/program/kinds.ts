@@ -9,6 +9,8 @@ import { Fault } from '#core/fault.ts';
 import type { Provider } from '#core/provider.ts';
 import type { ApiDeps } from '../api/deps.ts';
 import { providers } from '../providers/providers.gen.ts';
+import { features } from './features.gen.ts';
+import { sectionsOf } from './features.ts';
 
 function isProvider(value: unknown): value is Provider {
   return typeof value === 'object' && value !== null && typeof (value as Provider).id === 'string';
@@ -28,7 +30,7 @@ async function loadPlugin(name: string): Promise<Provider> {
 
 /** Every kind that this server knows: its own, and those of the packages that the configuration names. */
 export async function loadKinds(plugins: readonly string[]): Promise<KnownKinds> {
-  return knownKinds([...providers, ...(await Promise.all(plugins.map(loadPlugin)))]);
+  return knownKinds([...providers, ...(await Promise.all(plugins.map(loadPlugin)))], sectionsOf(features));
 }
 
 /** Definitions as documents; viewers get no scripts. */

@@ -22,6 +22,8 @@ import type { SessionsDeps } from '#sessions/deps.ts';
 import type { Sessions } from '#sessions/sessions.ts';
 import { startSessions } from '#sessions/start.ts';
 import { startWorkers, type Times, type Workers } from '#workers/workers.ts';
+import { features as allFeatures } from './features.gen.ts';
+import { type AnyFeature, type RunningFeatures, type Sections, startFeatures } from './features.ts';
 import { learnPool, learnStored } from './secrets.ts';
 
 export interface PlaneParts {
@@ -45,6 +47,10 @@ export interface PlaneParts {
   install?(access: Access): Boot['install'];
   /** Absent: one of its own. */
   readonly gate?: Gate | undefined;
+  /** Absent: all there are. */
+  readonly features?: readonly AnyFeature[];
+  /** What the server's file says for each of them. */
+  readonly sections?: Sections;
 }
 
 /** All that decides and acts. */
@@ -58,6 +64,7 @@ export interface Plane {
   readonly pools: Pools;
   readonly workers: Workers;
   readonly sessions: Sessions;
+  readonly features: RunningFeatures;
   stop(): Promise<void>;
 }
 
@@ -113,6 +120,9 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     times: parts.times,
   });
   const sessions = startSessions({ ...base, journal, link, limits: parts.limits, wake: workers.poke });
+  const { context, kinds, sections } = parts;
+  const parted = { ...base, context, journal, access, clouds, kinds, sections };
+  const features = startFeatures(parts.features ?? allFeatures, parted);
   return {
     access,
     journal,
@@ -122,7 +132,9 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     pools,
     workers,
     sessions,
+    features,
     async stop() {
+      await features.stop();
       await pools.stop();
       await sessions.stop();
       await workers.stop();

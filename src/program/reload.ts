@@ -5,7 +5,7 @@ import type { Ground } from './holding.ts';
 import type { Plane } from './plane.ts';
 
 /** Applies changes of the configuration file; a bad one changes nothing; both make an event. */
-export function followConfig(ground: Ground, { pools, journal }: Plane): ConfigWatch {
+export function followConfig(ground: Ground, { pools, journal, features }: Plane): ConfigWatch {
   const { clock, log, loaded, load, sources, store } = ground;
 
   function tell(kind: string, message: string): void {
@@ -30,7 +30,9 @@ export function followConfig(ground: Ground, { pools, journal }: Plane): ConfigW
     clock,
     current: loaded,
     load,
+    refuses: ({ config }) => features.refuses(config.sections),
     changed(next, needRestart) {
+      features.configure(next.config.sections);
       apply(next).catch((thrown) => {
         log('error', 'configuration not applied', { error: Fault.from(thrown).message });
       });

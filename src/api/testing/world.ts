@@ -58,6 +58,7 @@ async function openDeps(options: WorldOptions, disk: Disk) {
     pools,
     sessions,
     workers: fakeWorkers(means),
+    features: {},
     journal: { lastDecision: () => undefined },
     agentFiles,
     metrics: openMetrics(means),

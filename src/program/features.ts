@@ -1,0 +1,70 @@
+import type { Access } from '#access/access.ts';
+import type { Clouds } from '#clouds/clouds.ts';
+import type { KnownKinds } from '#config/kinds.ts';
+import type { Feature, FeatureBase, Features, Running, Section } from '#core/feature.ts';
+import type { Problem } from '#core/problem.ts';
+import type { Journal } from '#journal/journal.ts';
+
+/** All that a feature may ask for beside its settings. */
+export interface FeatureParts extends Omit<FeatureBase<unknown>, 'settings'> {
+  readonly journal: Journal;
+  readonly access: Access;
+  readonly clouds: Clouds;
+}
+
+export type AnyFeature = Feature<unknown, object, FeatureParts & FeatureBase<unknown>>;
+
+/** Sections of the server's file by key, checked. */
+export type Sections = Readonly<Record<string, unknown>>;
+
+/** The features as the composition holds them. */
+export interface RunningFeatures {
+  /** As the API sees them. */
+  readonly public: Features;
+  configure(sections: Sections): void;
+  /** Why any of them refuses these sections. */
+  refuses(sections: Sections): readonly Problem[];
+  stop(): Promise<void>;
+}
+
+export const sectionsOf = (features: readonly AnyFeature[]): readonly Section<unknown>[] =>
+  features.flatMap(({ section }) => section ?? []);
+
+/** Starts every feature with its section, or with what an absent section means. */
+export function startFeatures(
+  features: readonly AnyFeature[],
+  parts: FeatureParts & { readonly kinds: KnownKinds; readonly sections?: Sections | undefined },
+): RunningFeatures {
+  const { kinds, sections: atStart = {}, ...base } = parts;
+
+  function settingsOf({ section }: AnyFeature, sections: Sections): unknown {
+    if (!section) return undefined;
+    return section.key in sections ? sections[section.key] : section.schema(kinds).parse(undefined);
+  }
+
+  const started: { readonly feature: AnyFeature; readonly running: object & Running<unknown> }[] = [];
+  for (const feature of features) {
+    started.push({ feature, running: feature.start({ ...base, settings: settingsOf(feature, atStart) }) });
+  }
+
+  return {
+    public: Object.fromEntries(started.map(({ feature, running }) => [feature.id, running])),
+    configure(sections) {
+      for (const { feature, running } of started) {
+        if (feature.section) running.configure(settingsOf(feature, sections));
+      }
+    },
+    refuses: (sections) =>
+      started.flatMap(({ feature, running }) => {
+        const { section } = feature;
+        if (!section) return [];
+        return (running.refuses?.(settingsOf(feature, sections)) ?? []).map((problem) => ({
+          ...problem,
+          path: [section.key, problem.path].filter(Boolean).join('.'),
+        }));
+      }),
+    async stop() {
+      for (const { running } of started.toReversed()) await running.stop();
+    },
+  };
+}
