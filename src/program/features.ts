@@ -12,7 +12,9 @@ export interface FeatureParts extends Omit<FeatureBase<unknown>, 'settings'> {
   readonly clouds: Clouds;
 }
 
-export type AnyFeature = Feature<unknown, object, FeatureParts & FeatureBase<unknown>>;
+/** A feature of any settings; only it knows what they are. */
+// biome-ignore lint/suspicious/noExplicitAny: each feature brings the schema of its own settings
+export type AnyFeature = Feature<any, object, FeatureParts & FeatureBase<any>>;
 
 /** Sections of the server's file by key, checked. */
 export type Sections = Readonly<Record<string, unknown>>;
