@@ -9,6 +9,29 @@ import { apiWorld } from './testing/world.ts';
 const at = (path: string): string => path.replace(/:\w+/g, 'nothing');
 
 describe('access', () => {
+  it('answers a browser that is not logged in with a page that tells how; a program gets JSON', async () => {
+    const { api } = await apiWorld();
+    const ask = (url: string, accept: string, method: 'GET' | 'POST' = 'GET') =>
+      api.app.inject({ method, url, headers: { host: 'localhost:8081', accept } });
+    const html = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+
+    for (const url of ['/', '/docs', '/api/v1/pools', '/no-such-page', '/login?code=used']) {
+      const page = await ask(url, html);
+      expect(page.statusCode, url).toBe(401);
+      expect(page.headers['content-type'], url).toBe('text/html; charset=utf-8');
+      expect(page.body, url).toContain('<code>npx muster login</code>');
+      expect(page.body, url).toContain('MUSTER_ADDRESS=http://localhost:8081');
+    }
+    for (const program of [
+      await ask('/', '*/*'),
+      await ask('/', 'application/json'),
+      await ask('/api/v1/pools', html, 'POST'),
+    ]) {
+      expect(program.statusCode).toBe(401);
+      expect(program.headers['content-type']).toContain('application/problem+json');
+    }
+  });
+
   it('asks every route for a token, and for its role, and lets the role in', async () => {
     const { api, call } = await apiWorld();
     const ask = (route: { method: string; path: string }, as?: (typeof ROLES)[number]) => {

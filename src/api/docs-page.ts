@@ -1,12 +1,11 @@
+import { escaped, pageOf } from './html.ts';
 import type { OpenApi, Operation } from './openapi.ts';
 import { contentWords, type JsonSchema, type Marks, schemaWords } from './schema-words.ts';
 
 const STYLE = `
-:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; --line: #8884; }
 body { max-width: 64rem; margin: 2rem auto; padding: 0 1rem; }
 h2 { margin: 2.5rem 0 .5rem; }
 h3 { margin: 2rem 0 .25rem; font-size: 1.05rem; }
-code { font-family: ui-monospace, monospace; font-size: .9em; overflow-wrap: anywhere; }
 nav { display: flex; flex-wrap: wrap; gap: .25rem 1rem; }
 details { border-top: 1px solid var(--line); }
 summary { cursor: pointer; display: grid; grid-template-columns: 1rem 4.5rem minmax(0, 22rem) minmax(0, 1fr); gap: 0 .75rem; padding: .5rem 0; }
@@ -27,15 +26,6 @@ th { font-weight: 600; font-size: .85em; }
 }
 `;
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (letter) => ESCAPES[letter] ?? '');
 const code = (text: string): string => `<code>${escaped(text)}</code>`;
 /** Text in which `code` is set in backquotes. */
 const prose = (text: string): string => escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>');
@@ -113,11 +103,12 @@ export function docsPage(document: OpenApi): string {
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([id, schema]) => schemaSection(id, schema));
   const { title, version, description } = document.info;
-  return (
-    `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
-    `<title>${escaped(title)} API</title><style>${STYLE}</style></head><body><h1>${escaped(title)} ${escaped(version)}</h1>` +
-    `<p>${prose(description)} Programs read the same as <a href="/openapi.json">openapi.json</a>.</p>` +
-    `<p>Send a token as <code>Authorization: Bearer TOKEN</code>. What fails answers ${MARKS.link('Problem')}.</p>` +
-    `<nav>${links.join('')}</nav>${nouns.join('')}<h2 id="schemas">schemas</h2>${schemas.join('')}</body></html>`
+  return pageOf(
+    `${title} API`,
+    STYLE,
+    `<h1>${escaped(title)} ${escaped(version)}</h1>` +
+      `<p>${prose(description)} Programs read the same as <a href="/openapi.json">openapi.json</a>.</p>` +
+      `<p>Send a token as <code>Authorization: Bearer TOKEN</code>. Failures answer with ${MARKS.link('Problem')}.</p>` +
+      `<nav>${links.join('')}</nav>${nouns.join('')}<h2 id="schemas">schemas</h2>${schemas.join('')}`,
   );
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ApiDeps } from './deps.ts';
 import { docsPage } from './docs-page.ts';
+import { PAGE_POLICY } from './html.ts';
 import type { Noun, WholeApi } from './noun.ts';
 import { type OpenApi, openApi } from './openapi.ts';
 import { type Raw, type Route, route } from './route.ts';
@@ -33,7 +34,7 @@ function docRoutes({ server }: ApiDeps, { routes }: WholeApi): Route[] {
       reply: z.custom<Raw>(),
       media: ['text/html'],
       handle({ header }) {
-        header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
+        header('content-security-policy', PAGE_POLICY);
         return written().page;
       },
     }),

@@ -2,9 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '#core/fault.ts';
 import type { ApiDeps } from './deps.ts';
 import type { Gate } from './gate.ts';
+import { PAGE_POLICY } from './html.ts';
+import { isBrowser, loginPage } from './login-page.ts';
+import { originOf } from './origin.ts';
 import { faultOf, PROBLEM_MEDIA, statusOf, toProblem } from './problem.ts';
 
-/** Whatever is thrown leaves as problem+json; answers the function that does so. */
+/** What is thrown leaves as problem+json; a browser that is not logged in gets a page. Answers the function that does so. */
 export function answerFaults(
   app: FastifyInstance,
   { log, redactText }: ApiDeps,
@@ -23,6 +26,11 @@ export function answerFaults(
     if (fault.retryAfterMs !== undefined) reply.header('retry-after', String(Math.ceil(fault.retryAfterMs / 1_000)));
     if (fault.kind === 'unauthenticated') reply.header('www-authenticate', 'Bearer realm="muster"');
     const problem = toProblem(fault, redactText, request.id);
+    if (fault.kind === 'unauthenticated' && isBrowser(request.method, request.headers)) {
+      const page = loginPage({ why: problem.detail, origin: originOf(request) });
+      reply.header('content-security-policy', PAGE_POLICY);
+      return void reply.code(problem.status).type('text/html; charset=utf-8').send(page);
+    }
     void reply.code(problem.status).type(PROBLEM_MEDIA).send(JSON.stringify(problem));
   };
   app.setErrorHandler(answer);

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../access/access.ts';
 import { checked } from './checked.ts';
 import type { ApiDeps } from './deps.ts';
+import { originOf } from './origin.ts';
 import { httpFault } from './problem.ts';
 import type { Call, Route } from './route.ts';
 
@@ -18,11 +19,6 @@ declare module 'fastify' {
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const STILL_ALLOWED_EVERY_MS = 15_000;
-
-const originOf = (request: FastifyRequest): string => {
-  const isSecure = 'encrypted' in request.raw.socket && request.raw.socket.encrypted === true;
-  return `${isSecure ? 'https' : 'http'}://${request.headers.host ?? ''}`;
-};
 
 /** The text of a body, read as the route takes it. */
 function bodyOf(route: Route, request: FastifyRequest): unknown {

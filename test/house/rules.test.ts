@@ -11,6 +11,7 @@ const features = files.flatMap(({ path }) => /^src\/([^/]+)\/index\.ts$/.exec(pa
 
 // Each folder may import itself, those named here, and what those may import.
 const INWARD: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(features.map((folder) => [folder, FEATURE_MAY_IMPORT])),
   core: [],
   gotemplate: [],
   host: ['core'],
@@ -43,7 +44,7 @@ const INWARD: Readonly<Record<string, readonly string[]>> = {
 function reach(folder: string, seen = new Set<string>()): Set<string> {
   if (seen.has(folder)) return seen;
   seen.add(folder);
-  for (const next of INWARD[folder] ?? (features.includes(folder) ? FEATURE_MAY_IMPORT : [])) reach(next, seen);
+  for (const next of INWARD[folder] ?? []) reach(next, seen);
   return seen;
 }
 

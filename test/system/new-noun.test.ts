@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { until } from '#core/testing/until.ts';
 import { openScratchCheckout } from '../scratch-checkout.ts';
 import { apiOf } from './harness/api.ts';
 import { placeServer, startServer } from './harness/server.ts';
-import { until } from './harness/until.ts';
 import { openWorld } from './harness/world.ts';
 
 const NOUN = join(import.meta.dirname, 'new-noun');
