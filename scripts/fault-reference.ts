@@ -5,7 +5,7 @@ const RETRIED = {
   now: 'at once, then with back-off',
   backoff: 'with back-off',
   cooldown: 'after a cool-down of about a minute',
-  slow: 'about every minute, since it may be mended outside',
+  slow: 'about every minute, since it may be corrected outside',
 } as const;
 
 /** Every kind of failure and what it means to a caller. */

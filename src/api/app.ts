@@ -50,7 +50,7 @@ function makeServer(patience: Patience, handler: Parameters<typeof createServer>
   );
   // A peer that is gone without a word is found out, however long an answer goes on.
   server.on('connection', (socket) => socket.setKeepAlive(true, KEEPALIVE_MS));
-  // Whoever asks and then does not read would hold the answer for ever; one that is only silent for long is left alone.
+  // A client that asks and then does not read would hold the answer for ever; a silent one is left alone.
   server.timeout = patience.requestMs;
   server.on('request', (_request, answer) =>
     answer.on('timeout', () => {
@@ -70,14 +70,14 @@ const noSchemas = () => (): never => {
 function refuseRaw(error: NodeJS.ErrnoException, socket: Duplex, clock: Clock): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
-  const fault = httpFault(status, 'invalid', 'This is not a well-formed HTTP request.', { at: 'request' });
+  const fault = httpFault(status, 'invalid', 'This is not a valid HTTP request.', { at: 'request' });
   const problem = toProblem(fault, (text) => text);
   const body = JSON.stringify(problem);
   const head = `HTTP/1.1 ${status} ${problem.title}\r\ncontent-type: ${PROBLEM_MEDIA}\r\ncontent-length: ${body.length}\r\nconnection: close`;
   farewell(socket, `${head}\r\n\r\n${body}`, clock);
 }
 
-/** Serves the HTTP API on a server that whoever owns the listening sockets feeds with connections. */
+/** Serves the HTTP API on a server that the owner of the listening sockets feeds with connections. */
 export async function startApi(deps: ApiDeps, patience: Patience = PATIENCE): Promise<Api> {
   const stopping = new AbortController();
   const gate = openGate(deps);

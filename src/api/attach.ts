@@ -28,7 +28,7 @@ function refuse(socket: Duplex, fault: Fault, deps: ApiDeps): void {
     'connection: close',
   ];
   farewell(socket, `${head.join('\r\n')}\r\n\r\n${body}`, deps.clock);
-  // Nobody else reads it any more, and its end would not be seen.
+  // It has no other reader, so its end would not be seen.
   socket.resume();
 }
 
@@ -36,7 +36,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new Fault('invalid', 'The path is not well formed.', { at: 'path' });
+    throw new Fault('invalid', 'The path is malformed.', { at: 'path' });
   }
 }
 

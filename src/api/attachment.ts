@@ -118,7 +118,7 @@ interface Message {
 
 /**
  * Passes messages on in order; while the agent is away they wait for its return. Part of a piped input may have been
- * lost with the agent's connection, so there the fault is told instead.
+ * lost with the agent's connection, so there the fault is sent instead.
  */
 function passInTurn(pass: (message: Message) => void, { clock }: ApiDeps, mayWait: (isFirst: boolean) => boolean) {
   const held: Message[] = [];
@@ -179,7 +179,7 @@ export function attachTo(socket: WebSocket, wish: AttachWish, { deps, stopping }
   const stop = (): void => finish(CLOSE.stopping, 'The server stops.');
 
   function passOn({ data, isBinary }: Message): void {
-    // After its end there is nobody to hear it.
+    // After its end no process takes it.
     const now = deps.store.view.sessions.get(session.id);
     if (now) pass(data, isBinary, now, deps);
   }

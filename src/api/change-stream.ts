@@ -26,7 +26,7 @@ const message = (event: string, id: string, data: unknown): string =>
   `event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
 
 /**
- * Server-sent events: a row that changes often is told at most four times a second, as it is then.
+ * Server-sent events: a row that changes often is sent at most four times a second, as it is then.
  * A client that cannot keep up, or was away too long, gets `reset` and lists everything again.
  */
 export function changeStream(deps: ApiDeps, hub: ChangeHub, wish: ChangeWish): Readable {

@@ -13,7 +13,7 @@ const tablesIn = (known: WholeApi['changes']) =>
       for (const name of text.split(',').map((one) => one.trim())) {
         const table = known.get(name);
         if (table) tables.set(name, table);
-        else context.addIssue({ code: 'custom', message: `"${name}" is none of ${[...known.keys()].join(', ')}.` });
+        else context.addIssue({ code: 'custom', message: `"${name}" is not one of ${[...known.keys()].join(', ')}.` });
       }
       return tables;
     })

@@ -61,7 +61,7 @@ function operation(path: string, method: string, it: Operation): string {
   const body = it.requestBody ? contentWords(it.requestBody, MARKS) : '';
   const reply = contentWords(answer, MARKS);
   const rows = (it.parameters as unknown as readonly Parameter[]).map(parameterRow);
-  // The id stands inside: whoever comes by a link to it finds it open.
+  // The id stands inside: a link to it opens it.
   return (
     `<details><summary><span class="method">${escaped(method.toUpperCase())}</span>` +
     `${code(path)}<span>${prose(it.summary)}</span></summary><div id="${escaped(it.operationId)}">` +

@@ -15,7 +15,7 @@ function revisionsIn(header: string, name: string): readonly number[] {
     const match = TAG.exec(part.trim());
     if (match) return Number(match[1]);
     const remedy = 'Send the ETag of the last answer, in its quotes, or *.';
-    throw httpFault(400, 'invalid', `${name} is not an ETag of ours.`, { at: `headers.${name}`, remedy });
+    throw httpFault(400, 'invalid', `${name} is not an ETag of this server.`, { at: `headers.${name}`, remedy });
   });
 }
 

@@ -14,7 +14,7 @@ function eventRoutes({ store }: ApiDeps): Route[] {
       method: 'GET',
       path: '/events',
       role: 'viewer',
-      summary: 'Lists what happened, who caused it and from where; newest first.',
+      summary: 'Lists events: what happened, and who caused it; newest first.',
       query: z.strictObject({
         ...paging,
         pool: Name.optional(),

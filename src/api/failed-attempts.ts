@@ -5,7 +5,7 @@ const MOST_A_MINUTE = 20;
 const WINDOW_MS = 60_000;
 const MOST_ADDRESSES = 10_000;
 
-/** Counts refused credentials by address. Good credentials are never held up, so nobody can lock others out. */
+/** Counts refused credentials by address. Good credentials are never delayed, so no client can lock others out. */
 export interface FailedAttempts {
   /** Throws `throttled` instead, once there were too many within a minute. */
   refuse(from: string, fault: Fault): never;

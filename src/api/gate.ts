@@ -34,7 +34,7 @@ export function openGate({ access, clock, log, server }: Pick<ApiDeps, 'access' 
     try {
       return access.authenticate({ authorization, cookie, from });
     } catch (thrown) {
-      // Who shows nothing guesses nothing.
+      // Requests without credentials do not count as failed attempts.
       if (authorization === undefined && cookie === undefined) throw thrown;
       log('debug', 'request with a wrong token', { from });
       return failed.refuse(from, Fault.from(thrown));

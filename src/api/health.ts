@@ -17,7 +17,7 @@ async function checkStore({ store, clock }: ApiDeps): Promise<void> {
   try {
     await Promise.race([store.durable(), late]);
   } catch (thrown) {
-    throw new Fault('unavailable', `The store is not well: ${Fault.from(thrown).message}`, { cause: thrown });
+    throw new Fault('unavailable', `The store failed: ${Fault.from(thrown).message}`, { cause: thrown });
   } finally {
     stop();
   }

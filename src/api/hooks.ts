@@ -49,7 +49,7 @@ export function waitForStore(app: FastifyInstance, { store, redactText }: ApiDep
       return payload;
     } catch (thrown) {
       if (payload instanceof Object && 'destroy' in payload && typeof payload.destroy === 'function') payload.destroy();
-      const detail = `The store is not well: ${Fault.from(thrown).message}`;
+      const detail = `The store failed: ${Fault.from(thrown).message}`;
       const fault = new Fault('unavailable', detail, { remedy: 'Wait; the server restarts.' });
       for (const name of ['content-length', 'etag', 'location', 'set-cookie']) reply.removeHeader(name);
       reply.code(statusOf(fault)).type(PROBLEM_MEDIA);
@@ -58,7 +58,7 @@ export function waitForStore(app: FastifyInstance, { store, redactText }: ApiDep
   });
 }
 
-/** Nobody gets past without the right Host, a good token and the role of the route. */
+/** Every request needs the right Host, a valid token and the role of the route. */
 export function guard(app: FastifyInstance, gate: Gate): void {
   app.decorateRequest('caller');
   app.addHook('onRequest', async (request, reply) => {

@@ -8,7 +8,7 @@ import type { SyncTimes } from './noun.ts';
 import { nouns } from './nouns.gen.ts';
 import { REASONS } from './reasons.gen.ts';
 
-/** Figures for Prometheus. What the store tells is taken from there; the rest is told by whoever knows. */
+/** Figures for Prometheus. What the store knows is read there; the rest is reported by its owner. */
 export interface Metrics {
   /** A call to a cloud has ended; `kind` is the backend's or the source's. */
   cloudCall(call: { kind: string; call: string; fault: FaultKind | undefined; ms: number }): void;

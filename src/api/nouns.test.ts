@@ -146,7 +146,7 @@ describe('tokens', () => {
     });
 
     expect(answer.statusCode).toBe(422);
-    expect(answer.json().remedy).toContain('leave it out for a token that never expires');
+    expect(answer.json().remedy).toContain('omit it for a token that never expires');
   });
 
   it('are told once, listed without their texts, work, and are revoked', async () => {

@@ -23,7 +23,7 @@ export function statusOf(fault: Fault): number {
   return fault instanceof HttpFault ? fault.status : FAULTS[fault.kind].http;
 }
 
-/** What a client is told of a fault. Of a bug it learns only where to look: its message may hold anything. */
+/** A fault as a client sees it. Of a bug it learns only where to look: its message may hold anything. */
 export function toProblem(fault: Fault, redactText: (text: string) => string, id?: string): HttpProblem {
   const status = statusOf(fault);
   const isBug = fault.kind === 'internal';
@@ -53,15 +53,15 @@ interface FrameworkError extends Error {
 // What fastify refuses by itself, in our words. https://fastify.dev/docs/latest/Reference/Errors/
 const FRAMEWORK: Readonly<Record<string, (error: Error) => Fault>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
-    httpFault(415, 'invalid', 'The body is of a kind that is not taken here.', {
+    httpFault(415, 'invalid', 'The content type of the body is not supported here.', {
       at: 'headers.content-type',
       remedy: 'Send application/json; pool documents may be application/yaml too.',
     }),
   FST_ERR_CTP_BODY_TOO_LARGE: () =>
-    httpFault(413, 'invalid', 'The body is too large.', { at: 'body', remedy: 'Send less at a time.' }),
+    httpFault(413, 'invalid', 'The body is too large.', { at: 'body', remedy: 'Send a smaller body.' }),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
     httpFault(400, 'invalid', 'The body is not as long as its header says.', { at: 'headers.content-length' }),
-  FST_ERR_BAD_URL: () => httpFault(400, 'invalid', 'The path is not well formed.', { at: 'path' }),
+  FST_ERR_BAD_URL: () => httpFault(400, 'invalid', 'The path is malformed.', { at: 'path' }),
   FST_ERR_MAX_PARAM_LENGTH: () => httpFault(414, 'invalid', 'A name in the path is too long.', { at: 'path' }),
 };
 

@@ -27,12 +27,12 @@ function bodyOf(route: Route, request: FastifyRequest): unknown {
   const media = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
   const isYaml = media.endsWith('yaml');
   if (route.bodyMedia) return text;
-  if (isYaml) throw httpFault(415, 'invalid', 'Only JSON is taken here.', { at: 'headers.content-type' });
+  if (isYaml) throw httpFault(415, 'invalid', 'The body must be JSON.', { at: 'headers.content-type' });
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
     const detail = `The body is not JSON: ${(cause as Error).message}.`;
-    throw httpFault(400, 'invalid', detail, { at: 'body', cause, remedy: 'Send well-formed JSON.' });
+    throw httpFault(400, 'invalid', detail, { at: 'body', cause, remedy: 'Send valid JSON.' });
   }
 }
 
@@ -85,7 +85,7 @@ function add(app: FastifyInstance, route: Route, { deps, stopping }: Registering
     method: route.method,
     url: route.path,
     config: { muster: route },
-    // Whoever asks for the head of an endless answer would wait for ever.
+    // A client that asks for the head of an endless answer would wait for ever.
     exposeHeadRoute: route.method === 'GET' && !route.isStream,
     ...(route.bodyLimit !== undefined && { bodyLimit: route.bodyLimit }),
     async handler(request, reply) {
@@ -99,7 +99,7 @@ function add(app: FastifyInstance, route: Route, { deps, stopping }: Registering
           return signal;
         },
       });
-      // Whoever follows something silent must learn at once that it is there.
+      // A client that follows something silent must learn at once that it is there.
       if (route.isStream) reply.raw.once('pipe', () => reply.raw.flushHeaders());
       if (route.media && !reply.hasHeader('content-type')) reply.type(`${route.media[0]}; charset=utf-8`);
       return reply.send(answer);
@@ -123,9 +123,9 @@ function addOtherMethods(app: FastifyInstance, path: string, routes: readonly Ro
     exposeHeadRoute: false,
     handler(request, reply) {
       reply.header('allow', allow);
-      throw httpFault(405, 'unsupported', `${request.method} is not for this path.`, {
+      throw httpFault(405, 'unsupported', `${request.method} is not supported on this path.`, {
         at: 'method',
-        remedy: `It takes ${allow}.`,
+        remedy: `Use ${allow}.`,
       });
     },
   });

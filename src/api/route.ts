@@ -19,7 +19,7 @@ export interface Call<Params, Query, Body> {
   readonly query: Query;
   readonly body: Body;
   readonly headers: IncomingHttpHeaders;
-  /** Where anyone may call, nobody in particular does. */
+  /** For routes that need no token: `anyone`. */
   readonly caller: Caller;
   /** `https://host:port` as the client wrote it. */
   readonly origin: string;

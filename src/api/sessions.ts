@@ -150,7 +150,7 @@ function watching(deps: ApiDeps): Route[] {
       method: 'POST',
       path: '/sessions/:session/kill',
       role: 'operator',
-      summary: 'Ends a session: a polite signal, then after its grace a deadly one; `force` skips the first.',
+      summary: 'Ends a session: SIGTERM, then SIGKILL after its grace period; `force` sends SIGKILL at once.',
       params,
       body: z.strictObject({ force: z.boolean().default(false) }).prefault({}),
       reply: wire.Session,

@@ -27,7 +27,7 @@ function certifying({ access }: ApiDeps): Route {
     method: 'POST',
     path: '/agent-certificates',
     role: 'admin',
-    summary: 'Makes a client certificate for an agent or for all agents of a pool; its key is told this once.',
+    summary: 'Makes a client certificate for an agent or for all agents of a pool; its key is shown only now.',
     body: z.strictObject({ name: z.string().min(1).max(64).meta({ description: 'Of the agent, or of its pool.' }) }),
     reply: wire.AgentCertificate,
     status: 201,
@@ -41,9 +41,9 @@ function certifying({ access }: ApiDeps): Route {
 
 function mustLast({ expires_in: forMs }: z.output<typeof wire.TokenIn>): void {
   if (forMs === undefined || forMs > 0) return;
-  throw new Fault('invalid', 'A token that expires at once is of no use.', {
+  throw new Fault('invalid', 'The token would expire at once.', {
     at: 'body.expires_in',
-    remedy: 'Give a longer time, or leave it out for a token that never expires.',
+    remedy: 'Give a longer time, or omit it for a token that never expires.',
   });
 }
 
@@ -66,7 +66,7 @@ function tokenRoutes(deps: ApiDeps): Route[] {
       method: 'POST',
       path: '/tokens',
       role: 'admin',
-      summary: 'Makes a token for the API, or one with which agents join a pool; its text is told this once.',
+      summary: 'Makes a token for the API, or one with which agents join a pool; its text is shown only now.',
       body: wire.TokenIn,
       reply: wire.NewToken,
       status: 201,

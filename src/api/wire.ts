@@ -1,4 +1,4 @@
-// What the HTTP API answers and takes, as types, for whoever speaks to it.
+// What the HTTP API answers and takes, as types, for its clients.
 export type { Alternative, Decision, DecisionList, Reason } from './wire/decision.ts';
 export type { Change, Event, EventList } from './wire/event.ts';
 export type { PlanIn, PlannedChanges, PlannedPool, PoolDocument, PoolDocumentList } from './wire/plan.ts';

@@ -6,7 +6,7 @@ function agentCommand(cli: Cli, local: Local): Command {
   const command = new Command('agent')
     .description('run an agent: join a pool and run its sessions on this machine')
     .option('-p, --pool <name>', 'the pool to join')
-    .option('-c, --config <file>', 'its configuration')
+    .option('-c, --config <file>', 'configuration file')
     .action(async (options: { pool?: string; config?: string }) => cli.exitWith(await local.agent(options)));
   return withExamples(command, [['muster agent --pool edge --config agent.yaml', 'joins the pool edge']]);
 }

@@ -153,7 +153,7 @@ async function connect(cli: Cli, { session, socket, heard }: Wiring): Promise<Se
 
 /**
  * Connects this terminal with the session until it ends; resolves with the ended session. A connection that breaks is
- * made again. Piped input is not: nobody knows how much of it has arrived.
+ * made again. Piped input is not: it is unknown how much of it has arrived.
  */
 export async function attachSession(cli: Cli, client: Client, { session, begun }: Attaching): Promise<Session> {
   const { id } = session;

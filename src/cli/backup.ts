@@ -9,7 +9,9 @@ function whyNot(thrown: unknown, file: string): Fault {
   if (thrown instanceof Fault || code === undefined) return Fault.from(thrown);
   if (code === 'EEXIST')
     return new Fault('conflict', `${file} exists already.`, { remedy: 'Name a file that does not exist yet.' });
-  return new Fault('invalid', `Cannot write ${file}: ${code}.`, { remedy: 'Check the path and the room on the disk.' });
+  return new Fault('invalid', `Cannot write ${file}: ${code}.`, {
+    remedy: 'Check the path and the free space on the disk.',
+  });
 }
 
 /** Fills a new file that only we may read; one that was cut off does not stay. */
@@ -36,7 +38,7 @@ async function fill(file: string, pieces: () => Promise<AsyncIterable<Uint8Array
 function backupCommand(cli: Cli): Command {
   return new Command('backup')
     .description('write a consistent copy of everything to a file')
-    .argument('<file>', 'a file that does not exist yet; it will hold the keys of the cluster')
+    .argument('<file>', 'a new file; it will contain the keys of the cluster')
     .action(async (file: string, _options, command: Command) => {
       const client = clientOf(cli, command);
       const stop = startProgress(cli.terminal, () => 'writing the backup');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Fault } from '#core/fault.ts';
-import { type Client, isNobodyThere, openClient } from './client.ts';
+import { type Client, isUnreachable, openClient } from './client.ts';
 import { type Answer, broken, openScene, pieces, raw, refusal } from './testing.ts';
 
 function clientOf(answer: Answer): { client: Client; scene: ReturnType<typeof openScene> } {
@@ -110,7 +110,7 @@ describe('the client', () => {
       const fault = await faultOf(client.call('/pools'));
 
       expect(fault.kind).toBe('unavailable');
-      expect(isNobodyThere(fault)).toBe(false);
+      expect(isUnreachable(fault)).toBe(false);
     }
   });
 
@@ -120,8 +120,8 @@ describe('the client', () => {
     const fault = await faultOf(client.call('/pools'));
 
     expect(fault.message).toBe('No Muster server answers at http://server (given): ECONNREFUSED.');
-    expect(isNobodyThere(fault)).toBe(true);
-    expect(isNobodyThere(await faultOf(clientOf(() => broken('ECONNRESET')).client.call('/x')))).toBe(false);
+    expect(isUnreachable(fault)).toBe(true);
+    expect(isUnreachable(await faultOf(clientOf(() => broken('ECONNRESET')).client.call('/x')))).toBe(false);
   });
 
   it('reads lines across pieces, and a break in them is one that may pass', async () => {

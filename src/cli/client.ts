@@ -60,7 +60,7 @@ function problemIn(text: string): ProblemBody {
   }
 }
 
-// Whoever types a command never sees the request that it makes: a place in it says nothing to them.
+// A person who types a command never sees its request: a place in it says nothing to them.
 const IN_REQUEST = /^(path|query|body|headers|method|request)\b|^\[/;
 
 /** What a refusal means, from its status and its text. */
@@ -106,8 +106,8 @@ function remedyFor(why: string, { address }: Place): string {
 // Broken after the connection stood: the request may have arrived.
 const MAY_HAVE_ARRIVED = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_HEADERS_TIMEOUT']);
 
-/** Whether nobody can have heard the request: there is nobody to wait for. */
-export function isNobodyThere({ cause }: Fault): boolean {
+/** Whether no server can have heard the request. */
+export function isUnreachable({ cause }: Fault): boolean {
   return cause !== undefined && !MAY_HAVE_ARRIVED.has(codeOf(cause) ?? '');
 }
 
@@ -143,7 +143,7 @@ async function* bytesOf(reply: Response): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** A whole answer. It names no cause: whoever answered has heard the request, whatever broke the answer. */
+/** A whole answer. It names no cause: the server has heard the request, whatever broke the answer. */
 function textOf(reply: Response): Promise<string> {
   return reply.text().catch(() => {
     throw new Fault('unavailable', 'The connection to the server broke.');
@@ -170,7 +170,7 @@ export function openClient(found: Place, fetch: typeof globalThis.fetch): Client
     });
   }
 
-  /** A server leaves its first token before it answers, so whoever came earlier finds it now. */
+  /** A server leaves its first token before it answers, so an earlier caller finds it now. */
   function hasNewToken(): boolean {
     const token = place.tokenAgain?.();
     const isNew = token !== undefined && token !== place.token;

@@ -10,7 +10,7 @@ import { trustToo } from './trust.ts';
 /** What every command is given. */
 export interface Cli {
   readonly terminal: Terminal;
-  /** Aborts when the command must end: at Ctrl-C, or when nobody reads its output any more. */
+  /** Aborts when the command must end: at Ctrl-C, or when its output is closed. */
   readonly signal: AbortSignal;
   readonly fetch: typeof fetch;
   /** Finds the server: the option, the environment, the file that a running server leaves, the default. */

@@ -9,7 +9,7 @@ function configCommand(cli: Cli, local: Local): Command {
 
   config.addCommand(
     new Command('check')
-      .description('check a server configuration or a pool document; says every problem with its place')
+      .description('check a server configuration or a pool document; prints every problem with its line')
       .argument('<file>')
       .action(async (file: string) => {
         const { problems, warnings } = await local.checkConfig(file);
@@ -18,7 +18,7 @@ function configCommand(cli: Cli, local: Local): Command {
           print(cli.terminal, `${styleText('red', 'error')} ${problem.at ? `${problem.at}: ` : ''}${problem.message}`);
         }
         if (problems.length > 0) return cli.exitWith(FAULTS.invalid.exit);
-        print(cli.terminal, `${file} is good.`);
+        print(cli.terminal, `${file} is valid.`);
       }),
   );
   return config;

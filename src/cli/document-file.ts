@@ -20,7 +20,7 @@ function unreadable(file: string, { code }: NodeJS.ErrnoException): Fault {
   });
 }
 
-// Node makes stdin non-blocking, so that it cannot be read like a file: EAGAIN where whoever writes is slower than we.
+// Node makes stdin non-blocking, so that it cannot be read like a file: EAGAIN where the writer is slower than we.
 async function readText(file: string, input: NodeJS.ReadableStream): Promise<string> {
   try {
     return file === '-' ? await textOf(input) : readFileSync(file, 'utf8');
@@ -62,5 +62,5 @@ export function splitDocuments(name: string, whole: string): readonly FileDocume
 
 function tellsNothing(name: string, whole: string): Fault {
   const why = whole.trim() === '' ? 'is empty' : 'holds no pool document';
-  return new Fault('invalid', `${name} ${why}.`, { remedy: 'Write a pool document there; the least is `name: mine`.' });
+  return new Fault('invalid', `${name} ${why}.`, { remedy: 'Write a pool document; the minimum is `name: mine`.' });
 }

@@ -80,7 +80,7 @@ function listCommand(cli: Cli): Command {
 }
 
 function eventCommand(cli: Cli): Command {
-  const event = nounCommand('event', 'what happened, who caused it and from where', [listCommand(cli)]);
+  const event = nounCommand('event', 'events: what happened, and who caused it', [listCommand(cli)]);
   return withExamples(event, [
     ['muster event ls -f', 'new events until Ctrl-C'],
     ['muster event ls -k worker.lost -n 5', 'the last five losses'],

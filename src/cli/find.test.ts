@@ -48,13 +48,15 @@ test('the authority that a server left is trusted; one that was named must be th
   const named = findServer({ ca: join(dataDir, 'other.pem') }, { ...nothing, ca: '/nowhere', dataDir });
 
   expect([none.ca, left.ca, named.ca]).toEqual([undefined, 'left', pem]);
-  expect(() => findServer({ ca: '/nowhere' }, { ...nothing, dataDir })).toThrow('/nowhere holds no certificate');
+  expect(() => findServer({ ca: '/nowhere' }, { ...nothing, dataDir })).toThrow(
+    '/nowhere contains no readable certificate',
+  );
 });
 
 test('an address that is none is refused, with where it came from', () => {
   const ask = () => findServer({}, { ...nothing, address: 'here:there', dataDir });
 
-  expect(ask).toThrow('here:there (from MUSTER_ADDRESS) is no address of a server.');
+  expect(ask).toThrow('here:there (from MUSTER_ADDRESS) is not a valid server address.');
 });
 
 test('a token that the server leaves only now is found when asked for again; one that was named stays', () => {
@@ -70,7 +72,7 @@ test.each(['two words', 'one\ntwo', 'caf\u00e9', 'a\u0000b'])(
   (token) => {
     const ask = () => findServer({ token }, { ...nothing, dataDir });
 
-    expect(ask).toThrow(/^The token holds characters that no token has\.$/);
+    expect(ask).toThrow(/^The token contains invalid characters\.$/);
     expect(ask).toThrow(expect.objectContaining({ kind: 'unauthenticated' }));
   },
 );
@@ -80,7 +82,7 @@ test('a token may have blanks around it, as `cat` of a file leaves them', () => 
 });
 
 test.each(['ftp://x', 'file:///x', 'HTTPX://x'])('the address %s is refused: only HTTP is spoken', (address) => {
-  expect(() => findServer({ address }, { ...nothing, dataDir })).toThrow('is no address of a server.');
+  expect(() => findServer({ address }, { ...nothing, dataDir })).toThrow('is not a valid server address.');
 });
 
 test('a data directory whose server has ended is not taken for that of another', () => {

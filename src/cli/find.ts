@@ -50,7 +50,7 @@ function authorityFor(named: string | undefined, dataDir: string): string | unde
   if (named === undefined) return readIfThere(join(dataDir, AUTHORITY_FILE));
   const text = readIfThere(named);
   if (text?.includes('-----BEGIN CERTIFICATE-----')) return text;
-  throw new Fault('invalid', `${named} holds no certificate that can be read.`, {
+  throw new Fault('invalid', `${named} contains no readable certificate.`, {
     remedy: 'Name a PEM file: ca.pem of the data directory of the server.',
   });
 }
@@ -67,7 +67,7 @@ const NOT_IN_TOKEN = /[^\x21-\x7e]/;
 function mustBeToken(text: string): string {
   const token = text.trim();
   if (!NOT_IN_TOKEN.test(token)) return token;
-  throw new Fault('unauthenticated', 'The token holds characters that no token has.', {
+  throw new Fault('unauthenticated', 'The token contains invalid characters.', {
     remedy: 'Set MUSTER_TOKEN to the token alone, in one line.',
   });
 }
@@ -94,7 +94,7 @@ export function findServer(options: Asked, around: Surroundings): Place {
   if (named === undefined && (options.address ?? around.address) === undefined) mustRun(around);
   const [address, why] = known.find(([found]) => found !== undefined) as readonly [string, string];
   if (!isServerAddress(address)) {
-    throw new Fault('invalid', `${address} (${why}) is no address of a server.`, {
+    throw new Fault('invalid', `${address} (${why}) is not a valid server address.`, {
       remedy: `Write it like ${DEFAULT_ADDRESS}.`,
     });
   }

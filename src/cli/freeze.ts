@@ -7,22 +7,22 @@ const again = (pool: string | undefined): string => `muster thaw${pool === undef
 
 function freezeCommand(cli: Cli): Command {
   return new Command('freeze')
-    .description('stop all launching, deleting and requeueing at once; running sessions go on')
+    .description('stop launching, deleting and requeueing at once; running sessions go on')
     .option('-p, --pool <name>', 'only this pool')
-    .option('--why <text>', 'shown to whoever wonders', 'by hand')
+    .option('--why <text>', 'reason, shown with the freeze', 'by hand')
     .action(async ({ pool, why }: { pool?: string; why: string }, command: Command) => {
       await clientOf(cli, command).call('/freeze', { method: 'POST', body: { pool, why } });
-      print(cli.terminal, `${scopeOf(pool)} is frozen. \`${again(pool)}\` ends it.`);
+      print(cli.terminal, `${scopeOf(pool)} is frozen. To thaw it: \`${again(pool)}\``);
     });
 }
 
 function thawCommand(cli: Cli): Command {
   return new Command('thaw')
-    .description('let a frozen pool or the fleet go on')
+    .description('end a freeze of a pool or of the fleet')
     .option('-p, --pool <name>', 'only this pool')
     .action(async ({ pool }: { pool?: string }, command: Command) => {
       await clientOf(cli, command).call('/thaw', { method: 'POST', body: { pool } });
-      print(cli.terminal, `${scopeOf(pool)} goes on.`);
+      print(cli.terminal, `${scopeOf(pool)} is thawed.`);
     });
 }
 

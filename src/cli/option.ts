@@ -5,7 +5,7 @@ import { FORMATS } from './show.ts';
 
 /** How a list or a thing is shown. */
 export const outputOption = (formats: readonly string[] = FORMATS): Option =>
-  new Option('-o, --output <format>', 'how to show it').choices(formats).default('table');
+  new Option('-o, --output <format>', 'output format').choices(formats).default('table');
 
 /** For an option that is a whole number. */
 export function whole(option: string, least: number, most = Number.MAX_SAFE_INTEGER) {
@@ -43,7 +43,7 @@ export function named(what: string) {
   return (text: string): string => {
     if (text.trim() !== '') return text;
     throw new Fault('invalid', `${what}: the name is empty.`, {
-      remedy: 'Give a name; look whether a variable is unset.',
+      remedy: 'Give a name; check for an unset variable.',
     });
   };
 }

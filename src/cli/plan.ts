@@ -11,7 +11,7 @@ import { show } from './show.ts';
 import { oneLine, renderTable } from './table.ts';
 import { print, remark } from './terminal.ts';
 
-// As `terraform plan -detailed-exitcode` has them: whoever applies what ends with 2 must not take a bad document for a change.
+// As `terraform plan -detailed-exitcode` has them: a script that applies on 2 must not take a bad document for a change.
 const REFUSED_EXIT = 1;
 const CHANGES_EXIT = 2;
 
@@ -93,7 +93,7 @@ async function ask(
   throw new Fault('invalid', 'Nothing to plan.', { remedy: 'Name files with pool documents, or a source: --source.' });
 }
 
-/** What nobody can plan is refused like a bad document: its usual exit code says here that there are changes. */
+/** What cannot be planned is refused like a bad document: its usual exit code says here that there are changes. */
 function sayInvalid(cli: Cli, thrown: unknown): undefined {
   const fault = Fault.from(thrown);
   if (fault.kind !== 'invalid') throw fault;
@@ -107,7 +107,10 @@ function planCommand(cli: Cli): Command {
     'show what pool documents would change: pools, and what the next pass does to their workers',
   )
     .argument('[files...]', 'files with pool documents, or - for stdin')
-    .option('-s, --source <name>', 'as if the files were all that this source holds; without files, read it now')
+    .option(
+      '-s, --source <name>',
+      'plan as if the files were all documents of this source; without files, read the source now',
+    )
     .action(async (files: string[], { source }: { source?: string }, command: Command) => {
       const plan = await ask(cli, clientOf(cli, command), { files, source }).catch((thrown) => sayInvalid(cli, thrown));
       if (!plan) return;
@@ -123,7 +126,7 @@ function planCommand(cli: Cli): Command {
     ['muster plan --source team', 'what the next sync of the source would change'],
   ]).addHelpText(
     'after',
-    '\nSTART, DRAIN and STOP are what the next pass does; REPLACE are workers of an older definition then, which follow\none after the other.\n\nEnds with 0 without changes, with 2 where there are some, with 1 where a document is refused.',
+    '\nSTART, DRAIN and STOP are what the next pass does; REPLACE are workers of an older definition then, which follow\none after the other.\n\nExits with 0 if nothing changes, with 2 if something changes, with 1 if a document is refused.',
   );
 }
 

@@ -56,7 +56,7 @@ export function poolFacts(pool: Pool): string {
     ['Sessions', `${sessions.placed} placed, ${sessions.queued} queued`],
     ['Backends', kindsOf(pool) || 'none: agents join by themselves'],
     ['Labels', pairsLine(pool.labels)],
-    ['Agents prove themselves by', pool.agent_auth],
+    ['Agent auth', pool.agent_auth],
     ['Revision', pool.revision],
   ]);
 }

@@ -21,7 +21,7 @@ function namesOf(documents: readonly FileDocument[]): string {
   return `${named.join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
 }
 
-/** Of several, a refused one must be told from the others, and from those that come after it. */
+/** Of several, a refused one must be distinguished from the others, and from those that come after it. */
 function refusedOf(thrown: unknown, key: string, after: readonly FileDocument[]): Fault {
   const { kind, message, at, remedy, cause } = Fault.from(thrown);
   const untried = after.length === 0 ? '' : ` Not tried: ${namesOf(after)}.`;
@@ -58,13 +58,13 @@ function whyCommand(cli: Cli): Command {
     of: '<name>',
     read: (client, name, { limit }) => client.call(`${path(name)}/why`, { query: { limit } }),
     text: whyText,
-  }).option('-n, --limit <count>', 'so many decisions', whole('--limit', 1, 200), 10);
+  }).option('-n, --limit <count>', 'number of decisions', whole('--limit', 1, 200), 10);
 }
 
 function pauseCommands(cli: Cli): Command[] {
   const verbs = [
-    ['pause', 'launch and remove nothing in a pool, and place nothing new; its sessions run on', 'is paused'],
-    ['resume', 'let a paused pool go on', 'goes on'],
+    ['pause', 'stop launching, removing and placing in a pool; its sessions go on', 'is paused'],
+    ['resume', 'resume a paused pool', 'goes on'],
   ] as const;
   return verbs.map(([verb, summary, done]) =>
     actCommand(cli, {
@@ -107,7 +107,7 @@ function poolCommand(cli: Cli): Command {
     exportCommand(cli),
     actCommand(cli, {
       name: 'delete',
-      summary: 'drain and remove a pool that was made with `pool apply` or by API',
+      summary: 'drain and remove a pool that was created with `pool apply` or the API',
       of: '<name>',
       async act(client, name) {
         await client.call(path(name), { method: 'DELETE' });

@@ -5,9 +5,9 @@ import { commandsFor } from './commands.ts';
 import { problemLines } from './problem-lines.ts';
 
 const serverOptions = (): Option[] => [
-  new Option('--address <url>', 'the server (MUSTER_ADDRESS)'),
-  new Option('--token <token>', 'who you are (better: MUSTER_TOKEN)'),
-  new Option('--ca <file>', 'the authority of the server, where the machine does not know it (MUSTER_CA)'),
+  new Option('--address <url>', 'address of the server (MUSTER_ADDRESS)'),
+  new Option('--token <token>', 'API token (prefer MUSTER_TOKEN)'),
+  new Option('--ca <file>', 'CA certificate of the server, if this machine does not trust it (MUSTER_CA)'),
 ];
 
 export interface ProgramOptions {
@@ -32,7 +32,7 @@ export async function buildProgram(cli: Cli, local: Local, { version, words = []
   return program;
 }
 
-/** Whoever writes `muster pool ls --address …` means the same as with the option in front. */
+/** `muster pool ls --address …` means the same as with the option in front. */
 function takeServerOptions(command: Command): void {
   if (command.commands.length === 0) for (const option of serverOptions()) command.addOption(option.hideHelp());
   for (const child of command.commands) takeServerOptions(child);
@@ -90,13 +90,13 @@ export async function runProgram(program: Command, words: readonly string[], cli
     return undefined;
   } catch (thrown) {
     if (thrown instanceof CommanderError) return sayRefusal(thrown, said.text, cli);
-    // Whoever ends a command knows that it ended.
+    // A person who ended the command knows that it ended.
     if (!cli.signal.aborted) cli.terminal.errors.write(sayFault(Fault.from(thrown)));
     return FAULTS[Fault.from(thrown).kind].exit;
   }
 }
 
-/** Whoever names no command gets help, and that is no failure. */
+/** Without a command there is help, and that is no failure. */
 function sayRefusal({ code, exitCode }: CommanderError, text: string, { terminal }: Cli): number {
   const isHelp = exitCode === 0 || code === 'commander.help';
   (isHelp ? terminal.output : terminal.errors).write(text);

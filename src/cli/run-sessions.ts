@@ -15,7 +15,7 @@ import { openWaiting } from './waiting.ts';
 const MOST_AT_ONCE = 100;
 const INTERRUPTED = 130;
 
-/** Ends sessions; a server that is away for a short time is told when it is back. */
+/** Ends sessions; a server that is away for a short time gets it when it is back. */
 export async function kill(cli: Cli, client: Client, ids: readonly string[], force: boolean): Promise<void> {
   let failed: Fault | undefined;
   await inTurns(ids, MOST_AT_ONCE, async (id) => {
@@ -29,7 +29,7 @@ export async function kill(cli: Cli, client: Client, ids: readonly string[], for
 
 const named = (ids: readonly string[]): string => (ids.length === 1 ? `session ${ids[0]}` : `${ids.length} sessions`);
 
-/** Ctrl-C ends the sessions, not only this command: first politely, then by force; the third time we leave. */
+/** Ctrl-C ends the sessions, not only this command: first SIGTERM, then SIGKILL; the third time we leave. */
 function killOnInterrupt(cli: Cli, client: Client, live: () => readonly string[]): { left: AbortSignal; stop(): void } {
   const left = new AbortController();
   let times = 0;
@@ -50,8 +50,8 @@ function killOnInterrupt(cli: Cli, client: Client, live: () => readonly string[]
 }
 
 /**
- * Stays with sessions until they have ended, and ends like them. If nobody reads the output any more, as after
- * `| head`, they are ended too: whoever runs a command expects it to go when its pipe does.
+ * Stays with sessions until they have ended, and ends like them. If the output is closed, as by
+ * `| head`, they are ended too: a command is expected to end with its pipe.
  */
 async function stay(
   cli: Cli,

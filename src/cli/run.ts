@@ -45,7 +45,7 @@ async function run(cli: Cli, client: Client, request: SessionIn, options: RunOpt
   const { count = 1 } = options;
   const isAttached = request.stdin === true;
   if (isAttached && (count > 1 || options.detach)) {
-    throw new Fault('invalid', '-i and -t go with one session that is not detached.', {
+    throw new Fault('invalid', '-i and -t work only with one session that is not detached.', {
       remedy: 'Leave out --count and --detach.',
     });
   }
@@ -60,27 +60,27 @@ async function run(cli: Cli, client: Client, request: SessionIn, options: RunOpt
 function withRunOptions(command: Command): Command {
   return command
     .option('-p, --pool <name>', 'the pool to run in', named('--pool'), 'local')
-    .option('-e, --env <NAME=VALUE>', 'add to its environment (may be repeated)', pair('--env'))
-    .option('-C, --cwd <directory>', 'where it runs')
-    .option('-l, --label <NAME=VALUE>', 'only on agents that offer this (may be repeated)', pair('--label'))
-    .option('--priority <number>', 'lower goes first', whole('--priority', -1_000_000, 1_000_000), 0)
-    .option('--timeout <duration>', 'end it after this long, for example 90s or 2h', span('--timeout'))
+    .option('-e, --env <NAME=VALUE>', 'set an environment variable (repeatable)', pair('--env'))
+    .option('-C, --cwd <directory>', 'working directory')
+    .option('-l, --label <NAME=VALUE>', 'run only on agents with this label (repeatable)', pair('--label'))
+    .option('--priority <number>', 'lower numbers run first', whole('--priority', -1_000_000, 1_000_000), 0)
+    .option('--timeout <duration>', 'end the session after this time, for example 90s or 2h', span('--timeout'))
     .option(
       '--grace <duration>',
-      'between the polite signal and the deadly one (default: 10s)',
+      'time between SIGTERM and SIGKILL (default: 10s)',
       span('--grace', { mayBeZero: true }),
     )
-    .option('--retries <count>', 'start it again this often if its machine is lost', whole('--retries', 0, 100), 0);
+    .option('--retries <count>', 'number of restarts if its machine is lost', whole('--retries', 0, 100), 0);
 }
 
 function runCommand(cli: Cli): Command {
   const command = withRunOptions(new Command('run'))
-    .description('run a command on a worker; its output comes here, and its exit code is ours')
+    .description('run a command on a worker; prints its output and exits with its exit code')
     .argument('<command...>', 'the command, best after --')
-    .option('-i, --interactive', 'send it our input')
-    .option('-t, --tty', 'give it a terminal; also sends our input')
-    .option('-d, --detach', 'print the session id and return at once')
-    .option('--count <count>', 'how many of it', whole('--count', 1, 100_000))
+    .option('-i, --interactive', 'send standard input')
+    .option('-t, --tty', 'allocate a terminal; also sends standard input')
+    .option('-d, --detach', 'print the session id and do not wait')
+    .option('--count <count>', 'number of sessions to start', whole('--count', 1, 100_000))
     .passThroughOptions()
     .action((words: string[], options: RunOptions, command: Command) =>
       run(cli, clientOf(cli, command), requestOf(cli, words, options), options),
@@ -88,9 +88,9 @@ function runCommand(cli: Cli): Command {
   return withExamples(command, [
     ['muster run -- uname -a', 'output and exit code come back'],
     ['muster run -it -- bash', 'with a terminal'],
-    ['echo hi | muster run -i -- cat', 'with our input'],
+    ['echo hi | muster run -i -- cat', 'with standard input'],
     ['muster run -e COLOUR=blue --timeout 5m -- make test', 'variables, a time limit'],
-    ['muster run --count 50 -- sleep 1', 'fifty of it; each line says whose it is'],
+    ['muster run --count 50 -- sleep 1', 'fifty sessions; each line names its session'],
     ['muster run -d -- make all', 'prints its id; see `muster session logs -f ID`'],
   ]);
 }
@@ -98,7 +98,7 @@ function runCommand(cli: Cli): Command {
 function shellCommand(cli: Cli): Command {
   const command = withRunOptions(new Command('shell'))
     .description('open a shell on a worker')
-    .argument('[shell]', 'which one', 'bash')
+    .argument('[shell]', 'shell to start', 'bash')
     .action((shell: string, options: RunOptions, command: Command) =>
       run(cli, clientOf(cli, command), requestOf(cli, [shell], { ...options, tty: true }), options),
     );

@@ -42,7 +42,7 @@ function refuseUnknown(command: Command): void {
 function serverCommand(cli: Cli, local: Local): Command {
   const server = new Command('server')
     .description('run the control plane')
-    .option('-c, --config <file>', 'its configuration')
+    .option('-c, --config <file>', 'configuration file')
     .option('--keep-agents', 'leave idle local agents running when stopped')
     .allowExcessArguments()
     .action((options: { config?: string; keepAgents?: boolean }, command: Command) => {
@@ -51,7 +51,7 @@ function serverCommand(cli: Cli, local: Local): Command {
     });
 
   server.addCommand(
-    showing('status', 'how the server is').action(async (_options, command: Command) => {
+    showing('status', 'show the status of the server').action(async (_options, command: Command) => {
       const status = await clientOf(cli, command).call<ServerStatus>('/server');
       print(
         cli.terminal,
@@ -64,7 +64,7 @@ function serverCommand(cli: Cli, local: Local): Command {
 
 function restoreCommand(cli: Cli, local: Local): Command {
   return new Command('restore')
-    .description('fill an empty store from a backup; the next start adopts the machines it finds')
+    .description('restore a backup into an empty store; the next start adopts the machines that it finds')
     .argument('<file>')
     .option('--store <place>', 'a directory or a postgres:// address', DEFAULT_DATA_DIR)
     .action(async (file: string, options: { store: string }) => {
@@ -75,7 +75,7 @@ function restoreCommand(cli: Cli, local: Local): Command {
 
 function loginCommand(cli: Cli): Command {
   return new Command('login')
-    .description('print a link that opens the server in a browser, once')
+    .description('print a one-time link that logs a browser in')
     .action(async (_options, command: Command) => {
       const client = clientOf(cli, command);
       const link = await client.call<LoginLink>('/login-links', { method: 'POST' });

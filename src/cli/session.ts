@@ -80,9 +80,9 @@ function finish(cli: Cli, session: Session): void {
 
 function logsCommand(cli: Cli): Command {
   return new Command('logs')
-    .description('the output of a session')
+    .description('print the output of a session')
     .argument('<id>', undefined, named('<id>'))
-    .option('-f, --follow', 'until it has ended')
+    .option('-f, --follow', 'print new output until the session has ended')
     .action(async (id: string, options: { follow?: boolean }, command: Command) => {
       const client = clientOf(cli, command);
       const write = writeThrough(cli.terminal);
@@ -94,7 +94,7 @@ function logsCommand(cli: Cli): Command {
 
 function waitCommand(cli: Cli): Command {
   return new Command('wait')
-    .description('wait until a session has ended; its exit code is ours')
+    .description('wait until a session has ended; exits with its exit code')
     .argument('<id>', undefined, named('<id>'))
     .action(async (id: string, _options, command: Command) =>
       finish(cli, await waitForEnd(cli, clientOf(cli, command), id)),
@@ -103,7 +103,7 @@ function waitCommand(cli: Cli): Command {
 
 function attachCommand(cli: Cli): Command {
   return new Command('attach')
-    .description('join our terminal with a session that runs; its exit code is ours')
+    .description('attach this terminal to a running session; exits with its exit code')
     .argument('<id>', undefined, named('<id>'))
     .action(async (id: string, _options, command: Command) => {
       const client = clientOf(cli, command);
@@ -123,7 +123,7 @@ function sessionCommand(cli: Cli): Command {
       .option('-p, --pool <name>', 'only of this pool')
       .addOption(new Option('--phase <phase>', 'only in this phase').choices(SESSION_PHASES))
       .option('-n, --limit <count>', 'at most this many', whole('--limit', 1), 50)
-      .option('-a, --all', 'every session that is still remembered'),
+      .option('-a, --all', 'list all sessions, without a limit'),
     showCommand<Session>(cli, {
       name: 'show',
       summary: 'show one session',
@@ -136,13 +136,13 @@ function sessionCommand(cli: Cli): Command {
     attachCommand(cli),
     actCommand<{ force?: boolean }>(cli, {
       name: 'kill',
-      summary: 'end a session: a polite signal, then a deadly one after its grace',
+      summary: 'end a session: SIGTERM, then SIGKILL after its grace period',
       of: '<id>',
       async act(client, id, { force = false }) {
         const { end } = await client.call<Session>(`${sessionPath(id)}/kill`, { method: 'POST', body: { force } });
         return end ? `Session ${id} has ended: ${endOf(end)}.` : `Session ${id} is being ended.`;
       },
-    }).option('-f, --force', 'the deadly signal at once'),
+    }).option('-f, --force', 'send SIGKILL at once'),
   ]);
   return withExamples(session, [
     ['muster session ls --phase queued', 'what waits for a worker'],

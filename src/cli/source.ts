@@ -101,9 +101,9 @@ export function outcomeText(source: SourceSync, faulty: readonly SourceDocument[
 
 function syncCommand(cli: Cli): Command {
   return new Command('sync')
-    .description('read a source now, and tell what came of it; ends with 2 where a document is refused')
+    .description('sync a source now and print the result; exits with 2 if a document is refused')
     .argument('<name>', undefined, named('<name>'))
-    .option('--no-wait', 'do not wait for it')
+    .option('--no-wait', 'do not wait for the result')
     .action(async (name: string, { wait }: { wait: boolean }, command: Command) => {
       const client = clientOf(cli, command);
       const query = { wait: wait || undefined };
@@ -120,13 +120,13 @@ function syncCommand(cli: Cli): Command {
 function approveCommand(cli: Cli): Command {
   return actCommand<{ pools?: number }>(cli, {
     name: 'approve',
-    summary: 'let a held removal through',
+    summary: 'approve a held removal',
     of: '<name>',
     async act(client, name, { pools }) {
       await client.call(`${path(name)}/approve`, { method: 'POST', query: { pools } });
       return `Source ${name} may remove its pools.`;
     },
-  }).option('--pools <count>', 'only if it is about so many, as `source show` says', whole('--pools', 0));
+  }).option('--pools <count>', 'only if it removes this many pools, as `source show` says', whole('--pools', 0));
 }
 
 function sourceCommand(cli: Cli): Command {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Fault } from '#core/fault.ts';
 import type { Session, SessionIn } from '../api/wire/session.ts';
-import { type Client, isNobodyThere } from './client.ts';
+import { type Client, isUnreachable } from './client.ts';
 import type { Cli } from './command.ts';
 import { patiently } from './patience.ts';
 import { kill } from './run-sessions.ts';
@@ -17,7 +17,7 @@ interface Batch {
 }
 
 /**
- * Sends one request until it is answered. Its key makes that safe where an answer was lost; where nobody listens, the
+ * Sends one request until it is answered. Its key makes that safe where an answer was lost; where no server listens, the
  * first one fails at once.
  */
 async function send(cli: Cli, client: Client, { body, isLater }: Batch): Promise<readonly Session[]> {
@@ -27,12 +27,12 @@ async function send(cli: Cli, client: Client, { body, isLater }: Batch): Promise
     return (await ask()).items;
   } catch (thrown) {
     const fault = Fault.from(thrown);
-    if (fault.kind !== 'unavailable' || (isNobodyThere(fault) && !isLater)) throw fault;
+    if (fault.kind !== 'unavailable' || (isUnreachable(fault) && !isLater)) throw fault;
     return (await patiently(cli, ask)).items;
   }
 }
 
-/** Has sessions accepted, in order. Where that fails midway, those that were accepted are ended: nobody would know of them. */
+/** Has sessions accepted, in order. Where that fails midway, those that were accepted are ended: no caller would know of them. */
 export async function submit(cli: Cli, client: Client, requests: readonly SessionIn[]): Promise<readonly Session[]> {
   const made: Session[] = [];
   try {

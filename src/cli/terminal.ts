@@ -36,7 +36,7 @@ export interface Progress {
 const DRAW_EVERY_MS = 500;
 const CLEAR = '\r\u001b[2K';
 
-/** Silent where nobody watches, where there is no text yet, and for the first second: a line that flashes by only disturbs. */
+/** Silent without a terminal, where there is no text yet, and for the first second: a line that flashes by only disturbs. */
 export function openProgress(terminal: Terminal, text: () => string | undefined): Progress {
   if (!isInteractive(terminal.errors)) return { hide() {}, stop() {} };
   let isShown = false;

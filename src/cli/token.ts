@@ -31,7 +31,7 @@ interface CreateOptions {
 
 function bodyOf({ role, join, name, expires }: CreateOptions): object {
   if ((role === undefined) === (join === undefined)) {
-    throw new Fault('invalid', 'A token is for a role or for joining a pool.', {
+    throw new Fault('invalid', 'A token needs a role or a pool to join.', {
       remedy: 'Give either --role or --join.',
     });
   }
@@ -43,11 +43,11 @@ function bodyOf({ role, join, name, expires }: CreateOptions): object {
 }
 
 function createCommand(cli: Cli): Command {
-  return showing('create', 'make a token; it is shown this once')
-    .addOption(new Option('-r, --role <role>', 'for the API, with this role').choices(ROLES))
-    .option('-j, --join <pool>', 'let agents join this pool')
-    .option('-n, --name <name>', 'what it is for')
-    .option('--expires <duration>', 'good for this long, for example 720h', span('--expires', { mayBeZero: true }))
+  return showing('create', 'create a token; it is shown only now')
+    .addOption(new Option('-r, --role <role>', 'create an API token with this role').choices(ROLES))
+    .option('-j, --join <pool>', 'create a join token for agents of this pool')
+    .option('-n, --name <name>', 'name of the token')
+    .option('--expires <duration>', 'valid for this time, for example 720h', span('--expires', { mayBeZero: true }))
     .action(async (options: CreateOptions, command: Command) => {
       const call = { method: 'POST', body: bodyOf(options) } as const;
       const made = await clientOf(cli, command).call<NewToken>('/tokens', call);
@@ -59,16 +59,16 @@ function createCommand(cli: Cli): Command {
 }
 
 function tokenCommand(cli: Cli): Command {
-  const token = nounCommand('token', 'who may use the API, and which agents may join', [
+  const token = nounCommand('token', 'tokens for the API and for agents', [
     createCommand(cli),
     listCommand<Token>(cli, {
-      summary: 'list tokens; their texts are kept nowhere',
+      summary: 'list tokens; their texts are not stored',
       read: (client) => client.list('/tokens'),
       listing: () => listing,
     }),
     actCommand(cli, {
       name: 'revoke',
-      summary: 'make a token worthless',
+      summary: 'revoke a token',
       of: '<id>',
       async act(client, id) {
         await client.call(`/tokens/${encodeURIComponent(id)}`, { method: 'DELETE' });
@@ -78,7 +78,7 @@ function tokenCommand(cli: Cli): Command {
     certificateCommand(cli),
   ]);
   return withExamples(token, [
-    ['muster token create --role viewer --name grafana', 'may look, not touch'],
+    ['muster token create --role viewer --name grafana', 'read only'],
     ['muster token create --role operator --expires 8h', 'for a day of work'],
     ['muster token create --join edge', 'agents with it may join the pool edge'],
     ['muster token revoke ID', 'ends a token'],

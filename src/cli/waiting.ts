@@ -38,7 +38,7 @@ export function openWaiting(cli: Cli, client: Client, session: Session): Progres
         text = said;
         cancel = terminal.clock.alarm(ASK_EVERY_MS, ask);
       },
-      // Whoever follows the session says what is wrong with the server.
+      // The follower of the session reports what is wrong with the server.
       stop,
     );
   };

@@ -62,7 +62,7 @@ function workerCommand(cli: Cli): Command {
     }),
     actCommand(cli, {
       name: 'drain',
-      summary: 'give it no new sessions, and remove it when its last one has ended',
+      summary: 'place no new sessions on a worker, and remove it when its last session has ended',
       of: '<name>',
       async act(client, name) {
         await client.call(`${path(name)}/drain`, { method: 'POST' });

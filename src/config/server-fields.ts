@@ -49,7 +49,7 @@ function storePlace() {
 
 const server = z.object({
   grpcAddress: listenAddress().prefault('127.0.0.1:50051').describe('Where agents join: the broker.'),
-  httpAddress: listenAddress().prefault('127.0.0.1:8081').describe('Where the API and the dashboard are.'),
+  httpAddress: listenAddress().prefault('127.0.0.1:8081').describe('Where the API is.'),
   peerAddress: listenAddress()
     .optional()
     .describe('With PostgreSQL: where other replicas pass connections on to this one while it is the holder.')

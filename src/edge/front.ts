@@ -15,7 +15,7 @@ export interface Front {
   readonly peer: Address | undefined;
   /** From now on connections are served here. */
   serve(serve: Serve, locks?: Partial<Record<Door, Lock>>): void;
-  /** No new connections; the open ones stay with whoever took them. */
+  /** No new connections; the open ones stay with their owner. */
   close(): void;
 }
 

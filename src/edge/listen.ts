@@ -5,7 +5,7 @@ import { type Address, formatAddress } from './address.ts';
 /** An open port; what comes in is handed on, not read. */
 export interface Port {
   readonly address: Address;
-  /** No new connections; the open ones stay with whoever took them. */
+  /** No new connections; the open ones stay with their owner. */
   close(): void;
 }
 

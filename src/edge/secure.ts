@@ -43,7 +43,7 @@ export function openLock({ certificate, key, clientCa }: Lock, door: Door, clock
     secure.on('error', (error) => refused(error.message));
     secure.once('secure', () => {
       const shown = ca && secure.getPeerX509Certificate();
-      // Nobody else checks it: a plain TLSSocket leaves that to its owner.
+      // It is checked nowhere else: a plain TLSSocket leaves that to its owner.
       if (ca && shown && !isClientOf(ca, shown, clock.now())) {
         secure.destroy();
         return refused('the client certificate is not one of ours');
@@ -57,7 +57,7 @@ export function openLock({ certificate, key, clientCa }: Lock, door: Door, clock
 
   return (socket: Socket, taken: (secure: TLSSocket) => void, refused: (why: string) => void): void => {
     let secure: TLSSocket | undefined;
-    // Whoever connects and says nothing, or half of it, must not keep a descriptor.
+    // A silent or half-silent client must not keep a descriptor.
     const cancel = clock.alarm(HANDSHAKE_MS, () => {
       (secure ?? socket).destroy();
       refused('no handshake in time');

@@ -18,7 +18,7 @@ export interface AgentProcessOptions {
   readonly version: string;
 }
 
-/** One object a line: whoever reads it reads the log of a machine. */
+/** One object a line: it is read in the log of a machine. */
 function machineLog(clock: typeof systemClock): Log {
   return (level, message, fields) => {
     if (level === 'debug') return;

@@ -49,7 +49,7 @@ it('a certificate that nobody renews in time does not end the server, and its su
   await clock.advance(60_000);
   stop();
 
-  expect(said).toContain('error certificate not renewed, the old one stays');
+  expect(said).toContain('error certificate not renewed, keeping the previous one');
   expect(new Set(shown)).toEqual(new Set([first, next]));
 });
 

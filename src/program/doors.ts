@@ -12,7 +12,7 @@ import { identityOf } from './identity.ts';
 import { poolDocuments, redactBackendConfig } from './kinds.ts';
 import { withNewPools } from './new-pools.ts';
 import type { Plane } from './plane.ts';
-import { settle } from './settle.ts';
+import { releaseStartupMemory } from './startup-memory.ts';
 
 /** The calls of Velda's command line carry the same tokens as ours. */
 function authorizeBy({ access }: Plane): Authorize {
@@ -20,7 +20,7 @@ function authorizeBy({ access }: Plane): Authorize {
     const authorization = token === undefined ? undefined : `Bearer ${token}`;
     const caller = access.authenticate({ authorization, from: peerAddress });
     if (isAtLeast(caller.role, role)) return caller;
-    throw new Fault('denied', `This needs the role ${role}, and the token has ${caller.role}.`);
+    throw new Fault('denied', `This needs the role ${role}; this token has ${caller.role}.`);
   };
 }
 
@@ -99,12 +99,12 @@ export function keepLocks(
     cancel = clock.alarm(Math.max(HOUR_MS, (identity.untilMs - clock.now()) / 2), renew);
   }
 
-  /** A file that is just being replaced, or a certificate that nobody renewed, must not end the server: it looks again. */
+  /** A file that is just being replaced, or an expired certificate, must not end the server: it looks again. */
   function renew(): void {
     try {
       lock();
     } catch (thrown) {
-      log('error', 'certificate not renewed, the old one stays', { error: Fault.from(thrown).message });
+      log('error', 'certificate not renewed, keeping the previous one', { error: Fault.from(thrown).message });
       cancel = clock.alarm(MINUTE_MS, renew);
     }
   }
@@ -121,7 +121,7 @@ export async function openDoors(ground: Ground, plane: Plane): Promise<{ close()
   const ready: Readiness = { whyNot: undefined };
   const broker = openBroker(ground, plane, { workers: open.workers, sessions: open.sessions });
   const api = await openApi(ground, plane, { names, ready, sessions: open.sessions });
-  settle();
+  await releaseStartupMemory();
   const stopRenewing = keepLocks(ground, plane, {
     names,
     serve: { http: (socket) => void api.server.emit('connection', socket), grpc: (socket) => broker.accept(socket) },

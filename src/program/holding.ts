@@ -27,8 +27,8 @@ import { trustedBy } from './identity.ts';
 import { loadKinds } from './kinds.ts';
 import { type Plane, startPlane } from './plane.ts';
 import { followConfig } from './reload.ts';
+import { writeServerRecord } from './server-record.ts';
 import { type ConfiguredSources, configuredSources } from './sources.ts';
-import { leaveWord } from './word.ts';
 
 export interface HoldingParts {
   readonly environment: Environment;
@@ -63,7 +63,7 @@ export interface Ground extends HoldingParts {
   readonly link: LateAgentLink;
   readonly metrics: Metrics;
   readonly gate: Gate;
-  /** How clients and agents are told to reach it. */
+  /** The addresses that clients and agents get. */
   readonly http: string;
   readonly grpc: string;
   /** Further addresses of the broker, which agents try where the first does not answer. */
@@ -194,8 +194,8 @@ export async function hold(parts: HoldingParts): Promise<Holding> {
     if (needsTls(addresses[door])) ground.trust[door] = trustedBy(parts.loaded.config, plane.access);
   }
   const doors = await openDoors(ground, plane);
-  const word = { pid: process.pid, http, grpc: formatAddress(addresses.grpc), epoch: store.epoch };
-  const takeBack = leaveWord(parts.dataDir, { ...word, version: parts.version }, ground.trust.http);
+  const record = { pid: process.pid, http, grpc: formatAddress(addresses.grpc), epoch: store.epoch };
+  const removeRecord = writeServerRecord(parts.dataDir, { ...record, version: parts.version }, ground.trust.http);
   log('info', 'serving', { http, grpc, store: parts.storeKind, epoch: store.epoch, cluster: store.cluster });
   const config = followConfig(ground, plane);
 
@@ -207,7 +207,7 @@ export async function hold(parts: HoldingParts): Promise<Holding> {
     standDown: () => plane.workers.standDown(({ kind }) => ground.kinds.backends[kind]?.isLocal === true),
     async stop() {
       config.stop();
-      takeBack();
+      removeRecord();
       // From here on agents leave because we do, and that is no loss.
       await plane.workers.standDown(() => false);
       await doors.close();

@@ -16,13 +16,13 @@ function readPem(path: string, at: string): string {
   }
 }
 
-/** What whoever connects must trust; nothing where the system's authorities know the certificate. */
+/** What clients must trust; undefined where the system's authorities know the certificate. */
 export function trustedBy({ tls }: ServerConfig, access: Access): string | undefined {
   if (tls.cert === undefined) return access.ca.certificate;
   return tls.ca === undefined ? undefined : readPem(tls.ca, 'tls.ca');
 }
 
-/** What this server shows to whoever connects by TLS: the operator's own certificate, or one of its own authority. */
+/** What this server shows to clients by TLS: the operator's own certificate, or one of its own authority. */
 export function identityOf(
   config: ServerConfig,
   access: Access,

@@ -69,7 +69,7 @@ function openEnding(): Ending {
   return ending;
 }
 
-/** `muster session ls | head` is no mistake: when nobody reads any more, we stop writing. What else is in the way is told once. */
+/** `muster session ls | head` is no mistake: when the pipe is closed, we stop writing. Any other failure is printed once. */
 function watchPipes(ending: Ending): void {
   process.stdout.on('error', (error) => {
     const fault = outputFailure(error);
@@ -107,7 +107,7 @@ function openCli(environment: Environment, ending: Ending): Cli & { exitCode(): 
   };
 }
 
-/** What runs until it is told to end hears Ctrl-C itself. */
+/** What runs until it is stopped handles Ctrl-C itself. */
 function withOwnInterrupts(local: Local, cli: Cli): Local {
   async function undisturbed<T>(act: () => Promise<T>): Promise<T> {
     const stop = cli.onInterrupt(() => {});

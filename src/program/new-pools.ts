@@ -3,7 +3,7 @@ import type { JoinProof } from '#core/agent-link.ts';
 import { SELF } from '#core/journal.ts';
 import type { Plane } from './plane.ts';
 
-/** With `allow_new_pool` whoever names a pool that is not there gets it, as a manual one. */
+/** With `allow_new_pool` a pool that is named and missing is created, as a manual one. */
 export function withNewPools(plane: Plane): Pick<Plane, 'workers' | 'sessions'> {
   const { access, pools, workers, sessions } = plane;
 
@@ -15,7 +15,7 @@ export function withNewPools(plane: Plane): Pick<Plane, 'workers' | 'sessions'> 
     }
   }
 
-  /** An agent makes a pool only with a credential of this cluster: whoever can merely reach the broker makes nothing. */
+  /** An agent makes a pool only with a credential of this cluster: reaching the broker is not enough. */
   function isTrusted({ token, certificateName, peerAddress }: JoinProof): boolean {
     if (certificateName !== undefined) return true;
     if (!token) return false;

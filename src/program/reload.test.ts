@@ -5,6 +5,7 @@ import { knownKinds } from '#config/kinds.ts';
 import type { LoadedConfig } from '#config/load.ts';
 import { readServerFile } from '#config/server-file.ts';
 import { testEnvironment } from '#config/testing.ts';
+import type { Problem } from '#core/problem.ts';
 import type { Provider } from '#core/provider.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { followConfig } from './reload.ts';
@@ -41,6 +42,10 @@ function open() {
     if (!config) throw new Error(JSON.stringify(problems));
     return { config, file: '/m.yaml', files: [], version: text, warnings: [] };
   }
+  const events: string[] = [];
+  const refusals: Problem[] = [];
+  const configured: unknown[] = [];
+  const features = { refuses: () => refusals, configure: (sections: unknown) => void configured.push(sections) };
   const opened: { id: string; source: { documents(): Promise<unknown> } }[][] = [];
   async function follow() {
     const ground = {
@@ -52,12 +57,13 @@ function open() {
     };
     const store = { commit: async () => {} };
     const pools = { setSources: (sources: (typeof opened)[number]) => void opened.push(sources) };
-    return followConfig({ ...ground, store } as never, { pools, journal: { event: () => ({}) } } as never);
+    const journal = { event: ({ message }: { message: string }) => void events.push(message) };
+    return followConfig({ ...ground, store } as never, { pools, journal, features } as never);
   }
   const write = (next: string): void => {
     text = next;
   };
-  return { clock, opened, closed, follow, write, lease };
+  return { clock, opened, closed, follow, write, lease, events, refusals, configured };
 }
 
 it('the newest configuration wins, however long an older one takes to open', async () => {
@@ -74,6 +80,25 @@ it('the newest configuration wins, however long an older one takes to open', asy
 
   expect(opened.map((sources) => sources.map(({ id }) => id).filter((id) => id !== 'config'))).toEqual([['third']]);
   expect(closed).toEqual([1500]);
+});
+
+it('asks the features before anything is applied: what one refuses changes nothing', async () => {
+  const { clock, opened, follow, write, events, refusals, configured } = open();
+  const watch = await follow();
+
+  write('provisioners: [{ name: a, slow: { ms: 0 } }]');
+  refusals.push({ path: 'computers.library', message: 'is in use' });
+  watch.poke();
+  await clock.advance(1_000);
+  expect({ opened, configured }).toEqual({ opened: [], configured: [] });
+  expect(events).toEqual([expect.stringContaining('/m.yaml: computers.library: is in use')]);
+
+  refusals.pop();
+  watch.poke();
+  await clock.advance(1_000);
+  watch.stop();
+  expect(opened).toHaveLength(1);
+  expect(configured).toEqual([{}]);
 });
 
 it('keeps the source whose configuration is equal, and opens the one that changed', async () => {

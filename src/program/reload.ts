@@ -38,10 +38,10 @@ export function followConfig(ground: Ground, { pools, journal, features }: Plane
       });
       log('info', 'configuration applied', { file: next.file, needRestart });
       const rest = needRestart.length === 0 ? '' : ` Only a restart changes ${needRestart.join(', ')}.`;
-      tell('config.applied', `The configuration was read again.${rest}`);
+      tell('config.applied', `Configuration reloaded.${rest}`);
     },
     refused(fault) {
-      log('error', 'configuration refused, the old one stays', { error: fault.message });
+      log('error', 'configuration refused, keeping the previous one', { error: fault.message });
       tell('config.refused', fault.message);
     },
   });

@@ -23,7 +23,7 @@ import { type Holding, hold } from './holding.ts';
 import { loadKinds } from './kinds.ts';
 import { openLog } from './logging.ts';
 import { learnConfig } from './secrets.ts';
-import { followStandingBy } from './standby.ts';
+import { followConfigAsStandby } from './standby-config.ts';
 
 export interface ServerOptions {
   readonly config?: string | undefined;
@@ -124,7 +124,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   });
   const stopping = new AbortController();
   let holding: Holding | undefined;
-  const following = followStandingBy({ loaded, load, clock, log });
+  const following = followConfigAsStandby({ loaded, load, clock, log });
 
   async function serve(): Promise<Holding> {
     if (replica.kind === 'postgres') log('info', 'standing by until this process is the holder');

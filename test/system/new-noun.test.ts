@@ -74,8 +74,8 @@ test('a new noun is a file in core, api and cli and a folder of its own; nothing
   expect(checked.out).toContain('2:3: notes.most_notse');
   place.configure({ agent_pools: [], notes: { most_notes: 1 } });
   const [refused] = await until('the reload is refused', () =>
-    server.logged('configuration refused, the old one stays').length > 0
-      ? server.logged('configuration refused, the old one stays')
+    server.logged('configuration refused, keeping the previous one').length > 0
+      ? server.logged('configuration refused, keeping the previous one')
       : undefined,
   );
   expect(refused?.error).toContain('notes.most_notes: must be at least 2: so many notes there are');

@@ -41,7 +41,7 @@ test.concurrent('the file is read again when it changes: whole, or not at all', 
     /server\.yaml:\d+:\d+: agent_pools\[0\]\.auto_scaller: is not a known key; did you mean auto_scaler\?/,
   );
   expect(poolsThen).toEqual(['one', 'two']);
-  expect(server.logged('configuration refused, the old one stays')).toHaveLength(2);
+  expect(server.logged('configuration refused, keeping the previous one')).toHaveLength(2);
   expect(applied.message).toContain('Only a restart changes allow_new_pool, agent.');
   const workers = await api.workers();
   expect(workers.map(({ pool }) => pool)).toEqual(['two']);

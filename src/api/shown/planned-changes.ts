@@ -42,7 +42,7 @@ function differencesOf(
   return [...differences(comparable(before), comparable(after))];
 }
 
-/** Whoever may not see a setting must not learn by trying whether it is the one that they guess. */
+/** A caller who may not see a setting must not be able to guess it by trying. */
 function mustBeOpen({ before, after, name }: PlannedPool, { documents }: Looks, role: Role): void {
   if (!before || before.spec === after.spec || isAtLeast(role, 'operator')) return;
   if (documents.write(before.spec, role).leftOut.length === 0) return;

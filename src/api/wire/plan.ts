@@ -36,7 +36,7 @@ const PlannedPool = z.object({
   key: z.string(),
   differences: z
     .array(z.object({ key: z.string(), before: z.unknown().optional(), after: z.unknown().optional() }))
-    .meta({ description: 'The keys of the document that differ; secret values are not told.' }),
+    .meta({ description: 'The keys of the document that differ; secret values are left out.' }),
   workers: z
     .object({
       start: z.int(),

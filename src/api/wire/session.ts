@@ -33,9 +33,9 @@ export const SessionIn = z
     terminal: Terminal.optional(),
     stdin: z.boolean().default(false),
     priority: z.int().min(-1_000_000).max(1_000_000).default(0).meta({ description: 'Lower goes first.' }),
-    labels: Labels.default({}).meta({ description: 'Only agents that offer all of these are asked.' }),
+    labels: Labels.default({}).meta({ description: 'Runs only on agents that have all of these labels.' }),
     timeout: spanIn(YEAR_MS).optional(),
-    grace: spanIn(HOUR_MS).default(10_000).meta({ description: 'Between the polite signal and the deadly one.' }),
+    grace: spanIn(HOUR_MS).default(10_000).meta({ description: 'Time between SIGTERM and SIGKILL.' }),
     retries: z.int().min(0).max(100).default(0).meta({ description: 'Starts again after its machine was lost.' }),
   })
   .meta({ id: 'SessionIn' });

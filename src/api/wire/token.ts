@@ -42,7 +42,7 @@ export const LoginLink = z
   .meta({ id: 'LoginLink' });
 export type LoginLink = z.infer<typeof LoginLink>;
 
-/** A client certificate for an agent of a pool with `agent_auth: mtls`; the key is told this once. */
+/** A client certificate for an agent of a pool with `agent_auth: mtls`; the key is shown only now. */
 export const AgentCertificate = z
   .object({ name: z.string(), key: z.string(), certificate: z.string(), ca: z.string() })
   .meta({ id: 'AgentCertificate' });

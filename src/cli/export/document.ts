@@ -19,7 +19,7 @@ export type Render = (pool: Exported, options: ExportOptions) => string;
 /** Where it lies below the prefix: in the folder of its team. */
 export const keyOf = ({ team, name }: Exported): string => (team === undefined ? name : `${team}/${name}`);
 
-/** Lines that name what only whoever knows the secrets can add. */
+/** Lines that name the secrets to be added by hand. */
 export const leftOutNote = ({ name, left_out }: Exported): string =>
   left_out.map((path) => `# ${name}: ${path} is secret and was left out\n`).join('');
 

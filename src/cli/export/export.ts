@@ -43,7 +43,7 @@ function rendered({ document, fault, ...pool }: PoolDocument, options: Options):
   return (FORMATS[options.format] ?? renderYaml)({ ...pool, document }, options);
 }
 
-/** The same, with what is missing told; one that cannot be written does not keep back the others. */
+/** The same, with what is missing printed; one that cannot be written does not stop the others. */
 function written(cli: Cli, pool: PoolDocument, options: Options): string | undefined {
   for (const path of pool.left_out) remark(cli.terminal, `${pool.name}: ${path} is secret and was left out`);
   if (FOR_SOURCES.has(options.format)) for (const line of refusals(pool)) remark(cli.terminal, line);
@@ -61,9 +61,9 @@ function written(cli: Cli, pool: PoolDocument, options: Options): string | undef
 export function exportCommand(cli: Cli): Command {
   const command = new Command('export')
     .description('write pools as the documents that define them, without their secrets')
-    .argument('[names...]', 'which pools; all where none is named')
-    .addOption(new Option('-f, --format <format>', 'as what').choices(Object.keys(FORMATS)).default('yaml'))
-    .option('--prefix <path>', `ssm, terraform, gcs: what their keys begin with (default: ${SSM_PREFIX} or pools/)`)
+    .argument('[names...]', 'pools to export (default: all)')
+    .addOption(new Option('-f, --format <format>', 'output format').choices(Object.keys(FORMATS)).default('yaml'))
+    .option('--prefix <path>', `ssm, terraform, gcs: prefix of the keys (default: ${SSM_PREFIX} or pools/)`)
     .option('--bucket <name>', 'gcs: the bucket')
     .option('--namespace <name>', 'kubernetes: the namespace of the objects')
     .action(async (names: string[], options: Options, command: Command) => {

@@ -37,7 +37,7 @@ export const renderSsm: Render = (pool, { prefix }) => {
 
 export const renderGcs: Render = (pool, { bucket, prefix = GCS_PREFIX }) => {
   if (bucket === undefined) {
-    throw new Fault('invalid', 'The format gcs needs to know the bucket.', { remedy: 'Name it with --bucket.' });
+    throw new Fault('invalid', 'The format gcs needs a bucket.', { remedy: 'Name it with --bucket.' });
   }
   const object = quoted(`gs://${bucket}/${withSlash(prefix)}${keyOf(pool)}.json`);
   const value = quoted(JSON.stringify(pool.document));

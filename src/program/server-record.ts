@@ -2,7 +2,8 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-export interface Word {
+/** How to reach the server that runs on this data directory. */
+export interface ServerRecord {
   readonly pid: number;
   readonly http: string;
   readonly grpc: string;
@@ -13,15 +14,15 @@ export interface Word {
 const SERVER_FILE = 'server.json';
 const AUTHORITY_FILE = 'ca.pem';
 
-/** Says where the server is, and whom to trust there; the returned function takes the first back. */
-export function leaveWord(dataDir: string, word: Word, ca: string | undefined): () => void {
+/** Writes where the server is and which authority to trust; the returned function removes the record. */
+export function writeServerRecord(dataDir: string, record: ServerRecord, ca: string | undefined): () => void {
   const file = join(dataDir, SERVER_FILE);
-  const text = `${JSON.stringify(word)}\n`;
-  // No secret: whoever wants to trust the server elsewhere takes it along.
+  const text = `${JSON.stringify(record)}\n`;
+  // No secret: clients elsewhere need it to trust the server.
   if (ca !== undefined) writeFileSync(join(dataDir, AUTHORITY_FILE), ca, { mode: 0o644 });
   writeFileSync(file, text, { mode: 0o600 });
   return () => {
-    // A replica that shares the folder may have left its own word since.
+    // A replica that shares the folder may have written its own since.
     const isOurs = existsSync(file) && readFileSync(file, 'utf8') === text;
     if (isOurs) rmSync(file, { force: true });
   };

@@ -12,8 +12,8 @@ export interface StandbyParts {
   readonly log: Log;
 }
 
-/** Follows the file while this process stands by: whoever takes over must know what the last holder knew. */
-export function followStandingBy({ loaded, load, clock, log }: StandbyParts) {
+/** Follows the file while this process stands by, so that it takes over with the newest configuration. */
+export function followConfigAsStandby({ loaded, load, clock, log }: StandbyParts) {
   let latest = loaded;
   const watch = watchConfig({
     clock,
@@ -21,9 +21,9 @@ export function followStandingBy({ loaded, load, clock, log }: StandbyParts) {
     load,
     changed(next, needRestart) {
       latest = next;
-      log('info', 'configuration read again while standing by', { file: next.file, needRestart });
+      log('info', 'configuration reloaded while standing by', { file: next.file, needRestart });
     },
-    refused: (fault) => log('error', 'configuration refused, the old one stays', { error: fault.message }),
+    refused: (fault) => log('error', 'configuration refused, keeping the previous one', { error: fault.message }),
   });
   return {
     poke: () => watch.poke(),
@@ -32,7 +32,7 @@ export function followStandingBy({ loaded, load, clock, log }: StandbyParts) {
       watch.stop();
       if (systemFiles.signature(latest.files) === latest.signature) return latest;
       return load().catch((thrown) => {
-        log('error', 'configuration refused, the old one stays', { error: Fault.from(thrown).message });
+        log('error', 'configuration refused, keeping the previous one', { error: Fault.from(thrown).message });
         return latest;
       });
     },
