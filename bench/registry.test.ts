@@ -29,7 +29,7 @@ const TARGETS: Partial<Record<MeasureName, number>> = {
   'takeover-time': 5,
   'simulated-day': 10,
   'start-time': 1,
-  'start-memory': 120,
+  'start-memory': 130,
 };
 
 test('every target of the design is a measure, and no other measure has one', () => {

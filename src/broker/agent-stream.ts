@@ -12,7 +12,7 @@ import { decode } from './codec.ts';
 import { type AgentUpdateRequest, AgentUpdateRequestSchema } from './gen/velda/broker_pb.ts';
 import { helloOf } from './hello.ts';
 import { openMusterWire } from './muster-wire.ts';
-import type { Caller, Listener, Stream } from './transport.ts';
+import type { Listener, RpcCaller, Stream } from './transport.ts';
 import type { VeldaOutput } from './velda-output.ts';
 import { openVeldaWire } from './velda-wire.ts';
 import type { ServerWords, Wire, WireOptions } from './wire.ts';
@@ -33,7 +33,7 @@ export interface AgentStreamDeps {
   readonly log: Log;
 }
 
-const proofOf = (caller: Caller): JoinProof => ({
+const proofOf = (caller: RpcCaller): JoinProof => ({
   peerAddress: caller.peerAddress,
   token: bearerOf(caller),
   key: caller.header('x-muster-agent-key'),

@@ -1,6 +1,6 @@
 import type { Role } from '#core/access.ts';
 import type { Actor } from '#core/journal.ts';
-import type { Caller } from './transport.ts';
+import type { RpcCaller } from './transport.ts';
 
 /** Lets a caller with that role in, or throws a `Fault`. */
 export type Authorize = (
@@ -8,10 +8,10 @@ export type Authorize = (
   role: Role,
 ) => Actor | Promise<Actor>;
 
-export function bearerOf(caller: Caller): string | undefined {
+export function bearerOf(caller: RpcCaller): string | undefined {
   return /^Bearer\s+(\S+)\s*$/i.exec(caller.header('authorization') ?? '')?.[1];
 }
 
-export async function authorized(authorize: Authorize, caller: Caller, role: Role): Promise<Actor> {
+export async function authorized(authorize: Authorize, caller: RpcCaller, role: Role): Promise<Actor> {
   return authorize({ token: bearerOf(caller), peerAddress: caller.peerAddress }, role);
 }

@@ -1,6 +1,6 @@
 import type { Metadata, ServerInterceptingCallInterface } from '@grpc/grpc-js';
 import { FAULTS, Fault } from '#core/fault.ts';
-import type { Caller, Handler, Listener, Stream } from './transport.ts';
+import type { Handler, Listener, RpcCaller, Stream } from './transport.ts';
 import { tame } from './wire/frame.ts';
 
 const LONGEST_STATUS_TEXT = 1_024;
@@ -23,7 +23,7 @@ export interface Service {
 }
 
 /** What grpc-js holds on to for a call; one object, since every agent has one of them for as long as it lives. */
-export class OpenCall implements Stream, Caller {
+export class OpenCall implements Stream, RpcCaller {
   readonly #call: ServerInterceptingCallInterface;
   readonly #service: Service;
   #metadata: Metadata | undefined;
@@ -38,7 +38,7 @@ export class OpenCall implements Stream, Caller {
     this.#service = service;
   }
 
-  get caller(): Caller {
+  get caller(): RpcCaller {
     return this;
   }
 

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { Fault } from '#core/fault.ts';
 
 /** Who calls, as far as the connection itself tells. */
-export interface Caller {
+export interface RpcCaller {
   readonly peerAddress: string;
   /** The common name of a client certificate that was verified. */
   readonly certificateName: string | undefined;
@@ -12,7 +12,7 @@ export interface Caller {
 
 /** Our side of one open call. */
 export interface Stream {
-  readonly caller: Caller;
+  readonly caller: RpcCaller;
   /** `written` is called when the connection has taken the message; never after the call has closed. */
   write(message: Uint8Array, written: () => void): void;
   /** Called while a message is heard: no further one is handed on until `resume`. */

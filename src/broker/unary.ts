@@ -1,12 +1,12 @@
 import { create, type DescMessage, type MessageInitShape, type MessageShape, toBinary } from '@bufbuild/protobuf';
 import { Fault } from '#core/fault.ts';
 import { decode } from './codec.ts';
-import type { Caller, Handler, Listener } from './transport.ts';
+import type { Handler, Listener, RpcCaller } from './transport.ts';
 
 interface Exchange<Request extends DescMessage, Answer extends DescMessage> {
   readonly request: Request;
   readonly answer: Answer;
-  run(request: MessageShape<Request>, caller: Caller): Promise<MessageInitShape<Answer>>;
+  run(request: MessageShape<Request>, caller: RpcCaller): Promise<MessageInitShape<Answer>>;
 }
 
 /** A call with one message each way. Nothing is written before it fails, so that clients may retry. */

@@ -6,7 +6,7 @@ import type { Store } from '#core/store.ts';
 import type { Agents } from './agents.ts';
 import { decode } from './codec.ts';
 import { LogTaskResponse_Stream, type PushLogsRequest, PushLogsRequestSchema } from './gen/velda/task_pb.ts';
-import type { Caller, Handler, Listener, Stream } from './transport.ts';
+import type { Handler, Listener, RpcCaller, Stream } from './transport.ts';
 import { tame } from './wire/frame.ts';
 
 // What is on its way when the end is told arrives within this time, or is lost.
@@ -48,7 +48,7 @@ export function createVeldaOutput({ view, agents, clock, epoch, report }: VeldaO
   const firstSeq = (epoch - 1) * NUMBERS_PER_EPOCH;
 
   /** Only from where the session runs, and only for an agent that has no better way. */
-  function admit(task: string, caller: Caller): Course {
+  function admit(task: string, caller: RpcCaller): Course {
     const session = view.sessions.get(task);
     const agent = session?.worker === undefined ? undefined : view.agents.get(session.worker);
     const [, , claimed = task] = (caller.header('velda-session') ?? '').split(':');
