@@ -64,9 +64,9 @@ export function count(least = 0) {
   return z.int().min(least);
 }
 
-/** A value or a list of such; a list inside. */
+/** A value or a list of at least one; a list inside. */
 export function oneOrMore<T extends z.ZodType>(one: T) {
-  return z.union([one.transform((only) => [only]), z.array(one)]);
+  return z.union([one.transform((only) => [only]), z.array(one).min(1)]);
 }
 
 const plainText = z.union([z.string(), z.number(), z.boolean()]).transform(String);
