@@ -1,7 +1,7 @@
 import type { PoolDocument, WrittenPool } from '#config/write-pool.ts';
 import type { Role } from '#core/access.ts';
 import type { Clock } from '#core/clock.ts';
-import type { Features } from '#core/feature.ts';
+import type { PublicFeatures } from '#core/feature.ts';
 import type { Log } from '#core/log.ts';
 import type { PoolSpec } from '#core/pool.ts';
 import type { Random } from '#core/random.ts';
@@ -47,7 +47,7 @@ export interface ApiDeps {
     'submit' | 'kill' | 'find' | 'ended' | 'output' | 'input' | 'inputWaitingBytes' | 'resize'
   >;
   /** Nouns that bring their own behaviour. */
-  readonly features: Features;
+  readonly features: PublicFeatures;
   readonly agentFiles: AgentFiles;
   readonly metrics: Metrics;
   readonly server: ServerInfo;

@@ -44,4 +44,4 @@ export interface Feature<Settings, Public, Base extends FeatureBase<Settings> = 
 
 /** The features that run, by id. Each `core/<noun>.ts` adds its own public interface by declaration merging. */
 // biome-ignore lint/suspicious/noEmptyInterface: nouns add to it
-export interface Features {}
+export interface PublicFeatures {}

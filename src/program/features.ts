@@ -1,7 +1,7 @@
 import type { Access } from '#access/access.ts';
 import type { Clouds } from '#clouds/clouds.ts';
 import type { KnownKinds } from '#config/kinds.ts';
-import type { Feature, FeatureBase, Features, Running, Section } from '#core/feature.ts';
+import type { Feature, FeatureBase, PublicFeatures, Running, Section } from '#core/feature.ts';
 import type { Problem } from '#core/problem.ts';
 import type { Journal } from '#journal/journal.ts';
 
@@ -22,7 +22,7 @@ export type Sections = Readonly<Record<string, unknown>>;
 /** The features as the composition holds them. */
 export interface RunningFeatures {
   /** As the API sees them. */
-  readonly public: Features;
+  readonly public: PublicFeatures;
   configure(sections: Sections): void;
   /** Why any of them refuses these sections. */
   refuses(sections: Sections): readonly Problem[];

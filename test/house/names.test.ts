@@ -44,6 +44,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     'Limits',
     'Listener',
     'Machine',
+    'Machines',
     'Page',
     'Refusal',
     'Said',
@@ -61,6 +62,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   ],
   'the two gates: requests that come in, calls that go out': ['Gate', 'openGate'],
   'the same act on the things of its own folder': [
+    'Asked',
     'Call',
     'Entry',
     'Following',
@@ -68,6 +70,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     'faultOf',
     'isFrozen',
     'keyOf',
+    'lookForLost',
     'shapeOf',
     'statusOf',
   ],
