@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
+import { SELF } from '#core/journal.ts';
 import type { Offer } from '#core/pool.ts';
 import { aPool } from '#core/testing/pool.ts';
 import { openWorld, type World } from '#sim/part/world.ts';
@@ -197,5 +198,29 @@ describe('idle workers of a cloud that can keep machines', () => {
 
     expect(world.phases()).toBe('none');
     expect(states(world)).toEqual([]);
+  });
+
+  it('stay while their pool is frozen, and are deleted after the thaw where the cloud will not stop them', async () => {
+    const world = await openWorld({
+      pools: [aPool({ maxIdleSlots: 0, idleDecayMs: 0 })],
+      cloud: { park: { most: 2 } },
+    });
+    world.cloud.script = ({ name }) => {
+      if (name !== 'suspend') return undefined;
+      void world.life.workers.freeze('id-gpu', 'asked', SELF);
+      return { is: 'partial', of: () => new Fault('missing', 'no such machine') };
+    };
+    await world.advance(SECOND_MS);
+    await world.life.sessions.submit('id-gpu', 1, 10 * SECOND_MS);
+    await world.advance(5 * MINUTE_MS);
+    const [frozen] = [...world.life.store.view.workers.all()];
+
+    await world.life.workers.thaw('id-gpu', SELF);
+    world.cloud.script = ({ name }) =>
+      name === 'suspend' ? { is: 'refused', fault: new Fault('missing', 'no such machine') } : undefined;
+    await world.advance(MINUTE_MS);
+
+    expect([frozen?.parked, frozen?.removal]).toEqual([expect.anything(), undefined]);
+    expect([world.phases(), states(world)]).toEqual(['none', []]);
   });
 });

@@ -190,7 +190,9 @@ function take<R extends MachineRow>(
   call.notBeforeMs = nowMs + retryDelayMs(fault, call.attempts, random.next());
   const about = { [asked.noun]: asked.ownerOf(row), [asked.use]: id, order: what };
   log('warn', 'machine not parked or woken', { ...about, kind: fault.kind, error: fault.message });
-  if (HOPELESS.has(fault.kind)) commit(removalOf(asked, row, `the cloud does not ${what} it: ${fault.message}`));
+  // A freeze stops all action at once, also what an answer calls for: after the thaw the cloud is asked again.
+  if (HOPELESS.has(fault.kind) && asked.isHeld(asked.ownerOf(row))) call.notBeforeMs = nowMs;
+  else if (HOPELESS.has(fault.kind)) commit(removalOf(asked, row, `the cloud does not ${what} it: ${fault.message}`));
   else if (what === 'resume' && NO_ROOM.has(fault.kind)) parkAgain(asked, row, fault);
 }
 
