@@ -64,7 +64,7 @@ test.concurrent('config check says every problem with its place, and its exit co
     [good, bad, broken, world.path('none.yaml')].map((file) => runCli(world, ['config', 'check', file])),
   );
 
-  expect(fine).toMatchObject({ code: 0, out: expect.stringContaining('is good') });
+  expect(fine).toMatchObject({ code: 0, out: expect.stringContaining('is valid') });
   expect(wrong?.code).toBe(FAULTS.invalid.exit);
   expect(wrong?.out).toMatch(/bad\.yaml:4:19: agent_pools\[0\]\.auto_scaler\.max_agents/);
   expect(wrong?.out).toMatch(/bad\.yaml:5:19: agent_pools\[0\]\.auto_scaler\.idle_decay/);
