@@ -306,7 +306,7 @@ describe('attach', () => {
     world.sessions.isAway = true;
     socket.send(Buffer.from('two'), { binary: true });
 
-    expect(await closed).toEqual({ code: 1008, reason: 'The agent of the session is away.' });
+    expect(await closed).toEqual({ code: 1008, reason: 'The agent of the session is disconnected.' });
     expect(world.sessions.said).toEqual(['s1 one']);
   });
 

@@ -2,12 +2,12 @@ import { SELF } from '#core/journal.ts';
 import type { Session } from '#core/session.ts';
 import { put } from '#core/store.ts';
 import type { Agent } from '#core/worker.ts';
+import type { Delivery } from './delivery.ts';
 import { commitThen, type SessionsDeps } from './deps.ts';
-import { ghostOf, type Presence } from './presence.ts';
-import type { Settle } from './settle.ts';
-import type { Tell } from './tell.ts';
+import type { FinishAttempt } from './finish-attempt.ts';
+import { type Presence, strayKey } from './presence.ts';
 
-/** Beyond its own limits, how long an agent may stay silent about a session before we stop believing in it. */
+/** How long after a session's limits an agent may stay silent about it before we give the session up. */
 const SILENCE_MS = 30_000;
 
 export interface Step {
@@ -16,8 +16,8 @@ export interface Step {
 }
 
 /**
- * What is due for a running session, and when. Our own agents keep time limits and graces themselves, so that they
- * hold without us; Velda's know neither, so there we do it.
+ * What is due for a running session, and when. Muster agents keep time limits and graces themselves, so both hold
+ * while the server is away. Velda agents know neither, so the server does it for them.
  */
 export function nextStep(session: Session, wire: Agent['wire']): Step | undefined {
   const { startedAt, kill, spec } = session;
@@ -29,11 +29,11 @@ export function nextStep(session: Session, wire: Agent['wire']): Step | undefine
   return kill.isTimeout ? { at: kill.at + SILENCE_MS, do: 'give up' } : undefined;
 }
 
-/** Ends sessions whose time is over and whose agent does not, or cannot, see to it. */
+/** Ends sessions that are past their time limit where the agent does not, or cannot, end them. */
 export interface Deadlines {
-  /** Looks again at what is due. */
+  /** Sets the alarm for the next step of this session. */
   watch(session: Session): void;
-  /** Its agent is back: before it is given up it gets one more moment to say what happened meanwhile. */
+  /** Its agent reconnected: it gets time to report an end before the session is given up. */
   rejoined(session: Session): void;
   forget(id: string): void;
   stop(): void;
@@ -41,11 +41,11 @@ export interface Deadlines {
 
 export interface DeadlineParts {
   readonly presence: Presence;
-  readonly tell: Tell;
-  readonly settle: Settle;
+  readonly delivery: Delivery;
+  readonly finishAttempt: FinishAttempt;
 }
 
-export function openDeadlines(deps: SessionsDeps, { presence, tell, settle }: DeadlineParts): Deadlines {
+export function openDeadlines(deps: SessionsDeps, { presence, delivery, finishAttempt }: DeadlineParts): Deadlines {
   const { clock, store } = deps;
   const alarms = new Map<string, () => void>();
 
@@ -73,21 +73,21 @@ export function openDeadlines(deps: SessionsDeps, { presence, tell, settle }: De
 
   function act(id: string, attempt: number, what: Step['do']): void {
     const session = store.view.sessions.get(id);
-    // An agent that is away may have kept the limit; it will say so when it returns.
-    if (!session?.worker || session.attempt !== attempt || !presence.isSettled(session.worker)) return;
+    // A disconnected agent may have kept the limit; it reports that when it reconnects.
+    if (!session?.worker || session.attempt !== attempt || !presence.isReconciled(session.worker)) return;
     if (what === 'give up') return giveUp(session, session.worker);
     const asked = session.kill ?? { by: SELF.who, isTimeout: true };
     const row: Session = { ...session, kill: { ...asked, at: clock.now(), force: what === 'force' } };
-    commitThen(deps, [put('sessions', row)], () => tell.kill(row));
+    commitThen(deps, [put('sessions', row)], () => delivery.kill(row));
     watch(row);
   }
 
   function giveUp(session: Session, agent: string): void {
-    const message = 'Its time was over and its agent did not say that it ended.';
-    // It may still run there, so its slot stays taken until the agent says otherwise.
-    presence.addGhost(agent, ghostOf(session.id, session.attempt));
-    const then = (): void => tell.killGhost(agent, session.id);
-    settle.finish(session, { end: { how: 'timeout', message }, event: message, then });
+    const message = 'The session exceeded its time limit, and its agent did not report its end.';
+    // It may still run there, so its slot stays taken until the agent reports its end.
+    presence.addStray(agent, strayKey(session.id, session.attempt));
+    const then = (): void => delivery.killStray(agent, session.id);
+    finishAttempt.end(session, { end: { how: 'timeout', message }, event: message, then });
   }
 
   return {

@@ -6,9 +6,9 @@ import type { Change, Store } from '#core/store.ts';
 import type { Journal } from '#journal/journal.ts';
 
 export interface Limits {
-  /** Of one session, all attempts together; what comes after it is dropped behind a mark. */
+  /** Output kept of one session, all attempts together; a notice marks where it was cut. */
   readonly outputBytes: number;
-  /** Of one piece of output. */
+  /** Largest piece of output that is kept whole. */
   readonly chunkBytes: number;
   /** Sessions that may wait in one pool. */
   readonly queueLength: number;
@@ -30,7 +30,7 @@ export interface SessionsDeps {
   readonly log: Log;
   readonly journal: Pick<Journal, 'event'>;
   readonly link: AgentLink;
-  /** What is left out keeps its default. */
+  /** Limits that are left out have their default. */
   readonly limits?: Partial<Limits> | undefined;
   /** The demand of this pool (by its id) has changed. */
   wake(pool: string): void;
@@ -38,12 +38,12 @@ export interface SessionsDeps {
 
 type Ground = Pick<SessionsDeps, 'store' | 'log'>;
 
-/** Commits, and goes on when it is durable. A failed commit ends the process, so then nothing may follow. */
+/** Commits, and runs `then` when durable. A failed commit ends the process, so it runs nothing. */
 export function commitThen(ground: Ground, changes: readonly Change[], then: () => void): void {
   ground.store.commit(changes).then(guarded(ground, then), () => {});
 }
 
-/** Goes on when all that memory holds now is durable: what we say may rest on any of it. */
+/** Runs `then` when all that memory holds now is durable: a message to an agent may depend on any of it. */
 export function whenDurable(ground: Ground, then: () => void): void {
   ground.store.durable().then(guarded(ground, then), () => {});
 }
@@ -53,7 +53,7 @@ function guarded({ log }: Ground, then: () => void): () => void {
     try {
       then();
     } catch (thrown) {
-      log('error', 'could not follow up a commit', { error: String(thrown), stack: (thrown as Error)?.stack });
+      log('error', 'action after a commit failed', { error: String(thrown), stack: (thrown as Error)?.stack });
     }
   };
 }

@@ -11,7 +11,7 @@ test('with the disk paused no answer and no message leaves', async () => {
   const queued = await scene.submit({ labels: { no: 'where' } });
   const repeated = [{ pool: 'gpu', spec: specOf({ labels: { no: 'where' } }) }];
   await scene.sessions.submit(repeated, CALLER, 'key');
-  const told = scene.sent.length;
+  const sentBefore = scene.sent.length;
   const answers: string[] = [];
   const note = (name: string, work: Promise<unknown>): void => void work.then(() => answers.push(name));
   scene.gate.pause();
@@ -33,14 +33,14 @@ test('with the disk paused no answer and no message leaves', async () => {
   await scene.clock.advance(1_000);
 
   expect(answers).toEqual([]);
-  expect(scene.sent.slice(told)).toEqual([]);
+  expect(scene.sent.slice(sentBefore)).toEqual([]);
 
   scene.gate.resume();
   await scene.clock.advance(1_000);
 
   const asked = ['submit', 'repeat', 'kill queued', 'kill running', 'find', 'ended', 'output'];
   expect(answers.toSorted()).toEqual(asked.toSorted());
-  const said = new Set(scene.sent.slice(told).map(({ command }) => command.do));
+  const said = new Set(scene.sent.slice(sentBefore).map(({ command }) => command.do));
   expect(said).toEqual(new Set(['start', 'kill', 'ack']));
 });
 

@@ -58,7 +58,10 @@ test('a wait can be given up, ends with the server, and is refused for what neve
   await scene.clock.settle();
 
   leaving.abort();
-  await expect(left).rejects.toMatchObject({ kind: 'unavailable', message: 'The wait for the session was given up.' });
+  await expect(left).rejects.toMatchObject({
+    kind: 'unavailable',
+    message: 'The caller stopped waiting for the session.',
+  });
   await expect(scene.sessions.ended('nobody', NEVER)).rejects.toMatchObject({ kind: 'missing' });
   await scene.sessions.stop();
   await expect(stopped).rejects.toMatchObject({ kind: 'unavailable', message: 'The server is stopping.' });

@@ -4,13 +4,13 @@ import type { Store } from '#core/store.ts';
 
 const RECENT_KEPT = 1_000;
 
-/** Finds sessions wherever they are, and waits for their ends. What it answers is durable. */
+/** Finds live and ended sessions, and waits for ends. All that it answers is durable. */
 export interface Finder {
   find(id: string): Promise<Session | undefined>;
-  /** Throws a `Fault` where there is none. */
+  /** Throws a `Fault` if there is no such session. */
   get(id: string): Promise<Session>;
   ended(id: string, signal: AbortSignal): Promise<Session>;
-  /** Has its final state in memory. */
+  /** Keeps a session that has ended in memory, since its row in the history may not be durable yet. */
   noteEnded(session: Session): void;
   stop(): void;
 }
@@ -18,10 +18,10 @@ export interface Finder {
 type Waiter = (session: Session | undefined) => void;
 
 export const missing = (id: string): Fault =>
-  new Fault('missing', `There is no session "${id}".`, { remedy: 'List the sessions to see which there are.' });
+  new Fault('missing', `There is no session "${id}".`, { remedy: 'List sessions with `muster session ls`.' });
 
 export const stopping = (): Fault =>
-  new Fault('unavailable', 'The server is stopping.', { remedy: 'Ask again in a moment.' });
+  new Fault('unavailable', 'The server is stopping.', { remedy: 'Try again in a few seconds.' });
 
 export function openFinder(store: Store): Finder {
   const recent = new Map<string, Session>();
@@ -72,14 +72,14 @@ export function openFinder(store: Store): Finder {
     find,
     get,
     async ended(id, signal) {
-      // Before looking, or an end that becomes durable in between would be missed.
+      // Subscribe before the lookup, or an end that becomes durable in between would be missed.
       const wait = waitFor(id, signal);
       try {
         const found = await get(id);
         if (found.end) return found;
         const ended = await wait.settled;
         if (ended) return ended;
-        throw signal.aborted ? new Fault('unavailable', 'The wait for the session was given up.') : stopping();
+        throw signal.aborted ? new Fault('unavailable', 'The caller stopped waiting for the session.') : stopping();
       } finally {
         wait.close();
       }

@@ -1,6 +1,6 @@
-/** The least item first; what lies inside can be changed or removed as well, all in O(log n). */
+/** A priority queue: the least item first; any item can be replaced or removed, in O(log n). */
 export interface Heap<T extends { readonly id: string }> {
-  /** Takes the place of an item with the same id. */
+  /** Replaces an item with the same id. */
   put(item: T): void;
   remove(id: string): void;
   first(): T | undefined;
@@ -43,19 +43,19 @@ export function makeHeap<T extends { readonly id: string }>(isBefore: (a: T, b: 
     return at;
   }
 
-  const settle = (item: T, at: number): void => set(item, sink(item, rise(item, at)));
+  const reorder = (item: T, at: number): void => set(item, sink(item, rise(item, at)));
 
   return {
     put(item) {
       const at = places.get(item.id);
-      settle(item, at ?? items.push(item) - 1);
+      reorder(item, at ?? items.push(item) - 1);
     },
     remove(id) {
       const at = places.get(id);
       if (at === undefined) return;
       places.delete(id);
       const last = items.pop() as T;
-      if (at < items.length) settle(last, at);
+      if (at < items.length) reorder(last, at);
     },
     first: () => items[0],
     items: () => items,

@@ -38,6 +38,8 @@ test('what cannot be passed on is said', async () => {
   const { id: waiting } = await scene.submit({ stdin: true });
   await scene.leave('m-1');
 
-  expect(() => scene.sessions.input(scene.id, Buffer.from('x'), true)).toThrow('The agent of the session is away.');
+  expect(() => scene.sessions.input(scene.id, Buffer.from('x'), true)).toThrow(
+    'The agent of the session is disconnected.',
+  );
   expect(() => scene.sessions.input(waiting, Buffer.from('x'), true)).toThrow('The session has not started yet.');
 });

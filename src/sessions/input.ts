@@ -3,19 +3,21 @@ import { Fault } from '#core/fault.ts';
 import type { Session } from '#core/session.ts';
 import type { SessionsDeps } from './deps.ts';
 
-/** Passes keys, bytes and window sizes on to a running session. */
-export function openInput({ store: { view }, link }: SessionsDeps) {
+/** Passes input and terminal sizes on to the agent of a running session. */
+export function openInputRelay({ store: { view }, link }: SessionsDeps) {
   function running(id: string): Session {
     const session = view.sessions.get(id);
     if (!session)
-      throw new Fault('missing', `No session "${id}" is running.`, { remedy: 'It has ended, or never was.' });
+      throw new Fault('missing', `No session "${id}" is running.`, {
+        remedy: 'List sessions with `muster session ls`.',
+      });
     return session;
   }
 
   function pass(session: Session, command: AgentCommand): void {
     const isRunning = session.worker !== undefined && session.startedAt !== undefined;
     if (isRunning && link.send(session.worker ?? '', command)) return;
-    const message = isRunning ? 'The agent of the session is away.' : 'The session has not started yet.';
+    const message = isRunning ? 'The agent of the session is disconnected.' : 'The session has not started yet.';
     throw new Fault('unavailable', message, { remedy: 'Send it again when the session is running.' });
   }
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Agent } from '#core/worker.ts';
 import { CALLER, exited, openScene, type Scene, workerRow } from './testing/scene.ts';
 
-const told = ({ sent }: Scene) => sent.map(({ agent, command }) => ({ agent, ...command }));
+const commandsOf = ({ sent }: Scene) => sent.map(({ agent, command }) => ({ agent, ...command }));
 
 async function placed(wire: Agent['wire'] = 'muster', retries = 0) {
   const scene = await openScene();
@@ -22,7 +22,7 @@ test('a session that its agent still runs goes on, though the agent was away', a
   await scene.join('m-1', { executions: [{ session: scene.id, attempt: 1 }] });
   await scene.says('m-1', exited(scene.id));
 
-  expect(told(scene)).toMatchObject([{ do: 'ack', result: true }]);
+  expect(commandsOf(scene)).toMatchObject([{ do: 'ack', result: true }]);
   expect(scene.disk.histories.ended).toMatchObject([{ id: scene.id, attempt: 1, end: { how: 'exited' } }]);
 });
 
@@ -47,7 +47,7 @@ test('a start that could not be sent is sent when the agent is back, as the same
 
   await scene.join('m-1');
 
-  expect(told(scene)).toMatchObject([{ agent: 'm-1', do: 'start', session: id, attempt: 1 }]);
+  expect(commandsOf(scene)).toMatchObject([{ agent: 'm-1', do: 'start', session: id, attempt: 1 }]);
 });
 
 test('a start that was sent and never arrived is sent again to one of our own agents', async () => {
@@ -56,7 +56,7 @@ test('a start that was sent and never arrived is sent again to one of our own ag
 
   await scene.join('m-1');
 
-  expect(told(scene)).toMatchObject([
+  expect(commandsOf(scene)).toMatchObject([
     { do: 'start', attempt: 1 },
     { do: 'start', attempt: 1 },
   ]);
@@ -83,7 +83,7 @@ test('a running session of which its agent has no trace is lost, or starts again
   }
 
   expect(final.disk.histories.ended).toMatchObject([{ end: { how: 'lost' } }]);
-  expect(told(retried).at(-1)).toMatchObject({ do: 'start', session: retried.id, attempt: 2 });
+  expect(commandsOf(retried).at(-1)).toMatchObject({ do: 'start', session: retried.id, attempt: 2 });
 });
 
 test('what an agent runs and should not is killed, and its slot counts as taken until then', async () => {
@@ -95,7 +95,7 @@ test('what an agent runs and should not is killed, and its slot counts as taken 
   await scene.join('m-2', { slots: 2, executions: [elsewhere, older] });
   const { id: waiting } = await scene.submit();
 
-  const kills = told(scene).filter((command) => command.do === 'kill');
+  const kills = commandsOf(scene).filter((command) => command.do === 'kill');
   expect(kills).toMatchObject([
     { agent: 'm-2', session: 'ended-long-ago', force: true },
     { agent: 'm-2', session: scene.id, force: true },
@@ -137,7 +137,7 @@ test('a kill is said again to an agent that comes back with the session', async 
 
   await scene.join('m-1', { executions: [{ session: scene.id, attempt: 1 }] });
 
-  expect(told(scene)).toEqual([{ agent: 'm-1', do: 'kill', session: scene.id, force: false, graceMs: 5_000 }]);
+  expect(commandsOf(scene)).toEqual([{ agent: 'm-1', do: 'kill', session: scene.id, force: false, graceMs: 5_000 }]);
 });
 
 test('a session that was killed before its start arrived is cancelled, not started', async () => {
@@ -160,10 +160,10 @@ test('after a restart, what was placed and not started is sent to its agent once
   restarted.sessions.agentJoined('m-1', []);
   await restarted.clock.settle();
 
-  expect(told(restarted)).toMatchObject([{ agent: 'm-1', do: 'start', session: scene.id, attempt: 1 }]);
+  expect(commandsOf(restarted)).toMatchObject([{ agent: 'm-1', do: 'start', session: scene.id, attempt: 1 }]);
 });
 
-test('after a restart nobody knows what was sent to a Velda agent: what it does not list is lost', async () => {
+test('after a restart it is unknown what was sent to a Velda agent: what it does not list is lost', async () => {
   const scene = await placed('velda');
   const restarted = await openScene({ disk: scene.disk, clock: scene.clock });
 
@@ -184,10 +184,10 @@ test('what was never sent to a Velda agent is sent when it is back', async () =>
 
   await scene.join('m-1', { wire: 'velda' });
 
-  expect(told(scene)).toMatchObject([{ do: 'start', session: id, attempt: 1 }]);
+  expect(commandsOf(scene)).toMatchObject([{ do: 'start', session: id, attempt: 1 }]);
 });
 
-test('a list that is told twice on one connection says nothing of what was sent in between', async () => {
+test('a list that comes twice on one connection does not count for what was sent in between', async () => {
   const scene = await placed();
   await scene.says('m-1', { is: 'started', session: scene.id, attempt: 1 });
 

@@ -3,46 +3,49 @@ import type { Session } from '#core/session.ts';
 import { put } from '#core/store.ts';
 import type { Agent } from '#core/worker.ts';
 import type { Deadlines } from './deadline.ts';
+import type { Delivery } from './delivery.ts';
 import { commitThen, type SessionsDeps, whenDurable } from './deps.ts';
-import type { Orphans } from './orphans.ts';
-import { ghostOf, type Presence } from './presence.ts';
-import type { Settle } from './settle.ts';
-import type { Tell } from './tell.ts';
+import type { FinishAttempt } from './finish-attempt.ts';
+import type { LostSessions } from './lost-sessions.ts';
+import { type Presence, strayKey } from './presence.ts';
 
 export interface JoinParts {
   readonly presence: Presence;
-  readonly tell: Tell;
-  readonly settle: Settle;
-  readonly orphans: Orphans;
+  readonly delivery: Delivery;
+  readonly finishAttempt: FinishAttempt;
+  readonly lostSessions: LostSessions;
   readonly deadlines: Deadlines;
 }
 
-/** Settles what an agent says that it runs against what we think it runs; only then does it get anything new. */
-export function openJoin(deps: SessionsDeps, { presence, tell, settle, orphans, deadlines }: JoinParts) {
+/** Reconciles what an agent runs with the sessions that are placed on it; only then does it get new ones. */
+export function openJoin(
+  deps: SessionsDeps,
+  { presence, delivery, finishAttempt, lostSessions, deadlines }: JoinParts,
+) {
   const { store, clock } = deps;
   const { view } = store;
 
   function listed(session: Session): void {
-    tell.noteListed(session);
-    orphans.present(session);
+    delivery.noteListed(session);
+    lostSessions.present(session);
     const row = session.startedAt === undefined ? { ...session, startedAt: clock.now() } : session;
     if (row !== session) commitThen(deps, [put('sessions', row)], () => {});
-    if (row.kill) whenDurable(deps, () => tell.kill(row));
+    if (row.kill) whenDurable(deps, () => delivery.kill(row));
     deadlines.rejoined(row);
   }
 
   function absent(session: Session, agent: Agent): void {
-    // Our agents keep every session until its end is acknowledged, so one that is not there never came.
-    // Velda's lose an end whose sending failed: not there may mean that it ran, unless we never sent it.
-    const neverCame = session.startedAt === undefined && (agent.wire === 'muster' || tell.isNeverTold(session));
-    if (!neverCame) return orphans.absent(session);
+    // A Muster agent keeps every session until its end is acknowledged, so it never received one that it does not list.
+    // A Velda agent loses an end that it failed to send: a session that it does not list may have run, unless we never sent it.
+    const neverReceived = session.startedAt === undefined && (agent.wire === 'muster' || delivery.isNeverSent(session));
+    if (!neverReceived) return lostSessions.absent(session);
     const worker = view.workers.get(agent.id);
     if (session.kill) {
-      settle.finish(session, { end: { how: 'cancelled', message: 'Ended before it started.' } });
+      finishAttempt.end(session, { end: { how: 'cancelled', message: 'The session was killed before it started.' } });
     } else if (presence.excess(agent.id) > 0 || worker?.drain || worker?.removal) {
-      settle.unplace(session, 'Its agent came back without room for it.');
+      finishAttempt.requeue(session, 'The agent reconnected without a free slot for the session.');
     } else {
-      whenDurable(deps, () => tell.start(session));
+      whenDurable(deps, () => delivery.start(session));
     }
   }
 
@@ -56,15 +59,15 @@ export function openJoin(deps: SessionsDeps, { presence, tell, settle, orphans, 
       if (session?.worker === name && session.attempt === execution.attempt) ours.add(session.id);
       else foreign.push(execution);
     }
-    const ghosts = foreign.map(({ session, attempt }) => ghostOf(session, attempt));
-    presence.settle(name, ghosts);
-    // It reports their ends as it does all others, and each report is acknowledged: then it forgets them.
+    const strays = foreign.map(({ session, attempt }) => strayKey(session, attempt));
+    presence.reconciled(name, strays);
+    // The agent reports their ends like all others, and each report is acknowledged: then it forgets them.
     whenDurable(deps, () => {
-      for (const { session } of foreign) tell.killGhost(name, session);
+      for (const { session } of foreign) delivery.killStray(name, session);
     });
     for (const session of [...view.sessions.by('worker', name)]) {
       if (ours.has(session.id)) listed(session);
-      else if (!tell.isTold(session)) absent(session, agent);
+      else if (!delivery.isKnownToAgent(session)) absent(session, agent);
     }
   };
 }

@@ -23,7 +23,7 @@ test('a waiting session is cancelled at once', async () => {
   ]);
 });
 
-test('a running session is told to end, politely and then by force, and ends as its agent says', async () => {
+test('a running session gets SIGTERM, then SIGKILL, and ends as its agent reports', async () => {
   const { submit, sessions, join, sent, says, disk, clock } = await scene();
   await join('m-1');
   const { id } = await submit({ graceMs: 700 });

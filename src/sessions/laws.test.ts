@@ -239,7 +239,7 @@ const script = fc.array(
   { maxLength: 120, size: 'max' },
 );
 
-/** All that went wrong is mended, and every agent comes back and finishes what it has. */
+/** All faults end, and every agent reconnects and finishes what it has. */
 async function heal(world: World): Promise<void> {
   await ACTIONS.resume?.(world, 0, 0);
   await world.scene.clock.settle();

@@ -8,21 +8,21 @@ import { laneKey, offersAll } from './queue.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-// Agents that differ as much as this may bring anything: nothing is concluded from them.
+// Agents of one pool that differ this much may have any label: nothing is concluded from them.
 const MOST_SETS = 64;
 const CHANGES_PER_PASS = 500;
 
-/** What the agents of one pool have shown since this process started. */
+/** Labels that agents of one pool have had since this process started. */
 interface Shown {
   readonly sets: Map<string, Labels>;
-  /** Offers of which an agent has been seen. */
+  /** Offers whose machines have connected an agent. */
   readonly offers: Set<string>;
 }
 
 export interface OfferedLabels {
   /**
-   * Those of the labels that no worker of this pool can have, as text; nothing where one may have them.
-   * Agents bring labels of their own, so nothing is certain before an agent of each offer has been seen.
+   * The asked labels that no worker of this pool can have, as text; undefined if some worker may have them.
+   * Agents add labels of their own, so the answer is known only after an agent of each offer has connected.
    */
   lacking(pool: Pool, asked: Labels): string | undefined;
   stop(): Promise<void>;
@@ -52,13 +52,13 @@ export function openOfferedLabels(deps: SessionsDeps, changed: (pool: string) =>
       return undefined;
     const sets = [...shown.sets.values()].map((set): Labels => ({ ...pool.spec.labels, ...set }));
     const missing = names.filter((name) => !sets.some((set) => set[name] === asked[name]));
-    // Where agents differ in a label, the next one may bring yet another value.
+    // Where agents differ in a label, the next one may have yet another value.
     const mayVary = missing.some((name) => new Set(sets.map((set) => set[name])).size > 1);
     if (missing.length === 0 || mayVary) return undefined;
     return missing.map((name) => `${name}=${asked[name]}`).join(', ');
   }
 
-  /** Queued sessions whose mark says something else than is known now; at most as many as one pass writes. */
+  /** Queued sessions whose `unmatched` is outdated; at most as many as one pass writes. */
   function outdated(pool: Pool): Session[] {
     const known = new Map<string, string | undefined>();
     const found: Session[] = [];
@@ -85,12 +85,12 @@ export function openOfferedLabels(deps: SessionsDeps, changed: (pool: string) =>
     store.onChange('agents', (after) => after && note(after)),
     store.onChange('pools', (after, before, id) => {
       if (after?.spec === before?.spec) return;
-      if (after?.spec.labels !== before?.spec.labels) seeAnew(store, id);
+      if (after?.spec.labels !== before?.spec.labels) forgetShown(store, id);
       loop.poke(id);
     }),
   ];
 
-  function seeAnew({ view }: Store, pool: string): void {
+  function forgetShown({ view }: Store, pool: string): void {
     shownIn.delete(pool);
     for (const worker of view.workers.by('pool', pool)) {
       const agent = view.agents.get(worker.id);

@@ -2,12 +2,12 @@ import type { AgentReport } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
 import type { OutputChunk, OutputMark, Session } from '#core/session.ts';
 import { append, type Change, put, type Store } from '#core/store.ts';
+import type { Ack, Delivery } from './delivery.ts';
 import { commitThen, type Limits, type SessionsDeps, whenDurable } from './deps.ts';
-import type { Ack, Tell } from './tell.ts';
 
 type OutputReport = Extract<AgentReport, { is: 'output' }>;
 
-// How much must be read again after a restart to know where an attempt's output stood.
+// Most that must be read again after a restart to know how far the output of an attempt was kept.
 const MARK_EVERY_CHUNKS = 256;
 const MARK_EVERY_BYTES = 2 ** 20;
 
@@ -17,13 +17,13 @@ interface Stream {
   isCut: boolean;
   chunksSinceMark: number;
   bytesSinceMark: number;
-  /** While the history is read: what came meanwhile. */
+  /** Reports that arrived while the history is read. */
   waiting?: (() => void)[] | undefined;
 }
 
-/** Keeps what agents say that sessions print: each number once, up to a cap, acknowledged when durable. */
+/** Keeps the output that agents report: each number once, up to a limit, acknowledged when durable. */
 export interface OutputKeeper {
-  /** Runs at once, or after the output of this session that came earlier. False: it comes back later. */
+  /** Whether a report can be handled now. If not, `again` is called once the earlier output of this session is known. */
   isReady(session: Session, again: () => void): boolean;
   keep(session: Session, report: OutputReport): void;
   mark(session: Session): OutputMark | undefined;
@@ -31,17 +31,17 @@ export interface OutputKeeper {
 }
 
 export interface KeeperParts {
-  readonly tell: Tell;
+  readonly delivery: Delivery;
   readonly limits: Limits;
 }
 
-export function openOutput(deps: SessionsDeps, { tell, limits }: KeeperParts): OutputKeeper {
+export function openOutputKeeper(deps: SessionsDeps, { delivery, limits }: KeeperParts): OutputKeeper {
   const { store, clock, log, link } = deps;
   const streams = new Map<string, Stream>();
-  // Attempts that an earlier process placed: how far their output was kept stands in the history.
+  // Attempts that an earlier process placed: the history has how far their output was kept.
   const inherited = new Set<string>();
   for (const session of store.view.sessions.all()) if (session.worker !== undefined) inherited.add(session.id);
-  const acks = ackWriter(tell);
+  const acks = ackWriter(delivery);
 
   function streamOf(session: Session): Stream {
     const known = streams.get(session.id);
@@ -68,13 +68,13 @@ export function openOutput(deps: SessionsDeps, { tell, limits }: KeeperParts): O
   }
 
   function loadFailed({ id, worker = '' }: Session, stream: Stream, { message }: Fault): void {
-    log('error', 'could not read output', { session: id, error: message });
+    log('error', 'reading output from the store failed', { session: id, error: message });
     if (streams.get(id) === stream) {
       streams.delete(id);
       inherited.add(id);
     }
-    // It keeps what we have not acknowledged, and says it again when it is back.
-    link.dismiss(worker, 'The output of a session could not be read; say it again.');
+    // The agent keeps what is not acknowledged, and sends it again when it reconnects.
+    link.dismiss(worker, 'The server could not read the kept output of a session. Reconnect and send it again.');
   }
 
   function chunkOf(stream: Stream, { session, attempt, seq, stream: name, data }: OutputReport): OutputChunk {
@@ -105,7 +105,7 @@ export function openOutput(deps: SessionsDeps, { tell, limits }: KeeperParts): O
     keep(session, report) {
       const stream = streamOf(session);
       const ack = (): void => {
-        // The word that its end is durable covers all of its output.
+        // The acknowledgement of its end covers all of its output.
         if (store.view.sessions.get(session.id)?.attempt === report.attempt) acks.add(session.worker ?? '', report);
       };
       if (report.seq <= stream.seq) return whenDurable(deps, ack);
@@ -131,7 +131,7 @@ export function openOutput(deps: SessionsDeps, { tell, limits }: KeeperParts): O
   };
 }
 
-/** Brings the stream to where the history stands. */
+/** Reads the history from the stream's position to its end. */
 async function readOn({ history }: Store, { id, attempt }: Session, stream: Stream): Promise<void> {
   for (;;) {
     const filter = { session: id, attempt, afterSeq: stream.seq };
@@ -161,12 +161,12 @@ const notice = (text: string): Uint8Array => Buffer.from(`\n… ${text}\n`);
 
 const sizeOf = (bytes: number): string => (bytes >= 2 ** 20 ? `${Math.floor(bytes / 2 ** 20)} MiB` : `${bytes} bytes`);
 
-/** Many pieces become durable together; the agent is told only of the last. */
-function ackWriter(tell: Tell) {
+/** Many pieces become durable together; only the last one is acknowledged. */
+function ackWriter(delivery: Delivery) {
   const due = new Map<string, Ack & { readonly agent: string }>();
 
   function flush(): void {
-    for (const { agent, ...ack } of due.values()) tell.ack(agent, ack);
+    for (const { agent, ...ack } of due.values()) delivery.ack(agent, ack);
     due.clear();
   }
 

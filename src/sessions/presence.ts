@@ -3,8 +3,8 @@ import type { Store } from '#core/store.ts';
 import { FLEET } from '#core/worker.ts';
 import type { Seat } from './queue.ts';
 
-// Long enough that a broken agent cannot burn through the queue, short enough that a bad command does not idle a good agent.
-const REST_AFTER_REFUSAL_MS = 1_000;
+// Long enough that a broken agent cannot empty the queue, short enough that a bad command does not idle a good agent.
+const COOL_DOWN_AFTER_REFUSAL_MS = 1_000;
 
 export interface PoolSeat extends Seat {
   readonly pool: string;
@@ -12,29 +12,29 @@ export interface PoolSeat extends Seat {
 
 interface Connection {
   readonly epoch: number;
-  /** What it runs or keeps that is no session of ours any more; each fills a slot until the agent says that it ended. */
-  readonly ghosts: Set<string>;
-  rests: number;
+  /** Attempts that the agent runs or keeps and that are no live session of ours; each takes a slot until the agent reports its end. */
+  readonly strays: Set<string>;
+  coolDowns: number;
 }
 
-/** What we know of the agents beyond their rows; of connections only, so it need not outlive the process. */
+/** What we know of agents beyond their rows. All of it is about connections, so it need not outlive the process. */
 export interface Presence {
-  /** Its list was settled against ours: from now on it may get sessions. */
-  settle(agent: string, ghosts: Iterable<string>): void;
-  isSettled(agent: string): boolean;
+  /** The agent's executions were reconciled with our rows: from now on it may get sessions. */
+  reconciled(agent: string, strays: Iterable<string>): void;
+  isReconciled(agent: string): boolean;
   forget(agent: string): void;
-  addGhost(agent: string, ghost: string): void;
-  dropGhost(agent: string, ghost: string): void;
-  /** How many sessions more than it has slots the agent would run if all of ours there were started. */
+  addStray(agent: string, stray: string): void;
+  dropStray(agent: string, stray: string): void;
+  /** By how many sessions the agent would exceed its slots if all that are placed on it were started. */
   excess(agent: string): number;
-  /** It refused a session: it gets none for a moment. */
-  rest(agent: string): void;
-  /** Its room for new sessions, from the rows alone: nothing is counted along. */
+  /** The agent refused a session: it gets none for a moment. */
+  coolDown(agent: string): void;
+  /** The agent's free slots, computed from the rows each time. */
   seat(agent: string): PoolSeat | undefined;
   stop(): void;
 }
 
-export const ghostOf = (session: string, attempt: number): string => `${session}/${attempt}`;
+export const strayKey = (session: string, attempt: number): string => `${session}/${attempt}`;
 
 export function isFrozen({ view }: Pick<Store, 'view'>, pool: string): boolean {
   return view.freezes.get(FLEET) !== undefined || view.freezes.get(pool) !== undefined;
@@ -43,7 +43,7 @@ export function isFrozen({ view }: Pick<Store, 'view'>, pool: string): boolean {
 interface Options {
   readonly store: Store;
   readonly clock: Clock;
-  /** The room of this agent may have changed. */
+  /** The free slots of this agent may have changed. */
   changed(agent: string): void;
 }
 
@@ -51,9 +51,9 @@ export function openPresence({ store: { view }, clock, changed }: Options): Pres
   const connections = new Map<string, Connection>();
   const alarms = new Set<() => void>();
 
-  const used = (agent: string, { ghosts }: Connection): number => view.sessions.count('worker', agent) + ghosts.size;
+  const used = (agent: string, { strays }: Connection): number => view.sessions.count('worker', agent) + strays.size;
 
-  function settledConnection(agent: string): Connection | undefined {
+  function reconciledConnection(agent: string): Connection | undefined {
     const connection = connections.get(agent);
     return connection && connection.epoch === view.agents.get(agent)?.epoch ? connection : undefined;
   }
@@ -68,42 +68,42 @@ export function openPresence({ store: { view }, clock, changed }: Options): Pres
   }
 
   return {
-    settle(agent, ghosts) {
+    reconciled(agent, strays) {
       const epoch = view.agents.get(agent)?.epoch;
       if (epoch === undefined) return;
-      connections.set(agent, { epoch, ghosts: new Set(ghosts), rests: 0 });
+      connections.set(agent, { epoch, strays: new Set(strays), coolDowns: 0 });
       changed(agent);
     },
-    isSettled: (agent) => settledConnection(agent) !== undefined,
+    isReconciled: (agent) => reconciledConnection(agent) !== undefined,
     forget: (agent) => void connections.delete(agent),
-    addGhost(agent, ghost) {
-      connections.get(agent)?.ghosts.add(ghost);
+    addStray(agent, stray) {
+      connections.get(agent)?.strays.add(stray);
       changed(agent);
     },
-    dropGhost(agent, ghost) {
-      if (connections.get(agent)?.ghosts.delete(ghost)) changed(agent);
+    dropStray(agent, stray) {
+      if (connections.get(agent)?.strays.delete(stray)) changed(agent);
     },
     excess(agent) {
-      const connection = settledConnection(agent);
+      const connection = reconciledConnection(agent);
       return connection ? used(agent, connection) - (view.agents.get(agent)?.slots ?? 0) : 0;
     },
-    rest(agent) {
+    coolDown(agent) {
       const connection = connections.get(agent);
       if (!connection) return;
-      connection.rests += 1;
-      later(REST_AFTER_REFUSAL_MS, agent, () => {
-        connection.rests -= 1;
+      connection.coolDowns += 1;
+      later(COOL_DOWN_AFTER_REFUSAL_MS, agent, () => {
+        connection.coolDowns -= 1;
       });
       changed(agent);
     },
     seat(id) {
       const agent = view.agents.get(id);
-      const connection = settledConnection(id);
-      if (!agent || !connection || connection.rests > 0) return undefined;
+      const connection = reconciledConnection(id);
+      if (!agent || !connection || connection.coolDowns > 0) return undefined;
       const worker = view.workers.get(id);
       if (!worker || worker.drain || worker.parked || worker.removal) return undefined;
       const pool = view.pools.get(worker.pool);
-      // A freeze does not stop placing: it guards against acting on what we cannot see, and these agents we see.
+      // A freeze does not stop placing: it guards against acting on what we cannot see, and this agent is connected.
       if (!pool || pool.removal || pool.pausedAt !== undefined) return undefined;
       const free = agent.slots - used(id, connection);
       if (free <= 0) return undefined;

@@ -39,7 +39,7 @@ test('fills up the fullest agent before it touches an idle one, and of equals th
   expect(takeAll(queue)).toEqual(['a@early', 'b@early', 'c@late', 'd@late', 'e@idle']);
 });
 
-test('a session whose labels no agent offers holds up nobody behind it', () => {
+test('a session whose labels no agent offers does not block those behind it', () => {
   const queue = makePoolQueue();
   queue.add(waiting('a', { labels: { gpu: 'h100' } }));
   queue.add(waiting('b'));

@@ -3,7 +3,7 @@ import { type Heap, makeHeap } from './heap.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Free slots of one agent, as far as placing needs them. */
+/** An agent with free slots, as far as placing needs it. */
 export interface Seat {
   /** The agent's name. */
   readonly id: string;
@@ -17,13 +17,13 @@ export interface Match {
   readonly agent: string;
 }
 
-/** What waits in one pool, and where there is room for it. */
+/** The queued sessions of one pool, and its agents with free slots. */
 export interface PoolQueue {
   add(session: Session): void;
   remove(session: Session): void;
-  /** Tells of an agent's room; no seat, no room. */
+  /** Sets an agent's seat; undefined: it has no free slot. */
   seat(agent: string, seat: Seat | undefined): void;
-  /** Takes the first in line that some seat suits, and its seat; one that none suits holds up nobody behind it. */
+  /** Takes the first session that some seat suits, and that seat. A session that no seat suits does not block those behind it. */
   take(): Match | undefined;
 }
 
@@ -32,7 +32,7 @@ export function isSooner(a: Session, b: Session): boolean {
   return a.spec.priority < b.spec.priority || (a.spec.priority === b.spec.priority && a.id < b.id);
 }
 
-// Agents fill up one after the other, so that those not needed fall idle and can go.
+// Agents fill up one after the other, so that surplus agents become idle and their machines can be deleted.
 function isFuller(a: Seat, b: Seat): boolean {
   if (a.free !== b.free) return a.free < b.free;
   return a.connectedAt < b.connectedAt || (a.connectedAt === b.connectedAt && a.id < b.id);
@@ -43,7 +43,7 @@ export function offersAll(offered: Labels, asked: Labels): boolean {
   return true;
 }
 
-/** Sessions that ask for the same labels stand in one lane: if the first finds no seat, none of them does. */
+/** Sessions that ask for the same labels share a lane: if the first finds no seat, none of them does. */
 interface Lane {
   readonly labels: Labels;
   readonly waiting: Heap<Session>;
@@ -56,7 +56,7 @@ export function laneKey(labels: Labels): string {
   return names.length === 0 ? '' : JSON.stringify(names.sort().map((name) => [name, labels[name]]));
 }
 
-// Filling a new lane looks at every agent of the pool, so a few empty ones are kept for the next session like the last.
+// A new lane looks at every agent of the pool, so a few empty lanes are kept for the next session with the same labels.
 const LANES_KEPT = 32;
 
 export function makePoolQueue(): PoolQueue {
@@ -114,7 +114,7 @@ export function makePoolQueue(): PoolQueue {
   };
 }
 
-/** An agent that has refused this session is asked again only where there is no other. */
+/** An agent that refused this session gets it again only if there is no other agent. */
 function seatFor(session: Session, seats: Heap<Seat>): Seat {
   const first = seats.first() as Seat;
   const refused = session.refusedBy;

@@ -54,7 +54,7 @@ test('reports of another agent, another attempt or an unknown session change not
   ]);
 });
 
-test('an agent that starts what is not its own is told to kill it, and its slot counts as taken until it has', async () => {
+test('an agent that starts what is not its own gets a kill command, and its slot counts as taken until it has', async () => {
   const scene = await openScene();
   await scene.pool('gpu');
   await scene.join('m-1');

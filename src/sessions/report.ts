@@ -2,24 +2,24 @@ import type { AgentReport } from '#core/agent-link.ts';
 import type { Session, SessionEnd } from '#core/session.ts';
 import { put } from '#core/store.ts';
 import type { Deadlines } from './deadline.ts';
+import type { Delivery } from './delivery.ts';
 import { commitThen, type SessionsDeps, whenDurable } from './deps.ts';
+import type { FinishAttempt } from './finish-attempt.ts';
 import type { OutputKeeper } from './output.ts';
-import { ghostOf, type Presence } from './presence.ts';
-import type { Settle } from './settle.ts';
-import type { Tell } from './tell.ts';
+import { type Presence, strayKey } from './presence.ts';
 
 type Report<Is extends AgentReport['is']> = Extract<AgentReport, { is: Is }>;
 
 export interface ReportParts {
   readonly presence: Presence;
-  readonly tell: Tell;
-  readonly settle: Settle;
+  readonly delivery: Delivery;
+  readonly finishAttempt: FinishAttempt;
   readonly output: OutputKeeper;
   readonly deadlines: Deadlines;
 }
 
-/** Takes in what agents say. Everything may come twice; what is about another attempt, or from another agent, is void. */
-export function openReport(deps: SessionsDeps, { presence, tell, settle, output, deadlines }: ReportParts) {
+/** Takes the reports of agents. Each may come twice; one about another attempt, or from another agent, is void. */
+export function openReport(deps: SessionsDeps, { presence, delivery, finishAttempt, output, deadlines }: ReportParts) {
   const { store, clock } = deps;
 
   function started(session: Session): void {
@@ -30,32 +30,32 @@ export function openReport(deps: SessionsDeps, { presence, tell, settle, output,
   }
 
   function refused(session: Session, agent: string, { attempt, why }: Report<'refused'>): void {
-    presence.rest(agent);
-    settle.refuse(session, why);
-    whenDurable(deps, () => tell.ack(agent, { session: session.id, attempt, seq: 0, result: true }));
+    presence.coolDown(agent);
+    finishAttempt.refused(session, why);
+    whenDurable(deps, () => delivery.ack(agent, { session: session.id, attempt, seq: 0, result: true }));
   }
 
   function ended(session: Session, agent: string, report: Report<'ended'>): void {
     const { attempt, lastSeq: seq } = report;
-    const then = (): void => tell.ack(agent, { session: session.id, attempt, seq, result: true });
-    settle.finish(session, { end: endOf(session, report), then });
+    const then = (): void => delivery.ack(agent, { session: session.id, attempt, seq, result: true });
+    finishAttempt.end(session, { end: endOf(session, report), then });
   }
 
-  /** The agent may forget it, once that on which our answer rests is durable: perhaps we heard it before, just now. */
+  /** Acknowledges when all is durable: the same report may have come just before, and its commit may be under way. */
   function voided(agent: string, report: AgentReport): void {
     const { session, attempt } = report;
-    const ghost = ghostOf(session, attempt);
+    const stray = strayKey(session, attempt);
     switch (report.is) {
       case 'started':
-        presence.addGhost(agent, ghost);
-        return whenDurable(deps, () => tell.killGhost(agent, session));
+        presence.addStray(agent, stray);
+        return whenDurable(deps, () => delivery.killStray(agent, session));
       case 'output':
-        return whenDurable(deps, () => tell.ack(agent, { session, attempt, seq: report.seq, result: false }));
+        return whenDurable(deps, () => delivery.ack(agent, { session, attempt, seq: report.seq, result: false }));
       case 'refused':
       case 'ended': {
         const seq = report.is === 'ended' ? report.lastSeq : 0;
-        presence.dropGhost(agent, ghost);
-        return whenDurable(deps, () => tell.ack(agent, { session, attempt, seq, result: true }));
+        presence.dropStray(agent, stray);
+        return whenDurable(deps, () => delivery.ack(agent, { session, attempt, seq, result: true }));
       }
     }
   }
@@ -73,7 +73,7 @@ export function openReport(deps: SessionsDeps, { presence, tell, settle, output,
   return take;
 }
 
-/** Our own limit shows to an agent that does not know it as any other kill. */
+/** An agent that does not know the time limit reports it as any other kill. */
 function endOf({ kill }: Session, { how, exitCode, signal, message }: Report<'ended'>): Omit<SessionEnd, 'at'> {
   const isLimit = kill?.isTimeout === true && (how === 'killed' || how === 'signalled');
   return {

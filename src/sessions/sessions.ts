@@ -1,29 +1,49 @@
 import type { AgentReport, Hello } from '#core/agent-link.ts';
 import type { Actor } from '#core/journal.ts';
+import { startLoop } from '#core/loop.ts';
 import type { OutputChunk, Session, SessionSpec } from '#core/session.ts';
+import { openDeadlines } from './deadline.ts';
+import { openDelivery } from './delivery.ts';
+import { DEFAULT_LIMITS, type SessionsDeps } from './deps.ts';
+import { openFinder } from './find.ts';
+import { openFinishAttempt } from './finish-attempt.ts';
+import { openFollower } from './follow-output.ts';
+import { openInputRelay } from './input.ts';
+import { openJoin } from './join.ts';
+import { openKill } from './kill.ts';
+import { startLostSessions } from './lost-sessions.ts';
+import { openOfferedLabels } from './offered-labels.ts';
+import { openOutputKeeper } from './output.ts';
+import { place, placeOrCancel } from './place-or-cancel.ts';
+import { openPoolQueues } from './pool-queues.ts';
+import { openPresence } from './presence.ts';
+import { openReport } from './report.ts';
+import { openSubmit } from './submit.ts';
 
+/** One session that is asked for. */
 export interface SessionRequest {
   /** The pool's name. */
   readonly pool: string;
   readonly spec: SessionSpec;
 }
 
+/** Which part of a session's output to read. */
 export interface OutputOptions {
   readonly follow: boolean;
-  /** Where a reader goes on: after this number of that attempt (of the first one, where none is named). */
+  /** Read on after this number of `attempt` (default: the first attempt). */
   readonly afterSeq?: number | undefined;
   readonly attempt?: number | undefined;
 }
 
 /**
- * Accepts sessions, places them on slots, follows their lives and keeps their output.
- * A paused pool accepts, but places nothing. A frozen one goes on placing on agents that are there, but neither requeues
- * nor fails what is lost. In one that is being removed those that wait are cancelled.
+ * Accepts sessions, places them on slots, follows them to their end and keeps their output.
+ * A paused pool accepts sessions, but places none. A frozen pool places on connected agents, but neither requeues nor
+ * fails lost sessions. A pool that is being removed has its queued sessions cancelled.
  */
 export interface Sessions {
-  /** All or none; resolves when durable. The same key and caller get the same sessions again. */
+  /** Accepts all or none; resolves when durable. The same caller with the same key gets the same sessions again. */
   submit(requests: readonly SessionRequest[], actor: Actor, key?: string): Promise<readonly Session[]>;
-  /** Queued: cancelled at once. Running: a polite signal, then after its grace a deadly one; `force` skips the first. */
+  /** Cancels a queued session at once. A running one gets SIGTERM, and SIGKILL after its grace; `force` skips SIGTERM. */
   kill(id: string, force: boolean, actor: Actor): Promise<Session>;
   /** Live or ended. */
   find(id: string): Promise<Session | undefined>;
@@ -33,12 +53,96 @@ export interface Sessions {
   output(id: string, options: OutputOptions, signal: AbortSignal): AsyncIterable<OutputChunk>;
   /** Bytes for its stdin or terminal; a `Fault` where it has none, or is not running. */
   input(id: string, data: Uint8Array, isLast: boolean): void;
-  /** How much input is still on its way to the agent of that session; with a lot, the sender should wait. */
+  /** Bytes of input that wait for the connection of the session's agent; while there are many, the sender should wait. */
   inputWaitingBytes(id: string): number;
   resize(id: string, columns: number, rows: number): void;
-  /** An agent is in: settles what it runs against what we think it runs. */
+  /** Reconciles what an agent runs with the sessions that are placed on it. */
   agentJoined(name: string, executions: Hello['executions']): void;
-  /** An agent said something of a session. */
+  /** Takes an agent's report about a session. */
   report(agent: string, report: AgentReport): void;
   stop(): Promise<void>;
+}
+
+/** Starts the feature, and continues all live sessions of the store. */
+export function startSessions(deps: SessionsDeps): Sessions {
+  const { store, clock, wake } = deps;
+  let isStopping = false;
+  const limits = { ...DEFAULT_LIMITS, ...deps.limits };
+  const presence = openPresence({ store, clock, changed: (agent) => queues.reseat(agent) });
+  const queues = openPoolQueues({ store, seat: presence.seat, changed: (pool) => loop.poke(pool) });
+  const delivery = openDelivery(deps, presence);
+  const output = openOutputKeeper(deps, { delivery, limits });
+  const finder = openFinder(store);
+  const follower = openFollower(store, finder);
+  const finishAttempt = openFinishAttempt(deps, {
+    outputMark: output.mark,
+    attemptOver,
+    ended: finder.noteEnded,
+    changed,
+  });
+  const deadlines = openDeadlines(deps, { presence, delivery, finishAttempt });
+  const lostSessions = startLostSessions(deps, { finishAttempt, delivery });
+  const labels = openOfferedLabels(deps, changed);
+  const parts = {
+    labels,
+    queues,
+    presence,
+    delivery,
+    output,
+    finder,
+    finishAttempt,
+    deadlines,
+    lostSessions,
+    limits,
+    changed,
+  };
+  const loop = startLoop({ ...deps, name: 'placing', reconcile: (pool) => placeOrCancel(deps, parts, pool) });
+
+  /** Places at once, so that what a report frees or a caller asks for is durable in the same batch. */
+  function changed(pool: string): void {
+    if (isStopping) return;
+    if (place(deps, parts, pool)) loop.poke(pool);
+    wake(pool);
+  }
+
+  function attemptOver({ id }: Session): void {
+    delivery.forget(id);
+    output.forget(id);
+    deadlines.forget(id);
+  }
+
+  const subscriptions = [
+    store.onChange('agents', (after, _before, id) => {
+      if (!after) presence.forget(id);
+    }),
+    store.onChange('freezes', (after) => {
+      if (!after) pokeAll();
+    }),
+  ];
+
+  function pokeAll(): void {
+    for (const pool of queues.pools()) loop.poke(pool);
+  }
+  pokeAll();
+
+  return {
+    submit: openSubmit(deps, parts),
+    kill: openKill(deps, parts),
+    find: finder.find,
+    ended: finder.ended,
+    output: follower.output,
+    ...openInputRelay(deps),
+    agentJoined: openJoin(deps, parts),
+    report: openReport(deps, parts),
+    async stop() {
+      isStopping = true;
+      for (const unsubscribe of subscriptions) unsubscribe();
+      queues.stop();
+      presence.stop();
+      deadlines.stop();
+      await Promise.all([loop.stop(), labels.stop(), lostSessions.stop()]);
+      finder.stop();
+      follower.stop();
+    },
+  };
 }

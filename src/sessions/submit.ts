@@ -6,10 +6,10 @@ import type { Pool } from '#core/pool.ts';
 import type { Session } from '#core/session.ts';
 import { put, type Store } from '#core/store.ts';
 import type { Limits, SessionsDeps } from './deps.ts';
+import { checkKey, findRepeat, hashOf, type Keyed, sessionKeyOf } from './idempotency-key.ts';
 import type { OfferedLabels } from './offered-labels.ts';
-import { findRepeat, hashOf, type Keyed, keyOf } from './repeat.ts';
 import type { SessionRequest, Sessions } from './sessions.ts';
-import { checkKey, checkRequests } from './validate.ts';
+import { checkRequests } from './validate.ts';
 
 export interface SubmitParts {
   readonly limits: Limits;
@@ -22,7 +22,7 @@ export function openSubmit(deps: SessionsDeps, { limits, labels, changed }: Subm
   const { store, clock, random } = deps;
   const inFlight = new Map<string, Promise<unknown>>();
   const firstMs = latestAcceptance(store) + 1;
-  // Those that wait already stay in front, even if the clock was set back meanwhile.
+  // Ids are the order of the queue: sessions that wait already stay in front, even if the clock was set back.
   const nextId = idMaker(() => Math.max(clock.now(), firstMs), random);
 
   async function accept(requests: readonly SessionRequest[], actor: Actor, keyed?: Keyed): Promise<readonly Session[]> {
@@ -30,7 +30,7 @@ export function openSubmit(deps: SessionsDeps, { limits, labels, changed }: Subm
     const acceptedAt = clock.now();
     const sessions = requests.map(({ spec }, n): Session => {
       const pool = pools[n] as Pool;
-      const key = keyed && { key: keyOf(keyed.scope, n), requestHash: keyed.hash };
+      const key = keyed && { key: sessionKeyOf(keyed.scope, n), requestHash: keyed.hash };
       const unmatched = labels.lacking(pool, spec.labels);
       const common = {
         id: nextId(),
@@ -61,7 +61,7 @@ export function openSubmit(deps: SessionsDeps, { limits, labels, changed }: Subm
     if (key === undefined) return accept(requests, actor);
     checkKey(key);
     const keyed: Keyed = { scope: `${actor.who}\n${key}`, hash: hashOf(requests), count: requests.length };
-    // The same request may be on its way already: what becomes of it decides.
+    // The same request may be in flight already: its outcome decides.
     for (let ahead = inFlight.get(keyed.scope); ahead; ahead = inFlight.get(keyed.scope)) await ahead.catch(() => {});
     const work = acceptOnce(requests, actor, keyed);
     inFlight.set(keyed.scope, work);
@@ -79,7 +79,7 @@ function latestAcceptance({ view }: Store): number {
   return latestMs;
 }
 
-/** The pool of each request, or a `Fault` for the first that cannot be taken in. */
+/** The pool of each request, or a `Fault` for the first that cannot be accepted. */
 function choosePools(store: Store, requests: readonly SessionRequest[], limits: Limits): readonly Pool[] {
   const asked = new Map<string, number>();
   return requests.map(({ pool: name }, index) => {
@@ -88,9 +88,9 @@ function choosePools(store: Store, requests: readonly SessionRequest[], limits: 
     asked.set(pool.id, count);
     const waiting = store.view.sessions.count('queue', pool.id);
     if (waiting + count > limits.queueLength)
-      throw new Fault('throttled', `${waiting} sessions wait in pool "${name}" already.`, {
+      throw new Fault('throttled', `The queue of pool "${name}" is full: ${waiting} sessions wait.`, {
         at: `[${index}].pool`,
-        remedy: `Wait until fewer than ${limits.queueLength} would wait there.`,
+        remedy: `Try again when the queue is shorter; it holds at most ${limits.queueLength} sessions.`,
       });
     return pool;
   });
@@ -106,6 +106,6 @@ function poolNamed({ view }: Store, name: string, at: string): Pool {
     name,
     Array.from(view.pools.all(), (pool) => pool.name),
   );
-  const remedy = meant === undefined ? 'List the pools to see which there are.' : `Did you mean "${meant}"?`;
+  const remedy = meant === undefined ? 'List pools with `muster pool ls`.' : `Did you mean "${meant}"?`;
   throw new Fault('missing', `There is no pool "${name}".`, { at, remedy });
 }

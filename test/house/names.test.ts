@@ -23,8 +23,6 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     'follow',
     'helloOf',
     'isRefusal',
-    'openInput',
-    'openOutput',
     'startAgent',
   ],
   'the simulator stands in for the part of that name': [
@@ -69,7 +67,6 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     'Listing',
     'faultOf',
     'isFrozen',
-    'keyOf',
     'lookForLost',
     'shapeOf',
     'statusOf',

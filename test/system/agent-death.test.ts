@@ -51,7 +51,7 @@ test('kill -9 of an agent: its machine goes first, then its sessions by their po
     return session.end && session;
   });
 
-  expect(lost).toMatchObject({ attempt: 1, end: { how: 'lost', message: 'Its machine is gone.' } });
+  expect(lost).toMatchObject({ attempt: 1, end: { how: 'lost', message: 'The machine of the session is gone.' } });
   expect(lost.end?.exit_code).not.toBe(0);
   expect(again.worker).not.toBe(retried.worker);
   expect(ended).toMatchObject({ attempt: 2, end: { how: 'exited', exit_code: 0 } });

@@ -60,7 +60,7 @@ test('kill -9 of the server, twenty times under twenty sessions: none runs twice
   }
   // A server that dies between an end and its acknowledgement finds that slot still taken: who was to have it next waits again.
   const requeued = (await api.events('session.requeued')).map(({ message }) => message);
-  expect(requeued.filter((why) => why !== 'Its agent came back without room for it.')).toEqual([]);
+  expect(requeued.filter((why) => why !== 'The agent reconnected without a free slot for the session.')).toEqual([]);
   const workers = (await api.workers()).map(({ name }) => name);
   expect(workers).toHaveLength(AGENTS);
   expect(world.agents().toSorted()).toEqual(workers.toSorted());

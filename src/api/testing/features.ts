@@ -196,7 +196,7 @@ export function fakeSessions({ store, clock, random }: Means): FakeSessions {
     input(id, data, isLast) {
       if (fake.isAway) {
         fake.refusals += 1;
-        throw new Fault('unavailable', 'The agent of the session is away.');
+        throw new Fault('unavailable', 'The agent of the session is disconnected.');
       }
       said.push(`${id} ${Buffer.from(data)}${isLast ? ' eof' : ''}`);
     },

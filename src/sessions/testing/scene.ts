@@ -15,7 +15,7 @@ import { type Disk, emptyDisk, memoryDriver } from '#store/memory.ts';
 import { openStore } from '#store/store.ts';
 import type { Limits } from '../deps.ts';
 import type { Sessions } from '../sessions.ts';
-import { startSessions } from '../start.ts';
+import { startSessions } from '../sessions.ts';
 
 export const CALLER: Actor = { who: 'token:ci', from: '10.0.0.7' };
 

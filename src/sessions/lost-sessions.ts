@@ -1,40 +1,40 @@
 import { type Loop, startLoop } from '#core/loop.ts';
 import type { Session } from '#core/session.ts';
+import type { Delivery } from './delivery.ts';
 import type { SessionsDeps } from './deps.ts';
+import type { FinishAttempt } from './finish-attempt.ts';
 import { isFrozen } from './presence.ts';
-import type { Settle } from './settle.ts';
-import type { Tell } from './tell.ts';
 
-/** Settles sessions of which it is certain that no copy lives; while their pool is frozen, they wait. */
-export interface Orphans {
-  /** Its agent is back and has no trace of this attempt. */
+/** Requeues or ends sessions that certainly run nowhere any more; while their pool is frozen, they wait. */
+export interface LostSessions {
+  /** Its agent reconnected and does not list this attempt. */
   absent(session: Session): void;
-  /** It has one after all. */
+  /** Its agent lists this attempt after all. */
   present(session: Session): void;
   stop(): Promise<void>;
 }
 
-const GONE = 'Its machine is gone.';
-const ABSENT = 'Its agent came back without any trace of it.';
+const GONE = 'The machine of the session is gone.';
+const ABSENT = 'The agent reconnected and no longer has the session.';
 
-export interface OrphanParts {
-  readonly settle: Settle;
-  readonly tell: Tell;
+export interface LostSessionParts {
+  readonly finishAttempt: FinishAttempt;
+  readonly delivery: Delivery;
 }
 
-export function startOrphans(deps: SessionsDeps, { settle, tell }: OrphanParts): Orphans {
+export function startLostSessions(deps: SessionsDeps, { finishAttempt, delivery }: LostSessionParts): LostSessions {
   const { store } = deps;
   const { view } = store;
-  // The attempt that an agent denied; a session whose worker has no row needs no entry.
-  const deniedAttempt = new Map<string, number>();
-  // Waiting for a thaw, by pool.
+  // The attempt that an agent did not list; a session whose worker has no row needs no entry.
+  const absentAttempt = new Map<string, number>();
+  // Ids of sessions that wait for a thaw.
   const frozen = new Set<string>();
 
   function whyLost(session: Session): string | undefined {
     if (session.worker === undefined) return undefined;
-    // An agent that is only away keeps its sessions: they may still run there.
+    // A disconnected agent keeps its sessions: they may still run there.
     if (!view.workers.get(session.worker)) return GONE;
-    return deniedAttempt.get(session.id) === session.attempt ? ABSENT : undefined;
+    return absentAttempt.get(session.id) === session.attempt ? ABSENT : undefined;
   }
 
   function reconcile(id: string): void {
@@ -44,14 +44,14 @@ export function startOrphans(deps: SessionsDeps, { settle, tell }: OrphanParts):
       frozen.add(id);
       return;
     }
-    deniedAttempt.delete(id);
+    absentAttempt.delete(id);
     frozen.delete(id);
     if (!session || !why) return;
-    if (tell.isNeverTold(session)) settle.unplace(session, why);
-    else settle.lose(session, why);
+    if (delivery.isNeverSent(session)) finishAttempt.requeue(session, why);
+    else finishAttempt.lost(session, why);
   }
 
-  const loop: Loop = startLoop({ ...deps, name: 'orphans', reconcile });
+  const loop: Loop = startLoop({ ...deps, name: 'lost sessions', reconcile });
 
   function pokeAllOf(worker: string): void {
     for (const session of view.sessions.by('worker', worker)) loop.poke(session.id);
@@ -69,10 +69,10 @@ export function startOrphans(deps: SessionsDeps, { settle, tell }: OrphanParts):
 
   return {
     absent(session) {
-      deniedAttempt.set(session.id, session.attempt);
+      absentAttempt.set(session.id, session.attempt);
       loop.poke(session.id);
     },
-    present: (session) => void deniedAttempt.delete(session.id),
+    present: (session) => void absentAttempt.delete(session.id),
     async stop() {
       for (const unsubscribe of subscriptions) unsubscribe();
       await loop.stop();

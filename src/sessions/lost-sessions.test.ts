@@ -85,7 +85,7 @@ test('the last word of an agent counts: what it denied and then lists after all 
   expect(scene.now(scene.id)).toMatchObject({ worker: 'm-1', attempt: 1 });
 });
 
-test('after a restart, sessions whose worker is gone are settled', async () => {
+test('after a restart, sessions whose worker is gone are lost', async () => {
   const scene = await started(0);
   scene.disk.rows.get('workers')?.clear();
 
@@ -94,7 +94,7 @@ test('after a restart, sessions whose worker is gone are settled', async () => {
   expect(scene.disk.histories.ended).toMatchObject([{ id: scene.id, end: { how: 'lost' } }]);
 });
 
-test('a session that was told to end and whose machine is gone was killed, not lost, and does not start again', async () => {
+test('a session with a kill request whose machine is gone was killed, not lost, and does not start again', async () => {
   const scene = await started(3);
   await scene.sessions.kill(scene.id, false, { who: 'me', from: '' });
 

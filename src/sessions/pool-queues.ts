@@ -4,12 +4,12 @@ import type { Store } from '#core/store.ts';
 import type { PoolSeat } from './presence.ts';
 import { makePoolQueue, type PoolQueue } from './queue.ts';
 
-/** The queues of all pools, kept in step with the rows: what waits where, and where there is room. */
-export interface Board {
+/** The queues of all pools, kept in step with the rows: queued sessions, and agents with free slots. */
+export interface PoolQueues {
   queue(pool: string): PoolQueue;
-  /** Those that have had sessions or seats. */
+  /** Pools that have had queued sessions or seats. */
   pools(): Iterable<string>;
-  /** Looks again at the room of one agent. */
+  /** Computes the free slots of one agent again. */
   reseat(agent: string): void;
   stop(): void;
 }
@@ -17,7 +17,7 @@ export interface Board {
 interface Options {
   readonly store: Store;
   seat(agent: string): PoolSeat | undefined;
-  /** Something may be placed now in this pool that could not be before. */
+  /** This pool may now have a session that can be placed. */
   changed(pool: string): void;
 }
 
@@ -26,7 +26,7 @@ const isQueued = (session: Session | undefined): session is Session => session !
 const offersSame = (a: Pool | undefined, b: Pool | undefined): boolean =>
   a?.pausedAt === b?.pausedAt && a?.removal === b?.removal && a?.spec.labels === b?.spec.labels;
 
-export function openBoard({ store, seat, changed }: Options): Board {
+export function openPoolQueues({ store, seat, changed }: Options): PoolQueues {
   const queues = new Map<string, PoolQueue>();
   const seatedIn = new Map<string, string>();
 

@@ -7,17 +7,17 @@ const CHUNKS_PER_PAGE = 64;
 const MOST_BUFFERED_CHUNKS = 256;
 const MOST_BUFFERED_BYTES = 2 ** 20;
 
-/** What became durable since a reader last looked; past its bound it forgets, and the reader asks the history. */
+/** Output that became durable since a reader last looked. Beyond its bound it is dropped, and the reader reads the history. */
 interface Tap {
   chunks: OutputChunk[];
   bytes: number;
   isBehind: boolean;
-  /** The number of attempts it took, once it has ended. */
+  /** The last attempt of the session, once it has ended. */
   endedAttempt: number | undefined;
   wake: () => void;
 }
 
-/** One reader, and where it stands. */
+/** One reader and its position. */
 interface Reader {
   readonly id: string;
   readonly tap: Tap;
@@ -60,10 +60,10 @@ export function openFollower(store: Store, finder: Finder): Follower {
     return { tap, close };
   }
 
-  /** All that is durable after the place where the reader stands. */
+  /** All durable output after the reader's position. */
   async function* fromHistory(reader: Reader): AsyncGenerator<OutputChunk> {
     const { id, tap, signal } = reader;
-    // An attempt is placed only after all output of those before it was committed: wait for that, or it would be passed by.
+    // An attempt is placed only after all output of earlier attempts was committed: wait for that, or the reader would skip it.
     const current = store.view.sessions.get(id)?.attempt;
     await store.durable();
     const newest = current ?? tap.endedAttempt ?? 0;
@@ -81,7 +81,7 @@ export function openFollower(store: Store, finder: Finder): Follower {
     }
   }
 
-  /** What becomes durable from now on, until the reader is behind or there is no more. */
+  /** Output that becomes durable from now on, until the reader is behind or the session has ended. */
   async function* live(reader: Reader): AsyncGenerator<OutputChunk> {
     const { tap } = reader;
     while (!tap.isBehind) {
@@ -101,7 +101,7 @@ export function openFollower(store: Store, finder: Finder): Follower {
   const isOver = ({ tap, signal }: Reader): boolean => tap.endedAttempt !== undefined || signal.aborted || isStopping;
 
   async function* output(id: string, options: OutputOptions, signal: AbortSignal): AsyncGenerator<OutputChunk> {
-    // Before reading, or what becomes durable in between would be missed.
+    // Subscribe before reading, or output that becomes durable in between would be missed.
     const { tap, close } = openTap(id);
     const reader: Reader = { id, tap, signal, attempt: options.attempt ?? 1, seq: options.afterSeq ?? 0 };
     try {

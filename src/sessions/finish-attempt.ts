@@ -1,0 +1,106 @@
+import type { Actor } from '#core/journal.ts';
+import type { OutputMark, Session, SessionEnd } from '#core/session.ts';
+import { append, type Change, drop, put } from '#core/store.ts';
+import { commitThen, type SessionsDeps } from './deps.ts';
+
+/** A session ends as refused when more agents than this have refused it. */
+const MOST_REFUSALS = 3;
+
+export interface AttemptHooks {
+  /** How far its output was kept. */
+  outputMark(session: Session): OutputMark | undefined;
+  /** Forgets all that memory holds of this attempt. */
+  attemptOver(session: Session): void;
+  /** The session has its final state, in memory. */
+  ended(session: Session): void;
+  /** The demand or the free slots of this pool have changed. */
+  changed(pool: string): void;
+}
+
+export interface Finish {
+  readonly end: Omit<SessionEnd, 'at'>;
+  /** Text of the event, if there shall be one. */
+  readonly event?: string | undefined;
+  readonly actor?: Actor | undefined;
+  /** Runs when the end is durable. */
+  then?(): void;
+}
+
+/** The only ways in which an attempt finishes. */
+export interface FinishAttempt {
+  /** Ends the session: moves it from the live ones to the history, in one commit. */
+  end(session: Session, how: Finish): Session;
+  /** Puts the session back into the queue: no agent has received this attempt. */
+  requeue(session: Session, why: string): void;
+  /** The attempt certainly runs nowhere: requeues the session while it has retries left, else ends it. */
+  lost(session: Session, why: string): void;
+  /** An agent refused to start it: requeues the session for another agent, or ends it. */
+  refused(session: Session, why: string): void;
+}
+
+export function openFinishAttempt(deps: SessionsDeps, hooks: AttemptHooks): FinishAttempt {
+  const { store, clock, journal } = deps;
+
+  function eventOf(session: Session, kind: string, message: string, actor?: Actor): Change {
+    const fields = { attempt: session.attempt, worker: session.worker };
+    return journal.event({ kind, subject: `session/${session.id}`, pool: session.pool, message, fields }, actor);
+  }
+
+  function endSession(session: Session, { end, event, actor, then }: Finish): Session {
+    const output = hooks.outputMark(session);
+    const ended: Session = { ...session, ...(output && { output }), end: { at: clock.now(), ...end } };
+    const changes = [drop('sessions', session.id), append('ended', ended)];
+    if (event !== undefined) changes.push(eventOf(session, `session.${end.how}`, event, actor));
+    hooks.attemptOver(session);
+    hooks.ended(ended);
+    commitThen(deps, changes, then ?? (() => {}));
+    hooks.changed(session.pool);
+    return ended;
+  }
+
+  function backToQueue(session: Session, change: Partial<Session>, why: string): void {
+    const mark = hooks.outputMark(session);
+    const row: Session = {
+      ...session,
+      ...change,
+      ...(mark && { output: { ...mark, seq: 0 } }),
+      worker: undefined,
+      placedAt: undefined,
+      startedAt: undefined,
+    };
+    hooks.attemptOver(session);
+    commitThen(deps, [put('sessions', row), eventOf(session, 'session.requeued', why)], () => {});
+    hooks.changed(session.pool);
+  }
+
+  function canQueue(session: Session): boolean {
+    const pool = store.view.pools.get(session.pool);
+    return pool !== undefined && !pool.removal;
+  }
+
+  return {
+    end: endSession,
+    requeue: (session, why) => backToQueue(session, {}, why),
+    lost(session, why) {
+      const losses = session.losses ?? 0;
+      if (session.kill) {
+        endSession(session, { end: { how: session.kill.isTimeout ? 'timeout' : 'killed', message: why } });
+      } else if (losses < session.spec.retries && canQueue(session)) {
+        backToQueue(session, { losses: losses + 1 }, why);
+      } else {
+        endSession(session, { end: { how: 'lost', message: why }, event: why });
+      }
+    },
+    refused(session, why) {
+      const refusedBy = [...(session.refusedBy ?? []), session.worker ?? ''];
+      const asked = { ...session, refusedBy };
+      if (session.kill) {
+        endSession(asked, { end: { how: 'cancelled', message: why } });
+      } else if (refusedBy.length > MOST_REFUSALS) {
+        endSession(asked, { end: { how: 'refused', message: why }, event: why });
+      } else {
+        backToQueue(session, { refusedBy }, why);
+      }
+    },
+  };
+}
