@@ -20,7 +20,7 @@ it.skipIf(!existsSync('/dev/full'))(
   async () => {
     const { code, stderr } = await ended('MUSTER completion bash > /dev/full');
 
-    expect(stderr).toMatch(/^muster: Cannot write the output: ENOSPC\.\n {2}Make room .*\n$/);
+    expect(stderr).toMatch(/^muster: Cannot write the output: ENOSPC\.\n {2}Free space .*\n$/);
     expect(code).toBe(9);
   },
 );

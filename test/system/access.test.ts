@@ -107,9 +107,9 @@ test('without a token nothing is served, on loopback too', async () => {
 
   expect(guarded.length).toBeGreaterThan(25);
   expect(all.filter(({ isOpen }) => isOpen).map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'GET /login',
     'GET /healthz',
     'GET /readyz',
-    'GET /login',
     'GET /agent/install.sh',
     'GET /agent/local',
   ]);

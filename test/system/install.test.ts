@@ -147,7 +147,7 @@ describe.concurrent('a machine that has nothing', () => {
     const bin = bareMachine(world);
     const asMachine = (name: string) => {
       rmSync(join(bin, 'uname'));
-      writeFileSync(join(bin, 'uname'), `#!/bin/sh\n[ "$1" = -s ] && echo Linux || echo ${name}\n`, { mode: 0o755 });
+      writeFileSync(join(bin, 'uname'), `#!/bin/sh\n[ "$1" = -sm ] && echo Linux ${name}\n`, { mode: 0o755 });
       const words = ['--pool', 'manual', '--prefix', world.path(name)];
       install(world, `http://127.0.0.1:${place.http}`, { words, env: { PATH: bin } });
     };
@@ -158,6 +158,8 @@ describe.concurrent('a machine that has nothing', () => {
     await until('it is refused', () => world.read('install.log').includes('riscv64'));
 
     expect(readFileSync(world.path(`${machine}/node`))).toEqual(header);
-    expect(world.read('install.log')).toMatch(/offers the agent for Linux \w+, Linux \w+, and this is Linux riscv64/);
+    expect(world.read('install.log')).toMatch(
+      /offers the agent for Linux \w+, Linux \w+, and this machine is Linux riscv64/,
+    );
   });
 });

@@ -156,7 +156,8 @@ describe('killing', () => {
     for (const session of ['s2', 's3', 's4']) stand.execution.handle({ do: 'kill', session, force: true, graceMs: 0 });
     const ends = await Promise.all(['s2', 's3', 's4'].map((session) => stand.said(session, 'ended')));
 
-    for (const end of ends) expect(end).toMatchObject({ how: 'killed', exitCode: 137 });
+    // Which of the two signals ends the command is a race that either may win.
+    for (const end of ends) expect(end).toMatchObject({ how: 'killed', exitCode: expect.toBeOneOf([137, 143]) });
   });
 
   it('reaches a command that is stopped', async () => {
