@@ -7,46 +7,46 @@ import type { Log } from '#core/log.ts';
 import type { Random } from '#core/random.ts';
 import type { Store } from '#core/store.ts';
 import { ensureAdminToken } from './admin-token.ts';
-import { type Admission, admit, type JoinRequest } from './door.ts';
+import { type Admission, admitAgent, type JoinRequest } from './admit-agent.ts';
 import { launchToken, verifyLaunchToken } from './launch-token.ts';
 import { type LoginLink, openLogins } from './login.ts';
 import { openSecrets } from './secrets.ts';
 import { fingerprintOf, issueClient, issueServerIdentity, type KeyPair, type ServerIdentity } from './tls.ts';
 import { type IssuedToken, isAtLeast, type NewToken, openTokens, type TokensDeps } from './tokens.ts';
 
-/** Who calls, and what they may do. */
+/** The caller of a request, and its role. */
 export interface Caller extends Actor {
   readonly role: Role;
-  /** The id of the token shown. */
+  /** The id of the token that authenticated it. */
   readonly token: string;
-  /** A browser's cookie goes along by itself, so what comes with one must prove its origin. */
+  /** Browsers send cookies by themselves, so a request with one must also prove its origin. */
   readonly by: 'header' | 'cookie';
 }
 
-/** What a request shows of its sender. */
+/** The credentials of a request, and where it came from. */
 export interface Credentials {
   readonly authorization?: string | undefined;
   readonly cookie?: string | undefined;
   readonly from: string;
 }
 
-/** Tokens, roles, the door for agents, and certificates. */
+/** Tokens, roles, admission of agents, and certificates. */
 export interface Access {
-  /** The same for the same launch, always; never stored. */
+  /** Always the same for the same launch; never stored. */
   launchToken(launch: string): string;
   verifyLaunchToken(token: string): string | undefined;
-  /** Lets an agent in by its pool's `agent_auth`, or throws a `Fault`. */
+  /** Admits an agent by its pool's `agent_auth`, or throws a `Fault`. */
   admit(request: JoinRequest): Admission;
-  /** Throws `unauthenticated` where the credentials are absent or worth nothing. */
+  /** Throws `unauthenticated` if the credentials are missing or invalid. */
   authenticate(credentials: Credentials): Caller;
-  /** Whether what they showed is still worth the same; asked again while a long answer goes on. */
+  /** Whether the caller's token is still valid; checked again during long responses. */
   stillHolds(caller: Caller): boolean;
   createToken(wanted: NewToken, actor: Actor): Promise<IssuedToken>;
   revokeToken(id: string, actor: Actor): Promise<Token>;
-  /** A code that lets one browser in, once, within five minutes, with at most the caller's role. */
+  /** A code that logs one browser in, once, within five minutes, with at most the caller's role. */
   createLoginLink(role: Role, caller: Caller): LoginLink;
   exchangeLogin(code: string, from: string): Promise<IssuedToken>;
-  /** The authority of this cluster: what agents trust, and what signs their certificates. */
+  /** The certificate authority of this cluster: agents trust it, and it signs their certificates. */
   readonly ca: { readonly certificate: string; readonly fingerprint: string };
   issueServerIdentity(addresses: readonly string[]): ServerIdentity;
   issueAgentCertificate(name: string): KeyPair;
@@ -58,7 +58,7 @@ export interface AccessDeps {
   readonly random: Random;
   readonly log: Log;
   readonly event: TokensDeps['event'];
-  /** Where the admin token of this machine is kept; absent: nowhere. */
+  /** Directory for the file with the admin token; without it no such file is written. */
   readonly dataDir?: string | undefined;
 }
 
@@ -86,12 +86,12 @@ export async function openAccess(deps: AccessDeps): Promise<Access> {
   const isPool = (name: string): boolean => store.view.pools.count('name', name) > 0;
   const warned = new Set<string>();
 
-  /** Once a pool and start: it is the setting that deserves the warning, not each agent. */
+  /** Warns once for each pool and start: the warning is about the setting, not about each agent. */
   function admittedByNetwork({ pool, name, proof }: JoinRequest): void {
     if (warned.has(pool.id)) return;
     warned.add(pool.id);
     log('warn', 'agent admitted by its network alone', { pool: pool.name, agent: name, from: proof.peerAddress });
-    const message = `Agents from ${pool.spec.agentNetworks.join(', ')} join pool ${pool.name} without a token; the first was ${name} from ${proof.peerAddress}.`;
+    const message = `Pool ${pool.name} admits agents from ${pool.spec.agentNetworks.join(', ')} without a token; the first was ${name} from ${proof.peerAddress}.`;
     const event = deps.event({ kind: 'pool.open', subject: `pool/${pool.name}`, pool: pool.id, message }, SELF);
     store.commit([event]).catch(() => {}); // A store that fails ends the process by itself.
   }
@@ -99,13 +99,13 @@ export async function openAccess(deps: AccessDeps): Promise<Access> {
   return {
     launchToken: (launch) => launchToken(secrets.launchRoot, launch),
     verifyLaunchToken: verify,
-    admit: (request) => admit(request, { tokens, verifyLaunchToken: verify, isPool, admittedByNetwork }),
+    admit: (request) => admitAgent(request, { tokens, verifyLaunchToken: verify, isPool, admittedByNetwork }),
     authenticate(credentials) {
       const shown = shownToken(credentials);
       if (!shown) {
         const remedy =
-          'Send the header `Authorization: Bearer TOKEN`; the first token is in admin.token of the data directory. In a browser open the link of `muster login`.';
-        throw new Fault('unauthenticated', 'This needs a token.', { remedy });
+          'Send the header `Authorization: Bearer TOKEN`; the first token is in admin.token of the data directory. In a browser, open the link that `muster login` prints.';
+        throw new Fault('unauthenticated', 'The request has no token.', { remedy });
       }
       const token = tokens.find(shown.text);
       if (!token || !('role' in token.use)) {
@@ -124,7 +124,7 @@ export async function openAccess(deps: AccessDeps): Promise<Access> {
     revokeToken: tokens.revoke,
     createLoginLink(role, caller) {
       if (!isAtLeast(caller.role, role)) {
-        throw new Fault('denied', `A ${caller.role} cannot make a login link for role ${role}.`);
+        throw new Fault('denied', `The role ${caller.role} may not create a login link for the role ${role}.`);
       }
       return logins.createLink(role, caller);
     },

@@ -8,7 +8,7 @@ import type { Tokens } from './tokens.ts';
 
 export const ADMIN_TOKEN_FILE = 'admin.token';
 const NAME = 'local admin';
-// One a replica; those of data directories long gone are dropped, oldest first.
+// One for each replica; tokens of deleted data directories are revoked, oldest first.
 const MOST_KEPT = 16;
 
 async function readHeld(file: string): Promise<string | undefined> {
@@ -21,19 +21,22 @@ async function readHeld(file: string): Promise<string | undefined> {
 
 async function writeHeld(file: string, text: string): Promise<void> {
   try {
-    // A new file takes its place, so that nobody holds the old one open with wider rights.
+    // Write a new file and rename it: another process may hold the old one open with wider permissions.
     await writeFile(`${file}.new`, `${text}\n`, { mode: 0o600 });
     await chmod(`${file}.new`, 0o600);
     await rename(`${file}.new`, file);
   } catch (cause) {
-    throw new Fault('denied', `Cannot write ${file}.`, { cause, remedy: 'Make its directory writable to the server.' });
+    throw new Fault('denied', `Cannot write ${file}.`, {
+      cause,
+      remedy: 'Make its directory writable for the server.',
+    });
   }
 }
 
 const isAdmin = (token: Token | undefined): boolean =>
   token !== undefined && 'role' in token.use && token.use.role === 'admin';
 
-/** Sees to it that the data directory holds a working admin token, for the operator of this machine alone. */
+/** Ensures that the data directory has a valid admin token, readable only for the user of the server. */
 export async function ensureAdminToken(dataDir: string, tokens: Tokens, store: Store): Promise<string> {
   const file = join(dataDir, ADMIN_TOKEN_FILE);
   const held = await readHeld(file);

@@ -23,7 +23,7 @@ export type CertificateUse = 'authority' | 'server' | 'client';
 export interface CertificateRequest {
   readonly name: string;
   readonly use: CertificateUse;
-  /** DNS names and IP addresses that a server answers to. */
+  /** DNS names and IP addresses of a server. */
   readonly addresses?: readonly string[];
   readonly fromMs: number;
   readonly untilMs: number;
@@ -31,7 +31,7 @@ export interface CertificateRequest {
   readonly serial: Uint8Array;
 }
 
-/** Who signs: an authority's name and key. An authority's own certificate is signed by itself. */
+/** The name and key of the signing authority. An authority's own certificate is self-signed. */
 export interface Signer {
   readonly name: string;
   readonly key: KeyObject;

@@ -7,12 +7,12 @@ const SEAL_LENGTH = 43;
 const sealOf = (root: Uint8Array, launch: string): string =>
   createHmac('sha256', root).update(`launch ${launch}`).digest('base64url');
 
-/** The token of a launch: always the same for the same launch, so that it need not be kept. */
+/** The token of a launch: always the same for the same launch, so it need not be stored. */
 export function launchToken(root: Uint8Array, launch: string): string {
   return `${PREFIX}${launch}_${sealOf(root, launch)}`;
 }
 
-/** The launch that a token was made for, or nothing where it was not made with this root. */
+/** The launch that a token was made for; undefined if it was not made with this root. */
 export function verifyLaunchToken(root: Uint8Array, token: string): string | undefined {
   const sealAt = token.length - SEAL_LENGTH;
   if (!token.startsWith(PREFIX) || sealAt <= PREFIX.length || token[sealAt - 1] !== '_') return undefined;

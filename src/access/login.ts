@@ -11,17 +11,17 @@ export interface LoginLink {
   readonly expiresAt: number;
 }
 
-/** Lets a browser in without showing it a lasting token: a link that is good once, for a short time. */
+/** Logs a browser in without giving it a lasting token: a link that is valid once, for a short time. */
 export interface Logins {
-  /** Neither the link nor the session of its browser outlives the token that the caller showed. */
+  /** Neither the link nor the session of its browser outlives the caller's token. */
   createLink(role: Role, caller: Actor & { readonly token: string }): LoginLink;
-  /** A token for the session of that browser; the code is void from now on. */
+  /** A token for the session of that browser; the code cannot be used again. */
   exchange(code: string, from: string): Promise<IssuedToken>;
 }
 
 const LINK_MS = 5 * 60_000;
 const BROWSER_SESSION_MS = 12 * 3_600_000;
-// Nobody needs more at a time; a caller gone wild must not fill the memory.
+// More than any use needs; a faulty caller must not fill the memory.
 const MOST_LINKS = 1_000;
 
 interface Waiting {
@@ -34,7 +34,7 @@ interface Waiting {
 const hashOf = (code: string): string => createHash('sha256').update(code).digest('hex');
 
 export function openLogins(tokens: Tokens, clock: Clock, random: Random): Logins {
-  // In memory only: a link made just before a restart is made again.
+  // In memory only: after a restart the user asks for a new link.
   const waiting = new Map<string, Waiting>();
 
   function forgetOld(): void {
@@ -59,8 +59,8 @@ export function openLogins(tokens: Tokens, clock: Clock, random: Random): Logins
       waiting.delete(hashOf(code));
       const parent = link && tokens.get(link.parent);
       if (!link || !parent || link.expiresAt <= clock.now()) {
-        const remedy = 'Ask for a new one with `muster login`.';
-        throw new Fault('unauthenticated', 'This login link was used before, is too old, or went with its token.', {
+        const remedy = 'Get a new link with `muster login`.';
+        throw new Fault('unauthenticated', 'This login link was used before, has expired, or its token was revoked.', {
           remedy,
         });
       }

@@ -36,9 +36,9 @@ function parseIpv6(text: string): Uint8Array | undefined {
 
 const MAPPED_PREFIX = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 
-/** The 4 or 16 bytes of an address; an IPv4 address in IPv6 clothes (`::ffff:10.0.0.1`) has 4. */
+/** The 4 or 16 bytes of an address; an IPv4-mapped IPv6 address (`::ffff:10.0.0.1`) has 4. */
 export function parseIp(text: string): Uint8Array | undefined {
-  // A zone (`fe80::1%eth0`) says by which interface, not who.
+  // A zone (`fe80::1%eth0`) names the interface and is no part of the address.
   const plain = text.replace(/%.*$/, '');
   if (!plain.includes(':')) return parseIpv4(plain);
   const bytes = parseIpv6(plain);
@@ -75,13 +75,13 @@ function contains({ bytes, bits }: Network, address: Uint8Array): boolean {
   });
 }
 
-/** Whether an address lies in one of these networks; what is no address lies in none. */
+/** Whether an address is in one of these networks; text that is no address is in none. */
 export function isWithin(address: string, networks: readonly string[]): boolean {
   const bytes = parseIp(address);
   return bytes !== undefined && networks.some((network) => contains(parseNetwork(network), bytes));
 }
 
-// Read once: every request is asked where it was sent to.
+// Parsed once: every request is checked against it.
 const LOOPBACK = ['127.0.0.0/8', '::1'].map(parseNetwork);
 
 /** Whether only this machine can reach that host: `localhost`, `127.0.0.0/8`, `::1`. */

@@ -3,7 +3,7 @@ import type { Random } from '#core/random.ts';
 import { type Change, put, type Store } from '#core/store.ts';
 import { type KeyPair, newAuthority } from './tls.ts';
 
-/** What everything else here is derived from. */
+/** The secrets from which tokens and certificates are derived. */
 export interface Secrets {
   readonly launchRoot: Uint8Array;
   readonly authority: KeyPair;
@@ -13,7 +13,7 @@ const LAUNCH_ROOT = 'launch-root';
 const CA_KEY = 'ca-key';
 const CA_CERTIFICATE = 'ca-certificate';
 
-/** The secrets of this cluster, made at its first start and durable before anyone can use them. */
+/** The secrets of this cluster, created at its first start and durable before they are used. */
 export async function openSecrets(store: Store, clock: Clock, random: Random): Promise<Secrets> {
   const changes: Change[] = [];
   const held = (id: string): string | undefined => store.view.secrets.get(id)?.value;

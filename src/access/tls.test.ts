@@ -28,8 +28,8 @@ describe('TLS', () => {
     const late = why(good.key, good.certificate);
 
     expect(taken).toMatchObject({ ca: undefined, certificate: good.certificate });
-    expect(mixed).toContain('does not belong');
+    expect(mixed).toContain('does not match');
     expect(garbage).toContain('cannot be read');
-    expect(late).toContain('ended on 2027-');
+    expect(late).toContain('expired on 2027-');
   });
 });

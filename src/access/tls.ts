@@ -11,13 +11,13 @@ export interface KeyPair {
   readonly certificate: string;
 }
 
-/** What a server shows, and what whoever connects needs in order to trust it. */
+/** The certificate of a server, and what a client needs to trust it. */
 export interface ServerIdentity extends KeyPair {
-  /** PEM to trust; absent where the certificate is the operator's own and the system's roots know it. */
+  /** PEM to trust; undefined if the certificate is the operator's own and the system's roots verify it. */
   readonly ca: string | undefined;
-  /** SHA-256 of what to trust, as lower-case hex. */
+  /** SHA-256 of the certificate to trust, as lower-case hex. */
   readonly fingerprint: string;
-  /** When it must have been renewed. */
+  /** When it expires. */
   readonly untilMs: number;
 }
 
@@ -38,7 +38,7 @@ function span({ clock, random }: Means, days: number): Pick<CertificateRequest, 
   return { fromMs: nowMs - BACKDATED_MS, untilMs: nowMs + days * DAY_MS, serial: random.bytes(16) };
 }
 
-/** A new certificate authority, good for ten years. */
+/** A new certificate authority, valid for ten years. */
 export function newAuthority(means: Means): KeyPair {
   const key = newKey();
   const own = createPrivateKey(key);
@@ -57,7 +57,7 @@ export function fingerprintOf(certificate: string): string {
   return createHash('sha256').update(new X509Certificate(certificate).raw).digest('hex');
 }
 
-/** A certificate of our authority for these names and addresses; made afresh at each start. */
+/** A certificate of our authority for these names and addresses; a new one at each start. */
 export function issueServerIdentity(authority: KeyPair, addresses: readonly string[], means: Means): ServerIdentity {
   // As it stands in an address: `[fd00::7]`.
   const bare = addresses.map((address) => address.replace(/^\[|\]$/g, ''));
@@ -76,7 +76,7 @@ export function issueClient(authority: KeyPair, name: string, means: Means): Key
   return issue(authority, { name, use: 'client', ...span(means, CLIENT_DAYS) });
 }
 
-/** The operator's own certificate, checked: it must be readable, in date, and go with its key. */
+/** The operator's own certificate, checked: it must be readable, not expired, and match its key. */
 export function ownIdentity(own: KeyPair & { readonly ca?: string | undefined }, clock: Clock): ServerIdentity {
   let certificate: X509Certificate;
   let isPair: boolean;
@@ -87,11 +87,15 @@ export function ownIdentity(own: KeyPair & { readonly ca?: string | undefined },
     const remedy = 'Give a certificate and its key as PEM files, the key without a passphrase.';
     throw new Fault('invalid', 'The TLS certificate or its key cannot be read.', { cause, at: 'server.tls', remedy });
   }
-  if (!isPair) throw new Fault('invalid', 'The TLS key does not belong to the certificate.', { at: 'server.tls' });
+  if (!isPair)
+    throw new Fault('invalid', 'The TLS key does not match the certificate.', {
+      at: 'server.tls',
+      remedy: 'Give the key that belongs to the certificate.',
+    });
   const untilMs = certificate.validToDate.getTime();
   if (untilMs <= clock.now()) {
-    const detail = `The TLS certificate ended on ${certificate.validToDate.toISOString()}.`;
-    throw new Fault('invalid', detail, { at: 'server.tls', remedy: 'Renew it.' });
+    const detail = `The TLS certificate expired on ${certificate.validToDate.toISOString()}.`;
+    throw new Fault('invalid', detail, { at: 'server.tls', remedy: 'Renew the certificate.' });
   }
   return { ...own, ca: own.ca, fingerprint: fingerprintOf(own.ca ?? own.certificate), untilMs };
 }

@@ -10,11 +10,11 @@ export interface NewToken {
   readonly name: string;
   readonly use: Token['use'];
   readonly expiresAt?: number | undefined;
-  /** The token that it goes with. */
+  /** The token with which it is revoked. */
   readonly parent?: string | undefined;
 }
 
-/** A token and its text, which is told once and not kept. */
+/** A token and its text, which is shown once and not stored. */
 export interface IssuedToken {
   readonly token: Token;
   readonly text: string;
@@ -34,11 +34,11 @@ export interface TokensDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly newId: () => string;
-  /** A change that records what happened, committed together with it. */
+  /** The event of a change, committed together with it. */
   event(event: Pick<EventRow, 'kind' | 'subject' | 'message' | 'pool'>, actor?: Actor): Change;
 }
 
-// Long enough to see in the list why something stopped working.
+// Long enough to find an expired token in the list when something stopped working.
 const EXPIRED_KEPT_MS = 7 * 86_400_000;
 
 const hashOf = (text: string): string => hash('sha256', text);
@@ -54,11 +54,11 @@ export function openTokens({ store, clock, random, newId, event }: TokensDeps): 
   const isOver = (token: Token, graceMs = 0): boolean =>
     token.expiresAt !== undefined && token.expiresAt + graceMs <= clock.now();
 
-  function* forgotten(): Iterable<Change> {
+  function* longExpired(): Iterable<Change> {
     for (const token of store.view.tokens.all()) if (isOver(token, EXPIRED_KEPT_MS)) yield drop('tokens', token.id);
   }
 
-  /** A token and all that it let in. */
+  /** A token and all tokens that go with it. */
   function* family(token: Token): Iterable<Token> {
     yield token;
     for (const other of store.view.tokens.all()) if (other.parent === token.id) yield* family(other);
@@ -81,7 +81,7 @@ export function openTokens({ store, clock, random, newId, event }: TokensDeps): 
       const message = `Token ${name} created for ${useText(use)}.`;
       const pool = 'join' in use ? use.join : undefined;
       await store.commit([
-        ...forgotten(),
+        ...longExpired(),
         put('tokens', token),
         event({ kind: 'token.created', subject: `token/${token.id}`, message, pool }, actor),
       ]);
@@ -89,7 +89,8 @@ export function openTokens({ store, clock, random, newId, event }: TokensDeps): 
     },
     async revoke(id, actor) {
       const token = store.view.tokens.get(id);
-      if (!token) throw new Fault('missing', `There is no token ${id}.`);
+      if (!token)
+        throw new Fault('missing', `There is no token ${id}.`, { remedy: 'List tokens with `muster token ls`.' });
       const message = `Token ${token.name} revoked.`;
       await store.commit([
         ...Array.from(family(token), (gone) => drop('tokens', gone.id)),

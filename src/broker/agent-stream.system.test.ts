@@ -44,7 +44,7 @@ const hello = (agentId: string) => ({
   musterHello: { version: '1.2.3', labels: { zone: 'a' }, executions: [{ session: 's1', attempt: 2 }] },
 });
 
-test('an agent joins with identity, proof and executions, and is told lease and cluster first', async () => {
+test('an agent joins with identity, proof and executions, and gets lease and cluster first', async () => {
   const plane = await aPlane();
   const agent = anAgent(plane, { authorization: 'Bearer tok', 'x-muster-agent-key': 'abc' });
 
@@ -214,7 +214,7 @@ test('a half-close is answered with OK, and a lost connection is an end too', as
   expect(plane.broker.connectedAgents).toBe(0);
 });
 
-test('a dismissed agent is told why, and cannot be sent to any more', async () => {
+test('a dismissed agent gets the reason, and cannot be sent to any more', async () => {
   const plane = await aPlane();
   const agent = anAgent(plane);
   agent.say(hello('a1'));
@@ -286,7 +286,7 @@ test('an agent that does not read is dismissed, and its connection dropped when 
   expect(plane.broker.connectedAgents).toBe(0);
 });
 
-test('bytes that are no HTTP/2 harm nobody', async () => {
+test('bytes that are no HTTP/2 do no harm', async () => {
   const plane = await aPlane();
   const agent = anAgent(plane);
   agent.say(hello('a1'));

@@ -15,20 +15,20 @@ import { openMusterWire } from './muster-wire.ts';
 import type { Listener, RpcCaller, Stream } from './transport.ts';
 import type { VeldaOutput } from './velda-output.ts';
 import { openVeldaWire } from './velda-wire.ts';
-import type { ServerWords, Wire, WireOptions } from './wire.ts';
+import type { ServerFacts, Wire, WireOptions } from './wire.ts';
 
 const FIRST_MESSAGE_MS = 10_000;
-// An ended stream is dropped with its connection when the agent has not taken notice by then.
+// If the agent has not closed an ended stream by then, its connection is dropped.
 const FAREWELL_MS = 5_000;
 
-/** The same object for all agents. */
+/** One object, shared by all agents. */
 export interface AgentStreamDeps {
   readonly workers: Pick<Workers, 'join' | 'leave'>;
   readonly sessions: Pick<Sessions, 'agentJoined' | 'report'>;
   readonly view: Pick<Store['view'], 'sessions'>;
   readonly agents: Agents;
   readonly output: VeldaOutput;
-  readonly server: ServerWords;
+  readonly server: ServerFacts;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -50,17 +50,17 @@ class AgentStream implements Listener, Connection, WireOptions {
   #isClosed = false;
   #agent: Agent | undefined;
   #wire: Wire | undefined;
-  // The wait for the first message, later the one for the agent to take notice of the end.
+  // Waits for the first message, later for the agent to close an ended stream.
   #cancelAlarm = nothing;
 
   constructor(stream: Stream, deps: AgentStreamDeps) {
     this.stream = stream;
     this.#deps = deps;
-    const why = `No first message came within ${FIRST_MESSAGE_MS / 1_000} s.`;
+    const why = `The agent sent no first message within ${FIRST_MESSAGE_MS / 1_000} s.`;
     this.#setAlarm(FIRST_MESSAGE_MS, () => this.end(new Fault('invalid', why, { at: 'agent_identity' })));
   }
 
-  get server(): ServerWords {
+  get server(): ServerFacts {
     return this.#deps.server;
   }
 
@@ -119,9 +119,9 @@ class AgentStream implements Listener, Connection, WireOptions {
     }
   }
 
-  // A lost connection looks the same at first; then the answer goes nowhere, and `closed` follows.
+  // A lost connection looks the same at first; then the answer is dropped, and `closed` follows.
   halfClosed(): void {
-    const why = 'The stream ended before a first message.';
+    const why = 'The agent ended the stream before its first message.';
     this.end(this.#agent ? undefined : new Fault('invalid', why, { at: 'agent_identity' }));
   }
 
@@ -139,14 +139,14 @@ class AgentStream implements Listener, Connection, WireOptions {
     log('info', 'agent disconnected', { agent: id, epoch });
   }
 
-  /** There is one at a time; without arguments none. */
+  /** Replaces the one alarm; without arguments it only cancels it. */
   #setAlarm(afterMs?: number, ring = nothing): void {
     this.#cancelAlarm();
     this.#cancelAlarm = afterMs === undefined ? nothing : this.clock.alarm(afterMs, ring);
   }
 
   #take(message: AgentUpdateRequest): void {
-    if (this.#phase === 'open') return this.#wire?.hear(message);
+    if (this.#phase === 'open') return this.#wire?.receive(message);
     this.#phase = 'joining';
     this.#setAlarm();
     this.stream.pause();
@@ -182,7 +182,7 @@ class AgentStream implements Listener, Connection, WireOptions {
     if (this.#phase === 'over' || !agents.admit(this)) {
       this.#agent = undefined;
       workers.leave(agent.id, agent.epoch);
-      return this.end(new Fault('conflict', 'A newer connection of this agent is there already.'));
+      return this.end(new Fault('conflict', 'This agent has a newer connection already.'));
     }
     const wire = this.#wireFor(hello);
     this.#wire = wire;
@@ -198,11 +198,11 @@ class AgentStream implements Listener, Connection, WireOptions {
     });
     wire.greet();
     sessions.agentJoined(agent.id, hello.executions);
-    wire.hear(message);
+    wire.receive(message);
   }
 }
 
-/** One connection of an agent: first who it is, then what it reports, until its stream ends. */
+/** One connection of an agent: first its identity, then its reports, until the stream ends. */
 export function serveAgent(stream: Stream, deps: AgentStreamDeps): Listener {
   return new AgentStream(stream, deps);
 }

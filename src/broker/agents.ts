@@ -8,22 +8,22 @@ export interface Connection {
   readonly peerAddress: string;
   send(command: AgentCommand): void;
   readonly waitingBytes: number;
-  /** Ends the stream: well, or with the status of a fault. */
+  /** Ends the stream with status OK, or with the status of a fault. */
   end(fault?: Fault): void;
 }
 
 /** The streams of all connected agents, one for each name. */
 export interface Agents extends AgentLink {
-  /** The newest connection of a name stays; false where this one is not it. */
+  /** Keeps the newest connection of a name; false if this one is older. */
   admit(connection: Connection): boolean;
-  /** Only if it is still this one. */
+  /** Removes this connection, unless a newer one has replaced it. */
   remove(connection: Connection): void;
   get(name: string): Connection | undefined;
   all(): Iterable<Connection>;
   readonly size: number;
 }
 
-const supersededBy = 'A newer connection of this agent took its place.';
+const supersededBy = 'A newer connection of this agent replaced this one.';
 
 export function createAgents(): Agents {
   const byName = new Map<string, Connection>();
@@ -32,7 +32,9 @@ export function createAgents(): Agents {
       const other = byName.get(connection.name);
       if (other && other.epoch > connection.epoch) return false;
       byName.set(connection.name, connection);
-      other?.end(new Fault('conflict', supersededBy, { remedy: 'See that no two agents run under one name.' }));
+      other?.end(
+        new Fault('conflict', supersededBy, { remedy: 'Make sure that only one agent runs under this name.' }),
+      );
       return true;
     },
     remove(connection) {
@@ -58,7 +60,7 @@ export function createAgents(): Agents {
   };
 }
 
-/** A link that can be handed out before the broker is there; until it is attached no agent is connected. */
+/** A link that exists before the broker; until the broker is attached no agent is connected. */
 export interface LateAgentLink extends AgentLink {
   attach(link: AgentLink): void;
 }

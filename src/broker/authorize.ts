@@ -2,7 +2,7 @@ import type { Role } from '#core/access.ts';
 import type { Actor } from '#core/journal.ts';
 import type { RpcCaller } from './transport.ts';
 
-/** Lets a caller with that role in, or throws a `Fault`. */
+/** Checks that the caller has this role, or throws a `Fault`. */
 export type Authorize = (
   proof: { readonly token: string | undefined; readonly peerAddress: string },
   role: Role,

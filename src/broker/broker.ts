@@ -17,44 +17,44 @@ import { createVeldaOutput } from './velda-output.ts';
 
 export { createAgentLink, type LateAgentLink } from './agents.ts';
 
-// A dead machine is found within their sum, however quiet its agent was.
+// A dead machine is detected within the sum of these two, even if its agent sends nothing.
 const PING_EVERY_MS = 20_000;
 const PING_TIMEOUT_MS = 10_000;
 const STOP_GRACE_MS = 2_000;
 
 export interface BrokerDeps {
-  /** Made first by `createAgentLink`; from now on it reaches the agents of this broker. */
+  /** From `createAgentLink`; the broker attaches its agents to it. */
   readonly link: LateAgentLink;
   readonly workers: Pick<Workers, 'join' | 'leave'>;
   readonly sessions: Pick<Sessions, 'agentJoined' | 'report' | 'submit' | 'kill'>;
   readonly view: Pick<Store['view'], 'pools' | 'sessions' | 'agents'>;
-  /** Resolves when all that the views show is durable; awaited before they are shown. */
+  /** Resolves when all that the views show is durable; awaited before an answer shows it. */
   durable(): Promise<void>;
   readonly authorize: Authorize;
-  /** Why a pool (by its id) could not get its last machine, while that is so. */
+  /** Why the last launch of a pool (by its id) failed; undefined once one has succeeded. */
   readonly launchFault?: (pool: string) => LaunchFault | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly version: string;
   readonly cluster: string;
-  /** Of the holder. */
-  readonly epoch: number;
-  /** How long an agent that is cut off goes on by itself. */
-  readonly leaseMs: number;
+  /** Number of the replica's holdership; grows with each change of holder. */
+  readonly holderEpoch: number;
+  /** How long a disconnected agent keeps its sessions running. */
+  readonly agentLeaseMs: number;
   readonly pingEveryMs?: number;
   readonly pingTimeoutMs?: number;
 }
 
-/** Where agents join and sessions reach them. */
+/** The gRPC edge: agents join here, and commands reach them. */
 export interface Broker {
-  /** Takes over an accepted connection; a secured one after its handshake. */
+  /** Takes over an accepted connection; with TLS, after the handshake. */
   accept(socket: Duplex): void;
   readonly connectedAgents: number;
-  /** Ends every stream well, so that agents come back at once, and then drops what remains. */
+  /** Ends every stream with status OK, so that agents reconnect at once, and then drops what remains. */
   stop(): Promise<void>;
 }
 
-/** What Velda's command line may ask of its own server and Muster does not answer. */
+/** Methods of Velda's server that Muster does not serve. */
 const NOT_HERE: Readonly<Record<string, readonly [methods: string, remedy: string]>> = {
   BrokerService: ['SetTag', 'Give a session its labels when it starts: `muster run --label`.'],
   TaskService: [
@@ -81,11 +81,11 @@ function refusals(): Record<string, Handler> {
 }
 
 export function startBroker(deps: BrokerDeps): Broker {
-  const { workers, sessions, view, clock, log, version, cluster, epoch, leaseMs } = deps;
+  const { workers, sessions, view, clock, log, version, cluster, holderEpoch, agentLeaseMs } = deps;
   const agents = createAgents();
-  const report = (agent: string, said: AgentReport): void => sessions.report(agent, said);
-  const output = createVeldaOutput({ view, agents, clock, epoch, report });
-  const server = { version, cluster, leaseMs };
+  const report = (agent: string, report: AgentReport): void => sessions.report(agent, report);
+  const output = createVeldaOutput({ view, agents, clock, holderEpoch, report });
+  const server = { version, cluster, agentLeaseMs };
   const perStream = { workers, sessions, view, agents, output, server, clock, log };
   const handlers: Record<string, Handler> = {
     ...refusals(),

@@ -92,7 +92,7 @@ test('sessions are listed with their state', async () => {
   expect(asked[0]).toEqual({ role: 'viewer', token: 'good' });
 });
 
-test('nothing is told of what is not yet durable', async () => {
+test('no answer shows what is not yet durable', async () => {
   let settle = (): void => {};
   const { plane, client } = await aStage({ durable: () => new Promise<void>((resolve) => (settle = resolve)) });
   plane.tables.pools.set('p1', aPool({}, { name: 'p1', description: `The ${'p1'}` }));

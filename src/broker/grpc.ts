@@ -7,7 +7,7 @@ import { OpenCall, type Service } from './open-call.ts';
 import type { Handler, Transport, TransportOptions } from './transport.ts';
 import { LONGEST_MESSAGE_BYTES } from './wire/frame.ts';
 
-// An agent needs one; the rest is room for a command line that shares a connection.
+// An agent needs one; the others are for a command line that shares a connection.
 const STREAMS_PER_CONNECTION = 100;
 const IDLE_CONNECTION_MS = 300_000;
 
@@ -26,7 +26,7 @@ function openServer(services: ReadonlyMap<string, Service>, options: GrpcOptions
     'grpc.max_concurrent_streams': STREAMS_PER_CONNECTION,
     'grpc.max_connection_idle_ms': IDLE_CONNECTION_MS,
     interceptors: [
-      // The call is taken here and goes no further: behind this, grpc-js would wrap it into one more duplex stream.
+      // The call ends here: further on, grpc-js would wrap it into one more duplex stream.
       ({ path }, call) =>
         new ServerInterceptingCall(call, {
           start() {
@@ -44,13 +44,13 @@ function openServer(services: ReadonlyMap<string, Service>, options: GrpcOptions
 /** Serves each path by its handler; a method that takes or answers one message is the same on the wire as a stream. */
 export function openGrpc(handlers: Readonly<Record<string, Handler>>, options: GrpcOptions): Transport {
   const { clock, log } = options;
-  // By address and port of the peer: the only trace of its connection that a call shows.
+  // By address and port of the peer: a call shows nothing else of its connection.
   const sockets = new Map<string, Duplex>();
   const services = Object.entries(handlers).map(([path, handler]): [string, Service] => [
     path,
     {
       handler,
-      failed: ({ message, stack }) => log('error', 'call failed', { path, error: message, stack }),
+      failed: ({ message, stack }) => log('error', 'gRPC call failed', { path, error: message, stack }),
       cut: (peer) => void sockets.get(peer)?.destroy(),
     },
   ]);
@@ -70,9 +70,9 @@ export function openGrpc(handlers: Readonly<Record<string, Handler>>, options: G
       const peer = `${remoteAddress}:${remotePort}`;
       sockets.set(peer, socket);
       socket.on('close', () => remove(peer, socket));
-      socket.on('error', (error) => log('debug', 'connection failed', { from: peer, error: error.message }));
+      socket.on('error', (error) => log('debug', 'gRPC connection failed', { from: peer, error: error.message }));
       injector.injectConnection(socket);
-      // Whoever listens may hand it over paused; HTTP/2 takes the handle, but does not start to read.
+      // The listener may pass the socket on paused; HTTP/2 takes the handle, but does not start to read.
       socket.read(0);
     },
     async stop(graceMs) {

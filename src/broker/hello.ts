@@ -12,7 +12,7 @@ const MOST_SLOTS = 10_000;
 const MOST_LABELS = 100;
 const LONGEST_LABEL = 1_024;
 
-/** Where the number of the attempt travels through a Velda agent, which sends the whole request back. */
+/** Carries the number of the attempt through a Velda agent, which sends the whole request back. */
 export const ATTEMPT_TAG = 'muster-attempt';
 
 export function attemptOf(request: SessionRequest): number | undefined {
@@ -33,7 +33,8 @@ function slotsOf({ slots, musterHello }: AgentUpdateRequest): number {
 
 function labelsOf(labels: Readonly<Record<string, string>>): Record<string, string> {
   const entries = Object.entries(labels);
-  if (entries.length > MOST_LABELS) throw new Fault('invalid', `More than ${MOST_LABELS} labels.`, { at: 'labels' });
+  if (entries.length > MOST_LABELS)
+    throw new Fault('invalid', `The agent has more than ${MOST_LABELS} labels.`, { at: 'labels' });
   for (const [name, value] of entries) {
     checkedName(name, LONGEST_LABEL, 'The name of a label');
     if (value !== '') checkedName(value, LONGEST_LABEL, `The label ${name}`);
@@ -64,11 +65,11 @@ function leavingOf(muster: MusterHello | undefined): Pick<Hello, 'leaving'> {
   if (!muster?.leaving) return {};
   const endsAt = Number(muster.leaving.endsAtMs);
   if (!Number.isSafeInteger(endsAt) || endsAt < 0)
-    throw new Fault('invalid', 'leaving.ends_at_ms is no time.', { at: 'muster_hello.leaving.ends_at_ms' });
+    throw new Fault('invalid', 'leaving.ends_at_ms is not a time.', { at: 'muster_hello.leaving.ends_at_ms' });
   return { leaving: { why: tame(muster.leaving.why, LONGEST_WHY), endsAt } };
 }
 
-/** Reads who an agent is from its first message, or throws a `Fault`. */
+/** Reads an agent's identity from its first message, or throws a `Fault`. */
 export function helloOf(
   message: AgentUpdateRequest,
   peerAddress: string,

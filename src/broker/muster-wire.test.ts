@@ -21,7 +21,7 @@ function aWire() {
         clock.soon(written);
       },
     },
-    server: { version: '1', cluster: 'c', leaseMs: 1 },
+    server: { version: '1', cluster: 'c', agentLeaseMs: 1 },
     clock,
     log: silentLog,
     report: (report) => void reports.push(report),

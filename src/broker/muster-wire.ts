@@ -13,7 +13,7 @@ const INPUT_BYTES = 256 * 1024;
 const HEADROOM_BYTES = 1_024;
 const COMMANDS = AgentUpdateResponseSchema.field.commands.number;
 
-/** Bytes for stdin may be more than one message holds. */
+/** Splits input that is larger than one message may be. */
 function* pieces(command: AgentCommand): Iterable<AgentCommand> {
   if (command.do !== 'input' || command.data.length <= INPUT_BYTES) return yield command;
   for (let at = 0; at < command.data.length; at += INPUT_BYTES) {
@@ -34,7 +34,7 @@ class MusterWire implements Wire {
       batchBytes: BATCH_BYTES,
       limitBytes: WAITING_LIMIT_BYTES,
       send: (batch, sent) => options.stream.write(messageOf(COMMANDS, batch), sent),
-      overflowed: () => options.fail(new Fault('throttled', 'The agent does not read what is sent to it.')),
+      overflowed: () => options.fail(new Fault('throttled', 'The agent does not read its messages.')),
     });
   }
 
@@ -46,7 +46,7 @@ class MusterWire implements Wire {
     const { server, clock, stream } = this.#options;
     const musterServer = {
       cluster: server.cluster,
-      leaseMs: BigInt(Math.round(server.leaseMs)),
+      leaseMs: BigInt(Math.round(server.agentLeaseMs)),
       timeMs: BigInt(Math.round(clock.now())),
     };
     const first = create(AgentUpdateResponseSchema, { serverInfo: { version: server.version }, musterServer });
@@ -57,17 +57,17 @@ class MusterWire implements Wire {
     for (const piece of pieces(command)) {
       const bytes = encodeCommand(piece);
       if (bytes.length > LONGEST_MESSAGE_BYTES - HEADROOM_BYTES) this.#refuse(piece, bytes.length);
-      // Sessions are no more than the agent has slots. Dismissed for them, it would get them all again when it returns.
+      // An agent gets no more sessions than it has slots. If they counted and it were disconnected, it would get them all again.
       else if (piece.do === 'start') this.#outbox.pushUncounted(bytes);
       else this.#outbox.push(bytes);
     }
   }
 
-  hear(message: AgentUpdateRequest): void {
+  receive(message: AgentUpdateRequest): void {
     for (const entry of message.reports) {
       const report = decodeReport(entry);
       if (report) this.#options.report(report);
-      else this.#options.log('warn', 'report of an unknown kind', { session: entry.session });
+      else this.#options.log('warn', 'agent sent a report of an unknown kind', { session: entry.session });
     }
   }
 
@@ -77,16 +77,16 @@ class MusterWire implements Wire {
 
   #refuse(command: AgentCommand, bytes: number): void {
     const { clock, log } = this.#options;
-    log('warn', 'command too large for the wire', { do: command.do, bytes });
+    log('warn', 'command exceeds the message limit', { do: command.do, bytes });
     if (command.do !== 'start') return;
     const { session, attempt } = command;
     const why = `The request has ${bytes} bytes; at most ${LONGEST_MESSAGE_BYTES} can be sent to an agent.`;
-    // Not at once: whoever sends is in the middle of its own work.
+    // Not at once: the sender is in the middle of its own work.
     clock.soon(() => this.#options.report({ is: 'refused', session, attempt, why }));
   }
 }
 
-/** Speaks to agents of our own: commands and reports in batches. */
+/** The wire of Muster agents: commands and reports in batches. */
 export function openMusterWire(options: WireOptions): Wire {
   return new MusterWire(options);
 }

@@ -5,24 +5,24 @@ import { tame } from './wire/frame.ts';
 
 const LONGEST_STATUS_TEXT = 1_024;
 
-/** What a caller reads; of our own bugs it learns nothing but that there is one. */
+/** The status that a caller gets; an internal error shows no details. */
 export function statusOf(fault: Fault): { code: number; details: string } {
   const { grpc: code } = FAULTS[fault.kind];
-  if (fault.kind === 'internal') return { code, details: 'Something failed inside the server; its log says what.' };
+  if (fault.kind === 'internal') return { code, details: 'Internal server error. See the log of the server.' };
   // grpc-js encodes this text as a URI, which throws on half a surrogate pair.
   return { code, details: tame(`${fault.message} ${fault.remedy}`, LONGEST_STATUS_TEXT) };
 }
 
-/** What all calls of one path share. */
+/** Shared by all calls of one path. */
 export interface Service {
   readonly handler: Handler;
-  /** A handler threw what is no fault of the caller. */
+  /** A handler threw an internal error. */
   failed(fault: Fault): void;
   /** Drops the connection of that peer. */
   cut(peer: string): void;
 }
 
-/** What grpc-js holds on to for a call; one object, since every agent has one of them for as long as it lives. */
+/** One open call for grpc-js; a single object, since every connected agent keeps one. */
 export class OpenCall implements Stream, RpcCaller {
   readonly #call: ServerInterceptingCallInterface;
   readonly #service: Service;
@@ -99,14 +99,14 @@ export class OpenCall implements Stream, RpcCaller {
     this.#guarded(() => this.#listener?.halfClosed());
   }
 
-  /** Heard at every end of a call, a good one too. */
+  /** grpc-js calls this at every end of a call, also after status OK. */
   onCancel(): void {
     const listener = this.#listener;
     this.#listener = undefined;
     this.#guarded(() => listener?.closed());
   }
 
-  /** What waits is handed over while it is asked for: in a loop, since there may be more than the stack is deep. */
+  /** `startRead` delivers waiting messages synchronously: a loop, since there may be more than the stack is deep. */
   #read(): void {
     this.#isReadDue = true;
     if (this.#isReading) return;
@@ -118,9 +118,9 @@ export class OpenCall implements Stream, RpcCaller {
     this.#isReading = false;
   }
 
-  #guarded(hear: () => void): void {
+  #guarded(handle: () => void): void {
     try {
-      hear();
+      handle();
     } catch (thrown) {
       const fault = Fault.from(thrown);
       if (fault.kind === 'internal') this.#service.failed(fault);

@@ -21,7 +21,7 @@ import { tame } from './wire/frame.ts';
 
 const LOOK_EVERY_MS = 2_000;
 
-/** Why a pool could not get its last machine. */
+/** Why the last launch of a pool failed. */
 export interface LaunchFault {
   readonly message: string;
   readonly at: number;
@@ -35,7 +35,7 @@ export interface PoolCallDeps {
   launchFault(pool: string): LaunchFault | undefined;
 }
 
-/** What Velda's command line asks about pools. */
+/** The calls of Velda's command line about pools. */
 export function poolCalls({ view, authorize, clock, durable, launchFault }: PoolCallDeps): Record<string, Handler> {
   function find(name: string): Pool {
     for (const pool of view.pools.by('name', name)) return pool;
@@ -53,9 +53,9 @@ export function poolCalls({ view, authorize, clock, durable, launchFault }: Pool
     autoscalerStatus: statusOf(pool),
   });
 
-  /** Tells the status at first and whenever it differs, until the caller goes or the pool does. */
+  /** Sends the status at first and after each change, until the caller or the pool is gone. */
   async function watch(stream: Stream, name: string, signal: AbortSignal): Promise<void> {
-    let told: string | undefined;
+    let sent: string | undefined;
     while (!signal.aborted) {
       // Each time: a token may have been revoked meanwhile.
       await authorized(authorize, stream.caller, 'viewer');
@@ -63,10 +63,10 @@ export function poolCalls({ view, authorize, clock, durable, launchFault }: Pool
       const pool = find(name);
       const fault = launchFault(pool.id);
       const now = `${fault?.at} ${fault?.message}`;
-      if (now !== told) {
+      if (now !== sent) {
         const note = create(PoolStatusNotificationSchema, { pool: name, autoscalerStatus: statusOf(pool) });
         stream.write(toBinary(PoolStatusNotificationSchema, note), () => {});
-        told = now;
+        sent = now;
       }
       await clock.sleep(LOOK_EVERY_MS, signal);
     }

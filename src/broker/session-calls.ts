@@ -31,7 +31,7 @@ const STATUSES: Readonly<Record<SessionPhase, ExecutionStatus_Status>> = {
   ended: ExecutionStatus_Status.TERMINATED,
 };
 
-/** What Velda's command line asks about sessions, answered from ours. */
+/** The calls of Velda's command line about sessions. */
 export function sessionCalls({ sessions, view, authorize, durable }: SessionCallDeps): Record<string, Handler> {
   function shown(session: Session) {
     const agent = session.worker === undefined ? undefined : view.agents.get(session.worker);

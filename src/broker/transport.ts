@@ -1,8 +1,8 @@
-// What carries calls: today @grpc/grpc-js. Messages are bytes here, so that another carrier is one file.
+// The transport of calls: @grpc/grpc-js. Messages are bytes here, so that another transport is one file.
 import type { Duplex } from 'node:stream';
 import type { Fault } from '#core/fault.ts';
 
-/** Who calls, as far as the connection itself tells. */
+/** The caller, as the connection shows it. */
 export interface RpcCaller {
   readonly peerAddress: string;
   /** The common name of a client certificate that was verified. */
@@ -15,35 +15,35 @@ export interface Stream {
   readonly caller: RpcCaller;
   /** `written` is called when the connection has taken the message; never after the call has closed. */
   write(message: Uint8Array, written: () => void): void;
-  /** Called while a message is heard: no further one is handed on until `resume`. */
+  /** Call it while a message is handled: the next one comes after `resume`. */
   pause(): void;
   resume(): void;
-  /** Ends the call after all that was written: well, or with the status of a fault. */
+  /** Ends the call after all that was written, with status OK or the status of a fault. */
   end(fault?: Fault): void;
   /** Drops the whole connection at once, for a peer that does not read. */
   cut(): void;
 }
 
-/** What the handler of a call hears, in order. */
+/** What the handler of a call receives, in order. */
 export interface Listener {
   message(bytes: Uint8Array): void;
   /** The caller sends no more; it may still read. */
   halfClosed(): void;
-  /** Over, for whatever reason; nothing is heard after it. */
+  /** The call is over, for any reason; the last event of a call. */
   closed(): void;
 }
 
 export type Handler = (stream: Stream) => Listener;
 
 export interface Transport {
-  /** Takes over an accepted connection, secured or not. */
+  /** Takes over an accepted connection, with or without TLS. */
   accept(socket: Duplex): void;
-  /** No new calls; drops after `graceMs` what has not ended by then. */
+  /** Accepts no new calls; after `graceMs` drops the connections that are still open. */
   stop(graceMs: number): Promise<void>;
 }
 
 export interface TransportOptions {
-  /** How often an idle peer is asked whether it lives, and how long it has to answer. */
+  /** How often an idle peer is pinged, and how long it has to answer. */
   readonly pingEveryMs: number;
   readonly pingTimeoutMs: number;
 }

@@ -9,20 +9,20 @@ interface Exchange<Request extends DescMessage, Answer extends DescMessage> {
   run(request: MessageShape<Request>, caller: RpcCaller): Promise<MessageInitShape<Answer>>;
 }
 
-/** A call with one message each way. Nothing is written before it fails, so that clients may retry. */
+/** A call with one message each way. It fails before anything is written, so clients may retry. */
 export function unary<Request extends DescMessage, Answer extends DescMessage>(
   exchange: Exchange<Request, Answer>,
 ): Handler {
   return (stream): Listener => {
     let isAsked = false;
     async function answer(bytes: Uint8Array): Promise<void> {
-      const said = await exchange.run(decode(exchange.request, bytes), stream.caller);
-      stream.write(toBinary(exchange.answer, create(exchange.answer, said)), () => {});
+      const reply = await exchange.run(decode(exchange.request, bytes), stream.caller);
+      stream.write(toBinary(exchange.answer, create(exchange.answer, reply)), () => {});
       stream.end();
     }
     return {
       message(bytes) {
-        if (isAsked) return stream.end(new Fault('invalid', 'This call takes one message.'));
+        if (isAsked) return stream.end(new Fault('invalid', 'This call takes one message; a second one came.'));
         isAsked = true;
         answer(bytes).catch((thrown) => stream.end(Fault.from(thrown)));
       },
@@ -34,7 +34,7 @@ export function unary<Request extends DescMessage, Answer extends DescMessage>(
   };
 }
 
-/** A call that others serve and we do not; says what to use instead. */
+/** A call that Velda's server has and Muster does not; the fault names what to use instead. */
 export function unsupported(message: string, remedy: string): Handler {
   return (stream): Listener => {
     const refuse = (): void => stream.end(new Fault('unsupported', message, { remedy }));

@@ -17,7 +17,7 @@ function aScene(epoch = 1) {
   const output = createVeldaOutput({
     view,
     clock,
-    epoch,
+    holderEpoch: epoch,
     agents: { get: (name) => (name === 'v1' ? ({ peerAddress: '10.0.0.1' } as never) : undefined) },
     report: (_, report) => void reports.push(report),
   });
@@ -75,15 +75,15 @@ test('the last number waits for open calls, though not for ever', async () => {
   const { clock, open, output } = aScene();
   const call = open();
   call.message(piece(1));
-  const told: number[] = [];
+  const answered: number[] = [];
 
-  void output.lastSeq('s1').then((seq) => told.push(seq));
+  void output.lastSeq('s1').then((seq) => answered.push(seq));
   await clock.advance(4_999);
-  expect(told).toEqual([]);
+  expect(answered).toEqual([]);
   call.message(piece(1));
   await clock.advance(1);
 
-  expect(told).toEqual([2]);
+  expect(answered).toEqual([2]);
   expect(await output.lastSeq('s1')).toBe(0);
 });
 
@@ -92,10 +92,10 @@ test('in a hurry the last number waits for nothing', async () => {
   open().message(piece(1));
   const hurry = new AbortController();
 
-  const told = output.lastSeq('s1', hurry.signal);
+  const lastSeq = output.lastSeq('s1', hurry.signal);
   hurry.abort();
 
-  expect(await told).toBe(1);
+  expect(await lastSeq).toBe(1);
 });
 
 test('the numbers of each holder are above all of the one before, which it does not remember', () => {

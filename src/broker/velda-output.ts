@@ -1,4 +1,4 @@
-// Output of sessions on Velda agents: what runs a session there pushes it by a call of its own, without credentials.
+// Output of sessions on Velda agents: the process that runs a session there pushes it by a call of its own, without credentials.
 import type { AgentReport } from '#core/agent-link.ts';
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
@@ -9,32 +9,32 @@ import { LogTaskResponse_Stream, type PushLogsRequest, PushLogsRequestSchema } f
 import type { Handler, Listener, RpcCaller, Stream } from './transport.ts';
 import { tame } from './wire/frame.ts';
 
-// What is on its way when the end is told arrives within this time, or is lost.
+// Output that is in flight when the end is reported arrives within this time, or is lost.
 const LATE_OUTPUT_MS = 5_000;
 const PIECE_BYTES = 64 * 1024;
-// Such an agent does not number its output, and we forget the numbers with the process: each holder has a range of its
-// own above that of the one before. It has a number for each byte that is kept of a session.
-const NUMBERS_PER_EPOCH = 2 ** 26;
+// A Velda agent does not number its output, and our numbers end with the process: each holder has a range of its own
+// above that of the one before, with a number for each byte that is kept of a session.
+const NUMBERS_PER_HOLDER = 2 ** 26;
 
 export interface VeldaOutputOptions {
   readonly view: Pick<Store['view'], 'sessions' | 'agents'>;
   readonly agents: Pick<Agents, 'get'>;
   readonly clock: Clock;
-  /** Of the holder. */
-  readonly epoch: number;
+  /** Number of the replica's holdership; grows with each change of holder. */
+  readonly holderEpoch: number;
   report(agent: string, report: AgentReport): void;
 }
 
 export interface VeldaOutput {
   readonly pushLogs: Handler;
-  /** The number of a session's last piece, once no more can come or is waited for; forgets the session. */
+  /** The number of a session's last piece, once no more can come or the wait is over; forgets the session. */
   lastSeq(session: string, hurry?: AbortSignal): Promise<number>;
-  /** Forgets what is no longer alive. */
+  /** Forgets sessions that have ended. */
   sweep(): void;
 }
 
 /** The output of one attempt so far. */
-interface Course {
+interface AttemptOutput {
   readonly agent: string;
   readonly session: string;
   readonly attempt: number;
@@ -43,59 +43,59 @@ interface Course {
   ended?: () => void;
 }
 
-export function createVeldaOutput({ view, agents, clock, epoch, report }: VeldaOutputOptions): VeldaOutput {
-  const courses = new Map<string, Course>();
-  const firstSeq = (epoch - 1) * NUMBERS_PER_EPOCH;
+export function createVeldaOutput({ view, agents, clock, holderEpoch, report }: VeldaOutputOptions): VeldaOutput {
+  const attempts = new Map<string, AttemptOutput>();
+  const firstSeq = (holderEpoch - 1) * NUMBERS_PER_HOLDER;
 
-  /** Only from where the session runs, and only for an agent that has no better way. */
-  function admit(task: string, caller: RpcCaller): Course {
+  /** Accepts output only from the machine that runs the session, and only for Velda agents. */
+  function admit(task: string, caller: RpcCaller): AttemptOutput {
     const session = view.sessions.get(task);
     const agent = session?.worker === undefined ? undefined : view.agents.get(session.worker);
     const [, , claimed = task] = (caller.header('velda-session') ?? '').split(':');
     const isThere = agent?.wire === 'velda' && agents.get(agent.id)?.peerAddress === caller.peerAddress;
     if (!session || !agent || !isThere || claimed !== task) {
-      const remedy = 'Output is taken from the machine that runs the session, while it runs.';
-      throw new Fault('denied', `No output is expected for "${tame(task, 100)}" from here.`, { remedy });
+      const remedy = 'Push output from the machine that runs the session, while it runs.';
+      throw new Fault('denied', `This caller may not push output of session "${tame(task, 100)}".`, { remedy });
     }
-    const known = courses.get(task);
+    const known = attempts.get(task);
     if (known?.attempt === session.attempt) return known;
-    const course = { agent: agent.id, session: task, attempt: session.attempt, seq: firstSeq, openCalls: 0 };
-    courses.set(task, course);
-    return course;
+    const output = { agent: agent.id, session: task, attempt: session.attempt, seq: firstSeq, openCalls: 0 };
+    attempts.set(task, output);
+    return output;
   }
 
-  function push(course: Course, { stream, data }: PushLogsRequest): void {
-    const { agent, session, attempt } = course;
+  function push(output: AttemptOutput, { stream, data }: PushLogsRequest): void {
+    const { agent, session, attempt } = output;
     const name = stream === LogTaskResponse_Stream.STDERR ? 'stderr' : 'stdout';
     for (let at = 0; at < data.length; at += PIECE_BYTES) {
-      course.seq += 1;
+      output.seq += 1;
       const piece = new Uint8Array(data.subarray(at, at + PIECE_BYTES));
-      report(agent, { is: 'output', session, attempt, seq: course.seq, stream: name, data: piece });
+      report(agent, { is: 'output', session, attempt, seq: output.seq, stream: name, data: piece });
     }
   }
 
   function pushLogs(stream: Stream): Listener {
-    let course: Course | undefined;
+    let output: AttemptOutput | undefined;
     return {
       message(bytes) {
         const request = decode(PushLogsRequestSchema, bytes);
-        if (!course) {
-          course = admit(request.taskId, stream.caller);
-          course.openCalls += 1;
+        if (!output) {
+          output = admit(request.taskId, stream.caller);
+          output.openCalls += 1;
         }
-        if (request.taskId !== course.session) {
-          throw new Fault('invalid', 'The task changes within the call.', { at: 'task_id' });
+        if (request.taskId !== output.session) {
+          throw new Fault('invalid', 'The task_id differs from that of the first message.', { at: 'task_id' });
         }
-        push(course, request);
+        push(output, request);
       },
       halfClosed() {
         stream.write(new Uint8Array(), () => {});
         stream.end();
       },
       closed() {
-        if (!course) return;
-        course.openCalls -= 1;
-        if (course.openCalls === 0) course.ended?.();
+        if (!output) return;
+        output.openCalls -= 1;
+        if (output.openCalls === 0) output.ended?.();
       },
     };
   }
@@ -103,21 +103,21 @@ export function createVeldaOutput({ view, agents, clock, epoch, report }: VeldaO
   return {
     pushLogs,
     async lastSeq(session, hurry) {
-      const course = courses.get(session);
-      if (!course) return 0;
-      if (course.openCalls > 0 && !hurry?.aborted) {
+      const output = attempts.get(session);
+      if (!output) return 0;
+      if (output.openCalls > 0 && !hurry?.aborted) {
         const { promise, resolve } = Promise.withResolvers<void>();
         const cancel = clock.alarm(LATE_OUTPUT_MS, resolve);
         hurry?.addEventListener('abort', () => resolve(), { once: true });
-        course.ended = resolve;
+        output.ended = resolve;
         await promise;
         cancel();
       }
-      courses.delete(session);
-      return course.seq;
+      attempts.delete(session);
+      return output.seq;
     },
     sweep() {
-      for (const session of courses.keys()) if (!view.sessions.get(session)) courses.delete(session);
+      for (const session of attempts.keys()) if (!view.sessions.get(session)) attempts.delete(session);
     },
   };
 }

@@ -6,10 +6,10 @@ import { checkedName } from './wire/frame.ts';
 
 const LONGEST_POOL = 253;
 const GRACE_MS = 10_000;
-// Velda starts a batch session again for as long as its machines are lost; we do so this often.
+// Velda restarts a batch session each time its machine is lost; we do so this often.
 const RETRIES = 3;
 
-/** What Velda offers and Muster has no counterpart for: refused, since leaving it out would run something else. */
+/** Fields of Velda without a counterpart in Muster: refused, since ignoring them would run something else. */
 const UNSUPPORTED: readonly (readonly [string, (request: VeldaRequest, workload: Workload) => boolean])[] = [
   ['workload.total_shards', (_, workload) => workload.totalShards > 1],
   ['workload.stdin', (_, workload) => workload.stdin.length > 0],
@@ -46,11 +46,11 @@ function specOf(request: VeldaRequest, workload: Workload): SessionSpec {
   };
 }
 
-/** A batch request of Velda's command line as a session of ours, or a `Fault` that says what is not possible. */
+/** A batch request of Velda's command line as a Muster session, or a `Fault` that names what is not possible. */
 export function sessionRequestOf(request: VeldaRequest): SessionRequest {
   const { workload } = request;
   if (!workload) {
-    throw new Fault('unsupported', 'Muster opens no sessions over SSH.', {
+    throw new Fault('unsupported', 'Muster does not support sessions over SSH.', {
       remedy: 'Use `muster run -it` or `muster shell`, or ask for a batch session.',
     });
   }
@@ -60,7 +60,7 @@ export function sessionRequestOf(request: VeldaRequest): SessionRequest {
   for (const [field, isAsked] of UNSUPPORTED) {
     if (!isAsked(request, workload)) continue;
     const remedy = 'Leave it out, or see `muster run --help` for what takes its place.';
-    throw new Fault('unsupported', `Muster has no ${field}.`, { at: field, remedy });
+    throw new Fault('unsupported', `Muster does not support ${field}.`, { at: field, remedy });
   }
   return { pool: checkedName(request.pool, LONGEST_POOL, 'pool'), spec: specOf(request, workload) };
 }

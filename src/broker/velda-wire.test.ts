@@ -19,7 +19,7 @@ function aWire({ lastSeq = async () => 0 }: Partial<Pick<VeldaWireOptions, 'last
         written();
       },
     },
-    server: { version: '1', cluster: 'c', leaseMs: 1 },
+    server: { version: '1', cluster: 'c', agentLeaseMs: 1 },
     clock,
     log: silentLog,
     executions: [{ session: 's1', attempt: 1 }],
@@ -36,7 +36,7 @@ const completion = { sessionCompletion: { sessionId: 's1', batchTaskResult: { ex
 test('a slot rests a moment before the next session, and a kill does not overtake that session', async () => {
   const { clock, sent, wire } = aWire();
 
-  wire.hear(completion);
+  wire.receive(completion);
   wire.send({ do: 'start', session: 's2', attempt: 1, spec });
   wire.send({ do: 'kill', session: 's2', force: true, graceMs: 0 });
   await clock.advance(49);
@@ -52,7 +52,7 @@ test('a slot rests a moment before the next session, and a kill does not overtak
 test('what waits for a slot is forgotten with the connection', async () => {
   const { clock, sent, wire } = aWire();
 
-  wire.hear(completion);
+  wire.receive(completion);
   wire.send({ do: 'start', session: 's2', attempt: 1, spec });
   wire.close();
   await clock.advance(100);
@@ -60,12 +60,12 @@ test('what waits for a slot is forgotten with the connection', async () => {
   expect(sent).toEqual([]);
 });
 
-test('an end that waits for late output is told when the connection closes: the agent will not tell it again', async () => {
+test('an end that waits for late output is reported when the connection closes: the agent will not report it again', async () => {
   const { clock, reports, wire } = aWire({
     lastSeq: (_session, hurry) => new Promise((resolve) => hurry.addEventListener('abort', () => resolve(7))),
   });
 
-  wire.hear(completion);
+  wire.receive(completion);
   await clock.advance(1_000);
   expect(reports).toEqual([]);
   wire.close();

@@ -13,17 +13,17 @@ type Start = Extract<AgentCommand, { do: 'start' }>;
 type Answer = MessageInitShape<typeof AgentUpdateResponseSchema>;
 type End = Pick<Extract<AgentReport, { is: 'ended' }>, 'how' | 'exitCode' | 'signal' | 'message'>;
 
-// Every session of such an agent is in one instance: on a mounted disk its number names the root directory.
+// Every session of a Velda agent is in one instance: on a mounted disk its number names the root directory.
 export const INSTANCE = 1n;
-// Its daemon panics on a session in the same instant as a completion, since a slot is given back only after that.
-const SLOT_REST_MS = 50;
+// Velda's daemon frees a slot only after it has sent the completion, and panics on a session that comes before.
+const SLOT_RELEASE_MS = 50;
 const LONGEST_ID = 128;
 const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
 
 export interface VeldaWireOptions extends WireOptions {
   readonly executions: Hello['executions'];
   attemptNow(session: string): number | undefined;
-  /** The number of the last piece of output, once no more can come, or at once in a hurry. */
+  /** The number of the last piece of output, once no more can come, or at once when `hurry` aborts. */
   lastSeq(session: string, hurry: AbortSignal): Promise<number>;
 }
 
@@ -53,37 +53,37 @@ function endOf({ batchTaskResult: result, checkpointed }: SessionCompletion, was
     const { terminatedSignal: number } = result;
     return { how: 'signalled', exitCode: 128 + number, signal: SIGNALS.get(number) ?? `SIG${number}` };
   }
-  if (checkpointed) return { how: 'exited', exitCode: 100, message: 'It was checkpointed.' };
+  if (checkpointed) return { how: 'exited', exitCode: 100, message: 'The session was checkpointed.' };
   return { how: 'exited', exitCode: 1, message: 'The agent gave no result.' };
 }
 
-/** Speaks to agents that know nothing of our own fields: one session or kill in a message, output by another call. */
+/** The wire of Velda agents: one session or kill in a message, output by another call. */
 export function openVeldaWire(options: VeldaWireOptions): Wire {
   const { stream, clock } = options;
   const attempts = new Map(options.executions.map(({ session, attempt }) => [session, attempt]));
   const killed = new Set<string>();
   const held: Uint8Array[] = [];
-  // The agent does not tell an end twice: it must be known before the agent comes back without that session.
+  // A Velda agent reports an end once: it must be taken before the agent reconnects without that session.
   const over = new AbortController();
-  let cancelRest: (() => void) | undefined;
+  let cancelHold: (() => void) | undefined;
   const outbox = createOutbox({
     clock,
     batchBytes: 0,
     limitBytes: WAITING_LIMIT_BYTES,
     send: ([message], sent) => stream.write(message as Uint8Array, sent),
-    overflowed: () => options.fail(new Fault('throttled', 'The agent does not read what is sent to it.')),
+    overflowed: () => options.fail(new Fault('throttled', 'The agent does not read its messages.')),
   });
 
   function write(answer: Answer): void {
     const bytes = toBinary(AgentUpdateResponseSchema, create(AgentUpdateResponseSchema, answer));
-    if (cancelRest) held.push(bytes);
+    if (cancelHold) held.push(bytes);
     else outbox.push(bytes);
   }
 
-  function rest(): void {
-    cancelRest?.();
-    cancelRest = clock.alarm(SLOT_REST_MS, () => {
-      cancelRest = undefined;
+  function holdMessages(): void {
+    cancelHold?.();
+    cancelHold = clock.alarm(SLOT_RELEASE_MS, () => {
+      cancelHold = undefined;
       for (const bytes of held.splice(0)) outbox.push(bytes);
     });
   }
@@ -92,7 +92,8 @@ export function openVeldaWire(options: VeldaWireOptions): Wire {
     const { session, attempt, spec } = command;
     attempts.set(session, attempt);
     if (!spec.terminal && !spec.stdin) return write(requestOf(command));
-    const why = 'This agent speaks only Velda, which takes neither input nor a terminal: choose another pool.';
+    const why =
+      'This agent speaks only the Velda protocol, which has neither input nor a terminal. Choose another pool.';
     clock.soon(() => options.report({ is: 'refused', session, attempt, why }));
   }
 
@@ -103,7 +104,7 @@ export function openVeldaWire(options: VeldaWireOptions): Wire {
     const attempt = attemptOf(session);
     const end = endOf(completion, killed.delete(session));
     attempts.delete(session);
-    rest();
+    holdMessages();
     const lastSeq = await options.lastSeq(session, over.signal);
     options.report({ is: 'ended', session, attempt, lastSeq, ...end });
   }
@@ -117,11 +118,11 @@ export function openVeldaWire(options: VeldaWireOptions): Wire {
       // A soft kill does not reach the workload of a batch session.
       write({ killSessionRequest: { instanceId: INSTANCE, sessionId: command.session, force: true } });
     },
-    hear({ sessionInitResponse: init, sessionCompletion: completion }) {
+    receive({ sessionInitResponse: init, sessionCompletion: completion }) {
       if (init) {
         const session = checkedName(init.sessionId, LONGEST_ID, 'session_init_response.session_id');
         const attempt = attemptOf(session);
-        const why = 'The agent could not start it; its own log says why.';
+        const why = 'The agent could not start the session. See the log of the agent.';
         if (!init.success) attempts.delete(session);
         options.report(init.success ? { is: 'started', session, attempt } : { is: 'refused', session, attempt, why });
       }
@@ -132,7 +133,7 @@ export function openVeldaWire(options: VeldaWireOptions): Wire {
     },
     close() {
       over.abort();
-      cancelRest?.();
+      cancelHold?.();
       outbox.close();
     },
   };

@@ -167,7 +167,7 @@ test('a failed start and what such an agent cannot do are refusals', async () =>
 });
 
 test.each([
-  ['of a session that nobody knows', 's9', {}, { s1: 'v1' }],
+  ['of an unknown session', 's9', {}, { s1: 'v1' }],
   ['with a path for a name', '../../etc/passwd', {}, { s1: 'v1' }],
   ['of a session elsewhere', 's1', {}, { s1: 'other' }],
   ['under another name than the header says', 's1', { 'velda-session': '1:s2:s2' }, { s1: 'v1' }],

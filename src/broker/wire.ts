@@ -5,35 +5,35 @@ import type { Log } from '#core/log.ts';
 import type { AgentUpdateRequest } from './gen/velda/broker_pb.ts';
 import type { Stream } from './transport.ts';
 
-/** How one agent is spoken to and understood. */
+/** The protocol of one connected agent. */
 export interface Wire {
-  /** The first answer, which tells the agent that it is in. */
+  /** Sends the first answer: the agent is admitted. */
   greet(): void;
   send(command: AgentCommand): void;
   /** Turns a message into reports. */
-  hear(message: AgentUpdateRequest): void;
-  /** What has been said and not yet taken by the connection. */
+  receive(message: AgentUpdateRequest): void;
+  /** Bytes sent and not yet taken by the connection. */
   readonly waitingBytes: number;
   close(): void;
 }
 
-/** What we say of ourselves. */
-export interface ServerWords {
+/** What agents learn of the server. */
+export interface ServerFacts {
   readonly version: string;
   readonly cluster: string;
-  /** How long an agent that is cut off goes on by itself. */
-  readonly leaseMs: number;
+  /** How long a disconnected agent keeps its sessions running. */
+  readonly agentLeaseMs: number;
 }
 
 export interface WireOptions {
   readonly stream: Pick<Stream, 'write'>;
-  readonly server: ServerWords;
+  readonly server: ServerFacts;
   readonly clock: Clock;
   readonly log: Log;
   report(report: AgentReport): void;
-  /** This agent cannot be spoken to any more. */
+  /** Commands cannot be sent to this agent any more. */
   fail(fault: Fault): void;
 }
 
-/** How much may wait for an agent that reads slowly, before it is dismissed. */
+/** How much may wait for an agent that reads slowly, before it is disconnected. */
 export const WAITING_LIMIT_BYTES = 16 * 1024 * 1024;

@@ -42,8 +42,8 @@ export function openBroker(ground: Ground, plane: Plane, open: Pick<Plane, 'work
     log,
     version,
     cluster: store.cluster,
-    epoch: store.epoch,
-    leaseMs: loaded.config.agent.leaseMs,
+    holderEpoch: store.epoch,
+    agentLeaseMs: loaded.config.agent.leaseMs,
   });
 }
 

@@ -1,4 +1,4 @@
-import type { Admission, JoinRequest } from '#access/door.ts';
+import type { Admission, JoinRequest } from '#access/admit-agent.ts';
 import type { Clouds } from '#clouds/clouds.ts';
 import type { AgentLink } from '#core/agent-link.ts';
 import type { Clock } from '#core/clock.ts';

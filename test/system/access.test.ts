@@ -211,13 +211,13 @@ test('an agent comes in by a good token, once for each name: forged and reused o
   expect(first).toBe('joined');
   expect(rest).toEqual([
     expect.stringContaining('first has joined before with another key'),
-    expect.stringContaining('only agents with a token'),
-    expect.stringContaining('does not open pool manual'),
-    expect.stringContaining('does not open pool manual'),
+    expect.stringContaining('requires agents to have a token'),
+    expect.stringContaining('not valid for pool manual'),
+    expect.stringContaining('not valid for pool manual'),
     expect.stringContaining('has joined before with another key'),
     expect.stringContaining('other was not launched for pool'),
     expect.stringContaining('elsewhere was not launched for pool'),
-    expect.stringContaining('does not open pool local'),
+    expect.stringContaining('not valid for pool local'),
   ]);
   tokens.launch = launch ?? '';
 });

@@ -54,8 +54,7 @@ export function encodeCommand(command: AgentCommand): Uint8Array {
 
 function specOf(start: Command_Start): SessionSpec {
   const { terminal, timeoutMs } = start;
-  if (start.command.length === 0)
-    throw new Fault('invalid', 'A session came without a command.', { at: 'start.command' });
+  if (start.command.length === 0) throw new Fault('invalid', 'The session has no command.', { at: 'start.command' });
   return {
     command: start.command,
     env: start.env,
@@ -70,7 +69,7 @@ function specOf(start: Command_Start): SessionSpec {
   };
 }
 
-/** Nothing for a command that this version does not know. */
+/** Undefined for a command that this version does not know. */
 export function decodeCommand({ session: id, what }: Command): AgentCommand | undefined {
   if (what.case === undefined) return undefined;
   if (what.case === 'drain') return { do: 'drain', stop: what.value.stop };

@@ -13,16 +13,16 @@ function varint(value: number): number[] {
   return bytes;
 }
 
-/** A message that holds these already encoded ones in one repeated field: each is encoded once, and its size known. */
+/** A message with these encoded ones in one repeated field: each is encoded once, so its size is known before. */
 export function messageOf(field: number, items: readonly Uint8Array[]): Uint8Array {
   const tag = varint(field * 8 + LENGTH_DELIMITED);
   return Buffer.concat(items.flatMap((item) => [Uint8Array.from([...tag, ...varint(item.length)]), item]));
 }
 
-// No database takes a NUL in a text, and a message may end there.
+// PostgreSQL takes no NUL in a text, and a C string ends there.
 const NUL = /\0/g;
 
-/** Foreign text that is shown or kept: cut to a length, without what breaks stores and terminals. */
+/** Foreign text for display or storage: cut to a length, without what breaks stores. */
 export function tame(text: string, longest: number): string {
   return text.slice(0, longest).toWellFormed().replace(NUL, '\ufffd');
 }
@@ -30,12 +30,12 @@ export function tame(text: string, longest: number): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be in a name.
 const NOT_IN_A_NAME = /[\u0000-\u001f\u007f]/;
 
-/** A foreign name that identifies something: refused, never mended. */
+/** A foreign name that identifies something: an invalid one is refused, never changed. */
 export function checkedName(text: string, longest: number, at: string): string {
   if (text === '') throw new Fault('invalid', `${at} is missing.`, { at });
   if (text.length > longest || NOT_IN_A_NAME.test(text) || !text.isWellFormed()) {
     const remedy = `Send at most ${longest} characters, none of them a control character.`;
-    throw new Fault('invalid', `${at} is no usable name.`, { at, remedy });
+    throw new Fault('invalid', `${at} is not a valid name.`, { at, remedy });
   }
   return text;
 }

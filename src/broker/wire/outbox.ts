@@ -4,19 +4,19 @@ export interface OutboxOptions {
   readonly clock: Pick<Clock, 'soon'>;
   /** How large a batch may grow; one that is larger by itself goes alone. */
   readonly batchBytes: number;
-  /** How much may wait for a reader that is slow. */
+  /** How much may wait for a slow reader. */
   readonly limitBytes: number;
-  /** Hands one batch on; `sent` is called when the connection has taken it. */
+  /** Sends one batch; `sent` is called when the connection has taken it. */
   send(batch: readonly Uint8Array[], sent: () => void): void;
-  /** More waits than may; nothing is sent any more. */
+  /** The limit was exceeded; nothing more is sent. */
   overflowed(): void;
 }
 
 export interface Outbox {
   push(item: Uint8Array): void;
-  /** The same for what is bounded by other means: it counts towards no limit. */
+  /** For items that are bounded by other means: they do not count towards the limit. */
   pushUncounted(item: Uint8Array): void;
-  /** Forgets what waits. */
+  /** Drops what waits. */
   close(): void;
   readonly waitingBytes: number;
 }
@@ -106,7 +106,7 @@ class BatchingOutbox implements Outbox {
   }
 }
 
-/** Sends all that came up within one turn, or while the last batch was on its way, as one batch. */
+/** Sends all items of one turn, or that came while the last batch was in flight, as one batch. */
 export function createOutbox(options: OutboxOptions): Outbox {
   return new BatchingOutbox(options);
 }

@@ -58,7 +58,7 @@ export function encodeReport(report: AgentReport): Uint8Array {
 type Head = { readonly session: string; readonly attempt: number };
 
 function outputOf(head: Head, { seq, stream, data }: Report_Output): AgentReport {
-  if (seq < 1) throw new Fault('invalid', 'A piece of output has no number.', { at: 'report.output.seq' });
+  if (seq < 1) throw new Fault('invalid', 'A chunk of output has no sequence number.', { at: 'report.output.seq' });
   const name = stream === Report_Stream.STDERR ? 'stderr' : 'stdout';
   // A copy, since a decoded field is a window on its message and would keep all of it in memory.
   return { is: 'output', ...head, seq, stream: name, data: new Uint8Array(data) };
@@ -66,7 +66,7 @@ function outputOf(head: Head, { seq, stream, data }: Report_Output): AgentReport
 
 function endedOf(head: Head, ended: Report_Ended): AgentReport {
   const how = HOW_BY_NUMBER.get(ended.how);
-  if (!how) throw new Fault('invalid', 'A session ended in a way that is not known.', { at: 'report.ended.how' });
+  if (!how) throw new Fault('invalid', 'The report has an unknown way to end.', { at: 'report.ended.how' });
   return {
     is: 'ended',
     ...head,
@@ -78,10 +78,10 @@ function endedOf(head: Head, ended: Report_Ended): AgentReport {
   };
 }
 
-/** Nothing for a report that this version does not know; a `Fault` for one that makes no sense. */
+/** Undefined for a report that this version does not know; a `Fault` for an invalid one. */
 export function decodeReport({ session, attempt, what }: Report): AgentReport | undefined {
   if (what.case === undefined) return undefined;
-  if (attempt < 1) throw new Fault('invalid', 'A report has no attempt.', { at: 'report.attempt' });
+  if (attempt < 1) throw new Fault('invalid', 'The report has no attempt.', { at: 'report.attempt' });
   const head = { session: checkedName(session, LONGEST_ID, 'report.session'), attempt };
   switch (what.case) {
     case 'started':
