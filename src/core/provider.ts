@@ -31,7 +31,7 @@ export interface Trouble {
 /** What the cloud has. */
 export interface Machine {
   readonly name: string;
-  /** Absent only where a kind cannot mark: then nothing but an explicit setting lets us touch what we did not name. */
+  /** Undefined if this kind cannot tag machines. Such machines are only deleted if `kill_unknown_after` is set. */
   readonly mark: Mark | undefined;
   readonly id?: string | undefined;
   readonly createdAt: number;
