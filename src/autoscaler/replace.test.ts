@@ -54,6 +54,13 @@ const ROWS: readonly Row[] = [
     why: /older definition stay while nothing can be launched/,
   },
   {
+    rule: 'rolling keeps the new one on its way while the old one is about to come back, as after a restart',
+    workers: 'old returning, launching',
+    scaling: { minIdleSlots: 1, maxIdleSlots: 1 },
+    facts: { updatePolicy: 'rolling' },
+    does: '',
+  },
+  {
     rule: 'rolling lets a new one come before an old one goes',
     workers: 'old idle',
     scaling: { minIdleSlots: 1 },

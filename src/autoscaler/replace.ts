@@ -40,9 +40,13 @@ export function replaceOutdated(facts: Facts, counts: Counts): void {
 export function surgeSlots({ updatePolicy, workers, scaling }: Facts): number {
   if (updatePolicy !== 'rolling') return 0;
   let most = 0;
-  for (const worker of workers) if (isOld(worker) && worker.phase === 'idle') most = Math.max(most, worker.slots);
+  for (const worker of workers) if (isOld(worker) && idles(worker)) most = Math.max(most, worker.slots);
   return most === 0 ? 0 : most + scaling.slotsPerAgent - 1;
 }
+
+/** Here, or expected back: after a restart of the server no agent has returned yet. */
+const idles = ({ phase, freeSlots, slots }: WorkerFact): boolean =>
+  phase === 'idle' || (phase === 'returning' && freeSlots === slots);
 
 export const isOld = ({ isOutdated }: WorkerFact): boolean => isOutdated === true;
 
