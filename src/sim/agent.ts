@@ -59,6 +59,8 @@ export interface SimAgent {
   /** The connection that it was in by has ended. */
   lost(wire: Wire, kind: FaultKind): void;
   hear(command: AgentCommand): void;
+  /** The cloud will take its machine away: it takes nothing new, finishes what it can, and says so. */
+  takeNotice(notice: NonNullable<Hello['leaving']>): void;
   /** Its machine is gone. */
   die(): void;
 }
@@ -77,6 +79,7 @@ export function startAgent(options: AgentOptions): SimAgent {
   let isDraining = false;
   let isLeaving = false;
   let isOver = false;
+  let leaving: Hello['leaving'];
   let cancelRetry = (): void => {};
   let cancelFarewell: (() => void) | undefined;
   const lease = startLease(clock, file.leaseMs, depart);
@@ -176,13 +179,14 @@ export function startAgent(options: AgentOptions): SimAgent {
     hello: () => ({
       name,
       pool: file.pool,
-      slots: file.slots + (quirks.boastsOfSlots ?? 0),
+      slots: leaving ? 0 : file.slots + (quirks.boastsOfSlots ?? 0),
       labels: {},
       wire: 'muster',
       version: 'sim',
       hostname: name,
       address: '10.0.0.1',
       executions: [...runs.values()].map(({ session, attempt }) => ({ session, attempt })),
+      leaving,
     }),
     proof: () => ({ peerAddress: '10.0.0.1', token: options.token, key: `key of ${name}` }),
     accepted(accepted) {
@@ -214,6 +218,13 @@ export function startAgent(options: AgentOptions): SimAgent {
         default:
           return undefined;
       }
+    },
+    takeNotice(notice) {
+      if (isOver) return;
+      leaving = notice;
+      isDraining = true;
+      // Joining anew, with that in its first message, is how an agent tells of it.
+      if (wire) options.dial(agent);
     },
     die() {
       stop();

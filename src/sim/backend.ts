@@ -30,8 +30,8 @@ export type SimEffect =
   | { readonly is: 'refused'; readonly fault: Fault }
   /** All is done, and the caller hears nothing of it. */
   | { readonly is: 'lost reply' }
-  /** No answer ever, until the caller gives up. */
-  | { readonly is: 'hang'; readonly isDone: boolean }
+  /** No answer ever, until the caller gives up; what is done may be done late. */
+  | { readonly is: 'hang'; readonly isDone: boolean; readonly afterMs?: number }
   | { readonly is: 'slow'; readonly ms: number }
   /** For create and delete, name by name: a fault (not done), `silent` (done and not told), `skipped` (neither), `forgotten` (told and not done). */
   | { readonly is: 'partial'; of(name: string): Fault | 'silent' | 'skipped' | 'forgotten' | undefined }
@@ -192,7 +192,7 @@ export function simCloud(options: SimCloudOptions): SimCloud {
     const effect = sim.script(call);
     if (effect?.is === 'refused') throw effect.fault;
     if (effect?.is === 'hang' && !effect.isDone) await never();
-    await clock.sleep(effect?.is === 'slow' ? effect.ms : answerMs, signal);
+    await clock.sleep(doneAfterMs(effect) ?? answerMs, signal);
     const outcomes = call.names.flatMap((name) => {
       const special = effect?.is === 'partial' ? effect.of(name) : undefined;
       if (special instanceof Fault) return [{ name, fault: special }];
@@ -288,6 +288,11 @@ export function simCloud(options: SimCloudOptions): SimCloud {
 }
 
 const never = (): Promise<never> => new Promise(() => {});
+
+function doneAfterMs(effect: SimEffect | undefined): number | undefined {
+  if (effect?.is === 'slow') return effect.ms;
+  return effect?.is === 'hang' ? effect.afterMs : undefined;
+}
 
 /** The simulated cloud as a kind, for a registry of backends. */
 export function simKind(cloud: SimCloud, isAlive?: () => boolean): AnyKind<Backend> {

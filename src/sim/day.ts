@@ -18,6 +18,7 @@ export async function runWorld(options: WorldOptions, hours: number): Promise<Wo
     life: () => world.life,
     crash: () => world.server.crash('at any moment'),
   });
+  if (!world.isPlain) world.arranged.start();
   world.load.start();
   await world.advance(hours * HOUR_MS);
   await comeToRest(world);

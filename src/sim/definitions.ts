@@ -19,16 +19,19 @@ export interface Definition {
   readonly drainTimeoutS: number;
   /** How many idle machines it stops and keeps. */
   readonly parks?: number;
+  /** What becomes of workers of an older definition. */
+  readonly updates?: 'rolling';
 }
 
 /** As a user would write it. */
 export function textOf(definition: Definition): string {
-  const { name, regions, size, parks } = definition;
+  const { name, regions, size, parks, updates } = definition;
   const backends = regions.map((region) => ({ sim_cloud: { region, size, ...(parks && { parks }) } }));
   return JSON.stringify({
     name,
     boot_timeout: `${definition.bootTimeoutS}s`,
     drain_timeout: `${definition.drainTimeoutS}s`,
+    ...(updates && { update_policy: updates }),
     auto_scaler: {
       backends,
       min_agents: definition.minAgents,

@@ -60,6 +60,16 @@ export const FAULT_RATES = {
   'source-failure': 0.03,
   /** An hour and ten pools: an operator drains a worker, or pauses a pool for a while. */
   operator: 0.3,
+  /** An hour, evenly: a cloud announces that it takes some machines back, and two minutes later does. */
+  notice: 1,
+  /** An hour, evenly: another server takes the lease while the holder stands still between its last look and a call. */
+  takeover: 0.5,
+  /** An hour, evenly: the cloud that a pool with several offers asks first has no room for minutes. */
+  scarcity: 1,
+  /** An hour, evenly: a definition moves to another source. */
+  transfer: 0.5,
+  /** An hour, evenly: a definition asks for machines of another form, and workers are replaced step by step. */
+  update: 0.5,
 } as const;
 
 export type FaultName = keyof typeof FAULT_RATES;
@@ -102,6 +112,8 @@ export interface Weather {
   count(name: FaultName): void;
   /** Nothing goes wrong any more. */
   calm(): void;
+  /** As the world was opened with. */
+  readonly rates: FaultRates;
   readonly counts: ReadonlyMap<FaultName, number>;
 }
 
@@ -129,6 +141,7 @@ export function openWeather({ clock, rates, hasSpells }: WeatherOptions): Weathe
   };
   return {
     counts,
+    rates,
     rate,
     usualRate: (name) => (isOver ? 0 : rates[name]),
     quietMs: () => clock.monotonic() - lastMs,

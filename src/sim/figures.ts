@@ -1,6 +1,7 @@
 import type { Clock } from '#core/clock.ts';
 import type { Session } from '#core/session.ts';
 import type { SimCallName, SimCloud } from './backend.ts';
+import { noOccasions, type Occasion } from './occasions.ts';
 
 /** What a run came to, in numbers. */
 export interface Figures {
@@ -11,6 +12,8 @@ export interface Figures {
   /** Machines that ended by themselves. */
   died: number;
   crashes: number;
+  /** Machines that were made when the server that had asked for them was no more. */
+  lateMachines: number;
   commits: number;
   readonly calls: Record<SimCallName, number>;
   passes: number;
@@ -23,6 +26,7 @@ export interface Figures {
   readonly decisions: Map<string, number>;
   /** By their kind. */
   readonly events: Map<string, number>;
+  readonly occasions: Record<Occasion, number>;
 }
 
 export function openFigures(): Figures {
@@ -33,6 +37,7 @@ export function openFigures(): Figures {
     deleted: 0,
     died: 0,
     crashes: 0,
+    lateMachines: 0,
     commits: 0,
     calls: { list: 0, create: 0, delete: 0, suspend: 0, resume: 0 },
     passes: 0,
@@ -41,14 +46,16 @@ export function openFigures(): Figures {
     waitsMs: [],
     decisions: new Map(),
     events: new Map(),
+    occasions: noOccasions(),
   };
 }
 
 /** Adds up how long machines live. */
 export function countMachines(figures: Figures, clock: Clock, cloud: SimCloud): void {
   const madeMs = new Map<string, number>();
-  cloud.onMade(({ machine }) => {
+  cloud.onMade(({ machine, isLate }) => {
     figures.launched += 1;
+    if (isLate) figures.lateMachines += 1;
     madeMs.set(machine.name, clock.monotonic());
   });
   cloud.onGone(({ machine }, how) => {

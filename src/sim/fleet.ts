@@ -13,6 +13,8 @@ export interface Fleet {
   readonly agents: ReadonlyMap<string, SimAgent>;
   watch(cloud: SimCloud): void;
   cut(agents: Iterable<SimAgent>, ms: number): void;
+  /** Their cloud announces that it takes their machines back, and two minutes later does. */
+  takeBack(agents: Iterable<SimAgent>): void;
 }
 
 export interface FleetOptions {
@@ -28,10 +30,12 @@ export interface FleetOptions {
 }
 
 const MEAN_LIFE_MS = 30 * 60_000;
+const NOTICE_MS = 2 * 60_000;
 
 export function openFleet(options: FleetOptions): Fleet {
   const { clock, chance, weather, network, happenings } = options;
   const agents = new Map<string, SimAgent>();
+  const clouds = new WeakMap<SimAgent, SimCloud>();
 
   function boot(cloud: SimCloud, { machine, launch }: SimMachine): void {
     if (!launch || weather.strikes('no-boot', chance)) return;
@@ -61,6 +65,7 @@ export function openFleet(options: FleetOptions): Fleet {
       },
     });
     agents.set(name, agent);
+    clouds.set(agent, cloud);
   }
 
   function planDeath(cloud: SimCloud, name: string): void {
@@ -102,6 +107,12 @@ export function openFleet(options: FleetOptions): Fleet {
     },
     cut(cutOff, ms) {
       for (const agent of cutOff) network.cut(agent, ms);
+    },
+    takeBack(taken) {
+      for (const agent of taken) {
+        agent.takeNotice({ why: 'the cloud takes its machine back', endsAt: clock.now() + NOTICE_MS });
+        clock.alarm(NOTICE_MS, () => clouds.get(agent)?.kill(agent.name));
+      }
     },
   };
 }

@@ -16,6 +16,7 @@ export interface Ground {
   readonly weather: Weather;
   /** Nothing ever goes wrong here. */
   readonly isFair: boolean;
+  readonly isPlain: boolean;
   readonly regions: Map<string, SimCloud>;
   readonly happenings: Happenings;
   readonly invariants: Invariants;
@@ -25,7 +26,18 @@ export interface Ground {
 }
 
 const STREAMS = {
-  ...{ agents: 1, network: 2, load: 3, definitions: 4, disk: 5, pools: 6, storm: 7, down: 8, parking: 9 },
+  ...{
+    agents: 1,
+    network: 2,
+    load: 3,
+    definitions: 4,
+    disk: 5,
+    pools: 6,
+    storm: 7,
+    down: 8,
+    parking: 9,
+    arranged: 10,
+  },
 } as const;
 // There are as many of these as the world needs.
 const MANY = { region: 100_000, life: 200_000 } as const;
@@ -39,7 +51,7 @@ export interface GroundOptions {
   readonly seed: number;
   readonly faults?: FaultRates;
   readonly disk?: Disk;
-  /** As worlds were before calm spells and parking: for seeds that once broke something. */
+  /** As worlds were before calm spells, parking, notices and takeovers: for seeds that once broke something. */
   readonly isPlain?: boolean;
 }
 
@@ -51,6 +63,7 @@ export function openGround({ seed, faults = NO_FAULTS, disk = emptyDisk(), isPla
     disk,
     weather: openWeather({ clock, rates: faults, hasSpells: !isPlain }),
     isFair: faults === NO_FAULTS,
+    isPlain,
     regions: new Map(),
     happenings,
     invariants: openInvariants(clock, happenings),

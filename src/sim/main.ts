@@ -4,11 +4,21 @@ import { FAULTS, Fault } from '#core/fault.ts';
 import { type Arguments, readArguments, USAGE } from './arguments.ts';
 import { runWorld } from './day.ts';
 import { INVARIANTS } from './invariants.ts';
+import { neverHappened, OCCASIONS, type Occasion, whyWithout } from './occasions.ts';
 import { breakOf, neverLookedAt, summaryOf } from './summary.ts';
+import type { World } from './world.ts';
 
 const HAPPENINGS_SHOWN = 50;
 
 const say = (lines: readonly string[]): void => console.log(lines.join('\n'));
+
+/** What did not happen in this world, and why it could not. */
+function withoutLines(world: World): string[] {
+  return (Object.keys(OCCASIONS) as Occasion[]).flatMap((name) => {
+    const why = world.figures.occasions[name] === 0 ? whyWithout(world, name) : undefined;
+    return why === undefined ? [] : [`Not here: ${OCCASIONS[name]} (${why}).`];
+  });
+}
 
 async function run(options: Arguments, seed: number): Promise<boolean> {
   const { hours, pools, sessionsPerPoolHour, faults } = options;
@@ -16,7 +26,8 @@ async function run(options: Arguments, seed: number): Promise<boolean> {
   const world = await runWorld({ seed, pools, sessionsPerPoolHour, faults }, hours);
   const tookS = (systemClock.monotonic() - startMs) / 1_000;
   const unseen = neverLookedAt(world);
-  const isBroken = world.invariants.firstBreak !== undefined || unseen.length > 0;
+  const missed = neverHappened(world);
+  const isBroken = world.invariants.firstBreak !== undefined || unseen.length + missed.length > 0;
   const passes = Math.round(world.figures.passes / tookS).toLocaleString('en');
   say([
     `Seed ${seed}: ${pools} pools for ${hours} simulated hours`,
@@ -24,6 +35,8 @@ async function run(options: Arguments, seed: number): Promise<boolean> {
     `Took         ${tookS.toFixed(1)} s, ${passes} passes a second`,
     isBroken ? '' : 'All invariants held.',
     ...unseen.map((name) => `NEVER LOOKED AT: ${INVARIANTS[name]}`),
+    ...missed.map((name) => `NEVER HAPPENED: ${OCCASIONS[name]}`),
+    ...withoutLines(world),
     ...breakOf(world, HAPPENINGS_SHOWN),
     '',
   ]);

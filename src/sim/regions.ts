@@ -1,5 +1,6 @@
 import { MINUTE_MS } from '#core/clock.ts';
 import type { Mark } from '#core/provider.ts';
+import type { Arranged } from './arranged.ts';
 import { type SimCallName, type SimCloud, simCloud } from './backend.ts';
 import type { Chance } from './chance.ts';
 import { cloudWeather } from './cloud-weather.ts';
@@ -13,6 +14,7 @@ export interface RegionParts {
   readonly laws: Laws;
   readonly fleet: Fleet;
   readonly crashes: Crashes;
+  readonly arranged: Arranged;
   crash(why: string): void;
 }
 
@@ -24,7 +26,7 @@ export function openRegions(ground: Ground, parts: RegionParts, names: Iterable<
   for (const [nth, name] of [...new Set(names)].toSorted().entries()) {
     const chance = ground.chance('region', nth);
     const region = openRegion(ground, chance, name);
-    region.script = scriptOf(ground, chance, parts);
+    region.script = scriptOf(ground, chance, { ...parts, name });
     const mark: Mark = { cluster: 'another', use: 'worker', owner: 'theirs', shape: 'theirs' };
     region.add({ name: `foreign-${name}`, mark, createdAt: ground.clock.now(), state: 'running' });
     parts.laws.machines.watch(region);
@@ -51,13 +53,17 @@ function openRegion({ clock, weather }: Ground, chance: Chance, name: string): S
   });
 }
 
-function scriptOf({ clock, weather, figures }: Ground, chance: Chance, parts: RegionParts): SimCloud['script'] {
+function scriptOf(
+  { clock, weather, figures }: Ground,
+  chance: Chance,
+  parts: RegionParts & { name: string },
+): SimCloud['script'] {
   const crash = (): void => parts.crash('at a call');
   const script = cloudWeather({ clock, chance, weather, crash });
   return (call) => {
     count(figures, call.name);
     const point = parts.crashes.atCall();
-    if (!point) return script(call);
+    if (!point) return parts.arranged.ofCall(parts.name, call) ?? script(call);
     crash();
     return { is: 'hang', isDone: point.isDone };
   };

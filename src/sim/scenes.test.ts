@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
 import type { EventRow } from '#core/journal.ts';
 import type { SimAgent } from './agent.ts';
+import type { SimCloud } from './backend.ts';
 import type { Definition } from './definitions.ts';
+import { NO_FAULTS } from './faults.ts';
 import { commandOf } from './work.ts';
 import { openWorld, type World, type WorldOptions } from './world.ts';
 
@@ -144,5 +147,61 @@ describe('a call that hangs', () => {
     await world.advance(10 * SECOND_MS);
 
     expect(world.disk.histories.ended.map(({ poolName }) => poolName)).toEqual(['cpu', 'cpu', 'cpu', 'cpu']);
+  });
+});
+
+describe('a server that takes over', () => {
+  it('refuses and sweeps what a call of the former holder makes after it was given up', async () => {
+    const pools = [{ ...POOL, minAgents: 0, maxAgents: 1 }];
+    // With that the law of idle slots grants the pool half an hour.
+    const world = await openWorld({ seed: 1, pools, faults: { ...NO_FAULTS } });
+    await world.advance(SECOND_MS);
+    const north = world.regions.get('north') as SimCloud;
+    let creates = 0;
+    north.script = ({ name }) => {
+      if (name !== 'create') return undefined;
+      creates += 1;
+      if (creates > 1 && world.clock.monotonic() > 20 * MINUTE_MS) return undefined;
+      if (creates > 1) return { is: 'refused', fault: new Fault('exhausted', 'There is no room.') };
+      world.server.takeOver(SECOND_MS);
+      return { is: 'hang', isDone: true, afterMs: 10 * MINUTE_MS };
+    };
+    submit(world, 1, { seconds: 60 });
+    await world.advance(9 * MINUTE_MS);
+    const before = [...(world.life?.store.view.workers.all() ?? [])].map(({ id }) => id);
+    await world.advance(2 * MINUTE_MS);
+    const [late] = north.machines().filter(({ isLate }) => isLate);
+    await world.advance(30 * MINUTE_MS);
+
+    const joined = eventsOf(world, 'worker.joined').map(({ subject }) => subject);
+    expect(world.figures.lateMachines).toBe(1);
+    expect(before).not.toContain(late?.name);
+    expect(eventsOf(world, 'machine.swept')).toMatchObject([{ subject: expect.stringContaining(late?.name ?? '?') }]);
+    expect(joined).not.toContain(`worker/${late?.name}`);
+    expect(north.find(late?.name ?? '')).toBeUndefined();
+    expect(world.disk.histories.ended).toHaveLength(1);
+    expect(world.invariants.firstBreak).toBeUndefined();
+  });
+});
+
+describe('an agent whose machine the cloud takes back', () => {
+  it('finishes what ends in time, and what does not starts again elsewhere once the machine is gone', async () => {
+    const world = await settled();
+    submit(world, 1, { seconds: 60 });
+    submit(world, 1, { seconds: 600 });
+    await world.advance(10 * SECOND_MS);
+    const taken = busyAgents(world);
+
+    world.fleet.takeBack(taken);
+    await world.advance(22 * MINUTE_MS);
+
+    expect(taken).toHaveLength(2);
+    expect(world.figures.occasions.notice).toBe(2);
+    expect(world.disk.histories.ended.map(({ attempt, end }) => [attempt, end?.how])).toEqual([
+      [1, 'exited'],
+      [2, 'exited'],
+    ]);
+    expect(eventsOf(world, 'pool.frozen')).toEqual([]);
+    expect(world.invariants.firstBreak).toBeUndefined();
   });
 });

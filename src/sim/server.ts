@@ -10,6 +10,7 @@ import type { Laws } from './laws/laws.ts';
 import { type Life, type LifeHooks, startLife } from './life.ts';
 import type { Load } from './load.ts';
 import type { Door, Network } from './network.ts';
+import { countOccasions } from './occasions.ts';
 
 export interface Server {
   /** Absent while it is down or starting. */
@@ -17,6 +18,8 @@ export interface Server {
   start(): Promise<void>;
   /** As kill -9: nothing of it acts any more; it is started again after a while. */
   crash(why: string): void;
+  /** Another process takes the lease: nothing of the former holder counts any more but what has left it. */
+  takeOver(afterMs: number): void;
 }
 
 export interface ServerOptions extends Ground {
@@ -41,14 +44,25 @@ export function openServer(options: ServerOptions): Server {
 
   function crash(why: string): void {
     if (!kill) return;
-    kill();
-    kill = undefined;
-    life = undefined;
     figures.crashes += 1;
     happenings.note('server died', why);
+    end(kill, downtime.ms(SHORTEST_DOWN_MS, LONGEST_DOWN_MS));
+  }
+
+  function takeOver(afterMs: number): void {
+    if (!kill) return;
+    happenings.note('takeover');
+    end(kill, afterMs);
+    figures.occasions.takeover += 1;
+  }
+
+  function end(killed: () => void, nextAfterMs: number): void {
+    killed();
+    kill = undefined;
+    life = undefined;
     network.shut();
     load.shut();
-    clock.alarm(downtime.ms(SHORTEST_DOWN_MS, LONGEST_DOWN_MS), () => void start());
+    clock.alarm(nextAfterMs, () => void start());
   }
 
   /** All that the server says, looked at right before it leaves. */
@@ -96,7 +110,10 @@ export function openServer(options: ServerOptions): Server {
         laws.durability.deleting(machines);
         laws.machines.deleting(machines);
       },
-      opened: (store) => laws.watch(store, isAlive),
+      opened(store) {
+        laws.watch(store, isAlive);
+        countOccasions(store, figures.occasions, isAlive);
+      },
       fatal: () => crash('its disk failed'),
       passed: () => {
         figures.passes += 1;
@@ -130,6 +147,7 @@ export function openServer(options: ServerOptions): Server {
     },
     start,
     crash,
+    takeOver,
   };
 }
 

@@ -73,7 +73,12 @@ export function startStorm(options: StormOptions): void {
       return `${name} moves to another source`;
     }
     const definition = definitions.get(name);
-    const fresh = { ...someDefinition(name, options.regions, chance), parks: definition?.parks ?? 0 };
+    const drawn = someDefinition(name, options.regions, chance);
+    const fresh = {
+      ...drawn,
+      parks: definition?.parks ?? 0,
+      ...(definition?.updates && { updates: definition.updates }),
+    };
     if (definition) definitions.write(chance.happens(0.5) ? { ...definition, maxAgents: fresh.maxAgents } : fresh);
     return name;
   }

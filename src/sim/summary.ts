@@ -40,13 +40,13 @@ function machineLines({ figures }: World): string[] {
 }
 
 function serverLines({ figures }: World): string[] {
-  const { calls, commits, crashes, decisions } = figures;
+  const { calls, commits, crashes, lateMachines, decisions } = figures;
   return [
     line('Events', times(figures.events)),
     line('Decisions', times(decisions)),
     line(
       'Server',
-      `crashes survived ${number(crashes)} · commits ${number(commits)} · passes ${number(figures.passes)}`,
+      `crashes survived ${number(crashes)} · machines made for a server that was no more ${number(lateMachines)} · commits ${number(commits)} · passes ${number(figures.passes)}`,
     ),
     line('Calls', times(Object.entries(calls))),
   ];
@@ -59,6 +59,7 @@ export function summaryOf(world: World): string[] {
     ...sessionLines(world),
     ...machineLines(world),
     ...serverLines(world),
+    line('Occasions', times(Object.entries(world.figures.occasions))),
     line('Faults', times(world.weather.counts) || 'none'),
     'Invariants, and how often each was looked at',
     ...looks.map(([name, count]) => `  ${INVARIANTS[name]}: ${number(count)}`),

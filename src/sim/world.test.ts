@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Fault } from '#core/fault.ts';
 import { runWorld } from './day.ts';
-import { FAULT_RATES, type FaultRates, NO_FAULTS } from './faults.ts';
+import { FAULT_RATES, type FaultRates, NO_FAULTS, onlyFaults } from './faults.ts';
+import { neverHappened, noOccasions, type Occasion, whyWithout } from './occasions.ts';
 import { neverLookedAt, summaryOf } from './summary.ts';
 import type { World, WorldOptions } from './world.ts';
 
@@ -19,6 +20,8 @@ const STORMY = timesAsOften(3);
 const range = (from: number, count: number): number[] => Array.from({ length: count }, (_, at) => from + at);
 
 describe('a world in which everything goes wrong', () => {
+  const happened = noOccasions();
+
   it.each(range(1, 8))('keeps every invariant for three hours of busy pools: seed %i', async (seed) => {
     const world = await runWorld({ seed, pools: 4, faults: STORMY, sessionsPerPoolHour: 60 }, 3);
 
@@ -27,6 +30,11 @@ describe('a world in which everything goes wrong', () => {
     expect(world.weather.counts.size).toBeGreaterThan(15);
     expect(neverLookedAt(world)).toEqual([]);
     expect(world.figures.calls.suspend).toBeGreaterThan(0);
+    for (const [name, count] of Object.entries(world.figures.occasions)) happened[name as Occasion] += count;
+  });
+
+  it('has seen each kind of occasion in one of these seeds', () => {
+    expect(Object.keys(happened).filter((name) => happened[name as Occasion] === 0)).toEqual([]);
   });
 
   it('keeps them with sessions of seconds, and with sessions of many minutes', async () => {
@@ -68,6 +76,22 @@ describe('a run', () => {
 
     expect(whyBroken(world)).toBe('');
     expect(neverLookedAt(world)).toEqual(['idle-kept']);
+  });
+});
+
+describe('a long run', () => {
+  const rarely: WorldOptions = { seed: 1, pools: 2, sessionsPerPoolHour: 4, faults: onlyFaults('takeover', 'update') };
+
+  it('fails where something that its world can have never happened, and says why others could not', async () => {
+    const world = await runWorld(rarely, 12);
+    const happened = neverHappened(world);
+    Object.assign(world.figures.occasions, noOccasions());
+
+    expect(whyBroken(world)).toBe('');
+    expect(happened).toEqual([]);
+    expect(neverHappened(world)).toEqual(['replacement', 'takeover']);
+    expect(whyWithout(world, 'parking')).toBe('no pool parks');
+    expect(whyWithout(world, 'notice')).toBe('the fault notice does not happen');
   });
 });
 

@@ -1,5 +1,6 @@
 // The same composition as the program's, on a virtual clock, with simulated clouds, agents, sources and callers.
 import type { AgentQuirks } from './agent.ts';
+import { type Arranged, openArranged } from './arranged.ts';
 import type { Chance } from './chance.ts';
 import { type CrashPoint, openCrashes } from './crashes.ts';
 import { type Definition, type Definitions, openDefinitions, someDefinition } from './definitions.ts';
@@ -31,6 +32,7 @@ export interface World extends Ground {
   readonly fleet: Fleet;
   readonly definitions: Definitions;
   readonly load: Load;
+  readonly arranged: Arranged;
   readonly laws: Laws;
   readonly server: Server;
   /** Absent while the server is down. */
@@ -52,11 +54,11 @@ function poolsOf(count: number, chance: Chance): readonly Definition[] {
   return Array.from({ length: count }, (_, at) => someDefinition(nameOf(at), regions, chance));
 }
 
-function somePools(ground: Ground, count: number, isPlain: boolean): readonly Definition[] {
+function somePools(ground: Ground, count: number): readonly Definition[] {
   const definitions = poolsOf(count, ground.chance('pools'));
-  if (isPlain) return definitions;
+  if (ground.isPlain) return definitions;
   const chance = ground.chance('parking');
-  return definitions.map((definition) => ({ ...definition, parks: chance.pick([0, 1, 3]) }));
+  return definitions.map((definition) => ({ ...definition, parks: chance.pick([0, 1, 3]), updates: 'rolling' }));
 }
 
 /** Agents, callers and invariants: all that is there before the server is. */
@@ -108,16 +110,18 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const crashes = openCrashes({ ...ground, chance: ground.chance('disk'), at: options.crashAt });
   const server = openServer({ ...ground, ...around, crashes, sabotage: options.sabotage ?? {} });
   const { pools = 5 } = options;
-  const definitions = typeof pools === 'number' ? somePools(ground, pools, options.isPlain ?? false) : pools;
+  const definitions = typeof pools === 'number' ? somePools(ground, pools) : pools;
   for (const definition of definitions) around.definitions.write(definition);
   const names = definitions.flatMap((definition) => definition.regions);
-  openRegions(ground, { ...around, crashes, crash: server.crash }, names);
+  const arranged = openArranged({ ...ground, ...around, takeOver: server.takeOver });
+  openRegions(ground, { ...around, crashes, arranged, crash: server.crash }, names);
   void server.start();
   await clock.settle();
   return {
     ...ground,
     ...around,
     server,
+    arranged,
     points: crashes.counts,
     get life() {
       return server.life;

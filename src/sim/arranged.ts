@@ -1,0 +1,112 @@
+// What chance alone would bring too seldom to count on: arranged in every storm, at times that the seed chooses.
+import { HOUR_MS, MINUTE_MS } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
+import type { SimCall, SimEffect } from './backend.ts';
+import type { Definition, Definitions } from './definitions.ts';
+import type { FaultName } from './faults.ts';
+import type { Fleet } from './fleet.ts';
+import type { Ground } from './ground.ts';
+
+export interface Arranged {
+  /** What becomes of a call to that region. */
+  ofCall(region: string, call: SimCall): SimEffect | undefined;
+  start(): void;
+}
+
+export interface ArrangedOptions extends Ground {
+  readonly definitions: Definitions;
+  readonly fleet: Fleet;
+  takeOver(afterMs: number): void;
+}
+
+const CALM_LOOK_MS = 5 * MINUTE_MS;
+const LONGEST_ELECTION_MS = 3_000;
+// The former holder stands still for so long: its call arrives when the next has long started.
+const [SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS] = [5_000, 2 * MINUTE_MS];
+
+export function openArranged(options: ArrangedOptions): Arranged {
+  const { clock, weather, happenings, definitions, fleet } = options;
+  const chance = options.chance('arranged');
+  const scarceUntilMs = new Map<string, number>();
+  let awaited: 'create' | 'any write' | undefined;
+
+  /** Calm spells put it off. */
+  function evenly(name: FaultName, happen: () => string | undefined): void {
+    const meanMs = HOUR_MS / weather.usualRate(name);
+    if (meanMs === Number.POSITIVE_INFINITY) return;
+    const look = (): void => {
+      if (weather.usualRate(name) === 0) return;
+      const about = weather.rate(name) > 0 ? happen() : undefined;
+      if (about === undefined) return void clock.alarm(CALM_LOOK_MS, look);
+      weather.count(name);
+      happenings.note(name, about);
+      clock.alarm(chance.ms(meanMs / 2, meanMs * 1.5), look);
+    };
+    clock.alarm(chance.ms(0, meanMs), look);
+  }
+
+  /** A pool that has workers, where any has. */
+  function somePool(isMeant: (definition: Definition) => boolean = () => true): Definition | undefined {
+    const all = definitions.names().flatMap((name) => definitions.get(name) ?? []);
+    const meant = all.filter(isMeant);
+    const served = new Set([...fleet.agents.values()].map(({ pool }) => pool));
+    const busy = meant.filter(({ name }) => served.has(name));
+    return chance.pick(busy.length > 0 ? busy : meant);
+  }
+
+  function transfer(): string | undefined {
+    const pool = somePool();
+    if (pool) definitions.move(pool.name);
+    return pool?.name;
+  }
+
+  function update(): string | undefined {
+    const pool = somePool();
+    if (pool) definitions.write({ ...pool, size: pool.size === 'small' ? 'large' : 'small' });
+    return pool?.name;
+  }
+
+  function scarcity(): string | undefined {
+    const [region] = somePool(({ regions }) => regions.length > 1)?.regions ?? [];
+    if (region === undefined) return undefined;
+    scarceUntilMs.set(region, clock.monotonic() + chance.ms(10 * MINUTE_MS, 30 * MINUTE_MS));
+    return region;
+  }
+
+  function notice(): string | undefined {
+    const agents = [...fleet.agents.values()];
+    const taken = new Set(
+      Array.from({ length: Math.min(agents.length, chance.whole(1, 3)) }, () => chance.pick(agents)),
+    );
+    if (taken.size === 0) return undefined;
+    fleet.takeBack(taken);
+    return [...taken].map(({ name }) => name).join(' ');
+  }
+
+  function takeover(): string | undefined {
+    if (awaited) return undefined;
+    awaited = chance.pick(['create', 'any write'] as const);
+    return `at the next ${awaited}`;
+  }
+
+  return {
+    ofCall(region, { name }) {
+      const isMeant = awaited === name || (awaited === 'any write' && name !== 'list');
+      if (isMeant) {
+        awaited = undefined;
+        options.takeOver(chance.ms(0, LONGEST_ELECTION_MS));
+        return { is: 'hang', isDone: true, afterMs: chance.ms(SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS) };
+      }
+      const isScarce = (scarceUntilMs.get(region) ?? 0) > clock.monotonic() && weather.rate('scarcity') > 0;
+      if (!isScarce || (name !== 'create' && name !== 'resume')) return undefined;
+      return { is: 'refused', fault: new Fault('exhausted', 'There is not enough capacity in this region.') };
+    },
+    start() {
+      evenly('notice', notice);
+      evenly('takeover', takeover);
+      evenly('scarcity', scarcity);
+      evenly('transfer', transfer);
+      evenly('update', update);
+    },
+  };
+}

@@ -1,0 +1,87 @@
+// What a long run must have seen happen: an invariant that held while nothing of the kind happened proves little.
+import { HOUR_MS } from '#core/clock.ts';
+import { readMark } from '#core/mark.ts';
+import type { Store } from '#core/store.ts';
+import type { Worker } from '#core/worker.ts';
+import type { FaultName } from './faults.ts';
+import type { World } from './world.ts';
+
+export const OCCASIONS = {
+  parking: 'an idle machine is parked',
+  waking: 'a parked machine is woken',
+  notice: 'a cloud announces that it takes a machine back',
+  'other-offer': 'a pool launches from another offer than its first',
+  transfer: 'a pool moves to another source',
+  replacement: 'a worker of an older definition is replaced',
+  takeover: 'another server takes the lease while a call is about to leave',
+} as const;
+
+export type Occasion = keyof typeof OCCASIONS;
+export type Occasions = Record<Occasion, number>;
+
+const NAMES = Object.keys(OCCASIONS) as Occasion[];
+
+export const noOccasions = (): Occasions => Object.fromEntries(NAMES.map((name) => [name, 0])) as Occasions;
+
+const isOutdated = (worker: Worker | undefined): boolean =>
+  [worker?.drain?.why, worker?.removal?.why].some((why) => why?.startsWith('it was made from an older definition'));
+
+/** Counts them in one life of the server, by what it commits. */
+export function countOccasions(store: Store, occasions: Occasions, isAlive: () => boolean): void {
+  const count = (name: Occasion, isNow: boolean): void => {
+    if (isNow && isAlive()) occasions[name] += 1;
+  };
+  store.onChange('workers', (after, before) => {
+    if (!after) return;
+    count('parking', after.parked !== undefined && !before?.parked);
+    count('waking', after.isWaking === true && !before?.isWaking);
+    count('notice', after.drain?.isTaken === true && !before?.drain?.isTaken);
+    count('replacement', !after.parked && isOutdated(after) && !isOutdated(before));
+  });
+  store.onChange('launches', (after, before) => {
+    if (!after || before) return;
+    const { owner, shape } = readMark(after.mark);
+    const first = store.view.pools.get(owner)?.spec.offers[0]?.id;
+    count('other-offer', first !== undefined && first !== shape);
+  });
+  store.onChange('pools', (after, before) => {
+    count('transfer', after !== undefined && before !== undefined && after.owner.source !== before.owner.source);
+  });
+}
+
+const NEEDED_FAULTS: Readonly<Record<Occasion, readonly FaultName[]>> = {
+  parking: [],
+  waking: [],
+  notice: ['notice'],
+  'other-offer': ['scarcity'],
+  transfer: ['transfer'],
+  replacement: ['update'],
+  takeover: ['takeover'],
+};
+
+// Each is arranged at least once in every two storms.
+const LONG_ENOUGH_MS = 12 * HOUR_MS;
+
+/** Why this world cannot have it; nothing: it must have happened. */
+export function whyWithout(
+  { clock, weather, definitions, figures, isPlain }: World,
+  name: Occasion,
+): string | undefined {
+  const pools = definitions.names().map((pool) => definitions.get(pool));
+  const isWithout = (has: (parks: number, offers: number) => boolean): boolean =>
+    !pools.some((pool) => has(pool?.parks ?? 0, pool?.regions.length ?? 0));
+  const missing = NEEDED_FAULTS[name].find((fault) => weather.rates[fault] === 0);
+  if (isPlain) return 'the world is as it was before these were in it';
+  if (clock.monotonic() < LONG_ENOUGH_MS) return 'the run is shorter than 12 hours';
+  if (figures.accepted === 0) return 'there is no load';
+  if (missing !== undefined) return `the fault ${missing} does not happen`;
+  if (name === 'parking' || name === 'waking') return isWithout((parks) => parks > 0) ? 'no pool parks' : undefined;
+  if (name === 'other-offer') return isWithout((_, offers) => offers > 1) ? 'no pool has two offers' : undefined;
+  return undefined;
+}
+
+/** What this world could have had, and never did. */
+export function neverHappened(world: World): Occasion[] {
+  if (world.invariants.firstBreak) return [];
+  return NAMES.filter((name) => world.figures.occasions[name] === 0 && whyWithout(world, name) === undefined);
+}
