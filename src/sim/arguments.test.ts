@@ -21,6 +21,7 @@ describe('the arguments of the simulator', () => {
       pools: 20,
       sessionsPerPoolHour: 20,
       faults: FAULT_RATES,
+      replaysAll: false,
       isHelp: false,
     });
   });

@@ -9,17 +9,19 @@ export interface Arguments {
   readonly pools: number;
   readonly sessionsPerPoolHour: number;
   readonly faults: FaultRates;
+  readonly replaysAll: boolean;
   readonly isHelp: boolean;
 }
 
-export const USAGE = `npm run sim -- [--seed N] [--hours H] [--pools P] [--load S] [--faults all|none|NAME,NAME…] [--runs K]
+export const USAGE = `npm run sim -- [--seed N] [--hours H] [--pools P] [--load S] [--faults all|none|NAME,NAME…] [--runs K] [--replay-all]
 
   --seed    the world to run; the same seed gives the same world (1)
   --hours   simulated hours of load and faults, before all must come to rest (24)
   --pools   how many pools, with sizes and clouds chosen by the seed (20)
   --load    sessions for each pool and hour, on average over a day (20)
   --faults  what goes wrong: all, none, or names separated by commas (all)
-  --runs    how many worlds, from that seed on (1)`;
+  --runs    how many worlds, from that seed on (1)
+  --replay-all  compute every stored decision again; otherwise every tenth after 20,000`;
 
 const OPTIONS = {
   seed: { type: 'string', default: '1' },
@@ -28,6 +30,7 @@ const OPTIONS = {
   load: { type: 'string', default: '20' },
   faults: { type: 'string', default: 'all' },
   runs: { type: 'string', default: '1' },
+  'replay-all': { type: 'boolean', default: false },
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
@@ -52,7 +55,7 @@ function wholeOf(name: string, text: string, least: number): number {
 }
 
 export function readArguments(args: readonly string[]): Arguments {
-  const { seed, hours, pools, load, faults, runs, help } = parse(args);
+  const { seed, hours, pools, load, faults, runs, help, 'replay-all': replaysAll } = parse(args);
   return {
     seed: wholeOf('seed', seed, 0),
     runs: wholeOf('runs', runs, 1),
@@ -60,6 +63,7 @@ export function readArguments(args: readonly string[]): Arguments {
     pools: wholeOf('pools', pools, 1),
     sessionsPerPoolHour: numberOf('load', load, 0),
     faults: parseFaults(faults),
+    replaysAll,
     isHelp: help,
   };
 }

@@ -21,9 +21,9 @@ function withoutLines(world: World): string[] {
 }
 
 async function run(options: Arguments, seed: number): Promise<boolean> {
-  const { hours, pools, sessionsPerPoolHour, faults } = options;
+  const { hours, pools, sessionsPerPoolHour, faults, replaysAll } = options;
   const startMs = systemClock.monotonic();
-  const world = await runWorld({ seed, pools, sessionsPerPoolHour, faults }, hours);
+  const world = await runWorld({ seed, pools, sessionsPerPoolHour, faults, replaysAll }, hours);
   const tookS = (systemClock.monotonic() - startMs) / 1_000;
   const unseen = neverLookedAt(world);
   const missed = neverHappened(world);

@@ -22,6 +22,8 @@ export interface WorldOptions extends GroundOptions {
   readonly sessionsPerPoolHour?: number;
   readonly meanSessionMs?: number;
   readonly crashAt?: CrashPoint | undefined;
+  /** Every stored decision is computed again, however many there are. */
+  readonly replaysAll?: boolean;
   /** Broken parts, for the tests of the invariants. */
   readonly quirks?: AgentQuirks;
   readonly sabotage?: Pick<LifeHooks, 'wrapBackend' | 'wrapDriver'>;
@@ -68,6 +70,7 @@ function openSurroundings(ground: Ground, options: WorldOptions) {
   const definitions = openDefinitions({ chance: ground.chance('definitions'), weather });
   const laws = openLaws({
     ...ground,
+    replaysAll: options.replaysAll ?? false,
     agentOn: (machine) => fleet.agents.get(machine),
     exists: (machine) => regions.values().some((region) => region.find(machine) !== undefined),
     ended: ({ id }) => waits.ended(id),

@@ -35,6 +35,8 @@ export interface LawsOptions {
   readonly disk: Disk;
   /** Nothing goes wrong with launches, so that every pool must have what it asks for. */
   readonly isFair: boolean;
+  /** Every stored decision is computed again, however many there are. */
+  readonly replaysAll: boolean;
   readonly weather: Pick<Weather, 'quietMs'>;
   agentOn(machine: string): SimAgent | undefined;
   exists(machine: string): boolean;
@@ -59,7 +61,7 @@ export function openLaws(options: LawsOptions): Laws {
   const durability = durabilityLaws({ invariants, disk, hasEnded, outputKept });
   const pools = poolLaws(invariants, clock);
   const idle = idleLaws(options);
-  const replay = replayLaw(invariants);
+  const replay = replayLaw(invariants, options.replaysAll);
 
   function settle(change: Change): void {
     if ('append' in change) return;

@@ -21,6 +21,11 @@ export const isHeld = ({ view }: Store, pool: string): boolean =>
   view.freezes.get(pool) !== undefined ||
   view.pools.get(pool)?.pausedAt !== undefined;
 
+function isOutdated({ view }: Store, id = ''): boolean {
+  const { offer, pool = '' } = view.workers.get(id) ?? {};
+  return offer !== undefined && view.pools.get(pool)?.spec.offers.some((each) => each.id === offer) === false;
+}
+
 export function poolLaws(invariants: Invariants, clock: Clock): PoolLaws {
   const savedMs = new Map<string, number>();
 
@@ -97,6 +102,8 @@ export function poolLaws(invariants: Invariants, clock: Clock): PoolLaws {
         whileAlive((after, before) => {
           if (after && after.worker === undefined && before?.worker !== undefined) demand(after.pool);
           if (after && !before) demand(after.pool);
+          // One of an older definition is replaced when it has nothing left to do, which is not known before.
+          if (!after && before && isOutdated(store, before.worker)) demand(before.pool);
         }),
       );
     },
