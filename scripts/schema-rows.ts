@@ -1,5 +1,5 @@
 import { toSnake } from '../src/config/keys.ts';
-import { defOf, type Schema, shapeOf, type Unwrapped, unwrap } from '../src/config/schema-walk.ts';
+import { defOf, objectFieldsOf, type Schema, type Unwrapped, unwrap } from '../src/config/schema-walk.ts';
 import { DURATION_PATTERN } from '../src/core/schema.ts';
 
 /** One key of a schema, as the reference shows it. */
@@ -12,7 +12,7 @@ export interface KeyRow {
 
 /** All keys of an object schema, nested ones with their path; keys named in `apart` are described elsewhere. */
 export function schemaRows(schema: Schema, path = '', apart: readonly string[] = []): readonly KeyRow[] {
-  const keys = shapeOf(unwrap(schema)) ?? {};
+  const keys = objectFieldsOf(unwrap(schema)) ?? {};
   return Object.entries(keys).flatMap(([key, inner]) => {
     const written = path + toSnake(key);
     const row = { key: written, type: typeOf(inner), fallback: fallbackOf(inner), meaning: meaningOf(unwrap(inner)) };

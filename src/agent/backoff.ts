@@ -16,10 +16,10 @@ const REFUSALS: ReadonlySet<number> = new Set([3, 7, 16]);
 // ABORTED: another process has our name; if both hurry, they displace each other again and again.
 const SUPERSEDED = 10;
 
-export const isRefusal = ({ code }: Ending): boolean => REFUSALS.has(code);
+export const isRefusedByServer = ({ code }: Ending): boolean => REFUSALS.has(code);
 
 /** The server itself has decided: its other addresses would say the same. */
-export const isFromServer = (ending: Ending): boolean => isRefusal(ending) || ending.code === SUPERSEDED;
+export const isFromServer = (ending: Ending): boolean => isRefusedByServer(ending) || ending.code === SUPERSEDED;
 
 // Agents that lose one address at the same moment should not all reach the next one at once.
 const NEXT_ADDRESS_MS = 200;
@@ -31,5 +31,5 @@ export const nextAddressDelayMs = (random: Random): number => NEXT_ADDRESS_MS * 
 export function reconnectDelayMs(ending: Ending, failures: number, random: Random): number {
   const grownMs = Math.min(LONGEST_MS, FIRST_MS * FACTOR ** Math.min(failures, 20));
   const otherwiseMs = ending.code === SUPERSEDED ? LONGEST_MS : grownMs;
-  return (isRefusal(ending) ? SLOW_MS : otherwiseMs) * (0.5 + random.next());
+  return (isRefusedByServer(ending) ? SLOW_MS : otherwiseMs) * (0.5 + random.next());
 }

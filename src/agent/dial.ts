@@ -26,7 +26,7 @@ export interface Line {
   close(): void;
 }
 
-export interface Trust {
+export interface BrokerTrust {
   /** The only authority that is trusted, as PEM; without it those of the machine. */
   readonly ca?: string | undefined;
   readonly pair?: { readonly key: string; readonly cert: string } | undefined;
@@ -37,7 +37,7 @@ const PING_EVERY_MS = 30_000;
 const PING_TIMEOUT_MS = 10_000;
 const NO_NAME = 'broker.invalid';
 
-function securityOf({ host, isSecure }: BrokerAddress, { ca, pair }: Trust): ChannelCredentials {
+function securityOf({ host, isSecure }: BrokerAddress, { ca, pair }: BrokerTrust): ChannelCredentials {
   if (!isSecure) return credentials.createInsecure();
   const pem = (text: string | undefined): Buffer | null => (text === undefined ? null : Buffer.from(text));
   return credentials.createSsl(pem(ca), pem(pair?.key), pem(pair?.cert), {
@@ -45,7 +45,7 @@ function securityOf({ host, isSecure }: BrokerAddress, { ca, pair }: Trust): Cha
   });
 }
 
-export function openLine(address: BrokerAddress, trust: Trust): Line {
+export function openLine(address: BrokerAddress, trust: BrokerTrust): Line {
   const client = new Client(targetOf(address), securityOf(address, trust), {
     'grpc.default_authority': address.authority,
     // An IP address is no name that TLS may ask for; grpc-js asks for it all the same, and Node refuses.

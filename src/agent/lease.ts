@@ -2,7 +2,7 @@ import type { Clock } from '#core/clock.ts';
 import { DEFAULT_AGENT_LEASE_MS } from '#core/defaults.ts';
 
 /** How long an agent goes on without the server. It runs from the start, and from each loss of the connection. */
-export interface Lease {
+export interface AgentLease {
   /** The server may set the length, where the machine's own file does not. */
   connected(lengthMs?: number): void;
   lost(): void;
@@ -10,7 +10,11 @@ export interface Lease {
   stop(): void;
 }
 
-export function startLease(clock: Clock, ownLengthMs: number | undefined, expired: (lengthMs: number) => void): Lease {
+export function startLease(
+  clock: Clock,
+  ownLengthMs: number | undefined,
+  expired: (lengthMs: number) => void,
+): AgentLease {
   let lengthMs = ownLengthMs ?? DEFAULT_AGENT_LEASE_MS;
   let cancel = (): void => {};
   let isRunning = false;

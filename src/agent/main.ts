@@ -7,7 +7,7 @@ import type { Log } from '#core/log.ts';
 import { type Random, systemRandom } from '#core/random.ts';
 import { type BrokerAddress, parseBrokerAddress } from './address.ts';
 import { type AgentEnd, startAgent } from './agent.ts';
-import { type Line, openLine, type Trust } from './dial.ts';
+import { type BrokerTrust, type Line, openLine } from './dial.ts';
 import type { OpenExecution } from './execution.ts';
 import { agentName, ownAddress, ownKey } from './identity.ts';
 import { notices } from './notices.gen.ts';
@@ -63,7 +63,7 @@ function usableAddresses(
 /** Certificates are read for each connection, so that a renewed one is taken up. */
 async function dial(address: BrokerAddress, { broker, mtls }: AgentConfig): Promise<Line> {
   const pair = mtls && { cert: await readPem(mtls.cert), key: await readPem(mtls.key) };
-  const trust: Trust = { ca: broker.ca, pair };
+  const trust: BrokerTrust = { ca: broker.ca, pair };
   return openLine(address, trust);
 }
 

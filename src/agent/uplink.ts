@@ -3,7 +3,7 @@ import type { Clock } from '#core/clock.ts';
 import { FAULTS, Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import type { Random } from '#core/random.ts';
-import { type Ending, isFromServer, isRefusal, nextAddressDelayMs, reconnectDelayMs } from './backoff.ts';
+import { type Ending, isFromServer, isRefusedByServer, nextAddressDelayMs, reconnectDelayMs } from './backoff.ts';
 import { type Connection, type ConnectionOptions, openConnection, type Welcome } from './connection.ts';
 import type { Line } from './dial.ts';
 import type { VeldaTask } from './velda-peer.ts';
@@ -127,7 +127,7 @@ export function openUplink(options: UplinkOptions): Uplink {
     const hasOther = !isRoundOver && !isFromServer(ending);
     const retryInMs = Math.round(hasOther ? nextAddressDelayMs(random) : reconnectDelayMs(ending, failures, random));
     if (isRoundOver) failures += 1;
-    const level = isRefusal(ending) ? 'error' : 'warn';
+    const level = isRefusedByServer(ending) ? 'error' : 'warn';
     log(level, 'not connected', { server, code: ending.code, error: ending.details, retryInMs });
     cancelRetry = clock.alarm(retryInMs, () => void connect());
     options.failed(ending);

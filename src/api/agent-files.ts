@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 
 /** A file that a new machine fetches: it carries nothing secret. */
-export interface AgentFile {
+export interface InstallFile {
   readonly bytes: number;
   /** Lower-case hex. */
   readonly sha256: string;
@@ -13,5 +13,5 @@ export interface AgentFile {
 export interface AgentFiles {
   /** A shell script that installs the agent from this server. */
   installScript(origin: string): Promise<string>;
-  find(name: string): Promise<AgentFile | undefined>;
+  find(name: string): Promise<InstallFile | undefined>;
 }

@@ -6,7 +6,7 @@ import { Fault } from '#core/fault.ts';
 import { acceptAttach } from './attach.ts';
 import type { ApiDeps } from './deps.ts';
 import { farewell } from './farewell.ts';
-import { openGate } from './gate.ts';
+import { openRequestGate } from './gate.ts';
 import { answerFaults, guard, measure, takeText, waitForStore } from './hooks.ts';
 import { httpFault, PROBLEM_MEDIA, toProblem } from './problem.ts';
 import { register } from './register.ts';
@@ -14,14 +14,14 @@ import type { Route } from './route.ts';
 import { allRoutes, openHub } from './table.ts';
 
 /** How long a client may take; shorter in tests. */
-export interface Patience {
+export interface ClientTimeouts {
   readonly headersMs: number;
   readonly requestMs: number;
   readonly idleMs: number;
   readonly checkEveryMs: number;
 }
 
-const PATIENCE: Patience = { headersMs: 10_000, requestMs: 60_000, idleMs: 75_000, checkEveryMs: 2_000 };
+const PATIENCE: ClientTimeouts = { headersMs: 10_000, requestMs: 60_000, idleMs: 75_000, checkEveryMs: 2_000 };
 const BODY_LIMIT = 1024 * 1024;
 const LONGEST_NAME = 2_000;
 const CLOSE_WITHIN_MS = 5_000;
@@ -36,7 +36,7 @@ export interface Api {
   close(): Promise<void>;
 }
 
-function makeServer(patience: Patience, handler: Parameters<typeof createServer>[1]): Server {
+function makeServer(patience: ClientTimeouts, handler: Parameters<typeof createServer>[1]): Server {
   const server = createServer(
     {
       headersTimeout: patience.headersMs,
@@ -78,9 +78,9 @@ function refuseRaw(error: NodeJS.ErrnoException, socket: Duplex, clock: Clock): 
 }
 
 /** Serves the HTTP API on a server that the owner of the listening sockets feeds with connections. */
-export async function startApi(deps: ApiDeps, patience: Patience = PATIENCE): Promise<Api> {
+export async function startApi(deps: ApiDeps, patience: ClientTimeouts = PATIENCE): Promise<Api> {
   const stopping = new AbortController();
-  const gate = openGate(deps);
+  const gate = openRequestGate(deps);
   let answer: ReturnType<typeof answerFaults> | undefined;
   const app = Fastify({
     bodyLimit: BODY_LIMIT,

@@ -5,13 +5,13 @@ import { Fault } from '#core/fault.ts';
 import { attachTo } from './attachment.ts';
 import type { ApiDeps } from './deps.ts';
 import { farewell } from './farewell.ts';
-import type { Gate } from './gate.ts';
+import type { RequestGate } from './gate.ts';
 import { PROBLEM_MEDIA, toProblem } from './problem.ts';
 import { findSession } from './sessions.ts';
 
 interface Means {
   readonly deps: ApiDeps;
-  readonly gate: Gate;
+  readonly gate: RequestGate;
   readonly stopping: AbortSignal;
 }
 

@@ -1,4 +1,4 @@
-import { escaped, pageOf } from './html.ts';
+import { escaped, htmlPage } from './html.ts';
 import type { OpenApi, Operation } from './openapi.ts';
 import { contentWords, type JsonSchema, type Marks, schemaWords } from './schema-words.ts';
 
@@ -103,7 +103,7 @@ export function docsPage(document: OpenApi): string {
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([id, schema]) => schemaSection(id, schema));
   const { title, version, description } = document.info;
-  return pageOf(
+  return htmlPage(
     `${title} API`,
     STYLE,
     `<h1>${escaped(title)} ${escaped(version)}</h1>` +

@@ -14,7 +14,7 @@ export interface Visitor {
 }
 
 /** Every request comes through here before anything of it is read. */
-export interface Gate {
+export interface RequestGate {
   /** Throws a `Fault` unless it was sent to one of our names. */
   checkHost(visitor: Visitor): void;
   /** Who it is, if they may do what needs this role; otherwise throws a `Fault`. */
@@ -26,7 +26,12 @@ const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 const anyone = (from: string): Caller => ({ who: 'anyone', from, role: 'viewer', token: '', by: 'header' });
 
-export function openGate({ access, clock, log, server }: Pick<ApiDeps, 'access' | 'clock' | 'log' | 'server'>): Gate {
+export function openRequestGate({
+  access,
+  clock,
+  log,
+  server,
+}: Pick<ApiDeps, 'access' | 'clock' | 'log' | 'server'>): RequestGate {
   const failed = countFailedAttempts(clock);
 
   function authenticated({ headers, from }: Visitor): Caller {

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '#core/fault.ts';
 import type { ApiDeps } from './deps.ts';
-import type { Gate } from './gate.ts';
+import type { RequestGate } from './gate.ts';
 import { PAGE_POLICY } from './html.ts';
 import { isBrowser, loginPage } from './login-page.ts';
 import { originOf } from './origin.ts';
-import { faultOf, PROBLEM_MEDIA, statusOf, toProblem } from './problem.ts';
+import { httpStatusOf, PROBLEM_MEDIA, requestFaultOf, toProblem } from './problem.ts';
 
 /** What is thrown leaves as problem+json; a browser that is not logged in gets a page. Answers the function that does so. */
 export function answerFaults(
@@ -13,7 +13,7 @@ export function answerFaults(
   { log, redactText }: ApiDeps,
 ): (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => void {
   const answer = (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    const fault = faultOf(thrown);
+    const fault = requestFaultOf(thrown);
     if (fault.kind === 'internal') {
       const { stack } = (fault.cause as Error | undefined) ?? fault;
       log('error', 'request failed', {
@@ -52,14 +52,14 @@ export function waitForStore(app: FastifyInstance, { store, redactText }: ApiDep
       const detail = `The store failed: ${Fault.from(thrown).message}`;
       const fault = new Fault('unavailable', detail, { remedy: 'Wait; the server restarts.' });
       for (const name of ['content-length', 'etag', 'location', 'set-cookie']) reply.removeHeader(name);
-      reply.code(statusOf(fault)).type(PROBLEM_MEDIA);
+      reply.code(httpStatusOf(fault)).type(PROBLEM_MEDIA);
       return JSON.stringify(toProblem(fault, redactText));
     }
   });
 }
 
 /** Every request needs the right Host, a valid token and the role of the route. */
-export function guard(app: FastifyInstance, gate: Gate): void {
+export function guard(app: FastifyInstance, gate: RequestGate): void {
   app.decorateRequest('caller');
   app.addHook('onRequest', async (request, reply) => {
     const { muster: route } = request.routeOptions.config;

@@ -17,7 +17,7 @@ code { font-family: ui-monospace, monospace; font-size: .9em; overflow-wrap: any
 `;
 
 /** One page; `body` is HTML already. */
-export function pageOf(title: string, style: string, body: string): string {
+export function htmlPage(title: string, style: string, body: string): string {
   return (
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">' +
     `<title>${escaped(title)}</title><style>${STYLE}${style}</style></head><body>${body}</body></html>`

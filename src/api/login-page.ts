@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { escaped, pageOf } from './html.ts';
+import { escaped, htmlPage } from './html.ts';
 
 /** Browsers name HTML among what they take; programs do not. */
 export const isBrowser = (method: string, { accept = '' }: IncomingHttpHeaders): boolean =>
@@ -13,7 +13,7 @@ pre { padding: .75rem 1rem; border: 1px solid var(--line); border-radius: .4rem;
 
 /** For a browser that may not see anything yet: why, and how to log in. */
 export function loginPage({ why, origin }: { readonly why: string; readonly origin: string }): string {
-  return pageOf(
+  return htmlPage(
     'Log in to Muster',
     STYLE,
     `<main><h1>Log in to Muster</h1><p class="why">${escaped(why)}</p>

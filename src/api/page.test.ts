@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { pageOf } from './page.ts';
+import { selectPage } from './page.ts';
 
 it('pages hold every row once, in order, however they were inserted', () => {
   const keys = fc.uniqueArray(fc.string({ minLength: 1 }), { maxLength: 60 });
@@ -11,7 +11,7 @@ it('pages hold every row once, in order, however they were inserted', () => {
       const seen: string[] = [];
       let after: string | undefined;
       do {
-        const page = pageOf(rows, { keyOf: (row) => row, limit, order, after });
+        const page = selectPage(rows, { keyOf: (row) => row, limit, order, after });
         expect(page.items.length).toBeLessThanOrEqual(limit);
         seen.push(...page.items);
         after = page.next;
@@ -25,7 +25,7 @@ it('pages hold every row once, in order, however they were inserted', () => {
 it('a page of very many rows is the first of them', () => {
   const rows = Array.from({ length: 50_000 }, (_, at) => String((at * 7_919) % 50_000).padStart(5, '0'));
 
-  const page = pageOf(rows, { keyOf: (row) => row, limit: 3, order: 'descending' });
+  const page = selectPage(rows, { keyOf: (row) => row, limit: 3, order: 'descending' });
 
   expect(page).toEqual({ items: ['49999', '49998', '49997'], next: '49997' });
 });

@@ -16,7 +16,10 @@ export interface Selection<R> {
 const LEAST_BUFFER = 4_096;
 
 /** One page of rows in the order of their keys, in one pass over them. */
-export function pageOf<R>(rows: Iterable<R>, { keyOf, after, limit, order = 'ascending' }: Selection<R>): PageOf<R> {
+export function selectPage<R>(
+  rows: Iterable<R>,
+  { keyOf, after, limit, order = 'ascending' }: Selection<R>,
+): PageOf<R> {
   const sign = order === 'ascending' ? 1 : -1;
   const compare = (a: string, b: string): number => (a === b ? 0 : a < b ? -sign : sign);
   const wanted = limit + 1;

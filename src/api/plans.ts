@@ -5,7 +5,7 @@ import type { Pool } from '#core/pool.ts';
 import { teamOf } from '../pools/status.ts';
 import type { ApiDeps } from './deps.ts';
 import type { Noun } from './noun.ts';
-import { pageOf } from './page.ts';
+import { selectPage } from './page.ts';
 import { findPool } from './pools.ts';
 import { type Route, route } from './route.ts';
 import { shownChanges, shownRefusal } from './shown/planned-changes.ts';
@@ -71,7 +71,7 @@ function exporting(deps: ApiDeps): Route {
     handle({ query, caller }) {
       const all = Iterator.from(store.view.pools.all()).filter(({ removal }) => !removal);
       const rows = query.name === undefined ? all : [findPool(store, query.name)];
-      const page = pageOf(rows, { ...query, keyOf: (pool) => pool.name });
+      const page = selectPage(rows, { ...query, keyOf: (pool) => pool.name });
       return { items: page.items.map((pool) => shownDocument(pool, deps, caller.role)), next: page.next };
     },
   });

@@ -9,7 +9,7 @@ import { nameIn } from '../pools/read-document.ts';
 import type { ApiDeps } from './deps.ts';
 import { expectationIn, tagOf } from './entity-tag.ts';
 import { type ChangeTable, type Noun, stopAll } from './noun.ts';
-import { pageOf } from './page.ts';
+import { selectPage } from './page.ts';
 import { poolGauges } from './pool-gauges.ts';
 import { type Route, route } from './route.ts';
 import { shownDecision } from './shown/decision.ts';
@@ -51,7 +51,7 @@ function listing({ store, ...deps }: ApiDeps): Route {
       const rows = source === undefined ? store.view.pools.all() : store.view.pools.by('source', source);
       const isWanted = (pool: PoolRow): boolean =>
         pool.name.startsWith(prefix) && (phase === undefined || poolPhase(pool) === phase);
-      const page = pageOf(Iterator.from(rows).filter(isWanted), { ...query, keyOf: (pool) => pool.name });
+      const page = selectPage(Iterator.from(rows).filter(isWanted), { ...query, keyOf: (pool) => pool.name });
       return { items: page.items.map((pool) => shownPool(pool, { ...deps, store }, caller.role)), next: page.next };
     },
   });

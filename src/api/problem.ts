@@ -19,13 +19,13 @@ export function httpFault(status: number, ...rest: ConstructorParameters<typeof 
   return new HttpFault(status, ...rest);
 }
 
-export function statusOf(fault: Fault): number {
+export function httpStatusOf(fault: Fault): number {
   return fault instanceof HttpFault ? fault.status : FAULTS[fault.kind].http;
 }
 
 /** A fault as a client sees it. Of a bug it learns only where to look: its message may hold anything. */
 export function toProblem(fault: Fault, redactText: (text: string) => string, id?: string): HttpProblem {
-  const status = statusOf(fault);
+  const status = httpStatusOf(fault);
   const isBug = fault.kind === 'internal';
   return {
     type: `urn:muster:fault:${fault.kind}`,
@@ -66,7 +66,7 @@ const FRAMEWORK: Readonly<Record<string, (error: Error) => Fault>> = {
 };
 
 /** Any thrown thing as a fault, those of the framework by their codes. */
-export function faultOf(thrown: unknown): Fault {
+export function requestFaultOf(thrown: unknown): Fault {
   const error = thrown as FrameworkError;
   const known = typeof error?.code === 'string' ? FRAMEWORK[error.code] : undefined;
   if (known) return known(error);

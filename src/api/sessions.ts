@@ -4,7 +4,7 @@ import { SESSION_PHASES, type Session as SessionRow, sessionPhase } from '#core/
 import type { ApiDeps } from './deps.ts';
 import { gaugeSet } from './gauges.ts';
 import { type ChangeTable, type Gauges, type GaugeWorld, type Noun, stopAll } from './noun.ts';
-import { pageOf } from './page.ts';
+import { selectPage } from './page.ts';
 import { findPool } from './pools.ts';
 import { httpFault } from './problem.ts';
 import { type Route, route } from './route.ts';
@@ -82,7 +82,7 @@ async function listed({ store }: ApiDeps, query: Query): Promise<readonly Sessio
   const live = name === undefined ? store.view.sessions.all() : store.view.sessions.by('pool', pool?.id ?? name);
   const selection = { keyOf: (row: SessionRow) => row.id, after, limit, order: 'descending' } as const;
   // Memory first: what ends from now on is in both, while read the other way round it would be in neither.
-  const page = pageOf(Iterator.from(live).filter(isWanted), selection);
+  const page = selectPage(Iterator.from(live).filter(isWanted), selection);
   // What has just ended leaves memory at once and is in history when durable.
   await store.durable();
   const filter = { pool: pool?.id ?? name };

@@ -6,7 +6,7 @@ import { listSources } from '../pools/status.ts';
 import type { ApiDeps } from './deps.ts';
 import { gaugeSet } from './gauges.ts';
 import type { ChangeTable, Gauges, GaugeWorld, Noun } from './noun.ts';
-import { pageOf } from './page.ts';
+import { selectPage } from './page.ts';
 import { type Route, route } from './route.ts';
 import { shownDocument, shownOutcome, shownSource, sourceNow, statusWorld } from './shown/source.ts';
 import { Flag, Name, paging } from './wire/shared.ts';
@@ -36,7 +36,7 @@ function reading(deps: ApiDeps): Route[] {
       query: z.strictObject(paging),
       reply: wire.SourceList,
       handle({ query }) {
-        const page = pageOf(listSources(statusWorld(deps)), { ...query, keyOf: (source) => source.id });
+        const page = selectPage(listSources(statusWorld(deps)), { ...query, keyOf: (source) => source.id });
         return { items: page.items.map(shownSource), next: page.next };
       },
     }),
@@ -61,7 +61,7 @@ function reading(deps: ApiDeps): Route[] {
         const { id } = findSource(deps, params.source);
         const isWanted = (document: DocumentState): boolean => !query.faulty || document.fault !== undefined;
         const rows = Iterator.from(store.view.documents.by('source', id)).filter(isWanted);
-        const page = pageOf(rows, { ...query, keyOf: (document) => document.key });
+        const page = selectPage(rows, { ...query, keyOf: (document) => document.key });
         return { items: page.items.map((document) => shownDocument(document, store)), next: page.next };
       },
     }),

@@ -3,7 +3,7 @@ import type { Token as TokenRow } from '#core/access.ts';
 import { Fault } from '#core/fault.ts';
 import type { ApiDeps } from './deps.ts';
 import type { Noun } from './noun.ts';
-import { pageOf } from './page.ts';
+import { selectPage } from './page.ts';
 import { findPool } from './pools.ts';
 import { type Route, route } from './route.ts';
 import { Name, paging, toTime, toTimeIf } from './wire/shared.ts';
@@ -58,7 +58,7 @@ function tokenRoutes(deps: ApiDeps): Route[] {
       query: z.strictObject(paging),
       reply: wire.TokenList,
       handle({ query }) {
-        const page = pageOf(store.view.tokens.all(), { ...query, keyOf: (token) => token.id });
+        const page = selectPage(store.view.tokens.all(), { ...query, keyOf: (token) => token.id });
         return { items: page.items.map((token) => shownToken(token, deps)), next: page.next };
       },
     }),

@@ -4,7 +4,7 @@ import { phaseOf } from '#core/pool-counts.ts';
 import { WORKER_PHASES, type Worker as WorkerRow } from '#core/worker.ts';
 import type { ApiDeps } from './deps.ts';
 import { type ChangeTable, type Noun, stopAll } from './noun.ts';
-import { pageOf } from './page.ts';
+import { selectPage } from './page.ts';
 import { findPool } from './pools.ts';
 import { type Route, route } from './route.ts';
 import { shownWorker } from './shown/worker.ts';
@@ -33,7 +33,7 @@ function workerRoutes({ store, workers }: ApiDeps): Route[] {
         const rows =
           pool === undefined ? store.view.workers.all() : store.view.workers.by('pool', findPool(store, pool).id);
         const isWanted = (worker: WorkerRow): boolean => phase === undefined || phaseOf(store, worker) === phase;
-        const page = pageOf(Iterator.from(rows).filter(isWanted), { ...query, keyOf: (worker) => worker.id });
+        const page = selectPage(Iterator.from(rows).filter(isWanted), { ...query, keyOf: (worker) => worker.id });
         return { items: page.items.map((worker) => shownWorker(worker, store)), next: page.next };
       },
     }),

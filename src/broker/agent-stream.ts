@@ -6,13 +6,13 @@ import type { Store } from '#core/store.ts';
 import type { Agent } from '#core/worker.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Workers } from '../workers/workers.ts';
-import type { Agents, Connection } from './agents.ts';
+import type { AgentConnection, Agents } from './agents.ts';
 import { bearerOf } from './authorize.ts';
 import { decode } from './codec.ts';
 import { type AgentUpdateRequest, AgentUpdateRequestSchema } from './gen/velda/broker_pb.ts';
-import { helloOf } from './hello.ts';
+import { readHello } from './hello.ts';
 import { openMusterWire } from './muster-wire.ts';
-import type { Listener, RpcCaller, Stream } from './transport.ts';
+import type { RpcCaller, RpcListener, RpcStream } from './transport.ts';
 import type { VeldaOutput } from './velda-output.ts';
 import { openVeldaWire } from './velda-wire.ts';
 import type { ServerFacts, Wire, WireOptions } from './wire.ts';
@@ -43,8 +43,8 @@ const proofOf = (caller: RpcCaller): JoinProof => ({
 const nothing = (): void => {};
 
 /** A class, since there is one for each agent: closures would take several times its memory. */
-class AgentStream implements Listener, Connection, WireOptions {
-  readonly stream: Stream;
+class AgentStream implements RpcListener, AgentConnection, WireOptions {
+  readonly stream: RpcStream;
   readonly #deps: AgentStreamDeps;
   #phase: 'waiting' | 'joining' | 'open' | 'over' = 'waiting';
   #isClosed = false;
@@ -53,7 +53,7 @@ class AgentStream implements Listener, Connection, WireOptions {
   // Waits for the first message, later for the agent to close an ended stream.
   #cancelAlarm = nothing;
 
-  constructor(stream: Stream, deps: AgentStreamDeps) {
+  constructor(stream: RpcStream, deps: AgentStreamDeps) {
     this.stream = stream;
     this.#deps = deps;
     const why = `The agent sent no first message within ${FIRST_MESSAGE_MS / 1_000} s.`;
@@ -176,7 +176,7 @@ class AgentStream implements Listener, Connection, WireOptions {
   async #join(message: AgentUpdateRequest): Promise<void> {
     const { workers, sessions, agents, view, log } = this.#deps;
     const { peerAddress } = this;
-    const hello = helloOf(message, peerAddress, (session) => view.sessions.get(session)?.attempt);
+    const hello = readHello(message, peerAddress, (session) => view.sessions.get(session)?.attempt);
     const agent = await workers.join(hello, proofOf(this.stream.caller));
     this.#agent = agent;
     if (this.#phase === 'over' || !agents.admit(this)) {
@@ -203,6 +203,6 @@ class AgentStream implements Listener, Connection, WireOptions {
 }
 
 /** One connection of an agent: first its identity, then its reports, until the stream ends. */
-export function serveAgent(stream: Stream, deps: AgentStreamDeps): Listener {
+export function serveAgent(stream: RpcStream, deps: AgentStreamDeps): RpcListener {
   return new AgentStream(stream, deps);
 }

@@ -2,7 +2,7 @@ import type { AgentCommand, AgentLink } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
 
 /** One agent's open stream. */
-export interface Connection {
+export interface AgentConnection {
   readonly name: string;
   readonly epoch: number;
   readonly peerAddress: string;
@@ -15,18 +15,18 @@ export interface Connection {
 /** The streams of all connected agents, one for each name. */
 export interface Agents extends AgentLink {
   /** Keeps the newest connection of a name; false if this one is older. */
-  admit(connection: Connection): boolean;
+  admit(connection: AgentConnection): boolean;
   /** Removes this connection, unless a newer one has replaced it. */
-  remove(connection: Connection): void;
-  get(name: string): Connection | undefined;
-  all(): Iterable<Connection>;
+  remove(connection: AgentConnection): void;
+  get(name: string): AgentConnection | undefined;
+  all(): Iterable<AgentConnection>;
   readonly size: number;
 }
 
 const supersededBy = 'A newer connection of this agent replaced this one.';
 
 export function createAgents(): Agents {
-  const byName = new Map<string, Connection>();
+  const byName = new Map<string, AgentConnection>();
   return {
     admit(connection) {
       const other = byName.get(connection.name);

@@ -11,7 +11,7 @@ import type { Authorize } from './authorize.ts';
 import { openGrpc } from './grpc.ts';
 import { type LaunchFault, poolCalls } from './pool-calls.ts';
 import { sessionCalls } from './session-calls.ts';
-import type { Handler } from './transport.ts';
+import type { RpcHandler } from './transport.ts';
 import { unsupported } from './unary.ts';
 import { createVeldaOutput } from './velda-output.ts';
 
@@ -67,7 +67,7 @@ const NOT_HERE: Readonly<Record<string, readonly [methods: string, remedy: strin
   ],
 };
 
-function refusals(): Record<string, Handler> {
+function refusals(): Record<string, RpcHandler> {
   return Object.fromEntries(
     Object.entries(NOT_HERE).flatMap(([service, [methods, remedy]]) =>
       methods
@@ -87,7 +87,7 @@ export function startBroker(deps: BrokerDeps): Broker {
   const output = createVeldaOutput({ view, agents, clock, holderEpoch, report });
   const server = { version, cluster, agentLeaseMs };
   const perStream = { workers, sessions, view, agents, output, server, clock, log };
-  const handlers: Record<string, Handler> = {
+  const handlers: Record<string, RpcHandler> = {
     ...refusals(),
     ...sessionCalls(deps),
     ...poolCalls({ ...deps, launchFault: deps.launchFault ?? (() => undefined) }),

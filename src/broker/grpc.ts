@@ -4,7 +4,7 @@ import { Server, ServerCredentials, ServerInterceptingCall } from '@grpc/grpc-js
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import { OpenCall, type Service } from './open-call.ts';
-import type { Handler, Transport, TransportOptions } from './transport.ts';
+import type { RpcHandler, Transport, TransportOptions } from './transport.ts';
 import { LONGEST_MESSAGE_BYTES } from './wire/frame.ts';
 
 // An agent needs one; the others are for a command line that shares a connection.
@@ -42,7 +42,7 @@ function openServer(services: ReadonlyMap<string, Service>, options: GrpcOptions
 }
 
 /** Serves each path by its handler; a method that takes or answers one message is the same on the wire as a stream. */
-export function openGrpc(handlers: Readonly<Record<string, Handler>>, options: GrpcOptions): Transport {
+export function openGrpc(handlers: Readonly<Record<string, RpcHandler>>, options: GrpcOptions): Transport {
   const { clock, log } = options;
   // By address and port of the peer: a call shows nothing else of its connection.
   const sockets = new Map<string, Duplex>();

@@ -1,12 +1,12 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { AgentUpdateRequestSchema } from './gen/velda/broker_pb.ts';
-import { helloOf } from './hello.ts';
+import { readHello } from './hello.ts';
 
 type Message = MessageInitShape<typeof AgentUpdateRequestSchema>;
 const agentIdentity = { agentId: 'a1', pool: 'local', hostname: 'h', ipAddress: '10.0.0.7' };
 const read = (message: Message) =>
-  helloOf(create(AgentUpdateRequestSchema, { agentIdentity, ...message } as Message), '192.0.2.1', (session) =>
+  readHello(create(AgentUpdateRequestSchema, { agentIdentity, ...message } as Message), '192.0.2.1', (session) =>
     session === 'known' ? 5 : undefined,
   );
 

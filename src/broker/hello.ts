@@ -70,7 +70,7 @@ function leavingOf(muster: MusterHello | undefined): Pick<Hello, 'leaving'> {
 }
 
 /** Reads an agent's identity from its first message, or throws a `Fault`. */
-export function helloOf(
+export function readHello(
   message: AgentUpdateRequest,
   peerAddress: string,
   attemptNow: (session: string) => number | undefined,

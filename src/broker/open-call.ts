@@ -1,12 +1,12 @@
 import type { Metadata, ServerInterceptingCallInterface } from '@grpc/grpc-js';
 import { FAULTS, Fault } from '#core/fault.ts';
-import type { Handler, Listener, RpcCaller, Stream } from './transport.ts';
+import type { RpcCaller, RpcHandler, RpcListener, RpcStream } from './transport.ts';
 import { tame } from './wire/frame.ts';
 
 const LONGEST_STATUS_TEXT = 1_024;
 
 /** The status that a caller gets; an internal error shows no details. */
-export function statusOf(fault: Fault): { code: number; details: string } {
+export function grpcStatusOf(fault: Fault): { code: number; details: string } {
   const { grpc: code } = FAULTS[fault.kind];
   if (fault.kind === 'internal') return { code, details: 'Internal server error. See the log of the server.' };
   // grpc-js encodes this text as a URI, which throws on half a surrogate pair.
@@ -15,7 +15,7 @@ export function statusOf(fault: Fault): { code: number; details: string } {
 
 /** Shared by all calls of one path. */
 export interface Service {
-  readonly handler: Handler;
+  readonly handler: RpcHandler;
   /** A handler threw an internal error. */
   failed(fault: Fault): void;
   /** Drops the connection of that peer. */
@@ -23,11 +23,11 @@ export interface Service {
 }
 
 /** One open call for grpc-js; a single object, since every connected agent keeps one. */
-export class OpenCall implements Stream, RpcCaller {
+export class OpenCall implements RpcStream, RpcCaller {
   readonly #call: ServerInterceptingCallInterface;
   readonly #service: Service;
   #metadata: Metadata | undefined;
-  #listener: Listener | undefined;
+  #listener: RpcListener | undefined;
   #hasEnded = false;
   #isPaused = false;
   #isReading = false;
@@ -74,7 +74,7 @@ export class OpenCall implements Stream, RpcCaller {
   end(fault?: Fault): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.#call.sendStatus(fault ? statusOf(fault) : { code: 0, details: 'OK' });
+    this.#call.sendStatus(fault ? grpcStatusOf(fault) : { code: 0, details: 'OK' });
   }
 
   cut(): void {

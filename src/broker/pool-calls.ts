@@ -15,7 +15,7 @@ import {
   PoolStatusNotificationSchema,
   WatchPoolStatusRequestSchema,
 } from './gen/velda/pool_pb.ts';
-import type { Handler, Stream } from './transport.ts';
+import type { RpcHandler, RpcStream } from './transport.ts';
 import { unary } from './unary.ts';
 import { tame } from './wire/frame.ts';
 
@@ -36,7 +36,7 @@ export interface PoolCallDeps {
 }
 
 /** The calls of Velda's command line about pools. */
-export function poolCalls({ view, authorize, clock, durable, launchFault }: PoolCallDeps): Record<string, Handler> {
+export function poolCalls({ view, authorize, clock, durable, launchFault }: PoolCallDeps): Record<string, RpcHandler> {
   function find(name: string): Pool {
     for (const pool of view.pools.by('name', name)) return pool;
     throw new Fault('missing', `pool not found: ${tame(name, 253)}`, { remedy: 'See `muster pool ls`.' });
@@ -54,7 +54,7 @@ export function poolCalls({ view, authorize, clock, durable, launchFault }: Pool
   });
 
   /** Sends the status at first and after each change, until the caller or the pool is gone. */
-  async function watch(stream: Stream, name: string, signal: AbortSignal): Promise<void> {
+  async function watch(stream: RpcStream, name: string, signal: AbortSignal): Promise<void> {
     let sent: string | undefined;
     while (!signal.aborted) {
       // Each time: a token may have been revoked meanwhile.

@@ -11,7 +11,7 @@ import {
   ListSessionsResponseSchema,
 } from './gen/velda/broker_pb.ts';
 import { ExecutionStatus_Status, ExecutionStatusSchema, SessionRequestSchema } from './gen/velda/session_pb.ts';
-import type { Handler } from './transport.ts';
+import type { RpcHandler } from './transport.ts';
 import { unary } from './unary.ts';
 import { sessionRequestOf } from './velda-request.ts';
 import { INSTANCE } from './velda-wire.ts';
@@ -32,7 +32,7 @@ const STATUSES: Readonly<Record<SessionPhase, ExecutionStatus_Status>> = {
 };
 
 /** The calls of Velda's command line about sessions. */
-export function sessionCalls({ sessions, view, authorize, durable }: SessionCallDeps): Record<string, Handler> {
+export function sessionCalls({ sessions, view, authorize, durable }: SessionCallDeps): Record<string, RpcHandler> {
   function shown(session: Session) {
     const agent = session.worker === undefined ? undefined : view.agents.get(session.worker);
     return {

@@ -11,7 +11,7 @@ export interface RpcCaller {
 }
 
 /** Our side of one open call. */
-export interface Stream {
+export interface RpcStream {
   readonly caller: RpcCaller;
   /** `written` is called when the connection has taken the message; never after the call has closed. */
   write(message: Uint8Array, written: () => void): void;
@@ -25,7 +25,7 @@ export interface Stream {
 }
 
 /** What the handler of a call receives, in order. */
-export interface Listener {
+export interface RpcListener {
   message(bytes: Uint8Array): void;
   /** The caller sends no more; it may still read. */
   halfClosed(): void;
@@ -33,7 +33,7 @@ export interface Listener {
   closed(): void;
 }
 
-export type Handler = (stream: Stream) => Listener;
+export type RpcHandler = (stream: RpcStream) => RpcListener;
 
 export interface Transport {
   /** Takes over an accepted connection, with or without TLS. */

@@ -1,7 +1,7 @@
 import { create, type DescMessage, type MessageInitShape, type MessageShape, toBinary } from '@bufbuild/protobuf';
 import { Fault } from '#core/fault.ts';
 import { decode } from './codec.ts';
-import type { Handler, Listener, RpcCaller } from './transport.ts';
+import type { RpcCaller, RpcHandler, RpcListener } from './transport.ts';
 
 interface Exchange<Request extends DescMessage, Answer extends DescMessage> {
   readonly request: Request;
@@ -12,8 +12,8 @@ interface Exchange<Request extends DescMessage, Answer extends DescMessage> {
 /** A call with one message each way. It fails before anything is written, so clients may retry. */
 export function unary<Request extends DescMessage, Answer extends DescMessage>(
   exchange: Exchange<Request, Answer>,
-): Handler {
-  return (stream): Listener => {
+): RpcHandler {
+  return (stream): RpcListener => {
     let isAsked = false;
     async function answer(bytes: Uint8Array): Promise<void> {
       const reply = await exchange.run(decode(exchange.request, bytes), stream.caller);
@@ -35,8 +35,8 @@ export function unary<Request extends DescMessage, Answer extends DescMessage>(
 }
 
 /** A call that Velda's server has and Muster does not; the fault names what to use instead. */
-export function unsupported(message: string, remedy: string): Handler {
-  return (stream): Listener => {
+export function unsupported(message: string, remedy: string): RpcHandler {
+  return (stream): RpcListener => {
     const refuse = (): void => stream.end(new Fault('unsupported', message, { remedy }));
     return { message: refuse, halfClosed: refuse, closed() {} };
   };

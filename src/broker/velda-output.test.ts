@@ -5,7 +5,7 @@ import { VirtualClock } from '#core/virtual-clock.ts';
 import { memoryTables } from '../store/view.ts';
 import { PushLogsRequestSchema } from './gen/velda/task_pb.ts';
 import { aSession } from './testing.ts';
-import type { Listener, Stream } from './transport.ts';
+import type { RpcListener, RpcStream } from './transport.ts';
 import { createVeldaOutput } from './velda-output.ts';
 
 function aScene(epoch = 1) {
@@ -21,13 +21,13 @@ function aScene(epoch = 1) {
     agents: { get: (name) => (name === 'v1' ? ({ peerAddress: '10.0.0.1' } as never) : undefined) },
     report: (_, report) => void reports.push(report),
   });
-  const open = (peerAddress = '10.0.0.1'): Listener => {
-    const stream: Partial<Stream> = {
+  const open = (peerAddress = '10.0.0.1'): RpcListener => {
+    const stream: Partial<RpcStream> = {
       caller: { peerAddress, certificateName: undefined, header: () => undefined },
       write: () => {},
       end: () => {},
     };
-    return output.pushLogs(stream as Stream);
+    return output.pushLogs(stream as RpcStream);
   };
   return { clock, view, reports, output, open };
 }

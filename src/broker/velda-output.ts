@@ -6,7 +6,7 @@ import type { Store } from '#core/store.ts';
 import type { Agents } from './agents.ts';
 import { decode } from './codec.ts';
 import { LogTaskResponse_Stream, type PushLogsRequest, PushLogsRequestSchema } from './gen/velda/task_pb.ts';
-import type { Handler, Listener, RpcCaller, Stream } from './transport.ts';
+import type { RpcCaller, RpcHandler, RpcListener, RpcStream } from './transport.ts';
 import { tame } from './wire/frame.ts';
 
 // Output that is in flight when the end is reported arrives within this time, or is lost.
@@ -26,7 +26,7 @@ export interface VeldaOutputOptions {
 }
 
 export interface VeldaOutput {
-  readonly pushLogs: Handler;
+  readonly pushLogs: RpcHandler;
   /** The number of a session's last piece, once no more can come or the wait is over; forgets the session. */
   lastSeq(session: string, hurry?: AbortSignal): Promise<number>;
   /** Forgets sessions that have ended. */
@@ -74,7 +74,7 @@ export function createVeldaOutput({ view, agents, clock, holderEpoch, report }: 
     }
   }
 
-  function pushLogs(stream: Stream): Listener {
+  function pushLogs(stream: RpcStream): RpcListener {
     let output: AttemptOutput | undefined;
     return {
       message(bytes) {

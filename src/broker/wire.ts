@@ -3,7 +3,7 @@ import type { Clock } from '#core/clock.ts';
 import type { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import type { AgentUpdateRequest } from './gen/velda/broker_pb.ts';
-import type { Stream } from './transport.ts';
+import type { RpcStream } from './transport.ts';
 
 /** The protocol of one connected agent. */
 export interface Wire {
@@ -26,7 +26,7 @@ export interface ServerFacts {
 }
 
 export interface WireOptions {
-  readonly stream: Pick<Stream, 'write'>;
+  readonly stream: Pick<RpcStream, 'write'>;
   readonly server: ServerFacts;
   readonly clock: Clock;
   readonly log: Log;

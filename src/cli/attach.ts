@@ -2,7 +2,7 @@ import type { ReadStream } from 'node:tty';
 import WebSocket from 'ws';
 import { Fault } from '#core/fault.ts';
 import type { AttachIn, AttachOut, Session } from '../api/wire/session.ts';
-import { type Client, faultOf } from './client.ts';
+import { type Client, faultOfAnswer } from './client.ts';
 import type { Cli } from './command.ts';
 import { isPast, type Position, START, sessionPath } from './follow.ts';
 import { writeThrough } from './output.ts';
@@ -111,7 +111,7 @@ function onRefusal(socket: WebSocket, reject: (fault: Fault) => void): void {
   socket.on('unexpected-response', (_request, reply) => {
     const parts: Buffer[] = [];
     reply.on('data', (part: Buffer) => parts.push(part));
-    reply.on('end', () => reject(faultOf(reply.statusCode ?? 500, Buffer.concat(parts).toString())));
+    reply.on('end', () => reject(faultOfAnswer(reply.statusCode ?? 500, Buffer.concat(parts).toString())));
   });
 }
 

@@ -2,7 +2,7 @@ import { FAULTS, Fault, type FaultKind } from '#core/fault.ts';
 import type { Problem } from '#core/problem.ts';
 
 /** Where the server is and who we are there. */
-export interface Place {
+export interface Endpoint {
   readonly address: string;
   readonly token: string | undefined;
   /** Where the token was left by a server on this machine: what is there now. */
@@ -15,7 +15,7 @@ export interface Place {
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-export interface Call {
+export interface ApiRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly query?: Query;
   readonly body?: unknown;
@@ -25,12 +25,12 @@ export interface Call {
 
 /** The server's HTTP API; everything that the CLI knows comes from here. */
 export interface Client {
-  readonly place: Place;
-  call<T>(path: string, call?: Call): Promise<T>;
+  readonly place: Endpoint;
+  call<T>(path: string, call?: ApiRequest): Promise<T>;
   /** Resolves when the answer begins; its lines come as they are sent. */
-  lines(path: string, call?: Call): Promise<AsyncIterable<string>>;
+  lines(path: string, call?: ApiRequest): Promise<AsyncIterable<string>>;
   /** The same for an answer that is no text. */
-  bytes(path: string, call?: Call): Promise<AsyncIterable<Uint8Array>>;
+  bytes(path: string, call?: ApiRequest): Promise<AsyncIterable<Uint8Array>>;
   /** The items of a list, page after page, until there are `most`. */
   list<T>(path: string, query?: Query, most?: number): Promise<T[]>;
 }
@@ -64,7 +64,7 @@ function problemIn(text: string): ProblemBody {
 const IN_REQUEST = /^(path|query|body|headers|method|request)\b|^\[/;
 
 /** What a refusal means, from its status and its text. */
-export function faultOf(status: number, text: string): Fault {
+export function faultOfAnswer(status: number, text: string): Fault {
   const { kind, detail, at, remedy, problems } = problemIn(text);
   const known = kind && kind in FAULTS ? (kind as FaultKind) : kindOfStatus(status);
   return new Fault(known, detail ?? `The server answered ${status}: ${text.slice(0, 200)}`, {
@@ -83,7 +83,7 @@ const CUT_AT_ONCE = /UND_ERR_SOCKET|ECONNRESET/;
 // What OpenSSL makes of a plain answer.
 const NO_TLS = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG/;
 
-function unreachable(place: Place, cause: unknown): Fault {
+function unreachable(place: Endpoint, cause: unknown): Fault {
   const { message, cause: inner } = cause as Error;
   const why = (codeOf(cause) ?? (inner instanceof Error ? inner.message : message)) || 'no answer';
   return new Fault('unavailable', `No Muster server answers at ${place.address} (${place.why}): ${why}.`, {
@@ -92,7 +92,7 @@ function unreachable(place: Place, cause: unknown): Fault {
   });
 }
 
-function remedyFor(why: string, { address }: Place): string {
+function remedyFor(why: string, { address }: Endpoint): string {
   if (NOT_TRUSTED.test(why)) {
     return 'Name its authority with --ca or MUSTER_CA: it is in ca.pem of the data directory of the server.';
   }
@@ -111,7 +111,7 @@ export function isUnreachable({ cause }: Fault): boolean {
   return cause !== undefined && !MAY_HAVE_ARRIVED.has(codeOf(cause) ?? '');
 }
 
-function urlOf(place: Place, path: string, query: Query): URL {
+function urlOf(place: Endpoint, path: string, query: Query): URL {
   const url = new URL(`/api/v1${path}`, place.address);
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) url.searchParams.set(name, String(value));
@@ -119,7 +119,7 @@ function urlOf(place: Place, path: string, query: Query): URL {
   return url;
 }
 
-function requestOf({ token }: Place, { method = 'GET', body, headers, signal }: Call): RequestInit {
+function requestOf({ token }: Endpoint, { method = 'GET', body, headers, signal }: ApiRequest): RequestInit {
   const isText = typeof body === 'string';
   const type = isText ? 'application/yaml' : 'application/json';
   return {
@@ -161,10 +161,10 @@ async function* linesOf(reply: Response): AsyncGenerator<string> {
   if (rest !== '') yield rest;
 }
 
-export function openClient(found: Place, fetch: typeof globalThis.fetch): Client {
+export function openClient(found: Endpoint, fetch: typeof globalThis.fetch): Client {
   let place = found;
 
-  function ask(path: string, call: Call): Promise<Response> {
+  function ask(path: string, call: ApiRequest): Promise<Response> {
     return fetch(urlOf(place, path, call.query ?? {}), requestOf(place, call)).catch((thrown) => {
       throw unreachable(place, thrown);
     });
@@ -178,10 +178,10 @@ export function openClient(found: Place, fetch: typeof globalThis.fetch): Client
     return isNew;
   }
 
-  async function send(path: string, call: Call): Promise<Response> {
+  async function send(path: string, call: ApiRequest): Promise<Response> {
     let reply = await ask(path, call);
     if (reply.status === FAULTS.unauthenticated.http && hasNewToken()) reply = await ask(path, call);
-    if (!reply.ok) throw faultOf(reply.status, await textOf(reply));
+    if (!reply.ok) throw faultOfAnswer(reply.status, await textOf(reply));
     return reply;
   }
 
@@ -189,7 +189,7 @@ export function openClient(found: Place, fetch: typeof globalThis.fetch): Client
     get place() {
       return place;
     },
-    async call<T>(path: string, call: Call = {}) {
+    async call<T>(path: string, call: ApiRequest = {}) {
       const reply = await send(path, call);
       return (reply.status === 204 ? undefined : JSON.parse(await textOf(reply))) as T;
     },

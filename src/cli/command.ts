@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { Fault } from '#core/fault.ts';
 import type { ListedSimulation, SimulatedCloud } from '#core/simulation.ts';
-import { type Client, openClient, type Place } from './client.ts';
+import { type Client, type Endpoint, openClient } from './client.ts';
 import { outputOption } from './option.ts';
 import type { Format } from './show.ts';
 import type { Terminal } from './terminal.ts';
@@ -14,7 +14,7 @@ export interface Cli {
   readonly signal: AbortSignal;
   readonly fetch: typeof fetch;
   /** Finds the server: the option, the environment, the file that a running server leaves, the default. */
-  readonly find: (options: { address?: string; token?: string; ca?: string }) => Place;
+  readonly find: (options: { address?: string; token?: string; ca?: string }) => Endpoint;
   /** Calls at each Ctrl-C in place of ending the command; the returned function ends that. */
   onInterrupt(interrupted: () => void): () => void;
   /** What the process will end with; 0 unless a command says otherwise. */
@@ -43,10 +43,10 @@ export interface Local {
   /** The simulated clouds that there are. */
   readonly simulations: readonly Pick<ListedSimulation, 'id' | 'summary'>[];
   /** Runs a simulated cloud until a signal or `signal` ends it. */
-  simCloud(options: SimCloudOptions): Promise<void>;
+  simCloud(options: SimCommandOptions): Promise<void>;
 }
 
-export interface SimCloudOptions {
+export interface SimCommandOptions {
   readonly cloud: string;
   readonly port: number;
   readonly signal: AbortSignal;

@@ -7,11 +7,11 @@ import { withExamples } from './example.ts';
 import { nounCommand } from './noun.ts';
 import { whole } from './option.ts';
 import { patiently } from './patience.ts';
-import { type Format, type Listing, moment, showList } from './show.ts';
+import { type Format, moment, showList, type TableLayout } from './show.ts';
 import { oneLine } from './table.ts';
 import { print } from './terminal.ts';
 
-const listing: Listing<Event> = {
+const listing: TableLayout<Event> = {
   nothing: 'No events.',
   columns: [
     { title: 'AT', value: (event) => moment(event.at) },

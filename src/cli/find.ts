@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fault } from '#core/fault.ts';
-import type { Place } from './client.ts';
+import type { Endpoint } from './client.ts';
 
 /** What the environment says about the server; read by config/, handed in. */
 export interface Surroundings {
@@ -82,7 +82,7 @@ function mustRun({ dataDir }: Surroundings): void {
 }
 
 /** An option beats the environment, that beats the file of a running server, that beats the default. */
-export function findServer(options: Asked, around: Surroundings): Place {
+export function findServer(options: Asked, around: Surroundings): Endpoint {
   const tokenAgain = (): string | undefined => readIfThere(join(around.dataDir, TOKEN_FILE));
   const named = options.token ?? around.token;
   const known: readonly (readonly [string | undefined, string])[] = [

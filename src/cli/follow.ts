@@ -32,7 +32,7 @@ export async function waitForEnd(cli: Cli, client: Client, id: string): Promise<
 }
 
 /** Reads output from a position on until the answer ends; answers how far it came. */
-async function readOn(cli: Cli, client: Client, { id, write }: Following, from: Position): Promise<Position> {
+async function readOn(cli: Cli, client: Client, { id, write }: FollowedSession, from: Position): Promise<Position> {
   let position = from;
   await patiently(cli, async (alive) => {
     const query = { follow: true, attempt: position.attempt, after_seq: position.seq };
@@ -49,13 +49,13 @@ async function readOn(cli: Cli, client: Client, { id, write }: Following, from: 
   return position;
 }
 
-export interface Following {
+export interface FollowedSession {
   readonly id: string;
   readonly write: Write;
 }
 
 /** Writes all output of a session as it comes, each piece once; resolves with the ended session. */
-export async function followSession(cli: Cli, client: Client, following: Following): Promise<Session> {
+export async function followSession(cli: Cli, client: Client, following: FollowedSession): Promise<Session> {
   let position = START;
   for (;;) {
     position = await readOn(cli, client, following, position);

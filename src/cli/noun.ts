@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import type { Client } from './client.ts';
 import { type Cli, clientOf, formatOf, showing } from './command.ts';
 import { named } from './option.ts';
-import { LIST_FORMATS, type Listing, show, showList } from './show.ts';
+import { LIST_FORMATS, show, showList, type TableLayout } from './show.ts';
 import { print } from './terminal.ts';
 import { watchPicture } from './watch.ts';
 
@@ -19,7 +19,7 @@ export interface ListShape<T, O> {
   /** Where its things come and go: then `-w` shows that. */
   readonly isLively?: boolean;
   read(client: Client, options: O): Promise<readonly T[]>;
-  listing(nowMs: number): Listing<T>;
+  listing(nowMs: number): TableLayout<T>;
 }
 
 /** `ls`: all things of a noun. */

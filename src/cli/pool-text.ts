@@ -2,7 +2,7 @@
 import { styleText } from 'node:util';
 import type { Alternative, Decision, Reason } from '../api/wire/decision.ts';
 import type { Plan, Pool, Why } from '../api/wire/pool.ts';
-import { type Listing, moment } from './show.ts';
+import { moment, type TableLayout } from './show.ts';
 import { oneLine, pairsLine, renderFacts } from './table.ts';
 
 const kindsOf = (pool: Pool): string => pool.backends.map(({ kind }) => kind).join(', ');
@@ -10,7 +10,7 @@ const kindsOf = (pool: Pool): string => pool.backends.map(({ kind }) => kind).jo
 const sizeOf = ({ backends, workers, auto_scaler: { max_agents } }: Pool): string =>
   backends.length === 0 ? `${workers.total}` : `${workers.total}/${max_agents}`;
 
-export const poolListing: Listing<Pool> = {
+export const poolListing: TableLayout<Pool> = {
   nothing: 'No pools. Define one under `agent_pools:` in the configuration, or with `muster pool apply FILE`.',
   columns: [
     { title: 'NAME', value: (pool) => pool.name },

@@ -8,7 +8,7 @@ import { followSession, sayEnd, sessionPath, type Write } from './follow.ts';
 import { inTurns } from './in-turns.ts';
 import { writeLines, writeThrough } from './output.ts';
 import { patiently } from './patience.ts';
-import { openProgress, type Progress, remark } from './terminal.ts';
+import { openProgress, type ProgressLine, remark } from './terminal.ts';
 import { openWaiting } from './waiting.ts';
 
 // Each followed session is a connection, and of those a process has about a thousand.
@@ -85,7 +85,7 @@ function finish(cli: Cli, sessions: readonly Session[]): void {
   cli.exitWith(sessions.map(({ end }) => end?.exit_code ?? 1).find((code) => code !== 0) ?? 0);
 }
 
-function writing({ terminal }: Cli, progress: Progress, prefix: string | undefined) {
+function writing({ terminal }: Cli, progress: ProgressLine, prefix: string | undefined) {
   if (prefix === undefined) {
     const write = writeThrough(terminal);
     const first: Write = (line) => {

@@ -9,7 +9,7 @@ import { followSession, sayEnd, sessionPath, waitForEnd } from './follow.ts';
 import { actCommand, listCommand, nounCommand, showCommand } from './noun.ts';
 import { named, whole } from './option.ts';
 import { writeThrough } from './output.ts';
-import { ageOf, type Listing, moment } from './show.ts';
+import { ageOf, moment, type TableLayout } from './show.ts';
 import { oneLine, pairsLine, renderFacts } from './table.ts';
 import { remark } from './terminal.ts';
 
@@ -20,7 +20,7 @@ function commandOf({ command }: Session): string {
   return text.length > LONGEST_COMMAND ? `${text.slice(0, LONGEST_COMMAND - 1)}…` : text;
 }
 
-const listing = (nowMs: number): Listing<Session> => ({
+const listing = (nowMs: number): TableLayout<Session> => ({
   nothing: 'No sessions. Start one with `muster run -- COMMAND`.',
   columns: [
     { title: 'ID', value: (session) => session.id },

@@ -12,13 +12,13 @@ export function show(value: unknown, format: Format, table: () => string): strin
   return format === 'yaml' ? stringify(value).trimEnd() : table();
 }
 
-export interface Listing<T> {
+export interface TableLayout<T> {
   readonly columns: readonly Column<T>[];
   /** Said instead of an empty table. */
   readonly nothing: string;
 }
 
-export function showList<T>(rows: readonly T[], format: Format, { columns, nothing }: Listing<T>): string {
+export function showList<T>(rows: readonly T[], format: Format, { columns, nothing }: TableLayout<T>): string {
   const shown = columns.filter(({ isWide }) => !isWide || format === 'wide');
   return show(rows, format, () => (rows.length === 0 ? nothing : renderTable(rows, shown)));
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FAULTS, Fault } from '#core/fault.ts';
-import type { Local, SimCloudOptions } from './command.ts';
+import type { Local, SimCommandOptions } from './command.ts';
 import { openScene } from './testing.ts';
 
 const unused = (): never => {
@@ -8,7 +8,7 @@ const unused = (): never => {
 };
 
 function openSim() {
-  const asked: SimCloudOptions[] = [];
+  const asked: SimCommandOptions[] = [];
   const local: Local = {
     server: unused,
     agent: unused,

@@ -5,13 +5,13 @@ import { type Cli, type CliCommand, clientOf } from './command.ts';
 import { actCommand, listCommand, nounCommand, showCommand } from './noun.ts';
 import { named, whole } from './option.ts';
 import { problemLines } from './problem-lines.ts';
-import { ageOf, type Listing, moment } from './show.ts';
+import { ageOf, moment, type TableLayout } from './show.ts';
 import { oneLine, renderFacts, renderTable } from './table.ts';
 import { print } from './terminal.ts';
 
 const path = (id: string): string => `/sources/${encodeURIComponent(id)}`;
 
-const listing = (nowMs: number): Listing<Source> => ({
+const listing = (nowMs: number): TableLayout<Source> => ({
   nothing: 'No sources.',
   columns: [
     { title: 'NAME', value: (source) => source.id },

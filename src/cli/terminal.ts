@@ -27,7 +27,7 @@ export function remark(terminal: Terminal, text: string): void {
 }
 
 /** A line that is replaced while something takes long. */
-export interface Progress {
+export interface ProgressLine {
   /** Makes room for other output; the line comes back by itself. */
   hide(): void;
   stop(): void;
@@ -37,7 +37,7 @@ const DRAW_EVERY_MS = 500;
 const CLEAR = '\r\u001b[2K';
 
 /** Silent without a terminal, where there is no text yet, and for the first second: a line that flashes by only disturbs. */
-export function openProgress(terminal: Terminal, text: () => string | undefined): Progress {
+export function openProgress(terminal: Terminal, text: () => string | undefined): ProgressLine {
   if (!isInteractive(terminal.errors)) return { hide() {}, stop() {} };
   let isShown = false;
   let cancel = (): void => {};
@@ -65,7 +65,7 @@ export function openProgress(terminal: Terminal, text: () => string | undefined)
   };
 }
 
-/** Progress of something that writes nothing else; the returned function ends it. */
+/** A progress line for something that writes nothing else; the returned function ends it. */
 export function startProgress(terminal: Terminal, text: () => string): () => void {
   return openProgress(terminal, text).stop;
 }

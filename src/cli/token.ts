@@ -7,11 +7,11 @@ import { type Cli, type CliCommand, clientOf, formatOf, showing } from './comman
 import { withExamples } from './example.ts';
 import { actCommand, listCommand, nounCommand } from './noun.ts';
 import { span } from './option.ts';
-import { type Listing, moment, show } from './show.ts';
+import { moment, show, type TableLayout } from './show.ts';
 import { oneLine } from './table.ts';
 import { print } from './terminal.ts';
 
-const listing: Listing<Token> = {
+const listing: TableLayout<Token> = {
   nothing: 'No tokens.',
   columns: [
     { title: 'ID', value: (token) => token.id },

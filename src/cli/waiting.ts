@@ -4,7 +4,7 @@ import type { Client } from './client.ts';
 import type { Cli } from './command.ts';
 import { sessionPath } from './follow.ts';
 import { oneLine } from './table.ts';
-import { isInteractive, openProgress, type Progress, sizeOf } from './terminal.ts';
+import { isInteractive, openProgress, type ProgressLine, sizeOf } from './terminal.ts';
 
 const ASK_EVERY_MS = 1_000;
 const ROOM_FOR_SECONDS = 10;
@@ -22,7 +22,7 @@ async function whyWaiting(client: Client, { id, pool }: Session): Promise<string
 }
 
 /** Tells people on a terminal what a session waits for, until it runs. */
-export function openWaiting(cli: Cli, client: Client, session: Session): Progress {
+export function openWaiting(cli: Cli, client: Client, session: Session): ProgressLine {
   const { terminal } = cli;
   let text: string | undefined;
   const progress = openProgress(terminal, () => text?.slice(0, sizeOf(terminal).columns - ROOM_FOR_SECONDS));

@@ -3,14 +3,14 @@ import { WORKER_PHASES } from '#core/worker.ts';
 import type { Worker } from '../api/wire/worker.ts';
 import type { Cli, CliCommand } from './command.ts';
 import { actCommand, listCommand, nounCommand, showCommand } from './noun.ts';
-import { ageOf, type Listing, moment } from './show.ts';
+import { ageOf, moment, type TableLayout } from './show.ts';
 import { oneLine, pairsLine, renderFacts } from './table.ts';
 
 const path = (name: string): string => `/workers/${encodeURIComponent(name)}`;
 
 const slotsOf = ({ agent }: Worker): string | undefined => agent && `${agent.free_slots}/${agent.slots}`;
 
-const listing = (nowMs: number): Listing<Worker> => ({
+const listing = (nowMs: number): TableLayout<Worker> => ({
   nothing: 'No workers.',
   columns: [
     { title: 'NAME', value: (worker) => oneLine(worker.name) },

@@ -40,7 +40,7 @@ export interface GateDeps {
 }
 
 /** Calls a second, with a burst where the cloud allows one. */
-export interface Limits {
+export interface CallLimits {
   readonly read: number | Rate;
   readonly write: number | Rate;
 }
@@ -49,7 +49,7 @@ export interface Limits {
 export interface Gate {
   call<T>(call: GateCall, run: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /** Something of that account is open: of several limits the smallest holds. Answers how to say that it is closed. */
-  enter(account: string, limits?: Limits): () => void;
+  enter(account: string, limits?: CallLimits): () => void;
 }
 
 const WIDTH_OF_ACCOUNT = 16;

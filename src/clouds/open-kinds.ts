@@ -4,7 +4,7 @@ import type { Rate } from '#core/budget.ts';
 import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import type { AnyKind, Context, Kinds } from '#core/provider.ts';
-import { faultOf, type Gate, type GateCall, type Limits } from './gate.ts';
+import { type CallLimits, faultOf, type Gate, type GateCall } from './gate.ts';
 
 /** What the gate has to know of an opened thing of any family. */
 export interface Instance {
@@ -76,7 +76,7 @@ export function openKinds<I extends Instance>({ noun, kinds, context, gate, log 
   }
 
   /** The published limits, as many times as the account has them. */
-  function limitsOf(account: string, limits: Limits | undefined): Limits | undefined {
+  function limitsOf(account: string, limits: CallLimits | undefined): CallLimits | undefined {
     const factor = context.rates?.[account.split(':')[0] ?? ''] ?? 1;
     return limits && { read: times(limits.read, factor), write: times(limits.write, factor) };
   }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkFile } from './check.ts';
 import { readEnvironment } from './environment.ts';
-import { findServerFile, type LoadOptions, loadServerConfig } from './load.ts';
+import { type ConfigLoadOptions, findServerFile, loadServerConfig } from './load.ts';
 import { standInKinds, testEnvironment } from './testing.ts';
 
 let folder = '';
@@ -20,7 +20,7 @@ function write(name: string, content: string | Uint8Array, mode = 0o600): string
   return path;
 }
 
-const options = (named: string, more: Partial<LoadOptions> = {}): LoadOptions => ({
+const options = (named: string, more: Partial<ConfigLoadOptions> = {}): ConfigLoadOptions => ({
   named,
   environment: readEnvironment({}),
   cpus: 4,

@@ -48,7 +48,7 @@ export function readTextFile(path: string): string {
   }
 }
 
-export interface LoadOptions {
+export interface ConfigLoadOptions {
   /** What `--config` says. */
   readonly named?: string | undefined;
   readonly environment: Environment;
@@ -74,7 +74,7 @@ export interface LoadedConfig {
 }
 
 /** Finds, reads and checks the server's configuration, or throws the fault that names all its problems. */
-export async function loadServerConfig(options: LoadOptions): Promise<LoadedConfig> {
+export async function loadServerConfig(options: ConfigLoadOptions): Promise<LoadedConfig> {
   const file = findServerFile(options.named, options.environment);
   const seen = new Map<string, string>();
   if (file !== undefined) seen.set(file, signatureOf(file));

@@ -10,7 +10,7 @@ import { joinPath, toCamel, toSnake } from './keys.ts';
 import { readPool } from './pool-document.ts';
 import { poolSchema } from './pool-schema.ts';
 import type { Parsed } from './problem.ts';
-import { type Schema, shapeOf, unwrap } from './schema-walk.ts';
+import { objectFieldsOf, type Schema, unwrap } from './schema-walk.ts';
 import { readServerFile } from './server-file.ts';
 import { serverSchema } from './server-schema.ts';
 import { standInKinds, testEnvironment } from './testing.ts';
@@ -28,7 +28,7 @@ function spotsOf(schema: Schema, path: readonly Step[] = []): readonly Spot[] {
   if (notes.unused !== undefined) return [];
   const here = { path, type: def.type };
   if (def.type === 'array') return [here, ...spotsOf(def.element, [...path, 0])];
-  const keys = Object.entries(shapeOf(unwrapped) ?? {});
+  const keys = Object.entries(objectFieldsOf(unwrapped) ?? {});
   return [here, ...keys.flatMap(([key, inner]) => spotsOf(inner, [...path, key]))];
 }
 

@@ -5,7 +5,7 @@ import type { Backend, Kinds } from '#core/provider.ts';
 import { count } from '#core/schema.ts';
 import { canonicalJson, shortHash } from './canonical.ts';
 import { type Chosen, oneKindWith, type Trust } from './kinds.ts';
-import { type Schema, shapeOf, unwrap } from './schema-walk.ts';
+import { objectFieldsOf, type Schema, unwrap } from './schema-walk.ts';
 
 const terms = {
   pricePerHour: z.number().min(0).optional().describe('What one machine costs, in dollars an hour.'),
@@ -69,7 +69,7 @@ export function shapePart(schema: Schema, value: unknown): unknown {
   if (def.type === 'union') return def.options.reduce((kept: unknown, option) => shapePart(option, kept), value);
   if (Array.isArray(value)) return def.type === 'array' ? value.map((item) => shapePart(def.element, item)) : value;
   if (typeof value !== 'object' || value === null) return value;
-  const keys = shapeOf(unwrapped);
+  const keys = objectFieldsOf(unwrapped);
   const schemaOf = (key: string): Schema | undefined => (def.type === 'record' ? def.valueType : keys?.[key]);
   const entries = Object.entries(value).flatMap(([key, inner]) => {
     const inside = schemaOf(key);

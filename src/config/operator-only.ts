@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { toSnake } from './keys.ts';
-import { shapeOf, unwrap } from './schema-walk.ts';
+import { objectFieldsOf, unwrap } from './schema-walk.ts';
 
 /** A kind's schema for documents of others: keys that only the operator may set are refused, at any depth of objects. */
 export function withoutOperatorKeys(config: z.ZodType): z.ZodType {
@@ -18,7 +18,9 @@ export function withoutOperatorKeys(config: z.ZodType): z.ZodType {
 function operatorPaths(schema: z.core.$ZodType, above: string[] = []): string[][] {
   const unwrapped = unwrap(schema);
   if (unwrapped.notes.operatorOnly) return [above];
-  return Object.entries(shapeOf(unwrapped) ?? {}).flatMap(([key, inner]) => operatorPaths(inner, [...above, key]));
+  return Object.entries(objectFieldsOf(unwrapped) ?? {}).flatMap(([key, inner]) =>
+    operatorPaths(inner, [...above, key]),
+  );
 }
 
 function valueAt(value: unknown, [key, ...rest]: readonly string[]): unknown {

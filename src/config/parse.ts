@@ -6,7 +6,7 @@ import type { Problem } from '#core/problem.ts';
 import type { Expansion } from './environment.ts';
 import { isKey, joinPath, nearest, toCamel, toSnake } from './keys.ts';
 import { type Parsed, problemAt } from './problem.ts';
-import { type Schema, shapeOf, unwrap } from './schema-walk.ts';
+import { objectFieldsOf, type Schema, unwrap } from './schema-walk.ts';
 import { newWalk, shape, type Walk } from './shape.ts';
 import type { ConfigNode, TextPlace } from './tree.ts';
 
@@ -210,7 +210,7 @@ function isSecretAt(schema: Schema, path: readonly PropertyKey[]): boolean {
     if (unwrapped.notes.secret || unwrapped.notes.hidden) return true;
     if (def.type === 'array') current = def.element;
     else if (def.type === 'record') current = def.valueType as Schema;
-    else current = shapeOf(unwrapped)?.[String(key)];
+    else current = objectFieldsOf(unwrapped)?.[String(key)];
     if (!current) return false;
   }
   const { secret, hidden } = unwrap(current).notes;

@@ -1,4 +1,4 @@
-import { type Schema, shapeOf, unwrap } from './schema-walk.ts';
+import { objectFieldsOf, type Schema, unwrap } from './schema-walk.ts';
 
 /** What is shown in place of a secret. */
 export const HIDDEN = '[hidden]';
@@ -29,7 +29,7 @@ export function redact(schema: Schema, value: unknown, options: RedactOptions = 
   if (Array.isArray(value))
     return value.map((item) => (def.type === 'array' ? redact(def.element, item, options, at) : item));
   if (typeof value !== 'object') return value;
-  const keys = shapeOf(unwrapped);
+  const keys = objectFieldsOf(unwrapped);
   const schemaOf = (key: string): Schema | undefined => (def.type === 'record' ? def.valueType : keys?.[key]);
   const entries = Object.entries(value).map(([key, inner]) => {
     const inside = schemaOf(key);
@@ -54,7 +54,7 @@ export function hasSecrets(schema: Schema): boolean {
   const unwrapped = unwrap(schema);
   const { def, notes } = unwrapped;
   const inside = [
-    ...Object.values(shapeOf(unwrapped) ?? {}),
+    ...Object.values(objectFieldsOf(unwrapped) ?? {}),
     ...(def.type === 'union' ? def.options : []),
     ...(def.type === 'array' ? [def.element] : []),
     ...(def.type === 'record' ? [def.valueType] : []),

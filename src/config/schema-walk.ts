@@ -46,10 +46,10 @@ function innerOf(def: Def): Schema | undefined {
 }
 
 /** The keys of an object, also of one made by intersection; undefined where the schema is no object. */
-export function shapeOf({ def }: Unwrapped): Readonly<Record<string, Schema>> | undefined {
+export function objectFieldsOf({ def }: Unwrapped): Readonly<Record<string, Schema>> | undefined {
   if (def.type === 'object') return def.shape;
   if (def.type !== 'intersection') return undefined;
-  const [left, right] = [shapeOf(unwrap(def.left)), shapeOf(unwrap(def.right))];
+  const [left, right] = [objectFieldsOf(unwrap(def.left)), objectFieldsOf(unwrap(def.right))];
   return left && right && { ...left, ...right };
 }
 

@@ -4,7 +4,7 @@ import type { Expansion } from './environment.ts';
 import { escapeVariables, expandSecretFile, expandVariables } from './expand.ts';
 import { isKey, joinPath, nearest, toCamel, toSnake } from './keys.ts';
 import { problemAt } from './problem.ts';
-import { catchallOf, type Schema, shapeOf, type Unwrapped, unwrap } from './schema-walk.ts';
+import { catchallOf, objectFieldsOf, type Schema, type Unwrapped, unwrap } from './schema-walk.ts';
 import { type ConfigNode, type Entry, type MapNode, plain, type ScalarNode } from './tree.ts';
 
 /** What goes along on the way through a document and its schema. */
@@ -84,7 +84,7 @@ export function shape(schema: Schema, node: ConfigNode, way: Way): unknown {
   if (def.type === 'union') return shapeUnion(unwrapped, node, way);
   if (node.is === 'scalar') return shapeScalar(unwrapped, node, way);
   if (node.is === 'list') return node.items.map((item, at) => shape(elementOf(unwrapped, at), item, within(way, at)));
-  if (shapeOf(unwrapped)) return shapeObject(unwrapped, node, way);
+  if (objectFieldsOf(unwrapped)) return shapeObject(unwrapped, node, way);
   const valueType = def.type === 'record' ? def.valueType : ANYTHING;
   return Object.fromEntries(node.entries.map(({ key, value }) => [key, shape(valueType, value, within(way, key))]));
 }
@@ -107,7 +107,7 @@ function spellingsOf(keys: Readonly<Record<string, Schema>>): ReadonlyMap<string
 }
 
 function shapeObject(unwrapped: Unwrapped, node: MapNode, way: Way): unknown {
-  const keys = shapeOf(unwrapped) ?? {};
+  const keys = objectFieldsOf(unwrapped) ?? {};
   const known = spellingsOf(keys);
   const taken = new Map<string, string>();
   const shaped: [string, unknown][] = [];
@@ -120,7 +120,7 @@ function shapeObject(unwrapped: Unwrapped, node: MapNode, way: Way): unknown {
       continue;
     }
     const schema = keys[key] as Schema;
-    const entry = unwrapped.notes.noun !== undefined && shapeOf(unwrap(schema)) ? withoutNull(written) : written;
+    const entry = unwrapped.notes.noun !== undefined && objectFieldsOf(unwrap(schema)) ? withoutNull(written) : written;
     if (taken.has(key)) tell(inside, entry, `is the same key as ${taken.get(key)}; keep one of them`);
     else if (!isAbsent(schema, entry)) shaped.push([key, shapeEntry(schema, entry, inside)]);
     taken.set(key, written.key);
@@ -154,7 +154,7 @@ function shapeStranger(unwrapped: Unwrapped, entry: Entry, way: Way): unknown {
   const catchall = catchallOf(unwrapped);
   if (catchall) return shape(catchall, entry.value, way);
   const spell = /[A-Z]/.test(entry.key) ? toCamel : toSnake;
-  const known = Object.keys(shapeOf(unwrapped) ?? {}).map(spell);
+  const known = Object.keys(objectFieldsOf(unwrapped) ?? {}).map(spell);
   tell(way, entry, strangerMessage(entry.key, known, unwrapped.notes.noun ?? 'key'));
   return undefined;
 }
@@ -196,7 +196,7 @@ function mayBe(option: Unwrapped, node: ConfigNode): boolean {
   const isOpen = ['unknown', 'any', 'custom', 'transform', 'union'].includes(def.type);
   if (isOpen) return true;
   if (node.is === 'list') return def.type === 'array' || def.type === 'tuple';
-  if (node.is === 'map') return def.type === 'record' || shapeOf(option) !== undefined;
+  if (node.is === 'map') return def.type === 'record' || objectFieldsOf(option) !== undefined;
   return !['array', 'tuple', 'record', 'object', 'intersection'].includes(def.type);
 }
 

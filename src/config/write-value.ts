@@ -5,7 +5,7 @@ import { DURATION_PATTERN, type SchemaNotes } from '#core/schema.ts';
 import { canonicalJson } from './canonical.ts';
 import { escapeVariables } from './expand.ts';
 import { joinPath, toSnake } from './keys.ts';
-import { catchallOf, type Schema, shapeOf, type Unwrapped, unwrap } from './schema-walk.ts';
+import { catchallOf, objectFieldsOf, type Schema, type Unwrapped, unwrap } from './schema-walk.ts';
 
 export interface WriteOptions {
   /** Hears the path of each value that is not written, since it is secret. Absent: secrets are written too. */
@@ -54,7 +54,7 @@ function optionFor(options: readonly Schema[], value: object): Schema {
   const fits = (option: Schema): boolean => {
     const unwrapped = unwrap(option);
     if (Array.isArray(value)) return unwrapped.def.type === 'array';
-    const keys = shapeOf(unwrapped);
+    const keys = objectFieldsOf(unwrapped);
     return keys ? Object.keys(value).every((key) => key in keys) : unwrapped.def.type === 'record';
   };
   return options.find(fits) ?? ANYTHING;
@@ -66,7 +66,7 @@ function writeList({ def }: Unwrapped, items: readonly unknown[], place: TextPla
 }
 
 function writeMap(unwrapped: Unwrapped, value: object, place: TextPlace): Record<string, unknown> {
-  const keys = shapeOf(unwrapped);
+  const keys = objectFieldsOf(unwrapped);
   const { def } = unwrapped;
   const others = (def.type === 'record' ? def.valueType : catchallOf(unwrapped)) ?? ANYTHING;
   const written = Object.entries(value).flatMap(([key, inner]): [string, unknown][] => {

@@ -42,7 +42,7 @@ export async function list(world: BackendWorld, backend: Backend): Promise<reado
 const nameOf = ({ name }: Machine): string => name;
 
 /** The fault of a call, thrown or in an outcome. */
-export async function faultOf(call: Promise<readonly Outcome[] | readonly Machine[]>): Promise<Fault | undefined> {
+export async function faultOfCall(call: Promise<readonly Outcome[] | readonly Machine[]>): Promise<Fault | undefined> {
   try {
     const answer = await call;
     return answer.flatMap((one) => ('fault' in one && one.fault ? [one.fault] : []))[0];
@@ -126,7 +126,7 @@ export const BACKEND_LAWS: readonly BackendLaw[] = [
       const [name = ''] = await make(world, theirs, aLaunch(THEIRS, names(1, 'm-other-pool1')));
       const ours = await world.open(OURS);
       const machine = (await list(world, theirs)).find((one) => one.name === name) as Machine;
-      const fault = await faultOf(world.during(ours.delete([machine], going())));
+      const fault = await faultOfCall(world.during(ours.delete([machine], going())));
       await world.settle();
 
       demand(fault !== undefined, 'deleting a machine of another cluster must be refused');
@@ -141,7 +141,7 @@ export const BACKEND_LAWS: readonly BackendLaw[] = [
       const [name = ''] = await make(world, theirs, aLaunch(THEIRS, names(1, 'm-other-pool1')));
       const ours = await world.open(OURS);
       const disguised: Machine = { name, mark: markOf(OURS), createdAt: 0, state: 'running' };
-      await faultOf(world.during(ours.delete([disguised], going())));
+      await faultOfCall(world.during(ours.delete([disguised], going())));
       await world.settle();
 
       demand((await world.existing()).length === 1, 'a machine of another cluster was deleted under a borrowed mark');
@@ -171,7 +171,7 @@ export const BACKEND_LAWS: readonly BackendLaw[] = [
       const [doomed, ...spared] = await list(world, backend);
       const never: Machine = { ...(doomed as Machine), name: 'm-law-pool1-never', id: undefined };
       for (const machines of [[doomed as Machine], [doomed as Machine], [never]]) {
-        const fault = await faultOf(world.during(backend.delete(machines, going())));
+        const fault = await faultOfCall(world.during(backend.delete(machines, going())));
         demand(!fault, `deleting ${machines[0]?.name} failed: ${fault?.message}`);
         await world.settle();
       }
@@ -195,7 +195,7 @@ export const BACKEND_LAWS: readonly BackendLaw[] = [
         ['delete', () => backend.delete([machine as Machine], stopped)],
       ];
       for (const [call, run] of calls) {
-        const fault = await faultOf(world.during(run()));
+        const fault = await faultOfCall(world.during(run()));
         demand(fault !== undefined, `${call} went on although its signal was aborted`);
       }
       await world.settle();
@@ -214,7 +214,7 @@ export const BACKEND_LAWS: readonly BackendLaw[] = [
         const stopping = new AbortController();
         const running =
           call === 'list' ? backend.list(stopping.signal) : backend.create(aLaunch(OURS, names(1)), stopping.signal);
-        const settled = world.during(faultOf(running));
+        const settled = world.during(faultOfCall(running));
         stopping.abort();
         demand((await settled) !== undefined, `${call} answered although the cloud did not`);
       }
@@ -228,7 +228,7 @@ export const BACKEND_LAWS: readonly BackendLaw[] = [
       const backend = await world.open(OURS);
       for (const part of chunked(names(many), 50)) await make(world, backend, aLaunch(OURS, part));
       world.breakListing?.();
-      const fault = await faultOf(world.during(backend.list(going())));
+      const fault = await faultOfCall(world.during(backend.list(going())));
 
       demand(fault !== undefined, 'a listing that failed half way was answered as if it were whole');
     },
@@ -247,10 +247,10 @@ export const BACKEND_LAWS: readonly BackendLaw[] = [
     async check(world, { faults = [] }) {
       const backend = await world.open(OURS);
       await make(world, backend);
-      await faultOf(world.during(backend.delete(await list(world, backend), going())));
+      await faultOfCall(world.during(backend.delete(await list(world, backend), going())));
       for (const kind of faults) {
         world.fail?.(kind);
-        const fault = await faultOf(world.during(backend.create(aLaunch(OURS, [`m-law-pool1-${kind}`]), going())));
+        const fault = await faultOfCall(world.during(backend.create(aLaunch(OURS, [`m-law-pool1-${kind}`]), going())));
         demand(!`${fault?.message} ${String(fault?.cause)}`.includes(PLANTED_TOKEN), 'the token stands in a fault');
       }
 
@@ -267,7 +267,7 @@ function isSameMark(found: Mark | undefined, wanted: Mark): boolean {
 async function checkFault(world: BackendWorld, kind: FaultKind, name: string): Promise<void> {
   const backend = await world.open(OURS);
   world.fail?.(kind);
-  const fault = await faultOf(world.during(backend.create(aLaunch(OURS, [name]), going())));
+  const fault = await faultOfCall(world.during(backend.create(aLaunch(OURS, [name]), going())));
   demand(fault?.kind === kind, `a failure of the kind ${kind} was reported as ${fault?.kind ?? 'a success'}`);
   await world.settle();
 }

@@ -1,7 +1,7 @@
 // The laws of what becomes of machines after a launch: names of a batch, promises that are broken late, machines that rest.
 import { nameAt } from '#core/id.ts';
 import type { Backend, Machine, Outcome, Parking } from '#core/provider.ts';
-import { type BackendLaw, faultOf, going, list, make } from './backend-laws.ts';
+import { type BackendLaw, faultOfCall, going, list, make } from './backend-laws.ts';
 import { aLaunch, type BackendWorld, OURS, THEIRS } from './backend-world.ts';
 import { demand, sameNames } from './demand.ts';
 
@@ -19,7 +19,7 @@ async function waitFor(world: BackendWorld, backend: Backend, isSeen: (machines:
 }
 
 async function mustSucceed(world: BackendWorld, call: Promise<readonly Outcome[]>, what: string): Promise<void> {
-  const fault = await faultOf(world.during(call));
+  const fault = await faultOfCall(world.during(call));
   demand(!fault, `${what} failed: ${fault?.message}`);
 }
 
@@ -46,7 +46,7 @@ async function refusesTheirs(world: BackendWorld, park: Parking): Promise<void> 
   await make(world, theirs, aLaunch(THEIRS, ['m-other-pool1-park']));
   const [machine] = (await list(world, theirs)) as [Machine];
   for (const call of ['suspend', 'resume'] as const) {
-    const fault = await faultOf(world.during(park[call]([machine], going())));
+    const fault = await faultOfCall(world.during(park[call]([machine], going())));
     demand(fault !== undefined, `${call} touched a machine of another cluster`);
   }
 }

@@ -23,7 +23,7 @@ const STORY_PAGE = 2;
 /** Tests of the suite itself take every point. */
 export const strideOf = ({ stride }: SliceSuite): number => stride ?? inject('sliceStride') ?? USUAL_STRIDE;
 
-export interface Run {
+export interface StoryRun {
   readonly world: SliceWorld;
   /** Number of sessions that were durable when their caller heard of it. */
   readonly accepted: number;
@@ -41,7 +41,7 @@ export interface Twist {
   prepare?(world: SliceWorld): void;
 }
 
-export async function story(harness: SliceHarness, { prepare, ...twist }: Twist = {}): Promise<Run> {
+export async function story(harness: SliceHarness, { prepare, ...twist }: Twist = {}): Promise<StoryRun> {
   const world = await openSliceWorld(harness, { ...twist, pageSize: STORY_PAGE });
   prepare?.(world);
   let accepted = 0;
@@ -76,7 +76,7 @@ function madeTwice({ cloud }: SliceWorld): string[] {
 }
 
 /** Never too many machines, none made twice, each accepted session run exactly once, no session killed, and in the end nothing is left. */
-export function expectWhole({ world, accepted, most, middle }: Run): void {
+export function expectWhole({ world, accepted, most, middle }: StoryRun): void {
   const ran = [...world.agents.runs.values()];
   expect(middle, 'in the middle').toEqual({ workers: 1, machines: 1 });
   expect(madeTwice(world), 'machines made twice').toEqual([]);

@@ -47,6 +47,15 @@ export interface Freeze extends Row {
 
 export const FLEET = 'fleet';
 
+interface Freezes {
+  readonly view: { readonly freezes: { get(id: string): Freeze | undefined } };
+}
+
+/** Whether a pool is frozen, by its own freeze or the fleet's. */
+export function isFrozen({ view }: Freezes, pool: string): boolean {
+  return view.freezes.get(FLEET) !== undefined || view.freezes.get(pool) !== undefined;
+}
+
 export const WORKER_PHASES = [
   'launching',
   'booting',

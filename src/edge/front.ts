@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import { type Address, formatAddress, parseAddress } from './address.ts';
-import { listen, type Port } from './listen.ts';
+import { listenOn, type Port } from './listen.ts';
 import { type Advert, type Door, passOn, receivePassed } from './passage.ts';
 import { type Lock, openLock } from './secure.ts';
 
@@ -66,7 +66,7 @@ export async function openFront(options: FrontOptions): Promise<Front> {
 
   async function openPort(text: string, taken: (socket: Socket) => void): Promise<Address> {
     const failed = (error: Error): void => log('debug', 'connection failed', { at: text, error: error.message });
-    const port = await listen(parseAddress(text), (socket) => {
+    const port = await listenOn(parseAddress(text), (socket) => {
       socket.on('error', failed);
       taken(socket);
     });

@@ -19,7 +19,7 @@ function whyNot(error: NodeJS.ErrnoException, address: Address): Fault {
   return new Fault('invalid', `Cannot listen on ${place}: ${error.code ?? error.message}.`, { cause: error, remedy });
 }
 
-export async function listen(address: Address, taken: (socket: Socket) => void): Promise<Port> {
+export async function listenOn(address: Address, taken: (socket: Socket) => void): Promise<Port> {
   const server: Server = createServer({ noDelay: true }, taken);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(whyNot(error, address)));

@@ -1,7 +1,7 @@
 // Just enough of the ustar format (POSIX.1-1988) to write an archive that every tar reads.
 import { Buffer } from 'node:buffer';
 
-export interface Entry {
+export interface TarEntry {
   readonly name: string;
   readonly mode: number;
   readonly bytes: number;
@@ -14,7 +14,7 @@ function octal(value: number, length: number): string {
 }
 
 /** The header of one file. The time of change is fixed, so that equal content gives equal bytes. */
-export function header({ name, mode, bytes }: Entry): Buffer {
+export function header({ name, mode, bytes }: TarEntry): Buffer {
   const block = Buffer.alloc(BLOCK);
   block.write(name, 0, 100);
   block.write(octal(mode, 8), 100);

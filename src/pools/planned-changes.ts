@@ -37,7 +37,7 @@ export interface ChangePlan {
 }
 
 /** By source, all that it would say. */
-export type Said = ReadonlyMap<string, ReadonlyMap<string, ParsedDocument>>;
+export type DocumentsBySource = ReadonlyMap<string, ReadonlyMap<string, ParsedDocument>>;
 
 /** By source and key: what its writer would have deleted. */
 export type Deleted = ReadonlyMap<string, ReadonlyMap<string, string>>;
@@ -46,7 +46,7 @@ export type Deleted = ReadonlyMap<string, ReadonlyMap<string, string>>;
 export const NO_ID = 'nobody';
 
 /** The world as it would be once these sources had been read twice, and said this. */
-function shadowOf(registry: Registry, said: Said, deleted: Deleted): Registry {
+function shadowOf(registry: Registry, said: DocumentsBySource, deleted: Deleted): Registry {
   const parsedDocuments = keepParsedDocuments();
   const runners = new Map(registry.runners);
   for (const source of [API_SOURCE, ...runners.keys()]) {
@@ -108,7 +108,7 @@ function formedBy({ name, pool: before, winner }: Ownership, at: number): Planne
 /** What would become of these names, and of the documents that say so. */
 export function plannedChanges(
   registry: Registry,
-  said: Said,
+  said: DocumentsBySource,
   { names, deleted = new Map() }: { readonly names: Iterable<string>; readonly deleted?: Deleted },
 ): ChangePlan {
   const shadow = shadowOf(registry, said, deleted);
@@ -131,7 +131,7 @@ export function plannedChanges(
 
 const byName = (a: PlannedPool, b: PlannedPool): number => (a.name < b.name ? -1 : 1);
 
-function faulty({ deps }: Registry, said: Said): Refusal[] {
+function faulty({ deps }: Registry, said: DocumentsBySource): Refusal[] {
   const { documents, pools } = deps.store.view;
   return [...said.values()].flatMap((parsedDocuments) =>
     [...parsedDocuments.values()].flatMap(({ source, key, fault }): Refusal[] => {
@@ -142,7 +142,7 @@ function faulty({ deps }: Registry, said: Said): Refusal[] {
   );
 }
 
-function rivals({ name, pool, winner, losers }: Ownership, said: Said): readonly Refusal[] {
+function rivals({ name, pool, winner, losers }: Ownership, said: DocumentsBySource): readonly Refusal[] {
   const owner = winner ?? pool?.owner;
   if (!owner) return [];
   return losers

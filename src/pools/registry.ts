@@ -1,5 +1,5 @@
 // What the parts of this folder share: the handed-in world, what the sources say, and how each source is doing.
-import type { Gate, Limits } from '#clouds/gate.ts';
+import type { CallLimits, Gate } from '#clouds/gate.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
@@ -36,7 +36,7 @@ export interface OpenedSource {
   /** Operator-only backends that its documents may name all the same. */
   readonly mayName?: readonly string[] | undefined;
   /** Calls a second that its place allows. */
-  readonly limits?: Limits | undefined;
+  readonly limits?: CallLimits | undefined;
 }
 
 /** What shares the budget of its calls; it begins with the kind, by which calls are counted. */

@@ -1,12 +1,12 @@
 import { systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { systemRandom } from '#core/random.ts';
-import type { SimCloudOptions } from '../cli/command.ts';
+import type { SimCommandOptions } from '../cli/command.ts';
 import { simulations } from '../providers/simulations.gen.ts';
 import { onSignals } from './interrupts.ts';
 
 /** Runs a simulated cloud until a signal ends it, and then ends all its machines. */
-export async function runSimCloud({ cloud, port, signal, started }: SimCloudOptions): Promise<void> {
+export async function runSimCloud({ cloud, port, signal, started }: SimCommandOptions): Promise<void> {
   const found = simulations.find(({ id }) => id === cloud);
   if (!found) throw new Fault('invalid', `There is no simulated cloud "${cloud}".`);
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();

@@ -10,7 +10,7 @@ import { type Presence, strayKey } from './presence.ts';
 /** How long after a session's limits an agent may stay silent about it before we give the session up. */
 const SILENCE_MS = 30_000;
 
-export interface Step {
+export interface DeadlineStep {
   readonly at: number;
   readonly do: 'kill' | 'force' | 'give up';
 }
@@ -19,7 +19,7 @@ export interface Step {
  * What is due for a running session, and when. Muster agents keep time limits and graces themselves, so both hold
  * while the server is away. Velda agents know neither, so the server does it for them.
  */
-export function nextStep(session: Session, wire: Agent['wire']): Step | undefined {
+export function nextStep(session: Session, wire: Agent['wire']): DeadlineStep | undefined {
   const { startedAt, kill, spec } = session;
   const endsAt = startedAt !== undefined && spec.timeoutMs !== undefined ? startedAt + spec.timeoutMs : undefined;
   if (wire === 'muster')
@@ -71,7 +71,7 @@ export function openDeadlines(deps: SessionsDeps, { presence, delivery, finishAt
     );
   }
 
-  function act(id: string, attempt: number, what: Step['do']): void {
+  function act(id: string, attempt: number, what: DeadlineStep['do']): void {
     const session = store.view.sessions.get(id);
     // A disconnected agent may have kept the limit; it reports that when it reconnects.
     if (!session?.worker || session.attempt !== attempt || !presence.isReconciled(session.worker)) return;

@@ -5,7 +5,7 @@ import type { Random } from '#core/random.ts';
 import type { Change, Store } from '#core/store.ts';
 import type { Journal } from '#journal/journal.ts';
 
-export interface Limits {
+export interface SessionLimits {
   /** Output kept of one session, all attempts together; a notice marks where it was cut. */
   readonly outputBytes: number;
   /** Largest piece of output that is kept whole. */
@@ -16,7 +16,7 @@ export interface Limits {
   readonly specBytes: number;
 }
 
-export const DEFAULT_LIMITS: Limits = {
+export const DEFAULT_LIMITS: SessionLimits = {
   outputBytes: 64 * 2 ** 20,
   chunkBytes: 64 * 2 ** 10,
   queueLength: 100_000,
@@ -31,7 +31,7 @@ export interface SessionsDeps {
   readonly journal: Pick<Journal, 'event'>;
   readonly link: AgentLink;
   /** Limits that are left out have their default. */
-  readonly limits?: Partial<Limits> | undefined;
+  readonly limits?: Partial<SessionLimits> | undefined;
   /** The demand of this pool (by its id) has changed. */
   wake(pool: string): void;
 }

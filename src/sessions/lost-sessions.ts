@@ -1,9 +1,9 @@
 import { type Loop, startLoop } from '#core/loop.ts';
 import type { Session } from '#core/session.ts';
+import { isFrozen } from '#core/worker.ts';
 import type { Delivery } from './delivery.ts';
 import type { SessionsDeps } from './deps.ts';
 import type { FinishAttempt } from './finish-attempt.ts';
-import { isFrozen } from './presence.ts';
 
 /** Requeues or ends sessions that certainly run nowhere any more; while their pool is frozen, they wait. */
 export interface LostSessions {

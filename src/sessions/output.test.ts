@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Limits } from './deps.ts';
+import type { SessionLimits } from './deps.ts';
 import { exited, openScene, output, type Scene } from './testing/scene.ts';
 
-async function running(limits: Partial<Limits> = {}): Promise<Scene & { id: string }> {
+async function running(limits: Partial<SessionLimits> = {}): Promise<Scene & { id: string }> {
   const scene = await openScene({ limits });
   await scene.pool('gpu');
   await scene.join('m-1');

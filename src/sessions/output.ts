@@ -3,7 +3,7 @@ import { Fault } from '#core/fault.ts';
 import type { OutputChunk, OutputMark, Session } from '#core/session.ts';
 import { append, type Change, put, type Store } from '#core/store.ts';
 import type { Ack, Delivery } from './delivery.ts';
-import { commitThen, type Limits, type SessionsDeps, whenDurable } from './deps.ts';
+import { commitThen, type SessionLimits, type SessionsDeps, whenDurable } from './deps.ts';
 
 type OutputReport = Extract<AgentReport, { is: 'output' }>;
 
@@ -32,7 +32,7 @@ export interface OutputKeeper {
 
 export interface KeeperParts {
   readonly delivery: Delivery;
-  readonly limits: Limits;
+  readonly limits: SessionLimits;
 }
 
 export function openOutputKeeper(deps: SessionsDeps, { delivery, limits }: KeeperParts): OutputKeeper {

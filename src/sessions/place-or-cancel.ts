@@ -1,11 +1,11 @@
 import type { Again } from '#core/loop.ts';
 import type { Session } from '#core/session.ts';
 import { put } from '#core/store.ts';
+import { isFrozen } from '#core/worker.ts';
 import type { Delivery } from './delivery.ts';
 import { commitThen, type SessionsDeps } from './deps.ts';
 import type { FinishAttempt } from './finish-attempt.ts';
 import type { PoolQueues } from './pool-queues.ts';
-import { isFrozen } from './presence.ts';
 
 // A few milliseconds of work; the remainder waits until other events had their turn.
 const PLACEMENTS_PER_PASS = 1_000;

@@ -1,6 +1,5 @@
 import type { Clock } from '#core/clock.ts';
 import type { Store } from '#core/store.ts';
-import { FLEET } from '#core/worker.ts';
 import type { Seat } from './queue.ts';
 
 // Long enough that a broken agent cannot empty the queue, short enough that a bad command does not idle a good agent.
@@ -35,10 +34,6 @@ export interface Presence {
 }
 
 export const strayKey = (session: string, attempt: number): string => `${session}/${attempt}`;
-
-export function isFrozen({ view }: Pick<Store, 'view'>, pool: string): boolean {
-  return view.freezes.get(FLEET) !== undefined || view.freezes.get(pool) !== undefined;
-}
 
 interface Options {
   readonly store: Store;

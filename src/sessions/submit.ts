@@ -5,14 +5,14 @@ import type { Actor } from '#core/journal.ts';
 import type { Pool } from '#core/pool.ts';
 import type { Session } from '#core/session.ts';
 import { put, type Store } from '#core/store.ts';
-import type { Limits, SessionsDeps } from './deps.ts';
+import type { SessionLimits, SessionsDeps } from './deps.ts';
 import { checkKey, findRepeat, hashOf, type Keyed, sessionKeyOf } from './idempotency-key.ts';
 import type { OfferedLabels } from './offered-labels.ts';
 import type { SessionRequest, Sessions } from './sessions.ts';
 import { checkRequests } from './validate.ts';
 
 export interface SubmitParts {
-  readonly limits: Limits;
+  readonly limits: SessionLimits;
   readonly labels: Pick<OfferedLabels, 'lacking'>;
   /** The demand of this pool has changed. */
   changed(pool: string): void;
@@ -80,7 +80,7 @@ function latestAcceptance({ view }: Store): number {
 }
 
 /** The pool of each request, or a `Fault` for the first that cannot be accepted. */
-function choosePools(store: Store, requests: readonly SessionRequest[], limits: Limits): readonly Pool[] {
+function choosePools(store: Store, requests: readonly SessionRequest[], limits: SessionLimits): readonly Pool[] {
   const asked = new Map<string, number>();
   return requests.map(({ pool: name }, index) => {
     const pool = poolNamed(store, name, `[${index}].pool`);

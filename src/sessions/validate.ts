@@ -1,6 +1,6 @@
 import { Fault } from '#core/fault.ts';
 import type { SessionSpec } from '#core/session.ts';
-import type { Limits } from './deps.ts';
+import type { SessionLimits } from './deps.ts';
 import type { SessionRequest } from './sessions.ts';
 
 // Linux accepts no longer argument or variable (MAX_ARG_STRLEN, its closing zero included).
@@ -13,12 +13,12 @@ function invalid(at: string, message: string, remedy: string): Fault {
 }
 
 /** Throws a `Fault` that names the first field that no agent could run. */
-export function checkRequests(requests: readonly SessionRequest[], limits: Limits): void {
+export function checkRequests(requests: readonly SessionRequest[], limits: SessionLimits): void {
   if (requests.length === 0) throw invalid('', 'The request has no session.', 'Ask for at least one.');
   for (const [index, { spec }] of requests.entries()) checkSpec(spec, limits, `[${index}].spec`);
 }
 
-function checkSpec(spec: SessionSpec, limits: Limits, at: string): void {
+function checkSpec(spec: SessionSpec, limits: SessionLimits, at: string): void {
   if (!spec.command[0]) throw invalid(`${at}.command`, 'The command is missing.', 'Name a program and its arguments.');
   let bytes = checkText(spec.cwd ?? '', `${at}.cwd`);
   for (const [index, word] of spec.command.entries()) bytes += checkText(word, `${at}.command[${index}]`);

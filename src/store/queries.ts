@@ -20,7 +20,7 @@ export interface PiecesQuestion {
   readonly limit: number;
 }
 
-export interface Asked {
+export interface SqlQuery {
   readonly text: string;
   readonly values: readonly SqlValue[];
 }
@@ -41,8 +41,8 @@ export function checkedLimit(limit: number): number {
 
 /** The histories of a database by name, each with the SQL of its questions. */
 export interface Queries {
-  page(question: Question): Asked;
-  pieces(question: PiecesQuestion): Asked & { read(row: SqlRow): Readonly<Record<string, SqlValue>> };
+  page(question: Question): SqlQuery;
+  pieces(question: PiecesQuestion): SqlQuery & { read(row: SqlRow): Readonly<Record<string, SqlValue>> };
   /** Deletes the oldest of those that are older, as many as asked for, while the epoch is the one given. */
   forget(name: string): string;
 }
@@ -61,7 +61,7 @@ export function historyQueries(histories: readonly HistoryTable[]): Queries {
   };
 }
 
-function pageSql({ name, finds }: HistoryTable, { filter, page }: Question): Asked {
+function pageSql({ name, finds }: HistoryTable, { filter, page }: Question): SqlQuery {
   const conditions: string[] = [];
   const values: SqlValue[] = [];
   for (const column of finds) {

@@ -1,6 +1,6 @@
 // What the plan of a pool rests on, and what it would be if the pool were defined otherwise. Reading it changes nothing.
 import type { Pool } from '#core/pool.ts';
-import { FLEET } from '#core/worker.ts';
+import { isFrozen } from '#core/worker.ts';
 import { isLookedThrough } from '#machines/restored.ts';
 import type { UnknownMachine } from '#machines/unknown.ts';
 import { type Action, type Facts, type Plan, plan, type WorkerFact } from '../autoscaler/plan.ts';
@@ -28,7 +28,7 @@ export function factsOf(
     isReady: isReady(context, pool, memory),
     cloudFault: cloudFaultOf(context, pool),
     isPaused: pool.pausedAt !== undefined,
-    isFrozen: view.freezes.get(FLEET) !== undefined || view.freezes.get(pool.id) !== undefined,
+    isFrozen: isFrozen({ view }, pool.id),
     isRemoving: pool.removal !== undefined,
     runawayUntilMs: memory.runawayUntilMs,
     isProbing: memory.runawayRounds > 0,

@@ -1,6 +1,6 @@
 import { Fault } from '#core/fault.ts';
 import type { Actor } from '#core/journal.ts';
-import { type Change, drop, put, type Store } from '#core/store.ts';
+import { type Change, drop, put } from '#core/store.ts';
 import { FLEET, type Freeze } from '#core/worker.ts';
 import type { WorkersContext } from './context.ts';
 import { lossesCountFrom, type Survey } from './survey.ts';
@@ -9,11 +9,6 @@ const MASS_SHARE = 0.3;
 const MASS_COUNT = 3;
 
 const isMass = (lost: number, here: number): boolean => lost >= MASS_COUNT && lost > MASS_SHARE * here;
-
-/** Whether all action of a pool stands still: its own freeze, or the fleet's. */
-export function isFrozen({ view }: Pick<Store, 'view'>, pool: string): boolean {
-  return view.freezes.get(FLEET) !== undefined || view.freezes.get(pool) !== undefined;
-}
 
 /** Stops all action of a pool, or of the fleet, until thawed. */
 export async function freeze(

@@ -4,13 +4,13 @@ import { Fault } from '#core/fault.ts';
 import type { SessionSpec } from '#core/session.ts';
 import { DEFAULT_PATH } from './programs.ts';
 
-export type Environment = Readonly<Record<string, string>>;
+export type SessionEnvironment = Readonly<Record<string, string>>;
 
 // What people expect to find wherever they are; nothing else of the agent's environment reaches a session unnamed.
 const PASSED_ON = ['PATH', 'HOME', 'LANG', 'TZ', 'USER', 'LOGNAME', 'SHELL', 'TMPDIR'];
 
 /** What an agent passes on of its own environment: a few names, and those that `MUSTER_SESSION_ENV` lists by commas. */
-export function baseEnvironment(variable: (name: string) => string | undefined, pool: string): Environment {
+export function baseEnvironment(variable: (name: string) => string | undefined, pool: string): SessionEnvironment {
   const named = (variable('MUSTER_SESSION_ENV') ?? '').split(',').filter(Boolean);
   const found = [...PASSED_ON, ...named].flatMap((name) => {
     const value = variable(name);
@@ -25,8 +25,8 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 export function sessionEnvironment(
   session: string,
   spec: SessionSpec,
-  base: Environment,
-): { readonly env: Environment; readonly cwd: string } {
+  base: SessionEnvironment,
+): { readonly env: SessionEnvironment; readonly cwd: string } {
   for (const [name, value] of Object.entries(spec.env)) {
     // A POSIX shell drops other names in silence.
     if (!NAME.test(name))

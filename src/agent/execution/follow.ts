@@ -7,7 +7,7 @@ const POLL_UNWATCHED_MS = 50;
 const RETRY_MS = 1_000;
 
 /** Calls `look` when something in that folder may have changed; the returned function ends it. */
-export function follow(path: string, clock: Clock, look: () => void): () => void {
+export function watchFolder(path: string, clock: Clock, look: () => void): () => void {
   let watcher: FSWatcher | undefined;
   let cancelPoll = (): void => {};
   let isOver = false;

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { RunEnd } from './ending.ts';
-import type { Environment } from './environment.ts';
+import type { SessionEnvironment } from './environment.ts';
 import { sessionEnvironment } from './environment.ts';
 import type { Folder, RunRecord } from './folder.ts';
 import { DEFAULT_PATH, type FindProgram } from './programs.ts';
@@ -11,7 +11,7 @@ import { spawnWrapper, type WrapperTools } from './wrapper.ts';
 
 export interface LaunchOptions {
   /** What every session finds in its environment, unless it brings its own. */
-  readonly env: Environment;
+  readonly env: SessionEnvironment;
   readonly tools: WrapperTools;
   readonly find: FindProgram;
 }

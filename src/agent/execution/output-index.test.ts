@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type OutputIndex, openIndex, type Piece, type Stream } from './output-index.ts';
+import { type OutputIndex, type OutputPiece, type OutputStream, openIndex } from './output-index.ts';
 
 let folder: string;
 let path: string;
@@ -13,13 +13,13 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-type Step = { add: Stream; length: number } | { ack: number } | 'reopen';
+type Step = { add: OutputStream; length: number } | { ack: number } | 'reopen';
 
 function checkSteps(steps: readonly Step[]): void {
   rmSync(path, { force: true });
   let index = openIndex(path);
   let acked = 0;
-  const first = new Map<number, Piece>();
+  const first = new Map<number, OutputPiece>();
   for (const step of steps) {
     if (step === 'reopen') {
       index.close();
@@ -35,7 +35,7 @@ function checkSteps(steps: readonly Step[]): void {
 }
 
 /** Nothing that is not acknowledged is missing, and each number still means what it meant. */
-function checkWaiting({ waiting, lastSeq }: OutputIndex, acked: number, first: Map<number, Piece>): void {
+function checkWaiting({ waiting, lastSeq }: OutputIndex, acked: number, first: Map<number, OutputPiece>): void {
   const numbers = waiting.map(({ seq }) => seq);
   expect(numbers).toEqual(numbers.map((_, at) => lastSeq - numbers.length + at + 1));
   expect((numbers[0] ?? lastSeq + 1) - 1).toBeLessThanOrEqual(acked);

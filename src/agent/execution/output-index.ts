@@ -3,13 +3,13 @@
 import { closeSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { Fault } from '#core/fault.ts';
 
-export type Stream = 'stdout' | 'stderr';
-export const STREAMS: readonly Stream[] = ['stdout', 'stderr'];
-export type Ends = Readonly<Record<Stream, number>>;
+export type OutputStream = 'stdout' | 'stderr';
+export const STREAMS: readonly OutputStream[] = ['stdout', 'stderr'];
+export type Ends = Readonly<Record<OutputStream, number>>;
 
-export interface Piece {
+export interface OutputPiece {
   readonly seq: number;
-  readonly stream: Stream;
+  readonly stream: OutputStream;
   readonly offset: number;
   readonly length: number;
   /** Said by us, and found in no file. */
@@ -27,8 +27,8 @@ export interface OutputIndex {
   /** Whether something was said by ourselves. */
   readonly isNoted: boolean;
   /** All that is not acknowledged, in order. */
-  readonly waiting: readonly Piece[];
-  add(stream: Stream, length: number): void;
+  readonly waiting: readonly OutputPiece[];
+  add(stream: OutputStream, length: number): void;
   addNote(note: string): void;
   setCut(ends: Ends): void;
   ack(seq: number): void;
@@ -55,8 +55,8 @@ function readLines(path: string): string[] {
 
 interface Past {
   readonly base: Base;
-  readonly pieces: Piece[];
-  readonly ends: Record<Stream, number>;
+  readonly pieces: OutputPiece[];
+  readonly ends: Record<OutputStream, number>;
   cut: Ends | undefined;
   isNoted: boolean;
 }
@@ -69,19 +69,20 @@ function parse(lines: readonly string[]): Past {
     const [word, first, second] = line.split(' ', 3) as [string, string, string];
     if (word === 'cut') past.cut = { stdout: Number(first), stderr: Number(second) };
     else if (word === 'noted') past.isNoted = true;
-    else addTo(past, word === 'note' ? 'stderr' : (word as Stream), word === 'note' ? line.slice(5) : Number(first));
+    else
+      addTo(past, word === 'note' ? 'stderr' : (word as OutputStream), word === 'note' ? line.slice(5) : Number(first));
   }
   return past;
 }
 
-function addTo(past: Past, stream: Stream, what: number | string): void {
+function addTo(past: Past, stream: OutputStream, what: number | string): void {
   const piece = nextOf(past, stream, what);
   past.pieces.push(piece);
   past.ends[stream] += piece.length;
   past.isNoted ||= piece.note !== undefined;
 }
 
-function nextOf({ base, pieces, ends }: Past, stream: Stream, what: number | string): Piece {
+function nextOf({ base, pieces, ends }: Past, stream: OutputStream, what: number | string): OutputPiece {
   const seq = base.seq + pieces.length + 1;
   if (typeof what === 'number') return { seq, stream, offset: ends[stream], length: what };
   return { seq, stream, offset: ends[stream], length: 0, note: JSON.parse(what) as string };
@@ -95,7 +96,7 @@ function render({ base, pieces, cut, isNoted }: Past): string {
   return `${lines.join('\n')}\n`;
 }
 
-const lineOf = ({ stream, length, note }: Pick<Piece, 'stream' | 'length' | 'note'>): string =>
+const lineOf = ({ stream, length, note }: Pick<OutputPiece, 'stream' | 'length' | 'note'>): string =>
   note === undefined ? `${stream} ${length}` : `note ${JSON.stringify(note)}`;
 
 export function openIndex(path: string): OutputIndex {
@@ -125,10 +126,10 @@ export function openIndex(path: string): OutputIndex {
     if (isTorn) throw new Fault('unavailable', 'The disk of this worker is full.');
   }
 
-  function add(stream: Stream, what: number | string): void {
+  function add(stream: OutputStream, what: number | string): void {
     write(`${lineOf(nextOf(past, stream, what))}\n`);
     addTo(past, stream, what);
-    waiting.push(past.pieces.at(-1) as Piece);
+    waiting.push(past.pieces.at(-1) as OutputPiece);
   }
 
   function forgetPast(): void {

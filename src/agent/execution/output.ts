@@ -2,7 +2,14 @@ import { execFile } from 'node:child_process';
 import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs';
 import type { Log } from '#core/log.ts';
 import type { Folder } from './folder.ts';
-import { type Ends, type OutputIndex, openIndex, type Piece, STREAMS, type Stream } from './output-index.ts';
+import {
+  type Ends,
+  type OutputIndex,
+  type OutputPiece,
+  type OutputStream,
+  openIndex,
+  STREAMS,
+} from './output-index.ts';
 
 export interface OutputLimits {
   /** The longest piece. */
@@ -32,7 +39,7 @@ export interface Output {
   close(): void;
 }
 
-type Send = (piece: { seq: number; stream: Stream; data: Uint8Array }) => void;
+type Send = (piece: { seq: number; stream: OutputStream; data: Uint8Array }) => void;
 
 // Freeing less than this is not worth a process.
 const TRIM_BYTES = 16 * 2 ** 20;
@@ -43,7 +50,7 @@ export function openOutput(
   { limits, log }: { readonly limits: OutputLimits; readonly log: Log },
 ): Output {
   const index = openIndex(folder.indexPath);
-  const files: Record<Stream, number> = {
+  const files: Record<OutputStream, number> = {
     stdout: openSync(folder.outPath, 'a+', 0o600),
     stderr: openSync(folder.errPath, 'a+', 0o600),
   };
@@ -52,7 +59,7 @@ export function openOutput(
 
   const sizes = (): Ends => ({ stdout: fstatSync(files.stdout).size, stderr: fstatSync(files.stderr).size });
 
-  function read({ stream, offset, length, note }: Piece): Uint8Array {
+  function read({ stream, offset, length, note }: OutputPiece): Uint8Array {
     if (note !== undefined) return Buffer.from(note);
     const data = Buffer.allocUnsafe(length);
     const count = readSync(files[stream], data, 0, length, offset);
@@ -132,9 +139,9 @@ function cutOff(now: Ends, pieces: Ends, excess: number): Ends {
 
 /** Gives the disk back what is acknowledged, where the system can make holes in files. */
 function trimmer(folder: Folder, index: OutputIndex, log: Log): { run(): void; freed(): number } {
-  const freed: Record<Stream, number> = { stdout: 0, stderr: 0 };
+  const freed: Record<OutputStream, number> = { stdout: 0, stderr: 0 };
   let isAble = process.platform === 'linux';
-  function free(stream: Stream, path: string): void {
+  function free(stream: OutputStream, path: string): void {
     const from = freed[stream];
     const length = index.needless[stream] - from;
     if (!isAble || length < TRIM_BYTES || !existsSync(path)) return;

@@ -8,7 +8,7 @@ import type { Log } from '#core/log.ts';
 import { bootId, isAlive } from '#host/processes.ts';
 import { endOf, type Remains, type RunEnd } from './ending.ts';
 import type { Folder, RunProcesses, RunRecord, RunTerminal } from './folder.ts';
-import { follow, gathered } from './follow.ts';
+import { gathered, watchFolder } from './follow.ts';
 import { openInput } from './input.ts';
 import { endWithoutProgram, type LaunchOptions, launchCommand } from './launch.ts';
 import { type OutputLimits, openOutput } from './output.ts';
@@ -173,7 +173,7 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
       wrapper = { code, signal };
       poke();
     });
-    unfollow = follow(folder.path, clock, poke);
+    unfollow = watchFolder(folder.path, clock, poke);
   }
 
   async function begin(): Promise<void> {
@@ -208,7 +208,7 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
     isAdopted = true;
     processes = folder.readProcesses(record);
     terminal = folder.readTerminal(record);
-    unfollow = follow(folder.path, clock, poke);
+    unfollow = watchFolder(folder.path, clock, poke);
   }
 
   return {

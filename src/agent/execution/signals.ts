@@ -2,7 +2,7 @@ import { isAlive, ledBy, membersOf, sendSignal, signalGroup } from '#host/proces
 import type { RunProcesses, RunTerminal } from './folder.ts';
 
 /** What of a run may still be alive. */
-export interface Target {
+export interface SignalTarget {
   readonly processes: RunProcesses | undefined;
   /** A terminal's programs are a session of their own, out of reach of the run's group. */
   readonly terminal: RunTerminal | undefined;
@@ -17,7 +17,7 @@ function signalTerminal(terminal: RunTerminal | undefined, signal: NodeJS.Signal
 }
 
 /** Asks everything of the run to end; what is stopped wakes up to hear it. */
-export function askToEnd({ processes, terminal }: Target): void {
+export function askToEnd({ processes, terminal }: SignalTarget): void {
   for (const signal of ['SIGTERM', 'SIGCONT'] as const) {
     if (terminal) signalTerminal(terminal, signal);
     else if (processes) signalGroup(processes.leader, signal);
@@ -25,12 +25,12 @@ export function askToEnd({ processes, terminal }: Target): void {
 }
 
 /** Interactive shells ignore the polite signal; a terminal that hangs up they do not. */
-export function hangUp({ terminal }: Target): void {
+export function hangUp({ terminal }: SignalTarget): void {
   signalTerminal(terminal, 'SIGHUP');
 }
 
 /** Ends the work and spares those who carry its last output and write down how it ended. */
-export function endWork({ processes, terminal }: Target): void {
+export function endWork({ processes, terminal }: SignalTarget): void {
   if (terminal) {
     signalTerminal(terminal, 'SIGKILL');
     return;
@@ -42,7 +42,7 @@ export function endWork({ processes, terminal }: Target): void {
 }
 
 /** Ends everything of the run, whatever is lost by it. */
-export function endAll({ processes, terminal }: Target): void {
+export function endAll({ processes, terminal }: SignalTarget): void {
   signalTerminal(terminal, 'SIGKILL');
   if (processes) signalGroup(processes.leader, 'SIGKILL');
 }

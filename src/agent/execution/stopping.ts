@@ -2,7 +2,7 @@ import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import type { Folder, Stop } from './folder.ts';
-import { askToEnd, endAll, endWork, hangUp, type Target } from './signals.ts';
+import { askToEnd, endAll, endWork, hangUp, type SignalTarget } from './signals.ts';
 
 export interface StopRequest {
   readonly how: Stop['how'];
@@ -33,7 +33,7 @@ const LAST_ROUND = 20;
 
 export function openStopping(
   folder: Folder,
-  target: () => Target,
+  target: () => SignalTarget,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): Stopping {
   let stop: Stop | undefined;

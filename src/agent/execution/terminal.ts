@@ -5,7 +5,7 @@ import { Fault } from '#core/fault.ts';
 import type { SessionSpec } from '#core/session.ts';
 import { quoted } from '#core/shell-text.ts';
 import { SELF_OF_SHELL } from '#host/processes.ts';
-import type { Environment } from './environment.ts';
+import type { SessionEnvironment } from './environment.ts';
 import type { Folder } from './folder.ts';
 import { DEFAULT_PATH, type FindProgram } from './programs.ts';
 
@@ -13,7 +13,7 @@ type Terminal = NonNullable<SessionSpec['terminal']>;
 
 export interface TerminalRequest {
   readonly command: readonly string[];
-  readonly env: Environment;
+  readonly env: SessionEnvironment;
   readonly terminal: Terminal;
 }
 

@@ -9,7 +9,7 @@ import { VirtualClock } from '#core/virtual-clock.ts';
 import { openAccess } from '../../access/access.ts';
 import { type Disk, emptyDisk, memoryDriver } from '../../store/memory.ts';
 import { openStore } from '../../store/store.ts';
-import { type Patience, startApi } from '../app.ts';
+import { type ClientTimeouts, startApi } from '../app.ts';
 import type { ApiDeps } from '../deps.ts';
 import { openMetrics } from '../metrics.ts';
 import { fakePools, fakeSessions, fakeWorkers } from './features.ts';
@@ -22,7 +22,7 @@ export interface WorldOptions {
   readonly beforeWrite?: (changes: readonly Change[]) => Promise<void>;
   readonly clock?: VirtualClock;
   readonly over?: Partial<ApiDeps>;
-  readonly patience?: Patience;
+  readonly patience?: ClientTimeouts;
 }
 
 const agentFiles: ApiDeps['agentFiles'] = {

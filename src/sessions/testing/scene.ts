@@ -13,7 +13,7 @@ import type { Agent, Worker } from '#core/worker.ts';
 import type { Journal, NewEvent } from '#journal/journal.ts';
 import { type Disk, emptyDisk, memoryDriver } from '#store/memory.ts';
 import { openStore } from '#store/store.ts';
-import type { Limits } from '../deps.ts';
+import type { SessionLimits } from '../deps.ts';
 import type { Sessions } from '../sessions.ts';
 import { startSessions } from '../sessions.ts';
 
@@ -23,7 +23,7 @@ export interface SceneOptions {
   readonly disk?: Disk;
   readonly clock?: VirtualClock;
   readonly seed?: number;
-  readonly limits?: Partial<Limits>;
+  readonly limits?: Partial<SessionLimits>;
   /** Answers whether the agent took it. */
   readonly send?: (agent: string, command: AgentCommand) => boolean;
 }

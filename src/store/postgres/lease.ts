@@ -41,14 +41,14 @@ export interface LeaseOptions {
   lost(fault: Fault): void;
 }
 
-export interface Lease {
+export interface HolderLease {
   /** Resolves once the lease is ours; it is renewed from then on. */
   take(): Promise<Held>;
   /** Ends waiting or renewing; a lease that is ours is free for others at once. */
   release(): Promise<void>;
 }
 
-export function postgresLease(options: LeaseOptions): Lease {
+export function postgresLease(options: LeaseOptions): HolderLease {
   const { client, clock, listener, leaseEnd } = options;
   const stopping = new AbortController();
   let mine: Held | undefined;
