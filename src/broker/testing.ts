@@ -1,4 +1,4 @@
-// A broker on loopback with workers and sessions that only write down what they hear, and a client to speak to it.
+// A broker on loopback with workers and sessions that only record what they receive, and a client for it.
 import { createServer, type Socket } from 'node:net';
 import {
   create,
@@ -40,7 +40,7 @@ export interface FakePlaneOptions extends Partial<Omit<BrokerDeps, 'link' | 'vie
   readonly door?: (hello: Hello, proof: JoinProof) => void | Promise<void>;
   /** Stands between the listening socket and the broker, for TLS. */
   readonly secure?: (socket: Socket) => void;
-  /** Called with each report after it was written down. */
+  /** Called with each report after it was recorded. */
   readonly heard?: (agent: string, report: AgentReport, link: LateAgentLink) => void;
   readonly port?: number;
 }

@@ -65,7 +65,7 @@ export interface Session extends Row {
       }
     | undefined;
   /** What is kept of its output: a mark set now and then while it runs, exact once its agent has reported its end. */
-  readonly output?: OutputMark | undefined;
+  readonly output?: OutputPosition | undefined;
   readonly end?: SessionEnd | undefined;
 }
 
@@ -87,7 +87,8 @@ export function exitCodeOf(end: SessionEnd): number {
   return end.how === 'killed' || end.how === 'cancelled' || end.how === 'signalled' ? 137 : 1;
 }
 
-export interface OutputMark {
+/** How far the output of a session was kept. */
+export interface OutputPosition {
   /** Of all attempts. */
   readonly bytes: number;
   /** The last number kept of the current attempt. */

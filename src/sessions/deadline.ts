@@ -2,10 +2,10 @@ import { SELF } from '#core/journal.ts';
 import type { Session } from '#core/session.ts';
 import { put } from '#core/store.ts';
 import type { Agent } from '#core/worker.ts';
+import { type AgentSlots, strayKey } from './agent-slots.ts';
 import type { Delivery } from './delivery.ts';
 import { commitThen, type SessionsDeps } from './deps.ts';
 import type { FinishAttempt } from './finish-attempt.ts';
-import { type Presence, strayKey } from './presence.ts';
 
 /** How long after a session's limits an agent may stay silent about it before we give the session up. */
 const SILENCE_MS = 30_000;
@@ -40,12 +40,12 @@ export interface Deadlines {
 }
 
 export interface DeadlineParts {
-  readonly presence: Presence;
+  readonly agentSlots: AgentSlots;
   readonly delivery: Delivery;
   readonly finishAttempt: FinishAttempt;
 }
 
-export function openDeadlines(deps: SessionsDeps, { presence, delivery, finishAttempt }: DeadlineParts): Deadlines {
+export function openDeadlines(deps: SessionsDeps, { agentSlots, delivery, finishAttempt }: DeadlineParts): Deadlines {
   const { clock, store } = deps;
   const alarms = new Map<string, () => void>();
 
@@ -74,7 +74,7 @@ export function openDeadlines(deps: SessionsDeps, { presence, delivery, finishAt
   function act(id: string, attempt: number, what: DeadlineStep['do']): void {
     const session = store.view.sessions.get(id);
     // A disconnected agent may have kept the limit; it reports that when it reconnects.
-    if (!session?.worker || session.attempt !== attempt || !presence.isReconciled(session.worker)) return;
+    if (!session?.worker || session.attempt !== attempt || !agentSlots.isReconciled(session.worker)) return;
     if (what === 'give up') return giveUp(session, session.worker);
     const asked = session.kill ?? { by: SELF.who, isTimeout: true };
     const row: Session = { ...session, kill: { ...asked, at: clock.now(), force: what === 'force' } };
@@ -85,7 +85,7 @@ export function openDeadlines(deps: SessionsDeps, { presence, delivery, finishAt
   function giveUp(session: Session, agent: string): void {
     const message = 'The session exceeded its time limit, and its agent did not report its end.';
     // It may still run there, so its slot stays taken until the agent reports its end.
-    presence.addStray(agent, strayKey(session.id, session.attempt));
+    agentSlots.addStray(agent, strayKey(session.id, session.attempt));
     const then = (): void => delivery.killStray(agent, session.id);
     finishAttempt.end(session, { end: { how: 'timeout', message }, event: message, then });
   }

@@ -1,6 +1,6 @@
 import type { Session } from '#core/session.ts';
+import type { AgentSlots } from './agent-slots.ts';
 import type { SessionsDeps } from './deps.ts';
-import type { Presence } from './presence.ts';
 
 /** Sends commands to agents. Call it only when all that a command depends on is durable. */
 export interface Delivery {
@@ -27,7 +27,7 @@ export interface Ack {
 
 export function openDelivery(
   { store: { view }, link }: Pick<SessionsDeps, 'store' | 'link'>,
-  presence: Presence,
+  agentSlots: AgentSlots,
 ): Delivery {
   // By session: the epoch of the agent's connection that it was sent on.
   const sentOnConnection = new Map<string, number>();
@@ -48,7 +48,7 @@ export function openDelivery(
       // Placed again meanwhile: that placement is not durable yet, and will be sent when it is.
       if (!session?.worker || session.attempt !== attempt || session.startedAt !== undefined) return;
       const connection = connectionOf(session);
-      if (connection === undefined || isKnownToAgent(session) || !presence.isReconciled(session.worker)) return;
+      if (connection === undefined || isKnownToAgent(session) || !agentSlots.isReconciled(session.worker)) return;
       if (link.send(session.worker, { do: 'start', session: id, attempt, spec })) sentOnConnection.set(id, connection);
     },
     kill(session) {

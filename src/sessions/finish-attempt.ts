@@ -1,5 +1,5 @@
 import type { Actor } from '#core/journal.ts';
-import type { OutputMark, Session, SessionEnd } from '#core/session.ts';
+import type { OutputPosition, Session, SessionEnd } from '#core/session.ts';
 import { append, type Change, drop, put } from '#core/store.ts';
 import { commitThen, type SessionsDeps } from './deps.ts';
 
@@ -8,7 +8,7 @@ const MOST_REFUSALS = 3;
 
 export interface AttemptHooks {
   /** How far its output was kept. */
-  outputMark(session: Session): OutputMark | undefined;
+  outputPosition(session: Session): OutputPosition | undefined;
   /** Forgets all that memory holds of this attempt. */
   attemptOver(session: Session): void;
   /** The session has its final state, in memory. */
@@ -47,7 +47,7 @@ export function openFinishAttempt(deps: SessionsDeps, hooks: AttemptHooks): Fini
   }
 
   function endSession(session: Session, { end, event, actor, then }: Finish): Session {
-    const output = hooks.outputMark(session);
+    const output = hooks.outputPosition(session);
     const ended: Session = { ...session, ...(output && { output }), end: { at: clock.now(), ...end } };
     const changes = [drop('sessions', session.id), append('ended', ended)];
     if (event !== undefined) changes.push(eventOf(session, `session.${end.how}`, event, actor));
@@ -59,11 +59,11 @@ export function openFinishAttempt(deps: SessionsDeps, hooks: AttemptHooks): Fini
   }
 
   function backToQueue(session: Session, change: Partial<Session>, why: string): void {
-    const mark = hooks.outputMark(session);
+    const position = hooks.outputPosition(session);
     const row: Session = {
       ...session,
       ...change,
-      ...(mark && { output: { ...mark, seq: 0 } }),
+      ...(position && { output: { ...position, seq: 0 } }),
       worker: undefined,
       placedAt: undefined,
       startedAt: undefined,

@@ -2,15 +2,15 @@ import type { Hello } from '#core/agent-link.ts';
 import type { Session } from '#core/session.ts';
 import { put } from '#core/store.ts';
 import type { Agent } from '#core/worker.ts';
+import { type AgentSlots, strayKey } from './agent-slots.ts';
 import type { Deadlines } from './deadline.ts';
 import type { Delivery } from './delivery.ts';
 import { commitThen, type SessionsDeps, whenDurable } from './deps.ts';
 import type { FinishAttempt } from './finish-attempt.ts';
 import type { LostSessions } from './lost-sessions.ts';
-import { type Presence, strayKey } from './presence.ts';
 
 export interface JoinParts {
-  readonly presence: Presence;
+  readonly agentSlots: AgentSlots;
   readonly delivery: Delivery;
   readonly finishAttempt: FinishAttempt;
   readonly lostSessions: LostSessions;
@@ -20,7 +20,7 @@ export interface JoinParts {
 /** Reconciles what an agent runs with the sessions that are placed on it; only then does it get new ones. */
 export function openJoin(
   deps: SessionsDeps,
-  { presence, delivery, finishAttempt, lostSessions, deadlines }: JoinParts,
+  { agentSlots, delivery, finishAttempt, lostSessions, deadlines }: JoinParts,
 ) {
   const { store, clock } = deps;
   const { view } = store;
@@ -42,7 +42,7 @@ export function openJoin(
     const worker = view.workers.get(agent.id);
     if (session.kill) {
       finishAttempt.end(session, { end: { how: 'cancelled', message: 'The session was killed before it started.' } });
-    } else if (presence.excess(agent.id) > 0 || worker?.drain || worker?.removal) {
+    } else if (agentSlots.excess(agent.id) > 0 || worker?.drain || worker?.removal) {
       finishAttempt.requeue(session, 'The agent reconnected without a free slot for the session.');
     } else {
       whenDurable(deps, () => delivery.start(session));
@@ -60,7 +60,7 @@ export function openJoin(
       else foreign.push(execution);
     }
     const strays = foreign.map(({ session, attempt }) => strayKey(session, attempt));
-    presence.reconciled(name, strays);
+    agentSlots.reconciled(name, strays);
     // The agent reports their ends like all others, and each report is acknowledged: then it forgets them.
     whenDurable(deps, () => {
       for (const { session } of foreign) delivery.killStray(name, session);

@@ -65,7 +65,7 @@ test('after a restart what was kept before is known, and what waits for that com
   expect(again.sent.at(-1)?.command).toMatchObject({ do: 'ack', seq: 5, result: true });
 });
 
-test('little is read again after a restart, since marks are set on the way', async () => {
+test('little is read again after a restart, since positions are saved on the way', async () => {
   const scene = await running();
   for (let seq = 1; seq <= 600; seq++) scene.sessions.report('m-1', output(scene.id, seq, 'ab'));
   await scene.clock.settle();
@@ -73,7 +73,7 @@ test('little is read again after a restart, since marks are set on the way', asy
   expect(scene.now(scene.id)?.output).toEqual({ bytes: 1_024, seq: 512, isCut: false });
 });
 
-test('past the cap comes one mark; the rest is acknowledged and dropped, also after a restart', async () => {
+test('past the limit comes one notice; later output is acknowledged and dropped, also after a restart', async () => {
   const scene = await running({ outputBytes: 2 ** 20 });
   const large = 'x'.repeat(2 ** 19);
   const small = { chunkBytes: 2 ** 20, outputBytes: 2 ** 20 };

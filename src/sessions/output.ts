@@ -1,6 +1,6 @@
 import type { AgentReport } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
-import type { OutputChunk, OutputMark, Session } from '#core/session.ts';
+import type { OutputChunk, OutputPosition, Session } from '#core/session.ts';
 import { append, type Change, put, type Store } from '#core/store.ts';
 import type { Ack, Delivery } from './delivery.ts';
 import { commitThen, type SessionLimits, type SessionsDeps, whenDurable } from './deps.ts';
@@ -8,15 +8,15 @@ import { commitThen, type SessionLimits, type SessionsDeps, whenDurable } from '
 type OutputReport = Extract<AgentReport, { is: 'output' }>;
 
 // Most that must be read again after a restart to know how far the output of an attempt was kept.
-const MARK_EVERY_CHUNKS = 256;
-const MARK_EVERY_BYTES = 2 ** 20;
+const SAVE_POSITION_EVERY_CHUNKS = 256;
+const SAVE_POSITION_EVERY_BYTES = 2 ** 20;
 
 interface Stream {
   seq: number;
   bytes: number;
   isCut: boolean;
-  chunksSinceMark: number;
-  bytesSinceMark: number;
+  chunksSinceSaved: number;
+  bytesSinceSaved: number;
   /** Reports that arrived while the history is read. */
   waiting?: (() => void)[] | undefined;
 }
@@ -26,7 +26,7 @@ export interface OutputKeeper {
   /** Whether a report can be handled now. If not, `again` is called once the earlier output of this session is known. */
   isReady(session: Session, again: () => void): boolean;
   keep(session: Session, report: OutputReport): void;
-  mark(session: Session): OutputMark | undefined;
+  position(session: Session): OutputPosition | undefined;
   forget(id: string): void;
 }
 
@@ -47,7 +47,7 @@ export function openOutputKeeper(deps: SessionsDeps, { delivery, limits }: Keepe
     const known = streams.get(session.id);
     if (known) return known;
     const { seq, bytes, isCut } = session.output ?? { seq: 0, bytes: 0, isCut: false };
-    const stream: Stream = { seq, bytes, isCut, chunksSinceMark: 0, bytesSinceMark: 0 };
+    const stream: Stream = { seq, bytes, isCut, chunksSinceSaved: 0, bytesSinceSaved: 0 };
     streams.set(session.id, stream);
     if (inherited.delete(session.id)) {
       stream.waiting = [];
@@ -116,12 +116,13 @@ export function openOutputKeeper(deps: SessionsDeps, { delivery, limits }: Keepe
       const chunk = chunkOf(stream, report);
       count(stream, chunk);
       const changes: Change[] = [append('output', chunk)];
-      if (stream.isCut || isMarkDue(stream)) changes.push(put('sessions', { ...session, output: markOf(stream) }));
+      if (stream.isCut || isPositionDue(stream))
+        changes.push(put('sessions', { ...session, output: positionOf(stream) }));
       commitThen(deps, changes, ack);
     },
-    mark(session) {
+    position(session) {
       const stream = streams.get(session.id);
-      return stream ? markOf(stream) : session.output;
+      return stream ? positionOf(stream) : session.output;
     },
     forget(id) {
       streams.delete(id);
@@ -135,27 +136,28 @@ export function openOutputKeeper(deps: SessionsDeps, { delivery, limits }: Keepe
 async function readOn({ history }: Store, { id, attempt }: Session, stream: Stream): Promise<void> {
   for (;;) {
     const filter = { session: id, attempt, afterSeq: stream.seq };
-    const page = await history.output(filter, MARK_EVERY_CHUNKS);
+    const page = await history.output(filter, SAVE_POSITION_EVERY_CHUNKS);
     for (const chunk of page) count(stream, chunk);
-    if (page.length < MARK_EVERY_CHUNKS) return;
+    if (page.length < SAVE_POSITION_EVERY_CHUNKS) return;
   }
 }
 
 function count(stream: Stream, { seq, data }: OutputChunk): void {
   stream.seq = seq;
   stream.bytes += data.length;
-  stream.chunksSinceMark += 1;
-  stream.bytesSinceMark += data.length;
+  stream.chunksSinceSaved += 1;
+  stream.bytesSinceSaved += data.length;
 }
 
-function isMarkDue(stream: Stream): boolean {
-  if (stream.chunksSinceMark < MARK_EVERY_CHUNKS && stream.bytesSinceMark < MARK_EVERY_BYTES) return false;
-  stream.chunksSinceMark = 0;
-  stream.bytesSinceMark = 0;
+function isPositionDue(stream: Stream): boolean {
+  if (stream.chunksSinceSaved < SAVE_POSITION_EVERY_CHUNKS && stream.bytesSinceSaved < SAVE_POSITION_EVERY_BYTES)
+    return false;
+  stream.chunksSinceSaved = 0;
+  stream.bytesSinceSaved = 0;
   return true;
 }
 
-const markOf = ({ seq, bytes, isCut }: Stream): OutputMark => ({ seq, bytes, isCut });
+const positionOf = ({ seq, bytes, isCut }: Stream): OutputPosition => ({ seq, bytes, isCut });
 
 const notice = (text: string): Uint8Array => Buffer.from(`\n… ${text}\n`);
 

@@ -1,7 +1,7 @@
 import type { Pool } from '#core/pool.ts';
 import type { Session } from '#core/session.ts';
 import type { Store } from '#core/store.ts';
-import type { PoolSeat } from './presence.ts';
+import type { PoolSeat } from './agent-slots.ts';
 import { makePoolQueue, type PoolQueue } from './queue.ts';
 
 /** The queues of all pools, kept in step with the rows: queued sessions, and agents with free slots. */

@@ -1,17 +1,17 @@
 import type { AgentReport } from '#core/agent-link.ts';
 import type { Session, SessionEnd } from '#core/session.ts';
 import { put } from '#core/store.ts';
+import { type AgentSlots, strayKey } from './agent-slots.ts';
 import type { Deadlines } from './deadline.ts';
 import type { Delivery } from './delivery.ts';
 import { commitThen, type SessionsDeps, whenDurable } from './deps.ts';
 import type { FinishAttempt } from './finish-attempt.ts';
 import type { OutputKeeper } from './output.ts';
-import { type Presence, strayKey } from './presence.ts';
 
 type Report<Is extends AgentReport['is']> = Extract<AgentReport, { is: Is }>;
 
 export interface ReportParts {
-  readonly presence: Presence;
+  readonly agentSlots: AgentSlots;
   readonly delivery: Delivery;
   readonly finishAttempt: FinishAttempt;
   readonly output: OutputKeeper;
@@ -19,7 +19,10 @@ export interface ReportParts {
 }
 
 /** Takes the reports of agents. Each may come twice; one about another attempt, or from another agent, is void. */
-export function openReport(deps: SessionsDeps, { presence, delivery, finishAttempt, output, deadlines }: ReportParts) {
+export function openReport(
+  deps: SessionsDeps,
+  { agentSlots, delivery, finishAttempt, output, deadlines }: ReportParts,
+) {
   const { store, clock } = deps;
 
   function started(session: Session): void {
@@ -30,7 +33,7 @@ export function openReport(deps: SessionsDeps, { presence, delivery, finishAttem
   }
 
   function refused(session: Session, agent: string, { attempt, why }: Report<'refused'>): void {
-    presence.coolDown(agent);
+    agentSlots.coolDown(agent);
     finishAttempt.refused(session, why);
     whenDurable(deps, () => delivery.ack(agent, { session: session.id, attempt, seq: 0, result: true }));
   }
@@ -47,14 +50,14 @@ export function openReport(deps: SessionsDeps, { presence, delivery, finishAttem
     const stray = strayKey(session, attempt);
     switch (report.is) {
       case 'started':
-        presence.addStray(agent, stray);
+        agentSlots.addStray(agent, stray);
         return whenDurable(deps, () => delivery.killStray(agent, session));
       case 'output':
         return whenDurable(deps, () => delivery.ack(agent, { session, attempt, seq: report.seq, result: false }));
       case 'refused':
       case 'ended': {
         const seq = report.is === 'ended' ? report.lastSeq : 0;
-        presence.dropStray(agent, stray);
+        agentSlots.dropStray(agent, stray);
         return whenDurable(deps, () => delivery.ack(agent, { session, attempt, seq, result: true }));
       }
     }

@@ -2,6 +2,7 @@ import type { AgentReport, Hello } from '#core/agent-link.ts';
 import type { Actor } from '#core/journal.ts';
 import { startLoop } from '#core/loop.ts';
 import type { OutputChunk, Session, SessionSpec } from '#core/session.ts';
+import { openAgentSlots } from './agent-slots.ts';
 import { openDeadlines } from './deadline.ts';
 import { openDelivery } from './delivery.ts';
 import { DEFAULT_LIMITS, type SessionsDeps } from './deps.ts';
@@ -16,7 +17,6 @@ import { openOfferedLabels } from './offered-labels.ts';
 import { openOutputKeeper } from './output.ts';
 import { place, placeOrCancel } from './place-or-cancel.ts';
 import { openPoolQueues } from './pool-queues.ts';
-import { openPresence } from './presence.ts';
 import { openReport } from './report.ts';
 import { openSubmit } from './submit.ts';
 
@@ -68,25 +68,25 @@ export function startSessions(deps: SessionsDeps): Sessions {
   const { store, clock, wake } = deps;
   let isStopping = false;
   const limits = { ...DEFAULT_LIMITS, ...deps.limits };
-  const presence = openPresence({ store, clock, changed: (agent) => queues.reseat(agent) });
-  const queues = openPoolQueues({ store, seat: presence.seat, changed: (pool) => loop.poke(pool) });
-  const delivery = openDelivery(deps, presence);
+  const agentSlots = openAgentSlots({ store, clock, changed: (agent) => queues.reseat(agent) });
+  const queues = openPoolQueues({ store, seat: agentSlots.seat, changed: (pool) => loop.poke(pool) });
+  const delivery = openDelivery(deps, agentSlots);
   const output = openOutputKeeper(deps, { delivery, limits });
   const finder = openFinder(store);
   const follower = openFollower(store, finder);
   const finishAttempt = openFinishAttempt(deps, {
-    outputMark: output.mark,
+    outputPosition: output.position,
     attemptOver,
     ended: finder.noteEnded,
     changed,
   });
-  const deadlines = openDeadlines(deps, { presence, delivery, finishAttempt });
+  const deadlines = openDeadlines(deps, { agentSlots, delivery, finishAttempt });
   const lostSessions = startLostSessions(deps, { finishAttempt, delivery });
   const labels = openOfferedLabels(deps, changed);
   const parts = {
     labels,
     queues,
-    presence,
+    agentSlots,
     delivery,
     output,
     finder,
@@ -113,7 +113,7 @@ export function startSessions(deps: SessionsDeps): Sessions {
 
   const subscriptions = [
     store.onChange('agents', (after, _before, id) => {
-      if (!after) presence.forget(id);
+      if (!after) agentSlots.forget(id);
     }),
     store.onChange('freezes', (after) => {
       if (!after) pokeAll();
@@ -138,7 +138,7 @@ export function startSessions(deps: SessionsDeps): Sessions {
       isStopping = true;
       for (const unsubscribe of subscriptions) unsubscribe();
       queues.stop();
-      presence.stop();
+      agentSlots.stop();
       deadlines.stop();
       await Promise.all([loop.stop(), labels.stop(), lostSessions.stop()]);
       finder.stop();

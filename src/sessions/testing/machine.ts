@@ -1,4 +1,4 @@
-// A machine with one of our agents on it, as far as sessions can tell: it keeps what was not acknowledged, and can be cut off.
+// A machine with a Muster agent, as sessions see it: it keeps what was not acknowledged, and can be disconnected.
 import type { AgentCommand, AgentReport, Hello } from '#core/agent-link.ts';
 
 export interface Copy {
@@ -22,7 +22,7 @@ export interface Machine {
   readonly outbox: AgentReport[];
 }
 
-/** What it saw that must never be seen. */
+/** Violations that the machine saw. */
 export type Complain = (what: string) => void;
 
 export function makeMachine(name: string, slots: number, labels: Machine['labels']): Machine {
@@ -31,14 +31,14 @@ export function makeMachine(name: string, slots: number, labels: Machine['labels
 
 export const runningOn = (machine: Machine): Copy[] => [...machine.copies.values()].filter((copy) => copy.isRunning);
 
-/** The connection broke: what was on its way in either direction is lost. */
+/** The connection broke: messages in flight in either direction are lost. */
 export function cutOff(machine: Machine): void {
   machine.isConnected = false;
   machine.inbox.length = 0;
   machine.outbox.length = 0;
 }
 
-/** A new connection: says what it has, then all that was not acknowledged. */
+/** A new connection: lists what it runs, then sends all that was not acknowledged. */
 export function reconnect(machine: Machine): Hello['executions'] {
   cutOff(machine);
   machine.isConnected = true;

@@ -1,4 +1,4 @@
-// A small world for the tests of this folder: a store on a simulated disk, a clock that stands still, agents that only listen.
+// The world of this folder's tests: a store on a simulated disk, a virtual clock, agents that only receive.
 import type { AgentCommand, AgentLink, AgentReport, Hello } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
 import { type Actor, SELF } from '#core/journal.ts';
@@ -64,7 +64,7 @@ function makeGate() {
       opened = undefined;
       open();
     },
-    /** Nothing is written any more: what waits is lost. */
+    /** Stops all writes: waiting transactions are lost. */
     crash(): void {
       isBroken = true;
       this.resume();
@@ -133,7 +133,7 @@ function actions(store: Store, clock: VirtualClock, sessions: Sessions) {
     change,
     remove,
     pool: (name: string, more: Partial<Pool> = {}) => change('pools', poolRow(name, more)),
-    /** Connects it, and tells of what it runs. */
+    /** Connects an agent, with the list of what it runs. */
     async join(name: string, { pool = 'gpu', executions = [], ...more }: AgentOptions = {}): Promise<void> {
       if (!store.view.workers.get(name)) await change('workers', workerRow(name, pool));
       await change('agents', agentRow(name, { pool, epoch: ++epoch, connectedAt: clock.now(), ...more }));

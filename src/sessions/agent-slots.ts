@@ -17,7 +17,7 @@ interface Connection {
 }
 
 /** What we know of agents beyond their rows. All of it is about connections, so it need not outlive the process. */
-export interface Presence {
+export interface AgentSlots {
   /** The agent's executions were reconciled with our rows: from now on it may get sessions. */
   reconciled(agent: string, strays: Iterable<string>): void;
   isReconciled(agent: string): boolean;
@@ -42,7 +42,7 @@ interface Options {
   changed(agent: string): void;
 }
 
-export function openPresence({ store: { view }, clock, changed }: Options): Presence {
+export function openAgentSlots({ store: { view }, clock, changed }: Options): AgentSlots {
   const connections = new Map<string, Connection>();
   const alarms = new Set<() => void>();
 
