@@ -28,7 +28,7 @@ export function machineLaws({ invariants, disk, agentOn, exists }: MachineLawsOp
   const counts = new Map<string, number>();
   const capAtLaunch = new Map<string, number>();
   // Made by a call of a server that was dead by then: nothing fences a call to a cloud.
-  const lateBorn = new Set<string>();
+  const lateBorn = new Map<string, string>();
   const orphans = new Set<string>();
 
   const capOf = (pool: string): number => rowOn(disk, 'pools', pool)?.spec.scaling.maxAgents ?? 0;
@@ -38,7 +38,7 @@ export function machineLaws({ invariants, disk, agentOn, exists }: MachineLawsOp
     const { owner: pool } = launch.mark;
     const times = cloud.made.get(name) ?? 0;
     invariants.holds('made-once', times <= 1, () => `${name} was made ${times} times`);
-    if (isLate) lateBorn.add(name);
+    if (isLate) lateBorn.set(name, pool);
     if (isOrphan(launch, name)) return void orphans.add(name);
     const count = (counts.get(pool) ?? 0) + 1;
     counts.set(pool, count);
@@ -56,7 +56,16 @@ export function machineLaws({ invariants, disk, agentOn, exists }: MachineLawsOp
     const isOurs = launch !== undefined;
     invariants.holds('foreign-kept', isOurs, () => `${machine.name} was deleted, and it is not ours`);
     lateBorn.delete(name);
-    if (launch && !orphans.delete(name)) counts.set(launch.mark.owner, (counts.get(launch.mark.owner) ?? 0) - 1);
+    if (launch && !orphans.delete(name)) discount(launch.mark.owner);
+  }
+
+  const discount = (pool: string): void => void counts.set(pool, (counts.get(pool) ?? 0) - 1);
+
+  /** Given up because the last listing, older than its making, did not show it: an orphan from now on. */
+  function orphaned(name: string, pool: string): void {
+    if (!exists(name) || orphans.has(name)) return;
+    orphans.add(name);
+    discount(pool);
   }
 
   /** A session that runs there, and that nobody has given up. */
@@ -92,7 +101,9 @@ export function machineLaws({ invariants, disk, agentOn, exists }: MachineLawsOp
     launched: (launch, pool) => void capAtLaunch.set(launch, capOf(pool)),
     settled: (launch) => void capAtLaunch.delete(launch),
     forgotten(worker) {
-      const isGone = lateBorn.has(worker) || !exists(worker);
+      const pool = lateBorn.get(worker);
+      const isGone = pool !== undefined || !exists(worker);
+      if (pool !== undefined) orphaned(worker, pool);
       invariants.holds('row-last', isGone, () => `${worker} has no row any more, and its machine exists`);
     },
   };
