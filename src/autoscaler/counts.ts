@@ -117,18 +117,29 @@ export function mostIdleSlots({ scaling }: Facts): number {
 /** The figures behind a plan, for the journal and for `pool why`. */
 export function figuresOf(facts: Facts, counts: Counts): Readonly<Record<string, number | boolean>> {
   const { scaling } = facts;
-  const { pricePerHourNano } = counts;
-  return {
+  const { phases, pricePerHourNano } = counts;
+  // Written out: every pass makes one, and copies of a part cost more than all the rest.
+  const figures: Record<string, number | boolean> = {
     queued: facts.queued,
-    ...counts.phases,
+    launching: phases.launching,
+    booting: phases.booting,
+    idle: phases.idle,
+    busy: phases.busy,
+    returning: phases.returning,
+    unknown: phases.unknown,
+    draining: phases.draining,
+    lost: phases.lost,
+    parked: phases.parked,
+    deleting: phases.deleting,
     machines: facts.workers.length,
     minIdleSlots: scaling.minIdleSlots,
     maxIdleSlots: mostIdleSlots(facts),
     minAgents: scaling.minAgents,
     maxAgents: scaling.maxAgents,
     slotsPerAgent: scaling.slotsPerAgent,
-    ...(pricePerHourNano > 0 ? { pricePerHour: Math.round(pricePerHourNano / 1e5) / 1e4 } : {}),
-    ...(scaling.maxPricePerHour === undefined ? {} : { maxPricePerHour: scaling.maxPricePerHour }),
     isReady: facts.isReady,
   };
+  if (pricePerHourNano > 0) figures.pricePerHour = Math.round(pricePerHourNano / 1e5) / 1e4;
+  if (scaling.maxPricePerHour !== undefined) figures.maxPricePerHour = scaling.maxPricePerHour;
+  return figures;
 }

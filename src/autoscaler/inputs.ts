@@ -32,28 +32,40 @@ const FLAGS = { outdated: 'o', stopping: 's', overdue: 'x' } as const;
 
 export function writeFacts(facts: Facts, redactText = (text: string): string => text): string {
   const { nowMs, cloudFault, runawayUntilMs, surplusSinceMs } = facts;
-  const written: Omit<Written, 'v' | 'scaling'> = {
-    queued: facts.queued,
-    offers: facts.offers.map(({ coolingUntilMs = 0, coolingFault, coolingWhy, ...offer }) =>
-      coolingUntilMs > nowMs
-        ? {
-            ...offer,
-            coolingForMs: coolingUntilMs - nowMs,
-            coolingFault,
-            ...(coolingWhy === undefined ? {} : { coolingWhy: redactText(coolingWhy) }),
-          }
-        : offer,
-    ),
-    updatePolicy: facts.updatePolicy,
-    is: CONDITIONS.filter((condition) => facts[condition]),
-    ...(cloudFault && { cloudFault: { kind: cloudFault.kind, message: redactText(cloudFault.message) } }),
-    ...(runawayUntilMs !== undefined && runawayUntilMs > nowMs ? { runawayForMs: runawayUntilMs - nowMs } : {}),
-    ...(facts.lostAfterMs === undefined ? {} : { lostAfterMs: facts.lostAfterMs }),
-    ...(surplusSinceMs === undefined ? {} : { surplusForMs: nowMs - surplusSinceMs }),
-    workers: groupsOf(facts),
-    ...orderOf(facts),
-  };
-  return `{"v":1,"scaling":${writeScaling(facts.scaling)},${JSON.stringify(written).slice(1)}`;
+  // Piece by piece: an object made only to be written would cost more than its text.
+  let text = `{"v":1,"scaling":${writeScaling(facts.scaling)},"queued":${facts.queued},"offers":[`;
+  for (let at = 0; at < facts.offers.length; at += 1)
+    text += `${at === 0 ? '' : ','}${writeOffer(facts.offers[at] as OfferFact, nowMs, redactText)}`;
+  text += ']';
+  if (facts.updatePolicy !== undefined) text += `,"updatePolicy":"${facts.updatePolicy}"`;
+  text += `,"is":${writeConditions(facts)}`;
+  if (cloudFault) {
+    const message = redactText(cloudFault.message);
+    text += `,"cloudFault":${JSON.stringify({ kind: cloudFault.kind, message })}`;
+  }
+  if (runawayUntilMs !== undefined && runawayUntilMs > nowMs)
+    text += `,"runawayForMs":${writeMs(runawayUntilMs - nowMs)}`;
+  if (facts.lostAfterMs !== undefined) text += `,"lostAfterMs":${writeMs(facts.lostAfterMs)}`;
+  if (surplusSinceMs !== undefined) text += `,"surplusForMs":${writeMs(nowMs - surplusSinceMs)}`;
+  const order = orderOf(facts);
+  return `${text},"workers":"${groupsOf(facts)}"${order === undefined ? '' : `,"order":"${order}"`}}`;
+}
+
+/** As JSON has it: what is not finite is null. */
+const writeMs = (ms: number): string => (Number.isFinite(ms) ? `${ms}` : 'null');
+
+function writeConditions(facts: Facts): string {
+  // Of most decisions.
+  if (facts.isReady && !facts.isPaused && !facts.isFrozen && !facts.isRemoving && !facts.isProbing)
+    return '["isReady"]';
+  return JSON.stringify(CONDITIONS.filter((condition) => facts[condition]));
+}
+
+function writeOffer(fact: OfferFact, nowMs: number, redactText: (text: string) => string): string {
+  const { coolingUntilMs = 0, coolingFault, coolingWhy, ...offer } = fact;
+  if (coolingUntilMs <= nowMs) return JSON.stringify(offer);
+  const why = coolingWhy === undefined ? {} : { coolingWhy: redactText(coolingWhy) };
+  return JSON.stringify({ ...offer, coolingForMs: coolingUntilMs - nowMs, coolingFault, ...why });
 }
 
 // A pool keeps its scaling from decision to decision.
@@ -69,13 +81,16 @@ function writeScaling(scaling: Scaling): string {
 }
 
 function groupsOf(facts: Facts): string {
-  const places = new Map(facts.offers.map(({ id }, place) => [id, place]));
+  const { workers, offers } = facts;
   const groups = new Map<string, number>();
-  for (const worker of facts.workers) {
-    const group = groupOf(facts, worker, places.get(worker.offer ?? ''));
+  for (const worker of workers) {
+    const place = offers.findLastIndex(({ id }) => id === worker.offer);
+    const group = groupOf(facts, worker, place < 0 ? undefined : place);
     groups.set(group, (groups.get(group) ?? 0) + 1);
   }
-  return [...groups].map(([group, count]) => `${count} ${group}`).join('; ');
+  let text = '';
+  for (const [group, count] of groups) text += `${text && '; '}${count} ${group}`;
+  return text;
 }
 
 function groupOf(facts: Facts, worker: WorkerFact, place: number | undefined): string {
@@ -96,22 +111,25 @@ const GROUP = /^(\d+) (\w+) (\d+)\/(\d+)(?:@(\d+))?(\$[^!]*)?(?:!(\w+))?$/;
 const classOf = (worker: WorkerFact): string =>
   `${worker.isOutdated === true} ${isComing(worker)} ${worker.pricePerHour ?? 0}`;
 
-function orderOf(facts: Facts): { order?: string } {
-  const ordered = facts.workers.filter(isRemovable).sort(compareForRemoval);
+function orderOf(facts: Facts): string | undefined {
+  const removable = facts.workers.filter(isRemovable);
+  // Of most pools.
+  if (removable.every(({ slots }) => slots === removable[0]?.slots)) return undefined;
+  const ordered = removable.sort(compareForRemoval);
   const slots = new Map<string, number>();
   const isMixed = ordered.some((worker) => {
     const first = slots.get(classOf(worker)) ?? worker.slots;
     slots.set(classOf(worker), first);
     return first !== worker.slots;
   });
-  if (!isMixed) return {};
+  if (!isMixed) return undefined;
   const runs: { slots: number; count: number }[] = [];
   for (const worker of ordered) {
     const run = runs.at(-1);
     if (run?.slots === worker.slots) run.count += 1;
     else runs.push({ slots: worker.slots, count: 1 });
   }
-  return { order: runs.map((run) => (run.count === 1 ? run.slots : `${run.slots}*${run.count}`)).join(' ') };
+  return runs.map((run) => (run.count === 1 ? run.slots : `${run.slots}*${run.count}`)).join(' ');
 }
 
 // The moment of the decision is 0, so that a span is read exactly as it was written.
@@ -127,7 +145,7 @@ export function readFacts(inputs: string): Facts {
   const { is, runawayForMs, surplusForMs } = written;
   return {
     nowMs: NOW_MS,
-    scaling: { ...written.scaling, syncEveryMs: 0, errorResetAfterMs: 0 },
+    scaling: Object.assign(written.scaling, { syncEveryMs: 0, errorResetAfterMs: 0 }),
     workers: readWorkers(written),
     queued: written.queued,
     offers: written.offers.map(({ coolingForMs, ...offer }) =>
@@ -147,10 +165,12 @@ export function readFacts(inputs: string): Facts {
 }
 
 function readWorkers({ workers, offers, order }: Written): WorkerFact[] {
-  const groups = workers === '' ? [] : workers.split('; ').map((group) => readGroup(group, offers));
-  const read = groups
-    .flatMap(({ count, worker }) => Array.from({ length: count }, () => worker))
-    .map((worker, at): WorkerFact => ({ ...worker, name: `w${at}` }));
+  const read: WorkerFact[] = [];
+  if (workers !== '')
+    for (const group of workers.split('; ')) {
+      const { count, worker } = readGroup(group, offers);
+      for (let nth = 0; nth < count; nth += 1) read.push({ ...worker, name: `w${read.length}` });
+    }
   return order === undefined ? read : withAges(read, order);
 }
 

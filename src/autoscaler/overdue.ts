@@ -12,24 +12,25 @@ const NEVER: Limit = { afterMs: Number.POSITIVE_INFINITY, setting: '' };
 
 /** How long a worker may stay in its phase. Work on a lost one may still be running, so it is never given up by time. */
 function limitOf(facts: Facts, worker: WorkerFact): Limit {
-  const { scaling, lostAfterMs } = facts;
-  const killUnknown =
-    scaling.killUnknownAfterMs > 0 ? { afterMs: scaling.killUnknownAfterMs, setting: 'kill_unknown_after' } : NEVER;
   switch (worker.phase) {
     case 'launching':
     case 'booting':
-      return facts.isReady ? { afterMs: scaling.bootTimeoutMs, setting: 'boot_timeout' } : NEVER;
+      return facts.isReady ? { afterMs: facts.scaling.bootTimeoutMs, setting: 'boot_timeout' } : NEVER;
     case 'unknown':
-      return killUnknown;
+      return killUnknown(facts);
     case 'lost': {
       if (worker.freeSlots < worker.slots) return NEVER;
-      const lost = lostAfterMs === undefined ? NEVER : { afterMs: lostAfterMs, setting: 'the time for its return' };
-      return lost.afterMs < killUnknown.afterMs ? lost : killUnknown;
+      const { lostAfterMs = Number.POSITIVE_INFINITY } = facts;
+      const kill = killUnknown(facts);
+      return lostAfterMs < kill.afterMs ? { afterMs: lostAfterMs, setting: 'the time for its return' } : kill;
     }
     default:
       return NEVER;
   }
 }
+
+const killUnknown = ({ scaling }: Facts): Limit =>
+  scaling.killUnknownAfterMs > 0 ? { afterMs: scaling.killUnknownAfterMs, setting: 'kill_unknown_after' } : NEVER;
 
 /** Whether it has been in its phase for longer than it may. */
 export function isOverdue(facts: Facts, worker: WorkerFact): boolean {
@@ -38,8 +39,8 @@ export function isOverdue(facts: Facts, worker: WorkerFact): boolean {
 
 /** Removes what outstayed its limit, and asks to look again when the next one may have. */
 export function removeOverdue(facts: Facts, counts: Counts): void {
-  const causes = { 'boot-timeout': 0, 'unknown-timeout': 0, 'lost-timeout': 0 };
-  const limits = new Map<string, number>();
+  // In this order, whatever the order of the workers. Most often there is none.
+  let causes: Record<Cause, { count: number; afterMs: number }> | undefined;
   for (const worker of facts.workers) {
     const code = OVERDUE[worker.phase];
     if (code === undefined) continue;
@@ -50,15 +51,22 @@ export function removeOverdue(facts: Facts, counts: Counts): void {
       continue;
     }
     addRemoval(counts, worker, { why: `it ${DONE[code]} ${setting} ${formatDuration(afterMs)}`, isOverdue: true });
-    causes[code] += 1;
-    limits.set(code, afterMs);
+    causes ??= noCauses();
+    causes[code].count += 1;
+    causes[code].afterMs = afterMs;
   }
-  // In this order, whatever the order of the workers.
-  for (const code of Object.keys(causes) as (keyof typeof causes)[]) {
-    const details = { facts, count: causes[code], afterMs: limits.get(code) ?? 0 };
-    if (details.count > 0) counts.notes.push(judge(code, details, true));
-  }
+  if (!causes) return;
+  for (const code of Object.keys(causes) as Cause[])
+    if (causes[code].count > 0) counts.notes.push(judge(code, { facts, ...causes[code] }, true));
 }
+
+type Cause = keyof typeof DONE;
+
+const noCauses = () => ({
+  'boot-timeout': { count: 0, afterMs: 0 },
+  'unknown-timeout': { count: 0, afterMs: 0 },
+  'lost-timeout': { count: 0, afterMs: 0 },
+});
 
 const DONE = {
   'boot-timeout': 'did not join within',

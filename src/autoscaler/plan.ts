@@ -60,13 +60,17 @@ function removeAll(facts: Facts, counts: Counts): Judgement {
 /** All judgements in one sentence. */
 function sentenceOf(notes: readonly Judgement[], last: Judgement): string {
   const sentence = notes.length === 0 ? last.why : [...notes, last].map(({ why }) => why).join('; ');
-  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
+  const first = sentence.charAt(0);
+  const capital = first.toUpperCase();
+  return capital === first ? `${sentence}.` : `${capital}${sentence.slice(1)}.`;
 }
 
 function didOf(actions: readonly Action[]): string {
   if (actions.length === 0) return 'nothing';
   const counts = { launch: 0, drain: 0, remove: 0 };
   for (const action of actions) counts[action.do] += action.do === 'launch' ? action.count : 1;
-  const parts = Object.entries(counts).map(([what, count]) => (count > 0 ? `${what} ${count}` : ''));
-  return parts.filter(Boolean).join(', ');
+  let did = '';
+  for (const what of ['launch', 'drain', 'remove'] as const)
+    if (counts[what] > 0) did += `${did && ', '}${what} ${counts[what]}`;
+  return did;
 }

@@ -262,9 +262,11 @@ export type PoolReason = keyof typeof RULES;
 type DetailsOf<C extends PoolReason> = (typeof RULES)[C] extends Rule<infer D> ? D : never;
 
 // Read once: every pass of every pool makes a judgement.
-const SETTINGS = new Map(
-  Object.entries(RULES).map(([code, each]) => [code as PoolReason, Object.entries((each as Rule<never>).with ?? {})]),
-);
+const SETTINGS = Object.fromEntries(
+  Object.entries(RULES).map(([code, { with: reads = {} }]: [string, Rule<never>]) => {
+    return [code, { bare: Object.freeze({ code }), names: Object.keys(reads), reads: Object.values(reads) }];
+  }),
+) as Record<PoolReason, { bare: Reason; names: string[]; reads: ((details: never) => string | number | undefined)[] }>;
 
 export function judge<C extends PoolReason>(code: C, details: DetailsOf<C>, acts: boolean): Judgement {
   const found = RULES[code] as unknown as Rule<DetailsOf<C>>;
@@ -272,12 +274,12 @@ export function judge<C extends PoolReason>(code: C, details: DetailsOf<C>, acts
 }
 
 function reasonOf(code: PoolReason, details: unknown): Reason {
-  const reads = SETTINGS.get(code) ?? [];
-  if (reads.length === 0) return { code };
+  const { bare, names, reads } = SETTINGS[code];
+  if (names.length === 0) return bare;
   const settings: Record<string, string | number> = {};
-  for (const [name, read] of reads) {
-    const value = read(details as never);
-    if (value !== undefined) settings[name] = value;
+  for (let at = 0; at < names.length; at += 1) {
+    const value = reads[at]?.(details as never);
+    if (value !== undefined) settings[names[at] as string] = value;
   }
   return { code, with: settings };
 }

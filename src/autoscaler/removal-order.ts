@@ -15,8 +15,10 @@ export function canGo({ scaling }: Facts, counts: Counts, worker: WorkerFact): b
  * and of equals the one that idles longest. Never one with a session.
  */
 export function removalOrder(facts: Facts, counts: Counts): WorkerFact[] {
+  const removable = facts.workers.filter(isRemovable);
+  if (counts.actions.length === 0) return removable.sort(compareForRemoval);
   const removed = new Set(counts.actions.map((action) => (action.do === 'remove' ? action.worker : '')));
-  return facts.workers.filter((worker) => isRemovable(worker) && !removed.has(worker.name)).sort(compareForRemoval);
+  return removable.filter(({ name }) => !removed.has(name)).sort(compareForRemoval);
 }
 
 /** Whether it may go to save money at all. */

@@ -38,13 +38,23 @@ export const poolSubject = (id: string): Subject => `${POOL}${id}`;
 export const poolOfSubject = (subject: string): string | undefined =>
   subject.startsWith(POOL) ? subject.slice(POOL.length) : undefined;
 
+const NONE: NonNullable<Reason['with']> = {};
+
 export function isSameReason(one: Reason, other: Reason): boolean {
+  if (one === other) return true;
   if (one.code !== other.code) return false;
-  const [mine, its] = [one.with ?? {}, other.with ?? {}];
-  const names = Object.keys(mine);
-  return names.length === Object.keys(its).length && names.every((name) => mine[name] === its[name]);
+  const { with: mine = NONE } = one;
+  const { with: its = NONE } = other;
+  let count = 0;
+  for (const name in mine) {
+    if (mine[name] !== its[name]) return false;
+    count += 1;
+  }
+  for (const _ in its) count -= 1;
+  return count === 0;
 }
 
 export function areSameReasons(some: readonly Reason[] = [], others: readonly Reason[] = []): boolean {
+  if (some.length === 0) return others.length === 0;
   return some.length === others.length && some.every((reason, at) => isSameReason(reason, others[at] as Reason));
 }

@@ -91,6 +91,8 @@ export interface Base extends MachinesDeps {
   start(what: string, work: () => Promise<void>): void;
   /** Whether the machines of that cloud have been compared with our rows at least once. */
   isReviewed(cloud: string): boolean;
+  /** The row of a machine is no more: the next review looks at it even where its cloud shows nothing new. */
+  unsettle(cloud: string | undefined, machine: string): void;
 }
 
 /** The machines that one feature asked for. */
@@ -101,8 +103,8 @@ export interface Asked<R extends MachineRow = MachineRow, O extends Observation 
   readonly unknown: UnknownMachines;
   /** The owners for which a listing may change anything: some machine is not where it should be. */
   readonly waiting: Set<string>;
-  /** A row is no more. */
-  forget(id: string): void;
+  /** A row is no more: how it was last. */
+  forget(id: string, row: R | undefined): void;
 }
 
 /** A machine as the listing of its cloud shows it. */

@@ -37,6 +37,7 @@ export function startMachines(deps: MachinesDeps): Machines {
     commit: (changes, thenDo) => void store.commit(changes).then(thenDo, () => {}),
     start: work.start,
     isReviewed: (cloud) => sweep.isReviewed(cloud),
+    unsettle: (cloud, machine) => sweep.unsettle(cloud, machine),
   };
   const sweep = startSweep(base, features);
   const offers = followOffers(base, () => features.values());
@@ -72,7 +73,8 @@ function askedBy<R extends MachineRow, O extends Observation>(
     calls,
     unknown: openUnknownMachines(),
     waiting: new Set(),
-    forget(id) {
+    forget(id, row) {
+      if (row) base.unsettle(row.offer === undefined ? undefined : base.clouds.cloudOf(row.offer), row.machine);
       observations.forget(id);
       calls.deletions.delete(id);
       calls.parkings.delete(id);

@@ -6,10 +6,11 @@ import { type Loop, startLoop } from '#core/loop.ts';
 import type { MachineRow } from '#core/machine.ts';
 import type { Offer } from '#core/pool.ts';
 import type { Machine, Mark, Use } from '#core/provider.ts';
-import { inSlices } from '#core/slices.ts';
+import { inSlices, openSlices } from '#core/slices.ts';
 import type { Asked, Base } from './asked.ts';
 import { isMadeFrom } from './offers.ts';
 import { isOlderThanBackup } from './restored.ts';
+import { openSettled, type Settled } from './settled.ts';
 import { forgetKnown, observeUnknown } from './unknown.ts';
 
 /** The features by the use that each of them registered. */
@@ -18,6 +19,8 @@ export type Features = ReadonlyMap<Use, Asked>;
 export interface Sweep extends Pick<Loop, 'stop'> {
   /** Whether the machines of that cloud have been compared with our rows at least once. */
   isReviewed(cloud: string): boolean;
+  /** The row of a machine is no more: the next review looks at it even where its cloud shows nothing new. */
+  unsettle(cloud: string | undefined, machine: string): void;
 }
 
 /** Looks through each new listing, a few milliseconds at a time. */
@@ -26,6 +29,7 @@ export function startSweep(base: Base, features: Features): Sweep {
   const newest = new Map<string, Listing>();
   const reviewed = new Set<string>();
   const sweeping = new Set<string>();
+  const settled = openSettled();
   const loop = startLoop({
     name: 'sweep',
     clock,
@@ -36,7 +40,7 @@ export function startSweep(base: Base, features: Features): Sweep {
       const listing = newest.get(cloud);
       newest.delete(cloud);
       if (!listing) return;
-      await review({ base, features, sweeping }, listing);
+      await review({ base, features, sweeping, settled }, listing);
       if (reviewed.has(cloud)) return;
       reviewed.add(cloud);
       for (const asked of features.values()) for (const owner of ownersIn(asked, cloud)) asked.poke(owner);
@@ -56,7 +60,7 @@ export function startSweep(base: Base, features: Features): Sweep {
     for (const asked of features.values())
       for (const owner of followers) if (asked.waiting.has(owner)) asked.poke(owner);
   });
-  return { stop: loop.stop, isReviewed: (cloud) => reviewed.has(cloud) };
+  return { stop: loop.stop, isReviewed: (cloud) => reviewed.has(cloud), unsettle: settled.unsettle };
 }
 
 function* ownersIn({ base, isOwner }: Asked, cloud: string): Iterable<string> {
@@ -72,7 +76,8 @@ function* waitingFor(asked: Asked, cloud: string): Iterable<string> {
 
 /** Machines of older definitions may be in a cloud that their owner has left. */
 function hasRowsIn({ base, rowsOf }: Asked, owner: string, cloud: string): boolean {
-  return Iterator.from(rowsOf(owner)).some(({ offer }) => offer !== undefined && base.clouds.cloudOf(offer) === cloud);
+  for (const { offer } of rowsOf(owner)) if (offer !== undefined && base.clouds.cloudOf(offer) === cloud) return true;
+  return false;
 }
 
 interface Review {
@@ -80,7 +85,11 @@ interface Review {
   readonly features: Features;
   /** Orphans that their cloud is being asked to delete. */
   readonly sweeping: Set<string>;
+  readonly settled: Settled;
 }
+
+// Passing one over takes less time than reading the clock.
+const SETTLED_PER_LOOK_AT_CLOCK = 64;
 
 async function review(by: Review, listing: Listing): Promise<void> {
   const { base, features } = by;
@@ -91,17 +100,27 @@ async function review(by: Review, listing: Listing): Promise<void> {
   const isOrphan = (machine: Machine): boolean =>
     before?.has(machine.name) === true || isOlderThanBackup(base, machine);
   let stayed = 0;
-  await inSlices(base.clock, listing.machines.values(), (machine) => {
-    const known = before?.get(machine.name);
-    if (known) stayed += 1;
+  const reviewed = by.settled.begin(listing);
+  const look = (machine: Machine, known: Machine | undefined): void => {
     // A machine of a use that no feature has registered is none of ours: it is not deleted, adopted or counted.
     const asked = machine.mark && features.get(machine.mark.use);
-    if (machine.mark && !asked) return;
+    if (machine.mark && !asked) return reviewed.leaveOpen(machine);
     const found = asked ? rowIn(asked, machine.name) : rowOf(features.values(), machine.name);
-    if (found) noticeChange(found, machine, known);
-    else if (!machine.mark) unmarked.observe(machine);
+    if (found) return noticeChange(found, machine, known);
+    reviewed.leaveOpen(machine);
+    if (!machine.mark) unmarked.observe(machine);
     else if (machine.state !== 'deleting' && isOrphan(machine)) orphans.push(machine);
-  });
+  };
+  const slices = openSlices(base.clock);
+  let seen = 0;
+  for (const machine of listing.machines.values()) {
+    const known = reviewed.before(machine);
+    if (known) stayed += 1;
+    seen += 1;
+    const isSettled = reviewed.isSettled(machine, known);
+    if (!isSettled) look(machine, known);
+    if ((!isSettled || seen % SETTLED_PER_LOOK_AT_CLOCK === 0) && slices.isOver()) await slices.next();
+  }
   // Most often all of them stayed.
   if (before && stayed < before.size) {
     await inSlices(base.clock, before.keys(), (name) => {

@@ -125,7 +125,7 @@ function listen(
       if (store.view.workers.count('pool', id) > 0) poke(id);
     }),
     store.onChange('workers', (after, before, id) => {
-      if (!after) asked.forget(id);
+      if (!after) asked.forget(id, before);
       if (!after && before) pools.forgetLost(before);
       pokePool(after, before);
     }),

@@ -1,0 +1,55 @@
+import { expect, it } from 'vitest';
+import type { Listing } from '#clouds/listing.ts';
+import type { Machine } from '#core/provider.ts';
+import { openSettled } from './settled.ts';
+
+const machine = (name: string): Machine => ({ name, mark: undefined, createdAt: 0, state: 'running' });
+const [a, b, c] = [machine('a'), machine('b'), machine('c')];
+
+const listing = (count: number, machines: readonly Machine[], before?: Listing): Listing => ({
+  cloud: 'here',
+  startedMs: count,
+  endedAt: count,
+  count,
+  before,
+  machines: new Map(machines.map((each) => [each.name, each])),
+});
+
+/** The names that a review would look at. */
+function lookedAt(settled: ReturnType<typeof openSettled>, shown: Listing, open: readonly string[] = []): string[] {
+  const reviewed = settled.begin(shown);
+  return [...shown.machines.values()].flatMap((each) => {
+    if (open.includes(each.name)) reviewed.leaveOpen(each);
+    return reviewed.isSettled(each, reviewed.before(each)) ? [] : [each.name];
+  });
+}
+
+it('looks only at what its cloud shows otherwise than in the review before', () => {
+  const settled = openSettled();
+  const first = listing(1, [a, b, c]);
+  expect(lookedAt(settled, first)).toEqual(['a', 'b', 'c']);
+  const second = listing(2, [c, { ...b }, machine('d'), a], first);
+  expect(lookedAt(settled, second)).toEqual(['b', 'd']);
+});
+
+it('looks again at what had no row, and at what has lost its row since', () => {
+  const settled = openSettled();
+  const first = listing(1, [a, b, c]);
+  lookedAt(settled, first, ['b']);
+  settled.unsettle('here', 'c');
+  settled.unsettle('elsewhere', 'a');
+  const second = listing(2, [a, b, c], first);
+  expect(lookedAt(settled, second)).toEqual(['b', 'c']);
+  settled.unsettle(undefined, 'a');
+  expect(lookedAt(settled, listing(3, [a, b, c], second))).toEqual(['a', 'b', 'c']);
+});
+
+it('looks at all where the listing before was never reviewed, and now and then anyway', () => {
+  const settled = openSettled();
+  const first = listing(1, [a, b]);
+  lookedAt(settled, first);
+  const skipped = listing(2, [a, b], first);
+  const third = listing(3, [a, b], skipped);
+  expect(lookedAt(settled, third)).toEqual(['a', 'b']);
+  expect(lookedAt(settled, listing(8, [a, b], third))).toEqual(['a', 'b']);
+});
