@@ -44,7 +44,10 @@ export function openFollowing(): Following {
       }
       return leastMs;
     },
-    isFollowing: (follower, offers) => offersOf.get(follower)?.some((id) => offers.has(id)) ?? false,
+    isFollowing(follower, offers) {
+      for (const id of offersOf.get(follower) ?? []) if (offers.has(id)) return true;
+      return false;
+    },
     *followers(offers) {
       const seen = new Set<string>();
       for (const id of offers) {

@@ -38,6 +38,8 @@ const GAP_FACTOR = 5;
 
 interface Kept {
   last?: Listing;
+  /** What the cloud answered then, and what of it was left out. */
+  answer?: { readonly machines: readonly Machine[]; readonly foreign: number; readonly duplicate: number };
   fault?: Fault;
   startedMs: number;
   tookMs: number;
@@ -83,16 +85,13 @@ export function startListings(deps: ListingsDeps): Listings {
     return { afterMs: kept.everyMs };
   }
 
-  function renewed(cloud: string, { last, startedMs }: Kept, machines: readonly Machine[]): Listing {
-    const byName = new Map<string, Machine>();
-    let foreign = 0;
-    for (const machine of machines) {
-      if (machine.mark && machine.mark.cluster !== deps.cluster) foreign += 1;
-      else byName.set(machine.name, machine);
-    }
-    const twice = machines.length - foreign - byName.size;
-    if (foreign + twice > 0)
-      log('warn', 'listing has foreign or duplicate machines', { cloud, foreign, duplicate: twice });
+  function renewed(cloud: string, kept: Kept, machines: readonly Machine[]): Listing {
+    const { last, startedMs } = kept;
+    const isSame = last !== undefined && areSame(kept.answer?.machines, machines);
+    const byName = isSame ? last.machines : taken(kept, machines);
+    const { foreign, duplicate } = kept.answer as NonNullable<Kept['answer']>;
+    if (foreign + duplicate > 0)
+      log('warn', 'listing has foreign or duplicate machines', { cloud, foreign, duplicate });
     return {
       cloud,
       startedMs,
@@ -101,6 +100,17 @@ export function startListings(deps: ListingsDeps): Listings {
       count: (last?.count ?? 0) + 1,
       before: last && { startedMs: last.startedMs, machines: last.machines },
     };
+  }
+
+  function taken(kept: Kept, machines: readonly Machine[]): Map<string, Machine> {
+    const byName = new Map<string, Machine>();
+    let foreign = 0;
+    for (const machine of machines) {
+      if (machine.mark && machine.mark.cluster !== deps.cluster) foreign += 1;
+      else byName.set(machine.name, machine);
+    }
+    kept.answer = { machines, foreign, duplicate: machines.length - foreign - byName.size };
+    return byName;
   }
 
   return {
@@ -120,4 +130,9 @@ export function startListings(deps: ListingsDeps): Listings {
     },
     stop: () => loop.stop(),
   };
+}
+
+/** A backend that keeps what it knows answers with the very same machines: then the listing before is shared. */
+function areSame(some: readonly Machine[] | undefined, others: readonly Machine[]): boolean {
+  return some !== undefined && some.length === others.length && some.every((machine, at) => machine === others[at]);
 }

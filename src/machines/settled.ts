@@ -10,6 +10,8 @@ export interface Settled {
 }
 
 export interface Reviewed {
+  /** Where the listing shows all as before: the machines to look at all the same. */
+  readonly onlyThese: readonly Machine[] | undefined;
   /** The same machine in the listing before. */
   before(machine: Machine): Machine | undefined;
   isSettled(machine: Machine, before: Machine | undefined): boolean;
@@ -36,7 +38,9 @@ export function openSettled(): Settled {
       const open = new Set<string>();
       // From the start: what happens between two slices of this review counts for the next.
       byCloud.set(cloud, { machines, open });
+      const isSame = unsettled !== undefined && machines === listing.before?.machines;
       return {
+        onlyThese: isSame ? [...unsettled].flatMap((name) => machines.get(name) ?? []) : undefined,
         before: sameIn(listing.before?.machines),
         isSettled: (machine, before) => machine === before && unsettled?.has(machine.name) === false,
         leaveOpen: ({ name }) => void open.add(name),

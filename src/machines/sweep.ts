@@ -113,7 +113,7 @@ async function review(by: Review, listing: Listing): Promise<void> {
   };
   const slices = openSlices(base.clock);
   let seen = 0;
-  for (const machine of listing.machines.values()) {
+  for (const machine of reviewed.onlyThese ?? listing.machines.values()) {
     const known = reviewed.before(machine);
     if (known) stayed += 1;
     seen += 1;
@@ -122,7 +122,7 @@ async function review(by: Review, listing: Listing): Promise<void> {
     if ((!isSettled || seen % SETTLED_PER_LOOK_AT_CLOCK === 0) && slices.isOver()) await slices.next();
   }
   // Most often all of them stayed.
-  if (before && stayed < before.size) {
+  if (before && !reviewed.onlyThese && stayed < before.size) {
     await inSlices(base.clock, before.keys(), (name) => {
       const found = listing.machines.has(name) ? undefined : rowOf(features.values(), name);
       if (found) found.asked.poke(found.asked.ownerOf(found.row));
@@ -162,17 +162,27 @@ function noticeChange({ asked, row }: Found, machine: Machine, before: Machine |
 
 /** Kinds that cannot mark have a cloud of their own for each owner; shared by several, the first one answers for all. */
 function unmarkedIn({ base, features }: Review, cloud: string) {
-  const [first] = Iterator.from(features.values()).flatMap((asked) =>
-    Iterator.from(ownersIn(asked, cloud)).map((owner) => ({ asked, owner })),
-  );
-  const [offer] = base.clouds.offersOf(cloud);
+  let found: { readonly asked: Asked; readonly owner: string } | undefined;
+  const first = (): typeof found => {
+    for (const asked of features.values())
+      for (const owner of found ? [] : ownersIn(asked, cloud)) {
+        found = { asked, owner };
+        break;
+      }
+    return found;
+  };
   return {
     observe(machine: Machine): void {
-      if (first && offer) observeUnknown(first.asked, first.owner, { machine, offer: offer.id });
+      const [offer] = base.clouds.offersOf(cloud);
+      const { asked, owner } = first() ?? {};
+      if (asked && owner !== undefined && offer) observeUnknown(asked, owner, { machine, offer: offer.id });
     },
     forget(listing: Listing): void {
-      if (!first) return;
-      forgetKnown(first.asked, first.owner, (name, of) => {
+      // Most clouds have none, and who would answer for them need not be found out.
+      if (!Iterator.from(features.values()).some(({ unknown }) => unknown.isAny())) return;
+      const { asked, owner } = first() ?? {};
+      if (!asked || owner === undefined) return;
+      forgetKnown(asked, owner, (name, of) => {
         if (base.clouds.cloudOf(of) !== listing.cloud) return true;
         const isListed = listing.machines.has(name) || listing.before?.machines.has(name) === true;
         return isListed && !rowOf(features.values(), name);

@@ -17,6 +17,7 @@ export interface UnknownMachine {
 
 /** By their owners, then by their names. */
 export interface UnknownMachines {
+  isAny(): boolean;
   of(owner: string): ReadonlyMap<string, UnknownMachine>;
   observe(owner: string, name: string, unknown: UnknownMachine | undefined): void;
   forget(owner: string): void;
@@ -27,6 +28,7 @@ const NONE: ReadonlyMap<string, UnknownMachine> = new Map();
 export function openUnknownMachines(): UnknownMachines {
   const byOwner = new Map<string, Map<string, UnknownMachine>>();
   return {
+    isAny: () => byOwner.size > 0,
     of: (owner) => byOwner.get(owner) ?? NONE,
     observe(owner, name, unknown) {
       const names = byOwner.get(owner) ?? new Map<string, UnknownMachine>();

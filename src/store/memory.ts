@@ -83,9 +83,20 @@ function memoryHistory(rule: HistoryRule): MemoryHistory {
 
 type HistoryRow = Histories[HistoryName];
 
+interface Oldest {
+  readonly before: number;
+  readonly limit: number;
+  /** The rows stand in the order of their times. */
+  readonly isInOrder: boolean;
+}
+
 /** Takes the oldest away, keeping the order of the others. */
-function forget(rows: HistoryRow[], timeOf: (row: never) => number, oldest: { before: number; limit: number }) {
+function forget(rows: HistoryRow[], timeOf: (row: never) => number, oldest: Oldest) {
   const time = timeOf as (row: HistoryRow) => number;
+  if (oldest.isInOrder) {
+    const firstKept = rows.findIndex((row, at) => at >= oldest.limit || time(row) >= oldest.before);
+    return rows.splice(0, firstKept < 0 ? rows.length : firstKept);
+  }
   const old = rows.filter((row) => time(row) < oldest.before).sort((a, b) => time(a) - time(b));
   const gone = new Set(old.slice(0, oldest.limit));
   if (gone.size === 0) return [];
@@ -94,6 +105,8 @@ function forget(rows: HistoryRow[], timeOf: (row: never) => number, oldest: { be
   rows.length = kept;
   return [...gone];
 }
+
+const later = (latestMs: number, ms: number): number => (ms >= latestMs ? ms : Number.NaN);
 
 function isNew(keys: Set<string>, key: string): boolean {
   const before = keys.size;
@@ -104,6 +117,8 @@ function isNew(keys: Set<string>, key: string): boolean {
 function memoryHistories(disk: Disk, rules: HistoryRules) {
   const histories = new Map(Object.entries(rules).map(([name, rule]) => [name, memoryHistory(rule)]));
   const known = new Map<string, Set<string>>();
+  // The time of the newest row while all stand in order; not a number once one came late.
+  const latest = new Map<string, number>();
 
   function rowsOf(name: string): HistoryRow[] {
     return disk.histories[name as HistoryName] as HistoryRow[];
@@ -115,6 +130,12 @@ function memoryHistories(disk: Disk, rules: HistoryRules) {
     return found;
   }
 
+  function latestOf(name: string, { timeOf }: MemoryHistory): number {
+    return (
+      latest.get(name) ?? rowsOf(name).reduce((ms, row) => later(ms, timeOf(row as never)), Number.NEGATIVE_INFINITY)
+    );
+  }
+
   const queries = [...histories].map(([name, history]) => {
     return [name, async (filter: Columns, page: never) => history.ask(rowsOf(name) as never[], filter, page)];
   });
@@ -122,13 +143,16 @@ function memoryHistories(disk: Disk, rules: HistoryRules) {
   return {
     append(name: HistoryName, row: HistoryRow): void {
       const history = histories.get(name) as MemoryHistory;
-      if (isNew(keysOf(name, history), history.keyOf(row as never))) rowsOf(name).push(row);
+      if (!isNew(keysOf(name, history), history.keyOf(row as never))) return;
+      latest.set(name, later(latestOf(name, history), history.timeOf(row as never)));
+      rowsOf(name).push(row);
     },
     queries: {
       ...Object.fromEntries(queries),
       async forget(name: HistoryName, before: number, limit: number) {
         const history = histories.get(name) as MemoryHistory;
-        const gone = forget(rowsOf(name), history.timeOf, { before, limit });
+        const isInOrder = !Number.isNaN(latestOf(name, history));
+        const gone = forget(rowsOf(name), history.timeOf, { before, limit, isInOrder });
         const keys = keysOf(name, history);
         for (const row of gone) keys.delete(history.keyOf(row as never));
         return gone.length;
