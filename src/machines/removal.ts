@@ -31,6 +31,7 @@ function unlistedLagMs<R extends MachineRow>({ base, observations }: Asked<R>, r
 
 /** Deletes the machines of removed rows and drops the rows of those that are gone; answers when to look again. */
 export function carryOutRemovals<R extends MachineRow>(asked: Asked<R>, removing: readonly R[]): number {
+  if (removing.length === 0) return Number.POSITIVE_INFINITY;
   const changes: Change[] = [];
   const gone: R[] = [];
   const byOffer = new Map<string, R[]>();

@@ -60,8 +60,13 @@ export function launchFaultOf(
 
 /** Why the clouds of a pool cannot be asked, where none of them can. */
 export function cloudFaultOf({ clouds }: WorkersContext, { spec }: Pool): Facts['cloudFault'] {
-  const [first, ...others] = spec.offers.map(({ id }) => clouds.fault(id));
-  return first && others.every(Boolean) ? { kind: first.kind, message: lineOf(first) } : undefined;
+  let first: Failure | undefined;
+  for (const { id } of spec.offers) {
+    const fault = clouds.fault(id);
+    if (!fault) return undefined;
+    first ??= fault;
+  }
+  return first && { kind: first.kind, message: lineOf(first) };
 }
 
 /** What keeps a pool from its machines now, in one line. */

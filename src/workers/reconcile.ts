@@ -59,12 +59,10 @@ function lookAgain(context: WorkersContext, id: string, pool: Pool | undefined):
 /** Does what is due whatever the plan says; answers how things stand then. */
 function act(context: WorkersContext, pool: Pool | undefined, { id, survey }: { id: string; survey: Survey }): Survey {
   const { asked } = context;
-  const isChanged = [
-    drainPool(context, id, pool),
-    takeLosses(context, survey),
-    removeDrained(context, survey),
-  ].includes(true);
-  const then = isChanged ? lookAgain(context, id, pool) : survey;
+  const isDraining = drainPool(context, id, pool);
+  const isLosing = takeLosses(context, survey);
+  const isRemoving = removeDrained(context, survey);
+  const then = isDraining || isLosing || isRemoving ? lookAgain(context, id, pool) : survey;
   const changes = context.workersChanged();
   const againAtMs = Math.min(
     carryOutRemovals(asked, then.removing),
@@ -97,12 +95,7 @@ function decide(context: WorkersContext, boot: BootSettings, { pool, survey }: {
     inputs,
   );
   const changes: Change[] = recorded ? [recorded] : [];
-  const mayPark = parkingSpaces(asked, pool.id);
-  for (const action of actions) {
-    if (action.do === 'launch') changes.push(...launch(context, boot, { pool, action }));
-    else if (action.do === 'drain') changes.push(...drain(context, action));
-    else changes.push(...remove(context, action, { pool, mayPark }));
-  }
+  if (actions.length > 0) changes.push(...carryOut(context, boot, { pool, actions }));
   if (changes.length > 0) asked.base.commit(changes, () => announceDrains(context, decision));
   if (!memory.isReady) asked.waiting.add(pool.id);
   const { initialDelayMs = Number.POSITIVE_INFINITY } = pool.spec.scaling;
@@ -110,8 +103,21 @@ function decide(context: WorkersContext, boot: BootSettings, { pool, survey }: {
   return Math.min(readyAtMs, clock.monotonic() + (decision.againAfterMs ?? Number.POSITIVE_INFINITY));
 }
 
+function carryOut(
+  context: WorkersContext,
+  boot: BootSettings,
+  { pool, actions }: { pool: Pool; actions: readonly Action[] },
+): Change[] {
+  const mayPark = parkingSpaces(context.asked, pool.id);
+  return actions.flatMap((action) => {
+    if (action.do === 'launch') return launch(context, boot, { pool, action });
+    return action.do === 'drain' ? drain(context, action) : remove(context, action, { pool, mayPark });
+  });
+}
+
 /** Answers whether the guard against machines that never join has just suspended all launching. */
 function countFailedBoots(context: WorkersContext, pool: string, { actions }: Plan): boolean {
+  if (actions.length === 0) return false;
   const { view } = context.store;
   const memory = context.pools.of(pool);
   const beforeMs = memory.runawayUntilMs;
