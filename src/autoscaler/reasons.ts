@@ -36,8 +36,22 @@ type Removing = Ground & { readonly going: number; readonly staying: number };
 const maxAgents = ({ facts }: Ground): number => facts.scaling.maxAgents;
 const minIdle = ({ facts }: Ground): number => facts.scaling.minIdleSlots;
 const limit = ({ afterMs }: Overdue): string => formatDuration(afterMs);
-const decay = ({ facts }: Ground): string => formatDuration(facts.scaling.idleDecayMs);
+const decay = ({ facts }: Ground): string => decayOf(facts);
 const them = (count: number): string => (count === 1 ? 'it' : 'them');
+
+const writtenDecays = new Map<number, string>();
+// Pools write the same few; this bounds what is kept of others.
+const MOST_DECAYS_KEPT = 1_000;
+
+/** Its `idle_decay` as people write it; a pool that waits for it says so at every pass. */
+export function decayOf({ scaling: { idleDecayMs } }: Facts): string {
+  const known = writtenDecays.get(idleDecayMs);
+  if (known !== undefined) return known;
+  const written = formatDuration(idleDecayMs);
+  if (writtenDecays.size >= MOST_DECAYS_KEPT) writtenDecays.clear();
+  writtenDecays.set(idleDecayMs, written);
+  return written;
+}
 
 /** What the pool lacks, in figures. */
 export function shortage({ scaling, queued }: Facts, idleSlots: number): string {

@@ -1,7 +1,6 @@
-import { formatDuration } from '#core/duration.ts';
 import { addRemoval, type Counts, lookAgainAt, mostIdleSlots } from './counts.ts';
 import type { Facts, WorkerFact } from './facts.ts';
-import { type Judgement, judge, type PoolReason, shortage } from './reasons.ts';
+import { decayOf, type Judgement, judge, type PoolReason, shortage } from './reasons.ts';
 import { canGo, removalOrder } from './removal-order.ts';
 import { isOld, isTrying, surgeSlots } from './replace.ts';
 import { type Spread, spread } from './spread.ts';
@@ -115,7 +114,7 @@ function decay(
   if (nowMs - sinceMs < scaling.idleDecayMs) {
     waitForDecay(facts, counts, sinceMs);
     if (above) return above;
-    notRemoved(counts, `idle_decay ${formatDuration(scaling.idleDecayMs)} has not passed`);
+    notRemoved(counts, `idle_decay ${decayOf(facts)} has not passed`);
     return { removed: 0, how: 'idle-decay-wait', idleSlots };
   }
   const most = scaling.idleDecayMs > 0 ? 1 : Number.POSITIVE_INFINITY;

@@ -11,14 +11,31 @@ export interface Following {
   isFollowing(follower: string, offers: ReadonlySet<string>): boolean;
 }
 
+interface Followed {
+  readonly offer: Offer;
+  readonly followers: Map<string, number>;
+  /** The shortest interval of them, where it has been asked for since they changed. */
+  leastMs: number | undefined;
+}
+
+function leastOf(entry: Followed): number {
+  if (entry.leastMs !== undefined) return entry.leastMs;
+  let leastMs = Number.POSITIVE_INFINITY;
+  for (const everyMs of entry.followers.values()) leastMs = Math.min(leastMs, everyMs);
+  entry.leastMs = leastMs;
+  return leastMs;
+}
+
 export function openFollowing(): Following {
   const offersOf = new Map<string, readonly string[]>();
-  const byOffer = new Map<string, { readonly offer: Offer; readonly followers: Map<string, number> }>();
+  const byOffer = new Map<string, Followed>();
 
   function leave(follower: string, id: string): boolean {
     const entry = byOffer.get(id);
-    entry?.followers.delete(follower);
-    if (entry?.followers.size !== 0) return false;
+    if (!entry) return false;
+    entry.followers.delete(follower);
+    entry.leastMs = undefined;
+    if (entry.followers.size > 0) return false;
     byOffer.delete(id);
     return true;
   }
@@ -27,9 +44,10 @@ export function openFollowing(): Following {
     set(follower, offers, everyMs) {
       const before = offersOf.get(follower) ?? [];
       for (const offer of offers) {
-        const entry = byOffer.get(offer.id) ?? { offer, followers: new Map<string, number>() };
+        const entry = byOffer.get(offer.id) ?? { offer, followers: new Map<string, number>(), leastMs: undefined };
         byOffer.set(offer.id, entry);
         entry.followers.set(follower, everyMs);
+        entry.leastMs = undefined;
       }
       const now = new Set(offers.map((offer) => offer.id));
       if (now.size > 0) offersOf.set(follower, [...now]);
@@ -40,7 +58,8 @@ export function openFollowing(): Following {
     everyMs(offers) {
       let leastMs = Number.POSITIVE_INFINITY;
       for (const id of offers) {
-        for (const everyMs of byOffer.get(id)?.followers.values() ?? []) leastMs = Math.min(leastMs, everyMs);
+        const entry = byOffer.get(id);
+        if (entry) leastMs = Math.min(leastMs, leastOf(entry));
       }
       return leastMs;
     },

@@ -76,7 +76,13 @@ function* waitingFor(asked: Asked, cloud: string): Iterable<string> {
 
 /** Machines of older definitions may be in a cloud that their owner has left. */
 function hasRowsIn({ base, rowsOf }: Asked, owner: string, cloud: string): boolean {
-  for (const { offer } of rowsOf(owner)) if (offer !== undefined && base.clouds.cloudOf(offer) === cloud) return true;
+  let last: string | undefined;
+  for (const { offer } of rowsOf(owner)) {
+    // Most rows of an owner are of one offer.
+    if (offer === undefined || offer === last) continue;
+    last = offer;
+    if (base.clouds.cloudOf(offer) === cloud) return true;
+  }
   return false;
 }
 
