@@ -46,6 +46,15 @@ export function withDeadline<T>(deadline: Deadline, run: (signal: AbortSignal) =
     signal.addEventListener('abort', abandoned, { once: true });
     watch();
     if (ending.signal.aborted) return;
-    (async () => run(ending.signal))().then(resolve, reject).finally(finish);
+    (async () => run(ending.signal))().then(
+      (answer) => {
+        finish();
+        resolve(answer);
+      },
+      (thrown) => {
+        finish();
+        reject(thrown);
+      },
+    );
   });
 }

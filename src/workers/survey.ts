@@ -26,7 +26,7 @@ export interface Survey {
   /** Connected, and not in the cloud's listing. */
   readonly unlisted: Worker[];
   /** Away or no longer listed, and since when; how many workers were here, and how many of them were lost lately. */
-  readonly lost: Map<string, number>;
+  lost: ReadonlyMap<string, number>;
   here: number;
   lostLately: number;
   waitsForListing: boolean;
@@ -34,6 +34,8 @@ export interface Survey {
   /** What is to be remembered of this look: only where it differs from what was. */
   readonly seen: { readonly worker: Worker; readonly observation: WorkerObservation }[];
 }
+
+const NONE_LOST: Survey['lost'] = new Map();
 
 interface Look {
   readonly context: WorkersContext;
@@ -66,7 +68,7 @@ export function surveyPool(context: WorkersContext, id: string, pool: Pool | und
     parked: [],
     waking: [],
     unlisted: [],
-    lost: new Map(),
+    lost: NONE_LOST,
     here: 0,
     lostLately: 0,
     waitsForListing: false,
@@ -156,7 +158,9 @@ function countLoss({ survey, nowMs, countLossesFromMs }: Look, { worker, observa
   const isAway = !agent && worker.joinedAt !== undefined && awaySinceMs <= nowMs;
   const sinceMs = Math.min(isAway ? awaySinceMs : Number.POSITIVE_INFINITY, unlistedSinceMs);
   if (sinceMs === Number.POSITIVE_INFINITY) return;
-  survey.lost.set(worker.id, sinceMs);
+  // Most looks find none, and share one empty map.
+  if (survey.lost === NONE_LOST) survey.lost = new Map([[worker.id, sinceMs]]);
+  else (survey.lost as Map<string, number>).set(worker.id, sinceMs);
   if (sinceMs > countLossesFromMs) survey.lostLately += 1;
 }
 
