@@ -6,7 +6,7 @@ import type { Noun } from './noun.ts';
 import { type Route, route } from './route.ts';
 import { shownDecision } from './shown/decision.ts';
 import * as wire from './wire/decision.ts';
-import { paging } from './wire/shared.ts';
+import { bySubject, paging } from './wire/shared.ts';
 
 function decisionRoutes({ store }: ApiDeps): Route[] {
   return [
@@ -17,13 +17,7 @@ function decisionRoutes({ store }: ApiDeps): Route[] {
       summary: 'Lists what was decided about any subject, and why; newest first.',
       query: z.strictObject({
         ...paging,
-        subject: z
-          .string()
-          .min(1)
-          .max(600)
-          .optional()
-          .meta({ examples: ['pool/local'] }),
-        order: z.enum(['newest', 'oldest']).default('newest'),
+        ...bySubject,
       }),
       reply: wire.DecisionList,
       async handle({ query }) {

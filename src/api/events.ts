@@ -6,7 +6,7 @@ import { findPool } from './pools.ts';
 import { type Route, route } from './route.ts';
 import { shownEvent } from './shown/event.ts';
 import * as wire from './wire/event.ts';
-import { Name, paging } from './wire/shared.ts';
+import { bySubject, Name, paging } from './wire/shared.ts';
 
 function eventRoutes({ store }: ApiDeps): Route[] {
   return [
@@ -24,13 +24,7 @@ function eventRoutes({ store }: ApiDeps): Route[] {
           .max(200)
           .optional()
           .meta({ examples: ['pool.created', 'worker.lost'] }),
-        subject: z
-          .string()
-          .min(1)
-          .max(600)
-          .optional()
-          .meta({ examples: ['pool/local'] }),
-        order: z.enum(['newest', 'oldest']).default('newest'),
+        ...bySubject,
       }),
       reply: wire.EventList,
       async handle({ query }) {

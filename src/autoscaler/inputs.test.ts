@@ -7,7 +7,7 @@ import { factsOf } from './testing/check.ts';
 import { NOW_MS, someFacts } from './testing/facts.ts';
 
 /** All of a plan but the names of workers, which the inputs do not hold, and when to look again. */
-function told({ actions, did, reason, also, why, unless, figures, alternatives }: Plan) {
+function decided({ actions, did, reason, also, why, unless, figures, alternatives }: Plan) {
   const counted = new Map<string, number>();
   for (const action of actions) {
     const what = action.do === 'launch' ? `launch ${action.count} ${action.offer}` : `${action.do} ${action.why}`;
@@ -22,7 +22,7 @@ describe('the inputs of a decision', () => {
   it('give the same decision when it is computed again', () => {
     fc.assert(
       fc.property(someFacts, (facts) => {
-        expect(told(replayed(facts))).toEqual(told(plan(facts)));
+        expect(decided(replayed(facts))).toEqual(decided(plan(facts)));
       }),
       { numRuns: 1_500 },
     );
@@ -49,7 +49,7 @@ describe('the inputs of a decision', () => {
       fc.property(someFacts, workers, (some, mixed) => {
         const facts = { ...some, workers: mixed, isPaused: false, isFrozen: false, isRemoving: false, queued: 0 };
 
-        expect(told(replayed(facts))).toEqual(told(plan(facts)));
+        expect(decided(replayed(facts))).toEqual(decided(plan(facts)));
       }),
       { numRuns: 1_500 },
     );
@@ -106,6 +106,6 @@ describe('the inputs of a decision', () => {
     );
 
     expect(writeFacts(facts).length).toBeLessThanOrEqual(1_024);
-    expect(told(replayed(facts))).toEqual(told(plan(facts)));
+    expect(decided(replayed(facts))).toEqual(decided(plan(facts)));
   });
 });

@@ -10,7 +10,7 @@ const kinds = standInKinds.backends;
 const environment = testEnvironment({ MAX: '4', TOKEN: 'tok-123' }, { '/run/token': 'filed' });
 const asOperator = (text: string): PoolReading => readPool(text, { kinds, trust: 'operator', expand: environment });
 const asForeigner = (text: string): PoolReading => readPool(text, { kinds, trust: 'foreign', expand: environment });
-const told = (read: PoolReading): readonly string[] | undefined =>
+const problemsOf = (read: PoolReading): readonly string[] | undefined =>
   read.problems?.map((problem) => describeProblem(problem));
 
 const DEFAULT_SCALING = {
@@ -229,12 +229,12 @@ describe('readPool', () => {
     ],
     ['nothing at all', '', 'the document must be a map of keys, not empty'],
   ])('refuses %s', (_, text, problem) => {
-    expect(told(asForeigner(text))).toEqual([problem]);
+    expect(problemsOf(asForeigner(text))).toEqual([problem]);
   });
 
   it('tells bounds and typing errors at once', () => {
     expect(
-      told(asForeigner('name: a\nauto_scaler: {min_agents: 5, max_agents: 3, idle_decay: x, backend: {}}')),
+      problemsOf(asForeigner('name: a\nauto_scaler: {min_agents: 5, max_agents: 3, idle_decay: x, backend: {}}')),
     ).toHaveLength(3);
   });
 
@@ -298,7 +298,7 @@ describe('trust', () => {
   it('lets only the operator name kinds that act on the server', () => {
     const text = 'name: a\nauto_scaler: {backend: {command: {start: "echo ${X}", bogus: 1}}}';
 
-    expect(told(asForeigner(text))).toEqual([
+    expect(problemsOf(asForeigner(text))).toEqual([
       "2:34: auto_scaler.backend.command: the backend command acts on the server itself, so only the operator's own file may name it",
     ]);
     expect(asOperator(text.replace(', bogus: 1', '')).spec?.offers[0]?.config).toEqual({
@@ -308,7 +308,7 @@ describe('trust', () => {
   });
 
   it('says why even where the kind stands without settings', () => {
-    expect(told(asForeigner('name: a\nauto_scaler: {backend: {process: }}'))).toEqual([
+    expect(problemsOf(asForeigner('name: a\nauto_scaler: {backend: {process: }}'))).toEqual([
       expect.stringMatching('backend process acts on the server itself'),
     ]);
   });
@@ -327,7 +327,7 @@ describe('trust', () => {
       offers: [{ config: { apiToken: 'filed' } }],
       scaling: { maxAgents: 4 },
     });
-    expect(told(asForeigner(text))).toEqual([
+    expect(problemsOf(asForeigner(text))).toEqual([
       expect.stringMatching(/api_token: file: is read only for the operator's own file/),
       expect.stringMatching(/max_agents: \$\{MAX\} is expanded only in the operator's own file/),
     ]);

@@ -198,7 +198,7 @@ export const SOURCE_LAWS: readonly SourceLaw[] = [
     },
   },
   {
-    id: 'told',
+    id: 'reports',
     name: 'reports to the writer of each document, of that one alone, and changes no version by it',
     async check(world) {
       const texts = await writeAll(world, 3);

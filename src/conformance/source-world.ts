@@ -40,7 +40,7 @@ export type SourceLawId =
   | 'aborted'
   | 'hangs'
   | 'secrets'
-  | 'told'
+  | 'reports'
   | 'deleted';
 
 /** How the suite gets at a kind. */

@@ -112,7 +112,7 @@ export function fakeWorkers({ store, clock }: Means): ApiDeps['workers'] {
 
 type FakeSessions = ApiDeps['sessions'] & {
   readonly said: string[];
-  /** How many have asked to be told of an end. */
+  /** How many wait for the end of a session. */
   waits: number;
   /** How often something was typed while its agent was away. */
   refusals: number;

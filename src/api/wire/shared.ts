@@ -45,3 +45,14 @@ export function listOf<T extends z.ZodType>(item: T) {
 export const Name = z.string().min(1, { error: 'Must not be empty.' }).max(500);
 
 export const Empty = z.undefined();
+
+/** What every list of a history takes: the subject it is about, and the order. */
+export const bySubject = {
+  subject: z
+    .string()
+    .min(1)
+    .max(600)
+    .optional()
+    .meta({ examples: ['pool/local'] }),
+  order: z.enum(['newest', 'oldest']).default('newest'),
+};
