@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import type { ClusterAccess } from '#core/cluster-access.ts';
 import type { Backend, Context, Provider, Source } from '#core/provider.ts';
 import { kind } from '#core/provider.ts';
 import { secret } from '#core/schema.ts';
@@ -36,9 +37,9 @@ const clusters: Provider = {
     gke: kind({
       ...base,
       config: z.strictObject({ project: z.string(), token: secret().optional() }),
-      open: async () => ({}),
+      open: async () => ({}) as ClusterAccess,
     }),
-    eks: kind({ ...base, config: z.strictObject({ region: z.string() }), open: async () => ({}) }),
+    eks: kind({ ...base, config: z.strictObject({ region: z.string() }), open: async () => ({}) as ClusterAccess }),
   },
 };
 

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Rate } from './budget.ts';
 import type { Clock } from './clock.ts';
+import type { ClusterAccess, TlsTrust } from './cluster-access.ts';
 import type { Fault, FaultKind } from './fault.ts';
 import type { Log } from './log.ts';
 import type { Random } from './random.ts';
@@ -37,6 +38,8 @@ export interface Machine {
   readonly createdAt: number;
   readonly state: 'creating' | 'running' | 'suspending' | 'suspended' | 'deleting' | 'failed';
   readonly trouble?: Trouble | undefined;
+  /** The addresses that its connections come from, where the cloud knows them: proof for `agent_auth: machine`. */
+  readonly addresses?: readonly string[] | undefined;
 }
 
 /** The agent with its runtime, for Linux on one kind of machine. */
@@ -171,6 +174,14 @@ export interface Context {
   variable?(name: string): string | undefined;
   /** By provider id: how many times its published request limits an account has; absent: once. */
   readonly rates?: Readonly<Record<string, number>> | undefined;
+  /**
+   * The cluster that a configuration names: by a kind of the family `clusters` among its keys, or by `cluster`, a name
+   * under `clusters` in the server's file. With neither the one that kubectl would use, else the one we run in. The same
+   * access for the same cluster; the server closes it.
+   */
+  clusterAt?(config: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<ClusterAccess>;
+  /** `fetch` for servers that the system does not trust, or that want a certificate from us. */
+  fetchWith?(tls: TlsTrust): typeof fetch;
 }
 
 /** One configurable thing that a provider offers. */
@@ -219,6 +230,7 @@ export type Family = keyof typeof FAMILIES;
 interface Contracts {
   readonly backends: Backend;
   readonly sources: Source;
+  readonly clusters: ClusterAccess;
 }
 
 export type ContractOf<F extends Family> = F extends keyof Contracts ? Contracts[F] : unknown;
