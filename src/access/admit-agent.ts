@@ -9,6 +9,8 @@ export interface JoinRequest {
   readonly pool: Pool;
   readonly name: string;
   readonly proof: JoinProof;
+  /** What the cloud lists as the addresses of the machine of that name; absent: no such machine, or none yet. */
+  readonly addresses?: readonly string[] | undefined;
 }
 
 /** The agent is admitted; with `launch`, only under one of that launch's names. */
@@ -60,6 +62,21 @@ function byNetwork(request: JoinRequest, deps: AdmitDeps): Admission {
   return {};
 }
 
+/** An image that we did not make carries no token: what proves its agent is the address that the cloud gave its machine. */
+export function byMachine({ pool, name, proof, addresses = [] }: JoinRequest): Admission {
+  if (addresses.length === 0) {
+    throw new Fault('unavailable', `The cloud has not listed an address of ${name} yet.`, {
+      remedy: 'The agent tries again. If that goes on, set `agent_auth: token` for its pool.',
+    });
+  }
+  if (isWithin(proof.peerAddress, addresses)) return {};
+  throw new Fault(
+    'denied',
+    `Pool ${pool.name} admits ${name} only from ${addresses.join(', ')}; this connection comes from ${proof.peerAddress}.`,
+    { remedy: 'Connect without a proxy or address translation between agent and broker, or use `agent_auth: token`.' },
+  );
+}
+
 /** Admits an agent by the pool's `agent_auth`, or throws a `Fault`. */
 export function admitAgent(request: JoinRequest, deps: AdmitDeps): Admission {
   switch (request.pool.spec.agentAuth) {
@@ -67,6 +84,8 @@ export function admitAgent(request: JoinRequest, deps: AdmitDeps): Admission {
       return byToken(request, deps);
     case 'mtls':
       return byCertificate(request, deps);
+    case 'machine':
+      return byMachine(request);
     case 'network':
       return byNetwork(request, deps);
   }

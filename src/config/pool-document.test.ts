@@ -194,7 +194,7 @@ describe('readPool', () => {
     [
       'an unknown way to prove oneself',
       'name: a\nagent_auth: tokne',
-      '2:13: agent_auth: must be one of token, mtls, network; did you mean token?',
+      '2:13: agent_auth: must be one of token, mtls, machine, network; did you mean token?',
     ],
     ['no time to boot', 'name: a\nboot_timeout: 0s', '2:15: boot_timeout: must be at least 1s'],
     [

@@ -36,7 +36,9 @@ const poolFields = {
   agentAuth: z
     .enum(AGENT_AUTHS)
     .default('token')
-    .describe('How agents prove themselves: `token`, `mtls`, or `network` (anyone from `agent_networks`).'),
+    .describe(
+      'How agents prove themselves: `token`, `mtls`, `machine` (they connect from the address of their machine, as the cloud lists it), or `network` (anyone from `agent_networks`).',
+    ),
   agentNetworks: z
     .array(cidr())
     .default([])

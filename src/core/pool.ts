@@ -42,7 +42,7 @@ export interface Scaling {
   readonly maxPricePerHour?: number | undefined;
 }
 
-export const AGENT_AUTHS = ['token', 'mtls', 'network'] as const;
+export const AGENT_AUTHS = ['token', 'mtls', 'machine', 'network'] as const;
 
 export interface PoolSpec {
   readonly name: string;

@@ -31,7 +31,7 @@ export function openDoor(context: WorkersContext, admit: Admit): (hello: Hello, 
       ...worker,
       createdAt: worker.createdAt ?? clock.now(),
       joinedAt: worker.joinedAt ?? clock.now(),
-      credential: worker.credential ?? credential,
+      credential: pool.spec.agentAuth === 'machine' ? credential : (worker.credential ?? credential),
       isWaking: undefined,
       drain: leavingOf(context, worker, hello),
     };
@@ -75,17 +75,43 @@ interface Knock {
 /** The worker that knocks, once its proof has been found good. */
 function meet(context: WorkersContext, admit: Admit, knock: Knock): Worker {
   const { pool, known, hello, proof, credential } = knock;
-  if (known?.credential !== undefined) {
+  if (pool.spec.agentAuth === 'machine') checkOnlyOne(context, knock);
+  else if (known?.credential !== undefined) {
     if (known.credential !== credential) throw refuse(`${known.id} has joined before with another key.`);
     // The key was bound when the token was good; tokens are for the first time.
     if (pool.spec.agentAuth === 'token') return known;
   }
-  const { launch } = admit({ pool, name: known?.id ?? hello.name, proof });
+  const name = known?.id ?? hello.name;
+  const { launch } = admit({ pool, name, proof, addresses: addressesOf(context, knock) });
   if (launch !== undefined) checkLaunch(launch, knock);
   if (known) return known;
   if (pool.removal) throw refuse(`Pool ${pool.name} is being removed.`);
   if (pool.spec.offers.length === 0 && launch === undefined) return newcomer(context, pool, hello.name);
   return unknown(context, knock);
+}
+
+/**
+ * Whoever is on the machine has its address, a session too: so the first agent keeps the name while it is connected. Once
+ * it is not, another key is a container that was started anew and lost its files.
+ */
+function checkOnlyOne({ store }: WorkersContext, { known, credential }: Knock): void {
+  if (!known || !store.view.agents.get(known.id)) return;
+  if (credential !== undefined && credential === known.credential) return;
+  throw new Fault('unavailable', `The agent of ${known.id} is connected already.`, {
+    remedy: 'Try again when its connection has ended.',
+  });
+}
+
+/** The addresses of the machine that was listed under the name of the agent. */
+function addressesOf({ clouds }: WorkersContext, { pool, known, hello }: Knock): readonly string[] | undefined {
+  if (pool.spec.agentAuth !== 'machine') return undefined;
+  const offers = new Set([known?.offer, ...pool.spec.offers.map(({ id }) => id)].filter((id) => id !== undefined));
+  for (const offer of offers) {
+    const addresses = clouds.listing(offer)?.machines.get(known?.machine ?? hello.name)?.addresses;
+    if (addresses && addresses.length > 0) return addresses;
+  }
+  for (const offer of offers) clouds.refresh(offer);
+  return undefined;
 }
 
 /** A launch token is good for the names of its launch, each once, and binds the agent's own key. */

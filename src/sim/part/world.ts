@@ -1,4 +1,5 @@
 // Workers, clouds and the autoscaler as the server has them, in a world where time, machines and crashes are a script's.
+import { byMachine } from '#access/admit-agent.ts';
 import { type Clouds, openClouds } from '#clouds/clouds.ts';
 import { openGate } from '#clouds/gate.ts';
 import { Fault } from '#core/fault.ts';
@@ -166,8 +167,10 @@ async function openLife(parts: LifeOptions): Promise<Life> {
     journal,
     clouds,
     link: agents,
-    admit: ({ pool, proof }) => {
+    admit: (request) => {
+      const { pool, proof } = request;
       if (pool.spec.agentAuth === 'network') return {};
+      if (pool.spec.agentAuth === 'machine') return byMachine(request);
       if (!proof.token?.startsWith('token of ')) throw new Fault('denied', 'No token.');
       return { launch: proof.token.slice('token of '.length) };
     },
