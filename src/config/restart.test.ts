@@ -14,6 +14,7 @@ it.each([
   ['log: {level: debug}', ['log']],
   ['agent: {lease: 5m}\nretention: {output: 1d}', ['agent', 'retention']],
   ['request_rates: {aws: 0.5}', ['request_rates']],
+  ['clusters: {prod: {gke: {project: p}}}', ['clusters']],
   ['agent_pools: [{name: a}]', []],
   ['provisioners: [{aws: {config_prefix: /a}}]', []],
   ['server: {http_address: "127.0.0.1:8081"}', []],
@@ -25,7 +26,7 @@ it('has a word on every part of the configuration', () => {
   const live = ['pools', 'sources', 'sections'];
   const everything = configOf(
     'server: {http_address: ":1", grpc_address: ":2", peer_address: ":3"}\nstore: /x\ndata_dir: /y\ntls: {cert: a, key: b}\nallow_new_pool: true\n' +
-      'default_broker_info: {address: "a:1"}\naccess: {allowed_hosts: [a]}\nagent: {lease: 5m}\nretention: {output: 1d}\nlog: {level: debug}\nplugins: [p]\nrequest_rates: {aws: 2}',
+      'default_broker_info: {address: "a:1"}\naccess: {allowed_hosts: [a]}\nagent: {lease: 5m}\nretention: {output: 1d}\nlog: {level: debug}\nplugins: [p]\nclusters: {prod: {gke: {project: p}}}\nrequest_rates: {aws: 2}',
   );
 
   const named = changesNeedingRestart(configOf(''), everything);

@@ -24,6 +24,7 @@ describe('readServerFile', () => {
       store: { kind: 'sqlite', directory: './data' },
       pools: [],
       sources: [],
+      clusters: {},
       allowNewPool: false,
       broker: { addresses: [], publicAddress: [] },
       tls: {},

@@ -6,7 +6,7 @@ import type { HistoryName } from '#core/store.ts';
 import { canonicalJson, shortHash } from './canonical.ts';
 import type { Environment } from './environment.ts';
 import { toCamel } from './keys.ts';
-import type { KnownKinds } from './kinds.ts';
+import type { Chosen, KnownKinds } from './kinds.ts';
 import { byPlace, locate, parseWith } from './parse.ts';
 import { poolWarnings, schemaFor } from './pool-document.ts';
 import { type Parsed, problemAt } from './problem.ts';
@@ -37,6 +37,8 @@ export interface ServerConfig {
   readonly store: StoreConfig;
   readonly pools: readonly StaticPool[];
   readonly sources: readonly SourceConfig[];
+  /** Kubernetes clusters by name. */
+  readonly clusters: Readonly<Record<string, Chosen>>;
   readonly allowNewPool: boolean;
   readonly broker: {
     readonly address?: string | undefined;
@@ -161,6 +163,7 @@ function configOf(
     store: file.store ?? { kind: 'sqlite', directory: dataDir },
     pools,
     sources: file.provisioners,
+    clusters: file.clusters,
     allowNewPool: file.allowNewPool,
     broker: file.defaultBrokerInfo,
     tls: file.tls ?? {},

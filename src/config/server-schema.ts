@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { PoolSpec } from '#core/pool.ts';
 import { toCamel } from './keys.ts';
-import type { KnownKinds } from './kinds.ts';
+import { type KnownKinds, oneKind } from './kinds.ts';
 import { poolSchema } from './pool-schema.ts';
 import { serverFields } from './server-fields.ts';
 import { sourceSchema } from './source-schema.ts';
@@ -23,6 +23,10 @@ export function serverSchema(kinds: KnownKinds) {
       .superRefine(noDoubles((source) => source.id, 'name', 'is needed: an earlier entry reads the same place'))
       .default([])
       .describe('Where further pool documents come from.'),
+    clusters: z
+      .record(z.string().min(1), oneKind(kinds.clusters ?? {}, 'cluster', 'operator'))
+      .default({})
+      .describe('Kubernetes clusters by name; sources and backends name one of them by `cluster`.'),
   });
   const sections = (kinds.sections ?? []).map((section) => [toCamel(section.key), section.schema(kinds)]);
   return fields.extend(Object.fromEntries(sections)) as unknown as typeof fields;

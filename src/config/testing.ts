@@ -1,5 +1,6 @@
 // Kinds with the keys that users know, for tests of this folder: nothing of them can be opened.
 import { z } from 'zod';
+import type { ClusterAccess } from '#core/cluster-access.ts';
 import { Fault } from '#core/fault.ts';
 import { type Backend, kind, type Provider, type Source } from '#core/provider.ts';
 import { scalerFields } from '#core/scaler-config.ts';
@@ -63,6 +64,15 @@ export const standIns: Provider = {
     ),
     process: backend(z.object({ slots: count(1).optional() }), 'operator only'),
   },
+  clusters: {
+    gke: kind<object, ClusterAccess>({
+      summary: 'A stand-in.',
+      config: z.object({ project: z.string(), location: text(), clusterName: text() }),
+      example: {},
+      trust: 'operator only',
+      open: closed,
+    }),
+  },
   sources: {
     aws: source(z.object({ region: text(), configPrefix: z.string(), updateInterval: duration().optional() }), (c) =>
       [c.region, c.configPrefix].filter(Boolean).join(':'),
@@ -72,10 +82,12 @@ export const standIns: Provider = {
       (c) => `${c.bucket}:${c.configPrefix}`,
     ),
     kubernetes: source(
-      z.object({
-        namespace: text(),
-        gke: z.object({ project: z.string(), location: z.string(), clusterName: z.string() }).optional(),
-      }),
+      z
+        .object({
+          namespace: text(),
+          cluster: text(),
+        })
+        .meta({ kindsOf: 'clusters' }),
       (c) => c.namespace ?? '',
     ),
     aws_auto: source(

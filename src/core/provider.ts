@@ -179,7 +179,7 @@ export interface Context {
    * under `clusters` in the server's file. With neither the one that kubectl would use, else the one we run in. The same
    * access for the same cluster; the server closes it.
    */
-  clusterAt?(config: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<ClusterAccess>;
+  clusterAt?(config: Readonly<Record<string, unknown>>): Promise<ClusterAccess>;
   /** `fetch` for servers that the system does not trust, or that want a certificate from us. */
   fetchWith?(tls: TlsTrust): typeof fetch;
 }

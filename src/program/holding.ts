@@ -1,5 +1,6 @@
 // What the holder runs: the plane, its edges, and the reload of its configuration.
 import type { Access } from '#access/access.ts';
+import { type Clusters, openClusters } from '#clouds/clusters.ts';
 import { type Gate, openGate } from '#clouds/gate.ts';
 import { writeAgentConfig } from '#config/agent-file.ts';
 import type { Environment } from '#config/environment.ts';
@@ -16,6 +17,7 @@ import type { Redactor } from '#journal/redact.ts';
 import { type Metrics, openMetrics } from '../api/metrics.ts';
 import { createAgentLink, type LateAgentLink } from '../broker/broker.ts';
 import { formatAddress } from '../edge/address.ts';
+import { fetchWith } from '../edge/fetch-with.ts';
 import type { Front } from '../edge/front.ts';
 import type { Bundle } from '../installer/bundle.ts';
 import { type Installer, openInstaller } from '../installer/installer.ts';
@@ -58,6 +60,7 @@ export interface Ground extends HoldingParts {
   readonly startedAt: number;
   readonly kinds: KnownKinds;
   readonly context: Context;
+  readonly clusters: Clusters;
   readonly sources: ConfiguredSources;
   readonly installer: Installer;
   readonly link: LateAgentLink;
@@ -104,7 +107,8 @@ async function openGround(parts: HoldingParts): Promise<Ground> {
     facts: () => ({ broker: grpc, otherBrokers, brokerCa: trust.grpc, originCa: trust.http }),
   });
   const agentCommand = [process.execPath, installer.bundle.path];
-  const context: Context = {
+  const kinds = await loadKinds(config.plugins);
+  const outside: Context = {
     cluster: store.cluster,
     clock,
     random: systemRandom,
@@ -116,8 +120,10 @@ async function openGround(parts: HoldingParts): Promise<Ground> {
     offerAgent: () => installer.offer(),
     rates: config.requestRates,
     variable: (name) => parts.environment.variable(name),
+    fetchWith,
   };
-  const kinds = await loadKinds(config.plugins);
+  const clusters = openClusters({ kinds: kinds.clusters ?? {}, named: config.clusters, context: outside, log });
+  const context: Context = { ...outside, clusterAt: clusters.at };
   const metrics = openMetrics({ store, clock, withProcess: true });
   const gate = openGate({
     store,
@@ -131,6 +137,7 @@ async function openGround(parts: HoldingParts): Promise<Ground> {
     startedAt: clock.now(),
     kinds,
     context,
+    clusters,
     sources: configuredSources({ kinds, context, gate }),
     installer,
     link: createAgentLink(),
@@ -212,6 +219,7 @@ export async function hold(parts: HoldingParts): Promise<Holding> {
       await plane.workers.standDown(() => false);
       await doors.close();
       await plane.stop();
+      await ground.clusters.closeAll();
       ground.metrics.stop();
       await store.close();
     },

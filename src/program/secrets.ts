@@ -35,6 +35,7 @@ export async function learnConfig(
   if (config.store.kind === 'postgres') redactor.learn(config.store.url);
   if (config.tls.key !== undefined) redactor.learn(readFileSync(config.tls.key, 'utf8'));
   for (const source of config.sources) learnChosen(redactor, kinds.sources, source);
+  for (const cluster of Object.values(config.clusters)) learnChosen(redactor, kinds.clusters ?? {}, cluster);
   await inSlices(clock, config.pools, ({ spec }) => learnPool(redactor, kinds, spec));
 }
 

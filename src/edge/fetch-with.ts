@@ -1,0 +1,34 @@
+import type { TlsTrust } from '#core/cluster-access.ts';
+import { Fault } from '#core/fault.ts';
+
+// As long as API servers keep a connection that nothing uses.
+const KEEP_ALIVE_MS = 30_000;
+
+/**
+ * `fetch` for servers that the system does not trust, or that want a certificate from us. Connections are shared by all
+ * calls of one such `fetch`; answers may take as long as their reader has patience, since watches are silent for minutes.
+ */
+export function fetchWith({ ca, cert, key, serverName, isInsecure }: TlsTrust): typeof fetch {
+  const connect = {
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+    ...(serverName === undefined ? {} : { servername: serverName }),
+    rejectUnauthorized: isInsecure !== true,
+  };
+  // Only servers with clusters pay for it: Node's own fetch takes no certificate.
+  let loading: Promise<typeof fetch> | undefined;
+
+  async function load(): Promise<typeof fetch> {
+    const { Agent, fetch: fetchBy } = await import('undici');
+    const dispatcher = new Agent({ connect, keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: 0, bodyTimeout: 0 });
+    return ((input: string, init: object) => fetchBy(input, { ...init, dispatcher })) as unknown as typeof fetch;
+  }
+
+  return async (input, init) => {
+    loading ??= load();
+    // undici takes no Request but its own.
+    if (input instanceof Request) throw new Fault('internal', `fetchWith takes an address: ${input.url}`);
+    return (await loading)(String(input), init);
+  };
+}
