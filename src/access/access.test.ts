@@ -329,7 +329,7 @@ describe('the door for agents', () => {
     await clock.settle();
 
     expect(let1).toEqual({});
-    expect(lines).toMatchObject([{ level: 'warn', message: 'agent admitted by its network alone' }]);
+    expect(lines).toMatchObject([{ level: 'warn', message: 'agent admitted without a token, by its network' }]);
     expect(disk.histories.events).toMatchObject([{ kind: 'pool.open', pool: 'p1' }]);
   });
 });

@@ -90,7 +90,11 @@ export async function openAccess(deps: AccessDeps): Promise<Access> {
   function admittedByNetwork({ pool, name, proof }: JoinRequest): void {
     if (warned.has(pool.id)) return;
     warned.add(pool.id);
-    log('warn', 'agent admitted by its network alone', { pool: pool.name, agent: name, from: proof.peerAddress });
+    log('warn', 'agent admitted without a token, by its network', {
+      pool: pool.name,
+      agent: name,
+      from: proof.peerAddress,
+    });
     const message = `Pool ${pool.name} admits agents from ${pool.spec.agentNetworks.join(', ')} without a token; the first was ${name} from ${proof.peerAddress}.`;
     const event = deps.event({ kind: 'pool.open', subject: `pool/${pool.name}`, pool: pool.id, message }, SELF);
     store.commit([event]).catch(() => {}); // A store that fails ends the process by itself.

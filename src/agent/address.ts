@@ -17,15 +17,15 @@ export function parseBrokerAddress(text: string, hasAuthority: boolean): BrokerA
   const [, scheme, host = '', port] = FORM.exec(text.trim()) ?? [];
   const number = port === undefined ? undefined : Number(port);
   if (host === '' || number === 0 || (number ?? 1) > 65_535) {
-    throw new Fault('invalid', `"${text}" is no address of a broker.`, {
+    throw new Fault('invalid', `"${text}" is not a broker address.`, {
       at: 'broker.address',
       remedy: 'Write host:port, http://host:port or https://host:port.',
     });
   }
   if (scheme?.toLowerCase() === 'http' && hasAuthority) {
-    throw new Fault('invalid', 'An authority to trust is given, but the address says http.', {
+    throw new Fault('invalid', 'broker.ca is set, but the address begins with http.', {
       at: 'broker.address',
-      remedy: 'Write https, or leave broker.ca out.',
+      remedy: 'Write https, or remove broker.ca.',
     });
   }
   const isSecure = scheme === undefined ? hasAuthority : scheme.toLowerCase() === 'https';

@@ -188,7 +188,7 @@ test('asked to stop it joins once more without room, then leaves for good', asyn
 
   agent.stop();
 
-  expect(await agent.ended).toEqual({ exitCode: 0, message: 'Stopped as asked.' });
+  expect(await agent.ended).toEqual({ exitCode: 0, message: 'Stopped on request.' });
   expect(plane.hellos.map(({ hello }) => hello.slots)).toEqual([2, 0]);
   await untilHolds(() => expect(plane.left.map(({ epoch }) => epoch).sort()).toEqual([1, 2]));
 });

@@ -45,7 +45,7 @@ export interface RunningAgent {
 // What has ended is kept on disk until acknowledged: leaving, we wait so long for that, and no longer.
 const FAREWELL_MS = 10_000;
 
-const STOPPED: AgentEnd = { exitCode: 0, message: 'Stopped as asked.' };
+const STOPPED: AgentEnd = { exitCode: 0, message: 'Stopped on request.' };
 const SENT_AWAY: AgentEnd = { exitCode: 0, message: 'The server released this worker.' };
 
 /** Keeps one agent connected and its sessions running, until it is stopped, sent away, or cut off for too long. */
@@ -123,7 +123,11 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
 
   /** It takes nothing new, finishes what it can, and the server gets another machine in its place. */
   function takeNotice(given: Notice): void {
-    log('warn', 'machine will be taken away', { why: given.why, endsAt: given.endsAt, running: execution.running });
+    log('warn', 'interruption notice: the cloud reclaims this machine', {
+      why: given.why,
+      endsAt: given.endsAt,
+      running: execution.running,
+    });
     notice = given;
     isDraining = true;
     if (uplink?.isIn) uplink.rejoin();

@@ -79,7 +79,7 @@ test('asked to stop it tells the server first, finishes what runs, waits for the
   call().end(0);
   await clock.settle();
 
-  expect(end()).toEqual({ exitCode: 0, message: 'Stopped as asked.' });
+  expect(end()).toEqual({ exitCode: 0, message: 'Stopped on request.' });
   await clock.advance(60_000);
   expect(calls).toHaveLength(2);
 });
@@ -118,7 +118,7 @@ test('a session that comes while it joins anew does not start: the server places
 
 test('such a session is refused where the server does not hear of the new connection, and later ones are taken', async () => {
   const { clock, calls, call, handled, notify } = await joined();
-  notify({ why: 'the cloud takes its machine back', endsAt: 1_800_000_000_000 });
+  notify({ why: 'the cloud reclaims its machine', endsAt: 1_800_000_000_000 });
   await clock.settle();
 
   calls[0]?.command(start);
@@ -127,7 +127,7 @@ test('such a session is refused where the server does not hear of the new connec
   calls[0]?.command({ ...start, session: 's2' });
 
   const refusals = calls[0]?.heard.flatMap(({ reports }) => reports.map(decodeReport));
-  expect(refusals).toEqual([{ is: 'refused', session: 's1', attempt: 1, why: 'The agent was joining anew.' }]);
+  expect(refusals).toEqual([{ is: 'refused', session: 's1', attempt: 1, why: 'The agent was reconnecting.' }]);
   expect(handled).toMatchObject([{ do: 'start', session: 's2' }]);
 });
 
@@ -172,7 +172,7 @@ test('asked twice it ends what runs', async () => {
   call().end(0);
   await clock.settle();
 
-  expect(end()).toEqual({ exitCode: 0, message: 'Stopped as asked.' });
+  expect(end()).toEqual({ exitCode: 0, message: 'Stopped on request.' });
   expect(calls).toHaveLength(2);
 });
 
@@ -187,7 +187,7 @@ test('results that nobody acknowledges keep it for ten seconds, then they stay o
   expect(end()).toBeUndefined();
   await clock.advance(2_001);
 
-  expect(end()).toEqual({ exitCode: 0, message: 'Stopped as asked.' });
+  expect(end()).toEqual({ exitCode: 0, message: 'Stopped on request.' });
 });
 
 test('a server that is away does not keep an idle agent from stopping', async () => {
@@ -198,7 +198,7 @@ test('a server that is away does not keep an idle agent from stopping', async ()
   agent.stop();
   await clock.settle();
 
-  expect(end()).toEqual({ exitCode: 0, message: 'Stopped as asked.' });
+  expect(end()).toEqual({ exitCode: 0, message: 'Stopped on request.' });
 });
 
 test('a server that will not hear of the drain does not keep it from stopping', async () => {
@@ -209,7 +209,7 @@ test('a server that will not hear of the drain does not keep it from stopping', 
   call().end(7, 'It is draining and has no sessions.');
   await clock.advance(2_000);
 
-  expect(end()).toEqual({ exitCode: 0, message: 'Stopped as asked.' });
+  expect(end()).toEqual({ exitCode: 0, message: 'Stopped on request.' });
 });
 
 test('the server can drain it, and send it away when it is idle', async () => {
@@ -236,7 +236,7 @@ test('told that its machine will be taken away it says so at once, finishes what
   scene.running = 1;
   kept.push({ session: 's1', attempt: 1 });
 
-  notify({ why: 'the cloud takes its machine back (terminate)', endsAt: 1_800_000_000_000 });
+  notify({ why: 'the cloud reclaims its machine (terminate)', endsAt: 1_800_000_000_000 });
   await clock.advance(1_000);
   welcome();
   await clock.advance(60_000);
@@ -244,7 +244,7 @@ test('told that its machine will be taken away it says so at once, finishes what
   expect(calls.length).toBe(2);
   expect(call().heard[0]?.musterHello).toMatchObject({
     draining: true,
-    leaving: { why: 'the cloud takes its machine back (terminate)', endsAtMs: 1_800_000_000_000n },
+    leaving: { why: 'the cloud reclaims its machine (terminate)', endsAtMs: 1_800_000_000_000n },
   });
   expect([scene.isDraining, scene.killed, end()]).toEqual([true, false, undefined]);
 });

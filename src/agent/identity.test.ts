@@ -86,5 +86,5 @@ test.each(['', 'http://', 'ftp://x', 'host:99999', 'host:0', 'a:b:c', 'host/path
 );
 
 test('a CA beside plain http is a contradiction', () => {
-  expect(() => parseBrokerAddress('http://broker', true)).toThrow('says http');
+  expect(() => parseBrokerAddress('http://broker', true)).toThrow('begins with http');
 });

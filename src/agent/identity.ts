@@ -29,7 +29,7 @@ async function readKey(path: string): Promise<string | undefined> {
     return (await readFile(path, 'utf8')).trim();
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new Fault('denied', `The agent's key ${path} cannot be read.`, {
+    throw new Fault('denied', `Cannot read the agent's key ${path}.`, {
       cause: thrown,
       at: path,
       remedy: 'Run the agent as the owner of that file.',
@@ -49,7 +49,7 @@ export async function ownKey(workDir: string, random: Random): Promise<string> {
   if (KEY.test(kept)) return kept;
   throw new Fault('invalid', `The agent's key ${path} is damaged.`, {
     at: path,
-    remedy: 'Restore it; without it this worker must be replaced by a new one.',
+    remedy: 'Restore it from a copy. Without it, replace this worker with a new one.',
   });
 }
 

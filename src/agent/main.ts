@@ -36,8 +36,8 @@ async function readPem(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (thrown) {
-    const remedy = 'See that the file exists and that the agent may read it.';
-    throw new Fault('unauthenticated', `${path} cannot be read.`, { cause: thrown, at: path, remedy });
+    const remedy = 'Check that the file exists and that the agent may read it.';
+    throw new Fault('unauthenticated', `Cannot read ${path}.`, { cause: thrown, at: path, remedy });
   }
 }
 
@@ -56,7 +56,7 @@ function usableAddresses(
     }
   }
   if (usable.size === 0 && faults[0]) throw faults[0];
-  for (const { message } of faults) log('warn', 'address left out', { error: message });
+  for (const { message } of faults) log('warn', 'broker address ignored', { error: message });
   return usable;
 }
 
@@ -70,8 +70,12 @@ async function dial(address: BrokerAddress, { broker, mtls }: AgentConfig): Prom
 /** Runs the agent of this machine until it is stopped, sent away, or cut off for too long. */
 export async function runAgent(options: RunAgentOptions): Promise<AgentEnd> {
   const { config, clock = systemClock, random = systemRandom, log } = options;
-  const where = required(config.broker.address, 'broker.address', 'Write where the server is: https://host:50051.');
-  const pool = required(config.pool, 'pool', 'Name it with --pool, or in the file.');
+  const where = required(
+    config.broker.address,
+    'broker.address',
+    'Set the address of the server, like https://host:50051.',
+  );
+  const pool = required(config.pool, 'pool', 'Give --pool, or set `pool` in the file.');
   const addresses = usableAddresses([where, ...(config.broker.otherAddresses ?? [])], options);
   const { workDir, slots, labels, joinToken, leaseMs } = config;
   const name = agentName({ configured: config.name, given: options.givenName, hostname: hostname() }, random);

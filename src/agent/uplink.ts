@@ -112,7 +112,7 @@ export function openUplink(options: UplinkOptions): Uplink {
   }
 
   function refuseUnlisted(): void {
-    const why = 'The agent was joining anew.';
+    const why = 'The agent was reconnecting.';
     for (const { session, attempt } of unlisted) accepted?.report({ is: 'refused', session, attempt, why });
     unlisted = [];
   }

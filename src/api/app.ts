@@ -63,7 +63,7 @@ function makeServer(patience: ClientTimeouts, handler: Parameters<typeof createS
 }
 
 const noSchemas = () => (): never => {
-  throw new Fault('internal', 'A route was given to fastify with a schema of its own.');
+  throw new Fault('internal', 'A route was registered with a fastify schema of its own.');
 };
 
 /** For requests that are not even HTTP: there is no reply object yet. */

@@ -176,7 +176,7 @@ export function attachTo(socket: WebSocket, wish: AttachWish, { deps, stopping }
       socket.close(code, Buffer.from(why).subarray(0, LONGEST_REASON).toString());
   }
 
-  const stop = (): void => finish(CLOSE.stopping, 'The server stops.');
+  const stop = (): void => finish(CLOSE.stopping, 'The server is stopping.');
 
   function passOn({ data, isBinary }: Message): void {
     // After its end no process takes it.
@@ -198,7 +198,7 @@ export function attachTo(socket: WebSocket, wish: AttachWish, { deps, stopping }
   function ping(): void {
     // Answers are not read while the session does not run.
     if (!isAlive && reading.isReading()) return socket.terminate();
-    if (!deps.access.stillHolds(wish.caller)) return finish(CLOSE.refused, 'The token is not valid any more.');
+    if (!deps.access.stillHolds(wish.caller)) return finish(CLOSE.refused, 'The token is no longer valid.');
     isAlive = !reading.isReading();
     socket.ping();
     cancelPing = deps.clock.alarm(PING_EVERY_MS, ping);

@@ -27,12 +27,12 @@ function changeRoutes(deps: ApiDeps, { hub, changes }: WholeApi): Route[] {
       role: 'viewer',
       summary:
         'Live changes as server-sent events: `hello`, then `change` for each row as it is now. ' +
-        '`Last-Event-ID` goes on from there; `reset` means: list everything again.',
+        '`Last-Event-ID` resumes after that change; `reset` means: list everything again.',
       query: z.strictObject({ tables: tablesIn(changes) }),
       reply: z.custom<Raw>(),
       media: ['text/event-stream'],
       isStream: true,
-      headers: [{ name: 'Last-Event-ID', description: 'Goes on after this change.' }],
+      headers: [{ name: 'Last-Event-ID', description: 'Resumes after this change.' }],
       handle({ query, caller, headers, signal, header }) {
         const since = headers['last-event-id'];
         header('x-accel-buffering', 'no');

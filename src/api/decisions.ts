@@ -14,7 +14,7 @@ function decisionRoutes({ store }: ApiDeps): Route[] {
       method: 'GET',
       path: '/decisions',
       role: 'viewer',
-      summary: 'Lists what was decided about any subject, and why; newest first.',
+      summary: 'Lists decisions about any subject with their reasons, newest first.',
       query: z.strictObject({
         ...paging,
         ...bySubject,

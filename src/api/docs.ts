@@ -30,7 +30,7 @@ function docRoutes({ server }: ApiDeps, { routes }: WholeApi): Route[] {
       method: 'GET',
       path: '/docs',
       role: 'viewer',
-      summary: 'This API for people.',
+      summary: 'This API as a page for people.',
       reply: z.custom<Raw>(),
       media: ['text/html'],
       handle({ header }) {
@@ -42,7 +42,7 @@ function docRoutes({ server }: ApiDeps, { routes }: WholeApi): Route[] {
       method: 'GET',
       path: '/',
       role: 'viewer',
-      summary: 'Leads to the documentation.',
+      summary: 'Redirects to the documentation.',
       reply: z.custom<Raw>(),
       media: ['text/plain'],
       status: 302,

@@ -14,7 +14,7 @@ function revisionsIn(header: string, name: string): readonly number[] {
   return header.split(',').map((part) => {
     const match = TAG.exec(part.trim());
     if (match) return Number(match[1]);
-    const remedy = 'Send the ETag of the last answer, in its quotes, or *.';
+    const remedy = 'Send the ETag of the last answer with its quotes, or *.';
     throw httpFault(400, 'invalid', `${name} is not an ETag of this server.`, { at: `headers.${name}`, remedy });
   });
 }
@@ -35,10 +35,10 @@ export function expectationIn(
   }
   if (match === undefined) return {};
   if (match.trim() === '*') {
-    if (!pool) throw new Fault('stale', 'There is no such pool yet.');
+    if (!pool) throw new Fault('stale', 'The pool does not exist yet.');
     return { revision: pool.revision };
   }
   const revisions = revisionsIn(match, 'if-match');
-  if (!pool) throw new Fault('stale', 'There is no such pool any more.');
+  if (!pool) throw new Fault('stale', 'The pool no longer exists.');
   return { revision: revisions.includes(pool.revision) ? pool.revision : (revisions[0] ?? 0) };
 }

@@ -26,7 +26,7 @@ export function countFailedAttempts(clock: Clock): FailedAttempts {
       if (windows.size > MOST_ADDRESSES && oldest !== undefined) windows.delete(oldest);
       if (window.count <= MOST_A_MINUTE) throw fault;
       const retryAfterMs = window.sinceMs + WINDOW_MS - nowMs;
-      throw new Fault('throttled', 'Too many wrong tokens from this address.', {
+      throw new Fault('throttled', 'Too many invalid tokens from this address.', {
         retryAfterMs,
         remedy: 'Correct the token, then wait a minute.',
       });

@@ -9,7 +9,7 @@ import { shownFreeze } from './shown/pool.ts';
 import { Freeze } from './wire/pool.ts';
 import { listOf, Name } from './wire/shared.ts';
 
-const pool = Name.optional().meta({ description: 'Only this pool; absent: the whole fleet.' });
+const pool = Name.optional().meta({ description: 'The pool to freeze; without it, the whole fleet.' });
 const FreezeIn = z.strictObject({ pool, why: z.string().min(1).max(1_000).default('Asked for.') });
 const ThawIn = z.strictObject({ pool });
 
@@ -28,7 +28,7 @@ function freezeRoutes({ store, workers }: ApiDeps): Route[] {
       method: 'POST',
       path: '/freeze',
       role: 'operator',
-      summary: 'Stops all launching, deleting and requeueing at once; workers that are there go on taking sessions.',
+      summary: 'Stops all launching, deleting and requeueing at once. Existing workers still take sessions.',
       body: FreezeIn.prefault({}),
       reply: Freeze,
       handle: async ({ body, caller }) =>
@@ -38,7 +38,7 @@ function freezeRoutes({ store, workers }: ApiDeps): Route[] {
       method: 'POST',
       path: '/thaw',
       role: 'operator',
-      summary: 'Lets the fleet or a pool act again.',
+      summary: 'Ends the freeze of the fleet or of a pool.',
       body: ThawIn.prefault({}),
       reply: listOf(Freeze).meta({ description: 'What is still frozen.' }),
       async handle({ body, caller }) {

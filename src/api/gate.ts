@@ -41,7 +41,7 @@ export function openRequestGate({
     } catch (thrown) {
       // Requests without credentials do not count as failed attempts.
       if (authorization === undefined && cookie === undefined) throw thrown;
-      log('debug', 'request with a wrong token', { from });
+      log('debug', 'request with an invalid token', { from });
       return failed.refuse(from, Fault.from(thrown));
     }
   }

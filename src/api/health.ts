@@ -9,7 +9,8 @@ import { Health } from './wire/server.ts';
 const STORE_PATIENCE_MS = 2_000;
 
 async function checkStore({ store, clock }: ApiDeps): Promise<void> {
-  if (store.leaseLeftMs() <= 0) throw new Fault('unavailable', 'This replica does not hold the store.');
+  if (store.leaseLeftMs() <= 0)
+    throw new Fault('unavailable', 'This replica is a standby: another process holds the store.');
   let stop = (): void => {};
   const late = new Promise<never>((_, reject) => {
     stop = clock.alarm(STORE_PATIENCE_MS, () => reject(new Fault('unavailable', 'The store does not answer.')));
@@ -30,7 +31,7 @@ function healthRoutes(deps: ApiDeps): Route[] {
       method: 'GET',
       path: '/healthz',
       role: 'anyone',
-      summary: 'Whether the process lives.',
+      summary: 'Liveness: the process answers.',
       reply: Health,
       isHealth: true,
       handle: () => ({ status: 'ok' as const }),
@@ -39,7 +40,7 @@ function healthRoutes(deps: ApiDeps): Route[] {
       method: 'GET',
       path: '/readyz',
       role: 'anyone',
-      summary: 'Whether work is taken: this is the holder, its store is well, and it is not shutting down.',
+      summary: 'Readiness: this process is the holder, its store answers, and it is not shutting down.',
       reply: Health,
       isHealth: true,
       async handle() {
@@ -53,7 +54,7 @@ function healthRoutes(deps: ApiDeps): Route[] {
       method: 'GET',
       path: '/metrics',
       role: 'viewer',
-      summary: 'Figures for Prometheus.',
+      summary: 'Metrics in the format of Prometheus.',
       reply: z.custom<Raw>(),
       media: ['text/plain'],
       async handle({ header }) {

@@ -20,7 +20,7 @@ export function checkHost(header: string | undefined, hosts: readonly string[]):
   if (isLoopbackHost(host) || hosts.some((known) => plain(known) === plain(host))) return;
   throw httpFault(421, 'denied', `This server is not ${host}.`, {
     at: 'headers.host',
-    remedy: 'Use its own address, or add this name to the names of the server in its configuration.',
+    remedy: 'Use the address of the server, or add this name to `access.allowed_hosts` in its configuration.',
   });
 }
 

@@ -21,7 +21,8 @@ function loginLinkRoutes({ access }: ApiDeps): Route[] {
       method: 'POST',
       path: '/login-links',
       role: 'viewer',
-      summary: 'Makes a link that lets one browser in, once, within five minutes, with at most your own role.',
+      summary:
+        'Creates a link that logs one browser in. It works once, within five minutes, and has at most your own role.',
       body: z.strictObject({ role: z.enum(ROLES).optional() }).prefault({}),
       reply: LoginLink,
       status: 201,
@@ -40,7 +41,7 @@ function loginRoutes({ access, clock }: ApiDeps): Route[] {
       method: 'GET',
       path: '/login',
       role: 'anyone',
-      summary: 'Exchanges the code of a link for a session of this browser.',
+      summary: 'Exchanges the code of a login link for a session of this browser.',
       query: z.strictObject({ code: z.string().min(1).max(200) }),
       reply: z.custom<Raw>(),
       media: ['text/plain'],
@@ -49,7 +50,7 @@ function loginRoutes({ access, clock }: ApiDeps): Route[] {
         const { token, text } = await access.exchangeLogin(query.code, caller.from);
         header('set-cookie', cookie(text, (token.expiresAt ?? clock.now()) - clock.now(), origin));
         header('location', '/');
-        return 'You are in.\n';
+        return 'You are logged in.\n';
       },
     }),
     route({

@@ -276,7 +276,7 @@ describe('failures', () => {
     const outage = await call('POST', '/api/v1/workers/m/drain');
 
     expect(bug.statusCode).toBe(500);
-    expect(bug.json<HttpProblem>().detail).toMatch(/^Something went wrong here; the log has it under req-/);
+    expect(bug.json<HttpProblem>().detail).toMatch(/^Internal server error\. Find it in the log by req-/);
     expect(lines).toMatchObject([{ level: 'error', message: 'request failed' }]);
     expect([outage.statusCode, outage.headers['retry-after']]).toEqual([503, '2']);
     expect(outage.json<HttpProblem>().detail).toBe('The cloud said [hidden].');

@@ -37,26 +37,26 @@ function openSeries(registry: Registry) {
   return {
     queueWait: new Histogram({
       name: 'muster_session_queue_wait_seconds',
-      help: 'From the acceptance of a session to its place on a slot.',
+      help: 'Time from accepting a session to placing it on a slot.',
       buckets: MINUTES,
       registers,
     }),
     launch: new Histogram({
       name: 'muster_launch_seconds',
-      help: 'From the request for a machine to the joining of its agent.',
+      help: 'Time from requesting a machine to its agent joining.',
       labelNames: ['kind'],
       buckets: MINUTES,
       registers,
     }),
     decisions: new Counter({
       name: 'muster_decisions_total',
-      help: 'Decisions recorded, by kind of subject, what was done, and reason.',
+      help: 'Decisions recorded, by kind of subject, action and reason.',
       labelNames: ['subject', 'did', 'reason'],
       registers,
     }),
     sessionsEnded: new Counter({
       name: 'muster_sessions_ended_total',
-      help: 'Sessions ended, by how.',
+      help: 'Sessions ended, by outcome.',
       labelNames: ['how'],
       registers,
     }),

@@ -132,7 +132,7 @@ describe('the source of the API', () => {
 
     for (const answer of answers) {
       expect(answer.statusCode).toBe(422);
-      expect(answer.json()).toMatchObject({ remedy: '`muster pool apply` writes it.' });
+      expect(answer.json()).toMatchObject({ remedy: 'Write pools with `muster pool apply`.' });
     }
   });
 });
@@ -146,7 +146,7 @@ describe('tokens', () => {
     });
 
     expect(answer.statusCode).toBe(422);
-    expect(answer.json().remedy).toContain('omit it for a token that never expires');
+    expect(answer.json().remedy).toContain('leave it out for a token that never expires');
   });
 
   it('are told once, listed without their texts, work, and are revoked', async () => {

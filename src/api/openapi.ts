@@ -60,7 +60,7 @@ function contentOf(media: readonly string[], schema: Json): Json {
   return { content: Object.fromEntries(media.map((type) => [type, { schema }])) };
 }
 
-const ANSWERS: Readonly<Record<number, string>> = { 201: 'Made.', 202: 'Accepted; it happens from now on.' };
+const ANSWERS: Readonly<Record<number, string>> = { 201: 'Made.', 202: 'Accepted; the work goes on after the answer.' };
 
 function answersOf(route: Route, write: Write): Record<string, Json> {
   const { status = 200, alsoStatus } = route;
@@ -113,8 +113,8 @@ function attachOperation(write: Write): Operation {
   const messages = { sent: write(AttachIn, 'input'), received: write(AttachOut, 'output') };
   return {
     operationId: 'attachSession',
-    summary: 'A WebSocket to a session: input and window size in, output and the end out, as JSON messages.',
-    description: 'Needs the role operator. A binary message is input as it stands.',
+    summary: 'A WebSocket to a session. Send input and the window size, receive output and the end, as JSON messages.',
+    description: 'Needs the role operator. A binary message is raw input.',
     tags: ['sessions'],
     parameters: [
       { name: 'session', in: 'path', required: true, schema: { type: 'string' } },
@@ -122,7 +122,7 @@ function attachOperation(write: Write): Operation {
         name: 'attempt',
         in: 'query',
         required: false,
-        description: 'The attempt that `after_seq` is of.',
+        description: 'The attempt that `after_seq` belongs to.',
         schema: { type: 'integer', minimum: 0 },
       },
       { name: 'after_seq', in: 'query', required: false, schema: { type: 'integer', minimum: 0 } },

@@ -12,11 +12,11 @@ const NDJSON = 'application/x-ndjson';
 const OCTETS = 'application/octet-stream';
 
 const query = z.strictObject({
-  follow: Flag.meta({ description: 'Until the session has ended.' }),
-  after_seq: z.coerce.number().int().min(0).default(0).meta({ description: 'Go on after this piece.' }),
-  attempt: z.coerce.number().int().min(0).default(0).meta({ description: 'The attempt that `after_seq` is of.' }),
+  follow: Flag.meta({ description: 'Streams until the session has ended.' }),
+  after_seq: z.coerce.number().int().min(0).default(0).meta({ description: 'Resume after this chunk.' }),
+  attempt: z.coerce.number().int().min(0).default(0).meta({ description: 'The attempt that `after_seq` belongs to.' }),
   stream: z.enum(['stdout', 'stderr']).optional(),
-  raw: Flag.meta({ description: 'The bytes as they are, instead of lines of JSON.' }),
+  raw: Flag.meta({ description: 'Raw bytes instead of lines of JSON.' }),
 });
 type Query = z.output<typeof query>;
 

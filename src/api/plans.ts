@@ -21,7 +21,7 @@ function planning(deps: ApiDeps): Route[] {
       method: 'POST',
       path: '/plans',
       role: 'viewer',
-      summary: 'What these documents would change; nothing is applied.',
+      summary: 'Shows what these documents would change. Applies nothing.',
       body: wire.PlanIn,
       bodyLimit: BODY_LIMIT,
       reply: wire.PlannedChanges,
@@ -34,7 +34,7 @@ function planning(deps: ApiDeps): Route[] {
       path: '/sources/:source/plan',
       // It spends the calls that a cloud allows the source.
       role: 'operator',
-      summary: 'Reads a source now, and tells what its next sync would change; nothing is applied.',
+      summary: 'Reads a source now and shows what its next sync would change. Applies nothing.',
       params: z.object({ source: Name }),
       reply: wire.PlannedChanges,
       async handle({ params, caller, signal }) {
@@ -65,7 +65,7 @@ function exporting(deps: ApiDeps): Route {
     method: 'GET',
     path: '/pool-documents',
     role: 'viewer',
-    summary: 'Lists pools as the documents that define them, without their secrets; those being removed are left out.',
+    summary: 'Lists pools as the documents that define them, without secrets and without pools that are being removed.',
     query: z.strictObject({ ...paging, name: Name.optional() }),
     reply: wire.PoolDocumentList,
     handle({ query, caller }) {

@@ -20,7 +20,7 @@ import { Name, paging, toTime } from './wire/shared.ts';
 const params = z.object({ pool: Name });
 const IF_MATCH = { name: 'If-Match', description: 'The ETag that the pool must still have.' };
 const DOCUMENT_MEDIA = ['application/json', 'application/yaml'];
-const Document = z.string().min(1).meta({ description: 'A pool document, as the configuration takes it.' });
+const Document = z.string().min(1).meta({ description: 'A pool document, as in the configuration.' });
 
 export function findPool(store: ApiDeps['store'], name: string): PoolRow {
   const [pool] = store.view.pools.by('name', name);
@@ -77,7 +77,7 @@ function reading(deps: ApiDeps): Route[] {
       method: 'GET',
       path: '/pools/:pool/plan',
       role: 'viewer',
-      summary: 'What the next pass of a pool would do, and why.',
+      summary: 'Shows what the next pass of a pool would do, and why.',
       params,
       reply: wire.Plan,
       handle({ params }) {
@@ -89,7 +89,7 @@ function reading(deps: ApiDeps): Route[] {
       method: 'GET',
       path: '/pools/:pool/why',
       role: 'viewer',
-      summary: 'The last decisions of a pool, their facts, and what would change them.',
+      summary: 'Explains the last decisions of a pool: their facts, and what would change them.',
       params,
       query: z.strictObject({ limit: z.coerce.number().int().min(1).max(200).default(10) }),
       reply: wire.Why,
@@ -165,7 +165,7 @@ function defining(deps: ApiDeps): Route[] {
       async handle({ params, body, caller, headers, header, status }) {
         const name = nameIn(body);
         if (name !== undefined && name !== params.pool) {
-          throw new Fault('invalid', `The document is of pool ${name}, not ${params.pool}.`, { at: 'body.name' });
+          throw new Fault('invalid', `The document defines pool ${name}, not ${params.pool}.`, { at: 'body.name' });
         }
         const [before] = store.view.pools.by('name', params.pool);
         const pool = await pools.define(body, expectationIn(headers, before), caller);
@@ -178,7 +178,7 @@ function defining(deps: ApiDeps): Route[] {
       method: 'DELETE',
       path: '/pools/:pool',
       role: 'operator',
-      summary: 'Drains a pool and forgets it when its last worker is gone.',
+      summary: 'Drains a pool and removes it when its last worker is gone.',
       params,
       headers: [IF_MATCH],
       reply: wire.Pool,
@@ -197,7 +197,9 @@ function pausing(deps: ApiDeps): Route[] {
       method: 'POST',
       path: `/pools/:pool/${isPaused ? 'pause' : 'resume'}`,
       role: 'operator',
-      summary: isPaused ? 'Stops all action of a pool; its sessions run on.' : 'Lets a paused pool act again.',
+      summary: isPaused
+        ? 'Pauses a pool: it launches, removes and places nothing. Its sessions go on.'
+        : 'Resumes a paused pool.',
       params,
       reply: wire.Pool,
       async handle({ params, caller, header }) {

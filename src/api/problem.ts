@@ -31,7 +31,7 @@ export function toProblem(fault: Fault, redactText: (text: string) => string, id
     type: `urn:muster:fault:${fault.kind}`,
     title: STATUS_CODES[status] ?? 'Error',
     status,
-    detail: isBug ? `Something went wrong here; the log has it under ${id ?? 'its time'}.` : redactText(fault.message),
+    detail: isBug ? `Internal server error. Find it in the log by ${id ?? 'its time'}.` : redactText(fault.message),
     kind: fault.kind,
     ...(fault.at !== undefined && { at: redactText(fault.at) }),
     remedy: fault.remedy,
@@ -60,7 +60,7 @@ const FRAMEWORK: Readonly<Record<string, (error: Error) => Fault>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () =>
     httpFault(413, 'invalid', 'The body is too large.', { at: 'body', remedy: 'Send a smaller body.' }),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
-    httpFault(400, 'invalid', 'The body is not as long as its header says.', { at: 'headers.content-length' }),
+    httpFault(400, 'invalid', 'The length of the body differs from Content-Length.', { at: 'headers.content-length' }),
   FST_ERR_BAD_URL: () => httpFault(400, 'invalid', 'The path is malformed.', { at: 'path' }),
   FST_ERR_MAX_PARAM_LENGTH: () => httpFault(414, 'invalid', 'A name in the path is too long.', { at: 'path' }),
 };

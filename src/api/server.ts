@@ -105,7 +105,8 @@ function serverRoutes(deps: ApiDeps): Route[] {
       method: 'GET',
       path: '/backup',
       role: 'admin',
-      summary: 'A consistent copy of everything, as one SQLite file. It holds the keys of the cluster: keep it safe.',
+      summary:
+        'Downloads a consistent copy of everything as one SQLite file. It contains the keys of the cluster: keep it safe.',
       reply: z.custom<Raw>(),
       media: ['application/vnd.sqlite3'],
       isStream: true,
@@ -121,7 +122,7 @@ function serverRoutes(deps: ApiDeps): Route[] {
       method: 'POST',
       path: '/backup',
       role: 'admin',
-      summary: 'Writes such a copy to a file on the server.',
+      summary: 'Writes a backup to a file on the server.',
       body: z.strictObject({ file: AbsolutePath }),
       reply: Backup,
       status: 201,
@@ -131,7 +132,7 @@ function serverRoutes(deps: ApiDeps): Route[] {
 }
 
 function gauges({ registry, store }: GaugeWorld): Gauges {
-  const epoch = gaugeSet(registry).gauge('muster_epoch', 'Grows with each change of holder.');
+  const epoch = gaugeSet(registry).gauge('muster_epoch', 'Increases with each change of holder.');
   return { refresh: () => epoch.set(store.epoch) };
 }
 

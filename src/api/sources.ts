@@ -32,7 +32,7 @@ function reading(deps: ApiDeps): Route[] {
       method: 'GET',
       path: '/sources',
       role: 'viewer',
-      summary: 'Lists the sources of pools and how they are doing.',
+      summary: 'Lists the sources of pools with their status.',
       query: z.strictObject(paging),
       reply: wire.SourceList,
       handle({ query }) {
@@ -53,7 +53,7 @@ function reading(deps: ApiDeps): Route[] {
       method: 'GET',
       path: '/sources/:source/documents',
       role: 'viewer',
-      summary: 'Lists the documents of a source; with `faulty`, those that are refused.',
+      summary: 'Lists the documents of a source; with `faulty`, only the refused ones.',
       params,
       query: z.strictObject({ ...paging, faulty: Flag }),
       reply: wire.SourceDocumentList,
@@ -71,8 +71,8 @@ function reading(deps: ApiDeps): Route[] {
 /** What is written here through the API is in force at once: there is nothing to read. */
 function mustBeRead({ id }: wire.Source): void {
   if (id !== API_SOURCE) return;
-  throw new Fault('invalid', `The source ${id} is not read: its pools are in force as soon as they are written.`, {
-    remedy: '`muster pool apply` writes it.',
+  throw new Fault('invalid', `The source ${id} needs no sync: its pools are in force as soon as they are written.`, {
+    remedy: 'Write pools with `muster pool apply`.',
   });
 }
 
@@ -83,7 +83,7 @@ function acting(deps: ApiDeps): Route[] {
       method: 'POST',
       path: '/sources/:source/sync',
       role: 'operator',
-      summary: 'Reads a source now; with `wait`, answers when that is done, with what came of it.',
+      summary: 'Reads a source now. With `wait`, answers with the result when the sync is done.',
       params,
       query: z.strictObject({ wait: Flag }),
       reply: wire.SourceSync,
@@ -105,11 +105,11 @@ function acting(deps: ApiDeps): Route[] {
       method: 'POST',
       path: '/sources/:source/approve',
       role: 'operator',
-      summary: 'Lets a held listing through, with the removals that it brings.',
+      summary: 'Approves a held removal of pools.',
       params,
       query: z.strictObject({
         pools: z.coerce.number().int().min(0).optional().meta({
-          description: 'How many pools are meant: where another number is held by now, nothing is removed.',
+          description: 'The expected number of pools. If another number is held, nothing is removed.',
         }),
       }),
       reply: wire.Source,
@@ -136,9 +136,9 @@ const changes: ChangeTable = {
 function gauges({ registry, store, clock, syncTimes }: GaugeWorld): Gauges {
   const { gauge, reset } = gaugeSet(registry);
   const of = (name: string, help: string) => gauge(`muster_source_${name}`, help, ['source']);
-  const syncAge = of('sync_age_seconds', 'Since the last good listing of a source.');
-  const syncTook = of('sync_seconds', 'How long the last good listing of a source took.');
-  const syncFailures = of('sync_failures', 'Failed listings of a source in a row.');
+  const syncAge = of('sync_age_seconds', 'Time since the last good listing of a source.');
+  const syncTook = of('sync_seconds', 'Duration of the last good listing of a source.');
+  const syncFailures = of('sync_failures', 'Consecutive failed listings of a source.');
   const documentCount = of('documents', 'Documents of a source.');
   const isHeld = of('held', '1 while a removal of a source waits for approval.');
   const faultyCount = of('faulty_documents', 'Documents of a source that are refused.');

@@ -27,8 +27,10 @@ function certifying({ access }: ApiDeps): Route {
     method: 'POST',
     path: '/agent-certificates',
     role: 'admin',
-    summary: 'Makes a client certificate for an agent or for all agents of a pool; its key is shown only now.',
-    body: z.strictObject({ name: z.string().min(1).max(64).meta({ description: 'Of the agent, or of its pool.' }) }),
+    summary: 'Creates a client certificate for one agent, or for all agents of a pool. Its key is shown only once.',
+    body: z.strictObject({
+      name: z.string().min(1).max(64).meta({ description: 'Name of the agent, or of its pool.' }),
+    }),
     reply: wire.AgentCertificate,
     status: 201,
     handle: ({ body }) => ({
@@ -43,7 +45,7 @@ function mustLast({ expires_in: forMs }: z.output<typeof wire.TokenIn>): void {
   if (forMs === undefined || forMs > 0) return;
   throw new Fault('invalid', 'The token would expire at once.', {
     at: 'body.expires_in',
-    remedy: 'Give a longer time, or omit it for a token that never expires.',
+    remedy: 'Give a longer time, or leave it out for a token that never expires.',
   });
 }
 
@@ -54,7 +56,7 @@ function tokenRoutes(deps: ApiDeps): Route[] {
       method: 'GET',
       path: '/tokens',
       role: 'admin',
-      summary: 'Lists tokens, oldest first; their texts are kept nowhere.',
+      summary: 'Lists tokens, oldest first. The server does not store their texts.',
       query: z.strictObject(paging),
       reply: wire.TokenList,
       handle({ query }) {
@@ -66,7 +68,7 @@ function tokenRoutes(deps: ApiDeps): Route[] {
       method: 'POST',
       path: '/tokens',
       role: 'admin',
-      summary: 'Makes a token for the API, or one with which agents join a pool; its text is shown only now.',
+      summary: 'Creates an API token, or a join token for the agents of a pool. Its text is shown only once.',
       body: wire.TokenIn,
       reply: wire.NewToken,
       status: 201,

@@ -50,7 +50,7 @@ function workerRoutes({ store, workers }: ApiDeps): Route[] {
       method: 'POST',
       path: '/workers/:worker/drain',
       role: 'operator',
-      summary: 'No new sessions; the worker goes when its last one has ended.',
+      summary: 'Drains a worker: it takes no new sessions and is removed when its last one has ended.',
       params,
       reply: wire.Worker,
       status: 202,

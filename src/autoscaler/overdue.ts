@@ -22,7 +22,7 @@ function limitOf(facts: Facts, worker: WorkerFact): Limit {
       if (worker.freeSlots < worker.slots) return NEVER;
       const { lostAfterMs = Number.POSITIVE_INFINITY } = facts;
       const kill = killUnknown(facts);
-      return lostAfterMs < kill.afterMs ? { afterMs: lostAfterMs, setting: 'the time for its return' } : kill;
+      return lostAfterMs < kill.afterMs ? { afterMs: lostAfterMs, setting: 'the time allowed for a reconnect' } : kill;
     }
     default:
       return NEVER;

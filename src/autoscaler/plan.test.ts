@@ -104,7 +104,7 @@ const ROWS: readonly Row[] = [
     rule: 'though there is room for some, and it is said that this is not max_agents',
     facts: { queued: 9, isProbing: true },
     does: '+1',
-    why: /launching 1 of 9 needed, since the last ones did not join/,
+    why: /launching 1 of 9 needed because the last ones did not join/,
     unless: /^an agent joins$/,
   },
   {
@@ -134,7 +134,7 @@ const ROWS: readonly Row[] = [
     workers: 'idle, idle',
     scaling: { maxIdleSlots: 5 },
     does: '',
-    why: /one worker goes after idle_decay 1m/,
+    why: /removing one worker after idle_decay 1m/,
     againAfterMs: MINUTE_MS,
   },
   {
@@ -289,7 +289,7 @@ const ROWS: readonly Row[] = [
     workers: 'idle, busy, booting, lost, unknown, lost 0/1',
     facts: { isRemoving: true, queued: 3 },
     does: '-w0 -w2 -w3',
-    why: /3 workers go now, 2 with sessions finish first/,
+    why: /3 workers are removed now, 2 with sessions finish first/,
   },
 ];
 

@@ -40,7 +40,7 @@ const ROWS: readonly Row[] = [
     reason: { code: 'next-backend', with: { offers: 'a', faults: 'exhausted' } },
     alternatives: [
       { what: 'launch 2 from backend a', whyNot: 'exhausted: no capacity', pricePerHour: 3 },
-      { what: 'launch 2 from backend c', whyNot: 'the backends before it give enough', pricePerHour: 9 },
+      { what: 'launch 2 from backend c', whyNot: 'the backends before it have enough room', pricePerHour: 9 },
     ],
   },
   {

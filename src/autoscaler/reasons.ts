@@ -90,39 +90,39 @@ const cooling = { offers: coolingOffers, faults: coolingFaults };
 const RULES = {
   frozen: rule<Ground>({
     means: 'The pool or the fleet is frozen.',
-    why: () => 'frozen: nothing is launched, removed or given up',
+    why: () => 'frozen: Muster launches, removes and gives up nothing',
     unless: () => 'thaw it',
   }),
   paused: rule<Ground>({
     means: 'The pool is paused.',
-    why: () => 'paused: nothing is launched or removed',
+    why: () => 'paused: Muster launches and removes nothing',
     unless: () => 'resume the pool',
   }),
   'pool-removed': rule<Removing>({
-    means: 'The definition of the pool is gone: idle workers go at once, busy ones finish first.',
+    means: 'The definition of the pool is gone: idle workers are removed at once, busy ones finish first.',
     why({ going, staying }) {
-      const now = going > 0 ? `${going} worker${going === 1 ? ' goes' : 's go'} now` : 'no worker is left without work';
+      const now = going > 0 ? `${going} worker${going === 1 ? ' is' : 's are'} removed now` : 'all workers are busy';
       const later = staying > 0 ? `, ${staying} with sessions ${staying === 1 ? 'finishes' : 'finish'} first` : '';
       return `the pool is being removed: ${now}${later}`;
     },
     unless: () => 'define the pool again',
   }),
   manual: rule<Ground>({
-    means: 'The pool has no backend: its agents come and go by themselves.',
-    why: () => 'a manual pool: its agents come and go by themselves',
-    unless: () => 'give the pool a backend to have its workers launched',
+    means: 'The pool has no backend: its agents join and leave by themselves.',
+    why: () => 'a manual pool: its agents join and leave by themselves',
+    unless: () => 'give the pool a backend that launches workers',
   }),
   'not-listed': rule<Ground>({
     means: 'The cloud has not been listed yet, or shows machines without a worker record.',
     why: () =>
-      'the cloud has not been listed yet, or shows machines without a worker record: nothing is launched or removed before',
+      'the cloud has not been listed yet, or shows machines without a worker record: until then Muster launches and removes nothing',
     unless: () => 'a listing succeeds and every machine in it is known, or initial_delay passes',
   }),
   'cloud-fault': rule<Ground>({
-    means: 'The cloud has not been listed yet, since its API fails.',
+    means: 'The cloud has not been listed yet because its API fails.',
     with: { fault: ({ facts }) => facts.cloudFault?.kind },
     why: ({ facts }) =>
-      `the cloud cannot be listed, and nothing is launched or removed before (${facts.cloudFault?.message})`,
+      `the cloud cannot be listed; until it can, Muster launches and removes nothing (${facts.cloudFault?.message})`,
     unless: () => 'a listing succeeds and every machine in it is known, or initial_delay passes',
   }),
   'boot-timeout': rule<Overdue>({
@@ -156,9 +156,9 @@ const RULES = {
     unless: () => 'set update_policy to keep',
   }),
   'outdated-kept': rule<Ground>({
-    means: 'Workers of an older definition stay, since nothing can be launched in their place.',
-    why: () => 'workers of an older definition stay while nothing can be launched',
-    unless: () => 'something can be launched',
+    means: 'Workers of an older definition stay because no replacement can be launched.',
+    why: () => 'workers of an older definition stay while no replacement can be launched',
+    unless: () => 'a replacement can be launched',
   }),
   demand: rule<Growing>({
     means: 'The queue, `min_idle_agents` or `min_agents` asks for more workers, and they are launched.',
@@ -166,7 +166,7 @@ const RULES = {
     unless: () => 'the queue gets shorter or an agent becomes idle',
   }),
   'next-backend': rule<Growing>({
-    means: 'More workers are launched from a later backend, since an earlier one failed.',
+    means: 'More workers are launched from a later backend because an earlier one failed.',
     with: cooling,
     why: (details) => `${launching(details)} from the next backend${said(details)}`,
     unless: () => 'the queue gets shorter or an agent becomes idle',
@@ -174,7 +174,7 @@ const RULES = {
   batch: rule<Growing>({
     means: 'The pool lacks workers, but in batch mode it does not grow by itself.',
     why: (details) => `${lacking(details)}, but in batch mode the pool does not grow by itself`,
-    unless: () => 'a batch is asked for',
+    unless: () => 'someone requests a batch',
   }),
   'max-agents': rule<Growing>({
     means: 'The pool lacks workers, and `max_agents` allows no more.',
@@ -203,7 +203,7 @@ const RULES = {
         : `${launched}, up to max_price_per_hour ${maxPricePerHour}`;
     },
     unless: ({ growth }) =>
-      growth.launched > 0 ? 'raise max_price_per_hour' : 'raise max_price_per_hour, or a more expensive worker goes',
+      growth.launched > 0 ? 'raise max_price_per_hour' : 'raise max_price_per_hour, or remove a more expensive worker',
   }),
   'backends-full': rule<Growing>({
     means: 'The pool lacks workers, and each backend has as many as its own `max_agents` allows.',
@@ -213,10 +213,10 @@ const RULES = {
         ? `${lacking(details)}, but each backend is at its own max_agents`
         : `${launched}, up to max_agents of its backends`;
     },
-    unless: () => 'raise one of them',
+    unless: () => 'raise max_agents of a backend',
   }),
   'launch-failed': rule<Growing>({
-    means: 'The pool lacks workers, and launching failed a moment ago on every backend that has room.',
+    means: 'The pool lacks workers, and the last launch failed on every backend that has room.',
     with: cooling,
     why: (details) => `${lacking(details)}, but launching failed${said(details)}`,
     unless: ({ facts }) => `${formatDuration(facts.scaling.retryDelayMs)} pass after the failure, or an agent joins`,
@@ -232,12 +232,12 @@ const RULES = {
       const launched = launching(details);
       return launched === undefined
         ? `${lacking(details)}, but machines did not join before: waiting for the one on its way`
-        : `${launched}, since the last ones did not join`;
+        : `${launched} because the last ones did not join`;
     },
-    unless: ({ growth }) => (growth.launched > 0 ? 'an agent joins' : 'it joins or its boot_timeout passes'),
+    unless: ({ growth }) => (growth.launched > 0 ? 'an agent joins' : 'the machine joins or its boot_timeout passes'),
   }),
   enough: rule<Growing>({
-    means: 'The pool has what its limits ask for.',
+    means: 'The pool has the size that its limits ask for.',
     with: {
       minIdle,
       maxIdle: ({ facts }) => mostIdleSlots(facts),
@@ -245,26 +245,26 @@ const RULES = {
     },
     why({ facts, growth }) {
       const bounds = `min_idle ${facts.scaling.minIdleSlots}, max_idle ${mostIdleSlots(facts)}`;
-      return `${facts.queued} queued and ${growth.idleSlots} idle: as it should be with ${bounds}, min_agents ${facts.scaling.minAgents}`;
+      return `${facts.queued} queued and ${growth.idleSlots} idle: within ${bounds}, min_agents ${facts.scaling.minAgents}`;
     },
-    unless: () => 'a session comes or ends, or the limits change',
+    unless: () => 'a session arrives or ends, or the limits change',
   }),
   'above-max-idle': rule<Shrinking>({
-    means: 'More slots idle than `max_idle_agents` allows: workers go at once.',
+    means: 'More slots are idle than `max_idle_agents` allows: workers are removed at once.',
     with: { maxIdle: ({ facts }) => mostIdleSlots(facts) },
     why: (details) =>
       `${idleNow(details)}, above max_idle ${mostIdleSlots(details.facts)}: removing ${details.shrinkage.removed}`,
     unless: () => 'raise max_idle',
   }),
   'idle-decay-wait': rule<Shrinking>({
-    means: 'More slots idle than `min_idle_agents` asks for: a worker goes once `idle_decay` has passed.',
+    means: 'More slots are idle than `min_idle_agents` asks for: a worker is removed once `idle_decay` has passed.',
     with: { minIdle, decay },
     why: (details) =>
-      `${idleNow(details)}, more than min_idle ${minIdle(details)}: one worker goes after idle_decay ${decay(details)}`,
-    unless: () => 'a session takes it first',
+      `${idleNow(details)}, more than min_idle ${minIdle(details)}: removing one worker after idle_decay ${decay(details)}`,
+    unless: () => 'a session takes an idle slot first',
   }),
   'idle-decay': rule<Shrinking>({
-    means: 'More slots idled than `min_idle_agents` asks for during `idle_decay`: a worker goes.',
+    means: 'More slots were idle than `min_idle_agents` asks for during `idle_decay`: a worker is removed.',
     with: { minIdle, decay },
     why: (details) =>
       `${idleNow(details)}, more than min_idle ${minIdle(details)} for idle_decay ${decay(details)}: removing ${details.shrinkage.removed}`,

@@ -51,7 +51,7 @@ const ROWS: readonly Row[] = [
     scaling: { minIdleSlots: 2 },
     facts: { updatePolicy: 'replace_idle', offers: [{ id: 'a', ...cooling(5_000) }] },
     does: '',
-    why: /older definition stay while nothing can be launched/,
+    why: /older definition stay while no replacement can be launched/,
   },
   {
     rule: 'rolling keeps the new one on its way while the old one is about to come back, as after a restart',
@@ -101,7 +101,7 @@ const ROWS: readonly Row[] = [
     scaling: { minIdleSlots: 3, maxPricePerHour: 4 },
     facts: { updatePolicy: 'rolling', offers: [{ id: 'a', pricePerHour: 5 }] },
     does: '',
-    why: /older definition stay while nothing can be launched/,
+    why: /older definition stay while no replacement can be launched/,
   },
   {
     rule: 'rolling tries one more after new ones did not join, and lets nobody go for it',

@@ -48,9 +48,9 @@ interface Share {
 
 /** How many of those left an offer gives. */
 function shareOf(facts: Facts, counts: Counts, { offer, left }: { offer: OfferFact; left: number }): Share {
-  if (left === 0) return { count: 0, whyNot: 'the backends before it give enough' };
+  if (left === 0) return { count: 0, whyNot: 'the backends before it have enough room' };
   if ((offer.coolingUntilMs ?? 0) > facts.nowMs)
-    return { count: 0, whyNot: offer.coolingWhy ?? 'launching failed a moment ago', isCooling: true };
+    return { count: 0, whyNot: offer.coolingWhy ?? 'the last launch failed', isCooling: true };
   const byPrice = roomByPrice(facts, counts, offer);
   const byCount = Math.min(left, roomOf(facts, counts, offer));
   if (byPrice < byCount)

@@ -53,9 +53,9 @@ describe('user data', () => {
   });
 
   it('is refused where cloud-init would not know it, and where it is too long', () => {
-    expect(() => made(encoded('<powershell>'))).toThrow('no kind that cloud-init knows');
+    expect(() => made(encoded('<powershell>'))).toThrow('cloud-init does not know the format');
     expect(() => made(encoded(`#!/bin/sh\n${'x'.repeat(16_384)}`))).toThrow(
-      /User data of \d+ bytes is more than the 16384 that EC2 takes: the boot script has 20 bytes, the template's own user data 16394\./,
+      /User data of \d+ bytes exceeds the limit of EC2, 16384 bytes: the boot script has 20 bytes, the template's own user data 16394\./,
     );
   });
 });

@@ -24,7 +24,7 @@ function decode(base64: string): Buffer {
   try {
     return gunzipSync(bytes, { maxOutputLength: 1024 * 1024 });
   } catch (thrown) {
-    throw new Fault('invalid', "The launch template's user data cannot be unpacked.", { cause: thrown });
+    throw new Fault('invalid', 'Cannot decompress the user data of the launch template.', { cause: thrown });
   }
 }
 
@@ -34,8 +34,8 @@ function partOf(bytes: Buffer): string {
   if (isMime(text)) return text;
   const type = TYPES.find(([start]) => text.startsWith(start))?.[1];
   if (!type) {
-    throw new Fault('invalid', "The launch template's user data is of no kind that cloud-init knows.", {
-      remedy: 'Let it begin with #! or #cloud-config, or take it out of the template.',
+    throw new Fault('invalid', "cloud-init does not know the format of the launch template's user data.", {
+      remedy: 'Begin it with #! or #cloud-config, or remove it from the template.',
     });
   }
   const headers = `Content-Type: ${type}; charset="utf-8"\nMIME-Version: 1.0\n`;
@@ -67,7 +67,7 @@ export function userData(script: string, ofTemplate: string | undefined, limit: 
     const sizes = `the boot script has ${Buffer.byteLength(script)} bytes, the template's own user data ${theirs.length}`;
     throw new Fault(
       'invalid',
-      `User data of ${bytes.length} bytes is more than the ${limit.bytes} that ${limit.cloud} takes: ${sizes}.`,
+      `User data of ${bytes.length} bytes exceeds the limit of ${limit.cloud}, ${limit.bytes} bytes: ${sizes}.`,
       {
         remedy: 'Shorten agent_config, or the user data of the launch template; put long scripts into the image.',
       },

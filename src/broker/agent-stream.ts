@@ -182,7 +182,7 @@ class AgentStream implements RpcListener, AgentConnection, WireOptions {
     if (this.#phase === 'over' || !agents.admit(this)) {
       this.#agent = undefined;
       workers.leave(agent.id, agent.epoch);
-      return this.end(new Fault('conflict', 'This agent has a newer connection already.'));
+      return this.end(new Fault('conflict', 'This agent already has a newer connection.'));
     }
     const wire = this.#wireFor(hello);
     this.#wire = wire;

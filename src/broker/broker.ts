@@ -63,7 +63,7 @@ const NOT_HERE: Readonly<Record<string, readonly [methods: string, remedy: strin
   ],
   InstanceService: [
     'CreateInstance GetInstance GetInstanceByName DeleteInstance ListInstances CreateSnapshot DeleteSnapshot ListImages CreateImage DeleteImage',
-    'Muster keeps no instances; name a number where one is asked for.',
+    'Muster has no instances; use any number as instance id.',
   ],
 };
 

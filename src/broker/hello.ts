@@ -65,7 +65,7 @@ function leavingOf(muster: MusterHello | undefined): Pick<Hello, 'leaving'> {
   if (!muster?.leaving) return {};
   const endsAt = Number(muster.leaving.endsAtMs);
   if (!Number.isSafeInteger(endsAt) || endsAt < 0)
-    throw new Fault('invalid', 'leaving.ends_at_ms is not a time.', { at: 'muster_hello.leaving.ends_at_ms' });
+    throw new Fault('invalid', 'leaving.ends_at_ms is not a timestamp.', { at: 'muster_hello.leaving.ends_at_ms' });
   return { leaving: { why: tame(muster.leaving.why, LONGEST_WHY), endsAt } };
 }
 
@@ -77,7 +77,7 @@ export function readHello(
 ): Hello {
   const { agentIdentity: identity, musterHello: muster } = message;
   if (!identity) {
-    throw new Fault('invalid', 'The first message carries no agent_identity.', {
+    throw new Fault('invalid', 'The first message has no agent_identity.', {
       at: 'agent_identity',
       remedy: 'Send identity, slots and current executions first.',
     });

@@ -22,12 +22,13 @@ export function unary<Request extends DescMessage, Answer extends DescMessage>(
     }
     return {
       message(bytes) {
-        if (isAsked) return stream.end(new Fault('invalid', 'This call takes one message; a second one came.'));
+        if (isAsked)
+          return stream.end(new Fault('invalid', 'This call takes one message; the client sent a second one.'));
         isAsked = true;
         answer(bytes).catch((thrown) => stream.end(Fault.from(thrown)));
       },
       halfClosed() {
-        if (!isAsked) stream.end(new Fault('invalid', 'This call takes one message, and none came.'));
+        if (!isAsked) stream.end(new Fault('invalid', 'This call takes one message; the client sent none.'));
       },
       closed() {},
     };

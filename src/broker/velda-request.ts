@@ -59,7 +59,7 @@ export function sessionRequestOf(request: VeldaRequest): SessionRequest {
   }
   for (const [field, isAsked] of UNSUPPORTED) {
     if (!isAsked(request, workload)) continue;
-    const remedy = 'Leave it out, or see `muster run --help` for what takes its place.';
+    const remedy = 'Leave it out, or see `muster run --help` for the equivalent.';
     throw new Fault('unsupported', `Muster does not support ${field}.`, { at: field, remedy });
   }
   return { pool: checkedName(request.pool, LONGEST_POOL, 'pool'), spec: specOf(request, workload) };

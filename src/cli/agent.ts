@@ -4,7 +4,7 @@ import { withExamples } from './example.ts';
 
 function agentCommand(cli: Cli, local: Local): Command {
   const command = new Command('agent')
-    .description('run an agent: join a pool and run its sessions on this machine')
+    .description('run an agent: it joins a pool and runs sessions on this machine')
     .option('-p, --pool <name>', 'the pool to join')
     .option('-c, --config <file>', 'configuration file')
     .action(async (options: { pool?: string; config?: string }) => cli.exitWith(await local.agent(options)));

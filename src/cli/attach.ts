@@ -139,7 +139,7 @@ async function connect(cli: Cli, { session, socket, heard }: Wiring): Promise<Se
   });
   socket.on('error', (error) => reject(broken(`The connection failed: ${error.message}.`, error)));
   socket.on('close', (code, reason) =>
-    reject(code === REFUSED ? new Fault('denied', `${reason}`) : broken('The connection to the server broke.')),
+    reject(code === REFUSED ? new Fault('denied', `${reason}`) : broken('Lost the connection to the server.')),
   );
   try {
     return await promise;
@@ -178,7 +178,7 @@ export async function attachSession(cli: Cli, client: Client, { session, begun }
     return await connect(cli, { session, socket: open(client, id, position), heard });
   } catch (thrown) {
     const fault = Fault.from(thrown);
-    const remedy = `The session may go on, with part of its input. See it with \`muster session logs -f ${id}\`.`;
+    const remedy = `The session may still run with a part of its input. Follow it with \`muster session logs -f ${id}\`.`;
     throw new Fault(fault.kind, fault.message, { remedy, cause: thrown });
   }
 }

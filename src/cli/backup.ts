@@ -43,7 +43,10 @@ function backupCommand(cli: Cli): Command {
       const client = clientOf(cli, command);
       const stop = startProgress(cli.terminal, () => 'writing the backup');
       const bytes = await fill(file, () => client.bytes('/backup', { signal: cli.signal })).finally(stop);
-      print(cli.terminal, `Backup of ${bytes} bytes written to ${file}. \`muster restore ${file}\` starts from it.`);
+      print(
+        cli.terminal,
+        `Backup of ${bytes} bytes written to ${file}. \`muster restore ${file}\` restores it into an empty store.`,
+      );
     });
 }
 

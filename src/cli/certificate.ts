@@ -13,7 +13,7 @@ function writeNew(path: string, text: string, mode: number): void {
   } catch (thrown) {
     const { code } = thrown as NodeJS.ErrnoException;
     throw new Fault(code === 'EEXIST' ? 'conflict' : 'invalid', `Cannot write ${path}: ${code}.`, {
-      remedy: 'Name an empty directory with --dir.',
+      remedy: 'Give an empty directory with --dir.',
     });
   }
 }
@@ -22,7 +22,7 @@ function writeNew(path: string, text: string, mode: number): void {
 export function certificateCommand(cli: Cli): Command {
   return actCommand<{ dir: string }>(cli, {
     name: 'certificate',
-    summary: 'make a client certificate for agents of a pool with `agent_auth: mtls`',
+    summary: 'create a client certificate for agents of a pool with `agent_auth: mtls`',
     of: '<name>',
     async act(client, name, { dir }) {
       mkdirSync(dir, { recursive: true, mode: 0o700 });

@@ -65,7 +65,9 @@ describe('the client', () => {
     const fault = await faultOf(client.call('/pools'));
 
     expect(fault.message).toContain('No Muster server answers at http://server');
-    expect(fault.remedy).toBe('Something else may listen there; a Muster server beyond loopback wants https://.');
+    expect(fault.remedy).toBe(
+      'Write https:// if the server is on another machine. Otherwise another program may listen there.',
+    );
   });
 
   it('says that a server without TLS wants a plain address', async () => {
@@ -73,7 +75,7 @@ describe('the client', () => {
 
     const fault = await faultOf(client.call('/pools'));
 
-    expect(fault.remedy).toBe('This server speaks plainly: write http:// in place of https://.');
+    expect(fault.remedy).toBe('This server does not use TLS: write http:// instead of https://.');
   });
 
   it('tells a refusal as the fault that it is, without places in a request that nobody has seen', async () => {

@@ -94,13 +94,13 @@ function unreachable(place: Endpoint, cause: unknown): Fault {
 
 function remedyFor(why: string, { address }: Endpoint): string {
   if (NOT_TRUSTED.test(why)) {
-    return 'Name its authority with --ca or MUSTER_CA: it is in ca.pem of the data directory of the server.';
+    return 'Give its CA certificate with --ca or MUSTER_CA. It is ca.pem in the data directory of the server.';
   }
-  if (NO_TLS.test(why)) return 'This server speaks plainly: write http:// in place of https://.';
+  if (NO_TLS.test(why)) return 'This server does not use TLS: write http:// instead of https://.';
   if (CUT_AT_ONCE.test(why) && address.startsWith('http:')) {
-    return 'Something else may listen there; a Muster server beyond loopback wants https://.';
+    return 'Write https:// if the server is on another machine. Otherwise another program may listen there.';
   }
-  return 'Start it with `npm start`, or name another with --address or MUSTER_ADDRESS.';
+  return 'Start the server with `npm start`, or give another address with --address or MUSTER_ADDRESS.';
 }
 
 // Broken after the connection stood: the request may have arrived.
@@ -139,14 +139,14 @@ async function* bytesOf(reply: Response): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of reply.body ?? []) yield chunk as Uint8Array;
   } catch (cause) {
-    throw new Fault('unavailable', 'The connection to the server broke.', { cause });
+    throw new Fault('unavailable', 'Lost the connection to the server.', { cause });
   }
 }
 
 /** A whole answer. It names no cause: the server has heard the request, whatever broke the answer. */
 function textOf(reply: Response): Promise<string> {
   return reply.text().catch(() => {
-    throw new Fault('unavailable', 'The connection to the server broke.');
+    throw new Fault('unavailable', 'Lost the connection to the server.');
   });
 }
 

@@ -106,7 +106,7 @@ const SHELLS = Object.keys(SCRIPTS).join(', ');
 
 function completionCommand(cli: Cli): Command {
   return new Command('completion')
-    .description('print a script for your shell: source <(muster completion bash)')
+    .description('print a completion script: source <(muster completion bash)')
     .argument('<shell>', SHELLS)
     .action((shell: string, _options, command: Command) => {
       const script = SCRIPTS[shell];

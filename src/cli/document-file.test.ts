@@ -55,7 +55,7 @@ test('says why a file cannot be read, and what to do about a folder', async () =
   });
   await expect(readDocuments([import.meta.dirname], nobody)).rejects.toMatchObject({
     kind: 'invalid',
-    remedy: `Name its files: ${import.meta.dirname}/*.yaml`,
+    remedy: `Give its files: ${import.meta.dirname}/*.yaml`,
   });
 });
 

@@ -16,7 +16,7 @@ function unreadable(file: string, { code }: NodeJS.ErrnoException): Fault {
     return new Fault('missing', `Cannot read ${file}: it does not exist.`, { remedy: 'Check the path.' });
   }
   return new Fault('invalid', `Cannot read ${file}: ${code}.`, {
-    remedy: code === 'EISDIR' ? `Name its files: ${join(file, '*.yaml')}` : 'Check the path.',
+    remedy: code === 'EISDIR' ? `Give its files: ${join(file, '*.yaml')}` : 'Check the path.',
   });
 }
 

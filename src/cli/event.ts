@@ -66,11 +66,11 @@ async function follow(cli: Cli, client: Client, options: ListOptions & { format:
 function listCommand(cli: Cli): Command {
   return showing('ls', 'list events, newest last')
     .alias('list')
-    .option('-p, --pool <name>', 'only of this pool')
-    .option('-k, --kind <kind>', 'only of this kind, for example worker.lost')
-    .option('-s, --subject <subject>', 'only about this, for example worker/NAME')
-    .option('-n, --limit <count>', 'at most this many', whole('--limit', 1), 50)
-    .option('-f, --follow', 'show new ones until Ctrl-C')
+    .option('-p, --pool <name>', 'only events of this pool')
+    .option('-k, --kind <kind>', 'only events of this kind, for example worker.lost')
+    .option('-s, --subject <subject>', 'only events about this subject, for example worker/NAME')
+    .option('-n, --limit <count>', 'largest number of events', whole('--limit', 1), 50)
+    .option('-f, --follow', 'print new events until Ctrl-C')
     .action(async (options: ListOptions, command: Command) => {
       const client = clientOf(cli, command);
       const format = formatOf(command);

@@ -51,7 +51,7 @@ function authorityFor(named: string | undefined, dataDir: string): string | unde
   const text = readIfThere(named);
   if (text?.includes('-----BEGIN CERTIFICATE-----')) return text;
   throw new Fault('invalid', `${named} contains no readable certificate.`, {
-    remedy: 'Name a PEM file: ca.pem of the data directory of the server.',
+    remedy: 'Give a PEM file: ca.pem in the data directory of the server.',
   });
 }
 
@@ -68,7 +68,7 @@ function mustBeToken(text: string): string {
   const token = text.trim();
   if (!NOT_IN_TOKEN.test(token)) return token;
   throw new Fault('unauthenticated', 'The token contains invalid characters.', {
-    remedy: 'Set MUSTER_TOKEN to the token alone, in one line.',
+    remedy: 'Set MUSTER_TOKEN to the token alone, on one line.',
   });
 }
 
@@ -77,7 +77,7 @@ function mustRun({ dataDir }: Surroundings): void {
   const isThere = (file: string): boolean => existsSync(join(dataDir, file));
   if (!isThere(TOKEN_FILE) || isThere(SERVER_FILE)) return;
   throw new Fault('unavailable', `The server of ${dataDir} is not running.`, {
-    remedy: 'Start it with `npm start`, or name another with --address or MUSTER_ADDRESS.',
+    remedy: 'Start the server with `npm start`, or give another address with --address or MUSTER_ADDRESS.',
   });
 }
 

@@ -33,7 +33,9 @@ describe('following a session', () => {
 
     expect(await result).toBe(3);
     expect(output()).toBe('one two three again ');
-    expect(errors()).toBe('muster: the server is away; waiting for its return\nmuster: the server is back\n');
+    expect(errors()).toBe(
+      'muster: lost contact with the server; reconnecting\nmuster: connected to the server again\n',
+    );
     expect(asked.filter(({ path }) => isOutput(path)).map(({ query }) => [query.attempt, query.after_seq])).toEqual([
       ['0', '0'],
       ['1', '2'],

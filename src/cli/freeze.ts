@@ -9,7 +9,7 @@ function freezeCommand(cli: Cli): Command {
   return new Command('freeze')
     .description('stop launching, deleting and requeueing at once; running sessions go on')
     .option('-p, --pool <name>', 'only this pool')
-    .option('--why <text>', 'reason, shown with the freeze', 'by hand')
+    .option('--why <text>', 'why you freeze it, shown to others', 'by hand')
     .action(async ({ pool, why }: { pool?: string; why: string }, command: Command) => {
       await clientOf(cli, command).call('/freeze', { method: 'POST', body: { pool, why } });
       print(cli.terminal, `${scopeOf(pool)} is frozen. To thaw it: \`${again(pool)}\``);

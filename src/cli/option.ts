@@ -12,9 +12,9 @@ export function whole(option: string, least: number, most = Number.MAX_SAFE_INTE
   return (text: string): number => {
     const value = text.trim() === '' ? Number.NaN : Number(text);
     if (Number.isInteger(value) && value >= least && value <= most) return value;
-    const range = most === Number.MAX_SAFE_INTEGER ? `from ${least} on` : `from ${least} to ${most}`;
+    const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
     const why = Number.isInteger(value) ? 'out of range' : 'not a whole number';
-    throw new Fault('invalid', `${option} ${text}: that is ${why}.`, { remedy: `Give a whole number ${range}.` });
+    throw new Fault('invalid', `${option} ${text} is ${why}.`, { remedy: `Give a whole number ${range}.` });
   };
 }
 
@@ -23,7 +23,7 @@ export function span(option: string, { mayBeZero = false } = {}) {
   return (text: string): string => {
     const ms = spanOf(option, text);
     if (ms > 0 || (ms === 0 && mayBeZero)) return text;
-    throw new Fault('invalid', `${option} ${text}: that is out of range.`, {
+    throw new Fault('invalid', `${option} ${text} is out of range.`, {
       remedy: mayBeZero ? 'Give a duration that is not negative.' : 'Give a duration longer than 0s.',
     });
   };
@@ -53,7 +53,7 @@ export function pair(option: string) {
   return (text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> => {
     const at = text.indexOf('=');
     if (at > 0) return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
-    throw new Fault('invalid', `${option} ${text}: that is not NAME=VALUE.`, {
+    throw new Fault('invalid', `${option} ${text} is not NAME=VALUE.`, {
       remedy: `Write it like ${option} COLOUR=blue.`,
     });
   };

@@ -17,14 +17,14 @@ function openWait(terminal: Terminal) {
       isWaiting = true;
       const others = waiting.get(terminal) ?? 0;
       waiting.set(terminal, others + 1);
-      if (others === 0) remark(terminal, 'the server is away; waiting for its return');
+      if (others === 0) remark(terminal, 'lost contact with the server; reconnecting');
     },
     end(isBack: boolean): void {
       if (!isWaiting) return;
       isWaiting = false;
       const others = (waiting.get(terminal) ?? 1) - 1;
       waiting.set(terminal, others);
-      if (others === 0 && isBack) remark(terminal, 'the server is back');
+      if (others === 0 && isBack) remark(terminal, 'connected to the server again');
     },
   };
 }

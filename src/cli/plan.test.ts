@@ -48,7 +48,7 @@ it('is not the only one that takes several documents: pool apply does too', asyn
 
   expect(exit).toBe(2);
   expect(asked.map(({ body }) => body)).toEqual(['name: a\n', '\n   \nname: b\n', '\n\n\n   \nlabels: {}\n']);
-  expect(output()).toBe('Pool a is at revision 1.\nPool b is at revision 1.\n');
+  expect(output()).toBe('Pool a applied, revision 1.\nPool b applied, revision 1.\n');
   expect(errors()).toContain(`${two}#3: No name.\n  at line 1\n`);
   expect(errors()).toContain(`Not tried: ${two}#4.`);
 });

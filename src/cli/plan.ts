@@ -19,7 +19,7 @@ const DOING = {
   create: ['green', 'to create'],
   change: ['yellow', 'to change'],
   move: ['yellow', 'to move'],
-  restore: ['green', 'to bring back'],
+  restore: ['green', 'to restore'],
   remove: ['red', 'to remove'],
   hold: ['yellow', 'held'],
 } as const;
@@ -90,7 +90,9 @@ async function ask(
     return client.call('/plans', { method: 'POST', body: { documents, source } });
   }
   if (source !== undefined) return client.call(`/sources/${encodeURIComponent(source)}/plan`, { method: 'POST' });
-  throw new Fault('invalid', 'Nothing to plan.', { remedy: 'Name files with pool documents, or a source: --source.' });
+  throw new Fault('invalid', 'Nothing to plan.', {
+    remedy: 'Give files with pool documents, or a source with --source.',
+  });
 }
 
 /** What cannot be planned is refused like a bad document: its usual exit code says here that there are changes. */
@@ -102,10 +104,7 @@ function sayInvalid(cli: Cli, thrown: unknown): undefined {
 }
 
 function planCommand(cli: Cli): Command {
-  const command = showing(
-    'plan',
-    'show what pool documents would change: pools, and what the next pass does to their workers',
-  )
+  const command = showing('plan', 'show what pool documents would change in pools and their workers')
     .argument('[files...]', 'files with pool documents, or - for stdin')
     .option(
       '-s, --source <name>',
@@ -126,7 +125,7 @@ function planCommand(cli: Cli): Command {
     ['muster plan --source team', 'what the next sync of the source would change'],
   ]).addHelpText(
     'after',
-    '\nSTART, DRAIN and STOP are what the next pass does; REPLACE are workers of an older definition then, which follow\none after the other.\n\nExits with 0 if nothing changes, with 2 if something changes, with 1 if a document is refused.',
+    '\nSTART, DRAIN and STOP count what the next pass does. REPLACE counts workers of an older definition, which follow\none after the other.\n\nExits with 0 if nothing changes, with 2 if something changes, with 1 if a document is refused.',
   );
 }
 

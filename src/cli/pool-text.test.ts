@@ -58,7 +58,7 @@ test('why shows the newest decision whole and the others in a line each', () => 
 
   expect(stripVTControlCharacters(whyText(why(newest, decision(3, 'launch 1')))).split('\n')).toEqual([
     '2026-01-01 00:00:12Z  nothing  Because of nothing. (2 times)',
-    '  would change: a session comes',
+    '  changes if: a session comes',
     '  figures: idle_workers=1, is_ready=true',
     '2026-01-01 00:00:03Z  launch 1  Because of launch 1.',
   ]);
@@ -79,9 +79,9 @@ test('a plan says what it would do, why, and when it looks again', () => {
   ];
 
   expect(planText({ ...plan, actions })).toBe(
-    'launch 2: 2 queued\nremove m-1: idle\nOne waits.\nWould change: it ends\nLooks again in 28s.',
+    'launch 2: 2 queued\nremove m-1: idle\nOne waits.\nChanges if: it ends\nNext pass in 28s.',
   );
-  expect(planText({ ...plan, actions: [] })).toMatch(/^Would do nothing\.\n/);
+  expect(planText({ ...plan, actions: [] })).toMatch(/^The next pass would do nothing\.\n/);
 });
 
 test('a pool says in one line what keeps it from its machines', () => {

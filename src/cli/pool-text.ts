@@ -117,12 +117,12 @@ export function whyText(why: Why): string {
   const frozen = why.frozen && oneLine(`Frozen since ${moment(why.frozen.at)} by ${why.frozen.by}: ${why.frozen.why}`);
   const unmatched =
     why.unmatched &&
-    oneLine(`Queued sessions that no worker suits: ${why.unmatched.sessions}, for ${why.unmatched.labels.join('; ')}`);
+    oneLine(`Queued sessions that match no worker: ${why.unmatched.sessions}, with ${why.unmatched.labels.join('; ')}`);
   if (!now) return [frozen, unmatched ?? 'No decision yet.'].filter(Boolean).join('\n');
   const { newest } = now;
   const details = [
     newest.reason && `reason: ${[newest.reason, ...(newest.also ?? [])].map(reasonText).join('; ')}`,
-    newest.unless && oneLine(`would change: ${newest.unless}`),
+    newest.unless && oneLine(`changes if: ${newest.unless}`),
     ...(newest.alternatives ?? []).map((each) => oneLine(`instead: ${alternativeText(each)}`)),
     `figures: ${factsOf(newest)}`,
   ];
@@ -139,12 +139,12 @@ export function whyText(why: Why): string {
 
 export function planText(plan: Plan): string {
   const actions = plan.actions.map((action) => oneLine(`${action.do} ${action.count ?? action.worker}: ${action.why}`));
-  const again = plan.again_after && `Looks again in ${plan.again_after}.`;
+  const again = plan.again_after && `Next pass in ${plan.again_after}.`;
   const alternatives = (plan.alternatives ?? []).map((each) => oneLine(`Instead: ${alternativeText(each)}`));
   return [
-    actions.join('\n') || 'Would do nothing.',
+    actions.join('\n') || 'The next pass would do nothing.',
     oneLine(plan.why),
-    oneLine(`Would change: ${plan.unless}`),
+    oneLine(`Changes if: ${plan.unless}`),
     ...alternatives,
     again,
   ]

@@ -33,7 +33,7 @@ async function apply(cli: Cli, client: Client, documents: readonly FileDocument[
     const made = await client.call<Pool>('/pools', { method: 'POST', body: text }).catch((thrown) => {
       throw documents.length === 1 ? thrown : refusedOf(thrown, key, documents.slice(at + 1));
     });
-    print(cli.terminal, `Pool ${made.name} is at revision ${made.revision}.`);
+    print(cli.terminal, `Pool ${made.name} applied, revision ${made.revision}.`);
   }
 }
 
@@ -63,7 +63,7 @@ function whyCommand(cli: Cli): Command {
 
 function pauseCommands(cli: Cli): Command[] {
   const verbs = [
-    ['pause', 'stop launching, removing and placing in a pool; its sessions go on', 'is paused'],
+    ['pause', 'pause a pool: it launches, removes and places nothing; its sessions go on', 'is paused'],
     ['resume', 'resume a paused pool', 'goes on'],
   ] as const;
   return verbs.map(([verb, summary, done]) =>

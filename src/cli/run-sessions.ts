@@ -24,7 +24,7 @@ export async function kill(cli: Cli, client: Client, ids: readonly string[], for
       failed = Fault.from(thrown);
     });
   });
-  if (failed) remark(cli.terminal, `could not end it: ${failed.message}`);
+  if (failed) remark(cli.terminal, `cannot end the session: ${failed.message}`);
 }
 
 const named = (ids: readonly string[]): string => (ids.length === 1 ? `session ${ids[0]}` : `${ids.length} sessions`);
@@ -37,11 +37,11 @@ function killOnInterrupt(cli: Cli, client: Client, live: () => readonly string[]
     times += 1;
     const ids = live();
     if (times > 2) {
-      remark(cli.terminal, `leaving; ${named(ids)} may go on`);
+      remark(cli.terminal, `exiting; ${named(ids)} may still run`);
       cli.exitWith(INTERRUPTED);
       return left.abort();
     }
-    const again = times === 1 ? 'again to force it' : 'again to leave it';
+    const again = times === 1 ? 'again sends SIGKILL' : 'again exits and leaves it running';
     cli.terminal.errors.write('\n');
     remark(cli.terminal, `ending ${named(ids)} (Ctrl-C ${again})`);
     void kill(cli, client, ids, times > 1);

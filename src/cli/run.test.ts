@@ -168,7 +168,9 @@ describe('run', () => {
     await clock.advance(3_000);
 
     expect(await code).toBe(0);
-    expect(errors()).toBe('muster: the server is away; waiting for its return\nmuster: the server is back\n');
+    expect(errors()).toBe(
+      'muster: lost contact with the server; reconnecting\nmuster: connected to the server again\n',
+    );
   });
 
   it('says how a session ended that did not simply exit, once for many alike', async () => {
@@ -218,7 +220,7 @@ describe('Ctrl-C during run', () => {
 
     expect(await code).toBe(143);
     expect(kills()).toEqual([{ force: false }]);
-    expect(errors()).toContain('muster: ending session s0 (Ctrl-C again to force it)');
+    expect(errors()).toContain('muster: ending session s0 (Ctrl-C again sends SIGKILL)');
   });
 
   it('forces it the second time, and leaves the third', async () => {
@@ -232,7 +234,7 @@ describe('Ctrl-C during run', () => {
 
     expect(await code).toBe(130);
     expect(kills()).toEqual([{ force: false }, { force: true }]);
-    expect(errors()).toContain('leaving; session s0 may go on');
+    expect(errors()).toContain('exiting; session s0 may still run');
   });
 
   it('reaches a server that is restarting when it is back', async () => {
@@ -271,7 +273,7 @@ describe('Ctrl-C during run', () => {
     scene.interrupt();
     await scene.clock.settle();
 
-    expect(scene.errors()).toContain('could not end it: This needs the role operator.');
+    expect(scene.errors()).toContain('cannot end the session: This needs the role operator.');
   });
 
   it('ends the session too when nobody reads its output any more', async () => {

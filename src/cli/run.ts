@@ -62,8 +62,13 @@ function withRunOptions(command: Command): Command {
     .option('-p, --pool <name>', 'the pool to run in', named('--pool'), 'local')
     .option('-e, --env <NAME=VALUE>', 'set an environment variable (repeatable)', pair('--env'))
     .option('-C, --cwd <directory>', 'working directory')
-    .option('-l, --label <NAME=VALUE>', 'run only on agents with this label (repeatable)', pair('--label'))
-    .option('--priority <number>', 'lower numbers run first', whole('--priority', -1_000_000, 1_000_000), 0)
+    .option('-l, --label <NAME=VALUE>', 'run only on workers with this label (repeatable)', pair('--label'))
+    .option(
+      '--priority <number>',
+      'priority in the queue; lower numbers run first',
+      whole('--priority', -1_000_000, 1_000_000),
+      0,
+    )
     .option('--timeout <duration>', 'end the session after this time, for example 90s or 2h', span('--timeout'))
     .option(
       '--grace <duration>',
@@ -76,7 +81,7 @@ function withRunOptions(command: Command): Command {
 function runCommand(cli: Cli): Command {
   const command = withRunOptions(new Command('run'))
     .description('run a command on a worker; prints its output and exits with its exit code')
-    .argument('<command...>', 'the command, best after --')
+    .argument('<command...>', 'the command; write it after --')
     .option('-i, --interactive', 'send standard input')
     .option('-t, --tty', 'allocate a terminal; also sends standard input')
     .option('-d, --detach', 'print the session id and do not wait')
@@ -86,10 +91,10 @@ function runCommand(cli: Cli): Command {
       run(cli, clientOf(cli, command), requestOf(cli, words, options), options),
     );
   return withExamples(command, [
-    ['muster run -- uname -a', 'output and exit code come back'],
+    ['muster run -- uname -a', 'prints its output, exits with its exit code'],
     ['muster run -it -- bash', 'with a terminal'],
     ['echo hi | muster run -i -- cat', 'with standard input'],
-    ['muster run -e COLOUR=blue --timeout 5m -- make test', 'variables, a time limit'],
+    ['muster run -e COLOUR=blue --timeout 5m -- make test', 'with a variable and a time limit'],
     ['muster run --count 50 -- sleep 1', 'fifty sessions; each line names its session'],
     ['muster run -d -- make all', 'prints its id; see `muster session logs -f ID`'],
   ]);
@@ -104,7 +109,7 @@ function shellCommand(cli: Cli): Command {
     );
   return withExamples(command, [
     ['muster shell', 'bash in the pool local'],
-    ['muster shell -p gpu zsh', 'another shell in another pool'],
+    ['muster shell -p gpu zsh', 'zsh in the pool gpu'],
   ]);
 }
 

@@ -64,7 +64,7 @@ function serverCommand(cli: Cli, local: Local): Command {
 
 function restoreCommand(cli: Cli, local: Local): Command {
   return new Command('restore')
-    .description('restore a backup into an empty store; the next start adopts the machines that it finds')
+    .description('restore a backup into an empty store; the next start adopts machines that still run')
     .argument('<file>')
     .option('--store <place>', 'a directory or a postgres:// address', DEFAULT_DATA_DIR)
     .action(async (file: string, options: { store: string }) => {

@@ -6,7 +6,7 @@ describe('session kill', () => {
     const { muster, output, asked } = openScene(() => aSession());
 
     expect(await muster('session', 'kill', '--force', 's1')).toBe(0);
-    expect(output()).toBe('Session s1 is being ended.\n');
+    expect(output()).toBe('Ending session s1.\n');
     expect(asked[0]).toMatchObject({ method: 'POST', path: '/sessions/s1/kill', body: { force: true } });
   });
 

@@ -52,7 +52,7 @@ function sessionFacts(session: Session): string {
     ['Worker', session.worker],
     ['Started', startedAt && moment(startedAt)],
     ['Attempt', `${session.attempt}, retries ${session.retries}`],
-    ['Killed', kill && oneLine(`${moment(kill.at)} by ${kill.by}${kill.force ? ', by force' : ''}`)],
+    ['Killed', kill && oneLine(`${moment(kill.at)} by ${kill.by}${kill.force ? ', with SIGKILL' : ''}`)],
     ['Ended', end && `${moment(end.at)}, ${endOf(end)}`],
     ['Message', end?.message && oneLine(end.message)],
   ]);
@@ -113,16 +113,16 @@ function attachCommand(cli: Cli): Command {
 }
 
 function sessionCommand(cli: Cli): Command {
-  const session = nounCommand('session', 'commands that run, wait or have run', [
+  const session = nounCommand('session', 'commands: queued, running and ended', [
     listCommand<Session, ListOptions>(cli, {
       summary: 'list sessions, newest first',
       isLively: true,
       read: readList,
       listing,
     })
-      .option('-p, --pool <name>', 'only of this pool')
-      .addOption(new Option('--phase <phase>', 'only in this phase').choices(SESSION_PHASES))
-      .option('-n, --limit <count>', 'at most this many', whole('--limit', 1), 50)
+      .option('-p, --pool <name>', 'only sessions of this pool')
+      .addOption(new Option('--phase <phase>', 'only sessions in this phase').choices(SESSION_PHASES))
+      .option('-n, --limit <count>', 'largest number of sessions', whole('--limit', 1), 50)
       .option('-a, --all', 'list all sessions, without a limit'),
     showCommand<Session>(cli, {
       name: 'show',
@@ -140,14 +140,14 @@ function sessionCommand(cli: Cli): Command {
       of: '<id>',
       async act(client, id, { force = false }) {
         const { end } = await client.call<Session>(`${sessionPath(id)}/kill`, { method: 'POST', body: { force } });
-        return end ? `Session ${id} has ended: ${endOf(end)}.` : `Session ${id} is being ended.`;
+        return end ? `Session ${id} has ended: ${endOf(end)}.` : `Ending session ${id}.`;
       },
     }).option('-f, --force', 'send SIGKILL at once'),
   ]);
   return withExamples(session, [
-    ['muster session ls --phase queued', 'what waits for a worker'],
-    ['muster session logs -f ID', 'its output until it has ended'],
-    ['muster session wait ID', 'ends with its exit code'],
+    ['muster session ls --phase queued', 'sessions that wait for a worker'],
+    ['muster session logs -f ID', 'print its output until it has ended'],
+    ['muster session wait ID', 'exits with its exit code'],
     ['muster session kill ID', 'ends it'],
   ]);
 }

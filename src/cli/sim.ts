@@ -10,7 +10,7 @@ function story({ address, folder, environment, tries }: SimulatedCloud, bold: (t
   const settings = Object.entries(environment).map(([name, value]) => `  export ${name}=${value}`);
   return [
     '',
-    `The simulated cloud listens on ${bold(address)}. Its machines are processes of this computer, below ${folder}.`,
+    `The simulated cloud listens on ${bold(address)}. Its machines are processes on this computer; their files are in ${folder}.`,
     '',
     "Set these variables for the server and for the cloud's own tools:",
     '',
@@ -29,7 +29,7 @@ function story({ address, folder, environment, tries }: SimulatedCloud, bold: (t
 function simCommand(cli: Cli, local: Local): Command {
   const { simulations } = local;
   const cloud = new Command('cloud')
-    .description('run a simulated cloud on this computer; its machines really boot')
+    .description('run a simulated cloud on this computer; its machines are real processes')
     .addArgument(new Argument('<cloud>', 'the cloud to simulate').choices(simulations.map(({ id }) => id)))
     .option('--port <number>', 'port to listen on (default: any free port)', whole('--port', 1, 65_535))
     .action(async (name: string, { port = 0 }: { port?: number }) => {

@@ -34,7 +34,7 @@ it('shows a source with its last sync, how long that took, and each document wit
   expect(output()).toMatch(/Synced +2026-01-01 00:00:00Z, in 250ms/);
   expect(output()).toMatch(/Tried +2026-01-01 00:01:00Z, 2 failures in a row/);
   expect(output()).toMatch(/Trouble +denied: No rights\. Grant them\.\n/);
-  expect(output()).toMatch(/Documents +3 for 2 pools, 1 with trouble/);
+  expect(output()).toMatch(/Documents +3 for 2 pools, 1 refused/);
   expect(output()).toMatch(/KEY +TEAM +VERSION +SINCE +POOL +TROUBLE/);
   expect(output()).toMatch(/ml\/bad +ml +7 +2026-01-01 00:00:00Z +- +line 2: name: needs a name/);
 });
@@ -55,7 +55,7 @@ it('waits for a sync and says what came of it, with what is refused and held', a
   expect(output().split('\n')).toEqual([
     'Source team was read: 3 documents, 2 new or changed, 1 missing. Created: a. Changed: b.',
     'ml/bad: line 2: name: needs a name',
-    'Held: Half would go; `muster source approve team --pools 1` lets it through',
+    'Held: Half would go; `muster source approve team --pools 1` approves it',
     '',
   ]);
 });
@@ -72,7 +72,7 @@ it('ends with the fault of a source that cannot be read, and need not wait', asy
 
   expect(errors()).toBe('muster: No rights.\n  Grant them.\n');
   expect(hasty.asked.map(({ query }) => query)).toEqual([{}]);
-  expect(hasty.output()).toBe('Source team is being read.\n');
+  expect(hasty.output()).toBe('Reading source team.\n');
 });
 
 it('shows team, document and version of pools only where more is wanted', async () => {

@@ -43,7 +43,7 @@ type Whole = Source & { readonly items: readonly SourceDocument[] };
 
 const heldText = ({ id, held }: Source): string | undefined =>
   held &&
-  `${oneLine(held.why).replace(/[.]$/, '')}; \`muster source approve ${id} --pools ${held.keys.length}\` lets it through`;
+  `${oneLine(held.why).replace(/[.]$/, '')}; \`muster source approve ${id} --pools ${held.keys.length}\` approves it`;
 
 function syncedText({ last_good_at: at, duration }: Source): string {
   if (!at) return 'never';
@@ -52,7 +52,7 @@ function syncedText({ last_good_at: at, duration }: Source): string {
 
 function documentsText(source: Source): string {
   const { documents, faulty_documents: faulty, missing_documents: missing } = source;
-  const troubled = [...(faulty > 0 ? [`${faulty} with trouble`] : []), ...(missing > 0 ? [`${missing} missing`] : [])];
+  const troubled = [...(faulty > 0 ? [`${faulty} refused`] : []), ...(missing > 0 ? [`${missing} missing`] : [])];
   return [`${documents} for ${source.pools} pools`, ...troubled].join(', ');
 }
 
@@ -90,7 +90,7 @@ const listed = (what: string, names: readonly string[]): string =>
 /** What came of a sync, in one line, and each problem in one more. */
 export function outcomeText(source: SourceSync, faulty: readonly SourceDocument[]): string {
   const { id, outcome, held } = source;
-  if (!outcome) return `Source ${id} is being read.`;
+  if (!outcome) return `Reading source ${id}.`;
   const { documents, read, missing, created, changed, removing } = outcome;
   const pools = listed('Created', created) + listed('Changed', changed) + listed('Being removed', removing);
   const gaps = missing > 0 ? `, ${missing} missing` : '';
@@ -120,13 +120,13 @@ function syncCommand(cli: Cli): Command {
 function approveCommand(cli: Cli): Command {
   return actCommand<{ pools?: number }>(cli, {
     name: 'approve',
-    summary: 'approve a held removal',
+    summary: 'approve a held removal of pools',
     of: '<name>',
     async act(client, name, { pools }) {
       await client.call(`${path(name)}/approve`, { method: 'POST', query: { pools } });
-      return `Source ${name} may remove its pools.`;
+      return `Removal approved for source ${name}.`;
     },
-  }).option('--pools <count>', 'only if it removes this many pools, as `source show` says', whole('--pools', 0));
+  }).option('--pools <count>', 'approve only if this many pools are held (see `source show`)', whole('--pools', 0));
 }
 
 function sourceCommand(cli: Cli): Command {

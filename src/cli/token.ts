@@ -47,7 +47,11 @@ function createCommand(cli: Cli): Command {
     .addOption(new Option('-r, --role <role>', 'create an API token with this role').choices(ROLES))
     .option('-j, --join <pool>', 'create a join token for agents of this pool')
     .option('-n, --name <name>', 'name of the token')
-    .option('--expires <duration>', 'valid for this time, for example 720h', span('--expires', { mayBeZero: true }))
+    .option(
+      '--expires <duration>',
+      'lifetime, for example 720h (default: never expires)',
+      span('--expires', { mayBeZero: true }),
+    )
     .action(async (options: CreateOptions, command: Command) => {
       const call = { method: 'POST', body: bodyOf(options) } as const;
       const made = await clientOf(cli, command).call<NewToken>('/tokens', call);
@@ -62,7 +66,7 @@ function tokenCommand(cli: Cli): Command {
   const token = nounCommand('token', 'tokens for the API and for agents', [
     createCommand(cli),
     listCommand<Token>(cli, {
-      summary: 'list tokens; their texts are not stored',
+      summary: 'list tokens, without their texts',
       read: (client) => client.list('/tokens'),
       listing: () => listing,
     }),
@@ -72,16 +76,16 @@ function tokenCommand(cli: Cli): Command {
       of: '<id>',
       async act(client, id) {
         await client.call(`/tokens/${encodeURIComponent(id)}`, { method: 'DELETE' });
-        return `Token ${id} is worthless now.`;
+        return `Token ${id} revoked.`;
       },
     }).alias('rm'),
     certificateCommand(cli),
   ]);
   return withExamples(token, [
     ['muster token create --role viewer --name grafana', 'read only'],
-    ['muster token create --role operator --expires 8h', 'for a day of work'],
-    ['muster token create --join edge', 'agents with it may join the pool edge'],
-    ['muster token revoke ID', 'ends a token'],
+    ['muster token create --role operator --expires 8h', 'valid for eight hours'],
+    ['muster token create --join edge', 'lets agents join the pool edge'],
+    ['muster token revoke ID', 'revokes a token'],
   ]);
 }
 

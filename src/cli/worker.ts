@@ -29,7 +29,7 @@ function workerFacts(worker: Worker): string {
     ['Name', oneLine(worker.name)],
     ['Pool', worker.pool],
     ['Phase', worker.phase],
-    ['Backend', worker.backend ?? 'none: it came by itself'],
+    ['Backend', worker.backend ?? 'none: its agent joined by itself'],
     ['Machine', worker.machine && oneLine(worker.machine)],
     ['Asked for', moment(worker.asked_at)],
     ['Joined', joinedAt && moment(joinedAt)],
@@ -51,8 +51,8 @@ function workerCommand(cli: Cli): Command {
       read: (client, { pool, phase }) => client.list('/workers', { pool, phase }),
       listing,
     })
-      .option('-p, --pool <name>', 'only of this pool')
-      .addOption(new Option('--phase <phase>', 'only in this phase').choices(WORKER_PHASES)),
+      .option('-p, --pool <name>', 'only workers of this pool')
+      .addOption(new Option('--phase <phase>', 'only workers in this phase').choices(WORKER_PHASES)),
     showCommand<Worker>(cli, {
       name: 'show',
       summary: 'show one worker',
@@ -62,11 +62,11 @@ function workerCommand(cli: Cli): Command {
     }),
     actCommand(cli, {
       name: 'drain',
-      summary: 'place no new sessions on a worker, and remove it when its last session has ended',
+      summary: 'drain a worker: it takes no new sessions and is removed when its last one has ended',
       of: '<name>',
       async act(client, name) {
         await client.call(`${path(name)}/drain`, { method: 'POST' });
-        return `Worker ${name} drains.`;
+        return `Draining worker ${name}.`;
       },
     }),
   ]);

@@ -30,12 +30,12 @@ export function withDeadline<T>(deadline: Deadline, run: (signal: AbortSignal) =
       ending.abort(fault);
       reject(fault);
     };
-    const abandoned = (): void => giveUp('was given up');
+    const abandoned = (): void => giveUp('was cancelled');
     const watch = (): void => {
       const leftMs = endMs - clock.monotonic();
       const leaseMs = deadline.leaseLeftMs() - LEAST_LEASE_MS;
       if (leftMs <= 0) return giveUp(`did not answer within ${formatDuration(timeoutMs)}`);
-      if (leaseMs <= 0) return giveUp('was given up, since this process is no longer the holder');
+      if (leaseMs <= 0) return giveUp('was cancelled because this process is about to lose the lease');
       cancelAlarm = clock.alarm(Math.ceil(Math.min(leftMs, leaseMs)), watch);
     };
     const finish = (): void => {

@@ -93,10 +93,10 @@ export function openGate({ store, clock, log, observe }: GateDeps): Gate {
     await budget?.take(call.signal);
     await store.durable();
     const what = `${call.name} on ${call.account}`;
-    if (call.signal.aborted) throw new Fault('unavailable', `${what} was given up before it left.`);
+    if (call.signal.aborted) throw new Fault('unavailable', `${what} was cancelled before it was sent.`);
     // The database fences our writes, but nothing fences a call to the outside: so the lease is looked at last of all.
     if (store.leaseLeftMs() < LEAST_LEASE_MS) {
-      throw new Fault('unavailable', `${what} did not leave: this process may soon not be the holder any more.`);
+      throw new Fault('unavailable', `${what} was not sent: this process is about to lose the lease.`);
     }
     call.leaving?.();
     const { signal, timeoutMs } = call;

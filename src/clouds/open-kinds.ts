@@ -101,7 +101,7 @@ export function openKinds<I extends Instance>({ noun, kinds, context, gate, log 
     try {
       await it?.close?.();
     } catch (thrown) {
-      log('warn', `${noun} did not close`, { account, error: Fault.from(thrown).message });
+      log('warn', `cannot close ${noun}`, { account, error: Fault.from(thrown).message });
     }
   }
 

@@ -55,7 +55,7 @@ export function openResolved({ backends, ask, changed, clock, log }: ResolvedDep
       }
     } catch (thrown) {
       const { kind, message } = Fault.from(thrown);
-      log('debug', 'form or price of an offer not known', { offer, kind, error: message });
+      log('debug', 'cannot read form or price of an offer', { offer, kind, error: message });
     } finally {
       answers.isAsking = false;
     }

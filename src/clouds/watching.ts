@@ -29,7 +29,7 @@ export function openWatching({ backends, changed, log }: WatchingDeps): Watching
     try {
       backend.watch?.(heard, ending.signal);
     } catch (thrown) {
-      log('warn', 'watch of a cloud failed; it is listed at intervals', { cloud, error: Fault.from(thrown).message });
+      log('warn', 'watch of a cloud failed, polling instead', { cloud, error: Fault.from(thrown).message });
     }
   }
 

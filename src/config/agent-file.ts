@@ -81,7 +81,7 @@ export function loadAgentConfig(
   exists: (path: string) => boolean = existsSync,
 ): LoadedAgentConfig {
   if (named !== undefined && !exists(named)) {
-    throw new Fault('missing', `The agent's file ${named} does not exist.`, {
+    throw new Fault('missing', `The agent's configuration file ${named} does not exist.`, {
       at: named,
       remedy: 'Create it, or name another with --config or VELDA_SYSTEM_CONFIG.',
     });

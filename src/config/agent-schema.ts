@@ -5,16 +5,16 @@ import { count, duration, freeMap, oneOrMore, secret, unused } from '#core/schem
 
 const NO_SANDBOX = 'sessions run as plain processes, without a sandbox';
 const NO_NETWORK = 'sessions share the network of the machine';
-const IN_SESSION = 'it belongs to the copy inside a session of Velda';
+const IN_SESSION = 'it configures the agent inside a Velda session';
 
 const broker = z.object({
-  address: z.string().min(1).optional().describe('Where the server is: `host:port`, `http://…` or `https://…`.'),
+  address: z.string().min(1).optional().describe('Address of the server: `host:port`, `http://…` or `https://…`.'),
   addresses: z
     .array(z.string().min(1))
     .default([])
-    .describe('More addresses of the same server; the agent tries the next one where one does not answer.'),
+    .describe('More addresses of the same server. The agent tries the next one if one does not answer.'),
   publicAddress: oneOrMore(z.string().min(1)).default([]).describe('One more address, or several; tried last.'),
-  ca: z.string().optional().describe('The authority to trust, as PEM text; without it those of the machine.'),
+  ca: z.string().optional().describe('CA certificate to trust, as PEM text. Default: those of the machine.'),
 });
 
 const sandboxConfig = z.object({
@@ -23,7 +23,7 @@ const sandboxConfig = z.object({
   hostMounts: unused(NO_SANDBOX),
   maxTime: unused('give sessions a timeout'),
   hostLocalMountBaseDir: unused(NO_SANDBOX),
-  allocateTty: unused('a session asks for its terminal itself'),
+  allocateTty: unused('a session requests its own terminal'),
   apparmorProfile: unused(NO_SANDBOX),
   nvidiaDriverInstallDir: unused(NO_SANDBOX),
 });
@@ -35,12 +35,12 @@ const daemonConfig = z.object({
     .optional()
     .describe('The name of its worker.')
     .meta({ defaultText: '`$AGENT_NAME`, or the host name up to its first dot' }),
-  maxSessions: count().default(1).describe('How many sessions it runs at a time; 0 means 1.'),
+  maxSessions: count().default(1).describe('Number of sessions that it runs at a time; 0 means 1.'),
   workDirPath: z
     .string()
     .min(1)
     .default(DEFAULT_AGENT_WORK_DIR)
-    .describe('Where it keeps what sessions left until the server has it.'),
+    .describe('Folder for the output and results of sessions until the server has them.'),
   mtlsClientCertPath: z.string().min(1).optional().describe('File of its client certificate, as PEM.'),
   mtlsClientKeyPath: z.string().min(1).optional().describe('File of its key, as PEM.'),
   network: unused(NO_NETWORK),
@@ -51,25 +51,25 @@ const daemonConfig = z.object({
 export const agentSchema = z.object({
   broker: broker.prefault({}).describe('The server to join.'),
   pool: z.string().min(1).optional().describe('The pool to join; `--pool` wins.'),
-  joinToken: secret().min(1).optional().describe('Opens the door of the pool; `file:/path` reads it from a file.'),
-  labels: freeMap().prefault({}).describe('What this agent offers to sessions that ask for labels.'),
+  joinToken: secret().min(1).optional().describe('Join token of the pool; `file:/path` reads it from a file.'),
+  labels: freeMap().prefault({}).describe('Labels of this agent; sessions can ask for them.'),
   lease: duration(1_000)
     .optional()
-    .describe('After so long without the server it takes nothing new, and stops when idle.')
-    .meta({ defaultText: `what the server says, or ${formatDuration(DEFAULT_AGENT_LEASE_MS)}` }),
+    .describe('After this time without contact to the server, the agent takes no new sessions and stops when idle.')
+    .meta({ defaultText: `the setting of the server, or ${formatDuration(DEFAULT_AGENT_LEASE_MS)}` }),
   notices: z
     .string()
     .regex(/^[a-z0-9-]+$/, 'must be the name of a cloud, like aws')
     .optional()
-    .describe('The cloud that announces to this machine when it will take it away (spot machines), like `aws`.'),
+    .describe('The cloud whose interruption notices the agent reads (spot machines), like `aws`.'),
   daemonConfig: daemonConfig
     .refine(
       (daemon) => (daemon.mtlsClientCertPath === undefined) === (daemon.mtlsClientKeyPath === undefined),
       'needs both mtls_client_cert_path and mtls_client_key_path, or neither',
     )
     .prefault({})
-    .describe('The agent itself.'),
-  sandboxConfig: sandboxConfig.optional().describe('Known from Velda: each key gets a warning.'),
+    .describe('Settings of the agent.'),
+  sandboxConfig: sandboxConfig.optional().describe('Settings of Velda without effect here; each key gets a warning.'),
   session: unused(IN_SESSION),
   instance: unused(IN_SESSION),
   taskId: unused(IN_SESSION),

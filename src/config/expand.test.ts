@@ -64,7 +64,7 @@ describe('expandSecretFile', () => {
   it('warns of a file that everyone can read', () => {
     expect(expandSecretFile('file:/public/token', environment)).toMatchObject({
       text: 'seen',
-      warning: expect.stringMatching('/public/token can be read by everyone'),
+      warning: expect.stringMatching('every user of this machine can read /public/token'),
     });
   });
 

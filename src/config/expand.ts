@@ -27,7 +27,7 @@ export function expandVariables(text: string, environment: Expansion | undefined
 function readReference(reference: string, inner: string, environment: Expansion | undefined): Expanded {
   if (!environment) {
     return {
-      problem: `${reference} is expanded only in the operator's own file, never in a document from elsewhere; ${ESCAPE_HINT}`,
+      problem: `${reference} is expanded only in the operator's own file, not in other documents; ${ESCAPE_HINT}`,
     };
   }
   const [, name, hasDefault, fallback = ''] = NAME_AND_DEFAULT.exec(inner) ?? [];
@@ -56,14 +56,14 @@ const FILE = 'file:';
 export function expandSecretFile(text: string, environment: Expansion | undefined): Expanded {
   if (!text.startsWith(FILE)) return { text };
   if (!environment) {
-    return { problem: "file: is read only for the operator's own file, never for a document from elsewhere" };
+    return { problem: "file: works only in the operator's own file, not in other documents" };
   }
   const path = text.slice(FILE.length).replace(/^\/\/(?=\/)/, '');
   try {
     const { text: content, isWorldReadable } = environment.secretFile(path);
     if (content === '') return { problem: `${path} is empty` };
     return isWorldReadable
-      ? { text: content, warning: `${path} can be read by everyone on this machine; chmod it to 600` }
+      ? { text: content, warning: `every user of this machine can read ${path}; run chmod 600 on it` }
       : { text: content };
   } catch (thrown) {
     return { problem: Fault.from(thrown).message };

@@ -107,7 +107,7 @@ describe('a kind that acts in a cluster takes the kinds of clusters that other p
 
 it('a kind of any family that two providers bring is refused', () => {
   expect(() => knownKinds([clusters, { ...clusters, id: 'others' }])).toThrow(
-    'The providers clusters and others both bring the cluster gke.',
+    'The providers clusters and others both define the cluster gke.',
   );
 });
 

@@ -33,7 +33,7 @@ function joinedKinds(providers: readonly Provider[], family: Family): Kinds<unkn
     for (const [key, kind] of Object.entries<AnyKind<unknown>>(provider[family] ?? {})) {
       const first = kinds.get(key);
       if (first) {
-        const message = `The providers ${first.by} and ${provider.id} both bring the ${FAMILIES[family]} ${key}.`;
+        const message = `The providers ${first.by} and ${provider.id} both define the ${FAMILIES[family]} ${key}.`;
         throw new Fault('invalid', message);
       }
       kinds.set(key, { by: provider.id, kind: withVariables(kind, provider.variables ?? []) });
@@ -114,7 +114,7 @@ export function kindKeys<I>(kinds: Kinds<I>, noun: string, trust: Trust): Readon
 }
 
 function refused(key: string, noun: string): z.ZodType {
-  const error = `the ${noun} ${toSnake(key)} acts on the server itself, so only the operator's own file may name it`;
+  const error = `the ${noun} ${toSnake(key)} runs on the server itself, so only the operator's own file may use it`;
   return z
     .looseObject({})
     .refine(() => false, error)

@@ -77,7 +77,7 @@ async function openInThread(text: string, limits: DocumentLimits): Promise<Opene
   const close = async (): Promise<void> => void (await thread.terminate());
   try {
     const first = await receive();
-    if (!('head' in first)) throw new Fault('internal', 'The thread that reads long files answers out of turn.');
+    if (!('head' in first)) throw new Fault('internal', 'The thread that reads long files sent an unexpected answer.');
     const lengths = new Map(first.lists.map(({ key, length }) => [key, length]));
     return {
       tree: first.head,

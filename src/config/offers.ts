@@ -8,10 +8,10 @@ import { type Chosen, oneKindWith, type Trust } from './kinds.ts';
 import { objectFieldsOf, type Schema, unwrap } from './schema-walk.ts';
 
 const terms = {
-  pricePerHour: z.number().min(0).optional().describe('What one machine costs, in dollars an hour.'),
+  pricePerHour: z.number().min(0).optional().describe('Price of one machine, in dollars an hour.'),
   maxAgents: count()
     .optional()
-    .describe('The most workers from this backend; `max_agents` of the pool holds for all together.'),
+    .describe('Largest number of workers from this backend; `max_agents` of the pool limits the sum.'),
 };
 
 /** A backend that a pool names, with its terms; one alone has none. */
@@ -22,7 +22,7 @@ export function backendList(kinds: Kinds<Backend>, trust: Trust): z.ZodType<Offe
     .array(oneKindWith(kinds, { noun: 'backend', trust, fields: terms }))
     .min(1)
     .superRefine(refuseTwins)
-    .describe('In place of `backend`: several, tried in this order when one has no capacity.');
+    .describe('Instead of `backend`: several backends, tried in this order when one has no capacity.');
 }
 
 function refuseTwins(backends: readonly Chosen[], context: z.RefinementCtx): void {
@@ -32,7 +32,7 @@ function refuseTwins(backends: readonly Chosen[], context: z.RefinementCtx): voi
     const twin = first.get(id);
     if (twin === undefined) first.set(id, at);
     else
-      context.addIssue({ code: 'custom', path: [at], message: `says the same as backends[${twin}]; keep one of them` });
+      context.addIssue({ code: 'custom', path: [at], message: `is the same as backends[${twin}]; keep one of them` });
   }
 }
 
@@ -46,13 +46,13 @@ interface Priced {
 export function checkPrices({ backend, backends, maxPricePerHour }: Priced, context: z.RefinementCtx): void {
   if (typeof maxPricePerHour !== 'number') return;
   if (backend) {
-    const message = 'needs to know the price: write backends: [{…, price_per_hour: 1.25}] in place of backend';
+    const message = 'needs a price: write backends: [{…, price_per_hour: 1.25}] instead of backend';
     context.addIssue({ code: 'custom', path: ['maxPricePerHour'], message });
   }
   if (!Array.isArray(backends)) return;
   for (const [at, { pricePerHour }] of (backends as readonly OfferedBackend[]).entries()) {
     if (pricePerHour !== undefined) continue;
-    const message = 'is needed with max_price_per_hour';
+    const message = 'is required with max_price_per_hour';
     context.addIssue({ code: 'custom', path: ['backends', at, 'pricePerHour'], message });
   }
 }

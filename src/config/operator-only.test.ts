@@ -42,7 +42,7 @@ it('lets the documents of a source name a kind that it lends, with the keys that
   const read = (mayName?: readonly string[]) =>
     readPool(textOf({ size: 'small', endpoint: 'http://here' }), { kinds: only, trust: 'foreign', mayName });
 
-  expect(read().problems?.[0]?.message).toContain("only the operator's own file may name it");
-  expect(read(['other']).problems?.[0]?.message).toContain("only the operator's own file may name it");
+  expect(read().problems?.[0]?.message).toContain("only the operator's own file may use it");
+  expect(read(['other']).problems?.[0]?.message).toContain("only the operator's own file may use it");
   expect(read(['cloudy']).spec?.offers).toMatchObject([{ kind: 'cloudy', config: { endpoint: 'http://here' } }]);
 });

@@ -9,7 +9,7 @@ export function withoutOperatorKeys(config: z.ZodType): z.ZodType {
   return config.superRefine((value, context) => {
     for (const path of paths.filter((keys) => valueAt(value, keys) !== undefined)) {
       const key = toSnake(path.at(-1) ?? '');
-      const message = `${key} may be set only in the operator's own file: it decides where credentials are shown`;
+      const message = `${key} may be set only in the operator's own file: it decides where credentials are sent`;
       context.addIssue({ code: 'custom', path, message });
     }
   });

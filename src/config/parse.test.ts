@@ -238,7 +238,7 @@ describe('parseWith and the environment', () => {
   it('refuses both in a document from elsewhere', () => {
     expect(told(read(everything, 'ratio: ${N}\napi_token: file:/run/t'))).toEqual([
       expect.stringMatching(/^1:8: ratio: .*only in the operator's own file/),
-      expect.stringMatching(/^2:12: api_token: .*only for the operator's own file/),
+      expect.stringMatching(/^2:12: api_token: .*only in the operator's own file/),
     ]);
   });
 });

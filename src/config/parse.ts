@@ -87,7 +87,7 @@ function unionText(
     first?.code === 'invalid_type' && first.path.length === 0 ? first.expected : undefined,
   );
   const words = expected.map((word) => word && (EXPECTED[word] ?? word));
-  if (words.length === 0 || words.includes(undefined)) return 'fits none of the forms allowed here';
+  if (words.length === 0 || words.includes(undefined)) return 'matches none of the forms allowed here';
   return `must be ${[...new Set(words)].join(' or ')}, not ${describe(node, isSecret)}`;
 }
 

@@ -141,20 +141,20 @@ describe('readPool', () => {
     ],
     ['no name', 'auto_scaler: {}', '1:1: name: is missing'],
     ['an empty name', 'name: ""', '1:7: name: must not be empty'],
-    ['a colon in the name', 'name: a:b', '1:7: name: must not contain ":", which is kept for the parts of batch pools'],
+    ['a colon in the name', 'name: a:b', '1:7: name: must not contain ":", which is reserved for batch pools'],
     ['a number for a name', 'name: 5', '1:7: name: must be text, not the number 5'],
-    ['spaces around the name', 'name: " a"', '1:7: name: must not contain control characters, nor spaces at its ends'],
+    ['spaces around the name', 'name: " a"', '1:7: name: must not contain control characters, or spaces at its ends'],
     [
       'a line break in the name',
       'name: "a\\nb"',
-      '1:7: name: must not contain control characters, nor spaces at its ends',
+      '1:7: name: must not contain control characters, or spaces at its ends',
     ],
     ['a negative number', 'name: a\nauto_scaler: {max_agents: -1}', '2:27: auto_scaler.max_agents: must be at least 0'],
     ['a negative time', 'name: a\nauto_scaler: {idle_decay: -1s}', '2:27: auto_scaler.idle_decay: must be at least 0s'],
     [
       'minimum above maximum',
       'name: a\nauto_scaler: {min_agents: 5, max_agents: 3}',
-      '2:27: auto_scaler.min_agents: is 5, above max_agents, which is 3',
+      '2:27: auto_scaler.min_agents: is 5, above max_agents 3',
     ],
     [
       'an unknown backend',
@@ -184,7 +184,7 @@ describe('readPool', () => {
     [
       'network without networks',
       'name: a\nagent_auth: network',
-      '1:1: agent_networks: is needed with agent_auth: network, like [10.0.0.0/8]',
+      '1:1: agent_networks: is required with agent_auth: network, like [10.0.0.0/8]',
     ],
     [
       'a bad network',
@@ -200,22 +200,22 @@ describe('readPool', () => {
     [
       'both forms of backends',
       'name: a\nauto_scaler: {backend: {aws_launch_template: {}}, backends: [{nebius_launch_template: {}}]}',
-      '2:61: auto_scaler.backends: stands beside backend; keep one of them',
+      '2:61: auto_scaler.backends: cannot be combined with backend; keep one of them',
     ],
     [
       'one backend twice',
       'name: a\nauto_scaler: {backends: [{aws_launch_template: {}}, {aws_launch_template: {}, max_agents: 2}]}',
-      '2:53: auto_scaler.backends[1]: says the same as backends[0]; keep one of them',
+      '2:53: auto_scaler.backends[1]: is the same as backends[0]; keep one of them',
     ],
     [
       'a limit in dollars with one backend alone',
       'name: a\nauto_scaler: {backend: {aws_launch_template: {}}, max_price_per_hour: 5}',
-      '2:71: auto_scaler.max_price_per_hour: needs to know the price: write backends: [{…, price_per_hour: 1.25}] in place of backend',
+      '2:71: auto_scaler.max_price_per_hour: needs a price: write backends: [{…, price_per_hour: 1.25}] instead of backend',
     ],
     [
       'a limit in dollars without a price',
       'name: a\nauto_scaler: {max_price_per_hour: 5, backends: [{aws_launch_template: {}}]}',
-      '2:49: auto_scaler.backends[0].price_per_hour: is needed with max_price_per_hour',
+      '2:49: auto_scaler.backends[0].price_per_hour: is required with max_price_per_hour',
     ],
     [
       'a price below nothing',
@@ -299,7 +299,7 @@ describe('trust', () => {
     const text = 'name: a\nauto_scaler: {backend: {command: {start: "echo ${X}", bogus: 1}}}';
 
     expect(problemsOf(asForeigner(text))).toEqual([
-      "2:34: auto_scaler.backend.command: the backend command acts on the server itself, so only the operator's own file may name it",
+      "2:34: auto_scaler.backend.command: the backend command runs on the server itself, so only the operator's own file may use it",
     ]);
     expect(asOperator(text.replace(', bogus: 1', '')).spec?.offers[0]?.config).toEqual({
       start: 'echo ${X}',
@@ -309,7 +309,7 @@ describe('trust', () => {
 
   it('says why even where the kind stands without settings', () => {
     expect(problemsOf(asForeigner('name: a\nauto_scaler: {backend: {process: }}'))).toEqual([
-      expect.stringMatching('backend process acts on the server itself'),
+      expect.stringMatching('backend process runs on the server itself'),
     ]);
   });
 
@@ -328,7 +328,7 @@ describe('trust', () => {
       scaling: { maxAgents: 4 },
     });
     expect(problemsOf(asForeigner(text))).toEqual([
-      expect.stringMatching(/api_token: file: is read only for the operator's own file/),
+      expect.stringMatching(/api_token: file: works only in the operator's own file/),
       expect.stringMatching(/max_agents: \$\{MAX\} is expanded only in the operator's own file/),
     ]);
   });

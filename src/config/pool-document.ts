@@ -91,7 +91,7 @@ export function poolWarnings(spec: PoolSpec, root: ConfigNode, under = ''): read
   if (scaling.maxAgents > 0 && scaling.minIdleSlots > mostSlots) {
     warn(
       ['autoScaler', 'minIdleAgents'],
-      `is ${scaling.minIdleSlots} idle slots, but max_agents makes at most ${mostSlots}`,
+      `is ${scaling.minIdleSlots} idle slots, but max_agents allows at most ${mostSlots}`,
     );
   }
   if (agentAuth === 'network') {

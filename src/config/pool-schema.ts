@@ -12,37 +12,39 @@ const poolName = z
   .string()
   .min(1)
   .max(LONGEST_NAME)
-  .refine((name) => !name.includes(':'), 'must not contain ":", which is kept for the parts of batch pools')
+  .refine((name) => !name.includes(':'), 'must not contain ":", which is reserved for batch pools')
   .refine(
     (name) => name === name.trim() && !/\p{Cc}/u.test(name),
-    'must not contain control characters, nor spaces at its ends',
+    'must not contain control characters, or spaces at its ends',
   )
-  .describe('How sessions and agents call the pool.');
+  .describe('Name of the pool; sessions and agents refer to it.');
 
 const poolFields = {
   name: poolName,
-  description: z.string().optional().describe('What people read about the pool.'),
-  labels: freeMap().prefault({}).describe('What the agents of this pool offer to sessions that ask for labels.'),
-  bootTimeout: duration(1_000).prefault('15m').describe('A machine whose agent has not joined by then is replaced.'),
+  description: z.string().optional().describe('Description of the pool for people.'),
+  labels: freeMap().prefault({}).describe('Labels of the workers of this pool; sessions can ask for them.'),
+  bootTimeout: duration(1_000)
+    .prefault('15m')
+    .describe('A machine is replaced if its agent has not joined after this time.'),
   drainTimeout: duration()
     .prefault('1h')
-    .describe('When the pool is removed, its busy workers may finish their sessions for this long.'),
+    .describe('Time for busy workers to finish their sessions when the pool is removed.'),
   updatePolicy: z
     .enum(UPDATE_POLICIES)
     .default('replace_idle')
     .describe(
-      'What becomes of workers of an older definition: `keep` them, replace those that idle, or replace all step by step (`rolling`); a busy one finishes first.',
+      'What to do with workers of an older definition: `keep` them, replace idle ones, or replace all step by step (`rolling`). A busy worker finishes first.',
     ),
   agentAuth: z
     .enum(AGENT_AUTHS)
     .default('token')
     .describe(
-      'How agents prove themselves: `token`, `mtls`, `machine` (they connect from the address of their machine, as the cloud lists it), or `network` (anyone from `agent_networks`).',
+      'How agents authenticate: `token`, `mtls`, `machine` (an agent must connect from the address that the cloud lists for its machine), or `network` (any program in `agent_networks`).',
     ),
   agentNetworks: z
     .array(cidr())
     .default([])
-    .describe('With `agent_auth: network`: where agents without a token may come from, as CIDR.'),
+    .describe('With `agent_auth: network`: networks from which agents may join without a token, as CIDR.'),
 };
 
 const defaultScaler = z.object(scalerFields);
@@ -52,13 +54,15 @@ export function poolSchema(kinds: Kinds<Backend>, trust: Trust): z.ZodType<PoolS
   const backend = oneKind(kinds, 'backend', trust);
   const autoScaler = z
     .object({
-      backend: backend.optional().describe('What makes the machines: exactly one kind. Without it the pool is manual.'),
+      backend: backend
+        .optional()
+        .describe('What creates the machines: exactly one kind. Without it the pool is manual.'),
       backends: backendList(kinds, trust).optional(),
       maxPricePerHour: z
         .number()
         .positive()
         .optional()
-        .describe('The most dollars an hour that the machines of the pool may cost together; needs `price_per_hour`.'),
+        .describe('Price limit for all machines of the pool together, in dollars an hour; needs `price_per_hour`.'),
       ...scalerFields,
     })
     .superRefine(checkBounds, WHEN_MAP)
@@ -68,7 +72,7 @@ export function poolSchema(kinds: Kinds<Backend>, trust: Trust): z.ZodType<PoolS
       ...poolFields,
       autoScaler: autoScaler
         .optional()
-        .describe('How the pool keeps its size. Without it the pool is manual: its agents come by themselves.'),
+        .describe('How the pool scales. Without it the pool is manual: its agents join by themselves.'),
     })
     .superRefine(checkNetworks, WHEN_MAP)
     .transform((pool): PoolSpec => {
@@ -130,11 +134,15 @@ function checkBounds(scaler: Partial<Scaler>, context: z.RefinementCtx): void {
   const { minAgents, maxAgents, backend, backends } = scaler;
   const areNumbers = typeof minAgents === 'number' && typeof maxAgents === 'number' && maxAgents >= 0;
   if (areNumbers && minAgents > maxAgents) {
-    const message = `is ${minAgents}, above max_agents, which is ${maxAgents}`;
+    const message = `is ${minAgents}, above max_agents ${maxAgents}`;
     context.addIssue({ code: 'custom', path: ['minAgents'], message });
   }
   if (backend !== undefined && backends !== undefined) {
-    context.addIssue({ code: 'custom', path: ['backends'], message: 'stands beside backend; keep one of them' });
+    context.addIssue({
+      code: 'custom',
+      path: ['backends'],
+      message: 'cannot be combined with backend; keep one of them',
+    });
   }
 }
 
@@ -144,6 +152,6 @@ function checkNetworks(pool: { agentAuth?: string; agentNetworks?: unknown }, co
   context.addIssue({
     code: 'custom',
     path: ['agentNetworks'],
-    message: 'is needed with agent_auth: network, like [10.0.0.0/8]',
+    message: 'is required with agent_auth: network, like [10.0.0.0/8]',
   });
 }

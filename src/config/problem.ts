@@ -29,6 +29,6 @@ export function problemsFault(problems: readonly Problem[], file?: string): Faul
   const at = [place, first?.path].filter(Boolean).join(' ');
   return new Fault('invalid', lines.join('\n'), {
     at: at || undefined,
-    remedy: 'Correct what is named; nothing of it was applied.',
+    remedy: 'Correct these problems. Nothing of the document was applied.',
   });
 }

@@ -8,7 +8,7 @@ export function defaultServerFile(cpus: number): ConfigNode {
     agent_pools: [
       {
         name: 'local',
-        description: 'Agents on this very machine.',
+        description: 'Agents on this machine.',
         auto_scaler: {
           backend: { process: {} },
           max_agents: Math.max(2, cpus),

@@ -48,20 +48,22 @@ function storePlace() {
 }
 
 const server = z.object({
-  grpcAddress: listenAddress().prefault('127.0.0.1:50051').describe('Where agents join: the broker.'),
-  httpAddress: listenAddress().prefault('127.0.0.1:8081').describe('Where the API is.'),
+  grpcAddress: listenAddress().prefault('127.0.0.1:50051').describe('Address of the broker, which agents join.'),
+  httpAddress: listenAddress().prefault('127.0.0.1:8081').describe('Address of the API.'),
   peerAddress: listenAddress()
     .optional()
-    .describe('With PostgreSQL: where other replicas pass connections on to this one while it is the holder.')
+    .describe('With PostgreSQL: address to which other replicas forward connections while this one is the holder.')
     .meta({ defaultText: 'the port after that of `http_address`' }),
-  certSpiffeId: unused('agents are checked by the `agent_auth` of their pool').describe('Known from Velda.'),
+  certSpiffeId: unused('`agent_auth` of each pool decides how agents authenticate').describe(
+    'Setting of Velda without effect here.',
+  ),
 });
 
 const tls = z
   .object({
     cert: z.string().optional().describe('File of the server certificate, with its chain, as PEM.'),
     key: z.string().optional().describe('File of its private key, as PEM.'),
-    ca: z.string().optional().describe('File of the authority that signed it, which agents then trust, as PEM.'),
+    ca: z.string().optional().describe('File of the CA that signed it, as PEM; agents trust it.'),
   })
   .refine(({ cert, key }) => (cert === undefined) === (key === undefined), 'needs both cert and key');
 
@@ -82,7 +84,7 @@ export function retentionOf(settings: z.output<typeof retention>): Readonly<Reco
 }
 
 const log = z.object({
-  level: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('The least that is logged.'),
+  level: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('Lowest level that is logged.'),
   format: z.enum(['auto', 'text', 'json']).default('auto').describe('`auto` is text on a terminal and JSON elsewhere.'),
 });
 
@@ -90,25 +92,22 @@ const access = z.object({
   publicUrl: z
     .url({ protocol: /^https?$/ })
     .optional()
-    .describe('Where people and agents find the API from outside.'),
-  allowedHosts: z
-    .array(z.string().min(1))
-    .default([])
-    .describe('Host names under which the API answers, beside its own.'),
+    .describe('Address of the API for people and agents outside.'),
+  allowedHosts: z.array(z.string().min(1)).default([]).describe('More host names under which the API answers.'),
 });
 
 const agent = z.object({
   lease: duration(1_000)
     .prefault(formatDuration(DEFAULT_AGENT_LEASE_MS))
-    .describe('An agent that has not reached the server for this long finishes its sessions and stops itself.'),
+    .describe('An agent without contact to the server for this long finishes its sessions and stops.'),
   reconnectGrace: duration()
     .prefault('2m')
-    .describe('After a start of the server, agents that had joined count as present for this long.'),
+    .describe('After a server start, agents that had joined count as connected for this long.'),
   runtimes: z
     .record(z.string().regex(/^(linux|darwin)-(x64|arm64)$/, 'Write linux-x64, linux-arm64, …'), z.string().min(1))
     .default({})
     .describe(
-      'By platform (`linux-arm64`): a Node executable that agents get there, for machines of another kind than this one.',
+      'By platform (`linux-arm64`): Node executable for agents on machines of another platform than the server.',
     ),
 });
 
@@ -117,50 +116,58 @@ const broker = z.object({
     .string()
     .min(1)
     .optional()
-    .describe('Where agents on new machines find the broker: host:port, http:// or https://.'),
+    .describe('Address of the broker for agents on new machines: host:port, http:// or https://.'),
   addresses: z
     .array(z.string().min(1))
     .default([])
-    .describe('More addresses of the same broker, like those of other replicas; agents try the next one.'),
+    .describe(
+      'More addresses of the same broker, like those of other replicas. Agents try the next one if one does not answer.',
+    ),
   publicAddress: oneOrMore(z.string().min(1))
     .default([])
-    .describe('The same from outside the network: one address or several, tried last.'),
+    .describe('Addresses of the broker from outside the network: one or several, tried last.'),
 });
 
 export const serverFields = {
   server: server.prefault({}).describe('The addresses of this server.'),
   store: storePlace()
     .optional()
-    .describe('Where the records are: a directory (SQLite), or `postgres://…` for several replicas.')
+    .describe('Where the database is: a directory (SQLite), or `postgres://…` for several replicas.')
     .meta({ defaultText: '`data_dir`' }),
   dataDir: z
     .string()
     .min(1)
     .optional()
-    .describe('Where the server keeps files of its own; relative to the directory it was started in.')
+    .describe('Directory for files of the server; relative to the directory where it was started.')
     .meta({ defaultText: `\`$MUSTER_DATA_DIR\`, or \`${DEFAULT_DATA_DIR}\`` }),
-  tls: tls.optional().describe('Our own certificate; without it the server makes its own authority at first start.'),
+  tls: tls
+    .optional()
+    .describe('Certificate of the server. Without it the server creates its own CA at the first start.'),
   allowNewPool: z
     .boolean()
     .default(false)
-    .describe('Whether an agent or a session that names an unknown pool makes it, as a manual one.'),
+    .describe('Whether an agent or a session that names an unknown pool creates it as a manual pool.'),
   defaultBrokerInfo: broker.prefault({}).describe('The address of the broker for new machines.'),
-  access: access.prefault({}).describe('Who may speak to the API, and how it is reached.'),
-  agent: agent.prefault({}).describe('How agents behave when they lose the server.'),
+  access: access.prefault({}).describe('Access to the API.'),
+  agent: agent.prefault({}).describe('How agents behave when they lose contact with the server.'),
   retention: retention.prefault({}).describe('How long history is kept.'),
   log: log.prefault({}).describe('What is logged.'),
   requestRates: z
     .record(z.string(), z.number().positive().max(1_000))
     .default({})
     .describe(
-      'By cloud (`aws`): how many times the published request limits the account has; below 1 leaves room for others.',
+      'By cloud (`aws`): factor for the published request limits of the account. Below 1 leaves room for other programs.',
     ),
   plugins: z
     .array(z.string().min(1))
     .default([])
-    .describe('Packages, or files, whose default export is a provider of further kinds.'),
-  storage: unused('Muster keeps no file systems for sessions').describe('Known from Velda.'),
-  logStorage: unused('the output of sessions is kept in the store').describe('Known from Velda.'),
-  fileContentServer: unused('Muster keeps no file systems for sessions').describe('Known from Velda.'),
-  sshConnector: unused('machines get their agent at boot, not by SSH').describe('Known from Velda.'),
+    .describe('Packages or files with more providers. Each has a provider as its default export.'),
+  storage: unused('Muster keeps no file systems for sessions').describe('Setting of Velda without effect here.'),
+  logStorage: unused('the output of sessions is kept in the store').describe('Setting of Velda without effect here.'),
+  fileContentServer: unused('Muster keeps no file systems for sessions').describe(
+    'Setting of Velda without effect here.',
+  ),
+  sshConnector: unused('machines get their agent at boot, not by SSH').describe(
+    'Setting of Velda without effect here.',
+  ),
 };

@@ -88,7 +88,10 @@ describe('readServerFile', () => {
     ['log: {level: loud}', '1:14: log.level: must be one of debug, info, warn, error'],
     ['access: {public_url: example.com}', '1:22: access.public_url: is not a valid url'],
     ['retention: {events: forever}', expect.stringMatching('is not a duration')],
-    ['agent_pools: [{name: a}, {name: b}, {name: a}]', '1:44: agent_pools[2].name: is the name of an earlier pool too'],
+    [
+      'agent_pools: [{name: a}, {name: b}, {name: a}]',
+      '1:44: agent_pools[2].name: is already the name of an earlier pool',
+    ],
     [
       'agent_pools:\n  - name: a\n    auto_scaler:\n      max_agnets: 3',
       '4:7: agent_pools[0].auto_scaler.max_agnets: is not a known key; did you mean max_agents?',
@@ -105,7 +108,7 @@ describe('readServerFile', () => {
     ],
     [
       'provisioners: [{aws: {config_prefix: /a}}, {aws: {config_prefix: /a}}]',
-      '1:44: provisioners[1].name: is needed: an earlier entry reads the same place',
+      '1:44: provisioners[1].name: is required: an earlier entry reads the same place',
     ],
     ['provisioners: [{name: api, aws: {config_prefix: /a}}]', '1:23: provisioners[0].name: must not be config or api'],
     [

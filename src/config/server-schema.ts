@@ -7,7 +7,7 @@ import { serverFields } from './server-fields.ts';
 import { sourceSchema } from './source-schema.ts';
 
 /** What is wrong with the name of a pool that an earlier one has. */
-export const SECOND_POOL = 'is the name of an earlier pool too';
+export const SECOND_POOL = 'is already the name of an earlier pool';
 
 /** The schema of the server's file against the kinds at hand. */
 export function serverSchema(kinds: KnownKinds) {
@@ -17,16 +17,16 @@ export function serverSchema(kinds: KnownKinds) {
       .array(poolSchema(kinds.backends, 'operator'))
       .superRefine(noDoubles((pool: PoolSpec) => pool.name, 'name', SECOND_POOL))
       .default([])
-      .describe('Pools that this file defines; the same form as the documents of sources.'),
+      .describe('Pools that this file defines, in the form of pool documents.'),
     provisioners: z
       .array(sourceSchema(kinds))
-      .superRefine(noDoubles((source) => source.id, 'name', 'is needed: an earlier entry reads the same place'))
+      .superRefine(noDoubles((source) => source.id, 'name', 'is required: an earlier entry reads the same place'))
       .default([])
-      .describe('Where further pool documents come from.'),
+      .describe('Sources of more pool documents.'),
     clusters: z
       .record(z.string().min(1), oneKind(kinds.clusters ?? {}, 'cluster', 'operator'))
       .default({})
-      .describe('Kubernetes clusters by name; sources and backends name one of them by `cluster`.'),
+      .describe('Kubernetes clusters by name; sources and backends refer to one as `cluster`.'),
   });
   const sections = (kinds.sections ?? []).map((section) => [toCamel(section.key), section.schema(kinds)]);
   return fields.extend(Object.fromEntries(sections)) as unknown as typeof fields;

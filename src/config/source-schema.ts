@@ -35,9 +35,9 @@ export function sourceSchema({ sources, backends }: KnownKinds): z.ZodType<Sourc
     backends: z
       .array(backendName(Object.keys(backends)))
       .optional()
-      .describe('The backends that its pools may use.'),
-    maxAgents: count().optional().describe('The highest `max_agents` that a pool of it may have.'),
-    namePrefix: z.string().min(1).optional().describe('What the names of its pools must begin with.'),
+      .describe('Backends that its pools may use.'),
+    maxAgents: count().optional().describe('Highest `max_agents` that its pools may have.'),
+    namePrefix: z.string().min(1).optional().describe('Prefix that the names of its pools must have.'),
   });
   const own = {
     name: z
@@ -45,7 +45,7 @@ export function sourceSchema({ sources, backends }: KnownKinds): z.ZodType<Sourc
       .min(1)
       .refine((name) => !RESERVED.includes(name), `must not be ${RESERVED.join(' or ')}`)
       .optional()
-      .describe('Its identity; keep it, and pools stay the same when the settings change.')
+      .describe('Identity of the source. Pools stay the same while it stays the same, even if other settings change.')
       .meta({ defaultText: 'kind and place' }),
     allow: allow.prefault({}).describe('Limits for the pools that it defines.'),
     updateInterval: duration(1_000)

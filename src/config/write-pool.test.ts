@@ -109,8 +109,8 @@ describe('writing a pool', () => {
     const spec = specOf({ name: 'a', auto_scaler: { backend: { upper: { word: 'four' } } } });
     const loud = specOf({ name: 'b', auto_scaler: { backend: { louder: { word: 'four' } } } });
 
-    expect(() => mustReadBack(spec, kinds)).toThrow(/"a" cannot be written as a document/);
-    expect(() => mustReadBack(loud, kinds)).toThrow(/"b" cannot be written as a document/);
+    expect(() => mustReadBack(spec, kinds)).toThrow(/pool "a" as a document/);
+    expect(() => mustReadBack(loud, kinds)).toThrow(/pool "b" as a document/);
     expect(() => writePool(spec, { kinds: {} })).toThrow(/backend upper, which this server does not know/);
   });
 });

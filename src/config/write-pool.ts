@@ -36,7 +36,7 @@ function documentOf(spec: PoolSpec, kinds: Kinds<Backend>, options: WriteOptions
   for (const { kind } of spec.offers) {
     if (kinds[kind]) continue;
     throw new Fault('unsupported', `Pool "${spec.name}" uses the backend ${kind}, which this server does not know.`, {
-      remedy: 'Name its package under `plugins:` again.',
+      remedy: 'Add its package to `plugins:` again.',
     });
   }
   const { scaling } = spec;
@@ -99,8 +99,8 @@ export function mustReadBack(spec: PoolSpec, kinds: Kinds<Backend>): void {
   const why = read.problems?.[0];
   throw new Fault(
     'unsupported',
-    `The definition of pool "${spec.name}" cannot be written as a document${why ? ` (${why.path} ${why.message})` : ''}; its backend: ${used}.`,
-    { remedy: 'Take the document from where it was written.' },
+    `Cannot write the definition of pool "${spec.name}" as a document${why ? ` (${why.path} ${why.message})` : ''}; its backend: ${used}.`,
+    { remedy: 'Use the original document of the pool.' },
   );
 }
 

@@ -45,7 +45,7 @@ export function readYaml(text: string, limits: DocumentLimits = OPERATOR_LIMITS)
 export function whyNoDocument(text: string, limits: DocumentLimits): string | undefined {
   if (Buffer.byteLength(text) > limits.bytes) return `the document is larger than ${limits.bytes / 1024} KiB`;
   const [odd] = NO_TEXT.exec(text) ?? [];
-  return odd === undefined ? undefined : `the document is not text: it holds the character ${nameOf(odd)}`;
+  return odd === undefined ? undefined : `the document is not text: it contains the character ${nameOf(odd)}`;
 }
 
 const NO_TEXT = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
@@ -77,7 +77,7 @@ function parseYaml(text: string, limits: DocumentLimits): Parsed<ConfigNode> {
   const problems = faulty.slice(0, 20).map((error) => problemAt('', placeOf(error.pos[0]), yamlMessage(error)));
   if (second && problems.length === 0) {
     problems.push(
-      problemAt('', placeOf(second.range?.[0] ?? 0), 'a second document begins here; write one document a file'),
+      problemAt('', placeOf(second.range?.[0] ?? 0), 'a second document begins here; write one document per file'),
     );
   }
   if (problems.length > 0) return { problems, warnings: [] };
@@ -90,7 +90,7 @@ function parseYaml(text: string, limits: DocumentLimits): Parsed<ConfigNode> {
 const isNothing = (contents: unknown): boolean => contents === null || (isScalar(contents) && contents.source === '');
 
 function yamlMessage({ code, message }: YAMLError): string {
-  if (code === 'NON_STRING_KEY') return 'only plain words can be keys';
+  if (code === 'NON_STRING_KEY') return 'keys must be plain text';
   if (code === 'TAG_RESOLVE_FAILED') return `${message}; write plain values without tags`;
   return `this is not YAML: ${message.charAt(0).toLowerCase()}${message.slice(1)}`;
 }
@@ -128,10 +128,10 @@ export function treeReader(limits: DocumentLimits, placeOf: (offset: number) => 
 
   function readAlias(alias: Alias, path: string): ConfigNode {
     const target = anchors.get(alias.source);
-    if (!target) return nothing(path, alias, `*${alias.source} stands for nothing that is complete before it`);
+    if (!target) return nothing(path, alias, `*${alias.source} has no complete anchor before it`);
     size += target.size;
     aliased += target.size;
-    if (aliased > limits.aliased) return nothing(path, alias, `aliases unfold into more than ${limits.aliased} values`);
+    if (aliased > limits.aliased) return nothing(path, alias, `aliases expand to more than ${limits.aliased} values`);
     return target.node;
   }
 
@@ -181,4 +181,4 @@ export function treeReader(limits: DocumentLimits, placeOf: (offset: number) => 
 
 const isMergeKey = (node: unknown): boolean => isScalar(node) && node.type === 'PLAIN' && node.value === '<<';
 
-const refusalOf = (key: string): string => (key === '__proto__' ? 'cannot be a key' : 'stands here a second time');
+const refusalOf = (key: string): string => (key === '__proto__' ? 'cannot be a key' : 'is here a second time');

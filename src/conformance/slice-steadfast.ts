@@ -139,7 +139,7 @@ export const STEADFAST_LAWS: readonly SliceLaw[] = [
       await scene.world.setSources([]);
 
       await expectSteadfast(scene);
-      expect(sourceOf(scene)?.held?.why).toContain('no longer names this source');
+      expect(sourceOf(scene)?.held?.why).toContain('no longer has this source');
       await scene.world.setSources([NAMED]);
       await expectSteadfast(scene);
     },

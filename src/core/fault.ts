@@ -17,8 +17,14 @@ export const FAULTS = {
   unauthenticated: { retry: 'slow', http: 401, exit: 3, grpc: 16, remedy: 'Present a valid token.' },
   denied: { retry: 'slow', http: 403, exit: 3, grpc: 7, remedy: 'Correct the credentials or their rights.' },
   missing: { retry: 'slow', http: 404, exit: 4, grpc: 5, remedy: 'Check the name; it does not exist.' },
-  conflict: { retry: 'now', http: 409, exit: 5, grpc: 10, remedy: 'Read it again and repeat.' },
-  stale: { retry: 'now', http: 412, exit: 5, grpc: 9, remedy: 'It has changed meanwhile: read it again and repeat.' },
+  conflict: { retry: 'now', http: 409, exit: 5, grpc: 10, remedy: 'Read it again and retry.' },
+  stale: {
+    retry: 'now',
+    http: 412,
+    exit: 5,
+    grpc: 9,
+    remedy: 'It has changed since you read it: read it again and retry.',
+  },
   exhausted: {
     retry: 'cooldown',
     http: 503,

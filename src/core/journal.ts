@@ -49,11 +49,11 @@ export const journalHistories = {
     finds: { subject: (e) => e.subject, pool: (e) => e.pool, kind: (e) => e.kind },
     covers: { pool: ['kind'] },
     at: (e) => e.at,
-    kept: { setting: 'events', default: '30d', about: 'How long events are kept.' },
+    kept: { setting: 'events', default: '30d', about: 'Retention time of events.' },
   }),
   decisions: records<DecisionRow>()({
     finds: { subject: (d) => d.subject },
     at: (d) => d.at,
-    kept: { setting: 'decisions', default: '14d', about: 'How long decisions are kept.' },
+    kept: { setting: 'decisions', default: '14d', about: 'Retention time of decisions.' },
   }),
 } as const;

@@ -124,12 +124,12 @@ export const sessionHistories = {
   ended: records<Session>()({
     finds: { key: (s) => s.key, pool: (s) => s.pool },
     at: (s) => s.end?.at ?? s.acceptedAt,
-    kept: { setting: 'sessions', default: '30d', about: 'How long ended sessions are kept.' },
+    kept: { setting: 'sessions', default: '30d', about: 'Retention time of ended sessions.' },
   }),
   output: pieces<OutputChunk>()({
     of: 'session',
     numbers: ['attempt'],
     texts: ['stream'],
-    kept: { setting: 'output', default: '7d', about: 'How long the output of ended sessions is kept.' },
+    kept: { setting: 'output', default: '7d', about: 'Retention time of the output of ended sessions.' },
   }),
 } as const;

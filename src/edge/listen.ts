@@ -12,10 +12,10 @@ export interface Port {
 function whyNot(error: NodeJS.ErrnoException, address: Address): Fault {
   const place = formatAddress(address);
   if (error.code === 'EADDRINUSE') {
-    const remedy = 'Stop what uses it, or set another address under `server:` in the configuration.';
-    return new Fault('conflict', `Something else listens on ${place}.`, { cause: error, remedy });
+    const remedy = 'Stop that program, or set another address under `server:` in the configuration.';
+    return new Fault('conflict', `Another program listens on ${place}.`, { cause: error, remedy });
   }
-  const remedy = 'Set an address of this machine under `server:`; ports below 1024 need special rights.';
+  const remedy = 'Set an address of this machine under `server:`. Ports below 1024 need root or CAP_NET_BIND_SERVICE.';
   return new Fault('invalid', `Cannot listen on ${place}: ${error.code ?? error.message}.`, { cause: error, remedy });
 }
 

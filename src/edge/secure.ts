@@ -46,7 +46,7 @@ export function openLock({ certificate, key, clientCa }: Lock, door: Door, clock
       // It is checked nowhere else: a plain TLSSocket leaves that to its owner.
       if (ca && shown && !isClientOf(ca, shown, clock.now())) {
         secure.destroy();
-        return refused('the client certificate is not one of ours');
+        return refused('the client certificate is not from this cluster');
       }
       // As a server of node:tls would note on it: HTTP/2 waits for the one, and gRPC asks the other.
       Object.assign(secure, { secureConnecting: false, authorized: shown !== undefined });
@@ -60,7 +60,7 @@ export function openLock({ certificate, key, clientCa }: Lock, door: Door, clock
     // A silent or half-silent client must not keep a descriptor.
     const cancel = clock.alarm(HANDSHAKE_MS, () => {
       (secure ?? socket).destroy();
-      refused('no handshake in time');
+      refused('TLS handshake timed out');
     });
     socket.once('close', cancel);
     const begin = (): void => {

@@ -49,7 +49,9 @@ describe('a runtime', () => {
       at: 'agent.runtimes.linux-arm64',
       message: `${join(folder, 'for-62')} is for linux-x64, not for linux-arm64.`,
     });
-    expect(refusalOf(text)).toMatchObject({ message: expect.stringContaining('no executable of a machine') });
+    expect(refusalOf(text)).toMatchObject({
+      message: expect.stringContaining('is not an executable for linux-arm64'),
+    });
     expect(refusalOf(join(folder, 'nowhere'))).toMatchObject({ message: expect.stringContaining('ENOENT') });
   });
 });

@@ -49,11 +49,14 @@ export function mustRunOn({ platform, path }: Runtime): void {
     header = headerOf(path);
   } catch (thrown) {
     const why = (thrown as NodeJS.ErrnoException).code;
-    throw new Fault('invalid', `${path} cannot be read: ${why}.`, { at, remedy: 'Name a Node executable there.' });
+    throw new Fault('invalid', `Cannot read ${path}: ${why}.`, { at, remedy: 'Set the path of a Node executable.' });
   }
   if (!platform.startsWith('linux-')) return;
   const found = header.toString('latin1', 0, 4) === ELF ? ELF_MACHINES[header.readUInt16LE(18)] : undefined;
   if (found === platform) return;
-  const is = found === undefined ? 'no executable of a machine that is known here' : `for ${found}`;
-  throw new Fault('invalid', `${path} is ${is}, not for ${platform}.`, { at, remedy: `Name a Node for ${platform}.` });
+  const why = found === undefined ? `is not an executable for ${platform}` : `is for ${found}, not for ${platform}`;
+  throw new Fault('invalid', `${path} ${why}.`, {
+    at,
+    remedy: `Set the path of a Node executable for ${platform}.`,
+  });
 }

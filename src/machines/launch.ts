@@ -63,7 +63,7 @@ export function callCreate<R extends MachineRow>(asked: Asked<R>, record: Launch
     let hasLeft = false;
     try {
       const offer = store.view.offers.get(record.offer);
-      if (!offer) throw new Fault('invalid', `The offer ${record.offer} is not known any more.`);
+      if (!offer) throw new Fault('invalid', `The offer ${record.offer} no longer exists.`);
       const launch = { id: record.id, mark, names: record.names, boot: asked.bootOf(record) };
       const outcomes = await clouds.create(offer, launch, {
         owner: mark.owner,
@@ -109,7 +109,7 @@ function takeFault<R extends MachineRow>(
   }
   if (stopping.aborted) return;
   const about = { [asked.noun]: owner, launch: record.id, kind: fault.kind, error: fault.message, hasLeft };
-  log('warn', 'no clear answer to a launch', about);
+  log('warn', 'launch outcome unknown', about);
   call.notBeforeMs = clock.monotonic() + retryDelayMs(fault, call.attempts, random.next());
 }
 

@@ -19,13 +19,13 @@ export function troubleOf(row: MachineRow, machine: Machine | undefined): Troubl
   const { trouble, state } = machine;
   const isHopeless = trouble?.final === true && row.joinedAt === undefined;
   if (state !== 'failed' && !isHopeless) return undefined;
-  return trouble ?? { kind: 'unavailable', message: 'its machine failed', final: true };
+  return trouble ?? { kind: 'unavailable', message: 'the machine failed', final: true };
 }
 
 /** Its machine is gone: only now may its work start anew elsewhere. */
 export function lossOf<R extends MachineRow>(asked: Asked<R>, row: R): Change[] {
   const isUnmet = row.joinedAt === undefined;
-  const message = `Its machine is gone from the cloud${isUnmet ? ', and it never joined' : ''}.`;
+  const message = `Machine gone from the cloud${isUnmet ? ' before its agent joined' : ''}.`;
   const fields = { lifetime: lifetimeOf(asked, row) };
   return [...asked.drop(row), asked.event(row, { kind: 'gone', message, fields })];
 }

@@ -35,7 +35,7 @@ function isTooOld({ base }: Pick<Asked, 'base'>, row: MachineRow, maxAgeMs = Num
 /** What commits that a machine is parked. The caller has seen in the same turn that nothing runs there. */
 export function parkOf<R extends MachineRow>(asked: Asked<R>, row: R, why: string): Change[] {
   asked.calls.parkings.delete(row.id);
-  const event = asked.event(row, { kind: 'parking', message: `Parking it: ${why}.` });
+  const event = asked.event(row, { kind: 'parking', message: `Parking the machine: ${why}.` });
   return [asked.put({ ...row, parked: { at: asked.base.clock.now() } }), event];
 }
 
@@ -60,7 +60,7 @@ export function wake<R extends MachineRow>(
     asked.observations.observeFirst(before.id, { missedFromMs: clock.monotonic(), hasBeenListed: true });
     const renewed = { askedAt: clock.now(), pricePerHour: asked.priceOf(owner, offer) };
     const row: R = { ...before, ...renewed, parked: undefined, joinedAt: undefined, isWaking: true };
-    return [asked.put(row), asked.event(row, { kind: 'parking', message: `Waking it: ${why}.` })];
+    return [asked.put(row), asked.event(row, { kind: 'parking', message: `Waking the machine: ${why}.` })];
   });
   return { count: chosen.length, changes };
 }
@@ -114,8 +114,8 @@ function inVain<R extends MachineRow>(asked: Asked<R>, parked: readonly R[]): Ma
     const parking = clouds.parkingOf(offer);
     const count = (counts.get(offer) ?? 0) + 1;
     if (asked.isOutdated(row)) vain.set(row, `it was made from an older definition of the ${asked.noun}`);
-    else if (isTooOld(asked, row, parking?.maxAgeMs)) vain.set(row, 'it was parked, and is too old to be woken');
-    else if (count > (parking?.most ?? 0)) vain.set(row, 'more are parked than are kept');
+    else if (isTooOld(asked, row, parking?.maxAgeMs)) vain.set(row, 'it was parked for longer than the limit');
+    else if (count > (parking?.most ?? 0)) vain.set(row, 'more machines are parked than the limit allows');
     else counts.set(offer, count);
   }
   return vain;
@@ -166,7 +166,7 @@ async function callCloud<R extends MachineRow>(
   await store.durable();
   if (what === 'suspend') for (const row of rows) asked.leaving(row);
   const known = store.view.offers.get(offer);
-  if (!known) throw new Fault('invalid', `The offer ${offer} is not known any more.`);
+  if (!known) throw new Fault('invalid', `The offer ${offer} no longer exists.`);
   const machines = rows.flatMap((row) => listedOf(asked, row) ?? []);
   return clouds.park(known, machines, { call: what, owner, signal: stopping });
 }
@@ -186,13 +186,13 @@ function take<R extends MachineRow>(
   if (outcome && !outcome.fault) return callAgreed(call, nowMs);
   call.isCalling = false;
   if (stopping.aborted || !row || row.removal) return;
-  const fault = outcome?.fault ?? new Fault('unavailable', 'The cloud did not say what became of it.');
+  const fault = outcome?.fault ?? new Fault('unavailable', 'The cloud reported no result for this machine.');
   call.notBeforeMs = nowMs + retryDelayMs(fault, call.attempts, random.next());
   const about = { [asked.noun]: asked.ownerOf(row), [asked.use]: id, order: what };
-  log('warn', 'machine not parked or woken', { ...about, kind: fault.kind, error: fault.message });
+  log('warn', 'cannot park or wake machine', { ...about, kind: fault.kind, error: fault.message });
   // A freeze stops all action at once, also what an answer calls for: after the thaw the cloud is asked again.
   if (HOPELESS.has(fault.kind) && asked.isHeld(asked.ownerOf(row))) call.notBeforeMs = nowMs;
-  else if (HOPELESS.has(fault.kind)) commit(removalOf(asked, row, `the cloud does not ${what} it: ${fault.message}`));
+  else if (HOPELESS.has(fault.kind)) commit(removalOf(asked, row, `the cloud refuses to ${what} it: ${fault.message}`));
   else if (what === 'resume' && NO_ROOM.has(fault.kind)) parkAgain(asked, row, fault);
 }
 
@@ -204,6 +204,6 @@ function parkAgain<R extends MachineRow>(asked: Asked<R>, row: R, fault: Fault):
   const joinedAt = row.createdAt ?? row.askedAt;
   commit([
     asked.put({ ...row, isWaking: undefined, joinedAt, parked: { at: clock.now() } }),
-    asked.event(row, { kind: 'parking', message: `Not woken: ${fault.message}` }),
+    asked.event(row, { kind: 'parking', message: `Cannot wake the machine: ${fault.message}` }),
   ]);
 }

@@ -27,7 +27,7 @@ describe('draining', () => {
     expect(world.cloud.machines().map((made) => made.name)).not.toContain(name);
     expect(world.phases()).toBe('1 idle');
     expect(events(world, 'worker.draining')).toMatchObject([{ who: 'ops', subject: `worker/${name}` }]);
-    expect(events(world, 'worker.removed')[0]?.message).toMatch(/^Gone after \d+(m\d+)?s: ops asked for it\.$/);
+    expect(events(world, 'worker.removed')[0]?.message).toMatch(/^Machine gone after \d+(m\d+)?s: ops asked for it\.$/);
   });
 
   it('lets a busy worker finish, and gives it nothing new', async () => {

@@ -20,7 +20,7 @@ export function removalOf<R extends MachineRow>(asked: Asked<R>, row: R, why: st
     const fromMs = Math.max(missedFromMs, clock.monotonic() + unlistedLagMs(asked, row));
     asked.observations.observe(row, { missedFromMs: fromMs });
   }
-  const event = asked.event(row, { kind: 'removing', message: `Removing it: ${why}.` });
+  const event = asked.event(row, { kind: 'removing', message: `Removing the machine: ${why}.` });
   return [asked.put({ ...row, removal: { at: clock.now(), why } }), event];
 }
 
@@ -109,7 +109,7 @@ function nextLook<R extends MachineRow>({ base, calls }: Asked<R>, row: R): numb
 
 function over<R extends MachineRow>(asked: Asked<R>, row: R): Change[] {
   const lifetime = lifetimeOf(asked, row);
-  const message = `Gone after ${lifetime}: ${row.removal?.why ?? ''}.`;
+  const message = `Machine gone after ${lifetime}: ${row.removal?.why ?? ''}.`;
   return [...asked.drop(row), asked.event(row, { kind: 'removed', message, fields: { lifetime } })];
 }
 
@@ -149,7 +149,7 @@ async function callDelete<R extends MachineRow>(
   for (const row of rows) asked.leaving(row);
   if (offer === '') return rows.map(({ machine }) => ({ name: machine }));
   const known = store.view.offers.get(offer);
-  if (!known) throw new Fault('invalid', `The offer ${offer} is not known any more.`);
+  if (!known) throw new Fault('invalid', `The offer ${offer} no longer exists.`);
   const machines = rows.map((row) => listedOf(asked, row) ?? unlisted(asked, row));
   return clouds.delete(known, machines, { owner: asked.ownerOf(rows[0] as R), signal: stopping });
 }
@@ -170,9 +170,9 @@ function take<R extends MachineRow>(
   if (outcome && !outcome.fault) return callAgreed(deletion, nowMs);
   deletion.isCalling = false;
   if (stopping.aborted) return;
-  const fault = outcome?.fault ?? new Fault('unavailable', 'The cloud did not say what became of it.');
+  const fault = outcome?.fault ?? new Fault('unavailable', 'The cloud reported no result for this machine.');
   const waitMs = retryDelayMs(fault, deletion.attempts, random.next());
   deletion.notBeforeMs = nowMs + waitMs;
   const about = { [asked.noun]: asked.ownerOf(row), [asked.use]: row.id, kind: fault.kind, error: fault.message };
-  log('warn', 'machine not deleted', { ...about, attempts: deletion.attempts, waitMs });
+  log('warn', 'cannot delete machine', { ...about, attempts: deletion.attempts, waitMs });
 }

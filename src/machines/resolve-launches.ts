@@ -41,7 +41,7 @@ function callFirst<R extends MachineRow>(
   { call, rows }: { call: PendingLaunch; rows: R[] },
 ): number {
   if (!rows.some((row) => isPending(row) && asked.isWanted(row))) {
-    const why = { kind: 'unavailable', message: 'it was not wanted any more' } as const;
+    const why = { kind: 'unavailable', message: 'it was no longer needed' } as const;
     asked.base.commit([...rows.flatMap((row) => notMade(asked, row, why)), ...launchOver(asked, record.id)]);
     return Number.POSITIVE_INFINITY;
   }
@@ -91,7 +91,7 @@ function resolveMissing<R extends MachineRow>(
     callCreate(asked, record);
     return Number.POSITIVE_INFINITY;
   }
-  const fault = call.refusal ?? new Fault('unavailable', 'the cloud did not answer, and does not show it');
+  const fault = call.refusal ?? new Fault('unavailable', 'the cloud did not answer, and does not list the machine');
   asked.launchFailed(readMark(record.mark).owner, record.offer, fault);
   commit([...pending.flatMap((row) => notMade(asked, row, fault)), ...launchOver(asked, record.id)]);
   return Number.POSITIVE_INFINITY;

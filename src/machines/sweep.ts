@@ -239,7 +239,7 @@ function adopt(asked: Asked, machine: Machine, offer: Offer): void {
   const changes = asked.adopt(machine, offer);
   if (changes.length > 0) return commit(changes);
   const about = { machine: machine.name, [asked.noun]: machine.mark?.owner };
-  log('warn', `machine of an unknown ${asked.noun}, left alone`, about);
+  log('warn', `machine of an unknown ${asked.noun}, not deleted`, about);
 }
 
 function sweepAway({ base, sweeping }: Review, offer: Offer, machines: readonly Machine[]): void {
@@ -254,10 +254,10 @@ function sweepAway({ base, sweeping }: Review, offer: Offer, machines: readonly 
     for (const { name } of machines) sweeping.delete(name);
     const changes = outcomes.flatMap(({ name, fault }) => {
       if (fault) {
-        log('warn', 'orphan not deleted', { machine: name, kind: fault.kind, error: fault.message });
+        log('warn', 'cannot delete orphaned machine', { machine: name, kind: fault.kind, error: fault.message });
         return [];
       }
-      const message = 'Deleted: it bears our mark and has no record.';
+      const message = 'Deleted: the machine has the tags of this cluster and no record.';
       return [journal.event({ kind: 'machine.swept', subject: `machine/${name}`, message })];
     });
     if (changes.length > 0) commit(changes);

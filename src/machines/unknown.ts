@@ -106,11 +106,11 @@ export function deleteUnknown<R extends MachineRow>(
       .delete(offer, [known.machine], { owner, signal: stopping })
       .catch((thrown) => [{ name, fault: Fault.from(thrown) }]);
     // A name that is left out is unclear; and what is still listed long after the cloud agreed is deleted again.
-    const fault = outcome ? outcome.fault : new Fault('unavailable', 'The cloud did not say what became of it.');
+    const fault = outcome ? outcome.fault : new Fault('unavailable', 'The cloud reported no result for this machine.');
     const waitMs = fault ? retryDelayMs(fault, 1, random.next()) : times.deleteAgainMs;
     if (fault) {
       const about = { [asked.noun]: owner, machine: name, error: fault.message, waitMs };
-      log('warn', 'unknown machine not deleted', about);
+      log('warn', 'cannot delete unknown machine', about);
     }
     const isListed = (): boolean => clouds.listing(known.offer)?.machines.has(name) === true;
     do await clock.sleep(waitMs, stopping);

@@ -44,7 +44,7 @@ export function loadApiPools(registry: Registry, applyOwnership: ApplyOwnership)
   }
   for (const pool of [...view.pools.by('source', API_SOURCE)]) {
     const isOrphan = !pool.removal && !registry.parsedDocuments.get(API_SOURCE, pool.owner.key);
-    if (isOrphan) void registry.commit(drainChanges(registry, pool, { why: 'Its document is gone.' }));
+    if (isOrphan) void registry.commit(drainChanges(registry, pool, { why: 'The document of the pool is gone.' }));
   }
 }
 
@@ -94,7 +94,8 @@ export function apiPools(
     async remove(name, expect, actor) {
       const pool = mustExist(registry, name);
       if (pool.owner.source !== API_SOURCE) {
-        const remedy = 'Remove the document there; if that source is gone, approve the removal that is held.';
+        const remedy =
+          'Remove the document there. If that source is gone, approve the held removal with `muster source approve`.';
         throw new Fault('conflict', `Pool "${name}" is owned by ${describeDocument(pool.owner)}.`, { remedy });
       }
       mustBeAsExpected(pool, name, expect);
@@ -116,7 +117,7 @@ export function apiPools(
       const at = clock.now();
       const next: Pool = { ...pool, pausedAt: isPaused ? at : undefined, changedAt: at, revision: pool.revision + 1 };
       const kind = isPaused ? 'pool.paused' : 'pool.resumed';
-      const message = isPaused ? 'Paused: nothing is launched or removed.' : 'Resumed.';
+      const message = isPaused ? 'Paused: the pool launches, removes and places nothing.' : 'Resumed.';
       const event = journal.event({ kind, subject: `pool/${name}`, pool: pool.id, message }, actor);
       await registry.commit([put('pools', next), event]);
       return next;

@@ -48,7 +48,7 @@ function eventOf(before: Pool | undefined, after: Pool, parsed: ParsedDocument):
     return { ...about, kind: 'pool.transferred', message, ...fields };
   }
   if (before.removal) return { ...about, kind: 'pool.restored', message: `Defined again by ${where}.`, ...fields };
-  const message = changed.length > 0 ? `Changed by ${where}.` : `A new version of ${where} changes nothing in effect.`;
+  const message = changed.length > 0 ? `Changed by ${where}.` : `A new version of ${where} changes no setting.`;
   return { ...about, kind: 'pool.changed', message, ...fields };
 }
 
@@ -138,7 +138,7 @@ function leftBehind({ deps, parsedDocuments }: Registry, before: Pool | undefine
 function waitingChanges(registry: Registry, loser: ParsedDocument, pool: Pool): Change[] {
   const before = registry.deps.store.view.documents.get(documentId(loser.source, loser.key));
   if (before?.version === loser.version && before.missed === 0) return [];
-  const message = `Pool "${pool.name}" still belongs to ${describeDocument(pool.owner)}; it moves here once that is known to be gone.`;
+  const message = `Pool "${pool.name}" is still owned by ${describeDocument(pool.owner)}. It moves here when that document is gone.`;
   return documentChange(registry, loser, { pool: undefined, fault: { kind: 'conflict', message } });
 }
 

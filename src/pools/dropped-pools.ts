@@ -126,16 +126,16 @@ export function keepDroppedPools(registry: Registry, ask: (source: string) => vo
       const row = view.sources.get(source);
       if (!row) throw new Fault('missing', `There is no source "${source}".`);
       if (!row.held)
-        throw new Fault('conflict', `Nothing of source "${source}" is held.`, {
+        throw new Fault('conflict', `Source "${source}" has no held removal.`, {
           remedy: 'There is nothing to approve.',
         });
       const { length: now } = row.held.keys;
       if (pools !== undefined && pools !== now) {
-        const remedy = 'Look at what is held now, and approve that.';
+        const remedy = 'Look at the held removal again (`muster source show`), then approve that number.';
         throw new Fault('stale', `${now} pools of source "${source}" are held now, not ${pools}.`, { remedy });
       }
       if (isUnread(source)) {
-        const remedy = 'Wait for its next listing, then approve what is held then.';
+        const remedy = 'Wait for its next listing, then approve.';
         throw new Fault('unavailable', `Source "${source}" has not been read since the server started.`, { remedy });
       }
       const keys = new Set(row.held.keys);

@@ -55,7 +55,7 @@ function parseDocument(
   const base = { source: opened.id, key, version };
   if (fault) return { ...base, fault };
   if (text === undefined) {
-    return { ...base, fault: new Fault('internal', 'The source sent no text for a version that was never read.') };
+    return { ...base, fault: new Fault('internal', 'The source sent a new version without its text.') };
   }
   const { spec, fault: refusal, warnings } = readPoolDocument(deps.readPool, { ...opened, paths }, text);
   const isNew = deps.store.view.documents.get(documentId(opened.id, key))?.version !== version;

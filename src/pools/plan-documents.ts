@@ -112,8 +112,8 @@ export function openForesight(registry: Registry): Foresight {
     async foreseeSync(source, signal) {
       const runner = runners.get(source);
       if (source === API_SOURCE) {
-        const remedy = 'Plan files, or a source of the configuration.';
-        throw new Fault('invalid', 'The pools of the API are read from nowhere: they are in force already.', {
+        const remedy = 'Plan files, or a source in the configuration.';
+        throw new Fault('invalid', 'Pools of the API have no source to read: they are already in force.', {
           remedy,
         });
       }

@@ -369,7 +369,7 @@ it('holds what is missing where a source of the same name now reads another plac
   await second.intervals(4);
 
   expect(second.pool('a')?.removal).toBeUndefined();
-  expect(second.source('team')?.held?.why).toContain('/pools/taem now, /pools/team before');
+  expect(second.source('team')?.held?.why).toContain('now reads /pools/taem instead of /pools/team');
   await second.pools.approve('team', ALICE);
   await second.clock.settle();
   expect(second.pool('a')).toBeUndefined();

@@ -28,7 +28,7 @@ function vanished({ runners }: Registry): RemovalVerdict {
   if (unasked.length > 0) return { do: 'wait', ask: [] };
   return {
     do: 'hold',
-    why: 'The configuration no longer names this source. Its pools stay until it returns, another source defines them, or this is approved.',
+    why: 'The configuration no longer has this source. Its pools stay until the source returns, another source defines them, or someone approves their removal.',
   };
 }
 
@@ -53,7 +53,7 @@ function awaitOthers(
   if (failing.length === 0) return { do: 'wait', ask: unread };
   return {
     do: 'hold',
-    why: `Source ${quoted(failing)} cannot be read, so it is not known whether these pools are defined there now.`,
+    why: `Source ${quoted(failing)} cannot be read. These pools may be defined there now.`,
   };
 }
 
@@ -62,7 +62,7 @@ function massRemoval({ deps, parsedDocuments }: Registry, runner: SourceRunner, 
   const living = [...deps.store.view.pools.by('source', source)].filter(({ removal }) => !removal).length;
   const place = deps.store.view.sources.get(source)?.place;
   if (place !== undefined && runner.opened.place !== undefined && place !== runner.opened.place) {
-    return `The source reads ${runner.opened.place} now, ${place} before; ${dropped} of its ${living} pools are not there.`;
+    return `The source now reads ${runner.opened.place} instead of ${place}, and ${dropped} of its ${living} pools are not there.`;
   }
   if (living >= FEWEST_FOR_HALF && dropped * 2 > living) {
     return `The last listings lack ${dropped} of the ${living} pools of this source.`;

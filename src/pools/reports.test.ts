@@ -82,7 +82,7 @@ it('tells again what could not be told, and syncs all the while', async () => {
   source.fails = true;
   const world = await openWorld([opened('files', source)]);
   await world.clock.advance(EVERY_MS);
-  const failures = world.lines.filter(({ message }) => message === 'status of a document not reported');
+  const failures = world.lines.filter(({ message }) => message === 'cannot report status of a document');
 
   source.fails = false;
   source.documents = () => new Promise<never>(() => {});
@@ -118,7 +118,7 @@ it('waits for no answer for ever', async () => {
   expect(source.told()).toEqual([['a', 'manual', 'a']]);
   expect(world.lines).toContainEqual(
     expect.objectContaining({
-      message: 'status of a document not reported',
+      message: 'cannot report status of a document',
       fields: expect.objectContaining({ provisioner: 'hangs' }),
     }),
   );

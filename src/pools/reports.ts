@@ -149,7 +149,7 @@ export function startReports(registry: Registry): Pick<Loop, 'poke' | 'stop'> {
         const fault = Fault.from(thrown);
         failed.set(key, fault);
         const error = registry.redact(fault.message);
-        runner.log('warn', 'status of a document not reported', { document: key, error });
+        runner.log('warn', 'cannot report status of a document', { document: key, error });
       }
       if (slices.isOver()) await slices.next();
     }

@@ -39,7 +39,7 @@ function mustBeDistinct(sources: readonly OpenedSource[]): void {
   for (const { id } of sources) {
     if (seen.has(id)) {
       const remedy =
-        id === API_SOURCE ? 'Give it another name; "api" is taken.' : 'Give one of them a `name:` of its own.';
+        id === API_SOURCE ? 'Give it another name; "api" is reserved.' : 'Give one of them a `name:` of its own.';
       throw new Fault('invalid', `Two sources are called "${id}".`, { at: 'provisioners', remedy });
     }
     seen.add(id);
@@ -66,7 +66,7 @@ export async function closeSource({ deps }: Registry, { opened, closed, log }: S
   try {
     await withDeadline(deadline, async () => source.close?.());
   } catch (thrown) {
-    log('warn', 'source not closed', { error: Fault.from(thrown).message });
+    log('warn', 'cannot close source', { error: Fault.from(thrown).message });
   }
 }
 
@@ -97,7 +97,7 @@ export function makeSetSources(registry: Registry, parts: RunnerParts): (sources
     try {
       opened.source.watch?.(() => parts.poke(opened.id), runner.closed.signal);
     } catch (thrown) {
-      runner.log('warn', 'source cannot be watched', { error: Fault.from(thrown).message });
+      runner.log('warn', 'cannot watch source', { error: Fault.from(thrown).message });
     }
     return runner;
   }

@@ -50,7 +50,7 @@ export function awaitSync(
   return new Promise((resolve, reject) => {
     const giveUp = (): void => {
       waiting.delete(tell);
-      const message = 'The source was configured anew, or the server stops: what came of the sync is not known.';
+      const message = 'The result of the sync is unknown: the source was reconfigured, or the server is stopping.';
       reject(new Fault('unavailable', message, { remedy: 'Ask again.' }));
     };
     const tell = (outcome: SyncOutcome): void => {

@@ -286,5 +286,5 @@ it('stops also where a source never ends to close', async () => {
   await world.clock.advance(6_000);
   await stopped;
 
-  expect(world.lines).toContainEqual(expect.objectContaining({ message: 'source not closed' }));
+  expect(world.lines).toContainEqual(expect.objectContaining({ message: 'cannot close source' }));
 });

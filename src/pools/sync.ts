@@ -106,7 +106,7 @@ export function makeSync(registry: Registry, { applyOwnership, droppedPools, end
     const place = taken.missing === 0 ? opened.place : (row?.place ?? opened.place);
     if (!hasNews && row && !row.fault && row.place === place) return;
     const next = { ...row, id: opened.id, kind: opened.kind, place, lastGoodAt: clock.now(), fault: undefined };
-    const message = 'Read again after failures.';
+    const message = 'The source can be read again.';
     const recovered = { kind: 'source.recovered', subject: `source/${opened.id}`, message };
     void registry.commit([put('sources', next), ...(row?.fault ? [journal.event(recovered)] : [])]);
   }

@@ -150,5 +150,5 @@ it('no source is opened by a process that may no longer be the holder', async ()
   watch.stop();
 
   const second = opened.at(-1)?.find(({ id }) => id === 'second');
-  await expect(second?.source.documents()).rejects.toThrow('open on second did not leave');
+  await expect(second?.source.documents()).rejects.toThrow('open on second was not sent');
 });

@@ -15,7 +15,7 @@ export interface RunServerOptions {
 function banner({ http }: Holding, file: string | undefined): string {
   const bold = (text: string): string => styleText('bold', text);
   return `
-  ${bold('Muster')} serves at ${bold(http)}  (configuration: ${file ?? 'built in'})
+  ${bold('Muster')} listens on ${bold(http)}  (configuration: ${file ?? 'built in'})
 
   In a second terminal, in this folder:
 

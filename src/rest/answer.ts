@@ -67,7 +67,7 @@ export function answered<T>(
       ending.abort(fault);
       reject(fault);
     };
-    const abandoned = (): void => giveUp('was given up');
+    const abandoned = (): void => giveUp('was cancelled');
     const cancel = clock.alarm(withinMs, () => giveUp(`did not answer within ${formatDuration(withinMs)}`));
     const finish = (): void => {
       cancel();

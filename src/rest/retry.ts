@@ -26,10 +26,11 @@ export async function inPages(
 ): Promise<void> {
   let token: string | undefined;
   do {
-    if (signal.aborted) throw new Fault('unavailable', 'The listing was given up.');
+    if (signal.aborted) throw new Fault('unavailable', 'The listing was cancelled.');
     const at = token;
     token = (await retried(clock, signal, () => read(at))) || undefined;
-    if (token !== undefined && token === at) throw new Fault('unavailable', 'A listing goes round in circles.');
+    if (token !== undefined && token === at)
+      throw new Fault('unavailable', 'A listing repeats a page token: it would never end.');
   } while (token !== undefined);
 }
 
@@ -59,6 +60,6 @@ export async function finished<T>(options: OperationOptions, look: () => Promise
     if (clock.monotonic() + waitMs > endMs)
       throw new Fault('unavailable', `${what} is not done after ${options.withinMs / 1_000} s.`);
     await clock.sleep(waitMs, signal);
-    if (signal.aborted) throw new Fault('unavailable', `${what} was given up.`);
+    if (signal.aborted) throw new Fault('unavailable', `${what} was cancelled.`);
   }
 }

@@ -74,7 +74,7 @@ export function openOutputKeeper(deps: SessionsDeps, { delivery, limits }: Keepe
       inherited.add(id);
     }
     // The agent keeps what is not acknowledged, and sends it again when it reconnects.
-    link.dismiss(worker, 'The server could not read the kept output of a session. Reconnect and send it again.');
+    link.dismiss(worker, 'The server could not read the stored output of a session. Reconnect and send it again.');
   }
 
   function chunkOf(stream: Stream, { session, attempt, seq, stream: name, data }: OutputReport): OutputChunk {

@@ -54,7 +54,7 @@ function checkNumbers(spec: SessionSpec, at: string): void {
   checkWhole(priority, `${at}.priority`, [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]);
   checkWhole(retries, `${at}.retries`, [0, MOST_RETRIES]);
   if (!(graceMs >= 0 && Number.isFinite(graceMs)))
-    throw invalid(`${at}.graceMs`, 'The grace is not a duration.', 'Give 0 or more.');
+    throw invalid(`${at}.graceMs`, 'The grace period is not a duration.', 'Give 0 or more.');
   if (timeoutMs !== undefined && !(timeoutMs > 0 && Number.isFinite(timeoutMs)))
     throw invalid(`${at}.timeoutMs`, 'The time limit is not a duration.', 'Give more than 0, or leave it out.');
   if (!terminal) return;

@@ -110,7 +110,7 @@ export function openFleet(options: FleetOptions): Fleet {
     },
     takeBack(taken) {
       for (const agent of taken) {
-        agent.takeNotice({ why: 'the cloud takes its machine back', endsAt: clock.now() + NOTICE_MS });
+        agent.takeNotice({ why: 'the cloud reclaims its machine', endsAt: clock.now() + NOTICE_MS });
         clock.alarm(NOTICE_MS, () => clouds.get(agent)?.kill(agent.name));
       }
     },

@@ -93,7 +93,10 @@ describe('a pool whose agents all vanish for 90 seconds', () => {
     const freeze = world.life?.store.view.freezes.get(pool?.id ?? '');
     await world.advance(2 * MINUTE_MS);
 
-    expect(freeze).toMatchObject({ automatic: true, why: expect.stringMatching(/^\d of 4 workers vanished at once$/) });
+    expect(freeze).toMatchObject({
+      automatic: true,
+      why: expect.stringMatching(/^\d of 4 workers disconnected at once$/),
+    });
     expect(world.life?.store.view.freezes.size).toBe(0);
     expect([eventsOf(world, 'worker.removing'), eventsOf(world, 'session.requeued')]).toEqual([[], []]);
     expect(world.figures.starts).toBe(4);

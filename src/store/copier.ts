@@ -133,7 +133,7 @@ function refuseFull(directory: string): void {
   if (!found) return;
   throw new Fault('conflict', `There is a database in ${directory} already: ${found}.`, {
     at: directory,
-    remedy: 'Name an empty directory, or move the files muster.db* elsewhere.',
+    remedy: 'Use an empty directory, or move the files muster.db* elsewhere.',
   });
 }
 

@@ -65,7 +65,7 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
   function fail(thrown: unknown): void {
     if (broken) return;
     const cause = Fault.from(thrown);
-    broken = new Fault('unavailable', `The store can write nothing any more: ${cause.message}`, { cause });
+    broken = new Fault('unavailable', `The store can no longer write: ${cause.message}`, { cause });
     current?.reject(broken);
     next?.reject(broken);
     options.fatal(broken);

@@ -11,9 +11,13 @@ const CREATE_MIGRATIONS =
 /** Throws where this program is too old for the database. */
 export function refuseNewer(version: number, known: number): void {
   if (version <= known) return;
-  throw new Fault('unsupported', `The database has version ${version}; this program knows versions up to ${known}.`, {
-    remedy: `Start a program that knows version ${version}, or restore a backup that is not newer than version ${known}.`,
-  });
+  throw new Fault(
+    'unsupported',
+    `The database has version ${version}; this program supports versions up to ${known}.`,
+    {
+      remedy: `Start a newer Muster that supports version ${version}, or restore a backup of version ${known} or older.`,
+    },
+  );
 }
 
 /**

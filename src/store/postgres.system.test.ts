@@ -149,7 +149,7 @@ describe('PostgreSQL', () => {
 
     expect(lines[0]).toContain('"level":"warn"');
     expect(lines[0]).toContain('ECONNREFUSED');
-    expect(lines.at(-1)).toContain('database is back');
+    expect(lines.at(-1)).toContain('database answers again');
     expect(lines.join()).not.toContain(PASSWORD);
   });
 

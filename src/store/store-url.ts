@@ -9,8 +9,8 @@ export function parseStoreUrl(url: string): Target {
   // Its rest is not repeated: it may hold a password.
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(directory)?.[1];
   if (directory && scheme === undefined) return { kind: 'sqlite', directory: resolve(directory) };
-  throw new Fault('invalid', scheme ? `No store can be had at ${scheme}://.` : 'The store has no place.', {
+  throw new Fault('invalid', scheme ? `${scheme}:// is not a supported store.` : 'The address of the store is empty.', {
     at: 'store',
-    remedy: 'Name a directory, sqlite:<directory> or postgres://user:password@host/database.',
+    remedy: 'Give a directory, sqlite:<directory> or postgres://user:password@host/database.',
   });
 }

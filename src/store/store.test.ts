@@ -182,7 +182,7 @@ describe('a failed write', () => {
       '3 refused: unavailable',
       'durable after refused: unavailable',
     ]);
-    expect(faults.map((fault) => fault.message)).toEqual(['The store can write nothing any more: the disk is gone']);
+    expect(faults.map((fault) => fault.message)).toEqual(['The store can no longer write: the disk is gone']);
     expect(writes).toHaveLength(1);
     expect(store.view.workers.get('m-3')).toBeUndefined();
   });
@@ -233,7 +233,7 @@ test('a listener that throws and a disk that fails end the process once', async 
   writes[0]?.fail(new Fault('unavailable', 'the disk is gone'));
   await settle();
 
-  expect(faults.map((fault) => fault.message)).toEqual(['The store can write nothing any more: a bug']);
+  expect(faults.map((fault) => fault.message)).toEqual(['The store can no longer write: a bug']);
 });
 
 describe('close', () => {

@@ -31,7 +31,7 @@ export function poolsAsAsker({ store, clouds, journal, link, launchToken, poke, 
     const { name: id, createdAt } = machine;
     const dates = { askedAt: createdAt, createdAt, joinedAt: createdAt };
     const pricePerHour = priceOf({ clouds }, pool.spec, offer.id);
-    const message = 'Adopted: it is older than the backup that this store came from.';
+    const message = 'Adopted: the machine was launched before the backup was restored.';
     return [
       ...keepOffer(store, offer),
       put('workers', { id, pool: pool.id, offer: offer.id, machine: id, pricePerHour, ...dates }),

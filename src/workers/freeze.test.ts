@@ -31,7 +31,9 @@ describe('mass loss', () => {
     world.agents.cutOff(names(world), false);
     await world.advance(SECOND_MS);
 
-    expect(during.freezes).toMatchObject([{ id: 'id-gpu', automatic: true, why: '5 of 5 workers vanished at once' }]);
+    expect(during.freezes).toMatchObject([
+      { id: 'id-gpu', automatic: true, why: '5 of 5 workers disconnected at once' },
+    ]);
     expect(during.plan.why).toMatch(/^Frozen/);
     expect(during.writes).toBe(before);
     expect(freezes(world)).toEqual([]);
@@ -44,7 +46,7 @@ describe('mass loss', () => {
   it('that the cloud has given notice of freezes nothing, and what ran there starts anew', async () => {
     const world = await withBusy(4);
     const taken = [...world.agents.all.values()].slice(0, 3);
-    const leaving = { why: 'the cloud takes its machine back', endsAt: world.clock.now() + 2 * MINUTE_MS };
+    const leaving = { why: 'the cloud reclaims its machine', endsAt: world.clock.now() + 2 * MINUTE_MS };
     const connections = await Promise.all(
       taken.map(({ name, key, running }) => {
         const executions = [...running.keys()].map((session) => ({ session, attempt: 1 }));

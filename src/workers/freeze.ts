@@ -91,13 +91,13 @@ function guard(context: WorkersContext, scope: string, { lost, here }: { lost: n
   const memory = context.pools.of(scope);
   if (!row && isMass(lost, here)) {
     memory.frozenMs = context.clock.monotonic();
-    const why = `${lost} of ${here} workers vanished at once`;
-    context.log('warn', 'mass loss, all action stops', { scope, vanished: lost, here });
+    const why = `${lost} of ${here} workers disconnected at once`;
+    context.log('warn', 'mass loss: launching, deleting and requeueing stopped', { scope, vanished: lost, here });
     context.asked.base.commit([
       put('freezes', { id: scope, at: context.clock.now(), why, by: 'muster', automatic: true }),
       scopeEvent(context, scope, {
         verb: 'frozen',
-        message: `Frozen: ${why}; nothing is deleted or started again until they return or someone thaws it.`,
+        message: `Frozen: ${why}; Muster deletes and requeues nothing until they reconnect or someone thaws it.`,
       }),
     ]);
     return;
@@ -107,6 +107,6 @@ function guard(context: WorkersContext, scope: string, { lost, here }: { lost: n
   memory.frozenMs = undefined;
   context.asked.base.commit([
     drop('freezes', scope),
-    scopeEvent(context, scope, { verb: 'thawed', message: 'Thawed: they are back.' }),
+    scopeEvent(context, scope, { verb: 'thawed', message: 'Thawed: the workers have reconnected.' }),
   ]);
 }

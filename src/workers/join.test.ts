@@ -259,7 +259,7 @@ describe('an agent whose machine will be taken away', () => {
     await join(world, name, proof);
     await world.life.sessions.submit('id-gpu', 1, 30 * MINUTE_MS);
     await world.advance(SECOND_MS);
-    const leaving = { why: 'the cloud takes its machine back', endsAt: world.clock.now() + 2 * MINUTE_MS };
+    const leaving = { why: 'the cloud reclaims its machine', endsAt: world.clock.now() + 2 * MINUTE_MS };
 
     await world.life.workers.join(hello(name, { leaving, slots: 0 }), proof);
     await world.advance(5 * SECOND_MS);
@@ -278,7 +278,7 @@ describe('an agent whose machine will be taken away', () => {
     await world.life.sessions.submit('id-gpu', 1, 30 * MINUTE_MS);
     await world.advance(SECOND_MS);
     await world.life.workers.drain(name, OPS);
-    const leaving = { why: 'the cloud takes its machine back', endsAt: world.clock.now() + 2 * MINUTE_MS };
+    const leaving = { why: 'the cloud reclaims its machine', endsAt: world.clock.now() + 2 * MINUTE_MS };
 
     await world.life.workers.join(hello(name, { leaving, slots: 0 }), proof);
 
@@ -288,7 +288,7 @@ describe('an agent whose machine will be taken away', () => {
   it('is deleted at once where it has nothing to do', async () => {
     const { world, name, proof } = await withMachine();
     await join(world, name, proof);
-    const leaving = { why: 'the cloud takes its machine back', endsAt: world.clock.now() + 2 * MINUTE_MS };
+    const leaving = { why: 'the cloud reclaims its machine', endsAt: world.clock.now() + 2 * MINUTE_MS };
 
     const rejoined = world.life.workers.join(hello(name, { leaving, slots: 0 }), proof);
 

@@ -50,7 +50,7 @@ const hashOf = (key: string): string => createHash('sha256').update(key).digest(
 
 const refuse = (message: string): Fault =>
   new Fault('denied', message, {
-    remedy: 'Agents join once, under the name of the machine that was launched for them.',
+    remedy: 'An agent joins once, under the name of its own machine.',
   });
 
 function checkName(context: WorkersContext, pool: Pool, worker: Worker): void {
@@ -58,7 +58,9 @@ function checkName(context: WorkersContext, pool: Pool, worker: Worker): void {
   if (worker.removal) throw refuse(`${worker.id} is being removed.`);
   // Its machine has not stopped yet, or someone started it behind our back.
   if (worker.parked)
-    throw new Fault('unavailable', `${worker.id} is parked.`, { remedy: 'It is woken when its pool needs it.' });
+    throw new Fault('unavailable', `${worker.id} is parked.`, {
+      remedy: 'The server wakes it when its pool needs it.',
+    });
   const hasWork = context.store.view.sessions.count('worker', worker.id) > 0;
   // A draining worker with sessions must be able to come back and deliver; any other has nothing to do here.
   if (worker.drain && !hasWork) throw refuse(`${worker.id} is draining and has no sessions.`);
@@ -77,7 +79,7 @@ function meet(context: WorkersContext, admit: Admit, knock: Knock): Worker {
   const { pool, known, hello, proof, credential } = knock;
   if (pool.spec.agentAuth === 'machine') checkOnlyOne(context, knock);
   else if (known?.credential !== undefined) {
-    if (known.credential !== credential) throw refuse(`${known.id} has joined before with another key.`);
+    if (known.credential !== credential) throw refuse(`${known.id} has already joined with another key.`);
     // The key was bound when the token was good; tokens are for the first time.
     if (pool.spec.agentAuth === 'token') return known;
   }
@@ -118,10 +120,10 @@ function addressesOf({ clouds }: WorkersContext, { pool, known, hello }: Knock):
 function checkLaunch(launch: string, { known, hello, credential }: Knock): void {
   if (known?.launch !== undefined && known.launch !== launch)
     throw refuse(`This token was not made for ${hello.name}.`);
-  if (credential === undefined) throw refuse(`${hello.name} shows a launch token and no key of its own.`);
+  if (credential === undefined) throw refuse(`${hello.name} has a launch token, but no key of its own.`);
   // One that was taken in has joined in a life that nobody remembers: its key is bound now.
   const isUsedUp = known?.joinedAt !== undefined && known.launch !== undefined;
-  if (isUsedUp) throw refuse(`${hello.name} has joined before, and its token is used up.`);
+  if (isUsedUp) throw refuse(`${hello.name} has already used its launch token.`);
 }
 
 function newcomer(context: WorkersContext, pool: Pool, name: string): Worker {
@@ -136,9 +138,13 @@ function unknown(context: WorkersContext, { pool, hello }: Knock): Worker {
   if (!machine || machine.isDeleting) {
     for (const offer of pool.spec.offers) clouds.refresh(offer.id);
     if (isAnyCalling(asked, pool.id) || mayShowMore(asked.base, pool.spec.offers)) {
-      throw new Fault('unavailable', `${hello.name} is not known yet; its pool is being looked through.`, {
-        remedy: 'Come back in a moment.',
-      });
+      throw new Fault(
+        'unavailable',
+        `${hello.name} is not known yet: the server is still listing the machines of its pool.`,
+        {
+          remedy: 'Try again in a few seconds.',
+        },
+      );
     }
     throw refuse(`${hello.name} was not launched for pool ${pool.name}.`);
   }
@@ -159,7 +165,7 @@ async function recordJoining(context: WorkersContext, joined: Worker, known: Wor
   if (offer) changes.push(...keepOffer(store, offer));
   const about = { subject: `worker/${joined.id}`, pool: joined.pool };
   if (known?.joinedAt === undefined)
-    changes.push(journal.event({ ...about, kind: 'worker.joined', message: 'Its agent joined.' }));
+    changes.push(journal.event({ ...about, kind: 'worker.joined', message: 'Agent joined.' }));
   if (joined.drain && !known?.drain)
     changes.push(journal.event({ ...about, kind: 'worker.draining', message: `Draining: ${joined.drain.why}.` }));
   await store.commit(changes);
@@ -172,10 +178,10 @@ function admitted(
   const { view } = context.store;
   const worker = view.workers.get(name);
   // Whatever was decided about it meanwhile stands.
-  if (!worker) throw refuse(`${name} is not wanted any more.`);
+  if (!worker) throw refuse(`${name} is no longer needed.`);
   checkName(context, pool, worker);
   const before = view.agents.get(name);
-  if (before && before.epoch > epoch) throw new Fault('conflict', `A newer connection of ${name} took its place.`);
+  if (before && before.epoch > epoch) throw new Fault('conflict', `A newer connection of ${name} replaced this one.`);
   const agent: Agent = {
     id: name,
     pool: pool.id,
@@ -196,5 +202,5 @@ function admitted(
 }
 
 function returned({ journal }: WorkersContext, { id, pool }: Worker): Change {
-  return journal.event({ kind: 'worker.returned', subject: `worker/${id}`, pool, message: 'Its agent is back.' });
+  return journal.event({ kind: 'worker.returned', subject: `worker/${id}`, pool, message: 'Agent reconnected.' });
 }

@@ -218,11 +218,11 @@ describe('a ghost: connected, and not listed', () => {
 
     expect(world.phases()).toBe('1 idle');
     expect(world.cloud.machines()).toHaveLength(1);
-    expect(lines.filter((line) => line === 'agent connected, machine not listed')).toHaveLength(1);
+    expect(lines.filter((line) => line === 'agent is connected, but its machine is not listed')).toHaveLength(1);
   });
 });
 
-describe('a worker with sessions whose machine was stopped from outside', () => {
+describe('a worker with sessions whose machine was stopped outside Muster', () => {
   const FIFTEEN_MIN_MS = 15 * MINUTE_MS;
 
   it('waits for its return, then is deleted, and only then does its session start anew', async () => {
@@ -242,7 +242,7 @@ describe('a worker with sessions whose machine was stopped from outside', () => 
     expect([...world.agents.runs.values()]).toEqual([2]);
     expect(world.phases()).toBe('1 idle, 1 busy');
     const why = world.disk.histories.events.find(({ kind }) => kind === 'worker.removing')?.message;
-    expect(why).toBe('Removing it: unavailable, its machine was stopped from outside.');
+    expect(why).toBe('Removing the machine: unavailable, its machine was stopped outside Muster.');
   });
 
   it('keeps it where the machine is started again in time', async () => {

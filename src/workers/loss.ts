@@ -37,7 +37,7 @@ export function takeLosses(context: WorkersContext, { gone, broken }: Survey): b
   const { asked } = context;
   const changes: Change[] = [];
   for (const worker of gone) {
-    const fault = { kind: 'unavailable', message: 'its machine vanished before it joined' } as const;
+    const fault = { kind: 'unavailable', message: 'its machine disappeared before its agent joined' } as const;
     if (worker.joinedAt === undefined) bootGaveUp(context, worker, fault);
     changes.push(...lossOf(asked, worker));
   }

@@ -58,9 +58,9 @@ describe('a pool of workers', () => {
 
     const told = world.disk.histories.decisions.map(({ did, why }) => `${did}: ${why}`);
     expect(told).toEqual([
-      'nothing: The cloud has not been listed yet, or shows machines without a worker record: nothing is launched or removed before.',
+      'nothing: The cloud has not been listed yet, or shows machines without a worker record: until then Muster launches and removes nothing.',
       'launch 2: 0 queued and 0 idle, below min_idle 2: launching 2.',
-      'nothing: 0 queued and 2 idle: as it should be with min_idle 2, max_idle 2, min_agents 0.',
+      'nothing: 0 queued and 2 idle: within min_idle 2, max_idle 2, min_agents 0.',
     ]);
     expect(world.disk.histories.decisions[1]).toMatchObject({
       subject: 'pool/id-gpu',
@@ -81,7 +81,10 @@ describe('a pool of workers', () => {
     await world.set({ ...pool, pausedAt: undefined, revision: 2 });
     await world.advance(MINUTE_MS);
 
-    expect(paused).toMatchObject({ calls: [], plan: { actions: [], why: 'Paused: nothing is launched or removed.' } });
+    expect(paused).toMatchObject({
+      calls: [],
+      plan: { actions: [], why: 'Paused: Muster launches and removes nothing.' },
+    });
     expect(world.phases()).toBe('1 idle');
   });
 

@@ -151,7 +151,7 @@ function launch(
         kind: 'worker.asked',
         subject: `launch/${id}`,
         pool: pool.id,
-        message: `Asked for ${names.length} of pool ${pool.name}: ${why}.`,
+        message: `Launching ${names.length} for pool ${pool.name}: ${why}.`,
         fields: { names, offer: offer.id },
       }),
   });
@@ -190,6 +190,6 @@ function logUnlisted({ asked, log }: WorkersContext, { unlisted }: Survey): void
     if (asked.observations.of(worker).isUnlistedLogged) continue;
     asked.observations.observe(worker, { isUnlistedLogged: true });
     const about = { pool: worker.pool, worker: worker.id, unlisted: unlisted.length };
-    log('warn', 'agent connected, machine not listed', about);
+    log('warn', 'agent is connected, but its machine is not listed', about);
   }
 }

@@ -69,7 +69,7 @@ function carryOver({ asked, store, log }: WorkersContext, { id: pool, spec }: Po
   if (successors.size > 0) asked.poke(pool);
   if (changes.length === 0) return;
   const kept = new Set(successors.values().filter((one) => one !== undefined));
-  log('info', 'workers go by an offer of the same shape', { pool, changes: changes.length });
+  log('info', 'workers moved to an offer of the same shape', { pool, changes: changes.length });
   asked.base.commit([...[...kept].flatMap((offer) => keepOffer(store, offer)), ...changes]);
 }
 

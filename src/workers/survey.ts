@@ -185,7 +185,7 @@ function stoppedFor({ context }: Look, { worker, observation, listing }: Seen): 
   const { stoppedSinceMs = Number.POSITIVE_INFINITY } = observation;
   const isStill = (listing?.startedMs ?? 0) >= stoppedSinceMs + context.times.stoppedAfterMs;
   if (worker.joinedAt === undefined || !isStill) return undefined;
-  return { kind: 'unavailable', message: 'its machine was stopped from outside', final: true };
+  return { kind: 'unavailable', message: 'its machine was stopped outside Muster', final: true };
 }
 
 function noteDrain({ survey, context, nowMs }: Look, { worker, sessions }: Seen): void {

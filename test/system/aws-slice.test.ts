@@ -68,7 +68,7 @@ describe.concurrent('a pool from Parameter Store', () => {
     });
     const ran = await runCli(world, [...RUN, 'echo', 'on another']);
 
-    expect(events[0]?.message).toBe('Draining: the cloud takes its machine back (terminate).');
+    expect(events[0]?.message).toBe('Draining: the cloud reclaims its machine (terminate).');
     expect(ran).toMatchObject({ code: 0, out: 'on another\n' });
     expect(alive().length).toBeGreaterThan(0);
   });

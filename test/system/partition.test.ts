@@ -72,7 +72,7 @@ describe.concurrent('a network that is cut', () => {
     await until('the freeze is lifted', async () => (await api.pool('local')).frozen === undefined);
     const ends = await Promise.all(pieces.map((piece) => carryOut(api, piece)));
 
-    expect(shown.out).toMatch(/Frozen +since .* by muster: \d of 4 workers vanished at once/);
+    expect(shown.out).toMatch(/Frozen +since .* by muster: \d of 4 workers disconnected at once/);
     expect(told.out).toContain('pool.frozen');
     expect(ends.map(({ end, attempt }) => [end?.exit_code, attempt])).toEqual(
       pieces.map(({ exitCode }) => [exitCode, 1]),

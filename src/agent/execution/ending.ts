@@ -31,5 +31,8 @@ export function endOf({ exitCode, stop, wrapper }: Remains): RunEnd {
   if (stop) return { how: 'killed', exitCode: code, signal, message: stop.message };
   if (code !== undefined) return { how: signal ? 'signalled' : 'exited', exitCode: code, signal };
   if (wrapper?.signal) return { how: 'signalled', exitCode: 137, signal: wrapper.signal };
-  return { how: 'lost', message: 'Its processes vanished without a trace; the worker may have been restarted.' };
+  return {
+    how: 'lost',
+    message: 'The processes of the session are gone and left no exit code; the worker may have restarted.',
+  };
 }

@@ -30,10 +30,10 @@ export function sessionEnvironment(
   for (const [name, value] of Object.entries(spec.env)) {
     // A POSIX shell drops other names in silence.
     if (!NAME.test(name))
-      throw new Fault('invalid', `"${name}" cannot be the name of an environment variable.`, {
+      throw new Fault('invalid', `"${name}" is not a valid environment variable name.`, {
         remedy: 'Use letters, digits and underscores.',
       });
-    if (value.includes('\0')) throw new Fault('invalid', `The environment variable ${name} holds a zero byte.`);
+    if (value.includes('\0')) throw new Fault('invalid', `The environment variable ${name} contains a zero byte.`);
   }
   const env = {
     PATH: DEFAULT_PATH,

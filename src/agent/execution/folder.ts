@@ -70,7 +70,7 @@ const FOLDER = /^([A-Za-z0-9][A-Za-z0-9_-]{0,99})\.(\d{1,9})$/;
 /** The folder's name for that run; ids come over the network, so nothing but plain words becomes a path. */
 export function folderName(session: string, attempt: number): string {
   if (!SESSION.test(session) || !Number.isSafeInteger(attempt) || attempt < 0 || attempt > 999_999_999)
-    throw new Fault('invalid', `"${session}" (attempt ${attempt}) cannot be the id of a session.`);
+    throw new Fault('invalid', `"${session}" (attempt ${attempt}) is not a valid session id.`);
   return `${session}.${attempt}`;
 }
 

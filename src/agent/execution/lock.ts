@@ -20,8 +20,8 @@ export function lockFolder(path: string, folder: string): void {
     const holder = readHolder(path);
     if (holder && holder.pid !== process.pid && isAlive(holder)) {
       rmSync(mine);
-      throw new Fault('conflict', `Another agent (process ${holder.pid}) works in ${folder}.`, {
-        remedy: 'Stop it, or give this one a folder of its own (daemon_config.work_dir_path).',
+      throw new Fault('conflict', `Another agent (process ${holder.pid}) uses ${folder}.`, {
+        remedy: 'Stop it, or set another folder for this agent (daemon_config.work_dir_path).',
       });
     }
     renameSync(mine, path);

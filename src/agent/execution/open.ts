@@ -22,7 +22,9 @@ function findTools(find: FindProgram, path = ''): Omit<WrapperTools, 'path'> {
   const [mkfifo, cat] = ['mkfifo', 'cat'].map((name) => {
     const found = find(name, `${DEFAULT_PATH}:${path}`);
     if (found) return found;
-    throw new Fault('unsupported', `This machine lacks the program ${name}.`, { remedy: 'Install it (coreutils).' });
+    throw new Fault('unsupported', `The program ${name} is not installed on this machine.`, {
+      remedy: 'Install it (coreutils).',
+    });
   }) as [string, string];
   return { mkfifo, cat };
 }
@@ -70,11 +72,12 @@ export async function openExecution(options: ExecutionOptions): Promise<Executio
 
   function whyNot({ session, attempt, spec }: Start): string | undefined {
     const other = latest(session);
-    if (other && !other.isOver) return `Attempt ${other.attempt} of it still runs on this worker.`;
-    if (other && other.attempt > attempt) return `Attempt ${other.attempt} of it came later.`;
+    if (other && !other.isOver) return `Attempt ${other.attempt} of the session still runs on this worker.`;
+    if (other && other.attempt > attempt)
+      return `This worker already has the later attempt ${other.attempt} of the session.`;
     if (isDraining) return 'The worker is draining.';
-    if (running().length >= slots) return `All slots of the worker (${slots}) are taken.`;
-    if (spec.command.length === 0 || spec.command[0] === '') return 'It has no command.';
+    if (running().length >= slots) return `All ${slots} slots of the worker are in use.`;
+    if (spec.command.length === 0 || spec.command[0] === '') return 'The session has no command.';
     return undefined;
   }
 
@@ -135,10 +138,10 @@ export async function openExecution(options: ExecutionOptions): Promise<Executio
       open(record, folder).adopt();
     } catch (thrown) {
       // Not listed, it would be taken for gone and started elsewhere, while it may still run here.
-      throw new Fault('unavailable', `Session ${record.session} cannot be taken over: ${Fault.from(thrown).message}.`, {
+      throw new Fault('unavailable', `Cannot resume session ${record.session}: ${Fault.from(thrown).message}.`, {
         cause: thrown,
         at: folder.path,
-        remedy: 'See that the disk of this worker has room, then start the agent again.',
+        remedy: 'Check the free disk space of this worker, then start the agent again.',
       });
     }
   }

@@ -127,7 +127,7 @@ export function openOutput(
 
 function cutNote(bytes: number): string {
   const size = bytes >= 2 ** 20 ? `${Math.floor(bytes / 2 ** 20)} MiB` : `${bytes} bytes`;
-  return `\n[muster: output cut off here: more than ${size} were waiting on the worker's disk]\n`;
+  return `\n[muster: output truncated here: more than ${size} waited on the worker's disk]\n`;
 }
 
 /** Takes the excess away from what has not become a piece yet, stdout first. */
@@ -150,7 +150,7 @@ function trimmer(folder: Folder, index: OutputIndex, log: Log): { run(): void; f
       if (!fault) return;
       freed[stream] -= length;
       isAble = false;
-      log('debug', 'acknowledged output stays on disk', { error: fault.message });
+      log('debug', 'cannot delete acknowledged output', { error: fault.message });
     });
   }
   const run = (): void => {

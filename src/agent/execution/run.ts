@@ -112,7 +112,7 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
 
   function conclude(): void {
     if (wrapper && !processes && !stopping.stop) {
-      refuse('The worker could not start it; its disk may be full.');
+      refuse('The worker could not start the session; its disk may be full.');
       return;
     }
     endAll({ processes, terminal });
@@ -136,7 +136,7 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
   function armTimeout(): void {
     if (cancelTimeout || spec.timeoutMs === undefined) return;
     const leftMs = record.acceptedAt + spec.timeoutMs - clock.now();
-    const message = `It ran longer than ${formatDuration(spec.timeoutMs)}.`;
+    const message = `The session ran longer than ${formatDuration(spec.timeoutMs)}.`;
     cancelTimeout = clock.alarm(leftMs, () => requestStop({ how: 'timeout', graceMs: spec.graceMs, message }));
   }
 
@@ -168,7 +168,7 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
   function launch(): void {
     const child = launchCommand(folder, record, options);
     child.unref();
-    child.once('error', (thrown) => refuse(`The worker could not start it: ${thrown.message}.`));
+    child.once('error', (thrown) => refuse(`The worker could not start the session: ${thrown.message}.`));
     child.once('exit', (code, signal) => {
       wrapper = { code, signal };
       poke();
@@ -187,7 +187,9 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
     } catch (thrown) {
       const fault = Fault.from(thrown);
       refuse(
-        thrown instanceof Fault ? `${fault.message} ${fault.remedy}` : `The worker cannot start it: ${fault.message}.`,
+        thrown instanceof Fault
+          ? `${fault.message} ${fault.remedy}`
+          : `The worker cannot start the session: ${fault.message}.`,
       );
     }
   }
@@ -222,7 +224,7 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
     stop: requestStop,
     input(data, isLast) {
       if (end || !(spec.stdin || spec.terminal) || input.write(data, isLast)) return;
-      requestStop({ how: 'killed', graceMs: 0, message: 'Its input came faster than it was read.' });
+      requestStop({ how: 'killed', graceMs: 0, message: 'Input arrived faster than the session read it.' });
     },
     resize(columns, rows) {
       size = { columns, rows };

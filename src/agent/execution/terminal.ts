@@ -48,7 +48,7 @@ export function terminalCommand(folder: Folder, request: TerminalRequest, find: 
   const script = find('script', DEFAULT_PATH);
   const python = find('python3', `${DEFAULT_PATH}:${request.env.PATH}`);
   if (!script && !python)
-    throw new Fault('unsupported', 'This worker has no program that makes a terminal.', {
+    throw new Fault('unsupported', 'This worker has no program that can allocate a terminal.', {
       remedy: 'Install `script` (package util-linux or bsdutils) or python3 on it, or run without a terminal.',
     });
   writeFileSync(folder.innerPath, innerScript(folder, request), { mode: 0o600 });

@@ -40,7 +40,7 @@ it('a notice is heard within seconds, and once', async () => {
   await clock.advance(60_000);
 
   expect(before).toEqual([]);
-  expect(heard).toEqual([{ why: 'the cloud takes its machine back (terminate)', endsAt: Date.parse(NOTICE.time) }]);
+  expect(heard).toEqual([{ why: 'the cloud reclaims its machine (terminate)', endsAt: Date.parse(NOTICE.time) }]);
 });
 
 it('a token that is no longer good is asked for anew', async () => {

@@ -34,7 +34,7 @@ const watchSpot: WatchNotices = (options, heard) => {
     if (clock.monotonic() < token.untilMs) return token.value;
     const headers = { 'x-aws-ec2-metadata-token-ttl-seconds': String(TOKEN_SECONDS) };
     const answer = await ask('api/token', { method: 'PUT', headers }, signal);
-    if (!answer.ok) throw new Fault('unavailable', `The machine's metadata answered ${answer.status}.`);
+    if (!answer.ok) throw new Fault('unavailable', `The metadata service answered ${answer.status}.`);
     token = { value: await answer.text(), untilMs: clock.monotonic() + TOKEN_AGE_MS };
     return token.value;
   }
@@ -56,7 +56,7 @@ function parseNotice(text: string): Notice | undefined {
     const { action, time } = JSON.parse(text) as { action?: unknown; time?: unknown };
     const endsAt = Date.parse(String(time));
     if (Number.isNaN(endsAt)) return undefined;
-    return { why: `the cloud takes its machine back (${String(action)})`, endsAt };
+    return { why: `the cloud reclaims its machine (${String(action)})`, endsAt };
   } catch {
     return undefined;
   }

@@ -46,8 +46,8 @@ function differencesOf(
 function mustBeOpen({ before, after, name }: PlannedPool, { documents }: Looks, role: Role): void {
   if (!before || before.spec === after.spec || isAtLeast(role, 'operator')) return;
   if (documents.write(before.spec, role).leftOut.length === 0) return;
-  throw new Fault('denied', `Pool "${name}" has settings that a ${role} may not see, nor compare.`, {
-    remedy: 'Use the token of an operator.',
+  throw new Fault('denied', `Pool "${name}" has settings that the role ${role} may not see or compare.`, {
+    remedy: 'Use a token with the role operator.',
   });
 }
 

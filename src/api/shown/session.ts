@@ -12,7 +12,7 @@ function shownEnd({ end }: Session): wire.Session['end'] {
 
 function whyUnmatched({ worker, end, unmatched, poolName }: Session): string | undefined {
   if (worker !== undefined || end || unmatched === undefined) return undefined;
-  return `No worker of pool ${poolName} offers ${unmatched}. It starts when one does; no machine is launched for it.`;
+  return `No worker of pool ${poolName} offers ${unmatched}. The session starts when one does; no machine is launched for it.`;
 }
 
 export function shownSession(session: Session, store: Store): wire.Session {

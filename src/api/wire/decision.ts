@@ -3,11 +3,11 @@ import { listOf, Time } from './shared.ts';
 
 export const Reason = z
   .object({
-    code: z.string().meta({ description: 'A word of the closed list in docs/reference/reasons.md.' }),
+    code: z.string().meta({ description: 'One of the codes in docs/reference/reasons.md.' }),
     with: z
       .record(z.string(), z.union([z.string(), z.number()]))
       .optional()
-      .meta({ description: 'The settings that make it another reason.' }),
+      .meta({ description: 'The settings that distinguish it from the same code elsewhere.' }),
   })
   .meta({ id: 'Reason' });
 export type Reason = z.infer<typeof Reason>;
@@ -21,15 +21,18 @@ export const Decision = z
   .object({
     id: z.string(),
     at: Time,
-    subject: z.string().optional().meta({ description: 'What it is about: `pool/<id>`.' }),
+    subject: z.string().optional().meta({ description: 'The subject of the decision: `pool/<id>`.' }),
     did: z.string(),
-    reason: Reason.optional().meta({ description: 'Absent in decisions of versions before reasons had codes.' }),
-    also: z.array(Reason).optional().meta({ description: 'Further reasons, of less than the whole.' }),
+    reason: Reason.optional().meta({ description: 'Absent in decisions of versions without reason codes.' }),
+    also: z.array(Reason).optional().meta({ description: 'Further reasons, for a part of the actions.' }),
     why: z.string(),
     unless: z.string().optional(),
     facts: z.record(z.string(), z.unknown()),
-    alternatives: z.array(Alternative).optional().meta({ description: 'What was considered and not done.' }),
-    inputs: z.string().optional().meta({ description: 'What it was computed from, in a form of its own.' }),
+    alternatives: z
+      .array(Alternative)
+      .optional()
+      .meta({ description: 'Alternatives that were considered and rejected.' }),
+    inputs: z.string().optional().meta({ description: 'The inputs of the decision, in a compact form.' }),
     /** How often it was taken again without a change, and when last. */
     repeats: z.int().optional(),
     last_at: Time.optional(),

@@ -10,9 +10,12 @@ const kinds = z.enum(Object.keys(FAULTS) as [FaultKind, ...FaultKind[]]);
 export const Refusal = z.object({
   kind: kinds,
   message: z.string(),
-  place: z.string().optional().meta({ description: 'Line, column and path in the document, of a single problem.' }),
+  place: z
+    .string()
+    .optional()
+    .meta({ description: 'Line, column and path in the document, if there is only one problem.' }),
   remedy: z.string(),
-  problems: z.array(DocumentProblem).optional().meta({ description: 'All that is wrong with it.' }),
+  problems: z.array(DocumentProblem).optional().meta({ description: 'All problems of the document.' }),
 });
 export type Refusal = z.infer<typeof Refusal>;
 
@@ -20,7 +23,7 @@ const MOST_DOCUMENTS = 10_000;
 
 export const PlanIn = z
   .strictObject({
-    source: Name.optional().meta({ description: 'As if the documents were all that this source holds.' }),
+    source: Name.optional().meta({ description: 'Plans as if these were all documents of this source.' }),
     documents: z.array(z.strictObject({ key: z.string().min(1).max(1_000), text: z.string() })).max(MOST_DOCUMENTS),
   })
   .meta({ id: 'PlanIn' });
@@ -44,24 +47,24 @@ const PlannedPool = z.object({
       stop: z.int(),
       replace: z.int().meta({
         description:
-          'Of an older definition then; replaced as `update_policy` has it, one after the other, never a busy one before its sessions have ended.',
+          'Workers that would then have an older definition. `update_policy` decides how they are replaced: one after the other, and a busy one only after its sessions have ended.',
       }),
     })
-    .meta({ description: 'What the next pass of the pool would do, and whom later ones would replace.' }),
+    .meta({ description: 'What the next pass of the pool would do, and which workers later passes would replace.' }),
   actions: z.array(PlanAction),
-  next: z.string().meta({ description: 'What the next pass would say of it.' }),
+  next: z.string().meta({ description: 'Why the next pass would do that.' }),
 });
 export type PlannedPool = z.infer<typeof PlannedPool>;
 
 export const PlannedChanges = z
   .object({
-    pools: z.array(PlannedPool).meta({ description: 'Those that would change.' }),
+    pools: z.array(PlannedPool).meta({ description: 'Pools that would change.' }),
     unchanged: z.array(z.string()),
     refused: z.array(
       z.object({
         source: z.string(),
         key: z.string(),
-        pool: z.string().optional().meta({ description: 'Stays as it is.' }),
+        pool: z.string().optional().meta({ description: 'The pool stays as it is.' }),
         fault: Refusal,
       }),
     ),
@@ -76,10 +79,8 @@ export const PoolDocument = z
     key: z.string(),
     team: z.string().optional(),
     document: z.record(z.string(), z.unknown()).optional(),
-    left_out: z.array(z.string()).meta({ description: 'What is secret, or not for this role to see.' }),
-    refused_elsewhere: z
-      .array(z.string())
-      .meta({ description: 'Why a source that the operator does not trust would refuse it.' }),
+    left_out: z.array(z.string()).meta({ description: 'The value is secret, or this role may not see it.' }),
+    refused_elsewhere: z.array(z.string()).meta({ description: 'Why a source that is not trusted would refuse it.' }),
     fault: Refusal.optional().meta({ description: 'Why it cannot be written.' }),
   })
   .meta({ id: 'PoolDocument' });

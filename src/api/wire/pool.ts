@@ -46,12 +46,12 @@ export const Pool = z
     name: z.string(),
     description: z.string().optional(),
     phase: z.enum(POOL_PHASES),
-    revision: z.int().meta({ description: 'Grows with every change; also the ETag.' }),
+    revision: z.int().meta({ description: 'Increases with every change; also the ETag.' }),
     owner: z.object({
       source: z.string(),
       key: z.string(),
       version: z.string().meta({ description: "The store's own." }),
-      team: z.string().optional().meta({ description: 'The folder that the document lies in.' }),
+      team: z.string().optional().meta({ description: 'The folder of the document.' }),
     }),
     created_at: Time,
     changed_at: Time,
@@ -61,7 +61,7 @@ export const Pool = z
     trouble: z
       .string()
       .optional()
-      .meta({ description: 'Why it gets no machines, or cannot see those it has, and what to do about it.' }),
+      .meta({ description: 'Why the pool gets no machines or cannot list them, with a remedy.' }),
     agent_auth: z.enum(AGENT_AUTHS),
     agent_networks: z.array(z.string()),
     labels: Labels,
@@ -90,7 +90,7 @@ export type PoolList = z.infer<typeof PoolList>;
 export const PlanAction = z.object({
   do: z.enum(['launch', 'drain', 'remove']),
   count: z.int().optional(),
-  offer: z.string().optional().meta({ description: 'The id of the backend that it is launched from.' }),
+  offer: z.string().optional().meta({ description: 'The id of the backend that launches it.' }),
   worker: z.string().optional(),
   why: z.string(),
 });
@@ -102,7 +102,7 @@ export const Plan = z
     reason: Reason.optional(),
     also: z.array(Reason).optional(),
     why: z.string(),
-    unless: z.string().meta({ description: 'What would have to change for another decision.' }),
+    unless: z.string().meta({ description: 'What would change the decision.' }),
     alternatives: z.array(Alternative).optional(),
     actions: z.array(PlanAction),
     again_after: Span.optional(),
@@ -120,7 +120,10 @@ export const Why = z
     unmatched: z
       .object({ sessions: z.int(), labels: z.array(z.string()) })
       .optional()
-      .meta({ description: 'Queued sessions that ask for labels that no worker of the pool offers: no demand.' }),
+      .meta({
+        description:
+          'Queued sessions that ask for labels that no worker of the pool offers. They do not count as demand.',
+      }),
     decisions: z.array(Decision),
   })
   .meta({ id: 'Why' });

@@ -15,7 +15,7 @@ const Terminal = z.strictObject({
 const Text = z
   .string()
   .max(131_072)
-  .regex(/^[^\0]*$/, { error: 'Must not hold a zero byte.' });
+  .regex(/^[^\0]*$/, { error: 'Must not contain a zero byte.' });
 const EnvName = z.string().regex(/^[^=\0]{1,1000}$/, { error: 'Must be a name without `=` or a zero byte.' });
 
 /** What someone wants to run. */
@@ -36,7 +36,12 @@ export const SessionIn = z
     labels: Labels.default({}).meta({ description: 'Runs only on agents that have all of these labels.' }),
     timeout: spanIn(YEAR_MS).optional(),
     grace: spanIn(HOUR_MS).default(10_000).meta({ description: 'Time between SIGTERM and SIGKILL.' }),
-    retries: z.int().min(0).max(100).default(0).meta({ description: 'Starts again after its machine was lost.' }),
+    retries: z
+      .int()
+      .min(0)
+      .max(100)
+      .default(0)
+      .meta({ description: 'How often the session starts again after its machine was lost.' }),
   })
   .meta({ id: 'SessionIn' });
 export type SessionIn = z.input<typeof SessionIn>;
@@ -47,7 +52,7 @@ export const SessionsIn = z.union([SessionIn, z.array(SessionIn).min(1).max(MOST
 const End = z.object({
   at: Time,
   how: z.enum(SESSION_ENDS),
-  exit_code: z.int().meta({ description: 'What a shell would return for it.' }),
+  exit_code: z.int().meta({ description: 'The exit code that a shell would return.' }),
   signal: z.string().optional(),
   message: z.string().optional(),
 });
@@ -60,7 +65,7 @@ export const Session = z
     why: z
       .string()
       .optional()
-      .meta({ description: 'What keeps a queued session from being placed, where more than room is missing.' }),
+      .meta({ description: 'Why a queued session cannot be placed, if a free slot alone would not help.' }),
     command: z.array(z.string()),
     env_names: z.array(z.string()).meta({ description: 'The values are never shown.' }),
     cwd: z.string().optional(),

@@ -32,8 +32,8 @@ export const MOST_ITEMS = 1_000;
 
 /** Which part of a list: at most `limit` items, from where the last answer's `next` says. */
 export const paging = {
-  limit: z.coerce.number().int().min(1).max(MOST_ITEMS).default(100).meta({ description: 'At most this many.' }),
-  after: z.string().min(1).max(1_000).optional().meta({ description: '`next` of the answer before.' }),
+  limit: z.coerce.number().int().min(1).max(MOST_ITEMS).default(100).meta({ description: 'Largest number of rows.' }),
+  after: z.string().min(1).max(1_000).optional().meta({ description: '`next` of the previous answer.' }),
 };
 
 /** Some of the items; with `next`, there are more. */

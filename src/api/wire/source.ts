@@ -9,21 +9,23 @@ export const Source = z
   .object({
     id: z.string(),
     kind: z.string(),
-    place: z.string().optional().meta({ description: 'Where it was read from when nothing was missing.' }),
+    place: z.string().optional().meta({ description: 'The place of its last complete listing.' }),
     configured: z
       .boolean()
-      .meta({ description: 'False where it vanished from the configuration and still owns pools.' }),
+      .meta({ description: 'False if the configuration no longer has it and it still owns pools.' }),
     every: Span.optional(),
     pools: z.int(),
     documents: z.int(),
     faulty_documents: z.int(),
-    missing_documents: z.int().meta({ description: 'The last good listing lacked them; their pools still stand.' }),
+    missing_documents: z
+      .int()
+      .meta({ description: 'Documents that the last good listing lacked. Their pools still exist.' }),
     last_tried_at: Time.optional(),
     failures: z.int().meta({ description: 'In a row.' }),
     last_good_at: Time.optional(),
-    duration: Span.optional().meta({ description: 'How long the last good sync took.' }),
+    duration: Span.optional().meta({ description: 'Duration of the last good sync.' }),
     fault: z.object({ kind: kinds, message: z.string(), remedy: z.string().optional(), at: Time }).optional(),
-    notes: z.array(z.string()).optional().meta({ description: 'What it says of how it read its configuration.' }),
+    notes: z.array(z.string()).optional().meta({ description: 'Notes of the source about its configuration.' }),
     held: z
       .object({ at: Time, why: z.string(), keys: z.array(z.string()) })
       .optional()
@@ -38,7 +40,7 @@ export const SourceSync = Source.extend({
   outcome: z
     .object({
       documents: z.int(),
-      read: z.int().meta({ description: 'How many of them were new or changed.' }),
+      read: z.int().meta({ description: 'Number of new or changed documents.' }),
       missing: z.int(),
       created: names,
       changed: names,
@@ -46,7 +48,7 @@ export const SourceSync = Source.extend({
       fault: z.object({ kind: kinds, message: z.string(), remedy: z.string() }).optional(),
     })
     .optional()
-    .meta({ description: 'What came of it, where that was waited for.' }),
+    .meta({ description: 'The result, if the request waited for it.' }),
 }).meta({ id: 'SourceSync' });
 export type SourceSync = z.infer<typeof SourceSync>;
 
@@ -58,15 +60,15 @@ export const SourceDocument = z
     key: z.string(),
     version: z.string(),
     read_at: Time.optional().meta({ description: 'When this version was first read.' }),
-    team: z.string().optional().meta({ description: 'The folder that it lies in.' }),
+    team: z.string().optional().meta({ description: 'The folder of the document.' }),
     pool: z.string().optional(),
-    missed: z.int().meta({ description: 'In how many good listings in a row it was missing.' }),
+    missed: z.int().meta({ description: 'Number of consecutive good listings without it.' }),
     fault: z
       .object({
         kind: kinds,
         message: z.string(),
-        place: z.string().optional().meta({ description: 'Of a single problem.' }),
-        problems: z.array(DocumentProblem).optional().meta({ description: 'All that is wrong with it.' }),
+        place: z.string().optional().meta({ description: 'Set if there is only one problem.' }),
+        problems: z.array(DocumentProblem).optional().meta({ description: 'All problems of the document.' }),
       })
       .optional(),
   })

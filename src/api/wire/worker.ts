@@ -19,7 +19,10 @@ export const Worker = z
     pool: z.string(),
     phase: z.enum(WORKER_PHASES),
     machine: z.string(),
-    backend: z.string().optional().meta({ description: 'The kind of its backend; absent where it came by itself.' }),
+    backend: z
+      .string()
+      .optional()
+      .meta({ description: 'The kind of its backend; absent if its agent joined by itself.' }),
     launch: z.string().optional(),
     asked_at: Time,
     created_at: Time.optional(),

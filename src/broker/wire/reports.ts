@@ -66,7 +66,7 @@ function outputOf(head: Head, { seq, stream, data }: Report_Output): AgentReport
 
 function endedOf(head: Head, ended: Report_Ended): AgentReport {
   const how = HOW_BY_NUMBER.get(ended.how);
-  if (!how) throw new Fault('invalid', 'The report has an unknown way to end.', { at: 'report.ended.how' });
+  if (!how) throw new Fault('invalid', 'The report has an unknown outcome.', { at: 'report.ended.how' });
   return {
     is: 'ended',
     ...head,

@@ -27,21 +27,17 @@ function templateOf({ name }: Exported, scaler: Tree): unknown {
   );
   const config = (scaler.backend as Tree | undefined)?.kubernetes as Tree | undefined;
   if (!config) {
-    const backend = kinds.join(', ') || 'none, its agents come by themselves';
-    throw cannot(name, `an AgentPool makes pods, and its backend is ${backend}`, 'Choose another format for it.');
+    const backend = kinds.join(', ') || 'none: its agents join by themselves';
+    throw cannot(name, `an AgentPool creates pods, but its backend is ${backend}`, 'Choose another format for it.');
   }
   if (config.template) return config.template;
-  throw cannot(
-    name,
-    'its template of pods is a file of the server',
-    'Put the template into its document as `template`.',
-  );
+  throw cannot(name, 'its pod template is a file on the server', 'Put the template into its document as `template`.');
 }
 
 function secondsOf({ name }: Exported, key: string, span: unknown): number {
   const seconds = parseDuration((span as string | undefined) ?? '0s') / 1_000;
   if (Number.isInteger(seconds)) return seconds;
-  throw cannot(name, `${key} is not whole seconds, which is all that an AgentPool knows`, 'Round it.');
+  throw cannot(name, `${key} has fractions of a second, which an AgentPool does not support`, 'Round it.');
 }
 
 function autoscalerOf(pool: Exported, scaler: Tree): Tree {
@@ -57,7 +53,7 @@ function lost({ name, document }: Exported, scaler: Tree): string {
   const above = Object.keys(document).filter((key) => key !== 'name' && key !== 'auto_scaler');
   const within = Object.keys(scaler).filter((key) => !KNOWN.has(key));
   return [...above, ...within.map((key) => `auto_scaler.${key}`)]
-    .map((key) => `# ${name}: an AgentPool has no word for ${key}, which was left out\n`)
+    .map((key) => `# ${name}: ${key} left out: an AgentPool has no such field\n`)
     .join('');
 }
 
@@ -65,7 +61,7 @@ export const renderAgentPool: Render = (pool, { namespace }) => {
   const scaler = (pool.document.auto_scaler ?? {}) as Tree;
   const template = templateOf(pool, scaler);
   if (!/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(pool.name)) {
-    const why = 'an object has a name of small letters, digits, - and .';
+    const why = 'Kubernetes names may contain only lowercase letters, digits, - and .';
     throw cannot(pool.name, why, 'Give the pool another name.');
   }
   const object = {

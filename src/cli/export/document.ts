@@ -21,11 +21,11 @@ export const keyOf = ({ team, name }: Exported): string => (team === undefined ?
 
 /** Lines that name the secrets to be added by hand. */
 export const leftOutNote = ({ name, left_out }: Exported): string =>
-  left_out.map((path) => `# ${name}: ${path} is secret and was left out\n`).join('');
+  left_out.map((path) => `# ${name}: ${path} left out: it is secret\n`).join('');
 
 /** What a source does with it that is not `trusted`. */
 export const refusals = ({ name, refused_elsewhere }: Pick<Exported, 'name' | 'refused_elsewhere'>): string[] =>
-  refused_elsewhere.map((why) => `${name}: only a trusted source takes it: ${why}`);
+  refused_elsewhere.map((why) => `${name}: only a trusted source may define it: ${why}`);
 
 /** The same as lines, where the document is on its way to a source. */
 export const sourceNotes = (pool: Exported): string =>
@@ -35,7 +35,7 @@ export const sourceNotes = (pool: Exported): string =>
     .join('');
 
 export function cannot(name: string, why: string, remedy: string): Fault {
-  return new Fault('unsupported', `Pool ${name} was not written: ${why}.`, { remedy });
+  return new Fault('unsupported', `Pool ${name} was not exported: ${why}.`, { remedy });
 }
 
 export const withSlash = (prefix: string): string => (prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`);

@@ -40,8 +40,8 @@ describe('muster pool export', () => {
     expect(exit).toBe(0);
     expect(asked[0]?.path).toBe('/pool-documents');
     expect(parseAllDocuments(output()).map((document) => document.toJS())).toEqual([gpu.document, { name: 'cpu' }]);
-    expect(output()).toContain('# gpu-pool: auto_scaler.backend.x.token is secret and was left out');
-    expect(errors()).toContain('auto_scaler.backend.x.token is secret');
+    expect(output()).toContain('# gpu-pool: auto_scaler.backend.x.token left out: it is secret');
+    expect(errors()).toContain('auto_scaler.backend.x.token left out: it is secret');
   });
 
   it('asks for the pools that are named', async () => {
@@ -75,8 +75,8 @@ describe('muster pool export', () => {
     const exits = [await muster('pool', 'export', '-f', 'ssm'), await muster('pool', 'export', '-f', 'terraform')];
 
     expect(exits).toEqual([0, 0]);
-    expect(output().split(`# own: only a trusted source takes it: ${why}\n`)).toHaveLength(3);
-    expect(errors()).toContain(`own: only a trusted source takes it: ${why}`);
+    expect(output().split(`# own: only a trusted source may define it: ${why}\n`)).toHaveLength(3);
+    expect(errors()).toContain(`own: only a trusted source may define it: ${why}`);
   });
 
   it('wants a bucket for gcs', async () => {
@@ -100,7 +100,7 @@ describe('ssm', () => {
 
     expect(renderSsm(long(4_000), {})).not.toContain('--tier');
     expect(renderSsm(long(5_000), {})).toContain('--tier Advanced');
-    expect(() => renderSsm(long(9_000), {})).toThrow(/a parameter holds 8192/);
+    expect(() => renderSsm(long(9_000), {})).toThrow(/a parameter holds at most 8192/);
     expect(() => renderSsm(pool({ name: 'a b' }), {})).toThrow(/only letters, digits/);
   });
 });
@@ -182,12 +182,12 @@ describe('kubernetes', () => {
   it('names what an AgentPool has no word for, and refuses what it cannot be', () => {
     const text = renderAgentPool(pods({ mode: 'batch' }, { labels: { a: 'b' } }), {});
 
-    expect(text).toContain('# shell: an AgentPool has no word for labels, which was left out\n');
+    expect(text).toContain('# shell: labels left out: an AgentPool has no such field\n');
     expect(text).toContain('auto_scaler.mode');
     expect(() => renderAgentPool(pool({ name: 'manual' }), {})).toThrow(/its backend is none/);
-    expect(() => renderAgentPool(pods({ idle_decay: '1s500ms' }), {})).toThrow(/idle_decay is not whole seconds/);
-    expect(() => renderAgentPool({ ...pods({}), name: 'Shell' }, {})).toThrow(/small letters/);
+    expect(() => renderAgentPool(pods({ idle_decay: '1s500ms' }), {})).toThrow(/idle_decay has fractions of a second/);
+    expect(() => renderAgentPool({ ...pods({}), name: 'Shell' }, {})).toThrow(/lowercase letters/);
     const elsewhere = { name: 'p', auto_scaler: { backend: { kubernetes: { pod_template_path: '/x' } } } };
-    expect(() => renderAgentPool(pool(elsewhere), {})).toThrow(/a file of the server/);
+    expect(() => renderAgentPool(pool(elsewhere), {})).toThrow(/a file on the server/);
   });
 });

@@ -45,7 +45,7 @@ function rendered({ document, fault, ...pool }: PoolDocument, options: Options):
 
 /** The same, with what is missing printed; one that cannot be written does not stop the others. */
 function written(cli: Cli, pool: PoolDocument, options: Options): string | undefined {
-  for (const path of pool.left_out) remark(cli.terminal, `${pool.name}: ${path} is secret and was left out`);
+  for (const path of pool.left_out) remark(cli.terminal, `${pool.name}: ${path} left out: it is secret`);
   if (FOR_SOURCES.has(options.format)) for (const line of refusals(pool)) remark(cli.terminal, line);
   try {
     return rendered(pool, options);
@@ -72,8 +72,8 @@ export function exportCommand(cli: Cli): Command {
       if (texts.length > 0) print(cli.terminal, texts.join(options.format === 'terraform' ? '\n' : '').trimEnd());
     });
   return withExamples(command, [
-    ['muster pool export > pools.yaml', 'all pools; `muster pool apply pools.yaml` takes them back'],
-    ['muster pool export gpu -f terraform', 'a parameter that Terraform keeps'],
-    ['muster pool export -f ssm | sh', 'from the configuration file into Parameter Store'],
+    ['muster pool export > pools.yaml', 'all pools; `muster pool apply pools.yaml` reads them again'],
+    ['muster pool export gpu -f terraform', 'as a Terraform resource'],
+    ['muster pool export -f ssm | sh', 'copy all pools into Parameter Store'],
   ]);
 }

@@ -15,15 +15,19 @@ const ADVANCED_BYTES = 8_192;
 export function parameterName(pool: Exported, prefix = SSM_PREFIX): string {
   const name = withSlash(prefix) + keyOf(pool);
   if (SSM_NAME.test(name)) return name;
-  throw cannot(pool.name, 'names of parameters take only letters, digits and . - _ /', 'Give the pool another name.');
+  throw cannot(
+    pool.name,
+    'parameter names may contain only letters, digits and . - _ /',
+    'Give the pool another name.',
+  );
 }
 
 /** Whether a value needs the tier that costs money; throws where none can hold it. */
 export function isAdvanced({ name }: Exported, value: string): boolean {
   const bytes = Buffer.byteLength(value);
   if (bytes > ADVANCED_BYTES) {
-    const why = `it takes ${bytes} bytes, and a parameter holds ${ADVANCED_BYTES}`;
-    throw cannot(name, why, 'Shorten it, or keep it in a source that takes more.');
+    const why = `it has ${bytes} bytes, and a parameter holds at most ${ADVANCED_BYTES}`;
+    throw cannot(name, why, 'Shorten it, or use a source that allows larger documents.');
   }
   return bytes > STANDARD_BYTES;
 }
@@ -37,7 +41,7 @@ export const renderSsm: Render = (pool, { prefix }) => {
 
 export const renderGcs: Render = (pool, { bucket, prefix = GCS_PREFIX }) => {
   if (bucket === undefined) {
-    throw new Fault('invalid', 'The format gcs needs a bucket.', { remedy: 'Name it with --bucket.' });
+    throw new Fault('invalid', 'The format gcs needs a bucket.', { remedy: 'Give it with --bucket.' });
   }
   const object = quoted(`gs://${bucket}/${withSlash(prefix)}${keyOf(pool)}.json`);
   const value = quoted(JSON.stringify(pool.document));

@@ -108,9 +108,9 @@ describe('the configuration', () => {
 
   it.each([
     [{}, ': needs instance_type or a launch template'],
-    [{ instanceType: 'x', amiId: 'ami-1', amiName: 'n' }, 'amiName: stands beside ami_id; keep one of them'],
-    [{ instanceType: 'x', amiOwner: '1' }, 'amiOwner: has no meaning without ami_name'],
-    [{ instanceType: 'x', spotMaxPrice: 1 }, 'spotMaxPrice: has no meaning without market: spot'],
+    [{ instanceType: 'x', amiId: 'ami-1', amiName: 'n' }, 'amiName: cannot be combined with ami_id; keep one of them'],
+    [{ instanceType: 'x', amiOwner: '1' }, 'amiOwner: has no effect without ami_name'],
+    [{ instanceType: 'x', spotMaxPrice: 1 }, 'spotMaxPrice: has no effect without market: spot'],
     [{ instanceType: 'x', tags: { 'muster:pool': 'y' } }, 'tags: must not begin with aws: or muster:'],
     [
       { instanceType: 'x', agentConfigContent: '- a' },

@@ -14,14 +14,14 @@ export const region = text()
 export const endpoint = z
   .url({ protocol: /^https?$/ })
   .optional()
-  .describe("Where the API is asked in place of AWS's own address; only in the operator's own file.")
+  .describe("Endpoint of the API instead of AWS's own; only in the operator's own file.")
   .meta({ operatorOnly: true, shapes: false, defaultText: '`AWS_ENDPOINT_URL`, else AWS' });
 
 /** What the agents' file gets beside what every launch says. */
 const agentConfig = z
   .record(z.string(), z.unknown())
   .optional()
-  .describe('More for the agent’s file; pool, token and name are always those of the launch.')
+  .describe('More settings for the agent’s file. Pool, token and name always come from the launch.')
   .meta({ hidden: true });
 
 const RESERVED_TAG = /^(aws:|muster:)/i;
@@ -31,14 +31,14 @@ const tags = freeMap()
   .refine((map) => !Object.keys(map).some((key) => RESERVED_TAG.test(key)), 'must not begin with aws: or muster:')
   .refine(
     (map) => Object.keys(map).length <= MOST_TAGS,
-    `must not be more than ${MOST_TAGS}, for EC2 takes 50 with ours`,
+    `must have at most ${MOST_TAGS} entries: EC2 allows 50 tags, and Muster adds its own`,
   )
   .refine(
     (map) => Object.entries(map).every(([key, value]) => key.length <= 128 && value.length <= 256),
     'must have keys of at most 128 and values of at most 256 characters',
   )
   .optional()
-  .describe('Tags for the instances, beside those by which we know them.');
+  .describe('More tags for the instances.');
 
 /** The fields that say where, what and how: also those of `template` in `aws_auto`. */
 export const launchFields = {
@@ -51,53 +51,54 @@ export const launchFields = {
     .transform(String)
     .optional()
     .meta({ sourceText: true, defaultText: '`$Default`', literal: true })
-    .describe('Its version: a number, `$Default` or `$Latest`.'),
-  instanceType: text().optional().describe('The type, like `p3.2xlarge`; wins over that of the template.'),
+    .describe('Version of the launch template: a number, `$Default` or `$Latest`.'),
+  instanceType: text().optional().describe('Instance type, like `p3.2xlarge`; overrides that of the template.'),
   amiId: text()
     .optional()
-    .describe('The image; `aws-ml` stands for the standard image, which is also taken without template and image.'),
-  amiName: text().optional().describe('The newest available image whose name fits, like `velda-agent-*`.'),
-  amiOwner: text()
+    .describe('Image id. `aws-ml` means the standard image, which is also the default without template and image.'),
+  amiName: text().optional().describe('Use the newest available image with a matching name, like `velda-agent-*`.'),
+  amiOwner: text().optional().describe('With `ami_name`: another account, or `amazon`, whose images match too.'),
+  subnetId: text().optional().describe('Subnet; in a template with network interfaces, that of the first one.'),
+  securityGroupIds: z
+    .array(z.string().min(1))
     .optional()
-    .describe('With `ami_name`: an account, or `amazon`, whose images count beside those of the own account.'),
-  subnetId: text().optional().describe('The subnet; in a template with interfaces, that of the first.'),
-  securityGroupIds: z.array(z.string().min(1)).optional().describe('The security groups, likewise.'),
+    .describe('Security groups; in a template with network interfaces, those of the first one.'),
   keyName: text().optional().describe('An EC2 key pair for logging in.'),
   iamInstanceProfile: text().optional().describe('The instance profile, by name or ARN.'),
   market: z
     .enum(['on_demand', 'spot'])
     .default('on_demand')
-    .describe('`spot` machines are cheap, and may be taken away.'),
+    .describe('`spot` machines are cheaper, and AWS may reclaim them.'),
   spotMaxPrice: z
-    .union([z.string().regex(/^\d+(\.\d+)?$/, 'must be dollars an hour'), z.number().positive()])
+    .union([z.string().regex(/^\d+(\.\d+)?$/, 'must be a price in dollars an hour'), z.number().positive()])
     .transform(String)
     .optional()
-    .describe('The most to pay for a spot machine, in dollars an hour.')
+    .describe('Highest price for a spot machine, in dollars an hour.')
     .meta({ defaultText: 'the on-demand price' }),
   tags,
   instanceNamePrefix: text()
     .optional()
-    .describe('What the tag `Name` begins with.')
+    .describe('Prefix of the tag `Name`.')
     .meta({ defaultText: '`<launch_template_name>-`' }),
   useInstanceIdAsName: z
     .boolean()
     .default(false)
-    .describe('Whether workers and host names are called as their instances: `i-0abc…`.'),
+    .describe('Whether workers and host names are named after their instances: `i-0abc…`.'),
   agentConfig,
   agentConfigContent: z
     .string()
     .refine(isAgentText, 'must be the YAML or JSON of an agent’s file')
     .optional()
-    .describe('The same as text; `agent_config` wins.')
+    .describe('The same as text; `agent_config` has precedence.')
     .meta({ hidden: true, literal: true }),
   agentVersionOverride: unused('machines get the agent from the server, in its version'),
   maxStoppedInstances: count()
     .default(0)
-    .describe('How many idle machines to stop and keep in place of ending them.')
+    .describe('Number of idle machines to stop and keep instead of terminating them.')
     .meta({ shapes: false }),
   maxInstanceLifetime: duration()
     .prefault('0s')
-    .describe('Stopped machines older than this are ended; 0 keeps them.')
+    .describe('Terminate stopped machines older than this; 0 keeps them.')
     .meta({ shapes: false }),
   endpoint,
 };
@@ -107,15 +108,15 @@ type Written = z.output<z.ZodObject<typeof launchFields>>;
 function checkLaunch(config: Written, context: z.RefinementCtx): void {
   const refuse = (key: string, message: string): void => context.addIssue({ code: 'custom', path: [key], message });
   if (config.launchTemplateName && config.launchTemplateId)
-    refuse('launchTemplateId', 'stands beside launch_template_name; keep one of them');
-  if (config.amiId && config.amiName) refuse('amiName', 'stands beside ami_id; keep one of them');
-  if (config.amiOwner && !config.amiName) refuse('amiOwner', 'has no meaning without ami_name');
-  if (config.spotMaxPrice && config.market !== 'spot') refuse('spotMaxPrice', 'has no meaning without market: spot');
+    refuse('launchTemplateId', 'cannot be combined with launch_template_name; keep one of them');
+  if (config.amiId && config.amiName) refuse('amiName', 'cannot be combined with ami_id; keep one of them');
+  if (config.amiOwner && !config.amiName) refuse('amiOwner', 'has no effect without ami_name');
+  if (config.spotMaxPrice && config.market !== 'spot') refuse('spotMaxPrice', 'has no effect without market: spot');
   if (config.market === 'spot' && config.maxStoppedInstances > 0)
-    refuse('maxStoppedInstances', 'cannot be with market: spot, for such machines cannot be stopped');
+    refuse('maxStoppedInstances', 'cannot be combined with market: spot, because spot machines cannot be stopped');
   const hasTemplate = config.launchTemplateName ?? config.launchTemplateId;
   if (!hasTemplate && config.launchTemplateVersion)
-    refuse('launchTemplateVersion', 'has no meaning without a launch template');
+    refuse('launchTemplateVersion', 'has no effect without a launch template');
 }
 
 export const LaunchConfig = z

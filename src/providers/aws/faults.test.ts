@@ -67,7 +67,7 @@ describe('an error of AWS', () => {
 
     expect(fault.kind).toBe('unavailable');
     expect(fault.message).toContain('getaddrinfo ENOTFOUND');
-    expect(fault.remedy).toBe('Check the region: nothing answers for us-wst-2.');
+    expect(fault.remedy).toBe('Check the region: us-wst-2 has no such endpoint.');
   });
 
   it('about credentials says where they come from', () => {

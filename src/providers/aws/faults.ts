@@ -15,7 +15,7 @@ const CREDENTIALS: Rule = {
 };
 const CLOCK: Rule = {
   kind: 'unauthenticated',
-  remedy: 'Set the clock of the server: AWS takes signatures of 5 minutes.',
+  remedy: 'Correct the clock of the server: AWS accepts signatures for 5 minutes.',
 };
 const DENIED: Rule = { kind: 'denied' };
 
@@ -52,15 +52,15 @@ const RULES: Readonly<Record<string, Rule>> = {
   ThrottledException: THROTTLED,
   TooManyRequestsException: THROTTLED,
   SlowDown: THROTTLED,
-  'InvalidInstanceID.NotFound': { kind: 'missing', remedy: 'It is gone, or not shown yet.' },
+  'InvalidInstanceID.NotFound': { kind: 'missing', remedy: 'The instance is gone, or AWS does not list it yet.' },
   'InvalidInstanceID.Malformed': { kind: 'invalid' },
   'InvalidLaunchTemplateName.NotFoundException': {
     kind: 'missing',
-    remedy: 'Make the launch template in this region, or correct launch_template_name.',
+    remedy: 'Create the launch template in this region, or correct launch_template_name.',
   },
   'InvalidLaunchTemplateId.NotFound': {
     kind: 'missing',
-    remedy: 'Make the launch template in this region, or correct launch_template_id.',
+    remedy: 'Create the launch template in this region, or correct launch_template_id.',
   },
   'InvalidLaunchTemplateId.VersionNotFound': { kind: 'missing', remedy: 'Correct launch_template_version.' },
   'InvalidLaunchTemplateVersion.NotFound': { kind: 'missing', remedy: 'Correct launch_template_version.' },
@@ -82,7 +82,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'AuthFailure.ServiceLinkedRoleCreationNotPermitted': {
     kind: 'denied',
     remedy:
-      'Make the role AWSServiceRoleForEC2Spot once: aws iam create-service-linked-role --aws-service-name spot.amazonaws.com.',
+      'Create the role AWSServiceRoleForEC2Spot once: aws iam create-service-linked-role --aws-service-name spot.amazonaws.com.',
   },
   AuthFailure: CREDENTIALS,
   ExpiredToken: CREDENTIALS,
@@ -98,7 +98,10 @@ const RULES: Readonly<Record<string, Rule>> = {
   IdempotentParameterMismatch: { kind: 'conflict' },
   IncorrectInstanceState: { kind: 'conflict' },
   IncorrectState: { kind: 'conflict' },
-  OperationNotPermitted: { kind: 'denied', remedy: 'Lift the protection of the instance, or end it by hand.' },
+  OperationNotPermitted: {
+    kind: 'denied',
+    remedy: 'Remove the termination protection of the instance, or terminate it by hand.',
+  },
   UnsupportedOperation: { kind: 'unsupported' },
   InternalError: DOWN,
   InternalFailure: DOWN,
@@ -173,5 +176,5 @@ function deniedRemedy(action: string, { message = '' }: Thrown): string {
 
 /** A region that does not exist has no address. */
 function awayRemedy(words: string, region: string): string | undefined {
-  return /ENOTFOUND|getaddrinfo/.test(words) ? `Check the region: nothing answers for ${region}.` : undefined;
+  return /ENOTFOUND|getaddrinfo/.test(words) ? `Check the region: ${region} has no such endpoint.` : undefined;
 }

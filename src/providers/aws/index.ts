@@ -38,7 +38,7 @@ export default {
       open: async (...given) => (await import('./parameters/source.ts')).openParameters(...given),
     }),
     aws_auto: kind({
-      summary: 'Makes a pool for each EC2 instance type that the region or zone offers and that is wanted.',
+      summary: 'Defines a pool for each EC2 instance type that the region or zone offers and that matches.',
       config: OfferingsConfig,
       example: {
         pool_prefix: 'aws',

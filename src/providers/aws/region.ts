@@ -20,7 +20,7 @@ async function read({ fetch, clock }: Context, signal: AbortSignal): Promise<str
 export async function machineRegion(context: Context, signal: AbortSignal): Promise<string> {
   const found = await read(context, signal).catch(() => '');
   if (/^[a-z]{2}(-[a-z]+)+-\d+$/.test(found)) return found;
-  throw new Fault('invalid', 'No region is given for AWS.', {
+  throw new Fault('invalid', 'No AWS region is set.', {
     remedy: 'Set region, or AWS_REGION for the server, or a region in its AWS profile.',
   });
 }

@@ -83,7 +83,7 @@ export function creatorOf(scripts: Scripts, launches: Launches) {
   }
 
   return async (launch: Launch, signal: AbortSignal): Promise<Outcome[]> => {
-    if (signal.aborted) throw new Fault('unavailable', 'The call was given up.');
+    if (signal.aborted) throw new Fault('unavailable', 'The call was cancelled.');
     if (launch.names.length > 1 && scripts.canBatch)
       return claimed(launch, BATCH, { signal, work: (claim) => startBatch(launch, { claim, signal }) });
     const all = await inTurns(launch.names, (name) =>

@@ -7,7 +7,7 @@ export default {
   title: 'Your own scripts',
   backends: {
     command: kind({
-      summary: 'Bash scripts on the server make, list and delete the machines of any cloud.',
+      summary: 'Bash scripts on the server create, list and delete the machines of any cloud.',
       config: CommandConfig,
       example: {
         start: [

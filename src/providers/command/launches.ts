@@ -35,7 +35,7 @@ export interface Launches {
 const WORD = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,120}$/;
 
 function checked(word: string): string {
-  if (!WORD.test(word)) throw new Fault('invalid', `"${word}" cannot be the name of a machine or of a launch.`);
+  if (!WORD.test(word)) throw new Fault('invalid', `"${word}" is not a valid name of a machine or of a launch.`);
   return word;
 }
 
@@ -91,7 +91,7 @@ export function openLaunches(path: string, clock: Clock): Launches {
       const lock = at(launch, `${what}.running`);
       const asked = at(launch, `${what}.asked`);
       while (!take(lock)) {
-        if (signal.aborted) throw new Fault('unavailable', 'The call was given up.');
+        if (signal.aborted) throw new Fault('unavailable', 'The call was cancelled.');
         await clock.sleep(LOOK_EVERY_MS, signal);
       }
       const wasAsked = existsSync(asked);

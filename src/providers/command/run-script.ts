@@ -95,7 +95,7 @@ function givingUp(run: ScriptRun, clock: Clock, signal: AbortSignal) {
   promise.catch(() => {});
   const giveUp = (why: string): void =>
     reject(new Fault('unavailable', `The script ${run.name} ${why}; it was killed.`));
-  const onAbort = (): void => giveUp('was given up');
+  const onAbort = (): void => giveUp('was cancelled');
   const cancelAlarm = clock.alarm(run.timeoutMs, () => giveUp(`took longer than ${formatDuration(run.timeoutMs)}`));
   signal.addEventListener('abort', onAbort, { once: true });
   const cancel = (): void => {
@@ -110,13 +110,13 @@ function givingUp(run: ScriptRun, clock: Clock, signal: AbortSignal) {
  * after its time, or when the signal aborts. Then everything that it started is killed.
  */
 export async function runScript(run: ScriptRun, clock: Clock, signal: AbortSignal): Promise<ScriptResult> {
-  if (signal.aborted) throw new Fault('unavailable', `The script ${run.name} was given up before it began.`);
+  if (signal.aborted) throw new Fault('unavailable', `The script ${run.name} was cancelled before it began.`);
   // Without `env` it gets the server's own: the operator's scripts need his credentials and his PATH.
   const child = spawn('bash', ['-s', '--', ...run.args], { cwd: tmpdir(), detached: true });
   if (child.pid !== undefined) run.began?.(child.pid);
   const givenUp = givingUp(run, clock, signal);
   const printed: Printed = { output: '', errors: '' };
-  collect(child, printed, () => givenUp.giveUp('prints without end'));
+  collect(child, printed, () => givenUp.giveUp('printed too much output'));
   // A script that ends before it was read whole closes the pipe.
   child.stdin.on('error', () => {});
   child.stdin.end(prelude(run.env) + run.script);

@@ -7,12 +7,12 @@ export const FileConfig = z
     directory: z.string().min(1).optional().describe('The same as `path`; one of the two must be given.'),
     updateInterval: duration(1_000)
       .prefault('10s')
-      .describe('How often the directory is read; changes that the system reports are read at once.'),
+      .describe('Interval between listings. Changes that the operating system reports are read at once.'),
     trusted: z
       .boolean()
       .default(false)
       .describe(
-        "Whether its documents count as the operator's own: they may then name every backend, and links may lead out of the directory.",
+        "Whether its documents are trusted like the operator's own file. They may then use every backend, and links may lead out of the directory.",
       ),
   })
   .refine(({ path, directory }) => (path === undefined) !== (directory === undefined), {

@@ -2,10 +2,10 @@ import { Fault, type FaultKind } from '#core/fault.ts';
 
 const KINDS: Readonly<Record<string, readonly [kind: FaultKind, says: string, remedy: string]>> = {
   ENOENT: ['missing', 'does not exist', 'Create it, or correct the path.'],
-  EACCES: ['denied', 'may not be read', 'Let the user that runs the server read it.'],
-  EPERM: ['denied', 'may not be read', 'Let the user that runs the server read it.'],
-  ELOOP: ['invalid', 'is a link that leads back to itself', 'Remove the link.'],
-  EISDIR: ['invalid', 'is a directory', 'Give directories other names than documents.'],
+  EACCES: ['denied', 'is not readable for the server', 'Give the user of the server the right to read it.'],
+  EPERM: ['denied', 'is not readable for the server', 'Give the user of the server the right to read it.'],
+  ELOOP: ['invalid', 'is a symbolic link that leads back to itself', 'Remove the link.'],
+  EISDIR: ['invalid', 'is a directory', 'Rename the directory so that it does not end like a document.'],
 };
 
 export const codeOf = (thrown: unknown): string => (thrown as NodeJS.ErrnoException | undefined)?.code ?? '';

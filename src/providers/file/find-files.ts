@@ -62,7 +62,7 @@ export async function findFiles(root: string, { mayLeave, signal }: FindOptions)
   }
 
   for (let folder = folders.shift(); folder; folder = folders.shift() ?? links.shift()) {
-    if (signal.aborted) throw new Fault('unavailable', 'The listing was given up.');
+    if (signal.aborted) throw new Fault('unavailable', 'The listing was cancelled.');
     const list = await readFolder(folder, visited);
     entries += list.length;
     if (entries > MOST_ENTRIES) throw tooMany(root);
@@ -87,12 +87,12 @@ async function readFolder({ key, path }: Folder, visited: Set<string>): Promise<
 
 function leadsOut(path: string): Fault {
   return new Fault('denied', `${path} is a link that leads out of the directory.`, {
-    remedy: 'Put the file itself there, name its directory as a source of its own, or set trusted: true.',
+    remedy: 'Put the file itself there, add its directory as another source, or set trusted: true.',
   });
 }
 
 function tooMany(root: string): Fault {
-  return new Fault('invalid', `${root} holds more than ${MOST_ENTRIES} files.`, {
-    remedy: 'Name a directory that holds pool documents only.',
+  return new Fault('invalid', `${root} contains more than ${MOST_ENTRIES} files.`, {
+    remedy: 'Use a directory that contains only pool documents.',
   });
 }

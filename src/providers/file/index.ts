@@ -7,7 +7,7 @@ export default {
   title: 'Files of this machine',
   sources: {
     file: kind({
-      summary: 'Each YAML or JSON file in a watched directory of the server, however deep, is a pool document.',
+      summary: 'Each YAML or JSON file in a watched directory of the server, at any depth, is a pool document.',
       config: FileConfig,
       example: { path: '/etc/muster/pools', update_interval: '10s' },
       trust: 'operator only',

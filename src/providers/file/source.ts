@@ -34,7 +34,7 @@ export async function openFileSource(
       const waiting = found.values();
       const readOn = async (): Promise<void> => {
         for (const file of waiting) {
-          if (signal.aborted) throw new Fault('unavailable', 'The listing was given up.');
+          if (signal.aborted) throw new Fault('unavailable', 'The listing was cancelled.');
           const options = { held: held.get(file.key), known: known.get(file.key), nowMs: clock.now() };
           const result = await readFileDocument(file, options);
           if (result?.known) next.set(file.key, result.known);

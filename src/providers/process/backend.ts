@@ -18,7 +18,7 @@ const KEEP_DEAD_MS = 3_600_000;
 const KEEP_DELETED_MS = 86_400_000;
 
 function whileWanted(signal: AbortSignal): void {
-  if (signal.aborted) throw new Fault('unavailable', 'The call was given up.');
+  if (signal.aborted) throw new Fault('unavailable', 'The call was cancelled.');
 }
 
 /** What the file system refuses is mended outside, and is no bug. */
@@ -36,7 +36,7 @@ function machineOf(folder: MachineFolder, record: MachineRecord, now: number): M
   if (!folder.hasBegun()) return now - createdAt < BIRTH_MS ? { name, mark, createdAt, state: 'creating' } : undefined;
   const left = livingAll(folder, record).length;
   if (left === 0) return undefined;
-  const message = `Its agent has ended while ${left} processes of it go on`;
+  const message = `Its agent has ended while ${left} of its processes still run`;
   return { name, mark, createdAt, state: 'failed', trouble: { kind: 'unavailable', message, final: true } };
 }
 
@@ -73,7 +73,7 @@ export async function openProcessBackend(config: ProcessConfig, context: Context
     // A deletion may have come in between, and has then kept it from beginning.
     refuseDeleted(folder, name);
     if (livingAgent(folder, record) || livingAll(folder, record).length > 0) return { name };
-    throw new Fault('unavailable', `The agent of ${name} ended as soon as it began; see ${folder.logPath}.`);
+    throw new Fault('unavailable', `The agent of ${name} exited at once; see ${folder.logPath}.`);
   }
 
   function refuseDeleted(folder: MachineFolder, name: string): void {

@@ -2,15 +2,15 @@ import { z } from 'zod';
 import { count, environmentMap } from '#core/schema.ts';
 
 export const ProcessConfig = z.strictObject({
-  slots: count(1).default(1).describe('How many sessions each agent runs at a time.'),
+  slots: count(1).default(1).describe('Number of sessions that each agent runs at a time.'),
   env: environmentMap()
     .prefault({})
-    .describe('Environment variables for the agents; their sessions find them too. The values are never shown.'),
+    .describe('Environment variables for the agents and their sessions. The values are never shown.'),
   workDir: z
     .string()
     .startsWith('/', 'must be an absolute path')
     .optional()
-    .describe('Where the agents keep what their sessions left, in a folder each.')
+    .describe('Directory for the files of the agents, one folder each.')
     .meta({ defaultText: "in the server's data directory" }),
   nice: z
     .int()

@@ -19,7 +19,7 @@ export async function endMachine(
   async function hasEnded(withinMs: number, isAlive: () => boolean): Promise<boolean> {
     const deadlineMs = clock.monotonic() + withinMs;
     while (isAlive()) {
-      if (signal.aborted) throw new Fault('unavailable', `Deleting ${record.name} was given up.`);
+      if (signal.aborted) throw new Fault('unavailable', `Deleting ${record.name} was cancelled.`);
       if (clock.monotonic() >= deadlineMs) return false;
       await clock.sleep(LOOK_EVERY_MS, signal);
     }
@@ -43,5 +43,5 @@ export async function endMachine(
     signalEach(left, 'SIGKILL');
     return left.length > 0;
   });
-  if (!isGone) throw new Fault('unavailable', `Processes of ${record.name} do not end.`);
+  if (!isGone) throw new Fault('unavailable', `Processes of ${record.name} did not end after SIGKILL.`);
 }

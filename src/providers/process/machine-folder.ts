@@ -26,7 +26,7 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/;
 
 /** Names become paths, so nothing but plain words may be one. */
 export function checkName(name: string): void {
-  if (!NAME.test(name)) throw new Fault('invalid', `"${name}" cannot be the name of a machine.`);
+  if (!NAME.test(name)) throw new Fault('invalid', `"${name}" is not a valid machine name.`);
 }
 
 /** The machines of which there is a folder; what others have left beside them is none of ours. */
@@ -41,7 +41,7 @@ function readText(path: string): string | undefined {
     return readFileSync(path, 'utf8');
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new Fault('unavailable', `${path} cannot be read: ${(thrown as Error).message}.`, { at: path });
+    throw new Fault('unavailable', `Cannot read ${path}: ${(thrown as Error).message}.`, { at: path });
   }
 }
 
@@ -50,9 +50,9 @@ export function readRecord<T>(path: string): T | undefined {
   try {
     return text === undefined ? undefined : (JSON.parse(text) as T);
   } catch {
-    throw new Fault('internal', `${path} is not what we wrote.`, {
+    throw new Fault('internal', `${path} is damaged.`, {
       at: path,
-      remedy: 'Remove it if nothing of it runs.',
+      remedy: 'Remove it if none of its processes run.',
     });
   }
 }

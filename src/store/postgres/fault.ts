@@ -9,7 +9,7 @@ const KINDS: readonly (readonly [prefix: string, FaultKind, remedy: string])[] =
     'denied',
     'Give the user the right to create a schema in the database, or create the schema "muster" for it.',
   ],
-  ['53', 'unavailable', 'Give the database server more room.'],
+  ['53', 'unavailable', 'Free disk space on the database server.'],
 ];
 
 // The statement was refused or cut short for a reason that passes, or the connection's end is known only to us.

@@ -79,7 +79,9 @@ describe('a lease', () => {
     await clock.advance(5_000);
 
     expect(early).toBe(0);
-    expect(losses.map(({ fault }) => fault.message)).toEqual(['The program has hung for 30 s; its lease is given up.']);
+    expect(losses.map(({ fault }) => fault.message)).toEqual([
+      'The program was blocked for 30 s and gives up its lease.',
+    ]);
     expect(leaseEnd.leftMs()).toBe(0);
   });
 

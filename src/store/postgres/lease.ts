@@ -102,7 +102,7 @@ export function postgresLease(options: LeaseOptions): HolderLease {
     leaseEnd.extend(mark, SAFE_LEASE_MS);
     cancelAlarm();
     cancelAlarm = clock.alarm(leaseEnd.leftMs(), () =>
-      lose(new Fault('unavailable', 'The lease of the database ran out before it could be renewed.')),
+      lose(new Fault('unavailable', 'The database lease expired before it could be renewed.')),
     );
   }
 
@@ -117,7 +117,7 @@ export function postgresLease(options: LeaseOptions): HolderLease {
   async function renew(epoch: number): Promise<number> {
     // Held by a program that is stuck, the lease would keep everyone else from working.
     if ((leaseEnd.sinceBeatMs?.() ?? 0) > HANGS_AFTER_MS) {
-      lose(new Fault('unavailable', `The program has hung for ${HANGS_AFTER_MS / 1_000} s; its lease is given up.`));
+      lose(new Fault('unavailable', `The program was blocked for ${HANGS_AFTER_MS / 1_000} s and gives up its lease.`));
       return 0;
     }
     const mark = leaseEnd.mark();
@@ -175,7 +175,7 @@ function standbyLog(listener: ThreadListener) {
   let saidAwayAtMs: number | undefined;
   return {
     seen(holder: Holder | undefined): void {
-      if (saidAwayAtMs !== undefined) listener.log('info', 'database is back', {});
+      if (saidAwayAtMs !== undefined) listener.log('info', 'database answers again', {});
       saidAwayAtMs = undefined;
       if (holder?.epoch === seenEpoch) return;
       seenEpoch = holder?.epoch;
@@ -185,7 +185,7 @@ function standbyLog(listener: ThreadListener) {
     away(fault: Fault, nowMs: number): void {
       if (saidAwayAtMs !== undefined && nowMs - saidAwayAtMs < SAY_AWAY_EVERY_MS) return;
       saidAwayAtMs = nowMs;
-      listener.log('warn', 'database is away; trying again', { error: fault.message });
+      listener.log('warn', 'database does not answer, retrying', { error: fault.message });
     },
   };
 }

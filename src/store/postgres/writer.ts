@@ -143,7 +143,7 @@ async function applyOnce(
 
 function outdated(): Fault {
   return new Fault('stale', 'Another process has become the holder of the database.', {
-    remedy: 'This process ends; started again, it is a standby.',
+    remedy: 'This process exits. After a restart it is a standby.',
   });
 }
 

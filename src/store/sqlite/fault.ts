@@ -4,9 +4,9 @@ import { Fault, type FaultKind } from '#core/fault.ts';
 const CODES: Readonly<Record<number, readonly [FaultKind, string, string]>> = {
   5: ['conflict', 'is in use by another process', 'Stop the other process, or use another directory.'],
   8: ['denied', 'cannot be written', 'Give this user the right to write the directory and its files.'],
-  10: ['unavailable', 'cannot be read or written', 'Look into the disk; the system log may say more.'],
+  10: ['unavailable', 'cannot be read or written', 'Check the disk; see the system log.'],
   11: ['invalid', 'is damaged', 'Restore a backup into an empty directory.'],
-  13: ['unavailable', 'cannot grow: the disk is full', 'Make room on the disk, then start again.'],
+  13: ['unavailable', 'cannot grow: the disk is full', 'Free disk space, then start again.'],
   14: ['denied', 'cannot be opened', 'Check that the directory exists and that this user may use it.'],
   26: ['invalid', 'is not a database', 'Name another file or directory.'],
 };

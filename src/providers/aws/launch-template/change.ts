@@ -76,4 +76,4 @@ export async function changeMachines(
 }
 
 const stillStopping = (name: string): Fault => new Fault('conflict', `${name} is still stopping.`);
-const gone = (name: string): Fault => new Fault('missing', `${name} is not there any more.`);
+const gone = (name: string): Fault => new Fault('missing', `${name} no longer exists.`);

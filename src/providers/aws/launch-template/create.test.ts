@@ -194,7 +194,7 @@ describe('images', () => {
 
     await expect(scene.during(backend.create(aBatch(1), going()))).rejects.toMatchObject({
       kind: 'missing',
-      message: 'No image of self in us-west-2 is called no-such-*.',
+      message: 'No image of self in us-west-2 is named no-such-*.',
     });
   });
 

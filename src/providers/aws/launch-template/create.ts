@@ -51,14 +51,18 @@ export function creatorOf({ ec2, config, image }: CreatorDeps) {
 
   /** Why a name got no machine although the call went well. */
   function shortfall(names: readonly string[], got: number, most: number): (place: number) => Fault {
-    const none = new Fault('exhausted', `EC2 in ${ec2.region} made ${got} of ${most}: it has no capacity for more.`, {
-      remedy: 'Wait, or offer another type, zone or market.',
-    });
+    const none = new Fault(
+      'exhausted',
+      `EC2 in ${ec2.region} launched ${got} of ${most}: it has no capacity for more.`,
+      {
+        remedy: 'Wait, or offer another type, zone or market.',
+      },
+    );
     const left = names.length - most;
     const retryAfterMs = Math.min(LONGEST_WAIT_MS, left * 500);
-    const late = new Fault('throttled', `EC2 in ${ec2.region} lets this account start ${most} machines now.`, {
+    const late = new Fault('throttled', `EC2 in ${ec2.region} allows this account to start ${most} machines now.`, {
       retryAfterMs,
-      remedy: 'Wait; the limit of RunInstances refills by itself.',
+      remedy: 'Wait; the rate limit of RunInstances refills.',
     });
     return (place) => (place < most ? none : late);
   }
@@ -69,7 +73,8 @@ export function creatorOf({ ec2, config, image }: CreatorDeps) {
     const request = runRequest(config, launch, { call, found, most });
     try {
       const { Instances = [] } = await ec2.ask('RunInstances', request, { signal, machines: most });
-      if (Instances.length === 0) throw new Fault('unavailable', `EC2 in ${ec2.region} did not say what it made.`);
+      if (Instances.length === 0)
+        throw new Fault('unavailable', `EC2 in ${ec2.region} did not list the instances that it launched.`);
       const made = placed(Instances);
       const why = shortfall(call.names, made.size, most);
       return call.names.map((name, place) => {
@@ -93,7 +98,7 @@ export function creatorOf({ ec2, config, image }: CreatorDeps) {
   }
 
   return async (launch: Launch, signal: AbortSignal): Promise<Outcome[]> => {
-    if (signal.aborted) throw new Fault('unavailable', 'The call was given up.');
+    if (signal.aborted) throw new Fault('unavailable', 'The call was cancelled.');
     const [only, ...more] = callsFor(launch);
     if (only && more.length === 0) return run(launch, only, signal);
     const unclear: Fault[] = [];

@@ -31,7 +31,7 @@ export async function findTargets(
   machines: readonly Machine[],
   signal: AbortSignal,
 ): Promise<Target[]> {
-  if (signal.aborted) throw new Fault('unavailable', 'The call was given up.');
+  if (signal.aborted) throw new Fault('unavailable', 'The call was cancelled.');
   const ours = machines.filter(({ mark }) => mark?.cluster === cluster);
   const byId = new Map<string, Instance>();
   const byName = new Map<string, Instance[]>();

@@ -34,7 +34,7 @@ export function openImages({ ec2, ssm, clock }: ImageDeps) {
     const asked = await (await ssm()).ask('GetParameter', { Name: STANDARD_PARAMETER }, { signal });
     const id = asked.Parameter?.Value;
     if (!id) {
-      throw new Fault('missing', `AWS names no standard image for ${ec2.region}.`, {
+      throw new Fault('missing', `AWS has no standard image for ${ec2.region}.`, {
         remedy: 'Set ami_id or ami_name.',
       });
     }
@@ -58,8 +58,8 @@ export function openImages({ ec2, ssm, clock }: ImageDeps) {
     });
     const newest = all.toSorted(byAge).at(-1)?.ImageId;
     if (newest) return newest;
-    throw new Fault('missing', `No image of ${owners.join(' or ')} in ${ec2.region} is called ${name}.`, {
-      remedy: 'Correct ami_name, or name its owner by ami_owner.',
+    throw new Fault('missing', `No image of ${owners.join(' or ')} in ${ec2.region} is named ${name}.`, {
+      remedy: 'Correct ami_name, or set its owner as ami_owner.',
     });
   }
 

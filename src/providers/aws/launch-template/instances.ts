@@ -17,7 +17,7 @@ export async function findInstances(
     const input = { Filters: [...filters], MaxResults: PAGE, ...(token ? { NextToken: token } : {}) };
     const { Reservations, NextToken } = await ec2.ask('DescribeInstances', input, { signal });
     // EC2 always sends the set, also an empty one: without it the answer came from someone else.
-    if (!Reservations) throw new Fault('unavailable', 'A listing of EC2 came without its machines.');
+    if (!Reservations) throw new Fault('unavailable', 'EC2 answered a listing without a list of instances.');
     for (const { Instances = [] } of Reservations) found.push(...Instances);
     return NextToken;
   });

@@ -28,8 +28,8 @@ export interface Found {
 
 function scriptFor(config: LaunchConfig, { boot }: Launch, who: Who): string {
   if (isStandard(config) && !boot.install) {
-    throw new Fault('unsupported', 'The standard image brings no agent, and this server offers none.', {
-      remedy: 'Name an image with the agent by ami_id or ami_name, or a launch template.',
+    throw new Fault('unsupported', 'The standard image has no agent, and this server offers none.', {
+      remedy: 'Set an image with the agent as ami_id or ami_name, or set a launch template.',
     });
   }
   const naming = namingOf(config.useInstanceIdAsName ? 'instance id' : who);

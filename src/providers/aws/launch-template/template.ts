@@ -37,7 +37,7 @@ export async function readTemplate(
   });
   if (!found?.LaunchTemplateId || found.VersionNumber === undefined) {
     throw new Fault('missing', `The launch template ${id ?? name} has no version ${wanted} in ${ec2.region}.`, {
-      remedy: 'Make it in this region, or correct launch_template_name and launch_template_version.',
+      remedy: 'Create it in this region, or correct launch_template_name and launch_template_version.',
     });
   }
   return {

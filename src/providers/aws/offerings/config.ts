@@ -5,26 +5,28 @@ import { regionIn, TemplateConfig, text } from '../config.ts';
 
 export const OfferingsConfig = z
   .strictObject({
-    template: TemplateConfig.describe('As `aws_launch_template`; the type comes from what AWS offers.'),
+    template: TemplateConfig.describe('Settings of `aws_launch_template`, without the type.'),
     poolPrefix: z
       .string()
-      .refine((prefix) => !prefix.includes(':'), 'must not contain ":", which no name of a pool may')
+      .refine((prefix) => !prefix.includes(':'), 'must not contain ":", which pool names must not contain')
       .default('')
-      .describe('What the names of the pools begin with: `aws` gives `aws-p3.2xlarge`.'),
+      .describe('Prefix of the pool names: `aws` gives `aws-p3.2xlarge`.'),
     instanceTypePrefixes: z
       .array(z.string().min(1))
       .default([])
-      .describe('Which types: `p3.`, or `p4.` for all of the generation; without any, all that are offered.'),
-    amiId: text().optional().describe('In place of the image of `template`.'),
-    amiName: text().optional().describe('In place of the image of `template`.'),
+      .describe('Prefixes of instance types: `p3.`, or `p4.` for the whole generation. Default: all offered types.'),
+    amiId: text().optional().describe('Overrides the image of `template`.'),
+    amiName: text().optional().describe('Overrides the image of `template`.'),
     amiOwner: text().optional().describe('With `ami_name`.'),
     autoscalerConfig: z
       .strictObject(autoscalerFields)
       .optional()
-      .describe('As `auto_scaler` of a pool; over `max_agents` 10, `max_idle_agents` 1 and `idle_decay` 60s.'),
-    updateInterval: duration(10_000).prefault('10m').describe('How often AWS is asked what it offers.'),
+      .describe('Settings of `auto_scaler`. Defaults here: `max_agents` 10, `max_idle_agents` 1 and `idle_decay` 60s.'),
+    updateInterval: duration(10_000)
+      .prefault('10m')
+      .describe('Interval between listings of the types that AWS offers.'),
   })
-  .refine(({ amiId, amiName }) => !(amiId && amiName), 'names both ami_id and ami_name; keep one of them');
+  .refine(({ amiId, amiName }) => !(amiId && amiName), 'has both ami_id and ami_name; keep one of them');
 export type OfferingsConfig = z.output<typeof OfferingsConfig>;
 
 /** Region or zone, and the prefix: two such sources make different pools. */

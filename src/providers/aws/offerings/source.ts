@@ -40,7 +40,7 @@ export async function openOfferings(config: OfferingsConfig, context: Context): 
 
   return {
     async documents(held, signal): Promise<Document[]> {
-      if (signal.aborted) throw new Fault('unavailable', 'The listing was given up.');
+      if (signal.aborted) throw new Fault('unavailable', 'The listing was cancelled.');
       const ec2 = await ec2At(context, { region: regionIn(template), endpoint: template.endpoint });
       const chosen = chooseTypes(await offeredTypes(ec2, template.zone, signal), config.instanceTypePrefixes);
       generations = [...new Set(chosen.flatMap(({ generation }) => generation ?? []))];

@@ -7,8 +7,8 @@ export const ParametersConfig = z.strictObject({
   configPrefix: z
     .string()
     .regex(/^\/[A-Za-z0-9._/-]*$/, 'must be a path of parameters, like /velda/pools/')
-    .describe('The path below which every parameter, however deep, is a pool document.'),
-  updateInterval: duration(1_000).prefault('60s').describe('How often the parameters are read.'),
+    .describe('Path in Parameter Store. Every parameter below it, at any depth, is a pool document.'),
+  updateInterval: duration(1_000).prefault('60s').describe('Interval between listings of the parameters.'),
   endpoint,
 });
 export type ParametersConfig = z.output<typeof ParametersConfig>;

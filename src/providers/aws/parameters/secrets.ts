@@ -15,7 +15,7 @@ export function isAboutKey(fault: Fault): boolean {
 }
 
 function sealedFault(key: string, cause: Fault): Fault {
-  return new Fault('denied', `The SecureString ${key} cannot be opened.`, {
+  return new Fault('denied', `Cannot decrypt the SecureString ${key}.`, {
     cause,
     remedy: "Allow the server's role kms:Decrypt on its key, or write it as a String.",
   });

@@ -20,7 +20,8 @@ export async function openParameters(config: ParametersConfig, context: Context)
     const input = { Path: path, Recursive: true, MaxResults: PAGE, WithDecryption: !isSealed };
     await inPages(context.clock, signal, async (token) => {
       const page = await ssm.ask('GetParametersByPath', { ...input, ...(token ? { NextToken: token } : {}) }, reading);
-      if (!page.Parameters) throw new Fault('unavailable', 'A listing of Parameter Store came without its parameters.');
+      if (!page.Parameters)
+        throw new Fault('unavailable', 'Parameter Store answered a listing without a list of parameters.');
       for (const parameter of page.Parameters) {
         if (isSealed && parameter.Type === 'SecureString') await openSecret(ssm, parameter, reading);
         else takeParameter(parameter, reading);
@@ -47,7 +48,7 @@ export async function openParameters(config: ParametersConfig, context: Context)
 
   return {
     async documents(held, signal) {
-      if (signal.aborted) throw new Fault('unavailable', 'The listing was given up.');
+      if (signal.aborted) throw new Fault('unavailable', 'The listing was cancelled.');
       // Opened here, so that a server starts without it, and finds what was missing as soon as it is there.
       const ssm = await ssmAt(context, { region: config.region, endpoint: config.endpoint });
       return read(ssm, { held, signal });

@@ -87,7 +87,7 @@ describe('a pool that gets no machines says why, and what to do', () => {
 
     expectSaid(world, bad, {
       cause: 'unavailable: ec2:DescribeInstances in us-west-9 got no answer',
-      remedy: 'Check the region: nothing answers for us-west-9.',
+      remedy: 'Check the region: us-west-9 has no such endpoint.',
     });
     await expectGoesOn(world, 'good');
   });
@@ -100,7 +100,7 @@ describe('a pool that gets no machines says why, and what to do', () => {
 
     expectSaid(world, bad, {
       cause: 'in eu-west-1 failed: InvalidLaunchTemplateName.NotFoundException',
-      remedy: 'Make the launch template in this region, or correct launch_template_name.',
+      remedy: 'Create the launch template in this region, or correct launch_template_name.',
     });
     await expectGoesOn(world, 'good');
   });
@@ -113,7 +113,7 @@ describe('a pool that gets no machines says why, and what to do', () => {
 
     expectSaid(world, bad, {
       cause: 'missing: ec2:DescribeLaunchTemplateVersions in us-west-2 failed',
-      remedy: 'Make the launch template in this region, or correct launch_template_name.',
+      remedy: 'Create the launch template in this region, or correct launch_template_name.',
     });
     await expectGoesOn(world, 'good');
   });
