@@ -40,11 +40,11 @@ async function planWorld() {
     foresee: () => ({
       actions: [
         { do: 'launch', offer: 'o1', count: 3, why: 'w' },
-        { do: 'drain', worker: 'm-1', why: 'w' },
+        { do: 'drain', worker: 'm-1', why: 'it said planted-secret' },
         { do: 'remove', worker: 'm-2', why: 'w' },
         { do: 'remove', worker: 'm-3', why: 'w' },
       ],
-      why: 'More is needed.',
+      why: 'More is needed for planted-secret.',
       unless: '',
       figures: {},
       replaced: 4,
@@ -78,7 +78,7 @@ describe('POST /plans', () => {
             { key: 'auto_scaler.backend.process.apiToken' },
           ],
           workers: { start: 3, drain: 1, stop: 2, replace: 4 },
-          next: 'More is needed.',
+          next: 'More is needed for [hidden].',
         },
         { name: 'new', change: 'create', differences: [] },
       ],

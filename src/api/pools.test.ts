@@ -3,7 +3,7 @@ import { poolSubject } from '#core/reason.ts';
 import { append } from '#core/store.ts';
 import { anAgent, aSession, aWorker, poolWithSecret, row } from './testing/rows.ts';
 import { apiWorld } from './testing/world.ts';
-import type { Pool, PoolList, Why } from './wire/pool.ts';
+import type { Plan, Pool, PoolList, Why } from './wire/pool.ts';
 
 const gpu = poolWithSecret('gpu');
 const yaml = { 'content-type': 'application/yaml' };
@@ -51,6 +51,32 @@ describe('pools', () => {
       expect([one, ...all.items].map(({ backends }) => backends[0]?.config)).toEqual([{ for: as }, { for: as }]);
     },
   );
+
+  it('shows what the next pass would do without secrets, though a cloud repeats them in its failures', async () => {
+    const { call, deps } = await apiWorld({ rows: [row('pools', gpu)] });
+    Object.assign(deps.workers, {
+      plan: () => ({
+        actions: [{ do: 'remove', worker: 'm-1', why: 'refused planted-secret' }],
+        did: 'remove 1',
+        reason: { code: 'backoff' },
+        also: [],
+        alternatives: [{ what: 'launch 2 from planted-secret', whyNot: 'it said planted-secret' }],
+        why: 'Launching failed: bad key planted-secret.',
+        unless: 'planted-secret is accepted',
+        figures: {},
+      }),
+    });
+
+    const answer = await call('GET', '/api/v1/pools/gpu/plan', { as: 'viewer' });
+
+    expect(answer.json<Plan>()).toMatchObject({
+      why: 'Launching failed: bad key [hidden].',
+      unless: '[hidden] is accepted',
+      alternatives: [{ what: 'launch 2 from [hidden]', why_not: 'it said [hidden]' }],
+      actions: [{ why: 'refused [hidden]' }],
+    });
+    expect(answer.body).not.toContain('planted-secret');
+  });
 
   it('says what keeps a pool from its machines, without secrets', async () => {
     const { spec } = gpu;

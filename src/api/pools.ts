@@ -82,7 +82,7 @@ function reading(deps: ApiDeps): Route[] {
       reply: wire.Plan,
       handle({ params }) {
         const pool = findPool(store, params.pool);
-        return shownPlan(pool, workers.plan(pool.id));
+        return shownPlan(pool, workers.plan(pool.id), deps.redactText);
       },
     }),
     route({

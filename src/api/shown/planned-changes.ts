@@ -9,6 +9,7 @@ import type { Foreseen } from '../../workers/facts.ts';
 import type { ApiDeps } from '../deps.ts';
 import { shownProblems } from '../problem.ts';
 import type * as wire from '../wire/plan.ts';
+import { shownActions } from './pool.ts';
 
 type Looks = Pick<ApiDeps, 'documents' | 'workers' | 'redactText' | 'clock'>;
 
@@ -63,8 +64,8 @@ function shownPool(planned: PlannedPool, looks: Looks, role: Role): wire.Planned
     key: after.owner.key,
     differences: differencesOf(planned, looks, role),
     workers: countOf(plan),
-    actions: [...plan.actions],
-    next: plan.why,
+    actions: shownActions(plan.actions, looks.redactText),
+    next: looks.redactText(plan.why),
   };
 }
 

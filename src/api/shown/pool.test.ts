@@ -20,5 +20,5 @@ test.each([
     againAfterMs,
   };
 
-  expect(shownPlan(poolWithSecret('gpu'), plan).again_after).toBe(said);
+  expect(shownPlan(poolWithSecret('gpu'), plan, (text) => text).again_after).toBe(said);
 });

@@ -86,16 +86,25 @@ function lookAhead(ms: number): string {
   return formatDuration(Math.ceil(ms / step) * step);
 }
 
-export function shownPlan(pool: Pool, plan: Plan): wire.Plan {
+type RedactText = ApiDeps['redactText'];
+
+/** Actions without secrets: a reason may quote what a cloud said. */
+export function shownActions(actions: Plan['actions'], redactText: RedactText): wire.Plan['actions'] {
+  return actions.map((action) => ({ ...action, why: redactText(action.why) }));
+}
+
+export function shownPlan(pool: Pool, plan: Plan, redactText: RedactText): wire.Plan {
   return {
     pool: pool.name,
     did: plan.did,
     reason: shownReason(plan.reason),
     also: plan.also.map(shownReason),
-    why: plan.why,
-    unless: plan.unless,
-    alternatives: plan.alternatives.map(shownAlternative),
-    actions: [...plan.actions],
+    why: redactText(plan.why),
+    unless: redactText(plan.unless),
+    alternatives: plan.alternatives
+      .map(shownAlternative)
+      .map((each) => ({ ...each, what: redactText(each.what), why_not: redactText(each.why_not) })),
+    actions: shownActions(plan.actions, redactText),
     again_after: plan.againAfterMs === undefined ? undefined : lookAhead(plan.againAfterMs),
     figures: withSnakeKeys(plan.figures),
   };
