@@ -70,7 +70,7 @@ export interface Plane {
 export async function startPlane(parts: PlaneParts): Promise<Plane> {
   const { store, clock, random, log, redactor, link } = parts;
   const base = { store, clock, random, log };
-  learnStored(redactor, parts.kinds, store);
+  await learnStored(redactor, parts.kinds, { store, clock });
   const journal = startJournal({ ...base, redactor, retention: parts.retention });
   const access = await openAccess({ ...base, event: journal.event, dataDir: parts.dataDir });
   const { gate = openGate(base) } = parts;

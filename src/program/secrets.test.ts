@@ -5,18 +5,19 @@ import { readEnvironment } from '#config/environment.ts';
 import type { KnownKinds } from '#config/kinds.ts';
 import { readServerFile } from '#config/server-file.ts';
 import type { AgentLink } from '#core/agent-link.ts';
-import { MINUTE_MS } from '#core/clock.ts';
+import { type Clock, MINUTE_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { type Backend, type Context, kind, type Source } from '#core/provider.ts';
 import { seededRandom } from '#core/random.ts';
 import { environmentMap, secret } from '#core/schema.ts';
+import type { Store } from '#core/store.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
-import { makeRedactor } from '#journal/redact.ts';
+import { makeRedactor, type Redactor } from '#journal/redact.ts';
 import { emptyDisk, memoryDriver } from '#store/memory.ts';
 import { openStore } from '#store/store.ts';
 import { openLog } from './logging.ts';
 import { startPlane } from './plane.ts';
-import { learnConfig } from './secrets.ts';
+import { learnConfig, learnStored } from './secrets.ts';
 
 const TOKEN = 'tok-5e6f7a8b9c';
 
@@ -119,4 +120,42 @@ it('the secrets of every source and pool of the file are known, and of their env
   expect(redactor.text('tok-of-source tok-of-pool tok-of-env production')).toBe(
     '[hidden] [hidden] [hidden] production',
   );
+});
+
+it('the secrets of ten thousand stored pools are learned without a stall', async () => {
+  const clock = new VirtualClock();
+  let nowMs = 0;
+  let turnMs = 0;
+  let longestMs = 0;
+  const learned = new Set<string>();
+  const busy = {
+    monotonic: () => nowMs,
+    soon(run: () => void) {
+      longestMs = Math.max(longestMs, nowMs - turnMs);
+      turnMs = nowMs;
+      clock.soon(run);
+    },
+  } as Clock;
+  const redactor: Redactor = {
+    ...makeRedactor(),
+    learn(value) {
+      nowMs += 1;
+      learned.add(value);
+    },
+  };
+  const offers = Array.from({ length: 10_000 }, (_, at) => ({
+    id: `o${at}`,
+    kind: 'rented',
+    config: { account: { apiToken: `tok-${at}` } },
+  }));
+  const pools = offers.map((offer) => ({ spec: { offers: [offer] } }));
+  const view = { offers: { all: () => offers }, pools: { all: () => pools } };
+
+  const done = learnStored(redactor, KINDS, { store: { view } as unknown as Store, clock: busy });
+  await clock.settle();
+  await done;
+
+  expect(learned.size).toBe(10_000);
+  expect(longestMs).toBeLessThan(50);
+  expect(nowMs - turnMs).toBeLessThan(50);
 });

@@ -40,7 +40,11 @@ export async function learnConfig(
 }
 
 /** Those of definitions and offers that an earlier process has stored. */
-export function learnStored(redactor: Redactor, kinds: KnownKinds, { view }: Pick<Store, 'view'>): void {
-  for (const offer of view.offers.all()) learnChosen(redactor, kinds.backends, offer);
-  for (const { spec } of view.pools.all()) learnPool(redactor, kinds, spec);
+export async function learnStored(
+  redactor: Redactor,
+  kinds: KnownKinds,
+  { store, clock }: { readonly store: Pick<Store, 'view'>; readonly clock: Clock },
+): Promise<void> {
+  await inSlices(clock, store.view.offers.all(), (offer) => learnChosen(redactor, kinds.backends, offer));
+  await inSlices(clock, store.view.pools.all(), ({ spec }) => learnPool(redactor, kinds, spec));
 }
