@@ -29,6 +29,7 @@ export default defineConfig({
         test: {
           name: 'system',
           include: ['src/**/*.system.test.ts', 'test/system/**/*.test.ts'],
+          globalSetup: 'test/system/harness/built.ts',
           pool: 'forks',
           isolate: true,
           expect: { poll: { timeout: UNIT_MS } },

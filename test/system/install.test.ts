@@ -6,6 +6,7 @@ import { until } from '#core/testing/until.ts';
 import { apiOf } from './harness/api.ts';
 import { runCli } from './harness/cli.ts';
 import { placeServer, processPool, startServer } from './harness/server.ts';
+import { SOURCES } from './harness/start-place.ts';
 import { openWorld, type World } from './harness/world.ts';
 
 // All that the install script and the agent ask of a machine.
@@ -43,8 +44,8 @@ function install(
 describe.concurrent('a machine that has nothing', () => {
   test('gets agent and runtime from the server by one line, joins, and runs sessions', async (context) => {
     const world = openWorld(context);
-    const place = await placeServer(world, { agent_pools: [{ name: 'manual' }] });
-    await startServer(world, place).ready();
+    const place = await placeServer(world, { agent_pools: [{ name: 'manual' }] }, { isFirstStart: true });
+    await startServer(world, place, {}, SOURCES).ready();
     const token = (await runCli(world, ['token', 'create', '--join', 'manual'])).out.trim();
     const prefix = world.path('prefix');
 

@@ -10,6 +10,7 @@ import { run, runWell } from '../real/parts/run.ts';
 import { apiOf } from './harness/api.ts';
 import { runCli, startCli } from './harness/cli.ts';
 import { placeServer, startServer } from './harness/server.ts';
+import { SOURCES } from './harness/start-place.ts';
 import { openWorld, type World } from './harness/world.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -76,7 +77,7 @@ test('the server takes it in through `plugins:`: its documents are pools, its ma
     .replace('/opt/depot', folder);
   const place = await placeServer(world, parse(config) as Record<string, unknown>);
   depot.keep('edge', 'name: edge\n');
-  await startServer(world, place).ready();
+  await startServer(world, place, {}, SOURCES).ready();
   const api = apiOf(world, place.http);
 
   const edge = await until('the document is a pool', () => api.pool('edge'));

@@ -7,6 +7,7 @@ import { startPostgres, type TestPostgres } from '../../src/store/testing/postgr
 import { apiOf } from './harness/api.ts';
 import { runCli, startCli } from './harness/cli.ts';
 import { placeServer, processPool, startServer } from './harness/server.ts';
+import { SOURCES } from './harness/start-place.ts';
 import { openWorld } from './harness/world.ts';
 
 const YARD = join(import.meta.dirname, 'harness', 'yard.ts');
@@ -138,8 +139,8 @@ describe.concurrent('two replicas', () => {
     });
     const a = await placeServer(world, config('a'), { name: 'a' });
     b.configure(config('b'));
-    const first = await startServer(world, a).ready();
-    const second = startServer(world, b);
+    const first = await startServer(world, a, {}, SOURCES).ready();
+    const second = startServer(world, b, {}, SOURCES);
     await until('the other stands by', () => second.logged('listening').length > 0);
     await sql(url, WATCH);
     world.write('yard/hold', '');
@@ -194,8 +195,8 @@ describe.concurrent('two replicas', () => {
     ];
     const reports = (): string[] => world.read('desk/reports').trim().split('\n');
     world.write('desk/p.json', JSON.stringify({ name: 'p' }));
-    const first = await startServer(world, a).ready();
-    const second = startServer(world, b);
+    const first = await startServer(world, a, {}, SOURCES).ready();
+    const second = startServer(world, b, {}, SOURCES);
     await until('the other stands by', () => second.logged('listening').length > 0);
     await until('its writer hears of the pool', () => reports().includes('a p manual'));
 

@@ -39,7 +39,7 @@ const launchedBy = async (api: Api): Promise<string[]> => (await api.workers()).
 test.skipIf(!hasPrevious)(title, async (context) => {
   const world = openWorld(context);
   const pool = processPool(world, 'local', { slots: 2, min_agents: AGENTS, max_agents: 4, idle_decay: '1h' });
-  const place = await placeServer(world, { agent_pools: [pool] });
+  const place = await placeServer(world, { agent_pools: [pool] }, { isFirstStart: true });
   const api = apiOf(world, place.http);
 
   const before = await startServer(world, place, {}, previousProgram(world)).ready();

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { PROGRAM, type World } from './world.ts';
+import { PROGRAM } from './start-place.ts';
+import type { World } from './world.ts';
 
 export interface CliResult {
   readonly code: number | null;

@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { Fault } from '#core/fault.ts';
 import { until } from '#core/testing/until.ts';
-import { freePort, PROGRAM, type World } from './world.ts';
+import { PROGRAM, placeAgent } from './start-place.ts';
+import { freePort, type World } from './world.ts';
 
 type Tree = Readonly<Record<string, unknown>>;
 
@@ -21,11 +22,13 @@ export interface PlaceOptions {
   readonly name?: string;
   /** Host to listen on. */
   readonly host?: string;
+  /** Nothing is in its data directory: it makes the agent itself. */
+  readonly isFirstStart?: boolean;
 }
 
 /** Takes ports for a server and writes its file. */
 export async function placeServer(world: World, config: Tree, options: PlaceOptions = {}): Promise<ServerPlace> {
-  const { name = 'server', host = '127.0.0.1' } = options;
+  const { name = 'server', host = '127.0.0.1', isFirstStart = false } = options;
   const [http, grpc, peer] = [await freePort(), await freePort(), await freePort()];
   const file = world.path(`${name}.yaml`);
   const place: ServerPlace = {
@@ -44,6 +47,7 @@ export async function placeServer(world: World, config: Tree, options: PlaceOpti
     },
   };
   place.configure(config);
+  if (!isFirstStart) placeAgent(world.dataDir);
   return place;
 }
 

@@ -8,7 +8,6 @@ import type { TestContext } from 'vitest';
 import { endAll, endAllNow, type Living, livingOf, markIn } from './living.ts';
 
 export const ROOT = join(import.meta.dirname, '..', '..', '..');
-export const PROGRAM = join(ROOT, 'src/main.ts');
 
 export interface World {
   readonly folder: string;
