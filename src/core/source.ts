@@ -58,7 +58,15 @@ export interface DocumentReport {
   /** How many workers the pool has or waits for, without those that are leaving. */
   readonly wanted?: number | undefined;
   /** The last thing the pool did or did not do, and why. */
-  readonly decision?: { readonly did: string; readonly why: string; readonly at: number } | undefined;
+  readonly decision?:
+    | {
+        readonly did: string;
+        /** The codes of what led to it: `demand`, `max-agents`. */
+        readonly reasons: readonly string[];
+        readonly why: string;
+        readonly at: number;
+      }
+    | undefined;
   /** Why it cannot get machines at present. */
   readonly trouble?: string | undefined;
   /** While it is being removed: what it waits for, and until when. */

@@ -126,7 +126,7 @@ it('waits for no answer for ever', async () => {
 
 it('reports what the pool has, wants and last decided, while it drains too', async () => {
   const source = listener({ a: text({ name: 'a', drainMs: 60_000 }) });
-  const decision = { did: 'nothing', why: 'max_agents is reached', at: 7 };
+  const decision = { did: 'nothing', reasons: ['max-agents'], why: 'max_agents is reached', at: 7 };
   const world = await openWorld([opened('files', source)], {
     activityOf: () => ({ decision, trouble: 'no capacity with secret' }),
     redact: (text) => text.replace('secret', '***'),

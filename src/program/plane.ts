@@ -94,7 +94,12 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     activityOf(pool) {
       const decision = journal.lastDecision(poolSubject(pool))?.decision;
       return {
-        decision: decision && { did: decision.did, why: decision.why, at: decision.at },
+        decision: decision && {
+          did: decision.did,
+          reasons: [decision.reason, ...(decision.also ?? [])].flatMap((reason) => reason?.code ?? []),
+          why: decision.why,
+          at: decision.at,
+        },
         trouble: workers.trouble(pool),
       };
     },

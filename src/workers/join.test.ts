@@ -361,3 +361,21 @@ describe('a pool whose agents prove themselves by their machine', () => {
     await expect(from('10.0.0.9', 'second')).resolves.toMatchObject({ id: name });
   });
 });
+
+describe('a machine that does not start', () => {
+  it('shows as the trouble of its pool what the cloud says of it, until its agent joins', async () => {
+    const world = await openWorld({ pools: [aPool({ minIdleSlots: 1 })], doesBoot: () => false });
+    await world.advance(SECOND_MS);
+    const [made] = world.cloud.machines();
+    world.cloud.trouble(made?.name ?? '', { kind: 'exhausted', message: '0/3 nodes are available', final: false });
+    await world.advance(2 * MINUTE_MS);
+    const before = world.life.workers.trouble('id-gpu');
+    await world.life.workers.join(hello(made?.name ?? ''), {
+      peerAddress: '',
+      token: `token of ${made?.launch?.id}`,
+      key: 'k',
+    });
+
+    expect([before, world.life.workers.trouble('id-gpu')]).toEqual(['0/3 nodes are available', undefined]);
+  });
+});

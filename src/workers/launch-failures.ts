@@ -72,7 +72,19 @@ export function cloudFaultOf({ clouds }: WorkersContext, { spec }: Pool): Facts[
 /** What keeps a pool from its machines now, in one line. */
 export function launchTroubleOf(context: WorkersContext, id: string): string | undefined {
   const pool = context.store.view.pools.get(id);
-  return pool && (launchFaultOf(context, id)?.message ?? cloudFaultOf(context, pool)?.message);
+  return (
+    pool && (launchFaultOf(context, id)?.message ?? cloudFaultOf(context, pool)?.message ?? bootTroubleOf(context, id))
+  );
+}
+
+/** What keeps a machine of the pool from starting, as its cloud says. */
+function bootTroubleOf({ store, clouds }: WorkersContext, pool: string): string | undefined {
+  for (const { joinedAt, removal, offer, machine } of store.view.workers.by('pool', pool)) {
+    if (joinedAt !== undefined || removal || offer === undefined) continue;
+    const trouble = clouds.listing(offer)?.machines.get(machine)?.trouble;
+    if (trouble) return trouble.message;
+  }
+  return undefined;
 }
 
 /** A machine that the cloud made and that will not join. */
