@@ -68,7 +68,8 @@ function withInner(kind: AnyKind<unknown>, joined: Readonly<Record<string, Kinds
   const inner = joined[family] ?? {};
   const noun = FAMILIES[family as Family];
   const keys = Object.entries(kindKeys(inner, noun, 'operator')).map(([key, schema]) => {
-    return [key, schema.meta({ ...z.globalRegistry.get(schema), operatorOnly: true })];
+    // How a cluster is reached forms no machine; another cluster is another cloud.
+    return [key, schema.meta({ ...z.globalRegistry.get(schema), operatorOnly: true, shapes: false })];
   });
   const config = (kind.config as z.ZodObject)
     .safeExtend(Object.fromEntries(keys))

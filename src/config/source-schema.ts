@@ -13,6 +13,7 @@ export interface SourceConfig extends Chosen {
     readonly backends?: readonly string[] | undefined;
     readonly maxAgents?: number | undefined;
     readonly namePrefix?: string | undefined;
+    readonly namespaces?: readonly string[] | undefined;
   };
 }
 
@@ -37,6 +38,10 @@ export function sourceSchema({ sources, backends }: KnownKinds): z.ZodType<Sourc
       .optional()
       .describe('Backends that its pools may use.'),
     maxAgents: count().optional().describe('Highest `max_agents` that its pools may have.'),
+    namespaces: z
+      .array(z.string().min(1))
+      .optional()
+      .describe('The namespaces that its documents may be in, where they are in any: AgentPools.'),
     namePrefix: z.string().min(1).optional().describe('Prefix that the names of its pools must have.'),
   });
   const own = {

@@ -133,6 +133,7 @@ it.each([
   [{ name: 'web', kind: 'process' }, { backends: ['aws', 'gcp'] }, 'auto_scaler.backend', '"process"'],
   [{ name: 'web', max: 11 }, { maxAgents: 10 }, 'auto_scaler.max_agents', 'at most 10'],
   [{ name: 'web' }, { namePrefix: 'team-' }, 'name', '"team-"'],
+  [{ name: 'web' }, { namespaces: ['ml', 'default'] }, 'metadata.namespace', 'ml, default'],
 ])('refuses %j where only %j is allowed', async (pool, allow, place, reason) => {
   const world = await openWorld([opened('team', fakeSource({ k: text(pool) }), { allow })]);
 

@@ -8,7 +8,7 @@ import { actorOf, documentChange } from './apply-ownership.ts';
 import { isDeletedByWriter, isOwner, MISSES_TO_DROP } from './ownership.ts';
 import type { ParsedDocument, ParsedDocuments } from './parsed-documents.ts';
 import { readPoolDocument } from './read-document.ts';
-import { accountOf, type Registry, type SourceRunner } from './registry.ts';
+import { accountOf, type DeletedDocuments, type Registry, type SourceRunner } from './registry.ts';
 import { isSame } from './same.ts';
 
 // Ten thousand parameters at ten a page, and the rate that clouds allow, take minutes; a call that hangs takes for ever.
@@ -57,7 +57,7 @@ function parseDocument(
   if (text === undefined) {
     return { ...base, fault: new Fault('internal', 'The source sent a new version without its text.') };
   }
-  const { spec, fault: refusal, warnings } = readPoolDocument(deps.readPool, { ...opened, paths }, text);
+  const { spec, fault: refusal, warnings } = readPoolDocument(deps.readPool, { ...opened, paths, key }, text);
   const isNew = deps.store.view.documents.get(documentId(opened.id, key))?.version !== version;
   if (isNew && warnings?.length) log('warn', 'document has warnings', { document: key, version, warnings });
   return { ...base, spec, fault: refusal };
@@ -80,10 +80,10 @@ export async function readChanged(
   return changed;
 }
 
-/** The versions, by key, of the documents that their writers have deleted. */
-export function deletedIn(listed: Listed): ReadonlyMap<string, string> {
-  const deleted = new Map<string, string>();
-  for (const { key, version, isDeleted } of listed.values()) if (isDeleted) deleted.set(key, version);
+export function deletedIn(listed: Listed): DeletedDocuments {
+  const deleted = new Map<string, { version: string; isForced: true | undefined }>();
+  for (const { key, version, isDeleted, isForced } of listed.values())
+    if (isDeleted) deleted.set(key, { version, isForced });
   return deleted;
 }
 
@@ -189,7 +189,7 @@ export interface News {
   readonly changed: readonly ParsedDocument[];
   /** Ids of rows. */
   readonly missing: readonly string[];
-  readonly deleted: ReadonlyMap<string, string>;
+  readonly deleted: DeletedDocuments;
   /**
    * Whether it may confirm that a document is missing. One that was only hinted at may not: hints come in bursts,
    * while files are being replaced.
@@ -203,7 +203,7 @@ type Touch = (parsed: ParsedDocument | undefined, row: DocumentState | undefined
 function deletedChanges(
   { parsedDocuments, deps }: Registry,
   source: string,
-  { deleted, touch }: { readonly deleted: ReadonlyMap<string, string>; readonly touch: Touch },
+  { deleted, touch }: { readonly deleted: DeletedDocuments; readonly touch: Touch },
 ): Change[] {
   const { documents, pools } = deps.store.view;
   return [...deleted.keys()].flatMap((key) => {
@@ -215,7 +215,7 @@ function deletedChanges(
 }
 
 /** Also those that a deleted document owns under a name that it no longer gave. */
-function deletedPools({ deps }: Registry, source: string, deleted: ReadonlyMap<string, string>): string[] {
+function deletedPools({ deps }: Registry, source: string, deleted: DeletedDocuments): string[] {
   if (deleted.size === 0) return [];
   const pools = [...deps.store.view.pools.by('source', source)];
   return pools.filter(({ owner }) => deleted.has(owner.key)).map(({ name }) => name);

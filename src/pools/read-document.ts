@@ -43,8 +43,14 @@ function faultOf(kind: 'invalid' | 'denied', problems: readonly Problem[], remed
 }
 
 /** Everything by which the operator's limits for this source refuse the definition. */
-function refusals({ backends, maxAgents, namePrefix }: Allow, spec: PoolSpec): readonly Problem[] {
+function refusals(allow: Allow, spec: PoolSpec, key: string | undefined): readonly Problem[] {
+  const { backends, maxAgents, namePrefix, namespaces } = allow;
   const problems: Problem[] = [];
+  const [namespace = ''] = key?.split('/') ?? [];
+  if (key !== undefined && namespaces && !namespaces.includes(namespace)) {
+    const message = `Documents of this source must be in one of the namespaces ${namespaces.join(', ')}.`;
+    problems.push({ path: 'metadata.namespace', message });
+  }
   if (namePrefix !== undefined && !spec.name.startsWith(namePrefix)) {
     problems.push({
       path: 'name',
@@ -95,17 +101,19 @@ export function nameIn(text: string): string | undefined {
 }
 
 /** Who wrote a document, what the operator lets them define, and what their own paths are. */
-export type DocumentRules = Pick<OpenedSource, 'id' | 'trust' | 'allow' | 'mayName'> & Pick<Document, 'paths'>;
+export type DocumentRules = Pick<OpenedSource, 'id' | 'trust' | 'allow' | 'mayName'> &
+  Pick<Document, 'paths'> &
+  Partial<Pick<Document, 'key'>>;
 
 /** Never throws: whatever a document does to the reader is that document's fault alone. */
 export function readPoolDocument(readPool: PoolReader, rules: DocumentRules, text: string): Reading {
-  const { id, trust, allow, mayName, paths } = rules;
+  const { id, trust, allow, mayName, paths, key } = rules;
   try {
     const result = readPool(text, { trust, mayName });
     if (result.problems) {
       return { fault: faultOf('invalid', inWritersPaths(result.problems, paths), 'Correct the document.') };
     }
-    const forbidden = inWritersPaths(allow ? refusals(allow, result.spec) : [], paths);
+    const forbidden = inWritersPaths(allow ? refusals(allow, result.spec, key) : [], paths);
     if (forbidden.length > 0) {
       const remedy = `Change the document, or what the operator's configuration allows the source "${id}".`;
       return { fault: faultOf('denied', forbidden, remedy) };

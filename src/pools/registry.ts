@@ -19,6 +19,8 @@ export interface Allow {
   /** The most that `max_agents` of one of its pools may be. */
   readonly maxAgents?: number | undefined;
   readonly namePrefix?: string | undefined;
+  /** The namespaces that its documents may be in: what stands before the slash of their keys. */
+  readonly namespaces?: readonly string[] | undefined;
 }
 
 /** A source as the configuration names it, opened. */
@@ -42,6 +44,9 @@ export interface OpenedSource {
 /** What shares the budget of its calls; it begins with the kind, by which calls are counted. */
 export const accountOf = ({ id, kind }: Pick<OpenedSource, 'id' | 'kind'>): string =>
   id.startsWith(`${kind}:`) ? id : `${kind}:${id}`;
+
+/** Documents that their writers have deleted, by key. */
+export type DeletedDocuments = ReadonlyMap<string, { readonly version: string; readonly isForced?: true | undefined }>;
 
 /** What a pool was last seen to do, for the reports about it. */
 export interface PoolActivity {
@@ -113,8 +118,8 @@ export interface SourceRunner {
   readonly staleNames: Set<string>;
   /** Its pools whose document no longer gives their name, and in how many good listings in a row that was so. */
   readonly renamedAway: Map<string, number>;
-  /** By key, with their versions: the documents that the last good listing shows as deleted by their writers. */
-  deleted: ReadonlyMap<string, string>;
+  /** By key: the documents that the last good listing shows as deleted by their writers. */
+  deleted: DeletedDocuments;
 }
 
 export interface Registry {
