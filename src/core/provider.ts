@@ -130,6 +130,8 @@ export interface Document {
    * from other sources.
    */
   readonly isDeleted?: true | undefined;
+  /** With `isDeleted`: its writer does not wait for busy workers either. */
+  readonly isForced?: true | undefined;
   /**
    * Where its keys stand for its writer, where the source made the text itself: `auto_scaler.max_agents` →
    * `spec.autoscaler.maxReplicas`. Problems are then named by these paths, without a line.

@@ -5,8 +5,8 @@ import type { Pool, PoolSpec } from '#core/pool.ts';
 import { type DocumentState, documentId } from '#core/source.ts';
 import { type Change, drop, put } from '#core/store.ts';
 import type { NewEvent } from '#journal/journal.ts';
-import { drainChanges } from './drain-pool.ts';
-import { isDeletedByWriter, isOwner, type Ownership, ownershipOf } from './ownership.ts';
+import { drainChanges, endDrainChanges } from './drain-pool.ts';
+import { isDeletedByWriter, isForcedByWriter, isOwner, type Ownership, ownershipOf } from './ownership.ts';
 import type { ParsedDocument } from './parsed-documents.ts';
 import type { Registry } from './registry.ts';
 import { isSame } from './same.ts';
@@ -189,7 +189,9 @@ export function makeApplyOwnership(registry: Registry, drops: Drops): ApplyOwner
     const isDeleted = isDropped && isDeletedByWriter(registry, pool);
     if (isDropped && !isDeleted) drops.note(pool);
     else if (pool) drops.clear(pool);
-    if (isDeleted) apply(drainChanges(registry, pool, { why: deletedReason(pool.owner) }));
+    const isForced = pool && isForcedByWriter(registry, pool);
+    if (isDeleted) apply(drainChanges(registry, pool, { why: deletedReason(pool.owner), isForced }));
+    else if (isForced) apply(endDrainChanges(registry, pool));
     return isFormed || isReported || isDeleted === true;
   };
 }

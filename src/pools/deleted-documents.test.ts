@@ -155,3 +155,20 @@ it('foresees the removal of what was deleted, however much it is', async () => {
   expect(pools.map(({ name, change }) => [name, change])).toEqual(['a', 'b', 'c', 'd'].map((name) => [name, 'remove']));
   expect([world.pool('a') !== undefined, removalOf(world, 'a')]).toEqual([true, undefined]);
 });
+
+it('does not wait for busy workers where the deletion is forced, also when the drain has begun', async () => {
+  const source = listener({ a: text({ name: 'a', drainMs: 60_000 }), b: text({ name: 'b', drainMs: 60_000 }) });
+  const world = await openWorld([opened('kube', source)]);
+  await occupy(world, 'a');
+  await occupy(world, 'b');
+  source.markDeleted('a', { isForced: true });
+  source.markDeleted('b');
+  await world.list('kube');
+  const deadlines = ['a', 'b'].map((pool) => (removalOf(world, pool)?.deadlineAt ?? 0) - world.clock.now());
+
+  source.markDeleted('b', { isForced: true });
+  await world.list('kube');
+
+  expect(deadlines).toEqual([0, 60_000]);
+  expect(removalOf(world, 'b')?.deadlineAt).toBe(world.clock.now());
+});

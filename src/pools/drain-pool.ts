@@ -10,11 +10,15 @@ import type { Registry } from './registry.ts';
 export function drainChanges(
   { deps, parsedDocuments }: Registry,
   pool: Pool,
-  { why, actor }: { readonly why: string; readonly actor?: Actor | undefined },
+  {
+    why,
+    actor,
+    isForced,
+  }: { readonly why: string; readonly actor?: Actor | undefined; readonly isForced?: boolean | undefined },
 ): Change[] {
   const { source, key } = pool.owner;
   const at = deps.clock.now();
-  const removal = { at, deadlineAt: at + pool.spec.drainTimeoutMs, why };
+  const removal = { at, deadlineAt: isForced ? at : at + pool.spec.drainTimeoutMs, why };
   const event = deps.journal.event(
     { kind: 'pool.removing', subject: `pool/${pool.name}`, pool: pool.id, message: why },
     actor ?? { who: `source:${source}`, from: key },
@@ -23,6 +27,24 @@ export function drainChanges(
   const document = deps.store.view.documents.get(documentId(source, key));
   const isGone = !parsedDocuments.get(source, key) && document?.pool === pool.id;
   return isGone ? [...changes, drop('documents', document.id)] : changes;
+}
+
+/** Ends the drain of a pool whose writer no longer waits for its busy workers. */
+export function endDrainChanges({ deps }: Registry, pool: Pool): Change[] {
+  const nowMs = deps.clock.now();
+  const { removal } = pool;
+  if (!removal || removal.deadlineAt <= nowMs) return [];
+  const message = 'Deletion is forced: busy workers do not finish their sessions.';
+  const actor = { who: `source:${pool.owner.source}`, from: pool.owner.key };
+  return [
+    put('pools', {
+      ...pool,
+      removal: { ...removal, deadlineAt: nowMs },
+      changedAt: nowMs,
+      revision: pool.revision + 1,
+    }),
+    deps.journal.event({ kind: 'pool.removing', subject: `pool/${pool.name}`, pool: pool.id, message }, actor),
+  ];
 }
 
 /** Forgets each removed pool when its last worker, launch and session are gone. */

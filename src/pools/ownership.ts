@@ -18,6 +18,10 @@ export type OwnerStatus = 'present' | 'kept' | 'waiting' | 'dropped';
 export const isDeletedByWriter = ({ runners }: Pick<Registry, 'runners'>, { owner }: Pick<Pool, 'owner'>): boolean =>
   runners.get(owner.source)?.deleted.has(owner.key) ?? false;
 
+/** Whether that writer does not wait for busy workers. */
+export const isForcedByWriter = ({ runners }: Pick<Registry, 'runners'>, { owner }: Pick<Pool, 'owner'>): boolean =>
+  runners.get(owner.source)?.deleted.get(owner.key)?.isForced ?? false;
+
 export function ownerStatusOf({ deps, parsedDocuments, runners }: Registry, pool: Pool): OwnerStatus {
   const { source, key } = pool.owner;
   const parsed = parsedDocuments.get(source, key);

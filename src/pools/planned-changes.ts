@@ -5,7 +5,7 @@ import { API_SOURCE, documentId } from '#core/source.ts';
 import { deletedReason, describeDocument, ONE_OF_TWO, poolFrom, secondDefinition } from './apply-ownership.ts';
 import { isDeletedByWriter, isOwner, MISSES_TO_DROP, type Ownership, ownershipOf } from './ownership.ts';
 import { keepParsedDocuments, type ParsedDocument } from './parsed-documents.ts';
-import type { Registry, SourceRunner } from './registry.ts';
+import type { DeletedDocuments, Registry, SourceRunner } from './registry.ts';
 import { judgeRemoval } from './removal-guard.ts';
 
 export const POOL_CHANGES = ['create', 'change', 'move', 'restore', 'remove', 'hold'] as const;
@@ -40,7 +40,7 @@ export interface ChangePlan {
 export type DocumentsBySource = ReadonlyMap<string, ReadonlyMap<string, ParsedDocument>>;
 
 /** By source and key: what its writer would have deleted. */
-export type Deleted = ReadonlyMap<string, ReadonlyMap<string, string>>;
+export type Deleted = ReadonlyMap<string, DeletedDocuments>;
 
 /** In place of the id of a pool that does not exist yet. */
 export const NO_ID = 'nobody';

@@ -74,7 +74,7 @@ function reportFor(registry: Registry, reporter: Reporter, key: string): Documen
   const pool = view.pools.get(reporter.pools.get(key) ?? '');
   const isOwned = pool?.owner.source === source && pool.owner.key === key;
   if (pool && isOwned) return poolReport(registry, pool.owner.version, pool);
-  const deleted = runner.deleted.get(key);
+  const deleted = runner.deleted.get(key)?.version;
   if (deleted !== undefined) return gone.get(key) === deleted ? undefined : 'gone';
   return sent.has(key) ? 'gone' : undefined;
 }
@@ -82,7 +82,7 @@ function reportFor(registry: Registry, reporter: Reporter, key: string): Documen
 /** What the last listing and the time have made due. */
 function gatherChanged({ runner, gone, changed, deferred }: Reporter, nowMs: number): void {
   for (const key of gone.keys()) if (!runner.deleted.has(key)) gone.delete(key);
-  for (const [key, version] of runner.deleted) if (gone.get(key) !== version) changed.add(key);
+  for (const [key, { version }] of runner.deleted) if (gone.get(key) !== version) changed.add(key);
   for (const [key, dueMs] of deferred) {
     if (dueMs > nowMs) break;
     deferred.delete(key);
@@ -119,7 +119,7 @@ export function startReports(registry: Registry): Pick<Loop, 'poke' | 'stop'> {
       deferred.set(key, atMs + LEAST_BETWEEN_MS);
       return;
     }
-    const deleted = runner.deleted.get(key);
+    const deleted = runner.deleted.get(key)?.version;
     sending.add(key);
     try {
       await send(runner, key, report);

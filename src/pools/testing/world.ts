@@ -64,7 +64,7 @@ export interface FakeSource extends Source {
   put(key: string, text: string): void;
   remove(key: string): void;
   /** As its writer does who waits: it stays listed, as deleted, until `remove`. */
-  markDeleted(key: string): void;
+  markDeleted(key: string, how?: { readonly isForced: true }): void;
   /** Every listing throws this until it is undefined again. */
   fault: Fault | undefined;
   hint(): void;
@@ -74,7 +74,7 @@ export interface FakeSource extends Source {
 }
 
 export function fakeSource(documents: Readonly<Record<string, string>> = {}): FakeSource {
-  const texts = new Map<string, { text: string; version: string; isDeleted?: true }>(
+  const texts = new Map<string, { text: string; version: string; isDeleted?: true; isForced?: true }>(
     Object.entries(documents).map(([key, text]) => [key, { text, version: 'v1' }]),
   );
   let versions = 1;
@@ -87,15 +87,15 @@ export function fakeSource(documents: Readonly<Record<string, string>> = {}): Fa
     hint: () => hint(),
     put: (key, text) => void texts.set(key, { text, version: `v${++versions}` }),
     remove: (key) => void texts.delete(key),
-    markDeleted(key) {
+    markDeleted(key, how) {
       const text = texts.get(key)?.text ?? '';
-      texts.set(key, { text, version: `v${++versions}`, isDeleted: true });
+      texts.set(key, { text, version: `v${++versions}`, isDeleted: true, ...how });
     },
     async documents(held) {
       source.listings += 1;
       if (source.fault) throw source.fault;
-      return [...texts].map(([key, { text, version, isDeleted }]): Document => {
-        if (isDeleted) return { key, version, text, isDeleted };
+      return [...texts].map(([key, { text, version, isDeleted, isForced }]): Document => {
+        if (isDeleted) return { key, version, text, isDeleted, isForced };
         if (held.get(key) === version) return { key, version };
         source.textsSent += 1;
         return { key, version, text };
