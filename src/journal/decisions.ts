@@ -1,6 +1,6 @@
 import type { Clock } from '#core/clock.ts';
 import type { DecisionRow } from '#core/journal.ts';
-import { areSameReasons, isSameReason, type Reason, type Subject } from '#core/reason.ts';
+import { type Alternative, areSameReasons, isSameReason, type Reason, type Subject } from '#core/reason.ts';
 import { append, type Change } from '#core/store.ts';
 
 export interface NewDecision extends Omit<DecisionRow, 'id' | 'at' | 'inputs' | 'reason'> {
@@ -46,6 +46,30 @@ interface Kept {
 const isSame = (one: NewDecision, other: NewDecision): boolean =>
   one.did === other.did && isSameReason(one.reason, other.reason) && areSameReasons(one.also, other.also);
 
+/** Whether it reads the same to the last figure. */
+function readsAlike(one: NewDecision, other: NewDecision): boolean {
+  if (one.why !== other.why || one.unless !== other.unless) return false;
+  return areSameFigures(one.facts, other.facts) && areSameAlternatives(one.alternatives, other.alternatives);
+}
+
+function areSameFigures(some: NewDecision['facts'], others: NewDecision['facts']): boolean {
+  let count = 0;
+  for (const name in some) {
+    if (some[name] !== others[name]) return false;
+    count += 1;
+  }
+  for (const _ in others) count -= 1;
+  return count === 0;
+}
+
+function areSameAlternatives(some: readonly Alternative[] = [], others: readonly Alternative[] = []): boolean {
+  if (some.length !== others.length) return false;
+  return some.every(({ what, whyNot, pricePerHour }, at) => {
+    const other = others[at];
+    return what === other?.what && whyNot === other.whyNot && pricePerHour === other.pricePerHour;
+  });
+}
+
 export function keepDecisions({ clock, nextId, redactText, most }: DecisionsDeps): Decisions {
   const bySubject = new Map<string, Kept>();
 
@@ -72,7 +96,8 @@ export function keepDecisions({ clock, nextId, redactText, most }: DecisionsDeps
         const row = rowOf(remember(given));
         return append('decisions', inputs ? { ...row, inputs: inputs(redactText) } : row);
       }
-      kept.given = given;
+      // What is kept outlives the pass, and costs the garbage collector: most passes have nothing new to keep.
+      if (!readsAlike(kept.given, given)) kept.given = given;
       kept.repeats += 1;
       kept.lastAt = clock.now();
       return undefined;

@@ -98,6 +98,23 @@ it('counts an idle decision whose figures alone changed, and shows the newest', 
 });
 
 it.each([
+  ['another sentence', { why: 'Enough idle slots still.' }],
+  ['another remedy', { unless: 'raise min_idle' }],
+  ['another figure', { facts: { idle: 3 } }],
+  ['one figure more', { facts: { idle: 2, busy: 1 } }],
+  ['one figure less', { facts: {} }],
+  ['an alternative', { alternatives: [{ what: 'remove one', whyNot: 'it is at work' }] }],
+])('shows %s of an idle decision that it only counts', async (_what, over: Partial<NewDecision>) => {
+  const { journal } = await setUp();
+
+  journal.decision(decision(), false);
+  journal.decision(decision(over), false);
+
+  expect(journal.lastDecision('pool/p1')).toMatchObject({ repeats: 1, decision: over });
+  expect(journal.lastDecision('pool/p1')?.decision.facts).toEqual(over.facts ?? { idle: 2 });
+});
+
+it.each([
   ['another code', { reason: { code: 'max-price', with: { maxAgents: 5 } } }],
   ['another setting', { reason: { code: 'max-agents', with: { maxAgents: 50 } } }],
   ['one more setting', { reason: { code: 'max-agents', with: { maxAgents: 5, offers: 'a' } } }],
