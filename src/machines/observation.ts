@@ -29,6 +29,8 @@ export interface Observations<R extends MachineRow, O extends Observation> {
   /** The same where anything was kept. */
   kept(id: string): O | undefined;
   observe(row: R, seen: Partial<O>): void;
+  /** The same where all of it is known: kept as it is. */
+  observeWhole(id: string, seen: O): void;
   /** A machine that this very process asked for, met first or woke: all that was seen before is void. */
   observeFirst(id: string, seen?: Partial<O>): void;
   forget(id: string): void;
@@ -50,16 +52,17 @@ export function openObservations<R extends MachineRow, O extends Observation>(
   const kept = new Map<string, O>();
 
   // All of one form from the start, since every pass reads all of them.
-  const made = (seen: Pick<Observation, 'askedMs' | 'isFromBefore' | 'missedFromMs'>): O => {
-    const machine: Observation = {
-      ...seen,
+  const made = (seen: Pick<Observation, 'askedMs' | 'isFromBefore' | 'missedFromMs'>): O =>
+    ({
+      askedMs: seen.askedMs,
+      isFromBefore: seen.isFromBefore,
+      missedFromMs: seen.missedFromMs,
       hasBeenListed: false,
       unlistedSinceMs: undefined,
       stoppedSinceMs: undefined,
       noRoomMs: undefined,
-    };
-    return { ...machine, ...unseen(seen.isFromBefore) } as O;
-  };
+      ...unseen(seen.isFromBefore),
+    }) as Observation as O;
 
   const fromBefore = (row: R): O =>
     made({
@@ -74,6 +77,7 @@ export function openObservations<R extends MachineRow, O extends Observation>(
     of,
     kept: (id) => kept.get(id),
     observe: (row, seen) => void kept.set(row.id, { ...of(row), ...seen }),
+    observeWhole: (id, seen) => void kept.set(id, seen),
     observeFirst(id, seen) {
       const first = made({
         askedMs: clock.monotonic(),

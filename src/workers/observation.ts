@@ -19,14 +19,16 @@ export interface WorkerObservation extends Observation {
 }
 
 /** What is assumed of a worker that was not seen yet: one from before this process has the grace of a restart to come back. */
-export function unseenWorker(isFromBefore: boolean, graceEndMs: number): Beyond<WorkerObservation> {
-  return {
+export function unseenWorkers(graceEndMs: number): (isFromBefore: boolean) => Beyond<WorkerObservation> {
+  const unseen: Beyond<WorkerObservation> = {
     idleSinceMs: undefined,
-    awaySinceMs: isFromBefore ? graceEndMs : undefined,
-    backByMs: isFromBefore ? graceEndMs : Number.NEGATIVE_INFINITY,
+    awaySinceMs: undefined,
+    backByMs: Number.NEGATIVE_INFINITY,
     slots: undefined,
     isUnlistedLogged: false,
   };
+  const fromBefore = { ...unseen, awaySinceMs: graceEndMs, backByMs: graceEndMs };
+  return (isFromBefore) => (isFromBefore ? fromBefore : unseen);
 }
 
 /** The observation as this look leaves it; the very same where there is nothing new. */
@@ -44,7 +46,7 @@ export function afterLook(
 
 /** Keeps what a survey has found: only passes do, so that reading a plan changes nothing. */
 export function observeSurvey({ asked, pools }: WorkersContext, pool: string, { seen, lost }: Survey): void {
-  for (const { worker, observation } of seen) asked.observations.observe(worker, observation);
+  for (const { worker, observation } of seen) asked.observations.observeWhole(worker.id, observation);
   pools.observeLost(pool, lost);
 }
 

@@ -14,7 +14,7 @@ import { freeze, thaw } from './freeze.ts';
 import { openDoor } from './join.ts';
 import { launchFaultOf, launchTroubleOf } from './launch-failures.ts';
 import { leave } from './loss.ts';
-import { unseenWorker, type WorkerObservation } from './observation.ts';
+import { unseenWorkers, type WorkerObservation } from './observation.ts';
 import { rememberPools } from './pool-memory.ts';
 import { followPools } from './pool-offers.ts';
 import { reconcilePool } from './reconcile.ts';
@@ -91,9 +91,7 @@ function openContext(deps: WorkersDeps, poke: (pool: string) => void): WorkersCo
   const times = { ...DEFAULT_TIMES, ...deps.times };
   const graceEndMs = clock.monotonic() + times.reconnectGraceMs;
   const asker = poolsAsAsker({ ...deps, poke, context: () => context });
-  const asked = machines.register<Worker, WorkerObservation>(asker, (isFromBefore) =>
-    unseenWorker(isFromBefore, graceEndMs),
-  );
+  const asked = machines.register<Worker, WorkerObservation>(asker, unseenWorkers(graceEndMs));
   let changes = 0;
   store.onChange('workers', () => {
     changes += 1;
