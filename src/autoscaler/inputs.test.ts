@@ -108,4 +108,22 @@ describe('the inputs of a decision', () => {
     expect(writeFacts(facts).length).toBeLessThanOrEqual(1_024);
     expect(decided(replayed(facts))).toEqual(decided(plan(facts)));
   });
+
+  it.each([
+    ['phase', { phase: 'busy' }],
+    ['size', { slots: 2 }],
+    ['free slots', { freeSlots: 0 }],
+    ['offer', { offer: 'b' }],
+    ['price', { pricePerHour: 2 }],
+    ['definition', { isOutdated: true }],
+    ['state of rest', { isStopping: true }],
+  ] satisfies [string, Partial<WorkerFact>][])('tell two workers apart by their %s', (_what, over) => {
+    const one: WorkerFact = { name: 'w0', phase: 'idle', slots: 1, freeSlots: 1, sinceMs: NOW_MS, offer: 'a' };
+    const written = ({ workers }: { workers: WorkerFact[] }): string =>
+      (JSON.parse(writeFacts(factsOf('', {}, { workers, offers: [{ id: 'a' }, { id: 'b' }] }))) as { workers: string })
+        .workers;
+
+    expect(written({ workers: [one, one, { ...one, ...over }] })).toMatch(/^2 idle 1\/1@0; 1 /);
+    expect(written({ workers: [one, { ...one, ...over }, one] })).toMatch(/^2 idle 1\/1@0; 1 /);
+  });
 });

@@ -2,6 +2,7 @@
 import type { Scaling } from '#core/pool.ts';
 import type { Facts, OfferFact, WorkerFact } from './facts.ts';
 import { isOverdue } from './overdue.ts';
+import { OVERDUE } from './reasons.ts';
 import { compareForRemoval, isComing, isRemovable } from './removal-order.ts';
 
 type ReadScaling = Omit<Scaling, 'syncEveryMs' | 'errorResetAfterMs' | 'initialDelayMs'>;
@@ -83,14 +84,34 @@ function writeScaling(scaling: Scaling): string {
 function groupsOf(facts: Facts): string {
   const { workers, offers } = facts;
   const groups = new Map<string, number>();
+  let last: WorkerFact | undefined;
+  let group = '';
   for (const worker of workers) {
-    const place = offers.findLastIndex(({ id }) => id === worker.offer);
-    const group = groupOf(facts, worker, place < 0 ? undefined : place);
+    // Most workers of a pool are like the one before.
+    if (!last || !isAlike(worker, last)) {
+      const place = offers.findLastIndex(({ id }) => id === worker.offer);
+      group = groupOf(facts, worker, place < 0 ? undefined : place);
+      last = worker;
+    }
     groups.set(group, (groups.get(group) ?? 0) + 1);
   }
   let text = '';
   for (const [group, count] of groups) text += `${text && '; '}${count} ${group}`;
   return text;
+}
+
+/** Whether they are of one group, whatever their ages: here neither can be overdue. */
+function isAlike(one: WorkerFact, other: WorkerFact): boolean {
+  return (
+    one.phase === other.phase &&
+    OVERDUE[one.phase] === undefined &&
+    one.slots === other.slots &&
+    one.freeSlots === other.freeSlots &&
+    one.offer === other.offer &&
+    one.pricePerHour === other.pricePerHour &&
+    one.isOutdated === other.isOutdated &&
+    one.isStopping === other.isStopping
+  );
 }
 
 function groupOf(facts: Facts, worker: WorkerFact, place: number | undefined): string {
