@@ -115,5 +115,23 @@ export function writeAgentConfig(config: AgentConfig): string {
       mtlsClientKeyPath: text(config.mtls?.key),
     },
   };
-  return stringify(file, { lineWidth: 0, aliasDuplicateObjects: false, keepUndefined: false });
+  return Object.entries(file)
+    .map(([key, value]) => (value === undefined ? '' : writeSection(key, value)))
+    .join('');
+}
+
+const writtenSections = new Map<string, string>();
+// Machines of one server share nearly all of them; this bounds what is kept of the others.
+const MOST_SECTIONS_KEPT = 1_000;
+
+/** One key of the file with its value: writing YAML takes longer than all else that a launch does in this process. */
+function writeSection(key: string, value: unknown): string {
+  const section = { [key]: value };
+  const content = JSON.stringify(section);
+  const known = writtenSections.get(content);
+  if (known !== undefined) return known;
+  const text = stringify(section, { lineWidth: 0, aliasDuplicateObjects: false, keepUndefined: false });
+  if (writtenSections.size >= MOST_SECTIONS_KEPT) writtenSections.clear();
+  writtenSections.set(content, text);
+  return text;
 }
