@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** JSON with the keys of every map in order, so that equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
@@ -11,5 +11,5 @@ export function canonicalJson(value: unknown): string {
 
 /** A short name for equal content: 12 hexadecimal digits. */
 export function shortHash(...parts: readonly string[]): string {
-  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 12);
+  return hash('sha256', parts.join('\n')).slice(0, 12);
 }

@@ -26,6 +26,7 @@ export function backendList(kinds: Kinds<Backend>, trust: Trust): z.ZodType<Offe
 }
 
 function refuseTwins(backends: readonly Chosen[], context: z.RefinementCtx): void {
+  if (backends.length < 2) return;
   const first = new Map<string, number>();
   for (const [at, backend] of backends.entries()) {
     const { id } = offerOf(backend);

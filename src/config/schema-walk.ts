@@ -13,7 +13,18 @@ export interface Unwrapped {
 
 export const defOf = (schema: Schema): Def => schema._zod.def as Def;
 
+const unwrappedBefore = new WeakMap<Schema, Unwrapped>();
+
+/** Worked out once for each schema: every value of every document asks for it. */
 export function unwrap(schema: Schema): Unwrapped {
+  const known = unwrappedBefore.get(schema);
+  if (known) return known;
+  const unwrapped = unwrapAnew(schema);
+  unwrappedBefore.set(schema, unwrapped);
+  return unwrapped;
+}
+
+function unwrapAnew(schema: Schema): Unwrapped {
   let inner = schema;
   let notes: Unwrapped['notes'] = {};
   for (;;) {
