@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Fault } from '#core/fault.ts';
-import { joinPath, nearest } from '../config/keys.ts';
+import { nearest } from '#core/nearest.ts';
+import { joinPath } from '../config/keys.ts';
 
 type Issue = z.core.$ZodIssue;
 

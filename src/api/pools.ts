@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { nearest } from '#config/keys.ts';
 import { Fault } from '#core/fault.ts';
+import { nearest } from '#core/nearest.ts';
 import { POOL_PHASES, type Pool as PoolRow, poolPhase } from '#core/pool.ts';
 import { poolSubject } from '#core/reason.ts';
 import type { Store } from '#core/store.ts';

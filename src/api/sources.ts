@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Fault } from '#core/fault.ts';
+import { nearest } from '#core/nearest.ts';
 import { API_SOURCE, type DocumentState } from '#core/source.ts';
-import { nearest } from '../config/keys.ts';
 import { listSources } from '../pools/status.ts';
 import type { ApiDeps } from './deps.ts';
 import { gaugeSet } from './gauges.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isKey, joinPath, nearest, toCamel, toSnake } from './keys.ts';
+import { isKey, joinPath, toCamel, toSnake } from './keys.ts';
 
 describe('keys', () => {
   it('turns camelCase into snake_case and back', () => {
@@ -30,26 +30,6 @@ describe('keys', () => {
     ['maxagents', 'maxAgents'],
   ])('does not take %s for %s', (written, key) => {
     expect(isKey(written, key)).toBe(false);
-  });
-});
-
-describe('nearest', () => {
-  const known = ['max_agents', 'min_agents', 'max_idle_agents', 'idle_decay', 'mode'];
-
-  it.each([
-    ['max_agnets', 'max_agents'],
-    ['maxAgents', 'max_agents'],
-    ['max-agents', 'max_agents'],
-    ['idleDecay', 'idle_decay'],
-    ['idel_decay', 'idle_decay'],
-    ['modes', 'mode'],
-    ['max_idle_agent', 'max_idle_agents'],
-  ])('takes %s for %s', (written, meant) => {
-    expect(nearest(written, known)).toBe(meant);
-  });
-
-  it.each(['replicas', 'x', '', 'completely_different'])('has no idea what %j was meant to be', (written) => {
-    expect(nearest(written, known)).toBeUndefined();
   });
 });
 

@@ -2,9 +2,10 @@
 
 import type { z } from 'zod';
 import { Fault } from '#core/fault.ts';
+import { nearest } from '#core/nearest.ts';
 import type { Problem } from '#core/problem.ts';
 import type { Expansion } from './environment.ts';
-import { isKey, joinPath, nearest, toCamel, toSnake } from './keys.ts';
+import { isKey, joinPath, toCamel, toSnake } from './keys.ts';
 import { type Parsed, problemAt } from './problem.ts';
 import { objectFieldsOf, type Schema, unwrap } from './schema-walk.ts';
 import { newWalk, shape, type Walk } from './shape.ts';

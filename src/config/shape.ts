@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { nearest } from '#core/nearest.ts';
 import type { Problem } from '#core/problem.ts';
 import type { Expansion } from './environment.ts';
 import { escapeVariables, expandSecretFile, expandVariables } from './expand.ts';
-import { isKey, joinPath, nearest, toCamel, toSnake } from './keys.ts';
+import { isKey, joinPath, toCamel, toSnake } from './keys.ts';
 import { problemAt } from './problem.ts';
 import { catchallOf, objectFieldsOf, type Schema, type Unwrapped, unwrap } from './schema-walk.ts';
 import { type ConfigNode, type Entry, type MapNode, plain, type ScalarNode } from './tree.ts';

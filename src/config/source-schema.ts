@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { nearest } from '#core/nearest.ts';
 import { count, duration } from '#core/schema.ts';
-import { nearest } from './keys.ts';
 import { type Chosen, chosenOf, exactlyOne, type KnownKinds, kindKeys, WHEN_MAP } from './kinds.ts';
 
 /** A source as the operator configured it. */

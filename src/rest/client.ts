@@ -1,6 +1,6 @@
+import { answered, kindOfStatus, messagesOf, plainMessage, retryAfterMs } from '#core/answer.ts';
 import type { Clock } from '#core/clock.ts';
 import { Fault, type FaultKind } from '#core/fault.ts';
-import { answered, kindOfStatus, messagesOf, plainMessage, retryAfterMs } from './answer.ts';
 
 export interface RestOptions {
   readonly fetch: typeof fetch;

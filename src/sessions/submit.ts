@@ -1,7 +1,7 @@
-import { nearest } from '#config/keys.ts';
 import { Fault } from '#core/fault.ts';
 import { idMaker } from '#core/id.ts';
 import type { Actor } from '#core/journal.ts';
+import { nearest } from '#core/nearest.ts';
 import type { Pool } from '#core/pool.ts';
 import type { Session } from '#core/session.ts';
 import { put, type Store } from '#core/store.ts';

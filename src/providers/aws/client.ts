@@ -1,9 +1,9 @@
 // The SDK's clients, imported only when a pool or a source uses them: one for each service, region and endpoint.
 import type * as Ec2 from '@aws-sdk/client-ec2';
 import type * as Ssm from '@aws-sdk/client-ssm';
+import { answered } from '#core/answer.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Context } from '#core/provider.ts';
-import { answered } from '#rest/answer.ts';
 import type { Rates } from '#rest/rates.ts';
 import { awsFault } from './faults.ts';
 import { requestHandler, type WireRequest } from './http.ts';

@@ -1,5 +1,5 @@
+import { kindOfStatus, messagesOf, plainMessage } from '#core/answer.ts';
 import { Fault, type FaultKind } from '#core/fault.ts';
-import { kindOfStatus, messagesOf, plainMessage } from '#rest/answer.ts';
 
 interface Rule {
   readonly kind: FaultKind;

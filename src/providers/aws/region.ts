@@ -1,6 +1,6 @@
+import { answered } from '#core/answer.ts';
 import { Fault } from '#core/fault.ts';
 import type { Context } from '#core/provider.ts';
-import { answered } from '#rest/answer.ts';
 
 // The same address on every machine of EC2; where there is none, nothing answers.
 const METADATA = 'http://169.254.169.254/latest';
