@@ -1,0 +1,180 @@
+import { type Clock, HOUR_MS, SECOND_MS } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
+import type { Log } from '#core/log.ts';
+import type { Random } from '#core/random.ts';
+import { inSlices } from '#core/slices.ts';
+import type { Kube } from './client.ts';
+import { isExpired, statusOf } from './faults.ts';
+import type { KubeQuery } from './listing.ts';
+import type { KubeObject } from './object.ts';
+import { type KubeResource, resourceName } from './resource.ts';
+import { openView } from './view.ts';
+import type { WatchEvent } from './watching.ts';
+
+export interface ReflectorDeps {
+  readonly kube: Pick<Kube, 'pages' | 'watch'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+export interface ReflectorOptions<T> {
+  readonly resource: KubeResource;
+  readonly query: KubeQuery;
+  /** What of each object stays in memory. */
+  keep(object: KubeObject): T;
+}
+
+/** Hears each change of a view: the object as it is now, or nothing where it is gone. */
+export type ChangeHeard<T> = (key: string, object: T | undefined) => void;
+
+/** A set of objects of a cluster, followed by list and watch; it never stops by itself. */
+export interface Reflector<T> {
+  /** By `namespace/name`, as of the last word of the API server. The same map, always. */
+  all(): ReadonlyMap<string, T>;
+  /** Resolves once the whole set is there; throws the fault that keeps it away. */
+  ready(signal: AbortSignal): Promise<void>;
+  /**
+   * Resolves once the API server has confirmed the set within that time: by an event, a bookmark, a watch that it ended
+   * properly, or a list. Where it has not, waits for the next word of it, or throws the fault that stands in the way.
+   */
+  freshWithin(ms: number, signal: AbortSignal): Promise<void>;
+  /** A relist reports what it finds changed, deletions too. The returned function ends it. */
+  onChange(heard: ChangeHeard<T>): () => void;
+  /** Why the view does not follow the cluster at this moment. */
+  fault(): Fault | undefined;
+  close(): Promise<void>;
+}
+
+// A connection that died without a word is noticed at the end of the watch, so watches are short.
+const WATCH_SECONDS = { least: 20, most: 24 };
+const STALL_MS = 5 * SECOND_MS;
+const SHORTEST_WATCH_MS = SECOND_MS;
+const FIRST_BACKOFF_MS = 500;
+const LONGEST_BACKOFF_MS = 10 * SECOND_MS;
+const LONGEST_RETRY_AFTER_MS = 30 * SECOND_MS;
+
+/** How long to wait after `failures` in a row. The longest keeps a recovered API server unseen for some seconds only. */
+export function backoffMs(fault: Fault, failures: number, random: number): number {
+  // A forgotten version needs a list, not a pause; but not over and over.
+  if (failures === 1 && isExpired(fault)) return 0;
+  const growingMs = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(failures - 1, 10));
+  const askedMs = Math.min(LONGEST_RETRY_AFTER_MS, fault.retryAfterMs ?? 0);
+  return Math.max(askedMs, growingMs) * (0.75 + random / 2);
+}
+
+/** After these a watch cannot go on where it was: an error within the stream, or a version that the API server refuses. */
+function needsList(fault: Fault): boolean {
+  const status = statusOf(fault);
+  if (isExpired(fault) || fault.kind === 'invalid' || status?.isEvent) return true;
+  return status?.causes.some(({ reason }) => reason === 'ResourceVersionTooLarge') === true;
+}
+
+export function openReflector<T>(deps: ReflectorDeps, { resource, query, keep }: ReflectorOptions<T>): Reflector<T> {
+  const { kube, clock, random } = deps;
+  const view = openView<T>(clock, resourceName(resource));
+  const ending = new AbortController();
+  let version: string | undefined;
+  let failures = 0;
+  let resyncAtMs = 0;
+
+  async function list(): Promise<void> {
+    const sinceMs = clock.monotonic();
+    let found = new Map<string, { readonly version: string; readonly object: T }>();
+    let listed = '';
+    for await (const { items, isFirst, resourceVersion } of kube.pages(resource, query, ending.signal)) {
+      if (isFirst) found = new Map();
+      listed = resourceVersion;
+      await inSlices(clock, items, (item) => found.set(...view.entryOf(item, keep)));
+      // Other events get their turn between two pages, however fast they come.
+      await new Promise<void>((resolve) => clock.soon(resolve));
+    }
+    version = listed;
+    resyncAtMs = clock.monotonic() + HOUR_MS * (0.75 + random.next() / 2);
+    await view.replace(found);
+    view.confirm(sinceMs);
+  }
+
+  function take({ type, object }: WatchEvent): void {
+    version = object.metadata.resourceVersion ?? version;
+    if (type === 'DELETED') view.remove(object);
+    else if (type !== 'BOOKMARK') view.put(object, keep);
+    confirmWatch();
+  }
+
+  function confirmWatch(): void {
+    failures = 0;
+    view.confirm(clock.monotonic());
+  }
+
+  /** Follows changes from `version` on, until the API server ends the watch or nothing comes from it any more. */
+  async function watch(from: string): Promise<void> {
+    const { least, most } = WATCH_SECONDS;
+    const timeoutSeconds = least + Math.floor(random.next() * (most - least + 1));
+    const startMs = clock.monotonic();
+    const stopped = new AbortController();
+    const signal = AbortSignal.any([ending.signal, stopped.signal]);
+    const cancel = clock.alarm(timeoutSeconds * SECOND_MS + STALL_MS, () => stopped.abort());
+    let events = 0;
+    try {
+      const opened = kube.watch(resource, { ...query, resourceVersion: from, timeoutSeconds }, signal);
+      for await (const event of opened) {
+        events += 1;
+        take(event);
+      }
+    } catch (thrown) {
+      const fault = stopped.signal.aborted
+        ? new Fault('unavailable', `The API server fell silent in a watch of ${resourceName(resource)}.`)
+        : Fault.from(thrown);
+      if (needsList(fault)) version = undefined;
+      throw fault;
+    } finally {
+      cancel();
+    }
+    // One that ends at once, again and again, would be asked for without a pause.
+    if (events === 0 && clock.monotonic() - startMs < SHORTEST_WATCH_MS)
+      throw new Fault('unavailable', `The API server ended a watch of ${resourceName(resource)} at once.`);
+    confirmWatch();
+  }
+
+  async function step(): Promise<void> {
+    if (version === undefined || clock.monotonic() >= resyncAtMs) await list();
+    if (version !== undefined) await watch(version);
+  }
+
+  async function run(): Promise<void> {
+    while (!ending.signal.aborted) {
+      try {
+        await step();
+      } catch (thrown) {
+        if (ending.signal.aborted) return;
+        const fault = Fault.from(thrown);
+        failures += 1;
+        view.fail(fault);
+        const waitMs = backoffMs(fault, failures, random.next());
+        deps.log(failures > 2 ? 'warn' : 'debug', 'the view of a cluster does not follow', {
+          resource: resourceName(resource),
+          namespace: query.namespace,
+          fault: fault.message,
+          failures,
+          retryInMs: Math.round(waitMs),
+        });
+        await clock.sleep(waitMs, ending.signal);
+      }
+    }
+  }
+
+  const running = run();
+  return {
+    all: view.all,
+    ready: view.ready,
+    freshWithin: view.freshWithin,
+    onChange: view.onChange,
+    fault: view.fault,
+    async close() {
+      ending.abort();
+      view.close();
+      await running;
+    },
+  };
+}
