@@ -1,9 +1,9 @@
 import { canonicalJson, shortHash } from '#config/canonical.ts';
-import { nearest } from '#config/keys.ts';
 import { type Chosen, namedKinds } from '#config/kinds.ts';
 import type { ClusterAccess } from '#core/cluster-access.ts';
 import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
+import { nearest } from '#core/nearest.ts';
 import type { Context, Kinds } from '#core/provider.ts';
 
 /** The kind of cluster that is opened where a configuration names none: what kubectl would use, else the one we run in. */
