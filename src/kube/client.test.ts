@@ -189,7 +189,7 @@ describe('a change', () => {
       [{ op: 'add', path: '/a', value: 1 }],
     ],
     [
-      { apply: { metadata: { name: 'p' } }, fieldManager: 'muster', isForced: true },
+      { apply: { metadata: { name: 'p' } }, fieldOwner: 'muster', isForced: true },
       'application/apply-patch+yaml',
       { fieldManager: 'muster', force: 'true' },
       { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' } },

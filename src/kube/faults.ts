@@ -1,7 +1,7 @@
 // What a refusal of the API server means. It answers with a Status object, a proxy before it with anything.
 import { kindOfStatus, plainMessage, retryAfterMs } from '#core/answer.ts';
 import { Fault, type FaultKind } from '#core/fault.ts';
-import { type KubeResource, resourceName } from './resource.ts';
+import { type KubeResource, qualifiedName } from './resource.ts';
 
 /** What a request wanted, in the words of RBAC. */
 export interface KubeIntent {
@@ -112,21 +112,21 @@ function remedyFor(intent: KubeIntent, status: KubeStatus, kind: FaultKind): str
   if (kind === 'unauthenticated') return 'Correct the credential of this cluster.';
   if (hasCause(status, 'NamespaceTerminating')) return 'Wait until the namespace is gone, or choose another.';
   if (kind === 'missing' && status.details.name === undefined)
-    return `Install the CustomResourceDefinition ${resourceName(resource)} with kubectl apply -f.`;
+    return `Install the CustomResourceDefinition ${qualifiedName(resource)} with kubectl apply -f.`;
   return undefined;
 }
 
 /** For messages: `create pods gpu-1 in namespace ml`. */
 export function describeIntent(intent: KubeIntent): string {
   const { verb, resource, name, subresource } = intent;
-  const what = [resourceName(resource), ...(subresource ? [subresource] : []), ...(name ? [name] : [])].join(' ');
+  const what = [qualifiedName(resource), ...(subresource ? [subresource] : []), ...(name ? [name] : [])].join(' ');
   return `${verb} ${what} ${whereOf(intent)}`;
 }
 
 function messageOf(intent: KubeIntent, status: KubeStatus, kind: FaultKind): string {
   const said = plainMessage(status.message);
   if (kind === 'missing' && status.details.name === undefined)
-    return `The API server has no resource ${resourceName(intent.resource)}.`;
+    return `The API server has no resource ${qualifiedName(intent.resource)}.`;
   // The message names verb, resource, namespace and who asked, but only where the API server itself has refused.
   return `Kubernetes refused to ${describeIntent(intent)}: ${status.code}${said === '' ? '' : `: ${said}`}`;
 }

@@ -7,7 +7,7 @@ import type { Kube } from './client.ts';
 import { isExpired, statusOf } from './faults.ts';
 import type { KubeQuery } from './listing.ts';
 import type { KubeObject } from './object.ts';
-import { type KubeResource, resourceName } from './resource.ts';
+import { type KubeResource, qualifiedName } from './resource.ts';
 import { openView } from './view.ts';
 import type { WatchEvent } from './watching.ts';
 
@@ -72,7 +72,7 @@ function needsList(fault: Fault): boolean {
 
 export function openReflector<T>(deps: ReflectorDeps, { resource, query, keep }: ReflectorOptions<T>): Reflector<T> {
   const { kube, clock, random } = deps;
-  const view = openView<T>(clock, resourceName(resource));
+  const view = openView<T>(clock, qualifiedName(resource));
   const ending = new AbortController();
   let version: string | undefined;
   let failures = 0;
@@ -124,7 +124,7 @@ export function openReflector<T>(deps: ReflectorDeps, { resource, query, keep }:
       }
     } catch (thrown) {
       const fault = stopped.signal.aborted
-        ? new Fault('unavailable', `The API server fell silent in a watch of ${resourceName(resource)}.`)
+        ? new Fault('unavailable', `The API server fell silent in a watch of ${qualifiedName(resource)}.`)
         : Fault.from(thrown);
       if (needsList(fault)) version = undefined;
       throw fault;
@@ -133,7 +133,7 @@ export function openReflector<T>(deps: ReflectorDeps, { resource, query, keep }:
     }
     // One that ends at once, again and again, would be asked for without a pause.
     if (events === 0 && clock.monotonic() - startMs < SHORTEST_WATCH_MS)
-      throw new Fault('unavailable', `The API server ended a watch of ${resourceName(resource)} at once.`);
+      throw new Fault('unavailable', `The API server ended a watch of ${qualifiedName(resource)} at once.`);
     confirmWatch();
   }
 
@@ -153,7 +153,7 @@ export function openReflector<T>(deps: ReflectorDeps, { resource, query, keep }:
         view.fail(fault);
         const waitMs = backoffMs(fault, failures, random.next());
         deps.log(failures > 2 ? 'warn' : 'debug', 'the view of a cluster does not follow', {
-          resource: resourceName(resource),
+          resource: qualifiedName(resource),
           namespace: query.namespace,
           fault: fault.message,
           failures,

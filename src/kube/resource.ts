@@ -34,7 +34,8 @@ export const apiVersionOf = ({ group, version }: KubeResource): string =>
   group === '' ? version : `${group}/${version}`;
 
 /** As kubectl and RBAC messages write it: `pods`, `agentpools.velda.io`. */
-export const resourceName = ({ group, plural }: KubeResource): string => (group === '' ? plural : `${plural}.${group}`);
+export const qualifiedName = ({ group, plural }: KubeResource): string =>
+  group === '' ? plural : `${plural}.${group}`;
 
 /** The path of all objects of a namespace; of all namespaces where none is given. */
 export function collectionPath(resource: KubeResource, namespace?: string): string {
@@ -46,9 +47,9 @@ export function collectionPath(resource: KubeResource, namespace?: string): stri
 /** The path of one object, or of one of its subresources: `status`, `log`. */
 export function objectPath(resource: KubeResource, { namespace, name }: ObjectName, subresource?: string): string {
   // Without a name the path would mean the whole collection, which a DELETE would empty.
-  if (name === '') throw new Fault('internal', `An object of ${resourceName(resource)} has no name.`);
+  if (name === '') throw new Fault('internal', `An object of ${qualifiedName(resource)} has no name.`);
   if (resource.isNamespaced && !namespace)
-    throw new Fault('internal', `${name} of ${resourceName(resource)} has no namespace.`);
+    throw new Fault('internal', `${name} of ${qualifiedName(resource)} has no namespace.`);
   const path = `${collectionPath(resource, namespace)}/${encodeURIComponent(name)}`;
   return subresource === undefined ? path : `${path}/${subresource}`;
 }

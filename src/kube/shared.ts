@@ -3,7 +3,7 @@ import type { ClusterAccess } from '#core/cluster-access.ts';
 import { type Kube, type KubeDeps, openKube } from './client.ts';
 import type { KubeQuery } from './listing.ts';
 import { openReflector, type Reflector, type ReflectorDeps, type ReflectorOptions } from './reflector.ts';
-import { type KubeResource, resourceName } from './resource.ts';
+import { type KubeResource, qualifiedName } from './resource.ts';
 
 export type SharedDeps = KubeDeps & Omit<ReflectorDeps, 'kube'>;
 
@@ -30,7 +30,13 @@ function sharedOf(deps: SharedDeps): Shared {
 }
 
 const viewName = (resource: KubeResource, { namespace, labelSelector, fieldSelector }: KubeQuery): string =>
-  JSON.stringify([resourceName(resource), resource.version, namespace ?? '', labelSelector ?? '', fieldSelector ?? '']);
+  JSON.stringify([
+    qualifiedName(resource),
+    resource.version,
+    namespace ?? '',
+    labelSelector ?? '',
+    fieldSelector ?? '',
+  ]);
 
 /** The one client of that cluster. */
 export const sharedKube = (deps: SharedDeps): Kube => sharedOf(deps).kube;

@@ -10,7 +10,7 @@ interface Entry<T> {
 }
 
 /** What a reflector knows, who hears of it, and how fresh it is. */
-export interface View<T> extends Omit<Reflector<T>, 'close'> {
+export interface ReflectorView<T> extends Omit<Reflector<T>, 'close'> {
   entryOf(object: KubeObject, keep: (object: KubeObject) => T): [key: string, entry: Entry<T>];
   put(object: KubeObject, keep: (object: KubeObject) => T): void;
   remove(object: KubeObject): void;
@@ -32,7 +32,7 @@ interface Waiter {
 const versionOf = ({ metadata }: KubeObject): string => `${metadata.uid} ${metadata.resourceVersion}`;
 const uidOf = (version: string): string => version.slice(0, version.indexOf(' '));
 
-export function openView<T>(clock: Clock, what: string): View<T> {
+export function openView<T>(clock: Clock, what: string): ReflectorView<T> {
   const objects = new Map<string, T>();
   const versions = new Map<string, string>();
   const hearing = new Set<ChangeHeard<T>>();
@@ -88,7 +88,7 @@ export function openView<T>(clock: Clock, what: string): View<T> {
     for (const waiter of [...waiters]) waiter.reject(fault);
   }
 
-  const entryOf: View<T>['entryOf'] = (object, keep) => [
+  const entryOf: ReflectorView<T>['entryOf'] = (object, keep) => [
     keyOfObject(object),
     { version: versionOf(object), object: keep(object) },
   ];
