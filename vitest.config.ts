@@ -1,8 +1,14 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 // Limits on time are there for what hangs, never for what is slow: eight busy loops beside the tests must not reach them.
 const UNIT_MS = 300_000;
 const SYSTEM_MS = 600_000;
+
+// Tests start threads and programs by the dozen: none of them compiles, or strips of its types, what another has. The same
+// folder as that of the program itself.
+process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'node-compile-cache');
 
 // `unit` shares one process per core: no test may leave module state or patched globals behind.
 // `system` starts real servers, agents and databases, one file at a time in a process of its own.

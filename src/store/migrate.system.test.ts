@@ -224,7 +224,7 @@ describe.each(places)('on %s', (name, place) => {
 
     await expect(openHeld(url)).rejects.toMatchObject({
       kind: 'unsupported',
-      message: `The database has version 99; this program knows versions up to ${MIGRATIONS.length}.`,
+      message: `The database has version 99; this program supports versions up to ${MIGRATIONS.length}.`,
       remedy: expect.stringContaining('99'),
     });
   });

@@ -107,7 +107,7 @@ describe('SQLite', () => {
 
     expect(refusal).toMatchObject({
       kind: 'unavailable',
-      message: expect.stringContaining('The store can write nothing'),
+      message: expect.stringContaining('The store can no longer write'),
     });
     expect(durableNumbers(child).length).toBeGreaterThan(0);
     expect(missing).toEqual([]);

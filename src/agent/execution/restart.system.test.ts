@@ -296,7 +296,7 @@ describe('a record', () => {
     await expect(openStand({ workDir })).rejects.toMatchObject({
       kind: 'unavailable',
       at: path,
-      message: expect.stringContaining('Session s1 cannot be taken over'),
+      message: expect.stringContaining('Cannot resume session s1'),
       remedy: expect.stringContaining('disk'),
     });
   });
