@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { Fault } from '#core/fault.ts';
 
-/** Where the broker is, and how to speak to it. */
+/** Address of the broker, and whether to use TLS. */
 export interface BrokerAddress {
   readonly host: string;
   readonly port: number;
@@ -12,7 +12,7 @@ export interface BrokerAddress {
 
 const FORM = /^(?:(https?):\/\/)?(\[[^\]]+\]|[^:/[\]]+)(?::(\d{1,5}))?\/?$/i;
 
-/** Reads `host:port`, `http://…` or `https://…`; a trusted authority asks for TLS where no scheme says otherwise. */
+/** Reads `host:port`, `http://…` or `https://…`; with a trusted CA and no scheme, TLS is used. */
 export function parseBrokerAddress(text: string, hasAuthority: boolean): BrokerAddress {
   const [, scheme, host = '', port] = FORM.exec(text.trim()) ?? [];
   const number = port === undefined ? undefined : Number(port);
@@ -37,7 +37,7 @@ export function parseBrokerAddress(text: string, hasAuthority: boolean): BrokerA
   };
 }
 
-/** As gRPC names it. */
+/** In the form that gRPC expects. */
 export function targetOf({ host, port }: BrokerAddress): string {
   return isIP(host) === 6 ? `ipv6:[${host}]:${port}` : `${host}:${port}`;
 }

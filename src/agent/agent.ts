@@ -15,40 +15,40 @@ import type { VeldaTask } from './velda-peer.ts';
 export interface AgentOptions {
   readonly self: Self;
   readonly workDir: string;
-  /** Where the machine's own file sets it; otherwise the server does. */
+  /** Set if the machine's own file sets it; otherwise the server decides. */
   readonly leaseMs?: number | undefined;
-  /** What is shown at the door; asked for once, when the folder is ours. */
+  /** Credentials for joining; read once, after the lock of the folder is held. */
   headers(): Promise<Readonly<Record<string, string>>>;
   readonly openExecution: OpenExecution;
-  /** Of the same server, in the order in which they are tried. */
+  /** Addresses of the same server, in the order in which they are tried. */
   readonly addresses: readonly string[];
   openLine(address: string): Promise<Line>;
-  /** Calls back when the machine is to be taken away. */
+  /** Calls back when the cloud announces that it reclaims the machine. */
   watchNotices?(heard: (notice: Notice) => void): { stop(): void };
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
 }
 
-/** How an agent's life ended, for its process to say. */
+/** How the agent ended, for its process to print. */
 export interface AgentEnd {
   readonly exitCode: number;
   readonly message: string;
 }
 
 export interface RunningAgent {
-  /** Finishes what runs, takes nothing new and ends; called again, it ends what runs as well. */
+  /** Drains: finishes running sessions, takes no new ones, and ends. A second call ends running sessions too. */
   stop(): void;
   readonly ended: Promise<AgentEnd>;
 }
 
-// What has ended is kept on disk until acknowledged: leaving, we wait so long for that, and no longer.
+// Results stay on disk until the server acknowledges them. On exit the agent waits this long for that.
 const FAREWELL_MS = 10_000;
 
 const STOPPED: AgentEnd = { exitCode: 0, message: 'Stopped on request.' };
 const SENT_AWAY: AgentEnd = { exitCode: 0, message: 'The server released this worker.' };
 
-/** Keeps one agent connected and its sessions running, until it is stopped, sent away, or cut off for too long. */
+/** Keeps one agent connected and its sessions running until it is stopped, released by the server, or disconnected for longer than the lease. */
 export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   const { self, clock, log } = options;
   let uplink: Uplink | undefined;
@@ -58,7 +58,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     slots: self.slots,
     clock,
     log,
-    // It may speak before there is anyone to speak to; then it says it again.
+    // It may report before there is a connection; then it reports again later.
     report: (report) => uplink?.report(report),
   });
   const headers = await options.headers();
@@ -106,7 +106,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     if (command.do === 'ack') endIfDone();
   }
 
-  /** Begins once the server knows of it or is out of reach: sessions that it sends before that are still taken. */
+  /** Begins when the server knows of the drain or cannot be reached. Sessions that the server sent before are still accepted. */
   function drain(): void {
     if (hasBegunToDrain) return;
     hasBegunToDrain = true;
@@ -121,7 +121,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     log('error', 'draining failed', { error: Fault.from(thrown).message });
   }
 
-  /** It takes nothing new, finishes what it can, and the server gets another machine in its place. */
+  /** The agent takes no new sessions and finishes what it can; the server launches a replacement. */
   function takeNotice(given: Notice): void {
     log('warn', 'interruption notice: the cloud reclaims this machine', {
       why: given.why,
@@ -150,7 +150,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   function depart(end: AgentEnd): void {
     if (departure) return;
     departure = end;
-    // Joining anew, with that in its first message, is how an agent tells that it takes nothing more.
+    // An agent announces a drain by reconnecting: its first message says so.
     if (!isDraining && uplink?.isIn) uplink.rejoin();
     isDraining = true;
     if (!uplink?.isIn) drain();

@@ -18,7 +18,7 @@ const SUPERSEDED = 10;
 
 export const isRefusedByServer = ({ code }: Ending): boolean => REFUSALS.has(code);
 
-/** The server itself has decided: its other addresses would say the same. */
+/** The server itself refused: its other addresses would answer the same. */
 export const isFromServer = (ending: Ending): boolean => isRefusedByServer(ending) || ending.code === SUPERSEDED;
 
 // Agents that lose one address at the same moment should not all reach the next one at once.
@@ -27,7 +27,7 @@ const NEXT_ADDRESS_MS = 200;
 /** How long to wait before the next address is tried. */
 export const nextAddressDelayMs = (random: Random): number => NEXT_ADDRESS_MS * random.next();
 
-/** How long to wait after `failures` connections in a row that were not accepted; ± 50 %, so that agents come back apart. */
+/** How long to wait after `failures` connections in a row that were not accepted; with a jitter of ± 50 %, so that agents do not reconnect all at once. */
 export function reconnectDelayMs(ending: Ending, failures: number, random: Random): number {
   const grownMs = Math.min(LONGEST_MS, FIRST_MS * FACTOR ** Math.min(failures, 20));
   const otherwiseMs = ending.code === SUPERSEDED ? LONGEST_MS : grownMs;

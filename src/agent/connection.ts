@@ -14,12 +14,12 @@ import { openMusterPeer } from './muster-peer.ts';
 import type { Peer } from './peer.ts';
 import { openVeldaPeer, type VeldaTask } from './velda-peer.ts';
 
-// As long as a broker may take to dial, shake hands and make our joining durable.
+// Time for connecting, the TLS handshake, and making the join durable on the server.
 const FIRST_ANSWER_MS = 20_000;
 const HEARTBEAT_MS = 30_000;
 const TOO_LATE: Ending = { code: 4, details: `No answer within ${FIRST_ANSWER_MS / 1_000} s.` };
 
-/** What the broker says of itself when it lets us in; nothing where it is not one of ours. */
+/** What the broker reports about itself when it admits us; undefined if it is not a Muster broker. */
 export interface Welcome {
   readonly cluster: string;
   readonly leaseMs: number;
@@ -32,10 +32,10 @@ export interface ConnectionOptions {
   readonly tasks: Map<string, VeldaTask>;
   readonly clock: Clock;
   readonly log: Log;
-  /** The broker has let us in. */
+  /** The broker has admitted the agent. */
   accepted(welcome: Welcome | undefined): void;
   obey(command: AgentCommand): void;
-  /** Once, last. */
+  /** Called once, as the last event. */
   ended(ending: Ending): void;
 }
 
@@ -43,7 +43,7 @@ export interface ConnectionOptions {
 export interface Connection {
   /** Dropped before the broker has accepted us: the caller reports again then. */
   report(report: AgentReport): void;
-  /** Says farewell; the broker ends the stream. */
+  /** Closes our side; the broker then ends the stream. */
   leave(): void;
   cancel(): void;
 }
@@ -68,7 +68,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   }
 
   function beat(): void {
-    // An empty message: it shows that we live, and finds out whether the broker does.
+    // An empty message as heartbeat: it shows that the agent is alive and detects a dead broker.
     if (!hasWritten) stream.write(new Uint8Array(), () => {});
     hasWritten = false;
     cancelAlarm = clock.alarm(HEARTBEAT_MS, beat);
@@ -91,7 +91,7 @@ export function openConnection(options: ConnectionOptions): Connection {
       options.ended(isTooLate ? TOO_LATE : ending);
     },
   });
-  // Not before the call is there: one that cannot be opened leaves nothing to give up.
+  // After the call is open: a call that cannot be opened needs no cleanup.
   cancelAlarm = clock.alarm(FIRST_ANSWER_MS, () => {
     isTooLate = true;
     stream.cancel();

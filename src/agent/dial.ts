@@ -9,14 +9,14 @@ import type { Ending } from './backoff.ts';
 export interface ClientStream {
   /** `written` is called when the connection has taken the message; never after the call has ended. */
   write(message: Uint8Array, written: () => void): void;
-  /** Says that nothing more will come. */
+  /** Half-closes the call. */
   halfClose(): void;
   cancel(): void;
 }
 
 export interface StreamEvents {
   message(bytes: Uint8Array): void;
-  /** Once, last. */
+  /** Called once, as the last event. */
   ended(ending: Ending): void;
 }
 
@@ -27,12 +27,12 @@ export interface Line {
 }
 
 export interface BrokerTrust {
-  /** The only authority that is trusted, as PEM; without it those of the machine. */
+  /** The only CA that is trusted, as PEM. Default: those of the machine. */
   readonly ca?: string | undefined;
   readonly pair?: { readonly key: string; readonly cert: string } | undefined;
 }
 
-// A broker that vanished without a word is found within their sum. One that asks for fewer pings gets fewer.
+// A dead broker is detected within the sum of these two. A broker that asks for fewer pings gets fewer.
 const PING_EVERY_MS = 30_000;
 const PING_TIMEOUT_MS = 10_000;
 const NO_NAME = 'broker.invalid';
@@ -48,9 +48,9 @@ function securityOf({ host, isSecure }: BrokerAddress, { ca, pair }: BrokerTrust
 export function openLine(address: BrokerAddress, trust: BrokerTrust): Line {
   const client = new Client(targetOf(address), securityOf(address, trust), {
     'grpc.default_authority': address.authority,
-    // An IP address is no name that TLS may ask for; grpc-js asks for it all the same, and Node refuses.
+    // TLS allows no IP address as server name; grpc-js sends it anyway, and Node refuses.
     ...(isIP(address.host) && { 'grpc.ssl_target_name_override': NO_NAME }),
-    // We dial anew ourselves: nothing of an earlier failure may hold that up.
+    // We reconnect ourselves, so the back-off of grpc-js must not delay us.
     'grpc.use_local_subchannel_pool': 1,
     'grpc.enable_retries': 0,
     'grpc.enable_channelz': 0,
@@ -65,7 +65,7 @@ export function openLine(address: BrokerAddress, trust: BrokerTrust): Line {
       for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
       const call = client.makeBidiStreamRequest<Buffer, Buffer>(path, asTheyAre, asTheyAre, metadata);
       call.on('data', (bytes: Buffer) => events.message(bytes));
-      // Every call ends with a status; an error only says the same again.
+      // Every call ends with a status; the error event only repeats it.
       call.on('error', () => {});
       call.once('status', ({ code, details }) => events.ended({ code, details }));
       return {

@@ -6,13 +6,13 @@ import type { Log } from '#core/log.ts';
 export interface Execution {
   /** Carries out one command of the server; reports come through the callback given at open. */
   handle(command: AgentCommand): void;
-  /** All that runs, or has ended and is not yet acknowledged: for the first message. */
+  /** All executions that run, or have ended without acknowledgement; sent in the first message. */
   executions(): { session: string; attempt: number }[];
   /** After a (re)connect: repeats every unacknowledged report in order (started, output after the last ack, ended). */
   replay(): void;
-  /** How many sessions run now. */
+  /** Number of running sessions. */
   readonly running: number;
-  /** No new sessions; resolves when the last has ended (kill = also end them now). */
+  /** Takes no new sessions; resolves when the last has ended. With `kill` it ends them now. */
   drain(kill: boolean): Promise<void>;
 }
 
@@ -22,6 +22,6 @@ export type OpenExecution = (options: {
   clock: Clock;
   log: Log;
   report: (report: AgentReport) => void;
-  /** What every session finds in its environment, unless it brings its own; see `baseEnvironment`. */
+  /** Default environment of every session; see `baseEnvironment`. */
   env?: Readonly<Record<string, string>>;
 }) => Promise<Execution>;

@@ -14,7 +14,7 @@ export interface NameSources {
   readonly hostname: string;
 }
 
-/** Must be the name under which the machine was asked for; a random one where nothing tells. */
+/** Must be the name under which the machine was launched; random if no source has one. */
 export function agentName({ configured, given, hostname }: NameSources, random: Random): string {
   return configured || given || hostname.split('.')[0] || shortId(random, 16);
 }
@@ -37,7 +37,7 @@ async function readKey(path: string): Promise<string | undefined> {
   }
 }
 
-/** The key by which the server knows this agent again: made at its first start, durable before it is ever shown. */
+/** The key by which the server recognises this agent: created at the first start, durable before it is sent. */
 export async function ownKey(workDir: string, random: Random): Promise<string> {
   const path = join(workDir, 'agent.key');
   const kept = await readKey(path);
@@ -55,7 +55,7 @@ export async function ownKey(workDir: string, random: Random): Promise<string> {
 
 type Interfaces = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
 
-/** The first address of this machine that others may reach; empty where there is none. */
+/** The first address of this machine that others may reach; empty if there is none. */
 export function ownAddress(interfaces: Interfaces): string {
   const all = Object.values(interfaces).flatMap((addresses) => addresses ?? []);
   return all.find(({ internal, family }) => !internal && family === 'IPv4')?.address ?? '';

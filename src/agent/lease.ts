@@ -1,12 +1,12 @@
 import type { Clock } from '#core/clock.ts';
 import { DEFAULT_AGENT_LEASE_MS } from '#core/defaults.ts';
 
-/** How long an agent goes on without the server. It runs from the start, and from each loss of the connection. */
+/** How long an agent runs without contact to the server. The lease starts at the start and at each lost connection. */
 export interface AgentLease {
-  /** The server may set the length, where the machine's own file does not. */
+  /** The server may set the length, unless the machine's own file does. */
   connected(lengthMs?: number): void;
   lost(): void;
-  /** For good: the loss of the connection that follows a farewell starts nothing. */
+  /** Final: the closed connection after a clean shutdown does not start it again. */
   stop(): void;
 }
 

@@ -41,7 +41,7 @@ async function readPem(path: string): Promise<string> {
   }
 }
 
-/** By their text, in order; one that cannot be used is left out, unless there is no other. */
+/** Valid addresses by their text, in order. An invalid one is ignored, unless it is the only one. */
 function usableAddresses(
   written: readonly string[],
   { config, log }: RunAgentOptions,
@@ -60,14 +60,14 @@ function usableAddresses(
   return usable;
 }
 
-/** Certificates are read for each connection, so that a renewed one is taken up. */
+/** Certificates are read for each connection, so that a renewed one is used. */
 async function dial(address: BrokerAddress, { broker, mtls }: AgentConfig): Promise<Line> {
   const pair = mtls && { cert: await readPem(mtls.cert), key: await readPem(mtls.key) };
   const trust: BrokerTrust = { ca: broker.ca, pair };
   return openLine(address, trust);
 }
 
-/** Runs the agent of this machine until it is stopped, sent away, or cut off for too long. */
+/** Runs the agent of this machine until it is stopped, released by the server, or disconnected for longer than the lease. */
 export async function runAgent(options: RunAgentOptions): Promise<AgentEnd> {
   const { config, clock = systemClock, random = systemRandom, log } = options;
   const where = required(

@@ -20,12 +20,12 @@ export interface MusterPeerOptions {
   obey(command: AgentCommand): void;
 }
 
-/** A broker of our own: reports and commands in batches, output until it is acknowledged. */
+/** Protocol of a Muster broker: reports and commands in batches, output until it is acknowledged. */
 export function openMusterPeer({ stream, clock, log, obey }: MusterPeerOptions): Peer {
   const outbox = createOutbox({
     clock,
     batchBytes: BATCH_BYTES,
-    // What runs hands on only so much before it is acknowledged.
+    // Runs send only a window of unacknowledged output.
     limitBytes: Number.POSITIVE_INFINITY,
     send: (batch, sent) => stream.write(messageOf(REPORTS, batch), sent),
     overflowed: () => {},

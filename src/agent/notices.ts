@@ -1,10 +1,10 @@
-// A cloud that will take a machine away announces it to the machine itself. Each cloud is a file of `notices/`, whose
+// A cloud that reclaims a machine announces it to the machine itself. Each cloud is a file of `notices/`, whose
 // default export watches for that; `npm run gen` lists them by their names.
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 
-/** Why and when a machine will be taken away. */
+/** Why and when the cloud reclaims a machine. */
 export interface Notice {
   readonly why: string;
   /** Milliseconds since 1970. */
@@ -19,10 +19,10 @@ export interface NoticeOptions {
   variable(name: string): string | undefined;
 }
 
-/** Calls back once, when the cloud announces that it will take this machine away. */
+/** Calls back once, when the cloud announces that it reclaims this machine. */
 export type WatchNotices = (options: NoticeOptions, heard: (notice: Notice) => void) => { stop(): void };
 
-/** Looks again and again until there is a notice; logs only the first failure of several in a row. */
+/** Polls until there is a notice; logs only the first of several consecutive failures. */
 export function pollForNotice(
   { clock, log }: Pick<NoticeOptions, 'clock' | 'log'>,
   everyMs: number,

@@ -1,7 +1,7 @@
 import type { AgentReport } from '#core/agent-link.ts';
 import type { AgentUpdateResponse } from '../broker/gen/velda/broker_pb.ts';
 
-/** How a broker that has let us in is spoken to and understood. */
+/** The protocol towards a broker that has admitted us. */
 export interface Peer {
   report(report: AgentReport): void;
   hear(answer: AgentUpdateResponse): void;

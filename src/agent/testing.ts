@@ -17,7 +17,7 @@ import type { Line, StreamEvents } from './dial.ts';
 import type { OpenExecution } from './execution.ts';
 import type { Notice } from './notices.ts';
 
-/** A broker of a few lines: keeps what it hears, says what it is told to say. */
+/** A broker of a few lines: records what it receives, and sends what a test asks for. */
 export interface FakeCall {
   readonly heard: AgentUpdateRequest[];
   isHalfClosed: boolean;

@@ -17,11 +17,11 @@ export interface UplinkOptions {
   openLine(address: string): Promise<Line>;
   /** The first message, as of now. */
   hello(): ConnectionOptions['hello'];
-  /** We are in, and the broker has heard this first message. */
+  /** The broker has admitted us with this first message. */
   accepted(welcome: Welcome | undefined, hello: ConnectionOptions['hello']): void;
-  /** The connection that we were in by has ended. */
+  /** The admitted connection has ended. */
   lost(): void;
-  /** The newest connection has ended, and will be made again. */
+  /** The newest connection has ended; a new one follows. */
   failed(ending: Ending): void;
   obey(command: AgentCommand): void;
   readonly clock: Clock;
@@ -29,14 +29,14 @@ export interface UplinkOptions {
   readonly log: Log;
 }
 
-/** The way to the broker, made again whenever it breaks. */
+/** The connection to the broker; reconnects whenever it is lost. */
 export interface Uplink {
   /** Dropped while we are not connected: the caller reports again then. */
   report(report: AgentReport): void;
   readonly isIn: boolean;
-  /** Joins anew with a new first message; the newer connection takes the place of the present one. */
+  /** Reconnects with a new first message; the newer connection replaces the present one. */
   rejoin(): void;
-  /** Says farewell and stays away; resolves when the broker has taken note, or has had its time. */
+  /** Closes the connection for good; resolves when the broker has confirmed, or after a timeout. */
   leave(): Promise<void>;
 }
 
@@ -50,11 +50,11 @@ export function openUplink(options: UplinkOptions): Uplink {
   // Sessions that came after that message was made, by an older connection: once it is heard, the server takes them for
   // never come and places them anew, so they must not start; if it is not heard, they are refused.
   let unlisted: Extract<AgentCommand, { do: 'start' }>[] = [];
-  // Counts dials: what belongs to an older one is of no interest any more.
+  // Counts dials: events of an older one are ignored.
   let newest = 0;
   // Rounds through all addresses without success.
   let failures = 0;
-  // The address in use, and how many in a row have failed since one let us in.
+  // The address in use, and how many in a row have failed since the last admission.
   let at = 0;
   let failedAddresses = 0;
   let cancelRetry = (): void => {};
@@ -82,7 +82,7 @@ export function openUplink(options: UplinkOptions): Uplink {
       line,
       hello,
       obey(command) {
-        // Only our own broker places anew what is not listed.
+        // Only a Muster broker requeues sessions that are not listed.
         const isListed = latest === connection || !isOurs;
         if (command.do !== 'start' || isListed) options.obey(command);
         else if (latest !== accepted) unlisted.push(command);

@@ -1,4 +1,4 @@
-// A broker that knows nothing of our own fields: it asks for one session in a message, gets output by a call of its
+// Protocol of a Velda broker, which ignores Muster's fields: it starts one session per message, gets output by a call of its
 // own, and acknowledges nothing.
 import { constants } from 'node:os';
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
@@ -18,7 +18,7 @@ type Output = Extract<AgentReport, { is: 'output' }>;
 const ATTEMPT = 1;
 const GRACE_MS = 10_000;
 
-/** A session that such a broker asked for: kept over reconnects, since it wants to hear of it again. */
+/** A session that such a broker started: kept over reconnects, because the broker expects it in the first message. */
 export interface VeldaTask {
   readonly request: SessionRequest;
   isStarted: boolean;

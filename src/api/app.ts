@@ -43,14 +43,14 @@ function makeServer(patience: ClientTimeouts, handler: Parameters<typeof createS
       requestTimeout: patience.requestMs,
       keepAliveTimeout: patience.idleMs,
       connectionsCheckingInterval: patience.checkEveryMs,
-      // `Upgrade: h2c` and the like are ignored, as if we knew nothing of them.
+      // `Upgrade: h2c` and the like are ignored.
       shouldUpgradeCallback: (request) => request.headers.upgrade?.toLowerCase() === 'websocket',
     },
     handler,
   );
-  // A peer that is gone without a word is found out, however long an answer goes on.
+  // TCP keep-alive detects a dead peer, however long an answer takes.
   server.on('connection', (socket) => socket.setKeepAlive(true, KEEPALIVE_MS));
-  // A client that asks and then does not read would hold the answer for ever; a silent one is left alone.
+  // A client that does not read would hold the answer for ever; one that sends nothing does no harm.
   server.timeout = patience.requestMs;
   server.on('request', (_request, answer) =>
     answer.on('timeout', () => {
@@ -66,7 +66,7 @@ const noSchemas = () => (): never => {
   throw new Fault('internal', 'A route was registered with a fastify schema of its own.');
 };
 
-/** For requests that are not even HTTP: there is no reply object yet. */
+/** For requests that are not valid HTTP: there is no reply object yet. */
 function refuseRaw(error: NodeJS.ErrnoException, socket: Duplex, clock: Clock): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
@@ -89,7 +89,7 @@ export async function startApi(deps: ApiDeps, patience: ClientTimeouts = PATIENC
     clientErrorHandler: (error, socket) => refuseRaw(error, socket, deps.clock),
     serverFactory: (handler) => makeServer(patience, handler),
     forceCloseConnections: true,
-    // Our routes check and write by themselves: without these, fastify loads a compiler of JSON schemas for each.
+    // Our routes validate and serialise themselves; otherwise fastify loads a JSON schema compiler for each.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
   });
   const server = app.server as Server;
@@ -115,7 +115,7 @@ export async function startApi(deps: ApiDeps, patience: ClientTimeouts = PATIENC
       server.closeIdleConnections();
       await answers.quiet(CLOSE_WITHIN_MS);
       await app.close();
-      // It never listened, so fastify leaves the connections alone.
+      // It never listened, so fastify does not close the connections.
       await new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
     },

@@ -28,7 +28,7 @@ function refuse(socket: Duplex, fault: Fault, deps: ApiDeps): void {
     'connection: close',
   ];
   farewell(socket, `${head.join('\r\n')}\r\n\r\n${body}`, deps.clock);
-  // It has no other reader, so its end would not be seen.
+  // No one else reads the socket, so its end would go unnoticed.
   socket.resume();
 }
 
@@ -46,7 +46,7 @@ function numberIn(query: URLSearchParams, name: string): number {
   throw new Fault('invalid', `${name} must be a whole number.`, { at: `query.${name}` });
 }
 
-/** Who wants in, to which session, from which piece of output on; throws a `Fault` where that cannot be. */
+/** Caller, session and output position of an attach request; throws a `Fault` if it is refused. */
 async function wishOf(request: IncomingMessage, { deps, gate }: Means) {
   const visitor = { method: 'GET', headers: request.headers, from: request.socket.remoteAddress ?? 'unknown' };
   gate.checkHost(visitor);
@@ -58,7 +58,7 @@ async function wishOf(request: IncomingMessage, { deps, gate }: Means) {
   return { caller, session, afterSeq: numberIn(query, 'after_seq'), attempt: numberIn(query, 'attempt') || undefined };
 }
 
-/** Takes WebSockets at `/sessions/ID/attach`; answers a function that stops taking them. */
+/** Accepts WebSockets at `/sessions/ID/attach`; the returned function stops that. */
 export function acceptAttach(server: Server, means: Means): () => void {
   const { deps, stopping } = means;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: LONGEST_MESSAGE, clientTracking: false });

@@ -45,12 +45,12 @@ function pass(data: RawData, isBinary: boolean, { spec, id }: Session, { session
   const hasInput = spec.stdin || spec.terminal !== undefined;
   if ('bytes' in message) sessions.input(id, message.bytes, false);
   else if ('input' in message) sessions.input(id, Buffer.from(message.input, 'base64'), false);
-  // To end or to size what is not there is no mistake: clients do so without asking.
+  // Closing stdin or resizing without a terminal is no error: clients do so unconditionally.
   else if ('eof' in message) hasInput && sessions.input(id, new Uint8Array(), true);
   else if (spec.terminal) sessions.resize(id, message.resize.columns, message.resize.rows);
 }
 
-/** Resolves when it has left for the network, so that a slow reader slows the reading, not the memory. */
+/** Resolves when the message is written to the network, so that a slow reader slows down reading instead of filling memory. */
 function say(socket: WebSocket, message: AttachOut): Promise<void> {
   return new Promise((resolve, reject) =>
     socket.send(JSON.stringify(message), (error) => (error ? reject(error) : resolve())),
@@ -69,20 +69,20 @@ async function show(socket: WebSocket, wish: AttachWish, deps: ApiDeps, signal: 
   await say(socket, { end: shownSession(ended, deps.store) });
 }
 
-// The broker dismisses an agent for whom too much waits: one session's input must never come near that.
+// The broker disconnects an agent with too much waiting data: one session's input must stay far below that.
 const MOST_WAITING_BYTES = 1024 * 1024;
 const LOOK_AGAIN_MS = 10;
-// An agent that was cut off, or that the server lost with its own restart, is back within seconds.
+// A disconnected agent reconnects within seconds, also after a restart of the server.
 const TRY_AGAIN_MS = 100;
 
 interface Reading {
   isReading(): boolean;
-  /** Something was passed on: perhaps enough for now. */
+  /** Called after input was forwarded; reading may have to pause now. */
   passed(): void;
   stop(): void;
 }
 
-/** Reads from the client only while the session can take it: what comes early or too fast waits in the network. */
+/** Reads from the client only while the session accepts input; anything else waits in the network (back-pressure). */
 function readWhileRunning(socket: WebSocket, id: string, deps: ApiDeps & { isHeld(): boolean }): Reading {
   const { store, clock, sessions } = deps;
   let cancelLook = (): void => {};
@@ -144,7 +144,7 @@ function passInTurn(pass: (message: Message) => void, { clock }: ApiDeps, mayWai
       held.push(message);
       if (held.length === 1) drain();
     },
-    /** Tries again later what waits; `retry` calls `drain`. */
+    /** Retries waiting messages later; `retry` calls `drain`. */
     later(retry: () => void): void {
       cancel();
       if (held.length > 0) cancel = clock.alarm(TRY_AGAIN_MS, retry);
@@ -154,7 +154,7 @@ function passInTurn(pass: (message: Message) => void, { clock }: ApiDeps, mayWai
   };
 }
 
-/** Joins a socket and a session until one of them ends. */
+/** Connects a socket with a session until one of them ends. */
 export function attachTo(socket: WebSocket, wish: AttachWish, { deps, stopping }: Means): void {
   const { session } = wish;
   const over = new AbortController();
@@ -179,7 +179,7 @@ export function attachTo(socket: WebSocket, wish: AttachWish, { deps, stopping }
   const stop = (): void => finish(CLOSE.stopping, 'The server is stopping.');
 
   function passOn({ data, isBinary }: Message): void {
-    // After its end no process takes it.
+    // After the end of the session no process reads input.
     const now = deps.store.view.sessions.get(session.id);
     if (now) pass(data, isBinary, now, deps);
   }
@@ -196,7 +196,7 @@ export function attachTo(socket: WebSocket, wish: AttachWish, { deps, stopping }
   }
 
   function ping(): void {
-    // Answers are not read while the session does not run.
+    // Pongs are not read while the session does not run.
     if (!isAlive && reading.isReading()) return socket.terminate();
     if (!deps.access.stillHolds(wish.caller)) return finish(CLOSE.refused, 'The token is no longer valid.');
     isAlive = !reading.isReading();

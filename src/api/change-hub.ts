@@ -2,18 +2,18 @@ import type { Clock } from '#core/clock.ts';
 import type { Store } from '#core/store.ts';
 import type { ChangeTable } from './noun.ts';
 
-/** A row that is no longer as it was; what it is now is read when it is sent. */
+/** A changed row; its present value is read when it is sent. */
 export interface Touch {
   readonly n: number;
   readonly table: string;
   readonly id: string;
 }
 
-/** Knows which rows have changed since when, as far back as a client that lost its connection may ask. */
+/** Remembers which rows changed when, as far back as a reconnecting client may ask. */
 export interface ChangeHub {
   /** Names this moment: `epoch-number`. */
   position(n?: number): string;
-  /** Everything touched since that position; undefined where that is too long ago. */
+  /** All rows changed since that position; undefined if that is too long ago. */
   since(position: string): readonly Touch[] | undefined;
   subscribe(touched: (touch: Touch) => void): () => void;
   /** A row that memory no longer holds: a session that has ended, an event. */
@@ -50,7 +50,7 @@ export function openChangeHub(store: Store, clock: Clock, tables: readonly Chang
   let n = 0;
   /** All touches after this number are still known. */
   let floor = 0;
-  /** While there is anybody to send changes to. */
+  /** While there are clients. */
   let following: readonly (() => void)[] | undefined;
   let cancelOff = (): void => {};
   const subscribers = new Set<(touch: Touch) => void>();

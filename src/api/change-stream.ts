@@ -7,7 +7,7 @@ import type { Change } from './wire/event.ts';
 
 const FLUSH_EVERY_MS = 250;
 const HEARTBEAT_EVERY_MS = 15_000;
-// A client that reads nothing for so many heartbeats is gone.
+// A client that reads nothing for this many heartbeats is disconnected.
 const MOST_MISSED = 4;
 const MOST_PENDING = 5_000;
 const ROWS_A_TURN = 500;
@@ -85,14 +85,14 @@ export function changeStream(deps: ApiDeps, hub: ChangeHub, wish: ChangeWish): R
           flushing = undefined;
           if (pending.size > 0 || mustReset) schedule();
         },
-        () => stream.destroy(), // The store is broken: the process is about to end.
+        () => stream.destroy(), // The store has failed: the process is about to end.
       );
     });
   }
 
   async function flush(): Promise<void> {
     flushedAtMs = clock.monotonic();
-    // What has ended is in history once durable; only then is it known here.
+    // An ended row is in history once durable; only then can it be read here.
     await store.durable();
     const texts: string[] = [];
     if (mustReset) {

@@ -10,7 +10,7 @@ const MOST_SHOWN = 10;
 /** Of the members of a union, the one that came closest: it got furthest before it failed. */
 function closest(errors: readonly (readonly Issue[])[]): readonly Issue[] {
   const depth = (issues: readonly Issue[]): number => Math.max(0, ...issues.map((issue) => issue.path.length));
-  // Where the kind of thing itself is wrong at the top, that member was not meant.
+  // A wrong type at the top means that this member was not intended.
   const isMeant = (issues: readonly Issue[]): boolean =>
     !issues.some((issue) => issue.path.length === 0 && issue.code === 'invalid_type');
   const ranked = errors.toSorted(

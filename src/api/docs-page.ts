@@ -79,8 +79,10 @@ function schemaSection(id: string, schema: JsonSchema): string {
     required.includes(key) ? 'yes' : '',
     prose(inner.description ?? ''),
   ]);
-  const told = properties ? table(['Key', 'Type', 'Always', 'Meaning'], rows) : `<p>${schemaWords(schema, MARKS)}</p>`;
-  return `<h3 id="schema-${escaped(id)}">${escaped(id)}</h3>${told}`;
+  const content = properties
+    ? table(['Key', 'Type', 'Always', 'Meaning'], rows)
+    : `<p>${schemaWords(schema, MARKS)}</p>`;
+  return `<h3 id="schema-${escaped(id)}">${escaped(id)}</h3>${content}`;
 }
 
 function operationsByNoun({ paths }: OpenApi): ReadonlyMap<string, readonly string[]> {

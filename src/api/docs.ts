@@ -8,7 +8,7 @@ import { type Raw, type Route, route } from './route.ts';
 
 /** What the API says of itself, drawn from the table of all routes. */
 function docRoutes({ server }: ApiDeps, { routes }: WholeApi): Route[] {
-  // Made when first asked for: a server that starts has better things to do.
+  // Created at the first request, to keep the start fast.
   let made: { readonly document: OpenApi; readonly page: string } | undefined;
   function written(): { readonly document: OpenApi; readonly page: string } {
     if (!made) {

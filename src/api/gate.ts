@@ -13,15 +13,15 @@ export interface Visitor {
   readonly from: string;
 }
 
-/** Every request comes through here before anything of it is read. */
+/** Every request passes here before its body is read. */
 export interface RequestGate {
   /** Throws a `Fault` unless it was sent to one of our names. */
   checkHost(visitor: Visitor): void;
-  /** Who it is, if they may do what needs this role; otherwise throws a `Fault`. */
+  /** The caller, if it has this role; otherwise throws a `Fault`. */
   enter(visitor: Visitor, needed: Role | 'anyone'): Caller;
 }
 
-// Sent along by browsers without a preflight from any page; what they do must not change anything.
+// Browsers send these without a preflight from any page, so they must not change anything.
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 const anyone = (from: string): Caller => ({ who: 'anyone', from, role: 'viewer', token: '', by: 'header' });

@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Gauges, GaugeWorld, Noun } from './noun.ts';
 
-/** Makes gauges that all start from nothing at each scrape. */
+/** Creates gauges that are reset at each scrape. */
 export function gaugeSet(registry: Registry) {
   const all: Gauge<string>[] = [];
   return {

@@ -5,7 +5,7 @@ import type { Noun } from './noun.ts';
 import { type Raw, type Route, route } from './route.ts';
 import { Health } from './wire/server.ts';
 
-// A store that takes longer than this to write is as good as broken for new work.
+// A store that takes longer than this to write counts as failed.
 const STORE_PATIENCE_MS = 2_000;
 
 async function checkStore({ store, clock }: ApiDeps): Promise<void> {
@@ -24,7 +24,7 @@ async function checkStore({ store, clock }: ApiDeps): Promise<void> {
   }
 }
 
-/** Outside of `/api/v1`: for those who watch the process. */
+/** Outside of `/api/v1`: for probes and Prometheus. */
 function healthRoutes(deps: ApiDeps): Route[] {
   return [
     route({

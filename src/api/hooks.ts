@@ -7,7 +7,7 @@ import { isBrowser, loginPage } from './login-page.ts';
 import { originOf } from './origin.ts';
 import { httpStatusOf, PROBLEM_MEDIA, requestFaultOf, toProblem } from './problem.ts';
 
-/** What is thrown leaves as problem+json; a browser that is not logged in gets a page. Answers the function that does so. */
+/** Sends errors as problem+json; a browser that is not logged in gets a page. Returns the function that does so. */
 export function answerFaults(
   app: FastifyInstance,
   { log, redactText }: ApiDeps,
@@ -40,7 +40,7 @@ export function answerFaults(
   return answer;
 }
 
-/** Nothing leaves before what it tells of is durable. A store that cannot say so ends the process; until then it is 503. */
+/** An answer waits until everything that it shows is durable. A failed store ends the process; until then the answer is 503. */
 export function waitForStore(app: FastifyInstance, { store, redactText }: ApiDeps): void {
   app.addHook('onSend', async (request, reply, payload) => {
     if (request.routeOptions.config.muster?.isHealth) return payload;
@@ -69,13 +69,13 @@ export function guard(app: FastifyInstance, gate: RequestGate): void {
       'cache-control': 'no-store',
     });
     const visitor = { method: request.method, headers: request.headers, from: request.ip };
-    // Those who probe the health of a process do not know its name.
+    // Health probes do not know the host name of the server.
     if (!route?.isHealth || route.role !== 'anyone') gate.checkHost(visitor);
     request.caller = gate.enter(visitor, route?.role ?? 'viewer');
   });
 }
 
-/** Counts what is being answered, and tells when nothing is. */
+/** Counts requests in flight, and resolves when there are none. */
 export function measure(app: FastifyInstance, { metrics, clock }: ApiDeps): { quiet(withinMs: number): Promise<void> } {
   let open = 0;
   let quietNow: (() => void) | undefined;

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { escaped, htmlPage } from './html.ts';
 
-/** Browsers name HTML among what they take; programs do not. */
+/** Browsers accept HTML; programs do not ask for it. */
 export const isBrowser = (method: string, { accept = '' }: IncomingHttpHeaders): boolean =>
   (method === 'GET' || method === 'HEAD') && /\btext\/html\b/.test(accept);
 
@@ -11,7 +11,7 @@ pre { padding: .75rem 1rem; border: 1px solid var(--line); border-radius: .4rem;
 .why { opacity: .75; }
 `;
 
-/** For a browser that may not see anything yet: why, and how to log in. */
+/** For a browser without a session: why it is refused, and how to log in. */
 export function loginPage({ why, origin }: { readonly why: string; readonly origin: string }): string {
   return htmlPage(
     'Log in to Muster',

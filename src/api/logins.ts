@@ -7,7 +7,7 @@ import { type Raw, type Route, route } from './route.ts';
 import { Empty, toTime } from './wire/shared.ts';
 import { LoginLink } from './wire/token.ts';
 
-/** HttpOnly: no script reads it. Strict: no other site sends it. Secure: it leaves only by TLS, where there is TLS. */
+/** HttpOnly: no script reads it. Strict: no other site sends it. Secure: sent only over TLS, if the server uses TLS. */
 function cookie(value: string, maxAgeMs: number, origin: string): string {
   const secure = origin.startsWith('https:') ? '; Secure' : '';
   const maxAge = Math.max(0, Math.floor(maxAgeMs / 1_000));
@@ -34,7 +34,7 @@ function loginLinkRoutes({ access }: ApiDeps): Route[] {
   ];
 }
 
-/** Outside of `/api/v1`: where such a link leads. */
+/** Outside of `/api/v1`: the target of such a link. */
 function loginRoutes({ access, clock }: ApiDeps): Route[] {
   return [
     route({

@@ -8,13 +8,13 @@ import type { SyncTimes } from './noun.ts';
 import { nouns } from './nouns.gen.ts';
 import { REASONS } from './reasons.gen.ts';
 
-/** Figures for Prometheus. What the store knows is read there; the rest is reported by its owner. */
+/** Metrics for Prometheus. Gauges are read from the store; the rest is reported by its owner. */
 export interface Metrics {
   /** A call to a cloud has ended; `kind` is the backend's or the source's. */
   cloudCall(call: { kind: string; call: string; fault: FaultKind | undefined; ms: number }): void;
   /** An HTTP request was answered; `route` is its pattern, never its path. */
   httpAnswered(answer: { method: string; route: string; status: number; ms: number }): void;
-  /** Where the times of the syncs are kept; the store hears only of syncs that changed something. */
+  /** Timings of syncs; the store has only those of syncs that changed something. */
   followSyncs(timings: () => SyncTimes): void;
   /** The text that a scrape gets. */
   text(): Promise<string>;
@@ -79,7 +79,7 @@ function openSeries(registry: Registry) {
 
 const bySubject = new Map(REASONS.map((kind) => [kind.subject, kind]));
 
-/** Labels of closed lists, so that no text can make series without bound. */
+/** Labels of closed lists, so that no text can create unbounded series. */
 function decisionLabels(subject: string, did: string, code: string) {
   const kind = bySubject.get(subject);
   if (!kind) return { subject: 'other', did: 'other', reason: 'other' };

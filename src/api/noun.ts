@@ -23,22 +23,22 @@ export interface Noun {
   gauges?(world: GaugeWorld): Gauges;
 }
 
-/** What the few routes need that speak for all nouns. */
+/** What the few routes need that serve all nouns. */
 export interface WholeApi {
   readonly hub: ChangeHub;
   /** The tables of the stream of changes, by name. */
   readonly changes: ReadonlyMap<string, ChangeTable>;
-  /** Every route there is; to be called once all are known. */
+  /** All routes; call it only when all are known. */
   routes(): readonly Route[];
 }
 
-/** Says that a row changed. `kept` is the row itself, where memory no longer holds it. */
+/** Reports a changed row. `kept` is the row itself, if memory no longer has it. */
 export type Touched = (id: string | undefined, kept?: unknown) => void;
 
 /** A table of the stream of changes: which rows have changed, and what they are when they are sent. */
 export interface ChangeTable {
   readonly table: string;
-  /** Follows everything that the row shows, while somebody reads the stream; the returned function ends that. */
+  /** Follows everything that the row shows while the stream has readers; the returned function ends that. */
   follow(store: Store, touched: Touched): () => void;
   /** The row as it is now, as that role sees it; undefined where it is gone. */
   row(id: string, deps: ApiDeps, seen: { readonly role: Role; readonly kept: unknown }): unknown;

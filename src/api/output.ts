@@ -23,7 +23,7 @@ type Query = z.output<typeof query>;
 const encode = (chunk: OutputChunk, isRaw: boolean): Buffer =>
   isRaw ? Buffer.from(chunk.data) : Buffer.from(`${JSON.stringify(shownOutput(chunk))}\n`);
 
-/** Pieces as they come; none leaves before it is durable. */
+/** Pieces as they arrive; each is sent only when it is durable. */
 async function* pieces(deps: ApiDeps, id: string, asked: Query, signal: AbortSignal): AsyncIterable<Buffer> {
   const { follow, after_seq: afterSeq, stream } = asked;
   const from = { follow, afterSeq, attempt: asked.attempt || undefined };

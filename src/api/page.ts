@@ -1,6 +1,6 @@
 export interface PageOf<R> {
   readonly items: readonly R[];
-  /** The key to go on from; absent on the last page. */
+  /** The key after which the next page starts; absent on the last page. */
   readonly next?: string | undefined;
 }
 

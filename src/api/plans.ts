@@ -32,7 +32,7 @@ function planning(deps: ApiDeps): Route[] {
     route({
       method: 'POST',
       path: '/sources/:source/plan',
-      // It spends the calls that a cloud allows the source.
+      // Reading the source uses its rate limit, hence not for viewers.
       role: 'operator',
       summary: 'Reads a source now and shows what its next sync would change. Applies nothing.',
       params: z.object({ source: Name }),

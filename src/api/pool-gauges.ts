@@ -7,14 +7,14 @@ import { WORKER_PHASES, type WorkerPhase } from '#core/worker.ts';
 import { gaugeSet } from './gauges.ts';
 import { type Gauges, type GaugeWorld, stopAll } from './noun.ts';
 
-/** Moments of a pool that the dashboards of `velda_autoscaler_last_event_timestamp_seconds` know. */
+/** The event kinds of `velda_autoscaler_last_event_timestamp_seconds`, for existing dashboards. */
 type PoolMoment = 'scale_up_attempt' | 'allocation_error' | 'resource_exhausted';
 
 // Each pool has a dozen series; past this many the rest is one, so that the scrape stays bounded.
 const MOST_POOLS = 1_000;
 const REST = '(others)';
 
-// The states that users of the original know them by.
+// The state names of Velda's metrics.
 const VELDA_STATUS: Readonly<Record<WorkerPhase, string>> = {
   launching: 'pending',
   booting: 'pending',

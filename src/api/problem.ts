@@ -14,7 +14,7 @@ class HttpFault extends Fault {
   }
 }
 
-/** A fault that HTTP has a closer word for than the fault table. */
+/** A fault with a more exact HTTP status than the fault table has. */
 export function httpFault(status: number, ...rest: ConstructorParameters<typeof Fault>): Fault {
   return new HttpFault(status, ...rest);
 }
@@ -23,7 +23,7 @@ export function httpStatusOf(fault: Fault): number {
   return fault instanceof HttpFault ? fault.status : FAULTS[fault.kind].http;
 }
 
-/** A fault as a client sees it. Of a bug it learns only where to look: its message may hold anything. */
+/** A fault as a client sees it. A bug shows only the request id: its message may contain anything. */
 export function toProblem(fault: Fault, redactText: (text: string) => string, id?: string): HttpProblem {
   const status = httpStatusOf(fault);
   const isBug = fault.kind === 'internal';
@@ -50,7 +50,7 @@ interface FrameworkError extends Error {
   readonly statusCode?: number;
 }
 
-// What fastify refuses by itself, in our words. https://fastify.dev/docs/latest/Reference/Errors/
+// Errors of fastify itself, in our words. https://fastify.dev/docs/latest/Reference/Errors/
 const FRAMEWORK: Readonly<Record<string, (error: Error) => Fault>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
     httpFault(415, 'invalid', 'The content type of the body is not supported here.', {
@@ -65,7 +65,7 @@ const FRAMEWORK: Readonly<Record<string, (error: Error) => Fault>> = {
   FST_ERR_MAX_PARAM_LENGTH: () => httpFault(414, 'invalid', 'A name in the path is too long.', { at: 'path' }),
 };
 
-/** Any thrown thing as a fault, those of the framework by their codes. */
+/** Any thrown value as a fault; errors of fastify by their codes. */
 export function requestFaultOf(thrown: unknown): Fault {
   const error = thrown as FrameworkError;
   const known = typeof error?.code === 'string' ? FRAMEWORK[error.code] : undefined;

@@ -8,7 +8,7 @@ import type { Call, Route } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route of our table; absent on pages that do not exist. */
+    /** The route of our table; absent for unknown paths. */
     muster?: Route;
   }
   interface FastifyRequest {
@@ -85,7 +85,7 @@ function add(app: FastifyInstance, route: Route, { deps, stopping }: Registering
     method: route.method,
     url: route.path,
     config: { muster: route },
-    // A client that asks for the head of an endless answer would wait for ever.
+    // A HEAD request for an endless answer would wait for ever.
     exposeHeadRoute: route.method === 'GET' && !route.isStream,
     ...(route.bodyLimit !== undefined && { bodyLimit: route.bodyLimit }),
     async handler(request, reply) {
@@ -99,7 +99,7 @@ function add(app: FastifyInstance, route: Route, { deps, stopping }: Registering
           return signal;
         },
       });
-      // A client that follows something silent must learn at once that it is there.
+      // The headers are sent at once, so that a client knows that the stream is open.
       if (route.isStream) reply.raw.once('pipe', () => reply.raw.flushHeaders());
       if (route.media && !reply.hasHeader('content-type')) reply.type(`${route.media[0]}; charset=utf-8`);
       return reply.send(answer);
@@ -107,7 +107,7 @@ function add(app: FastifyInstance, route: Route, { deps, stopping }: Registering
   });
 }
 
-/** The other methods of a path that exists: 405, and what it does take. */
+/** Other methods on an existing path: 405 with the allowed methods. */
 function addOtherMethods(app: FastifyInstance, path: string, routes: readonly Route[]): void {
   const taken = new Set<string>(routes.map((route) => route.method));
   if (routes.some((route) => route.method === 'GET' && !route.isStream)) taken.add('HEAD');
@@ -136,7 +136,7 @@ interface Registering {
   readonly stopping: AbortSignal;
 }
 
-/** Makes the table of routes real. */
+/** Registers the table of routes with fastify. */
 export function register(app: FastifyInstance, routes: readonly Route[], means: Registering): void {
   for (const route of routes) add(app, route, means);
   for (const [path, same] of Map.groupBy(routes, (route) => route.path)) addOtherMethods(app, path, same);

@@ -13,7 +13,7 @@ export interface HeaderNote {
   readonly schema?: Readonly<Record<string, unknown>>;
 }
 
-/** What a handler gets of a request: everything checked. */
+/** The validated parts of a request that a handler gets. */
 export interface Call<Params, Query, Body> {
   readonly params: Params;
   readonly query: Query;
@@ -38,7 +38,7 @@ export interface RouteSpec<P extends z.ZodType, Q extends z.ZodType, B extends z
   /** The least role that may call; `anyone` needs no token. */
   readonly role: Role | 'anyone';
   readonly summary: string;
-  /** Headers of the request that it heeds, for the documentation. */
+  /** Request headers that it reads, for the documentation. */
   readonly headers?: readonly HeaderNote[];
   /** The heading in the documentation; set from its noun. */
   readonly tag?: string;
@@ -52,9 +52,9 @@ export interface RouteSpec<P extends z.ZodType, Q extends z.ZodType, B extends z
   /** What the answer is sent as, where it is not JSON: then a text or a stream, sent as it stands. */
   readonly media?: readonly string[];
   readonly status?: number;
-  /** Another one that it may answer with, and the same reply. */
+  /** Another status with the same reply. */
   readonly alsoStatus?: number;
-  /** May leave before everything committed is durable, since it tells nothing of it. */
+  /** The answer need not wait for durability, because it shows no committed data. */
   readonly isHealth?: boolean;
   /** Answers piece by piece; each piece waits for durability by itself. */
   readonly isStream?: boolean;
@@ -66,7 +66,7 @@ export type Route = Omit<RouteSpec<Anything, Anything, Anything, Anything>, 'han
   handle(call: Call<unknown, unknown, unknown>): unknown;
 };
 
-/** Ties a route's schemas to its handler, so that TypeScript checks the one against the other. */
+/** Ties a route's schemas to its handler, so that TypeScript checks one against the other. */
 export function route<
   R extends z.ZodType,
   P extends z.ZodType = z.ZodUndefined,

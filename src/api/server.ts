@@ -50,7 +50,7 @@ function statusOf({ store, clock, server, access }: ApiDeps): ServerStatus {
   };
 }
 
-/** A copy in a directory of its own, which is gone when it has been read or given up. */
+/** A copy in a temporary directory, which is deleted after the copy was read or cancelled. */
 async function backup({ store, dataDir }: ApiDeps): Promise<{ body: Raw; bytes: number }> {
   const directory = await mkdtemp(join(dataDir, 'backup-'));
   const clean = (): void => void rm(directory, { recursive: true, force: true }).catch(() => {});
@@ -65,7 +65,7 @@ async function backup({ store, dataDir }: ApiDeps): Promise<{ body: Raw; bytes: 
   }
 }
 
-/** Beside its place first, so that a copy that was cut off never passes for a whole one. */
+/** Written under another name first, so that a partial copy is never taken for a whole one. */
 async function backupTo({ store, random }: ApiDeps, file: string): Promise<Backup> {
   const beside = `${file}.${shortId(random)}.part`;
   try {
@@ -73,7 +73,7 @@ async function backupTo({ store, random }: ApiDeps, file: string): Promise<Backu
     await rm(beside);
     await store.backup(beside);
     await chmod(beside, 0o600);
-    // A link, unlike a rename, never takes the place of what is there.
+    // A link, unlike a rename, never replaces an existing file.
     await link(beside, file);
     return { file, bytes: (await stat(file)).size };
   } catch (thrown) {

@@ -81,9 +81,9 @@ async function listed({ store }: ApiDeps, query: Query): Promise<readonly Sessio
     phase === undefined || sessionPhase(session, isConnected(session)) === phase;
   const live = name === undefined ? store.view.sessions.all() : store.view.sessions.by('pool', pool?.id ?? name);
   const selection = { keyOf: (row: SessionRow) => row.id, after, limit, order: 'descending' } as const;
-  // Memory first: what ends from now on is in both, while read the other way round it would be in neither.
+  // Memory first: a session that ends meanwhile is then in both. In the other order it could be in neither.
   const page = selectPage(Iterator.from(live).filter(isWanted), selection);
-  // What has just ended leaves memory at once and is in history when durable.
+  // A session that has just ended leaves memory at once, and is in history when durable.
   await store.durable();
   const filter = { pool: pool?.id ?? name };
   const ended =
@@ -104,7 +104,7 @@ function listing(deps: ApiDeps): Route {
     reply: wire.SessionList,
     async handle({ query }) {
       const rows = await listed(deps, query);
-      // Of a pool that is gone, only its ended sessions are left, and they know it by its id.
+      // A removed pool has only ended sessions, found by its id.
       if (rows.length === 0 && query.pool !== undefined && query.after === undefined) findPool(deps.store, query.pool);
       const items = rows.slice(0, query.limit).map((row) => shownSession(row, deps.store));
       return { items, next: rows.length > query.limit ? items.at(-1)?.id : undefined };

@@ -116,7 +116,7 @@ function acting(deps: ApiDeps): Route[] {
       async handle({ params, query, caller }) {
         const before = findSource(deps, params.source);
         await pools.approve(before.id, caller, query.pools);
-        // One that had vanished from the configuration may be forgotten by now.
+        // A source that is no longer configured may have been deleted meanwhile.
         return sourceNow(deps, before.id) ?? { ...before, held: undefined };
       },
     }),

@@ -20,12 +20,12 @@ const MOST_WAITING_BYTES = 1024 * 1024;
 const LOOK_EVERY_MS = 100;
 // RFC 6455 §7.4.1: we broke a rule; asking again would break it again.
 const REFUSED = 1008;
-// The server pings every 20 s: one that says nothing for so long is gone without having closed the connection.
+// The server pings every 20 s: without any message for this long, the connection is dead.
 const SILENCE_MS = 60_000;
 
 const isTyped = ({ terminal }: Cli): boolean => isInteractive(terminal.input);
 
-/** Only a running session hears Ctrl-C and the end of input from its terminal: until then they stay with us. */
+/** Only a running session receives Ctrl-C and end of input; before that this command handles them. */
 async function waitForStart(cli: Cli, client: Client, id: string): Promise<void> {
   for (;;) {
     const session = await patiently(cli, () => client.call<Session>(sessionPath(id), { signal: cli.signal }));
@@ -41,10 +41,10 @@ function open({ place }: Client, id: string, { attempt, seq }: Position): WebSoc
   return new WebSocket(url, place.token ? { headers: { authorization: `Bearer ${place.token}` } } : {});
 }
 
-// Where a program sets up its terminal late, an end of input that came before is lost in it, and it waits for ever.
+// If a program sets up its terminal late, an earlier end of input is lost, and the program waits for ever.
 const SETUP_MS = 1_000;
 
-/** Resolves when the program behind a terminal listens to it: after its first output, or after a second without any. */
+/** Resolves when the program reads its terminal: after its first output, or after one second. */
 function setUp({ terminal }: Cli, socket: WebSocket): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const cancel = terminal.clock.alarm(SETUP_MS, resolve);
@@ -53,11 +53,11 @@ function setUp({ terminal }: Cli, socket: WebSocket): Promise<void> {
   return promise;
 }
 
-/** Sends our input and the size of our window; the returned function ends that. */
+/** Sends stdin and the window size; the returned function ends that. */
 function feedInput(cli: Cli, socket: WebSocket, session: Session): () => void {
   if (!session.stdin) return () => {};
   const { input, output } = cli.terminal;
-  // Where the session has a terminal of its own, that one makes of our keys what they mean.
+  // With a remote terminal, local keys are sent raw: the remote terminal interprets them.
   const terminal = session.terminal && isTyped(cli) ? (input as unknown as ReadStream) : undefined;
   const say = (message: AttachIn): void => socket.send(JSON.stringify(message));
   const resume = (): void => {
@@ -78,7 +78,7 @@ function feedInput(cli: Cli, socket: WebSocket, session: Session): () => void {
   input.on('end', onEnd);
   input.resume();
   output.on('resize', onResize);
-  // Others may have sized it before, and our window may have changed while we were not joined.
+  // Another client may have resized it, and our window may have changed while we were disconnected.
   if (terminal) onResize();
   return () => {
     terminal?.setRawMode(false);
@@ -91,7 +91,7 @@ function feedInput(cli: Cli, socket: WebSocket, session: Session): () => void {
 
 const broken = (message: string, cause?: unknown): Fault => new Fault('unavailable', message, { cause });
 
-/** Cuts a connection over which nothing comes any more; the returned function ends that. */
+/** Closes a connection without traffic; the returned function ends that. */
 function cutWhenSilent({ terminal }: Cli, socket: WebSocket): () => void {
   let cancel = (): void => {};
   const listen = (): void => {
@@ -106,7 +106,7 @@ function cutWhenSilent({ terminal }: Cli, socket: WebSocket): () => void {
   };
 }
 
-/** The server said no before there was a connection. */
+/** The server refused the upgrade. */
 function onRefusal(socket: WebSocket, reject: (fault: Fault) => void): void {
   socket.on('unexpected-response', (_request, reply) => {
     const parts: Buffer[] = [];
@@ -118,7 +118,7 @@ function onRefusal(socket: WebSocket, reject: (fault: Fault) => void): void {
 interface Wiring {
   readonly session: Session;
   readonly socket: WebSocket;
-  /** Answers the session once it has ended. */
+  /** Resolves with the session when it has ended. */
   heard(message: AttachOut): Session | undefined;
 }
 
@@ -152,8 +152,8 @@ async function connect(cli: Cli, { session, socket, heard }: Wiring): Promise<Se
 }
 
 /**
- * Connects this terminal with the session until it ends; resolves with the ended session. A connection that breaks is
- * made again. Piped input is not: it is unknown how much of it has arrived.
+ * Connects this terminal with the session until it ends; resolves with the ended session. It reconnects after a
+ * lost connection, but not with piped input: how much of that arrived is unknown.
  */
 export async function attachSession(cli: Cli, client: Client, { session, begun }: Attaching): Promise<Session> {
   const { id } = session;

@@ -14,12 +14,12 @@ function whyNot(thrown: unknown, file: string): Fault {
   });
 }
 
-/** Fills a new file that only we may read; one that was cut off does not stay. */
+/** Writes a new file with mode 600; a partial file is deleted. */
 async function fill(file: string, pieces: () => Promise<AsyncIterable<Uint8Array>>): Promise<number> {
   let handle: FileHandle | undefined;
   let bytes = 0;
   try {
-    // The name is taken first: nothing of someone else's is ever overwritten.
+    // The file is created exclusively: an existing one is never overwritten.
     handle = await open(file, 'wx', 0o600);
     for await (const piece of await pieces()) {
       await handle.writeFile(piece);

@@ -6,7 +6,7 @@ import type { AgentCertificate } from '../api/wire/token.ts';
 import type { Cli } from './command.ts';
 import { actCommand } from './noun.ts';
 
-/** Never over an old one: a lost key cannot be restored. */
+/** Never overwrites an existing file: a lost key cannot be restored. */
 function writeNew(path: string, text: string, mode: number): void {
   try {
     writeFileSync(path, text, { flag: 'wx', mode });

@@ -1,15 +1,15 @@
 import { FAULTS, Fault, type FaultKind } from '#core/fault.ts';
 import type { Problem } from '#core/problem.ts';
 
-/** Where the server is and who we are there. */
+/** Address of the server and credentials. */
 export interface Endpoint {
   readonly address: string;
   readonly token: string | undefined;
-  /** Where the token was left by a server on this machine: what is there now. */
+  /** Reads the token file of a server on this machine. */
   readonly tokenAgain?: () => string | undefined;
-  /** An authority to trust beside those of the machine, as PEM. */
+  /** CA to trust in addition to those of the machine, as PEM. */
   readonly ca?: string | undefined;
-  /** How we came to that address, for error messages. */
+  /** Where the address comes from, for error messages. */
   readonly why: string;
 }
 
@@ -23,7 +23,7 @@ export interface ApiRequest {
   readonly signal?: AbortSignal;
 }
 
-/** The server's HTTP API; everything that the CLI knows comes from here. */
+/** Client of the server's HTTP API. */
 export interface Client {
   readonly place: Endpoint;
   call<T>(path: string, call?: ApiRequest): Promise<T>;
@@ -45,7 +45,7 @@ interface ProblemBody {
 
 const MOST_IN_A_PAGE = 1_000;
 
-/** What a status means where something between us and the server answered. */
+/** The fault for a status from a proxy between us and the server. */
 function kindOfStatus(status: number): FaultKind {
   if (status >= 500) return 'unavailable';
   const kinds = Object.keys(FAULTS) as FaultKind[];
@@ -60,10 +60,10 @@ function problemIn(text: string): ProblemBody {
   }
 }
 
-// A person who types a command never sees its request: a place in it says nothing to them.
+// People do not see the request behind a command, so a path within it does not help them.
 const IN_REQUEST = /^(path|query|body|headers|method|request)\b|^\[/;
 
-/** What a refusal means, from its status and its text. */
+/** The fault of an error response. */
 export function faultOfAnswer(status: number, text: string): Fault {
   const { kind, detail, at, remedy, problems } = problemIn(text);
   const known = kind && kind in FAULTS ? (kind as FaultKind) : kindOfStatus(status);
@@ -76,11 +76,11 @@ export function faultOfAnswer(status: number, text: string): Fault {
 
 const codeOf = (thrown: unknown): string | undefined => (thrown as { cause?: { code?: string } }).cause?.code;
 
-// As Node names what is wrong with a certificate.
+// Node's messages for certificates that are not trusted.
 const NOT_TRUSTED = /CERT|UNABLE_TO_VERIFY/;
-// What TLS does to a plain request.
+// Error codes of a plain request to a TLS port.
 const CUT_AT_ONCE = /UND_ERR_SOCKET|ECONNRESET/;
-// What OpenSSL makes of a plain answer.
+// OpenSSL's message for a plain answer.
 const NO_TLS = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG/;
 
 function unreachable(place: Endpoint, cause: unknown): Fault {
@@ -103,10 +103,10 @@ function remedyFor(why: string, { address }: Endpoint): string {
   return 'Start the server with `npm start`, or give another address with --address or MUSTER_ADDRESS.';
 }
 
-// Broken after the connection stood: the request may have arrived.
+// Lost after the connection was established: the request may have arrived.
 const MAY_HAVE_ARRIVED = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_HEADERS_TIMEOUT']);
 
-/** Whether no server can have heard the request. */
+/** Whether the request certainly reached no server. */
 export function isUnreachable({ cause }: Fault): boolean {
   return cause !== undefined && !MAY_HAVE_ARRIVED.has(codeOf(cause) ?? '');
 }
@@ -143,7 +143,7 @@ async function* bytesOf(reply: Response): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** A whole answer. It names no cause: the server has heard the request, whatever broke the answer. */
+/** A whole answer. The fault has no cause: the server has received the request, whatever interrupted the answer. */
 function textOf(reply: Response): Promise<string> {
   return reply.text().catch(() => {
     throw new Fault('unavailable', 'Lost the connection to the server.');
@@ -170,7 +170,7 @@ export function openClient(found: Endpoint, fetch: typeof globalThis.fetch): Cli
     });
   }
 
-  /** A server leaves its first token before it answers, so an earlier caller finds it now. */
+  /** A server writes its first token before it answers, so the file exists by now. */
   function hasNewToken(): boolean {
     const token = place.tokenAgain?.();
     const isNew = token !== undefined && token !== place.token;

@@ -7,7 +7,7 @@ import type { Format } from './show.ts';
 import type { Terminal } from './terminal.ts';
 import { trustToo } from './trust.ts';
 
-/** What every command is given. */
+/** What every command gets. */
 export interface Cli {
   readonly terminal: Terminal;
   /** Aborts when the command must end: at Ctrl-C, or when its output is closed. */
@@ -15,9 +15,9 @@ export interface Cli {
   readonly fetch: typeof fetch;
   /** Finds the server: the option, the environment, the file that a running server leaves, the default. */
   readonly find: (options: { address?: string; token?: string; ca?: string }) => Endpoint;
-  /** Calls at each Ctrl-C in place of ending the command; the returned function ends that. */
+  /** Called at each Ctrl-C instead of ending the command; the returned function ends that. */
   onInterrupt(interrupted: () => void): () => void;
-  /** What the process will end with; 0 unless a command says otherwise. */
+  /** Sets the exit code of the process; default 0. */
   exitWith(code: number): void;
 }
 
@@ -33,7 +33,7 @@ export interface CommandFile {
   readonly commands: readonly CliCommand[];
 }
 
-/** What the composition root can do itself, without a server. */
+/** Commands that run without a server. */
 export interface Local {
   server(options: { config?: string; keepAgents?: boolean }): Promise<void>;
   /** Answers its exit code. */

@@ -7,7 +7,7 @@ import { Fault } from '#core/fault.ts';
 export interface FileDocument {
   /** The file, and which document of it where there are several. */
   readonly key: string;
-  /** Its lines stand where they stand in the file, so that what is said of a place is true there. */
+  /** Padded so that its line numbers are those of the file. */
   readonly text: string;
 }
 

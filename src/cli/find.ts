@@ -45,7 +45,7 @@ function isServerAddress(address: string): boolean {
   return url?.protocol === 'http:' || url?.protocol === 'https:';
 }
 
-/** One that was named must be there; the one that a server left may be. */
+/** A CA file given by name must exist; the one that a server writes may be missing. */
 function authorityFor(named: string | undefined, dataDir: string): string | undefined {
   if (named === undefined) return readIfThere(join(dataDir, AUTHORITY_FILE));
   const text = readIfThere(named);
@@ -61,7 +61,7 @@ interface Asked {
   readonly ca?: string;
 }
 
-// What HTTP refuses in a header it repeats in its complaint: a token must not come that far.
+// Node repeats an invalid header value in its error message, so the token is checked before.
 const NOT_IN_TOKEN = /[^\x21-\x7e]/;
 
 function mustBeToken(text: string): string {
@@ -72,7 +72,7 @@ function mustBeToken(text: string): string {
   });
 }
 
-/** A server that ended well took its address along and left its token, which is of no use to any other. */
+/** A server that stopped cleanly removed its address file and left its token, which no other server accepts. */
 function mustRun({ dataDir }: Surroundings): void {
   const isThere = (file: string): boolean => existsSync(join(dataDir, file));
   if (!isThere(TOKEN_FILE) || isThere(SERVER_FILE)) return;
@@ -81,7 +81,7 @@ function mustRun({ dataDir }: Surroundings): void {
   });
 }
 
-/** An option beats the environment, that beats the file of a running server, that beats the default. */
+/** Precedence: option, environment, file of a running server, default. */
 export function findServer(options: Asked, around: Surroundings): Endpoint {
   const tokenAgain = (): string | undefined => readIfThere(join(around.dataDir, TOKEN_FILE));
   const named = options.token ?? around.token;

@@ -19,7 +19,7 @@ export const isPast = (line: Position, { attempt, seq }: Position): boolean =>
 
 export const sessionPath = (id: string): string => `/sessions/${encodeURIComponent(id)}`;
 
-// The longest that the server lets us wait is five minutes; whatever lies between us may be less patient.
+// The server allows waits of five minutes; proxies in between may time out earlier.
 const WAIT = '50s';
 
 /** Resolves with the session when it has ended. */
@@ -65,7 +65,7 @@ export async function followSession(cli: Cli, client: Client, following: Followe
   }
 }
 
-/** What to say of an end that is no plain exit; nothing where the exit code says it all. */
+/** The message for an end that is not a plain exit; undefined if the exit code is enough. */
 export function sayEnd({ end }: Session): string | undefined {
   const message = end?.message && oneLine(end.message);
   if (!end || end.how === 'exited') return message;

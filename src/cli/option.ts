@@ -3,7 +3,7 @@ import { parseDuration } from '#core/duration.ts';
 import { Fault } from '#core/fault.ts';
 import { FORMATS } from './show.ts';
 
-/** How a list or a thing is shown. */
+/** Output format of a list or an item. */
 export const outputOption = (formats: readonly string[] = FORMATS): Option =>
   new Option('-o, --output <format>', 'output format').choices(formats).default('table');
 

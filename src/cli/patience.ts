@@ -2,11 +2,11 @@ import { Fault } from '#core/fault.ts';
 import type { Cli } from './command.ts';
 import { remark, type Terminal } from './terminal.ts';
 
-// A server that restarts or hands over is back within seconds; one that is away longer is named.
+// A server that restarts or fails over answers within seconds; after longer than this the command fails.
 const PATIENCE_MS = 120_000;
 const RETRY_MS = 500;
 
-// How many wait at each terminal: with `run --count` there are many, and one word is enough.
+// Number of waits at each terminal: `run --count` has many, and one message is enough.
 const waiting = new WeakMap<Terminal, number>();
 
 function openWait(terminal: Terminal) {
@@ -30,7 +30,7 @@ function openWait(terminal: Terminal) {
 }
 
 /**
- * Asks again while the server is away for a short time: sessions outlive it, so we do too.
+ * Retries while the server is unreachable for a short time: sessions survive that, so the command does too.
  * A long answer calls `alive` when it begins, so that only the time without any answer counts.
  */
 export async function patiently<T>(cli: Cli, ask: (alive: () => void) => Promise<T>): Promise<T> {
@@ -54,7 +54,7 @@ export async function patiently<T>(cli: Cli, ask: (alive: () => void) => Promise
         wait.end(fault.kind !== 'unavailable');
         throw fault;
       }
-      // Long answers are cut now and then on the way; that is worth a word only where asking again fails too.
+      // Proxies cut long answers now and then; that is reported only if the retry fails too.
       if (!isFirst) wait.begin();
       await clock.sleep(RETRY_MS, cli.signal);
     }

@@ -35,8 +35,8 @@ function detailsOf(pool: PlannedPool): string {
   const { name, why, differences, workers, next, change } = pool;
   const isMoved = Object.values(workers).some((count) => count > 0);
   const does = isMoved ? [`  workers: ${oneLine(next)}`] : [];
-  const told = change === 'change' ? [] : [`  ${oneLine(why)}`];
-  return [styleText('bold', name), ...told, ...differences.map(differenceText), ...does].join('\n');
+  const reasons = change === 'change' ? [] : [`  ${oneLine(why)}`];
+  return [styleText('bold', name), ...reasons, ...differences.map(differenceText), ...does].join('\n');
 }
 
 function refusalText({ key, pool, fault }: PlannedChanges['refused'][number]): string {
@@ -56,7 +56,7 @@ function summaryOf({ pools, unchanged, refused }: PlannedChanges): string {
   return `${[counts.join(', ') || 'No changes', ...rest].join('; ')}.`;
 }
 
-/** As people see it: what becomes of which pool, then why, then what is wrong. */
+/** For people: the change of each pool, then why, then what is refused. */
 export function planningText(plan: PlannedChanges): string {
   const table = renderTable(plan.pools, [
     { title: 'CHANGE', value: ({ change }) => styleText(DOING[change][0], change) },
@@ -95,7 +95,7 @@ async function ask(
   });
 }
 
-/** What cannot be planned is refused like a bad document: its usual exit code says here that there are changes. */
+/** A refused plan exits like a refused document, because the usual exit code 2 means here that there are changes. */
 function sayInvalid(cli: Cli, thrown: unknown): undefined {
   const fault = Fault.from(thrown);
   if (fault.kind !== 'invalid') throw fault;

@@ -55,7 +55,7 @@ function termOf(argument: Argument): string {
   return argument.required ? `<${name}>` : `[${name}]`;
 }
 
-/** Commander would write and end the process by itself; only the composition root ends it. */
+/** Commander would print and exit by itself; only the composition root may exit. */
 function tame(command: Command, said: { text: string }, cli: Cli): void {
   const { terminal } = cli;
   const path = [command.name()];
@@ -73,7 +73,7 @@ function tame(command: Command, said: { text: string }, cli: Cli): void {
   for (const child of command.commands) tame(child, said, cli);
 }
 
-/** Commander answers `help nosuch` with the help of all; it shall end like `nosuch`. */
+/** Commander prints the whole help for `help nosuch`; it must fail like `nosuch`. */
 function askedOf(program: Command, words: readonly string[]): readonly string[] {
   const [first, name] = words;
   if (first !== 'help' || name === undefined || name.startsWith('-')) return words;
@@ -90,13 +90,13 @@ export async function runProgram(program: Command, words: readonly string[], cli
     return undefined;
   } catch (thrown) {
     if (thrown instanceof CommanderError) return sayRefusal(thrown, said.text, cli);
-    // A person who ended the command knows that it ended.
+    // After Ctrl-C no message is needed.
     if (!cli.signal.aborted) cli.terminal.errors.write(sayFault(Fault.from(thrown)));
     return FAULTS[Fault.from(thrown).kind].exit;
   }
 }
 
-/** Without a command there is help, and that is no failure. */
+/** Without a command the help is printed with exit code 0. */
 function sayRefusal({ code, exitCode }: CommanderError, text: string, { terminal }: Cli): number {
   const isHelp = exitCode === 0 || code === 'commander.help';
   (isHelp ? terminal.output : terminal.errors).write(text);

@@ -1,4 +1,4 @@
-// Sessions that this command has started and stays with: their output, their end, and Ctrl-C.
+// Sessions that this command has started and follows: output, end, and Ctrl-C.
 import { Fault } from '#core/fault.ts';
 import type { Session } from '../api/wire/session.ts';
 import { attachSession } from './attach.ts';
@@ -11,11 +11,11 @@ import { patiently } from './patience.ts';
 import { openProgress, type ProgressLine, remark } from './terminal.ts';
 import { openWaiting } from './waiting.ts';
 
-// Each followed session is a connection, and of those a process has about a thousand.
+// Each followed session needs a connection, and a process has about a thousand file descriptors.
 const MOST_AT_ONCE = 100;
 const INTERRUPTED = 130;
 
-/** Ends sessions; a server that is away for a short time gets it when it is back. */
+/** Ends sessions; retries while the server is unreachable for a short time. */
 export async function kill(cli: Cli, client: Client, ids: readonly string[], force: boolean): Promise<void> {
   let failed: Fault | undefined;
   await inTurns(ids, MOST_AT_ONCE, async (id) => {
@@ -50,7 +50,7 @@ function killOnInterrupt(cli: Cli, client: Client, live: () => readonly string[]
 }
 
 /**
- * Stays with sessions until they have ended, and ends like them. If the output is closed, as by
+ * Follows sessions until they have ended, and exits with their exit code. If the output is closed, as by
  * `| head`, they are ended too: a command is expected to end with its pipe.
  */
 async function stay(

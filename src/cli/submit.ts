@@ -12,7 +12,7 @@ const MOST_IN_ONE_REQUEST = 1_000;
 
 interface Batch {
   readonly body: readonly SessionIn[];
-  /** The server has taken some of these sessions already. */
+  /** The server has already accepted some of these sessions. */
   readonly isLater: boolean;
 }
 
@@ -32,7 +32,7 @@ async function send(cli: Cli, client: Client, { body, isLater }: Batch): Promise
   }
 }
 
-/** Has sessions accepted, in order. Where that fails midway, those that were accepted are ended: no caller would know of them. */
+/** Submits sessions in order. If that fails midway, it ends the accepted ones, because the caller does not know their ids. */
 export async function submit(cli: Cli, client: Client, requests: readonly SessionIn[]): Promise<readonly Session[]> {
   const made: Session[] = [];
   try {

@@ -8,7 +8,7 @@ export interface Column<T> {
   readonly isWide?: true;
 }
 
-/** What others wrote, as one line that does nothing to the terminal. */
+/** Foreign text as one line without control characters. */
 export const oneLine = (text: string): string =>
   text
     .trim()

@@ -21,7 +21,7 @@ export function print(terminal: Terminal, text: string): void {
   terminal.output.write(`${text}\n`);
 }
 
-/** A remark of ours, apart from what was asked for. */
+/** A message of the CLI on stderr, apart from the output. */
 export function remark(terminal: Terminal, text: string): void {
   terminal.errors.write(`muster: ${text}\n`);
 }
@@ -36,7 +36,7 @@ export interface ProgressLine {
 const DRAW_EVERY_MS = 500;
 const CLEAR = '\r\u001b[2K';
 
-/** Silent without a terminal, where there is no text yet, and for the first second: a line that flashes by only disturbs. */
+/** Silent without a terminal, without a text, and in the first second, so that quick commands do not flicker. */
 export function openProgress(terminal: Terminal, text: () => string | undefined): ProgressLine {
   if (!isInteractive(terminal.errors)) return { hide() {}, stop() {} };
   let isShown = false;

@@ -26,7 +26,7 @@ export const raw = (body: string | ReadableStream<Uint8Array>, init: ResponseIni
 export const refusal = (status: number, problem: object): Response =>
   new Response(JSON.stringify(problem), { status, headers: { 'content-type': 'application/problem+json' } });
 
-/** What `fetch` throws when nobody listens, or when the connection breaks. */
+/** What `fetch` throws when no server listens, or when the connection breaks. */
 export const broken = (code: string): Error =>
   Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(code), { code }) });
 
@@ -154,7 +154,7 @@ export function openScene(answer: Answer, { isTTY = false, local = nothingLocal 
     /** With the codes that move the cursor. */
     screen: output.read,
     interrupt: () => interrupted(),
-    /** As when nobody reads the output any more. */
+    /** As when the reader of the pipe has closed it. */
     breakPipe: () => stopping.abort(),
     /** Runs `muster …`; answers its exit code. */
     async muster(...words: string[]): Promise<number> {

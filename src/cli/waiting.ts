@@ -9,7 +9,7 @@ import { isInteractive, openProgress, type ProgressLine, sizeOf } from './termin
 const ASK_EVERY_MS = 1_000;
 const ROOM_FOR_SECONDS = 10;
 
-/** What keeps a session from running; nothing where it runs. */
+/** Why a session does not run yet; undefined if it runs. */
 async function whyWaiting(client: Client, { id, pool }: Session): Promise<string | undefined> {
   const { phase, labels, why: unmatched } = await client.call<Session>(sessionPath(id));
   if (phase !== 'queued') return undefined;
@@ -38,7 +38,7 @@ export function openWaiting(cli: Cli, client: Client, session: Session): Progres
         text = said;
         cancel = terminal.clock.alarm(ASK_EVERY_MS, ask);
       },
-      // The follower of the session reports what is wrong with the server.
+      // The follower of the session reports errors of the server.
       stop,
     );
   };

@@ -25,12 +25,12 @@ export interface CloudsDeps {
   readonly timeoutsMs?: Partial<Record<CallName, number>>;
 }
 
-/** Who calls, and how to stop. */
+/** Owner of the call, and its abort signal. */
 export interface CallOf {
-  /** The id of the pool or computer that the call is for: no owner takes all of a cloud's calls. */
+  /** Id of the pool or computer that the call is for: no owner may use up the call budget of a cloud. */
   readonly owner: string;
   readonly signal: AbortSignal;
-  /** Called right before it leaves the process: until then the cloud has heard nothing. */
+  /** Called right before the call is sent: until then the cloud knows nothing of it. */
   leaving?(): void;
 }
 
@@ -59,7 +59,7 @@ export interface Clouds {
   fault(offer: string): Fault | undefined;
   /** Whether listings of that offer's cloud are never late. */
   isExact(offer: Offer): boolean;
-  /** How many machines that kind makes by one call, where it says so. */
+  /** Largest number of machines per call of that kind, if it has a limit. */
   batchOf(kind: string): number | undefined;
   /** Lists that offer's cloud again soon. */
   refresh(offer: string): void;
@@ -68,7 +68,7 @@ export interface Clouds {
   onOpen(heard: (offer: string, followers: Iterable<string>) => void): void;
   /** A cloud cannot be opened or listed, for a new reason. */
   onFault(heard: (followers: Iterable<string>, offers: Iterable<string>) => void): void;
-  /** An offer comes to something else than before. */
+  /** An offer resolves to another form than before. */
   onForm(heard: (offer: string) => void): void;
   create(offer: Offer, launch: Launch, by: CallOf): Promise<readonly Outcome[]>;
   delete(offer: Offer, machines: readonly Machine[], by: CallOf): Promise<readonly Outcome[]>;
@@ -145,7 +145,7 @@ export function openClouds(deps: CloudsDeps): Clouds {
     log,
     cluster: deps.context.cluster,
     list(cloud, signal) {
-      // The newest: where credentials rotate, an older offer may bear one that is refused by now.
+      // The newest: after a rotation, an older offer may have a credential that the cloud refuses now.
       const offer = [...offerIds(cloud)].at(-1);
       const opened = opening.get(offer ?? '');
       if (!opened) throw new Fault('unavailable', `No offer of ${cloud} is open.`);

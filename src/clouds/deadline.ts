@@ -7,15 +7,15 @@ export interface Deadline {
   readonly clock: Clock;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** How long this process may still act; looked at again whenever it would have run out. */
+  /** Rest of the lease; checked again whenever it would have expired. */
   leaseLeftMs(): number;
 }
 
-/** Less than this is not worth starting with: the call could outlive our right to make it. */
+/** With less than this no call is sent: it could outlive the lease. */
 export const LEAST_LEASE_MS = 250;
 
 /**
- * Runs until it answers, its time is over, we lose the lease or the caller gives up. Something that ignores its signal
+ * Runs until it answers, times out, the lease ends or the caller aborts. Something that ignores its signal
  * is left behind, so that its caller goes on.
  */
 export function withDeadline<T>(deadline: Deadline, run: (signal: AbortSignal) => Promise<T>): Promise<T> {

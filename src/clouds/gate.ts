@@ -6,20 +6,20 @@ import type { Store } from '#core/store.ts';
 import { LEAST_LEASE_MS, withDeadline } from './deadline.ts';
 import { type Lane, openLane } from './lane.ts';
 
-/** One call to the outside. */
+/** One call to an external system. */
 export interface GateCall {
   /** What it does, for logs and metrics: `create`, `report`. */
   readonly name: string;
   readonly is: 'read' | 'write';
   /** What shares a rate budget and a credential. */
   readonly account: string;
-  /** Who asks: a pool, a source. No owner gets the whole width of an account. */
+  /** The owner of the call: a pool or a source. No owner gets the whole concurrency of an account. */
   readonly owner: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** `own`: the kind itself keeps to the limits, since it answers most of these calls without asking its cloud. */
+  /** `own`: the kind keeps to the limits itself, because it answers most of these calls from a cache. */
   readonly budget?: 'own' | undefined;
-  /** Called right before it leaves the process: until then it has had no effect outside. */
+  /** Called right before the call is sent: until then it has had no effect outside. */
   leaving?(): void;
 }
 
@@ -45,10 +45,10 @@ export interface CallLimits {
   readonly write: number | Rate;
 }
 
-/** The one way out to kinds of every family: in turn, within budget, durable before it leaves, only while we hold the lease. */
+/** The only way to call kinds of any family: bounded concurrency, within the rate budget, after all commits are durable, and only while this process holds the lease. */
 export interface Gate {
   call<T>(call: GateCall, run: (signal: AbortSignal) => Promise<T>): Promise<T>;
-  /** Something of that account is open: of several limits the smallest holds. Answers how to say that it is closed. */
+  /** Registers an open user of that account; of several limits the smallest holds. The returned function unregisters it. */
   enter(account: string, limits?: CallLimits): () => void;
 }
 
@@ -94,7 +94,7 @@ export function openGate({ store, clock, log, observe }: GateDeps): Gate {
     await store.durable();
     const what = `${call.name} on ${call.account}`;
     if (call.signal.aborted) throw new Fault('unavailable', `${what} was cancelled before it was sent.`);
-    // The database fences our writes, but nothing fences a call to the outside: so the lease is looked at last of all.
+    // The database fences our writes, but nothing fences an external call: so the lease is checked last.
     if (store.leaseLeftMs() < LEAST_LEASE_MS) {
       throw new Fault('unavailable', `${what} was not sent: this process is about to lose the lease.`);
     }
@@ -154,7 +154,7 @@ export function openGate({ store, clock, log, observe }: GateDeps): Gate {
   };
 }
 
-// What Node and undici say when the other side is away; anything else that is not a Fault is a bug of the kind.
+// Error codes of Node and undici for an unreachable peer; any other error that is not a Fault is a bug of the kind.
 const AWAY = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -170,7 +170,7 @@ const AWAY = new Set([
   'UND_ERR_BODY_TIMEOUT',
 ]);
 
-/** Whatever a kind threw, as a fault that says what to do. */
+/** Any error of a kind as a fault with a remedy. */
 export function faultOf(thrown: unknown): Fault {
   if (thrown instanceof Fault) return thrown;
   for (let at: unknown = thrown, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {

@@ -1,4 +1,4 @@
-/** Bounds how many calls are under way; no owner can take the whole width, so one that hangs leaves room for others. */
+/** Limits concurrent calls, in all and for each owner, so that one that hangs leaves room for others. */
 export interface Lane {
   /** Runs when there is room. A caller that gave up while waiting is asked to end by its own signal. */
   pass<T>(owner: string, run: () => Promise<T>): Promise<T>;

@@ -32,7 +32,7 @@ export interface Listings {
   stop(): Promise<void>;
 }
 
-// On demand a cloud is listed no more often than this, nor for more than a fifth of the time.
+// Limits listings on demand: this interval, and at most a fifth of the time.
 const LEAST_GAP_MS = 2_000;
 const GAP_FACTOR = 5;
 
@@ -72,7 +72,7 @@ export function startListings(deps: ListingsDeps): Listings {
     const kept = clouds.get(cloud);
     if (!kept) return undefined;
     const gapMs = Math.max(LEAST_GAP_MS, GAP_FACTOR * kept.tookMs) - (clock.monotonic() - kept.startedMs);
-    // After a failure its own back-off counts: a pass that ends here would be taken for a success, and forget it.
+    // After a failure the loop's own back-off applies: a pass that ends here would count as a success and reset it.
     if (gapMs > 0 && !kept.fault) return { afterMs: Math.ceil(gapMs) };
     kept.startedMs = clock.monotonic();
     const machines = await deps.list(cloud, signal);

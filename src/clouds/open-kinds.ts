@@ -6,7 +6,7 @@ import type { Log } from '#core/log.ts';
 import type { AnyKind, Context, Kinds } from '#core/provider.ts';
 import { type CallLimits, faultOf, type Gate, type GateCall } from './gate.ts';
 
-/** What the gate has to know of an opened thing of any family. */
+/** What the gate needs to know of an open kind of any family. */
 export interface Instance {
   readonly cloud?: string | undefined;
   /** What shares a rate budget and a credential; absent: its cloud, else its kind. */
@@ -33,7 +33,7 @@ export interface OpenKindsDeps<I> {
   readonly log: Log;
 }
 
-/** Who calls, and how to stop. */
+/** Owner of the call, and its abort signal. */
 export type CallBy = Pick<GateCall, 'name' | 'is' | 'owner' | 'signal' | 'budget' | 'leaving'> & {
   readonly timeoutMs?: number | undefined;
 };
@@ -66,7 +66,7 @@ export function openKinds<I extends Instance>({ noun, kinds, context, gate, log 
     }
     const call = { name: 'open', is: 'read', owner: '', timeoutMs: OPEN_TIMEOUT_MS, signal } as const;
     const it = await gate.call({ ...call, account: chosen.kind }, () =>
-      // It was checked when it was read, and holds what the schema made of it: parsing again would not be the same.
+      // The configuration is already parsed: parsing it again could change it.
       kind.open(chosen.config, context),
     );
     const account = it.account ?? it.cloud ?? chosen.kind;
@@ -75,7 +75,7 @@ export function openKinds<I extends Instance>({ noun, kinds, context, gate, log 
     return done;
   }
 
-  /** The published limits, as many times as the account has them. */
+  /** The published limits times the factor of the account. */
   function limitsOf(account: string, limits: CallLimits | undefined): CallLimits | undefined {
     const factor = context.rates?.[account.split(':')[0] ?? ''] ?? 1;
     return limits && { read: times(limits.read, factor), write: times(limits.write, factor) };

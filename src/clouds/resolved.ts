@@ -15,12 +15,12 @@ export interface ResolvedDeps {
   readonly log: Log;
 }
 
-/** What the configurations of open offers come to: the newest image of a name, the default version of a template, a price. */
+/** What the configurations of open offers resolve to: the newest image of a name, the default version of a template, a price. */
 export interface Resolved {
   formOf(offer: string): string | undefined;
   /** In dollars an hour. */
   priceOf(offer: string): number | undefined;
-  /** Asks again for all offers of a cloud; where the cloud does not answer, all stays as it was. */
+  /** Resolves all offers of a cloud again; if the cloud does not answer, the last result stays. */
   refresh(cloud: string): void;
   forget(offer: string): void;
 }

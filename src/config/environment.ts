@@ -11,7 +11,7 @@ const KNOWN = {
   token: 'MUSTER_TOKEN',
   /** File of the authority that the CLI trusts, where the machine does not know it. */
   ca: 'MUSTER_CA',
-  /** Where the server keeps its data, where the file does not say. */
+  /** Data directory of the server, if the file does not set it. */
   dataDir: 'MUSTER_DATA_DIR',
   logLevel: 'MUSTER_LOG_LEVEL',
   /** The token an agent joins with, where its file has none. */
@@ -36,7 +36,7 @@ export interface SecretFile {
   readonly isWorldReadable: boolean;
 }
 
-/** What a document of the operator may read beside itself: `${VAR}` and `file:/path`. */
+/** What a document of the operator may refer to: `${VAR}` and `file:/path`. */
 export interface Expansion {
   variable(name: string): string | undefined;
   /** Throws a `Fault` where the file cannot be read. */
@@ -47,7 +47,7 @@ export interface Expansion {
 export type Environment = Expansion & {
   readonly [name in keyof typeof KNOWN]: string | undefined;
 } & {
-  /** All of it, for processes that must find what this one finds. */
+  /** The whole environment, for child processes. */
   all(): Readonly<Record<string, string>>;
 };
 
@@ -87,7 +87,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EISDIR: 'it is a directory',
 };
 
-/** Why a file could not be read, in words. */
+/** Why a file could not be read, as text. */
 export function reasonOf(thrown: unknown): string {
   const code = (thrown as { code?: string } | undefined)?.code ?? '';
   return REASONS[code] ?? (thrown instanceof Error ? thrown.message : String(thrown));

@@ -19,10 +19,10 @@ import {
 import type { ConfigNode } from './tree.ts';
 import { joinSignatures, signatureOf } from './watched-files.ts';
 
-/** Where the server's file is looked for when neither a flag nor a variable names one; the first that exists is taken. */
+/** Default paths of the server's file, without a flag and a variable; the first that exists is used. */
 export const SERVER_FILES = ['./muster.yaml', '/etc/muster/config.yaml', '/etc/velda/config.yaml'];
 
-/** The file to read, or none for the built-in default; one that was named must exist. */
+/** The file to read, or undefined for the built-in default. A file given by name must exist. */
 export function findServerFile(
   named: string | undefined,
   environment: Environment,
@@ -55,7 +55,7 @@ export interface ConfigLoadOptions {
   readonly cpus: number;
   /** All kinds, with those of the plugins that the file names. */
   kinds(plugins: readonly string[]): Promise<KnownKinds>;
-  /** Whose turns long files are read in; absent: that of the system. */
+  /** Clock for slicing long files; default: that of the system. */
   readonly clock?: Clock | undefined;
 }
 
@@ -109,7 +109,7 @@ export async function loadServerConfig(options: ConfigLoadOptions): Promise<Load
   }
 }
 
-/** Pool by pool, so that ten thousand of them let others have their turn. */
+/** Pool by pool, so that ten thousand pools do not block the event loop. */
 async function readInSlices(
   opened: OpenedYaml,
   root: ConfigNode,

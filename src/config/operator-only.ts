@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { toSnake } from './keys.ts';
 import { objectFieldsOf, unwrap } from './schema-walk.ts';
 
-/** A kind's schema for documents of others: keys that only the operator may set are refused, at any depth of objects. */
+/** A kind's schema for foreign documents: it refuses keys that only the operator may set, at any depth. */
 export function withoutOperatorKeys(config: z.ZodType): z.ZodType {
   const paths = operatorPaths(config);
   if (paths.length === 0) return config;

@@ -1,4 +1,4 @@
-// Reads a tree by a schema, and says in plain words what is wrong where.
+// Parses a tree by a schema, and reports each problem with its place.
 
 import type { z } from 'zod';
 import { Fault } from '#core/fault.ts';
@@ -24,9 +24,9 @@ const EXPECTED: Readonly<Record<string, string>> = {
   null: 'empty',
 };
 
-/** What is wrong, in plain words; `node` is what stands there, and a secret is never repeated. */
+/** The problem as text; `node` is the value there. A secret is never repeated. */
 export function issueText(issue: Issue, node: ConfigNode | undefined, isSecret: boolean): string {
-  // What a schema says in its own words is better known there than here.
+  // A schema's own message is better than a generic one.
   if (!/^(Invalid|Too (small|big)|Unrecognized)/.test(issue.message)) return issue.message;
   switch (issue.code) {
     case 'invalid_type':
@@ -103,7 +103,7 @@ export function flattenUnion(
   return inner.flatMap((one) => flattenUnion({ ...one, path: [...issue.path, ...one.path] }, chosen));
 }
 
-/** Where something stands in a document, in the words of its writer. */
+/** The place of a value in a document, as its writer knows it. */
 export interface Located {
   readonly path: string;
   readonly place: TextPlace | undefined;
@@ -168,7 +168,7 @@ export function parseWith<T>(schema: z.ZodType<T>, node: ConfigNode, options: Pa
 export const byPlace = (a: Problem, b: Problem): number =>
   (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);
 
-/** A schema that throws is a bug of its kind: named, and never a crash. */
+/** A schema that throws is a bug of its kind: reported, never a crash. */
 function safeParse<T>(schema: z.ZodType<T>, value: unknown): z.ZodSafeParseResult<T> {
   try {
     return schema.safeParse(value);

@@ -24,7 +24,7 @@ export type PoolReading =
   | { readonly spec: PoolSpec; readonly warnings: readonly Problem[]; readonly problems?: undefined }
   | { readonly problems: readonly Problem[]; readonly warnings: readonly Problem[]; readonly spec?: undefined };
 
-/** Reads one pool document: the whole pool, or everything that is wrong with it. */
+/** Reads one pool document: the whole pool, or all its problems. */
 export function readPool(document: string | ConfigNode, options: ReadPoolOptions): PoolReading {
   if (typeof document !== 'string') return readTree(document, options);
   const quick = readQuickly(document, options);
@@ -79,7 +79,7 @@ export function schemaFor({ kinds, trust }: Pick<ReadPoolOptions, 'kinds' | 'tru
   return made[trust];
 }
 
-/** What is allowed and probably not meant; `under` is where the pool stands in its document. */
+/** Warnings: allowed, but probably not intended. `under` is the path of the pool in its document. */
 export function poolWarnings(spec: PoolSpec, root: ConfigNode, under = ''): readonly Problem[] {
   const { scaling, agentAuth, agentNetworks } = spec;
   const warnings: Problem[] = [];

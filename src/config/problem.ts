@@ -2,7 +2,7 @@ import { Fault } from '#core/fault.ts';
 import type { Problem } from '#core/problem.ts';
 import type { TextPlace } from './tree.ts';
 
-/** All of it, or everything that is wrong; never half a result. */
+/** The whole result, or all problems; never a part. */
 export type Parsed<T> =
   | { readonly value: T; readonly warnings: readonly Problem[]; readonly problems?: undefined }
   | { readonly problems: readonly Problem[]; readonly warnings: readonly Problem[]; readonly value?: undefined };

@@ -12,7 +12,7 @@ export interface WatchConfigOptions {
   readonly current: LoadedConfig;
   /** Reads everything again, whole, or throws a `Fault`. */
   load(): Promise<LoadedConfig>;
-  /** Why a valid configuration must not be applied all the same; asked before anything is. */
+  /** Why a valid configuration must not be applied; asked before anything is applied. */
   refuses?(next: LoadedConfig): readonly Problem[];
   /** A valid configuration is there that is new, or follows a bad one; `needRestart` names the keys that only a restart changes. */
   changed(next: LoadedConfig, needRestart: readonly string[]): void;
@@ -29,10 +29,10 @@ export interface ConfigWatch {
 
 // Editors and Kubernetes change a file in several steps.
 const SETTLE_MS = 250;
-// Where the system cannot tell of changes (network file systems, exhausted inotify), looking is all that is left.
+// Fallback where file events do not work (network file systems, exhausted inotify).
 const POLL_MS = 15_000;
 
-/** Watches the files of a configuration and hands out every new one that is wholly valid. */
+/** Watches the files of a configuration and delivers every new valid one. */
 export function watchConfig(options: WatchConfigOptions): ConfigWatch {
   const { clock, files = systemFiles } = options;
   let current = options.current;

@@ -28,7 +28,7 @@ function unwrapAnew(schema: Schema): Unwrapped {
   let inner = schema;
   let notes: Unwrapped['notes'] = {};
   for (;;) {
-    // The outermost word counts: a wrapper may describe a shared schema anew.
+    // The outermost description counts: a wrapper may describe a shared schema again.
     notes = { ...z.globalRegistry.get(inner), ...notes };
     const next = innerOf(defOf(inner));
     if (!next) return { schema: inner, def: defOf(inner), notes };

@@ -27,7 +27,7 @@ export interface StaticPool {
   readonly document: Document & { readonly text: string };
 }
 
-/** Everything the operator has to say, checked; times in milliseconds. Holds secrets: never log it. */
+/** The server configuration, validated; times in milliseconds. Contains secrets: never log it. */
 export interface ServerConfig {
   readonly grpc: Listen;
   readonly http: Listen;
@@ -72,7 +72,7 @@ export interface ReadServerOptions {
   readonly environment: Environment;
 }
 
-/** Reads the server's file: the whole configuration, or everything that is wrong with it. */
+/** Reads the server's file: the whole configuration, or all its problems. */
 export function readServerFile(text: string, options: ReadServerOptions): Parsed<ServerConfig> {
   const tree = readYaml(text, OPERATOR_LIMITS);
   return tree.problems ? tree : readServerNode(tree.value, options);
@@ -104,7 +104,7 @@ const POOL_KEYS: readonly string[] = ['agent_pools', 'agentPools'];
 /** Reads a server's file piece by piece, so that a long one need not be read in one go. */
 export interface ServerReading {
   readPool(item: ConfigNode): void;
-  /** The whole configuration, or everything that is wrong with it. */
+  /** The whole configuration, or all its problems. */
   end(): Parsed<ServerConfig>;
 }
 

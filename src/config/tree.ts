@@ -1,4 +1,4 @@
-// A document as it was written: what stands where, before any schema has a say.
+// A document as it was written, with the place of each value, before any schema is applied.
 
 export type TextPlace = { readonly line: number; readonly column: number };
 

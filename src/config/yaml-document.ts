@@ -29,14 +29,14 @@ export const OPERATOR_LIMITS: DocumentLimits = { bytes: 16 * 2 ** 20, depth: 64,
 /** For one document from outside: parsing it must not hold up the process. */
 export const FOREIGN_LIMITS: DocumentLimits = { bytes: 256 * 2 ** 10, depth: 64, aliased: 10_000 };
 
-/** Reads YAML or JSON, each value with its place; whatever is doubtful in it is refused. */
+/** Reads YAML or JSON, each value with its place; refuses anything ambiguous. */
 export function readYaml(text: string, limits: DocumentLimits = OPERATOR_LIMITS): Parsed<ConfigNode> {
   const why = whyNoDocument(text, limits);
   if (why !== undefined) return refuse(why);
   try {
     return parseYaml(text, limits);
   } catch (thrown) {
-    // The parser runs out of stack on nesting that no sane document has.
+    // The parser overflows the stack on extreme nesting.
     return refuse(`the document cannot be read: ${Fault.from(thrown).message}`);
   }
 }

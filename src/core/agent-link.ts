@@ -1,6 +1,6 @@
 import type { SessionSpec } from './session.ts';
 
-/** What we say to an agent; the edge turns it into messages of its wire. */
+/** A command to an agent; the broker translates it into the agent's protocol. */
 export type AgentCommand =
   | { readonly do: 'start'; readonly session: string; readonly attempt: number; readonly spec: SessionSpec }
   | { readonly do: 'kill'; readonly session: string; readonly force: boolean; readonly graceMs: number }
@@ -17,7 +17,7 @@ export type AgentCommand =
   /** Take nothing new; with `stop`, exit when idle. */
   | { readonly do: 'drain'; readonly stop: boolean };
 
-/** What an agent says of its sessions. Reports may come again after a reconnect. */
+/** A report of an agent about its sessions. Reports may be repeated after a reconnect. */
 export type AgentReport =
   | { readonly is: 'started'; readonly session: string; readonly attempt: number }
   | { readonly is: 'refused'; readonly session: string; readonly attempt: number; readonly why: string }
@@ -46,21 +46,21 @@ export interface Hello {
   readonly name: string;
   /** The pool's name. */
   readonly pool: string;
-  /** 0 from an agent that finishes what it has and takes nothing new. */
+  /** 0 from an agent that drains. */
   readonly slots: number;
   readonly labels: Readonly<Record<string, string>>;
   readonly wire: 'muster' | 'velda';
   readonly version: string;
   readonly hostname: string;
-  /** As the agent says; the peer's, where it does not. */
+  /** As the agent reports; otherwise the address of the peer. */
   readonly address: string;
-  /** Its cloud has told it that its machine will be taken away. */
+  /** Its cloud has announced that it reclaims the machine. */
   readonly leaving?: { readonly why: string; readonly endsAt: number } | undefined;
   /** All that it runs, or has finished and not yet reported. */
   readonly executions: readonly { readonly session: string; readonly attempt: number }[];
 }
 
-/** What an agent shows at the door. */
+/** The credentials of a joining agent. */
 export interface JoinProof {
   readonly peerAddress: string;
   readonly token?: string | undefined;
@@ -70,12 +70,12 @@ export interface JoinProof {
   readonly certificateName?: string | undefined;
 }
 
-/** The way to the agents, handed to whoever must speak to them. */
+/** The connection to all agents, for features that send commands. */
 export interface AgentLink {
-  /** False where that agent is not connected; its sessions are settled when it returns. */
+  /** False if that agent is not connected; its sessions are reconciled when it reconnects. */
   send(agent: string, command: AgentCommand): boolean;
-  /** How much of what was said is still on its way: whoever has much to say waits while it is a lot. */
+  /** Bytes that are still being sent: senders of large data wait while there are many. */
   waitingBytes?(agent: string): number;
-  /** Ends the connection of an agent that must not stay. */
+  /** Closes the connection of an agent that must not stay. */
   dismiss(agent: string, why: string): void;
 }

@@ -6,9 +6,9 @@ export interface Budget {
   take(signal: AbortSignal, weight?: number): Promise<void>;
   /** How many calls could leave this moment without waiting. */
   room(): number;
-  /** What was taken was not used: the cloud counted nothing. */
+  /** Returns an unused call: the cloud did not count it. */
   giveBack(weight: number): void;
-  /** The cloud said that it was too much: nothing leaves before this time has passed. */
+  /** The cloud throttled us: no call is sent for this time. */
   pause(ms: number): void;
 }
 

@@ -1,7 +1,7 @@
 import type { Problem } from './problem.ts';
 
 interface FaultRule {
-  /** How soon to try again: every kind is retried some time, since rights and quotas are mended outside. */
+  /** How soon to retry: every kind is retried at some time, because rights and quotas are corrected elsewhere. */
   readonly retry: 'now' | 'backoff' | 'cooldown' | 'slow';
   readonly http: number;
   /** The exit code of the CLI. */
@@ -43,17 +43,17 @@ export type FaultKind = keyof typeof FAULTS;
 
 const UNCLEAR: ReadonlySet<FaultKind> = new Set<FaultKind>(['unavailable', 'internal', 'conflict', 'stale']);
 
-/** Whether after such a failure the other side may have done what it was asked; after any other it surely has not. */
+/** Whether the other side may have carried out the call despite the failure; with any other kind it certainly has not. */
 export const isUnclear = (kind: FaultKind): boolean => UNCLEAR.has(kind);
 
 export interface FaultDetails {
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
-  /** Where the trouble is: a path in a document, a line, a field. */
+  /** Where the problem is: a path in a document, a line, a field. */
   readonly at?: string | undefined;
-  /** What to do about it, where that is better known than the kind's own remedy. */
+  /** What to do about it, if that is more specific than the kind's remedy. */
   readonly remedy?: string | undefined;
-  /** All that is wrong with a document, one by one. */
+  /** All problems of a document. */
   readonly problems?: readonly Problem[] | undefined;
 }
 
@@ -79,7 +79,7 @@ export class Fault extends Error {
     return this.#remedy ?? FAULTS[this.kind].remedy;
   }
 
-  /** Any thrown thing as a fault; what we did not name ourselves is a bug. */
+  /** Any thrown value as a fault; anything that is not a Fault is a bug. */
   static from(thrown: unknown): Fault {
     if (thrown instanceof Fault) return thrown;
     if (thrown instanceof Error) return new Fault('internal', thrown.message, { cause: thrown });

@@ -23,22 +23,22 @@ export interface EventRow {
   readonly fields?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What was decided about a subject, or why nothing was done; equal ones in a row are counted, not repeated. */
+/** A decision about a subject, or why nothing was done. Equal decisions in a row are counted, not stored again. */
 export interface DecisionRow {
   readonly id: string;
   readonly at: number;
   readonly subject: Subject;
   readonly did: string;
-  /** What led to it. Absent in what was written before reasons had codes. */
+  /** Its reason. Absent in rows of versions without reason codes. */
   readonly reason?: Reason | undefined;
   /** Reasons for less than the whole: other removals, what was left out. */
   readonly also?: readonly Reason[] | undefined;
   /** The reasons as a sentence; only shown. */
   readonly why: string;
   readonly facts: Readonly<Record<string, unknown>>;
-  /** What would have to change for another decision. */
+  /** What would change the decision. */
   readonly unless?: string | undefined;
-  /** What was considered and not done. */
+  /** Alternatives that were considered and rejected. */
   readonly alternatives?: readonly Alternative[] | undefined;
   /** All that it was computed from, in a form of the subject's own; computed again it gives the same decision. */
   readonly inputs?: string | undefined;

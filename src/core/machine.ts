@@ -2,7 +2,7 @@ import { readMark } from './mark.ts';
 import type { Boot, Mark } from './provider.ts';
 import { type Row, table } from './table.ts';
 
-/** What a feature keeps of each machine that it asked for; its rows hold at least this. */
+/** The row of a machine; features extend it with their own fields. */
 export interface MachineRow extends Row {
   /** The name that we gave it, never used again. */
   readonly id: string;
@@ -14,7 +14,7 @@ export interface MachineRow extends Row {
   readonly askedAt: number;
   /** Of the machine, in dollars, as its owner said when it was asked for. */
   readonly pricePerHour?: number | undefined;
-  /** When the cloud said yes. */
+  /** When the cloud accepted the launch. */
   readonly createdAt?: number | undefined;
   /** When it first proved that it works, as its agent does by joining: durable, so that a restart does not take it for one that never booted. */
   readonly joinedAt?: number | undefined;
@@ -24,7 +24,7 @@ export interface MachineRow extends Row {
   readonly parked?: { readonly at: number } | undefined;
   /** It was parked, was woken, and has not joined since. */
   readonly isWaking?: true | undefined;
-  /** Once committed this is final: it will be gone, and whatever comes under its name is refused. */
+  /** Final once committed: the machine will be deleted, and agents of its name are refused. */
   readonly removal?: { readonly at: number; readonly why: string } | undefined;
 }
 

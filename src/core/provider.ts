@@ -11,7 +11,7 @@ import type { DocumentReport } from './source.ts';
 export const USES = ['worker', 'computer'] as const;
 export type Use = (typeof USES)[number];
 
-/** What we stamp on all we make; read back from the cloud, never assumed. */
+/** The tags of every machine that we launch; read back from the cloud, never assumed. */
 export interface Mark {
   readonly cluster: string;
   readonly use: Use;
@@ -21,11 +21,11 @@ export interface Mark {
   readonly shape: string;
 }
 
-/** A failure that shows after the cloud has said yes: a stock-out found late, a pod that cannot be scheduled. */
+/** A failure that appears after the cloud has accepted the launch: late stock-out, a pod that cannot be scheduled. */
 export interface Trouble {
   readonly kind: FaultKind;
   readonly message: string;
-  /** The cloud will not try any further. */
+  /** The cloud does not retry. */
   readonly final: boolean;
 }
 
@@ -54,7 +54,7 @@ export interface AgentArchive {
 export interface Boot {
   /** The agent's configuration file, as YAML. */
   readonly agentConfig: string;
-  /** Opens the door for the names of this launch, each once. */
+  /** Launch token: each name of this launch may join once with it. */
   readonly token: string;
   /** Where a machine without an agent gets one; `ca` is what to trust there, where the system does not. */
   readonly install?: { readonly archives: readonly AgentArchive[]; readonly ca?: string | undefined } | undefined;
@@ -68,7 +68,7 @@ export interface Launch {
   readonly boot: Boot;
 }
 
-/** What became of one name. A name left out is unknown: look in the listing before repeating. */
+/** The outcome for one name. A missing name is unknown: check the listing before repeating. */
 export interface Outcome {
   readonly name: string;
   /** The name the cloud gave it, where the cloud insists on its own. */

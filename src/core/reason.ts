@@ -1,4 +1,4 @@
-/** Why something was decided: a code of the closed list of its kind of subject, with the few settings that make it another reason. */
+/** The reason of a decision: a code from the closed list of its kind of subject, with the settings that distinguish it. */
 export interface Reason {
   readonly code: string;
   readonly with?: Readonly<Record<string, string | number>> | undefined;

@@ -1,6 +1,6 @@
 import { pieces, type Row, records, table } from './table.ts';
 
-/** What someone asked to run. */
+/** The command of a session and its settings. */
 export interface SessionSpec {
   /** Program and arguments; run as they stand, without a shell. */
   readonly command: readonly string[];
@@ -15,7 +15,7 @@ export interface SessionSpec {
   /** Only agents that offer all of these are asked. */
   readonly labels: Readonly<Record<string, string>>;
   readonly timeoutMs?: number | undefined;
-  /** Between the polite signal and the deadly one. */
+  /** Time between SIGTERM and SIGKILL. */
   readonly graceMs: number;
   /** How often it may start again after its machine was lost. */
   readonly retries: number;
@@ -48,9 +48,9 @@ export interface Session extends Row {
   readonly attempt: number;
   /** How often it was lost after it may have started: what `retries` bounds. */
   readonly losses?: number | undefined;
-  /** Agents that would not start it, one entry for each refusal; others are asked first. */
+  /** Agents that refused to start it, one entry for each refusal; others are tried first. */
   readonly refusedBy?: readonly string[] | undefined;
-  /** While queued: labels it asks for that no worker of its pool can have. It is no demand then. */
+  /** While queued: labels that no worker of its pool can have. It then does not count as demand. */
   readonly unmatched?: string | undefined;
   readonly worker?: string | undefined;
   readonly placedAt?: number | undefined;
@@ -60,7 +60,7 @@ export interface Session extends Row {
         readonly at: number;
         readonly by: string;
         readonly force: boolean;
-        /** Nobody asked for it but the session's own time limit. */
+        /** Killed by its own time limit, not by a caller. */
         readonly isTimeout?: boolean | undefined;
       }
     | undefined;

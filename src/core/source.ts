@@ -46,7 +46,7 @@ export interface DocumentState extends Row {
   readonly text?: string | undefined;
 }
 
-/** What the writer of a document learns of its pool. */
+/** The status of a pool that is reported to the writer of its document. */
 export interface DocumentReport {
   readonly version: string;
   readonly pool?: string | undefined;

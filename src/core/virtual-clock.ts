@@ -8,7 +8,7 @@ interface Alarm {
 
 const isEarlier = (a: Alarm, b: Alarm): boolean => a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order);
 
-/** A clock that stands still until told to advance; alarms ring in order of time, then of setting. */
+/** A clock that stands still until a test advances it; alarms ring in order of time, then of setting. */
 export class VirtualClock implements Clock {
   #nowMs: number;
   #startMs: number;

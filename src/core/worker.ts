@@ -4,7 +4,7 @@ import { type Row, table } from './table.ts';
 /** What we asked a cloud for; it joins the machine that the cloud has and the agent that is connected. */
 export interface Worker extends MachineRow {
   readonly pool: string;
-  /** SHA-256 of the key that its agent made for itself: the launch token alone never opens the door twice. */
+  /** SHA-256 of the agent's own key: the launch token alone never admits a second agent. */
   readonly credential?: string | undefined;
   /** No new sessions; deleted when the last one has ended, or at the deadline. */
   readonly drain?: Drain | undefined;
@@ -14,11 +14,11 @@ export interface Drain {
   readonly at: number;
   readonly why: string;
   readonly deadlineAt?: number | undefined;
-  /** Its cloud takes the machine away then, and has said so: its end is no loss to look into. */
+  /** The cloud has announced that it reclaims the machine then: its end does not count as a loss. */
   readonly isTaken?: true | undefined;
 }
 
-/** A connected agent. In memory only: agents come back by themselves. */
+/** A connected agent. In memory only: agents reconnect by themselves. */
 export interface Agent extends Row {
   /** The name of its worker. */
   readonly id: string;
@@ -41,7 +41,7 @@ export interface Freeze extends Row {
   readonly at: number;
   readonly why: string;
   readonly by: string;
-  /** Set by the guard against mass loss: it lifts by itself when the agents are back. */
+  /** Set by the mass-loss guard: it ends by itself when the agents have reconnected. */
   readonly automatic: boolean;
 }
 

@@ -6,7 +6,7 @@ import { listenOn, type Port } from './listen.ts';
 import { type Advert, type Door, passOn, receivePassed } from './passage.ts';
 import { type Lock, openLock } from './secure.ts';
 
-/** Who takes the connections of this process once it is the holder. */
+/** Handlers of connections while this process is the holder. */
 export type Serve = Readonly<Record<Door, (socket: Socket) => void>>;
 
 export interface Front {
@@ -32,7 +32,7 @@ export interface FrontOptions {
   readonly log: Log;
 }
 
-// Long enough for a take-over, so that a client that comes in between only waits.
+// Long enough for a failover, so that a client that connects meanwhile only waits.
 const PATIENCE_MS = 10_000;
 const LOOK_AGAIN_MS = 200;
 

@@ -4,12 +4,12 @@ import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
 import type { Clock } from '#core/clock.ts';
 import type { Door } from './passage.ts';
 
-/** What a door shows, and whose clients it knows. */
+/** Certificate of a port, and the CA of its clients. */
 export interface Lock {
   /** PEM, with the chain. */
   readonly certificate: string;
   readonly key: string;
-  /** PEM: a client may come without a certificate, but a wrong one is turned away. */
+  /** PEM: a client may connect without a certificate, but an invalid one is refused. */
   readonly clientCa?: string | undefined;
 }
 
@@ -57,7 +57,7 @@ export function openLock({ certificate, key, clientCa }: Lock, door: Door, clock
 
   return (socket: Socket, taken: (secure: TLSSocket) => void, refused: (why: string) => void): void => {
     let secure: TLSSocket | undefined;
-    // A silent or half-silent client must not keep a descriptor.
+    // A client that does not finish the handshake must not keep a descriptor.
     const cancel = clock.alarm(HANDSHAKE_MS, () => {
       (secure ?? socket).destroy();
       refused('TLS handshake timed out');

@@ -13,11 +13,11 @@ import { type Retention, startRetention } from './retention.ts';
 export type { LastDecision, NewDecision } from './decisions.ts';
 export type NewEvent = Pick<EventRow, 'kind' | 'subject' | 'message'> & Partial<Pick<EventRow, 'pool' | 'fields'>>;
 
-/** Events and decisions: what happened, who caused it, and why we did what we did. */
+/** Events and decisions: what happened, who caused it, and why. */
 export interface Journal {
-  /** A change to commit together with what it tells of. */
+  /** An event to commit together with the change that it describes. */
   event(event: NewEvent, actor?: Actor): Change;
-  /** A change where the decision acts or differs from the last of its subject; otherwise it is only counted. */
+  /** A change to commit if the decision acts or differs from the last one of its subject; otherwise it is only counted. */
   decision(decision: NewDecision, acts: boolean, inputs?: WriteInputs): Change | undefined;
   /** The last decision of a subject, how often it was repeated, and when last. */
   lastDecision(subject: Subject): LastDecision | undefined;

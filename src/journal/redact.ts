@@ -1,6 +1,6 @@
 const HIDDEN = '[hidden]';
 
-// Shorter values occur by chance in harmless text, and hiding them would tell where.
+// Shorter values occur by chance in harmless text, and hiding them would reveal them.
 const SHORTEST_SECRET = 6;
 
 const SECRET_WORDS = new Set(
@@ -16,7 +16,7 @@ const SECRET_VALUES = [
   // In quotes, with an equals sign or as JSON, which may itself stand in a text: all up to the same quote.
   String.raw`(?:\s*=|\\?["']\s*:)\s*(\\?["']))(?:(?!\2)(?:\\.|[^\\]))+`,
   String.raw`\s*=\s*)[^\s,;&"'}]+`,
-  // After a colon there may be a sentence: only what looks like no word of it is hidden.
+  // After a colon there may be a sentence: only text that does not look like a word is hidden.
   String.raw`\s*:\s*["']?)(?=[^\s"']{0,256}\d)[^\s,;&"'}]{8,}`,
 ];
 const SECRET_IN_TEXT: readonly (readonly [RegExp, string])[] = [
@@ -30,9 +30,9 @@ const SECRET_IN_TEXT: readonly (readonly [RegExp, string])[] = [
 // None of these patterns can be found without one of these words; most sentences have none of them.
 const MAY_HOLD_SECRET = /bearer|basic|token|pass|secret|key|:\/\//i;
 
-/** Takes secrets out of whatever is to be logged, stored or shown. */
+/** Removes secrets from text before it is logged, stored or shown. */
 export interface Redactor {
-  /** From now on this value is hidden wherever it stands. */
+  /** Hides this value in every text from now on. */
   learn(secret: string): void;
   text(text: string): string;
   /** Hides by the name of a field, and known values inside any text, at every depth. */

@@ -13,16 +13,16 @@ import type { PendingCalls } from './pending-call.ts';
 import type { MachineTimes } from './times.ts';
 import type { UnknownMachines } from './unknown.ts';
 
-/** Why there is no machine, as far as whoever says it knows the remedy. */
+/** Why there is no machine; with a remedy if the cloud's kind knows one. */
 export type Failure = Pick<Fault, 'kind' | 'message'> & Partial<Pick<Fault, 'retryAfterMs' | 'remedy'>>;
 
-/** What machines fill in of a new row; the feature adds what is its own. */
+/** The fields of a new row that this folder fills in; the feature adds its own. */
 export type NewRow = Pick<MachineRow, 'id' | 'machine' | 'offer' | 'askedAt'> & Partial<MachineRow>;
 
 /** What happened to a machine; the feature's events are named `<use>.<this>`. */
 export type MachineEvent = 'failed' | 'gone' | 'removing' | 'removed' | 'parking';
 
-/** A feature that asks for machines: where its rows are, and what follows for it from what becomes of them. */
+/** A feature that owns machines: its rows, and its callbacks for what happens to them. */
 export interface Asker<R extends MachineRow> {
   readonly use: Use;
   /** What its owners are called in logs: `pool`, `computer`. */
@@ -35,7 +35,7 @@ export interface Asker<R extends MachineRow> {
   isOwner(id: string): boolean;
   /** Frozen or paused: none of its machines is deleted or adopted. */
   isHeld(owner: string): boolean;
-  /** Whether it is still to be made: not where it was given up before its cloud heard of it. */
+  /** Whether it is still needed: false if it was cancelled before its cloud was called. */
   isWanted(row: R): boolean;
   /** Whether a machine of another form would be made in its place now. */
   isOutdated(row: R): boolean;
@@ -50,12 +50,12 @@ export interface Asker<R extends MachineRow> {
   put(row: R): Change;
   /** Drops the row, and all of the feature's that ends with it. */
   drop(row: R): readonly Change[];
-  event(row: R, told: { kind: MachineEvent; message: string; fields?: Readonly<Record<string, unknown>> }): Change;
+  event(row: R, event: { kind: MachineEvent; message: string; fields?: Readonly<Record<string, unknown>> }): Change;
   /** The same for the same launch, always. */
   bootOf(record: LaunchRecord): Boot;
-  /** What commits the row of a machine that the backup of this store did not know; nothing: it is left alone. */
+  /** Changes that adopt a machine that the restored backup did not contain; none: it is left alone. */
   adopt(machine: Machine, offer: Offer): readonly Change[];
-  /** The cloud made nothing for a launch, or woke nothing. */
+  /** The cloud created or woke no machine for a launch. */
   launchFailed(owner: string, offer: string, fault: Failure): void;
   /** Right before its cloud is asked to stop or delete it. */
   leaving(row: R): void;
@@ -85,13 +85,13 @@ export interface Base extends MachinesDeps {
   readonly startedMs: number;
   readonly stopping: AbortSignal;
   nextId(): string;
-  /** As `store.commit`, then what follows; a store that fails ends the process by itself, so callers need not catch. */
+  /** Like `store.commit`, then wakes what depends on it. A failed store ends the process, so callers need not catch. */
   commit(changes: readonly Change[], thenDo?: () => void): void;
-  /** Does something that waits, apart from any pass; whatever it throws is logged. */
+  /** Runs asynchronous work outside of any pass; errors are logged. */
   start(what: string, work: () => Promise<void>): void;
   /** Whether the machines of that cloud have been compared with our rows at least once. */
   isReviewed(cloud: string): boolean;
-  /** The row of a machine is no more: the next review looks at it even where its cloud shows nothing new. */
+  /** The row of a machine was dropped: the next review checks it even if its listing is unchanged. */
   unsettle(cloud: string | undefined, machine: string): void;
 }
 
@@ -103,7 +103,7 @@ export interface Asked<R extends MachineRow = MachineRow, O extends Observation 
   readonly unknown: UnknownMachines;
   /** The owners for which a listing may change anything: some machine is not where it should be. */
   readonly waiting: Set<string>;
-  /** A row is no more: how it was last. */
+  /** Called with the last state of a dropped row. */
   forget(id: string, row: R | undefined): void;
 }
 

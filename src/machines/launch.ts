@@ -1,4 +1,4 @@
-// From wanted to called: names and launch are committed first, then the cloud is called, then each name is resolved.
+// Launching: names and launch record are committed first, then the cloud is called, then each name is resolved.
 import { Fault, isUnclear, retryDelayMs } from '#core/fault.ts';
 import { launchNames } from '#core/id.ts';
 import type { LaunchRecord, MachineRow } from '#core/machine.ts';
@@ -24,7 +24,7 @@ export interface Wanted extends Pick<Boot, 'agentConfig' | 'install'> {
   event(record: LaunchRecord): Change;
 }
 
-/** What to commit before any cloud hears of it: names that are never used again, and the launches that ask for them. */
+/** Changes to commit before the cloud is called: names that are never reused, and their launch records. */
 export function askFor<R extends MachineRow>(asked: Asked<R>, wanted: Wanted): Change[] {
   const { base, use } = asked;
   const { owner, offer, count } = wanted;
@@ -99,7 +99,7 @@ function takeFault<R extends MachineRow>(
 ): void {
   const { stopping, clock, random, log } = asked.base;
   const { owner } = readMark(record.mark);
-  // What never left is as clear as a refusal, once it has been tried often enough: another offer may do.
+  // A call that was never sent counts as refused after enough attempts: another offer may work.
   const isHopeless = !hasLeft && call.calls === 0 && call.attempts >= MOST_CALLS && !stopping.aborted;
   if (!isUnclear(fault.kind) || isHopeless) {
     const outcomes = record.names.map((name) => ({ name, fault }));
@@ -113,7 +113,7 @@ function takeFault<R extends MachineRow>(
   call.notBeforeMs = clock.monotonic() + retryDelayMs(fault, call.attempts, random.next());
 }
 
-/** That a repeat is refused does not tell what became of the calls before it: only the listings can. */
+/** A refused repeat does not tell the outcome of earlier calls: only listings can. */
 function believed(call: PendingLaunch, outcomes: readonly Outcome[]): readonly Outcome[] {
   const refusal = outcomes.find(({ fault }) => fault)?.fault;
   if (call.calls === 0 || !refusal) return outcomes;
@@ -121,7 +121,7 @@ function believed(call: PendingLaunch, outcomes: readonly Outcome[]): readonly O
   return outcomes.filter(({ fault }) => !fault);
 }
 
-/** Resolves each name that the cloud spoke of; a name it left out stays unclear until it is listed or missed. */
+/** Resolves each name in the answer; a missing name stays unknown until listings show it or not. */
 function takeOutcomes<R extends MachineRow>(asked: Asked<R>, record: LaunchRecord, outcomes: readonly Outcome[]): void {
   const byName = new Map(outcomes.map((outcome) => [outcome.name, outcome]));
   const changes: Change[] = [];
@@ -130,7 +130,7 @@ function takeOutcomes<R extends MachineRow>(asked: Asked<R>, record: LaunchRecor
     const outcome = byName.get(name);
     const row = asked.get(name);
     if (!outcome || !row) continue;
-    // One that is already at work knows better than the cloud whether it exists.
+    // A machine whose agent has joined exists, whatever the cloud answers.
     if (!outcome.fault || row.joinedAt !== undefined) {
       changes.push(asked.put(made(asked, row, outcome.machine)));
       continue;
@@ -148,7 +148,7 @@ export function made<R extends MachineRow>({ base }: Asked<R>, row: R, machine =
   return { ...row, machine, createdAt: row.createdAt ?? base.clock.now() };
 }
 
-/** The cloud made nothing under that name: it is given up, and the next plan asks under another. */
+/** The cloud created no machine of that name: the row is dropped, and the next plan uses another name. */
 export function notMade<R extends MachineRow>(
   asked: Asked<R>,
   row: R,

@@ -1,4 +1,4 @@
-// Machines that end by themselves: vanished from the cloud, failed there, or stopped by someone else.
+// Machines that end without us: gone from the cloud, failed there, or stopped outside Muster.
 import { isGone, type Listing } from '#clouds/listing.ts';
 import type { MachineRow } from '#core/machine.ts';
 import type { Machine, Trouble } from '#core/provider.ts';
@@ -7,13 +7,13 @@ import type { Asked } from './asked.ts';
 import type { Observation } from './observation.ts';
 import { lifetimeOf } from './removal.ts';
 
-/** Whether its row may go: two listings did not show it, and its launch is resolved. The caller knows that it is not at work. */
+/** Whether its row may be dropped: two listings did not show it, and its launch is resolved. The caller knows that it runs no work. */
 export function isLost(row: MachineRow, { missedFromMs }: Observation, listing: Listing | undefined): boolean {
   if (row.offer === undefined || (row.createdAt === undefined && row.joinedAt === undefined)) return false;
   return isGone(listing, row.machine, missedFromMs);
 }
 
-/** Why a machine that is there, and not at work, will never be of use again; undefined while it may. */
+/** Why an existing machine without work has failed for good; undefined if it has not. */
 export function troubleOf(row: MachineRow, machine: Machine | undefined): Trouble | undefined {
   if (!machine) return undefined;
   const { trouble, state } = machine;
@@ -22,7 +22,7 @@ export function troubleOf(row: MachineRow, machine: Machine | undefined): Troubl
   return trouble ?? { kind: 'unavailable', message: 'the machine failed', final: true };
 }
 
-/** Its machine is gone: only now may its work start anew elsewhere. */
+/** Its machine is gone: only now may its sessions be requeued. */
 export function lossOf<R extends MachineRow>(asked: Asked<R>, row: R): Change[] {
   const isUnmet = row.joinedAt === undefined;
   const message = `Machine gone from the cloud${isUnmet ? ' before its agent joined' : ''}.`;

@@ -12,7 +12,7 @@ import { startSweep } from './sweep.ts';
 import { DEFAULT_MACHINE_TIMES } from './times.ts';
 import { openUnknownMachines } from './unknown.ts';
 
-/** The life of every machine, from committed launch to proven absence, whichever feature asked for it. */
+/** The life cycle of every machine, from committed launch to confirmed absence, for all features. */
 export interface Machines {
   /** From now on machines of that use are compared with the feature's rows. Until then they are never touched. */
   register<R extends MachineRow, O extends Observation = Observation>(

@@ -8,7 +8,7 @@ import { type Lagging, listLagMs } from './list-lag.ts';
 /** What this process has seen of a machine. A restart forgets it; all times are on the monotonic clock. */
 export interface Observation {
   readonly askedMs: number;
-  /** It stood in the store when this process began. */
+  /** It was in the store when this process started. */
   readonly isFromBefore: boolean;
   /** Only listings that started later may count against it. */
   readonly missedFromMs: number;
@@ -31,7 +31,7 @@ export interface Observations<R extends MachineRow, O extends Observation> {
   observe(row: R, seen: Partial<O>): void;
   /** The same where all of it is known: kept as it is. */
   observeWhole(id: string, seen: O): void;
-  /** A machine that this very process asked for, met first or woke: all that was seen before is void. */
+  /** A machine that this process launched, saw first or woke: earlier observations are void. */
   observeFirst(id: string, seen?: Partial<O>): void;
   forget(id: string): void;
 }
@@ -39,7 +39,7 @@ export interface Observations<R extends MachineRow, O extends Observation> {
 export interface ObservationsDeps<O extends Observation> {
   readonly clock: Clock;
   readonly startedMs: number;
-  /** How late the cloud of an offer may show what it has already done. */
+  /** How far listings of an offer's cloud may lag behind. */
   lagMs(offer: string | undefined): number;
   /** What the feature assumes of a machine that it has not seen yet. */
   unseen(isFromBefore: boolean): Beyond<O>;

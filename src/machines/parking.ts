@@ -9,7 +9,7 @@ import { removalOf } from './removal.ts';
 
 type Order = 'suspend' | 'resume';
 
-/** Answers for one machine after the other whether it is parked in place of being deleted. */
+/** Decides for each machine in turn whether it is parked instead of deleted. */
 export function parkingSpaces<R extends MachineRow>(asked: Asked<R>, owner: string): (row: R) => boolean {
   const taken = new Map<string, number>();
   const countOf = (offer: string): number =>
@@ -32,7 +32,7 @@ function isTooOld({ base }: Pick<Asked, 'base'>, row: MachineRow, maxAgeMs = Num
   return base.clock.now() - (row.createdAt ?? row.askedAt) >= maxAgeMs;
 }
 
-/** What commits that a machine is parked. The caller has seen in the same turn that nothing runs there. */
+/** Changes that park a machine. The caller has checked in the same turn that nothing runs there. */
 export function parkOf<R extends MachineRow>(asked: Asked<R>, row: R, why: string): Change[] {
   asked.calls.parkings.delete(row.id);
   const event = asked.event(row, { kind: 'parking', message: `Parking the machine: ${why}.` });
@@ -70,7 +70,7 @@ function hadNoRoom<R extends MachineRow>({ base, observations }: Asked<R>, row: 
   return base.clock.monotonic() - noRoomMs < base.times.noRoomMs;
 }
 
-/** Stops what is parked, starts what is woken, and removes what is parked in vain; answers when to look again. */
+/** Suspends parked machines, resumes woken ones, and removes those parked for nothing; returns when to look again. */
 export function keepParked<R extends MachineRow>(
   asked: Asked<R>,
   owner: string,
@@ -171,7 +171,7 @@ async function callCloud<R extends MachineRow>(
   return clouds.park(known, machines, { call: what, owner, signal: stopping });
 }
 
-// After these the cloud will not do it however often it is asked.
+// After these faults a retry is useless.
 const HOPELESS: ReadonlySet<FaultKind> = new Set<FaultKind>(['unsupported', 'invalid', 'missing']);
 const NO_ROOM: ReadonlySet<FaultKind> = new Set<FaultKind>(['exhausted', 'quota']);
 
@@ -190,13 +190,13 @@ function take<R extends MachineRow>(
   call.notBeforeMs = nowMs + retryDelayMs(fault, call.attempts, random.next());
   const about = { [asked.noun]: asked.ownerOf(row), [asked.use]: id, order: what };
   log('warn', 'cannot park or wake machine', { ...about, kind: fault.kind, error: fault.message });
-  // A freeze stops all action at once, also what an answer calls for: after the thaw the cloud is asked again.
+  // A freeze stops all actions at once, also those after an answer: after the thaw the call is repeated.
   if (HOPELESS.has(fault.kind) && asked.isHeld(asked.ownerOf(row))) call.notBeforeMs = nowMs;
   else if (HOPELESS.has(fault.kind)) commit(removalOf(asked, row, `the cloud refuses to ${what} it: ${fault.message}`));
   else if (what === 'resume' && NO_ROOM.has(fault.kind)) parkAgain(asked, row, fault);
 }
 
-/** There is no room to wake it: it stays parked, and the next offer is asked. */
+/** No capacity to wake it: it stays parked, and the next offer is tried. */
 function parkAgain<R extends MachineRow>(asked: Asked<R>, row: R, fault: Fault): void {
   const { clock, commit } = asked.base;
   if (row.offer !== undefined) asked.launchFailed(asked.ownerOf(row), row.offer, fault);

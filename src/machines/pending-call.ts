@@ -3,7 +3,7 @@ import type { Fault } from '#core/fault.ts';
 /** State of an in-flight create, delete, suspend or resume call. A restart forgets it; all times are on the monotonic clock. */
 export interface PendingCall {
   isCalling: boolean;
-  /** How often it was begun, whether or not it left the process. */
+  /** Number of attempts, sent or not. */
   attempts: number;
   notBeforeMs: number;
   /** When the cloud agreed. */
@@ -12,9 +12,9 @@ export interface PendingCall {
 
 /** How far one launch has come. */
 export interface PendingLaunch extends PendingCall {
-  /** How many calls left the process: the cloud may have heard each of them. */
+  /** Number of sent calls: the cloud may have received each of them. */
   calls: number;
-  /** When the last of those ended; absent while the cloud cannot have heard of the launch. */
+  /** When the last of those ended; absent while no call was sent. */
   endedMs?: number;
   /** Why a repeat of it was refused: it is not called again. */
   refusal?: Fault;
@@ -46,7 +46,7 @@ export function callAgreed(call: PendingCall, nowMs: number): void {
   call.attempts = 0;
 }
 
-/** What the launch of an earlier process came to is not known here. */
+/** The outcome of a launch of an earlier process is unknown here. */
 export function pendingLaunch({ launches }: PendingCalls, id: string, startedMs: number): PendingLaunch {
   let call = launches.get(id);
   if (!call) {

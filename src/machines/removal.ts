@@ -1,4 +1,4 @@
-// A removal, once committed, is final: the machine is deleted until the cloud agrees, and only then does the row go.
+// A removal, once committed, is final: the delete is repeated until the cloud accepts it, and only then is the row dropped.
 import { isAbsent, isGone } from '#clouds/listing.ts';
 import { formatDuration } from '#core/duration.ts';
 import { Fault, retryDelayMs } from '#core/fault.ts';
@@ -11,11 +11,11 @@ import { beginCall, callAgreed, type PendingCall } from './pending-call.ts';
 
 const MOST_DELETED_AT_ONCE = 50;
 
-/** What commits a removal. The caller has seen in the same turn that no work would be lost, or may not care. */
+/** Changes that remove a machine. The caller has checked in the same turn that no work is lost, or accepts the loss. */
 export function removalOf<R extends MachineRow>(asked: Asked<R>, row: R, why: string): Change[] {
   const { clock } = asked.base;
   const { missedFromMs } = asked.observations.of(row);
-  // What listings said before does not count: it may be here still, and the cloud must be asked.
+  // Earlier listings do not count: the machine may still exist, so the cloud must be called.
   if (missedFromMs !== Number.POSITIVE_INFINITY) {
     const fromMs = Math.max(missedFromMs, clock.monotonic() + unlistedLagMs(asked, row));
     asked.observations.observe(row, { missedFromMs: fromMs });
@@ -24,12 +24,12 @@ export function removalOf<R extends MachineRow>(asked: Asked<R>, row: R, why: st
   return [asked.put({ ...row, removal: { at: clock.now(), why } }), event];
 }
 
-/** A machine that no listing has shown yet may be there all the same: only later listings can tell that it is not. */
+/** A machine that no listing has shown yet may still exist: only later listings can prove that it does not. */
 function unlistedLagMs<R extends MachineRow>({ base, observations }: Asked<R>, row: R): number {
   return observations.of(row).hasBeenListed ? 0 : listLagMs(base, row.offer);
 }
 
-/** Deletes the machines of removed rows and drops the rows of those that are gone; answers when to look again. */
+/** Deletes the machines of removed rows and drops the rows of those that are gone; returns when to look again. */
 export function carryOutRemovals<R extends MachineRow>(asked: Asked<R>, removing: readonly R[]): number {
   if (removing.length === 0) return Number.POSITIVE_INFINITY;
   const changes: Change[] = [];
@@ -55,7 +55,7 @@ export function carryOutRemovals<R extends MachineRow>(asked: Asked<R>, removing
   return againAtMs;
 }
 
-/** Gone for sure: the cloud was asked at least once, and agreed and one listing does not show it, or two do not. */
+/** Certainly gone: after at least one delete call, either the cloud accepted it and one listing lacks the machine, or two listings lack it. */
 function isOver<R extends MachineRow>(asked: Asked<R>, row: R): boolean {
   const { base, calls, observations } = asked;
   const deletion = calls.deletions.get(row.id);
@@ -63,14 +63,14 @@ function isOver<R extends MachineRow>(asked: Asked<R>, row: R): boolean {
   const { agreedMs } = deletion;
   if (row.offer === undefined) return agreedMs !== undefined;
   const listing = base.clouds.listing(row.offer);
-  // An empty answer alone proves nothing: clouds that have lost sight of everything give it too.
+  // An empty listing alone proves nothing: a cloud with an outage may answer with one too.
   const isProof = listing !== undefined && (listing.machines.size > 0 || isExact(base, row.offer));
   if (isProof && agreedMs !== undefined && isAbsent(listing, row.machine, agreedMs + unlistedLagMs(asked, row)))
     return true;
   return isGone(listing, row.machine, observations.of(row).missedFromMs);
 }
 
-/** While its launch is under way the machine may yet be made: to delete it now could be too early. */
+/** While its launch is in flight the machine may still be created: a delete now could be too early. */
 const isLaunching = <R extends MachineRow>({ calls }: Asked<R>, row: R): boolean =>
   calls.launches.get(row.launch ?? '')?.isCalling === true;
 
@@ -138,7 +138,7 @@ function deleteBatch<R extends MachineRow>(asked: Asked<R>, offer: string, rows:
   });
 }
 
-/** First those who run there hear of it, so that an idle agent leaves in good order; then the cloud. */
+/** First the agent gets the command to stop, so that it disconnects cleanly; then the cloud is called. */
 async function callDelete<R extends MachineRow>(
   asked: Asked<R>,
   offer: string,

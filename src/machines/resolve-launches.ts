@@ -34,7 +34,7 @@ function resolve<R extends MachineRow>(asked: Asked<R>, record: LaunchRecord, ca
 
 const isPending = (row: MachineRow): boolean => row.createdAt === undefined && !row.removal;
 
-/** The cloud has not heard of it yet: nothing need be asked for that is not wanted any more. */
+/** The cloud was not called yet: machines that are no longer needed are not launched. */
 function callFirst<R extends MachineRow>(
   asked: Asked<R>,
   record: LaunchRecord,
@@ -50,7 +50,7 @@ function callFirst<R extends MachineRow>(
   return Number.POSITIVE_INFINITY;
 }
 
-/** What the listing shows was made, whatever became of the answer. */
+/** A listed machine was created, whatever the answer was. */
 function listed<R extends MachineRow>(asked: Asked<R>, record: LaunchRecord, pending: readonly R[]): R[] {
   const listing = asked.base.clouds.listing(record.offer);
   return pending.filter((row) => listing?.machines.has(row.machine)).map((row) => made(asked, row));
@@ -64,7 +64,7 @@ function claimed<R extends MachineRow>(asked: Asked<R>, record: LaunchRecord, pe
   });
 }
 
-/** Two listings decide: where nothing of it was made the launch is repeated, else the missing names are given up. */
+/** Two listings decide: if they show none of its machines the launch is repeated, otherwise missing names are dropped. */
 function resolveMissing<R extends MachineRow>(
   asked: Asked<R>,
   record: LaunchRecord,
@@ -86,7 +86,7 @@ function resolveMissing<R extends MachineRow>(
     return nowMs;
   }
   if (nowMs < call.notBeforeMs) return call.notBeforeMs;
-  // Part of it was made or given up: the same bytes would ask for that part again.
+  // Part of it was created or dropped: repeating the same request would launch that part again.
   if (pending.length === record.names.length && call.attempts < MOST_CALLS && !call.refusal) {
     callCreate(asked, record);
     return Number.POSITIVE_INFINITY;

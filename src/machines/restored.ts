@@ -1,4 +1,4 @@
-// A store that came from a backup may know nothing of machines that are there and at work: they are looked for first.
+// A restored store may lack machines that exist and run sessions: they are looked for first.
 import type { Offer } from '#core/pool.ts';
 import type { Machine } from '#core/provider.ts';
 import type { Base } from './asked.ts';

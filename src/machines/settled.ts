@@ -19,7 +19,7 @@ export interface Reviewed {
   leaveOpen(machine: Machine): void;
 }
 
-// A row may be lost in a way that nobody reports: all machines are looked at now and then.
+// A row may be lost without a report: all machines are checked at intervals.
 const ALL_EVERY = 8;
 
 interface Kept {

@@ -1,4 +1,4 @@
-// Compares what a cloud lists with what we know, both ways, once for each listing.
+// Compares each listing of a cloud with our rows, both ways.
 import type { Listing } from '#clouds/listing.ts';
 import { Fault } from '#core/fault.ts';
 import { isLaunchName } from '#core/id.ts';
@@ -19,7 +19,7 @@ export type Features = ReadonlyMap<Use, Asked>;
 export interface Sweep extends Pick<Loop, 'stop'> {
   /** Whether the machines of that cloud have been compared with our rows at least once. */
   isReviewed(cloud: string): boolean;
-  /** The row of a machine is no more: the next review looks at it even where its cloud shows nothing new. */
+  /** The row of a machine was dropped: the next review checks it even if its listing is unchanged. */
   unsettle(cloud: string | undefined, machine: string): void;
 }
 
@@ -108,7 +108,7 @@ async function review(by: Review, listing: Listing): Promise<void> {
   let stayed = 0;
   const reviewed = by.settled.begin(listing);
   const look = (machine: Machine, known: Machine | undefined): void => {
-    // A machine of a use that no feature has registered is none of ours: it is not deleted, adopted or counted.
+    // A machine of an unregistered use is never deleted, adopted or counted.
     const asked = machine.mark && features.get(machine.mark.use);
     if (machine.mark && !asked) return reviewed.leaveOpen(machine);
     const found = asked ? rowIn(asked, machine.name) : rowOf(features.values(), machine.name);
@@ -198,7 +198,7 @@ function unmarkedIn({ base, features }: Review, cloud: string) {
 }
 
 /**
- * What bears our mark and has no row is an orphan: rows are committed before their machines are asked for. It is
+ * A machine with our mark and without a row is an orphan: rows are committed before the launch. It is
  * deleted, unless it is older than the backup that this store came from: then it is adopted.
  */
 function resolveOrphans(by: Review, cloud: string, orphans: readonly Machine[]): void {

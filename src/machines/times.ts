@@ -2,7 +2,7 @@ import { MINUTE_MS } from '#core/clock.ts';
 
 /** How long this folder waits for what clouds do by themselves. */
 export interface MachineTimes {
-  /** How late a cloud may show what it has already done. */
+  /** How far listings of a cloud may lag behind. */
   readonly listLagMs: number;
   /** A machine that was never listed is missed only after this time from its making. */
   readonly firstListingMs: number;
@@ -10,9 +10,9 @@ export interface MachineTimes {
   readonly deleteAgainMs: number;
   /** While machines are being deleted their cloud is listed this often. */
   readonly deletingListMs: number;
-  /** A parked machine that there was no room to wake is not tried again before; others are made in its place. */
+  /** A parked machine without capacity to wake it is not retried before; others are launched instead. */
   readonly noRoomMs: number;
-  /** How often offers that nobody uses any more are looked for. */
+  /** How often unused offers are looked for. */
   readonly tidyOffersMs: number;
 }
 

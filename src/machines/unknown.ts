@@ -1,4 +1,4 @@
-// Machines of kinds that cannot mark what they make: to whom they belong is not known until their agent joins.
+// Machines of kinds without tags: their owner is unknown until their agent joins.
 import { Fault, retryDelayMs } from '#core/fault.ts';
 import type { LaunchRecord, MachineRow } from '#core/machine.ts';
 import { readMark } from '#core/mark.ts';

@@ -19,7 +19,7 @@ function mustExist(registry: Registry, name: string): Pool {
   return pool;
 }
 
-/** Refuses what someone else owns; a pool that its owner has dropped may be taken over. */
+/** Refuses a pool of another owner; a pool that its owner has dropped may be taken over. */
 function mustBeOurs(registry: Registry, pool: Pool, remedy: string): void {
   if (pool.owner.source === API_SOURCE || ownerStatusOf(registry, pool) === 'dropped') return;
   throw new Fault('conflict', `Pool "${pool.name}" is owned by ${describeDocument(pool.owner)}.`, { remedy });

@@ -1,4 +1,4 @@
-// Applies what the sources say of one name: the pool, its owner, and the state of each document.
+// Applies the documents of all sources for one name: the pool, its owner, and the state of each document.
 import { shortId } from '#core/id.ts';
 import type { Actor } from '#core/journal.ts';
 import type { Pool, PoolSpec } from '#core/pool.ts';
@@ -14,7 +14,7 @@ import { isSame } from './same.ts';
 export const describeDocument = ({ source, key }: Pick<ParsedDocument, 'source' | 'key'>): string =>
   `source "${source}" (document "${key}")`;
 
-/** Who a change that a sync brings is from. */
+/** The actor of changes by a sync. */
 export const actorOf = ({ source, key }: Pick<ParsedDocument, 'source' | 'key'>): Actor => ({
   who: `source:${source}`,
   from: key,

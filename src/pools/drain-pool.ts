@@ -6,7 +6,7 @@ import { documentId } from '#core/source.ts';
 import { type Change, drop, put } from '#core/store.ts';
 import type { Registry } from './registry.ts';
 
-/** Begins to drain a pool; it is forgotten when its last worker, launch and session are gone. */
+/** Begins to drain a pool; it is deleted when its last worker, launch and session are gone. */
 export function drainChanges(
   { deps, parsedDocuments }: Registry,
   pool: Pool,
@@ -47,7 +47,7 @@ export function endDrainChanges({ deps }: Registry, pool: Pool): Change[] {
   ];
 }
 
-/** Forgets each removed pool when its last worker, launch and session are gone. */
+/** Deletes each removed pool when its last worker, launch and session are gone. */
 export function startForgettingDrained(registry: Registry, ended: () => void): Pick<Loop, 'stop'> {
   const { store, clock, random, log, journal } = registry.deps;
   const { view } = store;

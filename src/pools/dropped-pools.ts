@@ -11,7 +11,7 @@ import { isSame } from './same.ts';
 
 /** Pools without a definition, until they drain, are held, or are defined again. */
 export interface DroppedPools extends Drops {
-  /** Looks at all of them again; after every listing, good or failed. */
+  /** Judges all of them again; call it after every listing, good or failed. */
   review(): void;
   /** Removes what is held of this source; `pools` is the number that the operator has seen. */
   approve(source: string, actor: Actor, pools?: number): Promise<void>;

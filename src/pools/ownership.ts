@@ -1,10 +1,10 @@
-// Who owns a name: pure rules over what the sources say and what exists.
+// Who owns a name: pure rules over documents and existing pools.
 import type { Pool } from '#core/pool.ts';
 import { API_SOURCE, documentId } from '#core/source.ts';
 import type { ParsedDocument } from './parsed-documents.ts';
 import type { Registry } from './registry.ts';
 
-/** From how many good listings in a row a definition must be missing before we take it for dropped. */
+/** Number of consecutive good listings without a definition before it counts as dropped. */
 export const MISSES_TO_DROP = 2;
 
 /**
@@ -64,7 +64,7 @@ function ranked(registry: Registry, parsedDocuments: readonly ParsedDocument[]):
 export const isOwner = (pool: Pool, { source, key }: Pick<ParsedDocument, 'source' | 'key'>): boolean =>
   pool.owner.source === source && pool.owner.key === key;
 
-/** The first owner stays as long as it wants the pool or cannot be asked; only then others come into it. */
+/** The first owner stays while it defines the pool or cannot be read; only then others are considered. */
 export function ownershipOf(registry: Registry, name: string): Ownership {
   const parsedDocuments = ranked(registry, registry.parsedDocuments.named(name));
   const pool = registry.poolNamed(name);

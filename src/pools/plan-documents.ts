@@ -1,4 +1,4 @@
-// Dry runs: reads documents that are not in force, and says what they would change.
+// Dry runs: reads documents that are not in force, and reports what they would change.
 import { Fault } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
 import type { Pool } from '#core/pool.ts';

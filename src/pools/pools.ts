@@ -42,9 +42,9 @@ export interface Pools extends Foresight {
   pause(name: string, isPaused: boolean, actor: Actor): Promise<Pool>;
   /** Syncs that source now. */
   sync(source: string): void;
-  /** The same; resolves with what came of it, when that is durable. */
+  /** The same; resolves with the outcome when it is durable. */
   synced(source: string, signal: AbortSignal): Promise<SyncOutcome>;
-  /** Lets a held listing through; where it is said how many pools are meant, only while it is about so many. */
+  /** Approves a held removal; with a number of pools, only if exactly so many are held. */
   approve(source: string, actor: Actor, pools?: number): Promise<void>;
   /** How the syncs of each configured source went; for `sourceStatus`. */
   timings(): ReadonlyMap<string, SyncTiming>;

@@ -1,4 +1,4 @@
-// What the parts of this folder share: the handed-in world, what the sources say, and how each source is doing.
+// What the parts of this folder share: dependencies, parsed documents, and the status of each source.
 import type { CallLimits, Gate } from '#clouds/gate.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Fault } from '#core/fault.ts';
@@ -12,7 +12,7 @@ import type { Journal } from '#journal/journal.ts';
 import { keepParsedDocuments, type ParsedDocuments } from './parsed-documents.ts';
 import type { PoolReader } from './read-document.ts';
 
-/** What the operator lets a source define. */
+/** What the operator allows a source to define. */
 export interface Allow {
   /** The backend kinds that its pools may name. */
   readonly backends?: readonly string[] | undefined;
@@ -62,7 +62,7 @@ export interface PoolsDeps {
   readonly journal: Pick<Journal, 'event'>;
   readonly readPool: PoolReader;
   readonly sources: readonly OpenedSource[];
-  /** Takes secrets out of what sources and readers say of their failures. */
+  /** Removes secrets from error messages of sources and parsers. */
   readonly redact?: ((text: string) => string) | undefined;
   /** The way out for reports: durable first, lease checked, within the budget of the source. */
   readonly gate: Gate;
@@ -84,7 +84,7 @@ export interface SyncTiming {
   readonly notes?: readonly string[] | undefined;
 }
 
-/** What came of one sync. */
+/** Outcome of one sync. */
 export interface SyncOutcome {
   /** Why it could not be read; then nothing else is known. */
   readonly fault?: Fault | undefined;

@@ -1,4 +1,4 @@
-// Reports to the writers of documents how their pools are doing, through the sources that can.
+// Reports the status of pools to the writers of their documents, through sources that support it.
 import { Fault } from '#core/fault.ts';
 import { type Again, type Loop, startLoop } from '#core/loop.ts';
 import { type Pool, poolPhase } from '#core/pool.ts';

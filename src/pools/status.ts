@@ -1,4 +1,4 @@
-// How sources and their documents are doing, computed from the store and the timings in memory.
+// Status of sources and documents, computed from the store and the timings in memory.
 import { API_SOURCE, type SourceState } from '#core/source.ts';
 import type { Store } from '#core/store.ts';
 import type { SyncTiming } from './registry.ts';

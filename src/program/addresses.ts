@@ -21,7 +21,7 @@ export function reachable({ host, port }: Address): string {
   return formatAddress({ host: isEveryInterface(host) ? own : host, port });
 }
 
-/** Beyond loopback, words travel where others listen. */
+/** Beyond loopback, others could read the traffic. */
 export const needsTls = ({ host }: Address): boolean => isEveryInterface(host) || !isLoopback(host);
 
 /** Every address at which new agents find the broker, in the order in which they try them. */

@@ -24,7 +24,7 @@ function authorizeBy({ access }: Plane): Authorize {
   };
 }
 
-/** Lets agents in, and answers Velda's command line. */
+/** Admits agents, and serves Velda's command line. */
 export function openBroker(ground: Ground, plane: Plane, open: Pick<Plane, 'workers' | 'sessions'>): Broker {
   const { store, link, clock, log, version, loaded, redactor } = ground;
   return startBroker({
@@ -35,7 +35,7 @@ export function openBroker(ground: Ground, plane: Plane, open: Pick<Plane, 'work
     authorize: authorizeBy(plane),
     launchFault(pool) {
       const fault = plane.workers.launchFault(pool);
-      // What a cloud says of its failure may quote what it was given.
+      // The error message of a cloud may quote a secret that it received.
       return fault && { ...fault, message: redactor.text(fault.message) };
     },
     clock,
@@ -79,7 +79,7 @@ function openApi(
   });
 }
 
-/** Keeps the locks of the doors current: a certificate of our own is renewed long before it ends. */
+/** Keeps the certificates of both ports current: our own is renewed long before it expires. */
 export function keepLocks(
   ground: Ground,
   { access }: Plane,
@@ -99,7 +99,7 @@ export function keepLocks(
     cancel = clock.alarm(Math.max(HOUR_MS, (identity.untilMs - clock.now()) / 2), renew);
   }
 
-  /** A file that is just being replaced, or an expired certificate, must not end the server: it looks again. */
+  /** A file that is being replaced, or an expired certificate, must not stop the server: it retries. */
   function renew(): void {
     try {
       lock();
@@ -113,7 +113,7 @@ export function keepLocks(
   return () => cancel();
 }
 
-/** Opens broker and API, and lets connections in. */
+/** Opens broker and API, and accepts connections. */
 export async function openDoors(ground: Ground, plane: Plane): Promise<{ close(): Promise<void> }> {
   const { front, loaded } = ground;
   const names = serverNames(loaded.config, Object.values(front.addresses));

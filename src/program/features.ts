@@ -5,7 +5,7 @@ import type { Feature, FeatureBase, PublicFeatures, Running, Section } from '#co
 import type { Problem } from '#core/problem.ts';
 import type { Journal } from '#journal/journal.ts';
 
-/** All that a feature may ask for beside its settings. */
+/** What a feature gets besides its settings. */
 export interface FeatureParts extends Omit<FeatureBase<unknown>, 'settings'> {
   readonly journal: Journal;
   readonly access: Access;

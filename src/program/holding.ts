@@ -81,7 +81,7 @@ export interface Holding {
   readonly http: string;
   readonly grpc: string;
   reload(): void;
-  /** Takes idle workers on this computer along; resolves when they are gone. */
+  /** Removes idle workers on this computer; resolves when they are gone. */
   standDown(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -185,7 +185,7 @@ async function openPlane(ground: Ground): Promise<Plane> {
     retention,
     sections: loaded.config.sections,
     times: { reconnectGraceMs: agent.reconnectGraceMs },
-    // A launch may come before the doors are open, so this asks access itself.
+    // A launch may happen before the ports are open, so this asks access itself.
     bootConfig: (pool, access) => bootConfig(ground, pool, access),
     install: (access) => installFor(ground, access),
   });
@@ -215,7 +215,7 @@ export async function hold(parts: HoldingParts): Promise<Holding> {
     async stop() {
       config.stop();
       removeRecord();
-      // From here on agents leave because we do, and that is no loss.
+      // During shutdown we close agent connections ourselves; that is no mass loss.
       await plane.workers.standDown(() => false);
       await doors.close();
       await plane.stop();

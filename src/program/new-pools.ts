@@ -11,7 +11,7 @@ export function withNewPools(plane: Plane): Pick<Plane, 'workers' | 'sessions'> 
     try {
       await pools.define(JSON.stringify({ name }), { revision: 0 }, SELF);
     } catch {
-      // It is there, or its name is impossible: then the call itself says so.
+      // The pool exists, or its name is invalid: then the call itself reports that.
     }
   }
 

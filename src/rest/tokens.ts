@@ -25,7 +25,7 @@ const LEAST_LEFT_MS = 60_000;
 const RENEW_BEFORE_MS = 5 * 60_000;
 const RENEW_AGAIN_MS = 30_000;
 
-/** Renews a token in the background before it expires, one request at a time; while it is good, a failed renewal hurts nobody. */
+/** Renews a token in the background before it expires, one request at a time. A failed renewal does no harm while the token is valid. */
 export function openTokens({ clock, renew }: TokensOptions): Tokens {
   let held: Token | undefined;
   let renewing: Promise<Token> | undefined;

@@ -1,7 +1,7 @@
-// The one row that says who the cluster is and who holds it.
+// The single row with the identity and the holder of the cluster.
 import type { Sql, SqlRow } from './sql.ts';
 
-/** What a holder learns when it takes the database. */
+/** What a holder reads when it takes the database. */
 export interface Held {
   readonly cluster: string;
   readonly epoch: number;

@@ -52,7 +52,7 @@ async function makeFile(file: string, partial: string, fill: () => Promise<void>
   }
 }
 
-/** Takes the name while the file is being made, so that nothing of someone else's is ever overwritten. */
+/** Takes the name while the file is being made, so that a file of someone else is never overwritten. */
 function reserve(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600));

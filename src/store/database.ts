@@ -18,7 +18,7 @@ import { threadDriver } from './thread-driver.ts';
 export interface DatabaseOptions {
   readonly random: Random;
   readonly log: Log;
-  /** What standbys shall know of this process while it is the holder; plain JSON. */
+  /** What this process publishes to standbys while it is the holder; plain JSON. */
   readonly advertised: unknown;
   /** Called once when this process can no longer be the holder: it must end. */
   lost(fault: Fault): void;
@@ -35,7 +35,7 @@ export interface Replica {
   hold(signal: AbortSignal): Promise<Driver>;
   /** Who holds the database now, as far as this process knows; undefined while no process does. */
   holder(): Holder | undefined;
-  /** Gives the database up, so that others can take it at once; the driver is closed with it. */
+  /** Releases the database, so that others can take it at once; also closes the driver. */
   close(): Promise<void>;
 }
 
@@ -62,7 +62,7 @@ export async function openDatabase(url: string, options: DatabaseOptions): Promi
     },
     lost: (fault) => options.lost(fault),
   };
-  // The thread renews the lease, but only for a program that can still act on it.
+  // The thread renews the lease only while the program is not blocked.
   const stopBeating = target.kind === 'postgres' ? keepBeating(lease) : () => {};
   const link = startThread<EngineCalls>(setup, listener, options.threadFile);
   const close = once(async () => {
@@ -93,7 +93,7 @@ export async function openDatabase(url: string, options: DatabaseOptions): Promi
 
 const BEAT_EVERY_MS = 1_000;
 
-/** Gives signs of life as long as this thread has its turns; the returned function ends that. */
+/** Sends heartbeats while the event loop runs; the returned function ends that. */
 function keepBeating(pulse: Pulse): () => void {
   let cancel = (): void => {};
   const beat = (): void => {
@@ -109,7 +109,7 @@ function once(work: () => Promise<void>): () => Promise<void> {
   return () => (done ??= work());
 }
 
-/** Waits for the holding; a process that gives up must not become the holder later, so the database is closed first. */
+/** Waits to become the holder. A process that stops waiting must not become the holder later, so the database is closed first. */
 async function unlessAborted<T>(holding: Promise<T>, signal: AbortSignal, close: () => Promise<void>): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = (): void => reject(new Fault('unavailable', 'Stopped waiting for the database.'));

@@ -32,16 +32,16 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-/** What the thread says without being asked. */
+/** Messages of the thread that are no answers. */
 export interface ThreadListener {
   log(level: Level, message: string, fields: Readonly<Record<string, unknown>>): void;
   /** Who holds the database now, as far as known. */
   holder(holder: Holder | undefined): void;
-  /** This process is the holder no more, or can no longer know. */
+  /** This process is no longer the holder, or cannot know it. */
   lost(fault: Fault): void;
 }
 
-/** Everything a thread must know to start; plain data. */
+/** The start parameters of a thread; plain data. */
 export type Setup = { readonly histories: readonly HistoryTable[] } & (
   | { readonly role: 'sqlite'; readonly directory: string; readonly newCluster: string; readonly advertised: string }
   | {

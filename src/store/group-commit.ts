@@ -8,7 +8,7 @@ interface Batch {
   readonly reject: (fault: Fault) => void;
 }
 
-/** A promise that may stay unheard: a failed write ends the process through `fatal`, not through each caller. */
+/** A promise that callers may ignore: a failed write ends the process through `fatal`, not through each caller. */
 function unheard<P extends Promise<unknown>>(promise: P): P {
   promise.catch(() => {});
   return promise;
@@ -28,9 +28,9 @@ export interface GroupCommit {
   add(change: Change): void;
   /** Resolves when everything added so far is durable: one promise for all that share a transaction. */
   durable(): Promise<void>;
-  /** Refuses everyone who waits and calls `fatal`, once. */
+  /** Rejects all waiting commits and calls `fatal`, once. */
   fail(thrown: unknown): void;
-  /** Takes nothing new; resolves when what was added is durable or refused. */
+  /** Accepts no more changes; resolves when the added ones are durable or refused. */
   close(): Promise<void>;
 }
 

@@ -14,9 +14,9 @@ export interface LeaseEnd {
   leftMs(): number;
 }
 
-/** Whether the program, for which another thread renews the lease, still does anything. */
+/** Whether the program, for which another thread renews the lease, is still alive. */
 export interface Pulse {
-  /** The program's own thread says that it is not stuck. */
+  /** Heartbeat of the program's own thread. */
   beat(): void;
   /** How long ago it last did. */
   sinceBeatMs(): number;

@@ -165,7 +165,7 @@ describe('PostgreSQL', () => {
     expect(JSON.stringify([String(denied), String(missing)])).not.toContain('secret');
   });
 
-  test('waits for the disk also on a server that is listener not to, and for no transaction of which nothing is heard', async () => {
+  test('waits for the disk also on a server with synchronous_commit off, and ends idle transactions', async () => {
     const database = url.split('/').at(-1);
     await sql(`ALTER DATABASE ${database} SET synchronous_commit TO off`);
     const client = openPostgres(url);

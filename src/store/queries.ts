@@ -1,4 +1,4 @@
-// The questions to the histories, in SQL that both databases understand.
+// Queries to the histories, in SQL that both databases understand.
 import { Fault } from '#core/fault.ts';
 import type { Page } from '#core/store.ts';
 import { columnText } from './columns.ts';
@@ -30,7 +30,7 @@ export const LOAD_SQL = 'SELECT kind, id, body FROM live WHERE (kind, id) > (?, 
 
 const LARGEST_PAGE = 10_000;
 
-/** Refuses what would load without bound. */
+/** Refuses unbounded queries. */
 export function checkedLimit(limit: number): number {
   if (Number.isInteger(limit) && limit >= 0 && limit <= LARGEST_PAGE) return limit;
   throw new Fault('invalid', `limit must be between 0 and ${LARGEST_PAGE}.`, {

@@ -20,7 +20,7 @@ const agent = put('agents', {
   connectedAt: 1,
 });
 
-/** A store whose disk does nothing until listener to, and which notes what happens in which order. */
+/** A store whose disk writes only when a test says so, and records what happens in which order. */
 async function pausedStore() {
   const disk = emptyDisk();
   const writes: {
@@ -162,7 +162,7 @@ describe('onDurable', () => {
 });
 
 describe('a failed write', () => {
-  test('ends it all: everyone who waits is refused, and the process is listener once', async () => {
+  test('is fatal: all waiting commits are refused, and the process hears of it once', async () => {
     const { store, writes, faults, happened, note, settle } = await pausedStore();
     note('1', store.commit([worker('m-1')]));
     await settle();

@@ -1,4 +1,4 @@
-// What machines need to know of workers: their rows, their pools, and what follows for a pool from what becomes of them.
+// Registers workers as a use of machines: their rows, their pools, and the consequences of machine events for a pool.
 import type { LaunchRecord } from '#core/machine.ts';
 import type { Offer } from '#core/pool.ts';
 import type { Machine } from '#core/provider.ts';
@@ -11,7 +11,7 @@ import { coolDown } from './launch-failures.ts';
 import { observeAdopted } from './observation.ts';
 import { isOutdated, priceOf } from './pool-offers.ts';
 
-/** The worker under a name: its own, or the one that its cloud insists on. */
+/** The worker of a name: its own, or the one that its cloud gave it. */
 export function workerNamed({ view }: Pick<Store, 'view'>, name: string): Worker | undefined {
   return view.workers.get(name) ?? [...view.workers.by('machine', name)][0];
 }
@@ -68,8 +68,8 @@ export function poolsAsAsker({ store, clouds, journal, link, launchToken, poke, 
     row: (pool, fields) => ({ ...fields, pool }),
     put: (worker) => put('workers', worker),
     drop: ({ id }) => (view.agents.get(id) ? [drop('workers', id), drop('agents', id)] : [drop('workers', id)]),
-    event: ({ id, pool }, { kind, ...told }) =>
-      journal.event({ kind: `worker.${kind}`, subject: `worker/${id}`, pool, ...told }),
+    event: ({ id, pool }, { kind, ...event }) =>
+      journal.event({ kind: `worker.${kind}`, subject: `worker/${id}`, pool, ...event }),
     bootOf: ({ id, agentConfig, install }: LaunchRecord) => ({ agentConfig, install, token: launchToken(id) }),
     adopt,
     launchFailed(id, offer, fault) {

@@ -24,7 +24,7 @@ export interface WorkersDeps {
   readonly clouds: Clouds;
   readonly machines: Machines;
   readonly link: AgentLink;
-  /** The door: lets in by the pool's `agent_auth`, or throws a `Fault`. */
+  /** Admits an agent by the pool's `agent_auth`, or throws a `Fault`. */
   admit(request: JoinRequest): Admission;
   /** The agent's configuration file for new machines of that pool. */
   bootConfig(pool: Pool): string;
@@ -40,7 +40,7 @@ export interface WorkersContext extends Pick<WorkersDeps, 'store' | 'clock' | 'l
   readonly times: Times;
   readonly asked: Asked<Worker, WorkerObservation>;
   readonly pools: PoolMemories;
-  /** The server is about to stop: nothing is decided any more, and what was decided is carried out. */
+  /** The server is about to stop: no new decisions; committed ones are carried out. */
   readonly standingDown: { isOn: boolean };
   /** Grows with every change of a worker's row: a survey older than that is stale. */
   workersChanged(): number;

@@ -7,7 +7,7 @@ import { removalOf } from '#machines/removal.ts';
 import type { WorkersContext } from './context.ts';
 import type { Survey } from './survey.ts';
 
-/** No new sessions; it goes when its last one has ended, or at its pool's deadline. */
+/** Drains a worker: no new sessions; it is removed when its last one has ended, or at its pool's deadline. */
 export async function drainWorker(context: WorkersContext, name: string, actor: Actor): Promise<Worker> {
   const { view } = context.store;
   const worker = view.workers.get(name);
@@ -21,7 +21,7 @@ export async function drainWorker(context: WorkersContext, name: string, actor: 
   return view.workers.get(name) ?? drained;
 }
 
-/** What commits a drain that waits for the last session, however long that takes; then its agent hears of it. */
+/** Changes that drain a worker without a deadline; its agent gets the command afterwards. */
 export function drainOf(context: WorkersContext, worker: Worker, why: string): Change[] {
   const drained = draining(context, worker, { why });
   return [put('workers', drained), drainEvent(context, drained, SELF)];

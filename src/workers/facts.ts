@@ -1,4 +1,4 @@
-// What the plan of a pool rests on, and what it would be if the pool were defined otherwise. Reading it changes nothing.
+// The inputs of a pool's plan, and the plan for another definition of the pool. Reading changes nothing.
 import type { Pool } from '#core/pool.ts';
 import { isFrozen } from '#core/worker.ts';
 import { isLookedThrough } from '#machines/restored.ts';
@@ -9,7 +9,7 @@ import { cloudFaultOf, offerFacts } from './launch-failures.ts';
 import { newMemory, type PoolMemory } from './pool-memory.ts';
 import { type Survey, surveyPool } from './survey.ts';
 
-/** All that the plan of a pool rests on. */
+/** All inputs of a pool's plan. */
 export function factsOf(
   context: WorkersContext,
   pool: Pool,
@@ -57,7 +57,7 @@ export function planFor(context: WorkersContext, pool: Pool): Plan {
   return plan(factsOf(context, pool, { survey, memory: context.pools.read(pool.id) }));
 }
 
-/** A definition forgives what failed before; a pool that is not there yet has nothing to wait for in its cloud. */
+/** A new definition resets failures; a pool that does not exist yet has no machines to wait for. */
 function memoryFor({ store, clock, pools }: WorkersContext, pool: Pool): PoolMemory {
   const fresh = newMemory(clock);
   const known = store.view.pools.get(pool.id);
@@ -77,9 +77,9 @@ function drained(workers: readonly WorkerFact[]): Action[] {
     .map(({ name }) => ({ do: 'drain', worker: name, why: 'the pool is being removed, its sessions finish' }));
 }
 
-/** A plan, and what it leaves to the passes after the next. */
+/** A plan, and what later passes would do. */
 export interface Foreseen extends Plan {
-  /** How many workers would be of an older definition then, and be replaced. */
+  /** Number of workers that would then have an older definition, and be replaced. */
   readonly replaced: number;
 }
 

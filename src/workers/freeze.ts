@@ -56,7 +56,7 @@ function scopeEvent(
   return context.journal.event({ kind: `pool.${verb}`, subject: `pool/${name}`, pool: scope, message }, actor);
 }
 
-/** Freezes a pool or the fleet when too much of it vanishes at once, and thaws it by itself when that is back; answers when to look again. */
+/** Freezes a pool or the fleet on mass loss, and thaws it when the workers have reconnected; returns when to look again. */
 export function guardAgainstMassLoss(context: WorkersContext, pool: string, survey: Survey): number {
   const { freezes, workers } = context.store.view;
   guard(context, pool, { lost: survey.lostLately, here: survey.here });
@@ -102,7 +102,7 @@ function guard(context: WorkersContext, scope: string, { lost, here }: { lost: n
     ]);
     return;
   }
-  // During the grace after a start nothing counts as away yet, so nothing can be said to be back.
+  // In the grace period after a start no worker counts as lost yet, so none can count as reconnected.
   if (!row?.automatic || isMass(lost, here) || !(isGraceOver(context) || memory.frozenMs !== undefined)) return;
   memory.frozenMs = undefined;
   context.asked.base.commit([

@@ -14,8 +14,8 @@ import { observeConnected, observeJoined } from './observation.ts';
 
 type Admit = WorkersDeps['admit'];
 
-/** Lets agents in, each under the name that its machine was asked for. */
-export function openDoor(context: WorkersContext, admit: Admit): (hello: Hello, proof: JoinProof) => Promise<Agent> {
+/** Admits agents, each under the name under which its machine was launched. */
+export function openJoining(context: WorkersContext, admit: Admit): (hello: Hello, proof: JoinProof) => Promise<Agent> {
   const { store, clock } = context;
   let lastEpoch = 0;
 
@@ -26,7 +26,7 @@ export function openDoor(context: WorkersContext, admit: Admit): (hello: Hello, 
     const known = workerNamed(store, hello.name);
     if (known) checkName(context, pool, known);
     const credential = proof.key === undefined ? undefined : hashOf(proof.key);
-    const worker = meet(context, admit, { pool, known, hello, proof, credential });
+    const worker = verifyJoin(context, admit, { pool, known, hello, proof, credential });
     const joined: Worker = {
       ...worker,
       createdAt: worker.createdAt ?? clock.now(),
@@ -40,7 +40,7 @@ export function openDoor(context: WorkersContext, admit: Admit): (hello: Hello, 
   };
 }
 
-/** Whoever will be taken away takes nothing new, and another is launched in its place; a drain that ends sooner stands. */
+/** A worker that its cloud reclaims is drained, so that a replacement is launched; a drain with an earlier deadline stays. */
 function leavingOf({ clock }: WorkersContext, { drain }: Worker, { leaving }: Hello): Worker['drain'] {
   if (!leaving || drain?.isTaken || (drain?.deadlineAt ?? Number.POSITIVE_INFINITY) <= leaving.endsAt) return drain;
   return { at: drain?.at ?? clock.now(), why: leaving.why, deadlineAt: leaving.endsAt, isTaken: true };
@@ -56,17 +56,17 @@ const refuse = (message: string): Fault =>
 function checkName(context: WorkersContext, pool: Pool, worker: Worker): void {
   if (worker.pool !== pool.id) throw refuse(`${worker.id} belongs to another pool than ${pool.name}.`);
   if (worker.removal) throw refuse(`${worker.id} is being removed.`);
-  // Its machine has not stopped yet, or someone started it behind our back.
+  // Its machine has not stopped yet, or was started outside Muster.
   if (worker.parked)
     throw new Fault('unavailable', `${worker.id} is parked.`, {
       remedy: 'The server wakes it when its pool needs it.',
     });
   const hasWork = context.store.view.sessions.count('worker', worker.id) > 0;
-  // A draining worker with sessions must be able to come back and deliver; any other has nothing to do here.
+  // A draining worker with sessions must be able to reconnect and report them; any other is not needed.
   if (worker.drain && !hasWork) throw refuse(`${worker.id} is draining and has no sessions.`);
 }
 
-interface Knock {
+interface JoinRequest {
   readonly pool: Pool;
   readonly known: Worker | undefined;
   readonly hello: Hello;
@@ -74,29 +74,29 @@ interface Knock {
   readonly credential: string | undefined;
 }
 
-/** The worker that knocks, once its proof has been found good. */
-function meet(context: WorkersContext, admit: Admit, knock: Knock): Worker {
-  const { pool, known, hello, proof, credential } = knock;
-  if (pool.spec.agentAuth === 'machine') checkOnlyOne(context, knock);
+/** The worker of a join request, after its credentials were verified. */
+function verifyJoin(context: WorkersContext, admit: Admit, request: JoinRequest): Worker {
+  const { pool, known, hello, proof, credential } = request;
+  if (pool.spec.agentAuth === 'machine') checkOnlyOne(context, request);
   else if (known?.credential !== undefined) {
     if (known.credential !== credential) throw refuse(`${known.id} has already joined with another key.`);
-    // The key was bound when the token was good; tokens are for the first time.
+    // The key was bound when the token was checked; later joins need only the key.
     if (pool.spec.agentAuth === 'token') return known;
   }
   const name = known?.id ?? hello.name;
-  const { launch } = admit({ pool, name, proof, addresses: addressesOf(context, knock) });
-  if (launch !== undefined) checkLaunch(launch, knock);
+  const { launch } = admit({ pool, name, proof, addresses: addressesOf(context, request) });
+  if (launch !== undefined) checkLaunch(launch, request);
   if (known) return known;
   if (pool.removal) throw refuse(`Pool ${pool.name} is being removed.`);
   if (pool.spec.offers.length === 0 && launch === undefined) return newcomer(context, pool, hello.name);
-  return unknown(context, knock);
+  return unknown(context, request);
 }
 
 /**
  * Whoever is on the machine has its address, a session too: so the first agent keeps the name while it is connected. Once
  * it is not, another key is a container that was started anew and lost its files.
  */
-function checkOnlyOne({ store }: WorkersContext, { known, credential }: Knock): void {
+function checkOnlyOne({ store }: WorkersContext, { known, credential }: JoinRequest): void {
   if (!known || !store.view.agents.get(known.id)) return;
   if (credential !== undefined && credential === known.credential) return;
   throw new Fault('unavailable', `The agent of ${known.id} is connected already.`, {
@@ -105,7 +105,7 @@ function checkOnlyOne({ store }: WorkersContext, { known, credential }: Knock): 
 }
 
 /** The addresses of the machine that was listed under the name of the agent. */
-function addressesOf({ clouds }: WorkersContext, { pool, known, hello }: Knock): readonly string[] | undefined {
+function addressesOf({ clouds }: WorkersContext, { pool, known, hello }: JoinRequest): readonly string[] | undefined {
   if (pool.spec.agentAuth !== 'machine') return undefined;
   const offers = new Set([known?.offer, ...pool.spec.offers.map(({ id }) => id)].filter((id) => id !== undefined));
   for (const offer of offers) {
@@ -117,11 +117,11 @@ function addressesOf({ clouds }: WorkersContext, { pool, known, hello }: Knock):
 }
 
 /** A launch token is good for the names of its launch, each once, and binds the agent's own key. */
-function checkLaunch(launch: string, { known, hello, credential }: Knock): void {
+function checkLaunch(launch: string, { known, hello, credential }: JoinRequest): void {
   if (known?.launch !== undefined && known.launch !== launch)
     throw refuse(`This token was not made for ${hello.name}.`);
   if (credential === undefined) throw refuse(`${hello.name} has a launch token, but no key of its own.`);
-  // One that was taken in has joined in a life that nobody remembers: its key is bound now.
+  // An adopted worker joined before the backup was made, so its key is not stored: it is bound now.
   const isUsedUp = known?.joinedAt !== undefined && known.launch !== undefined;
   if (isUsedUp) throw refuse(`${hello.name} has already used its launch token.`);
 }
@@ -131,8 +131,8 @@ function newcomer(context: WorkersContext, pool: Pool, name: string): Worker {
   return { id: name, pool: pool.id, machine: name, askedAt: context.clock.now() };
 }
 
-/** A name that was not asked for is let in only where the cloud lists it without a mark: kinds that name machines themselves. */
-function unknown(context: WorkersContext, { pool, hello }: Knock): Worker {
+/** An unknown name is admitted only if the cloud lists it without a mark: some kinds name machines themselves. */
+function unknown(context: WorkersContext, { pool, hello }: JoinRequest): Worker {
   const { asked, clouds, clock } = context;
   const machine = asked.unknown.of(pool.id).get(hello.name);
   if (!machine || machine.isDeleting) {
@@ -153,7 +153,7 @@ function unknown(context: WorkersContext, { pool, hello }: Knock): Worker {
   return { id: hello.name, pool: pool.id, machine: hello.name, offer: machine.offer, askedAt: clock.now() };
 }
 
-/** Durable before the agent counts: a restart must not take it for a machine that never booted. */
+/** Durable before the agent counts: after a restart it must not look like a machine that never booted. */
 async function recordJoining(context: WorkersContext, joined: Worker, known: Worker | undefined): Promise<void> {
   const { store, journal } = context;
   const isNews =
@@ -177,7 +177,7 @@ function admitted(
 ): Agent {
   const { view } = context.store;
   const worker = view.workers.get(name);
-  // Whatever was decided about it meanwhile stands.
+  // Decisions made meanwhile have precedence.
   if (!worker) throw refuse(`${name} is no longer needed.`);
   checkName(context, pool, worker);
   const before = view.agents.get(name);
@@ -186,7 +186,7 @@ function admitted(
     id: name,
     pool: pool.id,
     epoch,
-    // None: it takes nothing new, and says so itself.
+    // 0 slots: the agent drains.
     slots: hello.slots === 0 ? 0 : Math.max(1, Math.floor(hello.slots) || 1),
     labels: { ...pool.spec.labels, ...hello.labels },
     wire: hello.wire,

@@ -1,4 +1,4 @@
-// What failed launches and machines that never join do to a pool: cool-downs of its offers, and a guard against more of the same.
+// Effects of failed launches and boot failures on a pool: back-off of its offers, and a guard that suspends launching.
 import type { Pool } from '#core/pool.ts';
 import type { Worker } from '#core/worker.ts';
 import type { Failure } from '#machines/asked.ts';
@@ -48,7 +48,7 @@ export function offerFacts(
   });
 }
 
-/** What the newest failed launch of a pool came to, until an agent joins or someone changes the pool. */
+/** The newest launch failure of a pool, until an agent joins or the pool is changed. */
 export function launchFaultOf(
   { pools }: WorkersContext,
   pool: string,
@@ -69,7 +69,7 @@ export function cloudFaultOf({ clouds }: WorkersContext, { spec }: Pool): Facts[
   return first && { kind: first.kind, message: lineOf(first) };
 }
 
-/** What keeps a pool from its machines now, in one line. */
+/** Why a pool gets no machines now, in one line. */
 export function launchTroubleOf(context: WorkersContext, id: string): string | undefined {
   const pool = context.store.view.pools.get(id);
   return (
@@ -87,7 +87,7 @@ function bootTroubleOf({ store, clouds }: WorkersContext, pool: string): string 
   return undefined;
 }
 
-/** A machine that the cloud made and that will not join. */
+/** A machine that was created and will not join. */
 export function bootGaveUp(context: WorkersContext, worker: Worker, fault: Failure): void {
   const pool = context.store.view.pools.get(worker.pool);
   bootFailed(context, worker.pool);
@@ -108,7 +108,7 @@ export function bootFailed({ pools, clock, times, log }: WorkersContext, pool: s
   log('warn', 'boot failures: launching suspended', { pool, failures: memory.failedBoots, waitMs });
 }
 
-/** An agent joined, or someone changed the pool: whatever failed before may work now. */
+/** An agent joined, or the pool was changed: earlier failures no longer count. */
 export function forgiveFailures({ pools }: WorkersContext, pool: string): void {
   const memory = pools.of(pool);
   memory.cooling.clear();

@@ -31,7 +31,7 @@ function disconnected(sessions: number): string {
   return `Agent disconnected; ${sessions} ${sessions === 1 ? 'session is' : 'sessions are'} now \`unknown\`.`;
 }
 
-/** Drops what the cloud has no more, and removes what is of no use there; answers whether anything was. */
+/** Drops workers whose machine is gone, and removes those whose machine failed; returns whether there were any. */
 export function takeLosses(context: WorkersContext, { gone, broken }: Survey): boolean {
   if (gone.length + broken.length === 0) return false;
   const { asked } = context;

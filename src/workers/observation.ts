@@ -10,9 +10,9 @@ export interface WorkerObservation extends Observation {
   readonly idleSinceMs: number | undefined;
   /** Since when it counts as away, where its agent is not connected. */
   readonly awaySinceMs: number | undefined;
-  /** Until then it counts as present all the same. */
+  /** Until then it counts as present anyway. */
   readonly backByMs: number;
-  /** As its agent said last. */
+  /** As its agent reported last. */
   readonly slots: number | undefined;
   /** That its agent is connected and its machine is not listed has been logged. */
   readonly isUnlistedLogged: boolean;
@@ -50,7 +50,7 @@ export function observeSurvey({ asked, pools }: WorkersContext, pool: string, { 
   pools.observeLost(pool, lost);
 }
 
-/** Its agent joined: one that goes at once is expected back. */
+/** Its agent joined: if it disconnects at once, it is expected to reconnect. */
 export function observeJoined({ asked, clock, times }: WorkersContext, worker: Worker): void {
   const backByMs = clock.monotonic() + times.returnGraceMs;
   asked.observations.observe(worker, { backByMs, awaySinceMs: backByMs });
@@ -69,7 +69,7 @@ export function observeConnected({ asked, clock, pools }: WorkersContext, worker
   return awaySinceMs !== undefined && awaySinceMs <= nowMs;
 }
 
-/** Its agent is connected no more: it counts as present for a while. */
+/** Its agent disconnected: it counts as present for a while. */
 export function observeDisconnected({ asked, clock, times }: WorkersContext, worker: Worker, agent: Agent): void {
   const nowMs = clock.monotonic();
   const { missedFromMs } = asked.observations.of(worker);
@@ -77,7 +77,7 @@ export function observeDisconnected({ asked, clock, times }: WorkersContext, wor
     slots: agent.slots,
     awaySinceMs: nowMs,
     backByMs: nowMs + times.returnGraceMs,
-    // Until this moment it was here, whatever a listing said.
+    // It was present until now, whatever a listing showed.
     missedFromMs: missedFromMs === Number.POSITIVE_INFINITY ? nowMs : Math.max(missedFromMs, nowMs),
   });
 }

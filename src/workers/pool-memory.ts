@@ -8,7 +8,7 @@ export interface PoolMemory {
   readonly firstMs: number;
   /** Of the definition last seen: a change lifts cool-downs. */
   revision?: number;
-  /** Once ready, always: what shows up later is not from before. */
+  /** Once ready, always ready: unknown machines that appear later are not from before the start. */
   isReady: boolean;
   surplusSinceMs?: number | undefined;
   /** Offers whose launches failed, and until when. */
@@ -22,7 +22,7 @@ export interface PoolMemory {
   runawayUntilMs: number;
   passedMs: number;
   isPassDue: boolean;
-  /** Losses up to this time do not count: an operator has seen them. */
+  /** Losses before this time do not count: an operator has thawed since. */
   pardonedMs: number;
   /** When the guard froze it, in this process. */
   frozenMs?: number | undefined;

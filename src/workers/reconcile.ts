@@ -1,4 +1,4 @@
-// One pass over a pool: look, remember what was seen, do what is due, plan, and commit what the plan asks for.
+// One pass over a pool: survey, keep observations, carry out what is due, plan, and commit the plan.
 import type { Again } from '#core/loop.ts';
 import type { Pool } from '#core/pool.ts';
 import { poolSubject } from '#core/reason.ts';
@@ -20,10 +20,10 @@ import { lookForLost, takeLosses } from './loss.ts';
 import { observeSurvey } from './observation.ts';
 import { type Survey, surveyPool } from './survey.ts';
 
-/** What new machines of a pool are told. */
+/** Boot configuration of a pool's new machines. */
 export type BootSettings = Pick<WorkersDeps, 'bootConfig' | 'install'>;
 
-/** Brings one pool's workers to what its definition, its sessions and its clouds ask for. Never waits. */
+/** Brings one pool's workers to its wanted state. Never waits. */
 export function reconcilePool(context: WorkersContext, boot: BootSettings, id: string): Again | undefined {
   const { store, clock, asked, pools, standingDown } = context;
   const pool = store.view.pools.get(id);
@@ -56,7 +56,7 @@ function lookAgain(context: WorkersContext, id: string, pool: Pool | undefined):
   return survey;
 }
 
-/** Does what is due whatever the plan says; answers how things stand then. */
+/** Carries out what is due regardless of the plan; returns the survey after that. */
 function act(context: WorkersContext, pool: Pool | undefined, { id, survey }: { id: string; survey: Survey }): Survey {
   const { asked } = context;
   const isDraining = drainPool(context, id, pool);
@@ -74,13 +74,13 @@ function act(context: WorkersContext, pool: Pool | undefined, { id, survey }: { 
   return againAtMs < now.againAtMs ? { ...now, againAtMs } : now;
 }
 
-/** Plans, writes down why, and commits what follows, all in one turn; answers when to look again. */
+/** Plans, records the decision, and commits the actions, all in one turn; returns when to look again. */
 function decide(context: WorkersContext, boot: BootSettings, { pool, survey }: { pool: Pool; survey: Survey }): number {
   const { asked, clock, journal, pools } = context;
   const memory = pools.of(pool.id);
   let facts = factsOf(context, pool, { survey, memory });
   let decision = plan(facts);
-  // Machines that did not join may stop the launching of more: then that is the plan.
+  // Boot failures may suspend launching: then plan again.
   if (countFailedBoots(context, pool.id, decision)) {
     facts = factsOf(context, pool, { survey, memory });
     decision = plan(facts);
@@ -115,7 +115,7 @@ function carryOut(
   });
 }
 
-/** Answers whether the guard against machines that never join has just suspended all launching. */
+/** Returns whether the boot-failure guard has just suspended launching. */
 function countFailedBoots(context: WorkersContext, pool: string, { actions }: Plan): boolean {
   if (actions.length === 0) return false;
   const { view } = context.store;
@@ -128,7 +128,7 @@ function countFailedBoots(context: WorkersContext, pool: string, { actions }: Pl
   return memory.runawayUntilMs !== beforeMs;
 }
 
-/** Wakes what is parked first; what is still missing is asked for. */
+/** Wakes parked machines first; launches the rest. */
 function launch(
   { asked, journal }: WorkersContext,
   { bootConfig, install }: BootSettings,

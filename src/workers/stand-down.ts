@@ -12,7 +12,7 @@ function affected({ store: { view } }: WorkersContext, goes: (offer: Offer) => b
 
 const LOOK_EVERY_MS = 50;
 
-/** The cloud has agreed to delete it; the row goes when listings show it no more, and that may be the next start's. */
+/** The cloud has accepted the delete. The row is dropped when listings no longer show the machine, perhaps after the next start. */
 function isAgreed({ asked, store }: WorkersContext, name: string): boolean {
   return !store.view.workers.get(name) || asked.calls.deletions.get(name)?.agreedMs !== undefined;
 }

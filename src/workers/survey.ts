@@ -10,12 +10,12 @@ import { afterLook, type WorkerObservation } from './observation.ts';
 import { isOutdated } from './pool-offers.ts';
 import { offerNow } from './same-shape.ts';
 
-/** One look at all workers of a pool: what the plan rests on, and what is due whatever the plan says. */
+/** A survey of all workers of a pool: the inputs of the plan, and what is due regardless of the plan. */
 export interface Survey {
   readonly workers: WorkerFact[];
   /** No longer in the cloud, and without an agent. */
   readonly gone: Worker[];
-  /** Still in the cloud, and of no use any more. */
+  /** Still in the cloud, but failed. */
   readonly broken: { readonly worker: Worker; readonly trouble: Trouble }[];
   /** Draining, and free of sessions or past the deadline. */
   readonly drained: Worker[];
@@ -178,7 +178,7 @@ function noteBroken(look: Look, seen: Seen): boolean {
 }
 
 /**
- * Someone else stopped its machine, and a listing that began after the time that we wait still shows it so: nothing runs
+ * Its machine was stopped outside Muster, and a listing after the waiting time still shows it stopped: nothing runs
  * there any more. Its sessions start anew, or fail, once it is deleted.
  */
 function stoppedFor({ context }: Look, { worker, observation, listing }: Seen): Trouble | undefined {
@@ -220,6 +220,6 @@ function sinceOf(look: Look, observation: WorkerObservation, phase: WorkerFact['
   if (phase === 'idle') return observation.idleSinceMs ?? nowMs;
   if (phase === 'lost') return observation.awaySinceMs ?? nowMs;
   if (!observation.isFromBefore) return observation.askedMs;
-  // It may have booted while there was no server to let it in.
+  // It may have booted while no server was there to admit it.
   return Math.max(observation.askedMs, context.asked.base.startedMs + context.times.reconnectGraceMs - bootTimeoutMs);
 }

@@ -5,14 +5,14 @@ import { DEFAULT_MACHINE_TIMES, type MachineTimes } from '#machines/times.ts';
 export interface Times extends MachineTimes {
   /** After a start, workers that had joined count as present for this long. */
   readonly reconnectGraceMs: number;
-  /** A worker that has just left counts as present for this long: most connections come back at once. */
+  /** A worker that has just disconnected counts as present for this long: most agents reconnect at once. */
   readonly returnGraceMs: number;
   /**
    * A lost worker without sessions is given up after this time. One with sessions never is: its work may still run, so
    * it waits for its return, for its machine to vanish or stop in the cloud, or for an operator who drains it.
    */
   readonly lostAfterMs: number;
-  /** A worker whose machine was stopped from outside is removed after this time; then its sessions start anew or fail. */
+  /** A worker whose machine was stopped outside Muster is removed after this time; then its sessions are requeued or fail. */
   readonly stoppedAfterMs: number;
   /** Losses further apart than this are no mass loss. */
   readonly lossWindowMs: number;

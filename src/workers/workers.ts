@@ -11,7 +11,7 @@ import type { WorkersContext, WorkersDeps } from './context.ts';
 import { drainWorker } from './drain.ts';
 import { type Foreseen, foresee, planFor } from './facts.ts';
 import { freeze, thaw } from './freeze.ts';
-import { openDoor } from './join.ts';
+import { openJoining } from './join.ts';
 import { launchFaultOf, launchTroubleOf } from './launch-failures.ts';
 import { leave } from './loss.ts';
 import { unseenWorkers, type WorkerObservation } from './observation.ts';
@@ -25,13 +25,13 @@ import { DEFAULT_TIMES } from './times.ts';
 export type { WorkersDeps } from './context.ts';
 export { DEFAULT_TIMES, type Times } from './times.ts';
 
-/** Keeps the workers of every pool: what pools and agents add to the life of a machine. */
+/** The workers of every pool: launching, joining, draining and losing them. */
 export interface Workers {
-  /** Lets an agent in, or throws a `Fault`; resolves when its joining is durable. */
+  /** Admits an agent, or throws a `Fault`; resolves when the join is durable. */
   join(hello: Hello, proof: JoinProof): Promise<Agent>;
   /** The stream of that connection ended; an older one than the agent's newest changes nothing. */
   leave(name: string, epoch: number): void;
-  /** No new sessions; it goes when its last one has ended. */
+  /** Drains a worker: no new sessions; it is removed when its last one has ended. */
   drain(name: string, actor: Actor): Promise<Worker>;
   /** Stops all action of one pool (by its id) or of the fleet until thawed. */
   freeze(scope: string, why: string, actor: Actor): Promise<Freeze>;
@@ -44,9 +44,9 @@ export interface Workers {
   poke(pool: string): void;
   /** Why that pool could not get its last machine, while that is so. */
   launchFault(pool: string): { readonly message: string; readonly at: number } | undefined;
-  /** Cause and remedy, in one line, of why that pool gets no machines or cannot see those it has; nothing where all is well. */
+  /** Why that pool gets no machines or cannot list them, with a remedy, in one line; undefined if all is well. */
   trouble(pool: string): string | undefined;
-  /** Decides nothing more, and takes the idle workers of these offers along; resolves when their cloud has agreed. */
+  /** Stops deciding, and removes idle workers of these offers; resolves when their cloud has accepted the deletes. */
   standDown(goes: (offer: Offer) => boolean): Promise<void>;
   stop(): Promise<void>;
 }
@@ -63,7 +63,7 @@ export function openWorkers(deps: WorkersDeps): { readonly workers: Workers; rea
   for (const { pool } of store.view.workers.all()) if (!store.view.pools.get(pool)) loop.poke(pool);
 
   const workers: Workers = {
-    join: openDoor(context, deps.admit),
+    join: openJoining(context, deps.admit),
     leave: (name, epoch) => leave(context, name, epoch),
     drain: (name, actor) => drainWorker(context, name, actor),
     freeze: (scope, why, actor) => freeze(context, scope, { why, actor }),
@@ -105,7 +105,7 @@ function openContext(deps: WorkersDeps, poke: (pool: string) => void): WorkersCo
   return context;
 }
 
-/** Events only wake a pool; what to do it reads afresh. */
+/** Events only wake a pool; each pass reads the state again. */
 function listen(
   context: WorkersContext,
   { poke, forget }: { poke(pool: string): void; forget(pool: string): void },

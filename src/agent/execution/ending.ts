@@ -5,12 +5,12 @@ import type { Stop } from './folder.ts';
 type Ended = Extract<AgentReport, { is: 'ended' }>;
 export type RunEnd = Pick<Ended, 'how' | 'exitCode' | 'signal' | 'message'>;
 
-/** All that is known once nothing of a run is alive. */
+/** What is known after all processes of a run have ended. */
 export interface Remains {
-  /** As the wrapper wrote it; a signal counts 128 and more. */
+  /** The exit code that the wrapper wrote; 128 + number for a signal. */
   readonly exitCode?: number | undefined;
   readonly stop?: Stop | undefined;
-  /** How the wrapper itself ended, where it was our own child. */
+  /** How the wrapper itself ended, if it was our own child. */
   readonly wrapper?: { readonly code: number | null; readonly signal: string | null } | undefined;
 }
 

@@ -6,10 +6,10 @@ import { DEFAULT_PATH } from './programs.ts';
 
 export type SessionEnvironment = Readonly<Record<string, string>>;
 
-// What people expect to find wherever they are; nothing else of the agent's environment reaches a session unnamed.
+// Variables that every shell user expects. A session gets no other variable of the agent unless it is named.
 const PASSED_ON = ['PATH', 'HOME', 'LANG', 'TZ', 'USER', 'LOGNAME', 'SHELL', 'TMPDIR'];
 
-/** What an agent passes on of its own environment: a few names, and those that `MUSTER_SESSION_ENV` lists by commas. */
+/** The variables that an agent passes to sessions: a few names, and those in `MUSTER_SESSION_ENV` (separated by commas). */
 export function baseEnvironment(variable: (name: string) => string | undefined, pool: string): SessionEnvironment {
   const named = (variable('MUSTER_SESSION_ENV') ?? '').split(',').filter(Boolean);
   const found = [...PASSED_ON, ...named].flatMap((name) => {
@@ -21,14 +21,14 @@ export function baseEnvironment(variable: (name: string) => string | undefined, 
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Where the session starts, and all that it finds in its environment; of the agent's own nothing but `base`. */
+/** Working directory and whole environment of a session; from the agent's environment only `base`. */
 export function sessionEnvironment(
   session: string,
   spec: SessionSpec,
   base: SessionEnvironment,
 ): { readonly env: SessionEnvironment; readonly cwd: string } {
   for (const [name, value] of Object.entries(spec.env)) {
-    // A POSIX shell drops other names in silence.
+    // A POSIX shell silently drops other names.
     if (!NAME.test(name))
       throw new Fault('invalid', `"${name}" is not a valid environment variable name.`, {
         remedy: 'Use letters, digits and underscores.',

@@ -1,4 +1,4 @@
-// What one run keeps on disk, so that neither the end of the agent nor of its connection loses anything of it.
+// Files of one run on disk, so that neither an agent restart nor a lost connection loses data.
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Fault } from '#core/fault.ts';
@@ -6,19 +6,19 @@ import type { SessionSpec } from '#core/session.ts';
 import { syncFolder, writeDurably } from '#host/durable-file.ts';
 import { type ProcessMark, parseShellMark } from '#host/processes.ts';
 
-/** What was asked of us; durable before anything of it starts. */
+/** The start command of the server; durable before any process starts. */
 export interface RunRecord {
   readonly session: string;
   readonly attempt: number;
   readonly spec: SessionSpec;
   readonly acceptedAt: number;
-  /** The start of the machine in which it was accepted. */
+  /** Boot id of the machine when the run was accepted. */
   readonly boot: string;
-  /** Counts our tries to start it; only the last may ever run. */
+  /** Counts attempts to start it; only the last one may ever run. */
   readonly launch: number;
 }
 
-/** Why we are ending it; kept so that a restarted agent knows and goes on. */
+/** Why the agent ends it; on disk so that a restarted agent continues. */
 export interface Stop {
   readonly how: 'killed' | 'timeout';
   readonly at: number;
@@ -26,10 +26,10 @@ export interface Stop {
   readonly message?: string | undefined;
 }
 
-/** The processes of a run, as the first of them wrote them down. */
+/** The processes of a run, as its wrapper recorded them. */
 export interface RunProcesses {
   readonly leader: ProcessMark;
-  /** They carry output into files, and end by themselves when all of it has come. */
+  /** They copy output into files, and exit at the end of the output. */
   readonly carriers: readonly number[];
 }
 
@@ -51,11 +51,11 @@ export interface Folder {
   create(): void;
   readRecord(): RunRecord | undefined;
   writeRecord(record: RunRecord): Promise<void>;
-  /** Makes sure that what was launched under this number and has not begun never will; false where it has. */
+  /** Prevents a launch of this number from starting; false if it has already started. */
   isVoided(launch: number): boolean;
   readProcesses(record: RunRecord): RunProcesses | undefined;
   readTerminal(record: RunRecord): RunTerminal | undefined;
-  /** What the command returned, once it has; a signal counts 128 and more. */
+  /** Exit code of the command, once it has ended; 128 + number for a signal. */
   readExitCode(): number | undefined;
   readStop(): Stop | undefined;
   writeStop(stop: Stop): void;
@@ -67,7 +67,7 @@ export interface Folder {
 const SESSION = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/;
 const FOLDER = /^([A-Za-z0-9][A-Za-z0-9_-]{0,99})\.(\d{1,9})$/;
 
-/** The folder's name for that run; ids come over the network, so nothing but plain words becomes a path. */
+/** Folder name of a run. Ids come over the network, so only plain words may become a path. */
 export function folderName(session: string, attempt: number): string {
   if (!SESSION.test(session) || !Number.isSafeInteger(attempt) || attempt < 0 || attempt > 999_999_999)
     throw new Fault('invalid', `"${session}" (attempt ${attempt}) is not a valid session id.`);
@@ -79,7 +79,7 @@ export function parseFolderName(name: string): { session: string; attempt: numbe
   return match ? { session: match[1] as string, attempt: Number(match[2]) } : undefined;
 }
 
-// A shell cannot write a file all at once, but its line is only complete with its end.
+// A shell cannot write a file atomically, but a line is complete only with its line end.
 function readLine(path: string): string | undefined {
   try {
     const text = readFileSync(path, 'latin1');
@@ -148,7 +148,7 @@ export function openFolder(path: string): Folder {
     readEnd: <End>() => readJson<End>(at('end.json')),
     writeEnd: (end) => writeJson(at('end.json'), end),
     remove: () => {
-      // Renamed first: a folder that is half gone must never be taken for a run.
+      // Renamed first: a half-deleted folder must never be taken for a run.
       const doomed = `${path}.gone`;
       if (existsSync(path)) renameSync(path, doomed);
       rmSync(doomed, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import type { Clock } from '#core/clock.ts';
 
-// Changes wake us; polling is for what no change tells, and for machines that have run out of watches.
+// File events wake us. Polling covers changes without an event, and machines that have run out of inotify watches.
 const POLL_MS = 1_000;
 const POLL_UNWATCHED_MS = 50;
 const RETRY_MS = 1_000;
@@ -19,7 +19,7 @@ export function watchFolder(path: string, clock: Clock, look: () => void): () =>
 
   function poll(): void {
     look();
-    // The look may have been the last.
+    // The callback may have ended the watch.
     if (!isOver) cancelPoll = clock.alarm(watcher ? POLL_MS : POLL_UNWATCHED_MS, poll);
   }
 

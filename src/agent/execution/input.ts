@@ -4,17 +4,17 @@ import { join } from 'node:path';
 
 /** Bytes on their way into a run's stdin or terminal. */
 export interface Input {
-  /** False where so much waits already that the run cannot keep up. */
+  /** False if too much input waits already. */
   write(data: Uint8Array, isLast: boolean): boolean;
-  /** The run is ready to read: what has waited goes in. */
+  /** The run is ready to read: waiting input is written. */
   open(): void;
   close(): void;
 }
 
-// The server does not slow down for one run, so somebody must say stop.
+// The server does not slow down for one run, so the buffer needs a limit.
 const MOST_WAITING_BYTES = 32 * 2 ** 20;
 
-// Without a reader this fails at once rather than waiting for one in a thread of the pool.
+// Without a reader this fails at once instead of blocking a thread of the pool.
 const TO_READER = constants.O_WRONLY | constants.O_NONBLOCK;
 
 export function openInput(pipesPath: () => string): Input {
@@ -27,7 +27,7 @@ export function openInput(pipesPath: () => string): Input {
   function openPipe(): Socket | undefined {
     try {
       const opened = new Socket({ fd: openSync(join(pipesPath(), 'in'), TO_READER), readable: false, writable: true });
-      // The run has closed its stdin or has ended: what else comes has no reader.
+      // The run has closed its stdin or has ended: further input has no reader.
       opened.on('error', () => opened.destroy());
       return opened;
     } catch {
@@ -55,7 +55,7 @@ export function openInput(pipesPath: () => string): Input {
     try {
       closeSync(openSync(join(pipesPath(), 'eof'), TO_READER));
     } catch {
-      // It has gone already, with the run.
+      // It has already ended with the run.
     }
   }
 

@@ -10,7 +10,7 @@ import { terminalCommand } from './terminal.ts';
 import { spawnWrapper, type WrapperTools } from './wrapper.ts';
 
 export interface LaunchOptions {
-  /** What every session finds in its environment, unless it brings its own. */
+  /** Default environment of every session. */
   readonly env: SessionEnvironment;
   readonly tools: WrapperTools;
   readonly find: FindProgram;

@@ -10,7 +10,7 @@ function readHolder(path: string): ProcessMark | undefined {
   }
 }
 
-/** Two agents in one folder would take each other's sessions for their own, so the second is refused. */
+/** Two agents in one folder would mix up their sessions, so the second one is refused. */
 export function lockFolder(path: string, folder: string): void {
   const mine = `${path}.${process.pid}`;
   writeFileSync(mine, JSON.stringify({ pid: process.pid, start: processStart(process.pid) }), { mode: 0o600 });

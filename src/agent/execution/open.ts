@@ -29,7 +29,7 @@ function findTools(find: FindProgram, path = ''): Omit<WrapperTools, 'path'> {
   return { mkfifo, cat };
 }
 
-/** Opens the folder of a worker: takes over what a former agent left running or unreported, then takes commands. */
+/** Opens the folder of a worker: resumes sessions of a former agent that still run or are unreported, then takes commands. */
 export async function openExecution(options: ExecutionOptions): Promise<Execution> {
   const { workDir, slots, clock, log, report, find = findProgram } = options;
   const sessionsPath = join(workDir, 'sessions');
@@ -64,7 +64,7 @@ export async function openExecution(options: ExecutionOptions): Promise<Executio
     return run;
   }
 
-  /** The attempt of that session which may still run; commands but `start` and `ack` mean it. */
+  /** The attempt of that session that may still run; all commands except `start` and `ack` refer to it. */
   const latest = (session: string): Run | undefined =>
     [...runs.values()]
       .filter((run) => run.session === session)
@@ -137,7 +137,7 @@ export async function openExecution(options: ExecutionOptions): Promise<Executio
     try {
       open(record, folder).adopt();
     } catch (thrown) {
-      // Not listed, it would be taken for gone and started elsewhere, while it may still run here.
+      // If it were not listed, the server would start it elsewhere while it may still run here.
       throw new Fault('unavailable', `Cannot resume session ${record.session}: ${Fault.from(thrown).message}.`, {
         cause: thrown,
         at: folder.path,

@@ -12,7 +12,7 @@ export interface OutputPiece {
   readonly stream: OutputStream;
   readonly offset: number;
   readonly length: number;
-  /** Said by us, and found in no file. */
+  /** A notice of the agent that is in no file. */
   readonly note?: string | undefined;
 }
 
@@ -22,11 +22,11 @@ export interface OutputIndex {
   readonly ends: Ends;
   /** Up to where each file is surely no longer needed. */
   readonly needless: Ends;
-  /** Where the output was cut off for good. */
+  /** Where the output was truncated. */
   readonly cut: Ends | undefined;
-  /** Whether something was said by ourselves. */
+  /** Whether the output contains a notice of the agent. */
   readonly isNoted: boolean;
-  /** All that is not acknowledged, in order. */
+  /** All unacknowledged pieces, in order. */
   readonly waiting: readonly OutputPiece[];
   add(stream: OutputStream, length: number): void;
   addNote(note: string): void;
@@ -46,7 +46,7 @@ const PAST_PIECES = 1_024;
 
 function readLines(path: string): string[] {
   try {
-    // What follows the last line end was torn off by a loss of power.
+    // Bytes after the last line end are a torn write after a power loss.
     return readFileSync(path, 'utf8').split('\n').slice(0, -1);
   } catch {
     return [];
@@ -118,7 +118,7 @@ export function openIndex(path: string): OutputIndex {
     file = next;
   }
 
-  // A full disk may take half a line: then the whole file is written anew before the next one.
+  // A full disk may store half a line: then the whole file is rewritten before the next one.
   function write(line: string): void {
     if (isTorn) renew();
     isTorn = true;

@@ -14,10 +14,10 @@ import {
 export interface OutputLimits {
   /** The longest piece. */
   readonly pieceBytes: number;
-  /** How much may be on its way to the server; the rest stays on disk. */
+  /** Window of unacknowledged bytes; the rest stays on disk. */
   readonly windowBytes: number;
   readonly windowPieces: number;
-  /** How much of one run the disk holds; what comes after is dropped, and the cut is marked. */
+  /** Disk limit of one run; later output is dropped, and the cut is marked. */
   readonly diskBytes: number;
 }
 
@@ -30,7 +30,7 @@ export const OUTPUT_LIMITS: OutputLimits = {
 
 /** Output that a run has written to its files, handed on in numbered pieces. */
 export interface Output {
-  /** Hands on what there is and the window allows; true when nothing is left. */
+  /** Sends what the window allows; true when nothing is left. */
   pump(): boolean;
   ack(seq: number): void;
   /** Begins again after what was last acknowledged. */
@@ -74,7 +74,7 @@ export function openOutput(
     }
   }
 
-  /** Drops what the disk should not hold; a file that is appended to goes on at its new end. */
+  /** Truncates output above the disk limit; writers continue at the new end of the file. */
   function holdDown(now: Ends): Ends {
     const excess = now.stdout + now.stderr - trim.freed() - limits.diskBytes;
     if (!index.cut && excess > 0) {
@@ -130,14 +130,14 @@ function cutNote(bytes: number): string {
   return `\n[muster: output truncated here: more than ${size} waited on the worker's disk]\n`;
 }
 
-/** Takes the excess away from what has not become a piece yet, stdout first. */
+/** Removes the excess from output without a number yet, stdout first. */
 function cutOff(now: Ends, pieces: Ends, excess: number): Ends {
   const stdout = Math.max(pieces.stdout, now.stdout - excess);
   const stderr = Math.max(pieces.stderr, now.stderr - (excess - (now.stdout - stdout)));
   return { stdout, stderr };
 }
 
-/** Gives the disk back what is acknowledged, where the system can make holes in files. */
+/** Frees the disk space of acknowledged output, if the file system can punch holes. */
 function trimmer(folder: Folder, index: OutputIndex, log: Log): { run(): void; freed(): number } {
   const freed: Record<OutputStream, number> = { stdout: 0, stderr: 0 };
   let isAble = process.platform === 'linux';

@@ -21,9 +21,9 @@ export interface RunOptions extends LaunchOptions {
   readonly log: Log;
   readonly report: (report: AgentReport) => void;
   readonly limits: OutputLimits;
-  /** Nothing of it is alive any more. */
+  /** All its processes have ended. */
   readonly ended: () => void;
-  /** Nothing of it is on disk any more. */
+  /** Its files are deleted. */
   readonly forgotten: () => void;
 }
 
@@ -33,19 +33,19 @@ export interface Run {
   readonly isOver: boolean;
   /** Makes the record durable, then starts the command. */
   begin(): Promise<void>;
-  /** Goes on where a former agent left off. */
+  /** Resumes a run of a former agent. */
   adopt(): void;
-  /** Asks it to end, and ends it after the grace. */
+  /** Sends SIGTERM, and SIGKILL after the grace period. */
   stop(request: StopRequest): void;
   input(data: Uint8Array, isLast: boolean): void;
   resize(columns: number, rows: number): void;
-  /** The server has all output up to this number, and with `result` knows the end: then it is forgotten. */
+  /** The server has all output up to this number, and with `result` the end too: the run is then deleted. */
   ack(seq: number, result: boolean): void;
-  /** Says again all that is not acknowledged. */
+  /** Repeats all unacknowledged reports. */
   replay(): void;
 }
 
-// A shell that has not written its number by then was killed at its very first step.
+// A shell that has not written its pid by then was killed at once.
 const BIRTH_MS = 5_000;
 // Between the exit code and the end of the shell that wrote it.
 const LAST_BREATH_MS = 20;
@@ -100,12 +100,12 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
     if (terminal || !spec.terminal) stopping.reached();
     if (folder.readExitCode() === undefined) return;
     stopping.endLeftovers();
-    // Of a process that is not our child no event announces the end.
+    // Node reports no exit event for a process that is not our child.
     if (isAdopted) clock.alarm(LAST_BREATH_MS, poke);
   }
 
   function hasGone(): boolean {
-    // For a child of our own an event says how it ended, a moment later.
+    // For our own child, an event reports a moment later how it ended.
     if (!isAdopted) return wrapper !== undefined;
     return processes ? !isAlive(processes.leader) : clock.monotonic() >= bornByMs;
   }
@@ -179,7 +179,7 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
   async function begin(): Promise<void> {
     try {
       await folder.writeRecord(record);
-      // Stopped before it could start: then it never does.
+      // Stopped before it started: it never starts.
       const never = stopping.stop ? endOf({ stop: stopping.stop }) : endWithoutProgram(record, options);
       if (never) finish(never);
       else launch();
@@ -200,7 +200,7 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
     if (end) return;
     stopping.resume();
     const isSameBoot = record.boot === bootId();
-    // After a loss of power an absent number proves nothing: the file may have been lost with it.
+    // After a power loss a missing pid file proves nothing: the file may be lost too.
     if (isSameBoot && folder.isVoided(record.launch)) {
       record = { ...record, launch: record.launch + 1 };
       void begin();

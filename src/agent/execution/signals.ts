@@ -1,7 +1,7 @@
 import { isAlive, ledBy, membersOf, sendSignal, signalGroup } from '#host/processes.ts';
 import type { RunProcesses, RunTerminal } from './folder.ts';
 
-/** What of a run may still be alive. */
+/** Processes of a run that may still be alive. */
 export interface SignalTarget {
   readonly processes: RunProcesses | undefined;
   /** A terminal's programs are a session of their own, out of reach of the run's group. */
@@ -16,7 +16,7 @@ function signalTerminal(terminal: RunTerminal | undefined, signal: NodeJS.Signal
   if (terminal) signalAll(ledBy([terminal.leader]), signal);
 }
 
-/** Asks everything of the run to end; what is stopped wakes up to hear it. */
+/** Sends SIGTERM to all processes of the run, and SIGCONT so that stopped ones receive it. */
 export function askToEnd({ processes, terminal }: SignalTarget): void {
   for (const signal of ['SIGTERM', 'SIGCONT'] as const) {
     if (terminal) signalTerminal(terminal, signal);
@@ -24,12 +24,12 @@ export function askToEnd({ processes, terminal }: SignalTarget): void {
   }
 }
 
-/** Interactive shells ignore the polite signal; a terminal that hangs up they do not. */
+/** Interactive shells ignore SIGTERM, but not SIGHUP of their terminal. */
 export function hangUp({ terminal }: SignalTarget): void {
   signalTerminal(terminal, 'SIGHUP');
 }
 
-/** Ends the work and spares those who carry its last output and write down how it ended. */
+/** Kills the command, but not the processes that copy its last output and record its exit code. */
 export function endWork({ processes, terminal }: SignalTarget): void {
   if (terminal) {
     signalTerminal(terminal, 'SIGKILL');
@@ -41,7 +41,7 @@ export function endWork({ processes, terminal }: SignalTarget): void {
   signalAll(work, 'SIGKILL');
 }
 
-/** Ends everything of the run, whatever is lost by it. */
+/** Kills all processes of the run, even if output is lost. */
 export function endAll({ processes, terminal }: SignalTarget): void {
   signalTerminal(terminal, 'SIGKILL');
   if (processes) signalGroup(processes.leader, 'SIGKILL');

@@ -6,21 +6,21 @@ import { askToEnd, endAll, endWork, hangUp, type SignalTarget } from './signals.
 
 export interface StopRequest {
   readonly how: Stop['how'];
-  /** Between the polite signal and the deadly one; 0 leaves out the first. */
+  /** Time between SIGTERM and SIGKILL; 0 skips SIGTERM. */
   readonly graceMs: number;
   readonly message?: string | undefined;
 }
 
-/** Ends a run: politely, then surely, then at any price; also across a restart of the agent. */
+/** Ends a run: SIGTERM, then SIGKILL of the command, then SIGKILL of everything; continues after a restart of the agent. */
 export interface Stopping {
   /** Why it is being ended. */
   readonly stop: Stop | undefined;
   request(request: StopRequest): void;
-  /** Goes on with what a former agent began. */
+  /** Continues a stop that a former agent began. */
   resume(): void;
-  /** The command is there, and hears what is asked of it: also what was asked before. */
+  /** The command runs: signals sent before it started are sent now. */
   reached(): void;
-  /** The command has ended: what it left behind gets a moment to do so too. */
+  /** The command has ended: its remaining processes get a moment to end too. */
   endLeftovers(): void;
   cancel(): void;
 }
@@ -28,7 +28,7 @@ export interface Stopping {
 const LEFTOVERS_MS = 50;
 const HANG_UP_MS = 1_000;
 const AGAIN_MS = 100;
-// A session that starts processes faster than we find them is stopped as a whole group first.
+// A session that forks faster than we list processes is stopped as a whole group first.
 const LAST_ROUND = 20;
 
 export function openStopping(
@@ -65,7 +65,7 @@ export function openStopping(
     endIn(leftMs);
   }
 
-  // Once: to many programs a second polite signal means "at once".
+  // Once: many programs treat a second SIGTERM as "exit at once".
   function ask(): void {
     if (!isReachable || isAsked) return;
     isAsked = true;
@@ -77,7 +77,7 @@ export function openStopping(
     try {
       folder.writeStop(what);
     } catch (thrown) {
-      // A full disk keeps us from writing it down, not from doing it.
+      // A full disk may prevent the record, but not the stop.
       log('error', 'cannot record the end of a session', { path: folder.path, error: Fault.from(thrown).message });
     }
   }

@@ -1,4 +1,4 @@
-// A terminal without a native add-on: `script` makes one, or Python where that is missing.
+// A pseudo-terminal without a native add-on: `script` allocates it, or Python if `script` is missing.
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { Fault } from '#core/fault.ts';
@@ -57,7 +57,7 @@ export function terminalCommand(folder: Folder, request: TerminalRequest, find: 
   return [script, '-qefc', `exec /bin/sh ${quoted(folder.innerPath)}`, '/dev/null'];
 }
 
-/** Tells the terminal its size; the kernel then tells the programs on it. */
+/** Sets the size of the terminal; the kernel then sends SIGWINCH. */
 export function resizeTerminal(device: string, { columns, rows }: Pick<Terminal, 'columns' | 'rows'>): void {
   const words = [isLinux ? '-F' : '-f', device, 'cols', `${size(columns, 80)}`, 'rows', `${size(rows, 24)}`];
   execFile('stty', words, () => {});

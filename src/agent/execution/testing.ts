@@ -22,7 +22,7 @@ export interface Stand {
   execution: Execution;
   start(session: string, spec: SessionSpec, attempt?: number): void;
   said<Is extends AgentReport['is']>(session: string, is: Is): Promise<Extract<AgentReport, { is: Is }>>;
-  /** All output told so far, each number once. */
+  /** All output reported so far, each number once. */
   text(session: string, stream?: 'stdout' | 'stderr'): string;
   textHas(session: string, part: string): Promise<void>;
   sessionPath(session: string, attempt?: number): string;

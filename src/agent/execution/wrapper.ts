@@ -29,7 +29,7 @@ const CARRY = `
 exec 5>"$muster_pipes/o" 6>"$muster_pipes/e"
 `;
 
-// Somebody must hold the writing end, or the end of the agent would be the end of stdin. He lets go when told by \`eof\`.
+// A process must hold the write end, or stdin would end with the agent. It closes it when \`eof\` is opened.
 const INPUT = `
 if [ "$muster_open" ]; then
   "$muster_mkfifo" -m 600 "$muster_pipes/in" "$muster_pipes/eof" || end

@@ -47,7 +47,7 @@ export function shownOutput({ seq, attempt, stream, at, data }: OutputChunk): wi
   return { seq, attempt, stream, at: toTime(at), data: Buffer.from(data).toString('base64') };
 }
 
-/** What someone sent, in our own words. */
+/** A request body as a session spec. */
 export function specOf(sent: z.output<typeof wire.SessionIn>): SessionSpec {
   const { pool: _, timeout, grace, ...same } = sent;
   return { ...same, stdin: sent.stdin || sent.terminal !== undefined, timeoutMs: timeout, graceMs: grace };

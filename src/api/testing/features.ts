@@ -1,4 +1,4 @@
-// Small stand-ins for the features behind the API: they keep their promises towards it, and nothing more.
+// Small fakes of the features behind the API: they keep their contracts towards it, and nothing more.
 import { parse } from 'yaml';
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';

@@ -45,8 +45,8 @@ async function openDeps(options: WorldOptions, disk: Disk) {
   const store = await openStore(memoryDriver(disk, options.beforeWrite), () => {});
   const log: ApiDeps['log'] = (level, message, fields) => void lines.push({ level, message, fields });
   let events = 0;
-  const event = (told: { kind: string; subject: string; message: string }, actor = { who: 'muster', from: 'itself' }) =>
-    append('events', { id: `e${events++}`, at: clock.now(), ...actor, ...told });
+  const event = (what: { kind: string; subject: string; message: string }, actor = { who: 'muster', from: 'itself' }) =>
+    append('events', { id: `e${events++}`, at: clock.now(), ...actor, ...what });
   const access = await openAccess({ store, clock, random, log, event });
   const means = { store, clock, random };
   const sessions = fakeSessions(means);

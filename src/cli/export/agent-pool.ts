@@ -6,7 +6,7 @@ import { cannot, type Exported, leftOutNote, type Render } from './document.ts';
 
 type Tree = Readonly<Record<string, unknown>>;
 
-// What AgentPool has a word for; the key of the document stands first.
+// Fields that AgentPool has, by the key of the document.
 const COUNTS: readonly (readonly [string, string, number])[] = [
   ['min_agents', 'minReplicas', 0],
   ['max_agents', 'maxReplicas', 0],
@@ -14,7 +14,7 @@ const COUNTS: readonly (readonly [string, string, number])[] = [
   ['max_idle_agents', 'maxIdle', 0],
   ['default_slots_per_agent', 'defaultSlotsPerAgent', 1],
 ];
-// Their defaults there are not ours, so they are always said.
+// Their defaults differ, so they are always written.
 const SECONDS: readonly (readonly [string, string])[] = [
   ['idle_decay', 'idleDecaySecond'],
   ['kill_unknown_after', 'killUnknownAfterSecond'],
@@ -48,7 +48,7 @@ function autoscalerOf(pool: Exported, scaler: Tree): Tree {
   return { ...sizes, maxIdle: Math.max(sizes.maxIdle ?? 0, leastIdle), ...Object.fromEntries(spans) };
 }
 
-/** What an AgentPool has no word for. */
+/** Keys without a field in AgentPool. */
 function lost({ name, document }: Exported, scaler: Tree): string {
   const above = Object.keys(document).filter((key) => key !== 'name' && key !== 'auto_scaler');
   const within = Object.keys(scaler).filter((key) => !KNOWN.has(key));

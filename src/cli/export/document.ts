@@ -16,14 +16,14 @@ export interface ExportOptions {
 /** Writes one pool, or throws a `Fault` that says why it cannot be written there. */
 export type Render = (pool: Exported, options: ExportOptions) => string;
 
-/** Where it lies below the prefix: in the folder of its team. */
+/** Its key below the prefix: in the folder of its team. */
 export const keyOf = ({ team, name }: Exported): string => (team === undefined ? name : `${team}/${name}`);
 
 /** Lines that name the secrets to be added by hand. */
 export const leftOutNote = ({ name, left_out }: Exported): string =>
   left_out.map((path) => `# ${name}: ${path} left out: it is secret\n`).join('');
 
-/** What a source does with it that is not `trusted`. */
+/** Warnings: why a source that is not `trusted` would refuse it. */
 export const refusals = ({ name, refused_elsewhere }: Pick<Exported, 'name' | 'refused_elsewhere'>): string[] =>
   refused_elsewhere.map((why) => `${name}: only a trusted source may define it: ${why}`);
 

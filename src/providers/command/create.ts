@@ -45,7 +45,7 @@ export function creatorOf(scripts: Scripts, launches: Launches) {
     return outcomes;
   }
 
-  /** Nothing where the script was given up: then nobody knows what it did. */
+  /** Undefined if the script was cancelled: then its outcome is unknown. */
   async function tried(script: Promise<ScriptResult>, signal: AbortSignal): Promise<ScriptResult | undefined> {
     try {
       return await script;
@@ -94,6 +94,6 @@ export function creatorOf(scripts: Scripts, launches: Launches) {
 }
 
 function without(names: readonly string[], outcomes: readonly Outcome[]): string[] {
-  const told = new Set(outcomes.map(({ name }) => name));
-  return names.filter((name) => !told.has(name));
+  const resolved = new Set(outcomes.map(({ name }) => name));
+  return names.filter((name) => !resolved.has(name));
 }

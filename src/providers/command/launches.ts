@@ -1,4 +1,4 @@
-// What became of the names that scripts were asked for. Scripts have no idempotency key, so we keep the book ourselves.
+// Records which names scripts have created. Scripts have no idempotency key, so this backend keeps a record.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '#core/clock.ts';
@@ -15,9 +15,9 @@ interface Holder {
   readonly script?: ProcessMark | undefined;
 }
 
-/** The right to run the script for something; nobody else may meanwhile. */
+/** An exclusive right to run the script for a name. */
 export interface Claim {
-  /** Whether a script was ever begun for it: then it may be there although nobody told us. */
+  /** Whether a script was ever started for it: then the machine may exist although no script reported it. */
   readonly wasAsked: boolean;
   /** From now on the claim lasts as long as that process, even if this server does not. */
   scriptBegan(pid: number): void;

@@ -58,7 +58,7 @@ function failure(run: ScriptRun, how: string, errors: string): Fault {
     named ?? 'unavailable',
     `The script ${run.name} ${how}${lines.length > 0 ? `: ${lines.join(' | ')}` : '.'}`,
     {
-      // Whoever names the kind knows what went wrong, and the kind says what to do about it.
+      // A script that prints the fault kind knows the cause, and the kind has its remedy.
       remedy: named ? undefined : 'Run it by hand on the server, as the user that the server runs as.',
     },
   );
@@ -89,7 +89,7 @@ async function endOf(child: ChildProcessWithoutNullStreams, clock: Clock): Promi
   return killedBy ? `was ended by ${killedBy}` : `returned ${code}`;
 }
 
-/** Rejects when nobody waits for it any more; until `cancel`. */
+/** Rejects on timeout or abort, until `cancel`. */
 function givingUp(run: ScriptRun, clock: Clock, signal: AbortSignal) {
   const { promise, reject } = Promise.withResolvers<never>();
   promise.catch(() => {});
@@ -106,7 +106,7 @@ function givingUp(run: ScriptRun, clock: Clock, signal: AbortSignal) {
 }
 
 /**
- * Feeds a script to bash on its stdin. It throws where the script was given up, so that nobody knows what it did:
+ * Feeds a script to bash on its stdin. It throws if the script was cancelled, so that its outcome is unknown:
  * after its time, or when the signal aborts. Then everything that it started is killed.
  */
 export async function runScript(run: ScriptRun, clock: Clock, signal: AbortSignal): Promise<ScriptResult> {

@@ -53,10 +53,10 @@ export function openScripts(config: CommandConfig, { clock, random, dataDir }: C
     const { boot, mark, id } = launch;
     const file = join(filesPath, `${shortId(random, 16)}.yaml`);
     writeFileSync(file, agentFile(boot, { name: asked.env?.WORKER_NAME }), { flag: 'wx', mode: 0o600 });
-    const told = { MUSTER_POOL: poolNameOf(boot) ?? mark.owner, MUSTER_LAUNCH: id, MUSTER_AGENT_CONFIG: file };
+    const launchEnv = { MUSTER_POOL: poolNameOf(boot) ?? mark.owner, MUSTER_LAUNCH: id, MUSTER_AGENT_CONFIG: file };
     try {
       return await run(
-        { ...asked, env: { ...asked.env, ...told }, secret: boot.token, began: claim.scriptBegan },
+        { ...asked, env: { ...asked.env, ...launchEnv }, secret: boot.token, began: claim.scriptBegan },
         signal,
       );
     } finally {

@@ -23,7 +23,7 @@ interface Folder {
   readonly path: string;
 }
 
-// Someone who names / by mistake is to be told, not to be served.
+// A limit, so that / as the directory is reported as a mistake.
 const MOST_ENTRIES = 200_000;
 
 const isDocumentName = (name: string): boolean => /\.(ya?ml|json)$/i.test(name);

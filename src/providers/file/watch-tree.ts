@@ -2,7 +2,7 @@ import { watch } from 'node:fs';
 import type { Clock } from '#core/clock.ts';
 
 /** Tells what changed below a folder, until it breaks; the returned function ends it. Throws where the folder cannot be watched. */
-export type WatchFolder = (path: string, told: { changed(name: string): void; broken(): void }) => () => void;
+export type WatchFolder = (path: string, report: { changed(name: string): void; broken(): void }) => () => void;
 
 export const systemWatch: WatchFolder = (path, { changed, broken }) => {
   const watcher = watch(path, { recursive: true, persistent: false }, (_event, name) => changed(name ?? ''));
@@ -42,7 +42,7 @@ export function watchTree({ path, clock, watchFolder, changed }: TreeWatch, sign
     end = () => {};
     cancelRetry();
     cancelRetry = clock.alarm(RETRY_MS, () => {
-      // What happened while nobody watched is unknown.
+      // Changes without a watch are unknown.
       if (start()) hint();
     });
   }

@@ -4,7 +4,7 @@ import { livingAgent, livingAll, livingSessions, signalEach } from './living.ts'
 import type { MachineFolder, MachineRecord } from './machine-folder.ts';
 import { forbidSessions } from './session-folders.ts';
 
-// An agent needs a moment to say goodbye to the server; sessions are told that the machine goes away, as any cloud would.
+// Time for the agent to disconnect cleanly; then sessions get SIGTERM, as on any machine that shuts down.
 const AGENT_GRACE_MS = 1_500;
 const SESSIONS_GRACE_MS = 500;
 const PATIENCE_MS = 5_000;

@@ -32,7 +32,7 @@ export interface ClientOptions {
 const CONNECT_WITHIN_MS = 2_000;
 
 // Rows are looked up by key in lists of unknown length, which the planner takes for a reason to read the whole table.
-// A server listener not to wait for its disk would break the promise of `commit`.
+// A server that is configured not to wait for its disk would break the promise of `commit`.
 const settings = (idleTransactionMs: number): string => `
   SET search_path TO muster;
   SET enable_hashjoin TO off;

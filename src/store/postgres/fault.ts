@@ -21,7 +21,7 @@ function stateOf(thrown: unknown): string | undefined {
   return severity === undefined ? undefined : code;
 }
 
-/** Whether the database is away or busy: trying again may help, and whether the last try was applied may be unclear. */
+/** Whether the database is unreachable or busy: a retry may help, and the last attempt may have been applied. */
 export function isPassing(thrown: unknown): boolean {
   if (thrown instanceof Fault) return false;
   const state = stateOf(thrown);
@@ -48,7 +48,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Any failure of the database as a fault; whatever it says, the password is not in it. */
+/** Any failure of the database as a fault, without the password. */
 export function postgresFault(thrown: unknown, url: string): Fault {
   if (thrown instanceof Fault) return thrown;
   const state = stateOf(thrown);

@@ -37,7 +37,7 @@ export interface LeaseOptions {
   readonly leaseEnd: LeaseEnd & Partial<Pulse>;
   readonly clock: Clock;
   readonly listener: ThreadListener;
-  /** The lease has ended without our wish. */
+  /** The lease was lost. */
   lost(fault: Fault): void;
 }
 
@@ -115,7 +115,7 @@ export function postgresLease(options: LeaseOptions): HolderLease {
   }
 
   async function renew(epoch: number): Promise<number> {
-    // Held by a program that is stuck, the lease would keep everyone else from working.
+    // A blocked program that keeps the lease would stop all replicas.
     if ((leaseEnd.sinceBeatMs?.() ?? 0) > HANGS_AFTER_MS) {
       lose(new Fault('unavailable', `The program was blocked for ${HANGS_AFTER_MS / 1_000} s and gives up its lease.`));
       return 0;
@@ -169,7 +169,7 @@ export function postgresLease(options: LeaseOptions): HolderLease {
   };
 }
 
-/** Says once what a standby waits for, and now and then that the database is away. */
+/** Logs once what a standby waits for, and at intervals that the database does not answer. */
 function standbyLog(listener: ThreadListener) {
   let seenEpoch: number | undefined;
   let saidAwayAtMs: number | undefined;

@@ -16,7 +16,7 @@ export function scratchFolder(): { readonly path: string; remove(): void } {
 }
 
 export interface TestReplica extends Replica {
-  /** Everything it was listener to be the end. */
+  /** The causes of each reported end. */
   readonly losses: readonly Fault[];
 }
 
