@@ -210,11 +210,11 @@ test('an agent comes in by a good token, once for each name: forged and reused o
   expect(launch).toMatch(/^mlt_/);
   expect(first).toBe('joined');
   expect(rest).toEqual([
-    expect.stringContaining('first has joined before with another key'),
+    expect.stringContaining('first has already joined with another key'),
     expect.stringContaining('requires agents to have a token'),
     expect.stringContaining('not valid for pool manual'),
     expect.stringContaining('not valid for pool manual'),
-    expect.stringContaining('has joined before with another key'),
+    expect.stringContaining('has already joined with another key'),
     expect.stringContaining('other was not launched for pool'),
     expect.stringContaining('elsewhere was not launched for pool'),
     expect.stringContaining('not valid for pool local'),

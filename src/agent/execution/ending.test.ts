@@ -3,7 +3,7 @@ import { endOf, type Remains } from './ending.ts';
 import type { Stop } from './folder.ts';
 
 const killed: Stop = { how: 'killed', at: 0, killAt: 0 };
-const timeout: Stop = { how: 'timeout', at: 0, killAt: 0, message: 'It ran longer than 5m.' };
+const timeout: Stop = { how: 'timeout', at: 0, killAt: 0, message: 'The session ran longer than 5m.' };
 
 const TABLE: readonly (readonly [string, Remains, object])[] = [
   ['a code of 0', { exitCode: 0 }, { how: 'exited', exitCode: 0 }],

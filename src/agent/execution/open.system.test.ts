@@ -153,11 +153,11 @@ describe('the environment', () => {
 
 describe('a start', () => {
   it.each([
-    ['../../etc', 'cannot be the id'],
-    ['a/b', 'cannot be the id'],
-    ['a.b', 'cannot be the id'],
-    ['', 'cannot be the id'],
-    [`${'x'.repeat(200)}`, 'cannot be the id'],
+    ['../../etc', 'is not a valid session id'],
+    ['a/b', 'is not a valid session id'],
+    ['a.b', 'is not a valid session id'],
+    ['', 'is not a valid session id'],
+    [`${'x'.repeat(200)}`, 'is not a valid session id'],
   ])('is refused for the id "%s"', async (session, why) => {
     stand.start(session, aSpec(['true']));
 

@@ -82,7 +82,7 @@ describe('output', () => {
     expect(ended).toMatchObject({ how: 'exited', exitCode: 5 });
     expect(bytesOf(outputs().filter((said) => said.stream === 'stdout'))).toBeLessThanOrEqual(300_000);
     const last = outputs().find((said) => said.seq === ended.lastSeq);
-    expect(Buffer.from(last?.data ?? []).toString()).toContain('output cut off here');
+    expect(Buffer.from(last?.data ?? []).toString()).toContain('output truncated here');
     expect(outputs().filter((said) => said.stream === 'stderr')).toHaveLength(1);
   });
 

@@ -190,7 +190,7 @@ describe('the time limit', () => {
     stand.start('s1', shell('trap "echo bye" TERM; while :; do sleep 0.05; done', { timeoutMs: 300, graceMs: 200 }));
     const ended = await stand.said('s1', 'ended');
 
-    expect(ended).toMatchObject({ how: 'timeout', message: 'It ran longer than 300ms.' });
+    expect(ended).toMatchObject({ how: 'timeout', message: 'The session ran longer than 300ms.' });
     expect(ended.exitCode).toBeUndefined();
     expect(stand.text('s1', 'stdout')).toBe('bye\n');
   });
@@ -201,7 +201,7 @@ describe('the time limit', () => {
     // As on a full disk: why it ends cannot be written down.
     mkdirSync(join(stand.sessionPath('s1'), 'stop.json.draft'));
 
-    expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'timeout', message: 'It ran longer than 500ms.' });
+    expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'timeout', message: 'The session ran longer than 500ms.' });
   });
 
   it('does not touch one that ends in time', async () => {
