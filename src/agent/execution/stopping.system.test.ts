@@ -201,7 +201,10 @@ describe('the time limit', () => {
     // As on a full disk: why it ends cannot be written down.
     mkdirSync(join(stand.sessionPath('s1'), 'stop.json.draft'));
 
-    expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'timeout', message: 'The session ran longer than 500ms.' });
+    expect(await stand.said('s1', 'ended')).toMatchObject({
+      how: 'timeout',
+      message: 'The session ran longer than 500ms.',
+    });
   });
 
   it('does not touch one that ends in time', async () => {
