@@ -184,6 +184,7 @@ export function openClouds(deps: CloudsDeps): Clouds {
     const offers = offersByCloud.get(backend.cloud) ?? new Set();
     if (!offers.has(offer.id)) {
       offersByCloud.set(backend.cloud, offers.add(offer.id));
+      resolved.opened(backend.cloud);
       listings.refresh(backend.cloud);
       if (backend.watch) watching.look(backend.cloud);
       for (const heard of openHeards) heard(offer.id, [...following.followers([offer.id])]);

@@ -85,3 +85,34 @@ it('the price of an offer is asked at most once an hour, and stays while the clo
   expect(asked).toEqual([0, 1, 2]);
   expect([...new Set(seen)]).toEqual([undefined, 1.25, 2.5]);
 });
+
+it('asks for an offer that was opened since at the next refresh, whatever the others wait for', async () => {
+  const clock = new VirtualClock();
+  const asked: string[] = [];
+  const pricePerHour = async (): Promise<number> => 1;
+  const backend = { cloud: 'aws', pricePerHour } as unknown as Backend;
+  const open: [string, Backend][] = [['a', backend]];
+  const resolved = openResolved({
+    clock,
+    backends: () => open,
+    ask(offer, _name, run) {
+      asked.push(`${offer} at ${clock.monotonic() / MINUTE_MS} min`);
+      return run(backend, new AbortController().signal);
+    },
+    changed: () => {},
+    log: silentLog,
+  });
+  const refreshes = async (count: number): Promise<void> => {
+    for (let left = count; left > 0; left--) {
+      resolved.refresh('aws');
+      await clock.advance(10 * MINUTE_MS);
+    }
+  };
+
+  await refreshes(2);
+  open.push(['b', backend]);
+  resolved.opened('aws');
+  await refreshes(7);
+
+  expect(asked).toEqual(['a at 0 min', 'b at 20 min', 'a at 60 min', 'b at 80 min']);
+});

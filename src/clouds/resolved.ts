@@ -22,6 +22,8 @@ export interface Resolved {
   priceOf(offer: string): number | undefined;
   /** Resolves all offers of a cloud again; if the cloud does not answer, the last result stays. */
   refresh(cloud: string): void;
+  /** An offer of that cloud has been opened: the next refresh asks for it. */
+  opened(cloud: string): void;
   forget(offer: string): void;
 }
 
@@ -36,6 +38,8 @@ interface Answers {
 
 export function openResolved({ backends, ask, changed, clock, log }: ResolvedDeps): Resolved {
   const known = new Map<string, Answers>();
+  // Until when nothing is to be asked of a cloud: most are listed every minute, and prices hold for an hour.
+  const nothingDueUntilMs = new Map<string, number>();
 
   function answersOf(offer: string): Answers {
     const answers = known.get(offer) ?? { priceAskedMs: Number.NEGATIVE_INFINITY, isAsking: false };
@@ -68,14 +72,26 @@ export function openResolved({ backends, ask, changed, clock, log }: ResolvedDep
     if (before !== undefined) changed(offer);
   }
 
+  function dueFrom(cloud: string, ms: number): void {
+    const untilMs = nothingDueUntilMs.get(cloud);
+    if (untilMs !== undefined && ms < untilMs) nothingDueUntilMs.set(cloud, ms);
+  }
+
   return {
     formOf: (offer) => known.get(offer)?.form,
     priceOf: (offer) => known.get(offer)?.price,
     refresh(cloud) {
+      const nowMs = clock.monotonic();
+      if (nowMs < (nothingDueUntilMs.get(cloud) ?? nowMs)) return;
+      nothingDueUntilMs.set(cloud, nowMs + PRICE_HOLDS_MS);
       void inSlices(clock, backends(cloud), ([offer, backend]) => {
-        if (backend.form || backend.pricePerHour) void resolve(offer, backend);
+        if (!backend.form && !backend.pricePerHour) return;
+        const dueMs = backend.form ? nowMs : answersOf(offer).priceAskedMs + PRICE_HOLDS_MS;
+        if (dueMs <= nowMs) void resolve(offer, backend);
+        if (dueMs > nowMs || backend.form) dueFrom(cloud, dueMs);
       });
     },
+    opened: (cloud) => void nothingDueUntilMs.delete(cloud),
     forget: (offer) => void known.delete(offer),
   };
 }
