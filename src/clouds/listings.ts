@@ -134,5 +134,6 @@ export function startListings(deps: ListingsDeps): Listings {
 
 /** A backend that keeps what it knows answers with the very same machines: then the listing before is shared. */
 function areSame(some: readonly Machine[] | undefined, others: readonly Machine[]): boolean {
+  if (some === others) return true;
   return some !== undefined && some.length === others.length && some.every((machine, at) => machine === others[at]);
 }

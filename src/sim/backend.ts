@@ -120,6 +120,9 @@ export function simCloud(options: SimCloudOptions): SimCloud {
   const booted: ((made: SimMachine) => void)[] = [];
   const gone: ((made: SimMachine, how: SimEnd) => void)[] = [];
 
+  // The last answer of `listed`, until something changes or time alone makes it another.
+  let shown: { readonly machines: readonly Machine[]; readonly untilMs: number } | undefined;
+
   function isThere(entry: Kept | undefined): entry is Kept {
     return entry !== undefined && entry.goneMs === undefined;
   }
@@ -134,6 +137,7 @@ export function simCloud(options: SimCloudOptions): SimCloud {
     const machine: Machine = { name: machineName, mark, createdAt: clock.now(), state: 'creating' };
     const entry: Kept = { machine, launch, name, isLate, listedFromMs: clock.monotonic() + listLagMs };
     kept.set(machineName, entry);
+    shown = undefined;
     for (const heard of heardMade) heard(entry);
     boot(entry);
     return machineName;
@@ -142,7 +146,7 @@ export function simCloud(options: SimCloudOptions): SimCloud {
   function boot(entry: Kept): void {
     clock.alarm(typeof bootMs === 'number' ? bootMs : bootMs(entry.name), () => {
       if (!isThere(entry) || entry.machine.state !== 'creating') return;
-      entry.machine = { ...entry.machine, state: 'running' };
+      show(entry, { state: 'running' });
       for (const heard of booted) heard(entry);
     });
   }
@@ -152,7 +156,7 @@ export function simCloud(options: SimCloudOptions): SimCloud {
     const entry = kept.get(name);
     if (!isThere(entry)) return { name, fault: new Fault('missing', `There is no ${name}.`) };
     if ((what === 'suspend') === (entry.machine.state === 'suspended')) return { name };
-    entry.machine = { ...entry.machine, state: what === 'suspend' ? 'suspended' : 'creating' };
+    show(entry, { state: what === 'suspend' ? 'suspended' : 'creating' });
     if (what === 'resume') boot(entry);
     else for (const heard of gone) heard(entry, 'stopped');
     return { name };
@@ -162,7 +166,7 @@ export function simCloud(options: SimCloudOptions): SimCloud {
     const entry = kept.get(name);
     if (!isThere(entry)) return;
     entry.goneMs = clock.monotonic();
-    entry.machine = { ...entry.machine, state: 'deleting' };
+    show(entry, { state: 'deleting' });
     for (const heard of gone) heard(entry, how);
   }
 
@@ -171,20 +175,40 @@ export function simCloud(options: SimCloudOptions): SimCloud {
     const entry = kept.get(name);
     if (dyingMs === 0 || !isThere(entry)) return unmake(name, 'deleted');
     if (entry.machine.state === 'deleting') return;
-    entry.machine = { ...entry.machine, state: 'deleting' };
+    show(entry, { state: 'deleting' });
     clock.alarm(dyingMs, () => unmake(name, 'deleted'));
   }
 
-  function listed(): Machine[] {
+  function show(entry: Kept, change: Partial<Machine>): void {
+    entry.machine = { ...entry.machine, ...change };
+    shown = undefined;
+  }
+
+  /** The very same answer as before where nothing has changed. */
+  function listed(): readonly Machine[] {
     const nowMs = clock.monotonic();
+    if (shown && nowMs < shown.untilMs) return shown.machines;
     const machines: Machine[] = [];
+    let untilMs = Number.POSITIVE_INFINITY;
     for (const [name, entry] of kept) {
-      const untilMs =
-        entry.goneMs === undefined ? Number.POSITIVE_INFINITY : entry.goneMs + Math.max(deletingMs, listLagMs);
-      if (untilMs < nowMs || (untilMs === nowMs && untilMs === entry.goneMs)) kept.delete(name);
-      else if (entry.listedFromMs <= nowMs) machines.push(entry.machine);
+      if (isPast(entry, nowMs)) kept.delete(name);
+      else if (entry.listedFromMs > nowMs) untilMs = Math.min(untilMs, entry.listedFromMs);
+      else {
+        machines.push(entry.machine);
+        untilMs = Math.min(untilMs, listedUntilMs(entry));
+      }
     }
+    shown = { machines, untilMs };
     return machines;
+  }
+
+  function isPast(entry: Kept, nowMs: number): boolean {
+    const endMs = listedUntilMs(entry);
+    return endMs < nowMs || (endMs === nowMs && endMs === entry.goneMs);
+  }
+
+  function listedUntilMs({ goneMs }: Kept): number {
+    return goneMs === undefined ? Number.POSITIVE_INFINITY : goneMs + Math.max(deletingMs, listLagMs);
   }
 
   /** Runs a call as the script has it; `act` does one name, `answer` tells what the caller hears. */
@@ -275,9 +299,10 @@ export function simCloud(options: SimCloudOptions): SimCloud {
     start: (name) => void park('resume', name),
     trouble(name, trouble, state) {
       const entry = kept.get(name);
-      if (entry) entry.machine = { ...entry.machine, trouble, state: state ?? entry.machine.state };
+      if (entry) show(entry, { trouble, state: state ?? entry.machine.state });
     },
     add(machine) {
+      shown = undefined;
       kept.set(machine.name, { machine, launch: undefined, name: machine.name, listedFromMs: clock.monotonic() });
     },
     onMade: (heard) => void heardMade.push(heard),

@@ -18,6 +18,8 @@ export interface Ground {
   readonly isFair: boolean;
   readonly isPlain: boolean;
   readonly regions: Map<string, SimCloud>;
+  /** The names of all machines of ours that exist now, in whichever region. */
+  readonly existing: Set<string>;
   readonly happenings: Happenings;
   readonly invariants: Invariants;
   readonly figures: Figures;
@@ -65,6 +67,7 @@ export function openGround({ seed, faults = NO_FAULTS, disk = emptyDisk(), isPla
     isFair: faults === NO_FAULTS,
     isPlain,
     regions: new Map(),
+    existing: new Set(),
     happenings,
     invariants: openInvariants(clock, happenings),
     figures: openFigures(),

@@ -29,11 +29,19 @@ export function openRegions(ground: Ground, parts: RegionParts, names: Iterable<
     region.script = scriptOf(ground, chance, { ...parts, name });
     const mark: Mark = { cluster: 'another', use: 'worker', owner: 'theirs', shape: 'theirs' };
     region.add({ name: `foreign-${name}`, mark, createdAt: ground.clock.now(), state: 'running' });
+    followExisting(ground.existing, region);
     parts.laws.machines.watch(region);
     parts.fleet.watch(region);
     countMachines(ground.figures, ground.clock, region);
     ground.regions.set(name, region);
   }
+}
+
+function followExisting(existing: Set<string>, region: SimCloud): void {
+  region.onMade(({ machine }) => void existing.add(machine.name));
+  region.onGone(({ machine }, how) => {
+    if (how !== 'stopped') existing.delete(machine.name);
+  });
 }
 
 function openRegion({ clock, weather }: Ground, chance: Chance, name: string): SimCloud {

@@ -65,14 +65,14 @@ function somePools(ground: Ground, count: number): readonly Definition[] {
 
 /** Agents, callers and invariants: all that is there before the server is. */
 function openSurroundings(ground: Ground, options: WorldOptions) {
-  const { clock, weather, happenings, figures, regions } = ground;
+  const { clock, weather, happenings, figures, existing } = ground;
   const waits = countWaits(figures, clock);
   const definitions = openDefinitions({ chance: ground.chance('definitions'), weather });
   const laws = openLaws({
     ...ground,
     replaysAll: options.replaysAll ?? false,
     agentOn: (machine) => fleet.agents.get(machine),
-    exists: (machine) => regions.values().some((region) => region.find(machine) !== undefined),
+    exists: (machine) => existing.has(machine),
     ended: ({ id }) => waits.ended(id),
   });
   const network = openNetwork({ clock, chance: ground.chance('network'), mostLatencyMs: MOST_LATENCY_MS });
