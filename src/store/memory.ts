@@ -113,10 +113,28 @@ function isNew(keys: Set<string>, key: string): boolean {
   return keys.add(key).size > before;
 }
 
-/** The histories of a disk. A row that comes again is the same row, so the keys of what is kept are known. */
+/** Which rows of a history are kept, so that one that comes again is known for the same. */
+interface KnownKeys {
+  /** Most histories grow in the order of their keys: what lies beyond the highest is new. */
+  highest: string;
+  /** All of them, from the first on that came out of order. */
+  all: Set<string> | undefined;
+}
+
+function takesAsNew(known: KnownKeys, key: string, keys: () => Iterable<string>): boolean {
+  if (key > known.highest) {
+    known.highest = key;
+    known.all?.add(key);
+    return true;
+  }
+  known.all ??= new Set(keys());
+  return isNew(known.all, key);
+}
+
+/** The histories of a disk. A row that comes again is the same row. */
 function memoryHistories(disk: Disk, rules: HistoryRules) {
   const histories = new Map(Object.entries(rules).map(([name, rule]) => [name, memoryHistory(rule)]));
-  const known = new Map<string, Set<string>>();
+  const known = new Map<string, KnownKeys>();
   // The time of the newest row while all stand in order; not a number once one came late.
   const latest = new Map<string, number>();
 
@@ -124,9 +142,18 @@ function memoryHistories(disk: Disk, rules: HistoryRules) {
     return disk.histories[name as HistoryName] as HistoryRow[];
   }
 
-  function keysOf(name: string, { keyOf }: MemoryHistory): Set<string> {
-    const found = known.get(name) ?? new Set(rowsOf(name).map((row) => keyOf(row as never)));
-    known.set(name, found);
+  function* keysIn(name: string, { keyOf }: MemoryHistory): Iterable<string> {
+    for (const row of rowsOf(name)) yield keyOf(row as never);
+  }
+
+  function knownOf(name: string, history: MemoryHistory): KnownKeys {
+    let found = known.get(name);
+    if (!found) {
+      let highest = '';
+      for (const key of keysIn(name, history)) if (key > highest) highest = key;
+      found = { highest, all: undefined };
+      known.set(name, found);
+    }
     return found;
   }
 
@@ -143,7 +170,8 @@ function memoryHistories(disk: Disk, rules: HistoryRules) {
   return {
     append(name: HistoryName, row: HistoryRow): void {
       const history = histories.get(name) as MemoryHistory;
-      if (!isNew(keysOf(name, history), history.keyOf(row as never))) return;
+      const key = history.keyOf(row as never);
+      if (!takesAsNew(knownOf(name, history), key, () => keysIn(name, history))) return;
       latest.set(name, later(latestOf(name, history), history.timeOf(row as never)));
       rowsOf(name).push(row);
     },
@@ -153,8 +181,8 @@ function memoryHistories(disk: Disk, rules: HistoryRules) {
         const history = histories.get(name) as MemoryHistory;
         const isInOrder = !Number.isNaN(latestOf(name, history));
         const gone = forget(rowsOf(name), history.timeOf, { before, limit, isInOrder });
-        const keys = keysOf(name, history);
-        for (const row of gone) keys.delete(history.keyOf(row as never));
+        const keys = known.get(name)?.all;
+        if (keys) for (const row of gone) keys.delete(history.keyOf(row as never));
         return gone.length;
       },
     } as HistoryQueries,
