@@ -71,11 +71,7 @@ export class VirtualClock implements Clock {
     const endMs = this.#nowMs + ms;
     await this.settle();
     while (this.#isAlarmDueBy(endMs)) {
-      do {
-        this.#nowMs = (this.#alarms[0] as Alarm).atMs;
-        this.#ringDue();
-        await this.#followPromises();
-      } while (this.#isAlarmDueBy(endMs));
+      await this.#ringUntil(endMs);
       await this.settle();
     }
     this.#nowMs = endMs;
@@ -84,21 +80,41 @@ export class VirtualClock implements Clock {
   /** Finishes all that can happen without time passing. */
   async settle(): Promise<void> {
     do {
-      await this.#followPromises();
+      await this.#ringUntil(Number.NEGATIVE_INFINITY);
       // What streams, sockets and files have to say comes before the next immediate, or with it.
       await new Promise(setImmediate);
     } while (this.#soon.length > 0);
   }
 
   /** Without a turn of the event loop: a simulated day has hundreds of thousands of instants, and nothing in it comes from outside. */
-  async #followPromises(): Promise<void> {
-    do {
-      const ready = this.#soon;
-      this.#soon = [];
-      for (const run of ready) run();
-      // All promise callbacks, however deeply chained, run before the next tick.
-      await new Promise<void>((resolve) => process.nextTick(resolve));
-    } while (this.#soon.length > 0);
+  #ringUntil(endMs: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const follow = (): void => {
+        this.#runSoon();
+        // All promise callbacks, however deeply chained, run before a tick that one of them asks for.
+        process.nextTick(queueMicrotask, step);
+      };
+      const step = (): void => {
+        try {
+          if (this.#soon.length === 0) {
+            if (!this.#isAlarmDueBy(endMs)) return resolve();
+            this.#nowMs = (this.#alarms[0] as Alarm).atMs;
+            this.#ringDue();
+          }
+          follow();
+        } catch (thrown) {
+          reject(thrown);
+        }
+      };
+      follow();
+    });
+  }
+
+  #runSoon(): void {
+    const ready = this.#soon;
+    if (ready.length === 0) return;
+    this.#soon = [];
+    for (const run of ready) run();
   }
 
   #isAlarmDueBy(endMs: number): boolean {
