@@ -21,7 +21,7 @@ export const USAGE = `npm run sim -- [--seed N] [--hours H] [--pools P] [--load 
   --load    sessions for each pool and hour, on average over a day (20)
   --faults  what goes wrong: all, none, or names separated by commas (all)
   --runs    how many worlds, from that seed on (1)
-  --replay-all  compute every stored decision again; otherwise every tenth after 20,000`;
+  --replay-all  compute every stored decision again; otherwise every tenth after 5,000`;
 
 const OPTIONS = {
   seed: { type: 'string', default: '1' },

@@ -5,7 +5,7 @@ import { plan } from '../../autoscaler/plan.ts';
 import type { Invariants } from '../invariants.ts';
 
 // Every decision of a small world's day; of a large world's, unless all are asked for, every tenth after these.
-const ALL_UP_TO = 20_000;
+const ALL_UP_TO = 5_000;
 const THEN_EVERY = 10;
 
 /** Each stored decision, computed again from its stored inputs, is the same decision. */
