@@ -13,8 +13,8 @@ import { makeAgentProgram } from '../../../src/program/agent-program.ts';
 import { readVersion } from '../../../src/program/version.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
-/** A stable place: what Node has compiled of it is found again at the next start. */
-const KEPT = join(ROOT, 'node_modules/.cache/muster-system');
+/** A stable place: what Node has compiled of it is found again at the next start. Not that of a checkout which this is a copy of. */
+const KEPT = join(ROOT, `node_modules/.cache/muster-system-${hash('sha256', ROOT).slice(0, 8)}`);
 
 export interface Built {
   /** Stands for `src/main.ts`. */
