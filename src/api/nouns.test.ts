@@ -118,7 +118,9 @@ it('a mistyped source is answered with the one that was meant', async () => {
   const { call } = await apiWorld({ rows: [row('sources', { id: 'team', kind: 'file' })] });
 
   expect((await call('GET', '/api/v1/sources/tema')).json()).toMatchObject({ remedy: 'Did you mean team?' });
-  expect((await call('GET', '/api/v1/sources/other')).json()).toMatchObject({ remedy: 'See the list of sources.' });
+  expect((await call('GET', '/api/v1/sources/other')).json()).toMatchObject({
+    remedy: 'List sources with `muster source ls`.',
+  });
 });
 
 describe('the source of the API', () => {

@@ -99,7 +99,7 @@ describe('pools', () => {
 
     expect([near.statusCode, near.json().remedy]).toEqual([404, 'Did you mean local?']);
     expect(mixed.json().remedy).toBe('Did you mean local?');
-    expect([far.statusCode, far.json().remedy]).toEqual([404, 'See the list of pools.']);
+    expect([far.statusCode, far.json().remedy]).toEqual([404, 'List pools with `muster pool ls`.']);
   });
 
   it('lists pools by name in pages, by source, phase and prefix', async () => {

@@ -29,7 +29,7 @@ export function findPool(store: ApiDeps['store'], name: string): PoolRow {
     name,
     Array.from(store.view.pools.all(), (known) => known.name),
   );
-  const remedy = meant === undefined ? 'See the list of pools.' : `Did you mean ${meant}?`;
+  const remedy = meant === undefined ? 'List pools with `muster pool ls`.' : `Did you mean ${meant}?`;
   throw new Fault('missing', `There is no pool ${name}.`, { at: 'path.pool', remedy });
 }
 

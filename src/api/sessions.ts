@@ -21,7 +21,10 @@ const BODY_LIMIT = 16 * 1024 * 1024;
 export async function findSession({ sessions }: Pick<ApiDeps, 'sessions'>, id: string): Promise<SessionRow> {
   const session = await sessions.find(id);
   if (session) return session;
-  throw new Fault('missing', `There is no session ${id}.`, { at: 'path.session', remedy: 'See the list of sessions.' });
+  throw new Fault('missing', `There is no session ${id}.`, {
+    at: 'path.session',
+    remedy: 'List sessions with `muster session ls`.',
+  });
 }
 
 function idempotencyKey(header: string | string[] | undefined): string | undefined {

@@ -21,7 +21,7 @@ function findSource(deps: ApiDeps, id: string): wire.Source {
     id,
     Array.from(listSources(statusWorld(deps)), (known) => known.id),
   );
-  const remedy = meant === undefined ? 'See the list of sources.' : `Did you mean ${meant}?`;
+  const remedy = meant === undefined ? 'List sources with `muster source ls`.' : `Did you mean ${meant}?`;
   throw new Fault('missing', `There is no source ${id}.`, { at: 'path.source', remedy });
 }
 

@@ -16,7 +16,10 @@ const params = z.object({ worker: Name });
 function findWorker(store: ApiDeps['store'], name: string): WorkerRow {
   const worker = store.view.workers.get(name);
   if (worker) return worker;
-  throw new Fault('missing', `There is no worker ${name}.`, { at: 'path.worker', remedy: 'See the list of workers.' });
+  throw new Fault('missing', `There is no worker ${name}.`, {
+    at: 'path.worker',
+    remedy: 'List workers with `muster worker ls`.',
+  });
 }
 
 function workerRoutes({ store, workers }: ApiDeps): Route[] {

@@ -65,7 +65,7 @@ const ROWS: readonly Row[] = [
     facts: { queued: 2 },
     does: '',
     why: /^2 queued and 0 idle, but the pool is at max_agents 5\.$/,
-    unless: /^raise max_agents or wait for a session to end$/,
+    unless: /^you raise max_agents, or a session ends$/,
   },
   {
     rule: 'lost, deleting, draining and unknown machines count against max_agents',

@@ -91,12 +91,12 @@ const RULES = {
   frozen: rule<Ground>({
     means: 'The pool or the fleet is frozen.',
     why: () => 'frozen: Muster launches, removes and gives up nothing',
-    unless: () => 'thaw it',
+    unless: () => 'you thaw it',
   }),
   paused: rule<Ground>({
     means: 'The pool is paused.',
     why: () => 'paused: Muster launches and removes nothing',
-    unless: () => 'resume the pool',
+    unless: () => 'you resume the pool',
   }),
   'pool-removed': rule<Removing>({
     means: 'The definition of the pool is gone: idle workers are removed at once, busy ones finish first.',
@@ -105,17 +105,17 @@ const RULES = {
       const later = staying > 0 ? `, ${staying} with sessions ${staying === 1 ? 'finishes' : 'finish'} first` : '';
       return `the pool is being removed: ${now}${later}`;
     },
-    unless: () => 'define the pool again',
+    unless: () => 'you define the pool again',
   }),
   manual: rule<Ground>({
     means: 'The pool has no backend: its agents join and leave by themselves.',
     why: () => 'a manual pool: its agents join and leave by themselves',
-    unless: () => 'give the pool a backend that launches workers',
+    unless: () => 'you give the pool a backend',
   }),
   'not-listed': rule<Ground>({
     means: 'The cloud has not been listed yet, or shows machines without a worker record.',
     why: () =>
-      'the cloud has not been listed yet, or shows machines without a worker record: until then Muster launches and removes nothing',
+      'the cloud has not been listed yet, or shows machines without a worker record: Muster launches and removes nothing until a listing succeeds',
     unless: () => 'a listing succeeds and every machine in it is known, or initial_delay passes',
   }),
   'cloud-fault': rule<Ground>({
@@ -130,30 +130,30 @@ const RULES = {
     with: { limit },
     why: (details) =>
       `${details.count} did not join within boot_timeout ${limit(details)}: removing ${them(details.count)}`,
-    unless: () => 'raise boot_timeout',
+    unless: () => 'you raise boot_timeout',
   }),
   'unknown-timeout': rule<Overdue>({
     means: 'A machine without a worker record stayed for `kill_unknown_after`, and is removed.',
     with: { limit },
     why: (details) =>
       `${details.count} stayed unknown for kill_unknown_after ${limit(details)}: removing ${them(details.count)}`,
-    unless: () => 'raise kill_unknown_after',
+    unless: () => 'you raise kill_unknown_after',
   }),
   'lost-timeout': rule<Overdue>({
     means: 'The agent of a worker without sessions did not come back in time; the worker is removed.',
     with: { limit },
     why: (details) => `${details.count} stayed lost for ${limit(details)}: removing ${them(details.count)}`,
-    unless: () => 'the agent comes back in time',
+    unless: () => 'the agent reconnects in time',
   }),
   outdated: rule<Outdated>({
     means: 'Workers of an older definition are replaced, as `update_policy` says.',
     why: ({ count }) => `${count} of an older definition: replacing ${them(count)}`,
-    unless: () => 'set update_policy to keep',
+    unless: () => 'you set update_policy to keep',
   }),
   'outdated-launch': rule<Ground>({
     means: 'A worker is launched that will replace one of an older definition.',
     why: () => 'launching 1 to replace one of an older definition',
-    unless: () => 'set update_policy to keep',
+    unless: () => 'you set update_policy to keep',
   }),
   'outdated-kept': rule<Ground>({
     means: 'Workers of an older definition stay because no replacement can be launched.',
@@ -189,8 +189,8 @@ const RULES = {
     },
     unless: (details) =>
       details.growth.launched > 0 || maxAgents(details) === 0
-        ? 'raise max_agents'
-        : 'raise max_agents or wait for a session to end',
+        ? 'you raise max_agents'
+        : 'you raise max_agents, or a session ends',
   }),
   'max-price': rule<Growing>({
     means: 'The pool lacks workers, and `max_price_per_hour` allows no more.',
@@ -203,7 +203,9 @@ const RULES = {
         : `${launched}, up to max_price_per_hour ${maxPricePerHour}`;
     },
     unless: ({ growth }) =>
-      growth.launched > 0 ? 'raise max_price_per_hour' : 'raise max_price_per_hour, or remove a more expensive worker',
+      growth.launched > 0
+        ? 'you raise max_price_per_hour'
+        : 'you raise max_price_per_hour, or a more expensive worker is removed',
   }),
   'backends-full': rule<Growing>({
     means: 'The pool lacks workers, and each backend has as many as its own `max_agents` allows.',
@@ -213,7 +215,7 @@ const RULES = {
         ? `${lacking(details)}, but each backend is at its own max_agents`
         : `${launched}, up to max_agents of its backends`;
     },
-    unless: () => 'raise max_agents of a backend',
+    unless: () => 'you raise max_agents of a backend',
   }),
   'launch-failed': rule<Growing>({
     means: 'The pool lacks workers, and the last launch failed on every backend that has room.',
@@ -254,21 +256,21 @@ const RULES = {
     with: { maxIdle: ({ facts }) => mostIdleSlots(facts) },
     why: (details) =>
       `${idleNow(details)}, above max_idle ${mostIdleSlots(details.facts)}: removing ${details.shrinkage.removed}`,
-    unless: () => 'raise max_idle',
+    unless: () => 'you raise max_idle',
   }),
   'idle-decay-wait': rule<Shrinking>({
     means: 'More slots are idle than `min_idle_agents` asks for: a worker is removed once `idle_decay` has passed.',
     with: { minIdle, decay },
     why: (details) =>
       `${idleNow(details)}, more than min_idle ${minIdle(details)}: removing one worker after idle_decay ${decay(details)}`,
-    unless: () => 'a session takes an idle slot first',
+    unless: () => 'a session takes an idle slot before',
   }),
   'idle-decay': rule<Shrinking>({
     means: 'More slots were idle than `min_idle_agents` asks for during `idle_decay`: a worker is removed.',
     with: { minIdle, decay },
     why: (details) =>
       `${idleNow(details)}, more than min_idle ${minIdle(details)} for idle_decay ${decay(details)}: removing ${details.shrinkage.removed}`,
-    unless: () => 'raise min_idle',
+    unless: () => 'you raise min_idle',
   }),
 } as const;
 

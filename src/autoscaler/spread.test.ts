@@ -69,7 +69,7 @@ const ROWS: readonly Row[] = [
     facts: { queued: 5, offers: [{ id: 'a', pricePerHour: 1, maxAgents: 2 }] },
     does: '+2',
     why: /launching 2 of 5 needed, up to max_agents of its backends/,
-    unless: /^raise max_agents of a backend$/,
+    unless: /^you raise max_agents of a backend$/,
   },
   {
     rule: 'ten times a tenth of a dollar fits into one dollar',

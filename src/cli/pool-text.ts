@@ -29,8 +29,8 @@ export const poolListing: TableLayout<Pool> = {
 };
 
 function workersOf({ workers, auto_scaler: scaler, backends }: Pool): string {
-  const going = workers.draining + workers.deleting;
-  const parts = `${workers.idle} idle, ${workers.busy} busy, ${workers.launching + workers.booting} booting, ${going} going, ${workers.lost} lost`;
+  const leaving = workers.draining + workers.deleting;
+  const parts = `${workers.idle} idle, ${workers.busy} busy, ${workers.launching + workers.booting} booting, ${leaving} leaving, ${workers.lost} lost`;
   return backends.length === 0
     ? `${workers.total}: ${parts}`
     : `${workers.total} of ${scaler.min_agents} to ${scaler.max_agents}: ${parts}`;

@@ -64,7 +64,7 @@ function whyCommand(cli: Cli): Command {
 function pauseCommands(cli: Cli): Command[] {
   const verbs = [
     ['pause', 'pause a pool: it launches, removes and places nothing; its sessions go on', 'is paused'],
-    ['resume', 'resume a paused pool', 'goes on'],
+    ['resume', 'resume a paused pool', 'is resumed'],
   ] as const;
   return verbs.map(([verb, summary, done]) =>
     actCommand(cli, {

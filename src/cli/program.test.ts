@@ -5,6 +5,15 @@ import { broken, ended, openScene, refusal } from './testing.ts';
 const nobody = () => broken('ECONNREFUSED');
 
 describe('the command line', () => {
+  it('prints no empty line for a fault without a remedy', async () => {
+    const detail = 'Pool a is not frozen.';
+    const { muster, errors } = openScene(() => refusal(404, { kind: 'missing', detail, remedy: '' }));
+
+    await muster('thaw', '-p', 'a');
+
+    expect(errors()).toBe('muster: Pool a is not frozen.\n');
+  });
+
   it.each(Object.entries(FAULTS))('ends with the exit code of the fault %s', async (kind, { http, exit }) => {
     const { muster, errors } = openScene(() => refusal(http, { kind, detail: 'It went wrong.', remedy: 'Do this.' }));
 

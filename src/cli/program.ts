@@ -112,5 +112,6 @@ export function sayFault(fault: Fault): string {
   }
   const place = fault.at ? `\n  at ${fault.at}` : '';
   const stack = fault.kind === 'internal' && fault.cause instanceof Error ? `\n${fault.cause.stack}` : '';
-  return `muster: ${fault.message}${place}\n  ${fault.remedy}${stack}\n`;
+  const remedy = fault.remedy === '' ? '' : `\n  ${fault.remedy}`;
+  return `muster: ${fault.message}${place}${remedy}${stack}\n`;
 }

@@ -43,7 +43,7 @@ function bodyOf({ role, join, name, expires }: CreateOptions): object {
 }
 
 function createCommand(cli: Cli): Command {
-  return showing('create', 'create a token; it is shown only now')
+  return showing('create', 'create a token; its text is shown only once')
     .addOption(new Option('-r, --role <role>', 'create an API token with this role').choices(ROLES))
     .option('-j, --join <pool>', 'create a join token for agents of this pool')
     .option('-n, --name <name>', 'name of the token')

@@ -31,7 +31,7 @@ function workerFacts(worker: Worker): string {
     ['Phase', worker.phase],
     ['Backend', worker.backend ?? 'none: its agent joined by itself'],
     ['Machine', worker.machine && oneLine(worker.machine)],
-    ['Asked for', moment(worker.asked_at)],
+    ['Requested', moment(worker.asked_at)],
     ['Joined', joinedAt && moment(joinedAt)],
     ['Agent', agent && oneLine(`${agent.wire} ${agent.version} on ${agent.hostname} (${agent.address})`)],
     ['Connected', agent && moment(agent.connected_at)],

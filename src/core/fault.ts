@@ -14,9 +14,9 @@ interface FaultRule {
 /** Every failure, named by what the caller should do about it. */
 export const FAULTS = {
   invalid: { retry: 'slow', http: 422, exit: 2, grpc: 3, remedy: 'Correct the request or the configuration.' },
-  unauthenticated: { retry: 'slow', http: 401, exit: 3, grpc: 16, remedy: 'Present a valid token.' },
+  unauthenticated: { retry: 'slow', http: 401, exit: 3, grpc: 16, remedy: 'Send a valid token.' },
   denied: { retry: 'slow', http: 403, exit: 3, grpc: 7, remedy: 'Correct the credentials or their rights.' },
-  missing: { retry: 'slow', http: 404, exit: 4, grpc: 5, remedy: 'Check the name; it does not exist.' },
+  missing: { retry: 'slow', http: 404, exit: 4, grpc: 5, remedy: 'Check the name.' },
   conflict: { retry: 'now', http: 409, exit: 5, grpc: 10, remedy: 'Read it again and retry.' },
   stale: {
     retry: 'now',

@@ -99,7 +99,7 @@ it('counts an idle decision whose figures alone changed, and shows the newest', 
 
 it.each([
   ['another sentence', { why: 'Enough idle slots still.' }],
-  ['another remedy', { unless: 'raise min_idle' }],
+  ['another remedy', { unless: 'you raise min_idle' }],
   ['another figure', { facts: { idle: 3 } }],
   ['one figure more', { facts: { idle: 2, busy: 1 } }],
   ['one figure less', { facts: {} }],

@@ -127,7 +127,7 @@ export function keepDroppedPools(registry: Registry, ask: (source: string) => vo
       if (!row) throw new Fault('missing', `There is no source "${source}".`);
       if (!row.held)
         throw new Fault('conflict', `Source "${source}" has no held removal.`, {
-          remedy: 'There is nothing to approve.',
+          remedy: 'See what is held with `muster source ls`.',
         });
       const { length: now } = row.held.keys;
       if (pools !== undefined && pools !== now) {

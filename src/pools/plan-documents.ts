@@ -8,7 +8,7 @@ import { deletedIn, listDocuments, readChanged } from './listing.ts';
 import type { ParsedDocument } from './parsed-documents.ts';
 import { type ChangePlan, plannedChanges } from './planned-changes.ts';
 import { type DocumentRules, nameIn, readPoolDocument } from './read-document.ts';
-import { isConfigured, type Registry } from './registry.ts';
+import { isConfigured, missingSource, type Registry } from './registry.ts';
 
 /** A document as someone has it at hand; its key names it in what is said of it. */
 export interface DraftDocument {
@@ -32,9 +32,7 @@ function rulesOf({ runners }: Registry, source: string): DocumentRules {
   if (source === API_SOURCE) return { id: API_SOURCE, trust: 'foreign' };
   const runner = runners.get(source);
   if (runner) return runner.opened;
-  throw new Fault('missing', `There is no source "${source}" in the configuration.`, {
-    remedy: 'See the list of sources.',
-  });
+  throw missingSource(source);
 }
 
 const stemOf = (key: string): string => (key.split('/').at(-1) ?? key).replace(/\.(ya?ml|json)$/, '');
@@ -117,7 +115,7 @@ export function openForesight(registry: Registry): Foresight {
           remedy,
         });
       }
-      if (!runner) throw new Fault('missing', `There is no source "${source}" in the configuration.`);
+      if (!runner) throw missingSource(source);
       const listed = await listDocuments(registry, runner, signal);
       const changed = await readChanged(registry, { ...runner, log: silentLog }, listed);
       const gone = deletedIn(listed);

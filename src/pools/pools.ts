@@ -1,4 +1,3 @@
-import { Fault } from '#core/fault.ts';
 import type { Actor } from '#core/journal.ts';
 import { startLoop } from '#core/loop.ts';
 import type { Pool } from '#core/pool.ts';
@@ -10,6 +9,7 @@ import { type Foresight, openForesight } from './plan-documents.ts';
 import type { OpenedSource } from './registry.ts';
 import {
   makeRegistry,
+  missingSource,
   type PoolsDeps,
   type SourceRunner,
   type SyncOutcome,
@@ -76,7 +76,7 @@ export function startPools(deps: PoolsDeps): Pools {
 
   function ask(source: string): SourceRunner {
     const runner = registry.runners.get(source);
-    if (!runner) throw new Fault('missing', `There is no source "${source}" in the configuration.`);
+    if (!runner) throw missingSource(source);
     runner.isAsked = true;
     loop.poke(source);
     return runner;

@@ -1,7 +1,7 @@
 // What the parts of this folder share: dependencies, parsed documents, and the status of each source.
 import type { CallLimits, Gate } from '#clouds/gate.ts';
 import type { Clock } from '#core/clock.ts';
-import type { Fault } from '#core/fault.ts';
+import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import type { Pool } from '#core/pool.ts';
 import type { Source } from '#core/provider.ts';
@@ -163,3 +163,8 @@ export const sourceLog =
 
 export const isConfigured = ({ runners }: Registry, source: string): boolean =>
   source === API_SOURCE || runners.has(source);
+
+export const missingSource = (source: string): Fault =>
+  new Fault('missing', `There is no source "${source}" in the configuration.`, {
+    remedy: 'List sources with `muster source ls`.',
+  });

@@ -58,7 +58,7 @@ describe('a pool of workers', () => {
 
     const told = world.disk.histories.decisions.map(({ did, why }) => `${did}: ${why}`);
     expect(told).toEqual([
-      'nothing: The cloud has not been listed yet, or shows machines without a worker record: until then Muster launches and removes nothing.',
+      'nothing: The cloud has not been listed yet, or shows machines without a worker record: Muster launches and removes nothing until a listing succeeds.',
       'launch 2: 0 queued and 0 idle, below min_idle 2: launching 2.',
       'nothing: 0 queued and 2 idle: within min_idle 2, max_idle 2, min_agents 0.',
     ]);
