@@ -28,6 +28,23 @@ function headersOf({ rawHeaders }: IncomingMessage): [string, string][] {
 const isBroken = (thrown: unknown): boolean =>
   thrown instanceof TypeError && (thrown.cause as { code?: string } | undefined)?.code === 'ECONNRESET';
 
+async function send(response: Response, outgoing: ServerResponse): Promise<void> {
+  const content = new Uint8Array(await response.arrayBuffer());
+  outgoing.writeHead(response.status, {
+    ...Object.fromEntries(response.headers),
+    'content-length': content.byteLength,
+  });
+  outgoing.end(content);
+}
+
+/** An answer that says of itself that it comes in chunks is passed on as they come. */
+async function stream({ status, headers, body }: Response, outgoing: ServerResponse): Promise<void> {
+  outgoing.writeHead(status, Object.fromEntries(headers));
+  outgoing.flushHeaders();
+  for await (const chunk of body ?? []) outgoing.write(chunk);
+  outgoing.end();
+}
+
 /** One exchange; where there is no answer, the connection breaks as it would. */
 async function exchange(incoming: IncomingMessage, outgoing: ServerResponse, handle: Handler): Promise<void> {
   const left = new AbortController();
@@ -37,12 +54,7 @@ async function exchange(incoming: IncomingMessage, outgoing: ServerResponse, han
     const url = `http://${incoming.headers.host ?? HOST}${incoming.url ?? '/'}`;
     const init = { method: incoming.method ?? 'GET', headers: headersOf(incoming), signal: left.signal };
     const response = await handle(new Request(url, body === undefined ? init : { ...init, body }));
-    const content = new Uint8Array(await response.arrayBuffer());
-    outgoing.writeHead(response.status, {
-      ...Object.fromEntries(response.headers),
-      'content-length': content.byteLength,
-    });
-    outgoing.end(content);
+    await (response.headers.get('transfer-encoding') === 'chunked' ? stream : send)(response, outgoing);
   } catch (thrown) {
     if (left.signal.aborted || isBroken(thrown)) return void incoming.socket.destroy();
     outgoing.writeHead(500, { 'content-type': 'text/plain' }).end(`The simulation failed: ${String(thrown)}\n`);

@@ -13,6 +13,8 @@ export interface WireCall {
 export type Mischance =
   /** Carried out; then the connection breaks before the client has read the answer. */
   | { readonly kind: 'lost reply' }
+  /** Carried out; the connection breaks after half of the answer. */
+  | { readonly kind: 'truncated reply' }
   /** Not carried out: the connection breaks before the request has arrived. */
   | { readonly kind: 'lost request' }
   /** Not carried out: the name does not resolve, as for a region that does not exist. */
@@ -111,6 +113,22 @@ export function untilAborted(signal: AbortSignal): Promise<never> {
   });
 }
 
+/** The first half of an answer; then the connection breaks. */
+async function truncated(response: Response): Promise<Response> {
+  const content = new Uint8Array(await response.arrayBuffer());
+  const pieces = [content.slice(0, content.byteLength >> 1)];
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const piece = pieces.pop();
+      if (piece) controller.enqueue(piece);
+      else controller.error(brokenConnection());
+    },
+  });
+  const headers = new Headers(response.headers);
+  headers.set('transfer-encoding', 'chunked');
+  return new Response(body, { status: response.status, headers });
+}
+
 /** Carries a call out with that mischance. */
 export async function suffer(
   what: Mischance,
@@ -121,6 +139,8 @@ export async function suffer(
     case 'lost reply':
       await carryOut();
       return Promise.reject(brokenConnection());
+    case 'truncated reply':
+      return truncated(await carryOut());
     case 'lost request':
       return Promise.reject(brokenConnection());
     case 'no such host':
