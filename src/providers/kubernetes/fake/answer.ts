@@ -1,5 +1,7 @@
 // One call about objects, from its verb to its answer.
 
+import { actOn } from './access/subresources.ts';
+import type { Users } from './access/users.ts';
 import { unknownPath } from './api/plain-paths.ts';
 import type { Resource } from './api/resource.ts';
 import { getObject, listObjects } from './objects/reading.ts';
@@ -15,6 +17,7 @@ import { patchObject, updateObject } from './writes/update.ts';
 
 export interface ObjectAsk {
   readonly world: World;
+  readonly users: Users;
   readonly call: KubeCall;
   readonly resource: Resource;
   readonly signal: AbortSignal;
@@ -96,6 +99,8 @@ function checkSubresource({ call, resource }: ObjectAsk): void {
 export function answerObjects(ask: ObjectAsk): Response {
   const { call, resource, world } = ask;
   checkScope(ask);
+  const acted = call.verb === 'create' && actOn(writeAsk(call, resource, world), ask.users);
+  if (acted) return acted;
   checkSubresource(ask);
   const answer = VERBS[call.verb];
   if (!answer) throw refuse('MethodNotAllowed', 'the server does not allow this method on the requested resource');

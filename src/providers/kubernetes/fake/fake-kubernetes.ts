@@ -1,20 +1,25 @@
 import type { Clock } from '#core/clock.ts';
 import type { Random } from '#core/random.ts';
 import { type Answering, openAnswering, type RecordedCall } from '#fakes/answering.ts';
+import { type Attempt, mayDo, refusalText } from './access/rbac.ts';
+import { review } from './access/reviews.ts';
+import { openUsers, type User, type Users } from './access/users.ts';
 import { answerObjects } from './answer.ts';
+import { QUESTIONS } from './api/discovery.ts';
 import { answerPlainPath, unknownPath } from './api/plain-paths.ts';
 import { openRegistry } from './api/registry.ts';
 import { runNamespaceController } from './controllers/namespaces.ts';
 import { runCrdController } from './crds/controller.ts';
-import { type KubeObject, timestamp } from './objects/object.ts';
+import { fieldsOf, type KubeObject, timestamp } from './objects/object.ts';
 import { openStore } from './objects/store.ts';
 import { newUid } from './objects/uid.ts';
 import { openWatches, type Watches } from './objects/watches.ts';
 import { type Kubelet, runKubelet } from './pods/kubelet.ts';
 import { type NodeDraft, type Nodes, openNodes } from './pods/nodes.ts';
 import type { PodRunner } from './pods/runner.ts';
-import { type KubeCall, readCall } from './wire/read-call.ts';
-import { refusalResponse, tooManyRequests } from './wire/status.ts';
+import { jsonResponse } from './wire/form.ts';
+import { type KubeCall, readCall, type Target } from './wire/read-call.ts';
+import { forbidden, refusalResponse, tooManyRequests } from './wire/status.ts';
 import { type Behaviour, USUAL_BEHAVIOUR, type World } from './world.ts';
 
 export interface FakeKubernetesOptions {
@@ -42,6 +47,8 @@ export interface FakeKubernetes extends Answering<KubeCall, Call> {
   /** What happens to pods. */
   readonly kubelet: Kubelet;
   readonly nodes: Nodes;
+  /** Tokens, and whether one is needed. */
+  readonly users: Users;
   /** Open watches, to be troubled. */
   readonly watches: Watches;
   /** The objects of a resource as they are, without a call; `pods` or `agentpools.velda.io`. */
@@ -67,21 +74,37 @@ function openWorld({ clock, random, behaviour: wanted }: FakeKubernetesOptions):
 }
 
 function furnish({ store, clock, random }: World): void {
+  const freshMeta = (name: string) => ({
+    name,
+    uid: newUid(random),
+    resourceVersion: '',
+    creationTimestamp: timestamp(clock.now()),
+  });
   for (const name of NAMESPACES) {
     store.add('/namespaces', {
       apiVersion: 'v1',
       kind: 'Namespace',
-      metadata: {
-        name,
-        uid: newUid(random),
-        resourceVersion: '',
-        creationTimestamp: timestamp(clock.now()),
-        labels: { 'kubernetes.io/metadata.name': name },
-      },
+      metadata: { ...freshMeta(name), labels: { 'kubernetes.io/metadata.name': name } },
       spec: { finalizers: ['kubernetes'] },
       status: { phase: 'Active' },
     });
   }
+  store.add('rbac.authorization.k8s.io/clusterroles', {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: freshMeta('cluster-admin'),
+    rules: [
+      { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },
+      { nonResourceURLs: ['*'], verbs: ['*'] },
+    ],
+  });
+}
+
+function checkRight(world: World, user: User, verb: string, target: Target): void {
+  const { group, plural, namespace, name, subresource } = target;
+  const resource = subresource === undefined ? plural : `${plural}/${subresource}`;
+  const attempt: Attempt = { verb, group, resource, namespace, name };
+  if (!mayDo(world, user, attempt)) throw forbidden({ group, plural }, name ?? '', refusalText(user, attempt));
 }
 
 function storageNamed(resource: string): string {
@@ -92,6 +115,7 @@ function storageNamed(resource: string): string {
 export function openFakeKubernetes(options: FakeKubernetesOptions): FakeKubernetes {
   const world = openWorld(options);
   const { store, registry, watches, clock } = world;
+  const users = openUsers(clock, options.random);
   const nodes = openNodes(world);
   runCrdController(world);
   runNamespaceController(world);
@@ -101,10 +125,16 @@ export function openFakeKubernetes(options: FakeKubernetesOptions): FakeKubernet
 
   function answer(call: KubeCall, signal: AbortSignal): Response {
     const { target } = call;
+    const user = users.of(call);
     if (!target) return answerPlainPath(call, registry);
+    const question = QUESTIONS.find(({ group, plural }) => group === target.group && plural === target.plural);
+    if (question) {
+      return jsonResponse(JSON.stringify(review(world, user, question.kind, fieldsOf(JSON.parse(call.body)))), 201);
+    }
     const resource = registry.find(target.group, target.version, target.plural);
     if (!resource) throw unknownPath();
-    return answerObjects({ world, call, resource, signal });
+    checkRight(world, user, call.verb, target);
+    return answerObjects({ world, users, call, resource, signal });
   }
 
   const answering = openAnswering<KubeCall, Call>(
@@ -133,6 +163,7 @@ export function openFakeKubernetes(options: FakeKubernetesOptions): FakeKubernet
     behaviour: world.behaviour,
     world,
     kubelet,
+    users,
     nodes,
     watches,
     objects: (resource, namespace) => store.list(storageNamed(resource), namespace),

@@ -4,6 +4,7 @@ import { jsonResponse } from '../wire/form.ts';
 import type { KubeCall } from '../wire/read-call.ts';
 import { refuse } from '../wire/status.ts';
 import { AGGREGATED, aggregated, groupAnswer, groupList, resourceList } from './discovery.ts';
+import { openapiDocument, openapiIndex } from './openapi.ts';
 import type { Registry } from './registry.ts';
 
 const VERSION = {
@@ -40,12 +41,21 @@ const HEALTH = new Set(['readyz', 'livez', 'healthz']);
 export const unknownPath = (): Error =>
   refuse('NotFound', 'the server could not find the requested resource', { details: {} });
 
+/** Version 2 is not served: kubectl asks for it only where version 3 does not answer. */
+function answerOpenapi(registry: Registry, [version, ...rest]: readonly string[]): Response {
+  const all = registry.all();
+  const found = rest.length === 0 ? openapiIndex(all) : openapiDocument(all, rest.join('/'));
+  if (version !== 'v3' || !found) throw unknownPath();
+  return asJson(found);
+}
+
 export function answerPlainPath({ path, headers }: KubeCall, registry: Registry): Response {
   const parts = path.split('/').filter(Boolean);
   const accept = headers.get('accept') ?? '*/*';
   const [root = ''] = parts;
   if (HEALTH.has(root)) return new Response('ok', { headers: { 'content-type': 'text/plain; charset=utf-8' } });
   if (root === 'version') return asJson(VERSION);
+  if (root === 'openapi') return answerOpenapi(registry, parts.slice(1));
   if (root !== 'api' && root !== 'apis') throw unknownPath();
   if (parts.length === 1 && wantsAggregated(accept)) {
     const text = JSON.stringify(aggregated(registry.all(), root === 'api'));

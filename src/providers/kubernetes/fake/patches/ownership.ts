@@ -61,7 +61,8 @@ export function noteUpdate(
 ): KubeObject {
   const before = old ? leavesOf(old, resource, writer.subresource) : new Map<string, unknown>();
   const { changed, removed } = differences(before, leavesOf(made, resource, writer.subresource));
-  const all = ownershipOf(old ?? made);
+  // A write may say who owns what, as kubectl does when it moves on to server-side apply.
+  const all = ownershipOf(old && !made.metadata.managedFields?.length ? old : made);
   const gone = new Set([...changed, ...removed]);
   const mine = all.find((one) => isOwnedBy(one, writer));
   const others = all.filter((one) => one !== mine).map(({ entry, set }) => ({ entry, set: without(set, gone) }));
