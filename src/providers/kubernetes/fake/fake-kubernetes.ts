@@ -8,12 +8,14 @@ import { answerObjects } from './answer.ts';
 import { QUESTIONS } from './api/discovery.ts';
 import { answerPlainPath, unknownPath } from './api/plain-paths.ts';
 import { openRegistry } from './api/registry.ts';
+import { runGarbageCollector } from './controllers/garbage.ts';
 import { runNamespaceController } from './controllers/namespaces.ts';
 import { runCrdController } from './crds/controller.ts';
 import { fieldsOf, type KubeObject, timestamp } from './objects/object.ts';
 import { openStore } from './objects/store.ts';
 import { newUid } from './objects/uid.ts';
 import { openWatches, type Watches } from './objects/watches.ts';
+import { type Disruptions, openDisruptions } from './pods/disruptions.ts';
 import { type Kubelet, runKubelet } from './pods/kubelet.ts';
 import { type NodeDraft, type Nodes, openNodes } from './pods/nodes.ts';
 import type { PodRunner } from './pods/runner.ts';
@@ -46,6 +48,8 @@ export interface FakeKubernetes extends Answering<KubeCall, Call> {
   readonly world: World;
   /** What happens to pods. */
   readonly kubelet: Kubelet;
+  /** Evictions, preemptions, deaths of nodes. */
+  readonly disruptions: Disruptions;
   readonly nodes: Nodes;
   /** Tokens, and whether one is needed. */
   readonly users: Users;
@@ -119,6 +123,7 @@ export function openFakeKubernetes(options: FakeKubernetesOptions): FakeKubernet
   const nodes = openNodes(world);
   runCrdController(world);
   runNamespaceController(world);
+  runGarbageCollector(world);
   const kubelet = runKubelet({ world, nodes, runner: options.runner });
   furnish(world);
   for (const node of options.nodes ?? NODES) nodes.add(node);
@@ -163,6 +168,7 @@ export function openFakeKubernetes(options: FakeKubernetesOptions): FakeKubernet
     behaviour: world.behaviour,
     world,
     kubelet,
+    disruptions: openDisruptions(world, nodes, kubelet),
     users,
     nodes,
     watches,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { openScene, type Scene } from '../testing.ts';
-import { aPool, CRDS, POOL_CRD, POOLS } from './testing.ts';
+import { anAgentPool, CRDS, POOL_CRD, POOLS } from './testing.ts';
 
 async function withPools(): Promise<Scene> {
   const scene = openScene();
@@ -13,7 +13,7 @@ describe('a definition', () => {
     const { get, post } = await withPools();
 
     const { body } = await get(`${CRDS}/agentpools.velda.io`);
-    const made = await post(POOLS, aPool());
+    const made = await post(POOLS, anAgentPool());
     const list = await get('/apis/velda.io/v1');
 
     expect(body.status?.conditions).toMatchObject([
@@ -29,8 +29,8 @@ describe('a definition', () => {
 
   test('goes with its objects, after the last finalizer', async () => {
     const { get, post, patch, remove } = await withPools();
-    await post(POOLS, aPool('free'));
-    const held = aPool('held') as { metadata: object };
+    await post(POOLS, anAgentPool('free'));
+    const held = anAgentPool('held') as { metadata: object };
     await post(POOLS, { ...held, metadata: { ...held.metadata, finalizers: ['x.io/a'] } });
 
     await remove(`${CRDS}/agentpools.velda.io`);
@@ -47,7 +47,7 @@ describe('a custom object', () => {
   test('gets the defaults of its schema and keeps every field of a preserved part', async () => {
     const { post } = await withPools();
 
-    const { body } = await post(POOLS, aPool());
+    const { body } = await post(POOLS, anAgentPool());
 
     expect(body.spec).toMatchObject({
       autoscaler: {
@@ -78,7 +78,7 @@ describe('a custom object', () => {
   ])('with the sizes %j is invalid', async (autoscaler, message) => {
     const { post } = await withPools();
 
-    const { body } = await post(POOLS, aPool('p', autoscaler));
+    const { body } = await post(POOLS, anAgentPool('p', autoscaler));
 
     expect(body).toMatchObject({
       code: 422,
@@ -89,7 +89,7 @@ describe('a custom object', () => {
 
   test('with a value that is not in a list is invalid', async () => {
     const { post, patch } = await withPools();
-    await post(POOLS, aPool());
+    await post(POOLS, anAgentPool());
 
     expect((await patch(`${POOLS}/cpu-pool`, { spec: { updatePolicy: 'Often' } })).body.message).toBe(
       'AgentPool.velda.io "cpu-pool" is invalid: spec.updatePolicy: Unsupported value: "Often": supported values: "Rolling", "OnDelete"',
@@ -98,7 +98,7 @@ describe('a custom object', () => {
 
   test('loses unknown fields with a warning, or is refused where that is asked for', async () => {
     const { post } = await withPools();
-    const draft = aPool('p', { maxReplicas: 1, maxReplica: 2 });
+    const draft = anAgentPool('p', { maxReplicas: 1, maxReplica: 2 });
 
     const warned = await post(POOLS, draft);
     const strict = await post(`${POOLS}?fieldValidation=Strict`, draft);
@@ -114,7 +114,7 @@ describe('a custom object', () => {
 
   test('counts generations of its specification alone, and has its status apart', async () => {
     const { post, patch } = await withPools();
-    await post(POOLS, { ...aPool(), status: { observedGeneration: 7 } });
+    await post(POOLS, { ...anAgentPool(), status: { observedGeneration: 7 } });
 
     const labelled = await patch(`${POOLS}/cpu-pool`, { metadata: { labels: { a: 'b' } } });
     const ignored = await patch(`${POOLS}/cpu-pool`, { status: { observedGeneration: 1 } });
@@ -135,17 +135,17 @@ describe('a custom object', () => {
 
   test('takes no strategic merge patch, and no PUT without a revision', async () => {
     const { post, patch, call } = await withPools();
-    await post(POOLS, aPool());
+    await post(POOLS, anAgentPool());
 
     expect((await patch(`${POOLS}/cpu-pool`, {}, 'strategic-merge-patch+json')).status).toBe(415);
-    expect((await call('PUT', `${POOLS}/cpu-pool`, aPool())).body.message).toContain(
+    expect((await call('PUT', `${POOLS}/cpu-pool`, anAgentPool())).body.message).toContain(
       'metadata.resourceVersion: Invalid value: 0x0: must be specified for an update',
     );
   });
 
   test('has conditions that several can apply', async () => {
     const { post, apply } = await withPools();
-    await post(POOLS, aPool());
+    await post(POOLS, anAgentPool());
     const status = (type: string): object => ({
       apiVersion: 'velda.io/v1',
       kind: 'AgentPool',
@@ -163,7 +163,7 @@ describe('a custom object', () => {
 
   test('is shown as a row of the columns of its definition', async () => {
     const { post, patch, get, clock } = await withPools();
-    await post(POOLS, aPool());
+    await post(POOLS, anAgentPool());
     await patch(`${POOLS}/cpu-pool/status`, { status: { conditions: [{ type: 'Ready', status: 'True' }] } });
     await clock.advance(90_000);
 

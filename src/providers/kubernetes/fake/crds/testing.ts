@@ -73,7 +73,7 @@ export const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 export const POOLS = '/apis/velda.io/v1/namespaces/default/agentpools';
 
 /** The seed's pool. */
-export const aPool = (name = 'cpu-pool', autoscaler: object = { maxReplicas: 20 }): object => ({
+export const anAgentPool = (name = 'cpu-pool', autoscaler: object = { maxReplicas: 20 }): object => ({
   apiVersion: 'velda.io/v1',
   kind: 'AgentPool',
   metadata: { name },

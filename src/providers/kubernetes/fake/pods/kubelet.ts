@@ -23,6 +23,7 @@ import { missingVariable, missingVolume } from './volumes.ts';
 const STORAGE = '/pods';
 const NODE_STORAGE = '/nodes';
 const ENDED = new Set(['Succeeded', 'Failed']);
+const SIGKILLED = 137;
 const FIRST_BACK_OFF_MS = 10_000;
 const LONGEST_BACK_OFF_MS = 300_000;
 
@@ -41,6 +42,8 @@ export interface Kubelet {
   readonly rules: PodRules;
   /** A container ends by itself. */
   exit(namespace: string, name: string, exitCode: number, container?: string): void;
+  /** The node needs the room: the pod fails. */
+  evict(namespace: string, name: string, message: string): void;
   /** Looks at all pods again: nodes or rules have changed. */
   lookAtAll(): void;
 }
@@ -172,13 +175,13 @@ export function runKubelet({ world, nodes, runner: given }: KubeletOptions): Kub
   }
 
   /** The pod as it is last seen. */
-  function lastForm(pod: KubeObject, wasStarted: boolean): KubeObject {
+  function lastForm(pod: KubeObject, wasStarted: boolean, exitCode = 0): KubeObject {
     const nowMs = clock.now();
     const metadata = { ...pod.metadata, deletionGracePeriodSeconds: 0, deletionTimestamp: timestamp(nowMs) };
     if (!wasStarted) return { ...pod, metadata };
     let ended = pod;
     for (const { name } of containersOf(pod)) {
-      ended = { ...ended, status: withContainer(ended, textOf(name), terminated(0, undefined, nowMs), nowMs) };
+      ended = { ...ended, status: withContainer(ended, textOf(name), terminated(exitCode, undefined, nowMs), nowMs) };
     }
     return { ...pod, metadata, status: endedStatus(fieldsOf(ended.status), nowMs) };
   }
@@ -289,13 +292,35 @@ export function runKubelet({ world, nodes, runner: given }: KubeletOptions): Kub
     placeWaiting();
   });
 
+  const keptOf = (namespace: string, name: string): Kept | undefined =>
+    all.get(store.get(STORAGE, namespace, name)?.metadata.uid ?? '');
+
+  async function evict(kept: Kept, message: string): Promise<void> {
+    const pod = current(kept);
+    if (!pod || kept.isEnding) return;
+    kept.isEnding = true;
+    kept.cancel();
+    say(pod, 'Warning', 'Evicted', message);
+    await runner.stop(pod, 0);
+    const last = current(kept);
+    if (!last) return;
+    const why = { reason: 'TerminationByKubelet', message };
+    const status = fieldsOf(lastForm(last, true, SIGKILLED).status);
+    const made = withCondition(status, 'DisruptionTarget', true, clock.now(), why);
+    write(last, { ...made, phase: 'Failed', reason: 'Evicted', message });
+  }
+
   return {
     rules,
     lookAtAll,
+    evict(namespace, name, message) {
+      const kept = keptOf(namespace, name);
+      if (kept) void evict(kept, message);
+    },
     exit(namespace, name, exitCode, container) {
       const pod = store.get(STORAGE, namespace, name);
-      const kept = pod && all.get(pod.metadata.uid);
-      if (kept) ended(kept, container ?? textOf(containersOf(pod)[0]?.name), exitCode);
+      const kept = keptOf(namespace, name);
+      if (pod && kept) ended(kept, container ?? textOf(containersOf(pod)[0]?.name), exitCode);
     },
   };
 }
