@@ -1,6 +1,6 @@
 // What a server finds at its start, so that it need not make it itself: the program that it is, and the agent.
-import { cpSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { inject } from 'vitest';
 import { openShelf } from '../../../src/installer/shelf.ts';
 import { agentFolder } from '../../../src/program/agent-program.ts';
@@ -19,9 +19,12 @@ export function placeAgent(dataDir: string): void {
   const folder = agentFolder(dataDir);
   if (!built || existsSync(folder)) return;
   const { agent, archive } = built;
+  const program = join(folder, basename(agent.path));
+  const note = readFileSync(join(dirname(agent.path), 'made.json'), 'utf8');
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   mkdirSync(folder);
-  cpSync(join(dirname(agent.path), 'made.json'), join(folder, 'made.json'));
+  symlinkSync(agent.path, program);
+  writeFileSync(join(folder, 'made.json'), note.replaceAll(JSON.stringify(agent.path), JSON.stringify(program)));
   symlinkSync(join(archive.folder, archive.packed.name), join(folder, archive.packed.name));
-  openShelf(folder).keep(archive.platform, archive.packed, [agent.path, process.execPath]);
+  openShelf(folder).keep(archive.platform, archive.packed, [program, process.execPath]);
 }
