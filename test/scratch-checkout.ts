@@ -87,7 +87,12 @@ export function openScratchCheckout(): ScratchCheckout {
     run: (program, words = []) =>
       run(join(root, 'node_modules/.bin', program), words, {
         cwd: root,
-        env: { PATH: `${join(root, 'node_modules/.bin')}:/usr/local/bin:/usr/bin:/bin`, HOME: home },
+        env: {
+          PATH: `${join(root, 'node_modules/.bin')}:/usr/local/bin:/usr/bin:/bin`,
+          HOME: home,
+          // No other program will ever find these files by their paths.
+          NODE_COMPILE_CACHE: join(folder, 'compiled'),
+        },
       }),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
