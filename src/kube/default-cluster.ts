@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import type { ClusterAccess } from '#core/cluster-access.ts';
 import { Fault } from '#core/fault.ts';
 import { openInCluster } from './in-cluster.ts';
-import { type AccessDeps, openKubeconfig } from './kubeconfig.ts';
+import { type ClusterAccessDeps, openKubeconfig } from './kubeconfig.ts';
 
 export interface ClusterChoice {
   /** A path; absent: KUBECONFIG, then `~/.kube/config`. */
@@ -12,7 +12,7 @@ export interface ClusterChoice {
   readonly context?: string | undefined;
 }
 
-export interface DefaultClusterDeps extends AccessDeps {
+export interface DefaultClusterDeps extends ClusterAccessDeps {
   /** An environment variable; empty counts as absent. */
   variable(name: string): string | undefined;
   /** Where the service account is mounted, if not where Kubernetes does it. */

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import type { ClusterAccess, ClusterCredential } from '#core/cluster-access.ts';
 import { Fault } from '#core/fault.ts';
-import type { AccessDeps } from './kubeconfig.ts';
+import type { ClusterAccessDeps } from './kubeconfig.ts';
 import { openWatchedFiles } from './watched-files.ts';
 
 export interface InClusterOptions {
@@ -15,7 +15,7 @@ export interface InClusterOptions {
 export const SERVICE_ACCOUNT_FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /** The API server of the cluster that we run in, by the service account of our pod; its token rotates. */
-export async function openInCluster(options: InClusterOptions, { clock }: AccessDeps): Promise<ClusterAccess> {
+export async function openInCluster(options: InClusterOptions, { clock }: ClusterAccessDeps): Promise<ClusterAccess> {
   const { folder = SERVICE_ACCOUNT_FOLDER } = options;
   const host = options.variable('KUBERNETES_SERVICE_HOST');
   const port = options.variable('KUBERNETES_SERVICE_PORT') ?? '443';

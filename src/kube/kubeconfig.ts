@@ -14,7 +14,7 @@ import {
 } from './kubeconfig-file.ts';
 import { openWatchedFiles, type WatchedFiles } from './watched-files.ts';
 
-export interface AccessDeps {
+export interface ClusterAccessDeps {
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -115,7 +115,7 @@ async function headersOf(
 }
 
 /** An API server as a context of kubeconfig files names it; the files are read again when they change. */
-export async function openKubeconfig(options: KubeconfigOptions, deps: AccessDeps): Promise<ClusterAccess> {
+export async function openKubeconfig(options: KubeconfigOptions, deps: ClusterAccessDeps): Promise<ClusterAccess> {
   const { clock, log } = deps;
   const files = openWatchedFiles(clock);
   const where = options.paths.join(':');
