@@ -89,22 +89,14 @@ function isToBeCalled<R extends MachineRow>(asked: Asked<R>, row: R): boolean {
   return machine !== undefined && machine.state !== 'deleting' && nowMs - deletion.agreedMs >= base.times.deleteAgainMs;
 }
 
-/**
- * Until the cloud shows it no more it is listed more often than usual. Not at once: a machine takes its time to end, and
- * every machine that goes would cost a listing of the whole account.
- */
+/** Asks for the second listing where the first does not show it any more; answers when a call that failed is due again. */
 function nextLook<R extends MachineRow>({ base, calls }: Asked<R>, row: R): number {
   const deletion = calls.deletions.get(row.id);
   if (!deletion || deletion.isCalling) return Number.POSITIVE_INFINITY;
   if (deletion.agreedMs === undefined) return deletion.notBeforeMs;
   const listing = base.clouds.listing(row.offer ?? '');
-  const startedMs = listing?.startedMs ?? deletion.agreedMs;
-  const dueMs = Math.max(startedMs, deletion.agreedMs) + base.times.deletingListMs;
-  const isMissed = startedMs > deletion.agreedMs && listing?.machines.has(row.machine) === false;
-  const isFirst = startedMs <= deletion.agreedMs;
-  const isDue = isMissed || (isFirst && isExact(base, row.offer)) || base.clock.monotonic() >= dueMs;
-  if (isDue) base.clouds.refresh(row.offer ?? '');
-  return isDue ? Number.POSITIVE_INFINITY : dueMs;
+  if (listing && isAbsent(listing, row.machine, deletion.agreedMs)) base.clouds.refresh(row.offer ?? '');
+  return Number.POSITIVE_INFINITY;
 }
 
 function over<R extends MachineRow>(asked: Asked<R>, row: R): Change[] {
@@ -134,8 +126,40 @@ function deleteBatch<R extends MachineRow>(asked: Asked<R>, offer: string, rows:
     });
     const byName = new Map(outcomes.map((outcome) => [outcome.name, outcome]));
     for (const { row, deletion } of deletions) take(asked, { row, deletion, outcome: byName.get(row.machine) });
-    for (const owner of new Set(rows.map(asked.ownerOf))) asked.poke(owner);
+    // Who has nothing to do until the machines are gone is woken by the listing that shows it.
+    if (offer !== '' && deletions.every(isAgreed)) listUntilGone(asked, offer, deletions);
+    else for (const owner of new Set(rows.map(asked.ownerOf))) asked.poke(owner);
   });
+}
+
+interface Deletion<R extends MachineRow> {
+  readonly row: R;
+  readonly deletion: PendingCall;
+}
+
+const isAgreed = ({ deletion }: { readonly deletion: PendingCall }): boolean =>
+  !deletion.isCalling && deletion.agreedMs !== undefined && deletion.attempts === 0;
+
+/**
+ * Until the cloud shows them no more it is listed more often than usual. Not at once: a machine takes its time to end, and
+ * every machine that goes would cost a listing of the whole account.
+ */
+function listUntilGone<R extends MachineRow>(asked: Asked<R>, offer: string, deletions: readonly Deletion<R>[]): void {
+  const { clock, clouds, times, stopping } = asked.base;
+  const agreedMs = clock.monotonic();
+  const isAwaited = ({ row, deletion }: Deletion<R>): boolean =>
+    asked.calls.deletions.get(row.id) === deletion && deletion.agreedMs === agreedMs;
+  const look = (): void => {
+    const awaited = deletions.filter(isAwaited);
+    if (awaited.length === 0 || stopping.aborted) return;
+    const dueMs = Math.max(clouds.listing(offer)?.startedMs ?? agreedMs, agreedMs) + times.deletingListMs;
+    const leftMs = Math.ceil(dueMs - clock.monotonic());
+    // A frozen owner drops no rows, so there is nothing to find out.
+    if (leftMs <= 0 && !awaited.every(({ row }) => asked.isHeld(asked.ownerOf(row)))) clouds.refresh(offer);
+    clock.alarm(leftMs > 0 ? leftMs : times.deletingListMs, look);
+  };
+  if (isExact(asked.base, offer)) clouds.refresh(offer);
+  look();
 }
 
 /** First the agent gets the command to stop, so that it disconnects cleanly; then the cloud is called. */
