@@ -36,7 +36,13 @@ export function openJoining(context: WorkersContext, admit: Admit): (hello: Hell
       drain: leavingOf(context, worker, hello),
     };
     await recordJoining(context, joined, known);
-    return admitted(context, { pool, hello, epoch, name: joined.id });
+    try {
+      return admitted(context, { pool, hello, epoch, name: joined.id });
+    } catch (thrown) {
+      // It has joined, and is not here: its pool must see to that.
+      context.asked.poke(pool.id);
+      throw thrown;
+    }
   };
 }
 

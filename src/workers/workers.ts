@@ -125,9 +125,12 @@ function listen(
     store.onChange('workers', (after, before, id) => {
       if (!after) asked.forget(id, before);
       if (!after && before) pools.forgetLost(before);
-      pokePool(after, before);
+      if (!isJoining(after, before)) pokePool(after, before);
     }),
-    store.onChange('agents', pokePool),
+    store.onChange('agents', (after, before, id) => {
+      // Of a worker that is being removed nothing but the listing of its cloud is awaited.
+      if (after || !store.view.workers.get(id)?.removal) pokePool(after, before);
+    }),
     store.onChange('freezes', (_after, _before, id) => pokeScope(store, id, poke)),
     store.onChange('sessions', (after, before) => {
       if (after && before && after.worker === before.worker && after.unmatched === before.unmatched) return;
@@ -136,6 +139,10 @@ function listen(
     }),
   ];
 }
+
+/** The row of its agent follows as soon as this is durable, and wakes the pool. */
+const isJoining = (after: Worker | undefined, before: Worker | undefined): boolean =>
+  before !== undefined && before.joinedAt === undefined && after?.joinedAt !== undefined && !after.drain;
 
 function pokeScope({ view }: Store, scope: string, poke: (pool: string) => void): void {
   if (scope !== FLEET) poke(scope);
