@@ -45,7 +45,6 @@ export function place(deps: SessionsDeps, { queues, delivery }: QueueParts, pool
       for (const session of placed) delivery.start(session);
     },
   );
-  deps.wake(pool);
   return placed.length === PLACEMENTS_PER_PASS ? { afterMs: 0 } : undefined;
 }
 
