@@ -8,6 +8,8 @@ export interface SourceWorld {
   open(): Promise<Source>;
   /** Writes a document as its users do; answers the key under which the source lists it. */
   write(name: string, text: string): Promise<string>;
+  /** What the source lists of that text, where its users do not write pool documents and it makes them itself. */
+  listedText?(name: string, text: string): string;
   remove(name: string): Promise<void>;
   /** Awaits a call while time passes in the world; with a real clock, simply awaits it. */
   during<T>(call: Promise<T>): Promise<T>;

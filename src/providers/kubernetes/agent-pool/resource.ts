@@ -1,0 +1,16 @@
+import type { KubeResource } from '#kube/resource.ts';
+
+/** AgentPools, as Velda's own CRD names them. */
+export const AGENT_POOLS: KubeResource = {
+  group: 'velda.io',
+  version: 'v1',
+  plural: 'agentpools',
+  kind: 'AgentPool',
+  isNamespaced: true,
+};
+
+/** Keeps an object until the last pod of its pool is gone. */
+export const FINALIZER = 'muster.io/drain';
+
+/** Who writes status, finalizers and events, as `kubectl get --show-managed-fields` names it. */
+export const FIELD_MANAGER = 'muster';

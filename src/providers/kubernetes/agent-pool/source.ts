@@ -1,0 +1,94 @@
+// AgentPool objects as pool documents: read by watch, answered by status, kept by a finalizer until they are drained.
+import { Fault } from '#core/fault.ts';
+import type { Context, Document, Source } from '#core/provider.ts';
+import type { DocumentReport } from '#core/source.ts';
+import { isObjectMissing, isResourceUnknown } from '#kube/faults.ts';
+import { type KubeObject, withoutManagedFields } from '#kube/object.ts';
+import { clusterOf } from '../cluster.ts';
+import type { SourceConfig } from '../config.ts';
+import { deletionOf, documentOf, keyOfPool, type Pinned, versionOfPool } from './document.ts';
+import { openDecisionEvents } from './events.ts';
+import { addFinalizer, removeFinalizer } from './finalizer.ts';
+import { AGENT_POOLS, FINALIZER } from './resource.ts';
+import { statusOf } from './status.ts';
+
+const FRESH_WITHIN_MS = 30_000;
+
+/** The keys of the source that say which cluster it reads: its pools run in no other. */
+function pinnedBy({ namespace, ...cluster }: SourceConfig): Pinned {
+  return { ...cluster, scope: namespace ? 'namespace' : 'cluster' };
+}
+
+export async function openAgentPools(config: SourceConfig, context: Context): Promise<Source> {
+  const { kube, follow } = await clusterOf(context, config);
+  const { clock } = context;
+  const query = { namespace: config.namespace || undefined };
+  const objects = follow<KubeObject>({ resource: AGENT_POOLS, query, keep: withoutManagedFields });
+  const pinned = pinnedBy(config);
+  const events = openDecisionEvents({ kube, clock });
+  /** By uid: let go by us; the watch will say so in a moment. */
+  const released = new Set<string>();
+  const stop = objects.onChange((_key, object) => {
+    if (!object) released.clear();
+  });
+
+  function read(object: KubeObject, held: ReadonlyMap<string, string>): Document {
+    const key = keyOfPool(object);
+    const version = versionOfPool(object);
+    return held.get(key) === version ? { key, version, ...deletionOf(object) } : documentOf(object, pinned);
+  }
+
+  /** Writes what differs; an object that has gone meanwhile needs nothing any more. */
+  async function show(object: KubeObject, report: DocumentReport, signal: AbortSignal): Promise<void> {
+    const { name, namespace, deletionTimestamp, finalizers = [] } = object.metadata;
+    if (deletionTimestamp === undefined && !finalizers.includes(FINALIZER)) {
+      await addFinalizer(kube, object, signal);
+    }
+    const status = statusOf(report, object.status, clock.now());
+    if (JSON.stringify(status) !== JSON.stringify(object.status)) {
+      await kube.patch(AGENT_POOLS, { name, namespace, subresource: 'status' }, { merge: { status } }, signal);
+    }
+    await events.tell(object, report, signal);
+  }
+
+  async function release(object: KubeObject, signal: AbortSignal): Promise<void> {
+    await removeFinalizer(kube, object, signal);
+    released.add(object.metadata.uid ?? '');
+  }
+
+  return {
+    async documents(held, signal) {
+      await objects.freshWithin(FRESH_WITHIN_MS, signal).catch((thrown: unknown) => {
+        throw isResourceUnknown(thrown) ? crdMissing(thrown) : thrown;
+      });
+      const present = [...objects.all().values()].filter(({ metadata }) => !released.has(metadata.uid ?? ''));
+      return present.map((object) => read(object, held));
+    },
+    watch(changed, signal) {
+      const ended = objects.onChange(() => changed());
+      signal.addEventListener('abort', ended, { once: true });
+    },
+    async report(key, status, signal) {
+      await objects.ready(signal);
+      const object = objects.all().get(key);
+      if (!object) return;
+      try {
+        if (status !== 'gone') await show(object, status, signal);
+        else await release(object, signal);
+      } catch (thrown) {
+        if (!isObjectMissing(thrown)) throw thrown;
+      }
+    },
+    async close() {
+      stop();
+      await objects.close();
+    },
+  };
+}
+
+function crdMissing(cause: unknown): Fault {
+  return new Fault('missing', 'The cluster does not know AgentPools: their CRD is not installed.', {
+    remedy: 'Run `muster kube crd | kubectl apply -f -`.',
+    cause,
+  });
+}

@@ -1,0 +1,69 @@
+// The `spec` of an AgentPool: the one definition behind the CRD, the checks and the reference.
+import { z } from 'zod';
+import { AGENT_AUTHS, UPDATE_POLICIES } from '#core/pool.ts';
+
+const LARGEST = 2_147_483_647;
+const whole = (least = 0) => z.int().min(least).max(LARGEST);
+
+const autoscaler = z.strictObject({
+  minReplicas: whole().default(0).describe('The fewest agents to keep, idle or not.'),
+  maxReplicas: whole().describe('The most agents that may exist at a time; 0 never scales up.'),
+  minIdle: whole().describe('How many idle slots to keep ready.'),
+  maxIdle: whole().describe('Idle slots above this go at once.'),
+  idleDecaySecond: whole()
+    .default(60)
+    .describe('Between minIdle and maxIdle, one agent goes after each such time, in seconds.'),
+  killUnknownAfterSecond: whole()
+    .default(300)
+    .describe('Pods of the pool without a worker record are deleted after this many seconds; 0 leaves them alone.'),
+  defaultSlotsPerAgent: whole(1)
+    .default(1)
+    .describe('How many sessions an agent is expected to take until it says so itself.'),
+});
+
+const podTemplate = z
+  .looseObject({
+    metadata: z
+      .looseObject({
+        labels: z.record(z.string(), z.string()).optional(),
+        annotations: z.record(z.string(), z.string()).optional(),
+      })
+      .optional(),
+    spec: z.looseObject({}).optional(),
+  })
+  .describe('A complete pod: metadata with at least one label, and spec with the container of the agent.');
+
+const offeredTemplate = podTemplate.extend({
+  pricePerHour: z.number().min(0).optional().describe('What one such pod costs, in dollars an hour.'),
+  maxReplicas: whole().optional().describe('The most agents from this template; that of the pool holds for all.'),
+});
+
+/** What people may write below `spec`. */
+export const AgentPoolSpec = z.strictObject({
+  description: z.string().optional().describe('What people read about the pool.'),
+  autoscaler: autoscaler.optional().describe('How the pool keeps its size. Without it the pool never scales up.'),
+  template: podTemplate.optional().describe('The pod of an agent.'),
+  templates: z
+    .array(offeredTemplate)
+    .min(1)
+    .optional()
+    .describe('In place of template: several, tried in this order when one has no room.'),
+  updatePolicy: z
+    .enum(UPDATE_POLICIES)
+    .default('replace_idle')
+    .describe('What becomes of pods of an older template: keep, replace_idle or rolling; a busy one finishes first.'),
+  drainTimeoutSeconds: whole()
+    .default(3_600)
+    .describe('When the pool is deleted, busy pods may finish their sessions for this long.'),
+  bootTimeoutSeconds: whole(1).default(900).describe('A pod whose agent has not joined by then is replaced.'),
+  agentAuth: z
+    .enum(AGENT_AUTHS)
+    .default('machine')
+    .describe("How agents prove themselves: machine (they connect from their pod's address), token, mtls or network."),
+  agentNetworks: z
+    .array(z.string())
+    .optional()
+    .describe('With agentAuth network: where agents may come from, as CIDR.'),
+});
+export type AgentPoolSpec = z.output<typeof AgentPoolSpec>;
+export type PodTemplate = z.output<typeof podTemplate>;

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { noWorkers, type PoolCounts } from '#core/pool-counts.ts';
+import type { DocumentReport } from '#core/source.ts';
+import { statusOf } from './status.ts';
+
+const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
+
+function counts(workers: Partial<PoolCounts['workers']>, queued = 0): PoolCounts {
+  const all = { total: 0, ...noWorkers(), ...workers };
+  return { workers: all, slots: { total: 0, free: 0 }, sessions: { queued, placed: 0 } };
+}
+
+const active = (more: Partial<DocumentReport> = {}): DocumentReport => ({
+  version: 'u-1.7',
+  pool: 'gpu',
+  phase: 'active',
+  counts: counts({ idle: 2, busy: 1, booting: 1 }, 5),
+  wanted: 4,
+  ...more,
+});
+
+function conditions(report: DocumentReport, before?: object): Readonly<Record<string, string>> {
+  const { conditions: all } = statusOf(report, before, NOW);
+  return Object.fromEntries(all.map(({ type, status, reason }) => [type, `${status} ${reason}`]));
+}
+
+describe('the status of an AgentPool', () => {
+  it('counts agents and sessions, and names the last decision', () => {
+    const decision = { did: 'launch 1', reasons: ['demand'], why: '5 queued and 2 idle: launching 1', at: NOW };
+
+    expect(statusOf(active({ decision }), undefined, NOW)).toMatchObject({
+      observedGeneration: 7,
+      phase: 'active',
+      ready: 3,
+      idle: 2,
+      busy: 1,
+      queued: 5,
+      desired: 4,
+      lastDecision: { did: 'launch 1', why: decision.why, at: '2026-01-02T03:04:05Z' },
+    });
+  });
+
+  it('is ready when all agents that the pool wants are connected', () => {
+    expect(conditions(active()).Ready).toBe('False AgentsStarting');
+    expect(conditions(active({ wanted: 3 })).Ready).toBe('True AgentsConnected');
+    expect(conditions(active({ wanted: 0, counts: counts({}) })).Ready).toBe('True AgentsConnected');
+    expect(conditions(active({ phase: 'paused' })).Ready).toBe('False Paused');
+  });
+
+  it('says what a drain waits for', () => {
+    const draining = active({ phase: 'removing', wanted: 0, drain: { sessions: 2, deadlineAt: NOW } });
+
+    const [ready] = statusOf(draining, undefined, NOW).conditions;
+
+    expect(ready).toMatchObject({ status: 'False', reason: 'Draining' });
+    expect(ready?.message).toBe('Draining: 2 sessions left; busy pods may finish until 2026-01-02T03:04:05Z.');
+  });
+
+  it('keeps the last good definition where a new one is refused, and says so', () => {
+    const fault = { kind: 'invalid', message: 'spec.template.metadata.labels: needs one' } as const;
+
+    expect(conditions(active({ fault })).Synced).toBe('False Invalid');
+    const synced = statusOf(active({ fault }), undefined, NOW).conditions.find(({ type }) => type === 'Synced');
+    expect(synced?.message).toContain('The last good definition stays in force.');
+    expect(conditions({ version: 'u.1', phase: 'refused', fault: { ...fault, kind: 'conflict' } })).toMatchObject({
+      Ready: 'False Refused',
+      Synced: 'False NameTaken',
+    });
+  });
+
+  it('tells by the reason of the decision that the bounds keep it small', () => {
+    const decision = { did: 'nothing', reasons: ['max-agents'], why: 'max_agents 4 is reached', at: NOW };
+
+    expect(conditions(active({ decision })).ScalingLimited).toBe('True AtMaximum');
+    expect(conditions(active({ decision: { ...decision, reasons: ['enough'] } })).ScalingLimited).toBe(
+      'False WithinBounds',
+    );
+  });
+
+  it('passes on why pods cannot be had', () => {
+    expect(conditions(active()).BackendHealthy).toBe('True Working');
+    expect(conditions(active({ trouble: '0/3 nodes are available' })).BackendHealthy).toBe('False Failing');
+  });
+
+  it('keeps the time since when a condition is as it is', () => {
+    const before = statusOf(active(), undefined, NOW - 60_000);
+    const same = statusOf(active(), before, NOW);
+    const ready = statusOf(active({ wanted: 3 }), before, NOW);
+
+    expect(same).toEqual(before);
+    expect(ready.conditions.map(({ lastTransitionTime }) => lastTransitionTime)).toEqual([
+      '2026-01-02T03:04:05Z',
+      '2026-01-02T03:03:05Z',
+      '2026-01-02T03:03:05Z',
+      '2026-01-02T03:03:05Z',
+    ]);
+  });
+});

@@ -1,0 +1,123 @@
+// A pod for each worker, in the namespace of its pool.
+import { Fault, isUnclear } from '#core/fault.ts';
+import type { Backend, Context, Launch, Machine, Outcome } from '#core/provider.ts';
+import { isAlreadyThere } from '#kube/faults.ts';
+import { keyOfObject } from '#kube/object.ts';
+import { PODS } from '#kube/resource.ts';
+import { clusterOf } from '../cluster.ts';
+import type { BackendConfig } from '../config.ts';
+import { keptOfPod, machineOf, type Pod } from './machine.ts';
+import { LAUNCH_ANNOTATION, markOf, podsOfCluster } from './marks.ts';
+import { podOf } from './pod.ts';
+import { openSlowStarts } from './slow-start.ts';
+import { openTemplate } from './template.ts';
+
+// As late as a listing of any cloud may be; a view that was confirmed longer ago is not shown as one.
+const FRESH_WITHIN_MS = 10_000;
+const CALLS_AT_A_TIME = 8;
+
+export async function openPods(config: BackendConfig, context: Context): Promise<Backend> {
+  const { access, kube, follow } = await clusterOf(context, config);
+  const { clock } = context;
+  const template = openTemplate(config);
+  const first = await template.read();
+  const named = (first.metadata as { namespace?: string } | undefined)?.namespace;
+  const namespace = config.namespace ?? named ?? access.namespace ?? 'default';
+  const watched = config.scope === 'cluster' ? undefined : namespace;
+  const pods = follow<Pod>({
+    resource: PODS,
+    query: { namespace: watched, labelSelector: podsOfCluster(context.cluster) },
+    keep: keptOfPod,
+  });
+  const slowStarts = openSlowStarts({ kube, clock });
+  const keyOf = (name: string): string => `${namespace}/${name}`;
+
+  /** Throws where the answer is unclear: the listing will tell. */
+  async function createOne(name: string, launch: Launch, signal: AbortSignal): Promise<Outcome> {
+    const options = { template: await template.read(), namespace, passToken: config.passToken };
+    try {
+      await kube.create(PODS, podOf(name, launch, options), signal);
+      return { name };
+    } catch (thrown) {
+      if (!isAlreadyThere(thrown)) return outcomeOf(name, thrown);
+    }
+    // The answer to an earlier try was lost, or the pod of somebody else has the name.
+    const found = await kube.get(PODS, { namespace, name }, signal);
+    if (!found) throw new Fault('unavailable', `Pod ${keyOf(name)} was there and is not any more.`);
+    if (found.metadata.annotations?.[LAUNCH_ANNOTATION] === launch.id) return { name };
+    return { name, fault: new Fault('denied', `Another pod is named ${keyOf(name)}.`) };
+  }
+
+  /** A pool that has moved to another namespace may still have pods in the old one. */
+  function elsewhere({ name, id }: Machine): Pod | undefined {
+    if (id === undefined || watched !== undefined) return undefined;
+    for (const pod of pods.all().values()) if (pod.metadata.uid === id && pod.metadata.name === name) return pod;
+    return undefined;
+  }
+
+  async function deleteOne(machine: Machine, signal: AbortSignal): Promise<Outcome> {
+    const { name } = machine;
+    const seen =
+      pods.all().get(keyOf(name)) ?? elsewhere(machine) ?? (await kube.get(PODS, { namespace, name }, signal));
+    // Absent, or the pod of that name is another one by now: ours is gone.
+    if (!seen || (machine.id !== undefined && seen.metadata.uid !== machine.id)) return { name };
+    if (markOf(seen)?.cluster !== context.cluster) {
+      return { name, fault: new Fault('denied', `Pod ${keyOfObject(seen)} does not bear the mark of this cluster.`) };
+    }
+    const { namespace: place, uid } = seen.metadata;
+    try {
+      await kube.delete(PODS, { namespace: place, name, uid }, signal);
+      return { name };
+    } catch (thrown) {
+      return Fault.from(thrown).kind === 'stale' ? { name } : outcomeOf(name, thrown);
+    }
+  }
+
+  return {
+    cloud: `kubernetes:${access.id}/${watched ?? '*'}`,
+    account: `kubernetes:${access.id}`,
+    async list(signal) {
+      await pods.freshWithin(FRESH_WITHIN_MS, signal);
+      const all = [...pods.all().values()];
+      await slowStarts.ask(all, signal);
+      const reading = { nowMs: clock.now(), schedulingTimeoutMs: config.schedulingTimeout };
+      return all.map((pod) => machineOf(pod, { ...reading, found: slowStarts.of(pod) }));
+    },
+    create: (launch, signal) => inTurns(launch.names, (name) => createOne(name, launch, signal)),
+    delete: (machines, signal) => inTurns(machines, (machine) => deleteOne(machine, signal)),
+    ...(config.podTemplatePath === undefined ? {} : { form: () => template.form() }),
+    watch(changed, signal) {
+      const stop = pods.onChange(() => changed());
+      signal.addEventListener('abort', stop, { once: true });
+    },
+    close: () => pods.close(),
+  };
+}
+
+/** The fault of one name; an unclear one is thrown, since it says nothing about the name. */
+function outcomeOf(name: string, thrown: unknown): Outcome {
+  const fault = Fault.from(thrown);
+  if (isUnclear(fault.kind)) throw fault;
+  return { name, fault };
+}
+
+/** A few at a time, so that a thousand pods do not open a thousand connections. Names whose answer is unclear are left out. */
+async function inTurns<T>(items: readonly T[], run: (item: T) => Promise<Outcome>): Promise<readonly Outcome[]> {
+  const outcomes: Outcome[] = [];
+  let unclear: unknown;
+  const waiting = items.values();
+  async function work(): Promise<void> {
+    for (const item of waiting) {
+      try {
+        outcomes.push(await run(item));
+      } catch (thrown) {
+        // Where the API server is away, it is so for the others too.
+        unclear ??= thrown;
+        return;
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(CALLS_AT_A_TIME, items.length) }, work));
+  if (outcomes.length === 0 && unclear !== undefined) throw unclear;
+  return outcomes;
+}

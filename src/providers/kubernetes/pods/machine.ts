@@ -1,0 +1,176 @@
+// A pod as a machine: its state, its addresses, and what keeps it from starting.
+import type { Machine, Trouble } from '#core/provider.ts';
+import type { KubeObject } from '#kube/object.ts';
+import { markOf } from './marks.ts';
+
+export interface PodCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+}
+
+export interface ContainerStatus {
+  readonly name: string;
+  readonly image?: string | undefined;
+  readonly restartCount?: number | undefined;
+  readonly state?: {
+    readonly waiting?: { readonly reason?: string; readonly message?: string } | undefined;
+    readonly running?: object | undefined;
+    readonly terminated?:
+      | { readonly reason?: string; readonly exitCode?: number; readonly message?: string }
+      | undefined;
+  };
+}
+
+/** What we read of a pod; everything else is dropped as soon as it arrives. */
+export interface Pod extends KubeObject {
+  readonly spec?: { readonly hostNetwork?: boolean | undefined; readonly nodeName?: string | undefined } | undefined;
+  readonly status?:
+    | {
+        readonly phase?: string | undefined;
+        readonly reason?: string | undefined;
+        readonly message?: string | undefined;
+        readonly podIP?: string | undefined;
+        readonly podIPs?: readonly { readonly ip?: string }[] | undefined;
+        readonly conditions?: readonly PodCondition[] | undefined;
+        readonly initContainerStatuses?: readonly ContainerStatus[] | undefined;
+        readonly containerStatuses?: readonly ContainerStatus[] | undefined;
+      }
+    | undefined;
+}
+
+const METADATA_KEPT = [
+  'name',
+  'namespace',
+  'uid',
+  'resourceVersion',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'labels',
+];
+
+/** The few fields of a pod that a machine is read from: ten thousand whole pods would fill the memory. */
+export function keptOfPod(object: KubeObject): Pod {
+  const { spec, status } = object as Pod;
+  const metadata = Object.fromEntries(
+    METADATA_KEPT.flatMap((key) => (object.metadata[key] === undefined ? [] : [[key, object.metadata[key]]])),
+  ) as unknown as Pod['metadata'];
+  return {
+    metadata,
+    spec: { hostNetwork: spec?.hostNetwork, nodeName: spec?.nodeName },
+    status: status && {
+      phase: status.phase,
+      reason: status.reason,
+      message: status.message,
+      podIP: status.podIP,
+      podIPs: status.podIPs,
+      conditions: status.conditions?.filter(({ type }) => type === 'PodScheduled' || type === 'DisruptionTarget'),
+      initContainerStatuses: status.initContainerStatuses?.map(keptOfContainer),
+      containerStatuses: status.containerStatuses?.map(keptOfContainer),
+    },
+  };
+}
+
+const keptOfContainer = ({ name, image, restartCount, state }: ContainerStatus): ContainerStatus => ({
+  name,
+  image,
+  restartCount,
+  ...(state?.running ? {} : { state }),
+});
+
+export interface PodReading {
+  readonly nowMs: number;
+  /** A pod that no node has had room for during this time counts as refused for lack of capacity. */
+  readonly schedulingTimeoutMs: number;
+  /** What events told about a pod that does not start. */
+  readonly found?: Trouble | undefined;
+}
+
+export const createdAtOf = ({ metadata }: KubeObject): number => Date.parse(metadata.creationTimestamp ?? '') || 0;
+
+/** The machine that a pod is. */
+export function machineOf(pod: Pod, reading: PodReading): Machine {
+  const { metadata, spec, status } = pod;
+  const state = stateOf(pod);
+  const trouble =
+    state === 'failed' ? endOf(pod) : state === 'creating' ? (troubleOf(pod, reading) ?? reading.found) : undefined;
+  const addresses = spec?.hostNetwork ? [] : addressesOf(status);
+  return {
+    name: metadata.name,
+    mark: markOf(pod),
+    id: metadata.uid,
+    createdAt: createdAtOf(pod),
+    state,
+    ...(trouble && { trouble }),
+    // On the network of its host a pod has the address of everything else there: that proves nothing.
+    ...(addresses.length > 0 && { addresses }),
+  };
+}
+
+function stateOf({ metadata, status }: Pod): Machine['state'] {
+  if (status?.phase === 'Succeeded' || status?.phase === 'Failed') return 'failed';
+  if (metadata.deletionTimestamp !== undefined) return 'deleting';
+  return status?.phase === 'Running' ? 'running' : 'creating';
+}
+
+function addressesOf(status: Pod['status']): readonly string[] {
+  const listed = status?.podIPs?.flatMap(({ ip }) => ip ?? []) ?? [];
+  return listed.length > 0 ? listed : status?.podIP ? [status.podIP] : [];
+}
+
+/** Why a pod came to its end. */
+function endOf({ status }: Pod): Trouble {
+  const disrupted = status?.conditions?.find(({ type, status: is }) => type === 'DisruptionTarget' && is === 'True');
+  const said = [status?.reason ?? disrupted?.reason, status?.message ?? disrupted?.message].filter(Boolean).join(': ');
+  const ended = status?.containerStatuses?.find(({ state }) => state?.terminated)?.state?.terminated;
+  const code = ended ? `its container ended with exit code ${ended.exitCode ?? 'unknown'} (${ended.reason ?? ''})` : '';
+  const message = said || code || `the pod is ${status?.phase}`;
+  // Evicted and preempted pods made room for others: that is a lack of room, and no fault of the image.
+  const kind =
+    disrupted || status?.reason === 'Evicted' || status?.reason === 'Preempting' ? 'exhausted' : 'unavailable';
+  return { kind, message, final: true };
+}
+
+const PULL_FAILED = new Set([
+  'ImagePullBackOff',
+  'ErrImagePull',
+  'InvalidImageName',
+  'ErrImageNeverPull',
+  'ImageInspectError',
+]);
+const CONFIG_FAILED = new Set(['CreateContainerConfigError', 'CreateContainerError', 'RunContainerError']);
+
+/** Whether the scheduler has found no node for it. */
+export const isUnschedulable = ({ status }: Pod): boolean =>
+  status?.conditions?.some(
+    ({ type, status: is, reason }) => type === 'PodScheduled' && is === 'False' && reason === 'Unschedulable',
+  ) ?? false;
+
+/** What keeps a pod from starting, in the words of the cluster. */
+function troubleOf(pod: Pod, { nowMs, schedulingTimeoutMs }: PodReading): Trouble | undefined {
+  const { status } = pod;
+  if (isUnschedulable(pod)) {
+    const said = status?.conditions?.find(({ type }) => type === 'PodScheduled')?.message ?? 'Unschedulable';
+    // Until then a cluster autoscaler may be adding a node; a deleted pod would call its order off.
+    const isFinal = nowMs - createdAtOf(pod) >= schedulingTimeoutMs;
+    return { kind: 'exhausted', message: `no node has room: ${said}`, final: isFinal };
+  }
+  for (const container of [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]) {
+    const waiting = container.state?.waiting;
+    const said = waiting?.message ?? waiting?.reason ?? '';
+    if (PULL_FAILED.has(waiting?.reason ?? '')) {
+      const message = `image ${container.image ?? ''} of container ${container.name} cannot be pulled: ${said}. Check its name and imagePullSecrets.`;
+      return { kind: 'invalid', message, final: false };
+    }
+    if (CONFIG_FAILED.has(waiting?.reason ?? '')) {
+      const message = `container ${container.name} cannot be created: ${said}. Check the ConfigMaps and Secrets that the template names.`;
+      return { kind: 'invalid', message, final: false };
+    }
+    if (waiting?.reason === 'CrashLoopBackOff') {
+      const message = `container ${container.name} ends again and again: ${said}. See \`kubectl logs --previous\`.`;
+      return { kind: 'unavailable', message, final: false };
+    }
+  }
+  return undefined;
+}
