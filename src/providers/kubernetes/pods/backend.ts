@@ -30,6 +30,7 @@ export async function openPods(config: BackendConfig, context: Context): Promise
     keep: keptOfPod,
   });
   const slowStarts = openSlowStarts({ kube, clock });
+  const machines = new WeakMap<Pod, Machine>();
   const keyOf = (name: string): string => `${namespace}/${name}`;
 
   /** Throws where the answer is unclear: the listing will tell. */
@@ -73,6 +74,17 @@ export async function openPods(config: BackendConfig, context: Context): Promise
     }
   }
 
+  /** The same machine for the same pod: what has not changed is not compared again by anyone. */
+  function read(pod: Pod): Machine {
+    const known = machines.get(pod);
+    if (known) return known;
+    const reading = { nowMs: clock.now(), schedulingTimeoutMs: config.schedulingTimeout, found: slowStarts.of(pod) };
+    const machine = machineOf(pod, reading);
+    // Until a pod runs, the time that passes and its events count too.
+    if (machine.state !== 'creating') machines.set(pod, machine);
+    return machine;
+  }
+
   return {
     cloud: `kubernetes:${access.id}/${watched ?? '*'}`,
     account: `kubernetes:${access.id}`,
@@ -80,8 +92,7 @@ export async function openPods(config: BackendConfig, context: Context): Promise
       await pods.freshWithin(FRESH_WITHIN_MS, signal);
       const all = [...pods.all().values()];
       await slowStarts.ask(all, signal);
-      const reading = { nowMs: clock.now(), schedulingTimeoutMs: config.schedulingTimeout };
-      return all.map((pod) => machineOf(pod, { ...reading, found: slowStarts.of(pod) }));
+      return all.map(read);
     },
     create: (launch, signal) => inTurns(launch.names, (name) => createOne(name, launch, signal)),
     delete: (machines, signal) => inTurns(machines, (machine) => deleteOne(machine, signal)),
