@@ -97,7 +97,7 @@ describe('the configuration in the documentation', () => {
   const hasKey = (text: string, keys: string): boolean => new RegExp(`^(${keys}):`, 'm').test(text);
 
   function problemsIn(text: string): readonly Problem[] {
-    if (hasKey(text, 'agent_pools|provisioners|server|store|tls|access|agent|retention|log')) {
+    if (hasKey(text, 'agent_pools|provisioners|clusters|server|store|tls|access|agent|retention|log')) {
       return readServerFile(text, { kinds, environment }).problems ?? [];
     }
     if (hasKey(text, 'broker|daemon_config')) return readAgentConfig(text, environment).problems ?? [];
