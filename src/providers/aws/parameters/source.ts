@@ -3,8 +3,7 @@ import type { Context, Document, Source } from '#core/provider.ts';
 import { inPages } from '#rest/retry.ts';
 import { type Service, type SsmCalls, ssmAt } from '../client.ts';
 import { type ParametersConfig, pathOf } from './config.ts';
-import { type Reading, takeParameter } from './reading.ts';
-import { isAboutKey, openSecret } from './secrets.ts';
+import { isAboutKey, openSecret, type Reading, takeParameter } from './parameter.ts';
 
 // As many as a page may hold.
 const PAGE = 10;
@@ -12,7 +11,7 @@ const PAGE = 10;
 /** The parameters below a path, each one a document. */
 export async function openParameters(config: ParametersConfig, context: Context): Promise<Source> {
   const path = pathOf(config);
-  /** Some secret could not be opened last time: then all are listed sealed from the start. */
+  /** A secret could not be decrypted last time: then all are listed encrypted from the start. */
   let hasBadSecret = false;
 
   async function readAll(ssm: Service<SsmCalls>, isSealed: boolean, reading: Reading): Promise<readonly Document[]> {
@@ -31,7 +30,7 @@ export async function openParameters(config: ParametersConfig, context: Context)
     return documents;
   }
 
-  /** One secret that cannot be opened fails its whole page, and no page can be asked for in another way than the first. */
+  /** One secret that cannot be decrypted fails its whole page, and a page token is valid only with the same WithDecryption. */
   async function read(ssm: Service<SsmCalls>, asked: Omit<Reading, 'documents'>): Promise<readonly Document[]> {
     if (!hasBadSecret) {
       try {

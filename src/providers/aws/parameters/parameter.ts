@@ -1,9 +1,25 @@
+// One parameter as a document. A SecureString whose key is refused is decrypted alone, so that only it has a fault.
 import { Fault } from '#core/fault.ts';
+import type { Document } from '#core/provider.ts';
 import type { ListedParameter, Service, SsmCalls } from '../client.ts';
 import { codeOf } from '../faults.ts';
-import { type Reading, takeParameter } from './reading.ts';
 
-// The words of KMS, which come through SSM as they are; the codes are those of SSM, or of KMS itself.
+/** One reading of all parameters. */
+export interface Reading {
+  readonly held: ReadonlyMap<string, string>;
+  readonly documents: Document[];
+  readonly signal: AbortSignal;
+}
+
+/** One parameter as a document; its text only where it is not the version held. */
+export function takeParameter({ Name, Value, Version }: ListedParameter, { held, documents }: Reading): void {
+  if (Name === undefined) return;
+  const version = String(Version ?? 0);
+  if (held.get(Name) === version) documents.push({ key: Name, version });
+  else documents.push({ key: Name, version, text: Value ?? '' });
+}
+
+// Error messages of KMS pass through SSM unchanged; the codes are those of SSM, or of KMS itself.
 const WORDS = /kms|ciphertext|customer master key/i;
 const CODES = new Set(['InvalidKeyId', 'KMSInvalidStateException', 'DisabledException']);
 
@@ -21,11 +37,11 @@ function sealedFault(key: string, cause: Fault): Fault {
   });
 }
 
-/** A secret that was listed sealed: opened alone, so that only it has a fault where its key may not be used. */
+/** Decrypts one SecureString that was listed encrypted. */
 export async function openSecret(ssm: Service<SsmCalls>, sealed: ListedParameter, reading: Reading): Promise<void> {
   const { Name: key = '', Version } = sealed;
   const version = String(Version ?? 0);
-  // It could be opened when that version was taken in, and has not changed since.
+  // It could be decrypted when that version was read, and has not changed since.
   if (reading.held.get(key) === version) return takeParameter(sealed, reading);
   try {
     const { Parameter: open } = await ssm.ask('GetParameter', { Name: key, WithDecryption: true }, reading);
