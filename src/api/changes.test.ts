@@ -26,8 +26,8 @@ function parse(text: string): Told[] {
 const gpu = poolWithSecret('gpu');
 const all = changeTables;
 const only = (table: string) => new Map([...all].filter(([name]) => name === table));
-const shortly = (told: Told[]): string[] =>
-  told.map(({ event, data }) => [event, data.table, data.id].filter(Boolean).join(' '));
+const shortly = (received: Told[]): string[] =>
+  received.map(({ event, data }) => [event, data.table, data.id].filter(Boolean).join(' '));
 
 async function watched(options: WorldOptions = {}) {
   const world = await apiWorld({ rows: [row('pools', gpu)], ...options });
@@ -39,7 +39,7 @@ async function watched(options: WorldOptions = {}) {
     stream.on('data', (part) => {
       text += String(part);
     });
-    return { told: () => parse(text), stream, text: () => text, end: () => over.abort() };
+    return { received: () => parse(text), stream, text: () => text, end: () => over.abort() };
   };
   return { ...world, hub, watch };
 }
@@ -61,10 +61,10 @@ describe('changes', () => {
     }
     await settle(clock, 500);
 
-    const told = client.told().filter(({ event }) => event === 'change');
-    expect(told.length).toBeGreaterThan(2);
-    expect(told.length).toBeLessThanOrEqual(6);
-    expect(told.at(-1)?.data).toMatchObject({ table: 'pools', id: 'p-gpu', row: { name: 'gpu', revision: 101 } });
+    const received = client.received().filter(({ event }) => event === 'change');
+    expect(received.length).toBeGreaterThan(2);
+    expect(received.length).toBeLessThanOrEqual(6);
+    expect(received.at(-1)?.data).toMatchObject({ table: 'pools', id: 'p-gpu', row: { name: 'gpu', revision: 101 } });
   });
 
   it('tell a pool as whoever listens may see it', async () => {
@@ -76,7 +76,7 @@ describe('changes', () => {
     await deps.store.commit([row('pools', { ...gpu, revision: 2 })]);
     await settle(clock, 500);
 
-    expect(clients.map((client) => client.told().at(-1)?.data.row)).toMatchObject([
+    expect(clients.map((client) => client.received().at(-1)?.data.row)).toMatchObject([
       { backends: [{ config: { for: 'viewer' } }] },
       { backends: [{ config: { for: 'operator' } }] },
     ]);
@@ -101,11 +101,11 @@ describe('changes', () => {
     await settle(clock, 300);
 
     const phases = client
-      .told()
+      .received()
       .filter(({ data }) => data.table === 'workers' || data.table === 'sessions')
       .map(({ data }) => `${data.id} ${(data.row as { phase?: string } | undefined)?.phase ?? 'gone'}`);
     expect(phases).toEqual(['m-1 lost', 'm-1 idle', 'm-1 busy', 's1 starting', 'm-1 idle', 's1 ended', 'm-1 gone']);
-    expect(client.told().filter(({ data }) => data.table === 'pools')).toHaveLength(5);
+    expect(client.received().filter(({ data }) => data.table === 'pools')).toHaveLength(5);
   });
 
   it('tell every pool when the fleet is frozen', async () => {
@@ -117,7 +117,7 @@ describe('changes', () => {
     await deps.store.commit([row('freezes', { id: 'fleet', at: 1, why: 'w', by: 'x', automatic: false })]);
     await settle(clock, 300);
 
-    const frozen = client.told().filter(({ data }) => (data.row as { frozen?: unknown } | undefined)?.frozen);
+    const frozen = client.received().filter(({ data }) => (data.row as { frozen?: unknown } | undefined)?.frozen);
     expect(shortly(frozen)).toEqual(['change pools p-gpu', 'change pools p-cpu']);
   });
 
@@ -135,13 +135,13 @@ describe('changes', () => {
     isStopped = true;
     void deps.store.commit([row('pools', { ...gpu, revision: 2 })]);
     await settle(clock, 1_000);
-    const before = shortly(client.told());
+    const before = shortly(client.received());
     isStopped = false;
     letGo();
     await settle(clock, 1_000);
 
     expect(before).toEqual(['hello']);
-    expect(shortly(client.told())).toEqual(['hello', 'change pools p-gpu']);
+    expect(shortly(client.received())).toEqual(['hello', 'change pools p-gpu']);
   });
 
   it('tell a row that changes again meanwhile only when that is durable too', async () => {
@@ -162,13 +162,13 @@ describe('changes', () => {
     await settle(clock, 300);
     writes.shift()?.();
     await settle(clock, 1_000);
-    const before = shortly(client.told());
+    const before = shortly(client.received());
     isStopped = false;
     for (const write of writes) write();
     await settle(clock, 1_000);
 
     expect(before).toEqual(['hello']);
-    expect(client.told()[1]?.data.row).toMatchObject({ revision: 3 });
+    expect(client.received()[1]?.data.row).toMatchObject({ revision: 3 });
   });
 
   it('go on where a client was, with what it missed, each row once', async () => {
@@ -176,7 +176,7 @@ describe('changes', () => {
     const first = watch();
     await deps.store.commit([row('pools', { ...gpu, revision: 2 })]);
     await settle(clock, 300);
-    const seen = first.told().at(-1)?.id;
+    const seen = first.received().at(-1)?.id;
     first.end();
     await settle(clock, 0);
     await deps.store.commit([row('pools', { ...gpu, revision: 3 }), row('pools', poolWithSecret('cpu'))]);
@@ -185,8 +185,8 @@ describe('changes', () => {
     const second = watch({ since: seen });
     await settle(clock, 300);
 
-    expect(shortly(second.told())).toEqual(['hello', 'change pools p-cpu', 'change pools p-gpu']);
-    expect(second.told().at(-1)?.data.row).toMatchObject({ revision: 4 });
+    expect(shortly(second.received())).toEqual(['hello', 'change pools p-cpu', 'change pools p-gpu']);
+    expect(second.received().at(-1)?.data.row).toMatchObject({ revision: 4 });
   });
 
   it.each([
@@ -201,7 +201,7 @@ describe('changes', () => {
     const client = watch({ since });
     await settle(clock, 300);
 
-    expect(shortly(client.told())).toEqual(['reset']);
+    expect(shortly(client.received())).toEqual(['reset']);
   });
 
   it('begin anew where a client was away too long, or too much has happened meanwhile', async () => {
@@ -219,7 +219,7 @@ describe('changes', () => {
       await deps.store.commit(Array.from({ length: 1_000 }, (_, one) => row('pools', poolWithSecret(`p${at}-${one}`))));
     }
 
-    expect(shortly(late.told())[0]).toBe('reset');
+    expect(shortly(late.received())[0]).toBe('reset');
     expect(hub.since(early)).toBeUndefined();
     expect(hub.since(hub.position())).toEqual([]);
   });

@@ -14,7 +14,7 @@ function read<T>(schema: z.ZodType<T>, text: string, expand?: Expansion): Parsed
   return tree.problems ? tree : parseWith(schema, tree.value, { expand });
 }
 
-const told = (parsed: Parsed<unknown>): readonly string[] | undefined =>
+const problemTexts = (parsed: Parsed<unknown>): readonly string[] | undefined =>
   parsed.problems?.map((problem) => describeProblem(problem));
 
 interface Tree {
@@ -110,7 +110,7 @@ describe('parseWith', () => {
   ])('reads %s', (_, text, value) => {
     const parsed = read(everything, text);
 
-    expect(told(parsed)).toBeUndefined();
+    expect(problemTexts(parsed)).toBeUndefined();
     expect(parsed.value).toMatchObject(value);
   });
 
@@ -148,11 +148,13 @@ describe('parseWith', () => {
     ['[1, 2]', '1:1: the document must be a map of keys, not a list'],
     ['api_token: 12345', '1:12: api_token: must be text, not a number'],
   ])('refuses %s', (text, ...problems) => {
-    expect(told(read(everything, text))).toEqual(problems);
+    expect(problemTexts(read(everything, text))).toEqual(problems);
   });
 
   it('tells all problems at once, in the order of the text', () => {
-    const problems = told(read(everything, 'max_agents: x\nbogus: 1\nkeep_for: y\nlevel: z\ndeep_parts: [{}]\n'));
+    const problems = problemTexts(
+      read(everything, 'max_agents: x\nbogus: 1\nkeep_for: y\nlevel: z\ndeep_parts: [{}]\n'),
+    );
 
     expect(problems).toEqual([
       expect.stringMatching(/^1:13: max_agents/),
@@ -220,13 +222,13 @@ describe('parseWith and the environment', () => {
   });
 
   it('names an unset variable once, at its place', () => {
-    expect(told(read(everything, 'max_agents: 1\nratio: ${NOPE}', environment))).toEqual([
+    expect(problemTexts(read(everything, 'max_agents: 1\nratio: ${NOPE}', environment))).toEqual([
       expect.stringMatching(/^2:8: ratio: the environment variable NOPE is not set/),
     ]);
   });
 
   it('never shows what the environment held in a message', () => {
-    const problems = told(
+    const problems = problemTexts(
       read(everything, 'keep_for: ${WORD}\nmax_agents: ${WORD}\nlevel: ${WORD}\nmode: ${WORD}', environment),
     );
 
@@ -236,7 +238,7 @@ describe('parseWith and the environment', () => {
   });
 
   it('refuses both in a document from elsewhere', () => {
-    expect(told(read(everything, 'ratio: ${N}\napi_token: file:/run/t'))).toEqual([
+    expect(problemTexts(read(everything, 'ratio: ${N}\napi_token: file:/run/t'))).toEqual([
       expect.stringMatching(/^1:8: ratio: .*only in the operator's own file/),
       expect.stringMatching(/^2:12: api_token: .*only in the operator's own file/),
     ]);

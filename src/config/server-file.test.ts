@@ -12,7 +12,7 @@ const environment = testEnvironment(
 );
 const options = { kinds: standInKinds, environment };
 const read = (text: string): Parsed<ServerConfig> => readServerFile(text, options);
-const told = (parsed: Parsed<ServerConfig>): readonly string[] | undefined =>
+const problemTexts = (parsed: Parsed<ServerConfig>): readonly string[] | undefined =>
   parsed.problems?.map((problem) => describeProblem(problem));
 
 describe('readServerFile', () => {
@@ -123,11 +123,11 @@ describe('readServerFile', () => {
     ],
     ['- a', '1:1: the document must be a map of keys, not a list'],
   ])('refuses %s', (text, problem) => {
-    expect(told(read(text))).toEqual([problem]);
+    expect(problemTexts(read(text))).toEqual([problem]);
   });
 
   it('never shows the secret of a refused store', () => {
-    expect(told(read('store: mysql://u:secret@h/d'))?.join()).not.toMatch('secret');
+    expect(problemTexts(read('store: mysql://u:secret@h/d'))?.join()).not.toMatch('secret');
   });
 
   it('knows sources by name, or by kind and place', () => {

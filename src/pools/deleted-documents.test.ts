@@ -23,7 +23,7 @@ it('drains both of two pools that their writer deleted, while another source fai
   await occupy(world, 'a');
   await occupy(world, 'b');
   await world.clock.advance(2_000);
-  source.told();
+  source.reported();
 
   source.markDeleted('a');
   source.markDeleted('b');
@@ -31,9 +31,9 @@ it('drains both of two pools that their writer deleted, while another source fai
   await world.clock.settle();
   const whys = [removalOf(world, 'a')?.why, removalOf(world, 'b')?.why];
   await world.clock.advance(1_000);
-  const draining = source.told();
+  const draining = source.reported();
   await release(world, 'a');
-  const first = source.told().at(-1);
+  const first = source.reported().at(-1);
   await release(world, 'b');
 
   expect(whys).toEqual(['Deleted in source "kube" (document "a").', 'Deleted in source "kube" (document "b").']);
@@ -41,7 +41,7 @@ it('drains both of two pools that their writer deleted, while another source fai
     ['a', 'removing', 'a'],
     ['b', 'removing', 'b'],
   ]);
-  expect([first, source.told().at(-1)]).toEqual([
+  expect([first, source.reported().at(-1)]).toEqual([
     ['a', 'gone'],
     ['b', 'gone'],
   ]);
@@ -62,8 +62,8 @@ it('says gone after a restart where the process ended between the end of the poo
   after.markDeleted('a');
   const second = await openWorld([opened('kube', after)], first);
 
-  expect([first.pool('a'), before.told()]).toEqual([undefined, [['a', 'manual', 'a']]]);
-  expect(after.told()).toEqual([['a', 'gone']]);
+  expect([first.pool('a'), before.reported()]).toEqual([undefined, [['a', 'manual', 'a']]]);
+  expect(after.reported()).toEqual([['a', 'gone']]);
   expect(second.document('kube', 'a')).toBeUndefined();
 });
 
@@ -74,14 +74,14 @@ it('goes on draining after a restart, and says gone at the end', async () => {
   source.markDeleted('a');
   await first.list('kube');
   await first.stop();
-  source.told();
+  source.reported();
 
   const second = await openWorld([opened('kube', source)], first);
-  const draining = source.told();
+  const draining = source.reported();
   await release(second, 'a');
 
   expect(draining).toEqual([['a', 'removing', 'a']]);
-  expect(source.told()).toEqual([['a', 'gone']]);
+  expect(source.reported()).toEqual([['a', 'gone']]);
 });
 
 it('says gone once, and again for another deletion under the same key', async () => {
@@ -90,7 +90,7 @@ it('says gone once, and again for another deletion under the same key', async ()
   source.markDeleted('a');
   await world.list('kube');
   await world.intervals(3);
-  const once = source.told().filter(([, status]) => status === 'gone');
+  const once = source.reported().filter(([, status]) => status === 'gone');
   source.put('a', text('a'));
   await world.list('kube');
   const isBack = world.pool('a') !== undefined;
@@ -99,18 +99,18 @@ it('says gone once, and again for another deletion under the same key', async ()
 
   expect(once).toEqual([['a', 'gone']]);
   expect(isBack).toBe(true);
-  expect(source.told().filter(([, status]) => status === 'gone')).toEqual([['a', 'gone']]);
+  expect(source.reported().filter(([, status]) => status === 'gone')).toEqual([['a', 'gone']]);
 });
 
 it('says gone at once of a document that never formed a pool', async () => {
   const source = listener({ a: text('a'), bad: '{' });
   const world = await openWorld([opened('kube', source)]);
-  source.told();
+  source.reported();
 
   source.markDeleted('bad');
   await world.list('kube');
 
-  expect(source.told()).toEqual([['bad', 'gone']]);
+  expect(source.reported()).toEqual([['bad', 'gone']]);
   expect(world.document('kube', 'bad')).toBeUndefined();
 });
 
@@ -135,14 +135,14 @@ it('lets another source that defines the pool have it, and tells the writer who 
   const source = listener({ a: text('a') });
   const world = await openWorld([opened('kube', source), opened('files', fakeSource({ mine: text('a') }))]);
   await occupy(world, 'a');
-  source.told();
+  source.reported();
 
   source.markDeleted('a');
   await world.list('kube');
 
   expect(world.pool('a')).toMatchObject({ owner: { source: 'files', key: 'mine' } });
   expect(removalOf(world, 'a')).toBeUndefined();
-  expect(source.told()).toEqual([['a', 'gone']]);
+  expect(source.reported()).toEqual([['a', 'gone']]);
 });
 
 it('foresees the removal of what was deleted, however much it is', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChangePlan } from './planned-changes.ts';
 import { ALICE, fakeSource, opened, openWorld, outage, text } from './testing/world.ts';
 
-const told = ({ pools }: ChangePlan): string[] => pools.map(({ name, change }) => `${change} ${name}`);
+const summary = ({ pools }: ChangePlan): string[] => pools.map(({ name, change }) => `${change} ${name}`);
 const refused = ({ refused }: ChangePlan): string[] => refused.map(({ key, fault }) => `${key} ${fault.kind}`);
 const draft = (key: string, pool: Parameters<typeof text>[0]) => ({ key, text: text(pool) });
 const signal = new AbortController().signal;
@@ -17,7 +17,7 @@ describe('documents that nobody has applied', () => {
       undefined,
     );
 
-    expect(told(planned)).toEqual(['change a', 'create c']);
+    expect(summary(planned)).toEqual(['change a', 'create c']);
     expect(planned.unchanged).toEqual(['b']);
     expect(planned.pools[0]).toMatchObject({ before: { spec: { scaling: { maxAgents: 1 } } } });
     expect(planned.pools[0]?.after).toMatchObject({ spec: { scaling: { maxAgents: 7 } }, owner: { source: 'files' } });
@@ -43,7 +43,7 @@ describe('documents that nobody has applied', () => {
       undefined,
     );
 
-    expect(told(planned)).toEqual(['change o']);
+    expect(summary(planned)).toEqual(['change o']);
     expect(refused(planned)).toEqual(['t denied', 'n invalid']);
     expect(planned.refused[0]).toMatchObject({ pool: 'team-t', fault: { at: 'auto_scaler.max_agents' } });
   });
@@ -56,7 +56,7 @@ describe('documents that nobody has applied', () => {
       undefined,
     );
 
-    expect(told(planned)).toEqual(['change a']);
+    expect(summary(planned)).toEqual(['change a']);
     expect(refused(planned)).toEqual(['mine/b.json invalid', 'c.json invalid']);
   });
 
@@ -65,7 +65,7 @@ describe('documents that nobody has applied', () => {
 
     const planned = await world.pools.foresee([draft('one', 'a'), draft('two', { name: 'a', max: 2 })], undefined);
 
-    expect(told(planned)).toEqual(['create a']);
+    expect(summary(planned)).toEqual(['create a']);
     expect(refused(planned)).toHaveLength(1);
     expect(planned.refused[0]?.fault.message).toMatch(/this second definition changes nothing\.$/);
     expect(planned.refused[0]?.fault.remedy).toBe('Remove or rename one of the two.');
@@ -79,7 +79,7 @@ describe('documents that nobody has applied', () => {
     ]);
     await world.pools.remove('a', {}, ALICE);
 
-    expect(told(await world.pools.foresee([draft('a', 'a')], undefined))).toEqual(['restore a']);
+    expect(summary(await world.pools.foresee([draft('a', 'a')], undefined))).toEqual(['restore a']);
   });
 });
 
@@ -93,9 +93,9 @@ describe('documents as all that a source holds', () => {
     const one = await world.pools.foresee(files('a', 'b', 'c'), 'files');
     const three = await world.pools.foresee(files('d'), 'files');
 
-    expect(told(one)).toEqual(['remove d']);
+    expect(summary(one)).toEqual(['remove d']);
     expect(one.pools[0]?.after.removal).toBeDefined();
-    expect(told(three)).toEqual(['hold a', 'hold b', 'hold c']);
+    expect(summary(three)).toEqual(['hold a', 'hold b', 'hold c']);
     expect(three.pools[0]?.why).toContain('lack 3 of the 4 pools');
     expect(world.pool('d')?.removal).toBeUndefined();
   });
@@ -108,7 +108,7 @@ describe('documents as all that a source holds', () => {
 
     const planned = await world.pools.foresee([draft('b', 'b')], 'one');
 
-    expect(told(planned)).toEqual(['move a']);
+    expect(summary(planned)).toEqual(['move a']);
     expect(planned.pools[0]?.why).toMatch(/from source "one".*to source "two"/);
   });
 
@@ -127,7 +127,7 @@ describe('documents as all that a source holds', () => {
       'files',
     );
 
-    expect(told(planned)).toEqual([]);
+    expect(summary(planned)).toEqual([]);
     expect(planned.unchanged).toEqual([]);
     expect(planned.refused).toMatchObject([
       { pool: 'a', fault: { at: 'line 3, column 7' } },
@@ -160,7 +160,7 @@ describe('a source that is read without being applied', () => {
 
     expect(untouched).toEqual([1, undefined, undefined]);
     expect(kinds.filter((kind) => kind !== 'pool.created')).toEqual([]);
-    expect(told(planned)).toEqual(['change a', 'remove c', 'create n']);
+    expect(summary(planned)).toEqual(['change a', 'remove c', 'create n']);
     expect(refused(planned)).toEqual(['bad invalid']);
     expect([world.pool('a')?.spec.scaling.maxAgents, world.pool('n')?.name, world.pool('c')]).toEqual([
       9,

@@ -13,13 +13,13 @@ it('tells a source of each document once, and again when that has changed', asyn
   const source = listener({ a: text('a'), bad: '{' });
   const world = await openWorld([opened('files', source), opened('deaf', fakeSource({ x: text('x') }))]);
 
-  const first = source.told();
+  const first = source.reported();
   const fault = source.heard.find((status) => status !== 'gone' && status.fault);
   await world.intervals(3);
-  const silent = source.told();
+  const silent = source.reported();
   source.put('bad', text('good'));
   await world.list('files');
-  const mended = source.told();
+  const mended = source.reported();
   await world.pools.pause('a', true, ALICE);
   await world.clock.settle();
 
@@ -30,21 +30,21 @@ it('tells a source of each document once, and again when that has changed', asyn
   expect(fault).toMatchObject({ version: 'v1', fault: { kind: 'invalid', place: 'line 3, column 7' } });
   expect(silent).toEqual([]);
   expect(mended).toEqual([['bad', 'manual', 'good']]);
-  expect(source.told()).toEqual([['a', 'paused', 'a']]);
+  expect(source.reported()).toEqual([['a', 'paused', 'a']]);
 });
 
 it('tells that a document is gone only when its pool is, and at once', async () => {
   const source = listener({ a: text('a'), b: text('b'), bad: '{' });
   const world = await openWorld([opened('files', source)]);
   await addSession(world, 'a');
-  source.told();
+  source.reported();
 
   source.remove('a');
   source.remove('bad');
   await world.list('files');
   await world.list('files');
   await world.clock.advance(1_000);
-  const draining = source.told();
+  const draining = source.reported();
   await world.store.commit([{ table: 'sessions', id: 's', row: undefined } as never]);
   await world.clock.settle();
 
@@ -53,7 +53,7 @@ it('tells that a document is gone only when its pool is, and at once', async () 
     ['bad', 'gone'],
   ]);
   expect(world.pool('a')).toBeUndefined();
-  expect(source.told()).toEqual([['a', 'gone']]);
+  expect(source.reported()).toEqual([['a', 'gone']]);
 });
 
 it('tells of the end of a pool that began to drain before a restart', async () => {
@@ -70,14 +70,14 @@ it('tells of the end of a pool that began to drain before a restart', async () =
   await second.store.commit([{ table: 'sessions', id: 's', row: undefined } as never]);
   await second.clock.settle();
 
-  expect(after.told()).toEqual([
+  expect(after.reported()).toEqual([
     ['a', 'removing', 'a'],
     ['a', 'gone'],
     ['b', 'manual', 'b'],
   ]);
 });
 
-it('tells again what could not be told, and syncs all the while', async () => {
+it('tells again what could not be reported, and syncs all the while', async () => {
   const source = listener({ a: text('a') });
   source.fails = true;
   const world = await openWorld([opened('files', source)]);
@@ -92,20 +92,20 @@ it('tells again what could not be told, and syncs all the while', async () => {
   expect(spoken.every(({ fields }) => fields?.provisioner === 'files')).toBe(true);
   expect(failures[0]?.fields).toMatchObject({ provisioner: 'files', document: 'a' });
   expect(world.pool('a')).toBeDefined();
-  expect(source.told()).toEqual([['a', 'manual', 'a']]);
+  expect(source.reported()).toEqual([['a', 'manual', 'a']]);
 });
 
 it('tells nothing before it is durable', async () => {
   const source = listener({ a: text('a') });
   const { promise: isWritten, resolve: write } = Promise.withResolvers<void>();
   const world = await openWorld([opened('files', source)], { beforeWrite: () => isWritten });
-  const before = source.told();
+  const before = source.reported();
 
   write();
   await world.clock.settle();
 
   expect(before).toEqual([]);
-  expect(source.told()).toEqual([['a', 'manual', 'a']]);
+  expect(source.reported()).toEqual([['a', 'manual', 'a']]);
 });
 
 it('waits for no answer for ever', async () => {
@@ -115,7 +115,7 @@ it('waits for no answer for ever', async () => {
 
   await world.clock.advance(31_000);
 
-  expect(source.told()).toEqual([['a', 'manual', 'a']]);
+  expect(source.reported()).toEqual([['a', 'manual', 'a']]);
   expect(world.lines).toContainEqual(
     expect.objectContaining({
       message: 'cannot report status of a document',
@@ -155,13 +155,13 @@ it('reports at most once a second and pool, and always the last state', async ()
   const source = listener({ a: text('a'), b: text('b') });
   const world = await openWorld([opened('files', source)]);
   const pool = world.pool('a')?.id ?? '';
-  source.told();
+  source.reported();
 
   for (let at = 0; at < 50; at++) {
     await world.store.commit([put('workers', { id: `w${at}`, pool, machine: `w${at}`, askedAt: 0 })]);
     await world.clock.advance(100);
   }
-  const during = source.told();
+  const during = source.reported();
   await world.clock.advance(3_000);
 
   expect(during.length).toBeGreaterThanOrEqual(2);
@@ -176,14 +176,14 @@ it('reports nothing where the lease may be lost: no status, and no removal of wh
   const world = await openWorld([opened('files', source)], { leaseLeftMs: () => leaseMs });
   source.markDeleted('b');
   await world.list('files');
-  const fenced = source.told();
+  const fenced = source.reported();
 
   leaseMs = 3_000;
   await world.clock.advance(EVERY_MS);
 
   expect(world.pool('b')).toBeUndefined();
   expect(fenced).toEqual([]);
-  expect(source.told()).toEqual([
+  expect(source.reported()).toEqual([
     ['a', 'manual', 'a'],
     ['b', 'gone'],
   ]);
@@ -195,9 +195,9 @@ it('keeps to the calls a second that the source allows', async () => {
   const world = await openWorld([opened('files', source, { limits: { read: 1, write: 2 } })]);
 
   await world.clock.advance(5_000);
-  const soon = source.told().length;
+  const soon = source.reported().length;
   await world.clock.advance(30_000);
 
   expect(soon).toBeLessThan(20);
-  expect(soon + source.told().length).toBe(40);
+  expect(soon + source.reported().length).toBe(40);
 });

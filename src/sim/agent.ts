@@ -7,7 +7,7 @@ import { startLease } from '../agent/lease.ts';
 import { type AgentRun, startRun } from './agent-run.ts';
 import type { Chance } from './chance.ts';
 
-/** What the machine was told of its agent when it was made. */
+/** The boot configuration of the agent. */
 export interface AgentFile {
   readonly pool: string;
   readonly slots: number;
@@ -40,7 +40,7 @@ export interface AgentOptions {
   refuses(): boolean;
   started(run: AgentRun, agent: SimAgent): void;
   ended(run: AgentRun, agent: SimAgent): void;
-  /** It has left for good, by itself or because it was told to. */
+  /** It has left for good, by itself or on a command. */
   left(agent: SimAgent): void;
 }
 

@@ -43,7 +43,7 @@ export interface SimMachine {
   readonly launch: Launch | undefined;
   /** The name that we asked for. */
   readonly name: string;
-  /** Whoever asked for it was dead by the time it was made. */
+  /** Its caller was dead by the time it was created. */
   readonly isLate?: boolean;
 }
 
@@ -58,7 +58,7 @@ export interface SimCloudOptions {
   readonly deletingMs?: number;
   /** For how long a machine goes on after the cloud agreed to delete it, with all that runs there. */
   readonly dyingMs?: number;
-  /** False: nobody will ask for `calls`, and there may be millions. */
+  /** False: `calls` is not read, and there may be millions. */
   readonly keepsCalls?: boolean;
   /** False: as scripts do, it cannot mark what it makes. */
   readonly canMark?: boolean;
@@ -75,7 +75,7 @@ export type SimEnd = 'deleted' | 'died' | 'stopped';
 
 /** The cloud itself: it goes on whatever becomes of those who call it. */
 export interface SimCloud {
-  /** Calls through it hang for ever once `isAlive` says no: whoever made them is dead. */
+  /** Calls through it hang for ever once `isAlive` says no: their caller is dead. */
   backend(isAlive?: () => boolean): Backend;
   /** What truly exists now. */
   machines(): readonly SimMachine[];

@@ -61,7 +61,7 @@ async function operate(world: World): Promise<void> {
     if (pausedAt !== undefined) asked.push(plane.pools.pause(name, false, SELF));
   }
   for (const { id, joinedAt, drain } of [...store.view.workers.all()]) {
-    // Its agent gave up waiting for us: nobody but an operator may decide that its work is lost.
+    // Its agent stopped after its lease: only an operator may decide that its work is lost.
     const isLost = joinedAt !== undefined && !store.view.agents.get(id) && store.view.sessions.count('worker', id) > 0;
     if (isLost && !drain) asked.push(plane.workers.drain(id, SELF));
   }

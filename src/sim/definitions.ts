@@ -67,7 +67,7 @@ export function someDefinition(name: string, regions: readonly string[], chance:
 interface Entry {
   readonly definition: Definition;
   source: string;
-  /** As whoever holds its text is told of it. */
+  /** As its writer sees it. */
   unchanged: Document;
   text: string;
   isThere: boolean;

@@ -1,7 +1,7 @@
 import type { Clock } from '#core/clock.ts';
 import type { EventRow } from '#core/journal.ts';
 
-/** What happened last in the world, for whoever must find out why it broke. */
+/** What happened last in the world, for debugging a broken law. */
 export interface Happenings {
   /** An event is put into words only when someone asks. */
   note(what: string, about?: string | EventRow): void;

@@ -17,7 +17,7 @@ export interface LoadOptions {
   /** Whether some are killed by those who asked, or have too short a limit. */
   readonly isMoody: boolean;
   pools(): readonly string[];
-  /** They were told that these are accepted. */
+  /** The server confirmed to them that these are accepted. */
   accepted(sessions: readonly Session[], job: Job): void;
 }
 

@@ -16,7 +16,7 @@ export interface Door {
 
 export interface Network extends AgentLink {
   dial(agent: SimAgent): void;
-  /** Nobody listens: as after a crash. */
+  /** No server listens, as after a crash. */
   shut(): void;
   open(door: Door): void;
   /** Nothing passes to or from that agent for so long; each side finds out in its own time. */
@@ -173,7 +173,7 @@ export function openNetwork({ clock, chance, mostLatencyMs }: NetworkOptions): N
         sever(connection, 'unavailable', 1_000);
       }
       byName.clear();
-      // A dead server answers nobody; they find the connection reset.
+      // A dead server does not answer; clients find the connection reset.
       for (const { agent } of knocking) failLater(agent, REFUSED_AFTER_MS);
       knocking.clear();
     },

@@ -99,8 +99,8 @@ function verifyJoin(context: WorkersContext, admit: Admit, request: JoinRequest)
 }
 
 /**
- * Whoever is on the machine has its address, a session too: so the first agent keeps the name while it is connected. Once
- * it is not, another key is a container that was started anew and lost its files.
+ * Every process on the machine has its address, a session too: so the first agent keeps the name while it is connected. Once
+ * it is not, another key means a restarted container that lost its files.
  */
 function checkOnlyOne({ store }: WorkersContext, { known, credential }: JoinRequest): void {
   if (!known || !store.view.agents.get(known.id)) return;

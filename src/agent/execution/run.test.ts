@@ -31,7 +31,7 @@ const WINDOW_PIECES = 1_024;
 /** One that a loss of power ended before it told its output. */
 function aLostRun({ output = 'x', broken = {}, hear = () => {} }: Circumstances = {}) {
   const clock = new VirtualClock();
-  const told: string[] = [];
+  const reported: string[] = [];
   const folder = { ...openFolder(join(workDir, 's1.1')), ...broken };
   mkdirSync(folder.path);
   writeFileSync(folder.outPath, output);
@@ -47,13 +47,13 @@ function aLostRun({ output = 'x', broken = {}, hear = () => {} }: Circumstances 
     tools: { mkfifo: 'mkfifo', cat: 'cat', path: workDir },
     report(said) {
       hear(said);
-      told.push(said.is);
+      reported.push(said.is);
     },
     ended: () => {},
     forgotten: () => {},
   });
   run.adopt();
-  return { clock, run, told, folder };
+  return { clock, run, reported, folder };
 }
 
 test('an end that a full disk does not take is written once it has room, and tried once a second', async () => {
@@ -66,7 +66,7 @@ test('an end that a full disk does not take is written once it has room, and tri
       writeEnd(end);
     },
   };
-  const { clock, run, told } = aLostRun({ broken });
+  const { clock, run, reported } = aLostRun({ broken });
 
   for (let passedMs = 0; passedMs < 2_900; passedMs += 10) {
     await clock.advance(10);
@@ -76,7 +76,7 @@ test('an end that a full disk does not take is written once it has room, and tri
   await clock.advance(1_000);
 
   expect([tries, run.isOver]).toEqual([4, true]);
-  expect(told).toEqual(['output', 'ended']);
+  expect(reported).toEqual(['output', 'ended']);
 });
 
 test('a failure after the end was written does not hide the end', async () => {
@@ -86,24 +86,24 @@ test('a failure after the end was written does not hide the end', async () => {
     failures += 1;
     throw full;
   };
-  const { clock, run, told } = aLostRun({ hear });
+  const { clock, run, reported } = aLostRun({ hear });
   await clock.settle();
-  expect([run.isOver, told]).toEqual([true, []]);
+  expect([run.isOver, reported]).toEqual([true, []]);
 
   await clock.advance(1_000);
 
-  expect(told).toEqual(['ended']);
+  expect(reported).toEqual(['ended']);
 });
 
 test('an acknowledgement that a full disk does not take keeps nothing of the rest back', async () => {
-  const { clock, run, told, folder } = aLostRun({ output: 'x'.repeat(WINDOW_PIECES + 1) });
+  const { clock, run, reported, folder } = aLostRun({ output: 'x'.repeat(WINDOW_PIECES + 1) });
   await clock.settle();
-  expect(told).toHaveLength(WINDOW_PIECES);
+  expect(reported).toHaveLength(WINDOW_PIECES);
   // As on a full disk: the index of its output cannot be written anew.
   mkdirSync(`${folder.indexPath}.draft`);
 
   expect(() => run.ack(WINDOW_PIECES, false)).toThrow();
   await clock.settle();
 
-  expect(told.slice(WINDOW_PIECES)).toEqual(['output', 'ended']);
+  expect(reported.slice(WINDOW_PIECES)).toEqual(['output', 'ended']);
 });

@@ -10,7 +10,7 @@ export interface DurabilityLaws {
   deleting(machines: readonly Machine[]): void;
   sending(agent: string, command: AgentCommand): void;
   joined(agent: string): void;
-  /** Sessions that someone was told are accepted. */
+  /** Sessions whose acceptance was confirmed to a caller. */
   answered(sessions: readonly { readonly id: string }[]): void;
 }
 

@@ -21,7 +21,7 @@ export interface Laws {
   readonly machines: MachineLaws;
   readonly sessions: SessionLaws;
   readonly durability: DurabilityLaws;
-  /** Sessions that someone was told are accepted, and that have not ended. */
+  /** Sessions whose acceptance was confirmed to a caller, and that have not ended. */
   readonly open: ReadonlySet<string>;
   accepted(sessions: readonly Session[], key: string): void;
   written(changes: readonly Change[]): void;

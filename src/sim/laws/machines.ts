@@ -68,7 +68,7 @@ export function machineLaws({ invariants, disk, agentOn, exists }: MachineLawsOp
     discount(pool);
   }
 
-  /** A session that runs there, and that nobody has given up. */
+  /** A session that runs there and still counts. */
   function workOn({ name }: Machine): string | undefined {
     for (const run of agentOn(name)?.runs.values() ?? []) {
       const session = run.isOver ? undefined : rowOn(disk, 'sessions', run.session);

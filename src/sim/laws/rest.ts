@@ -8,7 +8,7 @@ export interface RestOptions {
   readonly invariants: Invariants;
   readonly regions: Iterable<SimCloud>;
   readonly store: Store;
-  /** Sessions that someone was told are accepted, and that have not ended. */
+  /** Sessions whose acceptance was confirmed to a caller, and that have not ended. */
   readonly open: ReadonlySet<string>;
   readonly unanswered: number;
 }

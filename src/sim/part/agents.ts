@@ -1,4 +1,4 @@
-// Agents of simulated machines: they join by themselves, keep results while nobody hears them, and die with their machine.
+// Agents of simulated machines: they join by themselves, keep results while disconnected, and end with their machine.
 import type { AgentCommand, AgentLink, JoinProof } from '#core/agent-link.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Agent } from '#core/worker.ts';
@@ -34,7 +34,7 @@ export interface SimAgents extends AgentLink {
   readonly runs: ReadonlyMap<string, number>;
   /** Machines that were deleted by us while a session ran on them. */
   readonly kills: readonly string[];
-  /** Whom agents call; undefined while nobody listens. */
+  /** The server that agents call; undefined while none listens. */
   connectTo(broker: Broker | undefined): void;
   /** Names the agent, since a machine may carry one that its cloud chose. */
   start(agent: string, session: string, durationMs: number): void;

@@ -137,18 +137,18 @@ describe('parking', () => {
     const scene = await withMachines(1);
     const { suspend, resume } = scene.backend.park ?? {};
     const [machine] = scene.machines as [Machine];
-    const told = async (call: typeof suspend) =>
+    const outcomeOf = async (call: typeof suspend) =>
       (await scene.during(call?.([machine], going()) ?? Promise.resolve([])))[0];
 
-    expect(await told(suspend)).toEqual({ name: machine.name });
-    expect((await told(resume))?.fault?.kind).toBe('conflict');
+    expect(await outcomeOf(suspend)).toEqual({ name: machine.name });
+    expect((await outcomeOf(resume))?.fault?.kind).toBe('conflict');
     await scene.clock.advance(60_000);
-    expect(await told(suspend)).toEqual({ name: machine.name });
-    expect(await told(resume)).toEqual({ name: machine.name });
-    expect(await told(resume)).toEqual({ name: machine.name });
+    expect(await outcomeOf(suspend)).toEqual({ name: machine.name });
+    expect(await outcomeOf(resume)).toEqual({ name: machine.name });
+    expect(await outcomeOf(resume)).toEqual({ name: machine.name });
     await scene.during(scene.backend.delete([machine], going()));
     await scene.clock.advance(2 * 3_600_000);
-    expect((await told(resume))?.fault?.kind).toBe('missing');
+    expect((await outcomeOf(resume))?.fault?.kind).toBe('missing');
     expect(scene.fake.countOf('StopInstances')).toBe(1);
     expect(scene.fake.countOf('StartInstances')).toBe(1);
   });
