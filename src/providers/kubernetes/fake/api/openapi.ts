@@ -65,3 +65,20 @@ export function openapiDocument(all: readonly Resource[], path: string): Fields 
     components: { schemas: Object.fromEntries(resources.map((one) => [schemaName(one), schemaOf(one)])) },
   };
 }
+
+const field = (tag: number, content: Uint8Array): Buffer =>
+  Buffer.concat([Buffer.from([tag, content.byteLength]), content]);
+const text = (tag: number, value: string): Buffer => field(tag, Buffer.from(value));
+
+// The fields 1 (swagger), 2 (info: title, version) and 8 (paths) of gnostic's openapi.v2.Document.
+const EMPTY_DOCUMENT = Buffer.concat([
+  text(0x0a, '2.0'),
+  field(0x12, Buffer.concat([text(0x0a, 'Kubernetes'), text(0x12, 'v1.32.4')])),
+  field(0x42, new Uint8Array()),
+]);
+
+/** `/openapi/v2` without any schema: kubectl then leaves the checks to the server. It reads it only as a protobuf. */
+export const openapiV2 = (): Response =>
+  new Response(EMPTY_DOCUMENT, {
+    headers: { 'content-type': 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf' },
+  });

@@ -4,7 +4,7 @@ import { jsonResponse } from '../wire/form.ts';
 import type { KubeCall } from '../wire/read-call.ts';
 import { refuse } from '../wire/status.ts';
 import { AGGREGATED, aggregated, groupAnswer, groupList, resourceList } from './discovery.ts';
-import { openapiDocument, openapiIndex } from './openapi.ts';
+import { openapiDocument, openapiIndex, openapiV2 } from './openapi.ts';
 import type { Registry } from './registry.ts';
 
 const VERSION = {
@@ -41,8 +41,8 @@ const HEALTH = new Set(['readyz', 'livez', 'healthz']);
 export const unknownPath = (): Error =>
   refuse('NotFound', 'the server could not find the requested resource', { details: {} });
 
-/** Version 2 is not served: kubectl asks for it only where version 3 does not answer. */
 function answerOpenapi(registry: Registry, [version, ...rest]: readonly string[]): Response {
+  if (version === 'v2') return openapiV2();
   const all = registry.all();
   const found = rest.length === 0 ? openapiIndex(all) : openapiDocument(all, rest.join('/'));
   if (version !== 'v3' || !found) throw unknownPath();

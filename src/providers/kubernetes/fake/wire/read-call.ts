@@ -1,4 +1,5 @@
 import type { WireCall } from '#fakes/mishaps.ts';
+import { readProtobuf } from './protobuf.ts';
 
 /** What a path of the API names. */
 export interface Target {
@@ -50,6 +51,17 @@ function verbOf(method: string, target: Target | undefined, query: URLSearchPara
   return onCollection === 'list' && isWatch ? 'watch' : onCollection;
 }
 
+/** The body as text; a protobuf of a known kind as JSON, as if it had been sent so. */
+async function bodyOf(request: Request): Promise<Pick<KubeCall, 'headers' | 'body'>> {
+  const { headers } = request;
+  if (!headers.get('content-type')?.includes('protobuf')) return { headers, body: await request.text() };
+  const body = readProtobuf(new Uint8Array(await request.arrayBuffer()));
+  if (body === undefined) return { headers, body: '' };
+  const asJson = new Headers(headers);
+  asJson.set('content-type', 'application/json');
+  return { headers: asJson, body };
+}
+
 export async function readCall(request: Request): Promise<KubeCall> {
   const { pathname, searchParams: query } = new URL(request.url);
   const parts = pathname.split('/').filter(Boolean).map(decodeURIComponent);
@@ -64,7 +76,6 @@ export async function readCall(request: Request): Promise<KubeCall> {
     path: pathname,
     target,
     query,
-    headers: request.headers,
-    body: await request.text(),
+    ...(await bodyOf(request)),
   };
 }
