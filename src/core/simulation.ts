@@ -21,7 +21,13 @@ export interface RunningSimulation extends SimulatedCloud {
 export interface Simulation {
   /** What of the cloud is simulated, in one line of help. */
   readonly summary: string;
-  start(options: { readonly port: number; readonly clock: Clock; readonly random: Random }): Promise<RunningSimulation>;
+  start(options: {
+    readonly port: number;
+    readonly clock: Clock;
+    readonly random: Random;
+    /** What starts this program, for machines that run our agent as it is: the word `agent` follows. */
+    readonly agentCommand?: readonly string[] | undefined;
+  }): Promise<RunningSimulation>;
 }
 
 /** One entry of the generated list; a simulation is loaded only when it is started. */

@@ -5,6 +5,9 @@ import type { SimCommandOptions } from '../cli/command.ts';
 import { simulations } from '../providers/simulations.gen.ts';
 import { onSignals } from './interrupts.ts';
 
+/** What this program was started with, from a checkout as from a package. */
+const ownCommand = (): readonly string[] => [process.execPath, ...process.execArgv, ...process.argv.slice(1, 2)];
+
 /** Runs a simulated cloud until a signal ends it, and then ends all its machines. */
 export async function runSimCloud({ cloud, port, signal, started }: SimCommandOptions): Promise<void> {
   const found = simulations.find(({ id }) => id === cloud);
@@ -14,7 +17,7 @@ export async function runSimCloud({ cloud, port, signal, started }: SimCommandOp
   signal.addEventListener('abort', () => end(), { once: true });
   try {
     const { start } = await found.load();
-    const running = await start({ port, clock: systemClock, random: systemRandom });
+    const running = await start({ port, clock: systemClock, random: systemRandom, agentCommand: ownCommand() });
     started(running);
     await ended;
     await running.close();

@@ -1,6 +1,7 @@
 // Label and field selectors in the grammar of the API.
 
 import type { Resource } from '../api/resource.ts';
+import { served } from '../wire/form.ts';
 import { refuse } from '../wire/status.ts';
 import { type KubeObject, valueAt } from './object.ts';
 
@@ -64,5 +65,5 @@ export function fieldSelector(text: string, resource: Resource): Test<KubeObject
 export function selection(query: URLSearchParams, resource: Resource): Test<KubeObject> {
   const byLabel = labelSelector(query.get('labelSelector') ?? '');
   const byField = fieldSelector(query.get('fieldSelector') ?? '', resource);
-  return (object) => byLabel(object.metadata.labels ?? {}) && byField(object);
+  return (object) => byLabel(object.metadata.labels ?? {}) && byField(served(resource, object));
 }
