@@ -27,6 +27,16 @@ describe('a definition', () => {
     ]);
   });
 
+  test('is seen to come before it is seen to be established', async () => {
+    const { watch, post, clock } = openScene();
+    const seen = await watch(`${CRDS}?watch=1`);
+
+    await post(CRDS, POOL_CRD);
+    await clock.settle();
+
+    expect(seen.events.map(({ type }) => type)).toEqual(['ADDED', 'MODIFIED']);
+  });
+
   test('goes with its objects, after the last finalizer', async () => {
     const { get, post, patch, remove } = await withPools();
     await post(POOLS, anAgentPool('free'));

@@ -145,8 +145,9 @@ describe('server-side apply', () => {
   test('notices what an update took over', async () => {
     const { apply, patch } = openScene();
     await apply(path, { data: { x: '1' } }, 'muster');
-    await patch(`${path}?fieldManager=kubectl-edit`, { data: { x: '2' } });
+    const edited = await patch(`${path}?fieldManager=kubectl-edit`, { data: { x: '2' } });
 
+    expect(edited.body.metadata.managedFields?.map(({ manager }) => manager)).toEqual(['kubectl-edit']);
     const { body } = await apply(path, { data: { x: '1' } }, 'muster');
 
     expect(body.message).toBe('Apply failed with 1 conflict: conflict with "kubectl-edit" using v1: .data.x');
