@@ -7,4 +7,9 @@ export const simulations: readonly ListedSimulation[] = [
     summary: "EC2, Parameter Store and STS",
     load: async () => (await import('./aws/fake/simulation.ts')).default,
   },
+  {
+    id: 'kubernetes',
+    summary: "an API server for kubectl, whose pods run agents",
+    load: async () => (await import('./kubernetes/fake/simulation.ts')).default,
+  },
 ];
