@@ -65,7 +65,7 @@ export function guardAgainstMassLoss(context: WorkersContext, pool: string, surv
   if (lost >= MASS_COUNT || isFleetHeld) {
     guard(context, FLEET, { lost: isFleetHeld ? lost : lostOfFleet(context), here: workers.size });
   }
-  const isHeld = [pool, FLEET].some((scope) => freezes.get(scope)?.automatic);
+  const isHeld = freezes.get(pool)?.automatic === true || freezes.get(FLEET)?.automatic === true;
   return isHeld && !isGraceOver(context) ? graceEndMs(context) : Number.POSITIVE_INFINITY;
 }
 

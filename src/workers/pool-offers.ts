@@ -1,14 +1,23 @@
 import type { Pool, PoolSpec } from '#core/pool.ts';
 import type { Worker } from '#core/worker.ts';
 import type { WorkersContext } from './context.ts';
-import { type OfferWorld, offerNow } from './same-shape.ts';
+import { hasOffer, type OfferWorld, offerNow } from './same-shape.ts';
 
 /** Whether a worker was made from an older definition of its pool, or the definition now comes to another form. */
-export function isOutdated(world: OfferWorld, { spec }: Pool, { offer, form }: Worker): boolean {
-  if (offer === undefined) return false;
-  const now = offerNow(world, spec, offer) ?? offer;
-  if (!spec.offers.some(({ id }) => id === now)) return true;
-  const current = form === undefined ? undefined : world.clouds.formOf(now);
+export function isOutdated(world: OfferWorld, { spec }: Pool, worker: Worker): boolean {
+  if (worker.offer === undefined) return false;
+  const now = offerNow(world, spec, worker.offer) ?? worker.offer;
+  return !hasOffer(spec, now) || isOfOtherForm(world, worker, now);
+}
+
+/** Whether the offer that a worker counts for now comes to another form than when it was made. */
+export function isOfOtherForm(
+  { clouds }: Pick<OfferWorld, 'clouds'>,
+  { form }: Worker,
+  now: string | undefined,
+): boolean {
+  if (form === undefined || now === undefined) return false;
+  const current = clouds.formOf(now);
   return current !== undefined && current !== form;
 }
 

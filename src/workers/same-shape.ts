@@ -9,7 +9,7 @@ import type { WorkersContext } from './context.ts';
 /** What tells which offers make the same machines. */
 export type OfferWorld = Pick<Base, 'store' | 'clouds' | 'offerShape'>;
 
-const hasOffer = ({ offers }: PoolSpec, offer: string): boolean => offers.some(({ id }) => id === offer);
+export const hasOffer = ({ offers }: PoolSpec, offer: string): boolean => offers.some(({ id }) => id === offer);
 
 /** The offer of the definition that makes the same machines in the same cloud as one that it no longer has. */
 export function successorOf(

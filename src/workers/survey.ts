@@ -7,8 +7,8 @@ import { afterListing } from '#machines/observation.ts';
 import type { WorkerFact } from '../autoscaler/plan.ts';
 import type { WorkersContext } from './context.ts';
 import { afterLook, type WorkerObservation } from './observation.ts';
-import { isOutdated } from './pool-offers.ts';
-import { offerNow } from './same-shape.ts';
+import { isOfOtherForm } from './pool-offers.ts';
+import { hasOffer, offerNow } from './same-shape.ts';
 
 /** A survey of all workers of a pool: the inputs of the plan, and what is due regardless of the plan. */
 export interface Survey {
@@ -46,6 +46,9 @@ interface Look {
   readonly countLossesFromMs: number;
   readonly pool: Pool | undefined;
   listingOf(offer: string | undefined): Listing | undefined;
+  /** The offer that a worker of this one counts for. */
+  offerNowOf(offer: string | undefined): string | undefined;
+  isDefined(offer: string | undefined): boolean | undefined;
 }
 
 interface Seen {
@@ -83,23 +86,25 @@ export function surveyPool(context: WorkersContext, id: string, pool: Pool | und
     bootTimeoutMs: pool?.spec.scaling.bootTimeoutMs ?? 0,
     countLossesFromMs: lossesCountFrom(context, id),
     pool,
-    listingOf: listingsOnce(context),
+    listingOf: askedOnce((offer) => context.clouds.listing(offer)),
+    offerNowOf: askedOnce((offer) => offerNow(context.asked.base, pool?.spec, offer)),
+    isDefined: askedOnce((offer) => pool !== undefined && hasOffer(pool.spec, offer)),
   };
   for (const worker of context.store.view.workers.by('pool', id)) takeIn(look, lookAt(look, worker));
   return survey;
 }
 
-/** Most workers of a pool share one offer: its listing is looked up once. */
-function listingsOnce({ clouds }: WorkersContext): Look['listingOf'] {
+/** Most workers of a pool share one offer: what holds for it is looked up once. */
+function askedOnce<T>(lookUp: (offer: string) => T): (offer: string | undefined) => T | undefined {
   let offerAsked: string | undefined;
-  let listing: Listing | undefined;
+  let found: T | undefined;
   return (offer) => {
     if (offer === undefined) return undefined;
     if (offer !== offerAsked) {
       offerAsked = offer;
-      listing = clouds.listing(offer);
+      found = lookUp(offer);
     }
-    return listing;
+    return found;
   };
 }
 
@@ -201,6 +206,7 @@ function factOf(look: Look, { worker, observation, agent, sessions, machine }: S
   const slots = Math.max(1, agent?.slots ?? observation.slots ?? look.slotsPerAgent);
   const phase = workerPhase(worker, agent, sessions);
   const isReturning = phase === 'lost' && nowMs < observation.backByMs;
+  const offer = look.offerNowOf(worker.offer);
   if (isReturning) survey.againAtMs = Math.min(survey.againAtMs, observation.backByMs);
   return {
     name: worker.id,
@@ -208,9 +214,9 @@ function factOf(look: Look, { worker, observation, agent, sessions, machine }: S
     slots,
     freeSlots: Math.max(0, slots - sessions),
     sinceMs: sinceOf(look, observation, phase),
-    offer: offerNow(context.asked.base, pool?.spec, worker.offer),
+    offer,
     pricePerHour: worker.pricePerHour,
-    isOutdated: pool !== undefined && isOutdated(context.asked.base, pool, worker),
+    isOutdated: pool !== undefined && (look.isDefined(offer) === false || isOfOtherForm(context, worker, offer)),
     isStopping: phase === 'parked' && machine !== undefined && machine.state !== 'suspended',
   };
 }
