@@ -84,6 +84,8 @@ function scriptOf(options: ExecPluginOptions): string {
   return `${exports.join('\n')}\nexec ${words.join(' ')} </dev/null\n`;
 }
 
+const closed = (): Fault => new Fault('unavailable', 'The cluster is closed; no program is asked for its credential.');
+
 interface Ended {
   readonly code: number | null;
   readonly output: string;
@@ -91,7 +93,7 @@ interface Ended {
 }
 
 async function runScript(script: string, clock: Clock, signal: AbortSignal): Promise<Ended> {
-  if (signal.aborted) throw new Fault('unavailable', 'The cluster is closed; no program is asked for its credential.');
+  if (signal.aborted) throw closed();
   const child = spawn('sh', ['-s'], { detached: true });
   const kill = (): void => {
     try {
@@ -178,7 +180,6 @@ function check({ spec: { value: spec } }: ExecPluginOptions): void {
 function unlessGivenUp<T>(run: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const givenUp = (): void => reject(new Fault('unavailable', 'Waiting for a credential was given up.'));
-    if (signal.aborted) return givenUp();
     signal.addEventListener('abort', givenUp, { once: true });
     run.then(resolve, reject).finally(() => signal.removeEventListener('abort', givenUp));
   });
@@ -194,6 +195,7 @@ export function openExecPlugin(options: ExecPluginOptions): ExecPlugin {
   async function run(): Promise<Granted> {
     check(options);
     const ended = await runScript(scriptOf(options), clock, ending.signal);
+    if (ending.signal.aborted) throw closed();
     if (ended.code !== 0) throw failure(options, ended);
     return grantedBy(options, ended.output);
   }
@@ -218,6 +220,7 @@ export function openExecPlugin(options: ExecPluginOptions): ExecPlugin {
 
   return {
     async get(signal) {
+      if (signal.aborted) throw new Fault('unavailable', 'Waiting for a credential was given up.');
       if (held && held.expiresAt - clock.now() > RENEW_BEFORE_MS) return held;
       const isGood = held !== undefined && held.expiresAt > clock.now();
       if (failed && clock.monotonic() < failed.untilMs) {
