@@ -214,6 +214,22 @@ describe('a reflector', () => {
     expect(names(reflector)).toEqual(['ml/a', 'ml/b']);
   });
 
+  it('forgets the pages of a list that had to begin again', async () => {
+    const scripted = openScripted();
+    let beginnings = 0;
+    scripted.script.answering = ({ query }) => {
+      if (query.watch) return openStream().response;
+      if (query.continue) return beginnings === 1 ? refusal(410, 'Expired') : aList(60, [aPod('b', 2)]);
+      beginnings += 1;
+      return aList(50, [beginnings === 1 ? aPod('gone', 1) : aPod('a', 1)], 'more');
+    };
+    const reflector = openReflector(scripted, { resource: PODS, query: {}, keep: withoutManagedFields });
+    opened.push(reflector);
+    await scripted.clock.settle();
+
+    expect(names(reflector)).toEqual(['ml/a', 'ml/b']);
+  });
+
   it('lists again about every hour, and so finds what no watch has reported', async () => {
     const { reflector, clock, state, script, lists } = await setUp();
     const answering = script.answering;
