@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { HOUR_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
+import { type Log, silentLog } from '#core/log.ts';
 import { isExpired } from './faults.ts';
 import { type KubeObject, withoutManagedFields } from './object.ts';
 import { backoffMs, openReflector, type Reflector } from './reflector.ts';
@@ -24,8 +25,8 @@ afterEach(async () => {
 });
 
 /** A cluster with some pods; each watch is a stream that the test feeds, unless it says otherwise. */
-async function setUp(pods: readonly KubeObject[] = [aPod('a', 1)]) {
-  const scripted = openScripted();
+async function setUp(pods: readonly KubeObject[] = [aPod('a', 1)], log: Log = silentLog) {
+  const scripted = { ...openScripted(), log };
   const { script, clock } = scripted;
   const streams: Stream[] = [];
   const state = {
@@ -190,6 +191,23 @@ describe('a reflector', () => {
 
     expect(names(reflector)).toEqual(['ml/a', 'ml/b']);
     expect(reflector.fault()).toBeUndefined();
+  });
+
+  it('says in the log that it does not follow, not at every try, and when it does again', async () => {
+    const lines: string[] = [];
+    const { clock, state, last } = await setUp(undefined, (level, message) => {
+      if (level !== 'debug') lines.push(`${level}: ${message}`);
+    });
+    state.watch = () => refusal(403, 'Forbidden');
+    last().cut();
+    await clock.advance(4 * 60_000);
+
+    expect(lines).toEqual(['warn: the view of a cluster does not follow']);
+    state.watch = undefined;
+    await clock.advance(13_000);
+    last().bookmark(12);
+    await clock.settle();
+    expect(lines.slice(1)).toEqual(['info: the view of a cluster follows again']);
   });
 
   it('does not ask without a pause where watches end at once', async () => {

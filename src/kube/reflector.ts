@@ -53,6 +53,9 @@ const SHORTEST_WATCH_MS = SECOND_MS;
 const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 10 * SECOND_MS;
 const LONGEST_RETRY_AFTER_MS = 30 * SECOND_MS;
+// A watch that breaks once or twice mends itself.
+const FAILURES_TO_WARN = 3;
+const WARN_EVERY = 30;
 
 /** How long to wait after `failures` in a row. The longest keeps a recovered API server unseen for some seconds only. */
 export function backoffMs(fault: Fault, failures: number, random: number): number {
@@ -73,6 +76,7 @@ function needsList(fault: Fault): boolean {
 export function openReflector<T>(deps: ReflectorDeps, { resource, query, keep }: ReflectorOptions<T>): Reflector<T> {
   const { kube, clock, random } = deps;
   const view = openView<T>(clock, qualifiedName(resource));
+  const what = { resource: qualifiedName(resource), namespace: query.namespace };
   const ending = new AbortController();
   let version: string | undefined;
   let failures = 0;
@@ -103,6 +107,7 @@ export function openReflector<T>(deps: ReflectorDeps, { resource, query, keep }:
   }
 
   function confirmWatch(): void {
+    if (failures >= FAILURES_TO_WARN) deps.log('info', 'the view of a cluster follows again', what);
     failures = 0;
     view.confirm(clock.monotonic());
   }
@@ -142,6 +147,17 @@ export function openReflector<T>(deps: ReflectorDeps, { resource, query, keep }:
     if (version !== undefined) await watch(version);
   }
 
+  /** One line in the log for each trouble and every few minutes of it, not for each try. */
+  function report(fault: Fault, waitMs: number): void {
+    const isLoud = failures % WARN_EVERY === FAILURES_TO_WARN;
+    deps.log(isLoud ? 'warn' : 'debug', 'the view of a cluster does not follow', {
+      ...what,
+      fault: fault.message,
+      failures,
+      retryInMs: Math.round(waitMs),
+    });
+  }
+
   async function run(): Promise<void> {
     while (!ending.signal.aborted) {
       try {
@@ -152,13 +168,7 @@ export function openReflector<T>(deps: ReflectorDeps, { resource, query, keep }:
         failures += 1;
         view.fail(fault);
         const waitMs = backoffMs(fault, failures, random.next());
-        deps.log(failures > 2 ? 'warn' : 'debug', 'the view of a cluster does not follow', {
-          resource: qualifiedName(resource),
-          namespace: query.namespace,
-          fault: fault.message,
-          failures,
-          retryInMs: Math.round(waitMs),
-        });
+        report(fault, waitMs);
         await clock.sleep(waitMs, ending.signal);
       }
     }
