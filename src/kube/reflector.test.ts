@@ -210,6 +210,19 @@ describe('a reflector', () => {
     expect(lines.slice(1)).toEqual(['info: the view of a cluster follows again']);
   });
 
+  it('goes on where one of its readers fails', async () => {
+    const { reflector, clock, changes, last } = await setUp();
+    reflector.onChange(() => {
+      throw new Fault('internal', 'A bug.');
+    });
+    const heard: string[] = [];
+    reflector.onChange((key) => heard.push(key));
+    last().send('ADDED', aPod('b', 11));
+    await clock.settle();
+
+    expect([heard, changes.length, reflector.fault()]).toEqual([['ml/b'], 2, undefined]);
+  });
+
   it('does not ask without a pause where watches end at once', async () => {
     const { clock, state, watches } = await setUp();
     state.watch = () => new Response('');

@@ -75,7 +75,7 @@ function needsList(fault: Fault): boolean {
 
 export function openReflector<T>(deps: ReflectorDeps, { resource, query, keep }: ReflectorOptions<T>): Reflector<T> {
   const { kube, clock, random } = deps;
-  const view = openView<T>(clock, qualifiedName(resource));
+  const view = openView<T>(clock, deps.log, qualifiedName(resource));
   const what = { resource: qualifiedName(resource), namespace: query.namespace };
   const ending = new AbortController();
   let version: string | undefined;

@@ -1,5 +1,6 @@
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
+import type { Log } from '#core/log.ts';
 import { inSlices } from '#core/slices.ts';
 import { type KubeObject, keyOfObject } from './object.ts';
 import type { ChangeHeard, Reflector } from './reflector.ts';
@@ -32,7 +33,7 @@ interface Waiter {
 const versionOf = ({ metadata }: KubeObject): string => `${metadata.uid} ${metadata.resourceVersion}`;
 const uidOf = (version: string): string => version.slice(0, version.indexOf(' '));
 
-export function openView<T>(clock: Clock, what: string): ReflectorView<T> {
+export function openView<T>(clock: Clock, log: Log, what: string): ReflectorView<T> {
   const objects = new Map<string, T>();
   const versions = new Map<string, string>();
   const hearing = new Set<ChangeHeard<T>>();
@@ -42,7 +43,14 @@ export function openView<T>(clock: Clock, what: string): ReflectorView<T> {
   let isClosed = false;
 
   function tell(key: string, object: T | undefined): void {
-    for (const heard of hearing) heard(key, object);
+    for (const heard of hearing) {
+      try {
+        heard(key, object);
+      } catch (thrown) {
+        // The bug of one reader must not keep changes from the others.
+        log('error', 'a reader of a view of a cluster failed', { what, key, fault: Fault.from(thrown).message });
+      }
+    }
   }
 
   function set(key: string, { version, object }: Entry<T>): void {
