@@ -11,6 +11,3 @@ export const AGENT_POOLS: KubeResource = {
 
 /** Keeps an object until the last pod of its pool is gone. */
 export const FINALIZER = 'muster.io/drain';
-
-/** Who writes status, finalizers and events, as `kubectl get --show-managed-fields` names it. */
-export const FIELD_MANAGER = 'muster';

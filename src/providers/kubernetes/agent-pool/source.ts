@@ -2,13 +2,14 @@
 import { Fault } from '#core/fault.ts';
 import type { Context, Document, Source } from '#core/provider.ts';
 import type { DocumentReport } from '#core/source.ts';
+import { writeStatus } from '#kube/apply.ts';
 import { isObjectMissing, isResourceUnknown } from '#kube/faults.ts';
+import { addFinalizer, removeFinalizer } from '#kube/finalizers.ts';
 import { type KubeObject, withoutManagedFields } from '#kube/object.ts';
 import { clusterOf } from '../cluster.ts';
 import type { SourceConfig } from '../config.ts';
 import { deletionOf, documentOf, keyOfPool, type Pinned, versionOfPool } from './document.ts';
 import { openDecisionEvents } from './events.ts';
-import { addFinalizer, removeFinalizer } from './finalizer.ts';
 import { AGENT_POOLS, FINALIZER } from './resource.ts';
 import { statusOf } from './status.ts';
 
@@ -40,19 +41,14 @@ export async function openAgentPools(config: SourceConfig, context: Context): Pr
 
   /** Writes what differs; an object that has gone meanwhile needs nothing any more. */
   async function show(object: KubeObject, report: DocumentReport, signal: AbortSignal): Promise<void> {
-    const { name, namespace, deletionTimestamp, finalizers = [] } = object.metadata;
-    if (deletionTimestamp === undefined && !finalizers.includes(FINALIZER)) {
-      await addFinalizer(kube, object, signal);
-    }
-    const status = statusOf(report, object.status, clock.now());
-    if (JSON.stringify(status) !== JSON.stringify(object.status)) {
-      await kube.patch(AGENT_POOLS, { name, namespace, subresource: 'status' }, { merge: { status } }, signal);
-    }
-    await events.tell(object, report, signal);
+    const finalized = await addFinalizer(kube, AGENT_POOLS, object, FINALIZER, signal);
+    if (!finalized) return;
+    await writeStatus(kube, AGENT_POOLS, finalized, statusOf(report, finalized.status, clock.now()), signal);
+    await events.note(object, report, signal);
   }
 
   async function release(object: KubeObject, signal: AbortSignal): Promise<void> {
-    await removeFinalizer(kube, object, signal);
+    await removeFinalizer(kube, AGENT_POOLS, object, FINALIZER, signal);
     released.add(object.metadata.uid ?? '');
   }
 

@@ -5,21 +5,26 @@ import { AGENT_AUTHS, UPDATE_POLICIES } from '#core/pool.ts';
 const LARGEST = 2_147_483_647;
 const whole = (least = 0) => z.int().min(least).max(LARGEST);
 
-const autoscaler = z.strictObject({
-  minReplicas: whole().default(0).describe('The fewest agents to keep, idle or not.'),
-  maxReplicas: whole().describe('The most agents that may exist at a time; 0 never scales up.'),
-  minIdle: whole().describe('How many idle slots to keep ready.'),
-  maxIdle: whole().describe('Idle slots above this go at once.'),
-  idleDecaySecond: whole()
-    .default(60)
-    .describe('Between minIdle and maxIdle, one agent goes after each such time, in seconds.'),
-  killUnknownAfterSecond: whole()
-    .default(300)
-    .describe('Pods of the pool without a worker record are deleted after this many seconds; 0 leaves them alone.'),
-  defaultSlotsPerAgent: whole(1)
-    .default(1)
-    .describe('How many sessions an agent is expected to take until it says so itself.'),
-});
+// Kept by the API server, so that we can tell the writer which key was meant.
+const KEEPS_UNKNOWN = { 'x-kubernetes-preserve-unknown-fields': true };
+
+const autoscaler = z
+  .strictObject({
+    minReplicas: whole().default(0).describe('The fewest agents to keep, idle or not.'),
+    maxReplicas: whole().describe('The most agents that may exist at a time; 0 never scales up.'),
+    minIdle: whole().describe('How many idle slots to keep ready.'),
+    maxIdle: whole().describe('Idle slots above this go at once.'),
+    idleDecaySecond: whole()
+      .default(60)
+      .describe('Between minIdle and maxIdle, one agent goes after each such time, in seconds.'),
+    killUnknownAfterSecond: whole()
+      .default(300)
+      .describe('Pods of the pool without a worker record are deleted after this many seconds; 0 leaves them alone.'),
+    defaultSlotsPerAgent: whole(1)
+      .default(1)
+      .describe('How many sessions an agent is expected to take until it says so itself.'),
+  })
+  .meta(KEEPS_UNKNOWN);
 
 const podTemplate = z
   .looseObject({

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { noWorkers } from '#core/pool-counts.ts';
+import type { DocumentReport } from '#core/source.ts';
+import { AGENT_POD, going, installCrd, type KubeScene, openAgentPoolsAt, openKubeScene } from '../testing.ts';
+
+const POOLS = '/apis/velda.io/v1/namespaces/default/agentpools';
+const NOTHING = new Map<string, string>();
+
+async function withPool() {
+  const scene = openKubeScene();
+  await installCrd(scene);
+  const spec = { autoscaler: { maxReplicas: 4, minIdle: 0, maxIdle: 0 }, template: AGENT_POD };
+  const metadata = { name: 'gpu', namespace: 'default' };
+  await scene.kubectl('POST', POOLS, { apiVersion: 'velda.io/v1', kind: 'AgentPool', metadata, spec });
+  const source = await openAgentPoolsAt(scene);
+  const [document] = await scene.during(source.documents(NOTHING, going()));
+  return { scene, source, version: document?.version ?? '' };
+}
+
+function aReport(version: string, more: Partial<DocumentReport> = {}): DocumentReport {
+  const workers = { total: 0, ...noWorkers() };
+  const counts = { workers, slots: { total: 0, free: 0 }, sessions: { queued: 0, placed: 0 } };
+  return { version, pool: 'gpu', phase: 'active', counts, wanted: 0, ...more };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the object as kubectl would show it.
+const objectIn = ({ fake }: KubeScene): any => fake.object('agentpools.velda.io', 'default', 'gpu');
+const writesOf = ({ fake }: KubeScene): number =>
+  fake.calls.filter(({ verb }) => ['patch', 'create'].includes(verb)).length;
+
+describe('the writer of an AgentPool', () => {
+  it('sees the state of the pool in its status, and our finalizer keeps the object', async () => {
+    const { scene, source, version } = await withPool();
+
+    await scene.during(source.report?.('default/gpu', aReport(version), going()) as Promise<void>);
+
+    expect(objectIn(scene).metadata.finalizers).toEqual(['muster.io/drain']);
+    expect(objectIn(scene).status).toMatchObject({ observedGeneration: 1, phase: 'active', desired: 0 });
+  });
+
+  it('is written to only when something has changed', async () => {
+    const { scene, source, version } = await withPool();
+    const report = (): Promise<void> =>
+      scene.during(source.report?.('default/gpu', aReport(version), going()) as Promise<void>);
+    await report();
+    await scene.clock.advance(1_000);
+    const before = writesOf(scene);
+
+    await report();
+    await report();
+
+    expect(writesOf(scene)).toBe(before);
+  });
+
+  it('finds an event for a decision that acted, at most one a minute', async () => {
+    const { scene, source, version } = await withPool();
+    const decide = async (did: string, afterMs: number): Promise<void> => {
+      await scene.clock.advance(afterMs);
+      const decision = { did, reasons: ['above-max-idle'], why: '2 idle', at: scene.clock.now() };
+      await scene.during(source.report?.('default/gpu', aReport(version, { decision }), going()) as Promise<void>);
+    };
+    const events = () =>
+      scene.fake
+        .objects('events', 'default')
+        .map(({ reason, message }) => `${reason}: ${message}`)
+        .toSorted();
+
+    await decide('nothing', 1_000);
+    const none = events();
+    await decide('remove 1', 1_000);
+    await decide('remove 2', 1_000);
+    const first = events();
+    await decide('remove 3', 60_000);
+
+    expect(none).toEqual([]);
+    expect(first).toEqual(['AboveMaxIdle: remove 1: 2 idle']);
+    expect(events()).toEqual(['AboveMaxIdle: remove 1: 2 idle', 'AboveMaxIdle: remove 3: 2 idle']);
+  });
+
+  it('waits with a deletion until the pool is gone, and other finalizers stay', async () => {
+    const { scene, source, version } = await withPool();
+    await scene.during(source.report?.('default/gpu', aReport(version), going()) as Promise<void>);
+    await scene.kubectl('PATCH', `${POOLS}/gpu`, { metadata: { finalizers: ['argo/other', 'muster.io/drain'] } });
+    await scene.kubectl('DELETE', `${POOLS}/gpu`);
+    const [deleted] = await scene.during(source.documents(NOTHING, going()));
+
+    await scene.during(source.report?.('default/gpu', 'gone', going()) as Promise<void>);
+
+    expect(deleted).toMatchObject({ key: 'default/gpu', isDeleted: true });
+    expect(objectIn(scene).metadata.finalizers).toEqual(['argo/other']);
+  });
+});
+
+describe('a cluster without the CRD', () => {
+  it('is named with the command that installs it', async () => {
+    const scene = openKubeScene();
+    const source = await openAgentPoolsAt(scene);
+
+    const listing = scene.during(source.documents(NOTHING, going()));
+
+    await expect(listing).rejects.toMatchObject({
+      kind: 'missing',
+      remedy: 'Run `muster kube crd | kubectl apply -f -`.',
+    });
+  });
+});
