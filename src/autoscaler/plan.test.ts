@@ -318,4 +318,12 @@ describe('plan', () => {
 
     expect(figures).toMatchObject({ queued: 2, idle: 1, busy: 1, lost: 1, machines: 3, minAgents: 1, maxAgents: 5 });
   });
+
+  it('shows what its workers cost in an hour and may cost, where prices are known', () => {
+    const priced = plan(factsOf('idle $3, busy $2', { maxPricePerHour: 7 })).figures;
+    const free = plan(factsOf('idle, busy')).figures;
+
+    expect(priced).toMatchObject({ pricePerHour: 5, maxPricePerHour: 7 });
+    expect(Object.keys(free).filter((name) => name.includes('rice'))).toEqual([]);
+  });
 });

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { aPool } from '#core/testing/pool.ts';
+import { simKind } from '#sim/backend.ts';
 import { openWorld, type World } from '#sim/part/world.ts';
 
 const OPS = { who: 'ops', from: 'here' };
@@ -60,6 +61,41 @@ describe('a machine that is on its way out', () => {
     expect(lies).toBe(1);
     expect(peak()).toBe(1);
     expect(world.phases()).toBe('1 idle');
+  });
+});
+
+describe('a cloud whose listing is never late', () => {
+  type Kind = ReturnType<typeof simKind>;
+  const usual = (kind: Kind): Kind => kind;
+  const local = (kind: Kind): Kind => ({ ...kind, isLocal: true });
+  const exact = (kind: Kind): Kind => ({
+    ...kind,
+    open: async (...given) => ({ ...(await kind.open(...given)), isExact: true }),
+  });
+
+  /** From the drain of the only machine of a cloud to its end. */
+  async function secondsUntilGone(of: (kind: Kind) => Kind): Promise<number> {
+    const world = await openWorld({
+      pools: [one],
+      kinds: (cloud, isAlive) => ({ sim: of(simKind(cloud, isAlive)) }),
+    });
+    await world.advance(MINUTE_MS);
+    await world.set({ ...one, spec: { ...one.spec, scaling: { ...one.spec.scaling, minAgents: 0, maxAgents: 0 } } });
+    await world.life.workers.drain([...world.agents.all.keys()][0] ?? '', OPS);
+    let seconds = 0;
+    for (; seconds < 300 && world.phases() !== 'none'; seconds++) await world.advance(SECOND_MS);
+    return seconds;
+  }
+
+  it('is listed at once for a deleted machine, and believed though it shows no other; another cloud is waited for', async () => {
+    const [here, said, other] = [
+      await secondsUntilGone(local),
+      await secondsUntilGone(exact),
+      await secondsUntilGone(usual),
+    ];
+
+    expect([here, said]).toEqual([3, 3]);
+    expect(other).toBeGreaterThan(10);
   });
 });
 
