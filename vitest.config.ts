@@ -10,8 +10,8 @@ const SYSTEM_MS = 600_000;
 // folder as that of the program itself.
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'node-compile-cache');
 
-// `unit` shares one process per core: no test may leave module state or patched globals behind.
-// `system` starts real servers, agents and databases, one file at a time in a process of its own.
+// Files share one process per core: no test may leave module state or patched globals behind.
+// `system` starts real servers, agents and databases.
 export default defineConfig({
   test: {
     // One a core, also where there are only two: most of the time is spent waiting for processes and sockets.
@@ -37,7 +37,7 @@ export default defineConfig({
           include: ['src/**/*.system.test.ts', 'test/system/**/*.test.ts'],
           globalSetup: 'test/system/harness/built.ts',
           pool: 'forks',
-          isolate: true,
+          isolate: false,
           expect: { poll: { timeout: UNIT_MS } },
           testTimeout: SYSTEM_MS,
           hookTimeout: SYSTEM_MS,
