@@ -54,7 +54,7 @@ test('a provider outside of the project is compiled and keeps the laws, with the
   const folder = await takeOut(world);
   const options = { env: world.env, cwd: folder };
 
-  const compiled = await run(join(folder, 'node_modules/.bin/tsc'), [], options);
+  const compiled = await run(join(folder, 'node_modules/.bin/tsc'), ['--singleThreaded'], options);
   const report = ['--reporter=json', `--outputFile=${world.path('report.json')}`];
   const tested = await run(join(folder, 'node_modules/.bin/vitest'), ['run', ...report], options);
   const { numTotalTests, numPassedTests } = JSON.parse(world.read('report.json')) as Record<string, number>;
