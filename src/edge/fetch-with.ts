@@ -20,7 +20,8 @@ export function fetchWith({ ca, cert, key, serverName, isInsecure }: TlsTrust): 
   let loading: Promise<typeof fetch> | undefined;
 
   async function load(): Promise<typeof fetch> {
-    const { Agent, fetch: fetchBy } = await import('undici');
+    // A bundle in several files has only the default of a CommonJS module; Node has both.
+    const { Agent, fetch: fetchBy } = (await import('undici')).default;
     const dispatcher = new Agent({ connect, keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: 0, bodyTimeout: 0 });
     return ((input: string, init: object) => fetchBy(input, { ...init, dispatcher })) as unknown as typeof fetch;
   }
