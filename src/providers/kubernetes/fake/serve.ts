@@ -22,6 +22,8 @@ export interface ServedKubernetes {
   readonly folder: string;
   /** A file for `KUBECONFIG`. */
   readonly kubeconfig: string;
+  /** SIGKILL for the processes of a pod: its containers restart. */
+  killContainer(namespace: string, name: string): void;
   close(): Promise<void>;
 }
 
@@ -59,6 +61,7 @@ export async function serveKubernetes(options: ServeKubernetesOptions): Promise<
     address: listener.address,
     folder,
     kubeconfig,
+    killContainer: (namespace, name) => runner.kill(fake.object('pods', namespace, name)?.metadata.uid ?? ''),
     async close() {
       fake.watches.cut();
       await listener.close();

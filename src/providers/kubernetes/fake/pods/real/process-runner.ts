@@ -22,6 +22,8 @@ export interface ProcessRunnerOptions {
 }
 
 export interface ProcessRunner extends PodRunner {
+  /** SIGKILL for the first process of every container of a pod, as from outside. */
+  kill(uid: string): void;
   /** Ends all that runs. */
   close(): Promise<void>;
 }
@@ -153,6 +155,11 @@ export function processRunner(options: ProcessRunnerOptions): ProcessRunner {
       if (run) await stop(run, graceMs);
     },
     forget: (pod) => rmSync(join(folder, pod.metadata.uid), { recursive: true, force: true }),
+    kill(uid) {
+      for (const { child } of running.get(uid)?.containers.values() ?? []) {
+        if (child?.pid !== undefined) sendSignal(child.pid, 'SIGKILL');
+      }
+    },
     async close() {
       await Promise.all([...running.values()].map((run) => stop(run, 0)));
     },
