@@ -44,6 +44,36 @@ export interface Local {
   readonly simulations: readonly Pick<ListedSimulation, 'id' | 'summary'>[];
   /** Runs a simulated cloud until a signal or `signal` ends it. */
   simCloud(options: SimCommandOptions): Promise<void>;
+  readonly kube: KubeLocal;
+}
+
+/** What Muster needs in a Kubernetes cluster, as manifests; and how it leaves one. */
+export interface KubeLocal {
+  crd(): Promise<string>;
+  rbac(options: Pick<KubeInstallOptions, 'namespace' | 'served'>): Promise<string>;
+  install(options: KubeInstallOptions): Promise<string>;
+  /** Answers the AgentPools that were released, as `namespace/name`. */
+  release(options: KubeReleaseOptions): Promise<readonly string[]>;
+}
+
+export interface KubeInstallOptions {
+  /** Where the server runs. */
+  readonly namespace?: string | undefined;
+  /** The namespaces whose AgentPools are served; none: all. */
+  readonly served?: readonly string[] | undefined;
+  readonly image?: string | undefined;
+  readonly replicas?: number | undefined;
+  readonly postgresSecret?: string | undefined;
+  readonly storage?: string | undefined;
+}
+
+export interface KubeReleaseOptions {
+  /** Of the AgentPools; absent: all. */
+  readonly namespace?: string | undefined;
+  /** The server of this namespace is stopped first. */
+  readonly serverNamespace?: string | undefined;
+  readonly context?: string | undefined;
+  readonly signal: AbortSignal;
 }
 
 export interface SimCommandOptions {

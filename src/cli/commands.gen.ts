@@ -20,6 +20,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandFile>>> = {
   config: () => import('./config.ts'),
   backup: () => import('./backup.ts'),
   restore: () => import('./server.ts'),
+  kube: () => import('./kube.ts'),
   sim: () => import('./sim.ts'),
   completion: () => import('./completion.ts'),
 };

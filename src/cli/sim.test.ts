@@ -14,6 +14,7 @@ function openSim() {
     agent: unused,
     checkConfig: unused,
     restore: unused,
+    kube: { crd: unused, rbac: unused, install: unused, release: unused },
     simulations: [
       { id: 'aws', summary: 'EC2' },
       { id: 'moon', summary: 'Craters' },

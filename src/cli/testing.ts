@@ -118,6 +118,7 @@ const nothingLocal: Local = {
   restore: async () => {},
   simulations: [{ id: 'aws', summary: 'EC2' }],
   simCloud: async () => {},
+  kube: { crd: async () => '', rbac: async () => '', install: async () => '', release: async () => [] },
 };
 
 /** A command line whose server answers so. */

@@ -14,6 +14,13 @@ export interface KubeResource {
 
 export const PODS: KubeResource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', isNamespaced: true };
 export const EVENTS: KubeResource = { group: '', version: 'v1', plural: 'events', kind: 'Event', isNamespaced: true };
+export const DEPLOYMENTS: KubeResource = {
+  group: 'apps',
+  version: 'v1',
+  plural: 'deployments',
+  kind: 'Deployment',
+  isNamespaced: true,
+};
 export const NAMESPACES: KubeResource = {
   group: '',
   version: 'v1',

@@ -12,6 +12,7 @@ import { outputFailure } from '../cli/output-failure.ts';
 import { buildProgram, runProgram, sayFault } from '../cli/program.ts';
 import { simulations } from '../providers/simulations.gen.ts';
 import { onSignals } from './interrupts.ts';
+import { kubePart } from './kube.ts';
 import { readVersion } from './version.ts';
 
 /** What runs here, without a server: loaded only by the commands that need it, since most commands do not. */
@@ -42,6 +43,7 @@ function localPart(environment: Environment): Local {
       const { runSimCloud } = await import('./sim-cloud.ts');
       await runSimCloud(options);
     },
+    kube: kubePart(environment),
   };
 }
 

@@ -1,0 +1,29 @@
+import type { Environment } from '#config/environment.ts';
+import { systemClock } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
+import { openKube } from '#kube/client.ts';
+import { openDefaultCluster } from '#kube/default-cluster.ts';
+import type { KubeLocal } from '../cli/command.ts';
+import { fetchWith } from '../edge/fetch-with.ts';
+
+const loadFiles = () => import('../providers/kubernetes/install/files.ts');
+
+/** The commands about Kubernetes that run without a server. */
+export function kubePart(environment: Environment): KubeLocal {
+  return {
+    crd: async () => (await loadFiles()).crdFile(),
+    rbac: async (options) => (await loadFiles()).rbacFile(options),
+    install: async (options) => (await loadFiles()).installFile(options),
+    async release({ namespace, serverNamespace, context, signal }) {
+      const { releaseAgentPools } = await import('../providers/kubernetes/install/release.ts');
+      const variable = (name: string): string | undefined => environment.variable(name) || undefined;
+      const access = await openDefaultCluster({ context }, { clock: systemClock, log: silentLog, variable });
+      try {
+        const kube = openKube({ access, clock: systemClock, fetchWith });
+        return await releaseAgentPools({ kube, clock: systemClock }, { namespace, serverNamespace }, signal);
+      } finally {
+        await access.close?.();
+      }
+    },
+  };
+}

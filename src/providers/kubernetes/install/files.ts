@@ -1,0 +1,61 @@
+// The plain manifests: what `muster kube` prints, and what stands in deploy/kubernetes.
+import { AGENT_POOL_CRD } from '../agent-pool/crd.ts';
+import { checkChoices, type GivenChoices, type InstallChoices } from './choices.ts';
+import { type Manifest, renderManifests } from './manifest.ts';
+import { roles, serviceAccount } from './rbac.ts';
+import { serverManifests } from './server.ts';
+
+const CRD = AGENT_POOL_CRD as unknown as Manifest;
+
+const namespaceOf = ({ namespace }: InstallChoices): Manifest => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name: namespace },
+});
+
+const rbacOf = (choices: InstallChoices): Manifest[] => [serviceAccount(choices), ...roles(choices)];
+
+/** The definition of AgentPools. */
+export function crdFile(): string {
+  return renderManifests(
+    ['AgentPools, which Muster turns into pools. Made by `muster kube crd`; Kubernetes 1.19 or newer.'],
+    [CRD],
+  );
+}
+
+/** The account of the server and its rights; the namespace must exist. */
+export function rbacFile(given: GivenChoices = {}): string {
+  const choices = checkChoices(given);
+  const where = choices.served.length === 0 ? 'in every namespace' : `in ${choices.served.join(', ')}`;
+  return renderManifests(
+    [
+      `The account of the Muster server in the namespace ${choices.namespace}, and all that its code does ${where}.`,
+      'Made by `muster kube rbac`.',
+    ],
+    rbacOf(choices),
+  );
+}
+
+/** The server alone: the CRD and the rights are files of their own. */
+export function serverFileText(given: GivenChoices = {}): string {
+  const choices = checkChoices(given);
+  return renderManifests(
+    [
+      'The Muster server. Apply agentpool-crd.yaml and velda-rbac.yaml too; `muster kube install` prints all three.',
+      '',
+      'Its state is in SQLite on a volume: one replica, and an upgrade stops the old one first. For several replicas use',
+      'PostgreSQL: `muster kube install --replicas 2 --postgres-secret NAME`, where the key `url` of that Secret is',
+      'postgres://user:password@host/database. Then there is no volume, and one replica takes over from the other.',
+    ],
+    [namespaceOf(choices), serviceAccount(choices), ...serverManifests(choices)],
+  );
+}
+
+/** Everything, in the order in which kubectl must apply it. */
+export function installFile(given: GivenChoices = {}): string {
+  const choices = checkChoices(given);
+  return renderManifests(
+    ['Muster in this cluster: CRD, rights, server. Made by `muster kube install`.'],
+    [namespaceOf(choices), CRD, ...rbacOf(choices), ...serverManifests(choices)],
+  );
+}

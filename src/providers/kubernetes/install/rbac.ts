@@ -1,0 +1,33 @@
+// The account of the server, and exactly the rights that its code uses.
+import { RIGHTS, rulesOf } from '../rights.ts';
+import { type InstallChoices, SERVER_NAME } from './choices.ts';
+import { LABELS, type Manifest } from './manifest.ts';
+
+const RBAC_GROUP = 'rbac.authorization.k8s.io';
+const RBAC_VERSION = `${RBAC_GROUP}/v1`;
+
+export function serviceAccount({ namespace }: Pick<InstallChoices, 'namespace'>): Manifest {
+  return {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { name: SERVER_NAME, namespace, labels: LABELS },
+  };
+}
+
+/** Roles have a namespace; cluster roles have none, so two installations must differ by name. */
+const clusterRoleName = (namespace: string): string => `${namespace}:${SERVER_NAME}`;
+
+/** A Role and its binding in each namespace that is served; for all namespaces, a ClusterRole and its binding. */
+export function roles({ namespace, served }: Pick<InstallChoices, 'namespace' | 'served'>): Manifest[] {
+  const subjects = [{ kind: 'ServiceAccount', name: SERVER_NAME, namespace }];
+  const pair = (kind: 'Role' | 'ClusterRole', name: string, at?: string): Manifest[] => {
+    const metadata = { name, ...(at !== undefined && { namespace: at }), labels: LABELS };
+    const roleRef = { apiGroup: RBAC_GROUP, kind, name };
+    return [
+      { apiVersion: RBAC_VERSION, kind, metadata, rules: rulesOf(RIGHTS) },
+      { apiVersion: RBAC_VERSION, kind: `${kind}Binding`, metadata, roleRef, subjects },
+    ];
+  };
+  if (served.length === 0) return pair('ClusterRole', clusterRoleName(namespace));
+  return served.flatMap((at) => pair('Role', SERVER_NAME, at));
+}

@@ -1,0 +1,76 @@
+// Before Muster leaves a cluster: its finalizers go, since without it nobody would remove them.
+import { type Clock, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
+import type { Kube } from '#kube/client.ts';
+import { isObjectMissing, isResourceUnknown } from '#kube/faults.ts';
+import { removeFinalizer } from '#kube/finalizers.ts';
+import { keyOfObject } from '#kube/object.ts';
+import { DEPLOYMENTS, PODS } from '#kube/resource.ts';
+import { AGENT_POOLS, FINALIZER } from '../agent-pool/resource.ts';
+import type { Right } from '../rights.ts';
+import { SERVER_NAME } from './choices.ts';
+import { SELECTOR } from './server.ts';
+
+export interface ReleaseOptions {
+  /** Of the AgentPools; absent: all namespaces. */
+  readonly namespace?: string | undefined;
+  /** The server of this namespace is stopped first: a running one would set its finalizers again. */
+  readonly serverNamespace?: string | undefined;
+}
+
+export interface ReleaseDeps {
+  readonly kube: Kube;
+  readonly clock: Clock;
+}
+
+/** What the job of the chart needs besides the rights of the server: only while it runs. */
+export const RELEASE_RIGHTS: Readonly<Record<'pools' | 'server', readonly Right[]>> = {
+  pools: [{ resource: AGENT_POOLS, verbs: ['get', 'list', 'patch'], why: 'removes the finalizer' }],
+  server: [
+    { resource: DEPLOYMENTS, verbs: ['patch'], why: 'stops the server' },
+    { resource: PODS, verbs: ['list'], why: 'waits until the server has stopped' },
+  ],
+};
+
+const LOOK_EVERY_MS = SECOND_MS;
+// A server has 30 s to stop; then the kubelet kills it.
+const STOPS_WITHIN_MS = 2 * MINUTE_MS;
+
+async function stopServer({ kube, clock }: ReleaseDeps, namespace: string, signal: AbortSignal): Promise<void> {
+  try {
+    await kube.patch(DEPLOYMENTS, { namespace, name: SERVER_NAME }, { merge: { spec: { replicas: 0 } } }, signal);
+  } catch (thrown) {
+    if (!isObjectMissing(thrown)) throw thrown;
+  }
+  const labelSelector = Object.entries(SELECTOR)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');
+  const untilMs = clock.monotonic() + STOPS_WITHIN_MS;
+  while ((await kube.list(PODS, { namespace, labelSelector }, signal)).length > 0) {
+    if (clock.monotonic() >= untilMs) {
+      throw new Fault('unavailable', `The server in namespace ${namespace} does not stop.`, {
+        remedy: `Delete its pods (${labelSelector}), then run this command again.`,
+      });
+    }
+    await clock.sleep(LOOK_EVERY_MS, signal);
+    if (signal.aborted) throw new Fault('unavailable', 'Waiting for the server to stop was interrupted.');
+  }
+}
+
+/** Removes our finalizer from every AgentPool; answers which had it. Repeating is safe; pods and objects stay. */
+export async function releaseAgentPools(
+  deps: ReleaseDeps,
+  { namespace, serverNamespace }: ReleaseOptions,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  if (serverNamespace !== undefined) await stopServer(deps, serverNamespace, signal);
+  const { kube } = deps;
+  const objects = await kube.list(AGENT_POOLS, { namespace }, signal).catch((thrown: unknown) => {
+    // Without the CRD there are no objects.
+    if (isResourceUnknown(thrown)) return [];
+    throw thrown;
+  });
+  const held = objects.filter(({ metadata }) => metadata.finalizers?.includes(FINALIZER));
+  for (const object of held) await removeFinalizer(kube, AGENT_POOLS, object, FINALIZER, signal);
+  return held.map(keyOfObject);
+}
