@@ -19,7 +19,11 @@ export const RIGHTS: readonly Right[] = [
   },
   { resource: AGENT_POOLS, subresource: 'status', verbs: ['patch'], why: 'writes counts and conditions' },
   { resource: PODS, verbs: ['get', 'list', 'watch', 'create', 'delete'], why: 'starts and stops workers' },
-  { resource: EVENTS, verbs: ['list', 'create'], why: 'reads why pods do not start; records what pools did' },
+  {
+    resource: EVENTS,
+    verbs: ['get', 'list', 'create', 'patch'],
+    why: 'reads why pods do not start; writes what pools did, and counts what they did again',
+  },
 ];
 
 const nameIn = ({ subresource }: Right, name: string): string =>
