@@ -83,3 +83,13 @@ it('takes no answer, and one that is not JSON, for an unclear one', async () => 
   await hanging.clock.advance(30_000);
   expect(await late).toMatchObject({ message: 'GET /a of Example did not answer within 30s.' });
 });
+
+it('sends a form where that is wanted, and answers text where that is', async () => {
+  const { ask, sent } = setUp(() => new Response('a.b.c'));
+
+  expect(await ask({ method: 'POST', path: '/token', form: { grant_type: 'x y' }, isText: true }, going())).toBe(
+    'a.b.c',
+  );
+  expect(sent[0]?.headers.get('content-type')).toBe('application/x-www-form-urlencoded');
+  expect(sent[0]?.body).toBe('grant_type=x+y');
+});

@@ -26,7 +26,12 @@ export interface RestRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
+  /** Sent as JSON. */
   readonly body?: unknown;
+  /** Sent as a form, in place of `body`. */
+  readonly form?: Readonly<Record<string, string>> | undefined;
+  /** The answer is wanted as the text that it is. */
+  readonly isText?: true | undefined;
 }
 
 /** Answers what the cloud answers as JSON; nothing for an empty answer. Every failure is a fault. */
@@ -38,6 +43,11 @@ function urlOf(base: string, { path, query = {} }: RestRequest): string {
   const url = new URL(`${base.replace(/\/+$/, '')}${path}`);
   for (const [key, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(key, String(value));
   return url.href;
+}
+
+function contentOf({ body, form }: RestRequest): { readonly type: string; readonly body: string } | undefined {
+  if (form) return { type: 'application/x-www-form-urlencoded', body: new URLSearchParams(form).toString() };
+  return body === undefined ? undefined : { type: 'application/json', body: JSON.stringify(body) };
 }
 
 function parsed(text: string): unknown {
@@ -53,15 +63,14 @@ export function restClient(options: RestOptions): Ask {
   const { fetch: fetchFrom, clock, cloud, withinMs = WITHIN_MS } = options;
 
   async function exchange(request: RestRequest, signal: AbortSignal): Promise<{ answer: Response; text: string }> {
-    const { method = 'GET', body } = request;
+    const { method = 'GET' } = request;
+    const content = contentOf(request);
     const headers = { accept: 'application/json', ...(await options.headers(signal)) };
     const answer = await fetchFrom(urlOf(options.base, request), {
       method,
       redirect: 'manual',
       signal,
-      ...(body === undefined
-        ? { headers }
-        : { headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+      ...(content ? { headers: { ...headers, 'content-type': content.type }, body: content.body } : { headers }),
     });
     return { answer, text: await answer.text() };
   }
@@ -86,6 +95,7 @@ export function restClient(options: RestOptions): Ask {
       throw new Fault('unavailable', `${what} got no answer: ${plainMessage(messagesOf(thrown))}`, { cause: thrown });
     });
     if (!answer.ok) throw refusal(what, answer, text);
+    if (request.isText) return text as T;
     const body = parsed(text);
     if (typeof body === 'string' && text !== '' && !text.startsWith('"'))
       throw new Fault('unavailable', `${what} got an answer that is not JSON.`);

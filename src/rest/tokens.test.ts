@@ -67,3 +67,23 @@ it('one that the cloud refused is not used again', async () => {
 
   expect(await get()).toBe('t2');
 });
+
+it('where the cloud gives the same token again, it is asked every half minute, not for each call', async () => {
+  const clock = new VirtualClock();
+  const token = { value: 't', expiresAt: clock.now() + 4 * 60_000 };
+  let asked = 0;
+  const tokens = openTokens({
+    clock,
+    first: token,
+    async renew() {
+      asked += 1;
+      return token;
+    },
+  });
+  for (let at = 0; at < 5; at++) {
+    await tokens.get();
+    await clock.advance(10_000);
+  }
+
+  expect(asked).toBe(2);
+});
