@@ -3,7 +3,8 @@ import type { Provider } from '#core/provider.ts';
 import awsProvider from './aws/index.ts';
 import commandProvider from './command/index.ts';
 import fileProvider from './file/index.ts';
+import gcpProvider from './gcp/index.ts';
 import kubernetesProvider from './kubernetes/index.ts';
 import processProvider from './process/index.ts';
 
-export const providers: readonly Provider[] = [awsProvider, commandProvider, fileProvider, kubernetesProvider, processProvider];
+export const providers: readonly Provider[] = [awsProvider, commandProvider, fileProvider, gcpProvider, kubernetesProvider, processProvider];

@@ -1,0 +1,125 @@
+// What the tests of this provider share: a fake Google on a virtual clock, and a context that sees nothing else.
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ClusterAccess } from '#core/cluster-access.ts';
+import { Fault } from '#core/fault.ts';
+import type { Context } from '#core/provider.ts';
+import { seededRandom } from '#core/random.ts';
+import { VirtualClock } from '#core/virtual-clock.ts';
+import { contextWithLog } from '../../conformance/backend-world.ts';
+import { type FakeGcp, openFakeGcp } from './fake/fake-gcp.ts';
+import { openGke } from './gke/cluster.ts';
+import { GkeConfig } from './gke/config.ts';
+import type { GkeCluster } from './gke/endpoint.ts';
+
+export const going = (): AbortSignal => new AbortController().signal;
+
+export const SEED = { project: 'my-gcp-project', location: 'us-central1', clusterName: 'velda-cluster' };
+export const CA = '-----BEGIN CERTIFICATE-----\nof velda-cluster\n-----END CERTIFICATE-----\n';
+export const ACCOUNT = 'muster@my-gcp-project.iam.gserviceaccount.com';
+
+export const aCluster = (changes: Partial<GkeCluster> = {}): GkeCluster => ({
+  name: 'velda-cluster',
+  location: 'us-central1',
+  status: 'RUNNING',
+  endpoint: '34.1.2.3',
+  masterAuth: { clusterCaCertificate: Buffer.from(CA).toString('base64') },
+  ...changes,
+});
+
+const KEYS = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+});
+
+export const SERVICE_ACCOUNT = {
+  type: 'service_account',
+  project_id: 'my-gcp-project',
+  private_key_id: 'key1',
+  private_key: KEYS.privateKey,
+  client_email: ACCOUNT,
+  token_uri: 'https://oauth2.googleapis.com/token',
+};
+
+export interface Scene {
+  readonly clock: VirtualClock;
+  readonly fake: FakeGcp;
+  readonly lines: string[];
+  readonly folder: string;
+  /** How many requests are on their way. */
+  running(): number;
+  readonly variables: Record<string, string>;
+  readonly context: Context;
+  /** Writes credentials, and names them by the variable. */
+  writeCredentials(credentials: unknown): string;
+  open(config?: object): Promise<ClusterAccess>;
+  /** Awaits a call while time passes. */
+  during<T>(call: Promise<T>): Promise<T>;
+  close(): void;
+}
+
+const STEP_MS = 50;
+const MOST_STEPS = 2_000;
+
+/** One cluster, as the seed names it, and the key of a service account that may read it. */
+export function openScene(): Scene {
+  const clock = new VirtualClock();
+  const fake = openFakeGcp(clock);
+  const folder = mkdtempSync(join(tmpdir(), 'muster-gcp-'));
+  const lines: string[] = [];
+  const variables: Record<string, string> = { HOME: folder };
+  let running = 0;
+  fake.world.clusters.set('projects/my-gcp-project/locations/us-central1/clusters/velda-cluster', aCluster());
+  fake.world.accountKeys.set(ACCOUNT, KEYS.publicKey);
+  const context = contextWithLog(
+    {
+      cluster: 'cluster1',
+      clock,
+      random: seededRandom(1),
+      fetch: (...given) => {
+        running += 1;
+        return fake.fetch(...given).finally(() => {
+          running -= 1;
+        });
+      },
+      dataDir: '/nowhere',
+      agentCommand: [],
+      variable: (name) => variables[name],
+    },
+    lines,
+  );
+  return {
+    clock,
+    fake,
+    lines,
+    folder,
+    running: () => running,
+    variables,
+    context,
+    writeCredentials(credentials) {
+      const path = join(folder, 'key.json');
+      writeFileSync(path, typeof credentials === 'string' ? credentials : JSON.stringify(credentials));
+      variables.GOOGLE_APPLICATION_CREDENTIALS = path;
+      return path;
+    },
+    open: (config = SEED) => openGke(GkeConfig.parse(config), context),
+    async during(call) {
+      let isOver = false;
+      const over = (): void => {
+        isOver = true;
+      };
+      call.then(over, over);
+      for (let steps = 0; !isOver && steps < MOST_STEPS; steps++) {
+        // Files are read in real time.
+        await new Promise((resolve) => setImmediate(resolve));
+        await clock.advance(STEP_MS);
+      }
+      if (!isOver) throw new Fault('internal', 'the call never ended');
+      return call;
+    },
+    close: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
