@@ -46,6 +46,15 @@ export interface DocumentState extends Row {
   readonly text?: string | undefined;
 }
 
+/** A decision of a pool, as it is reported to the writer of its document. */
+export interface ReportedDecision {
+  readonly did: string;
+  /** The codes of what led to it: `demand`, `max-agents`. */
+  readonly reasons: readonly string[];
+  readonly why: string;
+  readonly at: number;
+}
+
 /** The status of a pool that is reported to the writer of its document. */
 export interface DocumentReport {
   readonly version: string;
@@ -58,15 +67,9 @@ export interface DocumentReport {
   /** How many workers the pool has or waits for, without those that are leaving. */
   readonly wanted?: number | undefined;
   /** The last thing the pool did or did not do, and why. */
-  readonly decision?:
-    | {
-        readonly did: string;
-        /** The codes of what led to it: `demand`, `max-agents`. */
-        readonly reasons: readonly string[];
-        readonly why: string;
-        readonly at: number;
-      }
-    | undefined;
+  readonly decision?: ReportedDecision | undefined;
+  /** The last thing that it did. */
+  readonly lastAction?: ReportedDecision | undefined;
   /** Why it cannot get machines at present. */
   readonly trouble?: string | undefined;
   /** While it is being removed: what it waits for, and until when. */

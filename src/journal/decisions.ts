@@ -16,7 +16,11 @@ export interface LastDecision {
   /** How often it was made again since for the same reasons. */
   readonly repeats: number;
   readonly lastAt: number;
+  /** The last one that acted, which may be this one. */
+  readonly lastAction?: ActedDecision | undefined;
 }
+
+export type ActedDecision = Pick<DecisionRow, 'did' | 'reason' | 'also' | 'why' | 'at'>;
 
 /** The last decision of each subject, so that equal ones are counted and not stored. */
 export interface Decisions {
@@ -40,6 +44,7 @@ interface Kept {
   given: NewDecision;
   repeats: number;
   lastAt: number;
+  readonly acted?: ActedDecision | undefined;
 }
 
 // The figures in a sentence change with every session: what counts is what was done, and the reasons.
@@ -80,9 +85,11 @@ export function keepDecisions({ clock, nextId, redactText, most }: DecisionsDeps
     return { ...rest, id, at, why: redactText(given.why), ...(shown?.length ? { alternatives: shown } : {}) };
   }
 
-  function remember(given: NewDecision): Kept {
+  function remember(given: NewDecision, acts: boolean): Kept {
     const at = clock.now();
-    const kept: Kept = { id: nextId(), at, given, repeats: 0, lastAt: at };
+    const { did, reason, also, why } = given;
+    const acted = acts ? { did, reason, also, why, at } : bySubject.get(given.subject)?.acted;
+    const kept: Kept = { id: nextId(), at, given, repeats: 0, lastAt: at, acted };
     bySubject.delete(given.subject);
     bySubject.set(given.subject, kept);
     if (bySubject.size > most) bySubject.delete(bySubject.keys().next().value as string);
@@ -93,7 +100,7 @@ export function keepDecisions({ clock, nextId, redactText, most }: DecisionsDeps
     record(given, acts, inputs) {
       const kept = bySubject.get(given.subject);
       if (acts || !kept || !isSame(kept.given, given)) {
-        const row = rowOf(remember(given));
+        const row = rowOf(remember(given, acts));
         return append('decisions', inputs ? { ...row, inputs: inputs(redactText) } : row);
       }
       // What is kept outlives the pass, and costs the garbage collector: most passes have nothing new to keep.
@@ -104,7 +111,10 @@ export function keepDecisions({ clock, nextId, redactText, most }: DecisionsDeps
     },
     last(subject) {
       const kept = bySubject.get(subject);
-      return kept && { decision: rowOf(kept), repeats: kept.repeats, lastAt: kept.lastAt };
+      if (!kept) return undefined;
+      const { repeats, lastAt, acted } = kept;
+      const lastAction = acted && { ...acted, why: redactText(acted.why) };
+      return { decision: rowOf(kept), repeats, lastAt, lastAction };
     },
     forget: (subject) => void bySubject.delete(subject),
   };

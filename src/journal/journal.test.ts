@@ -82,6 +82,20 @@ it('stores an idle decision once, counts its repeats, and stores the next reason
   expect(journal.lastDecision('pool/p1')).toMatchObject({ repeats: 0, decision: { why: 'Paused.' } });
 });
 
+it('remembers what was last done, also after decisions to do nothing', async () => {
+  const { clock, journal } = await setUp();
+  journal.decision(decision({ did: 'launch 1', why: 'Demand.' }), true);
+  const at = clock.now();
+  await clock.advance(1_000);
+
+  journal.decision(decision(), false);
+
+  expect(journal.lastDecision('pool/p1')).toMatchObject({
+    decision: { did: decision().did },
+    lastAction: { did: 'launch 1', why: 'Demand.', at },
+  });
+});
+
 it('counts an idle decision whose figures alone changed, and shows the newest', async () => {
   const { journal } = await setUp();
 

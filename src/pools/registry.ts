@@ -51,6 +51,7 @@ export type DeletedDocuments = ReadonlyMap<string, { readonly version: string; r
 /** What a pool was last seen to do, for the reports about it. */
 export interface PoolActivity {
   readonly decision?: DocumentReport['decision'];
+  readonly lastAction?: DocumentReport['lastAction'];
   readonly trouble?: string | undefined;
 }
 

@@ -43,7 +43,7 @@ function openReporter({ deps }: Registry, runner: SourceRunner): Reporter {
 
 function poolReport({ deps, redact }: Registry, version: string, pool: Pool): DocumentReport {
   const counts = countPool(deps.store, pool.id);
-  const { decision, trouble } = deps.activityOf?.(pool.id) ?? {};
+  const { decision, lastAction, trouble } = deps.activityOf?.(pool.id) ?? {};
   const { removal } = pool;
   return {
     version,
@@ -52,6 +52,7 @@ function poolReport({ deps, redact }: Registry, version: string, pool: Pool): Do
     counts,
     wanted: removal ? 0 : wantedWorkers(counts),
     decision: decision && { ...decision, why: redact(decision.why) },
+    lastAction: lastAction && { ...lastAction, why: redact(lastAction.why) },
     trouble: trouble === undefined ? undefined : redact(trouble),
     drain: removal && {
       sessions: counts.sessions.queued + counts.sessions.placed,

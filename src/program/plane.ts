@@ -12,7 +12,9 @@ import type { Pool } from '#core/pool.ts';
 import type { Boot, Context } from '#core/provider.ts';
 import type { Random } from '#core/random.ts';
 import { poolSubject } from '#core/reason.ts';
+import type { ReportedDecision } from '#core/source.ts';
 import type { Store } from '#core/store.ts';
+import type { ActedDecision } from '#journal/decisions.ts';
 import { type Journal, startJournal } from '#journal/journal.ts';
 import type { Redactor } from '#journal/redact.ts';
 import type { Retention } from '#journal/retention.ts';
@@ -92,16 +94,8 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     redact: redactor.text,
     gate,
     activityOf(pool) {
-      const decision = journal.lastDecision(poolSubject(pool))?.decision;
-      return {
-        decision: decision && {
-          did: decision.did,
-          reasons: [decision.reason, ...(decision.also ?? [])].flatMap((reason) => reason?.code ?? []),
-          why: decision.why,
-          at: decision.at,
-        },
-        trouble: workers.trouble(pool),
-      };
+      const { decision, lastAction } = journal.lastDecision(poolSubject(pool)) ?? {};
+      return { decision: reported(decision), lastAction: reported(lastAction), trouble: workers.trouble(pool) };
     },
   });
   const machines = startMachines({
@@ -147,4 +141,10 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
       await journal.stop();
     },
   };
+}
+
+function reported(decided: ActedDecision | undefined): ReportedDecision | undefined {
+  if (!decided) return undefined;
+  const { did, reason, also = [], why, at } = decided;
+  return { did, reasons: [reason, ...also].flatMap((each) => each?.code ?? []), why, at };
 }

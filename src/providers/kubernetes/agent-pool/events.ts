@@ -28,19 +28,19 @@ export function openDecisionEvents({ kube, clock }: { readonly kube: Kube; reado
   const startedAt = clock.now();
 
   return {
-    async note(object, { decision, pool }, signal) {
+    async note(object, { lastAction: action, pool }, signal) {
       const uid = object.metadata.uid ?? '';
       if (pool === undefined) return void written.delete(uid);
-      if (!decision || decision.did === 'nothing' || decision.at < startedAt) return;
+      if (!action || action.at < startedAt) return;
       const before = written.get(uid);
       const nowMs = clock.monotonic();
-      if (before && (before.decidedAt >= decision.at || nowMs - before.writtenMs < LEAST_BETWEEN_MS)) return;
-      written.set(uid, { decidedAt: decision.at, writtenMs: nowMs });
-      const reason = eventReason(decision.reasons[0] ?? 'decided');
+      if (before && (before.decidedAt >= action.at || nowMs - before.writtenMs < LEAST_BETWEEN_MS)) return;
+      written.set(uid, { decidedAt: action.at, writtenMs: nowMs });
+      const reason = eventReason(action.reasons[0] ?? 'decided');
       await writer.write(
         AGENT_POOLS,
         object,
-        { type: 'Normal', reason, message: `${decision.did}: ${decision.why}` },
+        { type: 'Normal', reason, message: `${action.did}: ${action.why}` },
         signal,
       );
     },

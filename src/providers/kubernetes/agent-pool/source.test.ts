@@ -54,10 +54,12 @@ describe('the writer of an AgentPool', () => {
 
   it('finds an event for a decision that acted, at most one a minute', async () => {
     const { scene, source, version } = await withPool();
-    const decide = async (did: string, afterMs: number): Promise<void> => {
+    const act = async (did: string, afterMs: number): Promise<void> => {
       await scene.clock.advance(afterMs);
-      const decision = { did, reasons: ['above-max-idle'], why: '2 idle', at: scene.clock.now() };
-      await scene.during(source.report?.('default/gpu', aReport(version, { decision }), going()) as Promise<void>);
+      const lastAction = { did, reasons: ['above-max-idle'], why: '2 idle', at: scene.clock.now() };
+      const decision = { did: 'nothing', reasons: ['enough'], why: 'enough', at: scene.clock.now() };
+      const report = aReport(version, { decision, lastAction });
+      await scene.during(source.report?.('default/gpu', report, going()) as Promise<void>);
     };
     const events = () =>
       scene.fake
@@ -65,12 +67,12 @@ describe('the writer of an AgentPool', () => {
         .map(({ reason, message }) => `${reason}: ${message}`)
         .toSorted();
 
-    await decide('nothing', 1_000);
+    await scene.during(source.report?.('default/gpu', aReport(version), going()) as Promise<void>);
     const none = events();
-    await decide('remove 1', 1_000);
-    await decide('remove 2', 1_000);
+    await act('remove 1', 1_000);
+    await act('remove 2', 1_000);
     const first = events();
-    await decide('remove 3', 60_000);
+    await act('remove 3', 60_000);
 
     expect(none).toEqual([]);
     expect(first).toEqual(['AboveMaxIdle: remove 1: 2 idle']);
