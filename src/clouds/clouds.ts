@@ -55,6 +55,8 @@ export interface Clouds {
   offersOf(cloud: string): Iterable<Offer>;
   /** The last good listing of that offer's cloud. */
   listing(offer: string): Listing | undefined;
+  /** A machine of that offer's cloud: as last listed, or newer where the kind follows its cloud. */
+  machine(offer: string, name: string): Machine | undefined;
   /** Why that offer's cloud could not be opened or listed last time. */
   fault(offer: string): Fault | undefined;
   /** Whether listings of that offer's cloud are never late. */
@@ -243,6 +245,10 @@ export function openClouds(deps: CloudsDeps): Clouds {
     listing(offer) {
       const cloud = cloudOf(offer);
       return cloud === undefined ? undefined : listings.last(cloud);
+    },
+    machine(offer, name) {
+      const { it } = opening.get(offer) ?? {};
+      return it && (it.known?.(name) ?? listings.last(it.cloud)?.machines.get(name));
     },
     fault(offer) {
       const cloud = cloudOf(offer);

@@ -112,6 +112,8 @@ export interface Backend {
   form?(signal: AbortSignal): Promise<string>;
   /** In dollars, where the cloud has prices; asked at most once an hour. What the pool says of its price wins. */
   pricePerHour?(signal: AbortSignal): Promise<number | undefined>;
+  /** What it knows of a machine at this moment without a call, where it follows its cloud: newer than any listing. */
+  known?(name: string): Machine | undefined;
   /** A hint that the listing may have changed: it is listed again soon. Listing at intervals goes on regardless. */
   watch?(changed: () => void, signal: AbortSignal): void;
   close?(): Promise<void>;

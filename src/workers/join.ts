@@ -110,12 +110,12 @@ function checkOnlyOne({ store }: WorkersContext, { known, credential }: JoinRequ
   });
 }
 
-/** The addresses of the machine that was listed under the name of the agent. */
+/** The addresses of the machine that the cloud shows under the name of the agent. */
 function addressesOf({ clouds }: WorkersContext, { pool, known, hello }: JoinRequest): readonly string[] | undefined {
   if (pool.spec.agentAuth !== 'machine') return undefined;
   const offers = new Set([known?.offer, ...pool.spec.offers.map(({ id }) => id)].filter((id) => id !== undefined));
   for (const offer of offers) {
-    const addresses = clouds.listing(offer)?.machines.get(known?.machine ?? hello.name)?.addresses;
+    const addresses = clouds.machine(offer, known?.machine ?? hello.name)?.addresses;
     if (addresses && addresses.length > 0) return addresses;
   }
   for (const offer of offers) clouds.refresh(offer);

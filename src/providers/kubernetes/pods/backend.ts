@@ -94,6 +94,10 @@ export async function openPods(config: BackendConfig, context: Context): Promise
       await slowStarts.ask(all, signal);
       return all.map(read);
     },
+    known(name) {
+      const pod = pods.all().get(keyOf(name));
+      return pod && read(pod);
+    },
     create: (launch, signal) => inTurns(launch.names, (name) => createOne(name, launch, signal)),
     delete: (machines, signal) => inTurns(machines, (machine) => deleteOne(machine, signal)),
     ...(config.podTemplatePath === undefined ? {} : { form: () => template.form() }),

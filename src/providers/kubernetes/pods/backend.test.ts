@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { CLUSTER, going, openKubeScene, openPodsAt } from '../testing.ts';
+
+const launch = (...names: readonly string[]) => ({
+  id: `launch-${names[0]}`,
+  mark: { cluster: CLUSTER, use: 'worker', owner: 'pool1', shape: 'aaaabbbbcccc' } as const,
+  names,
+  boot: { agentConfig: '{}', token: 'mlt_x' },
+});
+
+async function withPods(...names: readonly string[]) {
+  const scene = openKubeScene();
+  const backend = await openPodsAt(scene);
+  await scene.during(backend.list(going()));
+  await scene.during(backend.create(launch(...names), going()));
+  await scene.clock.advance(5_000);
+  return { scene, backend, listed: () => scene.during(backend.list(going())) };
+}
+
+describe('the pods of a pool', () => {
+  it('are known with their addresses as soon as the cluster shows them, without a listing', async () => {
+    const { backend, scene } = await withPods('m-1');
+    const calls = scene.fake.calls.length;
+
+    expect(backend.known?.('m-1')).toMatchObject({ name: 'm-1', state: 'running' });
+    expect(backend.known?.('m-1')?.addresses).toHaveLength(1);
+    expect(backend.known?.('m-2')).toBeUndefined();
+    expect(scene.fake.calls.length).toBe(calls);
+  });
+
+  it('are the same machines in each listing, as long as nothing about them changes', async () => {
+    const { listed, scene } = await withPods('m-1', 'm-2');
+    const [first, second] = await listed();
+    scene.fake.kubelet.exit('default', 'm-2', 7);
+    await scene.clock.advance(10_000);
+
+    const again = await listed();
+
+    expect(again.find(({ name }) => name === first?.name)).toBe(first);
+    expect(again.find(({ name }) => name === second?.name)).not.toBe(second);
+  });
+
+  it('bring a hint when one of them changes', async () => {
+    const { backend, scene } = await withPods('m-1');
+    let hints = 0;
+    const stopping = new AbortController();
+    backend.watch?.(() => {
+      hints += 1;
+    }, stopping.signal);
+    await scene.during(backend.create(launch('m-2'), going()));
+    await scene.clock.advance(5_000);
+    const heard = hints;
+    stopping.abort();
+    await scene.during(backend.create(launch('m-3'), going()));
+    await scene.clock.advance(5_000);
+
+    expect(heard).toBeGreaterThan(0);
+    expect(hints).toBe(heard);
+  });
+});
