@@ -64,6 +64,12 @@ const tls = z
     cert: z.string().optional().describe('File of the server certificate, with its chain, as PEM.'),
     key: z.string().optional().describe('File of its private key, as PEM.'),
     ca: z.string().optional().describe('File of the CA that signed it, as PEM; agents trust it.'),
+    plaintextGrpc: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Whether the broker also serves agents without TLS, as those of Velda join. Their tokens then cross the network readable.',
+      ),
   })
   .refine(({ cert, key }) => (cert === undefined) === (key === undefined), 'needs both cert and key');
 

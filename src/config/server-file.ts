@@ -49,6 +49,8 @@ export interface ServerConfig {
     readonly cert?: string | undefined;
     readonly key?: string | undefined;
     readonly ca?: string | undefined;
+    /** The broker serves agents without TLS too. */
+    readonly plaintextGrpc?: boolean | undefined;
   };
   readonly access: { readonly publicUrl?: string | undefined; readonly allowedHosts: readonly string[] };
   readonly agent: {

@@ -160,6 +160,25 @@ describe('on a clock that stands still', () => {
   });
 });
 
+test('where TLS is optional, clients with it and without it are served on the same port', async () => {
+  const means = { clock: systemClock, random: seededRandom(1) };
+  const { certificate, key, ca } = issueServerIdentity(newAuthority(means), [], means);
+  const front = await aFront(() => undefined);
+  const echo = (socket: Socket): void => void socket.pipe(socket);
+  front.serve({ http: echo, grpc: echo }, { http: { certificate, key }, grpc: { certificate, key, isOptional: true } });
+  const { grpc, http } = front.addresses;
+  const secure = connectTls({ port: grpc.port, host: '127.0.0.1', ca });
+  const plain = connect(grpc.port, '127.0.0.1');
+  const plainAtTheOther = connect(http.port, '127.0.0.1').on('error', () => {});
+
+  const heard = [secure, plain].map((socket) => once(socket, 'data'));
+  for (const socket of [secure, plain, plainAtTheOther]) socket.write('PRI * HTTP/2.0');
+
+  expect((await Promise.all(heard)).map(String)).toEqual(['PRI * HTTP/2.0', 'PRI * HTTP/2.0']);
+  expect(await text(plainAtTheOther).catch(() => '')).not.toContain('PRI');
+  for (const socket of [secure, plain]) socket.destroy();
+});
+
 test('a port in use is named, with what to do', async () => {
   const first = await aFront(() => undefined);
 

@@ -11,10 +11,23 @@ export interface Lock {
   readonly key: string;
   /** PEM: a client may connect without a certificate, but an invalid one is refused. */
   readonly clientCa?: string | undefined;
+  /** Clients without TLS are served too. */
+  readonly isOptional?: boolean | undefined;
 }
 
 // Extended key usage `clientAuth` (RFC 5280): a server's certificate of the same authority is no agent's.
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
+
+// The type of a TLS record that begins a handshake (RFC 8446, 5.1); HTTP/2 begins with `PRI`.
+const HANDSHAKE = 0x16;
+
+/** Whether the client began with TLS; what it sent stays to be read. */
+function beginsWithTls(socket: Socket): boolean {
+  const sent: Buffer | null = socket.read();
+  if (sent === null) return true;
+  socket.unshift(sent);
+  return sent[0] === HANDSHAKE;
+}
 
 // As long as an HTTP client has for the head of its request.
 const HANDSHAKE_MS = 10_000;
@@ -26,7 +39,7 @@ function isClientOf(ca: X509Certificate, certificate: X509Certificate, nowMs: nu
 }
 
 /** Ends TLS on connections that someone else has accepted; the client keeps the address it was known by. */
-export function openLock({ certificate, key, clientCa }: Lock, door: Door, clock: Clock) {
+export function openLock({ certificate, key, clientCa, isOptional = false }: Lock, door: Door, clock: Clock) {
   const secureContext: SecureContext = createSecureContext({ cert: certificate, key, ca: clientCa });
   const ca = clientCa === undefined ? undefined : new X509Certificate(clientCa);
 
@@ -55,7 +68,7 @@ export function openLock({ certificate, key, clientCa }: Lock, door: Door, clock
     return secure;
   }
 
-  return (socket: Socket, taken: (secure: TLSSocket) => void, refused: (why: string) => void): void => {
+  return (socket: Socket, taken: (admitted: Socket) => void, refused: (why: string) => void): void => {
     let secure: TLSSocket | undefined;
     // A client that does not finish the handshake must not keep a descriptor.
     const cancel = clock.alarm(HANDSHAKE_MS, () => {
@@ -66,6 +79,10 @@ export function openLock({ certificate, key, clientCa }: Lock, door: Door, clock
     const begin = (): void => {
       // Without one byte it was only the end, which the socket sees to itself.
       if (socket.readableLength === 0) return;
+      if (isOptional && !beginsWithTls(socket)) {
+        cancel();
+        return taken(socket);
+      }
       secure = open(socket, taken, refused);
       secure.once('secure', cancel).once('close', cancel);
     };

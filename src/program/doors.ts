@@ -92,9 +92,10 @@ export function keepLocks(
   function lock(): void {
     const identity = identityOf(loaded.config, access, { names, clock });
     const shown = { certificate: identity.certificate, key: identity.key };
+    const isOptional = loaded.config.tls.plaintextGrpc;
     front.serve(serve, {
       ...(needsTls(http) ? { http: shown } : {}),
-      ...(needsTls(grpc) ? { grpc: { ...shown, clientCa: access.ca.certificate } } : {}),
+      ...(needsTls(grpc) ? { grpc: { ...shown, clientCa: access.ca.certificate, isOptional } } : {}),
     });
     cancel = clock.alarm(Math.max(HOUR_MS, (identity.untilMs - clock.now()) / 2), renew);
   }
