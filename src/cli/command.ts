@@ -68,10 +68,10 @@ export interface KubeInstallOptions {
 }
 
 export interface KubeReleaseOptions {
-  /** Of the AgentPools; absent: all. */
-  readonly namespace?: string | undefined;
-  /** The server of this namespace is stopped first. */
-  readonly serverNamespace?: string | undefined;
+  /** Of the AgentPools; none: all. */
+  readonly namespaces?: readonly string[] | undefined;
+  /** The Deployment of the server, which is stopped first. */
+  readonly server?: { readonly namespace: string; readonly name: string } | undefined;
   readonly context?: string | undefined;
   readonly signal: AbortSignal;
 }

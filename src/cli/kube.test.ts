@@ -63,10 +63,12 @@ test('install applies nothing, and says so beside the manifests unless it is a d
 test('release names every AgentPool that it let go', async () => {
   const scene = openKubeScene();
 
-  expect(await scene.muster('kube', 'release', '--stop-server', 'velda')).toBe(0);
+  expect(await scene.muster('kube', 'release', '--stop-server', 'velda', '--namespace', 'ml')).toBe(0);
 
   expect(scene.output()).toBe('released default/cpu-pool\nreleased ml/gpu-pool\n');
-  expect(scene.options).toEqual([{ namespace: undefined, serverNamespace: 'velda', context: undefined }]);
+  expect(scene.options).toEqual([
+    { namespaces: ['ml'], server: { namespace: 'velda', name: 'velda-apiserver' }, context: undefined },
+  ]);
 });
 
 test('release says where there was nothing to do, and ends with the exit code of its fault', async () => {
@@ -81,4 +83,11 @@ test('release says where there was nothing to do, and ends with the exit code of
   expect(idle.output()).toContain('No AgentPool has the finalizer');
   expect(await refused.muster('kube', 'release')).toBe(FAULTS.denied.exit);
   expect(refused.errors()).toContain('refused to list agentpools');
+});
+
+test('release refuses a server that is no Deployment of a namespace', async () => {
+  const scene = openKubeScene();
+
+  expect(await scene.muster('kube', 'release', '--stop-server', 'a/b/c')).toBe(FAULTS.invalid.exit);
+  expect(scene.errors()).toContain('--stop-server a/b/c');
 });

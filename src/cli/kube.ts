@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { Fault } from '#core/fault.ts';
 import type { Cli, CliCommand, KubeInstallOptions, KubeReleaseOptions, Local } from './command.ts';
 import { withExamples } from './example.ts';
 import { named, whole } from './option.ts';
@@ -85,20 +86,31 @@ function installCommand(cli: Cli, { kube }: Local): Command {
   ]);
 }
 
+/** `velda` or `velda/velda-apiserver`. */
+function deployment(text: string): NonNullable<KubeReleaseOptions['server']> {
+  const [namespace = '', name = 'velda-apiserver', ...rest] = text.split('/');
+  if (namespace !== '' && name !== '' && rest.length === 0) return { namespace, name };
+  throw new Fault('invalid', `--stop-server ${text} is not NAMESPACE or NAMESPACE/DEPLOYMENT.`);
+}
+
 interface ReleaseOptions {
-  readonly namespace?: string;
-  readonly stopServer?: string;
+  readonly namespace?: readonly string[];
+  readonly stopServer?: ReturnType<typeof deployment>;
   readonly context?: string;
 }
 
 function releaseCommand(cli: Cli, { kube }: Local): Command {
   const command = new Command('release')
     .description('remove the finalizer of Muster from AgentPools, before Muster leaves the cluster')
-    .option('--namespace <name>', 'AgentPools of this namespace only (default: all)', named('--namespace'))
-    .option('--stop-server <namespace>', 'first scale the server of this namespace to 0', named('--stop-server'))
+    .option('--namespace <name>', 'AgentPools of this namespace only; repeatable (default: all)', list('--namespace'))
+    .option(
+      '--stop-server <namespace>',
+      'first scale its Deployment velda-apiserver, or NAMESPACE/NAME, to 0',
+      deployment,
+    )
     .option('--context <name>', 'context of the kubeconfig (default: the current one)', named('--context'))
     .action(async ({ namespace, stopServer, context }: ReleaseOptions) => {
-      const options: KubeReleaseOptions = { namespace, serverNamespace: stopServer, context, signal: cli.signal };
+      const options = { namespaces: namespace, server: stopServer, context, signal: cli.signal };
       const released = await kube.release(options);
       for (const key of released) print(cli.terminal, `released ${key}`);
       if (released.length === 0) print(cli.terminal, 'No AgentPool has the finalizer of Muster.');

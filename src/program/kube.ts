@@ -14,13 +14,13 @@ export function kubePart(environment: Environment): KubeLocal {
     crd: async () => (await loadFiles()).crdFile(),
     rbac: async (options) => (await loadFiles()).rbacFile(options),
     install: async (options) => (await loadFiles()).installFile(options),
-    async release({ namespace, serverNamespace, context, signal }) {
+    async release({ namespaces, server, context, signal }) {
       const { releaseAgentPools } = await import('../providers/kubernetes/install/release.ts');
       const variable = (name: string): string | undefined => environment.variable(name) || undefined;
       const access = await openDefaultCluster({ context }, { clock: systemClock, log: silentLog, variable });
       try {
         const kube = openKube({ access, clock: systemClock, fetchWith });
-        return await releaseAgentPools({ kube, clock: systemClock }, { namespace, serverNamespace }, signal);
+        return await releaseAgentPools({ kube, clock: systemClock }, { namespaces, server }, signal);
       } finally {
         await access.close?.();
       }

@@ -1,13 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { openKube } from '#kube/client.ts';
+import { ruleResource, rulesOf } from '../rights.ts';
 import { AGENT_POD, going, installCrd, type KubeScene, openKubeScene } from '../testing.ts';
-import { releaseAgentPools } from './release.ts';
+import { RELEASE_RIGHTS, releaseAgentPools } from './release.ts';
 
 const OTHER = 'example.com/keep';
+const SERVER = { namespace: 'velda', name: 'velda-apiserver' };
 const PODS = '/api/v1/namespaces/velda/pods';
 
-function clientOf({ clock, fake }: KubeScene) {
-  const access = { id: 'c', server: 'http://cluster.test', credential: async () => ({ headers: {}, tls: {} }) };
+function clientOf({ clock, fake }: KubeScene, token?: string) {
+  const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const access = { id: 'c', server: 'http://cluster.test', credential: async () => ({ headers, tls: {} }) };
   return { clock, kube: openKube({ access, clock, fetchWith: () => fake.fetch }) };
 }
 
@@ -60,7 +63,7 @@ describe('releasing AgentPools', () => {
   it('keeps to one namespace where one is named', async () => {
     const scene = await withPools();
 
-    await scene.during(releaseAgentPools(clientOf(scene), { namespace: 'velda' }, going()));
+    await scene.during(releaseAgentPools(clientOf(scene), { namespaces: ['velda'] }, going()));
 
     expect(finalizersIn(scene)).toMatchObject({ ours: ['muster.io/drain', OTHER], 'ours-too': [] });
   });
@@ -85,7 +88,7 @@ describe('releasing AgentPools', () => {
     await addServer(scene);
     let isDone = false;
 
-    const releasing = releaseAgentPools(clientOf(scene), { serverNamespace: 'velda' }, going()).then(() => {
+    const releasing = releaseAgentPools(clientOf(scene), { server: SERVER }, going()).then(() => {
       isDone = true;
     });
     await scene.clock.advance(5_000);
@@ -98,11 +101,39 @@ describe('releasing AgentPools', () => {
     expect(finalizersIn(scene)).toMatchObject({ ours: [OTHER], 'ours-too': [] });
   });
 
+  it('needs no more rights than those of its own list', async () => {
+    const scene = await withPools();
+    await addServer(scene);
+    const user = 'system:serviceaccount:velda:release';
+    const rules = [...rulesOf(RELEASE_RIGHTS.pools), ...rulesOf(RELEASE_RIGHTS.server)];
+    const roles = '/apis/rbac.authorization.k8s.io/v1/cluster';
+    await scene.kubectl('POST', `${roles}roles`, { metadata: { name: 'release' }, rules });
+    await scene.kubectl('POST', `${roles}rolebindings`, {
+      metadata: { name: 'release' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'release' },
+      subjects: [{ kind: 'User', name: user }],
+    });
+    await scene.kubectl('DELETE', `${PODS}/server-1`, { gracePeriodSeconds: 0 });
+    await scene.clock.advance(60_000);
+    const before = scene.fake.calls.length;
+    // The object changes between our reading and our writing.
+    scene.fake.mishaps.add({ action: 'patch agentpools', what: { kind: 'error', status: 422, code: 'Invalid' } });
+
+    const client = clientOf(scene, scene.fake.users.issue(user));
+    await scene.during(releaseAgentPools(client, { server: SERVER }, going()));
+
+    const all = [...RELEASE_RIGHTS.pools, ...RELEASE_RIGHTS.server];
+    const granted = all.flatMap((right) => right.verbs.map((verb) => `${verb} ${ruleResource(right)}`));
+    const made = new Set(scene.fake.calls.slice(before).map(({ action }) => action));
+    expect([...made].toSorted()).toEqual(granted.toSorted());
+    expect(finalizersIn(scene)).toMatchObject({ ours: [OTHER], 'ours-too': [] });
+  });
+
   it('gives up on a server that does not stop, and releases nothing', async () => {
     const scene = await withPools();
     await addServer(scene);
 
-    const releasing = releaseAgentPools(clientOf(scene), { serverNamespace: 'velda' }, going());
+    const releasing = releaseAgentPools(clientOf(scene), { server: SERVER }, going());
 
     await expect(scene.during(releasing)).rejects.toMatchObject({ kind: 'unavailable' });
     expect(finalizersIn(scene)).toMatchObject({ ours: ['muster.io/drain', OTHER] });

@@ -4,18 +4,16 @@ import { Fault } from '#core/fault.ts';
 import type { Kube } from '#kube/client.ts';
 import { isObjectMissing, isResourceUnknown } from '#kube/faults.ts';
 import { removeFinalizer } from '#kube/finalizers.ts';
-import { keyOfObject } from '#kube/object.ts';
+import { type KubeObject, keyOfObject } from '#kube/object.ts';
 import { DEPLOYMENTS, PODS } from '#kube/resource.ts';
 import { AGENT_POOLS, FINALIZER } from '../agent-pool/resource.ts';
 import type { Right } from '../rights.ts';
-import { SERVER_NAME } from './choices.ts';
-import { SELECTOR } from './server.ts';
 
 export interface ReleaseOptions {
-  /** Of the AgentPools; absent: all namespaces. */
-  readonly namespace?: string | undefined;
-  /** The server of this namespace is stopped first: a running one would set its finalizers again. */
-  readonly serverNamespace?: string | undefined;
+  /** Of the AgentPools; none: all. */
+  readonly namespaces?: readonly string[] | undefined;
+  /** The Deployment of the server, which is stopped first: a running one would set its finalizers again. */
+  readonly server?: { readonly namespace: string; readonly name: string } | undefined;
 }
 
 export interface ReleaseDeps {
@@ -36,15 +34,17 @@ const LOOK_EVERY_MS = SECOND_MS;
 // A server has 30 s to stop; then the kubelet kills it.
 const STOPS_WITHIN_MS = 2 * MINUTE_MS;
 
-async function stopServer({ kube, clock }: ReleaseDeps, namespace: string, signal: AbortSignal): Promise<void> {
+async function stopServer(
+  { kube, clock }: ReleaseDeps,
+  { namespace, name }: NonNullable<ReleaseOptions['server']>,
+  signal: AbortSignal,
+): Promise<void> {
   try {
-    await kube.patch(DEPLOYMENTS, { namespace, name: SERVER_NAME }, { merge: { spec: { replicas: 0 } } }, signal);
+    await kube.patch(DEPLOYMENTS, { namespace, name }, { merge: { spec: { replicas: 0 } } }, signal);
   } catch (thrown) {
     if (!isObjectMissing(thrown)) throw thrown;
   }
-  const labelSelector = Object.entries(SELECTOR)
-    .map(([key, value]) => `${key}=${value}`)
-    .join(',');
+  const labelSelector = `app=${name}`;
   const untilMs = clock.monotonic() + STOPS_WITHIN_MS;
   while ((await kube.list(PODS, { namespace, labelSelector }, signal)).length > 0) {
     if (clock.monotonic() >= untilMs) {
@@ -60,16 +60,20 @@ async function stopServer({ kube, clock }: ReleaseDeps, namespace: string, signa
 /** Removes our finalizer from every AgentPool; answers which had it. Repeating is safe; pods and objects stay. */
 export async function releaseAgentPools(
   deps: ReleaseDeps,
-  { namespace, serverNamespace }: ReleaseOptions,
+  { namespaces = [], server }: ReleaseOptions,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  if (serverNamespace !== undefined) await stopServer(deps, serverNamespace, signal);
+  if (server !== undefined) await stopServer(deps, server, signal);
   const { kube } = deps;
-  const objects = await kube.list(AGENT_POOLS, { namespace }, signal).catch((thrown: unknown) => {
-    // Without the CRD there are no objects.
-    if (isResourceUnknown(thrown)) return [];
-    throw thrown;
-  });
+  const objects: KubeObject[] = [];
+  for (const namespace of namespaces.length > 0 ? namespaces : [undefined]) {
+    const found = await kube.list(AGENT_POOLS, { namespace }, signal).catch((thrown: unknown) => {
+      // Without the CRD there are no objects.
+      if (isResourceUnknown(thrown)) return [];
+      throw thrown;
+    });
+    objects.push(...found);
+  }
   const held = objects.filter(({ metadata }) => metadata.finalizers?.includes(FINALIZER));
   for (const object of held) await removeFinalizer(kube, AGENT_POOLS, object, FINALIZER, signal);
   return held.map(keyOfObject);

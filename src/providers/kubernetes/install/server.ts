@@ -26,6 +26,8 @@ export function serverFile({ namespace, served, postgresSecret }: InstallChoices
   return {
     server: { grpc_address: `0.0.0.0:${GRPC_PORT}`, http_address: `0.0.0.0:${HTTP_PORT}` },
     data_dir: DATA_DIR,
+    // Agents of Velda, and files with an address without https://, join without TLS.
+    tls: { plaintext_grpc: true },
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the server's file.
     ...(postgresSecret !== undefined && { store: '${MUSTER_STORE}' }),
     default_broker_info: { address: `https://${names.at(-1)}:${GRPC_PORT}` },
