@@ -46,18 +46,18 @@ export const GENERATED: readonly Generated[] = [
     file: 'docs/reference/cli.md',
     render: async (root) => (await import('./cli-reference.ts')).renderCli(await allSimulations(root)),
   },
-  {
-    file: 'deploy/kubernetes/agentpool-crd.yaml',
-    render: async () => (await import('../src/providers/kubernetes/install/files.ts')).crdFile(),
-  },
-  {
-    file: 'deploy/kubernetes/velda-rbac.yaml',
-    render: async () => (await import('../src/providers/kubernetes/install/files.ts')).rbacFile(),
-  },
-  {
-    file: 'deploy/kubernetes/muster.yaml',
-    render: async () => (await import('../src/providers/kubernetes/install/files.ts')).serverFileText(),
-  },
+  ...(
+    [
+      ['deploy/kubernetes/agentpool-crd.yaml', 'crdFile'],
+      ['deploy/kubernetes/velda-rbac.yaml', 'rbacFile'],
+      ['deploy/kubernetes/muster.yaml', 'serverFileText'],
+      ['deploy/helm/muster/crds/agentpool-crd.yaml', 'crdFile'],
+      ['deploy/helm/muster/files/rights.yaml', 'chartRights'],
+    ] as const
+  ).map(([file, make]) => ({
+    file,
+    render: async () => (await import('../src/providers/kubernetes/install/files.ts'))[make](),
+  })),
   { file: 'docs/reference/api.md', render: async () => (await import('./api-reference.ts')).renderApi() },
 ];
 

@@ -1,8 +1,11 @@
 // The plain manifests: what `muster kube` prints, and what stands in deploy/kubernetes.
+import { stringify } from 'yaml';
 import { AGENT_POOL_CRD } from '../agent-pool/crd.ts';
+import { RIGHTS, rulesOf } from '../rights.ts';
 import { checkChoices, type GivenChoices, type InstallChoices } from './choices.ts';
 import { type Manifest, renderManifests } from './manifest.ts';
 import { roles, serviceAccount } from './rbac.ts';
+import { RELEASE_RIGHTS } from './release.ts';
 import { serverManifests } from './server.ts';
 
 const CRD = AGENT_POOL_CRD as unknown as Manifest;
@@ -14,6 +17,13 @@ const namespaceOf = ({ namespace }: InstallChoices): Manifest => ({
 });
 
 const rbacOf = (choices: InstallChoices): Manifest[] => [serviceAccount(choices), ...roles(choices)];
+
+/** The rules of RBAC for the templates of the Helm chart. */
+export function chartRights(): string {
+  const release = { pools: rulesOf(RELEASE_RIGHTS.pools), server: rulesOf(RELEASE_RIGHTS.server) };
+  const comment = '# What the server may do, and what the Job before an uninstallation may do. Made by "npm run gen".';
+  return `${comment}\n${stringify({ server: rulesOf(RIGHTS), release }, { aliasDuplicateObjects: false })}`;
+}
 
 /** The definition of AgentPools. */
 export function crdFile(): string {

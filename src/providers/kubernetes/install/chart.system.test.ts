@@ -1,0 +1,166 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { existsSync, globSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { readEnvironment } from '#config/environment.ts';
+import { knownKinds } from '#config/kinds.ts';
+import { readServerFile } from '#config/server-file.ts';
+import provider from '../index.ts';
+import type { GivenChoices } from './choices.ts';
+import { installFile } from './files.ts';
+import type { Manifest } from './manifest.ts';
+
+const CHART = join(import.meta.dirname, '../../../../deploy/helm/muster');
+// Of the chart alone: who manages an object, and what an uninstallation leaves.
+const ONLY_IN_CHART = ['app.kubernetes.io/managed-by', 'helm.sh/chart', 'helm.sh/resource-policy'];
+const NOT_IN_TEMPLATES = ['Namespace', 'CustomResourceDefinition'];
+
+function findHelm(): string | undefined {
+  if (spawnSync('helm', ['version']).status === 0) return 'helm';
+  const built = globSync(join(homedir(), '.cache/muster/kubernetes-*/helm'));
+  return [join(process.env.KUBERNETES_PARTS ?? '', 'helm'), ...built].find((path) => existsSync(path));
+}
+
+const helm = findHelm();
+const run = promisify(execFile);
+
+async function render(values: object = {}): Promise<Manifest[]> {
+  const sets = Object.entries(values).flatMap(([name, value]) => ['--set-json', `${name}=${JSON.stringify(value)}`]);
+  const words = ['template', 'muster', CHART, '--namespace', 'velda', '--kube-version', '1.30.0', ...sets];
+  const { stdout } = await run(helm ?? 'helm', words, { maxBuffer: 16 * 1024 * 1024 });
+  return parseAllDocuments(stdout).map((document) => document.toJS() as Manifest);
+}
+
+const isHook = ({ metadata }: Manifest): boolean => metadata.annotations?.['helm.sh/hook'] !== undefined;
+const dataOf = (object: Manifest | undefined): Readonly<Record<string, string>> =>
+  (object?.data ?? {}) as Readonly<Record<string, string>>;
+const nameOf = ({ kind, metadata }: Manifest): string => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
+
+function without(texts: Readonly<Record<string, string>> | undefined): Record<string, string> | undefined {
+  const left = Object.entries(texts ?? {}).filter(([key]) => !ONLY_IN_CHART.includes(key));
+  return left.length > 0 ? Object.fromEntries(left) : undefined;
+}
+
+/** By name, so that order counts for nothing; the server's file as what it says, not how it is written. */
+function comparable(objects: readonly Manifest[]): Record<string, unknown> {
+  const entries = objects.map((object) => {
+    const { labels, annotations, ...rest } = object.metadata;
+    const metadata = { ...rest, labels: without(labels), annotations: without(annotations) };
+    const data = object.data as Record<string, string> | undefined;
+    return [nameOf(object), { ...object, metadata, ...(data && { data: parse(data['config.yaml'] ?? '') }) }];
+  });
+  return Object.fromEntries(entries);
+}
+
+const plain = (choices: GivenChoices): Manifest[] =>
+  parseAllDocuments(installFile(choices))
+    .map((document) => document.toJS() as Manifest)
+    .filter(({ kind }) => !NOT_IN_TEMPLATES.includes(kind));
+
+describe.skipIf(helm === undefined)('the Helm chart (skipped where helm is not installed)', () => {
+  test.each<[string, object, GivenChoices]>([
+    ['as it stands', {}, {}],
+    [
+      'with PostgreSQL',
+      { replicas: 3, 'postgres.secret': 'db', 'podDisruptionBudget.enabled': false },
+      { replicas: 3, postgresSecret: 'db' },
+    ],
+    ['for two namespaces', { serve: ['ml', 'web'] }, { served: ['ml', 'web'] }],
+    ['with another volume', { 'storage.size': '1Gi' }, { storage: '1Gi' }],
+  ])('gives the same objects as the plain manifests, %s', async (_title, values, choices) => {
+    const rendered = (await render(values)).filter((object) => !isHook(object));
+
+    expect(comparable(rendered)).toEqual(comparable(plain(choices)));
+  });
+
+  test('passes the linter of helm', async () => {
+    const { stdout } = await run(helm ?? 'helm', ['lint', '--strict', CHART]);
+
+    expect(stdout).toContain('0 chart(s) failed');
+  });
+
+  test('keeps the volume at an uninstallation, and never deletes the CRD', async () => {
+    const objects = await render();
+
+    const claim = objects.find(({ kind }) => kind === 'PersistentVolumeClaim');
+    expect(claim?.metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' });
+    expect(objects.map(({ kind }) => kind)).not.toContain('CustomResourceDefinition');
+  });
+
+  test('removes the finalizers before an uninstallation, with rights of its own for that time', async () => {
+    const hooks = (await render({ serve: ['ml'], name: 'apiserver' })).filter(isHook);
+
+    expect(hooks.map(nameOf).toSorted()).toEqual([
+      'Job velda/apiserver-release',
+      'Role ml/apiserver-release',
+      'Role velda/apiserver-release-server',
+      'RoleBinding ml/apiserver-release',
+      'RoleBinding velda/apiserver-release-server',
+      'ServiceAccount velda/apiserver-release',
+    ]);
+    expect(new Set(hooks.map(({ metadata }) => metadata.annotations?.['helm.sh/hook']))).toEqual(
+      new Set(['pre-delete']),
+    );
+    const job = hooks.find(({ kind }) => kind === 'Job') as unknown as {
+      spec: { template: { spec: { containers: [{ args: string[] }] } } };
+    };
+    expect(job.spec.template.spec.containers[0].args).toEqual([
+      'kube',
+      'release',
+      '--stop-server',
+      'velda/apiserver',
+      '--namespace',
+      'ml',
+    ]);
+    const stopping = hooks.find((object) => nameOf(object) === 'Role velda/apiserver-release-server');
+    expect(stopping?.rules).toContainEqual({
+      apiGroups: ['apps'],
+      resources: ['deployments'],
+      resourceNames: ['apiserver'],
+      verbs: ['patch'],
+    });
+  });
+
+  test('has a budget, a policy, a monitor, alerts and a dashboard where they are asked for', async () => {
+    const enabled = ['networkPolicy', 'podMonitor', 'prometheusRule', 'dashboard'].map((key) => [
+      `${key}.enabled`,
+      true,
+    ]);
+    const objects = await render({ ...Object.fromEntries(enabled), replicas: 2, 'postgres.secret': 'db' });
+
+    const kinds = objects.filter((object) => !isHook(object)).map(({ kind }) => kind);
+    expect(kinds).toEqual(
+      expect.arrayContaining(['PodDisruptionBudget', 'NetworkPolicy', 'PodMonitor', 'PrometheusRule']),
+    );
+    const dashboard = objects.find(({ metadata }) => metadata.name === 'velda-apiserver-dashboard');
+    const { title } = JSON.parse(dataOf(dashboard)['muster.json'] ?? '') as { title: string };
+    expect(title).toBe('Muster');
+    const rule = objects.find(({ kind }) => kind === 'PrometheusRule') as unknown as { spec: { groups: object[] } };
+    expect(rule.spec.groups).toHaveLength(1);
+  });
+
+  test('lays the configuration of its values over the server file, which the server takes', async () => {
+    const objects = await render({ config: { log: { level: 'debug' } }, 'tls.plaintextAgents': false });
+    const map = objects.find(({ kind }) => kind === 'ConfigMap');
+    const text = dataOf(map)['config.yaml'] ?? '';
+
+    const { value, problems } = readServerFile(text, {
+      kinds: knownKinds([provider]),
+      environment: readEnvironment({}),
+    });
+
+    expect(problems).toBeUndefined();
+    expect(value).toMatchObject({ log: { level: 'debug' }, tls: { plaintextGrpc: false } });
+  });
+
+  test.each([
+    ['an unknown value', { replica: 2 }, "'replica' not allowed"],
+    ['several replicas on SQLite', { replicas: 2 }, 'need PostgreSQL'],
+    ['a namespace that cannot be', { serve: ['Ml'] }, 'pattern'],
+  ])('refuses %s', async (_title, values, said) => {
+    await expect(render(values)).rejects.toThrow(said);
+  });
+});
