@@ -352,6 +352,19 @@ describe('a pool whose agents prove themselves by their machine', () => {
     await expect(from('10.0.0.9', 'first')).resolves.toMatchObject({ id: name });
   });
 
+  it('lets an agent reconnect by its key while the cloud lists no address, but no other', async () => {
+    let address: string | undefined = '10.0.0.9';
+    const { from, name, world } = await withAddress(() => address);
+    const { epoch } = await from('10.0.0.9', 'first');
+    world.life.workers.leave(name, epoch);
+    address = undefined;
+    await world.advance(2 * MINUTE_MS);
+
+    await expect(from('10.0.0.9', 'second')).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(from('10.0.0.9')).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(from('10.0.0.9', 'first')).resolves.toMatchObject({ id: name });
+  });
+
   it('admits a container that was started anew without its files, once the old connection has ended', async () => {
     const { from, name, world } = await withAddress(() => '10.0.0.9');
     const { epoch } = await from('10.0.0.9', 'first');

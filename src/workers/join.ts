@@ -90,7 +90,10 @@ function verifyJoin(context: WorkersContext, admit: Admit, request: JoinRequest)
     if (pool.spec.agentAuth === 'token') return known;
   }
   const name = known?.id ?? hello.name;
-  const { launch } = admit({ pool, name, proof, addresses: addressesOf(context, request) });
+  const addresses = addressesOf(context, request);
+  // Its address was checked when the key was bound. While the cloud does not answer, all agents would stay away otherwise.
+  if (pool.spec.agentAuth === 'machine' && !addresses && isBound(request)) return known as Worker;
+  const { launch } = admit({ pool, name, proof, addresses });
   if (launch !== undefined) checkLaunch(launch, request);
   if (known) return known;
   if (pool.removal) throw refuse(`Pool ${pool.name} is being removed.`);
@@ -98,13 +101,16 @@ function verifyJoin(context: WorkersContext, admit: Admit, request: JoinRequest)
   return unknown(context, request);
 }
 
+const isBound = ({ known, credential }: Pick<JoinRequest, 'known' | 'credential'>): boolean =>
+  credential !== undefined && credential === known?.credential;
+
 /**
  * Every process on the machine has its address, a session too: so the first agent keeps the name while it is connected. Once
  * it is not, another key means a restarted container that lost its files.
  */
 function checkOnlyOne({ store }: WorkersContext, { known, credential }: JoinRequest): void {
   if (!known || !store.view.agents.get(known.id)) return;
-  if (credential !== undefined && credential === known.credential) return;
+  if (isBound({ known, credential })) return;
   throw new Fault('unavailable', `The agent of ${known.id} is connected already.`, {
     remedy: 'Try again when its connection has ended.',
   });
