@@ -39,7 +39,10 @@ export function documentOf(object: KubeObject, pinned: Pinned): Document {
 }
 
 function faultOf(problems: readonly Problem[]): Fault {
-  return new Fault('invalid', problems.map(problemText).join('; '), {
+  const [first, ...others] = problems;
+  const isOne = first !== undefined && others.length === 0;
+  return new Fault('invalid', isOne ? first.message : problems.map(problemText).join('; '), {
+    at: isOne ? first.path : undefined,
     problems,
     remedy: 'Correct the object with kubectl edit or apply.',
   });

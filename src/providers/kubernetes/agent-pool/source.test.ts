@@ -28,6 +28,29 @@ const objectIn = ({ fake }: KubeScene): any => fake.object('agentpools.velda.io'
 const writesOf = ({ fake }: KubeScene): number =>
   fake.calls.filter(({ verb }) => ['patch', 'create'].includes(verb)).length;
 
+describe('a source of AgentPools', () => {
+  it('hints at a new listing when a writer changes something, and not when it writes a status itself', async () => {
+    const { scene, source, version } = await withPool();
+    let hints = 0;
+    const counted = async (act: () => Promise<unknown>): Promise<number> => {
+      const before = hints;
+      await act();
+      await scene.clock.advance(2_000);
+      return hints - before;
+    };
+    source.watch?.(() => (hints += 1), going());
+    const report = (wanted: number) => source.report?.('default/gpu', aReport(version, { wanted }), going());
+    await counted(() => scene.during(report(1) as Promise<void>));
+
+    expect(await counted(() => scene.during(report(2) as Promise<void>))).toBe(0);
+    const spec = { spec: { autoscaler: { maxReplicas: 5 } } };
+    expect(await counted(() => scene.kubectl('PATCH', `${POOLS}/gpu`, spec))).toBe(1);
+    expect(await counted(() => scene.kubectl('DELETE', `${POOLS}/gpu`))).toBe(1);
+    const forced = { metadata: { annotations: { 'muster.io/force-delete': '' } } };
+    expect(await counted(() => scene.kubectl('PATCH', `${POOLS}/gpu`, forced))).toBe(1);
+  });
+});
+
 describe('the writer of an AgentPool', () => {
   it('sees the state of the pool in its status, and our finalizer keeps the object', async () => {
     const { scene, source, version } = await withPool();

@@ -61,7 +61,14 @@ export async function openAgentPools(config: SourceConfig, context: Context): Pr
       return present.map((object) => read(object, held));
     },
     watch(changed, signal) {
-      const ended = objects.onChange(() => changed());
+      const heard = new Map<string, string>();
+      const ended = objects.onChange((key, object) => {
+        const wish = object && wishOf(object);
+        if (heard.get(key) === wish && wish !== undefined) return;
+        if (wish === undefined) heard.delete(key);
+        else heard.set(key, wish);
+        changed();
+      });
       signal.addEventListener('abort', ended, { once: true });
     },
     async report(key, status, signal) {
@@ -80,6 +87,12 @@ export async function openAgentPools(config: SourceConfig, context: Context): Pr
       await objects.close();
     },
   };
+}
+
+/** What its writer wants of us. Our own writes change nothing of it: a thousand of them must not mean a thousand listings. */
+function wishOf(object: KubeObject): string {
+  const { isDeleted, isForced } = deletionOf(object);
+  return `${versionOfPool(object)} ${isDeleted === true} ${isForced === true}`;
 }
 
 function crdMissing(cause: unknown): Fault {

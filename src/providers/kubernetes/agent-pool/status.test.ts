@@ -57,11 +57,12 @@ describe('the status of an AgentPool', () => {
   });
 
   it('keeps the last good definition where a new one is refused, and says so', () => {
-    const fault = { kind: 'invalid', message: 'spec.template.metadata.labels: needs one' } as const;
+    const fault = { kind: 'invalid', message: 'needs one', place: 'spec.template.metadata.labels' } as const;
 
     expect(conditions(active({ fault })).Synced).toBe('False Invalid');
     const synced = statusOf(active({ fault }), undefined, NOW).conditions.find(({ type }) => type === 'Synced');
-    expect(synced?.message).toContain('The last good definition stays in force.');
+    const said = 'spec.template.metadata.labels: needs one';
+    expect(synced?.message).toBe(`${said} The last good definition stays in force.`);
     expect(conditions({ version: 'u.1', phase: 'refused', fault: { ...fault, kind: 'conflict' } })).toMatchObject({
       Ready: 'False Refused',
       Synced: 'False NameTaken',

@@ -66,10 +66,14 @@ function verdictsOf(report: DocumentReport): readonly Verdict[] {
   return [readyOf(report), syncedOf(report), limitedOf(report), healthyOf(report)];
 }
 
+/** With the path in the object, where there is one problem alone. */
+const saidOf = ({ message, place }: NonNullable<DocumentReport['fault']>): string =>
+  place === undefined ? message : `${place}: ${message}`;
+
 function readyOf({ phase, counts, wanted = 0, drain, fault }: DocumentReport): Verdict {
   const type = 'Ready';
   if (phase === 'refused') {
-    return { type, status: 'False', reason: 'Refused', message: fault?.message ?? 'The object forms no pool.' };
+    return { type, status: 'False', reason: 'Refused', message: fault ? saidOf(fault) : 'The object forms no pool.' };
   }
   if (phase === 'removing') {
     const message = drain
@@ -89,7 +93,7 @@ function syncedOf({ fault, pool }: DocumentReport): Verdict {
   if (!fault) return { type, status: 'True', reason: 'Applied', message: 'This generation is in force.' };
   const reason = fault.kind === 'conflict' ? 'NameTaken' : fault.kind === 'denied' ? 'NotAllowed' : 'Invalid';
   const stays = pool === undefined ? '' : ' The last good definition stays in force.';
-  return { type, status: 'False', reason, message: `${fault.message}${stays}` };
+  return { type, status: 'False', reason, message: `${saidOf(fault)}${stays}` };
 }
 
 /** The reasons that mean: more is asked for than the bounds of the pool allow. */
