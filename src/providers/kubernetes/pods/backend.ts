@@ -90,9 +90,14 @@ export async function openPods(config: BackendConfig, context: Context): Promise
     account: `kubernetes:${access.id}`,
     async list(signal) {
       await pods.freshWithin(FRESH_WITHIN_MS, signal);
-      const all = [...pods.all().values()];
-      await slowStarts.ask(all, signal);
-      return all.map(read);
+      await slowStarts.ask(pods.all().values(), signal);
+      const listed: Machine[] = [];
+      for (const pod of pods.all().values()) {
+        const machine = read(pod);
+        // With a part of our labels it is the pod of somebody else, or was made so.
+        if (machine.mark) listed.push(machine);
+      }
+      return listed;
     },
     known(name) {
       const pod = pods.all().get(keyOf(name));
