@@ -12,7 +12,10 @@ const STERN = { scaler: { kill_unknown_after: '1s' } };
 const NAMED = { name: 'documents', place: 'pools' } as const;
 
 /** A pool with an idle worker and a busy one whose session runs for ten minutes, beside another; its document goes. */
-async function deletedWhileBusy(harness: SliceHarness): Promise<{ world: SliceWorld; pool: string }> {
+async function deletedWhileBusy(
+  harness: SliceHarness,
+  how: 'erase' | 'vanish',
+): Promise<{ world: SliceWorld; pool: string }> {
   const world = await openSliceWorld(harness, { sources: [NAMED] });
   for (const name of ['other', 'gpu-pool']) world.documents.write('pools', name, documentOf(harness, name));
   await world.clock.advance(2 * MINUTE_MS);
@@ -20,7 +23,7 @@ async function deletedWhileBusy(harness: SliceHarness): Promise<{ world: SliceWo
   await world.life.submit('gpu-pool', 1, 10 * MINUTE_MS);
   await world.clock.advance(2 * MINUTE_MS);
   expect(machinesOf(world, pool)).toHaveLength(2);
-  world.documents.erase('pools', 'gpu-pool');
+  (world.documents[how] ?? world.documents.erase)('pools', 'gpu-pool');
   await world.clock.advance(2 * MINUTE_MS);
   return { world, pool };
 }
@@ -101,13 +104,14 @@ export const APART_LAWS: readonly SliceLaw[] = [
     id: 'removal',
     name: 'a removed pool loses its idle worker at once and its busy one after the session, and is then forgotten',
     async check(_stage, harness) {
-      const { world, pool } = await deletedWhileBusy(harness);
+      const { world, pool } = await deletedWhileBusy(harness, 'erase');
       const { view } = world.life.store;
 
       const draining = { removal: view.pools.get(pool)?.removal?.why, machines: machinesOf(world, pool).length };
       await world.clock.advance(10 * MINUTE_MS);
 
-      expect(draining).toEqual({ removal: 'Source "documents" no longer defines it.', machines: 1 });
+      const why = world.documents.erasedBecause?.('pools', 'gpu-pool') ?? 'Source "documents" no longer defines it.';
+      expect(draining).toEqual({ removal: why, machines: 1 });
       expect(endsOf(world)).toEqual({ runs: [1], kills: [] });
       expect(view.sessions.size).toBe(0);
       expect(view.pools.get(pool)).toBeUndefined();
@@ -120,7 +124,7 @@ export const APART_LAWS: readonly SliceLaw[] = [
     id: 'restored',
     name: 'a pool whose document returns before that stays: the same pool, its session, and room for more',
     async check(_stage, harness) {
-      const { world, pool } = await deletedWhileBusy(harness);
+      const { world, pool } = await deletedWhileBusy(harness, 'vanish');
       const { view } = world.life.store;
       const [busy] = machinesOf(world, pool);
 

@@ -4,13 +4,19 @@ import { expect } from 'vitest';
 import { MINUTE_MS } from '#core/clock.ts';
 import type { DocumentState } from '#core/source.ts';
 import { sourceStatus } from '#pools/status.ts';
-import { documentOf, type SliceHarness, type Tree } from '#sim/slice/cloud.ts';
+import { documentOf, type SliceDocuments, type SliceHarness, type Tree } from '#sim/slice/cloud.ts';
 import { openSliceWorld, type SliceWorld } from '#sim/slice/world.ts';
 import { strideOf } from './slice-story.ts';
 import type { SliceLaw } from './slice-world.ts';
 
 const EMPTY = { scaler: { min_idle_agents: 0, max_idle_agents: 0 } };
 const SOURCE = 'documents';
+/** A number that is none, in YAML. */
+const BAD: NonNullable<SliceDocuments['bad']> = {
+  text: 'name: odd\nauto_scaler:\n  max_agents: many\n',
+  version: /^1$/,
+  place: 'line 3, column 15: auto_scaler.max_agents',
+};
 const NAMED = { name: SOURCE, place: 'pools' } as const;
 
 function statusOf({ life, clock }: SliceWorld) {
@@ -39,19 +45,21 @@ export const DOCUMENT_LAWS: readonly SliceLaw[] = [
     id: 'bad document',
     name: 'a bad document among thousands is named with its place, and the others apply',
     async check(_stage, harness) {
-      // Ten thousand in the long run.
-      const good = Math.round(10_000 / strideOf(harness)) - 1;
+      // All of them in the long run.
+      const { mostDocuments = 10_000 } = harness;
+      const good = Math.round(mostDocuments / strideOf(harness)) - 1;
       const world = await openSliceWorld(harness, { sources: [NAMED], pageSize: 10 });
       for (let at = 0; at < good; at++) world.documents.write('pools', `p${at}`, documentOf(harness, `p${at}`, EMPTY));
-      const key = world.documents.write('pools', 'team/odd', 'name: odd\nauto_scaler:\n  max_agents: many\n');
+      const { bad = BAD } = world.documents;
+      const key = world.documents.write('pools', bad === BAD ? 'team/odd' : 'odd', bad.text);
       await world.clock.advance(MINUTE_MS);
 
       const { status, faulty } = statusOf(world);
 
       expect(status).toMatchObject({ documents: good + 1, pools: good, faulty: 1, failures: 0 });
       expect(status?.fault).toBeUndefined();
-      const fault = { kind: 'invalid', place: 'line 3, column 15: auto_scaler.max_agents' };
-      expect(faulty).toMatchObject([{ key, version: '1', fault }]);
+      const fault = { kind: 'invalid', place: bad.place };
+      expect(faulty).toMatchObject([{ key, version: expect.stringMatching(bad.version), fault }]);
       expect(world.life.store.view.pools.size).toBe(good);
     },
   },

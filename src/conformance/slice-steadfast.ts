@@ -105,7 +105,8 @@ export const STEADFAST_LAWS: readonly SliceLaw[] = [
     async check(_stage, harness) {
       const scene = await openScene(harness);
       const { documents, clock } = scene.world;
-      for (const name of POOLS) documents.erase('pools', name);
+      const { vanish = documents.erase } = documents;
+      for (const name of POOLS) vanish('pools', name);
 
       await expectSteadfast(scene);
       expect(sourceOf(scene)?.held?.why).toBe('The last listings are empty; this source had 2 pools.');

@@ -38,17 +38,19 @@ export interface Twist {
   readonly point?: Point;
   readonly lagMs?: number;
   readonly bootMs?: number;
+  /** So much longer lasts each part of it. */
+  readonly longerMs?: number;
   prepare?(world: SliceWorld): void;
 }
 
-export async function story(harness: SliceHarness, { prepare, ...twist }: Twist = {}): Promise<StoryRun> {
+export async function story(harness: SliceHarness, { prepare, longerMs = 0, ...twist }: Twist = {}): Promise<StoryRun> {
   const world = await openSliceWorld(harness, { ...twist, pageSize: STORY_PAGE });
   prepare?.(world);
   let accepted = 0;
   let most = 0;
   const troubles = new Set<string>();
   const pass = async (ms: number): Promise<void> => {
-    for (let passedMs = 0; passedMs < ms; passedMs += 5 * SECOND_MS) {
+    for (let passedMs = 0; passedMs < ms + longerMs; passedMs += 5 * SECOND_MS) {
       await world.clock.advance(5 * SECOND_MS);
       most = Math.max(most, world.machines().length);
       const trouble = world.life.workers.trouble(world.poolId('gpu-pool') ?? '');
@@ -114,8 +116,11 @@ async function expectAll(harness: SliceSuite, stories: readonly TwistedStory[]):
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
 /** Every nth point, as the run was asked for. */
-const taken = <T>(harness: SliceSuite, points: readonly T[]): T[] =>
-  points.filter((_, at) => at % strideOf(harness) === 0);
+function taken<T>(harness: SliceSuite, points: readonly T[]): T[] {
+  const stride = strideOf(harness);
+  const every = stride === 1 ? 1 : stride * (harness.sparse ?? 1);
+  return points.filter((_, at) => at % every === 0);
+}
 
 function drops(harness: SliceSuite, at: Point['at'], count: number): TwistedStory[] {
   const points = numbers(count).flatMap((nth) => [false, true].map((isDone): Point => ({ at, nth, isDone })));
@@ -188,7 +193,10 @@ export const STORY_LAWS: readonly SliceLaw[] = [
     name: 'and when capacity is refused after it was promised; the pool says so meanwhile',
     async check(_stage, harness) {
       for (const count of numbers(3)) {
-        const run = await story(harness, { prepare: ({ cloud }) => cloud.refuseLate(count) });
+        const run = await story(harness, {
+          longerMs: 2 * (harness.refusedAfterMs ?? 0),
+          prepare: ({ cloud }) => cloud.refuseLate(count),
+        });
 
         expectWhole(run);
         expect([...run.troubles].join('\n'), `${count} promised and not made`).toContain('exhausted');

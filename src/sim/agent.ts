@@ -33,6 +33,8 @@ export interface AgentOptions {
   readonly name: string;
   readonly file: AgentFile;
   readonly token: string;
+  /** Where its connections come from. */
+  readonly address?: string | undefined;
   readonly clock: Clock;
   readonly chance: Chance;
   readonly quirks: AgentQuirks;
@@ -71,7 +73,7 @@ const FAREWELL_MS = 10_000;
 const keyOf = (session: string, attempt: number): string => `${session}.${attempt}`;
 
 export function startAgent(options: AgentOptions): SimAgent {
-  const { name, file, clock, chance, quirks } = options;
+  const { name, file, clock, chance, quirks, address = '10.0.0.1' } = options;
   const runs = new Map<string, AgentRun>();
   let wire: Wire | undefined;
   let running = 0;
@@ -184,11 +186,11 @@ export function startAgent(options: AgentOptions): SimAgent {
       wire: 'muster',
       version: 'sim',
       hostname: name,
-      address: '10.0.0.1',
+      address,
       executions: [...runs.values()].map(({ session, attempt }) => ({ session, attempt })),
       leaving,
     }),
-    proof: () => ({ peerAddress: '10.0.0.1', token: options.token, key: `key of ${name}` }),
+    proof: () => ({ peerAddress: address, token: options.token, key: `key of ${name}` }),
     accepted(accepted) {
       wire = accepted;
       failures = 0;

@@ -30,11 +30,12 @@ export function openSliceAgents(options: SliceAgentsOptions): SliceAgents {
   const kills: string[] = [];
   const agents = new Map<string, SimAgent>();
 
-  function start({ id, name, mark, scripts }: SliceMachine): void {
+  function start({ id, name, mark, address, scripts }: SliceMachine): void {
     const agent = startAgent({
       name,
       file: { pool: options.poolName(mark?.owner ?? ''), slots: 1, leaseMs: LEASE_MS },
       token: TOKEN.exec(scripts().join('\n'))?.[0] ?? '',
+      address,
       clock,
       chance,
       quirks: {},

@@ -1,5 +1,6 @@
 // What the slice needs of a cloud: a fake that can be asked without the provider, and ways to make things go wrong.
 import type { Clock } from '#core/clock.ts';
+import type { ClusterAccess } from '#core/cluster-access.ts';
 import type { Context, Mark, Provider } from '#core/provider.ts';
 import type { Random } from '#core/random.ts';
 import type { Answering, RecordedCall } from '#fakes/answering.ts';
@@ -15,6 +16,8 @@ export interface SliceMachine extends Pick<Bootable, 'id' | 'state' | 'nextChang
   readonly name: string;
   /** Undefined for machines of others. */
   readonly mark: Mark | undefined;
+  /** Where its connections come from; absent: the same for all. */
+  readonly address?: string | undefined;
   /** False once its end has begun. */
   exists(nowMs: number): boolean;
 }
@@ -34,6 +37,12 @@ export interface SliceDocuments {
   /** Returns the key under which the source lists it. */
   write(place: Place, name: string, text: string): string;
   erase(place: Place, name: string): void;
+  /** It goes without a word of its writer; absent: as `erase` does it. */
+  vanish?(place: Place, name: string): void;
+  /** A document with one mistake; absent: a number in YAML that is none. */
+  readonly bad?: { readonly text: string; readonly version: RegExp; readonly place: string };
+  /** Why an erased document's pool is removed; absent: the source no longer defines it. */
+  erasedBecause?(place: Place, name: string): string;
   /** Fails the second page of a listing; absent where it has no pages. */
   readonly laterPage?: BrokenPage;
 }
@@ -49,6 +58,8 @@ export interface SliceCloud {
   addForeign(cluster: string): Promise<readonly string[]>;
   /** The next machines are promised and never come. */
   refuseLate(count: number): void;
+  /** What a process that has just started reaches it by, where it is a Kubernetes cluster. */
+  openCluster?(): ClusterAccess;
   /** Absent where the cloud holds no documents: the suite then keeps them in memory. */
   readonly documents?: SliceDocuments;
 }
@@ -80,6 +91,8 @@ export interface SliceHarness {
   readonly creation: string;
   /** The most calls that a thousand machines may cost. */
   readonly mostCalls: { readonly creation: number; readonly removal: number };
+  /** How long after its launch a machine counts as refused; absent: soon. */
+  readonly refusedAfterMs?: number;
   /** Fails the second page of a listing of machines. */
   readonly laterPage: BrokenPage;
   /** How the cloud denies a call. */

@@ -1,12 +1,13 @@
 // One life of a server on a fake cloud: the composition of the program, from start to death.
 import { type KnownKinds, knownKinds } from '#config/kinds.ts';
 import type { Clock } from '#core/clock.ts';
+import type { ClusterAccess } from '#core/cluster-access.ts';
 import { silentLog } from '#core/log.ts';
 import type { Context, Provider } from '#core/provider.ts';
 import { seededRandom } from '#core/random.ts';
 import type { Store } from '#core/store.ts';
 import { makeRedactor } from '#journal/redact.ts';
-import type { OpenedSource } from '#pools/pools.ts';
+import type { Allow, OpenedSource } from '#pools/pools.ts';
 import { type Plane, startPlane } from '#program/plane.ts';
 import { type Disk, memoryDriver } from '#store/memory.ts';
 import { openStore } from '#store/store.ts';
@@ -20,6 +21,7 @@ export interface SourceEntry {
   /** Its id; default: kind and place. */
   readonly name?: string;
   readonly place: Place;
+  readonly allow?: Allow;
 }
 
 export interface SliceLife extends Plane {
@@ -39,9 +41,12 @@ export interface SliceLifeParts {
   readonly sources: readonly SourceEntry[];
   readonly seed: number;
   isAlive(): boolean;
+  /** The process is dead: its connections break. */
+  readonly died: AbortSignal;
   /** One write or call that the process may not survive. */
   step<T>(at: 'write' | 'call', act: () => Promise<T>): Promise<T>;
   readonly fetch: typeof fetch;
+  readonly access: ClusterAccess | undefined;
 }
 
 const EVERY_MS = 20_000;
@@ -68,20 +73,29 @@ export async function startSliceLife(parts: SliceLifeParts): Promise<SliceLife> 
   const { clock, disk, network, documents, step, isAlive } = parts;
   const store = await openMortalStore(parts);
   const random = seededRandom(parts.seed + disk.epoch);
+  const reach: typeof fetch = (input, init) => {
+    const signal = init?.signal ? AbortSignal.any([init.signal, parts.died]) : parts.died;
+    return step('call', () => parts.fetch(input, { ...init, signal }));
+  };
+  const { access } = parts;
   const context: Context = {
     cluster: store.cluster,
     clock,
     random: seededRandom(1),
     log: silentLog,
-    fetch: (input, init) => step('call', () => parts.fetch(input, init)),
+    fetch: reach,
+    fetchWith: () => reach,
+    ...(access && { clusterAt: async () => access }),
     dataDir: '/nowhere',
     agentCommand: [],
   };
   const open = (entries: readonly SourceEntry[]): Promise<OpenedSource[]> =>
     Promise.all(
-      entries.map(async ({ name, place }) => {
+      entries.map(async ({ name, place, allow }) => {
         const opened = await documents.open(place, context);
-        return { ...opened, id: name ?? `${opened.kind}:${opened.place}`, everyMs: EVERY_MS, trust: 'foreign' };
+        const { mayName, limits } = parts.provider.sources?.[opened.kind] ?? {};
+        const id = name ?? `${opened.kind}:${opened.place}`;
+        return { ...opened, id, everyMs: EVERY_MS, trust: 'foreign', allow, mayName, limits };
       }),
     );
   const plane = await startPlane({

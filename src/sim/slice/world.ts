@@ -101,11 +101,9 @@ export async function openSliceWorld(harness: SliceHarness, options: SliceWorldO
   }
 
   async function start(): Promise<void> {
-    let isDead = false;
-    isAlive = () => !isDead;
-    kill = () => {
-      isDead = true;
-    };
+    const dying = new AbortController();
+    isAlive = () => !dying.signal.aborted;
+    kill = () => dying.abort();
     const lives = isAlive;
     const born = await startSliceLife({
       provider: harness.provider,
@@ -116,7 +114,10 @@ export async function openSliceWorld(harness: SliceHarness, options: SliceWorldO
       sources,
       seed,
       isAlive: lives,
-      step,
+      died: dying.signal,
+      // What still reaches a dead process, the break of its connections say, moves nothing.
+      step: (at, act) => (lives() ? step(at, act) : never()),
+      access: cloud.openCluster?.(),
       fetch: cloud.fake.fetch,
     });
     if (!lives()) return;
