@@ -1,4 +1,5 @@
 // What others do in the cluster: kubectl, its users, other programs. Not among the recorded calls, and no mishap strikes it.
+import { Fault } from '#core/fault.ts';
 import { answerObjects } from '../answer.ts';
 import type { FakeKubernetes } from '../fake-kubernetes.ts';
 import type { KubeObject } from '../objects/object.ts';
@@ -20,13 +21,15 @@ export interface Others {
   get(at: Named): KubeObject | undefined;
 }
 
+const CONTENT_TYPES: Readonly<Record<string, string>> = { patch: 'application/merge-patch+json' };
+
 export function othersIn(fake: FakeKubernetes): Others {
   const { world, users } = fake;
 
   function ask(verb: string, { resource: wanted, namespace, name }: Partial<Named>, body: object): void {
     const [plural = '', ...group] = (wanted ?? '').split('.');
     const resource = world.registry.byStorage(group.join('.'), plural);
-    if (!resource) throw new Error(`the cluster has no ${wanted}`);
+    if (!resource) throw new Fault('invalid', `The cluster has no ${wanted}.`);
     const { version } = resource;
     const target: Target = { group: resource.group, version, plural, namespace, name, subresource: undefined };
     const call: KubeCall = {
@@ -36,8 +39,8 @@ export function othersIn(fake: FakeKubernetes): Others {
       verb,
       path: '',
       target,
-      query: new URLSearchParams({ fieldManager: 'kubectl' }),
-      headers: new Headers({ 'content-type': verb === 'patch' ? 'application/merge-patch+json' : 'application/json' }),
+      query: new URLSearchParams(),
+      headers: new Headers({ 'user-agent': 'kubectl/v1', 'content-type': CONTENT_TYPES[verb] ?? 'application/json' }),
       body: JSON.stringify(body),
     };
     answerObjects({ world, users, call, resource, signal: new AbortController().signal });
