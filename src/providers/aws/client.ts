@@ -74,15 +74,23 @@ export interface Service<Calls> {
 
 type Provided<T> = () => Promise<T>;
 
-interface Signer {
-  sign(request: WireRequest, at: { readonly signingDate: Date }): Promise<WireRequest>;
+interface SigningOptions {
+  readonly signingDate: Date;
+  /** Where it is not that of the client. */
+  readonly signingService?: string;
+}
+
+export interface Signer {
+  sign(request: WireRequest, options: SigningOptions): Promise<WireRequest>;
+  /** Signs it as an address that is good for that many seconds. */
+  presign(request: WireRequest, options: SigningOptions & { readonly expiresIn: number }): Promise<WireRequest>;
 }
 
 /** The members of an SDK client that are used here. */
 export interface Client {
   readonly config: {
     readonly region: Provided<string>;
-    readonly credentials: Provided<unknown>;
+    credentials(options?: { readonly forceRefresh?: boolean }): Promise<unknown>;
     readonly useFipsEndpoint: Provided<unknown>;
     readonly useDualstackEndpoint: Provided<unknown>;
     readonly serviceConfiguredEndpoint?: Provided<string | undefined>;
@@ -91,7 +99,13 @@ export interface Client {
       handle(
         request: WireRequest,
         options: { readonly abortSignal: AbortSignal },
-      ): Promise<{ readonly response: { readonly statusCode: number; readonly body: unknown } }>;
+      ): Promise<{
+        readonly response: {
+          readonly statusCode: number;
+          readonly headers: Readonly<Record<string, string>>;
+          readonly body: unknown;
+        };
+      }>;
     };
     endpointProvider(parameters: object): { readonly url: URL };
     signer(scheme: object): Promise<Signer>;
@@ -155,9 +169,17 @@ async function settle({ config }: Client): Promise<void> {
   await Promise.allSettled([credentials(), useFipsEndpoint(), useDualstackEndpoint()]);
 }
 
-async function openService({ context, sdk, signal }: Opening, where: Where): Promise<Service<unknown>> {
-  const { clock } = context;
+/** A client of the SDK, with the region and endpoint that its chain came to. */
+export interface OpenedClient {
+  readonly client: Client;
+  readonly region: string;
+  /** Where it is not AWS's own. */
+  readonly endpoint: string | undefined;
+}
+
+async function openClient({ context, sdk, signal }: Opening, where: Where, more = {}): Promise<OpenedClient> {
   const settings = {
+    ...more,
     // Repeating belongs to those who know whether it is wanted.
     maxAttempts: 1,
     retryMode: 'standard',
@@ -168,7 +190,23 @@ async function openService({ context, sdk, signal }: Opening, where: Where): Pro
   const asked = sdk.client(where.region === undefined ? settings : { ...settings, region: where.region });
   const region = await asked.config.region().catch(() => machineRegion(context, signal));
   const client = sdk.client({ ...settings, region });
-  const configured = where.endpoint ?? (await client.config.serviceConfiguredEndpoint?.());
+  return { client, region, endpoint: where.endpoint ?? (await client.config.serviceConfiguredEndpoint?.()) };
+}
+
+/** A client that signs for services whose own SDK is not worth loading; by credentials of its own, or by the chain's. */
+export async function signingClient(
+  context: Context,
+  where: Where,
+  credentials?: () => Promise<unknown>,
+): Promise<OpenedClient> {
+  const opening = { context, sdk: await SDKS.ssm(), signal: new AbortController().signal };
+  return openClient(opening, where, credentials && { credentials });
+}
+
+async function openService(opening: Opening, where: Where): Promise<Service<unknown>> {
+  const { context, sdk } = opening;
+  const { clock } = context;
+  const { client, region, endpoint: configured } = await openClient(opening, where);
   await settle(client);
   const rates = openAwsRates(clock, context.rates?.aws);
   const send = (action: string, input: unknown, abortSignal: AbortSignal): Promise<unknown> =>

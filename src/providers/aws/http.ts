@@ -16,7 +16,7 @@ interface WireResponse {
   readonly body: Uint8Array;
 }
 
-function urlOf({ protocol, hostname, port, path, query }: WireRequest): string {
+export function urlOf({ protocol, hostname, port, path, query }: WireRequest): string {
   const host = hostname.includes(':') && !hostname.startsWith('[') ? `[${hostname}]` : hostname;
   const params = new URLSearchParams();
   for (const [key, value] of Object.entries(query ?? {})) {

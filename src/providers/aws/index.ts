@@ -1,6 +1,7 @@
 // Loaded by every server: whatever only a pool or a source on AWS needs is loaded when one is opened.
 import { kind, type Provider } from '#core/provider.ts';
 import { LaunchConfig } from './config.ts';
+import { EksConfig } from './eks/config.ts';
 import { OfferingsConfig, placeOf as placeOfOfferings } from './offerings/config.ts';
 import { ParametersConfig, placeOf as placeOfParameters } from './parameters/config.ts';
 import { MOST_AT_ONCE } from './rates.ts';
@@ -50,6 +51,15 @@ export default {
       place: placeOfOfferings,
       isOperators: true,
       open: async (...given) => (await import('./offerings/source.ts')).openOfferings(...given),
+    }),
+  },
+  clusters: {
+    eks: kind({
+      summary: 'A cluster of Amazon EKS, by the credentials of the server or by a role.',
+      config: EksConfig,
+      example: { region: 'us-west-2', cluster_name: 'velda-cluster' },
+      trust: 'operator only',
+      open: async (...given) => (await import('./eks/cluster.ts')).openEks(...given),
     }),
   },
 } satisfies Provider;

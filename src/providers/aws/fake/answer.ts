@@ -1,10 +1,12 @@
 import { type Refusal, refusal } from '#fakes/refusal.ts';
 import { EC2_ACTIONS } from './ec2/actions.ts';
+import { EKS_ACTIONS } from './eks/actions.ts';
 import { SSM_ACTIONS } from './ssm/actions.ts';
 import { STS_ACTIONS } from './sts/actions.ts';
 import { jsonAnswer, jsonRefusal } from './wire/aws-json.ts';
 import { ec2Answer, ec2Refusal, type Reply } from './wire/ec2-query.ts';
 import type { Service } from './wire/read-call.ts';
+import { restAnswer, restRefusal } from './wire/rest-json.ts';
 import { stsAnswer, stsRefusal } from './wire/sts-query.ts';
 import type { Ask } from './world.ts';
 
@@ -25,6 +27,10 @@ export const SERVICES: Readonly<
   ssm: {
     answer: (reply, ask) => jsonAnswer(reply, pick(SSM_ACTIONS, reply, 'UnknownOperationException')(ask)),
     refuse: jsonRefusal,
+  },
+  eks: {
+    answer: (reply, ask) => restAnswer(reply, pick(EKS_ACTIONS, reply, 'UnknownOperationException')(ask)),
+    refuse: restRefusal,
   },
   sts: {
     answer: (reply, ask) => stsAnswer(reply, pick(STS_ACTIONS, reply, 'InvalidAction')(ask)),

@@ -72,6 +72,7 @@ function openWorld(options: FakeAwsOptions, principals: Principals, changed: (in
       return sequence;
     },
     grant: (accessKey, arn) => principals.name(accessKey, arn),
+    secrets: new Map(),
     changed,
   };
   return world;

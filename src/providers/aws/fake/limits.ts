@@ -38,7 +38,7 @@ const machinesOf = ({ params }: AwsCall): number =>
   numberAt(params, 'MaxCount') ?? Math.max(1, textsAt(params, 'InstanceId').length);
 
 export const publishedLimits: Limits<AwsCall> = (call) => {
-  if (call.service === 'sts') return [];
+  if (call.service === 'sts' || call.service === 'eks') return [];
   if (call.service === 'ssm') return [{ limit: ssmLimit(call.action), count: 1 }];
   const machines = MACHINES[call.action];
   const request = { limit: ec2Limit(call.action), count: 1 };
@@ -51,4 +51,5 @@ export const tooMuch: Readonly<Record<Service, () => Error>> = {
   ec2: () => refusal('RequestLimitExceeded', 'Request limit exceeded.', 503),
   ssm: () => refusal('ThrottlingException', 'Rate exceeded'),
   sts: () => refusal('Throttling', 'Rate exceeded'),
+  eks: () => refusal('ThrottlingException', 'Rate exceeded', 429),
 };

@@ -48,12 +48,14 @@ const MISSING = {
   ec2: () => refusal('MissingAuthenticationToken', 'Request is missing Authentication Token', 403),
   sts: () => refusal('MissingAuthenticationToken', 'Request is missing Authentication Token', 403),
   ssm: () => refusal('MissingAuthenticationTokenException', 'Missing Authentication Token'),
+  eks: () => refusal('MissingAuthenticationTokenException', 'Missing Authentication Token', 403),
 };
 
 const UNKNOWN = {
   ec2: () => refusal('AuthFailure', 'AWS was not able to validate the provided access credentials', 401),
   sts: () => refusal('InvalidClientTokenId', 'The security token included in the request is invalid.', 403),
   ssm: () => refusal('UnrecognizedClientException', 'The security token included in the request is invalid.'),
+  eks: () => refusal('UnrecognizedClientException', 'The security token included in the request is invalid.', 403),
 };
 
 /** Admits the caller, or refuses in the words of the service. */
@@ -78,6 +80,11 @@ export function checkRight(principal: Principal, call: AwsCall, account: string)
   }
   if (service === 'sts') {
     throw refusal('AccessDenied', `User: ${principal.arn} is not authorized to perform: ${right} ${because}`, 403);
+  }
+  if (service === 'eks') {
+    const resource = `arn:aws:eks:${region}:${account}:cluster/${body.name ?? '*'}`;
+    const message = `User: ${principal.arn} is not authorized to perform: ${right} on resource: ${resource}`;
+    throw refusal('AccessDeniedException', message, 403);
   }
   const name = String(body.Path ?? body.Name ?? '').replace(/^\//, '');
   throw refusal(

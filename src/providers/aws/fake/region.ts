@@ -73,6 +73,15 @@ export interface Stock {
   readonly vcpus: Map<string, number>;
 }
 
+/** A cluster of EKS; without an address while it is being created. */
+export interface EksCluster {
+  readonly name: string;
+  readonly status: 'CREATING' | 'ACTIVE';
+  readonly endpoint?: string | undefined;
+  /** As PEM. */
+  readonly ca?: string | undefined;
+}
+
 /** One region: nothing in it is seen from another. */
 export interface Region {
   readonly name: string;
@@ -88,6 +97,7 @@ export interface Region {
   /** The zones in which each type is offered. */
   readonly offerings: Map<string, readonly string[]>;
   readonly stock: Stock;
+  readonly clusters: Map<string, EksCluster>;
   readonly parameters: Map<string, Parameter>;
   /** The names of `parameters` in order; undefined after one came or went. */
   parameterNames: readonly string[] | undefined;
@@ -106,6 +116,7 @@ export function emptyRegion(name: string): Region {
     types: new Map(),
     offerings: new Map(),
     stock: { machines: new Map(), late: new Map(), vcpus: new Map() },
+    clusters: new Map(),
     parameters: new Map(),
     parameterNames: undefined,
   };

@@ -50,6 +50,8 @@ export interface World {
   nextSequence(): number;
   /** Gives a key to somebody. */
   grant(accessKey: string, arn: string): void;
+  /** The secrets of the keys that STS gave. */
+  readonly secrets: Map<string, string>;
   /** Tells that the states to come of this instance have changed. */
   changed(instance: Instance): void;
 }

@@ -18,12 +18,14 @@ function assumeRole({ params, world, nowMs }: Ask): Readonly<Record<string, Xml>
   }
   const accessKey = `ASIA${Buffer.from(world.random.bytes(8)).toString('hex').toUpperCase()}`;
   const arn = `arn:aws:sts::${world.account}:assumed-role/${name}/${session}`;
+  const secret = Buffer.from(world.random.bytes(30)).toString('base64');
   world.grant(accessKey, arn);
+  world.secrets.set(accessKey, secret);
   const lifeMs = (numberAt(params, 'DurationSeconds') ?? LIFE_SECONDS) * 1_000;
   return {
     Credentials: {
       AccessKeyId: accessKey,
-      SecretAccessKey: Buffer.from(world.random.bytes(30)).toString('base64'),
+      SecretAccessKey: secret,
       SessionToken: Buffer.from(world.random.bytes(60)).toString('base64'),
       Expiration: new Date(nowMs + lifeMs).toISOString(),
     },

@@ -1,7 +1,7 @@
 import type { WireCall } from '#fakes/mishaps.ts';
 import { type Params, parseParams } from './params.ts';
 
-export type Service = 'ec2' | 'ssm' | 'sts';
+export type Service = 'ec2' | 'ssm' | 'sts' | 'eks';
 
 /** A request as the wire has it. */
 export interface AwsCall extends WireCall {
@@ -47,12 +47,27 @@ function queryService(scope: Scope | undefined, host: string, action: string): S
   return STS_ACTIONS.has(action) ? 'sts' : 'ec2';
 }
 
+/** EKS speaks REST: the path names the action. */
+function readEksPath(
+  method: string,
+  { pathname, searchParams }: URL,
+): { readonly action: string; readonly name?: string } {
+  const query = Object.fromEntries(searchParams);
+  const name = /^\/clusters\/([^/]+)$/.exec(pathname)?.[1];
+  if (method === 'GET' && name !== undefined) return { ...query, action: 'DescribeCluster', name };
+  return { ...query, action: method === 'GET' && pathname === '/clusters' ? 'ListClusters' : '' };
+}
+
 export async function readCall(request: Request): Promise<AwsCall> {
   const url = new URL(request.url);
   const scope = readScope(request, url.searchParams);
-  const regionOfHost = /^(?:ec2|ssm|sts)\.([a-z0-9-]+)\.amazonaws/.exec(url.hostname)?.[1];
+  const regionOfHost = /^(?:ec2|ssm|sts|eks)\.([a-z0-9-]+)\.amazonaws/.exec(url.hostname)?.[1];
   const known = { region: scope?.region ?? regionOfHost ?? DEFAULT_REGION, accessKey: scope?.accessKey };
   const text = await request.text();
+  if (scope?.service === 'eks' || url.host.startsWith('eks.')) {
+    const { action, ...body } = readEksPath(request.method, url);
+    return { ...known, service: 'eks', action, params: parseParams([]), body };
+  }
   const target = request.headers.get('x-amz-target');
   if (target !== null) {
     const action = target.slice(target.lastIndexOf('.') + 1);

@@ -1,0 +1,44 @@
+import type { ClusterAccess } from '#core/cluster-access.ts';
+import type { Context } from '#core/provider.ts';
+import { contextWithLog } from '../../../conformance/backend-world.ts';
+import { presenterOf } from '../fake/eks/check-token.ts';
+import { openScene, REGION, type Scene } from '../testing.ts';
+import { openEks } from './cluster.ts';
+import { EksConfig } from './config.ts';
+
+export const NAME = 'velda-cluster';
+export const CA = '-----BEGIN CERTIFICATE-----\nof velda-cluster\n-----END CERTIFICATE-----\n';
+export const SERVER = 'https://0A1B2C.gr7.us-west-2.eks.amazonaws.com';
+export const ROLE = 'arn:aws:iam::123456789012:role/muster-eks';
+
+// As the environment of the tests has it.
+const OWN_SECRET = 'secret-of-nobody';
+
+export interface EksScene extends Scene {
+  /** How many requests are on their way. */
+  running(): number;
+  open(config?: object): Promise<ClusterAccess>;
+  /** Whom the cluster knows by that header. */
+  presenterOf(authorization: string | undefined): string | undefined;
+}
+
+/** One cluster, in the usual region. */
+export function openEksScene(): EksScene {
+  const scene = openScene();
+  const { fake, lines } = scene;
+  fake.region(REGION).clusters.set(NAME, { name: NAME, status: 'ACTIVE', endpoint: SERVER, ca: CA });
+  let running = 0;
+  const fetchCounted: Context['fetch'] = (...given) => {
+    running += 1;
+    return fake.fetch(...given).finally(() => {
+      running -= 1;
+    });
+  };
+  const context = contextWithLog({ ...scene.contextFor('cluster1'), fetch: fetchCounted }, lines);
+  return {
+    ...scene,
+    running: () => running,
+    open: (config = {}) => openEks(EksConfig.parse({ region: REGION, clusterName: NAME, ...config }), context),
+    presenterOf: (authorization = '') => presenterOf(fake, authorization.replace(/^Bearer /, ''), NAME, OWN_SECRET),
+  };
+}
