@@ -6,14 +6,13 @@ import { keyOfObject } from '#kube/object.ts';
 import { PODS } from '#kube/resource.ts';
 import { clusterOf } from '../cluster.ts';
 import type { BackendConfig } from '../config.ts';
+import { openPodListing } from './listing.ts';
 import { keptOfPod, machineOf, type Pod } from './machine.ts';
 import { LAUNCH_ANNOTATION, markOf, podsOfCluster } from './marks.ts';
 import { podOf } from './pod.ts';
 import { openSlowStarts } from './slow-start.ts';
 import { openTemplate } from './template.ts';
 
-// As late as a listing of any cloud may be; a view that was confirmed longer ago is not shown as one.
-const FRESH_WITHIN_MS = 10_000;
 const CALLS_AT_A_TIME = 8;
 
 export async function openPods(config: BackendConfig, context: Context): Promise<Backend> {
@@ -24,11 +23,9 @@ export async function openPods(config: BackendConfig, context: Context): Promise
   const named = (first.metadata as { namespace?: string } | undefined)?.namespace;
   const namespace = config.namespace ?? named ?? access.namespace ?? 'default';
   const watched = config.scope === 'cluster' ? undefined : namespace;
-  const pods = follow<Pod>({
-    resource: PODS,
-    query: { namespace: watched, labelSelector: podsOfCluster(context.cluster) },
-    keep: keptOfPod,
-  });
+  const query = { namespace: watched, labelSelector: podsOfCluster(context.cluster) };
+  const pods = follow<Pod>({ resource: PODS, query, keep: keptOfPod });
+  const listing = openPodListing({ kube, view: pods, query });
   const slowStarts = openSlowStarts({ kube, clock });
   const machines = new WeakMap<Pod, Machine>();
   const keyOf = (name: string): string => `${namespace}/${name}`;
@@ -88,16 +85,14 @@ export async function openPods(config: BackendConfig, context: Context): Promise
   return {
     cloud: `kubernetes:${access.id}/${watched ?? '*'}`,
     account: `kubernetes:${access.id}`,
+    get isExact() {
+      return listing.isExact() ? (true as const) : undefined;
+    },
     async list(signal) {
-      await pods.freshWithin(FRESH_WITHIN_MS, signal);
-      await slowStarts.ask(pods.all().values(), signal);
-      const listed: Machine[] = [];
-      for (const pod of pods.all().values()) {
-        const machine = read(pod);
-        // With a part of our labels it is the pod of somebody else, or was made so.
-        if (machine.mark) listed.push(machine);
-      }
-      return listed;
+      const all = await listing.list(signal);
+      await slowStarts.ask(all, signal);
+      // With a part of our labels it is the pod of somebody else, or was made so.
+      return all.map(read).filter(({ mark }) => mark !== undefined);
     },
     known(name) {
       const pod = pods.all().get(keyOf(name));
