@@ -68,7 +68,7 @@ async function liveAsSource(scene: KubeScene, context: Context, namespace: strin
     phase: 'active',
     counts: { workers: { total: 0, ...noWorkers() }, slots: { total: 0, free: 0 }, sessions: { queued: 1, placed: 0 } },
     wanted: 1,
-    decision: { did: 'launch 1', reasons: ['demand'], why: '1 queued', at },
+    lastAction: { did: 'launch 1', reasons: ['demand'], why: '1 queued', at },
   });
   // Somebody else changes the object between our reading and our writing.
   fake.mishaps.add({ action: 'patch agentpools', what: { kind: 'error', status: 422, code: 'Invalid' } });
