@@ -98,7 +98,7 @@ export interface SliceHarness {
   /** How the cloud denies a call. */
   readonly denied: Mischance;
   /** What a fault of this cloud names: its region, its address. */
-  readonly named: string;
+  readonly named: string | RegExp;
   /** Configurations of the backend that only the operator may write, each with the key that is refused. */
   readonly forbidden?: readonly (readonly [what: string, config: Tree, key: string])[];
 }

@@ -168,7 +168,7 @@ export const KUBERNETES_SLICE: SliceSuite = {
   refusedAfterMs: SCHEDULING_MS,
   laterPage: { ...BROKEN, action: 'list pods' },
   denied: { kind: 'error', code: 'Forbidden', status: 403 },
-  named: 'cluster.test',
+  named: /cluster\.test|in namespace default/,
   excuses: {
     moved: 'the pods of a pool are in the namespace of its object: with another one come other pods',
     forbidden: 'an object can name no backend and no address: its source adds them',
