@@ -75,18 +75,14 @@ describe('a reflector', () => {
   it('asks for short watches of different length, and goes on from the last version when one ends', async () => {
     const { clock, last, watches, lists } = await setUp();
     for (let at = 1; at <= 20; at++) {
-      await clock.advance(20_000);
+      await clock.advance(6_000);
       last().bookmark(10 + at);
       last().end();
       await clock.settle();
     }
     const seconds = watches().map(({ query }) => Number(query.timeoutSeconds));
 
-    expect([Math.min(...seconds) >= 20, Math.max(...seconds) <= 25, new Set(seconds).size > 2]).toEqual([
-      true,
-      true,
-      true,
-    ]);
+    expect([...new Set(seconds)].toSorted()).toEqual([6, 7, 8]);
     expect(watches().map(({ query }) => query.resourceVersion)).toEqual(
       Array.from({ length: 21 }, (_, at) => String(10 + at)),
     );
@@ -111,7 +107,7 @@ describe('a reflector', () => {
       state.watch = undefined;
       return forgotten();
     };
-    await clock.advance(20_000);
+    await clock.advance(6_000);
     last().end();
     await clock.advance(0);
 
@@ -145,10 +141,10 @@ describe('a reflector', () => {
     ]);
   });
 
-  it('finds a watch that fell silent within 30 s, and goes on where it was', async () => {
+  it('finds a watch that fell silent within 15 s, and goes on where it was', async () => {
     const { reflector, clock, streams, watches, lists } = await setUp();
     streams[0]?.send('ADDED', aPod('b', 11));
-    await clock.advance(30_000);
+    await clock.advance(15_000);
     streams[1]?.send('ADDED', aPod('c', 12));
     await clock.settle();
 
@@ -162,9 +158,9 @@ describe('a reflector', () => {
     const { reflector, clock, state, last, streams } = await setUp();
     state.watch = hang;
     last().end();
-    await clock.advance(30_000);
+    await clock.advance(14_000);
     state.watch = undefined;
-    await clock.advance(5_000);
+    await clock.advance(14_000);
     streams.at(-1)?.send('ADDED', aPod('b', 11));
     await clock.settle();
 
@@ -282,7 +278,7 @@ describe('a reflector', () => {
   it('keeps to spans of time where the clock of the machine jumps', async () => {
     const { clock, lists, watches, last } = await setUp();
     clock.jump(-5 * HOUR_MS);
-    await clock.advance(20_000);
+    await clock.advance(6_000);
     last().end();
     clock.jump(48 * HOUR_MS);
     await clock.settle();
@@ -315,19 +311,19 @@ describe('waiting for a reflector', () => {
 
   it('until it is fresh ends with the next word of the API server', async () => {
     const { reflector, clock, last } = await setUp();
-    await clock.advance(15_000);
-    await reflector.freshWithin(20_000, going());
-    const fresh = reflector.freshWithin(10_000, going()).then(() => clock.monotonic());
+    await clock.advance(5_000);
+    await reflector.freshWithin(5_000, going());
+    const fresh = reflector.freshWithin(4_000, going()).then(() => clock.monotonic());
     await clock.advance(3_000);
     last().bookmark(12);
     await clock.settle();
 
-    expect(await fresh).toBe(18_000);
+    expect(await fresh).toBe(8_000);
   });
 
   it('until it is fresh counts a watch that the API server ended properly', async () => {
     const { reflector, clock, last } = await setUp();
-    await clock.advance(20_000);
+    await clock.advance(6_000);
     const fresh = reflector.freshWithin(1_000, going());
     last().end();
     await clock.settle();
@@ -337,21 +333,21 @@ describe('waiting for a reflector', () => {
 
   it('until it is fresh ends with the fault where the watch breaks, unless it is fresh enough', async () => {
     const { reflector, clock, last, state } = await setUp();
-    await clock.advance(15_000);
-    const waiting = reflector.freshWithin(10_000, going());
+    await clock.advance(6_000);
+    const waiting = reflector.freshWithin(4_000, going());
     waiting.catch(() => {});
     state.watch = () => refusal(503, 'ServiceUnavailable');
     last().cut();
     await clock.settle();
 
     await expect(waiting).rejects.toMatchObject({ kind: 'unavailable' });
-    await expect(reflector.freshWithin(10_000, going())).rejects.toMatchObject({ kind: 'unavailable' });
-    await expect(reflector.freshWithin(20_000, going())).resolves.toBeUndefined();
+    await expect(reflector.freshWithin(4_000, going())).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(reflector.freshWithin(10_000, going())).resolves.toBeUndefined();
   });
 
   it('ends when it is given up', async () => {
     const { reflector, clock } = await setUp();
-    await clock.advance(15_000);
+    await clock.advance(5_000);
     const ending = new AbortController();
     const waiting = reflector.freshWithin(1_000, ending.signal);
     ending.abort();

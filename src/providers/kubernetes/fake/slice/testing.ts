@@ -162,7 +162,7 @@ export const KUBERNETES_SLICE: SliceSuite = {
   creation: 'create pods',
   removals: ['delete pods'],
   mostCalls: { creation: 1_000, removal: 1_000 },
-  sparse: 5,
+  sparse: 10,
   // Each is kept by a finalizer and answered by status: so many AgentPools are a large cluster.
   mostDocuments: 1_000,
   refusedAfterMs: SCHEDULING_MS,
