@@ -14,17 +14,11 @@ interface GoogleError {
   readonly errors?: readonly ErrorDetail[];
 }
 
-/** OAuth's own form: a word, and perhaps a sentence. */
-interface OauthError {
-  readonly error?: string | GoogleError;
-  readonly error_description?: string;
-}
-
 const RATE = new Set(['rateLimitExceeded', 'userRateLimitExceeded', 'RATE_LIMIT_EXCEEDED', 'RESOURCE_EXHAUSTED']);
 
 /** What Google's words mean; `denied` is the remedy where a right is missing. */
 export function explainGoogle(status: number, body: unknown, denied: string, service: string): Explained | undefined {
-  const { error } = (body ?? {}) as OauthError;
+  const { error } = (body ?? {}) as { readonly error?: GoogleError };
   if (typeof error !== 'object') return undefined;
   const { message } = error;
   const reasons = new Set([...(error.details ?? []), ...(error.errors ?? [])].map(({ reason }) => reason));
@@ -35,15 +29,4 @@ export function explainGoogle(status: number, body: unknown, denied: string, ser
   if (reasons.has('ACCESS_TOKEN_SCOPE_INSUFFICIENT'))
     return { message, remedy: 'Give the machine or node pool of the server the access scope cloud-platform.' };
   return status === 403 ? { message, remedy: denied } : { message };
-}
-
-// The credential itself is at fault, not the request; OAuth answers these with 400 or 401.
-const BAD_CREDENTIAL = new Set(['invalid_grant', 'invalid_client', 'unauthorized_client', 'invalid_rapt']);
-
-/** What a token endpoint means; `remedy` is for a credential that it refuses. */
-export function explainOauth(body: unknown, remedy: string): Explained | undefined {
-  const { error, error_description: words } = (body ?? {}) as OauthError;
-  if (typeof error !== 'string') return undefined;
-  const message = words ? `${error}: ${words}` : error;
-  return BAD_CREDENTIAL.has(error) ? { kind: 'unauthenticated', message, remedy } : { message };
 }

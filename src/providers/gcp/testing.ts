@@ -1,13 +1,11 @@
 // What the tests of this provider share: a fake Google on a virtual clock, and a context that sees nothing else.
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { ClusterAccess } from '#core/cluster-access.ts';
 import { Fault } from '#core/fault.ts';
 import type { Context } from '#core/provider.ts';
 import { seededRandom } from '#core/random.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
+import { type MemoryFiles, memoryFiles } from '#kube/testing/memory-files.ts';
 import { contextWithLog } from '../../conformance/backend-world.ts';
 import { type FakeGcp, openFakeGcp } from './fake/fake-gcp.ts';
 import { openGke } from './gke/cluster.ts';
@@ -48,7 +46,8 @@ export interface Scene {
   readonly clock: VirtualClock;
   readonly fake: FakeGcp;
   readonly lines: string[];
-  readonly folder: string;
+  /** All files that there are, by path. */
+  readonly files: MemoryFiles;
   /** How many requests are on their way. */
   running(): number;
   readonly variables: Record<string, string>;
@@ -58,7 +57,6 @@ export interface Scene {
   open(config?: object): Promise<ClusterAccess>;
   /** Awaits a call while time passes. */
   during<T>(call: Promise<T>): Promise<T>;
-  close(): void;
 }
 
 const STEP_MS = 50;
@@ -68,9 +66,9 @@ const MOST_STEPS = 2_000;
 export function openScene(): Scene {
   const clock = new VirtualClock();
   const fake = openFakeGcp(clock);
-  const folder = mkdtempSync(join(tmpdir(), 'muster-gcp-'));
+  const files = memoryFiles();
   const lines: string[] = [];
-  const variables: Record<string, string> = { HOME: folder };
+  const variables: Record<string, string> = { HOME: '/home/muster' };
   let running = 0;
   fake.world.clusters.set('projects/my-gcp-project/locations/us-central1/clusters/velda-cluster', aCluster());
   fake.world.accountKeys.set(ACCOUNT, KEYS.publicKey);
@@ -95,31 +93,26 @@ export function openScene(): Scene {
     clock,
     fake,
     lines,
-    folder,
+    files,
     running: () => running,
     variables,
     context,
     writeCredentials(credentials) {
-      const path = join(folder, 'key.json');
-      writeFileSync(path, typeof credentials === 'string' ? credentials : JSON.stringify(credentials));
+      const path = '/etc/muster/key.json';
+      files.texts.set(path, typeof credentials === 'string' ? credentials : JSON.stringify(credentials));
       variables.GOOGLE_APPLICATION_CREDENTIALS = path;
       return path;
     },
-    open: (config = SEED) => openGke(GkeConfig.parse(config), context),
+    open: (config = SEED) => openGke(GkeConfig.parse(config), context, files),
     async during(call) {
       let isOver = false;
       const over = (): void => {
         isOver = true;
       };
       call.then(over, over);
-      for (let steps = 0; !isOver && steps < MOST_STEPS; steps++) {
-        // Files are read in real time.
-        await new Promise((resolve) => setImmediate(resolve));
-        await clock.advance(STEP_MS);
-      }
+      for (let steps = 0; !isOver && steps < MOST_STEPS; steps++) await clock.advance(STEP_MS);
       if (!isOver) throw new Fault('internal', 'the call never ended');
       return call;
     },
-    close: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

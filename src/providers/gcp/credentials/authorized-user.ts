@@ -1,7 +1,7 @@
-import { explainOauth } from '../google-fault.ts';
+import { askAt } from '#rest/ask-at.ts';
+import { explainOauth, type OauthAnswer, tokenOf } from '#rest/oauth.ts';
 import type { AuthorizedUser } from './file.ts';
-import { askAt, type OauthAnswer, type SourceContext, type TokenSource } from './source.ts';
-import { tokenOf } from './token.ts';
+import type { SourceContext, TokenSource } from './source.ts';
 
 const TOKEN_URL = 'https://oauth2.googleapis.com/token';
 const REMEDY = 'Log in again: gcloud auth application-default login. For servers, use a service account.';

@@ -1,29 +1,16 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Fault } from '#core/fault.ts';
 import { ACCOUNT, going, openScene, type Scene, SERVICE_ACCOUNT } from '../testing.ts';
 import { defaultCredentials } from './default.ts';
 
-const scenes: Scene[] = [];
-afterEach(() => {
-  for (const scene of scenes.splice(0)) scene.close();
-});
-
-function setUp(): Scene {
-  const scene = openScene();
-  scenes.push(scene);
-  return scene;
-}
-
 /** Whose token the credentials of the scene come to. */
 async function whoAmI(scene: Scene): Promise<string | undefined> {
-  const { value } = await scene.during(defaultCredentials(scene.context)(going()));
+  const { value } = await scene.during(defaultCredentials(scene.context, scene.files)(going()));
   return scene.fake.world.granted.whose(value);
 }
 
 const refusalOf = (scene: Scene): Promise<Fault> =>
-  scene.during(defaultCredentials(scene.context)(going())).then(
+  scene.during(defaultCredentials(scene.context, scene.files)(going())).then(
     () => new Fault('internal', 'gave a token'),
     (thrown) => Fault.from(thrown),
   );
@@ -41,42 +28,41 @@ const external = (credential_source: object) => ({
 });
 
 it('by the key of a service account, with a signature that Google takes', async () => {
-  const scene = setUp();
+  const scene = openScene();
   scene.writeCredentials(SERVICE_ACCOUNT);
 
   expect(await whoAmI(scene)).toBe(ACCOUNT);
 });
 
 it('by the login of a person, in the file that gcloud writes', async () => {
-  const scene = setUp();
+  const scene = openScene();
   scene.fake.world.refreshTokens.set('r3fresh', 'user@example.com');
-  mkdirSync(join(scene.folder, '.config/gcloud'), { recursive: true });
-  writeFileSync(join(scene.folder, '.config/gcloud/application_default_credentials.json'), JSON.stringify(USER));
+  scene.files.texts.set('/home/muster/.config/gcloud/application_default_credentials.json', JSON.stringify(USER));
 
   expect(await whoAmI(scene)).toBe('user@example.com');
 });
 
 it('by the token of another system, in a file that is rewritten, as text or JSON', async () => {
-  const scene = setUp();
-  const file = join(scene.folder, 'subject');
+  const scene = openScene();
+  const file = '/run/subject';
   scene.fake.world.subjectTokens.set('subject-1', 'principal://pool/a').set('subject-2', 'principal://pool/b');
   scene.writeCredentials(external({ file }));
-  const source = defaultCredentials(scene.context);
+  const source = defaultCredentials(scene.context, scene.files);
   const ask = async () => scene.fake.world.granted.whose((await scene.during(source(going()))).value);
-  writeFileSync(file, 'subject-1\n');
+  scene.files.texts.set(file, 'subject-1\n');
   expect(await ask()).toBe('principal://pool/a');
-  writeFileSync(file, 'subject-2\n');
+  scene.files.texts.set(file, 'subject-2\n');
   expect(await ask()).toBe('principal://pool/b');
 
   scene.writeCredentials(external({ file, format: { type: 'json', subject_token_field_name: 'id_token' } }));
-  writeFileSync(file, '{"id_token":"subject-1"}');
+  scene.files.texts.set(file, '{"id_token":"subject-1"}');
   expect(await ask()).toBe('principal://pool/a');
-  writeFileSync(file, '{"other":"subject-1"}');
+  scene.files.texts.set(file, '{"other":"subject-1"}');
   expect((await refusalOf(scene)).message).toContain('has no field id_token');
 });
 
 it('by the token of another system, from an address', async () => {
-  const scene = setUp();
+  const scene = openScene();
   scene.fake.world.subjectTokens.set('subject-1', 'principal://pool/a');
   const format = { type: 'json', subject_token_field_name: 'id_token' };
   const headers = { 'X-Who-Asks': 'muster' };
@@ -86,9 +72,9 @@ it('by the token of another system, from an address', async () => {
 });
 
 it('acts as a service account where the file says so, if it may', async () => {
-  const scene = setUp();
-  const file = join(scene.folder, 'subject');
-  writeFileSync(file, 'subject-1');
+  const scene = openScene();
+  const file = '/run/subject';
+  scene.files.texts.set(file, 'subject-1');
   scene.fake.world.subjectTokens.set('subject-1', 'principal://pool/a');
   scene.writeCredentials({ ...external({ file }), service_account_impersonation_url: IMPERSONATE });
   expect(await refusalOf(scene)).toMatchObject({
@@ -109,7 +95,7 @@ it('acts as a service account where the file says so, if it may', async () => {
 });
 
 it('without a file by the metadata server, and where that is none either says where it looked', async () => {
-  const scene = setUp();
+  const scene = openScene();
   scene.fake.world.machineAccount = ACCOUNT;
   expect(await whoAmI(scene)).toBe(ACCOUNT);
 
@@ -121,7 +107,7 @@ it('without a file by the metadata server, and where that is none either says wh
 });
 
 it('a file that is named and is not there is no reason to look elsewhere', async () => {
-  const scene = setUp();
+  const scene = openScene();
   scene.fake.world.machineAccount = ACCOUNT;
   scene.variables.GOOGLE_APPLICATION_CREDENTIALS = '/nowhere/key.json';
 
@@ -139,7 +125,7 @@ it.each([
   ['without the key', { ...SERVICE_ACCOUNT, private_key: undefined }, 'invalid'],
   ['with half a key', { ...SERVICE_ACCOUNT, private_key: SERVICE_ACCOUNT.private_key.slice(0, 200) }, 'invalid'],
 ])('credentials %s are refused without showing them', async (_name, credentials, kind) => {
-  const scene = setUp();
+  const scene = openScene();
   const path = scene.writeCredentials(credentials);
   const fault = await refusalOf(scene);
 
@@ -149,7 +135,7 @@ it.each([
 });
 
 it('a revoked login says how to log in again', async () => {
-  const scene = setUp();
+  const scene = openScene();
   scene.writeCredentials(USER);
 
   expect(await refusalOf(scene)).toMatchObject({

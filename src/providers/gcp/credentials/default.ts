@@ -69,8 +69,11 @@ function nothingFound(context: SourceContext, fault: Fault): Fault {
 }
 
 /** The files are read anew for each token: a key that was replaced counts from the next renewal. */
-export function defaultCredentials(context: SourceContext): TokenSource {
-  const deps = { context, files: openWatchedFiles(context.clock) };
+export function defaultCredentials(
+  context: SourceContext,
+  files: WatchedFiles = openWatchedFiles(context.clock),
+): TokenSource {
+  const deps = { context, files };
   const metadata = metadataSource(context);
   return async (signal) => {
     deps.files.forget();

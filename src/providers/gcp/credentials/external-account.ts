@@ -1,11 +1,11 @@
 // Workload identity federation: the token of another system is exchanged for one of Google's (RFC 8693).
 import { Fault } from '#core/fault.ts';
 import type { WatchedFiles } from '#kube/watched-files.ts';
-import { explainOauth } from '../google-fault.ts';
+import { askAt } from '#rest/ask-at.ts';
+import { explainOauth, type OauthAnswer, tokenOf } from '#rest/oauth.ts';
 import type { ExternalAccount } from './file.ts';
 import { impersonation } from './impersonation.ts';
-import { askAt, type OauthAnswer, SCOPES, type SourceContext, type TokenSource } from './source.ts';
-import { tokenOf } from './token.ts';
+import { SCOPES, type SourceContext, type TokenSource } from './source.ts';
 
 const REMEDY = 'Check the provider of the workload identity pool: its issuer, audience and attribute conditions.';
 

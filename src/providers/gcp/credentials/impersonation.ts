@@ -1,6 +1,7 @@
 import { Fault } from '#core/fault.ts';
+import { askAt } from '#rest/ask-at.ts';
 import { explainGoogle } from '../google-fault.ts';
-import { askAt, SCOPES, type SourceContext, type TokenSource } from './source.ts';
+import { SCOPES, type SourceContext, type TokenSource } from './source.ts';
 
 interface Answer {
   readonly accessToken?: string;

@@ -1,7 +1,8 @@
 // The metadata server of Google's machines and of pods with workload identity.
 import { Fault } from '#core/fault.ts';
-import { askAt, type OauthAnswer, SCOPES, type SourceContext, type TokenSource } from './source.ts';
-import { tokenOf } from './token.ts';
+import { askAt } from '#rest/ask-at.ts';
+import { type OauthAnswer, tokenOf } from '#rest/oauth.ts';
+import { SCOPES, type SourceContext, type TokenSource } from './source.ts';
 
 const HOST = 'metadata.google.internal';
 const PATH = '/computeMetadata/v1/instance/service-accounts/default/token';

@@ -1,10 +1,10 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import { SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
-import { explainOauth } from '../google-fault.ts';
+import { askAt } from '#rest/ask-at.ts';
+import { explainOauth, type OauthAnswer, tokenOf } from '#rest/oauth.ts';
 import type { ServiceAccount } from './file.ts';
-import { askAt, type OauthAnswer, SCOPES, type SourceContext, type TokenSource } from './source.ts';
-import { tokenOf } from './token.ts';
+import { SCOPES, type SourceContext, type TokenSource } from './source.ts';
 
 const LIFE_SECONDS = 3_600;
 

@@ -1,14 +1,8 @@
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { aCluster, CA, going, openScene, type Scene, SEED, SERVICE_ACCOUNT } from '../testing.ts';
-
-const scenes: Scene[] = [];
-afterEach(() => {
-  for (const scene of scenes.splice(0)) scene.close();
-});
 
 function setUp(): Scene {
   const scene = openScene();
-  scenes.push(scene);
   scene.writeCredentials(SERVICE_ACCOUNT);
   return scene;
 }
