@@ -16,13 +16,14 @@ export interface RunningCli {
   readonly ended: Promise<CliResult>;
 }
 
-/** Starts `muster WORDS…` as a user of that world would. */
-export function startCli(
+/** Starts a program as a user of that world would. */
+export function startProgram(
   world: World,
+  program: string,
   words: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): RunningCli {
-  const child = spawn(process.execPath, [PROGRAM, ...words], {
+  const child = spawn(program, words, {
     cwd: world.folder,
     env: { ...world.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -41,6 +42,15 @@ export function startCli(
     signal: (signal) => void child.kill(signal),
     ended: new Promise((resolve) => child.once('close', (code) => resolve({ code, out, err }))),
   };
+}
+
+export function runProgram(world: World, program: string, words: readonly string[]): Promise<CliResult> {
+  return startProgram(world, program, words).ended;
+}
+
+/** Starts `muster WORDS…` as a user of that world would. */
+export function startCli(world: World, words: readonly string[], env?: Readonly<Record<string, string>>): RunningCli {
+  return startProgram(world, process.execPath, [PROGRAM, ...words], env);
 }
 
 export function runCli(
