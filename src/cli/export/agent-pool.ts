@@ -19,19 +19,66 @@ const SECONDS: readonly (readonly [string, string])[] = [
   ['idle_decay', 'idleDecaySecond'],
   ['kill_unknown_after', 'killUnknownAfterSecond'],
 ];
-const KNOWN = new Set(['backend', ...COUNTS.map(([key]) => key), ...SECONDS.map(([key]) => key)]);
+// Whose defaults are the same here and there.
+const TEXTS: readonly (readonly [string, string])[] = [
+  ['description', 'description'],
+  ['update_policy', 'updatePolicy'],
+  ['agent_networks', 'agentNetworks'],
+];
+const TIMEOUTS: readonly (readonly [string, string])[] = [
+  ['drain_timeout', 'drainTimeoutSeconds'],
+  ['boot_timeout', 'bootTimeoutSeconds'],
+];
+const KNOWN_ABOVE = new Set(['name', 'auto_scaler', 'agent_auth', ...[...TEXTS, ...TIMEOUTS].map(([key]) => key)]);
+const KNOWN = new Set(['backend', 'backends', ...COUNTS.map(([key]) => key), ...SECONDS.map(([key]) => key)]);
 
-function templateOf({ name }: Exported, scaler: Tree): unknown {
-  const kinds = [scaler.backend, ...((scaler.backends as unknown[] | undefined) ?? [])].flatMap((backend) =>
-    Object.keys((backend ?? {}) as Tree),
+const backendsOf = (scaler: Tree): readonly Tree[] =>
+  [scaler.backend, ...((scaler.backends as unknown[] | undefined) ?? [])].flatMap((backend) =>
+    backend === undefined ? [] : [backend as Tree],
   );
-  const config = (scaler.backend as Tree | undefined)?.kubernetes as Tree | undefined;
+
+/** The pod of one backend. */
+function templateOf({ name }: Exported, backend: Tree): Tree {
+  const config = backend.kubernetes as Tree | undefined;
   if (!config) {
-    const backend = kinds.join(', ') || 'none: its agents join by themselves';
-    throw cannot(name, `an AgentPool creates pods, but its backend is ${backend}`, 'Choose another format for it.');
+    const kinds = Object.keys(backend).filter((key) => key !== 'price_per_hour' && key !== 'max_agents');
+    const why = `an AgentPool creates pods, but its backend is ${kinds.join(', ')}`;
+    throw cannot(name, why, 'Choose another format for it.');
   }
-  if (config.template) return config.template;
+  if (config.template) return config.template as Tree;
   throw cannot(name, 'its pod template is a file on the server', 'Put the template into its document as `template`.');
+}
+
+/** `template`, or `templates` with their terms where the pool has several backends. */
+function podsOf(pool: Exported, scaler: Tree): Tree {
+  const backends = backendsOf(scaler);
+  if (backends.length === 0) {
+    const why = 'an AgentPool creates pods, but its backend is none: its agents join by themselves';
+    throw cannot(pool.name, why, 'Choose another format for it.');
+  }
+  if (scaler.backend) return { template: templateOf(pool, scaler.backend as Tree) };
+  const templates = backends.map((backend) => ({
+    ...templateOf(pool, backend),
+    ...(backend.price_per_hour === undefined ? {} : { pricePerHour: backend.price_per_hour }),
+    ...(backend.max_agents === undefined ? {} : { maxReplicas: backend.max_agents }),
+  }));
+  return { templates };
+}
+
+function settingsOf(pool: Exported): Tree {
+  const { document } = pool;
+  const texts = TEXTS.flatMap(([key, there]) => (document[key] === undefined ? [] : [[there, document[key]]]));
+  const timeouts = TIMEOUTS.flatMap(([key, there]) =>
+    document[key] === undefined ? [] : [[there, secondsOf(pool, key, document[key])]],
+  );
+  // An AgentPool takes `machine` where nothing is said, a document `token`.
+  return { ...Object.fromEntries([...texts, ...timeouts]), agentAuth: document.agent_auth ?? 'token' };
+}
+
+/** Where its pods are made, unless the option says otherwise. */
+function namespaceOf(scaler: Tree): unknown {
+  const [first] = backendsOf(scaler);
+  return (first?.kubernetes as Tree | undefined)?.namespace;
 }
 
 function secondsOf({ name }: Exported, key: string, span: unknown): number {
@@ -50,7 +97,7 @@ function autoscalerOf(pool: Exported, scaler: Tree): Tree {
 
 /** Keys without a field in AgentPool. */
 function lost({ name, document }: Exported, scaler: Tree): string {
-  const above = Object.keys(document).filter((key) => key !== 'name' && key !== 'auto_scaler');
+  const above = Object.keys(document).filter((key) => !KNOWN_ABOVE.has(key));
   const within = Object.keys(scaler).filter((key) => !KNOWN.has(key));
   return [...above, ...within.map((key) => `auto_scaler.${key}`)]
     .map((key) => `# ${name}: ${key} left out: an AgentPool has no such field\n`)
@@ -59,16 +106,17 @@ function lost({ name, document }: Exported, scaler: Tree): string {
 
 export const renderAgentPool: Render = (pool, { namespace }) => {
   const scaler = (pool.document.auto_scaler ?? {}) as Tree;
-  const template = templateOf(pool, scaler);
+  const pods = podsOf(pool, scaler);
   if (!/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(pool.name)) {
     const why = 'Kubernetes names may contain only lowercase letters, digits, - and .';
     throw cannot(pool.name, why, 'Give the pool another name.');
   }
+  const place = namespace ?? namespaceOf(scaler);
   const object = {
     apiVersion: 'velda.io/v1',
     kind: 'AgentPool',
-    metadata: { name: pool.name, ...(namespace === undefined ? {} : { namespace }) },
-    spec: { autoscaler: autoscalerOf(pool, scaler), template },
+    metadata: { name: pool.name, ...(place === undefined ? {} : { namespace: place }) },
+    spec: { ...settingsOf(pool), autoscaler: autoscalerOf(pool, scaler), ...pods },
   };
   return `---\n${leftOutNote(pool)}${lost(pool, scaler)}${writeYaml(object)}`;
 };

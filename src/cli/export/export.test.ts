@@ -165,6 +165,7 @@ describe('kubernetes', () => {
       kind: 'AgentPool',
       metadata: { name: 'shell', namespace: 'velda' },
       spec: {
+        agentAuth: 'token',
         autoscaler: {
           minReplicas: 0,
           maxReplicas: 4,
@@ -177,6 +178,30 @@ describe('kubernetes', () => {
         template,
       },
     });
+  });
+
+  it('keeps policy, timeouts, proof and namespace of the pool', () => {
+    const settings = { update_policy: 'rolling', drain_timeout: '2h', boot_timeout: '10m', agent_auth: 'machine' };
+    const backend = { kubernetes: { template, namespace: 'ml' } };
+
+    const { metadata, spec } = parse(renderAgentPool(pods({ backend }, settings), {}));
+
+    expect(metadata).toEqual({ name: 'shell', namespace: 'ml' });
+    expect(spec).toMatchObject({
+      updatePolicy: 'rolling',
+      drainTimeoutSeconds: 7_200,
+      bootTimeoutSeconds: 600,
+      agentAuth: 'machine',
+    });
+  });
+
+  it('writes several backends as templates in their order, with their terms', () => {
+    const backends = [{ kubernetes: { template }, price_per_hour: 1.5, max_agents: 2 }, { kubernetes: { template } }];
+
+    const { spec } = parse(renderAgentPool(pods({ backend: undefined, backends }), {}));
+
+    expect(spec.template).toBeUndefined();
+    expect(spec.templates).toEqual([{ ...template, pricePerHour: 1.5, maxReplicas: 2 }, template]);
   });
 
   it('names what an AgentPool has no word for, and refuses what it cannot be', () => {

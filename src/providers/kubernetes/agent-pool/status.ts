@@ -93,7 +93,9 @@ function syncedOf({ fault, pool }: DocumentReport): Verdict {
   if (!fault) return { type, status: 'True', reason: 'Applied', message: 'This generation is in force.' };
   const reason = fault.kind === 'conflict' ? 'NameTaken' : fault.kind === 'denied' ? 'NotAllowed' : 'Invalid';
   const stays = pool === undefined ? '' : ' The last good definition stays in force.';
-  return { type, status: 'False', reason, message: `${saidOf(fault)}${stays}` };
+  // Some say it with a full stop, some without.
+  const said = saidOf(fault).replace(/[^.?!]$/, '$&.');
+  return { type, status: 'False', reason, message: `${said}${stays}` };
 }
 
 /** The reasons that mean: more is asked for than the bounds of the pool allow. */
