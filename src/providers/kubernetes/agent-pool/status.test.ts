@@ -61,7 +61,7 @@ describe('the status of an AgentPool', () => {
 
     expect(conditions(active({ fault })).Synced).toBe('False Invalid');
     const synced = statusOf(active({ fault }), undefined, NOW).conditions.find(({ type }) => type === 'Synced');
-    const said = 'spec.template.metadata.labels: needs one';
+    const said = 'spec.template.metadata.labels: needs one.';
     expect(synced?.message).toBe(`${said} The last good definition stays in force.`);
     expect(conditions({ version: 'u.1', phase: 'refused', fault: { ...fault, kind: 'conflict' } })).toMatchObject({
       Ready: 'False Refused',
