@@ -1,0 +1,91 @@
+// What the tests of this provider share: a fake Azure on a virtual clock, and a context that sees nothing else.
+import type { ClusterAccess } from '#core/cluster-access.ts';
+import { Fault } from '#core/fault.ts';
+import type { Context } from '#core/provider.ts';
+import { seededRandom } from '#core/random.ts';
+import { VirtualClock } from '#core/virtual-clock.ts';
+import { type MemoryFiles, memoryFiles } from '#kube/testing/memory-files.ts';
+import { contextWithLog } from '../../conformance/backend-world.ts';
+import { openAks } from './aks/cluster.ts';
+import { AksConfig } from './aks/config.ts';
+import { type FakeAzure, openFakeAzure } from './fake/fake-azure.ts';
+import type { AksCluster } from './fake/world.ts';
+
+export const going = (): AbortSignal => new AbortController().signal;
+
+export const CA = '-----BEGIN CERTIFICATE-----\nof velda-cluster\n-----END CERTIFICATE-----\n';
+export const SERVER = 'https://velda-1a2b.hcp.westeurope.azmk8s.io:443';
+export const SECRET = 'planted-secret-77';
+export const CLUSTER = { name: 'velda-cluster', resourceGroup: 'velda', server: SERVER, ca: CA };
+export const AKS_SERVER = '6dae42f8-4368-4678-94ff-3960e28e3630';
+
+export interface Scene {
+  readonly clock: VirtualClock;
+  readonly fake: FakeAzure;
+  readonly lines: string[];
+  readonly files: MemoryFiles;
+  readonly variables: Record<string, string>;
+  readonly context: Context;
+  /** How many requests are on their way. */
+  running(): number;
+  open(config?: object): Promise<ClusterAccess>;
+  /** Awaits a call while time passes. */
+  during<T>(call: Promise<T>): Promise<T>;
+}
+
+const STEP_MS = 50;
+const MOST_STEPS = 2_000;
+
+/** One cluster, and an application with a secret. */
+export function openScene(cluster: AksCluster = CLUSTER): Scene {
+  const clock = new VirtualClock();
+  const fake = openFakeAzure(clock);
+  const lines: string[] = [];
+  const files = memoryFiles();
+  const variables: Record<string, string> = {
+    AZURE_TENANT_ID: 'tenant1',
+    AZURE_CLIENT_ID: 'app1',
+    AZURE_CLIENT_SECRET: SECRET,
+  };
+  let running = 0;
+  fake.world.clusters.push(cluster);
+  fake.world.proofs.set('app1', SECRET);
+  const context = contextWithLog(
+    {
+      cluster: 'cluster1',
+      clock,
+      random: seededRandom(1),
+      fetch: (...given) => {
+        running += 1;
+        return fake.fetch(...given).finally(() => {
+          running -= 1;
+        });
+      },
+      dataDir: '/nowhere',
+      agentCommand: [],
+      variable: (name) => variables[name],
+    },
+    lines,
+  );
+  const seed = { subscriptionId: fake.world.subscriptionId, resourceGroup: 'velda', clusterName: 'velda-cluster' };
+  return {
+    clock,
+    fake,
+    lines,
+    files,
+    variables,
+    context,
+    running: () => running,
+    open: async (config = {}) => openAks(AksConfig.parse({ ...seed, ...config }), context, files),
+    async during(call) {
+      let isOver = false;
+      const over = (): void => {
+        isOver = true;
+      };
+      call.then(over, over);
+      for (let steps = 0; !isOver && steps < MOST_STEPS; steps++) await clock.advance(STEP_MS);
+      if (!isOver) throw new Fault('internal', 'the call never ended');
+      return call;
+    },
+  };
+}
