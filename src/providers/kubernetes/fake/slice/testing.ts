@@ -42,12 +42,13 @@ export function agentPool(namespace: string, name: string, text: string): object
   };
 }
 
-function documentsOf(others: Others): SliceDocuments {
+/** `reads`: the namespace that a source reads, where it is not the one of its place. */
+function documentsOf(others: Others, reads: string | undefined): SliceDocuments {
   const kind = kubernetes.sources.kubernetes;
   const at = (place: Place, name: string) => ({ resource: POOLS, namespace: NAMESPACES[place], name });
   return {
     async open(place, context) {
-      const config = kind.config.parse({ namespace: NAMESPACES[place] });
+      const config = kind.config.parse({ namespace: reads ?? NAMESPACES[place] });
       return { kind: 'kubernetes', place: kind.place?.(config), source: await kind.open(config, context) };
     },
     write(place, name, text) {
@@ -122,7 +123,7 @@ const BROKEN = { when: isLaterPage, what: { kind: 'error', code: 'InternalError'
 /** The simulated cluster behind a world of the slice. */
 export const fakesOf = new WeakMap<object, FakeKubernetes>();
 
-export const KUBERNETES_SLICE: SliceSuite = {
+const sliceOf = (reads?: string): SliceSuite => ({
   provider: kubernetes,
   backend: { kind: 'kubernetes', config: { template: AGENT_POD } },
   openCloud({ clock, random, bootMs, pageSize: largestPage }) {
@@ -151,7 +152,7 @@ export const KUBERNETES_SLICE: SliceSuite = {
         server: SERVER,
         credential: async () => ({ headers: {}, tls: {} }),
       }),
-      documents: documentsOf(others),
+      documents: documentsOf(others, reads),
     };
     fakesOf.set(cloud, fake);
     return cloud;
@@ -173,4 +174,8 @@ export const KUBERNETES_SLICE: SliceSuite = {
     moved: 'the pods of a pool are in the namespace of its object: with another one come other pods',
     forbidden: 'an object can name no backend and no address: its source adds them',
   },
-};
+});
+
+export const KUBERNETES_SLICE = sliceOf();
+/** With a source that reads all namespaces. */
+export const WHOLE_CLUSTER = sliceOf('');
