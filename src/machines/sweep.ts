@@ -156,14 +156,15 @@ function rowOf(features: Iterable<Asked>, machine: string): Found | undefined {
   return undefined;
 }
 
-/** A machine that turned bad, or is stopped or runs though it should not, is looked at now, not when its owner happens to pass again. */
+/** A machine that turned bad, does not start for another reason, or is stopped or runs though it should not, is looked at now, not when its owner happens to pass again. */
 function noticeChange({ asked, row }: Found, machine: Machine, before: Machine | undefined): void {
   // Most often the cloud shows the same as before.
   if (machine === before) return;
   const isWorse = machine.state === 'failed' || machine.trouble?.final === true;
   const isNews = machine.state !== before?.state || machine.trouble?.final !== before.trouble?.final;
   const isStopped = machine.state === 'suspended';
-  if (isNews && (isWorse || isStopped !== (row.parked !== undefined))) asked.poke(asked.ownerOf(row));
+  const isTroubled = machine.trouble?.message !== before?.trouble?.message;
+  if (isTroubled || (isNews && (isWorse || isStopped !== (row.parked !== undefined)))) asked.poke(asked.ownerOf(row));
 }
 
 /** Kinds that cannot mark have a cloud of their own for each owner; shared by several, the first one answers for all. */

@@ -48,6 +48,8 @@ export interface Pools extends Foresight {
   approve(source: string, actor: Actor, pools?: number): Promise<void>;
   /** How the syncs of each configured source went; for `sourceStatus`. */
   timings(): ReadonlyMap<string, SyncTiming>;
+  /** What `activityOf` answers for that pool has changed: the writer of its document is told. */
+  noteActivity(pool: string): void;
   stop(): Promise<void>;
 }
 
@@ -90,6 +92,7 @@ export function startPools(deps: PoolsDeps): Pools {
     synced: (source, signal) => awaitSync(registry, ask(source), signal),
     approve: droppedPools.approve,
     timings: () => new Map([...registry.runners].map(([id, runner]) => [id, runner.timing])),
+    noteActivity: reports.poolChanged,
     async stop() {
       for (const runner of registry.runners.values()) runner.closed.abort();
       await Promise.all([loop.stop(), forgetting.stop(), reports.stop()]);

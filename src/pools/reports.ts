@@ -92,7 +92,7 @@ function gatherChanged({ runner, gone, changed, deferred }: Reporter, nowMs: num
 }
 
 /** Level-triggered: after a start everything is reported once, then only what differs from the last report. */
-export function startReports(registry: Registry): Pick<Loop, 'poke' | 'stop'> {
+export function startReports(registry: Registry): Pick<Loop, 'poke' | 'stop'> & Pick<Listening, 'poolChanged'> {
   const { clock, random, log, gate } = registry.deps;
   const reporters = new Map<SourceRunner, Reporter>();
 
@@ -186,7 +186,7 @@ export function startReports(registry: Registry): Pick<Loop, 'poke' | 'stop'> {
   }
 
   const loop = startLoop({ name: 'source reports', clock, random, log: sourceLog(log), reconcile });
-  const stopListening = listen(registry, {
+  const listening = listen(registry, {
     isAsleep: () => reporters.size === 0,
     changed(source, key, isLast) {
       const runner = runnerOf(source);
@@ -199,8 +199,9 @@ export function startReports(registry: Registry): Pick<Loop, 'poke' | 'stop'> {
   });
   return {
     poke: loop.poke,
+    poolChanged: listening.poolChanged,
     async stop() {
-      stopListening();
+      listening.stop();
       await loop.stop();
     },
   };
@@ -213,8 +214,14 @@ interface Listener {
   changed(source: string, key: string, isLast?: boolean): Reporter | undefined;
 }
 
-/** Hears of every change that a report could show; the returned function ends it. */
-function listen({ deps }: Registry, { isAsleep, changed }: Listener): () => void {
+interface Listening {
+  /** What a report shows of that pool beside its rows has changed. */
+  poolChanged(id: string | undefined): void;
+  stop(): void;
+}
+
+/** Hears of every change of rows that a report could show. */
+function listen({ deps }: Registry, { isAsleep, changed }: Listener): Listening {
   const { store } = deps;
   const poolChanged = (id: string | undefined): void => {
     const owner = id === undefined || isAsleep() ? undefined : store.view.pools.get(id)?.owner;
@@ -241,7 +248,10 @@ function listen({ deps }: Registry, { isAsleep, changed }: Listener): () => void
       }
     }),
   ];
-  return () => {
-    for (const stop of stops) stop();
+  return {
+    poolChanged,
+    stop() {
+      for (const stop of stops) stop();
+    },
   };
 }

@@ -115,6 +115,7 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     bootConfig: (pool) => parts.bootConfig(pool, access),
     launchToken: access.launchToken,
     install: () => parts.install?.(access),
+    troubleChanged: pools.noteActivity,
     times: parts.times,
   });
   const sessions = startSessions({ ...base, journal, link, limits: parts.limits, wake: workers.poke });

@@ -32,6 +32,8 @@ export interface WorkersDeps {
   launchToken(launch: string): string;
   /** Where machines without an agent get one. */
   install?(): Boot['install'];
+  /** Called when what keeps a pool from its machines has changed. */
+  troubleChanged?(pool: string): void;
   readonly times?: Partial<Times> | undefined;
 }
 

@@ -20,6 +20,8 @@ export interface PoolMemory {
   failedBoots: number;
   runawayRounds: number;
   runawayUntilMs: number;
+  /** What kept it from its machines at the last pass. */
+  trouble?: string | undefined;
   passedMs: number;
   isPassDue: boolean;
   /** Losses before this time do not count: an operator has thawed since. */

@@ -1,7 +1,7 @@
 import type { Hello, JoinProof } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
 import type { Actor } from '#core/journal.ts';
-import { startLoop } from '#core/loop.ts';
+import { type Again, startLoop } from '#core/loop.ts';
 import type { Offer, Pool } from '#core/pool.ts';
 import { drop, type Store } from '#core/store.ts';
 import { type Agent, FLEET, type Freeze, type Worker } from '#core/worker.ts';
@@ -56,8 +56,19 @@ export const startWorkers = (deps: WorkersDeps): Workers => openWorkers(deps).wo
 /** The same with what workers remember, for tests that look at it. */
 export function openWorkers(deps: WorkersDeps): { readonly workers: Workers; readonly context: WorkersContext } {
   const { store, clock, random, log } = deps;
-  const loop = startLoop({ name: 'workers', clock, random, log, reconcile: (id) => reconcilePool(context, deps, id) });
+  const loop = startLoop({ name: 'workers', clock, random, log, reconcile });
   const context = openContext(deps, loop.poke);
+
+  function reconcile(id: string): Again | undefined {
+    const again = reconcilePool(context, deps, id);
+    const trouble = launchTroubleOf(context, id);
+    if (trouble !== context.pools.read(id).trouble) {
+      context.pools.of(id).trouble = trouble;
+      deps.troubleChanged?.(id);
+    }
+    return again;
+  }
+
   const stopListening = [...listen(context, loop), followPools(context, loop.poke), followSameShape(context)];
   for (const pool of store.view.pools.all()) loop.poke(pool.id);
   for (const { pool } of store.view.workers.all()) if (!store.view.pools.get(pool)) loop.poke(pool);
