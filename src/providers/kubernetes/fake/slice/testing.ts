@@ -6,7 +6,7 @@ import kubernetes from '../../index.ts';
 import { markOf } from '../../pods/marks.ts';
 import { AGENT_POD } from '../../testing.ts';
 import { type FakeKubernetes, openFakeKubernetes } from '../fake-kubernetes.ts';
-import { type KubeObject, textOf } from '../objects/object.ts';
+import { fieldsOf, type KubeObject, listOf, textOf } from '../objects/object.ts';
 import type { KubeCall } from '../wire/read-call.ts';
 import { type Others, othersIn } from './others.ts';
 
@@ -87,13 +87,15 @@ function podsOf(fake: FakeKubernetes, changed: (machine: SliceMachine) => void):
 function machineOf(pod: KubeObject, isDeleted: boolean): SliceMachine {
   const { name, uid, deletionTimestamp } = pod.metadata;
   const phase = textOf(pod.status?.phase);
+  const [agent] = listOf(pod.status?.containerStatuses).map(fieldsOf);
+  const isUp = phase === 'Running' && fieldsOf(agent?.state).running !== undefined;
   const isOver = isDeleted || phase === 'Succeeded' || phase === 'Failed';
   return {
     id: uid,
     name,
     mark: markOf(pod as object as Parameters<typeof markOf>[0]),
     address: textOf(pod.status?.podIP) || undefined,
-    state: () => (isOver ? 'gone' : phase === 'Running' ? 'running' : 'off'),
+    state: () => (isOver ? 'gone' : isUp ? 'running' : 'off'),
     nextChangeMs: () => undefined,
     scripts: () => [],
     exists: () => !isOver && deletionTimestamp === undefined,
