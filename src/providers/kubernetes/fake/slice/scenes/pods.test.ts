@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '#core/clock.ts';
-import { AGENT_POD } from '../../testing.ts';
-import type { KubeObject } from '../objects/object.ts';
-import { aNamed, type KubeWorld, openKubeWorld, withBusyPool } from './scene.ts';
+import { AGENT_POD } from '../../../testing.ts';
+import type { KubeObject } from '../../objects/object.ts';
+import { aNamed, type KubeWorld, openKubeWorld, withBusyPool } from './testing.ts';
 
 const podOf = (world: KubeWorld, name: string) => world.fake.object('pods', 'default', name);
 const withSpec = (more: object) => ({ ...AGENT_POD, spec: { ...AGENT_POD.spec, ...more } });

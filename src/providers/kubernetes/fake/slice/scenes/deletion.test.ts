@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
-import { aNamed, type KubeWorld, openKubeWorld, withBusyPool } from './scene.ts';
-import { KUBERNETES_SLICE, WHOLE_CLUSTER } from './testing.ts';
+import { KUBERNETES_SLICE, WHOLE_CLUSTER } from '../testing.ts';
+import { aNamed, type KubeWorld, openKubeWorld, withBusyPool } from './testing.ts';
 
 const FORCED = { metadata: { annotations: { 'muster.io/force-delete': '' } } };
 

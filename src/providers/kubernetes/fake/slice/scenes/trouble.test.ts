@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import type { Mischance } from '#fakes/mishaps.ts';
-import type { FakeKubernetes } from '../fake-kubernetes.ts';
-import type { KubeCall } from '../wire/read-call.ts';
-import { type KubeWorld, openKubeWorld, withBusyPool } from './scene.ts';
-import { fakesOf, KUBERNETES_SLICE } from './testing.ts';
+import type { FakeKubernetes } from '../../fake-kubernetes.ts';
+import type { KubeCall } from '../../wire/read-call.ts';
+import { fakesOf, KUBERNETES_SLICE } from '../testing.ts';
+import { type KubeWorld, openKubeWorld, withBusyPool } from './testing.ts';
 
 const WRITES = ['create', 'update', 'patch', 'delete', 'deletecollection'];
 const isList = ({ verb }: KubeCall): boolean => verb === 'list';

@@ -3,10 +3,10 @@ import { MINUTE_MS } from '#core/clock.ts';
 import { documentOf, type SliceHarness, type Tree } from '#sim/slice/cloud.ts';
 import type { SourceEntry } from '#sim/slice/life.ts';
 import { openSliceWorld, type SliceWorld } from '#sim/slice/world.ts';
-import type { FakeKubernetes } from '../fake-kubernetes.ts';
-import type { KubeObject } from '../objects/object.ts';
-import { type Named, type Others, othersIn } from './others.ts';
-import { agentPool, fakesOf, KUBERNETES_SLICE, POOLS } from './testing.ts';
+import type { FakeKubernetes } from '../../fake-kubernetes.ts';
+import type { KubeObject } from '../../objects/object.ts';
+import { type Named, type Others, othersIn } from '../others.ts';
+import { agentPool, fakesOf, KUBERNETES_SLICE, POOLS } from '../testing.ts';
 
 export interface KubeWorld extends SliceWorld {
   readonly fake: FakeKubernetes;
