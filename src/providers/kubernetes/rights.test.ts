@@ -126,7 +126,10 @@ describe.each([
 describe('the table of rights in the documents', () => {
   const root = join(import.meta.dirname, '../../..');
 
-  it.each(['src/providers/kubernetes/README.md'])('of %s is the one that is granted', (path) => {
-    expect(readFileSync(join(root, path), 'utf8')).toContain(renderRights(RIGHTS));
-  });
+  it.each(['src/providers/kubernetes/README.md', 'docs/guides/pool-kubernetes-crd.md'])(
+    'of %s is the one that is granted',
+    (path) => {
+      expect(readFileSync(join(root, path), 'utf8')).toContain(renderRights(RIGHTS));
+    },
+  );
 });
