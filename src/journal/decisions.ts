@@ -25,6 +25,8 @@ export type ActedDecision = Pick<DecisionRow, 'did' | 'reason' | 'also' | 'why' 
 /** The last decision of each subject, so that equal ones are counted and not stored. */
 export interface Decisions {
   record(decision: NewDecision, acts: boolean, inputs?: WriteInputs): Change | undefined;
+  /** The first decision of a subject that can only wait: every start makes one for every pool, so it is not stored. */
+  noteWait(decision: NewDecision): boolean;
   last(subject: Subject): LastDecision | undefined;
   forget(subject: Subject): void;
 }
@@ -108,6 +110,11 @@ export function keepDecisions({ clock, nextId, redactText, most }: DecisionsDeps
       kept.repeats += 1;
       kept.lastAt = clock.now();
       return undefined;
+    },
+    noteWait(given) {
+      if (bySubject.has(given.subject)) return false;
+      remember(given, false);
+      return true;
     },
     last(subject) {
       const kept = bySubject.get(subject);

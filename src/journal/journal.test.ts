@@ -96,6 +96,19 @@ it('remembers what was last done, also after decisions to do nothing', async () 
   });
 });
 
+it('remembers the first wait of a subject without storing it, and nothing in place of a decision', async () => {
+  const { journal } = await setUp();
+
+  const isNoted = journal.noteWait(decision({ why: 'Not listed yet.' }));
+  const shown = journal.lastDecision('pool/p1')?.decision.why;
+  const repeated = journal.decision(decision({ why: 'Not listed yet.' }), false);
+  const next = journal.decision(decision({ reason: { code: 'paused' } }), false);
+
+  expect([isNoted, shown, repeated]).toEqual([true, 'Not listed yet.', undefined]);
+  expect(next).toBeDefined();
+  expect(journal.noteWait(decision())).toBe(false);
+});
+
 it('counts an idle decision whose figures alone changed, and shows the newest', async () => {
   const { journal } = await setUp();
 

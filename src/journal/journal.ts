@@ -19,6 +19,8 @@ export interface Journal {
   event(event: NewEvent, actor?: Actor): Change;
   /** A change to commit if the decision acts or differs from the last one of its subject; otherwise it is only counted. */
   decision(decision: NewDecision, acts: boolean, inputs?: WriteInputs): Change | undefined;
+  /** Remembers, and does not store, the first decision of a subject where that can only wait; false: it has one already. */
+  noteWait(decision: NewDecision): boolean;
   /** The last decision of a subject, how often it was repeated, and when last. */
   lastDecision(subject: Subject): LastDecision | undefined;
   stop(): Promise<void>;
@@ -68,6 +70,7 @@ export function startJournal(deps: JournalDeps): Journal {
       });
     },
     decision: decisions.record,
+    noteWait: decisions.noteWait,
     lastDecision: decisions.last,
     async stop() {
       for (const stop of stops) stop();

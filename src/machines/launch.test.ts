@@ -26,13 +26,13 @@ describe('a launch', () => {
     const world = await openWorld({ pools: [aPool({ minIdleSlots: 1 })], onWrite });
 
     await world.advance(MINUTE_MS);
-    const whileHeld = { calls: [...world.cloud.calls], rows: world.disk.rows.get('launches')?.size ?? 0 };
+    const whileHeld = { creates: [...creates(world)], rows: world.disk.rows.get('launches')?.size ?? 0 };
     while (held.length > 0) {
       for (const release of held.splice(0)) release();
       await world.advance(SECOND_MS);
     }
 
-    expect(whileHeld).toEqual({ calls: [], rows: 0 });
+    expect(whileHeld).toEqual({ creates: [], rows: 0 });
     expect(creates(world)).toHaveLength(1);
   });
 

@@ -89,11 +89,9 @@ function decide(context: WorkersContext, boot: BootSettings, { pool, survey }: {
   memory.surplusSinceMs = decision.surplusSinceMs;
   const { actions, did, reason, also, why, unless, alternatives, figures } = decision;
   const inputs = (redactText: (text: string) => string): string => writeFacts(facts, redactText);
-  const recorded = journal.decision(
-    { subject: poolSubject(pool.id), did, reason, also, why, unless, alternatives, facts: figures },
-    actions.length > 0,
-    inputs,
-  );
+  const made = { subject: poolSubject(pool.id), did, reason, also, why, unless, alternatives, facts: figures };
+  const isWait = reason.code === 'not-listed' && journal.noteWait(made);
+  const recorded = isWait ? undefined : journal.decision(made, actions.length > 0, inputs);
   const changes: Change[] = recorded ? [recorded] : [];
   if (actions.length > 0) changes.push(...carryOut(context, boot, { pool, actions }));
   if (changes.length > 0) asked.base.commit(changes, () => announceDrains(context, decision));
