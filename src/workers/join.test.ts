@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Hello, JoinProof } from '#core/agent-link.ts';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
 import type { Backend } from '#core/provider.ts';
 import { aPool } from '#core/testing/pool.ts';
 import { simKind } from '#sim/backend.ts';
@@ -363,6 +364,34 @@ describe('a pool whose agents prove themselves by their machine', () => {
     await expect(from('10.0.0.9', 'second')).rejects.toMatchObject({ kind: 'unavailable' });
     await expect(from('10.0.0.9')).rejects.toMatchObject({ kind: 'unavailable' });
     await expect(from('10.0.0.9', 'first')).resolves.toMatchObject({ id: name });
+  });
+
+  it('waits for agents without a key that call while the cloud cannot be listed after a restart', async () => {
+    let isAway = false;
+    const { from, world } = await withAddress(() => {
+      if (isAway) throw new Fault('unavailable', 'The cloud is away.');
+      return '10.0.0.9';
+    });
+    await from('10.0.0.9');
+    isAway = true;
+    world.crash();
+    await world.start();
+    const calls: string[] = [];
+    for (let rounds = 0; rounds < 40; rounds++) {
+      if (rounds === 20) isAway = false;
+      calls.push(
+        await from('10.0.0.9').then(
+          () => 'joined',
+          ({ kind }: Fault) => kind,
+        ),
+      );
+      await world.advance(20 * SECOND_MS);
+    }
+
+    expect(calls.slice(0, 20)).toEqual(Array(20).fill('unavailable'));
+    expect(calls.filter((call) => call === 'joined')).toHaveLength(1);
+    expect(world.phases()).toBe('1 idle');
+    expect(world.cloud.made.size).toBe(1);
   });
 
   it('admits a container that was started anew without its files, once the old connection has ended', async () => {

@@ -10,7 +10,7 @@ import { isAnyCalling } from '#machines/unknown.ts';
 import { workerNamed } from './asker.ts';
 import type { WorkersContext, WorkersDeps } from './context.ts';
 import { forgiveFailures } from './launch-failures.ts';
-import { observeConnected, observeJoined } from './observation.ts';
+import { observeCalling, observeConnected, observeJoined } from './observation.ts';
 
 type Admit = WorkersDeps['admit'];
 
@@ -91,14 +91,23 @@ function verifyJoin(context: WorkersContext, admit: Admit, request: JoinRequest)
   }
   const name = known?.id ?? hello.name;
   const addresses = addressesOf(context, request);
-  // Its address was checked when the key was bound. While the cloud does not answer, all agents would stay away otherwise.
-  if (pool.spec.agentAuth === 'machine' && !addresses && isBound(request)) return known as Worker;
+  const returning = addresses ? undefined : returningByKey(context, request);
+  if (returning) return returning;
   const { launch } = admit({ pool, name, proof, addresses });
   if (launch !== undefined) checkLaunch(launch, request);
   if (known) return known;
   if (pool.removal) throw refuse(`Pool ${pool.name} is being removed.`);
   if (pool.spec.offers.length === 0 && launch === undefined) return newcomer(context, pool, hello.name);
   return unknown(context, request);
+}
+
+/** While its cloud does not answer: its address was checked when its key was bound. One without a key is waited for. */
+function returningByKey(context: WorkersContext, request: JoinRequest): Worker | undefined {
+  const { pool, known } = request;
+  if (pool.spec.agentAuth !== 'machine' || !known) return undefined;
+  if (isBound(request)) return known;
+  if (known.joinedAt !== undefined && !context.clouds.listing(known.offer ?? '')) observeCalling(context, known);
+  return undefined;
 }
 
 const isBound = ({ known, credential }: Pick<JoinRequest, 'known' | 'credential'>): boolean =>

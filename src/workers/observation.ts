@@ -69,6 +69,14 @@ export function observeConnected({ asked, clock, pools }: WorkersContext, worker
   return awaySinceMs !== undefined && awaySinceMs <= nowMs;
 }
 
+/** Its agent calls, and cannot be admitted before its cloud has been listed: it is on its way back. */
+export function observeCalling({ asked, clock, times }: WorkersContext, worker: Worker): void {
+  const backByMs = clock.monotonic() + times.returnGraceMs;
+  if (backByMs > asked.observations.of(worker).backByMs) {
+    asked.observations.observe(worker, { backByMs, awaySinceMs: backByMs });
+  }
+}
+
 /** Its agent disconnected: it counts as present for a while. */
 export function observeDisconnected({ asked, clock, times }: WorkersContext, worker: Worker, agent: Agent): void {
   const nowMs = clock.monotonic();
