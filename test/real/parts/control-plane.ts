@@ -50,6 +50,8 @@ export interface ControlPlane {
   tryKubectl(...words: readonly string[]): Promise<Ran>;
   /** `kubectl apply -f`, on the side of the client. */
   apply(...objects: readonly (object | string)[]): Promise<string>;
+  /** `kubectl edit`, with sed for an editor. */
+  edit(script: string, ...words: readonly string[]): Promise<string>;
   get<T>(...words: readonly string[]): Promise<T>;
   /** What an account has asked for, all verbs. */
   audited(user: string): readonly Audited[];
@@ -130,10 +132,10 @@ export async function openControlPlane(
     ...['--quota-backend-bytes', String(ETCD_QUOTA_BYTES)],
   ]);
 
-  const run_: RunOptions = { env: { ...world.env, KUBECONFIG: kubeconfigOf(ADMIN) }, withinMs: KUBECTL_WITHIN_MS };
+  const asAdmin: RunOptions = { env: { ...world.env, KUBECONFIG: kubeconfigOf(ADMIN) }, withinMs: KUBECTL_WITHIN_MS };
   const [first = '', ...before] = [...through, program('kubectl')];
-  const kubectl = (...words: readonly string[]): Promise<string> => runWell(first, [...before, ...words], run_);
-  const tryKubectl = (...words: readonly string[]): Promise<Ran> => run(first, [...before, ...words], run_);
+  const kubectl = (...words: readonly string[]): Promise<string> => runWell(first, [...before, ...words], asAdmin);
+  const tryKubectl = (...words: readonly string[]): Promise<Ran> => run(first, [...before, ...words], asAdmin);
 
   async function startApiServer(): Promise<void> {
     start('kube-apiserver', [
@@ -193,6 +195,10 @@ export async function openControlPlane(
       const texts = objects.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));
       applied += 1;
       return kubectl('apply', '-f', world.write(at(`applied-${applied}.yaml`), texts.join('\n---\n')));
+    },
+    edit(script, ...words) {
+      const env = { ...asAdmin.env, KUBE_EDITOR: `sed -i -e '${script}'` };
+      return runWell(first, [...before, 'edit', ...words], { ...asAdmin, env });
     },
     get: async <T>(...words: readonly string[]) => JSON.parse(await kubectl('get', ...words, '-o', 'json')) as T,
     audited(user) {

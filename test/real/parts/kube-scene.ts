@@ -1,6 +1,8 @@
 // Muster beside a real control plane, as an operator sets it up: CRD, rights, server, nodes, and agents in its pods.
 
+import { writeFileSync } from 'node:fs';
 import { until } from '#core/testing/until.ts';
+import type { Session } from '../../../src/api/wire/session.ts';
 import { AGENT_POOL_CRD } from '../../../src/providers/kubernetes/agent-pool/crd.ts';
 import { type Api, apiOf } from '../../system/harness/api.ts';
 import { type CliResult, runCli } from '../../system/harness/cli.ts';
@@ -20,6 +22,17 @@ export interface Pod {
     readonly deletionTimestamp?: string;
   };
   readonly status: { readonly phase?: string };
+}
+
+/** An AgentPool as a user writes it. */
+export interface AgentPoolDraft {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace: string };
+  readonly spec: {
+    readonly autoscaler: object;
+    readonly template: { readonly metadata: object; readonly spec: object };
+  };
 }
 
 export interface AgentPool {
@@ -58,6 +71,17 @@ export interface KubeScene {
   condition(pool: string, type: string, namespace?: string): Promise<string>;
   /** Resolves when the object shows `Ready`, for its newest generation. */
   untilReady(pool: string, namespace?: string): Promise<AgentPool>;
+  /** Starts a session that runs until it is told to end. */
+  occupy(pool: string): Promise<Occupied>;
+}
+
+export interface Occupied {
+  readonly id: string;
+  /** The pod that it runs in. */
+  readonly pod: string;
+  /** Lets it end with that exit code; answers how it ended. */
+  release(code: number): Promise<NonNullable<Session['end']>>;
+  ended(): Promise<NonNullable<Session['end']>>;
 }
 
 /** Nodes with room for every pool of the guide. */
@@ -71,27 +95,34 @@ const NODES = [
 ];
 
 export interface KubeSceneOptions {
-  readonly namespaces: readonly string[];
+  /** A source and rights for each; absent: one source and rights for all namespaces. */
+  readonly namespaces?: readonly string[];
   readonly moreSources?: readonly object[];
 }
 
 export async function openKubeScene(
   world: World,
   programs: KubernetesPrograms,
-  { namespaces, moreSources = [] }: KubeSceneOptions,
+  { namespaces, moreSources = [] }: KubeSceneOptions = {},
 ): Promise<KubeScene> {
   // An agent of this machine connects from there, which is the proof of `agentAuth: machine`.
   const cluster = await openControlPlane(world, programs, { podAddress: '127.0.0.1' });
   await cluster.apply(...NODES, AGENT_POOL_CRD);
   await cluster.kubectl('wait', '--for=condition=Established', 'crd/agentpools.velda.io', '--timeout=120s');
+  const made = (namespaces ?? []).filter((name) => name !== 'default');
+  for (const name of made) await cluster.kubectl('create', 'namespace', name);
   const kubeconfig = await grantRights(cluster, namespaces);
-  const sources = namespaces.map((namespace) => ({ name: namespace, kubernetes: { namespace, kubeconfig } }));
+  const sources = (namespaces ?? ['']).map((namespace) => ({
+    name: namespace === '' ? 'all' : namespace,
+    kubernetes: { namespace, kubeconfig },
+  }));
   const place = await placeServer(world, { provisioners: [...sources, ...moreSources] });
   const server = await startServer(world, place).ready();
   const api = apiOf(world, place.http);
   const agents = await startPodAgents(world, cluster, programs, `127.0.0.1:${place.grpc}`);
   const address = { MUSTER_ADDRESS: `http://127.0.0.1:${place.http}` };
 
+  let sessions = 0;
   const scene: KubeScene = {
     world,
     cluster,
@@ -115,6 +146,42 @@ export async function openKubeScene(
         const isReady = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
         return isReady && desired > 0 && observedGeneration === object.metadata.generation && object;
       }),
+    async occupy(pool) {
+      sessions += 1;
+      const file = world.path(`release-${sessions}`);
+      const script = 'while [ ! -s "$1" ]; do sleep 0.1; done; read code <"$1"; exit "$code"';
+      const { id } = await api.submit({ pool, command: ['sh', '-c', script, 'wait', file] });
+      const { worker } = await until(`${id} runs`, async () => {
+        const session = await api.session(id);
+        return session.phase === 'running' && session;
+      });
+      const ended = () => until(`${id} ends`, async () => (await api.session(id)).end);
+      return {
+        id,
+        pod: worker ?? '',
+        ended,
+        release(code) {
+          writeFileSync(file, `${code}\n`);
+          return ended();
+        },
+      };
+    },
   };
   return scene;
+}
+
+/** A test pool: one idle agent, one more while a session runs. */
+export function smallPool(name: string, namespace = 'default', autoscaler: object = {}): AgentPoolDraft {
+  return {
+    apiVersion: 'velda.io/v1',
+    kind: 'AgentPool',
+    metadata: { name, namespace },
+    spec: {
+      autoscaler: { minIdle: 1, maxIdle: 1, maxReplicas: 3, ...autoscaler },
+      template: {
+        metadata: { labels: { app: 'velda-agent', pool: name } },
+        spec: { containers: [{ name: 'agent', image: 'veldaio/agent:latest', args: [`--pool=${name}`] }] },
+      },
+    },
+  };
 }

@@ -29,24 +29,29 @@ export function documentedRights(): readonly Right[] {
 
 const GROUP = 'rbac.authorization.k8s.io';
 
-/** Makes the account and grants it those rights in each namespace; answers its kubeconfig file. */
-export async function grantRights(cluster: ControlPlane, namespaces: readonly string[]): Promise<string> {
-  const all = [...new Set([ACCOUNT.namespace, ...namespaces])].filter((name) => name !== 'default');
-  await cluster.apply(...all.map((name) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })));
-  const name = ACCOUNT.name;
-  await cluster.apply(
-    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: ACCOUNT },
-    ...namespaces.flatMap((namespace) => [
-      { apiVersion: `${GROUP}/v1`, kind: 'Role', metadata: { name, namespace }, rules: documentedRights() },
-      {
-        apiVersion: `${GROUP}/v1`,
-        kind: 'RoleBinding',
-        metadata: { name, namespace },
-        roleRef: { apiGroup: GROUP, kind: 'Role', name },
-        subjects: [{ kind: 'ServiceAccount', ...ACCOUNT }],
-      },
-    ]),
-  );
-  const token = await cluster.kubectl('create', 'token', name, '-n', ACCOUNT.namespace, '--duration=24h');
-  return cluster.writeKubeconfig(name, token.trim());
+const ruled = (kind: string, metadata: object, rest: object): object => ({
+  apiVersion: `${GROUP}/v1`,
+  kind,
+  metadata,
+  ...rest,
+});
+
+/** A role with those rights, and the account bound to it; in the whole cluster where there is no namespace. */
+function roleFor(namespace: string | undefined): readonly object[] {
+  const metadata = { name: ACCOUNT.name, ...(namespace && { namespace }) };
+  const prefix = namespace ? '' : 'Cluster';
+  const roleRef = { apiGroup: GROUP, kind: `${prefix}Role`, name: ACCOUNT.name };
+  return [
+    ruled(`${prefix}Role`, metadata, { rules: documentedRights() }),
+    ruled(`${prefix}RoleBinding`, metadata, { roleRef, subjects: [{ kind: 'ServiceAccount', ...ACCOUNT }] }),
+  ];
+}
+
+/** Makes the account and grants it those rights, in these namespaces or everywhere; answers its kubeconfig file. */
+export async function grantRights(cluster: ControlPlane, namespaces?: readonly string[]): Promise<string> {
+  const place = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: ACCOUNT.namespace } };
+  const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: ACCOUNT };
+  await cluster.apply(place, account, ...(namespaces ?? [undefined]).flatMap(roleFor));
+  const token = await cluster.kubectl('create', 'token', ACCOUNT.name, '-n', ACCOUNT.namespace, '--duration=24h');
+  return cluster.writeKubeconfig(ACCOUNT.name, token.trim());
 }

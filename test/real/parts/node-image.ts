@@ -1,0 +1,80 @@
+// Images for a node without a registry and without Docker: archives as `docker save` writes them, made by hand.
+import { createHash } from 'node:crypto';
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { makeAgentProgram } from '../../../src/program/agent-program.ts';
+import { readVersion } from '../../../src/program/version.ts';
+import { runWell } from './run.ts';
+
+export const AGENT_IMAGE = 'example.invalid/agent:test';
+export const PAUSE_IMAGE = 'example.invalid/pause:1';
+
+const env = process.env as Record<string, string>;
+
+interface Image {
+  readonly name: string;
+  /** What its root folder holds. */
+  readonly root: string;
+  readonly entrypoint: readonly string[];
+}
+
+/** Packs a root folder as an image, at that path. */
+async function pack({ name, root, entrypoint }: Image, path: string): Promise<void> {
+  const folder = `${path}.parts`;
+  mkdirSync(folder, { recursive: true });
+  const owner = ['--owner=0', '--group=0', '--numeric-owner', '--sort=name'];
+  await runWell('tar', ['-C', root, ...owner, '-cf', join(folder, 'layer.tar'), '.'], { env });
+  const layer = createHash('sha256')
+    .update(readFileSync(join(folder, 'layer.tar')))
+    .digest('hex');
+  const config = JSON.stringify({
+    architecture: 'amd64',
+    os: 'linux',
+    config: { Env: ['PATH=/usr/local/bin:/usr/bin:/bin'], Entrypoint: entrypoint },
+    rootfs: { type: 'layers', diff_ids: [`sha256:${layer}`] },
+  });
+  const file = `${createHash('sha256').update(config).digest('hex')}.json`;
+  writeFileSync(join(folder, file), config);
+  const manifest = [{ Config: file, RepoTags: [name], Layers: ['layer.tar'] }];
+  writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest));
+  await runWell('tar', ['-C', folder, '-cf', path, 'layer.tar', file, 'manifest.json'], { env });
+  rmSync(folder, { recursive: true });
+}
+
+const APPLETS = ['sh', 'cat', 'echo', 'sleep', 'kill', 'ls', 'ps', 'test', 'true', 'env', 'wc'];
+
+/** Puts a program and the libraries that it is linked with where it looks for them. */
+async function addProgram(root: string, from: string, to: string): Promise<void> {
+  const place = join(root, to);
+  mkdirSync(dirname(place), { recursive: true });
+  cpSync(from, place, { dereference: true });
+  chmodSync(place, 0o755);
+  const linked = await runWell('ldd', [from], { env });
+  for (const [library] of linked.matchAll(/\/\S+(?= \()/g)) {
+    const target = join(root, library);
+    mkdirSync(dirname(target), { recursive: true });
+    cpSync(library, target, { dereference: true });
+  }
+}
+
+/** The agent's image, its entry point the agent, and the one that holds a pod's network; into that folder. */
+export async function packImages(folder: string, busybox: string): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  const agentRoot = join(folder, 'agent-root');
+  const { path: program } = await makeAgentProgram(join(folder, 'program'), readVersion());
+  await addProgram(agentRoot, process.execPath, '/usr/bin/node');
+  for (const place of ['bin', 'tmp', 'run', 'etc', 'agent']) mkdirSync(join(agentRoot, place), { recursive: true });
+  cpSync(busybox, join(agentRoot, 'bin/busybox'));
+  for (const applet of APPLETS) symlinkSync('busybox', join(agentRoot, 'bin', applet));
+  writeFileSync(join(agentRoot, 'etc/passwd'), 'root:x:0:0:root:/root:/bin/sh\n');
+  cpSync(program, join(agentRoot, 'agent/agent.mjs'), { dereference: true });
+  const entrypoint = ['/usr/bin/node', '/agent/agent.mjs', 'agent'];
+  await pack({ name: AGENT_IMAGE, root: agentRoot, entrypoint }, join(folder, 'agent.tar'));
+
+  const pauseRoot = join(folder, 'pause-root');
+  mkdirSync(pauseRoot, { recursive: true });
+  const source = join(import.meta.dirname, 'node/pause.c');
+  await runWell('gcc', ['-static', '-Os', '-s', '-o', join(pauseRoot, 'pause'), source], { env });
+  await pack({ name: PAUSE_IMAGE, root: pauseRoot, entrypoint: ['/pause'] }, join(folder, 'pause.tar'));
+  for (const root of [agentRoot, pauseRoot]) rmSync(root, { recursive: true });
+}
