@@ -81,7 +81,8 @@ test('the annotation for it ends the wait for busy pods', async (context) => {
 test('all pools of a namespace that is deleted go with it, while another source is away', async (context) => {
   const scene = needed(context, part());
   await scene.cluster.kubectl('create', 'namespace', 'team');
-  await Promise.all(['team-1', 'team-2', 'team-3'].map((name) => readyPool(scene, name, 'team')));
+  // Not three: when so many agents of a small fleet vanish at once, Muster waits for an operator.
+  await Promise.all(['team-1', 'team-2'].map((name) => readyPool(scene, name, 'team')));
 
   await scene.cluster.kubectl('delete', 'namespace', 'team', '--timeout=200s');
   const names = await until('the pools go', async () => {

@@ -1,6 +1,6 @@
 // Images for a node without a registry and without Docker: archives as `docker save` writes them, made by hand.
 import { createHash } from 'node:crypto';
-import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeAgentProgram } from '../../../src/program/agent-program.ts';
 import { readVersion } from '../../../src/program/version.ts';
@@ -41,19 +41,17 @@ async function pack({ name, root, entrypoint }: Image, path: string): Promise<vo
   rmSync(folder, { recursive: true });
 }
 
-const APPLETS = ['sh', 'cat', 'echo', 'sleep', 'kill', 'ls', 'ps', 'test', 'true', 'env', 'wc'];
-
 /** Puts a program and the libraries that it is linked with where it looks for them. */
 async function addProgram(root: string, from: string, to: string): Promise<void> {
   const place = join(root, to);
   mkdirSync(dirname(place), { recursive: true });
-  cpSync(from, place, { dereference: true });
+  copyFileSync(from, place);
   chmodSync(place, 0o755);
   const linked = await runWell('ldd', [from], { env });
-  for (const [library] of linked.matchAll(/\/\S+(?= \()/g)) {
+  for (const [library] of linked.matchAll(/(?<=\s)\/\S+(?= \(0x)/g)) {
     const target = join(root, library);
     mkdirSync(dirname(target), { recursive: true });
-    cpSync(library, target, { dereference: true });
+    copyFileSync(library, target);
   }
 }
 
@@ -64,10 +62,13 @@ export async function packImages(folder: string, busybox: string): Promise<void>
   const { path: program } = await makeAgentProgram(join(folder, 'program'), readVersion());
   await addProgram(agentRoot, process.execPath, '/usr/bin/node');
   for (const place of ['bin', 'tmp', 'run', 'etc', 'agent']) mkdirSync(join(agentRoot, place), { recursive: true });
-  cpSync(busybox, join(agentRoot, 'bin/busybox'));
-  for (const applet of APPLETS) symlinkSync('busybox', join(agentRoot, 'bin', applet));
+  copyFileSync(busybox, join(agentRoot, 'bin/busybox'));
+  const applets = (await runWell(busybox, ['--list'], { env }))
+    .split('\n')
+    .filter((name) => name && name !== 'busybox');
+  for (const applet of applets) symlinkSync('busybox', join(agentRoot, 'bin', applet));
   writeFileSync(join(agentRoot, 'etc/passwd'), 'root:x:0:0:root:/root:/bin/sh\n');
-  cpSync(program, join(agentRoot, 'agent/agent.mjs'), { dereference: true });
+  copyFileSync(program, join(agentRoot, 'agent/agent.mjs'));
   const entrypoint = ['/usr/bin/node', '/agent/agent.mjs', 'agent'];
   await pack({ name: AGENT_IMAGE, root: agentRoot, entrypoint }, join(folder, 'agent.tar'));
 
