@@ -11,7 +11,7 @@ import type { World } from '../../system/harness/world.ts';
 import { type ControlPlane, openControlPlane } from './control-plane.ts';
 import type { KubernetesPrograms } from './kubernetes.ts';
 import { playedNode } from './kwok.ts';
-import { type PodAgents, startPodAgents } from './pod-agents.ts';
+import { startPodAgents } from './pod-agents.ts';
 import { grantRights } from './rights.ts';
 
 export interface Pod {
@@ -63,7 +63,6 @@ export interface KubeScene {
   readonly cluster: ControlPlane;
   readonly server: RunningServer;
   readonly api: Api;
-  readonly agents: PodAgents;
   muster(...words: readonly string[]): Promise<CliResult>;
   pods(selector: string, namespace?: string): Promise<Pod[]>;
   pool(name: string, namespace?: string): Promise<AgentPool>;
@@ -98,12 +97,16 @@ export interface KubeSceneOptions {
   /** A source and rights for each; absent: one source and rights for all namespaces. */
   readonly namespaces?: readonly string[];
   readonly moreSources?: readonly object[];
+  /** Pods run nothing: for figures. */
+  readonly isWithoutAgents?: boolean;
+  /** Of the server. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export async function openKubeScene(
   world: World,
   programs: KubernetesPrograms,
-  { namespaces, moreSources = [] }: KubeSceneOptions = {},
+  { namespaces, moreSources = [], isWithoutAgents = false, env = {} }: KubeSceneOptions = {},
 ): Promise<KubeScene> {
   // An agent of this machine connects from there, which is the proof of `agentAuth: machine`.
   const cluster = await openControlPlane(world, programs, { podAddress: '127.0.0.1' });
@@ -117,9 +120,9 @@ export async function openKubeScene(
     kubernetes: { namespace, kubeconfig },
   }));
   const place = await placeServer(world, { provisioners: [...sources, ...moreSources] });
-  const server = await startServer(world, place).ready();
+  const server = await startServer(world, place, env).ready();
   const api = apiOf(world, place.http);
-  const agents = await startPodAgents(world, cluster, programs, `127.0.0.1:${place.grpc}`);
+  if (!isWithoutAgents) await startPodAgents(world, cluster, programs, `127.0.0.1:${place.grpc}`);
   const address = { MUSTER_ADDRESS: `http://127.0.0.1:${place.http}` };
 
   let sessions = 0;
@@ -128,7 +131,6 @@ export async function openKubeScene(
     cluster,
     server,
     api,
-    agents,
     muster: (...words) => runCli(world, words, address),
     async pods(selector, namespace = 'default') {
       return (await cluster.get<{ items: Pod[] }>('pods', '-n', namespace, '-l', selector)).items;

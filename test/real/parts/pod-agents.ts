@@ -8,11 +8,6 @@ import { ADMIN, type ControlPlane } from './control-plane.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
 import type { KubernetesPrograms } from './kubernetes.ts';
 
-export interface PodAgents {
-  /** The names of pods whose agent runs. */
-  names(): readonly string[];
-}
-
 // kubectl prints a line for each change of a pod.
 const LINE =
   '{.type} {.object.metadata.name} {.object.status.phase} gone={.object.metadata.deletionTimestamp} {.object.spec.containers[0].args[0]}{"\\n"}';
@@ -23,7 +18,7 @@ export async function startPodAgents(
   cluster: ControlPlane,
   programs: KubernetesPrograms,
   brokerAddress: string,
-): Promise<PodAgents> {
+): Promise<void> {
   const agents = new Map<string, Daemon>();
   const { path: program } = await makeAgentProgram(world.path('agents'), readVersion());
 
@@ -55,5 +50,4 @@ export async function startPodAgents(
     watch.once('exit', (_code, signal) => signal === null && setTimeout(follow, 200).unref());
   }
   follow();
-  return { names: () => [...agents.keys()] };
 }

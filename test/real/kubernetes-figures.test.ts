@@ -1,0 +1,107 @@
+// Figures, printed and never asserted: the machine may be busy. MUSTER_FIGURES names how many pools of ten pods are made.
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { systemClock } from '#core/clock.ts';
+import { until } from '#core/testing/until.ts';
+import { startServer } from '../system/harness/server.ts';
+import { openWorld } from '../system/harness/world.ts';
+import { openKubeScene, smallPool } from './parts/kube-scene.ts';
+import { kubernetesPrograms } from './parts/kubernetes.ts';
+import { playedNode } from './parts/kwok.ts';
+import { needed } from './parts/part.ts';
+import { followPods } from './parts/pod-stream.ts';
+
+const ROUNDS = 25;
+const POOLS = Number(process.env.MUSTER_FIGURES ?? 200);
+const PODS_A_POOL = 10;
+const POOLS_A_CALL = 50;
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+const quantile = (values: readonly number[], share: number): number =>
+  Math.round(values.toSorted((a, b) => a - b)[Math.ceil(share * values.length) - 1] ?? 0);
+
+function deployment(name: string): object {
+  const { template } = smallPool(name).spec;
+  const selector = { matchLabels: { pool: name } };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, namespace: 'default' },
+    spec: { replicas: 1, selector, template },
+  };
+}
+
+test('from kubectl apply to the first pod, beside a Deployment of the same template', async (context) => {
+  const programs = needed(context, await kubernetesPrograms());
+  const world = openWorld(context);
+  const { cluster } = await openKubeScene(world, programs, { namespaces: ['default'], isWithoutAgents: true });
+  const stream = followPods(world, cluster, programs);
+  const tookMs: Record<'pool' | 'deployment', number[]> = { pool: [], deployment: [] };
+
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const kind of ['pool', 'deployment'] as const) {
+      const name = `${kind}-${round}`;
+      const sinceMs = systemClock.monotonic();
+      await cluster.apply(kind === 'pool' ? smallPool(name) : deployment(name));
+      const seenMs = await until(`a pod of ${name}`, () => stream.firstSeenMs.get(name));
+      tookMs[kind].push(seenMs - sinceMs);
+    }
+  }
+
+  for (const [kind, values] of Object.entries(tookMs)) {
+    const [p50, p99] = [quantile(values, 0.5), quantile(values, 0.99)];
+    say(`kubectl apply to first pod, ${kind}: p50 ${p50} ms, p99 ${p99} ms (${values.length} rounds)`);
+  }
+  expect(tookMs.pool).toHaveLength(ROUNDS);
+});
+
+interface Noted {
+  readonly at: number;
+  readonly stallMs: number;
+  readonly cpuMs: number;
+  readonly rss: number;
+}
+
+test(`${POOLS} pools with ${PODS_A_POOL} pods each: at rest, at a cold start, and while all is listed anew`, async (context) => {
+  const programs = needed(context, await kubernetesPrograms());
+  const world = openWorld(context);
+  const preload = join(import.meta.dirname, 'parts/loop-delay.mjs');
+  const env = { NODE_OPTIONS: `--import=${preload}`, LOOP_DELAY_FILE: world.path('delays') };
+  const scene = await openKubeScene(world, programs, { namespaces: ['default'], isWithoutAgents: true, env });
+  const { cluster } = scene;
+  const noted = (): Noted[] => world.lines('delays').map((line) => JSON.parse(line) as Noted);
+  const stream = followPods(world, cluster, programs);
+  const room = { cpu: '10000', memory: '100000Gi', pods: '10000' };
+  await cluster.apply(playedNode('wide', { allocatable: room }));
+
+  const sinceMs = systemClock.monotonic();
+  for (let first = 0; first < POOLS; first += POOLS_A_CALL) {
+    const names = Array.from({ length: Math.min(POOLS_A_CALL, POOLS - first) }, (_, at) => `pool-${first + at}`);
+    const sizes = { minIdle: PODS_A_POOL, maxIdle: PODS_A_POOL, maxReplicas: PODS_A_POOL };
+    await cluster.apply(...names.map((name) => smallPool(name, 'default', sizes)));
+  }
+  await until('all pods', () => stream.pods.size >= POOLS * PODS_A_POOL);
+  say(`${stream.pods.size} pods of ${POOLS} pools made in ${Math.round((systemClock.monotonic() - sinceMs) / 1000)} s`);
+
+  await systemClock.sleep(20_000);
+  const before = noted().at(-1);
+  await systemClock.sleep(60_000);
+  const after = noted().at(-1);
+  const restMs = ((after?.cpuMs ?? 0) - (before?.cpuMs ?? 0)) * (60_000 / ((after?.at ?? 1) - (before?.at ?? 0)));
+  say(`at rest: ${(restMs / 1000).toFixed(2)} core-seconds a minute, ${Math.round((after?.rss ?? 0) / 2 ** 20)} MB`);
+
+  await scene.server.kill();
+  const made = stream.pods.size;
+  const startMs = systemClock.monotonic();
+  const restart = Date.now();
+  const server = await startServer(world, scene.server, env).ready();
+  await until('the pools are read', () => server.logged('source synced').some(({ documents }) => documents === POOLS));
+  const readMs = systemClock.monotonic() - startMs;
+  await systemClock.sleep(20_000);
+  const fresh = noted().filter(({ at }) => at > restart);
+  const stallMs = Math.max(...fresh.map((one) => one.stallMs));
+  const cpuMs = fresh.at(-1)?.cpuMs ?? 0;
+  say(`cold start: objects read after ${Math.round(readMs)} ms, ${Math.round(cpuMs)} ms of processor time in all`);
+  say(`longest stall of the event loop from the start on: ${Math.round(stallMs)} ms`);
+  expect(stream.pods.size).toBe(made);
+});

@@ -1,0 +1,18 @@
+// Loaded into a server before its program: notes each second how long its event loop stood still at most, and its use of
+// processor time and memory.
+import { appendFileSync } from 'node:fs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+
+const delay = monitorEventLoopDelay({ resolution: 5 });
+delay.enable();
+setInterval(() => {
+  const { user, system } = process.cpuUsage();
+  const line = {
+    at: Date.now(),
+    stallMs: delay.max / 1e6,
+    cpuMs: (user + system) / 1e3,
+    rss: process.memoryUsage.rss(),
+  };
+  appendFileSync(process.env.LOOP_DELAY_FILE, `${JSON.stringify(line)}\n`);
+  delay.reset();
+}, 1_000).unref();
