@@ -75,8 +75,11 @@ export async function openPods(config: BackendConfig, context: Context): Promise
   function read(pod: Pod): Machine {
     const known = machines.get(pod);
     if (known) return known;
-    const reading = { nowMs: clock.now(), schedulingTimeoutMs: config.schedulingTimeout, found: slowStarts.of(pod) };
-    const machine = machineOf(pod, reading);
+    const machine = machineOf(pod, {
+      waitedMs: slowStarts.waitedMs(pod),
+      schedulingTimeoutMs: config.schedulingTimeout,
+      found: slowStarts.of(pod),
+    });
     // Until a pod runs, the time that passes and its events count too.
     if (machine.state !== 'creating') machines.set(pod, machine);
     return machine;

@@ -26,7 +26,11 @@ function aPod(status: object, { ageMs = 1_000, metadata = {}, spec = {} } = {}):
 }
 
 const read = (pod: Pod, found?: Parameters<typeof machineOf>[1]['found']) =>
-  machineOf(keptOfPod(pod), { nowMs: NOW, schedulingTimeoutMs: 120_000, found });
+  machineOf(keptOfPod(pod), {
+    waitedMs: NOW - Date.parse(pod.metadata.creationTimestamp ?? ''),
+    schedulingTimeoutMs: 120_000,
+    found,
+  });
 
 describe('a pod as a machine', () => {
   it('has its name, mark, uid and time of creation', () => {

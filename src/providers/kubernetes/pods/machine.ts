@@ -80,14 +80,15 @@ const keptOfContainer = ({ name, image, restartCount, state }: ContainerStatus):
 });
 
 export interface PodReading {
-  readonly nowMs: number;
+  /** How long it has been seen starting. */
+  readonly waitedMs: number;
   /** A pod that no node has had room for during this time counts as refused for lack of capacity. */
   readonly schedulingTimeoutMs: number;
   /** What events told about a pod that does not start. */
   readonly found?: Trouble | undefined;
 }
 
-export const createdAtOf = ({ metadata }: KubeObject): number => Date.parse(metadata.creationTimestamp ?? '') || 0;
+const createdAtOf = ({ metadata }: KubeObject): number => Date.parse(metadata.creationTimestamp ?? '') || 0;
 
 /** The machine that a pod is. */
 export function machineOf(pod: Pod, reading: PodReading): Machine {
@@ -148,12 +149,12 @@ export const isUnschedulable = ({ status }: Pod): boolean =>
   ) ?? false;
 
 /** What keeps a pod from starting, in the words of the cluster. */
-function troubleOf(pod: Pod, { nowMs, schedulingTimeoutMs }: PodReading): Trouble | undefined {
+function troubleOf(pod: Pod, { waitedMs, schedulingTimeoutMs }: PodReading): Trouble | undefined {
   const { status } = pod;
   if (isUnschedulable(pod)) {
     const said = status?.conditions?.find(({ type }) => type === 'PodScheduled')?.message ?? 'Unschedulable';
     // Until then a cluster autoscaler may be adding a node; a deleted pod would call its order off.
-    const isFinal = nowMs - createdAtOf(pod) >= schedulingTimeoutMs;
+    const isFinal = waitedMs >= schedulingTimeoutMs;
     return { kind: 'exhausted', message: `no node has room: ${said}`, final: isFinal };
   }
   for (const container of [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]) {

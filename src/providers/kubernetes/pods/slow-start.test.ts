@@ -56,6 +56,7 @@ describe('a pod that does not start', () => {
   it('is asked about again every 30 seconds, and a few at a time', async () => {
     const { clock, asked, aPod, slow } = openWorld(() => []);
     const pods = Array.from({ length: 25 }, (_, at) => aPod(`u-${at}`));
+    await slow.ask(pods, signal);
     await clock.advance(30_000);
 
     await slow.ask(pods, signal);
@@ -75,6 +76,7 @@ describe('a pod that does not start', () => {
       aPod('unschedulable', { phase: 'Pending', conditions }),
       { ...aPod('going'), metadata: { ...aPod('going').metadata, deletionTimestamp: 'now' } },
     ];
+    await slow.ask(pods, signal);
     await clock.advance(60_000);
 
     await slow.ask(pods, signal);
@@ -87,6 +89,7 @@ describe('a pod that does not start', () => {
       throw new Fault('denied', 'cannot list events');
     });
     const pod = aPod('u-1');
+    await slow.ask([pod], signal);
     await clock.advance(30_000);
 
     await slow.ask([pod], signal);

@@ -4,7 +4,7 @@ import type { Trouble } from '#core/provider.ts';
 import type { Kube } from '#kube/client.ts';
 import type { KubeObject } from '#kube/object.ts';
 import { EVENTS } from '#kube/resource.ts';
-import { createdAtOf, isUnschedulable, type Pod } from './machine.ts';
+import { isUnschedulable, type Pod } from './machine.ts';
 
 // The kubelet writes its first FailedMount within seconds; a pod that starts by then needs no question.
 const SLOW_AFTER_MS = 30_000;
@@ -28,9 +28,11 @@ interface Asked {
 
 export interface SlowStarts {
   /** Asks for the events of pods that have been starting for long. A failure changes nothing. */
-  ask(pods: Iterable<Pod>, signal: AbortSignal): Promise<void>;
+  ask(pods: readonly Pod[], signal: AbortSignal): Promise<void>;
   /** What the events of a pod told. */
   of(pod: Pod): Trouble | undefined;
+  /** How long we have seen it starting. By our own clock: that of the cluster may be minutes away from it. */
+  waitedMs(pod: Pod): number;
 }
 
 export function openSlowStarts({
@@ -41,9 +43,22 @@ export function openSlowStarts({
   readonly clock: Clock;
 }): SlowStarts {
   let asked = new Map<string, Asked>();
+  let sinceMs = new Map<string, number>();
 
-  const isStarting = (pod: Pod): boolean =>
-    pod.status?.phase === 'Pending' && pod.metadata.deletionTimestamp === undefined && !isUnschedulable(pod);
+  const isPending = ({ status, metadata }: Pod): boolean =>
+    (status?.phase ?? 'Pending') === 'Pending' && metadata.deletionTimestamp === undefined;
+
+  function waitedMs({ metadata }: Pod): number {
+    const nowMs = clock.monotonic();
+    return nowMs - (sinceMs.get(metadata.uid ?? '') ?? nowMs);
+  }
+
+  /** Remembers since when each pod has been starting, and forgets those that no longer are. */
+  function note(pods: readonly Pod[]): void {
+    const nowMs = clock.monotonic();
+    const pending = pods.filter(isPending).map(({ metadata }) => metadata.uid ?? '');
+    sinceMs = new Map(pending.map((uid) => [uid, sinceMs.get(uid) ?? nowMs]));
+  }
 
   async function askFor({ metadata }: Pod, signal: AbortSignal): Promise<Trouble | undefined> {
     const { namespace, uid = '' } = metadata;
@@ -53,11 +68,12 @@ export function openSlowStarts({
 
   return {
     async ask(pods, signal) {
-      const nowMs = clock.now();
+      note(pods);
+      const nowMs = clock.monotonic();
       const kept = new Map<string, Asked>();
       const due: Pod[] = [];
       for (const pod of pods) {
-        if (!isStarting(pod) || nowMs - createdAtOf(pod) < SLOW_AFTER_MS) continue;
+        if (!isPending(pod) || isUnschedulable(pod) || waitedMs(pod) < SLOW_AFTER_MS) continue;
         const known = asked.get(pod.metadata.uid ?? '');
         if (known) kept.set(pod.metadata.uid ?? '', known);
         if (!known || nowMs - known.atMs >= ASK_AGAIN_AFTER_MS) due.push(pod);
@@ -71,6 +87,7 @@ export function openSlowStarts({
         }),
       );
     },
+    waitedMs,
     of: ({ metadata }) => asked.get(metadata.uid ?? '')?.trouble,
   };
 }

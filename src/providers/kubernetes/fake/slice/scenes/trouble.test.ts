@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import type { Mischance } from '#fakes/mishaps.ts';
 import type { FakeKubernetes } from '../../fake-kubernetes.ts';
 import type { KubeCall } from '../../wire/read-call.ts';
@@ -50,6 +50,14 @@ const TROUBLES: readonly (readonly [what: string, begin: (fake: FakeKubernetes) 
   ],
 ];
 
+const boundTo = (clock: Clock): Clock => ({
+  now: () => clock.now(),
+  monotonic: () => clock.monotonic(),
+  sleep: (ms, signal) => clock.sleep(ms, signal),
+  alarm: (ms, ring) => clock.alarm(ms, ring),
+  soon: (run) => clock.soon(run),
+});
+
 /** The pods that the idle pool and the busy one should have, and those of a pool that came in the middle. */
 async function expectRight(world: KubeWorld, before: readonly string[]): Promise<void> {
   expect(world.pods('gpu')).toEqual(before);
@@ -93,6 +101,30 @@ describe('where the API server is in trouble', () => {
 
     expect(world.pods('gpu')).toHaveLength(1);
     expect(world.pods('gpu')).not.toEqual(before);
+  });
+
+  it.each([
+    ['behind', -10 * MINUTE_MS],
+    ['ahead of', 10 * MINUTE_MS],
+  ])('a pod gets its whole time to be scheduled where the clock of the cluster is %s ours', async (_, skewMs) => {
+    const world = await openKubeWorld({
+      ...KUBERNETES_SLICE,
+      openCloud: ({ clock, ...options }) =>
+        KUBERNETES_SLICE.openCloud({ ...options, clock: { ...boundTo(clock), now: () => clock.now() + skewMs } }),
+    });
+    const placeable = world.fake.kubelet.rules.add({ unschedulable: '0/10 nodes are available: 10 Insufficient cpu.' });
+    world.apply('gpu');
+    await world.clock.advance(110 * SECOND_MS);
+    const waiting = world.pods('gpu');
+    await world.clock.advance(MINUTE_MS);
+    const next = world.pods('gpu');
+    placeable();
+    await world.clock.advance(MINUTE_MS);
+
+    expect(waiting).toHaveLength(1);
+    expect(next).not.toContain(waiting[0]);
+    expect(world.calls(['create']).filter((call) => call.startsWith('create pods'))).toHaveLength(2);
+    expect(world.condition('gpu', 'Ready')).toContain('True');
   });
 
   it('a token that has expired is renewed, and nobody notices', async () => {
