@@ -15,7 +15,8 @@ export default {
   ],
   clusters: {
     aks: kind({
-      summary: 'A cluster of Azure Kubernetes Service, by a client secret, workload identity or managed identity.',
+      summary:
+        'A cluster of Azure Kubernetes Service, by a client secret, workload identity, managed identity or `az`.',
       config: AksConfig,
       example: {
         subscription_id: '00000000-0000-0000-0000-000000000001',

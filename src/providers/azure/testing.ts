@@ -5,6 +5,7 @@ import type { Context } from '#core/provider.ts';
 import { seededRandom } from '#core/random.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { type MemoryFiles, memoryFiles } from '#kube/testing/memory-files.ts';
+import type { Token } from '#rest/tokens.ts';
 import { contextWithLog } from '../../conformance/backend-world.ts';
 import { openAks } from './aks/cluster.ts';
 import { AksConfig } from './aks/config.ts';
@@ -24,6 +25,8 @@ export interface Scene {
   readonly fake: FakeAzure;
   readonly lines: string[];
   readonly files: MemoryFiles;
+  /** What az answers; absent: it is not installed. */
+  az: ((resource: string) => Token) | undefined;
   readonly variables: Record<string, string>;
   readonly context: Context;
   /** How many requests are on their way. */
@@ -68,15 +71,20 @@ export function openScene(cluster: AksCluster = CLUSTER): Scene {
     lines,
   );
   const seed = { subscriptionId: fake.world.subscriptionId, resourceGroup: 'velda', clusterName: 'velda-cluster' };
-  return {
+  const scene: Scene = {
     clock,
     fake,
     lines,
     files,
+    az: undefined,
     variables,
     context,
     running: () => running,
-    open: async (config = {}) => openAks(AksConfig.parse({ ...seed, ...config }), context, files),
+    open: async (config = {}) =>
+      openAks(AksConfig.parse({ ...seed, ...config }), context, {
+        files,
+        cli: async (resource) => scene.az?.(resource),
+      }),
     async during(call) {
       let isOver = false;
       const over = (): void => {
@@ -88,4 +96,5 @@ export function openScene(cluster: AksCluster = CLUSTER): Scene {
       return call;
     },
   };
+  return scene;
 }

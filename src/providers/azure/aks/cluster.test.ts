@@ -128,3 +128,23 @@ it('waits as long as a throttled answer asks, and out a lost reply', async () =>
 
   expect((await scene.during(scene.open())).server).toBe(SERVER);
 });
+
+it('by the login of az, on a machine that is not of Azure; and says where it looked where there is none', async () => {
+  const scene = openScene();
+  delete scene.variables.AZURE_CLIENT_SECRET;
+  const { world, mishaps } = scene.fake;
+  mishaps.add({ what: { kind: 'lost request' }, service: 'imds', times: Number.POSITIVE_INFINITY });
+  await expect(scene.during(scene.open())).rejects.toMatchObject({
+    kind: 'unavailable',
+    message: expect.stringContaining('AZURE_FEDERATED_TOKEN_FILE (not set); az; the identity of the machine'),
+  });
+
+  scene.az = (resource) => {
+    const expiresAt = scene.clock.now() + HOUR_MS;
+    world.granted.set(`of az for ${resource}`, { who: 'person', resource, expiresAt });
+    return { value: `of az for ${resource}`, expiresAt };
+  };
+  const access = await scene.during(scene.open());
+  const { headers } = await scene.during(access.credential(going()));
+  expect(whose(world, headers.authorization?.slice(7) ?? '', AKS_SERVER)).toBe('person');
+});

@@ -1,10 +1,12 @@
 import { HOUR_MS } from '#core/clock.ts';
 import type { ClusterAccess, ClusterCredential } from '#core/cluster-access.ts';
 import type { Context } from '#core/provider.ts';
-import { openWatchedFiles, type WatchedFiles } from '#kube/watched-files.ts';
+import { openWatchedFiles } from '#kube/watched-files.ts';
 import { openRenewedAccess } from '#rest/renewed-access.ts';
 import type { Token } from '#rest/tokens.ts';
+import { cliToken } from '../credentials/cli.ts';
 import { defaultLogin } from '../credentials/default.ts';
+import type { SourceDeps } from '../credentials/source.ts';
 import type { AksConfig } from './config.ts';
 import { findCluster } from './find.ts';
 import type { Kubeconfig } from './kubeconfig.ts';
@@ -16,9 +18,14 @@ const AKS_SERVER = '6dae42f8-4368-4678-94ff-3960e28e3630';
 const READ_AGAIN_MS = 12 * HOUR_MS;
 
 /** A cluster of AKS: address and authority from Azure, and a token of Entra, or its local account where it has no Entra. */
-export async function openAks(config: AksConfig, context: Context, files?: WatchedFiles): Promise<ClusterAccess> {
+export async function openAks(config: AksConfig, context: Context, own?: Partial<SourceDeps>): Promise<ClusterAccess> {
   const { clock } = context;
-  const login = defaultLogin({ context, files: files ?? openWatchedFiles(clock) });
+  const login = defaultLogin({
+    context,
+    files: openWatchedFiles(clock),
+    cli: (...given) => cliToken(clock, ...given),
+    ...own,
+  });
   const find = (signal: AbortSignal): Promise<Kubeconfig> => findCluster({ context, login }, config, signal);
 
   function localCredential({ local }: Kubeconfig): Token<ClusterCredential> | undefined {

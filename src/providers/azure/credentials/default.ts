@@ -1,4 +1,5 @@
-// In the order of Azure's own library, which is 40 MB: the environment, workload identity, then the machine's identity.
+// In the order of Azure's own library, which is 40 MB: the environment, workload identity, the machine's
+// identity, then the login of az.
 import { Fault } from '#core/fault.ts';
 import { retried } from '#rest/retry.ts';
 import { type Application, clientSecretSource, workloadIdentitySource } from './entra.ts';
@@ -48,9 +49,13 @@ function chosen(authority: string, deps: SourceDeps): TokenSource {
 function managedIdentity(deps: SourceDeps): TokenSource {
   const source = managedIdentitySource(deps);
   return (resource, signal) =>
-    source(resource, signal).catch((thrown) => {
+    source(resource, signal).catch(async (thrown) => {
       const fault = Fault.from(thrown);
-      const looked = 'AZURE_CLIENT_SECRET (not set); AZURE_FEDERATED_TOKEN_FILE (not set); the identity of the machine';
+      // Only where nothing answers this is no machine of Azure.
+      const token = fault.kind === 'unavailable' ? await deps.cli?.(resource, signal) : undefined;
+      if (token) return token;
+      const looked =
+        'AZURE_CLIENT_SECRET (not set); AZURE_FEDERATED_TOKEN_FILE (not set); az; the identity of the machine';
       throw new Fault(fault.kind, `No credentials for Azure. Looked for: ${looked}: ${fault.message}`, {
         cause: fault,
         retryAfterMs: fault.retryAfterMs,

@@ -8,4 +8,6 @@ export type TokenSource = (resource: string, signal: AbortSignal) => Promise<Tok
 export interface SourceDeps {
   readonly context: Pick<Context, 'fetch' | 'clock' | 'variable'>;
   readonly files: WatchedFiles;
+  /** The token of `az login`; undefined where `az` is not installed. */
+  cli?(resource: string, signal: AbortSignal): Promise<Token | undefined>;
 }
