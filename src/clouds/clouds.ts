@@ -155,6 +155,7 @@ export function openClouds(deps: CloudsDeps): Clouds {
       return opening.call(opened.chosen, by, (backend, ending) => backend.list(ending));
     },
     everyMs: (cloud) => following.everyMs(offerIds(cloud)),
+    leastGapMs: (cloud) => opening.get([...offerIds(cloud)].at(-1) ?? '')?.it.leastGapMs,
     heard(listing) {
       resolved.refresh(listing.cloud);
       for (const heard of heards) heard(listing);

@@ -54,6 +54,21 @@ describe('a listing', () => {
     expect([...clouds.followers('sim')]).toEqual(['p1', 'p2']);
   });
 
+  it('comes on demand after the gap that its backend allows, and at most a fifth of the time', async () => {
+    const { clock, clouds, lists } = setUp((backend) => ({ ...backend, leastGapMs: 200 }));
+    clouds.follow('p1', [anOffer('a')], 60 * MINUTE_MS);
+    await clock.advance(MINUTE_MS);
+    const before = lists();
+
+    for (let asked = 0; asked < 20; asked++) {
+      clouds.refresh('a');
+      await clock.advance(100);
+    }
+
+    // Each takes 100 ms, so one begins every 500 ms of these two seconds, at both ends too.
+    expect(lists() - before).toBe(5);
+  });
+
   it('comes sooner when a pool asks for a shorter interval', async () => {
     const { clock, clouds, lists } = setUp();
     clouds.follow('p1', [anOffer('a')], 60 * MINUTE_MS);

@@ -14,6 +14,8 @@ export interface ListingsDeps {
   readonly cluster: string;
   list(cloud: string, signal: AbortSignal): Promise<readonly Machine[]>;
   everyMs(cloud: string): number;
+  /** The shortest time between two listings on demand, where the cloud has one of its own. */
+  leastGapMs?(cloud: string): number | undefined;
   heard(listing: Listing): void;
   /** It could not be listed, for another reason than last time. */
   failed(cloud: string): void;
@@ -71,7 +73,8 @@ export function startListings(deps: ListingsDeps): Listings {
   async function pass(cloud: string, signal: AbortSignal): Promise<Again | undefined> {
     const kept = clouds.get(cloud);
     if (!kept) return undefined;
-    const gapMs = Math.max(LEAST_GAP_MS, GAP_FACTOR * kept.tookMs) - (clock.monotonic() - kept.startedMs);
+    const leastMs = deps.leastGapMs?.(cloud) ?? LEAST_GAP_MS;
+    const gapMs = Math.max(leastMs, GAP_FACTOR * kept.tookMs) - (clock.monotonic() - kept.startedMs);
     // After a failure the loop's own back-off applies: a pass that ends here would count as a success and reset it.
     if (gapMs > 0 && !kept.fault) return { afterMs: Math.ceil(gapMs) };
     kept.startedMs = clock.monotonic();

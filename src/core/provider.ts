@@ -97,6 +97,8 @@ export interface Backend {
   readonly account?: string | undefined;
   /** Its listings are never late. */
   readonly isExact?: true | undefined;
+  /** The shortest time between two listings on demand, where they cost little; absent: two seconds. */
+  readonly leastGapMs?: number | undefined;
   /** All of our cluster's machines in this cloud, every page, or throws. */
   list(signal: AbortSignal): Promise<readonly Machine[]>;
   /** Repeating a launch makes nothing twice. */

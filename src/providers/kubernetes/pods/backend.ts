@@ -13,6 +13,8 @@ import { podOf } from './pod.ts';
 import { openSlowStarts } from './slow-start.ts';
 import { openTemplate } from './template.ts';
 
+// A new pool waits for a listing before its first pod, and people wait for that. Long ones are spaced by what they take.
+const LEAST_GAP_MS = 200;
 const CALLS_AT_A_TIME = 8;
 
 export async function openPods(config: BackendConfig, context: Context): Promise<Backend> {
@@ -88,6 +90,7 @@ export async function openPods(config: BackendConfig, context: Context): Promise
   return {
     cloud: `kubernetes:${access.id}/${watched ?? '*'}`,
     account: `kubernetes:${access.id}`,
+    leastGapMs: LEAST_GAP_MS,
     get isExact() {
       return listing.isExact() ? (true as const) : undefined;
     },
