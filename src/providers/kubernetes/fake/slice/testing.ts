@@ -165,9 +165,9 @@ const sliceOf = (reads?: string): SliceSuite => ({
   creation: 'create pods',
   removals: ['delete pods'],
   mostCalls: { creation: 1_000, removal: 1_000 },
-  sparse: 10,
+  sparse: 15,
   // Each is kept by a finalizer and answered by status: so many AgentPools are a large cluster.
-  mostDocuments: 1_000,
+  mostDocuments: 500,
   refusedAfterMs: SCHEDULING_MS,
   laterPage: { ...BROKEN, action: 'list pods' },
   denied: { kind: 'error', code: 'Forbidden', status: 403 },

@@ -99,6 +99,21 @@ describe('a namespace that is deleted', () => {
     expect(world.pods('stays')).toEqual(before);
     expect(world.life.store.view.workers.size).toBe(1);
   });
+
+  it('ends the sessions that ran there: they neither hang nor run again', async () => {
+    const world = await openKubeWorld(WHOLE_CLUSTER);
+    world.apply('goes', { namespace: 'other' });
+    await world.clock.advance(MINUTE_MS);
+    await world.life.submit('goes', 1, HOUR_MS);
+    await world.clock.advance(MINUTE_MS);
+
+    world.others.remove({ resource: 'namespaces', name: 'other' });
+    await world.clock.advance(5 * MINUTE_MS);
+
+    expect(world.fake.object('namespaces', undefined, 'other')).toBeUndefined();
+    expect([...world.agents.runs.values()]).toEqual([1]);
+    expectGone(world, 1);
+  });
 });
 
 it('all pools of a namespace that are deleted at once drain, though another source is down', async () => {
