@@ -124,3 +124,23 @@ test('helm uninstall lets AgentPools go that bear our finalizer, under the right
   expect(await cluster.kubectl('get', 'clusterrole,clusterrolebinding', '-o', 'name')).not.toContain('velda');
   await cluster.kubectl('delete', 'agentpool', 'shell', '--timeout=60s');
 });
+
+test('a later installation takes the volume over, and an upgrade goes to PostgreSQL with replicas', async (context) => {
+  const { cluster, helm } = needed(context, part);
+  const volume = async (): Promise<string> =>
+    (await cluster.get<{ metadata: { uid: string } }>('pvc', 'velda-apiserver', '-n', 'velda')).metadata.uid;
+  const before = await volume();
+  const more = ['networkPolicy.enabled=true', 'dashboard.enabled=true'].flatMap((value) => ['--set', value]);
+  const postgres = ['replicas=2', 'postgres.secret=db'].flatMap((value) => ['--set', value]);
+
+  await helm('install', 'muster', CHART, '-n', 'velda', ...more);
+  const after = await volume();
+  await helm('upgrade', 'muster', CHART, '-n', 'velda', ...more, ...postgres);
+
+  expect(after).toBe(before);
+  expect(await volume()).toBe(before);
+  const budget = await cluster.get<{ spec: object }>('pdb', 'velda-apiserver', '-n', 'velda');
+  expect(budget.spec).toMatchObject({ maxUnavailable: 1 });
+  const { spec } = await cluster.get<{ spec: object }>('deployment', 'velda-apiserver', '-n', 'velda');
+  expect(spec).toMatchObject({ replicas: 2, strategy: { type: 'RollingUpdate' } });
+});
