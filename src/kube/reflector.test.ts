@@ -89,6 +89,17 @@ describe('a reflector', () => {
     expect(lists()).toHaveLength(1);
   });
 
+  it('lists anew when the API server drops it as too slow a reader, which it does without a word', async () => {
+    const { clock, last, lists, reflector } = await setUp();
+    await clock.advance(2_000);
+    last().send('ADDED', aPod('b', 11));
+    last().end();
+    await clock.settle();
+
+    expect(lists()).toHaveLength(2);
+    expect(names(reflector)).toEqual(['ml/a']);
+  });
+
   it.each([
     ['at the start of a watch', () => refusal(410, 'Expired')],
     [

@@ -52,6 +52,7 @@ export interface Reflector<T> {
 const WATCH_SECONDS = { least: 6, most: 8 };
 const STALL_MS = 5 * SECOND_MS;
 const SHORTEST_WATCH_MS = SECOND_MS;
+const EARLY_MS = 2 * SECOND_MS;
 const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 10 * SECOND_MS;
 const LONGEST_RETRY_AFTER_MS = 30 * SECOND_MS;
@@ -83,6 +84,8 @@ export function openReflector<T>(deps: ReflectorDeps, { resource, query, keep }:
   let version: string | undefined;
   let failures = 0;
   let resyncAtMs = 0;
+  /** The API server has dropped us as too slow a reader: what it tells now may be seconds old. */
+  let isBehind = false;
 
   async function list(): Promise<void> {
     const sinceMs = clock.monotonic();
@@ -99,6 +102,7 @@ export function openReflector<T>(deps: ReflectorDeps, { resource, query, keep }:
     resyncAtMs = clock.monotonic() + HOUR_MS * (0.75 + random.next() / 2);
     await view.replace(found);
     view.confirm(sinceMs);
+    isBehind = false;
   }
 
   function take({ type, object }: WatchEvent): void {
@@ -111,7 +115,7 @@ export function openReflector<T>(deps: ReflectorDeps, { resource, query, keep }:
   function confirmWatch(): void {
     if (failures >= FAILURES_TO_WARN) deps.log('info', 'the view of a cluster follows again', what);
     failures = 0;
-    view.confirm(clock.monotonic());
+    if (!isBehind) view.confirm(clock.monotonic());
   }
 
   /** Follows changes from `version` on, until the API server ends the watch or nothing comes from it any more. */
@@ -141,6 +145,13 @@ export function openReflector<T>(deps: ReflectorDeps, { resource, query, keep }:
     // One that ends at once, again and again, would be asked for without a pause.
     if (events === 0 && clock.monotonic() - startMs < SHORTEST_WATCH_MS)
       throw new Fault('unavailable', `The API server ended a watch of ${qualifiedName(resource)} at once.`);
+    ended(clock.monotonic() - startMs, timeoutSeconds * SECOND_MS);
+  }
+
+  /** The API server ends the watch of a reader that falls behind without a word, long before its time. */
+  function ended(afterMs: number, askedMs: number): void {
+    isBehind = afterMs < askedMs - EARLY_MS;
+    if (isBehind) version = undefined;
     confirmWatch();
   }
 
