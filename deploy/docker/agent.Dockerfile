@@ -9,7 +9,6 @@ WORKDIR /src
 COPY package.json package-lock.json ./
 COPY tools ./tools
 RUN npm ci --ignore-scripts
-COPY proto ./proto
 COPY scripts ./scripts
 COPY src ./src
 RUN node scripts/image-root.ts agent /out
