@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AgentReport } from '#core/agent-link.ts';
@@ -88,11 +88,16 @@ describe('output', () => {
 
   it('goes on past the limit of the disk as long as it is acknowledged, where files can have holes', async () => {
     stand = await openStand({ limits: { diskBytes: 48 * 2 ** 20 } });
-    stand.start('s1', shell('for i in 1 2 3 4 5 6; do head -c 16777216 /dev/zero; sleep 0.3; done'));
+    const go = join(stand.workDir, 'go');
+    const step = `head -c 16777216 /dev/zero; until [ -e ${go}-$i ]; do sleep 0.02; done`;
+    stand.start('s1', shell(`for i in 1 2 3 4 5 6; do ${step}; done`));
     let bytes = 0;
+    let steps = 0;
     await until('the end', () => {
       const said = outputs();
       bytes += bytesOf(said);
+      // The next step begins when this one has arrived, however slow the machine is.
+      if (bytes === (steps + 1) * 16 * 2 ** 20) writeFileSync(`${go}-${++steps}`, '');
       const seq = Math.max(0, ...said.map((one) => one.seq));
       const isEnded = stand.reports.some((one) => one.is === 'ended');
       stand.reports.length = 0;

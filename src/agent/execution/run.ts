@@ -78,10 +78,18 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
     meetProcesses();
     if (!end && hasGone()) conclude();
     if (isForgotten) return;
-    if (processes && !isStartTold) {
-      isStartTold = true;
-      report({ is: 'started', session, attempt });
-    }
+    tellStart();
+    // A quick command may have written before its processes can be read: its start is reported first all the same.
+    if (isStartTold || end) tellRest();
+  }
+
+  function tellStart(): void {
+    if (!processes || isStartTold) return;
+    isStartTold = true;
+    report({ is: 'started', session, attempt });
+  }
+
+  function tellRest(): void {
     const isAllSent = output.pump();
     if (!end || !isAllSent || isEndTold) return;
     isEndTold = true;
