@@ -95,6 +95,8 @@ async function liveAsBackend(scene: KubeScene, context: Context, scope: string):
   fake.mishaps.add({ action: 'create pods', what: { kind: 'lost reply' } });
   await during(backend.create(launch, going()).catch(() => []));
   await during(backend.create(launch, going()));
+  // How long a pod takes is counted from when it was first listed.
+  await during(backend.list(going()));
   await clock.advance(60_000);
   const machines = await during(backend.list(going()));
   expect(machines).toHaveLength(1);
