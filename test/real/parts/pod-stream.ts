@@ -20,12 +20,19 @@ export function followPods(world: World, cluster: ControlPlane, programs: Kubern
   const pods = new Set<string>();
   const words = ['get', 'pods', '-A', '-w', '--output-watch-events', '-o', `jsonpath=${LINE}`];
   const env = { ...world.env, KUBECONFIG: cluster.kubeconfigOf(ADMIN) };
-  const watch = spawn(programs.program('kubectl'), words, { env, stdio: ['ignore', 'pipe', 'ignore'] });
-  createInterface(watch.stdout).on('line', (line) => {
+  function take(line: string): void {
     const [type, name = '', pool = ''] = line.split(' ');
     if (type === 'DELETED') pods.delete(name);
     else pods.add(name);
     if (!firstSeenMs.has(pool)) firstSeenMs.set(pool, systemClock.monotonic());
-  });
+  }
+
+  // The API server drops readers that fall behind, kubectl too: it begins anew until the world ends.
+  function follow(): void {
+    const watch = spawn(programs.program('kubectl'), words, { env, stdio: ['ignore', 'pipe', 'ignore'] });
+    createInterface(watch.stdout).on('line', take);
+    watch.once('exit', (_code, signal) => signal === null && setTimeout(follow, 200).unref());
+  }
+  follow();
   return { firstSeenMs, pods };
 }
