@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { put } from '#core/store.ts';
 import { aPool } from '#core/testing/pool.ts';
 import { openWorld, type World } from '#sim/part/world.ts';
 
@@ -65,6 +66,25 @@ describe('mass loss', () => {
 
     expect(freezes(world)).toEqual([]);
     expect([...world.agents.runs.values()].toSorted()).toEqual([1, 2, 2, 2]);
+  });
+
+  it('freezes nothing any more once the pools are being removed: they go when their machines have gone', async () => {
+    const pools = ['a', 'b'].map((name) => aPool({ maxAgents: 4, minIdleSlots: 2, maxIdleSlots: 4 }, { name }));
+    const world = await openWorld({ pools });
+    await world.advance(2 * MINUTE_MS);
+    for (const name of names(world)) world.cloud.kill(name);
+    await world.advance(MINUTE_MS);
+    const before = freezes(world).length;
+
+    for (const pool of [...world.life.store.view.pools.all()]) {
+      const removal = { at: world.clock.now(), deadlineAt: world.clock.now() + HOUR_MS, why: 'Deleted.' };
+      await world.life.store.commit([put('pools', { ...pool, removal, revision: pool.revision + 1 })]);
+    }
+    await world.advance(5 * MINUTE_MS);
+
+    expect(before).toBeGreaterThan(0);
+    expect(freezes(world)).toEqual([]);
+    expect(world.life.store.view.workers.size).toBe(0);
   });
 
   it('of machines too starts nothing anew until an operator thaws', async () => {

@@ -59,9 +59,9 @@ function scopeEvent(
 /** Freezes a pool or the fleet on mass loss, and thaws it when the workers have reconnected; returns when to look again. */
 export function guardAgainstMassLoss(context: WorkersContext, pool: string, survey: Survey): number {
   const { freezes, workers } = context.store.view;
-  guard(context, pool, { lost: survey.lostLately, here: survey.here });
+  guard(context, pool, { lost: isLeaving(context, pool) ? 0 : survey.lostLately, here: survey.here });
   const isFleetHeld = freezes.get(FLEET)?.automatic === true;
-  const lost = context.pools.countLost();
+  const lost = countLost(context);
   if (lost >= MASS_COUNT || isFleetHeld) {
     guard(context, FLEET, { lost: isFleetHeld ? lost : lostOfFleet(context), here: workers.size });
   }
@@ -72,13 +72,28 @@ export function guardAgainstMassLoss(context: WorkersContext, pool: string, surv
 const graceEndMs = ({ asked, times }: WorkersContext): number => asked.base.startedMs + times.reconnectGraceMs;
 const isGraceOver = (context: WorkersContext): boolean => context.clock.monotonic() >= graceEndMs(context);
 
+/**
+ * A pool that is being removed wants no worker back, and waits for all of them to be gone: a namespace that is deleted
+ * takes its pods along, and a freeze would keep its pools for ever.
+ */
+const isLeaving = ({ store }: WorkersContext, pool: string): boolean =>
+  store.view.pools.get(pool)?.removal !== undefined;
+
+function countLost(context: WorkersContext): number {
+  let count = context.pools.countLost();
+  if (count === 0) return 0;
+  for (const [pool, lost] of context.pools.lost) if (isLeaving(context, pool)) count -= lost.size;
+  return count;
+}
+
 /** One pool alone has its own freeze; the fleet's is for losses that cross pools. */
 function lostOfFleet(context: WorkersContext): number {
-  if (!isMass(context.pools.countLost(), context.store.view.workers.size)) return 0;
+  if (!isMass(countLost(context), context.store.view.workers.size)) return 0;
   const fromMs = lossesCountFrom(context, FLEET);
   let pools = 0;
   let count = 0;
-  for (const lost of context.pools.lost.values()) {
+  for (const [pool, lost] of context.pools.lost) {
+    if (isLeaving(context, pool)) continue;
     const lately = [...lost.values()].filter((sinceMs) => sinceMs > fromMs).length;
     if (lately > 0) pools += 1;
     count += lately;
@@ -107,6 +122,9 @@ function guard(context: WorkersContext, scope: string, { lost, here }: { lost: n
   memory.frozenMs = undefined;
   context.asked.base.commit([
     drop('freezes', scope),
-    scopeEvent(context, scope, { verb: 'thawed', message: 'Thawed: the workers have reconnected.' }),
+    scopeEvent(context, scope, {
+      verb: 'thawed',
+      message: 'Thawed: the workers have reconnected, or their pools are being removed.',
+    }),
   ]);
 }
