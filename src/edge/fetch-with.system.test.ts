@@ -20,7 +20,7 @@ async function serveSecurely() {
   const options = { cert: certificate, key, ca: authority.certificate, requestCert: true, rejectUnauthorized: false };
   const server = createServer(options, (request, reply) => {
     const shown = (request.socket as TLSSocket).getPeerCertificate();
-    reply.end(`${shown.subject?.CN ?? 'nobody'} by ${request.method}`);
+    reply.end(`${shown.subject?.CN ?? 'no client certificate'} by ${request.method}`);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -36,9 +36,11 @@ describe('fetch with a trust of its own', () => {
   test('reaches a server whose authority only it knows', async () => {
     const { authority, url } = await serveSecurely();
 
-    expect(await (await fetchWith({ ca: authority.certificate })(url)).text()).toBe('nobody by GET');
+    expect(await (await fetchWith({ ca: authority.certificate })(url)).text()).toBe('no client certificate by GET');
     await expect(fetchWith({})(url)).rejects.toThrow();
-    expect(await (await fetchWith({ isInsecure: true })(url, { method: 'POST' })).text()).toBe('nobody by POST');
+    expect(await (await fetchWith({ isInsecure: true })(url, { method: 'POST' })).text()).toBe(
+      'no client certificate by POST',
+    );
   });
 
   test("shows the client's certificate", async () => {

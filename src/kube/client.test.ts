@@ -124,7 +124,7 @@ describe('a refusal', () => {
     expect(await kube.get(AGENT_POOLS, { namespace: 'ml', name: 'a' }, going())).toBeUndefined();
   });
 
-  it('is told apart by its reason', async () => {
+  it('is identified by its reason', async () => {
     const { kube, script } = openScripted();
     script.answering = () => refusal(409, 'AlreadyExists', 'there', { name: 'p' });
     const there = await kube.create(PODS, aPod('p', 1), going()).catch((thrown) => thrown);

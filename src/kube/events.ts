@@ -23,7 +23,7 @@ const COMPONENT = 'muster';
 const LONGEST_MESSAGE = 1_024;
 const LONGEST_NAME = 253;
 
-/** The same for equal events about one object, whoever writes them: a second server counts the same Event up. */
+/** Equal events about one object have one name, so a second replica increments the count of the first one's Event. */
 function eventName({ metadata }: KubeObject, { type, reason, message }: KubeEvent): string {
   const hash = createHash('sha256')
     .update(JSON.stringify([metadata.uid, type, reason, message]))
