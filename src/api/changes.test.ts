@@ -7,13 +7,13 @@ import { anAgent, aSession, aWorker, gone, poolWithSecret, row } from './testing
 import { apiWorld, type WorldOptions } from './testing/world.ts';
 import type { Change } from './wire/event.ts';
 
-interface Told {
+interface SentEvent {
   readonly event: string;
   readonly id: string;
   readonly data: Partial<Change>;
 }
 
-function parse(text: string): Told[] {
+function parse(text: string): SentEvent[] {
   return text
     .split('\n\n')
     .filter((block) => block.includes('event:'))
@@ -26,7 +26,7 @@ function parse(text: string): Told[] {
 const gpu = poolWithSecret('gpu');
 const all = changeTables;
 const only = (table: string) => new Map([...all].filter(([name]) => name === table));
-const shortly = (received: Told[]): string[] =>
+const summarised = (received: SentEvent[]): string[] =>
   received.map(({ event, data }) => [event, data.table, data.id].filter(Boolean).join(' '));
 
 async function watched(options: WorldOptions = {}) {
@@ -118,7 +118,7 @@ describe('changes', () => {
     await settle(clock, 300);
 
     const frozen = client.received().filter(({ data }) => (data.row as { frozen?: unknown } | undefined)?.frozen);
-    expect(shortly(frozen)).toEqual(['change pools p-gpu', 'change pools p-cpu']);
+    expect(summarised(frozen)).toEqual(['change pools p-gpu', 'change pools p-cpu']);
   });
 
   it('tell nothing that is not durable', async () => {
@@ -135,13 +135,13 @@ describe('changes', () => {
     isStopped = true;
     void deps.store.commit([row('pools', { ...gpu, revision: 2 })]);
     await settle(clock, 1_000);
-    const before = shortly(client.received());
+    const before = summarised(client.received());
     isStopped = false;
     letGo();
     await settle(clock, 1_000);
 
     expect(before).toEqual(['hello']);
-    expect(shortly(client.received())).toEqual(['hello', 'change pools p-gpu']);
+    expect(summarised(client.received())).toEqual(['hello', 'change pools p-gpu']);
   });
 
   it('tell a row that changes again meanwhile only when that is durable too', async () => {
@@ -162,7 +162,7 @@ describe('changes', () => {
     await settle(clock, 300);
     writes.shift()?.();
     await settle(clock, 1_000);
-    const before = shortly(client.received());
+    const before = summarised(client.received());
     isStopped = false;
     for (const write of writes) write();
     await settle(clock, 1_000);
@@ -185,7 +185,7 @@ describe('changes', () => {
     const second = watch({ since: seen });
     await settle(clock, 300);
 
-    expect(shortly(second.received())).toEqual(['hello', 'change pools p-cpu', 'change pools p-gpu']);
+    expect(summarised(second.received())).toEqual(['hello', 'change pools p-cpu', 'change pools p-gpu']);
     expect(second.received().at(-1)?.data.row).toMatchObject({ revision: 4 });
   });
 
@@ -201,7 +201,7 @@ describe('changes', () => {
     const client = watch({ since });
     await settle(clock, 300);
 
-    expect(shortly(client.received())).toEqual(['reset']);
+    expect(summarised(client.received())).toEqual(['reset']);
   });
 
   it('begin anew where a client was away too long, or too much has happened meanwhile', async () => {
@@ -219,7 +219,7 @@ describe('changes', () => {
       await deps.store.commit(Array.from({ length: 1_000 }, (_, one) => row('pools', poolWithSecret(`p${at}-${one}`))));
     }
 
-    expect(shortly(late.received())[0]).toBe('reset');
+    expect(summarised(late.received())[0]).toBe('reset');
     expect(hub.since(early)).toBeUndefined();
     expect(hub.since(hub.position())).toEqual([]);
   });
@@ -242,7 +242,7 @@ describe('changes', () => {
 
     // One batch waits in the stream; the rest has become a reset.
     expect(held).toBeLessThan(1_500_000);
-    expect(shortly(parse(text)).filter((line) => line === 'reset')).toHaveLength(1);
+    expect(summarised(parse(text)).filter((line) => line === 'reset')).toHaveLength(1);
   });
 
   it('give up a client that reads nothing for a minute', async () => {
@@ -283,6 +283,6 @@ describe('changes', () => {
     await api.close();
 
     expect(answer.headers['content-type']).toContain('text/event-stream');
-    expect(shortly(parse(text))).toEqual(['hello', 'change pools p-gpu']);
+    expect(summarised(parse(text))).toEqual(['hello', 'change pools p-gpu']);
   });
 });

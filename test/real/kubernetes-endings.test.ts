@@ -3,21 +3,12 @@ import { systemClock } from '#core/clock.ts';
 import { until } from '#core/testing/until.ts';
 import { type KubeScene, smallPool } from './parts/kube-scene.ts';
 import { needed } from './parts/part.ts';
+import { untilAskedAfter, untilQuiet, writesOf } from './parts/quiet.ts';
 import { ACCOUNT_USER } from './parts/rights.ts';
 import { sharedScene } from './parts/shared-scene.ts';
 
 // One source for all namespaces, and one beside it whose cluster is away all the time.
 const part = sharedScene({ moreSources: [{ name: 'away', kubernetes: { kubeconfig: '/nowhere/kubeconfig' } }] });
-
-const WRITES = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
-
-const writesOf = ({ cluster }: KubeScene): string[] =>
-  cluster
-    .audited(ACCOUNT_USER)
-    .filter(({ verb }) => WRITES.has(verb))
-    .map(({ verb, objectRef: { resource, subresource = '', name = '' } = { resource: '' } }) =>
-      [verb, resource, subresource, name].join(' '),
-    );
 
 const isGone = async ({ cluster }: KubeScene, name: string, namespace = 'default'): Promise<boolean> =>
   (await cluster.tryKubectl('get', 'agentpool', name, '-n', namespace)).err.includes('NotFound');
@@ -102,7 +93,7 @@ test('an API server that was away finds every pod as it was, and new objects are
 
   await scene.cluster.apiServer.stop('SIGKILL');
   const ran = await scene.muster('run', '-p', 'lasting', '--', 'echo', 'without it');
-  await systemClock.sleep(12_000);
+  await until('the server misses it', () => scene.server.logged('the view of a cluster does not follow').length > 0);
   await scene.cluster.apiServer.start();
   const sinceMs = systemClock.monotonic();
   await scene.cluster.apply(smallPool('after'));
@@ -122,10 +113,10 @@ test('an API server that was away finds every pod as it was, and new objects are
 test('in a quiet minute nothing is written', async (context) => {
   const scene = needed(context, part());
   await readyPool(scene, 'quiet');
-  await systemClock.sleep(5_000);
+  await untilQuiet(scene, 2);
   const [before, asked] = [writesOf(scene), scene.cluster.audited(ACCOUNT_USER).length];
 
-  await systemClock.sleep(60_000);
+  await untilAskedAfter(scene, 60_000);
   const reads = scene.cluster.audited(ACCOUNT_USER).length - asked;
 
   process.stdout.write(`in a quiet minute the server made ${reads} requests to the API server\n`);

@@ -26,6 +26,7 @@ export interface ControlPlaneOptions {
 /** One request that the API server has answered, as its audit log tells. */
 export interface Audited {
   readonly verb: string;
+  readonly stage: 'ResponseStarted' | 'ResponseComplete' | 'Panic';
   readonly user: { readonly username: string };
   readonly userAgent?: string;
   readonly objectRef?: {
