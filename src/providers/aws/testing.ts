@@ -1,9 +1,9 @@
 // What the tests of this provider share: the simulated AWS on a virtual clock, and a context that sees nothing else.
 
-import { Fault } from '#core/fault.ts';
 import { launchNames } from '#core/id.ts';
 import type { Backend, Context, Launch } from '#core/provider.ts';
 import { seededRandom } from '#core/random.ts';
+import { during } from '#core/testing/during.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { contextWithLog } from '../../conformance/backend-world.ts';
 import { LaunchConfig } from './config.ts';
@@ -24,9 +24,6 @@ export interface Scene {
   during<T>(call: Promise<T>): Promise<T>;
 }
 
-const STEP_MS = 50;
-const MOST_STEPS = 20_000;
-
 export function openScene(options: Partial<FakeAwsOptions> = {}): Scene {
   const clock = new VirtualClock();
   const fake = openFakeAws({ clock, random: seededRandom(1), ...options });
@@ -46,16 +43,7 @@ export function openScene(options: Partial<FakeAwsOptions> = {}): Scene {
       };
       return contextWithLog(parts, lines);
     },
-    async during(call) {
-      let isOver = false;
-      const over = (): void => {
-        isOver = true;
-      };
-      call.then(over, over);
-      for (let steps = 0; !isOver && steps < MOST_STEPS; steps++) await clock.advance(STEP_MS);
-      if (!isOver) throw new Fault('internal', 'the call never ended');
-      return call;
-    },
+    during: (call) => during(clock, call),
   };
 }
 

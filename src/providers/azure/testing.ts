@@ -1,8 +1,8 @@
 // What the tests of this provider share: a fake Azure on a virtual clock, and a context that sees nothing else.
 import type { ClusterAccess } from '#core/cluster-access.ts';
-import { Fault } from '#core/fault.ts';
 import type { Context } from '#core/provider.ts';
 import { seededRandom } from '#core/random.ts';
+import { during } from '#core/testing/during.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { type MemoryFiles, memoryFiles } from '#kube/testing/memory-files.ts';
 import type { Token } from '#rest/tokens.ts';
@@ -35,9 +35,6 @@ export interface Scene {
   /** Awaits a call while time passes. */
   during<T>(call: Promise<T>): Promise<T>;
 }
-
-const STEP_MS = 50;
-const MOST_STEPS = 2_000;
 
 /** One cluster, and an application with a secret. */
 export function openScene(cluster: AksCluster = CLUSTER): Scene {
@@ -85,16 +82,7 @@ export function openScene(cluster: AksCluster = CLUSTER): Scene {
         files,
         cli: async (resource) => scene.az?.(resource),
       }),
-    async during(call) {
-      let isOver = false;
-      const over = (): void => {
-        isOver = true;
-      };
-      call.then(over, over);
-      for (let steps = 0; !isOver && steps < MOST_STEPS; steps++) await clock.advance(STEP_MS);
-      if (!isOver) throw new Fault('internal', 'the call never ended');
-      return call;
-    },
+    during: (call) => during(clock, call),
   };
   return scene;
 }

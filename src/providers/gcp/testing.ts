@@ -1,9 +1,9 @@
 // What the tests of this provider share: a fake Google on a virtual clock, and a context that sees nothing else.
 import { generateKeyPairSync } from 'node:crypto';
 import type { ClusterAccess } from '#core/cluster-access.ts';
-import { Fault } from '#core/fault.ts';
 import type { Context } from '#core/provider.ts';
 import { seededRandom } from '#core/random.ts';
+import { during } from '#core/testing/during.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { type MemoryFiles, memoryFiles } from '#kube/testing/memory-files.ts';
 import { contextWithLog } from '../../conformance/backend-world.ts';
@@ -59,9 +59,6 @@ export interface Scene {
   during<T>(call: Promise<T>): Promise<T>;
 }
 
-const STEP_MS = 50;
-const MOST_STEPS = 2_000;
-
 /** One cluster, as the seed names it, and the key of a service account that may read it. */
 export function openScene(): Scene {
   const clock = new VirtualClock();
@@ -104,15 +101,6 @@ export function openScene(): Scene {
       return path;
     },
     open: (config = SEED) => openGke(GkeConfig.parse(config), context, files),
-    async during(call) {
-      let isOver = false;
-      const over = (): void => {
-        isOver = true;
-      };
-      call.then(over, over);
-      for (let steps = 0; !isOver && steps < MOST_STEPS; steps++) await clock.advance(STEP_MS);
-      if (!isOver) throw new Fault('internal', 'the call never ended');
-      return call;
-    },
+    during: (call) => during(clock, call),
   };
 }

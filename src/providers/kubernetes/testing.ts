@@ -3,6 +3,7 @@ import type { ClusterAccess } from '#core/cluster-access.ts';
 import { Fault } from '#core/fault.ts';
 import type { Backend, Context, Source } from '#core/provider.ts';
 import { seededRandom } from '#core/random.ts';
+import { during } from '#core/testing/during.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { contextWithLog } from '../../conformance/backend-world.ts';
 import { AGENT_POOL_CRD } from './agent-pool/crd.ts';
@@ -15,8 +16,6 @@ export const going = (): AbortSignal => new AbortController().signal;
 export const CLUSTER = 'cluster1';
 
 const SERVER = 'http://cluster.test';
-const STEP_MS = 50;
-const MOST_STEPS = 20_000;
 
 export interface KubeScene {
   readonly clock: VirtualClock;
@@ -54,27 +53,16 @@ export function openKubeScene(options: Partial<FakeKubernetesOptions> = {}): Kub
     return contextWithLog(parts, lines);
   }
 
-  async function during<T>(call: Promise<T>): Promise<T> {
-    let isOver = false;
-    const over = (): void => {
-      isOver = true;
-    };
-    call.then(over, over);
-    for (let steps = 0; !isOver && steps < MOST_STEPS; steps++) await clock.advance(STEP_MS);
-    if (!isOver) throw new Fault('internal', 'the call never ended');
-    return call;
-  }
-
   return {
     clock,
     fake,
     lines,
     contextFor,
-    during,
+    during: (call) => during(clock, call),
     async kubectl(method, path, body) {
       const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
       const init = { method, headers: { 'content-type': type }, ...(body ? { body: JSON.stringify(body) } : {}) };
-      const response = await during(fake.fetch(`${SERVER}${path}`, init));
+      const response = await during(clock, fake.fetch(`${SERVER}${path}`, init));
       const answer = (await response.json()) as Readonly<Record<string, unknown>>;
       if (response.status >= 400) throw new Fault('invalid', `${method} ${path}: ${JSON.stringify(answer)}`);
       return answer;

@@ -1,8 +1,9 @@
 // How the suites get at the cloud in memory.
 
-import { Fault, type FaultKind } from '#core/fault.ts';
+import type { FaultKind } from '#core/fault.ts';
 import type { Backend, Mark } from '#core/provider.ts';
 import { systemRandom } from '#core/random.ts';
+import { during } from '#core/testing/during.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { noLimits } from '#fakes/limits.ts';
 import type { SliceMachine } from '#sim/slice/cloud.ts';
@@ -16,7 +17,6 @@ import { bootable, type FakeMachine, type MemoryCall, openFakeMemory } from './c
 
 const PAGE = 5;
 const SETTLE_MS = 3_000;
-const STEP_MS = 50;
 /** How the cloud says it. */
 const CODES: Readonly<Partial<Record<FaultKind, string>>> = {
   denied: 'not_allowed',
@@ -43,16 +43,7 @@ function openWorld(mistakes: Mistakes): BackendWorld {
       fake.machines
         .filter((one) => !['deleting', 'failed', 'gone'].includes(fake.stateOf(one)))
         .map(({ name }) => name),
-    async during(running) {
-      let isOver = false;
-      const over = (): void => {
-        isOver = true;
-      };
-      running.then(over, over);
-      for (let rounds = 0; !isOver && rounds < 200; rounds++) await clock.advance(STEP_MS);
-      if (!isOver) throw new Fault('internal', 'the call never ended');
-      return running;
-    },
+    during: (running) => during(clock, running),
     settle: () => clock.advance(SETTLE_MS),
     logged: () => lines.join('\n'),
     loseReply: () => void mishaps.add({ action: 'create', what: { kind: 'lost reply' } }),
