@@ -147,3 +147,20 @@ test('after a reconnect what was told before is not told again', () => {
 
   expect(second.said).toMatchObject([{ sessionCompletion: { instanceId: 7n, batchTaskResult: { exitCode: 3 } } }]);
 });
+
+test.each([
+  [{ loginUser: 'ada', uid: 7 }, { user: 'ada' }],
+  [
+    { uid: 1000, gid: 100, groups: [4] },
+    { uid: 1000, gid: 100, groups: [4] },
+  ],
+  [{}, undefined],
+])('the account %j of a workload is that of its session', (account, runAs) => {
+  const { peer, obeyed } = aPeer();
+
+  peer.hear(
+    create(AgentUpdateResponseSchema, { sessionRequest: { sessionId: 's1', workload: { command: 'id', ...account } } }),
+  );
+
+  expect(obeyed.map((command) => command.do === 'start' && command.spec.runAs)).toEqual([runAs]);
+});

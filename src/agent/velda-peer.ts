@@ -4,6 +4,7 @@ import { constants } from 'node:os';
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import type { AgentCommand, AgentReport } from '#core/agent-link.ts';
 import type { Log } from '#core/log.ts';
+import type { SessionSpec } from '#core/session.ts';
 import { AgentUpdateRequestSchema } from '../broker/gen/velda/broker_pb.ts';
 import type { SessionRequest, Workload } from '../broker/gen/velda/session_pb.ts';
 import { LogTaskResponse_Stream, PushLogsRequestSchema } from '../broker/gen/velda/task_pb.ts';
@@ -33,6 +34,12 @@ export interface VeldaPeerOptions {
   obey(command: AgentCommand): void;
 }
 
+/** Such a broker always names an account; one of all zeros is also what it sends where nobody chose one. */
+function runAsOf({ loginUser, uid, gid, groups }: Workload): Pick<SessionSpec, 'runAs'> {
+  if (loginUser !== '') return { runAs: { user: loginUser } };
+  return uid === 0 && gid === 0 && groups.length === 0 ? {} : { runAs: { uid, gid, groups } };
+}
+
 function startOf(session: string, workload: Workload, priority: bigint): AgentCommand {
   const env = workload.environs.map((entry) => {
     const at = entry.indexOf('=');
@@ -42,6 +49,7 @@ function startOf(session: string, workload: Workload, priority: bigint): AgentCo
     command: [workload.command || workload.commandPath, ...workload.args],
     env: Object.fromEntries(env) as Record<string, string>,
     ...(workload.workingDir !== '' && { cwd: workload.workingDir }),
+    ...runAsOf(workload),
     stdin: workload.stdin.length > 0,
     priority: Number(priority),
     labels: {},

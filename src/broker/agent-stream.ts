@@ -10,7 +10,7 @@ import type { AgentConnection, Agents } from './agents.ts';
 import { bearerOf } from './authorize.ts';
 import { decode } from './codec.ts';
 import { type AgentUpdateRequest, AgentUpdateRequestSchema } from './gen/velda/broker_pb.ts';
-import { readHello } from './hello.ts';
+import { canRunAs, readHello } from './hello.ts';
 import { openMusterWire } from './muster-wire.ts';
 import type { RpcCaller, RpcListener, RpcStream } from './transport.ts';
 import type { VeldaOutput } from './velda-output.ts';
@@ -162,8 +162,8 @@ class AgentStream implements RpcListener, AgentConnection, WireOptions {
     this.end(fault);
   }
 
-  #wireFor({ wire, executions }: Hello): Wire {
-    if (wire === 'muster') return openMusterWire(this);
+  #wireFor({ wire, executions }: Hello, first: AgentUpdateRequest): Wire {
+    if (wire === 'muster') return openMusterWire(this, canRunAs(first));
     const { stream, server, clock, log } = this;
     const { view, output } = this.#deps;
     const attemptNow = (session: string): number | undefined => view.sessions.get(session)?.attempt;
@@ -184,7 +184,7 @@ class AgentStream implements RpcListener, AgentConnection, WireOptions {
       workers.leave(agent.id, agent.epoch);
       return this.end(new Fault('conflict', 'This agent already has a newer connection.'));
     }
-    const wire = this.#wireFor(hello);
+    const wire = this.#wireFor(hello, message);
     this.#wire = wire;
     this.#phase = 'open';
     log('info', 'agent connected', {

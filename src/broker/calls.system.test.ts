@@ -131,6 +131,7 @@ test('a batch request becomes a session', async () => {
             command: ['make', 'all'],
             env: { A: '1=2', B: '' },
             cwd: '/w',
+            runAs: { user: 'user' },
             stdin: false,
             priority: 5,
             labels: {},
@@ -146,6 +147,30 @@ test('a batch request becomes a session', async () => {
 });
 
 test.each([
+  ['a user, whatever its numbers', { loginUser: 'ada', uid: 7 }, { user: 'ada' }],
+  ['numbers', { uid: 1000, gid: 100, groups: [4, 5] }, { uid: 1000, gid: 100, groups: [4, 5] }],
+  ['nobody', {}, undefined],
+])('a batch request that names %s runs under that account', async (_, account, runAs) => {
+  const specs: unknown[] = [];
+  const { client } = await aStage({
+    sessions: {
+      async submit([request]: readonly SessionRequest[]) {
+        specs.push(request?.spec.runAs);
+        return [aSession('s7')];
+      },
+    } as never,
+  });
+
+  // Velda's command line asks for the service `ssh` where its caller names none.
+  await ask(client, REQUEST, { pool: 'gpu', serviceName: 'ssh', workload: { command: 'id', ...account } });
+
+  expect(specs).toEqual([runAs]);
+});
+
+test.each([
+  ['of a service', { pool: 'gpu', serviceName: 'web', workload: { command: 'x' } }, 12, 'service_name'],
+  ['of a service of its own', { pool: 'gpu', workload: { command: 'x', serviceName: 'w' } }, 12, 'service_name'],
+  ['with a path of its own', { pool: 'gpu', workload: { command: 'x', commandPath: '/x' } }, 12, 'command_path'],
   ['over SSH', { pool: 'gpu' }, 12, 'muster shell'],
   ['without a pool', { workload: { command: 'x' } }, 3, 'pool is required'],
   ['without a command', { pool: 'gpu', workload: {} }, 3, 'command'],

@@ -69,6 +69,10 @@ function leavingOf(muster: MusterHello | undefined): Pick<Hello, 'leaving'> {
   return { leaving: { why: tame(muster.leaving.why, LONGEST_WHY), endsAt } };
 }
 
+/** Muster agents of earlier versions would ignore the account of a session, and run it as root. */
+export const canRunAs = ({ musterHello }: AgentUpdateRequest): boolean =>
+  musterHello?.capabilities.includes('run_as') ?? true;
+
 /** Reads an agent's identity from its first message, or throws a `Fault`. */
 export function readHello(
   message: AgentUpdateRequest,

@@ -7,13 +7,14 @@ import { VirtualClock } from '#core/virtual-clock.ts';
 import { type AgentUpdateResponse, AgentUpdateResponseSchema } from './gen/velda/broker_pb.ts';
 import { openMusterWire } from './muster-wire.ts';
 import { decodeCommand } from './wire/commands.ts';
+import type { WireOptions } from './wire.ts';
 
-function aWire() {
+function aWire(canRunAs = true) {
   const clock = new VirtualClock();
   const sent: AgentUpdateResponse[] = [];
   const reports: AgentReport[] = [];
   const failures: Fault[] = [];
-  const wire = openMusterWire({
+  const options: WireOptions = {
     stream: {
       write(bytes, written) {
         expect(bytes.length).toBeLessThanOrEqual(4 * 1024 * 1024);
@@ -26,7 +27,8 @@ function aWire() {
     log: silentLog,
     report: (report) => void reports.push(report),
     fail: (fault) => void failures.push(fault),
-  });
+  };
+  const wire = openMusterWire(options, canRunAs);
   return { clock, sent, reports, failures, wire };
 }
 
@@ -80,4 +82,15 @@ test('a session that no message can hold is refused, and not at once', async () 
 
   expect(reports).toEqual([{ is: 'refused', session: 's1', attempt: 3, why: expect.stringContaining('bytes') }]);
   expect(sent).toEqual([]);
+});
+
+test('an agent that cannot run a session as another user never gets one', async () => {
+  const { clock, sent, reports, wire } = aWire(false);
+
+  wire.send({ do: 'start', session: 's1', attempt: 1, spec: { ...spec, runAs: { user: 'ada' } } });
+  wire.send({ do: 'start', session: 's2', attempt: 1, spec });
+  await clock.settle();
+
+  expect(sessionsIn(sent)).toEqual(['s2']);
+  expect(reports).toMatchObject([{ is: 'refused', session: 's1', why: expect.stringContaining('another user') }]);
 });

@@ -26,9 +26,11 @@ function* pieces(command: AgentCommand): Iterable<AgentCommand> {
 class MusterWire implements Wire {
   readonly #options: WireOptions;
   readonly #outbox: Outbox;
+  readonly #canRunAs: boolean;
 
-  constructor(options: WireOptions) {
+  constructor(options: WireOptions, canRunAs: boolean) {
     this.#options = options;
+    this.#canRunAs = canRunAs;
     this.#outbox = createOutbox({
       clock: options.clock,
       batchBytes: BATCH_BYTES,
@@ -54,9 +56,12 @@ class MusterWire implements Wire {
   }
 
   send(command: AgentCommand): void {
+    if (command.do === 'start' && command.spec.runAs && !this.#canRunAs) {
+      return this.#refuse(command, 'The agent of this worker cannot run a session as another user: update it.');
+    }
     for (const piece of pieces(command)) {
       const bytes = encodeCommand(piece);
-      if (bytes.length > LONGEST_MESSAGE_BYTES - HEADROOM_BYTES) this.#refuse(piece, bytes.length);
+      if (bytes.length > LONGEST_MESSAGE_BYTES - HEADROOM_BYTES) this.#tooLong(piece, bytes.length);
       // An agent gets no more sessions than it has slots. If they counted and it were disconnected, it would get them all again.
       else if (piece.do === 'start') this.#outbox.pushUncounted(bytes);
       else this.#outbox.push(bytes);
@@ -75,18 +80,19 @@ class MusterWire implements Wire {
     this.#outbox.close();
   }
 
-  #refuse(command: AgentCommand, bytes: number): void {
-    const { clock, log } = this.#options;
-    log('warn', 'command exceeds the message limit', { do: command.do, bytes });
+  #tooLong(command: AgentCommand, bytes: number): void {
+    this.#options.log('warn', 'command exceeds the message limit', { do: command.do, bytes });
     if (command.do !== 'start') return;
-    const { session, attempt } = command;
-    const why = `The request has ${bytes} bytes; at most ${LONGEST_MESSAGE_BYTES} can be sent to an agent.`;
+    this.#refuse(command, `The request has ${bytes} bytes; at most ${LONGEST_MESSAGE_BYTES} can be sent to an agent.`);
+  }
+
+  #refuse({ session, attempt }: Extract<AgentCommand, { do: 'start' }>, why: string): void {
     // Not at once: the sender is in the middle of its own work.
-    clock.soon(() => this.#options.report({ is: 'refused', session, attempt, why }));
+    this.#options.clock.soon(() => this.#options.report({ is: 'refused', session, attempt, why }));
   }
 }
 
 /** The wire of Muster agents: commands and reports in batches. */
-export function openMusterWire(options: WireOptions): Wire {
-  return new MusterWire(options);
+export function openMusterWire(options: WireOptions, canRunAs: boolean): Wire {
+  return new MusterWire(options, canRunAs);
 }

@@ -1,21 +1,28 @@
 import { Fault } from '#core/fault.ts';
-import type { SessionSpec } from '#core/session.ts';
+import type { RunAs, SessionSpec } from '#core/session.ts';
 import type { SessionRequest } from '../sessions/sessions.ts';
 import type { SessionRequest as VeldaRequest, Workload } from './gen/velda/session_pb.ts';
 import { checkedName } from './wire/frame.ts';
 
 const LONGEST_POOL = 253;
+const LONGEST_USER = 256;
 const GRACE_MS = 10_000;
 // Velda restarts a batch session each time its machine is lost; we do so this often.
 const RETRIES = 3;
 
 /** Fields of Velda without a counterpart in Muster: refused, since ignoring them would run something else. */
+// Velda's command line asks for this service wherever its caller names none.
+const DEFAULT_SERVICE = 'ssh';
+
 const UNSUPPORTED: readonly (readonly [string, (request: VeldaRequest, workload: Workload) => boolean])[] = [
   ['workload.total_shards', (_, workload) => workload.totalShards > 1],
   ['workload.stdin', (_, workload) => workload.stdin.length > 0],
   ['snapshot_name', (request, workload) => request.snapshotName !== '' || workload.snapshotName !== ''],
   ['writable_dirs', (request, workload) => request.writableDirs.length + workload.writableDirs.length > 0],
   ['dependencies', (request) => request.dependencies.length > 0],
+  ['service_name', (request) => request.serviceName !== '' && request.serviceName !== DEFAULT_SERVICE],
+  ['workload.service_name', (_, workload) => workload.serviceName !== ''],
+  ['workload.command_path', (_, workload) => workload.commandPath !== ''],
 ];
 
 function environmentOf(environs: readonly string[]): Record<string, string> {
@@ -28,8 +35,15 @@ function environmentOf(environs: readonly string[]): Record<string, string> {
   );
 }
 
+/** Velda ignores the numbers where a user is named. All 0 is root, which is also what a client sends that names nobody. */
+function runAsOf({ loginUser, uid, gid, groups }: Workload): RunAs | undefined {
+  if (loginUser !== '') return { user: checkedName(loginUser, LONGEST_USER, 'workload.login_user') };
+  return uid === 0 && gid === 0 && groups.length === 0 ? undefined : { uid, gid, groups };
+}
+
 function specOf(request: VeldaRequest, workload: Workload): SessionSpec {
-  const program = workload.command || workload.commandPath;
+  const { command: program } = workload;
+  const runAs = runAsOf(workload);
   if (program === '') throw new Fault('invalid', 'The workload has no command.', { at: 'workload.command' });
   const priority = Number(request.priority);
   if (!Number.isSafeInteger(priority)) throw new Fault('invalid', 'The priority is out of range.', { at: 'priority' });
@@ -37,6 +51,7 @@ function specOf(request: VeldaRequest, workload: Workload): SessionSpec {
     command: [program, ...workload.args],
     env: environmentOf(workload.environs),
     ...(workload.workingDir !== '' && { cwd: workload.workingDir }),
+    ...(runAs && { runAs }),
     stdin: false,
     priority,
     // Velda's labels are for searching; ours choose agents, so they do not carry over.

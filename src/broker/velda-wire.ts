@@ -2,6 +2,7 @@ import { constants } from 'node:os';
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import type { AgentCommand, AgentReport, Hello } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
+import type { RunAs } from '#core/session.ts';
 import { AgentUpdateResponseSchema } from './gen/velda/broker_pb.ts';
 import type { SessionCompletion } from './gen/velda/session_pb.ts';
 import { ATTEMPT_TAG } from './hello.ts';
@@ -27,6 +28,9 @@ export interface VeldaWireOptions extends WireOptions {
   lastSeq(session: string, hurry: AbortSignal): Promise<number>;
 }
 
+const accountOf = (runAs: RunAs) =>
+  'user' in runAs ? { loginUser: runAs.user } : { uid: runAs.uid, gid: runAs.gid, groups: [...runAs.groups] };
+
 function requestOf({ session, attempt, spec }: Start): Answer {
   const [command = '', ...args] = spec.command;
   return {
@@ -40,6 +44,7 @@ function requestOf({ session, attempt, spec }: Start): Answer {
         command,
         args,
         workingDir: spec.cwd ?? '',
+        ...(spec.runAs && accountOf(spec.runAs)),
         environs: Object.entries(spec.env).map(([name, value]) => `${name}=${value}`),
       },
     },

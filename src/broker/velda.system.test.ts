@@ -112,6 +112,20 @@ test('a session is asked for in one message, runs, and its end carries output an
   ]);
 });
 
+test.each([
+  [{ user: 'ada' }, { loginUser: 'ada' }],
+  [
+    { uid: 1000, gid: 100, groups: [4] },
+    { loginUser: '', uid: 1000, gid: 100, groups: [4] },
+  ],
+])('a session that runs as %j says so to the agent', async (runAs, workload) => {
+  const { plane, agent } = await aStage();
+
+  plane.link.send('v1', { do: 'start', session: 's1', attempt: 1, spec: { ...spec, runAs } });
+
+  await untilHolds(() => expect(agent.answers[1]?.sessionRequest?.workload).toMatchObject(workload));
+});
+
 test('the end waits for output that is still on its way', async () => {
   const { plane, client, agent } = await aStage([{ id: 's1' }]);
   plane.tables.sessions.set('s1', aSession('s1', { worker: 'v1' }));

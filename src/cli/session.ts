@@ -43,6 +43,7 @@ function sessionFacts(session: Session): string {
     ['Phase', session.phase],
     ['Waits', session.why && oneLine(session.why)],
     ['Command', oneLine(session.command.join(' '))],
+    ['User', session.user && oneLine(session.user)],
     ['Directory', session.cwd && oneLine(session.cwd)],
     ['Variables', oneLine(session.env_names.join(', '))],
     ['Labels', pairsLine(session.labels)],

@@ -1,11 +1,18 @@
 import { pieces, type Row, records, table } from './table.ts';
 
+/** An account of the worker: by its name, or by numbers. */
+export type RunAs =
+  | { readonly user: string }
+  | { readonly uid: number; readonly gid: number; readonly groups: readonly number[] };
+
 /** The command of a session and its settings. */
 export interface SessionSpec {
   /** Program and arguments; run as they stand, without a shell. */
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string | undefined;
+  /** The account it runs under; by default that of its agent. */
+  readonly runAs?: RunAs | undefined;
   /** With a terminal: stdin is open, and output is one stream. */
   readonly terminal?: { readonly columns: number; readonly rows: number; readonly type: string } | undefined;
   /** Whether stdin is open; otherwise it is empty. */

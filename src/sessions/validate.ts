@@ -7,6 +7,8 @@ import type { SessionRequest } from './sessions.ts';
 const LONGEST_STRING_BYTES = 128 * 2 ** 10 - 1;
 const MOST_RETRIES = 1_000;
 const LARGEST_TERMINAL = 65_535;
+// As in passwd(5), and no option of a program: it is looked up by one.
+const USER = /^[^-:\s\0][^:\s\0]{0,255}$/;
 
 function invalid(at: string, message: string, remedy: string): Fault {
   return new Fault('invalid', message, { at, remedy });
@@ -28,6 +30,8 @@ function checkSpec(spec: SessionSpec, limits: SessionLimits, at: string): void {
       throw invalid(place, 'The name of the variable is invalid.', 'Use a name that is not empty and has no "=".');
     bytes += checkText(`${name}=${value}`, place);
   }
+  if (spec.runAs && 'user' in spec.runAs && !USER.test(spec.runAs.user))
+    throw invalid(`${at}.runAs.user`, 'The name of the user is invalid.', 'Use the name of a user of the worker.');
   for (const [name, value] of Object.entries(spec.labels))
     bytes += checkText(`${name}=${value}`, `${at}.labels.${name}`);
   if (bytes > limits.specBytes) {

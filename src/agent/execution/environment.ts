@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { Fault } from '#core/fault.ts';
 import type { SessionSpec } from '#core/session.ts';
+import { type Account, accountVariables } from './account.ts';
 import { DEFAULT_PATH } from './programs.ts';
 
 export type SessionEnvironment = Readonly<Record<string, string>>;
@@ -26,6 +27,7 @@ export function sessionEnvironment(
   session: string,
   spec: SessionSpec,
   base: SessionEnvironment,
+  account?: Account,
 ): { readonly env: SessionEnvironment; readonly cwd: string } {
   for (const [name, value] of Object.entries(spec.env)) {
     // A POSIX shell silently drops other names.
@@ -40,11 +42,12 @@ export function sessionEnvironment(
     HOME: homedir(),
     LANG: 'C.UTF-8',
     ...base,
+    ...(account && accountVariables(account)),
     ...(spec.terminal ? { TERM: spec.terminal.type || 'xterm-256color' } : {}),
     ...spec.env,
     MUSTER_SESSION: session,
   };
-  return { env, cwd: startingFolder(spec.cwd, env.HOME) };
+  return { env, cwd: startingFolder(spec.cwd, account?.home ?? env.HOME) };
 }
 
 function isFolder(path: string): boolean {

@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { type Account, commandAs } from './account.ts';
 import type { RunEnd } from './ending.ts';
 import type { SessionEnvironment } from './environment.ts';
 import { sessionEnvironment } from './environment.ts';
@@ -14,19 +15,22 @@ export interface LaunchOptions {
   readonly env: SessionEnvironment;
   readonly tools: WrapperTools;
   readonly find: FindProgram;
+  /** Set where the session runs as another user than the agent. */
+  readonly account?: Account | undefined;
 }
 
 /** Starts the command of that record; a `Fault` says why it cannot. */
 export function launchCommand(
   folder: Folder,
   record: RunRecord,
-  { env: base, tools, find }: LaunchOptions,
+  { env: base, tools, find, account }: LaunchOptions,
 ): ChildProcess {
   const { spec } = record;
-  const { env, cwd } = sessionEnvironment(record.session, spec, base);
+  const { env, cwd } = sessionEnvironment(record.session, spec, base, account);
   const { terminal } = spec;
+  const own = account ? commandAs(account, spec.command, find) : spec.command;
   const command = {
-    argv: terminal ? terminalCommand(folder, { command: spec.command, env, terminal }, find) : spec.command,
+    argv: terminal ? terminalCommand(folder, { command: own, env, terminal }, find) : own,
     env: terminal ? { ...env, SHELL: '/bin/sh' } : env,
     cwd,
     hasInput: spec.stdin || terminal !== undefined,
@@ -39,9 +43,9 @@ export function launchCommand(
  * The end of a session that has no program, with the exit codes of a shell: the shell above the command would say so
  * too, in words of its own and in the midst of the output.
  */
-export function endWithoutProgram(record: RunRecord, { env: base, find }: LaunchOptions): RunEnd | undefined {
+export function endWithoutProgram(record: RunRecord, { env: base, find, account }: LaunchOptions): RunEnd | undefined {
   const [program = ''] = record.spec.command;
-  const { env, cwd } = sessionEnvironment(record.session, record.spec, base);
+  const { env, cwd } = sessionEnvironment(record.session, record.spec, base, account);
   if (find(program, env.PATH ?? DEFAULT_PATH, cwd) !== undefined) return undefined;
   return program.includes('/') && existsSync(resolve(cwd, program))
     ? { how: 'exited', exitCode: 126, message: `${program}: not an executable file` }

@@ -6,6 +6,7 @@ import { formatDuration } from '#core/duration.ts';
 import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import { bootId, isAlive } from '#host/processes.ts';
+import { findAccount } from './account.ts';
 import { endOf, type Remains, type RunEnd } from './ending.ts';
 import type { Folder, RunProcesses, RunRecord, RunTerminal } from './folder.ts';
 import { gathered, watchFolder } from './follow.ts';
@@ -173,8 +174,8 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
     options.forgotten();
   }
 
-  function launch(): void {
-    const child = launchCommand(folder, record, options);
+  function launch(how: LaunchOptions): void {
+    const child = launchCommand(folder, record, how);
     child.unref();
     child.once('error', (thrown) => refuse(`The worker could not start the session: ${thrown.message}.`));
     child.once('exit', (code, signal) => {
@@ -186,11 +187,12 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
 
   async function begin(): Promise<void> {
     try {
-      await folder.writeRecord(record);
+      const [account] = await Promise.all([spec.runAs && findAccount(spec.runAs), folder.writeRecord(record)]);
+      const how = { ...options, account };
       // Stopped before it started: it never starts.
-      const never = stopping.stop ? endOf({ stop: stopping.stop }) : endWithoutProgram(record, options);
+      const never = stopping.stop ? endOf({ stop: stopping.stop }) : endWithoutProgram(record, how);
       if (never) finish(never);
-      else launch();
+      else launch(how);
       poke();
     } catch (thrown) {
       const fault = Fault.from(thrown);

@@ -21,9 +21,10 @@ muster_out= muster_err= muster_asked=
 end() { kill -s KILL -- -$$; exit 1; }
 `;
 
-// The command writes into pipes, never into our files: \`> /dev/stderr\` in a script would empty a file.
+// The command writes into pipes, never into our files: \`> /dev/stderr\` in a script would empty a file. A command that
+// runs as another user may open them anew under that name; their folder is closed to all others.
 const CARRY = `
-"$muster_mkfifo" -m 600 "$muster_pipes/o" "$muster_pipes/e" || end
+"$muster_mkfifo" -m 622 "$muster_pipes/o" "$muster_pipes/e" || end
 (trap '' TERM INT HUP QUIT; exec "$muster_cat" <"$muster_pipes/o" >>"$muster_folder/out") & muster_out=$!
 (trap '' TERM INT HUP QUIT; exec "$muster_cat" <"$muster_pipes/e" >>"$muster_folder/err") & muster_err=$!
 exec 5>"$muster_pipes/o" 6>"$muster_pipes/e"
@@ -32,7 +33,8 @@ exec 5>"$muster_pipes/o" 6>"$muster_pipes/e"
 // A process must hold the write end, or stdin would end with the agent. It closes it when \`eof\` is opened.
 const INPUT = `
 if [ "$muster_open" ]; then
-  "$muster_mkfifo" -m 600 "$muster_pipes/in" "$muster_pipes/eof" || end
+  "$muster_mkfifo" -m 644 "$muster_pipes/in" || end
+  "$muster_mkfifo" -m 600 "$muster_pipes/eof" || end
   (trap '' TERM INT HUP QUIT; : <"$muster_pipes/eof") 4>"$muster_pipes/in" &
   exec <"$muster_pipes/in"
 fi

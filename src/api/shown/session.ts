@@ -15,6 +15,11 @@ function whyUnmatched({ worker, end, unmatched, poolName }: Session): string | u
   return `No worker of pool ${poolName} offers ${unmatched}. The session starts when one does; no machine is launched for it.`;
 }
 
+function shownUser({ runAs }: SessionSpec): string | undefined {
+  if (!runAs) return undefined;
+  return 'user' in runAs ? runAs.user : `${runAs.uid}:${runAs.gid}`;
+}
+
 export function shownSession(session: Session, store: Store): wire.Session {
   const { spec, kill, worker } = session;
   return {
@@ -25,6 +30,7 @@ export function shownSession(session: Session, store: Store): wire.Session {
     command: [...spec.command],
     env_names: Object.keys(spec.env),
     cwd: spec.cwd,
+    user: shownUser(spec),
     terminal: spec.terminal !== undefined,
     stdin: spec.stdin,
     priority: spec.priority,

@@ -69,6 +69,10 @@ export const Session = z
     command: z.array(z.string()),
     env_names: z.array(z.string()).meta({ description: 'The values are never shown.' }),
     cwd: z.string().optional(),
+    user: z
+      .string()
+      .optional()
+      .meta({ description: "The user of the worker, or `uid:gid`, that it runs as; absent for the agent's own." }),
     terminal: z.boolean(),
     stdin: z.boolean(),
     priority: z.int(),

@@ -1,7 +1,7 @@
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import type { AgentCommand } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
-import type { SessionSpec } from '#core/session.ts';
+import type { RunAs, SessionSpec } from '#core/session.ts';
 import { type Command, type Command_Start, CommandSchema } from '../gen/velda/muster_pb.ts';
 import { checkedName } from './frame.ts';
 
@@ -11,6 +11,9 @@ type Of<Do extends AgentCommand['do']> = Extract<AgentCommand, { do: Do }>;
 const LONGEST_ID = 128;
 const wholeMs = (ms: number): bigint => BigInt(Math.max(0, Math.round(ms)));
 
+const runAsOf = (runAs: RunAs) =>
+  'user' in runAs ? { user: runAs.user } : { uid: runAs.uid, gid: runAs.gid, groups: [...runAs.groups] };
+
 function startOf({ attempt, spec }: Of<'start'>): What {
   return {
     case: 'start',
@@ -19,6 +22,7 @@ function startOf({ attempt, spec }: Of<'start'>): What {
       command: [...spec.command],
       env: { ...spec.env },
       cwd: spec.cwd ?? '',
+      ...(spec.runAs && { runAs: runAsOf(spec.runAs) }),
       ...(spec.terminal && { terminal: { ...spec.terminal } }),
       stdin: spec.stdin,
       priority: BigInt(Math.trunc(spec.priority)),
@@ -53,12 +57,15 @@ export function encodeCommand(command: AgentCommand): Uint8Array {
 }
 
 function specOf(start: Command_Start): SessionSpec {
-  const { terminal, timeoutMs } = start;
+  const { terminal, timeoutMs, runAs } = start;
   if (start.command.length === 0) throw new Fault('invalid', 'The session has no command.', { at: 'start.command' });
   return {
     command: start.command,
     env: start.env,
     ...(start.cwd !== '' && { cwd: start.cwd }),
+    ...(runAs && {
+      runAs: runAs.user !== '' ? { user: runAs.user } : { uid: runAs.uid, gid: runAs.gid, groups: runAs.groups },
+    }),
     ...(terminal && { terminal: { columns: terminal.columns, rows: terminal.rows, type: terminal.type } }),
     stdin: start.stdin,
     priority: Number(start.priority),

@@ -11,6 +11,7 @@ const id = fc.stringMatching(/^[a-z0-9]{1,20}$/);
 const text = fc.string({ unit: 'grapheme', maxLength: 40 });
 const attempt = fc.integer({ min: 1, max: 2 ** 32 - 1 });
 const seq = fc.integer({ min: 1, max: 2 ** 32 - 1 });
+const number32 = fc.integer({ min: 0, max: 2 ** 32 - 1 });
 const size = fc.integer({ min: 0, max: 65_535 });
 const ms = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
 const map = fc
@@ -23,6 +24,10 @@ const spec = fc.record(
     env: map,
     cwd: text.filter((cwd) => cwd !== ''),
     terminal: fc.record({ columns: size, rows: size, type: text }),
+    runAs: fc.oneof(
+      fc.record({ user: text.filter((user) => user !== '') }),
+      fc.record({ uid: number32, gid: number32, groups: fc.array(number32) }),
+    ),
     stdin: fc.boolean(),
     priority: fc.maxSafeInteger(),
     labels: map,

@@ -12,7 +12,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file velda/muster.proto.
  */
 export const file_velda_muster: GenFile = /*@__PURE__*/
-  fileDesc("ChJ2ZWxkYS9tdXN0ZXIucHJvdG8SBXZlbGRhIt8CCgtNdXN0ZXJIZWxsbxIPCgd2ZXJzaW9uGAEgASgJEi4KBmxhYmVscxgCIAMoCzIeLnZlbGRhLk11c3RlckhlbGxvLkxhYmVsc0VudHJ5EhQKDGNhcGFiaWxpdGllcxgDIAMoCRIwCgpleGVjdXRpb25zGAQgAygLMhwudmVsZGEuTXVzdGVySGVsbG8uRXhlY3V0aW9uEhAKCGRyYWluaW5nGAUgASgIEisKB2xlYXZpbmcYBiABKAsyGi52ZWxkYS5NdXN0ZXJIZWxsby5MZWF2aW5nGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaKgoHTGVhdmluZxILCgN3aHkYASABKAkSEgoKZW5kc19hdF9tcxgCIAEoAxotCglFeGVjdXRpb24SDwoHc2Vzc2lvbhgBIAEoCRIPCgdhdHRlbXB0GAIgASgNIkIKDE11c3RlclNlcnZlchIPCgdjbHVzdGVyGAEgASgJEhAKCGxlYXNlX21zGAIgASgDEg8KB3RpbWVfbXMYAyABKAMi+wQKBlJlcG9ydBIPCgdzZXNzaW9uGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SKAoHc3RhcnRlZBgDIAEoCzIVLnZlbGRhLlJlcG9ydC5TdGFydGVkSAASKAoHcmVmdXNlZBgEIAEoCzIVLnZlbGRhLlJlcG9ydC5SZWZ1c2VkSAASJgoGb3V0cHV0GAUgASgLMhQudmVsZGEuUmVwb3J0Lk91dHB1dEgAEiQKBWVuZGVkGAYgASgLMhMudmVsZGEuUmVwb3J0LkVuZGVkSAAaCQoHU3RhcnRlZBoWCgdSZWZ1c2VkEgsKA3doeRgBIAEoCRpJCgZPdXRwdXQSCwoDc2VxGAEgASgNEiQKBnN0cmVhbRgCIAEoDjIULnZlbGRhLlJlcG9ydC5TdHJlYW0SDAoEZGF0YRgDIAEoDBqAAQoFRW5kZWQSEAoIbGFzdF9zZXEYASABKA0SHgoDaG93GAIgASgOMhEudmVsZGEuUmVwb3J0LkhvdxIWCglleGl0X2NvZGUYAyABKAVIAIgBARIOCgZzaWduYWwYBCABKAkSDwoHbWVzc2FnZRgFIAEoCUIMCgpfZXhpdF9jb2RlIkYKBlN0cmVhbRIWChJTVFJFQU1fVU5TUEVDSUZJRUQQABIRCg1TVFJFQU1fU1RET1VUEAESEQoNU1RSRUFNX1NUREVSUhACImwKA0hvdxITCg9IT1dfVU5TUEVDSUZJRUQQABIOCgpIT1dfRVhJVEVEEAESEQoNSE9XX1NJR05BTExFRBACEg4KCkhPV19LSUxMRUQQAxIPCgtIT1dfVElNRU9VVBAEEgwKCEhPV19MT1NUEAVCBgoEd2hhdCL8BgoHQ29tbWFuZBIPCgdzZXNzaW9uGAEgASgJEiUKBXN0YXJ0GAIgASgLMhQudmVsZGEuQ29tbWFuZC5TdGFydEgAEiMKBGtpbGwYAyABKAsyEy52ZWxkYS5Db21tYW5kLktpbGxIABIlCgVpbnB1dBgEIAEoCzIULnZlbGRhLkNvbW1hbmQuSW5wdXRIABInCgZyZXNpemUYBSABKAsyFS52ZWxkYS5Db21tYW5kLlJlc2l6ZUgAEiEKA2FjaxgGIAEoCzISLnZlbGRhLkNvbW1hbmQuQWNrSAASJQoFZHJhaW4YByABKAsyFC52ZWxkYS5Db21tYW5kLkRyYWluSAAa8gIKBVN0YXJ0Eg8KB2F0dGVtcHQYASABKA0SDwoHY29tbWFuZBgCIAMoCRIqCgNlbnYYAyADKAsyHS52ZWxkYS5Db21tYW5kLlN0YXJ0LkVudkVudHJ5EgsKA2N3ZBgEIAEoCRIpCgh0ZXJtaW5hbBgFIAEoCzIXLnZlbGRhLkNvbW1hbmQuVGVybWluYWwSDQoFc3RkaW4YBiABKAgSEAoIcHJpb3JpdHkYByABKAMSMAoGbGFiZWxzGAggAygLMiAudmVsZGEuQ29tbWFuZC5TdGFydC5MYWJlbHNFbnRyeRISCgp0aW1lb3V0X21zGAkgASgDEhAKCGdyYWNlX21zGAogASgDEg8KB3JldHJpZXMYCyABKA0aKgoIRW52RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGjcKCFRlcm1pbmFsEg8KB2NvbHVtbnMYASABKA0SDAoEcm93cxgCIAEoDRIMCgR0eXBlGAMgASgJGicKBEtpbGwSDQoFZm9yY2UYASABKAgSEAoIZ3JhY2VfbXMYAiABKAMaJgoFSW5wdXQSDAoEZGF0YRgBIAEoDBIPCgdpc19sYXN0GAIgASgIGicKBlJlc2l6ZRIPCgdjb2x1bW5zGAEgASgNEgwKBHJvd3MYAiABKA0aMwoDQWNrEg8KB2F0dGVtcHQYASABKA0SCwoDc2VxGAIgASgNEg4KBnJlc3VsdBgDIAEoCBoVCgVEcmFpbhIMCgRzdG9wGAEgASgIQgYKBHdoYXRiBnByb3RvMw");
+  fileDesc("ChJ2ZWxkYS9tdXN0ZXIucHJvdG8SBXZlbGRhIt8CCgtNdXN0ZXJIZWxsbxIPCgd2ZXJzaW9uGAEgASgJEi4KBmxhYmVscxgCIAMoCzIeLnZlbGRhLk11c3RlckhlbGxvLkxhYmVsc0VudHJ5EhQKDGNhcGFiaWxpdGllcxgDIAMoCRIwCgpleGVjdXRpb25zGAQgAygLMhwudmVsZGEuTXVzdGVySGVsbG8uRXhlY3V0aW9uEhAKCGRyYWluaW5nGAUgASgIEisKB2xlYXZpbmcYBiABKAsyGi52ZWxkYS5NdXN0ZXJIZWxsby5MZWF2aW5nGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaKgoHTGVhdmluZxILCgN3aHkYASABKAkSEgoKZW5kc19hdF9tcxgCIAEoAxotCglFeGVjdXRpb24SDwoHc2Vzc2lvbhgBIAEoCRIPCgdhdHRlbXB0GAIgASgNIkIKDE11c3RlclNlcnZlchIPCgdjbHVzdGVyGAEgASgJEhAKCGxlYXNlX21zGAIgASgDEg8KB3RpbWVfbXMYAyABKAMi+wQKBlJlcG9ydBIPCgdzZXNzaW9uGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SKAoHc3RhcnRlZBgDIAEoCzIVLnZlbGRhLlJlcG9ydC5TdGFydGVkSAASKAoHcmVmdXNlZBgEIAEoCzIVLnZlbGRhLlJlcG9ydC5SZWZ1c2VkSAASJgoGb3V0cHV0GAUgASgLMhQudmVsZGEuUmVwb3J0Lk91dHB1dEgAEiQKBWVuZGVkGAYgASgLMhMudmVsZGEuUmVwb3J0LkVuZGVkSAAaCQoHU3RhcnRlZBoWCgdSZWZ1c2VkEgsKA3doeRgBIAEoCRpJCgZPdXRwdXQSCwoDc2VxGAEgASgNEiQKBnN0cmVhbRgCIAEoDjIULnZlbGRhLlJlcG9ydC5TdHJlYW0SDAoEZGF0YRgDIAEoDBqAAQoFRW5kZWQSEAoIbGFzdF9zZXEYASABKA0SHgoDaG93GAIgASgOMhEudmVsZGEuUmVwb3J0LkhvdxIWCglleGl0X2NvZGUYAyABKAVIAIgBARIOCgZzaWduYWwYBCABKAkSDwoHbWVzc2FnZRgFIAEoCUIMCgpfZXhpdF9jb2RlIkYKBlN0cmVhbRIWChJTVFJFQU1fVU5TUEVDSUZJRUQQABIRCg1TVFJFQU1fU1RET1VUEAESEQoNU1RSRUFNX1NUREVSUhACImwKA0hvdxITCg9IT1dfVU5TUEVDSUZJRUQQABIOCgpIT1dfRVhJVEVEEAESEQoNSE9XX1NJR05BTExFRBACEg4KCkhPV19LSUxMRUQQAxIPCgtIT1dfVElNRU9VVBAEEgwKCEhPV19MT1NUEAVCBgoEd2hhdCLjBwoHQ29tbWFuZBIPCgdzZXNzaW9uGAEgASgJEiUKBXN0YXJ0GAIgASgLMhQudmVsZGEuQ29tbWFuZC5TdGFydEgAEiMKBGtpbGwYAyABKAsyEy52ZWxkYS5Db21tYW5kLktpbGxIABIlCgVpbnB1dBgEIAEoCzIULnZlbGRhLkNvbW1hbmQuSW5wdXRIABInCgZyZXNpemUYBSABKAsyFS52ZWxkYS5Db21tYW5kLlJlc2l6ZUgAEiEKA2FjaxgGIAEoCzISLnZlbGRhLkNvbW1hbmQuQWNrSAASJQoFZHJhaW4YByABKAsyFC52ZWxkYS5Db21tYW5kLkRyYWluSAAamAMKBVN0YXJ0Eg8KB2F0dGVtcHQYASABKA0SDwoHY29tbWFuZBgCIAMoCRIqCgNlbnYYAyADKAsyHS52ZWxkYS5Db21tYW5kLlN0YXJ0LkVudkVudHJ5EgsKA2N3ZBgEIAEoCRIpCgh0ZXJtaW5hbBgFIAEoCzIXLnZlbGRhLkNvbW1hbmQuVGVybWluYWwSDQoFc3RkaW4YBiABKAgSEAoIcHJpb3JpdHkYByABKAMSMAoGbGFiZWxzGAggAygLMiAudmVsZGEuQ29tbWFuZC5TdGFydC5MYWJlbHNFbnRyeRISCgp0aW1lb3V0X21zGAkgASgDEhAKCGdyYWNlX21zGAogASgDEg8KB3JldHJpZXMYCyABKA0SJAoGcnVuX2FzGAwgASgLMhQudmVsZGEuQ29tbWFuZC5SdW5BcxoqCghFbnZFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaPwoFUnVuQXMSDAoEdXNlchgBIAEoCRILCgN1aWQYAiABKA0SCwoDZ2lkGAMgASgNEg4KBmdyb3VwcxgEIAMoDRo3CghUZXJtaW5hbBIPCgdjb2x1bW5zGAEgASgNEgwKBHJvd3MYAiABKA0SDAoEdHlwZRgDIAEoCRonCgRLaWxsEg0KBWZvcmNlGAEgASgIEhAKCGdyYWNlX21zGAIgASgDGiYKBUlucHV0EgwKBGRhdGEYASABKAwSDwoHaXNfbGFzdBgCIAEoCBonCgZSZXNpemUSDwoHY29sdW1ucxgBIAEoDRIMCgRyb3dzGAIgASgNGjMKA0FjaxIPCgdhdHRlbXB0GAEgASgNEgsKA3NlcRgCIAEoDRIOCgZyZXN1bHQYAyABKAgaFQoFRHJhaW4SDAoEc3RvcBgBIAEoCEIGCgR3aGF0YgZwcm90bzM");
 
 /**
  * Sent by an agent in its first message.
@@ -31,7 +31,7 @@ export type MusterHello = Message<"velda.MusterHello"> & {
   labels: { [key: string]: string };
 
   /**
-   * What this agent can do beyond running a command: "stdin", "terminal".
+   * What this agent can do beyond running a command: "stdin", "terminal", "run_as".
    *
    * @generated from field: repeated string capabilities = 3;
    */
@@ -499,6 +499,13 @@ export type Command_Start = Message<"velda.Command.Start"> & {
    * @generated from field: uint32 retries = 11;
    */
   retries: number;
+
+  /**
+   * Absent for the agent's own account. Only sent to agents that can "run_as": others would run it as themselves.
+   *
+   * @generated from field: velda.Command.RunAs run_as = 12;
+   */
+  runAs?: Command_RunAs | undefined;
 };
 
 /**
@@ -507,6 +514,40 @@ export type Command_Start = Message<"velda.Command.Start"> & {
  */
 export const Command_StartSchema: GenMessage<Command_Start> = /*@__PURE__*/
   messageDesc(file_velda_muster, 3, 0);
+
+/**
+ * An account of the worker: by its name, or by numbers where the name is empty.
+ *
+ * @generated from message velda.Command.RunAs
+ */
+export type Command_RunAs = Message<"velda.Command.RunAs"> & {
+  /**
+   * @generated from field: string user = 1;
+   */
+  user: string;
+
+  /**
+   * @generated from field: uint32 uid = 2;
+   */
+  uid: number;
+
+  /**
+   * @generated from field: uint32 gid = 3;
+   */
+  gid: number;
+
+  /**
+   * @generated from field: repeated uint32 groups = 4;
+   */
+  groups: number[];
+};
+
+/**
+ * Describes the message velda.Command.RunAs.
+ * Use `create(Command_RunAsSchema)` to create a new message.
+ */
+export const Command_RunAsSchema: GenMessage<Command_RunAs> = /*@__PURE__*/
+  messageDesc(file_velda_muster, 3, 1);
 
 /**
  * @generated from message velda.Command.Terminal
@@ -533,7 +574,7 @@ export type Command_Terminal = Message<"velda.Command.Terminal"> & {
  * Use `create(Command_TerminalSchema)` to create a new message.
  */
 export const Command_TerminalSchema: GenMessage<Command_Terminal> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 3, 1);
+  messageDesc(file_velda_muster, 3, 2);
 
 /**
  * @generated from message velda.Command.Kill
@@ -555,7 +596,7 @@ export type Command_Kill = Message<"velda.Command.Kill"> & {
  * Use `create(Command_KillSchema)` to create a new message.
  */
 export const Command_KillSchema: GenMessage<Command_Kill> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 3, 2);
+  messageDesc(file_velda_muster, 3, 3);
 
 /**
  * @generated from message velda.Command.Input
@@ -577,7 +618,7 @@ export type Command_Input = Message<"velda.Command.Input"> & {
  * Use `create(Command_InputSchema)` to create a new message.
  */
 export const Command_InputSchema: GenMessage<Command_Input> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 3, 3);
+  messageDesc(file_velda_muster, 3, 4);
 
 /**
  * @generated from message velda.Command.Resize
@@ -599,7 +640,7 @@ export type Command_Resize = Message<"velda.Command.Resize"> & {
  * Use `create(Command_ResizeSchema)` to create a new message.
  */
 export const Command_ResizeSchema: GenMessage<Command_Resize> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 3, 4);
+  messageDesc(file_velda_muster, 3, 5);
 
 /**
  * Output up to this number is durable, and with `result` the end too: the agent may forget them.
@@ -628,7 +669,7 @@ export type Command_Ack = Message<"velda.Command.Ack"> & {
  * Use `create(Command_AckSchema)` to create a new message.
  */
 export const Command_AckSchema: GenMessage<Command_Ack> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 3, 5);
+  messageDesc(file_velda_muster, 3, 6);
 
 /**
  * Take nothing new; with `stop`, exit when idle.
@@ -647,5 +688,5 @@ export type Command_Drain = Message<"velda.Command.Drain"> & {
  * Use `create(Command_DrainSchema)` to create a new message.
  */
 export const Command_DrainSchema: GenMessage<Command_Drain> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 3, 6);
+  messageDesc(file_velda_muster, 3, 7);
 
