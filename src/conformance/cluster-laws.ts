@@ -1,8 +1,7 @@
 // The laws of a cluster's access: what the Kubernetes client relies on, wherever the credentials come from.
 import type { ClusterAccess, ClusterCredential } from '#core/cluster-access.ts';
-import { Fault } from '#core/fault.ts';
 import type { ClusterLawId, ClusterSubject, ClusterWorld } from './cluster-world.ts';
-import { demand } from './demand.ts';
+import { demand, demandFault } from './demand.ts';
 import type { Law } from './suite.ts';
 
 export type ClusterLaw = Law<ClusterLawId, ClusterWorld, ClusterSubject>;
@@ -11,17 +10,6 @@ const going = (): AbortSignal => new AbortController().signal;
 
 const ask = (world: ClusterWorld, access: ClusterAccess, signal = going()): Promise<ClusterCredential> =>
   world.during(access.credential(signal));
-
-/** The fault of a call that must not succeed. */
-async function faultOf(call: Promise<unknown>, otherwise: string): Promise<Fault> {
-  const thrown = await call.then(
-    () => undefined,
-    (fault: unknown) => fault,
-  );
-  demand(thrown !== undefined, otherwise);
-  demand(thrown instanceof Fault, `threw something that is no Fault: ${String(thrown)}`);
-  return thrown as Fault;
-}
 
 function keepsSecrets(world: ClusterWorld, text: string, where: string): void {
   const shown = world.secrets.some((secret) => text.includes(secret));
@@ -146,7 +134,7 @@ export const CLUSTER_LAWS: readonly ClusterLaw[] = [
       for (const kind of faults) {
         await world.fail?.(kind);
         const call = world.open().then((access) => access.credential(going()));
-        const fault = await faultOf(world.during(call), `gives a credential although the place fails as ${kind}`);
+        const fault = await demandFault(world.during(call), `gives a credential although the place fails as ${kind}`);
         demand(fault.kind === kind, `${kind} comes out as ${fault.kind}`);
         const text = `${fault.message} ${fault.remedy} ${fault.at ?? ''}`;
         demand(text.includes(world.place), `the fault does not say where: ${fault.message}`);
@@ -160,7 +148,7 @@ export const CLUSTER_LAWS: readonly ClusterLaw[] = [
     async check(world) {
       const access = await world.during(world.open());
 
-      await faultOf(ask(world, access, AbortSignal.abort()), 'answered a question that was given up');
+      await demandFault(ask(world, access, AbortSignal.abort()), 'answered a question that was given up');
     },
   },
   {
@@ -178,7 +166,7 @@ export const CLUSTER_LAWS: readonly ClusterLaw[] = [
       await Promise.resolve();
       giveUp.abort();
 
-      await faultOf(world.during(call), 'answered although the place did not');
+      await demandFault(world.during(call), 'answered although the place did not');
       await access.close?.();
     },
   },
@@ -215,7 +203,7 @@ export const CLUSTER_LAWS: readonly ClusterLaw[] = [
       await access.close?.();
       await access.close?.();
 
-      await faultOf(world.during(call), 'answered although it was closed');
+      await demandFault(world.during(call), 'answered although it was closed');
       const left = (await world.left?.()) ?? 0;
       demand(left === 0, `${left} things are left after closing`);
     },

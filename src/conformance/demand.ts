@@ -13,3 +13,14 @@ export function sameNames(found: readonly string[], wanted: readonly string[], l
   const detail = `missing: ${missing.slice(0, 3).join(', ') || 'none'}; too many: ${surplus.slice(0, 3).join(', ') || 'none'}`;
   demand(missing.length + surplus.length === 0, `${law} (${detail})`);
 }
+
+/** The fault of a call that must not succeed. */
+export async function demandFault(call: Promise<unknown>, otherwise: string): Promise<Fault> {
+  const thrown = await call.then(
+    () => undefined,
+    (fault: unknown) => fault,
+  );
+  demand(thrown !== undefined, otherwise);
+  demand(thrown instanceof Fault, `threw something that is no Fault: ${String(thrown)}`);
+  return thrown as Fault;
+}

@@ -2,7 +2,7 @@
 import { Fault } from '#core/fault.ts';
 import type { Document, Source } from '#core/provider.ts';
 import type { DocumentReport } from '#core/source.ts';
-import { demand, sameNames } from './demand.ts';
+import { demand, demandFault, sameNames } from './demand.ts';
 import { aDocument, PLANTED_SECRET, type SourceHarness, type SourceLawId, type SourceWorld } from './source-world.ts';
 import type { Law } from './suite.ts';
 
@@ -29,17 +29,6 @@ async function writeAll(world: SourceWorld, count: number): Promise<ReadonlyMap<
 
 const versionsOf = (documents: readonly Document[]): ReadonlyMap<string, string> =>
   new Map(documents.map(({ key, version }) => [key, version]));
-
-/** The fault of a call that must not succeed. */
-async function faultOf(call: Promise<readonly Document[]>, otherwise: string): Promise<Fault> {
-  const thrown = await call.then(
-    () => undefined,
-    (fault: unknown) => fault,
-  );
-  demand(thrown !== undefined, otherwise);
-  demand(thrown instanceof Fault, `threw something that is no Fault: ${String(thrown)}`);
-  return thrown as Fault;
-}
 
 export const SOURCE_LAWS: readonly SourceLaw[] = [
   {
@@ -140,7 +129,7 @@ export const SOURCE_LAWS: readonly SourceLaw[] = [
       demand(world.breakListing, 'the world cannot break a listing; give an excuse if that cannot be');
       await world.breakListing?.();
 
-      await faultOf(list(world, source), 'answered although a part of the listing failed');
+      await demandFault(list(world, source), 'answered although a part of the listing failed');
     },
   },
   {
@@ -155,7 +144,7 @@ export const SOURCE_LAWS: readonly SourceLaw[] = [
       const source = await world.open();
       for (const kind of faults) {
         await world.fail?.(kind);
-        const fault = await faultOf(list(world, source), `answered although the place failed as ${kind}`);
+        const fault = await demandFault(list(world, source), `answered although the place failed as ${kind}`);
         demand(fault.kind === kind, `${kind} comes out as ${fault.kind}`);
       }
     },
@@ -167,7 +156,10 @@ export const SOURCE_LAWS: readonly SourceLaw[] = [
       await writeAll(world, 1);
       const source = await world.open();
 
-      await faultOf(world.during(source.documents(NOTHING, AbortSignal.abort())), 'answered a call that was given up');
+      await demandFault(
+        world.during(source.documents(NOTHING, AbortSignal.abort())),
+        'answered a call that was given up',
+      );
     },
   },
   {
@@ -183,7 +175,7 @@ export const SOURCE_LAWS: readonly SourceLaw[] = [
       const late = Promise.resolve().then(() => giveUp.abort());
       await late;
 
-      await faultOf(world.during(call), 'answered although the other side did not');
+      await demandFault(world.during(call), 'answered although the other side did not');
     },
   },
   {
