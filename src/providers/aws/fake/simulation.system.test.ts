@@ -26,13 +26,3 @@ test('there is a pool to find and a template to launch from, and nothing stays w
   await running.close();
   expect(existsSync(running.folder)).toBe(false);
 });
-
-test('a port that somebody has is refused with a remedy', async () => {
-  const first = await simulation.start({ port: 0, clock: systemClock, random: systemRandom });
-  const port = Number(new URL(first.address).port);
-
-  const second = simulation.start({ port, clock: systemClock, random: systemRandom });
-
-  await expect(second).rejects.toMatchObject({ kind: 'unavailable', remedy: 'Choose another with --port.' });
-  await first.close();
-});

@@ -17,13 +17,3 @@ test('what it tells users is enough to reach it, and its end leaves nothing', as
   await running.close();
   expect(existsSync(running.folder)).toBe(false);
 });
-
-test('a port that somebody has is refused with a remedy', async () => {
-  const first = await simulation.start({ port: 0, clock: systemClock, random: systemRandom });
-  const port = Number(new URL(first.address).port);
-
-  const second = simulation.start({ port, clock: systemClock, random: systemRandom });
-
-  await expect(second).rejects.toMatchObject({ kind: 'unavailable', remedy: 'Choose another with --port.' });
-  await first.close();
-});
