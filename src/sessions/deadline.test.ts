@@ -1,17 +1,12 @@
 import { expect, test } from 'vitest';
 import { exitCodeOf } from '#core/session.ts';
 import type { Agent } from '#core/worker.ts';
-import { CALLER, exited, openScene } from './testing/scene.ts';
+import { CALLER, exited, openRunningSession } from './testing/scene.ts';
 
 async function running(wire: Agent['wire']) {
-  const scene = await openScene();
-  await scene.pool('gpu');
-  await scene.join('m-1', { wire });
-  const { id } = await scene.submit({ timeoutMs: 60_000, graceMs: 10_000 });
-  await scene.says('m-1', { is: 'started', session: id, attempt: 1 });
-  scene.sent.length = 0;
+  const scene = await openRunningSession({ agent: { wire }, spec: { timeoutMs: 60_000, graceMs: 10_000 } });
   const kills = () => scene.sent.map(({ command }) => command).filter((command) => command.do === 'kill');
-  return { ...scene, id, kills };
+  return { ...scene, kills };
 }
 
 test('our own agent keeps the limit itself; only when it stays silent the session has timed out here', async () => {

@@ -1,19 +1,10 @@
 import { expect, test } from 'vitest';
 import type { OutputChunk } from '#core/session.ts';
 import type { OutputOptions } from './sessions.ts';
-import { exited, openScene, output, type Scene } from './testing/scene.ts';
-
-async function running(retries = 0): Promise<Scene & { id: string }> {
-  const scene = await openScene();
-  await scene.pool('gpu');
-  await scene.join('m-1');
-  const { id } = await scene.submit({ retries });
-  await scene.says('m-1', { is: 'started', session: id, attempt: 1 });
-  return { ...scene, id };
-}
+import { exited, openRunningSession, output, type RunningScene } from './testing/scene.ts';
 
 /** Reads on as far as it can; `done` once there is no more. */
-function reader(scene: Scene & { id: string }, options: OutputOptions = { follow: true }) {
+function reader(scene: RunningScene, options: OutputOptions = { follow: true }) {
   const leaving = new AbortController();
   const seen: string[] = [];
   const state = { seen, leaving, done: false, fault: undefined as unknown };
@@ -35,13 +26,13 @@ const nameOf = ({ attempt, seq }: OutputChunk): string => `${attempt}/${seq}`;
 const names = (attempt: number, last: number): string[] =>
   Array.from({ length: last }, (_, index) => `${attempt}/${index + 1}`);
 
-async function print(scene: Scene & { id: string }, from: number, to: number): Promise<void> {
+async function print(scene: RunningScene, from: number, to: number): Promise<void> {
   for (let seq = from; seq <= to; seq++) scene.sessions.report('m-1', output(scene.id, seq, `line ${seq}`));
   await scene.clock.settle();
 }
 
 test('reads what is there and ends', async () => {
-  const scene = await running();
+  const scene = await openRunningSession();
   await print(scene, 1, 150);
 
   const { seen, ...state } = reader(scene, { follow: false });
@@ -52,7 +43,7 @@ test('reads what is there and ends', async () => {
 });
 
 test('follows from history into what comes live, without gap or repetition, until the session has ended', async () => {
-  const scene = await running();
+  const scene = await openRunningSession();
   await print(scene, 1, 100);
   const follower = reader(scene);
   await print(scene, 101, 130);
@@ -67,7 +58,7 @@ test('follows from history into what comes live, without gap or repetition, unti
 });
 
 test('only durable output is shown', async () => {
-  const scene = await running();
+  const scene = await openRunningSession();
   const follower = reader(scene);
   await scene.clock.settle();
   scene.gate.pause();
@@ -81,7 +72,7 @@ test('only durable output is shown', async () => {
 });
 
 test('a reader that falls behind goes back to the history and misses nothing', async () => {
-  const scene = await running();
+  const scene = await openRunningSession();
   const leaving = new AbortController();
   const slow = scene.sessions.output(scene.id, { follow: true }, leaving.signal)[Symbol.asyncIterator]();
   const first = slow.next();
@@ -97,7 +88,7 @@ test('a reader that falls behind goes back to the history and misses nothing', a
 });
 
 test('a reader that was behind sees attempts that began and ended meanwhile', async () => {
-  const scene = await running(1);
+  const scene = await openRunningSession({ spec: { retries: 1 } });
   const slow = scene.sessions.output(scene.id, { follow: true }, new AbortController().signal)[Symbol.asyncIterator]();
   const first = slow.next();
   await print(scene, 1, 400);
@@ -114,7 +105,7 @@ test('a reader that was behind sees attempts that began and ended meanwhile', as
 });
 
 test('output of an earlier attempt that is not durable yet is not passed by', async () => {
-  const scene = await running(1);
+  const scene = await openRunningSession({ spec: { retries: 1 } });
   await print(scene, 1, 2);
   await scene.join('m-2');
   scene.gate.pause();
@@ -131,7 +122,7 @@ test('output of an earlier attempt that is not durable yet is not passed by', as
 });
 
 test('goes on after a place that the reader names', async () => {
-  const scene = await running(1);
+  const scene = await openRunningSession({ spec: { retries: 1 } });
   await print(scene, 1, 3);
   await scene.gone('m-1');
   await scene.join('m-2');
@@ -148,7 +139,7 @@ test('goes on after a place that the reader names', async () => {
 });
 
 test('ends when the reader leaves, and says so when the server stops', async () => {
-  const scene = await running();
+  const scene = await openRunningSession();
   const leaver = reader(scene);
   const stayer = reader(scene);
   await scene.clock.settle();
@@ -163,7 +154,7 @@ test('ends when the reader leaves, and says so when the server stops', async () 
 });
 
 test('there is no output of a session that does not exist', async () => {
-  const scene = await running();
+  const scene = await openRunningSession();
 
   const stranger = reader({ ...scene, id: 'nobody' });
   await scene.clock.settle();
@@ -172,7 +163,7 @@ test('there is no output of a session that does not exist', async () => {
 });
 
 test('a reader that was behind waits for output of an earlier attempt that is not durable yet', async () => {
-  const scene = await running(1);
+  const scene = await openRunningSession({ spec: { retries: 1 } });
   await scene.join('m-2');
   const slow = scene.sessions.output(scene.id, { follow: true }, new AbortController().signal)[Symbol.asyncIterator]();
   const first = slow.next();

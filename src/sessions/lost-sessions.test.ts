@@ -1,20 +1,11 @@
 import { expect, test } from 'vitest';
 import { FLEET } from '#core/worker.ts';
-import { openScene, type Scene } from './testing/scene.ts';
+import { openRunningSession, openScene } from './testing/scene.ts';
 
 const freeze = (id: string) => ({ id, at: 1, why: 'test', by: 'me', automatic: false });
 
-async function started(retries: number): Promise<Scene & { id: string }> {
-  const scene = await openScene();
-  await scene.pool('gpu');
-  await scene.join('m-1');
-  const { id } = await scene.submit({ retries });
-  await scene.says('m-1', { is: 'started', session: id, attempt: 1 });
-  return { ...scene, id };
-}
-
 test('a session whose agent is only away is left alone, however long', async () => {
-  const scene = await started(5);
+  const scene = await openRunningSession({ spec: { retries: 5 } });
   await scene.join('m-2');
 
   await scene.leave('m-1');
@@ -24,7 +15,7 @@ test('a session whose agent is only away is left alone, however long', async () 
 });
 
 test('when its machine is gone it starts again as often as it may, then it is lost', async () => {
-  const scene = await started(1);
+  const scene = await openRunningSession({ spec: { retries: 1 } });
 
   await scene.gone('m-1');
   expect(scene.now(scene.id)).toMatchObject({ worker: undefined, startedAt: undefined, losses: 1 });
@@ -41,7 +32,7 @@ test('when its machine is gone it starts again as often as it may, then it is lo
 test.each([['gpu'], [FLEET]])(
   'while %s is frozen nothing is requeued or failed; after the thaw it is',
   async (scope) => {
-    const scene = await started(0);
+    const scene = await openRunningSession({ spec: { retries: 0 } });
     await scene.change('freezes', freeze(scope));
 
     await scene.gone('m-1');
@@ -54,7 +45,7 @@ test.each([['gpu'], [FLEET]])(
 );
 
 test('a freeze of another pool holds nothing up', async () => {
-  const scene = await started(0);
+  const scene = await openRunningSession({ spec: { retries: 0 } });
   await scene.change('freezes', freeze('other'));
 
   await scene.gone('m-1');
@@ -63,7 +54,7 @@ test('a freeze of another pool holds nothing up', async () => {
 });
 
 test('what an agent denies waits for the thaw too', async () => {
-  const scene = await started(0);
+  const scene = await openRunningSession({ spec: { retries: 0 } });
   await scene.change('freezes', freeze(FLEET));
   await scene.leave('m-1');
   await scene.join('m-1');
@@ -75,7 +66,7 @@ test('what an agent denies waits for the thaw too', async () => {
 });
 
 test('the last word of an agent counts: what it denied and then lists after all goes on', async () => {
-  const scene = await started(0);
+  const scene = await openRunningSession({ spec: { retries: 0 } });
   await scene.change('freezes', freeze(FLEET));
   await scene.join('m-1');
   await scene.join('m-1', { executions: [{ session: scene.id, attempt: 1 }] });
@@ -86,7 +77,7 @@ test('the last word of an agent counts: what it denied and then lists after all 
 });
 
 test('after a restart, sessions whose worker is gone are lost', async () => {
-  const scene = await started(0);
+  const scene = await openRunningSession({ spec: { retries: 0 } });
   scene.disk.rows.get('workers')?.clear();
 
   await openScene({ disk: scene.disk, clock: scene.clock });
@@ -95,7 +86,7 @@ test('after a restart, sessions whose worker is gone are lost', async () => {
 });
 
 test('a session with a kill request whose machine is gone was killed, not lost, and does not start again', async () => {
-  const scene = await started(3);
+  const scene = await openRunningSession({ spec: { retries: 3 } });
   await scene.sessions.kill(scene.id, false, { who: 'me', from: '' });
 
   await scene.gone('m-1');
@@ -104,7 +95,7 @@ test('a session with a kill request whose machine is gone was killed, not lost, 
 });
 
 test('in a pool that is being removed a lost session does not wait again', async () => {
-  const scene = await started(3);
+  const scene = await openRunningSession({ spec: { retries: 3 } });
   await scene.pool('gpu', { removal: { at: 1, deadlineAt: 2, why: 'asked' } });
 
   await scene.gone('m-1');

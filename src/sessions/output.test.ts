@@ -1,22 +1,11 @@
 import { expect, test } from 'vitest';
-import type { SessionLimits } from './deps.ts';
-import { exited, openScene, output, type Scene } from './testing/scene.ts';
-
-async function running(limits: Partial<SessionLimits> = {}): Promise<Scene & { id: string }> {
-  const scene = await openScene({ limits });
-  await scene.pool('gpu');
-  await scene.join('m-1');
-  const { id } = await scene.submit();
-  await scene.says('m-1', { is: 'started', session: id, attempt: 1 });
-  scene.sent.length = 0;
-  return { ...scene, id };
-}
+import { exited, openRunningSession, openScene, output, type Scene } from './testing/scene.ts';
 
 const kept = ({ disk }: Scene) =>
   disk.histories.output.map(({ seq, data, stream }) => `${seq} ${stream} ${Buffer.from(data)}`);
 
 test('output is kept, and acknowledged when it is durable', async () => {
-  const scene = await running();
+  const scene = await openRunningSession();
   scene.gate.pause();
 
   await scene.says('m-1', output(scene.id, 1, 'hello'));
@@ -30,7 +19,7 @@ test('output is kept, and acknowledged when it is durable', async () => {
 });
 
 test('pieces that become durable together are acknowledged together', async () => {
-  const scene = await running();
+  const scene = await openRunningSession();
   scene.gate.pause();
   for (const seq of [1, 2, 3]) await scene.says('m-1', output(scene.id, seq, String(seq)));
 
@@ -42,7 +31,7 @@ test('pieces that become durable together are acknowledged together', async () =
 });
 
 test('a piece that comes twice is kept once, and a gap is no hindrance', async () => {
-  const scene = await running();
+  const scene = await openRunningSession();
 
   for (const seq of [1, 2, 2, 1, 5]) await scene.says('m-1', output(scene.id, seq, `#${seq}`));
 
@@ -51,7 +40,7 @@ test('a piece that comes twice is kept once, and a gap is no hindrance', async (
 });
 
 test('after a restart what was kept before is known, and what waits for that comes in order', async () => {
-  const scene = await running();
+  const scene = await openRunningSession();
   for (const seq of [1, 2, 3]) await scene.says('m-1', output(scene.id, seq, `#${seq}`));
   const again = await openScene({ disk: scene.disk, clock: scene.clock });
   await again.join('m-1', { executions: [{ session: scene.id, attempt: 1 }] });
@@ -66,7 +55,7 @@ test('after a restart what was kept before is known, and what waits for that com
 });
 
 test('little is read again after a restart, since positions are saved on the way', async () => {
-  const scene = await running();
+  const scene = await openRunningSession();
   for (let seq = 1; seq <= 600; seq++) scene.sessions.report('m-1', output(scene.id, seq, 'ab'));
   await scene.clock.settle();
 
@@ -74,7 +63,7 @@ test('little is read again after a restart, since positions are saved on the way
 });
 
 test('past the limit comes one notice; later output is acknowledged and dropped, also after a restart', async () => {
-  const scene = await running({ outputBytes: 2 ** 20 });
+  const scene = await openRunningSession({ limits: { outputBytes: 2 ** 20 } });
   const large = 'x'.repeat(2 ** 19);
   const small = { chunkBytes: 2 ** 20, outputBytes: 2 ** 20 };
   const roomy = await openScene({ disk: scene.disk, clock: scene.clock, limits: small });
@@ -93,7 +82,7 @@ test('past the limit comes one notice; later output is acknowledged and dropped,
 });
 
 test('a piece larger than allowed is cut, and says so', async () => {
-  const scene = await running({ chunkBytes: 4 });
+  const scene = await openRunningSession({ limits: { chunkBytes: 4 } });
 
   await scene.says('m-1', output(scene.id, 1, 'abcdef'));
 
@@ -115,7 +104,7 @@ test('the cap holds for all attempts together', async () => {
 });
 
 test('an agent is sent away to say it again when the history cannot be read', async () => {
-  const scene = await running();
+  const scene = await openRunningSession();
   const again = await openScene({ disk: scene.disk, clock: scene.clock });
   await again.join('m-1', { executions: [{ session: scene.id, attempt: 1 }] });
   const { output: read } = again.store.history;

@@ -1,19 +1,8 @@
 import { expect, test } from 'vitest';
-import type { SessionSpec } from '#core/session.ts';
-import { exited, openScene, output, type Scene } from './testing/scene.ts';
-
-async function running(more: Partial<SessionSpec> = {}): Promise<Scene & { id: string }> {
-  const scene = await openScene();
-  await scene.pool('gpu');
-  await scene.join('m-1');
-  const { id } = await scene.submit(more);
-  await scene.says('m-1', { is: 'started', session: id, attempt: 1 });
-  scene.sent.length = 0;
-  return { ...scene, id };
-}
+import { exited, openRunningSession, openScene, output } from './testing/scene.ts';
 
 test('a start is recorded once', async () => {
-  const { now, id, clock, says } = await running();
+  const { now, id, clock, says } = await openRunningSession();
   const startedAt = clock.now();
   await clock.advance(5_000);
 
@@ -23,7 +12,7 @@ test('a start is recorded once', async () => {
 });
 
 test('an end moves the session out of the live ones and into the ended ones, once, and is acknowledged each time', async () => {
-  const { id, store, disk, sent, says, clock } = await running();
+  const { id, store, disk, sent, says, clock } = await openRunningSession();
   await clock.advance(2_000);
 
   await says('m-1', { ...exited(id, 1, 7), exitCode: 3 } as ReturnType<typeof exited>);
@@ -36,7 +25,7 @@ test('an end moves the session out of the live ones and into the ended ones, onc
 });
 
 test('reports of another agent, another attempt or an unknown session change nothing and are acknowledged', async () => {
-  const { id, now, sent, says, join, disk } = await running();
+  const { id, now, sent, says, join, disk } = await openRunningSession();
   await join('m-2');
   const before = now(id);
 
@@ -121,7 +110,7 @@ test('a refusal does not spend a retry', async () => {
 });
 
 test('a late word of an earlier attempt does not kill the newer one on the same agent', async () => {
-  const { id, sent, says } = await running();
+  const { id, sent, says } = await openRunningSession();
 
   await says('m-1', { is: 'started', session: id, attempt: 9 });
 

@@ -107,6 +107,24 @@ export async function openScene(options: SceneOptions = {}) {
 
 export type Scene = Awaited<ReturnType<typeof openScene>>;
 
+export type RunningScene = Scene & { readonly id: string };
+
+export interface RunningOptions extends SceneOptions {
+  readonly spec?: Partial<SessionSpec>;
+  readonly agent?: AgentOptions;
+}
+
+/** One session runs on the agent m-1; `sent` holds what it is sent from now on. */
+export async function openRunningSession({ spec, agent, ...options }: RunningOptions = {}): Promise<RunningScene> {
+  const scene = await openScene(options);
+  await scene.pool('gpu');
+  await scene.join('m-1', agent);
+  const { id } = await scene.submit(spec);
+  await scene.says('m-1', { is: 'started', session: id, attempt: 1 });
+  scene.sent.length = 0;
+  return { ...scene, id };
+}
+
 function testJournal(clock: VirtualClock): Pick<Journal, 'event'> {
   let count = 0;
   return {
