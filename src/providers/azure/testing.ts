@@ -4,6 +4,7 @@ import type { Context } from '#core/provider.ts';
 import { seededRandom } from '#core/random.ts';
 import { during } from '#core/testing/during.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
+import { countedFetch } from '#fakes/counted-fetch.ts';
 import { type MemoryFiles, memoryFiles } from '#kube/testing/memory-files.ts';
 import type { Token } from '#rest/tokens.ts';
 import { contextWithLog } from '../../conformance/backend-world.ts';
@@ -47,7 +48,7 @@ export function openScene(cluster: AksCluster = CLUSTER): Scene {
     AZURE_CLIENT_ID: 'app1',
     AZURE_CLIENT_SECRET: SECRET,
   };
-  let running = 0;
+  const { fetch, running } = countedFetch(fake.fetch);
   fake.world.clusters.push(cluster);
   fake.world.proofs.set('app1', SECRET);
   const context = contextWithLog(
@@ -55,12 +56,7 @@ export function openScene(cluster: AksCluster = CLUSTER): Scene {
       cluster: 'cluster1',
       clock,
       random: seededRandom(1),
-      fetch: (...given) => {
-        running += 1;
-        return fake.fetch(...given).finally(() => {
-          running -= 1;
-        });
-      },
+      fetch,
       dataDir: '/nowhere',
       agentCommand: [],
       variable: (name) => variables[name],
@@ -76,7 +72,7 @@ export function openScene(cluster: AksCluster = CLUSTER): Scene {
     az: undefined,
     variables,
     context,
-    running: () => running,
+    running,
     open: async (config = {}) =>
       openAks(AksConfig.parse({ ...seed, ...config }), context, {
         files,

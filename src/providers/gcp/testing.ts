@@ -5,6 +5,7 @@ import type { Context } from '#core/provider.ts';
 import { seededRandom } from '#core/random.ts';
 import { during } from '#core/testing/during.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
+import { countedFetch } from '#fakes/counted-fetch.ts';
 import { type MemoryFiles, memoryFiles } from '#kube/testing/memory-files.ts';
 import { contextWithLog } from '../../conformance/backend-world.ts';
 import { type FakeGcp, openFakeGcp } from './fake/fake-gcp.ts';
@@ -66,7 +67,7 @@ export function openScene(): Scene {
   const files = memoryFiles();
   const lines: string[] = [];
   const variables: Record<string, string> = { HOME: '/home/muster' };
-  let running = 0;
+  const { fetch, running } = countedFetch(fake.fetch);
   fake.world.clusters.set('projects/my-gcp-project/locations/us-central1/clusters/velda-cluster', aCluster());
   fake.world.accountKeys.set(ACCOUNT, KEYS.publicKey);
   const context = contextWithLog(
@@ -74,12 +75,7 @@ export function openScene(): Scene {
       cluster: 'cluster1',
       clock,
       random: seededRandom(1),
-      fetch: (...given) => {
-        running += 1;
-        return fake.fetch(...given).finally(() => {
-          running -= 1;
-        });
-      },
+      fetch,
       dataDir: '/nowhere',
       agentCommand: [],
       variable: (name) => variables[name],
@@ -91,7 +87,7 @@ export function openScene(): Scene {
     fake,
     lines,
     files,
-    running: () => running,
+    running,
     variables,
     context,
     writeCredentials(credentials) {

@@ -1,5 +1,5 @@
 import type { ClusterAccess } from '#core/cluster-access.ts';
-import type { Context } from '#core/provider.ts';
+import { countedFetch } from '#fakes/counted-fetch.ts';
 import { contextWithLog } from '../../../conformance/backend-world.ts';
 import { presenterOf } from '../fake/eks/check-token.ts';
 import { openScene, REGION, type Scene } from '../testing.ts';
@@ -27,17 +27,11 @@ export function openEksScene(): EksScene {
   const scene = openScene();
   const { fake, lines } = scene;
   fake.region(REGION).clusters.set(NAME, { name: NAME, status: 'ACTIVE', endpoint: SERVER, ca: CA });
-  let running = 0;
-  const fetchCounted: Context['fetch'] = (...given) => {
-    running += 1;
-    return fake.fetch(...given).finally(() => {
-      running -= 1;
-    });
-  };
-  const context = contextWithLog({ ...scene.contextFor('cluster1'), fetch: fetchCounted }, lines);
+  const { fetch, running } = countedFetch(fake.fetch);
+  const context = contextWithLog({ ...scene.contextFor('cluster1'), fetch }, lines);
   return {
     ...scene,
-    running: () => running,
+    running,
     open: (config = {}) => openEks(EksConfig.parse({ region: REGION, clusterName: NAME, ...config }), context),
     presenterOf: (authorization = '') => presenterOf(fake, authorization.replace(/^Bearer /, ''), NAME, OWN_SECRET),
   };

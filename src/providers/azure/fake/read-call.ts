@@ -1,23 +1,20 @@
-import type { WireCall } from '#fakes/mishaps.ts';
+import { parametersOf, type RestActions, type RestCall, restCallOf } from '#fakes/rest-call.ts';
 
-export type Service = 'management' | 'entra' | 'imds' | 'unknown';
+type Service = 'management' | 'entra' | 'imds';
 
 /** A request as the wire has it; its action is `management.listClusterUserCredential`, `entra.token` and so on. */
-export interface AzureCall extends WireCall {
-  readonly service: Service;
-  readonly path: string;
-  readonly headers: Headers;
+export interface AzureCall extends RestCall<Service> {
   /** The query and the form. */
   readonly params: Readonly<Record<string, string>>;
 }
 
-const SERVICES: Readonly<Record<string, Service>> = {
+const HOSTS: RestActions<Service>['hosts'] = {
   'management.azure.com': 'management',
   'login.microsoftonline.com': 'entra',
   '169.254.169.254': 'imds',
 };
 
-const ACTIONS: readonly (readonly [service: Service, pattern: RegExp, action: string])[] = [
+const ACTIONS: RestActions<Service>['actions'] = [
   [
     'management',
     /^POST \/subscriptions\/.*\/managedClusters\/[^/]+\/listClusterUserCredential$/,
@@ -33,10 +30,6 @@ const ACTIONS: readonly (readonly [service: Service, pattern: RegExp, action: st
 ];
 
 export async function readCall(request: Request): Promise<AzureCall> {
-  const url = new URL(request.url);
-  const service = SERVICES[url.host] ?? 'unknown';
-  const line = `${request.method} ${url.pathname}`;
-  const action = ACTIONS.find(([of, pattern]) => of === service && pattern.test(line))?.[2] ?? 'unknown';
-  const params = Object.fromEntries([...url.searchParams, ...new URLSearchParams(await request.text())]);
-  return { service, action: `${service}.${action}`, region: '', path: url.pathname, headers: request.headers, params };
+  const params = parametersOf(request, await request.text());
+  return { ...restCallOf(request, { hosts: HOSTS, actions: ACTIONS }), params };
 }
