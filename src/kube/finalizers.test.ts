@@ -51,8 +51,8 @@ function setUp(finalizers: readonly string[] | undefined, before: ((change: type
 
 it.each([[undefined], [[]], [['other/one']]])('is added beside those of others (%j), once', async (others) => {
   const { kube, read, list, patches } = setUp(others);
-  const added = await addFinalizer(kube, PODS, read, OURS, going());
-  await addFinalizer(kube, PODS, added as KubeObject, OURS, going());
+  const added = await addFinalizer(kube, PODS, read, { name: OURS }, going());
+  await addFinalizer(kube, PODS, added as KubeObject, { name: OURS }, going());
 
   expect(list()).toEqual([...(others ?? []), OURS]);
   expect(patches()).toBe(1);
@@ -60,21 +60,21 @@ it.each([[undefined], [[]], [['other/one']]])('is added beside those of others (
 
 it('does not replace the list that another writer made meanwhile', async () => {
   const { kube, read, list } = setUp(undefined, [(edit) => edit({ finalizers: ['other/one'] })]);
-  await addFinalizer(kube, PODS, read, OURS, going());
+  await addFinalizer(kube, PODS, read, { name: OURS }, going());
 
   expect(list()).toEqual(['other/one', OURS]);
 });
 
 it('is not added twice where another server was faster', async () => {
   const { kube, read, list } = setUp(['other/one'], [(edit) => edit({ finalizers: ['other/one', OURS] })]);
-  await addFinalizer(kube, PODS, read, OURS, going());
+  await addFinalizer(kube, PODS, read, { name: OURS }, going());
 
   expect(list()).toEqual(['other/one', OURS]);
 });
 
 it('is not added to an object that is being deleted', async () => {
   const { kube, read, patches } = setUp([]);
-  await addFinalizer(kube, PODS, { metadata: { ...read.metadata, deletionTimestamp: 'now' } }, OURS, going());
+  await addFinalizer(kube, PODS, { metadata: { ...read.metadata, deletionTimestamp: 'now' } }, { name: OURS }, going());
 
   expect(patches()).toBe(0);
 });

@@ -7,6 +7,12 @@ import type { KubeResource } from './resource.ts';
 
 type FinalizerClient = Pick<Kube, 'get' | 'patch'>;
 
+export interface Finalizer {
+  readonly name: string;
+  /** An object of which this holds stays as it is, also where that came about a moment ago. */
+  unless?(object: KubeObject): boolean;
+}
+
 // Each round has read the object anew; someone who changes it as often does nothing else.
 const MOST_ROUNDS = 5;
 
@@ -37,7 +43,7 @@ async function change(
   kube: FinalizerClient,
   resource: KubeResource,
   object: KubeObject,
-  { name, isWanted }: { readonly name: string; readonly isWanted: boolean },
+  { name, isWanted, unless }: Finalizer & { readonly isWanted: boolean },
   signal: AbortSignal,
 ): Promise<KubeObject | undefined> {
   let current: KubeObject | undefined = object;
@@ -45,7 +51,7 @@ async function change(
     // One of the same name that was made since is another object.
     if (current === undefined || current.metadata.uid !== object.metadata.uid) return undefined;
     const json = operationsFor(current, name, isWanted);
-    if (json === undefined) return current;
+    if (json === undefined || unless?.(current)) return current;
     try {
       current = await kube.patch(resource, current.metadata, { json }, signal);
     } catch (thrown) {
@@ -57,16 +63,16 @@ async function change(
   }
 }
 
-/** The object with our finalizer; nothing where it is gone. One that is being deleted takes no new finalizer. */
+/** The object with our finalizer, or without it where `unless` holds; nothing where it is gone. One that is being deleted takes no new finalizer. */
 export function addFinalizer(
   kube: FinalizerClient,
   resource: KubeResource,
   object: KubeObject,
-  name: string,
+  finalizer: Finalizer,
   signal: AbortSignal,
 ): Promise<KubeObject | undefined> {
   if (object.metadata.deletionTimestamp !== undefined) return Promise.resolve(object);
-  return change(kube, resource, object, { name, isWanted: true }, signal);
+  return change(kube, resource, object, { ...finalizer, isWanted: true }, signal);
 }
 
 /** Lets the object go; the finalizers of others stay. Repeating is safe. */

@@ -94,7 +94,7 @@ test('helm uninstall lets AgentPools go that bear our finalizer, under the right
   await helm('install', 'muster', CHART, '--namespace', 'velda', '--create-namespace');
   await cluster.kubectl('wait', '--for=condition=Established', 'crd/agentpools.velda.io');
   await cluster.apply(shipped('examples/shell.yaml'));
-  const finalizers = JSON.stringify({ metadata: { finalizers: ['muster.io/drain'] } });
+  const finalizers = JSON.stringify({ metadata: { finalizers: ['muster.io/drain-cluster1'] } });
   await cluster.kubectl('patch', 'ap', 'shell', '--type=merge', '-p', finalizers);
   const podsOf = (app: string): Promise<string> =>
     cluster.kubectl('get', 'pods', '-n', 'velda', '-l', `app=${app}`, '-o', 'name');

@@ -55,7 +55,7 @@ async function openWorld(): Promise<SourceWorld> {
     },
     hang: () => void fake.mishaps.add({ times: 1_000, what: { kind: 'hang' } }),
     async markDeleted(name) {
-      await kubectl('PATCH', `${POOLS}/${name}`, { metadata: { finalizers: ['muster.io/drain'] } });
+      await kubectl('PATCH', `${POOLS}/${name}`, { metadata: { finalizers: ['muster.io/drain-cluster1'] } });
       await kubectl('DELETE', `${POOLS}/${name}`);
     },
     async reported(name) {

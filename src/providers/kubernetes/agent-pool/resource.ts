@@ -8,6 +8,3 @@ export const AGENT_POOLS: KubeResource = {
   kind: 'AgentPool',
   isNamespaced: true,
 };
-
-/** Keeps an object until the last pod of its pool is gone. */
-export const FINALIZER = 'muster.io/drain';

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { noWorkers } from '#core/pool-counts.ts';
 import type { DocumentReport } from '#core/source.ts';
+import { SourceConfig } from '../config.ts';
 import { AGENT_POD, going, installCrd, type KubeScene, openAgentPoolsAt, openKubeScene } from '../testing.ts';
+import { openAgentPools } from './source.ts';
 
 const POOLS = '/apis/velda.io/v1/namespaces/default/agentpools';
 const NOTHING = new Map<string, string>();
@@ -57,7 +59,7 @@ describe('the writer of an AgentPool', () => {
 
     await scene.during(source.report?.('default/gpu', aReport(version), going()) as Promise<void>);
 
-    expect(objectIn(scene).metadata.finalizers).toEqual(['muster.io/drain']);
+    expect(objectIn(scene).metadata.finalizers).toEqual(['muster.io/drain-cluster1']);
     expect(objectIn(scene).status).toMatchObject({ observedGeneration: 1, phase: 'active', desired: 0 });
   });
 
@@ -105,7 +107,9 @@ describe('the writer of an AgentPool', () => {
   it('waits with a deletion until the pool is gone, and other finalizers stay', async () => {
     const { scene, source, version } = await withPool();
     await scene.during(source.report?.('default/gpu', aReport(version), going()) as Promise<void>);
-    await scene.kubectl('PATCH', `${POOLS}/gpu`, { metadata: { finalizers: ['argo/other', 'muster.io/drain'] } });
+    await scene.kubectl('PATCH', `${POOLS}/gpu`, {
+      metadata: { finalizers: ['argo/other', 'muster.io/drain-cluster1'] },
+    });
     await scene.kubectl('DELETE', `${POOLS}/gpu`);
     const [deleted] = await scene.during(source.documents(NOTHING, going()));
 
@@ -113,6 +117,51 @@ describe('the writer of an AgentPool', () => {
 
     expect(deleted).toMatchObject({ key: 'default/gpu', isDeleted: true });
     expect(objectIn(scene).metadata.finalizers).toEqual(['argo/other']);
+  });
+});
+
+describe('an AgentPool that two Muster clusters read', () => {
+  const reportOf = async ({ scene, source, version }: Awaited<ReturnType<typeof withPool>>) =>
+    scene.during(source.report?.('default/gpu', aReport(version), going()) as Promise<void>);
+  const openOther = async ({ scene }: Awaited<ReturnType<typeof withPool>>) =>
+    openAgentPools(SourceConfig.parse({}), scene.contextFor('cluster2'));
+
+  it('belongs to the one that took it first; the other drops it, says so and writes nothing', async () => {
+    const first = await withPool();
+    const { scene, version } = first;
+    const other = await openOther(first);
+    const before = await scene.during(other.documents(NOTHING, going()));
+    await reportOf(first);
+    const writes = writesOf(scene);
+
+    await scene.during(other.report?.('default/gpu', aReport(version), going()) as Promise<void>);
+    await scene.clock.advance(1_000);
+
+    expect(before).toMatchObject([{ key: 'default/gpu' }]);
+    expect(await scene.during(other.documents(NOTHING, going()))).toEqual([]);
+    expect(other.notes?.()).toEqual([
+      'Muster cluster cluster1 has the pool of default/gpu; it is ignored here. ' +
+        'If that cluster no longer exists, run `muster kube release`.',
+    ]);
+    expect(writesOf(scene)).toBe(writes);
+    expect(objectIn(scene).metadata.finalizers).toEqual(['muster.io/drain-cluster1']);
+  });
+
+  it('goes to the other when the first has let it go', async () => {
+    const first = await withPool();
+    const { scene } = first;
+    const other = await openOther(first);
+    await reportOf(first);
+    await scene.clock.advance(1_000);
+    let hints = 0;
+    other.watch?.(() => (hints += 1), going());
+
+    await scene.kubectl('PATCH', `${POOLS}/gpu`, { metadata: { finalizers: null } });
+    await scene.clock.advance(1_000);
+
+    expect(hints).toBe(1);
+    expect(await scene.during(other.documents(NOTHING, going()))).toMatchObject([{ key: 'default/gpu' }]);
+    expect(other.notes?.()).toEqual([]);
   });
 });
 

@@ -10,7 +10,8 @@ import { clusterOf } from '../cluster.ts';
 import type { SourceConfig } from '../config.ts';
 import { deletionOf, documentOf, keyOfPool, type Pinned, versionOfPool } from './document.ts';
 import { openDecisionEvents } from './events.ts';
-import { AGENT_POOLS, FINALIZER } from './resource.ts';
+import { finalizerOf, otherOwnerOf, ownerNotes } from './owner.ts';
+import { AGENT_POOLS } from './resource.ts';
 import { statusOf } from './status.ts';
 
 const FRESH_WITHIN_MS = 30_000;
@@ -22,13 +23,15 @@ function pinnedBy({ namespace, ...cluster }: SourceConfig): Pinned {
 
 export async function openAgentPools(config: SourceConfig, context: Context): Promise<Source> {
   const { kube, follow } = await clusterOf(context, config);
-  const { clock } = context;
+  const { clock, cluster } = context;
+  const finalizer = finalizerOf(cluster);
   const query = { namespace: config.namespace || undefined };
   const objects = follow<KubeObject>({ resource: AGENT_POOLS, query, keep: withoutManagedFields });
   const pinned = pinnedBy(config);
   const events = openDecisionEvents({ kube, clock });
   /** By uid: let go by us; the watch will say so in a moment. */
   const released = new Set<string>();
+  let notes: readonly string[] = [];
   const stop = objects.onChange((_key, object) => {
     if (!object) released.clear();
   });
@@ -41,14 +44,15 @@ export async function openAgentPools(config: SourceConfig, context: Context): Pr
 
   /** Writes what differs; an object that has gone meanwhile needs nothing any more. */
   async function show(object: KubeObject, report: DocumentReport, signal: AbortSignal): Promise<void> {
-    const finalized = await addFinalizer(kube, AGENT_POOLS, object, FINALIZER, signal);
-    if (!finalized) return;
+    const isOthers = (one: KubeObject): boolean => otherOwnerOf(one, cluster) !== undefined;
+    const finalized = await addFinalizer(kube, AGENT_POOLS, object, { name: finalizer, unless: isOthers }, signal);
+    if (!finalized || isOthers(finalized)) return;
     await writeStatus(kube, AGENT_POOLS, finalized, statusOf(report, finalized.status, clock.now()), signal);
     await events.note(object, report, signal);
   }
 
   async function release(object: KubeObject, signal: AbortSignal): Promise<void> {
-    await removeFinalizer(kube, AGENT_POOLS, object, FINALIZER, signal);
+    await removeFinalizer(kube, AGENT_POOLS, object, finalizer, signal);
     released.add(object.metadata.uid ?? '');
   }
 
@@ -58,12 +62,15 @@ export async function openAgentPools(config: SourceConfig, context: Context): Pr
         throw isResourceUnknown(thrown) ? crdMissing(thrown) : thrown;
       });
       const present = [...objects.all().values()].filter(({ metadata }) => !released.has(metadata.uid ?? ''));
-      return present.map((object) => read(object, held));
+      const own = present.filter((object) => otherOwnerOf(object, cluster) === undefined);
+      notes = own.length === present.length ? [] : ownerNotes(present, cluster);
+      return own.map((object) => read(object, held));
     },
+    notes: () => notes,
     watch(changed, signal) {
       const heard = new Map<string, string>();
       const ended = objects.onChange((key, object) => {
-        const wish = object && wishOf(object);
+        const wish = object && wishOf(object, cluster);
         if (heard.get(key) === wish && wish !== undefined) return;
         if (wish === undefined) heard.delete(key);
         else heard.set(key, wish);
@@ -89,10 +96,10 @@ export async function openAgentPools(config: SourceConfig, context: Context): Pr
   };
 }
 
-/** What its writer wants of us. Our own writes change nothing of it: a thousand of them must not mean a thousand listings. */
-function wishOf(object: KubeObject): string {
+/** What its writer wants of us, or that another Muster cluster has it. Our own writes change nothing of it: a thousand of them must not mean a thousand listings. */
+function wishOf(object: KubeObject, cluster: string): string {
   const { isDeleted, isForced } = deletionOf(object);
-  return `${versionOfPool(object)} ${isDeleted === true} ${isForced === true}`;
+  return `${versionOfPool(object)} ${isDeleted === true} ${isForced === true} ${otherOwnerOf(object, cluster) ?? ''}`;
 }
 
 function crdMissing(cause: unknown): Fault {

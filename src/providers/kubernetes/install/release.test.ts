@@ -28,8 +28,8 @@ async function withPools(): Promise<KubeScene> {
   const scene = openKubeScene();
   await installCrd(scene);
   await scene.kubectl('POST', '/api/v1/namespaces', { metadata: { name: 'velda' } });
-  await addPool(scene, 'default', 'ours', ['muster.io/drain', OTHER]);
-  await addPool(scene, 'velda', 'ours-too', ['muster.io/drain']);
+  await addPool(scene, 'default', 'ours', ['muster.io/drain-cluster1', OTHER]);
+  await addPool(scene, 'velda', 'ours-too', ['muster.io/drain-cluster1']);
   await addPool(scene, 'default', 'free', []);
   return scene;
 }
@@ -65,7 +65,7 @@ describe('releasing AgentPools', () => {
 
     await scene.during(releaseAgentPools(clientOf(scene), { namespaces: ['velda'] }, going()));
 
-    expect(finalizersIn(scene)).toMatchObject({ ours: ['muster.io/drain', OTHER], 'ours-too': [] });
+    expect(finalizersIn(scene)).toMatchObject({ ours: ['muster.io/drain-cluster1', OTHER], 'ours-too': [] });
   });
 
   it('lets deleted objects go that waited for us', async () => {
@@ -96,7 +96,7 @@ describe('releasing AgentPools', () => {
     await scene.kubectl('DELETE', `${PODS}/server-1`, { gracePeriodSeconds: 0 });
     await scene.during(releasing);
 
-    expect(whileItRuns).toEqual([false, ['muster.io/drain']]);
+    expect(whileItRuns).toEqual([false, ['muster.io/drain-cluster1']]);
     expect(scene.fake.object('deployments.apps', 'velda', 'velda-apiserver')).toMatchObject({ spec: { replicas: 0 } });
     expect(finalizersIn(scene)).toMatchObject({ ours: [OTHER], 'ours-too': [] });
   });
@@ -136,6 +136,6 @@ describe('releasing AgentPools', () => {
     const releasing = releaseAgentPools(clientOf(scene), { server: SERVER }, going());
 
     await expect(scene.during(releasing)).rejects.toMatchObject({ kind: 'unavailable' });
-    expect(finalizersIn(scene)).toMatchObject({ ours: ['muster.io/drain', OTHER] });
+    expect(finalizersIn(scene)).toMatchObject({ ours: ['muster.io/drain-cluster1', OTHER] });
   });
 });

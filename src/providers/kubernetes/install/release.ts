@@ -6,7 +6,8 @@ import { isObjectMissing, isResourceUnknown } from '#kube/faults.ts';
 import { removeFinalizer } from '#kube/finalizers.ts';
 import { type KubeObject, keyOfObject } from '#kube/object.ts';
 import { DEPLOYMENTS, PODS } from '#kube/resource.ts';
-import { AGENT_POOLS, FINALIZER } from '../agent-pool/resource.ts';
+import { ourFinalizers } from '../agent-pool/owner.ts';
+import { AGENT_POOLS } from '../agent-pool/resource.ts';
 import type { Right } from '../rights.ts';
 
 export interface ReleaseOptions {
@@ -57,7 +58,7 @@ async function stopServer(
   }
 }
 
-/** Removes our finalizer from every AgentPool; answers which had it. Repeating is safe; pods and objects stay. */
+/** Removes the finalizers of all Muster clusters from every AgentPool; answers which had it. Repeating is safe; pods and objects stay. */
 export async function releaseAgentPools(
   deps: ReleaseDeps,
   { namespaces = [], server }: ReleaseOptions,
@@ -74,7 +75,9 @@ export async function releaseAgentPools(
     });
     objects.push(...found);
   }
-  const held = objects.filter(({ metadata }) => metadata.finalizers?.includes(FINALIZER));
-  for (const object of held) await removeFinalizer(kube, AGENT_POOLS, object, FINALIZER, signal);
+  const held = objects.filter((object) => ourFinalizers(object).length > 0);
+  for (const object of held) {
+    for (const name of ourFinalizers(object)) await removeFinalizer(kube, AGENT_POOLS, object, name, signal);
+  }
   return held.map(keyOfObject);
 }
