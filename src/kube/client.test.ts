@@ -94,7 +94,7 @@ describe('a refusal', () => {
     const fault = await kube.list(AGENT_POOLS, { namespace: 'ml' }, going()).catch((thrown) => thrown);
 
     expect(fault.message).toBe(
-      'Kubernetes refused to list agentpools.velda.io in namespace ml: 403: agentpools.velda.io is forbidden: User "u" cannot list',
+      'https://kube.test refused to list agentpools.velda.io in namespace ml: 403: agentpools.velda.io is forbidden: User "u" cannot list',
     );
     expect(fault.remedy).toBe(
       'Add this rule to its Role of namespace ml: {apiGroups: ["velda.io"], resources: ["agentpools"], verbs: ["list"]}.',
@@ -113,7 +113,7 @@ describe('a refusal', () => {
       expect([isResourceUnknown(fault), isObjectMissing(fault), fault.message]).toEqual([
         true,
         false,
-        'The API server has no resource agentpools.velda.io.',
+        'The API server https://kube.test has no resource agentpools.velda.io.',
       ]);
       await expect(kube.get(AGENT_POOLS, { namespace: 'ml', name: 'a' }, going())).rejects.toMatchObject({
         kind: 'missing',

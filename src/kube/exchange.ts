@@ -22,6 +22,8 @@ export interface KubeRequest extends KubeIntent {
 }
 
 export interface Exchange {
+  /** The address of the API server, for messages. */
+  readonly server: string;
   /** The answer's head; its body is still to be read, and the signal ends that too. Refusals are thrown. */
   open(request: KubeRequest, signal: AbortSignal): Promise<Response>;
   /** The whole answer as JSON, within a time. */
@@ -110,7 +112,8 @@ export function openExchange({ access, clock, fetchWith }: ExchangeDeps): Exchan
       const answer = await sendTwice(request, signal);
       if (answer.ok) return answer;
       const status = readStatus(answer.status, parsed(await answer.text()));
-      throw refusalOf(request, status, { retryAfter: answer.headers.get('retry-after'), nowMs: clock.now() });
+      const retryAfter = answer.headers.get('retry-after');
+      throw refusalOf(request, status, { server: access.server, retryAfter, nowMs: clock.now() });
     } catch (thrown) {
       throw lost(request, thrown);
     }
@@ -139,6 +142,7 @@ export function openExchange({ access, clock, fetchWith }: ExchangeDeps): Exchan
   });
 
   return {
+    server: access.server,
     open: (request, signal) => answered(patience(request), signal, () => attempt(request, signal)),
     ask: <T>(request: KubeRequest, signal: AbortSignal) =>
       answered(patience(request), signal, (ending) => whole(request, ending) as Promise<T>),

@@ -123,23 +123,31 @@ export function describeIntent(intent: KubeIntent): string {
   return `${verb} ${what} ${whereOf(intent)}`;
 }
 
-function messageOf(intent: KubeIntent, status: KubeStatus, kind: FaultKind): string {
+function messageOf(
+  intent: KubeIntent,
+  status: KubeStatus,
+  { kind, server }: { kind: FaultKind; server: string },
+): string {
   const said = plainMessage(status.message);
   if (kind === 'missing' && status.details.name === undefined)
-    return `The API server has no resource ${qualifiedName(intent.resource)}.`;
+    return `The API server ${server} has no resource ${qualifiedName(intent.resource)}.`;
   // The message names verb, resource, namespace and who asked, but only where the API server itself has refused.
-  return `Kubernetes refused to ${describeIntent(intent)}: ${status.code}${said === '' ? '' : `: ${said}`}`;
+  return `${server} refused to ${describeIntent(intent)}: ${status.code}${said === '' ? '' : `: ${said}`}`;
 }
 
 /** A refusal as the fault that says what to do about it. */
 export function refusalOf(
   intent: KubeIntent,
   status: KubeStatus,
-  { retryAfter, nowMs }: { readonly retryAfter?: string | null; readonly nowMs: number },
+  {
+    server,
+    retryAfter,
+    nowMs,
+  }: { readonly server: string; readonly retryAfter?: string | null; readonly nowMs: number },
 ): Fault {
   const kind = kindOf(status);
   const seconds = status.details.retryAfterSeconds;
-  return new Fault(kind, messageOf(intent, status, kind), {
+  return new Fault(kind, messageOf(intent, status, { kind, server }), {
     cause: status,
     retryAfterMs: retryAfterMs(retryAfter ?? (seconds ? String(seconds) : undefined), nowMs),
     remedy: remedyFor(intent, status, kind),

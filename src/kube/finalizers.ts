@@ -16,11 +16,13 @@ export interface Finalizer {
 // Each round has read the object anew; someone who changes it as often does nothing else.
 const MOST_ROUNDS = 5;
 
+type Wanted = Finalizer & { readonly isWanted: boolean };
+
 /** Operations that hold only for the object and the list as they were read; the API server refuses them otherwise. */
-function operationsFor(object: KubeObject, name: string, isWanted: boolean): JsonOperation[] | undefined {
+function operationsFor(object: KubeObject, { name, isWanted, unless }: Wanted): JsonOperation[] | undefined {
   const { uid, resourceVersion, finalizers = [] } = object.metadata;
   const at = finalizers.indexOf(name);
-  if (at >= 0 === isWanted) return undefined;
+  if (at >= 0 === isWanted || unless?.(object)) return undefined;
   // The list may have come about, or got our name from another server, since it was read: only that version may change.
   const isSame: JsonOperation[] = [
     { op: 'test', path: '/metadata/uid', value: uid },
@@ -43,15 +45,15 @@ async function change(
   kube: FinalizerClient,
   resource: KubeResource,
   object: KubeObject,
-  { name, isWanted, unless }: Finalizer & { readonly isWanted: boolean },
+  wanted: Wanted,
   signal: AbortSignal,
 ): Promise<KubeObject | undefined> {
   let current: KubeObject | undefined = object;
   for (let round = 1; ; round++) {
     // One of the same name that was made since is another object.
     if (current === undefined || current.metadata.uid !== object.metadata.uid) return undefined;
-    const json = operationsFor(current, name, isWanted);
-    if (json === undefined || unless?.(current)) return current;
+    const json = operationsFor(current, wanted);
+    if (json === undefined) return current;
     try {
       current = await kube.patch(resource, current.metadata, { json }, signal);
     } catch (thrown) {

@@ -49,14 +49,18 @@ export function openLines() {
   };
 }
 
-function eventOf(line: string, intent: KubeIntent, nowMs: number): WatchEvent {
+function eventOf(
+  line: string,
+  intent: KubeIntent,
+  by: { readonly server: string; readonly nowMs: number },
+): WatchEvent {
   let event: { readonly type?: unknown; readonly object?: unknown };
   try {
     event = JSON.parse(line);
   } catch {
     throw new Fault('unavailable', `The watch of ${intent.resource.plural} was cut within an event.`);
   }
-  if (event.type === 'ERROR') throw refusalOf(intent, { ...readStatus(500, event.object), isEvent: true }, { nowMs });
+  if (event.type === 'ERROR') throw refusalOf(intent, { ...readStatus(500, event.object), isEvent: true }, by);
   if (!TYPES.has(event.type) || typeof event.object !== 'object' || event.object === null)
     throw new Fault('unavailable', `The watch of ${intent.resource.plural} sent what is no event.`);
   return event as WatchEvent;
@@ -111,7 +115,7 @@ export async function* watchOf(
   // Chunks that lie ready are read without a turn of the event loop between them.
   const slices = openSlices(clock);
   for await (const line of linesOf(answer.body, resource, signal)) {
-    if (line.trim() !== '') yield eventOf(line, intent, clock.now());
+    if (line.trim() !== '') yield eventOf(line, intent, { server: exchange.server, nowMs: clock.now() });
     if (slices.isOver()) await slices.next();
   }
 }

@@ -147,7 +147,7 @@ test.each(providerIds(join(ROOT, 'src/providers')))(
   async (id) => {
     const { default: provider } = (await import(join(ROOT, 'src/providers', id, 'index.ts'))) as { default: Provider };
     const page = read(`src/providers/${id}/README.md`);
-    const kinds = Object.entries({ ...provider.backends, ...provider.sources });
+    const kinds = Object.entries({ ...provider.backends, ...provider.sources, ...provider.clusters });
     const lacking = kinds.flatMap(([name, { config }]) =>
       schemaRows(config)
         .filter(({ key }) => !/[.[]/.test(key) && !new RegExp(`\`${key}\`|\\b${key}:`).test(page))

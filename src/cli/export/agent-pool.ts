@@ -71,8 +71,14 @@ function settingsOf(pool: Exported): Tree {
   const timeouts = TIMEOUTS.flatMap(([key, there]) =>
     document[key] === undefined ? [] : [[there, secondsOf(pool, key, document[key])]],
   );
+  const waits = backendsOf((document.auto_scaler ?? {}) as Tree).flatMap(({ kubernetes }) => {
+    const span = (kubernetes as Tree | undefined)?.scheduling_timeout;
+    return span === undefined ? [] : [secondsOf(pool, 'scheduling_timeout', span)];
+  });
+  // It has one for all templates: none gives up sooner than before.
+  const patience = waits.length === 0 ? {} : { schedulingTimeoutSeconds: Math.max(...waits) };
   // An AgentPool takes `machine` where nothing is said, a document `token`.
-  return { ...Object.fromEntries([...texts, ...timeouts]), agentAuth: document.agent_auth ?? 'token' };
+  return { ...Object.fromEntries([...texts, ...timeouts]), ...patience, agentAuth: document.agent_auth ?? 'token' };
 }
 
 /** Where its pods are made, unless the option says otherwise. */

@@ -182,7 +182,7 @@ describe('kubernetes', () => {
 
   it('keeps policy, timeouts, proof and namespace of the pool', () => {
     const settings = { update_policy: 'rolling', drain_timeout: '2h', boot_timeout: '10m', agent_auth: 'machine' };
-    const backend = { kubernetes: { template, namespace: 'ml' } };
+    const backend = { kubernetes: { template, namespace: 'ml', scheduling_timeout: '5m' } };
 
     const { metadata, spec } = parse(renderAgentPool(pods({ backend }, settings), {}));
 
@@ -191,6 +191,7 @@ describe('kubernetes', () => {
       updatePolicy: 'rolling',
       drainTimeoutSeconds: 7_200,
       bootTimeoutSeconds: 600,
+      schedulingTimeoutSeconds: 300,
       agentAuth: 'machine',
     });
   });

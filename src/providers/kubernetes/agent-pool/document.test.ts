@@ -38,7 +38,15 @@ describe('an AgentPool as a pool document', () => {
         idle_decay: '60s',
         kill_unknown_after: '300s',
         default_slots_per_agent: 1,
-        backend: { kubernetes: { scope: 'cluster', namespace: 'default', template: POD, pass_token: false } },
+        backend: {
+          kubernetes: {
+            scope: 'cluster',
+            namespace: 'default',
+            template: POD,
+            scheduling_timeout: '120s',
+            pass_token: false,
+          },
+        },
       },
     });
   });
@@ -63,6 +71,7 @@ describe('an AgentPool as a pool document', () => {
       updatePolicy: 'rolling',
       drainTimeoutSeconds: 7_200,
       bootTimeoutSeconds: 60,
+      schedulingTimeoutSeconds: 600,
       agentAuth: 'token',
     });
 
@@ -74,7 +83,8 @@ describe('an AgentPool as a pool document', () => {
       agent_auth: 'token',
       auto_scaler: { min_agents: 2, idle_decay: '300s', kill_unknown_after: '900s', default_slots_per_agent: 4 },
     });
-    expect(document.auto_scaler.backend.kubernetes.pass_token).toBe(true);
+    const { kubernetes } = document.auto_scaler.backend;
+    expect(kubernetes).toMatchObject({ pass_token: true, scheduling_timeout: '600s' });
   });
 
   it('never scales up without an autoscaler', () => {
@@ -104,6 +114,7 @@ describe('an AgentPool as a pool document', () => {
       'scope',
       'namespace',
       'template',
+      'scheduling_timeout',
       'pass_token',
     ]);
   });

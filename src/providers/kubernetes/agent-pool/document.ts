@@ -91,6 +91,7 @@ const PATHS: Readonly<Record<string, string>> = {
   'auto_scaler.default_slots_per_agent': 'spec.autoscaler.defaultSlotsPerAgent',
   'auto_scaler.backend': 'spec.template',
   'auto_scaler.backend.kubernetes.template': 'spec.template',
+  'auto_scaler.backend.kubernetes.scheduling_timeout': 'spec.schedulingTimeoutSeconds',
   'auto_scaler.backends': 'spec.templates',
 };
 
@@ -105,6 +106,7 @@ function writeDocument(
       ...pinned,
       namespace: metadata.namespace,
       template: pod,
+      scheduling_timeout: seconds(spec.schedulingTimeoutSeconds),
       // An agent that proves itself otherwise has no use for a token, and whoever may read pods could read it.
       pass_token: spec.agentAuth === 'token',
     },

@@ -61,6 +61,11 @@ export const AgentPoolSpec = z.strictObject({
     .default(3_600)
     .describe('When the pool is deleted, busy pods may finish their sessions for this long.'),
   bootTimeoutSeconds: whole(1).default(900).describe('A pod whose agent has not joined by then is replaced.'),
+  schedulingTimeoutSeconds: whole(1)
+    .default(120)
+    .describe(
+      'A pod that no node has had room for during this time is replaced, by the next template where there is one.',
+    ),
   agentAuth: z
     .enum(AGENT_AUTHS)
     .default('machine')

@@ -111,7 +111,7 @@ describe('the trouble of a pod', () => {
     expect(read(aPod({ phase: 'Running' }), found).trouble).toBeUndefined();
   });
 
-  it('at its end is the reason of the end: evicted and preempted pods lacked room', () => {
+  it('at its end is the reason of the end: evicted, preempted and refused pods lacked room', () => {
     const evicted = { phase: 'Failed', reason: 'Evicted', message: 'The node was low on resource: memory.' };
     const preempted = {
       phase: 'Failed',
@@ -127,6 +127,9 @@ describe('the trouble of a pod', () => {
       message: 'Evicted: The node was low on resource: memory.',
       final: true,
     });
+    const refused = { phase: 'Failed', reason: 'OutOfcpu', message: "Pod was rejected: Node didn't have enough cpu" };
+    expect(read(aPod(refused)).trouble).toMatchObject({ kind: 'exhausted', final: true });
+    expect(read(aPod({ phase: 'Failed', reason: 'DeadlineExceeded' })).trouble).toMatchObject({ kind: 'unavailable' });
     expect(read(aPod(preempted)).trouble).toMatchObject({ kind: 'exhausted', final: true });
     expect(read(aPod(ended)).trouble?.message).toBe('its container ended with exit code 7 (Error)');
   });

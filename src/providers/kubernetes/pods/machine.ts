@@ -120,6 +120,11 @@ function addressesOf(status: Pod['status']): readonly string[] {
   return listed.length > 0 ? listed : status?.podIP ? [status.podIP] : [];
 }
 
+// By the reason of a failed pod: evicted, or refused by the kubelet of the node that the scheduler had chosen (`OutOfcpu`,
+// `OutOfnvidia.com/gpu`, a node that is shutting down).
+const LACK_OF_ROOM =
+  /^(Evicted|Preempting|OutOf.+|NodeAffinity|NodePorts|NodeShutdown|TopologyAffinityError|UnexpectedAdmissionError)$/;
+
 /** Why a pod came to its end. */
 function endOf({ status }: Pod): Trouble {
   const disrupted = status?.conditions?.find(({ type, status: is }) => type === 'DisruptionTarget' && is === 'True');
@@ -127,10 +132,9 @@ function endOf({ status }: Pod): Trouble {
   const ended = status?.containerStatuses?.find(({ state }) => state?.terminated)?.state?.terminated;
   const code = ended ? `its container ended with exit code ${ended.exitCode ?? 'unknown'} (${ended.reason ?? ''})` : '';
   const message = said || code || `the pod is ${status?.phase}`;
-  // Evicted and preempted pods made room for others: that is a lack of room, and no fault of the image.
-  const kind =
-    disrupted || status?.reason === 'Evicted' || status?.reason === 'Preempting' ? 'exhausted' : 'unavailable';
-  return { kind, message, final: true };
+  // That is no fault of the image: another offer may have room.
+  const isRoomless = disrupted !== undefined || LACK_OF_ROOM.test(status?.reason ?? '');
+  return { kind: isRoomless ? 'exhausted' : 'unavailable', message, final: true };
 }
 
 const PULL_FAILED = new Set([
