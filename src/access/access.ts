@@ -1,4 +1,5 @@
 import type { Role, Token } from '#core/access.ts';
+import type { JoinProof } from '#core/agent-link.ts';
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { idMaker } from '#core/id.ts';
@@ -10,6 +11,7 @@ import { ensureAdminToken } from './admin-token.ts';
 import { type Admission, admitAgent, type JoinRequest } from './admit-agent.ts';
 import { launchToken, verifyLaunchToken } from './launch-token.ts';
 import { type LoginLink, openLogins } from './login.ts';
+import { isWithin } from './networks.ts';
 import { openSecrets } from './secrets.ts';
 import { fingerprintOf, issueClient, issueServerIdentity, type KeyPair, type ServerIdentity } from './tls.ts';
 import { type IssuedToken, isAtLeast, type NewToken, openTokens, type TokensDeps } from './tokens.ts';
@@ -35,6 +37,8 @@ export interface Access {
   /** Always the same for the same launch; never stored. */
   launchToken(launch: string): string;
   verifyLaunchToken(token: string): string | undefined;
+  /** Whether a credential of this cluster, or a network that a pool admits, speaks for an agent that has not named its pool. */
+  knows(proof: JoinProof): boolean;
   /** Admits an agent by its pool's `agent_auth`, or throws a `Fault`. */
   admit(request: JoinRequest): Admission;
   /** Throws `unauthenticated` if the credentials are missing or invalid. */
@@ -84,6 +88,11 @@ export async function openAccess(deps: AccessDeps): Promise<Access> {
   if (deps.dataDir !== undefined) await ensureAdminToken(deps.dataDir, tokens, store);
   const verify = (token: string): string | undefined => verifyLaunchToken(secrets.launchRoot, token);
   const isPool = (name: string): boolean => store.view.pools.count('name', name) > 0;
+  function isFromOpenNetwork(address: string): boolean {
+    for (const { spec } of store.view.pools.all())
+      if (spec.agentAuth === 'network' && isWithin(address, spec.agentNetworks)) return true;
+    return false;
+  }
   const warned = new Set<string>();
 
   /** Warns once for each pool and start: the warning is about the setting, not about each agent. */
@@ -104,6 +113,10 @@ export async function openAccess(deps: AccessDeps): Promise<Access> {
     launchToken: (launch) => launchToken(secrets.launchRoot, launch),
     verifyLaunchToken: verify,
     admit: (request) => admitAgent(request, { tokens, verifyLaunchToken: verify, isPool, admittedByNetwork }),
+    knows: ({ token, certificateName, peerAddress }) =>
+      certificateName !== undefined ||
+      (token !== undefined && (verify(token) !== undefined || tokens.find(token) !== undefined)) ||
+      isFromOpenNetwork(peerAddress),
     authenticate(credentials) {
       const shown = shownToken(credentials);
       if (!shown) {

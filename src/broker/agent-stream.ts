@@ -15,6 +15,7 @@ import { openMusterWire } from './muster-wire.ts';
 import type { RpcCaller, RpcListener, RpcStream } from './transport.ts';
 import type { VeldaOutput } from './velda-output.ts';
 import { openVeldaWire } from './velda-wire.ts';
+import type { WaitingAgents } from './waiting-agents.ts';
 import type { ServerFacts, Wire, WireOptions } from './wire.ts';
 
 const FIRST_MESSAGE_MS = 10_000;
@@ -28,6 +29,9 @@ export interface AgentStreamDeps {
   readonly view: Pick<Store['view'], 'sessions'>;
   readonly agents: Agents;
   readonly output: VeldaOutput;
+  readonly waiting: WaitingAgents;
+  /** Whether such a proof is worth reading a long first message; joining checks it. */
+  knows(proof: JoinProof): boolean;
   readonly server: ServerFacts;
   readonly clock: Clock;
   readonly log: Log;
@@ -58,6 +62,8 @@ class AgentStream implements RpcListener, AgentConnection, WireOptions {
     this.#deps = deps;
     const why = `The agent sent no first message within ${FIRST_MESSAGE_MS / 1_000} s.`;
     this.#setAlarm(FIRST_MESSAGE_MS, () => this.end(new Fault('invalid', why, { at: 'agent_identity' })));
+    if (deps.knows(proofOf(stream.caller))) stream.trust();
+    else deps.waiting.add(this);
   }
 
   get server(): ServerFacts {
@@ -105,6 +111,7 @@ class AgentStream implements RpcListener, AgentConnection, WireOptions {
     this.#phase = 'over';
     this.#setAlarm();
     this.#wire?.close();
+    this.#deps.waiting.remove(this);
     this.#deps.agents.remove(this);
     this.stream.end(fault);
     if (!this.#isClosed) this.#setAlarm(FAREWELL_MS, () => this.stream.cut());
@@ -130,6 +137,7 @@ class AgentStream implements RpcListener, AgentConnection, WireOptions {
     this.#isClosed = true;
     this.#phase = 'over';
     this.#setAlarm();
+    this.#deps.waiting.remove(this);
     if (!this.#agent) return;
     const { id, epoch } = this.#agent;
     this.#wire?.close();
@@ -149,6 +157,7 @@ class AgentStream implements RpcListener, AgentConnection, WireOptions {
     if (this.#phase === 'open') return this.#wire?.receive(message);
     this.#phase = 'joining';
     this.#setAlarm();
+    this.#deps.waiting.remove(this);
     this.stream.pause();
     this.#join(message)
       .catch((thrown) => this.#refuse(thrown))
@@ -184,6 +193,7 @@ class AgentStream implements RpcListener, AgentConnection, WireOptions {
       workers.leave(agent.id, agent.epoch);
       return this.end(new Fault('conflict', 'This agent already has a newer connection.'));
     }
+    this.stream.trust();
     const wire = this.#wireFor(hello, message);
     this.#wire = wire;
     this.#phase = 'open';

@@ -1,12 +1,13 @@
 import type { Duplex } from 'node:stream';
-import type { AgentReport } from '#core/agent-link.ts';
+import type { AgentReport, JoinProof } from '#core/agent-link.ts';
 import type { Clock } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import type { Store } from '#core/store.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Workers } from '../workers/workers.ts';
 import { serveAgent } from './agent-stream.ts';
-import { createAgents, type LateAgentLink } from './agents.ts';
+import { type Agents, createAgents, type LateAgentLink } from './agents.ts';
 import type { Authorize } from './authorize.ts';
 import { openGrpc } from './grpc.ts';
 import { type LaunchFault, poolCalls } from './pool-calls.ts';
@@ -14,6 +15,7 @@ import { sessionCalls } from './session-calls.ts';
 import type { RpcHandler } from './transport.ts';
 import { unsupported } from './unary.ts';
 import { createVeldaOutput } from './velda-output.ts';
+import { createWaitingAgents } from './waiting-agents.ts';
 
 export { createAgentLink, type LateAgentLink } from './agents.ts';
 
@@ -31,6 +33,8 @@ export interface BrokerDeps {
   /** Resolves when all that the views show is durable; awaited before an answer shows it. */
   durable(): Promise<void>;
   readonly authorize: Authorize;
+  /** Whether a credential of this server proves the caller, before it has named its pool. */
+  knows(proof: JoinProof): boolean;
   /** Why the last launch of a pool (by its id) failed; undefined once one has succeeded. */
   readonly launchFault?: (pool: string) => LaunchFault | undefined;
   readonly clock: Clock;
@@ -52,6 +56,20 @@ export interface Broker {
   readonly connectedAgents: number;
   /** Ends every stream with status OK, so that agents reconnect at once, and then drops what remains. */
   stop(): Promise<void>;
+}
+
+/** For processes beside an agent, which have no credential: nothing is read from where no agent is connected. */
+function besideAgents(agents: Agents, handler: RpcHandler): RpcHandler {
+  return (stream) => {
+    const { peerAddress } = stream.caller;
+    for (const agent of agents.all()) {
+      if (agent.peerAddress !== peerAddress) continue;
+      stream.trust();
+      return handler(stream);
+    }
+    const remedy = 'Push output from the machine that runs the session, while it runs.';
+    throw new Fault('denied', `No agent is connected from ${peerAddress}.`, { remedy });
+  };
 }
 
 /** Methods of Velda's server that Muster does not serve. */
@@ -81,18 +99,19 @@ function refusals(): Record<string, RpcHandler> {
 }
 
 export function startBroker(deps: BrokerDeps): Broker {
-  const { workers, sessions, view, clock, log, version, cluster, holderEpoch, agentLeaseMs } = deps;
+  const { workers, sessions, view, clock, log, version, cluster, holderEpoch, agentLeaseMs, knows } = deps;
   const agents = createAgents();
   const report = (agent: string, report: AgentReport): void => sessions.report(agent, report);
   const output = createVeldaOutput({ view, agents, clock, holderEpoch, report });
   const server = { version, cluster, agentLeaseMs };
-  const perStream = { workers, sessions, view, agents, output, server, clock, log };
+  const waiting = createWaitingAgents();
+  const perStream = { workers, sessions, view, agents, output, waiting, knows, server, clock, log };
   const handlers: Record<string, RpcHandler> = {
     ...refusals(),
     ...sessionCalls(deps),
     ...poolCalls({ ...deps, launchFault: deps.launchFault ?? (() => undefined) }),
     '/velda.BrokerService/AgentUpdate': (stream) => serveAgent(stream, perStream),
-    '/velda.TaskLogService/PushLogs': output.pushLogs,
+    '/velda.TaskLogService/PushLogs': besideAgents(agents, output.pushLogs),
   };
   const { pingEveryMs = PING_EVERY_MS, pingTimeoutMs = PING_TIMEOUT_MS } = deps;
   const transport = openGrpc(handlers, { pingEveryMs, pingTimeoutMs, clock, log });

@@ -5,7 +5,7 @@ import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import { OpenCall, type Service } from './open-call.ts';
 import type { RpcHandler, Transport, TransportOptions } from './transport.ts';
-import { LONGEST_MESSAGE_BYTES } from './wire/frame.ts';
+import { LONGEST_UNCHECKED_BYTES } from './wire/frame.ts';
 
 // An agent needs one; the others are for a command line that shares a connection.
 const STREAMS_PER_CONNECTION = 100;
@@ -22,7 +22,7 @@ function openServer(services: ReadonlyMap<string, Service>, options: GrpcOptions
     'grpc.enable_channelz': 0,
     'grpc.keepalive_time_ms': options.pingEveryMs,
     'grpc.keepalive_timeout_ms': options.pingTimeoutMs,
-    'grpc.max_receive_message_length': LONGEST_MESSAGE_BYTES,
+    'grpc.max_receive_message_length': LONGEST_UNCHECKED_BYTES,
     'grpc.max_concurrent_streams': STREAMS_PER_CONNECTION,
     'grpc.max_connection_idle_ms': IDLE_CONNECTION_MS,
     interceptors: [

@@ -1,7 +1,7 @@
 import type { Metadata, ServerInterceptingCallInterface } from '@grpc/grpc-js';
 import { FAULTS, Fault } from '#core/fault.ts';
 import type { RpcCaller, RpcHandler, RpcListener, RpcStream } from './transport.ts';
-import { tame } from './wire/frame.ts';
+import { LONGEST_MESSAGE_BYTES, tame } from './wire/frame.ts';
 
 const LONGEST_STATUS_TEXT = 1_024;
 
@@ -11,6 +11,12 @@ export function grpcStatusOf(fault: Fault): { code: number; details: string } {
   if (fault.kind === 'internal') return { code, details: 'Internal server error. See the log of the server.' };
   // grpc-js encodes this text as a URI, which throws on half a surrogate pair.
   return { code, details: tame(`${fault.message} ${fault.remedy}`, LONGEST_STATUS_TEXT) };
+}
+
+/** grpc-js has one limit for all calls of a server, and keeps it in two places of each call. */
+interface LimitedCall {
+  maxReceiveMessageSize: number;
+  readonly decoder: { maxReadMessageLength: number };
 }
 
 /** Shared by all calls of one path. */
@@ -69,6 +75,12 @@ export class OpenCall implements RpcStream, RpcCaller {
   resume(): void {
     this.#isPaused = false;
     this.#read();
+  }
+
+  trust(): void {
+    const call = this.#call as unknown as LimitedCall;
+    call.maxReceiveMessageSize = LONGEST_MESSAGE_BYTES;
+    call.decoder.maxReadMessageLength = LONGEST_MESSAGE_BYTES;
   }
 
   end(fault?: Fault): void {

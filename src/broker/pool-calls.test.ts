@@ -6,10 +6,11 @@ import { WatchPoolStatusRequestSchema } from './gen/velda/pool_pb.ts';
 import { poolCalls } from './pool-calls.ts';
 
 /** Someone who watches a pool whose trouble is a new one at every look. */
-function watched() {
+async function watched() {
   const clock = new VirtualClock();
   const heard = { notes: 0, fault: undefined as Fault | undefined };
   const token = { isRevoked: false };
+  const isAdmitted = Promise.withResolvers<void>();
   const calls = poolCalls({
     view: { pools: { by: () => [{ id: 'p1', name: 'gpu', spec: {} }] } } as never,
     clock,
@@ -24,18 +25,20 @@ function watched() {
     caller: { peerAddress: '10.0.0.7', certificateName: undefined, header: () => 'Bearer x' },
     write: () => void heard.notes++,
     pause() {},
-    resume() {},
+    resume: () => isAdmitted.resolve(),
+    trust() {},
     end(fault) {
       heard.fault = fault;
     },
     cut() {},
   });
+  await isAdmitted.promise;
   call?.message(toBinary(WatchPoolStatusRequestSchema, create(WatchPoolStatusRequestSchema, { pool: 'gpu' })));
   return { clock, heard, token };
 }
 
 it('a watch ends with the token that began it', async () => {
-  const { clock, heard, token } = watched();
+  const { clock, heard, token } = await watched();
   await clock.advance(3_000);
   const before = heard.notes;
 

@@ -1,10 +1,10 @@
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Pool } from '#core/pool.ts';
 import type { Store } from '#core/store.ts';
-import { type Authorize, authorized } from './authorize.ts';
+import { admitted, type CallerCheck } from './admitted.ts';
+import { authorized } from './authorize.ts';
 import { decode } from './codec.ts';
 import {
   GetPoolRequestSchema,
@@ -27,16 +27,16 @@ export interface LaunchFault {
   readonly at: number;
 }
 
-export interface PoolCallDeps {
+export interface PoolCallDeps extends CallerCheck {
   readonly view: Pick<Store['view'], 'pools'>;
-  readonly authorize: Authorize;
-  readonly clock: Clock;
   durable(): Promise<void>;
   launchFault(pool: string): LaunchFault | undefined;
 }
 
 /** The calls of Velda's command line about pools. */
-export function poolCalls({ view, authorize, clock, durable, launchFault }: PoolCallDeps): Record<string, RpcHandler> {
+export function poolCalls(deps: PoolCallDeps): Record<string, RpcHandler> {
+  const { view, authorize, clock, durable, launchFault } = deps;
+
   function find(name: string): Pool {
     for (const pool of view.pools.by('name', name)) return pool;
     throw new Fault('missing', `pool not found: ${tame(name, 253)}`, { remedy: 'See `muster pool ls`.' });
@@ -73,26 +73,26 @@ export function poolCalls({ view, authorize, clock, durable, launchFault }: Pool
   }
 
   return {
-    '/velda.PoolManagerService/ListPools': unary({
+    '/velda.PoolManagerService/ListPools': unary(deps, {
+      role: 'viewer',
       request: ListPoolsRequestSchema,
       answer: ListPoolsResponseSchema,
-      async run(_, caller) {
-        await authorized(authorize, caller, 'viewer');
+      async run() {
         await durable();
         const pools = [...view.pools.all()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
         return { pools: pools.map(shown) };
       },
     }),
-    '/velda.PoolManagerService/GetPool': unary({
+    '/velda.PoolManagerService/GetPool': unary(deps, {
+      role: 'viewer',
       request: GetPoolRequestSchema,
       answer: GetPoolResponseSchema,
-      async run({ pool }, caller) {
-        await authorized(authorize, caller, 'viewer');
+      async run({ pool }) {
         await durable();
         return { pool: shown(find(pool)) };
       },
     }),
-    '/velda.PoolManagerService/WatchPoolStatus': (stream) => {
+    '/velda.PoolManagerService/WatchPoolStatus': admitted('viewer', deps, (stream) => {
       const gone = new AbortController();
       let isAsked = false;
       return {
@@ -105,6 +105,6 @@ export function poolCalls({ view, authorize, clock, durable, launchFault }: Pool
         halfClosed() {},
         closed: () => gone.abort(),
       };
-    },
+    }),
   };
 }

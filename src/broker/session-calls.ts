@@ -3,7 +3,7 @@ import { Fault } from '#core/fault.ts';
 import { type Session, type SessionPhase, sessionPhase } from '#core/session.ts';
 import type { Store } from '#core/store.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import { type Authorize, authorized } from './authorize.ts';
+import type { CallerCheck } from './admitted.ts';
 import {
   KillSessionRequestSchema,
   type ListSessionsRequest,
@@ -16,10 +16,9 @@ import { unary } from './unary.ts';
 import { sessionRequestOf } from './velda-request.ts';
 import { INSTANCE } from './velda-wire.ts';
 
-export interface SessionCallDeps {
+export interface SessionCallDeps extends CallerCheck {
   readonly sessions: Pick<Sessions, 'submit' | 'kill'>;
   readonly view: Pick<Store['view'], 'sessions' | 'agents'>;
-  readonly authorize: Authorize;
   durable(): Promise<void>;
 }
 
@@ -32,7 +31,8 @@ const STATUSES: Readonly<Record<SessionPhase, ExecutionStatus_Status>> = {
 };
 
 /** The calls of Velda's command line about sessions. */
-export function sessionCalls({ sessions, view, authorize, durable }: SessionCallDeps): Record<string, RpcHandler> {
+export function sessionCalls(deps: SessionCallDeps): Record<string, RpcHandler> {
+  const { sessions, view, durable } = deps;
   function shown(session: Session) {
     const agent = session.worker === undefined ? undefined : view.agents.get(session.worker);
     return {
@@ -50,20 +50,20 @@ export function sessionCalls({ sessions, view, authorize, durable }: SessionCall
   }
 
   return {
-    '/velda.BrokerService/ListSessions': unary({
+    '/velda.BrokerService/ListSessions': unary(deps, {
+      role: 'viewer',
       request: ListSessionsRequestSchema,
       answer: ListSessionsResponseSchema,
-      async run(request, caller) {
-        await authorized(authorize, caller, 'viewer');
+      async run(request) {
         await durable();
         return { sessions: isAskedFor(request) ? [...view.sessions.all()].map(shown) : [] };
       },
     }),
-    '/velda.BrokerService/KillSession': unary({
+    '/velda.BrokerService/KillSession': unary(deps, {
+      role: 'operator',
       request: KillSessionRequestSchema,
       answer: EmptySchema,
-      async run({ sessionId, force }, caller) {
-        const actor = await authorized(authorize, caller, 'operator');
+      async run({ sessionId, force }, actor) {
         if (sessionId === '') {
           throw new Fault('invalid', 'session_id is missing.', { at: 'session_id', remedy: 'Name one session.' });
         }
@@ -71,11 +71,11 @@ export function sessionCalls({ sessions, view, authorize, durable }: SessionCall
         return {};
       },
     }),
-    '/velda.BrokerService/RequestSession': unary({
+    '/velda.BrokerService/RequestSession': unary(deps, {
+      role: 'operator',
       request: SessionRequestSchema,
       answer: ExecutionStatusSchema,
-      async run(request, caller) {
-        const actor = await authorized(authorize, caller, 'operator');
+      async run(request, actor) {
         const [session] = await sessions.submit([sessionRequestOf(request)], actor);
         const id = session?.id ?? '';
         return { sessionId: id, taskId: id, status: ExecutionStatus_Status.QUEUEING };

@@ -92,6 +92,7 @@ export async function openFakePlane(options: FakePlaneOptions = {}): Promise<Fak
     sessions,
     durable: async () => {},
     authorize: () => ({ who: 'token:test', from: 'test' }),
+    knows: ({ token }) => token !== undefined,
     log: silentLog,
     version: '0.0.0-test',
     cluster: 'cluster1',

@@ -18,6 +18,8 @@ export interface RpcStream {
   /** Call it while a message is handled: the next one comes after `resume`. */
   pause(): void;
   resume(): void;
+  /** The caller was checked: its messages may have `LONGEST_MESSAGE_BYTES`, in place of `LONGEST_UNCHECKED_BYTES`. */
+  trust(): void;
   /** Ends the call after all that was written, with status OK or the status of a fault. */
   end(fault?: Fault): void;
   /** Drops the whole connection at once, for a peer that does not read. */

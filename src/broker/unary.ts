@@ -1,22 +1,28 @@
 import { create, type DescMessage, type MessageInitShape, type MessageShape, toBinary } from '@bufbuild/protobuf';
+import type { Role } from '#core/access.ts';
 import { Fault } from '#core/fault.ts';
+import type { Actor } from '#core/journal.ts';
+import { admitted, type CallerCheck } from './admitted.ts';
 import { decode } from './codec.ts';
-import type { RpcCaller, RpcHandler, RpcListener } from './transport.ts';
+import type { RpcHandler, RpcListener } from './transport.ts';
 
 interface Exchange<Request extends DescMessage, Answer extends DescMessage> {
+  /** The least role that may call. */
+  readonly role: Role;
   readonly request: Request;
   readonly answer: Answer;
-  run(request: MessageShape<Request>, caller: RpcCaller): Promise<MessageInitShape<Answer>>;
+  run(request: MessageShape<Request>, actor: Actor): Promise<MessageInitShape<Answer>>;
 }
 
 /** A call with one message each way. It fails before anything is written, so clients may retry. */
 export function unary<Request extends DescMessage, Answer extends DescMessage>(
+  check: CallerCheck,
   exchange: Exchange<Request, Answer>,
 ): RpcHandler {
-  return (stream): RpcListener => {
+  return admitted(exchange.role, check, (stream, actor): RpcListener => {
     let isAsked = false;
     async function answer(bytes: Uint8Array): Promise<void> {
-      const reply = await exchange.run(decode(exchange.request, bytes), stream.caller);
+      const reply = await exchange.run(decode(exchange.request, bytes), actor);
       stream.write(toBinary(exchange.answer, create(exchange.answer, reply)), () => {});
       stream.end();
     }
@@ -32,13 +38,13 @@ export function unary<Request extends DescMessage, Answer extends DescMessage>(
       },
       closed() {},
     };
-  };
+  });
 }
 
 /** A call that Velda's server has and Muster does not; the fault names what to use instead. */
 export function unsupported(message: string, remedy: string): RpcHandler {
   return (stream): RpcListener => {
-    const refuse = (): void => stream.end(new Fault('unsupported', message, { remedy }));
-    return { message: refuse, halfClosed: refuse, closed() {} };
+    stream.end(new Fault('unsupported', message, { remedy }));
+    return { message() {}, halfClosed() {}, closed() {} };
   };
 }

@@ -33,6 +33,7 @@ export function openBroker(ground: Ground, plane: Plane, open: Pick<Plane, 'work
     view: store.view,
     durable: () => store.durable(),
     authorize: authorizeBy(plane),
+    knows: plane.access.knows,
     launchFault(pool) {
       const fault = plane.workers.launchFault(pool);
       // The error message of a cloud may quote a secret that it received.

@@ -3,6 +3,9 @@ import { Fault } from '#core/fault.ts';
 /** The longest message that either side accepts. */
 export const LONGEST_MESSAGE_BYTES = 4 * 1024 * 1024;
 
+/** The longest message that the server accepts from a caller whose credentials it has not checked. */
+export const LONGEST_UNCHECKED_BYTES = 64 * 1024;
+
 const LENGTH_DELIMITED = 2;
 
 function varint(value: number): number[] {

@@ -1,0 +1,172 @@
+// What callers without valid credentials can make the server keep, decode or wait for.
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, type IncomingHttpHeaders } from 'node:http2';
+import { afterEach, expect, test } from 'vitest';
+import { Fault } from '#core/fault.ts';
+import { untilHolds } from '#core/testing/until.ts';
+import { VirtualClock } from '#core/virtual-clock.ts';
+import { AgentUpdateRequestSchema } from './gen/velda/broker_pb.ts';
+import { type FakePlane, type FakePlaneOptions, openFakePlane } from './testing.ts';
+
+const open: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.close();
+});
+
+async function aPlane(options: FakePlaneOptions = {}): Promise<FakePlane> {
+  const plane = await openFakePlane({
+    authorize({ token }) {
+      if (token !== 'good') throw new Fault('unauthenticated', 'No valid token.');
+      return { who: 'token:ci', from: '127.0.0.1' };
+    },
+    ...options,
+  });
+  open.push(plane);
+  return plane;
+}
+
+function aSession({ port }: FakePlane): ClientHttp2Session {
+  const session = connect(`http://127.0.0.1:${port}`);
+  session.on('error', () => {});
+  open.push({ close: () => session.destroy() });
+  return session;
+}
+
+interface Call {
+  readonly stream: ClientHttp2Stream;
+  readonly status: Promise<string>;
+  readonly message: Promise<string>;
+}
+
+function call(session: ClientHttp2Session, path: string, token?: string): Call {
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': path,
+    'content-type': 'application/grpc',
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  });
+  stream.on('error', () => {});
+  const ended = new Promise<IncomingHttpHeaders>((resolve) => {
+    const look = (headers: IncomingHttpHeaders): void => {
+      if (headers['grpc-status'] !== undefined) resolve(headers);
+    };
+    stream.on('response', look).on('trailers', look);
+  });
+  stream.resume();
+  const status = ended.then((headers) => String(headers['grpc-status']));
+  return { stream, status, message: ended.then((headers) => decodeURI(String(headers['grpc-message']))) };
+}
+
+/** The head of a message that says how long it is; what follows may never come. */
+function headOf(bytes: number): Buffer {
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(bytes, 1);
+  return head;
+}
+
+const framed = (bytes: Uint8Array): Buffer => Buffer.concat([headOf(bytes.length), bytes]);
+
+const MB = 1024 * 1024;
+const AGENT = '/velda.BrokerService/AgentUpdate';
+const UNARY = [
+  '/velda.BrokerService/RequestSession',
+  '/velda.BrokerService/KillSession',
+  '/velda.BrokerService/ListSessions',
+  '/velda.PoolManagerService/ListPools',
+  '/velda.PoolManagerService/GetPool',
+  '/velda.PoolManagerService/WatchPoolStatus',
+];
+
+test.each(UNARY)('%s is refused by its token, before any of the message has come', async (path) => {
+  const { status } = call(aSession(await aPlane()), path);
+
+  expect(await status).toBe('16');
+});
+
+test.each(['/velda.TaskService/RunTask', '/velda.BrokerService/SetTag'])(
+  '%s is refused before any of the message has come',
+  async (path) => {
+    const { status } = call(aSession(await aPlane()), path);
+
+    expect(await status).toBe('12');
+  },
+);
+
+test('output is refused from where no agent is connected, before any of it has come', async () => {
+  const { status } = call(aSession(await aPlane()), '/velda.TaskLogService/PushLogs');
+
+  expect(await status).toBe('7');
+});
+
+test('an agent without a credential may not send a long first message; its length is enough', async () => {
+  const { stream, status } = call(aSession(await aPlane()), AGENT);
+
+  stream.write(headOf(64 * 1024 + 1));
+
+  expect(await status).toBe('8');
+});
+
+test('400 unfinished first messages of unknown agents keep little memory', async () => {
+  const plane = await aPlane();
+  const before = process.memoryUsage().arrayBuffers;
+  const piece = Buffer.alloc(64 * 1024 - 1_024);
+  const calls = Array.from({ length: 4 }, () => aSession(plane)).flatMap((session) =>
+    Array.from({ length: 100 }, () => call(session, AGENT)),
+  );
+
+  await Promise.all(
+    calls.map(({ stream }) => new Promise((taken) => stream.write(Buffer.concat([headOf(64 * 1024), piece]), taken))),
+  );
+
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(3 * 400 * 64 * 1024);
+});
+
+test('of unknown agents that do not go on, the one that has waited longest makes room', async () => {
+  const plane = await aPlane();
+  const sessions = Array.from({ length: 11 }, () => aSession(plane));
+  const first = call(sessions[0] as ClientHttp2Session, AGENT);
+  const all = sessions.flatMap((session) => Array.from({ length: 95 }, () => call(session, AGENT)));
+
+  expect(await first.status).toBe('8');
+  for (const { stream } of all) stream.close();
+});
+
+test('a caller with a token may send long messages', async () => {
+  const session = aSession(await aPlane());
+  const list = call(session, '/velda.PoolManagerService/ListPools', 'good');
+  const agent = call(session, AGENT, 'good');
+  const hello = Buffer.concat([Buffer.from([10, 8, 10, 1, 97, 26, 3, 112, 112, 112]), Buffer.from([0xc2, 0x3e, 0])]);
+
+  list.stream.end(framed(new Uint8Array()));
+  agent.stream.write(framed(hello));
+  agent.stream.end(headOf(4 * MB + 1));
+
+  expect(await list.status).toBe('0');
+  expect(await agent.status).toBe('8');
+});
+
+test('a message of 4 MB that would decode to millions of objects is refused', async () => {
+  const session = aSession(await aPlane());
+  const { stream, message } = call(session, AGENT, 'good');
+  const tag = AgentUpdateRequestSchema.field.currentExecutions.number * 8 + 2;
+
+  stream.end(framed(Buffer.alloc(4 * MB).fill(Buffer.from([tag, 0]))));
+
+  expect(await message).toContain('more than 50000 fields');
+});
+
+test('a call whose request does not come ends by itself', async () => {
+  const clock = new VirtualClock();
+  let isOpen = false;
+  const authorize = () => {
+    isOpen = true;
+    return { who: 'token:ci', from: '127.0.0.1' };
+  };
+  const plane = await aPlane({ clock, authorize });
+  const { stream, status } = call(aSession(plane), '/velda.PoolManagerService/ListPools', 'good');
+  stream.write(headOf(100));
+  await untilHolds(() => expect(isOpen).toBe(true));
+
+  await clock.advance(60_000);
+
+  expect(await status).toBe('3');
+});
