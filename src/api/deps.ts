@@ -41,7 +41,7 @@ export interface ApiDeps {
     Pools,
     'define' | 'remove' | 'pause' | 'sync' | 'synced' | 'approve' | 'timings' | keyof Foresight
   >;
-  readonly workers: Pick<Workers, 'drain' | 'freeze' | 'thaw' | 'plan' | 'foresee' | 'trouble'>;
+  readonly workers: Pick<Workers, 'drain' | 'release' | 'freeze' | 'thaw' | 'plan' | 'foresee' | 'trouble'>;
   readonly sessions: Pick<
     Sessions,
     'submit' | 'kill' | 'find' | 'ended' | 'output' | 'input' | 'inputWaitingBytes' | 'resize'

@@ -262,6 +262,7 @@ describe('failures', () => {
         },
         drain: () =>
           Promise.reject(new Fault('unavailable', 'The cloud said planted-secret.', { retryAfterMs: 1_500 })),
+        release: () => Promise.reject(new Fault('internal', 'x')),
         freeze: () => Promise.reject(new Fault('internal', 'x')),
         thaw: async () => {},
         trouble: () => undefined,

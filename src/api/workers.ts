@@ -62,6 +62,19 @@ function workerRoutes({ store, workers }: ApiDeps): Route[] {
         return shownWorker(await workers.drain(params.worker, caller), store);
       },
     }),
+    route({
+      method: 'POST',
+      path: '/workers/:worker/release',
+      role: 'operator',
+      summary: 'Takes back the drain of a worker whose agent joined by itself and speaks the Velda protocol.',
+      params,
+      reply: wire.Worker,
+      status: 202,
+      async handle({ params, caller }) {
+        findWorker(store, params.worker);
+        return shownWorker(await workers.release(params.worker, caller), store);
+      },
+    }),
   ];
 }
 

@@ -69,6 +69,15 @@ function workerCommand(cli: Cli): Command {
         return `Draining worker ${name}.`;
       },
     }),
+    actCommand(cli, {
+      name: 'release',
+      summary: 'take back the drain of a worker whose agent joined by itself and speaks the Velda protocol',
+      of: '<name>',
+      async act(client, name) {
+        await client.call(`${path(name)}/release`, { method: 'POST' });
+        return `Released worker ${name}. Its agent joins at its next attempt, within two minutes.`;
+      },
+    }),
   ]);
 }
 

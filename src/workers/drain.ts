@@ -2,10 +2,14 @@ import { Fault } from '#core/fault.ts';
 import { type Actor, SELF } from '#core/journal.ts';
 import type { Pool } from '#core/pool.ts';
 import { type Change, put } from '#core/store.ts';
-import type { Worker } from '#core/worker.ts';
+import type { Drain, Worker } from '#core/worker.ts';
 import { removalOf } from '#machines/removal.ts';
 import type { WorkersContext } from './context.ts';
+import { mustKeepOut } from './kept-out.ts';
 import type { Survey } from './survey.ts';
+
+const KEPT_OUT =
+  'This worker is drained. Start its agent again to let it join, or release it: `muster worker release`.';
 
 /** Drains a worker: no new sessions; it is removed when its last one has ended, or at its pool's deadline. */
 export async function drainWorker(context: WorkersContext, name: string, actor: Actor): Promise<Worker> {
@@ -14,8 +18,11 @@ export async function drainWorker(context: WorkersContext, name: string, actor: 
   if (!worker) throw new Fault('missing', `There is no worker ${name}.`);
   if (worker.removal || worker.drain) return worker;
   const pool = view.pools.get(worker.pool);
+  const why = `${actor.who} asked for it`;
   const deadlineAt = context.clock.now() + (pool?.spec.drainTimeoutMs ?? 0);
-  const drained = draining(context, worker, { why: `${actor.who} asked for it`, deadlineAt });
+  // Where nothing is deleted, nothing is gained by a deadline.
+  const terms = mustKeepOut(context, worker) ? { why, isKept: true as const } : { why, deadlineAt };
+  const drained = draining(context, worker, terms);
   await context.store.commit([put('workers', drained), drainEvent(context, drained, actor)]);
   context.link.send(name, { do: 'drain', stop: false });
   return view.workers.get(name) ?? drained;
@@ -27,7 +34,7 @@ export function drainOf(context: WorkersContext, worker: Worker, why: string): C
   return [put('workers', drained), drainEvent(context, drained, SELF)];
 }
 
-function draining(context: WorkersContext, worker: Worker, terms: { why: string; deadlineAt?: number }): Worker {
+function draining(context: WorkersContext, worker: Worker, terms: Omit<Drain, 'at'>): Worker {
   return { ...worker, drain: { at: context.clock.now(), ...terms } };
 }
 
@@ -57,6 +64,17 @@ export function drainPool(context: WorkersContext, id: string, pool: Pool | unde
     },
   );
   return true;
+}
+
+/** Ends the connections of agents that are kept out and have nothing left to do. */
+export function sendAwayDrained({ link, store }: WorkersContext, { keptOut }: Survey): void {
+  if (keptOut.length === 0) return;
+  store.durable().then(
+    () => {
+      for (const { id } of keptOut) if (store.view.workers.get(id)?.drain?.isKept) link.dismiss(id, KEPT_OUT);
+    },
+    () => {},
+  );
 }
 
 /** Removes what has drained. No placement can come between: it reads the drain, and all of this is one turn. */

@@ -9,6 +9,7 @@ import { mayShowMore } from '#machines/restored.ts';
 import { isAnyCalling } from '#machines/unknown.ts';
 import { workerNamed } from './asker.ts';
 import type { WorkersContext, WorkersDeps } from './context.ts';
+import { openKeptOut, releasedEvent } from './kept-out.ts';
 import { forgiveFailures } from './launch-failures.ts';
 import { observeCalling, observeConnected, observeJoined } from './observation.ts';
 
@@ -17,13 +18,15 @@ type Admit = WorkersDeps['admit'];
 /** Admits agents, each under the name under which its machine was launched. */
 export function openJoining(context: WorkersContext, admit: Admit): (hello: Hello, proof: JoinProof) => Promise<Agent> {
   const { store, clock } = context;
+  const keptOut = openKeptOut(context);
   let lastEpoch = 0;
 
   return async (hello, proof) => {
     const epoch = ++lastEpoch;
     const pool = [...store.view.pools.by('name', hello.pool)][0];
     if (!pool) throw new Fault('missing', `There is no pool "${hello.pool}".`);
-    const known = workerNamed(store, hello.name);
+    const before = workerNamed(store, hello.name);
+    const known = before && keptOut.called(before);
     if (known) checkName(context, pool, known);
     const credential = proof.key === undefined ? undefined : hashOf(proof.key);
     const worker = verifyJoin(context, admit, { pool, known, hello, proof, credential });
@@ -35,7 +38,7 @@ export function openJoining(context: WorkersContext, admit: Admit): (hello: Hell
       isWaking: undefined,
       drain: leavingOf(context, worker, hello),
     };
-    await recordJoining(context, joined, known);
+    await recordJoining(context, joined, before);
     try {
       return admitted(context, { pool, hello, epoch, name: joined.id });
     } catch (thrown) {
@@ -69,6 +72,10 @@ function checkName(context: WorkersContext, pool: Pool, worker: Worker): void {
     });
   const hasWork = context.store.view.sessions.count('worker', worker.id) > 0;
   // A draining worker with sessions must be able to reconnect and report them; any other is not needed.
+  if (worker.drain?.isKept && !hasWork)
+    throw new Fault('denied', `${worker.id} is drained.`, {
+      remedy: 'Start its agent again, or release it: `muster worker release`.',
+    });
   if (worker.drain && !hasWork) throw refuse(`${worker.id} is draining and has no sessions.`);
 }
 
@@ -187,6 +194,7 @@ async function recordJoining(context: WorkersContext, joined: Worker, known: Wor
   const about = { subject: `worker/${joined.id}`, pool: joined.pool };
   if (known?.joinedAt === undefined)
     changes.push(journal.event({ ...about, kind: 'worker.joined', message: 'Agent joined.' }));
+  if (known?.drain && !joined.drain) changes.push(releasedEvent(context, joined, 'its agent was started again'));
   if (joined.drain && !known?.drain)
     changes.push(journal.event({ ...about, kind: 'worker.draining', message: `Draining: ${joined.drain.why}.` }));
   await store.commit(changes);

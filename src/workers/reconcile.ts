@@ -12,7 +12,7 @@ import { deleteUnknown } from '#machines/unknown.ts';
 import { writeFacts } from '../autoscaler/inputs.ts';
 import { type Action, type Plan, plan } from '../autoscaler/plan.ts';
 import type { WorkersContext, WorkersDeps } from './context.ts';
-import { drainOf, drainPool, removeDrained } from './drain.ts';
+import { drainOf, drainPool, removeDrained, sendAwayDrained } from './drain.ts';
 import { factsOf } from './facts.ts';
 import { guardAgainstMassLoss } from './freeze.ts';
 import { bootFailed, forgiveFailures } from './launch-failures.ts';
@@ -62,6 +62,7 @@ function act(context: WorkersContext, pool: Pool | undefined, { id, survey }: { 
   const isDraining = drainPool(context, id, pool);
   const isLosing = takeLosses(context, survey);
   const isRemoving = removeDrained(context, survey);
+  sendAwayDrained(context, survey);
   const then = isDraining || isLosing || isRemoving ? lookAgain(context, id, pool) : survey;
   const changes = context.workersChanged();
   const againAtMs = Math.min(

@@ -6,6 +6,7 @@ import { isLost, troubleOf } from '#machines/loss.ts';
 import { afterListing } from '#machines/observation.ts';
 import type { WorkerFact } from '../autoscaler/plan.ts';
 import type { WorkersContext } from './context.ts';
+import { forgetAtMs } from './kept-out.ts';
 import { afterLook, type WorkerObservation } from './observation.ts';
 import { isOfOtherForm } from './pool-offers.ts';
 import { hasOffer, offerNow } from './same-shape.ts';
@@ -19,6 +20,8 @@ export interface Survey {
   readonly broken: { readonly worker: Worker; readonly trouble: Trouble }[];
   /** Draining, and free of sessions or past the deadline. */
   readonly drained: Worker[];
+  /** Drained and still connected, though kept out from now on. */
+  readonly keptOut: Worker[];
   readonly removing: Worker[];
   readonly parked: Worker[];
   /** Woken, and not here yet. */
@@ -67,6 +70,7 @@ export function surveyPool(context: WorkersContext, id: string, pool: Pool | und
     gone: [],
     broken: [],
     drained: [],
+    keptOut: [],
     removing: [],
     parked: [],
     waking: [],
@@ -193,12 +197,23 @@ function stoppedFor({ context }: Look, { worker, observation, listing }: Seen): 
   return { kind: 'unavailable', message: 'its machine was stopped outside Muster', final: true };
 }
 
-function noteDrain({ survey, context, nowMs }: Look, { worker, sessions }: Seen): void {
+function noteDrain(look: Look, seen: Seen): void {
+  const { survey, context, nowMs } = look;
+  const { worker, sessions } = seen;
   if (!worker.drain) return;
+  if (worker.drain.isKept && look.pool && !look.pool.removal) return noteKept(look, seen);
   // The deadline is a date that others may have set, so it is compared with the wall clock.
   const leftMs = (worker.drain.deadlineAt ?? Number.POSITIVE_INFINITY) - context.clock.now();
   if (sessions === 0 || leftMs <= 0) survey.drained.push(worker);
   else survey.againAtMs = Math.min(survey.againAtMs, nowMs + leftMs);
+}
+
+function noteKept({ survey, nowMs }: Look, { worker, agent, sessions, observation }: Seen): void {
+  if (sessions > 0) return;
+  const forgottenMs = forgetAtMs(observation.awaySinceMs ?? nowMs);
+  if (agent) survey.keptOut.push(worker);
+  else if (nowMs >= forgottenMs) survey.drained.push(worker);
+  else survey.againAtMs = Math.min(survey.againAtMs, forgottenMs);
 }
 
 function factOf(look: Look, { worker, observation, agent, sessions, machine }: Seen): WorkerFact {

@@ -12,6 +12,7 @@ import { drainWorker } from './drain.ts';
 import { type Foreseen, foresee, planFor } from './facts.ts';
 import { freeze, thaw } from './freeze.ts';
 import { openJoining } from './join.ts';
+import { releaseWorker } from './kept-out.ts';
 import { launchFaultOf, launchTroubleOf } from './launch-failures.ts';
 import { leave } from './loss.ts';
 import { unseenWorkers, type WorkerObservation } from './observation.ts';
@@ -33,6 +34,8 @@ export interface Workers {
   leave(name: string, epoch: number): void;
   /** Drains a worker: no new sessions; it is removed when its last one has ended. */
   drain(name: string, actor: Actor): Promise<Worker>;
+  /** Takes back the drain of a worker whose agent joined by itself and is kept out. */
+  release(name: string, actor: Actor): Promise<Worker>;
   /** Stops all action of one pool (by its id) or of the fleet until thawed. */
   freeze(scope: string, why: string, actor: Actor): Promise<Freeze>;
   thaw(scope: string, actor: Actor): Promise<void>;
@@ -77,6 +80,7 @@ export function openWorkers(deps: WorkersDeps): { readonly workers: Workers; rea
     join: openJoining(context, deps.admit),
     leave: (name, epoch) => leave(context, name, epoch),
     drain: (name, actor) => drainWorker(context, name, actor),
+    release: (name, actor) => releaseWorker(context, name, actor),
     freeze: (scope, why, actor) => freeze(context, scope, { why, actor }),
     thaw: (scope, actor) => thaw(context, scope, actor),
     plan(id) {

@@ -79,6 +79,13 @@ export function fakeWorkers({ store, clock }: Means): ApiDeps['workers'] {
       await store.commit([row('workers', worker)]);
       return worker;
     },
+    async release(name) {
+      const before = store.view.workers.get(name);
+      if (!before) throw new Fault('missing', name);
+      const worker = { ...before, drain: undefined };
+      await store.commit([row('workers', worker)]);
+      return worker;
+    },
     async freeze(scope, why, actor) {
       const freeze = { id: scope, at: clock.now(), why, by: actor.who, automatic: false };
       await store.commit([row('freezes', freeze)]);
