@@ -1,3 +1,5 @@
+import { SESSION_MEASURES } from './session-measures.ts';
+
 /** What is measured, in which unit, and what is good enough on two cores. */
 export interface Measure {
   readonly what: string;
@@ -19,16 +21,7 @@ export const MEASURES = measure({
   'listing-stall': { what: 'longest stall while 100,000 listed machines are reviewed', unit: 'ms', atMost: 50 },
   'listing-stall-cpu': { what: 'the same, in processor time of the loop alone', unit: 'ms' },
   'placement-rate': { what: 'session placements alone, in memory', unit: '/s', atLeast: 20_000 },
-  'session-rate-single': { what: 'sessions accepted, placed, told and ended; one a POST', unit: '/s', atLeast: 5_000 },
-  'session-rate-list-10': { what: 'the same, lists of 10', unit: '/s', atLeast: 5_000 },
-  'session-rate-list-100': { what: 'the same, lists of 100', unit: '/s', atLeast: 5_000 },
-  'session-delay-p50': { what: 'request to agent, 64 callers as fast as they can, one a POST', unit: 'ms' },
-  'session-delay-p99': { what: 'the same', unit: 'ms' },
-  'session-delay-half-p50': { what: 'request to agent at half that rate', unit: 'ms' },
-  'session-delay-half-p99': { what: 'the same', unit: 'ms' },
-  'session-cpu-single': { what: 'processor time of the server for one session, one a POST', unit: 'µs' },
-  'session-cpu-list-10': { what: 'the same, lists of 10', unit: 'µs' },
-  'session-cpu-list-100': { what: 'the same, lists of 100', unit: 'µs' },
+  ...SESSION_MEASURES,
   'warm-session-p50': { what: 'HTTP request to process started, on a warm slot', unit: 'ms' },
   'warm-session-p99': { what: 'the same', unit: 'ms', atMost: 25 },
   'memory-pool': { what: 'a pool with its document, offer and all that is remembered of it', unit: 'KB', atMost: 8 },

@@ -17,7 +17,7 @@ function rounded(value: number): string {
   return String(Number(value.toPrecision(3)));
 }
 
-const WIDTHS = [26, 10, 12, 12, 4] as const;
+const WIDTHS = [30, 10, 12, 12, 4] as const;
 
 const columns = (cells: readonly string[]): string =>
   cells.map((cell, at) => (at < 2 ? cell.padEnd(WIDTHS[at] ?? 0) : cell.padStart(WIDTHS[at] ?? 0))).join(' ');

@@ -10,6 +10,13 @@ export function cpuOf(pid: number): number {
   return ((Number(fields[11]) + Number(fields[12])) * 1_000_000) / TICKS_PER_S;
 }
 
+/** Processor time that all processes of this machine have used, in microseconds. */
+export function machineCpuUs(): number {
+  const [user, nice, system, , , irq, softIrq] = readFileSync('/proc/stat', 'latin1').split(/\s+/).slice(1).map(Number);
+  const ticks = [user, nice, system, irq, softIrq].reduce((sum: number, each) => sum + (each ?? 0), 0);
+  return (ticks * 1_000_000) / TICKS_PER_S;
+}
+
 /** Resident memory in bytes: all of it, and that part which no file backs. */
 export function memoryOf(pid: number): { readonly rss: number; readonly own: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'latin1');
