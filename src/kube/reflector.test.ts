@@ -2,9 +2,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { HOUR_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { type Log, silentLog } from '#core/log.ts';
-import { isExpired } from './faults.ts';
 import { type KubeObject, withoutManagedFields } from './object.ts';
-import { backoffMs, openReflector, type Reflector } from './reflector.ts';
+import { openReflector, type Reflector } from './reflector.ts';
 import { PODS } from './resource.ts';
 import {
   aList,
@@ -89,15 +88,25 @@ describe('a reflector', () => {
     expect(lists()).toHaveLength(1);
   });
 
-  it('lists anew when the API server drops it as too slow a reader, which it does without a word', async () => {
-    const { clock, last, lists, reflector } = await setUp();
+  it('goes on from the last version when the API server drops it as too slow a reader, and lists nothing', async () => {
+    const { clock, last, lists, watches, reflector } = await setUp();
     await clock.advance(2_000);
     last().send('ADDED', aPod('b', 11));
     last().end();
     await clock.settle();
 
+    expect(lists()).toHaveLength(1);
+    expect(watches().at(-1)?.query.resourceVersion).toBe('11');
+    expect(names(reflector)).toEqual(['ml/a', 'ml/b']);
+  });
+
+  it('lists anew where a watch ends early and has brought nothing', async () => {
+    const { clock, last, lists } = await setUp();
+    await clock.advance(2_000);
+    last().end();
+    await clock.settle();
+
     expect(lists()).toHaveLength(2);
-    expect(names(reflector)).toEqual(['ml/a']);
   });
 
   it.each([
@@ -364,28 +373,5 @@ describe('waiting for a reflector', () => {
     ending.abort();
 
     await expect(waiting).rejects.toMatchObject({ kind: 'unavailable' });
-  });
-});
-
-describe('the pause after a failure', () => {
-  const away = new Fault('unavailable', 'Away.');
-
-  it('grows to ten seconds, give or take a quarter', () => {
-    expect([1, 2, 3, 9, 500].map((failures) => backoffMs(away, failures, 0.5))).toEqual([
-      500, 1_000, 2_000, 10_000, 10_000,
-    ]);
-    expect([0, 0.999].map((random) => Math.round(backoffMs(away, 9, random)))).toEqual([7_500, 12_495]);
-  });
-
-  it('is as long as the API server asks, within reason', () => {
-    expect(backoffMs(new Fault('throttled', 'Slow.', { retryAfterMs: 4_000 }), 1, 0.5)).toBe(4_000);
-    expect(backoffMs(new Fault('throttled', 'Slow.', { retryAfterMs: HOUR_MS }), 1, 0.5)).toBe(30_000);
-  });
-
-  it('is left out once where a version was forgotten', () => {
-    const expired = new Fault('stale', 'Old.', { cause: { code: 410, reason: 'Expired', causes: [] } });
-
-    expect(isExpired(expired)).toBe(true);
-    expect([1, 2].map((failures) => backoffMs(expired, failures, 0.5))).toEqual([0, 1_000]);
   });
 });

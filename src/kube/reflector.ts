@@ -43,6 +43,11 @@ export interface Reflector<T> {
   onChange(heard: ChangeHeard<T>): () => void;
   /** Why the view does not follow the cluster at this moment. */
   fault(): Fault | undefined;
+  /**
+   * Shows an object that this process has just made, before the watch does: however late that is, what we made is never
+   * missed. A list from before does not take it away.
+   */
+  learn(object: KubeObject): void;
   close(): Promise<void>;
 }
 
@@ -84,8 +89,6 @@ export function openReflector<T>(deps: ReflectorDeps, { resource, query, keep }:
   let version: string | undefined;
   let failures = 0;
   let resyncAtMs = 0;
-  /** The API server has dropped us as too slow a reader: what it tells now may be seconds old. */
-  let isBehind = false;
 
   async function list(): Promise<void> {
     const sinceMs = clock.monotonic();
@@ -100,22 +103,25 @@ export function openReflector<T>(deps: ReflectorDeps, { resource, query, keep }:
     }
     version = listed;
     resyncAtMs = clock.monotonic() + HOUR_MS * (0.75 + random.next() / 2);
-    await view.replace(found);
+    await view.replace(found, listed);
     view.confirm(sinceMs);
-    isBehind = false;
   }
 
   function take({ type, object }: WatchEvent): void {
-    version = object.metadata.resourceVersion ?? version;
     if (type === 'DELETED') view.remove(object);
     else if (type !== 'BOOKMARK') view.put(object, keep);
+    const { resourceVersion } = object.metadata;
+    if (resourceVersion !== undefined) {
+      version = resourceVersion;
+      view.reach(version, type === 'BOOKMARK');
+    }
     confirmWatch();
   }
 
   function confirmWatch(): void {
     if (failures >= FAILURES_TO_WARN) deps.log('info', 'the view of a cluster follows again', what);
     failures = 0;
-    if (!isBehind) view.confirm(clock.monotonic());
+    view.confirm(clock.monotonic());
   }
 
   /** Follows changes from `version` on, until the API server ends the watch or nothing comes from it any more. */
@@ -142,17 +148,17 @@ export function openReflector<T>(deps: ReflectorDeps, { resource, query, keep }:
     } finally {
       cancel();
     }
-    // One that ends at once, again and again, would be asked for without a pause.
-    if (events === 0 && clock.monotonic() - startMs < SHORTEST_WATCH_MS)
-      throw new Fault('unavailable', `The API server ended a watch of ${qualifiedName(resource)} at once.`);
-    ended(clock.monotonic() - startMs, timeoutSeconds * SECOND_MS);
+    ended(events, clock.monotonic() - startMs, timeoutSeconds * SECOND_MS);
   }
 
-  /** The API server ends the watch of a reader that falls behind without a word, long before its time. */
-  function ended(afterMs: number, askedMs: number): void {
-    isBehind = afterMs < askedMs - EARLY_MS;
-    if (isBehind) version = undefined;
-    confirmWatch();
+  function ended(events: number, afterMs: number, askedMs: number): void {
+    // One that ends at once, again and again, would be asked for without a pause.
+    if (events === 0 && afterMs < SHORTEST_WATCH_MS)
+      throw new Fault('unavailable', `The API server ended a watch of ${qualifiedName(resource)} at once.`);
+    if (afterMs >= askedMs - EARLY_MS) return confirmWatch();
+    // So the API server ends the watch of a reader that falls behind. From the last version on it reports all the rest: a
+    // list each time would take longer than the next watch lasts. One without an event has not brought us on.
+    if (events === 0) version = undefined;
   }
 
   async function step(): Promise<void> {
@@ -194,6 +200,7 @@ export function openReflector<T>(deps: ReflectorDeps, { resource, query, keep }:
     freshWithin: view.freshWithin,
     onChange: view.onChange,
     fault: view.fault,
+    learn: (object) => view.learn(object, keep),
     async close() {
       ending.abort();
       view.close();

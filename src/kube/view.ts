@@ -11,12 +11,15 @@ interface Entry<T> {
 }
 
 /** What a reflector knows, who hears of it, and how fresh it is. */
-export interface ReflectorView<T> extends Omit<Reflector<T>, 'close'> {
+export interface ReflectorView<T> extends Omit<Reflector<T>, 'close' | 'learn'> {
   entryOf(object: KubeObject, keep: (object: KubeObject) => T): [key: string, entry: Entry<T>];
   put(object: KubeObject, keep: (object: KubeObject) => T): void;
   remove(object: KubeObject): void;
-  /** Takes a whole list over at once, then reports all differences. */
-  replace(found: ReadonlyMap<string, Entry<T>>): Promise<void>;
+  /** Takes a whole list of that version over at once, then reports all differences. */
+  replace(found: ReadonlyMap<string, Entry<T>>, version: string): Promise<void>;
+  /** The watch has reported everything up to that version; a bookmark says so though nothing of ours has changed. */
+  reach(version: string, isBookmark: boolean): void;
+  learn(object: KubeObject, keep: (object: KubeObject) => T): void;
   /** The API server has confirmed all of it as of that time. */
   confirm(atMs: number): void;
   fail(fault: Fault): void;
@@ -33,11 +36,22 @@ interface Waiter {
 const versionOf = ({ metadata }: KubeObject): string => `${metadata.uid} ${metadata.resourceVersion}`;
 const uidOf = (version: string): string => version.slice(0, version.indexOf(' '));
 
+const WHOLE_NUMBER = /^[1-9]\d*$/;
+
+/** Whether a version came about after another; false where they cannot be compared. */
+function isLater(one: string | undefined, other: string | undefined): boolean {
+  if (one === undefined || other === undefined || !WHOLE_NUMBER.test(one) || !WHOLE_NUMBER.test(other)) return false;
+  return one.length === other.length ? one > other : one.length > other.length;
+}
+
 export function openView<T>(clock: Clock, log: Log, what: string): ReflectorView<T> {
   const objects = new Map<string, T>();
   const versions = new Map<string, string>();
   const hearing = new Set<ChangeHeard<T>>();
   const waiters = new Set<Waiter>();
+  /** By key, the version of what we have written ourselves and neither list nor watch has shown yet. */
+  const ahead = new Map<string, string>();
+  let reached: string | undefined;
   let confirmedAtMs: number | undefined;
   let standing: Fault | undefined;
   let isClosed = false;
@@ -59,6 +73,7 @@ export function openView<T>(clock: Clock, log: Log, what: string): ReflectorView
   }
 
   function drop(key: string): void {
+    ahead.delete(key);
     versions.delete(key);
     objects.delete(key);
   }
@@ -96,6 +111,15 @@ export function openView<T>(clock: Clock, log: Log, what: string): ReflectorView
     for (const waiter of [...waiters]) waiter.reject(fault);
   }
 
+  /** What a list of that version shows no longer, or made anew: that is first reported as gone. */
+  function goneBy(found: ReadonlyMap<string, Entry<T>>, listed: string): string[] {
+    const gone = [...versions].filter(([key, version]) => {
+      const now = found.get(key);
+      return now === undefined ? !isLater(ahead.get(key), listed) : uidOf(now.version) !== uidOf(version);
+    });
+    return gone.map(([key]) => key);
+  }
+
   const entryOf: ReflectorView<T>['entryOf'] = (object, keep) => [
     keyOfObject(object),
     { version: versionOf(object), object: keep(object) },
@@ -116,6 +140,7 @@ export function openView<T>(clock: Clock, log: Log, what: string): ReflectorView
     },
     put(object, keep) {
       const [key, entry] = entryOf(object, keep);
+      ahead.delete(key);
       set(key, entry);
       tell(key, entry.object);
     },
@@ -125,15 +150,34 @@ export function openView<T>(clock: Clock, log: Log, what: string): ReflectorView
       drop(key);
       tell(key, undefined);
     },
-    async replace(found) {
+    learn(object, keep) {
+      const { resourceVersion } = object.metadata;
+      const [key, entry] = entryOf(object, keep);
+      // The watch may have been faster, and have reported its end too.
+      if (resourceVersion === undefined || !isLater(resourceVersion, reached) || objects.has(key)) return;
+      ahead.set(key, resourceVersion);
+      set(key, entry);
+      tell(key, entry.object);
+    },
+    reach(version, isBookmark) {
+      reached = version;
+      if (!isBookmark) return;
+      // What the watch has not reported by now does not match what we follow: somebody has taken our labels off.
+      for (const [key, of] of ahead) {
+        if (isLater(of, version)) continue;
+        drop(key);
+        tell(key, undefined);
+      }
+    },
+    async replace(found, listed) {
+      reached = listed;
       const changes: (readonly [key: string, object: T | undefined])[] = [];
-      for (const [key, version] of versions) {
-        const now = found.get(key);
-        // One that was made anew is first reported as gone.
-        if (now === undefined || uidOf(now.version) !== uidOf(version)) changes.push([key, undefined]);
-        if (now === undefined) drop(key);
+      for (const key of goneBy(found, listed)) {
+        if (!found.has(key)) drop(key);
+        changes.push([key, undefined]);
       }
       for (const [key, entry] of found) {
+        ahead.delete(key);
         if (versions.get(key) === entry.version) continue;
         set(key, entry);
         changes.push([key, entry.object]);

@@ -40,6 +40,28 @@ describe('the pods of a pool', () => {
     expect(again.find(({ name }) => name === second?.name)).not.toBe(second);
   });
 
+  it('are listed from the moment they are made, however late their watch is', async () => {
+    const names = Array.from({ length: 501 }, (_, at) => `m-${at}`);
+    const { backend, scene, listed } = await withPods(...names);
+    scene.fake.mishaps.add({ action: 'watch pods', times: 100, what: { kind: 'hang' } });
+    await scene.clock.advance(8_000);
+    await scene.during(backend.create(launch('m-late'), going()));
+
+    const all = await listed();
+
+    expect(backend.isExact).toBeUndefined();
+    expect(all.map(({ name }) => name)).toContain('m-late');
+  });
+
+  it('are made although the API server has too much to do for a moment', async () => {
+    const { backend, scene } = await withPods();
+    scene.fake.mishaps.add({ action: 'create pods', times: 3, what: { kind: 'throttle' } });
+
+    const outcomes = await scene.during(backend.create(launch('m-1'), going()));
+
+    expect(outcomes).toEqual([{ name: 'm-1' }]);
+  });
+
   it('bring a hint when one of them changes', async () => {
     const { backend, scene } = await withPods('m-1');
     let hints = 0;

@@ -1,4 +1,5 @@
 // A pod for each worker, in the namespace of its pool.
+import type { Clock } from '#core/clock.ts';
 import { Fault, isUnclear } from '#core/fault.ts';
 import type { Backend, Context, Launch, Machine, Outcome } from '#core/provider.ts';
 import { isAlreadyThere } from '#kube/faults.ts';
@@ -15,7 +16,11 @@ import { openTemplate } from './template.ts';
 
 // A new pool waits for a listing before its first pod, and people wait for that. Long ones are spaced by what they take.
 const LEAST_GAP_MS = 200;
-const CALLS_AT_A_TIME = 8;
+// Sixteen calls of the server may be under way, and an API server takes 200 writes at a time from all its clients.
+const CALLS_AT_A_TIME = 4;
+// As the clients of Kubernetes itself do.
+const MOST_TRIES = 5;
+const RETRY_AFTER_MS = 1_000;
 
 export async function openPods(config: BackendConfig, context: Context): Promise<Backend> {
   const { access, kube, follow } = await clusterOf(context, config);
@@ -36,7 +41,7 @@ export async function openPods(config: BackendConfig, context: Context): Promise
   async function createOne(name: string, launch: Launch, signal: AbortSignal): Promise<Outcome> {
     const options = { template: await template.read(), namespace, passToken: config.passToken };
     try {
-      await kube.create(PODS, podOf(name, launch, options), signal);
+      pods.learn(await kube.create(PODS, podOf(name, launch, options), signal));
       return { name };
     } catch (thrown) {
       if (!isAlreadyThere(thrown)) return outcomeOf(name, thrown);
@@ -104,8 +109,10 @@ export async function openPods(config: BackendConfig, context: Context): Promise
       const pod = pods.all().get(keyOf(name));
       return pod && read(pod);
     },
-    create: (launch, signal) => inTurns(launch.names, (name) => createOne(name, launch, signal)),
-    delete: (machines, signal) => inTurns(machines, (machine) => deleteOne(machine, signal)),
+    create: (launch, signal) =>
+      inTurns(launch.names, (name) => untilTaken(clock, signal, () => createOne(name, launch, signal))),
+    delete: (machines, signal) =>
+      inTurns(machines, (machine) => untilTaken(clock, signal, () => deleteOne(machine, signal))),
     ...(config.podTemplatePath === undefined ? {} : { form: () => template.form() }),
     watch(changed, signal) {
       const stop = pods.onChange(() => changed());
@@ -120,6 +127,15 @@ function outcomeOf(name: string, thrown: unknown): Outcome {
   const fault = Fault.from(thrown);
   if (isUnclear(fault.kind)) throw fault;
   return { name, fault };
+}
+
+/** An API server with too much to do refuses before it begins: the same again, after the time that it asks for. */
+async function untilTaken(clock: Clock, signal: AbortSignal, run: () => Promise<Outcome>): Promise<Outcome> {
+  for (let tries = 1; ; tries++) {
+    const outcome = await run();
+    if (outcome.fault?.kind !== 'throttled' || tries === MOST_TRIES) return outcome;
+    await clock.sleep(outcome.fault.retryAfterMs ?? RETRY_AFTER_MS, signal);
+  }
 }
 
 /** A few at a time, so that a thousand pods do not open a thousand connections. Names whose answer is unclear are left out. */

@@ -16,6 +16,9 @@ const FAILURES: Readonly<Partial<Record<FaultKind, Mischance>>> = {
   unavailable: { kind: 'garbage' },
 };
 
+/** How often a call is refused before its caller learns of it. */
+const TRIES: Readonly<Partial<Record<FaultKind, number>>> = { unauthenticated: 2, throttled: 5 };
+
 async function openWorld(): Promise<BackendWorld> {
   const scene = openKubeScene({ behaviour: { largestPage: 1 } });
   const { clock, fake, lines, during } = scene;
@@ -38,7 +41,7 @@ async function openWorld(): Promise<BackendWorld> {
     fail: (kind) =>
       void fake.mishaps.add({
         action: 'create pods',
-        times: kind === 'unauthenticated' ? 2 : 1,
+        times: TRIES[kind] ?? 1,
         what: FAILURES[kind] as Mischance,
       }),
     close: async () => {},

@@ -174,6 +174,8 @@ const sliceOf = (reads?: string): SliceSuite => ({
   named: /cluster\.test|in namespace default/,
   excuses: {
     moved: 'the pods of a pool are in the namespace of its object: with another one come other pods',
+    'two clusters':
+      'an AgentPool belongs to the first that reads it: tested beside the source, their pods by the backend',
     forbidden: 'an object can name no backend and no address: its source adds them',
   },
 });
