@@ -145,6 +145,8 @@ export interface Document {
 
 /** Says which pools should exist. */
 export interface Source {
+  /** Its documents come from its configuration alone: a missing one was taken out by the operator, and nothing is held. */
+  readonly isDefinite?: true | undefined;
   /** The whole set, or throws; `held` maps keys to the versions that we have. */
   documents(held: ReadonlyMap<string, string>, signal: AbortSignal): Promise<readonly Document[]>;
   /** What people should know of how it read its configuration at the last listing. */

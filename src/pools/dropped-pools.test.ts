@@ -31,3 +31,17 @@ it('removes on approval what was shown as held, and not what was dropped since',
 
   expect([first.pool('a')?.removal, first.pool('b')?.removal]).toEqual([expect.anything(), undefined]);
 });
+
+it('holds nothing of a source whose documents come from its configuration alone, however many are taken out', async () => {
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  const source = Object.assign(fakeSource(Object.fromEntries(names.map((name) => [name, text(name)]))), {
+    isDefinite: true as const,
+  });
+  const world = await openWorld([opened('details', source)]);
+
+  for (const name of names) source.remove(name);
+  await world.intervals(2);
+
+  expect([...world.store.view.pools.all()].filter(({ removal }) => !removal)).toEqual([]);
+  expect(world.events('source.held')).toEqual([]);
+});

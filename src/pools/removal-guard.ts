@@ -8,6 +8,7 @@
 //     does not matter. One that cannot be read holds the removal: a migration may have gone wrong just there.
 //  2. the source is still configured, and reads the place that it read when all of its pools were there;
 //  3. they are not more than half of its pools (of four or more), nor all of several with an empty listing.
+// 2 and 3 do not hold for a source whose documents come from its configuration alone.
 // What is held goes when it is approved. When the reason for holding ends by itself, all sources are read once more.
 import type { Pool } from '#core/pool.ts';
 import type { Registry, SourceRunner } from './registry.ts';
@@ -58,6 +59,7 @@ function awaitOthers(
 }
 
 function massRemoval({ deps, parsedDocuments }: Registry, runner: SourceRunner, dropped: number): string | undefined {
+  if (runner.opened.source.isDefinite) return undefined;
   const source = runner.opened.id;
   const living = [...deps.store.view.pools.by('source', source)].filter(({ removal }) => !removal).length;
   const place = deps.store.view.sources.get(source)?.place;
