@@ -3,9 +3,10 @@ import type { Provider } from '#core/provider.ts';
 import awsProvider from './aws/index.ts';
 import azureProvider from './azure/index.ts';
 import commandProvider from './command/index.ts';
+import digitaloceanProvider from './digitalocean/index.ts';
 import fileProvider from './file/index.ts';
 import gcpProvider from './gcp/index.ts';
 import kubernetesProvider from './kubernetes/index.ts';
 import processProvider from './process/index.ts';
 
-export const providers: readonly Provider[] = [awsProvider, azureProvider, commandProvider, fileProvider, gcpProvider, kubernetesProvider, processProvider];
+export const providers: readonly Provider[] = [awsProvider, azureProvider, commandProvider, digitaloceanProvider, fileProvider, gcpProvider, kubernetesProvider, processProvider];

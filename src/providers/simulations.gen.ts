@@ -8,6 +8,11 @@ export const simulations: readonly ListedSimulation[] = [
     load: async () => (await import('./aws/fake/simulation.ts')).default,
   },
   {
+    id: 'digitalocean',
+    summary: "droplets of DigitalOcean",
+    load: async () => (await import('./digitalocean/fake/simulation.ts')).default,
+  },
+  {
     id: 'kubernetes',
     summary: "an API server for kubectl, whose pods run agents",
     load: async () => (await import('./kubernetes/fake/simulation.ts')).default,

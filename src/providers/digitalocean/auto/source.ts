@@ -1,0 +1,64 @@
+import { answered } from '#core/answer.ts';
+import { autoPool } from '#core/auto-pool.ts';
+import { Fault } from '#core/fault.ts';
+import type { Context, Document, Source } from '#core/provider.ts';
+import { digitalOceanAt } from '../client.ts';
+import { dropletFields } from '../config.ts';
+import { accessFor } from '../endpoint.ts';
+import { catalogueOf, findUnlisted } from '../sizes.ts';
+import type { AutoConfig } from './config.ts';
+
+type Detail = AutoConfig['poolDetails'][number];
+
+/** The pool of one entry of `pool_details`. */
+function documentOf(config: AutoConfig, detail: Detail): Document & { text: string } {
+  const { region, apiToken, apiEndpoint, sshKeyIds, labels } = config;
+  const { poolName, description, autoscalerConfig, ...own } = detail;
+  return autoPool({
+    key: poolName,
+    name: poolName,
+    description: description ?? `${detail.size} in ${region}`,
+    shared: config.autoscalerConfig,
+    own: autoscalerConfig,
+    backend: {
+      kind: 'digitaloceanDroplet',
+      fields: dropletFields,
+      config: { region, apiToken, apiEndpoint, sshKeyIds, labels, ...own },
+    },
+  });
+}
+
+// The pools do not depend on the answer, so it is not waited for longer.
+const CHECK_WITHIN_MS = 5_000;
+
+/** The pools of `pool_details`; what DigitalOcean does not list is said in notes, and never keeps a pool back. */
+export async function openAuto(config: AutoConfig, context: Context): Promise<Source> {
+  const { clock } = context;
+  const documents = config.poolDetails.map((detail) => documentOf(config, detail));
+  let notes: readonly string[] = [];
+
+  async function unlisted(signal: AbortSignal): Promise<string[]> {
+    const found = new Set<string>();
+    for (const { size } of config.poolDetails) {
+      const api = digitalOceanAt(accessFor(config, size, context), context);
+      for (const note of await findUnlisted({ size, region: config.region }, catalogueOf(api), signal)) found.add(note);
+    }
+    return [...found];
+  }
+
+  return {
+    isDefinite: true,
+    async documents(held, signal) {
+      if (signal.aborted) throw new Fault('unavailable', 'The listing was cancelled.');
+      const patience = { clock, what: 'The list of sizes of DigitalOcean', withinMs: CHECK_WITHIN_MS };
+      notes = await answered(patience, signal, unlisted).catch((thrown) => [
+        `sizes and region could not be checked: ${Fault.from(thrown).message}`,
+      ]);
+      if (signal.aborted) throw new Fault('unavailable', 'The listing was cancelled.');
+      return documents.map(({ key, version, text }) =>
+        held.get(key) === version ? { key, version } : { key, version, text },
+      );
+    },
+    notes: () => notes,
+  };
+}
