@@ -28,7 +28,8 @@ function freezeRoutes({ store, workers }: ApiDeps): Route[] {
       method: 'POST',
       path: '/freeze',
       role: 'operator',
-      summary: 'Stops all launching, deleting and requeueing at once. Existing workers still take sessions.',
+      summary:
+        'Stops all launching, deleting and requeueing at once. Existing workers still take sessions. Sessions that an agent runs and the server does not know are never killed, frozen or not.',
       body: FreezeIn.prefault({}),
       reply: Freeze,
       handle: async ({ body, caller }) =>

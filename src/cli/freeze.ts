@@ -8,6 +8,7 @@ const again = (pool: string | undefined): string => `muster thaw${pool === undef
 function freezeCommand(cli: Cli): Command {
   return new Command('freeze')
     .description('stop launching, deleting and requeueing at once; running sessions go on')
+    .addHelpText('after', '\nSessions that an agent runs and the server does not know are never killed, frozen or not.')
     .option('-p, --pool <name>', 'only this pool')
     .option('--why <text>', 'why you freeze it, shown to others', 'by hand')
     .action(async ({ pool, why }: { pool?: string; why: string }, command: Command) => {

@@ -24,7 +24,7 @@ const listing = (nowMs: number): TableLayout<Worker> => ({
 });
 
 function workerFacts(worker: Worker): string {
-  const { agent, drain, removal, joined_at: joinedAt } = worker;
+  const { agent, drain, removal, joined_at: joinedAt, unknown_sessions: unknown } = worker;
   return renderFacts([
     ['Name', oneLine(worker.name)],
     ['Pool', worker.pool],
@@ -38,6 +38,7 @@ function workerFacts(worker: Worker): string {
     ['Slots', agent && `${agent.free_slots} free of ${agent.slots}`],
     ['Labels', agent && pairsLine(agent.labels)],
     ['Sessions', worker.sessions.join(', ')],
+    ['Unknown', unknown && oneLine(`${unknown.join(', ')}; not killed, they keep their slots until they end`)],
     ['Drains', drain && oneLine(`since ${moment(drain.at)}: ${drain.why}`)],
     ['Goes', removal && oneLine(`since ${moment(removal.at)}: ${removal.why}`)],
   ]);

@@ -16,8 +16,13 @@ export function noWorkers(): Mutable<ByPhase> {
   return Object.fromEntries(WORKER_PHASES.map((phase) => [phase, 0])) as Mutable<ByPhase>;
 }
 
+/** All that an agent runs: our sessions, and those that we do not know. */
+export function sessionsOn({ view }: Pick<Store, 'view'>, worker: string): number {
+  return view.sessions.count('worker', worker) + (view.agents.get(worker)?.unknown?.length ?? 0);
+}
+
 export function phaseOf(store: Pick<Store, 'view'>, worker: Worker): WorkerPhase {
-  return workerPhase(worker, store.view.agents.get(worker.id), store.view.sessions.count('worker', worker.id));
+  return workerPhase(worker, store.view.agents.get(worker.id), sessionsOn(store, worker.id));
 }
 
 /** Only a worker that takes sessions has free slots. */
@@ -26,12 +31,13 @@ export function freeSlots(agent: Agent, phase: WorkerPhase, sessions: number): n
 }
 
 /** Counts the workers and sessions of a pool, by its id. */
-export function countPool({ view }: Pick<Store, 'view'>, pool: string): PoolCounts {
+export function countPool(store: Pick<Store, 'view'>, pool: string): PoolCounts {
+  const { view } = store;
   const workers = { total: 0, ...noWorkers() };
   const slots = { total: 0, free: 0 };
   for (const worker of view.workers.by('pool', pool)) {
     const agent = view.agents.get(worker.id);
-    const sessions = view.sessions.count('worker', worker.id);
+    const sessions = sessionsOn(store, worker.id);
     const phase = workerPhase(worker, agent, sessions);
     workers.total += 1;
     workers[phase] += 1;

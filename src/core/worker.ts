@@ -35,6 +35,8 @@ export interface Agent extends Row {
   readonly hostname: string;
   readonly address: string;
   readonly connectedAt: number;
+  /** Sessions that it runs and that the server does not know: they keep their slots, and are never killed. */
+  readonly unknown?: readonly string[] | undefined;
 }
 
 /** Stops all action of a pool, or of the whole fleet under the id `fleet`. */

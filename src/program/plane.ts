@@ -118,7 +118,14 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     troubleChanged: pools.noteActivity,
     times: parts.times,
   });
-  const sessions = startSessions({ ...base, journal, link, limits: parts.limits, wake: workers.poke });
+  const sessions = startSessions({
+    ...base,
+    journal,
+    link,
+    limits: parts.limits,
+    wake: workers.poke,
+    noteUnknown: workers.noteUnknown,
+  });
   const { context, kinds, sections } = parts;
   const parted = { ...base, context, journal, access, clouds, kinds, sections };
   const features = startFeatures(parts.features ?? allFeatures, parted);

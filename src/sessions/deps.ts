@@ -34,6 +34,8 @@ export interface SessionsDeps {
   readonly limits?: Partial<SessionLimits> | undefined;
   /** The demand of this pool (by its id) has changed. */
   wake(pool: string): void;
+  /** All sessions that this agent runs and that the server does not know. */
+  noteUnknown?(agent: string, sessions: readonly string[]): void;
 }
 
 type Ground = Pick<SessionsDeps, 'store' | 'log'>;

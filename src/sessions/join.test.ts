@@ -88,8 +88,11 @@ test('a running session of which its agent has no trace is lost, or starts again
 
 test('what an agent runs and should not is killed, and its slot counts as taken until then', async () => {
   const scene = await placed();
-  const elsewhere = { session: 'ended-long-ago', attempt: 1 };
-  const older = { session: scene.id, attempt: 1 };
+  await scene.says('m-1', exited(scene.id));
+  const ended = scene.id;
+  const { id: live } = await scene.submit();
+  const elsewhere = { session: ended, attempt: 1 };
+  const older = { session: live, attempt: 1 };
   scene.sent.length = 0;
 
   await scene.join('m-2', { slots: 2, executions: [elsewhere, older] });
@@ -97,15 +100,41 @@ test('what an agent runs and should not is killed, and its slot counts as taken 
 
   const kills = commandsOf(scene).filter((command) => command.do === 'kill');
   expect(kills).toMatchObject([
-    { agent: 'm-2', session: 'ended-long-ago', force: true },
-    { agent: 'm-2', session: scene.id, force: true },
+    { agent: 'm-2', session: live, force: true },
+    { agent: 'm-2', session: ended, force: true },
   ]);
   expect(scene.now(waiting)?.worker).toBeUndefined();
 
-  await scene.says('m-2', exited('ended-long-ago'));
+  await scene.says('m-2', exited(ended));
   expect(scene.now(waiting)?.worker).toBe('m-2');
-  expect(scene.now(scene.id)).toMatchObject({ worker: 'm-1', attempt: 1 });
+  expect(scene.now(live)).toMatchObject({ worker: 'm-1', attempt: 1 });
 });
+
+test.each(['muster', 'velda'] as const)(
+  'a session that we do not know is never killed on a %s agent: it keeps its slot, and an event says so once',
+  async (wire) => {
+    const scene = await openScene();
+    await scene.pool('gpu');
+    const executions = [{ session: 'of-another-server', attempt: 1 }];
+
+    await scene.join('m-1', { wire, executions });
+    await scene.leave('m-1');
+    await scene.join('m-1', { wire, executions });
+    await scene.says('m-1', { is: 'started', session: 'of-another-server', attempt: 1 });
+    const { id } = await scene.submit();
+
+    expect(scene.sent).toEqual([]);
+    expect(scene.now(id)?.worker).toBeUndefined();
+    expect(scene.unknown).toEqual({ 'm-1': ['of-another-server'] });
+    expect(scene.disk.histories.events).toMatchObject([
+      { kind: 'worker.unknown-sessions', subject: 'worker/m-1', message: expect.stringContaining('of-another-server') },
+    ]);
+
+    await scene.says('m-1', exited('of-another-server'));
+    expect(scene.unknown).toEqual({ 'm-1': [] });
+    expect(scene.now(id)?.worker).toBe('m-1');
+  },
+);
 
 test('a start that found no room on the way back goes to another agent without spending a retry', async () => {
   const scene = await placed();

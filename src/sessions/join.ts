@@ -8,6 +8,7 @@ import type { Delivery } from './delivery.ts';
 import { commitThen, type SessionsDeps, whenDurable } from './deps.ts';
 import type { FinishAttempt } from './finish-attempt.ts';
 import type { LostSessions } from './lost-sessions.ts';
+import type { UnknownSessions } from './unknown-sessions.ts';
 
 export interface JoinParts {
   readonly agentSlots: AgentSlots;
@@ -15,12 +16,13 @@ export interface JoinParts {
   readonly finishAttempt: FinishAttempt;
   readonly lostSessions: LostSessions;
   readonly deadlines: Deadlines;
+  readonly unknownSessions: UnknownSessions;
 }
 
 /** Reconciles what an agent runs with the sessions that are placed on it; only then does it get new ones. */
 export function openJoin(
   deps: SessionsDeps,
-  { agentSlots, delivery, finishAttempt, lostSessions, deadlines }: JoinParts,
+  { agentSlots, delivery, finishAttempt, lostSessions, deadlines, unknownSessions }: JoinParts,
 ) {
   const { store, clock } = deps;
   const { view } = store;
@@ -61,10 +63,7 @@ export function openJoin(
     }
     const strays = foreign.map(({ session, attempt }) => strayKey(session, attempt));
     agentSlots.reconciled(name, strays);
-    // The agent reports their ends like all others, and each report is acknowledged: then it forgets them.
-    whenDurable(deps, () => {
-      for (const { session } of foreign) delivery.killStray(name, session);
-    });
+    if (foreign.length > 0) unknownSessions.met(name, foreign);
     for (const session of [...view.sessions.by('worker', name)]) {
       if (ours.has(session.id)) listed(session);
       else if (!delivery.isKnownToAgent(session)) absent(session, agent);

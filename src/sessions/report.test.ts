@@ -44,16 +44,17 @@ test('reports of another agent, another attempt or an unknown session change not
 });
 
 test('an agent that starts what is not its own gets a kill command, and its slot counts as taken until it has', async () => {
-  const scene = await openScene();
-  await scene.pool('gpu');
-  await scene.join('m-1');
+  const scene = await openRunningSession();
+  const { id: old } = scene;
+  await scene.says('m-1', exited(old));
+  scene.sent.length = 0;
 
-  await scene.says('m-1', { is: 'started', session: 'old', attempt: 1 });
+  await scene.says('m-1', { is: 'started', session: old, attempt: 1 });
   const { id } = await scene.submit();
-  expect(scene.sent).toEqual([{ agent: 'm-1', command: { do: 'kill', session: 'old', force: true, graceMs: 0 } }]);
+  expect(scene.sent).toEqual([{ agent: 'm-1', command: { do: 'kill', session: old, force: true, graceMs: 0 } }]);
   expect(scene.now(id)?.worker).toBeUndefined();
 
-  await scene.says('m-1', exited('old'));
+  await scene.says('m-1', exited(old));
   expect(scene.now(id)?.worker).toBe('m-1');
 });
 

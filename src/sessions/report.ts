@@ -1,12 +1,13 @@
 import type { AgentReport } from '#core/agent-link.ts';
 import type { Session, SessionEnd } from '#core/session.ts';
 import { put } from '#core/store.ts';
-import { type AgentSlots, strayKey } from './agent-slots.ts';
+import type { AgentSlots } from './agent-slots.ts';
 import type { Deadlines } from './deadline.ts';
 import type { Delivery } from './delivery.ts';
 import { commitThen, type SessionsDeps, whenDurable } from './deps.ts';
 import type { FinishAttempt } from './finish-attempt.ts';
 import type { OutputKeeper } from './output.ts';
+import type { UnknownSessions } from './unknown-sessions.ts';
 
 type Report<Is extends AgentReport['is']> = Extract<AgentReport, { is: Is }>;
 
@@ -16,12 +17,13 @@ export interface ReportParts {
   readonly finishAttempt: FinishAttempt;
   readonly output: OutputKeeper;
   readonly deadlines: Deadlines;
+  readonly unknownSessions: UnknownSessions;
 }
 
 /** Takes the reports of agents. Each may come twice; one about another attempt, or from another agent, is void. */
 export function openReport(
   deps: SessionsDeps,
-  { agentSlots, delivery, finishAttempt, output, deadlines }: ReportParts,
+  { agentSlots, delivery, finishAttempt, output, deadlines, unknownSessions }: ReportParts,
 ) {
   const { store, clock } = deps;
 
@@ -47,17 +49,15 @@ export function openReport(
   /** Acknowledges when all is durable: the same report may have come just before, and its commit may be under way. */
   function voided(agent: string, report: AgentReport): void {
     const { session, attempt } = report;
-    const stray = strayKey(session, attempt);
     switch (report.is) {
       case 'started':
-        agentSlots.addStray(agent, stray);
-        return whenDurable(deps, () => delivery.killStray(agent, session));
+        return unknownSessions.met(agent, [{ session, attempt }]);
       case 'output':
         return whenDurable(deps, () => delivery.ack(agent, { session, attempt, seq: report.seq, result: false }));
       case 'refused':
       case 'ended': {
         const seq = report.is === 'ended' ? report.lastSeq : 0;
-        agentSlots.dropStray(agent, stray);
+        unknownSessions.over(agent, { session, attempt });
         return whenDurable(deps, () => delivery.ack(agent, { session, attempt, seq, result: true }));
       }
     }

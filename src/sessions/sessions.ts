@@ -19,6 +19,7 @@ import { place, placeOrCancel } from './place-or-cancel.ts';
 import { openPoolQueues } from './pool-queues.ts';
 import { openReport } from './report.ts';
 import { openSubmit } from './submit.ts';
+import { openUnknownSessions } from './unknown-sessions.ts';
 
 /** One session that is asked for. */
 export interface SessionRequest {
@@ -82,6 +83,7 @@ export function startSessions(deps: SessionsDeps): Sessions {
   });
   const deadlines = openDeadlines(deps, { agentSlots, delivery, finishAttempt });
   const lostSessions = startLostSessions(deps, { finishAttempt, delivery });
+  const unknownSessions = openUnknownSessions(deps, { agentSlots, delivery, finder });
   const labels = openOfferedLabels(deps, changed);
   const parts = {
     labels,
@@ -93,6 +95,7 @@ export function startSessions(deps: SessionsDeps): Sessions {
     finishAttempt,
     deadlines,
     lostSessions,
+    unknownSessions,
     limits,
     changed,
   };
@@ -139,6 +142,7 @@ export function startSessions(deps: SessionsDeps): Sessions {
       for (const unsubscribe of subscriptions) unsubscribe();
       queues.stop();
       agentSlots.stop();
+      unknownSessions.stop();
       deadlines.stop();
       await Promise.all([loop.stop(), labels.stop(), lostSessions.stop()]);
       finder.stop();

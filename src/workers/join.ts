@@ -26,8 +26,8 @@ export function openJoining(context: WorkersContext, admit: Admit): (hello: Hell
     const pool = [...store.view.pools.by('name', hello.pool)][0];
     if (!pool) throw new Fault('missing', `There is no pool "${hello.pool}".`);
     const before = workerNamed(store, hello.name);
-    const known = before && keptOut.called(before);
-    if (known) checkName(context, pool, known);
+    const known = before && keptOut.called(before, hello);
+    if (known) checkName(context, pool, known, hello);
     const credential = proof.key === undefined ? undefined : hashOf(proof.key);
     const worker = verifyJoin(context, admit, { pool, known, hello, proof, credential });
     const joined: Worker = {
@@ -62,7 +62,7 @@ const refuse = (message: string): Fault =>
     remedy: 'An agent joins once, under the name of its own machine.',
   });
 
-function checkName(context: WorkersContext, pool: Pool, worker: Worker): void {
+function checkName(context: WorkersContext, pool: Pool, worker: Worker, hello: Hello): void {
   if (worker.pool !== pool.id) throw refuse(`${worker.id} belongs to another pool than ${pool.name}.`);
   if (worker.removal) throw refuse(`${worker.id} is being removed.`);
   // Its machine has not stopped yet, or was started outside Muster.
@@ -70,7 +70,7 @@ function checkName(context: WorkersContext, pool: Pool, worker: Worker): void {
     throw new Fault('unavailable', `${worker.id} is parked.`, {
       remedy: 'The server wakes it when its pool needs it.',
     });
-  const hasWork = context.store.view.sessions.count('worker', worker.id) > 0;
+  const hasWork = hello.executions.length > 0 || context.store.view.sessions.count('worker', worker.id) > 0;
   // A draining worker with sessions must be able to reconnect and report them; any other is not needed.
   if (worker.drain?.isKept && !hasWork)
     throw new Fault('denied', `${worker.id} is drained.`, {
@@ -208,7 +208,7 @@ function admitted(
   const worker = view.workers.get(name);
   // Decisions made meanwhile have precedence.
   if (!worker) throw refuse(`${name} is no longer needed.`);
-  checkName(context, pool, worker);
+  checkName(context, pool, worker, hello);
   const before = view.agents.get(name);
   if (before && before.epoch > epoch) throw new Fault('conflict', `A newer connection of ${name} replaced this one.`);
   const agent: Agent = {

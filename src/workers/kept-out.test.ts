@@ -107,6 +107,20 @@ describe('a drained agent of Velda that joined by itself', () => {
     expect(drainOf(world)).toMatchObject({ isKept: true });
   });
 
+  it('stays while it runs sessions that the server does not know', async () => {
+    const world = await openWorld({ pools: [manual] });
+    const executions = [{ session: 'of-another-server', attempt: 1 }];
+    const agent = await world.life.workers.join({ ...hello, executions }, proof);
+    world.life.workers.noteUnknown('desk-7', ['of-another-server']);
+    await world.life.workers.drain('desk-7', OPS);
+    await world.advance(MINUTE_MS);
+    const still = world.life.store.view.agents.get('desk-7');
+    world.life.workers.leave('desk-7', agent.epoch);
+
+    expect(still).toMatchObject({ epoch: agent.epoch, unknown: ['of-another-server'] });
+    await expect(world.life.workers.join({ ...hello, executions }, proof)).resolves.toMatchObject({ id: 'desk-7' });
+  });
+
   it('is forgotten when it has not called for a quarter of an hour', async () => {
     const world = await openWorld({ pools: [manual] });
     await drained(world);

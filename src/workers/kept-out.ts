@@ -1,5 +1,6 @@
 // A Velda agent cannot be told to stop: once drained it calls again for ever. Where no machine is deleted with it, its row
 // stays and keeps it out, until its process is started again or somebody releases it.
+import type { Hello } from '#core/agent-link.ts';
 import { MINUTE_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Actor } from '#core/journal.ts';
@@ -37,7 +38,7 @@ export const forgetAtMs = (awaySinceMs: number): number => awaySinceMs + FORGET_
 /** The calls of agents that are kept out: a process that was started again calls sooner than the one before could. */
 export interface KeptOut {
   /** The worker as it may join now: without its drain, where its agent was started again. */
-  called(worker: Worker): Worker;
+  called(worker: Worker, hello: Pick<Hello, 'executions'>): Worker;
 }
 
 export function openKeptOut(context: WorkersContext): KeptOut {
@@ -47,9 +48,9 @@ export function openKeptOut(context: WorkersContext): KeptOut {
     if (!after?.drain?.isKept) calls.delete(id);
   });
   return {
-    called(worker) {
+    called(worker, { executions }) {
       const { id, drain } = worker;
-      const hasWork = store.view.sessions.count('worker', id) > 0;
+      const hasWork = executions.length > 0 || store.view.sessions.count('worker', id) > 0;
       if (!drain?.isKept || worker.removal || hasWork) return worker;
       const last = calls.get(id);
       const nowMs = clock.monotonic();

@@ -51,6 +51,21 @@ describe('a pool of workers', () => {
     expect([before, launches()]).toEqual([0, 1]);
   });
 
+  it('never removes a worker that runs a session which the server does not know, until that has ended', async () => {
+    const world = await openWorld({ pools: [aPool({ maxIdleSlots: 5 })] });
+    await world.advance(SECOND_MS);
+    await world.life.sessions.submit('id-gpu', 1, SECOND_MS);
+    await world.advance(MINUTE_MS);
+    const [worker] = world.life.store.view.workers.all();
+    world.life.workers.noteUnknown(worker?.id ?? '', ['of-another-server']);
+    await world.advance(60 * MINUTE_MS);
+    const before = world.phases();
+    world.life.workers.noteUnknown(worker?.id ?? '', []);
+    await world.advance(10 * MINUTE_MS);
+
+    expect([before, world.phases()]).toEqual(['1 busy', 'none']);
+  });
+
   it('writes down each decision that acts, with its reason and figures, and others once', async () => {
     const world = await openWorld({ pools: [aPool({ minIdleSlots: 2, maxIdleSlots: 2 })] });
 

@@ -1,6 +1,7 @@
 // One pass over a pool: survey, keep observations, carry out what is due, plan, and commit the plan.
 import type { Again } from '#core/loop.ts';
 import type { Pool } from '#core/pool.ts';
+import { sessionsOn } from '#core/pool-counts.ts';
 import { poolSubject } from '#core/reason.ts';
 import type { Change } from '#core/store.ts';
 import { isFrozen, type Worker } from '#core/worker.ts';
@@ -179,7 +180,7 @@ function remove(
     return [];
   }
   // The plan has seen it; this is the last look in the same turn, and costs nothing.
-  if (worker.removal || view.sessions.count('worker', worker.id) > 0) return [];
+  if (worker.removal || sessionsOn(store, worker.id) > 0) return [];
   const isParked = !action.isOverdue && mayPark(worker);
   return isParked ? parkOf(asked, worker, action.why) : removalOf(asked, worker, action.why);
 }

@@ -1,12 +1,14 @@
 import type { Offer } from '#core/pool.ts';
+import { sessionsOn } from '#core/pool-counts.ts';
 import type { Worker } from '#core/worker.ts';
 import { removalOf } from '#machines/removal.ts';
 import type { WorkersContext } from './context.ts';
 
-function affected({ store: { view } }: WorkersContext, goes: (offer: Offer) => boolean): Worker[] {
+function affected({ store }: WorkersContext, goes: (offer: Offer) => boolean): Worker[] {
+  const { view } = store;
   return [...view.workers.all()].filter((worker) => {
     const offer = view.offers.get(worker.offer ?? '');
-    return offer !== undefined && goes(offer) && view.sessions.count('worker', worker.id) === 0;
+    return offer !== undefined && goes(offer) && sessionsOn(store, worker.id) === 0;
   });
 }
 

@@ -3,7 +3,7 @@ import { Fault } from '#core/fault.ts';
 import type { Actor } from '#core/journal.ts';
 import { type Again, startLoop } from '#core/loop.ts';
 import type { Offer, Pool } from '#core/pool.ts';
-import { drop, type Store } from '#core/store.ts';
+import { drop, put, type Store } from '#core/store.ts';
 import { type Agent, FLEET, type Freeze, type Worker } from '#core/worker.ts';
 import type { Plan } from '../autoscaler/plan.ts';
 import { poolsAsAsker } from './asker.ts';
@@ -32,6 +32,8 @@ export interface Workers {
   join(hello: Hello, proof: JoinProof): Promise<Agent>;
   /** The stream of that connection ended; an older one than the agent's newest changes nothing. */
   leave(name: string, epoch: number): void;
+  /** All sessions that this agent runs and that the server does not know. */
+  noteUnknown(agent: string, sessions: readonly string[]): void;
   /** Drains a worker: no new sessions; it is removed when its last one has ended. */
   drain(name: string, actor: Actor): Promise<Worker>;
   /** Takes back the drain of a worker whose agent joined by itself and is kept out. */
@@ -79,6 +81,11 @@ export function openWorkers(deps: WorkersDeps): { readonly workers: Workers; rea
   const workers: Workers = {
     join: openJoining(context, deps.admit),
     leave: (name, epoch) => leave(context, name, epoch),
+    noteUnknown(name, sessions) {
+      const agent = store.view.agents.get(name);
+      if (!agent || (sessions.length === 0 && !agent.unknown)) return;
+      context.asked.base.commit([put('agents', { ...agent, unknown: sessions.length > 0 ? sessions : undefined })]);
+    },
     drain: (name, actor) => drainWorker(context, name, actor),
     release: (name, actor) => releaseWorker(context, name, actor),
     freeze: (scope, why, actor) => freeze(context, scope, { why, actor }),

@@ -1,4 +1,4 @@
-import { freeSlots } from '#core/pool-counts.ts';
+import { freeSlots, phaseOf, sessionsOn } from '#core/pool-counts.ts';
 import type { Store } from '#core/store.ts';
 import { type Worker, workerPhase } from '#core/worker.ts';
 import { toTime, toTimeIf } from '../wire/shared.ts';
@@ -7,7 +7,7 @@ import type * as wire from '../wire/worker.ts';
 function shownAgent(store: Store, worker: Worker): wire.Worker['agent'] {
   const agent = store.view.agents.get(worker.id);
   if (!agent) return undefined;
-  const sessions = store.view.sessions.count('worker', worker.id);
+  const sessions = sessionsOn(store, worker.id);
   const { slots, labels, wire: spoken, version, hostname, address } = agent;
   return {
     slots,
@@ -28,7 +28,7 @@ export function shownWorker(worker: Worker, store: Store): wire.Worker {
   return {
     name: worker.id,
     pool: view.pools.get(worker.pool)?.name ?? worker.pool,
-    phase: workerPhase(worker, view.agents.get(worker.id), sessions.length),
+    phase: phaseOf(store, worker),
     machine: worker.machine,
     backend: worker.offer === undefined ? undefined : view.offers.get(worker.offer)?.kind,
     launch: worker.launch,
@@ -39,5 +39,6 @@ export function shownWorker(worker: Worker, store: Store): wire.Worker {
     removal: removal && { at: toTime(removal.at), why: removal.why },
     agent: shownAgent(store, worker),
     sessions,
+    unknown_sessions: view.agents.get(worker.id)?.unknown?.slice(),
   };
 }

@@ -31,6 +31,10 @@ export const Worker = z
     removal: z.object({ at: Time, why: z.string() }).optional(),
     agent: Agent.optional(),
     sessions: z.array(z.string()),
+    unknown_sessions: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'Sessions that its agent runs and that the server does not know; they are never killed.' }),
   })
   .meta({ id: 'Worker' });
 export type Worker = z.infer<typeof Worker>;

@@ -83,6 +83,7 @@ export async function openScene(options: SceneOptions = {}) {
   const sent: { readonly agent: string; readonly command: AgentCommand }[] = [];
   const dismissed: string[] = [];
   const woken: string[] = [];
+  const unknown: Record<string, readonly string[]> = {};
   const link: AgentLink = {
     send(agent, command) {
       const isTaken = options.send ? options.send(agent, command) : store.view.agents.get(agent) !== undefined;
@@ -100,9 +101,12 @@ export async function openScene(options: SceneOptions = {}) {
     link,
     limits,
     wake: (pool) => void woken.push(pool),
+    noteUnknown(agent, ids) {
+      unknown[agent] = ids;
+    },
   });
   await clock.settle();
-  return { disk, clock, gate, store, sent, dismissed, woken, sessions, ...actions(store, clock, sessions) };
+  return { disk, clock, gate, store, sent, dismissed, woken, unknown, sessions, ...actions(store, clock, sessions) };
 }
 
 export type Scene = Awaited<ReturnType<typeof openScene>>;
