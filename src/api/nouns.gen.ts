@@ -11,6 +11,7 @@ import type { Noun } from './noun.ts';
 import { noun as output } from './output.ts';
 import { noun as plans } from './plans.ts';
 import { noun as pools } from './pools.ts';
+import { noun as runtimes } from './runtimes.ts';
 import { noun as server } from './server.ts';
 import { noun as sessions } from './sessions.ts';
 import { noun as sources } from './sources.ts';
@@ -29,6 +30,7 @@ export const nouns: readonly Noun[] = [
   output,
   plans,
   pools,
+  runtimes,
   server,
   sessions,
   sources,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import type { HostStatus, Runtime, Runtimes } from '#core/runtime.ts';
 import type { OpenApi } from './openapi.ts';
 import { anAgent, aSession, aWorker, poolWithSecret, row } from './testing/rows.ts';
 import { apiWorld } from './testing/world.ts';
@@ -12,6 +13,30 @@ function* refs(value: unknown, path = '#'): Iterable<{ ref: string; path: string
     else yield* refs(inner, `${path}/${key}`);
   }
 }
+
+const GRANT = { host: 'http://h', audience: 'http://a', dataDir: '/d', cpu: 1, memoryGb: 4, storageBytes: 5 };
+
+const aRuntime: Runtime = {
+  id: 'r',
+  provisioner: 'p',
+  slots: 1,
+  environment: 'prod',
+  annotations: { org: 'acme' },
+  createdAt: 1,
+  since: 2,
+  wanted: 'running',
+  phase: 'ready',
+  grant: GRANT,
+};
+
+const aHost: HostStatus = {
+  host: 'http://h',
+  provisioners: ['p'],
+  slots: 5,
+  used: 1,
+  isDrained: false,
+  runtimes: ['r'],
+};
 
 describe('OpenAPI', () => {
   it('describes every route, and every reference leads somewhere', async () => {
@@ -72,9 +97,17 @@ describe('OpenAPI', () => {
         row('sessions', aSession('s', gpu, { worker: 'm', kill: { at: 1, by: 'x', force: true } })),
         row('sources', { id: 'f', kind: 'file', fault: { kind: 'invalid', message: 'm', at: 1 } }),
         row('freezes', { id: 'fleet', at: 1, why: 'w', by: 'x', automatic: true }),
+        row('runtimes', aRuntime),
       ],
+      over: { features: { runtimes: { hosts: () => [aHost] } as unknown as Runtimes } },
     });
-    const names: Record<string, string> = { ':pool': 'gpu', ':worker': 'm', ':session': 's', ':source': 'f' };
+    const names: Record<string, string> = {
+      ':pool': 'gpu',
+      ':worker': 'm',
+      ':session': 's',
+      ':source': 'f',
+      ':runtime': 'r',
+    };
     const told = api.routes.filter((route) => route.method === 'GET' && !route.media && route.path !== '/openapi.json');
 
     for (const route of told) {

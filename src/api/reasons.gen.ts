@@ -1,5 +1,6 @@
 // Written by "npm run gen" from src/*/reasons.ts; do not edit.
 import type { SubjectReasons } from '#core/reason.ts';
 import { reasons as autoscalerReasons } from '../autoscaler/reasons.ts';
+import { reasons as runtimesReasons } from '../runtimes/reasons.ts';
 
-export const REASONS: readonly SubjectReasons[] = [autoscalerReasons];
+export const REASONS: readonly SubjectReasons[] = [autoscalerReasons, runtimesReasons];

@@ -9,6 +9,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandFile>>> = {
   plan: () => import('./plan.ts'),
   session: () => import('./session.ts'),
   worker: () => import('./worker.ts'),
+  runtime: () => import('./runtime.ts'),
   event: () => import('./event.ts'),
   source: () => import('./source.ts'),
   freeze: () => import('./freeze.ts'),

@@ -111,30 +111,28 @@ function alternativeText({ what, why_not, price_per_hour }: Alternative): string
   return `${what}${price}? No: ${why_not}`;
 }
 
-/** The newest decision with all that belongs to it; the ones before it, a line each. */
 export function whyText(why: Why): string {
-  const [now, ...before] = foldDecisions(why.decisions);
   const frozen = why.frozen && oneLine(`Frozen since ${moment(why.frozen.at)} by ${why.frozen.by}: ${why.frozen.why}`);
   const unmatched =
     why.unmatched &&
     oneLine(`Queued sessions that match no worker: ${why.unmatched.sessions}, with ${why.unmatched.labels.join('; ')}`);
-  if (!now) return [frozen, unmatched ?? 'No decision yet.'].filter(Boolean).join('\n');
+  const decisions = why.decisions.length === 0 && unmatched ? undefined : decisionsText(why.decisions);
+  return [frozen, unmatched, decisions].filter((line) => line !== undefined).join('\n');
+}
+
+/** The newest decision with all that belongs to it; the ones before it, a line each. */
+export function decisionsText(decisions: Why['decisions']): string {
+  const [now, ...before] = foldDecisions(decisions);
+  if (!now) return 'No decision yet.';
   const { newest } = now;
   const details = [
     newest.reason && `reason: ${[newest.reason, ...(newest.also ?? [])].map(reasonText).join('; ')}`,
     newest.unless && oneLine(`changes if: ${newest.unless}`),
     ...(newest.alternatives ?? []).map((each) => oneLine(`instead: ${alternativeText(each)}`)),
-    `figures: ${factsOf(newest)}`,
+    Object.keys(newest.facts).length > 0 && `figures: ${factsOf(newest)}`,
   ];
-  return [
-    frozen,
-    unmatched,
-    runLine(now),
-    ...details.filter(Boolean).map((detail) => `  ${styleText('dim', detail ?? '')}`),
-    ...before.map(runLine),
-  ]
-    .filter((line) => line !== undefined)
-    .join('\n');
+  const shown = details.filter((detail) => typeof detail === 'string');
+  return [runLine(now), ...shown.map((detail) => `  ${styleText('dim', detail)}`), ...before.map(runLine)].join('\n');
 }
 
 export function planText(plan: Plan): string {

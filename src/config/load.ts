@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { type Clock, systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Problem } from '#core/problem.ts';
@@ -99,6 +100,7 @@ export async function loadServerConfig(options: ConfigLoadOptions): Promise<Load
     } = await readInSlices(opened, opened.tree.value, {
       kinds,
       environment,
+      directory: file === undefined ? undefined : dirname(resolve(file)),
       clock: options.clock ?? systemClock,
     });
     if (problems) throw problemsFault(problems, file);

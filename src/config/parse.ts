@@ -147,12 +147,14 @@ export interface ParseOptions {
   readonly refusesFiles?: boolean | undefined;
   /** Where the tree stands in its document, for the paths of problems: `agent_pools[3]`. */
   readonly under?: string | undefined;
+  /** Of the document; paths in it are relative to that. */
+  readonly directory?: string | undefined;
 }
 
 /** Reads a tree by its schema: all of it is right, or every problem is named at its place. */
 export function parseWith<T>(schema: z.ZodType<T>, node: ConfigNode, options: ParseOptions = {}): Parsed<T> {
   const { under = '' } = options;
-  const walk = newWalk(options.expand, options.refusesFiles);
+  const walk: Walk = { ...newWalk(options.expand, options.refusesFiles), directory: options.directory };
   const value = shape(schema, node, { path: under, walk });
   const parsed = safeParse(schema, value);
   const chosen = (path: readonly PropertyKey[]) => walk.choices.get(locate(node, path).node as ConfigNode);

@@ -11,6 +11,7 @@ import { byPlace, locate, parseWith } from './parse.ts';
 import { poolWarnings, schemaFor } from './pool-document.ts';
 import { type Parsed, problemAt } from './problem.ts';
 import type { Schema } from './schema-walk.ts';
+import { sectionsInEnvironment } from './section-variables.ts';
 import { type Listen, retentionOf, type StoreConfig } from './server-fields.ts';
 import { SECOND_POOL, type ServerFile, serverSchema } from './server-schema.ts';
 import { newWalk, shape } from './shape.ts';
@@ -72,6 +73,8 @@ export interface ServerConfig {
 export interface ReadServerOptions {
   readonly kinds: KnownKinds;
   readonly environment: Environment;
+  /** Of the file; paths in it are relative to that. */
+  readonly directory?: string | undefined;
 }
 
 /** Reads the server's file: the whole configuration, or all its problems. */
@@ -116,11 +119,12 @@ export function openServerReading(
   poolsKey: string | undefined,
   options: ReadServerOptions,
 ): ServerReading {
-  const { kinds, environment } = options;
+  const { kinds, environment, directory } = options;
   const schema = schemaFor({ kinds: kinds.backends, trust: 'operator' });
-  const file = parseWith(serverSchema(kinds), head, { expand: environment });
-  const problems: Problem[] = [...(file.problems ?? [])];
-  const warnings: Problem[] = [...file.warnings];
+  const file = parseWith(serverSchema(kinds), head, { expand: environment, directory });
+  const outside = sectionsInEnvironment(kinds, head, environment);
+  const problems: Problem[] = [...(file.problems ?? []), ...(outside.problems ?? [])];
+  const warnings: Problem[] = [...file.warnings, ...outside.warnings];
   const pools: StaticPool[] = [];
   const names = new Set<string>();
   let count = 0;
@@ -140,7 +144,7 @@ export function openServerReading(
     },
     end() {
       if (problems.length > 0 || !file.value) return { problems: problems.toSorted(byPlace), warnings };
-      const sections = sectionsIn(file.value, kinds);
+      const sections = { ...sectionsIn(file.value, kinds), ...outside.value };
       return { value: { ...configOf(file.value, pools, environment), sections }, warnings };
     },
   };

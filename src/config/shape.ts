@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { z } from 'zod';
 import { nearest } from '#core/nearest.ts';
 import type { Problem } from '#core/problem.ts';
@@ -16,6 +17,8 @@ export interface Walk {
   readonly refusesFiles?: boolean | undefined;
   /** Leaves expanded texts so that reading them again changes nothing. */
   readonly escape?: boolean | undefined;
+  /** Of the document; paths in it are relative to that. */
+  readonly directory?: string | undefined;
   readonly problems: Problem[];
   readonly warnings: Problem[];
   /** What texts became, so that no message shows a value from the environment. */
@@ -50,6 +53,7 @@ export function shapeScalar({ def, notes }: Unwrapped, node: ScalarNode, way: Wa
   // proto-JSON writes 64-bit numbers as texts; a truth value in quotes is a mistake, unless a variable put it there.
   if (def.type === 'number' && NUMBER.test(text)) return Number(text);
   if (def.type === 'boolean' && text !== value && /^(true|false)$/.test(text)) return text === 'true';
+  if (notes.filePath && way.walk.directory !== undefined) return resolve(way.walk.directory, text);
   return way.walk.escape ? escapeVariables(text) : text;
 }
 

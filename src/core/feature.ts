@@ -4,6 +4,7 @@ import type { Log } from './log.ts';
 import type { Problem } from './problem.ts';
 import type { Backend, Context, Kinds, Source } from './provider.ts';
 import type { Random } from './random.ts';
+import type { RuntimeHost } from './runtime-host.ts';
 import type { Store } from './store.ts';
 
 /** The part of the server's file that belongs to one feature. */
@@ -11,7 +12,16 @@ export interface Section<Settings> {
   /** Its key in the file, in snake case. */
   readonly key: string;
   /** Must take an absent section, and describe itself for the reference. */
-  schema(kinds: { readonly backends: Kinds<Backend>; readonly sources: Kinds<Source> }): z.ZodType<Settings>;
+  schema(kinds: {
+    readonly backends: Kinds<Backend>;
+    readonly sources: Kinds<Source>;
+    readonly runtimes?: Kinds<RuntimeHost>;
+  }): z.ZodType<Settings>;
+  /**
+   * Variables of the environment that hold the section where the file has none, by key: read at start, and as strict as
+   * the file. `json`: JSON, with comments.
+   */
+  readonly variables?: Readonly<Record<string, { readonly name: string; readonly holds: 'text' | 'json' }>>;
 }
 
 /** What every feature is started with; `program/features.ts` says what else there is. */

@@ -5,6 +5,7 @@ import type { ClusterAccess, TlsTrust } from './cluster-access.ts';
 import type { Fault, FaultKind } from './fault.ts';
 import type { Log } from './log.ts';
 import type { Random } from './random.ts';
+import type { RuntimeHost } from './runtime-host.ts';
 import type { DocumentReport } from './source.ts';
 
 /** What machines are made for. Only the feature that registered a use may delete machines that bear it. */
@@ -239,6 +240,7 @@ interface Contracts {
   readonly backends: Backend;
   readonly sources: Source;
   readonly clusters: ClusterAccess;
+  readonly runtimes: RuntimeHost;
 }
 
 export type ContractOf<F extends Family> = F extends keyof Contracts ? Contracts[F] : unknown;

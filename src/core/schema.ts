@@ -14,6 +14,8 @@ export interface SchemaNotes {
   readonly literal?: boolean;
   /** A plain number or word counts as the text that was written: `1.10` stays `1.10`. */
   readonly sourceText?: boolean;
+  /** A file of the server; relative to the file that names it. */
+  readonly filePath?: boolean;
   /** Accepted and without effect; says why. */
   readonly unused?: string;
   /** `false`: forms no machine, so that changing it replaces none: limits, addresses. Secrets never do. */

@@ -3,6 +3,7 @@ import { accessTables } from './access.ts';
 import { journalHistories } from './journal.ts';
 import { machineTables } from './machine.ts';
 import { poolTables } from './pool.ts';
+import { runtimeTables } from './runtime.ts';
 import { sessionHistories, sessionTables } from './session.ts';
 import { sourceTables } from './source.ts';
 import { workerTables } from './worker.ts';
@@ -12,6 +13,7 @@ export const TABLES = {
   ...accessTables,
   ...machineTables,
   ...poolTables,
+  ...runtimeTables,
   ...sessionTables,
   ...sourceTables,
   ...workerTables,

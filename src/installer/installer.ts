@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { writeArchive } from './archive.ts';
 import type { Bundle } from './bundle.ts';
-import { type Runtime, type Uname, unameOf } from './runtime.ts';
+import { type NodeRuntime, type Uname, unameOf } from './runtime.ts';
 import { installScript, type ScriptFacts } from './script.ts';
 import { archiveName, openShelf, type Packed, type Shelf } from './shelf.ts';
 
@@ -14,7 +14,7 @@ export interface InstallerOptions {
   /** Where archives are kept. */
   readonly folder: string;
   /** One for each kind of machine; the first is that of this very machine. */
-  readonly runtimes: readonly Runtime[];
+  readonly runtimes: readonly NodeRuntime[];
   /** Asked when the script is: addresses and certificates may change. */
   readonly facts: () => Pick<ScriptFacts, 'broker' | 'otherBrokers' | 'brokerCa' | 'originCa'>;
 }
@@ -56,7 +56,7 @@ interface Parcel extends Uname {
   packed: Packed | undefined;
 }
 
-function openParcel({ bundle, folder }: InstallerOptions, shelf: Shelf, runtime: Runtime): Parcel {
+function openParcel({ bundle, folder }: InstallerOptions, shelf: Shelf, runtime: NodeRuntime): Parcel {
   const { platform } = runtime;
   const ingredients = [bundle.path, runtime.path];
   let packing: Promise<Packed> | undefined;

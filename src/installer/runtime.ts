@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { Fault } from '#core/fault.ts';
 
 /** The Node that goes along with an agent to one kind of machine. */
-export interface Runtime {
+export interface NodeRuntime {
   /** As Node says it: `linux-x64`, `linux-arm64`, `darwin-arm64`. */
   readonly platform: string;
   /** The executable. */
@@ -42,7 +42,7 @@ function headerOf(path: string): Buffer {
 }
 
 /** Throws where a machine of that platform could not run it, before thousands of them try. */
-export function mustRunOn({ platform, path }: Runtime): void {
+export function mustRunOn({ platform, path }: NodeRuntime): void {
   const at = `agent.runtimes.${platform}`;
   let header: Buffer;
   try {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { ServerConfig } from '#config/server-file.ts';
 import { type Bundle, bundleAgent } from '../installer/bundle.ts';
-import { mustRunOn, type Runtime } from '../installer/runtime.ts';
+import { mustRunOn, type NodeRuntime } from '../installer/runtime.ts';
 
 const PROGRAM = join(import.meta.dirname, 'agent.ts');
 // In an image there is no source: the agent was bundled with the server, beside it.
@@ -19,7 +19,7 @@ export async function makeAgentProgram(dataDir: string, version: string): Promis
 }
 
 /** Our own Node, and those that the operator has for machines of another kind; throws where one cannot be. */
-export function agentRuntimes({ agent }: ServerConfig): readonly Runtime[] {
+export function agentRuntimes({ agent }: ServerConfig): readonly NodeRuntime[] {
   const own = { platform: `${process.platform}-${process.arch}`, path: process.execPath };
   const others = Object.entries(agent.runtimes).map(([platform, path]) => ({ platform, path: resolve(path) }));
   for (const runtime of others) mustRunOn(runtime);

@@ -1,5 +1,6 @@
 import type { Access } from '#access/access.ts';
 import type { Clouds } from '#clouds/clouds.ts';
+import type { Gate } from '#clouds/gate.ts';
 import type { KnownKinds } from '#config/kinds.ts';
 import type { Feature, FeatureBase, PublicFeatures, Running, Section } from '#core/feature.ts';
 import type { Problem } from '#core/problem.ts';
@@ -10,6 +11,8 @@ export interface FeatureParts extends Omit<FeatureBase<unknown>, 'settings'> {
   readonly journal: Journal;
   readonly access: Access;
   readonly clouds: Clouds;
+  readonly gate: Gate;
+  readonly kinds: KnownKinds;
 }
 
 /** A feature of any settings; only it knows what they are. */
@@ -35,9 +38,10 @@ export const sectionsOf = (features: readonly AnyFeature[]): readonly Section<un
 /** Starts every feature with its section, or with what an absent section means. */
 export function startFeatures(
   features: readonly AnyFeature[],
-  parts: FeatureParts & { readonly kinds: KnownKinds; readonly sections?: Sections | undefined },
+  parts: FeatureParts & { readonly sections?: Sections | undefined },
 ): RunningFeatures {
-  const { kinds, sections: atStart = {}, ...base } = parts;
+  const { sections: atStart = {}, ...base } = parts;
+  const { kinds } = base;
 
   function settingsOf({ section }: AnyFeature, sections: Sections): unknown {
     if (!section) return undefined;

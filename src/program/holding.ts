@@ -21,7 +21,7 @@ import { fetchWith } from '../edge/fetch-with.ts';
 import type { Front } from '../edge/front.ts';
 import type { Bundle } from '../installer/bundle.ts';
 import { type Installer, openInstaller } from '../installer/installer.ts';
-import type { Runtime } from '../installer/runtime.ts';
+import type { NodeRuntime } from '../installer/runtime.ts';
 import { brokerAddresses, needsTls, reachable } from './addresses.ts';
 import { agentFolder, makeAgentProgram } from './agent-program.ts';
 import { openDoors } from './doors.ts';
@@ -47,7 +47,7 @@ export interface HoldingParts {
   /** The agent's program, where it was made ready while this process waited to become the holder. */
   readonly agentProgram?: Promise<Bundle>;
   /** What agents get to run on, for each kind of machine. */
-  readonly runtimes: readonly Runtime[];
+  readonly runtimes: readonly NodeRuntime[];
 }
 
 interface Trust {

@@ -127,7 +127,7 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     noteUnknown: workers.noteUnknown,
   });
   const { context, kinds, sections } = parts;
-  const parted = { ...base, context, journal, access, clouds, kinds, sections };
+  const parted = { ...base, context, journal, access, clouds, gate, kinds, sections };
   const features = startFeatures(parts.features ?? allFeatures, parted);
   return {
     access,

@@ -5,7 +5,7 @@ import { asFile, isTest, type SourceFile, sourceFiles } from './tree.ts';
 const program = sourceFiles().filter((file) => !isTest(file.path));
 
 // What a generated list finds by that name in every file of its kind.
-const CONVENTIONAL = new Set(['noun', 'commands', 'simulation', 'main']);
+const CONVENTIONAL = new Set(['noun', 'commands', 'simulation', 'main', 'reasons']);
 
 /** Names that stand in two folders, and why they may. Make the list shorter, not longer. */
 const SHARED: Readonly<Record<string, readonly string[]>> = {

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import type { Section } from '#core/feature.ts';
+import { readEnvironment } from './environment.ts';
+import { knownKinds } from './kinds.ts';
+import { readServerFile } from './server-file.ts';
+
+const section: Section<unknown> = {
+  key: 'shops',
+  schema: () =>
+    z
+      .object({ set: z.record(z.string(), z.object({ seats: z.int() })).default({}), usual: z.string().optional() })
+      .prefault({}),
+  variables: { set: { name: 'SHOPS_JSON', holds: 'json' }, usual: { name: 'USUAL_SHOP', holds: 'text' } },
+};
+
+const read = (file: string, variables: Record<string, string>) =>
+  readServerFile(file, { kinds: knownKinds([], [section]), environment: readEnvironment(variables) });
+const problemsOf = (file: string, variables: Record<string, string>) =>
+  read(file, variables).problems?.map(({ path, message }) => `${path}: ${message}`);
+
+test('variables hold a section that the file does not have, with comments', () => {
+  const set = '{ // the set\n "a": {"seats": 5}, /* "b": {} */ "http://c": {"seats": 1} }';
+
+  const { value } = read('agent_pools: []', { SHOPS_JSON: set, USUAL_SHOP: 'a' });
+
+  expect(value?.sections.shops).toEqual({ set: { a: { seats: 5 }, 'http://c': { seats: 1 } }, usual: 'a' });
+});
+
+test('what is wrong there is named by variable, line and column', () => {
+  expect(problemsOf('{}', { SHOPS_JSON: '{\n  "a": {"seets": 5}\n}' })).toEqual([
+    'SHOPS_JSON:2:8 a.seats: is missing',
+    'SHOPS_JSON:2:9 a.seets: is not a known key; did you mean seats?',
+  ]);
+  expect(problemsOf('{}', { SHOPS_JSON: '{\n  "a": {"seats": 5},\n  "b"\n' })?.[0]).toMatch(
+    /^SHOPS_JSON:\d+:\d+: this is not JSON/,
+  );
+});
+
+test('a section in both places is refused', () => {
+  expect(problemsOf('shops: {usual: a}', { USUAL_SHOP: 'a' })).toEqual([
+    'USUAL_SHOP: is set, and the file has a section shops; keep one of them',
+  ]);
+});
+
+test('an empty variable is no variable', () => {
+  expect(read('shops: {usual: a}', { USUAL_SHOP: '' }).value?.sections.shops).toEqual({ set: {}, usual: 'a' });
+});

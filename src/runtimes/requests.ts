@@ -1,0 +1,263 @@
+// What callers ask for: checked, decided and committed in one turn; the loop carries the rest out.
+
+import type { OpenKinds } from '#clouds/open-kinds.ts';
+import { canonicalJson } from '#config/canonical.ts';
+import type { Clock } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
+import type { Actor } from '#core/journal.ts';
+import type { Loop } from '#core/loop.ts';
+import { nearest } from '#core/nearest.ts';
+import type { HostStatus, NewRuntime, Runtime, RuntimeEdit, Runtimes } from '#core/runtime.ts';
+import type { RuntimeHost } from '#core/runtime-host.ts';
+import { type Change, drop, put, type Store } from '#core/store.ts';
+import type { Journal } from '#journal/journal.ts';
+import { type RuntimeReason, runtimeSubject } from './reasons.ts';
+import { requestOf } from './reconcile.ts';
+import { isStatic, type RuntimeSettings, type SetEntry } from './section.ts';
+import type { StaticRuntimes } from './static-runtimes.ts';
+
+export interface RequestsDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly journal: Journal;
+  readonly hosts: OpenKinds<RuntimeHost>;
+  readonly fixed: StaticRuntimes;
+  readonly loop: Loop & { host(provisioner: string): Parameters<OpenKinds<RuntimeHost>['open']>[0] | undefined };
+  settings(): RuntimeSettings;
+}
+
+const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+const LONGEST_ID = 63;
+
+/** Refuses an id that cannot name objects everywhere. */
+export function checkId(id: string): void {
+  if (id.length <= LONGEST_ID && DNS_LABEL.test(id)) return;
+  const rule = 'small letters, digits and hyphens, at most 63, beginning and ending with a letter or digit';
+  throw new Fault('invalid', `"${id}" is no DNS label.`, { at: 'body.id', remedy: `Use ${rule}.` });
+}
+
+export function openRequests(deps: RequestsDeps): Runtimes {
+  const { store, clock, journal, hosts, fixed, loop, settings } = deps;
+  const never = new AbortController().signal;
+
+  function find(id: string): Runtime {
+    const found = store.view.runtimes.get(id);
+    if (found) return found;
+    const meant = nearest(
+      id,
+      [...store.view.runtimes.all()].map((runtime) => runtime.id),
+    );
+    const remedy = meant === undefined ? 'List runtimes with `muster runtime ls`.' : `Did you mean ${meant}?`;
+    throw new Fault('missing', `There is no runtime ${id}.`, { at: 'path.runtime', remedy });
+  }
+
+  function provisionerOf(asked: string | undefined): { readonly name: string; readonly one: SetEntry } {
+    const { provisioners, default: usual } = settings();
+    const name = asked ?? usual;
+    const names = Object.keys(provisioners);
+    if (name === undefined) {
+      const remedy = names.length === 0 ? 'Define one under `runtimes:`.' : `Name one of ${names.join(', ')}.`;
+      throw new Fault('invalid', 'No provisioner is named, and there is no default.', {
+        at: 'body.provisioner',
+        remedy,
+      });
+    }
+    const one = provisioners[name];
+    if (one) return { name, one };
+    const meant = nearest(name, names);
+    const remedy = meant === undefined ? `Use one of ${names.join(', ')}.` : `Did you mean ${meant}?`;
+    throw new Fault('invalid', `There is no provisioner ${name}.`, { at: 'body.provisioner', remedy });
+  }
+
+  const event = (id: string, kind: string, message: string, actor: Actor): Change =>
+    journal.event({ kind: `runtime.${kind}`, subject: runtimeSubject(id), message }, actor);
+
+  function decision(id: string, did: string, code: RuntimeReason, why: string, given: Given = {}): readonly Change[] {
+    const { with: values, facts = {} } = given;
+    const reason = { code, ...(values && { with: values }) };
+    return [journal.decision({ subject: runtimeSubject(id), did, reason, why, facts }, true) ?? []].flat();
+  }
+
+  /** A request again with the same id: the same answer where it asks for the same, else a conflict. */
+  function again(known: Runtime, request: NewRuntime, provisioner: string): Runtime {
+    const { slots, version, environment, annotations, diskGb } = known;
+    const has = canonicalJson({ provisioner: known.provisioner, slots, version, environment, annotations, diskGb });
+    const wants = canonicalJson({
+      provisioner,
+      slots: request.slots,
+      version: request.version,
+      environment: request.environment ?? 'prod',
+      annotations: request.annotations ?? {},
+      diskGb: request.diskGb,
+    });
+    if (known.wanted !== 'gone' && has === wants) return known;
+    const message =
+      known.wanted === 'gone'
+        ? `Runtime ${known.id} is being removed.`
+        : `Runtime ${known.id} exists with other values.`;
+    const remedy = known.wanted === 'gone' ? 'Wait until it is gone.' : 'Change it, or choose another id.';
+    throw new Fault('conflict', message, { at: 'body.id', remedy });
+  }
+
+  async function create(request: NewRuntime, actor: Actor): ReturnType<Runtimes['create']> {
+    const { id, slots, version, environment = 'prod', annotations = {}, diskGb } = request;
+    checkId(id);
+    const { name: provisioner, one } = provisionerOf(request.provisioner);
+    const known = store.view.runtimes.get(id);
+    if (known) return { runtime: again(known, request, provisioner), isNew: false };
+    const now = clock.now();
+    const asked = { id, provisioner, slots, version, environment, annotations, diskGb, createdAt: now, since: now };
+    if (!isStatic(one)) {
+      // Templates that do not render refuse the request before anything is stored or applied.
+      await render(request);
+      const met = store.view.runtimes.get(id);
+      if (met) return { runtime: again(met, request, provisioner), isNew: false };
+      const runtime: Runtime = { ...asked, wanted: 'running', phase: 'pending' };
+      await store.commit([put('runtimes', runtime), event(id, 'created', `Runtime ${id} is requested.`, actor)]);
+      loop.poke(id);
+      return { runtime, isNew: true };
+    }
+    // Nothing may wait between the choice of the host and its commit.
+    const { host, grant } = fixed.place(provisioner, slots, diskGb);
+    const runtime: Runtime = { ...asked, wanted: 'running', phase: 'ready', host, grant };
+    const { placement } = one.spec;
+    const why = `${host} was chosen by placement ${placement}.`;
+    await store.commit([
+      put('runtimes', runtime),
+      event(id, 'created', `Runtime ${id} gets ${slots} slots on ${host}.`, actor),
+      ...decision(id, 'grant', 'placed', why, { with: { host, placement }, facts: { slots } }),
+    ]);
+    return { runtime, isNew: true };
+  }
+
+  function resizeStatic(before: Runtime, { slots = before.slots, mayMove = false }: RuntimeEdit): Resized {
+    const { id, host: from } = before;
+    const { host, grant } = fixed.resized(before, slots);
+    if (host === from) {
+      const why = `${host} has room for ${slots} slots.`;
+      return {
+        host,
+        grant,
+        changes: decision(id, 'resize', 'fits-in-place', why, { with: { host }, facts: { slots } }),
+      };
+    }
+    if (!mayMove) {
+      const message = `${from} has no room for ${slots} slots; runtime ${id} would move to ${host}, without its data.`;
+      throw new Fault('conflict', message, { at: 'body.slots', remedy: 'Add --move to move it.' });
+    }
+    const why = `${from} has no room for ${slots} slots.`;
+    const moved = { with: { from: from ?? '', to: host }, facts: { slots } };
+    return { host, grant, changes: decision(id, 'move', 'moved', why, moved) };
+  }
+
+  async function edit(id: string, wanted: RuntimeEdit, actor: Actor): Promise<Runtime> {
+    const before = find(id);
+    if (before.wanted === 'gone') throw new Fault('conflict', `Runtime ${id} is being removed.`);
+    const version = wanted.version === undefined ? before.version : (wanted.version ?? undefined);
+    const slots = wanted.slots ?? before.slots;
+    if (slots === before.slots && version === before.version) return before;
+    const { one } = provisionerOf(before.provisioner);
+    if (!isStatic(one)) await render({ ...before, slots, version });
+    const { changes = [], ...placed } = isStatic(one) && slots !== before.slots ? resizeStatic(before, wanted) : {};
+    const after: Runtime = { ...find(id), slots, version, ...placed };
+    const message = `Runtime ${id} now wants ${slots} slots and version ${version ?? 'latest'}.`;
+    await store.commit([put('runtimes', after), event(id, 'changed', message, actor), ...changes]);
+    loop.poke(id);
+    return after;
+  }
+
+  async function want(id: string, wanted: Runtime['wanted'], actor: Actor): Promise<Runtime> {
+    const before = find(id);
+    if (before.wanted === wanted) return before;
+    if (before.wanted === 'gone') throw new Fault('conflict', `Runtime ${id} is being removed.`);
+    const isFixed = before.host !== undefined;
+    // A static runtime has nothing to stop: it keeps its slots, so that it can always wake.
+    const phase = isFixed ? (wanted === 'hibernated' ? 'hibernated' : 'ready') : before.phase;
+    const after: Runtime = { ...before, wanted, phase, since: clock.now(), why: undefined };
+    const said = wanted === 'hibernated' ? 'is to hibernate' : 'is to run again';
+    await store.commit([put('runtimes', after), event(id, 'changed', `Runtime ${id} ${said}.`, actor)]);
+    loop.poke(id);
+    return after;
+  }
+
+  async function remove(id: string, actor: Actor): Promise<Runtime | undefined> {
+    const before = find(id);
+    if (before.host !== undefined) {
+      const message = `Runtime ${id} gave ${before.slots} slots of ${before.host} back.`;
+      await store.commit([drop('runtimes', id), event(id, 'gone', message, actor)]);
+      return undefined;
+    }
+    if (before.wanted === 'gone') return before;
+    const after: Runtime = { ...before, wanted: 'gone', phase: 'releasing', since: clock.now(), why: undefined };
+    await store.commit([put('runtimes', after), event(id, 'removed', `Runtime ${id} is to be removed.`, actor)]);
+    loop.poke(id);
+    return after;
+  }
+
+  async function render(request: Omit<NewRuntime, 'id'> & { readonly id?: string | undefined }) {
+    const { name: provisioner } = provisionerOf(request.provisioner);
+    const chosen = loop.host(provisioner);
+    if (!chosen) throw new Fault('unsupported', `Provisioner ${provisioner} is static: it renders nothing.`);
+    const { it } = await hosts.open(chosen, never);
+    const { id = 'example', environment = 'prod', annotations = {} } = request;
+    return it.render(requestOf({ ...request, id, provisioner, environment, annotations }, settings().latestVersion));
+  }
+
+  return {
+    create,
+    edit,
+    hibernate: (id, actor) => want(id, 'hibernated', actor),
+    wake: (id, actor) => want(id, 'running', actor),
+    remove,
+    async check(id) {
+      find(id);
+      loop.poke(id);
+      return find(id);
+    },
+    render,
+    hosts: fixed.statuses,
+    async drainHost(named, { moves }, actor) {
+      const host = hostNamed(named, fixed.statuses());
+      const planned = fixed.moves(host);
+      const message = `Host ${host} takes no new runtimes.`;
+      const drained = { id: host, at: clock.now(), who: actor.who };
+      const moved = moves ? planned.flatMap((move) => movedChanges(move, host)) : [];
+      const told = journal.event({ kind: 'runtime.host-drained', subject: `runtime-host/${host}`, message }, actor);
+      await store.commit([put('drainedHosts', drained), told, ...moved]);
+      return planned.map(({ runtime, slots, to }) => ({ runtime, slots, to }));
+    },
+    async releaseHost(named, actor) {
+      const host = hostNamed(named, fixed.statuses());
+      if (!store.view.drainedHosts.get(host)) throw new Fault('missing', `Host ${host} is not drained.`);
+      const message = `Host ${host} takes runtimes again.`;
+      const told = journal.event({ kind: 'runtime.host-released', subject: `runtime-host/${host}`, message }, actor);
+      await store.commit([drop('drainedHosts', host), told]);
+    },
+  };
+
+  function movedChanges({ runtime, to, grant }: ReturnType<StaticRuntimes['moves']>[number], from: string): Change[] {
+    if (to === undefined) return [];
+    const after = { ...find(runtime), host: to, grant };
+    const given = { with: { from, to } };
+    return [put('runtimes', after), ...decision(runtime, 'move', 'moved', `${from} is being drained.`, given)];
+  }
+}
+
+/** The host of that URL; people leave the scheme out. */
+function hostNamed(named: string, hosts: readonly HostStatus[]): string {
+  const found = hosts.find(({ host }) => host === named || host.replace(/^https?:\/\//, '') === named);
+  if (found) return found.host;
+  const meant = nearest(
+    named,
+    hosts.map(({ host }) => host),
+  );
+  const remedy = meant === undefined ? 'List hosts with `muster runtime host ls`.' : `Did you mean ${meant}?`;
+  throw new Fault('missing', `There is no host ${named}.`, { at: 'path.host', remedy });
+}
+
+interface Given {
+  readonly with?: Readonly<Record<string, string | number>>;
+  readonly facts?: Readonly<Record<string, unknown>>;
+}
+
+type Resized = Pick<Runtime, 'host' | 'grant'> & { readonly changes: readonly Change[] };

@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { Fault } from '#core/fault.ts';
+import { kind, type Provider } from '#core/provider.ts';
+import type { RenderedRuntime, RuntimeHost, RuntimeRequest, RuntimeState } from '#core/runtime-host.ts';
+import { resourcesOf } from '#core/slot-size.ts';
+
+export interface MemoryRuntime {
+  request: RuntimeRequest;
+  digest: string;
+  state: RuntimeState;
+  why?: string | undefined;
+}
+
+/** A host of runtimes in memory, and what a test may do to it. */
+export interface MemoryRuntimes {
+  readonly objects: Map<string, MemoryRuntime>;
+  /** Every call as `apply a`, in order. */
+  readonly calls: string[];
+  /** What the next runtimes that are applied look like; absent: ready at once. */
+  next?: { readonly state: RuntimeState; readonly why?: string };
+  /** Thrown by every call while it is set. */
+  fault?: Fault | undefined;
+  /** Part of every digest: another text is another template. */
+  template: string;
+  open(): RuntimeHost;
+}
+
+const SIZE = { cpu: 1, memoryGb: 4, storageGb: 40 };
+
+export function openMemoryRuntimes(): MemoryRuntimes {
+  const objects = new Map<string, MemoryRuntime>();
+  const calls: string[] = [];
+
+  function rendered(request: RuntimeRequest): RenderedRuntime {
+    const { id, slots, version, diskGb } = request;
+    if (version === 'broken') throw new Fault('invalid', 'statefulset.yaml:3:7: the template does not render.');
+    const host = `http://${id}.test`;
+    const grant = { host, audience: host, ...resourcesOf(slots, SIZE, diskGb) };
+    const manifests = [
+      { template: 'statefulset', kind: 'StatefulSet', name: `runtime-${id}`, text: `slots: ${slots}` },
+    ];
+    return { digest: `${memory.template} ${slots} ${version}`, grant, manifests };
+  }
+
+  function called(what: string, id = ''): void {
+    calls.push(`${what} ${id}`.trim());
+    if (memory.fault) throw memory.fault;
+  }
+
+  const memory: MemoryRuntimes = {
+    objects,
+    calls,
+    template: 'one',
+    open: () => ({
+      cloud: 'memory',
+      readyWithinMs: 30_000,
+      render: async (request) => rendered(request),
+      async apply(request) {
+        called('apply', request.id);
+        const { digest, grant } = rendered(request);
+        objects.set(request.id, { request, digest, ...(memory.next ?? { state: 'ready' }) });
+        return { digest, grant };
+      },
+      async observe({ id }) {
+        called('observe', id);
+        const found = objects.get(id);
+        return found ? { state: found.state, why: found.why, digest: found.digest } : { state: 'absent' };
+      },
+      async release(id) {
+        called('release', id);
+        objects.delete(id);
+      },
+      async hibernate(id) {
+        called('hibernate', id);
+        const found = objects.get(id);
+        if (found) found.state = 'hibernated';
+      },
+      async list() {
+        called('list');
+        return [...objects.keys()];
+      },
+    }),
+  };
+  return memory;
+}
+
+export const memoryProvider = (memory: MemoryRuntimes): Provider => ({
+  id: 'memory',
+  title: 'Runtimes in memory',
+  runtimes: {
+    memory_runtime: kind({
+      summary: 'Runtimes in memory.',
+      config: z.object({}),
+      example: {},
+      trust: 'any source',
+      open: async () => memory.open(),
+    }),
+  },
+});
