@@ -123,7 +123,6 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     journal,
     link,
     limits: parts.limits,
-    wake: workers.poke,
     noteUnknown: workers.noteUnknown,
   });
   const { context, kinds, sections } = parts;

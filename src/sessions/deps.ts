@@ -32,8 +32,6 @@ export interface SessionsDeps {
   readonly link: AgentLink;
   /** Limits that are left out have their default. */
   readonly limits?: Partial<SessionLimits> | undefined;
-  /** The demand of this pool (by its id) has changed. */
-  wake(pool: string): void;
   /** All sessions that this agent runs and that the server does not know. */
   noteUnknown?(agent: string, sessions: readonly string[]): void;
 }

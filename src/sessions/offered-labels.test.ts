@@ -41,7 +41,6 @@ describe('a session that asks for a label', () => {
     expect(scene.now(id)?.unmatched).toBe('gpu=h100');
     expect(scene.now(plain.id)?.unmatched).toBeUndefined();
     expect(demandOf(scene)).toBe(1);
-    expect(scene.woken).toContain('gpu');
   });
 
   test('stays no demand when all agents have gone', async () => {

@@ -66,7 +66,7 @@ export interface Sessions {
 
 /** Starts the feature, and continues all live sessions of the store. */
 export function startSessions(deps: SessionsDeps): Sessions {
-  const { store, clock, wake } = deps;
+  const { store, clock } = deps;
   let isStopping = false;
   const limits = { ...DEFAULT_LIMITS, ...deps.limits };
   const agentSlots = openAgentSlots({ store, clock, changed: (agent) => queues.reseat(agent) });
@@ -105,7 +105,6 @@ export function startSessions(deps: SessionsDeps): Sessions {
   function changed(pool: string): void {
     if (isStopping) return;
     if (place(deps, parts, pool)) loop.poke(pool);
-    wake(pool);
   }
 
   function attemptOver({ id }: Session): void {

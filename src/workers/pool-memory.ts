@@ -23,6 +23,8 @@ export interface PoolMemory {
   /** What kept it from its machines at the last pass. */
   trouble?: string | undefined;
   passedMs: number;
+  /** How long the last pass took. */
+  passTookMs: number;
   isPassDue: boolean;
   /** Losses before this time do not count: an operator has thawed since. */
   pardonedMs: number;
@@ -56,6 +58,7 @@ export function newMemory(clock: Clock): PoolMemory {
     runawayRounds: 0,
     runawayUntilMs: Number.NEGATIVE_INFINITY,
     passedMs: Number.NEGATIVE_INFINITY,
+    passTookMs: 0,
     isPassDue: false,
     pardonedMs: Number.NEGATIVE_INFINITY,
   };

@@ -46,6 +46,7 @@ export function reconcilePool(context: WorkersContext, boot: BootSettings, id: s
   const isDecided = pool === undefined || standingDown.isOn;
   const decidedAtMs = isDecided ? Number.POSITIVE_INFINITY : decide(context, boot, { pool, survey: now });
   const againAtMs = Math.min(guardAtMs, now.againAtMs, decidedAtMs);
+  memory.passTookMs = clock.monotonic() - memory.passedMs;
   if (againAtMs === Number.POSITIVE_INFINITY) return undefined;
   // Rounded up: an alarm a hair too early would only be set again.
   return { afterMs: Math.max(0, Math.ceil(againAtMs - clock.monotonic())) };

@@ -19,8 +19,9 @@ export interface Times extends MachineTimes {
   /** The first wait of the guard against machines that never join; it doubles up to the longest. */
   readonly runawayMs: number;
   readonly longestRunawayMs: number;
-  /** Between two passes of a pool whose sessions come and go. */
+  /** Between two passes of a pool whose sessions come and go, at least and at most. */
   readonly passGapMs: number;
+  readonly longestPassGapMs: number;
 }
 
 export const DEFAULT_TIMES: Times = {
@@ -33,4 +34,12 @@ export const DEFAULT_TIMES: Times = {
   runawayMs: MINUTE_MS,
   longestRunawayMs: 30 * MINUTE_MS,
   passGapMs: 10,
+  longestPassGapMs: 40,
 };
+
+const GAPS_PER_PASS = 20;
+
+/** How long sessions leave a pool alone after a pass: a large pool that is busy costs at most a twentieth of a core. */
+export function gapAfter(tookMs: number, { passGapMs, longestPassGapMs }: Times): number {
+  return Math.min(Math.max(passGapMs, tookMs * GAPS_PER_PASS), longestPassGapMs);
+}

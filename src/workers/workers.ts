@@ -21,7 +21,7 @@ import { followPools } from './pool-offers.ts';
 import { reconcilePool } from './reconcile.ts';
 import { followSameShape } from './same-shape.ts';
 import { standDown } from './stand-down.ts';
-import { DEFAULT_TIMES } from './times.ts';
+import { DEFAULT_TIMES, gapAfter } from './times.ts';
 
 export type { WorkersDeps } from './context.ts';
 export { DEFAULT_TIMES, type Times } from './times.ts';
@@ -180,7 +180,7 @@ function forgetPool({ store, asked }: WorkersContext, id: string): void {
 /** Sessions may come and go by the thousand: a pool answers the first at once, and the others together. */
 function pokeInTime({ pools, clock, times }: WorkersContext, pool: string, poke: (pool: string) => void): void {
   const memory = pools.of(pool);
-  const waitMs = memory.passedMs + times.passGapMs - clock.monotonic();
+  const waitMs = memory.passedMs + gapAfter(memory.passTookMs, times) - clock.monotonic();
   if (waitMs <= 0) return poke(pool);
   if (memory.isPassDue) return;
   memory.isPassDue = true;

@@ -82,7 +82,6 @@ export async function openScene(options: SceneOptions = {}) {
   );
   const sent: { readonly agent: string; readonly command: AgentCommand }[] = [];
   const dismissed: string[] = [];
-  const woken: string[] = [];
   const unknown: Record<string, readonly string[]> = {};
   const link: AgentLink = {
     send(agent, command) {
@@ -100,13 +99,12 @@ export async function openScene(options: SceneOptions = {}) {
     journal: testJournal(clock),
     link,
     limits,
-    wake: (pool) => void woken.push(pool),
     noteUnknown(agent, ids) {
       unknown[agent] = ids;
     },
   });
   await clock.settle();
-  return { disk, clock, gate, store, sent, dismissed, woken, unknown, sessions, ...actions(store, clock, sessions) };
+  return { disk, clock, gate, store, sent, dismissed, unknown, sessions, ...actions(store, clock, sessions) };
 }
 
 export type Scene = Awaited<ReturnType<typeof openScene>>;
