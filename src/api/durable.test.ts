@@ -17,6 +17,8 @@ function slowDisk() {
     stop: () => {
       isStopped = true;
     },
+    /** The write that waits is done; the next one waits again. */
+    step: () => letGo(),
     go(fault?: Fault) {
       isStopped = false;
       letGo(fault);
@@ -53,6 +55,27 @@ describe('durability', () => {
     expect(answered.toSorted()).toEqual(
       ['health 200', 'post 201', 'get 200', 'list 200', 'output 404', 'missing 404', 'stranger 401'].toSorted(),
     );
+  });
+
+  it('an accepted session is answered once it is durable, whatever was committed since', async () => {
+    const disk = slowDisk();
+    const { call, deps, clock } = await apiWorld({ beforeWrite: disk.beforeWrite, rows: [row('pools', gpu)] });
+    disk.stop();
+    const answered: string[] = [];
+    const ask = (what: string, asked: Promise<{ statusCode: number }>) =>
+      void asked.then(({ statusCode }) => answered.push(`${what} ${statusCode}`));
+    ask('post', call('POST', '/api/v1/sessions', { payload: { pool: 'gpu', command: ['true'] } }));
+    for (let turn = 0; turn < 20; turn++) await clock.settle();
+    void deps.store.commit([row('pools', { ...gpu, revision: 2 })]);
+    ask('get', call('GET', '/api/v1/pools/gpu'));
+    for (let turn = 0; turn < 20; turn++) await clock.settle();
+    expect(answered).toEqual([]);
+
+    disk.step();
+
+    for (let turn = 0; turn < 20; turn++) await clock.settle();
+    expect(answered).toEqual(['post 201']);
+    disk.go();
   });
 
   it('a broken store is 503 with the reason, and nothing of the answer leaves', async () => {

@@ -33,6 +33,8 @@ export function openRequestGate({
   server,
 }: Pick<ApiDeps, 'access' | 'clock' | 'log' | 'server'>): RequestGate {
   const failed = countFailedAttempts(clock);
+  // Clients write the same name again and again, and reading it as an address costs more than all other checks.
+  let accepted: { readonly host: string | undefined; readonly hosts: readonly string[] } | undefined;
 
   function authenticated({ headers, from }: Visitor): Caller {
     const { authorization, cookie } = headers;
@@ -47,7 +49,12 @@ export function openRequestGate({
   }
 
   return {
-    checkHost: ({ headers }) => checkHost(headers.host, server.hosts()),
+    checkHost({ headers: { host } }) {
+      const hosts = server.hosts();
+      if (accepted && accepted.host === host && accepted.hosts === hosts) return;
+      checkHost(host, hosts);
+      accepted = { host, hosts };
+    },
     enter(visitor, needed) {
       if (needed === 'anyone') return anyone(visitor.from);
       const caller = authenticated(visitor);

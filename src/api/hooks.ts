@@ -1,3 +1,4 @@
+// Hooks call back rather than return promises: each promise costs every request some turns.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '#core/fault.ts';
 import type { ApiDeps } from './deps.ts';
@@ -40,38 +41,55 @@ export function answerFaults(
   return answer;
 }
 
+/** Whether an answer may show what was committed and is not durable yet. */
+function mustWait(request: FastifyRequest, reply: FastifyReply): boolean {
+  const { muster: route } = request.routeOptions.config;
+  return !route?.isHealth && !(route?.isDurable && reply.statusCode < 400);
+}
+
 /** An answer waits until everything that it shows is durable. A failed store ends the process; until then the answer is 503. */
 export function waitForStore(app: FastifyInstance, { store, redactText }: ApiDeps): void {
-  app.addHook('onSend', async (request, reply, payload) => {
-    if (request.routeOptions.config.muster?.isHealth) return payload;
-    try {
-      await store.durable();
-      return payload;
-    } catch (thrown) {
-      if (payload instanceof Object && 'destroy' in payload && typeof payload.destroy === 'function') payload.destroy();
-      const detail = `The store failed: ${Fault.from(thrown).message}`;
-      const fault = new Fault('unavailable', detail, { remedy: 'Wait; the server restarts.' });
-      for (const name of ['content-length', 'etag', 'location', 'set-cookie']) reply.removeHeader(name);
-      reply.code(httpStatusOf(fault)).type(PROBLEM_MEDIA);
-      return JSON.stringify(toProblem(fault, redactText));
-    }
+  function failed(thrown: unknown, payload: unknown, reply: FastifyReply): string {
+    if (payload instanceof Object && 'destroy' in payload && typeof payload.destroy === 'function') payload.destroy();
+    const detail = `The store failed: ${Fault.from(thrown).message}`;
+    const fault = new Fault('unavailable', detail, { remedy: 'Wait; the server restarts.' });
+    for (const name of ['content-length', 'etag', 'location', 'set-cookie']) reply.removeHeader(name);
+    reply.code(httpStatusOf(fault)).type(PROBLEM_MEDIA);
+    return JSON.stringify(toProblem(fault, redactText));
+  }
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (!mustWait(request, reply)) return done(null, payload);
+    store.durable().then(
+      () => done(null, payload),
+      (thrown) => done(null, failed(thrown, payload, reply)),
+    );
   });
 }
+
+const SAFE_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+};
 
 /** Every request needs the right Host, a valid token and the role of the route. */
 export function guard(app: FastifyInstance, gate: RequestGate): void {
   app.decorateRequest('caller');
-  app.addHook('onRequest', async (request, reply) => {
+  function enter(request: FastifyRequest): void {
     const { muster: route } = request.routeOptions.config;
-    reply.headers({
-      'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
-      'cache-control': 'no-store',
-    });
     const visitor = { method: request.method, headers: request.headers, from: request.ip };
     // Health probes do not know the host name of the server.
     if (!route?.isHealth || route.role !== 'anyone') gate.checkHost(visitor);
     request.caller = gate.enter(visitor, route?.role ?? 'viewer');
+  }
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.headers(SAFE_HEADERS);
+    try {
+      enter(request);
+    } catch (thrown) {
+      return done(thrown as Error);
+    }
+    done();
   });
 }
 
@@ -79,16 +97,19 @@ export function guard(app: FastifyInstance, gate: RequestGate): void {
 export function measure(app: FastifyInstance, { metrics, clock }: ApiDeps): { quiet(withinMs: number): Promise<void> } {
   let open = 0;
   let quietNow: (() => void) | undefined;
-  app.addHook('onRequest', async (_request, reply) => {
+  const closed = (): void => {
+    open -= 1;
+    if (open === 0) quietNow?.();
+  };
+  app.addHook('onRequest', (_request, reply, done) => {
     open += 1;
-    reply.raw.once('close', () => {
-      open -= 1;
-      if (open === 0) quietNow?.();
-    });
+    reply.raw.once('close', closed);
+    done();
   });
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none';
     metrics.httpAnswered({ method: request.method, route, status: reply.statusCode, ms: reply.elapsedTime });
+    done();
   });
   return {
     async quiet(withinMs) {

@@ -56,6 +56,8 @@ export interface RouteSpec<P extends z.ZodType, Q extends z.ZodType, B extends z
   readonly alsoStatus?: number;
   /** The answer need not wait for durability, because it shows no committed data. */
   readonly isHealth?: boolean;
+  /** A successful answer shows only what the handler has seen become durable: it waits for nothing committed since. */
+  readonly isDurable?: boolean;
   /** Answers piece by piece; each piece waits for durability by itself. */
   readonly isStream?: boolean;
   handle(call: Call<z.output<P>, z.output<Q>, z.output<B>>): z.input<R> | Promise<z.input<R>>;

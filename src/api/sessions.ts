@@ -52,6 +52,8 @@ function submitting({ store, sessions }: ApiDeps): Route {
     ],
     reply: z.union([wire.Session, wire.SessionList]),
     status: 201,
+    // Under load something is always being committed: each answer would wait for a second commit.
+    isDurable: true,
     async handle({ body, headers, caller, header }) {
       const wanted = Array.isArray(body) ? body : [body];
       const requests = wanted.map((one) => ({ pool: one.pool, spec: specOf(one) }));
