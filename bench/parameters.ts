@@ -59,12 +59,12 @@ function openSource(configPrefix: string, limitTimes: number): Promise<Source> {
 }
 
 /** The registry of pools at work on one source. */
-function openPools(store: Store, source: Source) {
+async function openPools(store: Store, source: Source) {
   const base = { store, clock: systemClock, random: systemRandom, log: silentLog };
   const redactor = makeRedactor();
   const journal = startJournal({ ...base, redactor });
   const { backends } = knownKinds([provider]);
-  const pools = startPools({
+  const pools = await startPools({
     ...base,
     journal,
     readPool(text, { trust }) {
@@ -136,9 +136,9 @@ async function measureFree(aws: BenchAws, url: string, report: Report): Promise<
   const source = await openSource(PREFIX, UNLIMITED);
   const going = new AbortController().signal;
   const empty = await inUse();
-  let opened: ReturnType<typeof openPools> | undefined;
+  let opened: Awaited<ReturnType<typeof openPools>> | undefined;
   const sync = async (): Promise<unknown> => {
-    opened ??= openPools(store, source);
+    opened ??= await openPools(store, source);
     return opened.pools.synced(SOURCE, going);
   };
   const cold = await costOf(aws, store, sync);

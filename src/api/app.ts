@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
+import { openJsonReader } from '../config/json-text.ts';
 import { acceptAttach } from './attach.ts';
 import type { ApiDeps } from './deps.ts';
 import { farewell } from './farewell.ts';
@@ -101,7 +102,7 @@ export async function startApi(deps: ApiDeps, patience: ClientTimeouts = PATIENC
   deps.metrics.followSyncs(deps.pools.timings);
   const hub = openHub(deps);
   const routes = allRoutes(deps, hub);
-  register(app, routes, { deps, stopping: stopping.signal });
+  register(app, routes, { deps, stopping: stopping.signal, json: openJsonReader(deps.clock) });
   const detach = acceptAttach(server, { deps, gate, stopping: stopping.signal });
   await app.ready();
   return {

@@ -20,14 +20,20 @@ function closest(errors: readonly (readonly Issue[])[]): readonly Issue[] {
 }
 
 /** Every issue with its whole path; those inside a union are unfolded. */
-function* unfolded(issues: readonly Issue[], above: readonly PropertyKey[]): Iterable<{ path: string; text: string }> {
+function* unfolded(issues: readonly Issue[], above: readonly PropertyKey[]): Iterable<Found> {
   for (const issue of issues) {
     const path = [...above, ...issue.path];
     if (issue.code === 'invalid_union' && issue.errors.length > 0) yield* unfolded(closest(issue.errors), path);
     else if (issue.code === 'unrecognized_keys') {
-      for (const key of issue.keys) yield { path: pathText([...path, key]), text: 'Unknown key.' };
-    } else yield { path: pathText(path), text: issue.message };
+      for (const key of issue.keys) yield { path: [...path, key], text: 'Unknown key.' };
+    } else yield { path, text: issue.message };
   }
+}
+
+/** Worded only where it is shown: a body may have thousands. */
+interface Found {
+  readonly path: readonly PropertyKey[];
+  readonly text: string;
 }
 
 function pathText(path: readonly PropertyKey[]): string {
@@ -49,9 +55,9 @@ export function checked<S extends z.ZodType>(schema: S, value: unknown, where: s
   const found = [...unfolded(result.error.issues, [where])];
   const known = knownKeys(schema);
   const lines = found.slice(0, MOST_SHOWN).map(({ path, text }) => {
-    const meant = text === 'Unknown key.' ? nearest(path.slice(path.lastIndexOf('.') + 1), known) : undefined;
-    return `${path}: ${text}${meant ? ` Did you mean ${meant}?` : ''}`;
+    const meant = text === 'Unknown key.' ? nearest(String(path.at(-1)), known) : undefined;
+    return `${pathText(path)}: ${text}${meant ? ` Did you mean ${meant}?` : ''}`;
   });
   if (found.length > MOST_SHOWN) lines.push(`… and ${found.length - MOST_SHOWN} more`);
-  throw new Fault('invalid', lines.join('\n'), { at: found[0]?.path ?? where });
+  throw new Fault('invalid', lines.join('\n'), { at: found[0] ? pathText(found[0].path) : where });
 }

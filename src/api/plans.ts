@@ -14,6 +14,7 @@ import { Name, paging } from './wire/shared.ts';
 
 // A few thousand documents at a time.
 const BODY_LIMIT = 8 * 2 ** 20;
+const MOST_VALUES = 4 * wire.MOST_DOCUMENTS;
 
 function planning(deps: ApiDeps): Route[] {
   return [
@@ -24,6 +25,7 @@ function planning(deps: ApiDeps): Route[] {
       summary: 'Shows what these documents would change. Applies nothing.',
       body: wire.PlanIn,
       bodyLimit: BODY_LIMIT,
+      mostValues: MOST_VALUES,
       reply: wire.PlannedChanges,
       async handle({ body, caller }) {
         return await shownChanges(await deps.pools.foresee(body.documents, body.source), deps, caller.role);

@@ -168,7 +168,8 @@ function defining(deps: ApiDeps): Route[] {
           throw new Fault('invalid', `The document defines pool ${name}, not ${params.pool}.`, { at: 'body.name' });
         }
         const [before] = store.view.pools.by('name', params.pool);
-        const pool = await pools.define(body, expectationIn(headers, before), caller);
+        const expect = { ...expectationIn(headers, before), name: params.pool };
+        const pool = await pools.define(body, expect, caller);
         if (!before) status(201);
         header('etag', tagOf(pool));
         return shownPool(pool, deps, caller.role);

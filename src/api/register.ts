@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Fault } from '#core/fault.ts';
 import type { Caller } from '../access/access.ts';
+import type { JsonReader } from '../config/json-text.ts';
 import { checked } from './checked.ts';
 import type { ApiDeps } from './deps.ts';
 import { originOf } from './origin.ts';
@@ -20,8 +22,11 @@ declare module 'fastify' {
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const STILL_ALLOWED_EVERY_MS = 15_000;
 
+// As many as a schema checks within some ten milliseconds.
+const MOST_VALUES = 20_000;
+
 /** The text of a body, read as the route takes it. */
-function bodyOf(route: Route, request: FastifyRequest): unknown {
+function bodyOf(route: Route, request: FastifyRequest, json: JsonReader): unknown {
   const text = request.body === undefined || request.body === '' ? undefined : String(request.body);
   if (text === undefined || !route.body) return undefined;
   const media = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
@@ -29,11 +34,15 @@ function bodyOf(route: Route, request: FastifyRequest): unknown {
   if (route.bodyMedia) return text;
   if (isYaml) throw httpFault(415, 'invalid', 'The body must be JSON.', { at: 'headers.content-type' });
   try {
-    return JSON.parse(text) as unknown;
+    return json.read(text, route.mostValues ?? MOST_VALUES);
   } catch (cause) {
-    const detail = `The body is not JSON: ${(cause as Error).message}.`;
-    throw httpFault(400, 'invalid', detail, { at: 'body', cause, remedy: 'Send valid JSON.' });
+    throw badBody(cause);
   }
+}
+
+function badBody(cause: unknown): Fault {
+  const { message, remedy } = Fault.from(cause);
+  return httpFault(400, 'invalid', message, { at: 'body', cause, remedy });
 }
 
 /** Aborts when the client is gone, the server stops, or while a long answer goes on the token is revoked. */
@@ -60,11 +69,10 @@ function callOf(
   route: Route,
   request: FastifyRequest,
   reply: FastifyReply,
-): Omit<Call<unknown, unknown, unknown>, 'signal'> {
+): Omit<Call<unknown, unknown, unknown>, 'signal' | 'body'> {
   return {
     params: route.params && checked(route.params, request.params, 'path'),
     query: checkedQuery(route, request.query),
-    body: route.body && checked(route.body, bodyOf(route, request), 'body'),
     headers: request.headers,
     caller: request.caller,
     origin: originOf(request),
@@ -80,7 +88,15 @@ function checkedQuery(route: Route, query: unknown): unknown {
   throw httpFault(422, 'invalid', `query.${unknown}: Unknown key.`, { at: `query.${unknown}` });
 }
 
-function add(app: FastifyInstance, route: Route, { deps, stopping }: Registering): void {
+/** What is wrong with path or query is told first, whatever the body holds. */
+async function checkedBody(route: Route, request: FastifyRequest, json: JsonReader): Promise<unknown> {
+  if (!route.body) return undefined;
+  const read = bodyOf(route, request, json);
+  const value = read instanceof Promise ? await read.catch((thrown) => Promise.reject(badBody(thrown))) : read;
+  return checked(route.body, value, 'body');
+}
+
+function add(app: FastifyInstance, route: Route, { deps, stopping, json }: Registering): void {
   app.route({
     method: route.method,
     url: route.path,
@@ -89,7 +105,7 @@ function add(app: FastifyInstance, route: Route, { deps, stopping }: Registering
     exposeHeadRoute: route.method === 'GET' && !route.isStream,
     ...(route.bodyLimit !== undefined && { bodyLimit: route.bodyLimit }),
     async handler(request, reply) {
-      const call = callOf(route, request, reply);
+      const call = { ...callOf(route, request, reply), body: await checkedBody(route, request, json) };
       reply.code(route.status ?? 200);
       let signal: AbortSignal | undefined;
       const answer = await route.handle({
@@ -134,6 +150,7 @@ function addOtherMethods(app: FastifyInstance, path: string, routes: readonly Ro
 interface Registering {
   readonly deps: ApiDeps;
   readonly stopping: AbortSignal;
+  readonly json: JsonReader;
 }
 
 /** Registers the table of routes with fastify. */

@@ -48,6 +48,8 @@ export interface RouteSpec<P extends z.ZodType, Q extends z.ZodType, B extends z
   /** What the body may be sent as; JSON where absent. Anything else arrives as text. */
   readonly bodyMedia?: readonly string[];
   readonly bodyLimit?: number;
+  /** How many values the body may hold, where it is more than for most. */
+  readonly mostValues?: number;
   readonly reply: R;
   /** What the answer is sent as, where it is not JSON: then a text or a stream, sent as it stands. */
   readonly media?: readonly string[];

@@ -17,6 +17,7 @@ const params = z.object({ session: Name });
 const LONGEST_WAIT_MS = 300_000;
 // A list of sessions may carry long commands and environments.
 const BODY_LIMIT = 16 * 1024 * 1024;
+const MOST_VALUES = 50_000;
 
 export async function findSession({ sessions }: Pick<ApiDeps, 'sessions'>, id: string): Promise<SessionRow> {
   const session = await sessions.find(id);
@@ -43,6 +44,7 @@ function submitting({ store, sessions }: ApiDeps): Route {
     summary: 'Starts one session, or a list of sessions: all or none. `Idempotency-Key` makes a retry safe.',
     body: wire.SessionsIn,
     bodyLimit: BODY_LIMIT,
+    mostValues: MOST_VALUES,
     headers: [
       {
         name: 'Idempotency-Key',

@@ -5,22 +5,22 @@ import type { Parsed } from './problem.ts';
 import { type ConfigNode, child } from './tree.ts';
 import { type DocumentLimits, OPERATOR_LIMITS, readYaml } from './yaml-document.ts';
 
-export interface YamlThreadData {
-  readonly text: string;
-  readonly limits: DocumentLimits;
-  /** How many items of a list go in one piece. */
-  readonly longest: number;
-}
-
-/** Asks for a piece of a list. */
-export interface ToYamlThread {
-  readonly key: string;
-  readonly from: number;
-}
+/** Asks for a text to be read, or for a piece of a list in it. */
+export type ToYamlThread =
+  | {
+      readonly text: string;
+      readonly limits: DocumentLimits;
+      /** Longer lists at the top are handed out in pieces. */
+      readonly longest: number;
+    }
+  | { readonly key: string; readonly from: number; readonly to: number }
+  | { readonly json: string; readonly mostValues: number };
 
 export type FromYamlThread =
   | { readonly head: Parsed<ConfigNode>; readonly lists: readonly { readonly key: string; readonly length: number }[] }
-  | { readonly items: readonly ConfigNode[] };
+  | { readonly items: readonly ConfigNode[] }
+  | { readonly json: unknown }
+  | { readonly refused: string };
 
 /** A file that has been read; long lists at its top come in pieces. */
 export interface OpenedYaml {
@@ -53,13 +53,12 @@ export function asOpened(tree: Parsed<ConfigNode>): OpenedYaml {
   };
 }
 
+export function startYamlThread(): Worker {
+  return new Worker(new URL('./yaml-thread.mjs', import.meta.url), { name: 'muster-yaml', execArgv: [] });
+}
+
 async function openInThread(text: string, limits: DocumentLimits): Promise<OpenedYaml> {
-  const workerData: YamlThreadData = { text, limits, longest: ITEMS_A_PIECE };
-  const thread = new Worker(new URL('./yaml-thread.mjs', import.meta.url), {
-    workerData,
-    name: 'muster-yaml',
-    execArgv: [],
-  });
+  const thread = startYamlThread();
   let waiting: PromiseWithResolvers<FromYamlThread> | undefined;
   let gone: Fault | undefined;
   const fail = (why: string): void => {
@@ -76,7 +75,9 @@ async function openInThread(text: string, limits: DocumentLimits): Promise<Opene
   thread.on('exit', () => fail('has ended'));
   const close = async (): Promise<void> => void (await thread.terminate());
   try {
-    const first = await receive();
+    const reading = receive();
+    thread.postMessage({ text, limits, longest: ITEMS_A_PIECE } satisfies ToYamlThread);
+    const first = await reading;
     if (!('head' in first)) throw new Fault('internal', 'The thread that reads long files sent an unexpected answer.');
     const lengths = new Map(first.lists.map(({ key, length }) => [key, length]));
     return {
@@ -90,7 +91,7 @@ async function openInThread(text: string, limits: DocumentLimits): Promise<Opene
           const piece = receive();
           // The reader may have given up by the time it fails.
           piece.catch(() => {});
-          thread.postMessage({ key, from } satisfies ToYamlThread);
+          thread.postMessage({ key, from, to: from + ITEMS_A_PIECE } satisfies ToYamlThread);
           return piece;
         };
         let next = ask(0);

@@ -6,7 +6,7 @@ import { nearest } from '#core/nearest.ts';
 import type { Problem } from '#core/problem.ts';
 import type { Expansion } from './environment.ts';
 import { isKey, joinPath, toCamel, toSnake } from './keys.ts';
-import { type Parsed, problemAt } from './problem.ts';
+import { MOST_PROBLEMS, type Parsed, problemAt } from './problem.ts';
 import { objectFieldsOf, type Schema, unwrap } from './schema-walk.ts';
 import { newWalk, shape, type Walk } from './shape.ts';
 import type { ConfigNode, TextPlace } from './tree.ts';
@@ -158,7 +158,10 @@ export function parseWith<T>(schema: z.ZodType<T>, node: ConfigNode, options: Pa
   const value = shape(schema, node, { path: under, walk });
   const parsed = safeParse(schema, value);
   const chosen = (path: readonly PropertyKey[]) => walk.choices.get(locate(node, path).node as ConfigNode);
-  const issues = (parsed.error?.issues ?? []).flatMap((issue) => flattenUnion(issue, chosen));
+  const issues = (parsed.error?.issues ?? [])
+    .slice(0, 2 * MOST_PROBLEMS)
+    .flatMap((issue) => flattenUnion(issue, chosen))
+    .slice(0, 2 * MOST_PROBLEMS);
   const found = issues
     .filter((issue) => !isEcho(issue, { root: node, under, walk }))
     .map((issue) => toProblem(issue, { schema, root: node, under, walk }));

@@ -6,7 +6,8 @@ import type { Expansion } from './environment.ts';
 import { lendKinds, type Trust } from './kinds.ts';
 import { locate, parseWith } from './parse.ts';
 import { poolSchema } from './pool-schema.ts';
-import { problemAt } from './problem.ts';
+import { type Parsed, problemAt } from './problem.ts';
+import type { TextReader } from './text-reader.ts';
 import type { ConfigNode } from './tree.ts';
 import { type DocumentLimits, FOREIGN_LIMITS, OPERATOR_LIMITS, readYaml, whyNoDocument } from './yaml-document.ts';
 
@@ -33,12 +34,26 @@ export function readPool(document: string | ConfigNode, options: ReadPoolOptions
   return tree.problems ? tree : readTree(tree.value, options);
 }
 
+/** Reads the text of a pool document as `readPool` does, without a stall, whatever is in it. */
+export function readPoolText(
+  text: string,
+  options: ReadPoolOptions,
+  reader: TextReader,
+): PoolReading | Promise<PoolReading> {
+  const quick = readQuickly(text, options);
+  if (quick) return quick;
+  const finish = (tree: Parsed<ConfigNode>): PoolReading => (tree.problems ? tree : readTree(tree.value, options));
+  const tree = reader.read(text, limitsFor(options));
+  return tree instanceof Promise ? tree.then(finish) : finish(tree);
+}
+
 const limitsFor = ({ trust }: ReadPoolOptions): DocumentLimits =>
   trust === 'operator' ? OPERATOR_LIMITS : FOREIGN_LIMITS;
 
 /** Of ten thousand documents most come from programs and are right; one with a problem is read again, with places. */
 function readQuickly(text: string, options: ReadPoolOptions): PoolReading | undefined {
-  const tree = whyNoDocument(text, limitsFor(options)) === undefined ? readCompactJson(text) : undefined;
+  const limits = limitsFor(options);
+  const tree = whyNoDocument(text, limits) === undefined ? readCompactJson(text, limits.values) : undefined;
   const read = tree && readTree(tree, options);
   return read?.spec && read.warnings.length === 0 ? read : undefined;
 }
@@ -109,30 +124,38 @@ const DEEPEST = 32;
  * The tree of a document that a program wrote: JSON without a blank or a second spelling of anything. It has no places,
  * and takes a tenth of the time of reading YAML. Nothing for every other text, however good.
  */
-export function readCompactJson(text: string): ConfigNode | undefined {
+export function readCompactJson(text: string, mostValues = Number.POSITIVE_INFINITY): ConfigNode | undefined {
   // As a key it would be no key but the prototype.
   if (!text.startsWith('{') || text.includes('__proto__')) return undefined;
   try {
     const value: unknown = JSON.parse(text);
     // A key that comes twice, a number that was rounded: then something is lost, and the text comes out different.
-    return JSON.stringify(value) === text ? treeOf(value, 0) : undefined;
+    return JSON.stringify(value) === text ? compactTree(value, mostValues) : undefined;
   } catch {
     return undefined;
   }
 }
 
-function treeOf(value: unknown, depth: number): ConfigNode | undefined {
-  if (depth > DEEPEST) return undefined;
-  if (Array.isArray(value)) {
-    const items = value.flatMap((item) => treeOf(item, depth + 1) ?? []);
-    return items.length === value.length ? { is: 'list', items } : undefined;
+/** Nothing where it is too deep or has too many values: such a document is for the reader that words problems. */
+function compactTree(whole: unknown, mostValues: number): ConfigNode | undefined {
+  let count = 0;
+
+  function treeOf(value: unknown, depth: number): ConfigNode | undefined {
+    count += 1;
+    if (depth > DEEPEST || count > mostValues) return undefined;
+    if (Array.isArray(value)) {
+      const items = value.flatMap((item) => treeOf(item, depth + 1) ?? []);
+      return items.length === value.length ? { is: 'list', items } : undefined;
+    }
+    if (typeof value !== 'object' || value === null)
+      return { is: 'scalar', value: value as string | number | boolean | null };
+    const given = Object.entries(value);
+    const entries = given.flatMap(([key, inner]) => {
+      const node = treeOf(inner, depth + 1);
+      return node ? [{ key, value: node }] : [];
+    });
+    return entries.length === given.length ? { is: 'map', entries } : undefined;
   }
-  if (typeof value !== 'object' || value === null)
-    return { is: 'scalar', value: value as string | number | boolean | null };
-  const given = Object.entries(value);
-  const entries = given.flatMap(([key, inner]) => {
-    const node = treeOf(inner, depth + 1);
-    return node ? [{ key, value: node }] : [];
-  });
-  return entries.length === given.length ? { is: 'map', entries } : undefined;
+
+  return treeOf(whole, 0);
 }

@@ -5,7 +5,7 @@ import type { Problem } from '#core/problem.ts';
 import type { Expansion } from './environment.ts';
 import { escapeVariables, expandSecretFile, expandVariables } from './expand.ts';
 import { isKey, joinPath, toCamel, toSnake } from './keys.ts';
-import { problemAt } from './problem.ts';
+import { MOST_PROBLEMS, problemAt } from './problem.ts';
 import { catchallOf, objectFieldsOf, type Schema, type Unwrapped, unwrap } from './schema-walk.ts';
 import { type ConfigNode, type Entry, type MapNode, plain, type ScalarNode } from './tree.ts';
 
@@ -126,15 +126,15 @@ function shapeObject(unwrapped: Unwrapped, node: MapNode, way: Way): unknown {
     }
     const schema = keys[key] as Schema;
     const entry = unwrapped.notes.noun !== undefined && objectFieldsOf(unwrap(schema)) ? withoutNull(written) : written;
-    if (taken.has(key)) tell(inside, entry, `is the same key as ${taken.get(key)}; keep one of them`);
+    if (taken.has(key)) tell(inside, entry, () => `is the same key as ${taken.get(key)}; keep one of them`);
     else if (!isAbsent(schema, entry)) shaped.push([key, shapeEntry(schema, entry, inside)]);
     taken.set(key, written.key);
   }
   return Object.fromEntries(shaped);
 }
 
-const tell = ({ path, walk }: Way, { place }: Entry, message: string): void => {
-  walk.problems.push(problemAt(path, place, message));
+const tell = ({ path, walk }: Way, { place }: Entry, message: () => string): void => {
+  if (walk.problems.length < MOST_PROBLEMS) walk.problems.push(problemAt(path, place, message()));
 };
 
 const isNull = (node: ConfigNode): boolean => node.is === 'scalar' && node.value === null;
@@ -158,9 +158,11 @@ function shapeEntry(schema: Schema, entry: Entry, way: Way): unknown {
 function shapeStranger(unwrapped: Unwrapped, entry: Entry, way: Way): unknown {
   const catchall = catchallOf(unwrapped);
   if (catchall) return shape(catchall, entry.value, way);
-  const spell = /[A-Z]/.test(entry.key) ? toCamel : toSnake;
-  const known = Object.keys(objectFieldsOf(unwrapped) ?? {}).map(spell);
-  tell(way, entry, strangerMessage(entry.key, known, unwrapped.notes.noun ?? 'key'));
+  tell(way, entry, () => {
+    const spell = /[A-Z]/.test(entry.key) ? toCamel : toSnake;
+    const known = Object.keys(objectFieldsOf(unwrapped) ?? {}).map(spell);
+    return strangerMessage(entry.key, known, unwrapped.notes.noun ?? 'key');
+  });
   return undefined;
 }
 

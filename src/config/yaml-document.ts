@@ -14,7 +14,7 @@ import {
 import { Fault } from '#core/fault.ts';
 import type { Problem } from '#core/problem.ts';
 import { joinPath } from './keys.ts';
-import { type Parsed, problemAt } from './problem.ts';
+import { MOST_PROBLEMS, type Parsed, problemAt } from './problem.ts';
 import type { ConfigNode, Entry, TextPlace } from './tree.ts';
 
 export interface DocumentLimits {
@@ -22,12 +22,19 @@ export interface DocumentLimits {
   readonly depth: number;
   /** How many nodes aliases may add: a few lines of YAML could otherwise unfold into billions. */
   readonly aliased: number;
+  /** How many values it may have in all: each is compared with a schema on the event loop. */
+  readonly values: number;
 }
 
 /** For the operator's own file: room for ten thousand pools. */
-export const OPERATOR_LIMITS: DocumentLimits = { bytes: 16 * 2 ** 20, depth: 64, aliased: 200_000 };
+export const OPERATOR_LIMITS: DocumentLimits = {
+  bytes: 16 * 2 ** 20,
+  depth: 64,
+  aliased: 200_000,
+  values: Number.POSITIVE_INFINITY,
+};
 /** For one document from outside: parsing it must not hold up the process. */
-export const FOREIGN_LIMITS: DocumentLimits = { bytes: 256 * 2 ** 10, depth: 64, aliased: 10_000 };
+export const FOREIGN_LIMITS: DocumentLimits = { bytes: 256 * 2 ** 10, depth: 64, aliased: 5_000, values: 5_000 };
 
 /** Reads YAML or JSON, each value with its place; refuses anything ambiguous. */
 export function readYaml(text: string, limits: DocumentLimits = OPERATOR_LIMITS): Parsed<ConfigNode> {
@@ -113,13 +120,15 @@ export function treeReader(limits: DocumentLimits, placeOf: (offset: number) => 
   };
 
   function nothing(path: string, node: unknown, message: string): ConfigNode {
-    problems.push(problemAt(path, startOf(node), message));
+    if (problems.length < MOST_PROBLEMS) problems.push(problemAt(path, startOf(node), message));
     return { is: 'scalar', value: null };
   }
 
   function read(node: unknown, path: string, depth: number): ConfigNode {
     if (depth > limits.depth) return nothing(path, node, `is nested deeper than ${limits.depth} levels`);
     const sizeBefore = size++;
+    if (size === limits.values + 1) nothing('', node, `has more than ${limits.values} values`);
+    if (size > limits.values) return { is: 'scalar', value: null };
     const made = isAlias(node) ? readAlias(node, path) : readPlain(node, path, depth);
     const anchor = (node as { anchor?: string } | null)?.anchor;
     if (anchor) anchors.set(anchor, { node: made, size: size - sizeBefore });

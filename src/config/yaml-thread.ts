@@ -1,14 +1,16 @@
-// Runs in a thread of its own: reads one YAML text and hands it out in pieces, as it is asked for them.
-import { parentPort, workerData } from 'node:worker_threads';
-import type { FromYamlThread, ToYamlThread, YamlThreadData } from './long-yaml.ts';
+// Runs in a thread of its own: reads YAML texts and hands them out in pieces, as it is asked for them.
+import { parentPort } from 'node:worker_threads';
+import { Fault } from '#core/fault.ts';
+import { boundedJson } from './json-text.ts';
+import type { FromYamlThread, ToYamlThread } from './long-yaml.ts';
 import type { ConfigNode, ListNode } from './tree.ts';
 import { readYaml } from './yaml-document.ts';
 
-const { text, limits, longest } = workerData as YamlThreadData;
+/** The long lists of the text that was read last. */
 const lists = new Map<string, ListNode>();
 
 /** Long lists at the top go piece by piece: copying them in one go would take as long as a stall may. */
-function withoutLongLists(root: ConfigNode): ConfigNode {
+function withoutLongLists(root: ConfigNode, longest: number): ConfigNode {
   if (root.is !== 'map') return root;
   const entries = root.entries.map((entry) => {
     const { value, key } = entry;
@@ -19,11 +21,21 @@ function withoutLongLists(root: ConfigNode): ConfigNode {
   return { ...root, entries };
 }
 
+function readJson(text: string, mostValues: number): FromYamlThread {
+  try {
+    return { json: boundedJson(text, mostValues) };
+  } catch (thrown) {
+    return { refused: Fault.from(thrown).message };
+  }
+}
+
 const send = (message: FromYamlThread): void => parentPort?.postMessage(message);
 
-const read = readYaml(text, limits);
-const head = read.problems ? read : { ...read, value: withoutLongLists(read.value) };
-parentPort?.on('message', ({ key, from }: ToYamlThread) => {
-  send({ items: lists.get(key)?.items.slice(from, from + longest) ?? [] });
+parentPort?.on('message', (asked: ToYamlThread) => {
+  if ('key' in asked) return send({ items: lists.get(asked.key)?.items.slice(asked.from, asked.to) ?? [] });
+  if ('json' in asked) return send(readJson(asked.json, asked.mostValues));
+  lists.clear();
+  const read = readYaml(asked.text, asked.limits);
+  const head = read.problems ? read : { ...read, value: withoutLongLists(read.value, asked.longest) };
+  send({ head, lists: [...lists].map(([key, { items }]) => ({ key, length: items.length })) });
 });
-send({ head, lists: [...lists].map(([key, { items }]) => ({ key, length: items.length })) });

@@ -32,11 +32,16 @@ function mustBeAsExpected(pool: Pool | undefined, name: string, { revision }: Ex
   throw new Fault('stale', `Pool "${name}" ${now}, not at ${revision} as expected.`);
 }
 
+function mustBeNamed(name: string, expect: Expectation): void {
+  if (expect.name === undefined || expect.name === name) return;
+  throw new Fault('invalid', `The document defines pool ${name}, not ${expect.name}.`, { at: 'body.name' });
+}
+
 /** Reads again what the API defined before this process started. */
-export function loadApiPools(registry: Registry, applyOwnership: ApplyOwnership): void {
+export async function loadApiPools(registry: Registry, applyOwnership: ApplyOwnership): Promise<void> {
   const { view } = registry.deps.store;
   for (const { key, version, text = '' } of view.documents.by('source', API_SOURCE)) {
-    const { spec, fault } = readPoolDocument(registry.deps.readPool, API, text);
+    const { spec, fault } = await readPoolDocument(registry.deps.readPool, API, text);
     registry.parsedDocuments.set({ source: API_SOURCE, key, version, spec, fault });
   }
   for (const { spec } of [...registry.parsedDocuments.of(API_SOURCE).values()]) {
@@ -71,9 +76,10 @@ export function apiPools(
   return {
     async define(placed, expect, actor) {
       // Read as it came, so that the places in what is said of it are those of the file.
-      const { spec, fault } = readPoolDocument(registry.deps.readPool, API, placed);
+      const { spec, fault } = await readPoolDocument(registry.deps.readPool, API, placed);
       if (fault) throw withLastGood(registry, fault, placed);
       const { name } = spec;
+      mustBeNamed(name, expect);
       const text = withoutBlankStart(placed);
       const before = registry.poolNamed(name);
       if (before) mustBeOurs(registry, before, 'Change the document there, or give this pool another name.');

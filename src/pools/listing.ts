@@ -1,13 +1,13 @@
 // One listing of a source: asks for it, reads what changed, records what is bad or missing.
 import { Fault } from '#core/fault.ts';
 import type { Document } from '#core/provider.ts';
-import { inSlices } from '#core/slices.ts';
+import { inSlices, openSlices } from '#core/slices.ts';
 import { type DocumentState, documentId } from '#core/source.ts';
 import { type Change, drop, put } from '#core/store.ts';
 import { actorOf, documentChange } from './apply-ownership.ts';
 import { isDeletedByWriter, isOwner, MISSES_TO_DROP } from './ownership.ts';
 import type { ParsedDocument, ParsedDocuments } from './parsed-documents.ts';
-import { readPoolDocument } from './read-document.ts';
+import { type Reading, readPoolDocument } from './read-document.ts';
 import { accountOf, type DeletedDocuments, type Registry, type SourceRunner } from './registry.ts';
 import { isSame } from './same.ts';
 
@@ -51,16 +51,19 @@ function parseDocument(
   { deps }: Registry,
   { opened, log }: SourceRunner,
   { key, version, text, fault, paths }: Document,
-): ParsedDocument {
+): ParsedDocument | Promise<ParsedDocument> {
   const base = { source: opened.id, key, version };
   if (fault) return { ...base, fault };
   if (text === undefined) {
     return { ...base, fault: new Fault('internal', 'The source sent a new version without its text.') };
   }
-  const { spec, fault: refusal, warnings } = readPoolDocument(deps.readPool, { ...opened, paths, key }, text);
-  const isNew = deps.store.view.documents.get(documentId(opened.id, key))?.version !== version;
-  if (isNew && warnings?.length) log('warn', 'document has warnings', { document: key, version, warnings });
-  return { ...base, spec, fault: refusal };
+  const keep = ({ spec, fault: refusal, warnings }: Reading): ParsedDocument => {
+    const isNew = deps.store.view.documents.get(documentId(opened.id, key))?.version !== version;
+    if (isNew && warnings?.length) log('warn', 'document has warnings', { document: key, version, warnings });
+    return { ...base, spec, fault: refusal };
+  };
+  const reading = readPoolDocument(deps.readPool, { ...opened, paths, key }, text);
+  return reading instanceof Promise ? reading.then(keep) : keep(reading);
 }
 
 /** Reads what is new, and again what was bad: the reason for refusing it may be gone. */
@@ -71,12 +74,15 @@ export async function readChanged(
 ): Promise<readonly ParsedDocument[]> {
   const known = registry.parsedDocuments.of(runner.opened.id);
   const changed: ParsedDocument[] = [];
-  await inSlices(registry.deps.clock, listed.values(), (document) => {
-    if (document.isDeleted) return;
+  const slices = openSlices(registry.deps.clock);
+  for (const document of listed.values()) {
     const parsed = known.get(document.key);
-    if (parsed?.spec && parsed.version === document.version && !document.fault) return;
-    changed.push(parseDocument(registry, runner, document));
-  });
+    const isHeld = parsed?.spec && parsed.version === document.version && !document.fault;
+    if (document.isDeleted || isHeld) continue;
+    const reading = parseDocument(registry, runner, document);
+    changed.push(reading instanceof Promise ? await reading : reading);
+    if (slices.isOver()) await slices.next();
+  }
   return changed;
 }
 

@@ -2,7 +2,7 @@
 import { Fault } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
 import type { Pool } from '#core/pool.ts';
-import { inSlices } from '#core/slices.ts';
+import { openSlices } from '#core/slices.ts';
 import { API_SOURCE, documentId } from '#core/source.ts';
 import { deletedIn, listDocuments, readChanged } from './listing.ts';
 import type { ParsedDocument } from './parsed-documents.ts';
@@ -82,10 +82,10 @@ export function openForesight(registry: Registry): Foresight {
       if (source !== undefined) said.set(source, new Map());
       const names = new Set<string>();
       const draftKeys = new Map<string, string>();
-      await inSlices(deps.clock, drafts, (draft) => {
+      async function take(draft: DraftDocument): Promise<void> {
         const name = nameIn(draft.text);
         const owner = source ?? sourceOf(registry, name);
-        const { spec, fault } = readPoolDocument(deps.readPool, rulesOf(registry, owner), draft.text);
+        const { spec, fault } = await readPoolDocument(deps.readPool, rulesOf(registry, owner), draft.text);
         const those = said.get(owner) ?? new Map(parsedDocuments.of(owner));
         said.set(owner, those);
         const meant = keyOf(registry, owner, { ...draft, name: spec?.name ?? name });
@@ -95,7 +95,12 @@ export function openForesight(registry: Registry): Foresight {
         those.set(key, { source: owner, key, version: NEW_VERSION, spec, fault });
         draftKeys.set(documentId(owner, key), draft.key);
         if (spec) names.add(spec.name);
-      });
+      }
+      const slices = openSlices(deps.clock);
+      for (const draft of drafts) {
+        await take(draft);
+        if (slices.isOver()) await slices.next();
+      }
       const whole = source === undefined ? undefined : said.get(source);
       const planned = plannedChanges(registry, said, {
         names: whole && source !== undefined ? namesOf(source, whole) : names,

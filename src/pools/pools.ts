@@ -29,6 +29,8 @@ export type { Allow, OpenedSource, PoolsDeps, SyncOutcome, SyncTiming } from './
 export interface Expectation {
   /** The revision that the caller has seen; a newer one refuses the write. 0: there must be no such pool yet. */
   readonly revision?: number | undefined;
+  /** The name that the document must give its pool. */
+  readonly name?: string | undefined;
 }
 
 /** Which pools exist: one owner each, last good definition kept, removed pools drained. */
@@ -56,7 +58,7 @@ export interface Pools extends Foresight {
 // A source that hangs keeps its place until its timeout; others must not wait for it.
 const SOURCES_AT_A_TIME = 64;
 
-export function startPools(deps: PoolsDeps): Pools {
+export async function startPools(deps: PoolsDeps): Promise<Pools> {
   const { clock, random, log } = deps;
   const registry = makeRegistry(deps);
   const droppedPools = keepDroppedPools(registry, (source) => loop.poke(source));
@@ -73,7 +75,7 @@ export function startPools(deps: PoolsDeps): Pools {
   });
   const forgetting = startForgettingDrained(registry, () => droppedPools.review());
   const setSources = makeSetSources(registry, { applyOwnership, droppedPools, poke: loop.poke });
-  loadApiPools(registry, applyOwnership);
+  await loadApiPools(registry, applyOwnership);
   setSources(deps.sources);
 
   function ask(source: string): SourceRunner {

@@ -5,10 +5,11 @@ import { listener } from './testing/listener.ts';
 import { fakeSource, opened, openWorld, specOf, text } from './testing/world.ts';
 
 const SOURCE = { id: 'files', trust: 'foreign' } as const;
-const refused = (problems: readonly Problem[]) => readPoolDocument(() => ({ problems }), SOURCE, '').fault;
+const refused = async (problems: readonly Problem[]) =>
+  (await readPoolDocument(() => ({ problems }), SOURCE, '')).fault;
 
-it('names every problem with its place, in one sentence', () => {
-  const fault = refused([
+it('names every problem with its place, in one sentence', async () => {
+  const fault = await refused([
     { path: 'auto_scaler.max_agnets', line: 4, column: 3, message: 'Did you mean max_agents?' },
     { path: 'name', line: 1, message: 'Must not be empty.' },
     { path: '', message: 'Is too long.' },
@@ -25,34 +26,36 @@ it('names every problem with its place, in one sentence', () => {
   );
 });
 
-it('leaves the place of a single problem beside its message', () => {
-  const fault = refused([{ path: 'name', line: 1, message: 'Must not be empty.' }]);
+it('leaves the place of a single problem beside its message', async () => {
+  const fault = await refused([{ path: 'name', line: 1, message: 'Must not be empty.' }]);
 
   expect(fault).toMatchObject({ at: 'line 1: name', message: 'Must not be empty.' });
 });
 
-it('names ten problems and counts the rest', () => {
-  const fault = refused(Array.from({ length: 25 }, (_, at) => ({ path: '', message: `Wrong ${at}.` })));
+it('names ten problems and counts the rest', async () => {
+  const fault = await refused(Array.from({ length: 25 }, (_, at) => ({ path: '', message: `Wrong ${at}.` })));
 
   expect(fault?.message).toContain('Wrong 8; Wrong 9; and 15 more.');
   expect(fault?.message).not.toContain('Wrong 10');
   expect(fault?.problems).toHaveLength(25);
 });
 
-it('keeps a hundred problems of a document that is wrong everywhere', () => {
-  expect(refused(Array.from({ length: 500 }, () => ({ path: 'a', message: 'Wrong.' })))?.problems).toHaveLength(100);
+it('keeps a hundred problems of a document that is wrong everywhere', async () => {
+  const fault = await refused(Array.from({ length: 500 }, () => ({ path: 'a', message: 'Wrong.' })));
+
+  expect(fault?.problems).toHaveLength(100);
 });
 
-it('names everything that the operator does not allow a source', () => {
+it('names everything that the operator does not allow a source', async () => {
   const spec = specOf({ name: 'mine', kind: 'gpu', max: 9 });
   const allow = { namePrefix: 'team-', backends: ['cpu'], maxAgents: 3 };
-  const { fault } = readPoolDocument(() => ({ spec }), { ...SOURCE, allow }, '');
+  const { fault } = await readPoolDocument(() => ({ spec }), { ...SOURCE, allow }, '');
 
   expect(fault).toMatchObject({ kind: 'denied', at: undefined });
   expect(fault?.problems?.map(({ path }) => path)).toEqual(['name', 'auto_scaler.backend', 'auto_scaler.max_agents']);
 });
 
-it('names problems as the writer knows them where the source made the text, without lines of that text', () => {
+it('names problems as the writer knows them where the source made the text, without lines of that text', async () => {
   const problems = [
     { path: 'auto_scaler.max_agents', line: 1, column: 30, message: 'Too many.' },
     { path: 'auto_scaler.backend.kubernetes.pod.image', line: 1, message: 'Is missing.' },
@@ -63,7 +66,7 @@ it('names problems as the writer knows them where the source made the text, with
     'auto_scaler.backend.kubernetes': 'spec',
     auto_scaler: 'spec.autoscaler',
   };
-  const { fault } = readPoolDocument(() => ({ problems }), { ...SOURCE, paths }, '');
+  const { fault } = await readPoolDocument(() => ({ problems }), { ...SOURCE, paths }, '');
 
   expect(fault?.problems?.map(({ path, line }) => [path, line])).toEqual([
     ['spec.autoscaler.maxReplicas', undefined],
@@ -123,6 +126,12 @@ it('guesses the name in a text of very many keys without comparing each with eac
   const keys = Array.from({ length: 50_000 }, (_, at) => at.toString(36));
 
   expect(nameIn(`{name: a,${keys.join(',')}}`)).toBe('a');
+});
+
+it('guesses no name in a text that no reader would finish', () => {
+  expect(nameIn('{'.repeat(5_000))).toBeUndefined();
+  expect(nameIn(`name: ${'['.repeat(5_000)}`)).toBeUndefined();
+  expect(nameIn('name: *a')).toBeUndefined();
 });
 
 it('guesses the name that a text gives its pool, but not of a text that takes long', () => {

@@ -10,7 +10,9 @@ import type { Allow, OpenedSource } from './registry.ts';
 export type PoolReader = (
   text: string,
   options: Pick<OpenedSource, 'trust' | 'mayName'>,
-) =>
+) => PoolText | Promise<PoolText>;
+
+type PoolText =
   | { readonly spec: PoolSpec; readonly problems?: undefined; readonly warnings?: readonly Problem[] }
   | { readonly problems: readonly Problem[]; readonly spec?: undefined; readonly warnings?: readonly Problem[] };
 
@@ -87,17 +89,26 @@ function writersPath(path: string, paths: Readonly<Record<string, string>>): str
 
 // The size limit of foreign documents; longer texts are read only by the reader with limits.
 const LONGEST_GUESS = 256 * 1_024;
+const LONGEST_NAME = 300;
+// At the left margin, or first within braces.
+const NAME_LINE = /^(?:\{[ \t\n]*)?(?:name|"name"|'name')[ \t]*:[ \t]*("[^"\n]*"|'[^'\n]*'|[^\n#,}[{&*!|>]*)/m;
 
-/** The name that a text gives its pool, whatever else is wrong with it. */
+/** The name that a text seems to give its pool, whatever else is wrong with it: found without reading all of it. */
 export function nameIn(text: string): string | undefined {
   if (text.length > LONGEST_GUESS) return undefined;
   try {
-    const read: unknown = parse(text, { logLevel: 'silent', uniqueKeys: false });
-    const name = typeof read === 'object' && read !== null && 'name' in read ? read.name : undefined;
+    const [, written = ''] = NAME_LINE.exec(text) ?? [];
+    const isLine = written.trim() !== '' && written.length <= LONGEST_NAME;
+    const name: unknown = isLine ? parse(written, { logLevel: 'silent' }) : nameInJson(text);
     return typeof name === 'string' ? name : undefined;
   } catch {
     return undefined;
   }
+}
+
+function nameInJson(text: string): unknown {
+  const read: unknown = text.startsWith('{') ? JSON.parse(text) : undefined;
+  return typeof read === 'object' && read !== null && 'name' in read ? read.name : undefined;
 }
 
 /** Who wrote a document, what the operator lets them define, and what their own paths are. */
@@ -105,21 +116,28 @@ export type DocumentRules = Pick<OpenedSource, 'id' | 'trust' | 'allow' | 'mayNa
   Pick<Document, 'paths'> &
   Partial<Pick<Document, 'key'>>;
 
-/** Never throws: whatever a document does to the reader is that document's fault alone. */
-export function readPoolDocument(readPool: PoolReader, rules: DocumentRules, text: string): Reading {
-  const { id, trust, allow, mayName, paths, key } = rules;
+/**
+ * Never throws: whatever a document does to the reader is that document's fault alone. At once where the reader is, so that
+ * sources whose documents are short are read in the order in which they came.
+ */
+export function readPoolDocument(readPool: PoolReader, rules: DocumentRules, text: string): Reading | Promise<Reading> {
+  const { trust, mayName } = rules;
   try {
-    const result = readPool(text, { trust, mayName });
-    if (result.problems) {
-      return { fault: faultOf('invalid', inWritersPaths(result.problems, paths), 'Correct the document.') };
-    }
-    const forbidden = inWritersPaths(allow ? refusals(allow, result.spec, key) : [], paths);
-    if (forbidden.length > 0) {
-      const remedy = `Change the document, or what the operator's configuration allows the source "${id}".`;
-      return { fault: faultOf('denied', forbidden, remedy) };
-    }
-    return { spec: result.spec, warnings: inWritersPaths(result.warnings ?? [], paths).map(problemText) };
+    const read = readPool(text, { trust, mayName });
+    if (!(read instanceof Promise)) return judge(read, rules);
+    return read.then((result) => judge(result, rules)).catch((thrown) => ({ fault: Fault.from(thrown) }));
   } catch (thrown) {
     return { fault: Fault.from(thrown) };
   }
+}
+
+function judge(read: PoolText, { id, allow, paths, key }: DocumentRules): Reading {
+  if (read.problems)
+    return { fault: faultOf('invalid', inWritersPaths(read.problems, paths), 'Correct the document.') };
+  const forbidden = inWritersPaths(allow ? refusals(allow, read.spec, key) : [], paths);
+  if (forbidden.length > 0) {
+    const remedy = `Change the document, or what the operator's configuration allows the source "${id}".`;
+    return { fault: faultOf('denied', forbidden, remedy) };
+  }
+  return { spec: read.spec, warnings: inWritersPaths(read.warnings ?? [], paths).map(problemText) };
 }

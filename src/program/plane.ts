@@ -4,7 +4,8 @@ import { type Clouds, openClouds } from '#clouds/clouds.ts';
 import { type Gate, openGate } from '#clouds/gate.ts';
 import type { KnownKinds } from '#config/kinds.ts';
 import { offerShapes } from '#config/offers.ts';
-import { readPool } from '#config/pool-document.ts';
+import { type PoolReading, readPoolText } from '#config/pool-document.ts';
+import { openTextReader } from '#config/text-reader.ts';
 import type { AgentLink } from '#core/agent-link.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
@@ -82,13 +83,17 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     kinds: parts.kinds.backends,
     context: parts.context,
   });
-  const pools = startPools({
+  const texts = openTextReader(parts.clock);
+  const pools = await startPools({
     ...base,
     journal,
     readPool(text, rules) {
-      const read = readPool(text, { kinds: parts.kinds.backends, ...rules });
-      if (read.spec) learnPool(redactor, parts.kinds, read.spec);
-      return read;
+      const learn = (read: PoolReading): PoolReading => {
+        if (read.spec) learnPool(redactor, parts.kinds, read.spec);
+        return read;
+      };
+      const reading = readPoolText(text, { kinds: parts.kinds.backends, ...rules }, texts);
+      return reading instanceof Promise ? reading.then(learn) : learn(reading);
     },
     sources: parts.sources,
     redact: redactor.text,

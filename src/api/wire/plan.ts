@@ -19,7 +19,7 @@ export const Refusal = z.object({
 });
 export type Refusal = z.infer<typeof Refusal>;
 
-const MOST_DOCUMENTS = 10_000;
+export const MOST_DOCUMENTS = 10_000;
 
 export const PlanIn = z
   .strictObject({

@@ -160,7 +160,7 @@ export async function openWorld(
     log,
   });
   const deps = { store, clock, random, log, journal, readPool, sources, redact, gate, activityOf };
-  const pools: Pools = startPools(deps);
+  const pools: Pools = await startPools(deps);
   await clock.settle();
   return {
     clock,
