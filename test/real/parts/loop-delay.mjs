@@ -1,21 +1,36 @@
-// Loaded into a server before its program: notes each second how long its event loop stood still at most, and its use of
-// processor time and memory.
+// Loaded into a server before its program: notes each second its use of processor time and memory, and, where LOOP_DELAY is
+// set, for how long its event loop stood still at most, and how much of that was processor time of its own.
 import { appendFileSync } from 'node:fs';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 
-const delay = monitorEventLoopDelay({ resolution: 5 });
-delay.enable();
-const note = () => {
-  const { user, system } = process.cpuUsage();
-  const line = {
-    at: Date.now(),
-    stallMs: delay.max / 1e6,
-    cpuMs: (user + system) / 1e3,
-    rss: process.memoryUsage.rss(),
-  };
-  appendFileSync(process.env.LOOP_DELAY_FILE, `${JSON.stringify(line)}\n`);
-  delay.reset();
+const EVERY_MS = 5;
+let longest = { stallMs: 0, stallCpuMs: 0 };
+
+const threadMs = () => {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1e3;
 };
-// The threads of the server load this too; the processor time is that of all.
-if (isMainThread) setInterval(note, 1_000).unref();
+
+function follow() {
+  let last = { at: performance.now(), cpuMs: threadMs() };
+  setInterval(() => {
+    const now = { at: performance.now(), cpuMs: threadMs() };
+    const [stallMs, stallCpuMs] = [now.at - last.at - EVERY_MS, now.cpuMs - last.cpuMs];
+    longest = { stallMs: Math.max(longest.stallMs, stallMs), stallCpuMs: Math.max(longest.stallCpuMs, stallCpuMs) };
+    last = now;
+  }, EVERY_MS).unref();
+}
+
+function note() {
+  const { user, system } = process.cpuUsage();
+  const line = { at: Date.now(), ...longest, cpuMs: (user + system) / 1e3, rss: process.memoryUsage.rss() };
+  appendFileSync(process.env.LOOP_DELAY_FILE, `${JSON.stringify(line)}\n`);
+  longest = { stallMs: 0, stallCpuMs: 0 };
+}
+
+// The threads of the server load this too; the processor time of the process is that of all.
+if (isMainThread) {
+  setInterval(note, 1_000).unref();
+  // Its timer takes processor time too: not while that is measured.
+  if (process.env.LOOP_DELAY) follow();
+}

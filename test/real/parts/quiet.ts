@@ -14,6 +14,18 @@ export const writesOf = ({ cluster }: Pick<KubeScene, 'cluster'>): string[] =>
       [verb, resource, subresource, name].join(' '),
     );
 
+/** When the API server answered the last of them. */
+export const lastWriteAt = ({ cluster }: Pick<KubeScene, 'cluster'>): number => {
+  const last = cluster.audited(ACCOUNT_USER).findLast(({ verb }) => WRITES.has(verb));
+  return Date.parse(last?.stageTimestamp ?? '');
+};
+
+/** How many pages of pods it has answered since then. */
+export const listsSince = ({ cluster }: Pick<KubeScene, 'cluster'>, at: number): number =>
+  cluster.audited(ACCOUNT_USER).filter(({ verb, objectRef, stageTimestamp }) => {
+    return verb === 'list' && objectRef?.resource === 'pods' && Date.parse(stageTimestamp) > at;
+  }).length;
+
 /** Watches that the API server has ended since the last write; each of them lasts 6 to 8 seconds. */
 function watchesSinceWrite({ cluster }: Pick<KubeScene, 'cluster'>): number {
   const all = cluster.audited(ACCOUNT_USER);

@@ -19,6 +19,11 @@ export interface RealNode {
   readonly cluster: ControlPlane;
   /** Words before a command that is to run in the network of the test. */
   readonly through: readonly string[];
+  readonly name: string;
+  /** Takes its network cable out, or puts it back: no connection is told. */
+  setCable(state: 'in' | 'out'): Promise<void>;
+  /** All of it stops at once: kubelet, containerd and every container. */
+  kill(): Promise<void>;
   /** Removes what the kernel keeps of it; after its processes have ended. */
   removeTraces(): Promise<void>;
 }
@@ -140,6 +145,9 @@ export async function openRealNode(world: World, programs: KubernetesPrograms, p
   return {
     cluster,
     through,
+    name: NODE.name,
+    setCable: async (state) => void (await inNetwork(`ip link set kt-n1 ${state === 'in' ? 'up' : 'down'}`)),
+    kill: () => node.stop('SIGKILL'),
     async removeTraces() {
       const env = process.env as Record<string, string>;
       const script = `find /sys/fs/cgroup/*${cgroup} -depth -type d -exec rmdir {} + 2>/dev/null`;

@@ -40,6 +40,18 @@ describe('the status of an AgentPool', () => {
     });
   });
 
+  it('shows since when the pool decides to do nothing, across a restart of the server too', () => {
+    const decided = (did: string, reason: string, why: string) => ({ did, reasons: [reason], why, at: NOW });
+    const earlier = { did: 'nothing', why: 'enough', at: '2026-01-01T00:00:00Z' };
+    const shown = (decision: NonNullable<DocumentReport['decision']>) =>
+      statusOf(active({ decision }), { lastDecision: earlier }, NOW).lastDecision;
+
+    expect(shown(decided('nothing', 'enough', 'enough'))).toEqual(earlier);
+    expect(shown(decided('nothing', 'not-listed', 'not listed yet'))).toEqual(earlier);
+    expect(shown(decided('nothing', 'max-agents', 'at its maximum'))?.at).toBe('2026-01-02T03:04:05Z');
+    expect(shown(decided('launch 1', 'demand', 'enough'))?.at).toBe('2026-01-02T03:04:05Z');
+  });
+
   it('is ready when all agents that the pool wants are connected', () => {
     expect(conditions(active()).Ready).toBe('False AgentsStarting');
     expect(conditions(active({ wanted: 3 })).Ready).toBe('True AgentsConnected');

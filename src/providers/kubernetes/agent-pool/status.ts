@@ -13,6 +13,12 @@ export interface Condition {
   readonly lastTransitionTime: string;
 }
 
+interface Decided {
+  readonly did: string;
+  readonly why: string;
+  readonly at: string;
+}
+
 export interface AgentPoolStatus {
   readonly observedGeneration: number;
   readonly phase: DocumentReport['phase'];
@@ -24,7 +30,7 @@ export interface AgentPoolStatus {
   readonly queued: number;
   /** Agents that the pool has or waits for. */
   readonly desired: number;
-  readonly lastDecision?: { readonly did: string; readonly why: string; readonly at: string } | undefined;
+  readonly lastDecision?: Decided | undefined;
   readonly conditions: readonly Condition[];
 }
 
@@ -52,9 +58,22 @@ export function statusOf(report: DocumentReport, before: KubeObject['status'], n
     busy: counts?.workers.busy ?? 0,
     queued: counts?.sessions.queued ?? 0,
     desired: report.wanted ?? 0,
-    ...(decision && { lastDecision: { did: decision.did, why: decision.why, at: timeOf(decision.at) } }),
+    lastDecision: lastDecisionOf(decision, before),
     conditions,
   };
+}
+
+/**
+ * What a pool last decided, and since when it decides so. A server that has just started has not seen its pods yet, and
+ * a thousand pools must not mean two thousand writes: until then the decision from before stands.
+ */
+function lastDecisionOf(decision: DocumentReport['decision'], before: KubeObject['status']): Decided | undefined {
+  const earlier = (before as { lastDecision?: Decided } | undefined)?.lastDecision;
+  if (!decision) return undefined;
+  if (earlier && decision.reasons.includes('not-listed')) return earlier;
+  const { did, why, at } = decision;
+  const isSame = did === 'nothing' && earlier?.did === did && earlier.why === why;
+  return isSame ? earlier : { did, why, at: timeOf(at) };
 }
 
 function conditionsIn(status: unknown): readonly Partial<Condition>[] {

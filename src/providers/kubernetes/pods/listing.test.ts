@@ -23,6 +23,7 @@ function openWorld(inView: readonly KubeObject[], listed: readonly KubeObject[])
     },
     view: {
       all: (): ReadonlyMap<string, Pod> => view,
+      ready: async () => void asked.push('ready'),
       freshWithin: async (ms) => {
         asked.push(`fresh within ${ms}`);
         if (ms > 10_000) throw new Fault('unavailable', 'too old');
@@ -40,7 +41,7 @@ describe('the listing of pods', () => {
     const pods = await listing.list(signal);
 
     expect(pods.map(({ metadata }) => metadata.name)).toEqual(['a', 'b']);
-    expect([asked, listing.isExact()]).toEqual([['list'], true]);
+    expect([asked, listing.isExact()]).toEqual([['ready', 'list'], true]);
   });
 
   it('gives the very pod of the view where nothing has changed since', async () => {
@@ -62,6 +63,6 @@ describe('the listing of pods', () => {
     const pods = await listing.list(signal);
 
     expect(pods).toHaveLength(501);
-    expect([asked, listing.isExact()]).toEqual([['fresh within 10000'], false]);
+    expect([asked, listing.isExact()]).toEqual([['ready', 'fresh within 10000'], false]);
   });
 });

@@ -14,7 +14,7 @@ export interface PodListing {
 
 export interface PodListingDeps {
   readonly kube: Pick<Kube, 'list'>;
-  readonly view: Pick<Reflector<Pod>, 'all' | 'freshWithin'>;
+  readonly view: Pick<Reflector<Pod>, 'all' | 'freshWithin' | 'ready'>;
   readonly query: KubeQuery;
 }
 
@@ -36,6 +36,8 @@ export function openPodListing({ kube, view, query }: PodListingDeps): PodListin
 
   return {
     async list(signal) {
+      // After a start nobody knows yet whether there are many.
+      await view.ready(signal);
       isExact = view.all().size <= MOST_LISTED;
       if (isExact) return (await kube.list(PODS, query, signal)).map((object) => sameInView(keptOfPod(object)));
       await view.freshWithin(FRESH_WITHIN_MS, signal);
