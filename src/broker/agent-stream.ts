@@ -171,7 +171,7 @@ class AgentStream implements RpcListener, AgentConnection, WireOptions {
     this.end(fault);
   }
 
-  #wireFor({ wire, executions }: Hello, first: AgentUpdateRequest): Wire {
+  #wireFor({ wire, executions, slots }: Hello, first: AgentUpdateRequest): Wire {
     if (wire === 'muster') return openMusterWire(this, canRunAs(first));
     const { stream, server, clock, log } = this;
     const { view, output } = this.#deps;
@@ -179,7 +179,7 @@ class AgentStream implements RpcListener, AgentConnection, WireOptions {
     const report = (report: AgentReport): void => this.report(report);
     const fail = (fault: Fault): void => this.end(fault);
     const { lastSeq } = output;
-    return openVeldaWire({ stream, server, clock, log, report, fail, executions, attemptNow, lastSeq });
+    return openVeldaWire({ stream, server, clock, log, report, fail, executions, slots, attemptNow, lastSeq });
   }
 
   async #join(message: AgentUpdateRequest): Promise<void> {

@@ -6,6 +6,7 @@ import type { RunAs } from '#core/session.ts';
 import { AgentUpdateResponseSchema } from './gen/velda/broker_pb.ts';
 import type { SessionCompletion } from './gen/velda/session_pb.ts';
 import { ATTEMPT_TAG } from './hello.ts';
+import { openSlotRest } from './slot-rest.ts';
 import { checkedName } from './wire/frame.ts';
 import { createOutbox } from './wire/outbox.ts';
 import { WAITING_LIMIT_BYTES, type Wire, type WireOptions } from './wire.ts';
@@ -16,13 +17,12 @@ type End = Pick<Extract<AgentReport, { is: 'ended' }>, 'how' | 'exitCode' | 'sig
 
 // Every session of a Velda agent is in one instance: on a mounted disk its number names the root directory.
 export const INSTANCE = 1n;
-// Velda's daemon frees a slot only after it has sent the completion, and panics on a session that comes before.
-const SLOT_RELEASE_MS = 50;
 const LONGEST_ID = 128;
 const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
 
 export interface VeldaWireOptions extends WireOptions {
   readonly executions: Hello['executions'];
+  readonly slots: number;
   attemptNow(session: string): number | undefined;
   /** The number of the last piece of output, once no more can come, or at once when `hurry` aborts. */
   lastSeq(session: string, hurry: AbortSignal): Promise<number>;
@@ -67,10 +67,8 @@ export function openVeldaWire(options: VeldaWireOptions): Wire {
   const { stream, clock } = options;
   const attempts = new Map(options.executions.map(({ session, attempt }) => [session, attempt]));
   const killed = new Set<string>();
-  const held: Uint8Array[] = [];
   // A Velda agent reports an end once: it must be taken before the agent reconnects without that session.
   const over = new AbortController();
-  let cancelHold: (() => void) | undefined;
   const outbox = createOutbox({
     clock,
     batchBytes: 0,
@@ -79,24 +77,20 @@ export function openVeldaWire(options: VeldaWireOptions): Wire {
     overflowed: () => options.fail(new Fault('throttled', 'The agent does not read its messages.')),
   });
 
-  function write(answer: Answer): void {
-    const bytes = toBinary(AgentUpdateResponseSchema, create(AgentUpdateResponseSchema, answer));
-    if (cancelHold) held.push(bytes);
-    else outbox.push(bytes);
-  }
+  const rest = openSlotRest({ slots: options.slots, clock, running: () => attempts.size });
 
-  function holdMessages(): void {
-    cancelHold?.();
-    cancelHold = clock.alarm(SLOT_RELEASE_MS, () => {
-      cancelHold = undefined;
-      for (const bytes of held.splice(0)) outbox.push(bytes);
-    });
+  function write(answer: Answer): void {
+    outbox.push(toBinary(AgentUpdateResponseSchema, create(AgentUpdateResponseSchema, answer)));
   }
 
   function start(command: Start): void {
     const { session, attempt, spec } = command;
-    attempts.set(session, attempt);
-    if (!spec.terminal && !spec.stdin) return write(requestOf(command));
+    if (!spec.terminal && !spec.stdin) {
+      return rest.start(session, () => {
+        attempts.set(session, attempt);
+        write(requestOf(command));
+      });
+    }
     const why =
       'This agent speaks only the Velda protocol, which has neither input nor a terminal. Choose another pool.';
     clock.soon(() => options.report({ is: 'refused', session, attempt, why }));
@@ -109,19 +103,26 @@ export function openVeldaWire(options: VeldaWireOptions): Wire {
     const attempt = attemptOf(session);
     const end = endOf(completion, killed.delete(session));
     attempts.delete(session);
-    holdMessages();
+    rest.ended();
     const lastSeq = await options.lastSeq(session, over.signal);
     options.report({ is: 'ended', session, attempt, lastSeq, ...end });
+  }
+
+  function kill(session: string): void {
+    if (rest.cancel(session)) {
+      const attempt = attemptOf(session);
+      return clock.soon(() => options.report({ is: 'ended', session, attempt, lastSeq: 0, how: 'killed' }));
+    }
+    killed.add(session);
+    // A soft kill does not reach the workload of a batch session.
+    write({ killSessionRequest: { instanceId: INSTANCE, sessionId: session, force: true } });
   }
 
   return {
     greet: () => write({ serverInfo: { version: options.server.version } }),
     send(command) {
       if (command.do === 'start') start(command);
-      if (command.do !== 'kill') return;
-      killed.add(command.session);
-      // A soft kill does not reach the workload of a batch session.
-      write({ killSessionRequest: { instanceId: INSTANCE, sessionId: command.session, force: true } });
+      if (command.do === 'kill') kill(command.session);
     },
     receive({ sessionInitResponse: init, sessionCompletion: completion }) {
       if (init) {
@@ -138,7 +139,7 @@ export function openVeldaWire(options: VeldaWireOptions): Wire {
     },
     close() {
       over.abort();
-      cancelHold?.();
+      rest.close();
       outbox.close();
     },
   };
