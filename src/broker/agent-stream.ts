@@ -9,9 +9,10 @@ import type { Workers } from '../workers/workers.ts';
 import type { AgentConnection, Agents } from './agents.ts';
 import { bearerOf } from './authorize.ts';
 import { decode } from './codec.ts';
-import { type AgentUpdateRequest, AgentUpdateRequestSchema } from './gen/velda/broker_pb.ts';
+import { type AgentIdentity, type AgentUpdateRequest, AgentUpdateRequestSchema } from './gen/velda/broker_pb.ts';
 import { canRunAs, readHello } from './hello.ts';
 import { openMusterWire } from './muster-wire.ts';
+import type { RefusalLog } from './refusal-log.ts';
 import type { RpcCaller, RpcListener, RpcStream } from './transport.ts';
 import type { VeldaOutput } from './velda-output.ts';
 import { openVeldaWire } from './velda-wire.ts';
@@ -29,6 +30,7 @@ export interface AgentStreamDeps {
   readonly view: Pick<Store['view'], 'sessions'>;
   readonly agents: Agents;
   readonly output: VeldaOutput;
+  readonly refused: RefusalLog;
   readonly waiting: WaitingAgents;
   /** Whether such a proof is worth reading a long first message; joining checks it. */
   knows(proof: JoinProof): boolean;
@@ -160,14 +162,14 @@ class AgentStream implements RpcListener, AgentConnection, WireOptions {
     this.#deps.waiting.remove(this);
     this.stream.pause();
     this.#join(message)
-      .catch((thrown) => this.#refuse(thrown))
+      .catch((thrown) => this.#refuse(thrown, message.agentIdentity))
       .finally(() => this.stream.resume());
   }
 
-  #refuse(thrown: unknown): void {
+  #refuse(thrown: unknown, identity?: AgentIdentity): void {
     const fault = Fault.from(thrown);
-    const level = fault.kind === 'internal' ? 'error' : 'warn';
-    this.log(level, 'agent refused', { from: this.peerAddress, kind: fault.kind, error: fault.message });
+    const name = this.#agent?.id ?? identity?.agentId;
+    this.#deps.refused({ name, pool: identity?.pool, from: this.peerAddress }, fault);
     this.end(fault);
   }
 

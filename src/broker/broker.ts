@@ -11,6 +11,7 @@ import { type Agents, createAgents, type LateAgentLink } from './agents.ts';
 import type { Authorize } from './authorize.ts';
 import { openGrpc } from './grpc.ts';
 import { type LaunchFault, poolCalls } from './pool-calls.ts';
+import { openRefusalLog } from './refusal-log.ts';
 import { sessionCalls } from './session-calls.ts';
 import type { RpcHandler } from './transport.ts';
 import { unsupported } from './unary.ts';
@@ -105,7 +106,8 @@ export function startBroker(deps: BrokerDeps): Broker {
   const output = createVeldaOutput({ view, agents, clock, holderEpoch, report });
   const server = { version, cluster, agentLeaseMs };
   const waiting = createWaitingAgents();
-  const perStream = { workers, sessions, view, agents, output, waiting, knows, server, clock, log };
+  const refused = openRefusalLog({ clock, log });
+  const perStream = { workers, sessions, view, agents, output, waiting, refused, knows, server, clock, log };
   const handlers: Record<string, RpcHandler> = {
     ...refusals(),
     ...sessionCalls(deps),
@@ -123,6 +125,7 @@ export function startBroker(deps: BrokerDeps): Broker {
     },
     async stop() {
       for (const connection of agents.all()) connection.end();
+      output.stop();
       await transport.stop(STOP_GRACE_MS);
     },
   };

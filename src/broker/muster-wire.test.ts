@@ -80,7 +80,9 @@ test('a session that no message can hold is refused, and not at once', async () 
   expect(reports).toEqual([]);
   await clock.settle();
 
-  expect(reports).toEqual([{ is: 'refused', session: 's1', attempt: 3, why: expect.stringContaining('bytes') }]);
+  expect(reports).toEqual([
+    { is: 'refused', session: 's1', attempt: 3, forGood: 'anywhere', why: expect.stringContaining('bytes') },
+  ]);
   expect(sent).toEqual([]);
 });
 

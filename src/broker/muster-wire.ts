@@ -57,7 +57,7 @@ class MusterWire implements Wire {
 
   send(command: AgentCommand): void {
     if (command.do === 'start' && command.spec.runAs && !this.#canRunAs) {
-      return this.#refuse(command, 'The agent of this worker cannot run a session as another user: update it.');
+      return this.#refuse(command, 'The agent of this worker cannot run a session as another user: update it.', 'here');
     }
     for (const piece of pieces(command)) {
       const bytes = encodeCommand(piece);
@@ -83,12 +83,20 @@ class MusterWire implements Wire {
   #tooLong(command: AgentCommand, bytes: number): void {
     this.#options.log('warn', 'command exceeds the message limit', { do: command.do, bytes });
     if (command.do !== 'start') return;
-    this.#refuse(command, `The request has ${bytes} bytes; at most ${LONGEST_MESSAGE_BYTES} can be sent to an agent.`);
+    this.#refuse(
+      command,
+      `The request has ${bytes} bytes; at most ${LONGEST_MESSAGE_BYTES} can be sent to an agent.`,
+      'anywhere',
+    );
   }
 
-  #refuse({ session, attempt }: Extract<AgentCommand, { do: 'start' }>, why: string): void {
+  #refuse(
+    { session, attempt }: Extract<AgentCommand, { do: 'start' }>,
+    why: string,
+    forGood: 'here' | 'anywhere',
+  ): void {
     // Not at once: the sender is in the middle of its own work.
-    this.#options.clock.soon(() => this.#options.report({ is: 'refused', session, attempt, why }));
+    this.#options.clock.soon(() => this.#options.report({ is: 'refused', session, attempt, why, forGood }));
   }
 }
 

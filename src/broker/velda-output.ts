@@ -31,6 +31,8 @@ export interface VeldaOutput {
   lastSeq(session: string, hurry?: AbortSignal): Promise<number>;
   /** Forgets sessions that have ended. */
   sweep(): void;
+  /** Ends all open calls: what runs a session goes on without them, and a stop waits for none. */
+  stop(): void;
 }
 
 /** The output of one attempt so far. */
@@ -45,6 +47,7 @@ interface AttemptOutput {
 
 export function createVeldaOutput({ view, agents, clock, holderEpoch, report }: VeldaOutputOptions): VeldaOutput {
   const attempts = new Map<string, AttemptOutput>();
+  const open = new Set<RpcStream>();
   const firstSeq = (holderEpoch - 1) * NUMBERS_PER_HOLDER;
 
   /** Accepts output only from the machine that runs the session, and only for Velda agents. */
@@ -76,6 +79,7 @@ export function createVeldaOutput({ view, agents, clock, holderEpoch, report }: 
 
   function pushLogs(stream: RpcStream): RpcListener {
     let output: AttemptOutput | undefined;
+    open.add(stream);
     return {
       message(bytes) {
         const request = decode(PushLogsRequestSchema, bytes);
@@ -93,6 +97,7 @@ export function createVeldaOutput({ view, agents, clock, holderEpoch, report }: 
         stream.end();
       },
       closed() {
+        open.delete(stream);
         if (!output) return;
         output.openCalls -= 1;
         if (output.openCalls === 0) output.ended?.();
@@ -118,6 +123,9 @@ export function createVeldaOutput({ view, agents, clock, holderEpoch, report }: 
     },
     sweep() {
       for (const session of attempts.keys()) if (!view.sessions.get(session)) attempts.delete(session);
+    },
+    stop() {
+      for (const stream of open) stream.end(new Fault('unavailable', 'The server is stopping.'));
     },
   };
 }

@@ -59,7 +59,8 @@ function endOf({ batchTaskResult: result, checkpointed }: SessionCompletion, was
     return { how: 'signalled', exitCode: 128 + number, signal: SIGNALS.get(number) ?? `SIG${number}` };
   }
   if (checkpointed) return { how: 'exited', exitCode: 100, message: 'The session was checkpointed.' };
-  return { how: 'exited', exitCode: 1, message: 'The agent gave no result.' };
+  // So does an agent that is stopped: it kills its sessions first.
+  return { how: 'lost', message: 'The agent ended the session without a result; it may have been stopped.' };
 }
 
 /** The wire of Velda agents: one session or kill in a message, output by another call. */
@@ -93,7 +94,7 @@ export function openVeldaWire(options: VeldaWireOptions): Wire {
     }
     const why =
       'This agent speaks only the Velda protocol, which has neither input nor a terminal. Choose another pool.';
-    clock.soon(() => options.report({ is: 'refused', session, attempt, why }));
+    clock.soon(() => options.report({ is: 'refused', session, attempt, why, forGood: 'here' }));
   }
 
   const attemptOf = (session: string): number => attempts.get(session) ?? options.attemptNow(session) ?? 1;

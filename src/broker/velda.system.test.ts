@@ -2,6 +2,7 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import type { Client } from '@grpc/grpc-js';
 import { afterEach, expect, test } from 'vitest';
+import { type Clock, systemClock } from '#core/clock.ts';
 import { untilHolds } from '#core/testing/until.ts';
 import { PushLogsRequestSchema } from './gen/velda/task_pb.ts';
 import {
@@ -146,7 +147,7 @@ test.each([
   ['an exit code', { exitCode: 7 }, false, { how: 'exited', exitCode: 7 }],
   ['a signal', { terminatedSignal: 15 }, false, { how: 'signalled', signal: 'SIGTERM', exitCode: 143 }],
   ['an empty result after a kill', {}, true, { how: 'killed' }],
-  ['an empty result out of nowhere', {}, false, { how: 'exited', exitCode: 1 }],
+  ['an empty result out of nowhere', {}, false, { how: 'lost' }],
   ['an exit code that came before the kill', { exitCode: 0 }, true, { how: 'exited', exitCode: 0 }],
 ])('%s is understood', async (_, batchTaskResult, isKilled, expected) => {
   const { plane, agent } = await aStage([{ id: 's1' }]);
@@ -176,6 +177,7 @@ test('a failed start and what such an agent cannot do are refusals', async () =>
     session: 's2',
     attempt: 1,
     why: expect.stringContaining('Velda'),
+    forGood: 'here',
   });
   expect(agent.answers).toHaveLength(2);
 });
@@ -206,4 +208,20 @@ test('output may not change its task on the way', async () => {
 
   expect(await logs.outcome).toBe(3);
   expect(plane.reports).toHaveLength(1);
+});
+
+test('a stop ends open log calls at once', async () => {
+  // No deadline comes: only what is ended at once ends.
+  const clock: Clock = { ...systemClock, alarm: () => () => {} };
+  const { plane, client } = await aStage([{ id: 's1' }], { clock });
+  plane.tables.sessions.set('s1', aSession('s1', { worker: 'v1' }));
+  const logs = pushLogs(client);
+  logs.say('s1', 1, 'x');
+  await untilHolds(() => expect(plane.reports).toHaveLength(1));
+
+  const stopped = plane.broker.stop();
+
+  expect(await logs.outcome).toBe(14);
+  client.close();
+  await stopped;
 });

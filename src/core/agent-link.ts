@@ -20,7 +20,14 @@ export type AgentCommand =
 /** A report of an agent about its sessions. Reports may be repeated after a reconnect. */
 export type AgentReport =
   | { readonly is: 'started'; readonly session: string; readonly attempt: number }
-  | { readonly is: 'refused'; readonly session: string; readonly attempt: number; readonly why: string }
+  | {
+      readonly is: 'refused';
+      readonly session: string;
+      readonly attempt: number;
+      readonly why: string;
+      /** Another attempt cannot help: on this agent, or on no agent at all. */
+      readonly forGood?: 'here' | 'anywhere' | undefined;
+    }
   | {
       readonly is: 'output';
       readonly session: string;

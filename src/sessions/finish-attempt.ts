@@ -1,3 +1,4 @@
+import type { AgentReport } from '#core/agent-link.ts';
 import type { Actor } from '#core/journal.ts';
 import type { OutputPosition, Session, SessionEnd } from '#core/session.ts';
 import { append, type Change, drop, put } from '#core/store.ts';
@@ -5,6 +6,8 @@ import { commitThen, type SessionsDeps } from './deps.ts';
 
 /** A session ends as refused when more agents than this have refused it. */
 const MOST_REFUSALS = 3;
+
+type ForGood = Extract<AgentReport, { is: 'refused' }>['forGood'];
 
 export interface AttemptHooks {
   /** How far its output was kept. */
@@ -35,7 +38,7 @@ export interface FinishAttempt {
   /** The attempt certainly runs nowhere: requeues the session while it has retries left, else ends it. */
   lost(session: Session, why: string): void;
   /** An agent refused to start it: requeues the session for another agent, or ends it. */
-  refused(session: Session, why: string): void;
+  refused(session: Session, why: string, forGood?: ForGood): void;
 }
 
 export function openFinishAttempt(deps: SessionsDeps, hooks: AttemptHooks): FinishAttempt {
@@ -78,6 +81,13 @@ export function openFinishAttempt(deps: SessionsDeps, hooks: AttemptHooks): Fini
     return pool !== undefined && !pool.removal;
   }
 
+  /** What an agent cannot do another may: it is asked while one is connected that has not refused. */
+  function isHopeless({ pool, refusedBy = [] }: Session, forGood: ForGood): boolean {
+    if (forGood !== 'here') return forGood === 'anywhere';
+    for (const { id } of store.view.agents.by('pool', pool)) if (!refusedBy.includes(id)) return false;
+    return true;
+  }
+
   return {
     end: endSession,
     requeue: (session, why) => backToQueue(session, {}, why),
@@ -91,12 +101,12 @@ export function openFinishAttempt(deps: SessionsDeps, hooks: AttemptHooks): Fini
         endSession(session, { end: { how: 'lost', message: why }, event: why });
       }
     },
-    refused(session, why) {
+    refused(session, why, forGood) {
       const refusedBy = [...(session.refusedBy ?? []), session.worker ?? ''];
       const asked = { ...session, refusedBy };
       if (session.kill) {
         endSession(asked, { end: { how: 'cancelled', message: why } });
-      } else if (refusedBy.length > MOST_REFUSALS) {
+      } else if (refusedBy.length > MOST_REFUSALS || isHopeless(asked, forGood)) {
         endSession(asked, { end: { how: 'refused', message: why }, event: why });
       } else {
         backToQueue(session, { refusedBy }, why);

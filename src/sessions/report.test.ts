@@ -117,3 +117,43 @@ test('a late word of an earlier attempt does not kill the newer one on the same 
 
   expect(sent).toEqual([]);
 });
+
+test.each([
+  ['on no agent', 'anywhere', ['m-1']],
+  ['on this agent', 'here', ['m-1', 'm-2']],
+] as const)('a session that can never run %s is not offered to it again', async (_, forGood, asked) => {
+  const scene = await openScene();
+  await scene.pool('gpu');
+  await scene.join('m-1');
+  await scene.join('m-2');
+  const { id } = await scene.submit();
+  const agents: string[] = [];
+
+  for (let attempt = 1; scene.now(id); attempt++) {
+    const agent = scene.now(id)?.worker ?? expect.fail(`waits at attempt ${attempt}`);
+    agents.push(agent);
+    await scene.says(agent, { is: 'refused', session: id, attempt, why: 'no terminal', forGood });
+  }
+
+  expect(agents).toEqual(asked);
+  expect(scene.disk.histories.ended).toMatchObject([{ id, end: { how: 'refused', message: 'no terminal' } }]);
+});
+
+test('a session whose agent gives no result is lost: it starts again where it may', async () => {
+  const final = await openRunningSession();
+  const retried = await openRunningSession({ spec: { retries: 1 } });
+  const lost = { is: 'ended', attempt: 1, lastSeq: 0, how: 'lost', message: 'The agent was stopped.' } as const;
+
+  for (const scene of [final, retried]) await scene.says('m-1', { ...lost, session: scene.id });
+
+  expect(final.disk.histories.ended).toMatchObject([{ end: { how: 'lost', message: 'The agent was stopped.' } }]);
+  expect(retried.now(retried.id)).toMatchObject({ attempt: 2, losses: 1 });
+  for (const { sent, id } of [final, retried])
+    expect(sent.map(({ command }) => command)).toContainEqual({
+      do: 'ack',
+      session: id,
+      attempt: 1,
+      seq: 0,
+      result: true,
+    });
+});

@@ -34,15 +34,20 @@ export function openReport(
     deadlines.watch(row);
   }
 
-  function refused(session: Session, agent: string, { attempt, why }: Report<'refused'>): void {
-    agentSlots.coolDown(agent);
-    finishAttempt.refused(session, why);
+  function refused(session: Session, agent: string, { attempt, why, forGood }: Report<'refused'>): void {
+    // An agent that cannot run this one may well run the next.
+    if (!forGood) agentSlots.coolDown(agent);
+    finishAttempt.refused(session, why, forGood);
     whenDurable(deps, () => delivery.ack(agent, { session: session.id, attempt, seq: 0, result: true }));
   }
 
   function ended(session: Session, agent: string, report: Report<'ended'>): void {
     const { attempt, lastSeq: seq } = report;
     const then = (): void => delivery.ack(agent, { session: session.id, attempt, seq, result: true });
+    if (report.how === 'lost') {
+      finishAttempt.lost(session, report.message ?? 'The agent ended the session without a result.');
+      return whenDurable(deps, then);
+    }
     finishAttempt.end(session, { end: endOf(session, report), then });
   }
 

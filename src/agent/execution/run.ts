@@ -157,10 +157,10 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
     if (!end && folder.readExitCode() === undefined) stopping.request(request);
   }
 
-  function refuse(why: string): void {
+  function refuse(why: string, forGood?: 'here' | 'anywhere'): void {
     rest();
     forget();
-    report({ is: 'refused', session, attempt, why });
+    report({ is: 'refused', session, attempt, why, ...(forGood && { forGood }) });
   }
 
   function forget(): void {
@@ -195,12 +195,9 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
       else launch(how);
       poke();
     } catch (thrown) {
-      const fault = Fault.from(thrown);
-      refuse(
-        thrown instanceof Fault
-          ? `${fault.message} ${fault.remedy}`
-          : `The worker cannot start the session: ${fault.message}.`,
-      );
+      if (!(thrown instanceof Fault))
+        return refuse(`The worker cannot start the session: ${Fault.from(thrown).message}.`);
+      refuse(`${thrown.message} ${thrown.remedy}`, thrown.kind === 'invalid' ? 'anywhere' : 'here');
     }
   }
 

@@ -4,8 +4,10 @@ import { Fault } from '#core/fault.ts';
 import {
   type Report,
   type Report_Ended,
+  Report_ForGood,
   Report_How,
   type Report_Output,
+  type Report_Refused,
   Report_Stream,
   ReportSchema,
 } from '../gen/velda/muster_pb.ts';
@@ -26,12 +28,24 @@ const HOWS: Readonly<Record<Ended['how'], Report_How>> = {
 };
 const HOW_BY_NUMBER = new Map(Object.entries(HOWS).map(([how, number]) => [number, how as Ended['how']]));
 
+const FOR_GOOD = {
+  not: Report_ForGood.UNSPECIFIED,
+  here: Report_ForGood.HERE,
+  anywhere: Report_ForGood.ANYWHERE,
+} as const;
+
+function refusedOf(head: Head, { why, forGood }: Report_Refused): AgentReport {
+  const said = { is: 'refused', ...head, why: tame(why, LONGEST_TEXT) } as const;
+  if (forGood === Report_ForGood.HERE) return { ...said, forGood: 'here' };
+  return forGood === Report_ForGood.ANYWHERE ? { ...said, forGood: 'anywhere' } : said;
+}
+
 function whatOf(report: AgentReport): What {
   switch (report.is) {
     case 'started':
       return { case: 'started', value: {} };
     case 'refused':
-      return { case: 'refused', value: { why: report.why } };
+      return { case: 'refused', value: { why: report.why, forGood: FOR_GOOD[report.forGood ?? 'not'] } };
     case 'output': {
       const stream = report.stream === 'stdout' ? Report_Stream.STDOUT : Report_Stream.STDERR;
       return { case: 'output', value: { seq: report.seq, stream, data: report.data as Uint8Array<ArrayBuffer> } };
@@ -87,7 +101,7 @@ export function decodeReport({ session, attempt, what }: Report): AgentReport | 
     case 'started':
       return { is: 'started', ...head };
     case 'refused':
-      return { is: 'refused', ...head, why: tame(what.value.why, LONGEST_TEXT) };
+      return refusedOf(head, what.value);
     case 'output':
       return outputOf(head, what.value);
     case 'ended':

@@ -50,7 +50,16 @@ const command: fc.Arbitrary<AgentCommand> = fc.oneof(
 const line = text.map((said) => said.replaceAll('\0', '')).filter((said) => said !== '');
 const report: fc.Arbitrary<AgentReport> = fc.oneof(
   fc.record({ is: fc.constant('started' as const), session: id, attempt }),
-  fc.record({ is: fc.constant('refused' as const), session: id, attempt, why: line }),
+  fc.record(
+    {
+      is: fc.constant('refused' as const),
+      session: id,
+      attempt,
+      why: line,
+      forGood: fc.constantFrom('here' as const, 'anywhere' as const),
+    },
+    { requiredKeys: ['is', 'session', 'attempt', 'why'] },
+  ),
   fc.record({
     is: fc.constant('output' as const),
     session: id,
