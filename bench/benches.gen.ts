@@ -3,6 +3,7 @@ import { bench as agents } from './agents.ts';
 import type { Bench } from './bench.ts';
 import { bench as decisions } from './decisions.ts';
 import { bench as launches } from './launches.ts';
+import { bench as machine } from './machine.ts';
 import { bench as memory } from './memory.ts';
 import { bench as offers } from './offers.ts';
 import { bench as parameters } from './parameters.ts';
@@ -20,6 +21,7 @@ export const benches: readonly Bench[] = [
   agents,
   decisions,
   launches,
+  machine,
   memory,
   offers,
   parameters,

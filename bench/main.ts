@@ -1,9 +1,10 @@
-// npm run bench [-- --json] [-- --quick] [-- --only name…]: figures, each beside what is good enough.
+// npm run bench [-- --json] [-- --quick] [-- --only name…]: figures, each beside what is good enough on this machine.
 import { parseArgs } from 'node:util';
 import { runApart, runHere } from './apart.ts';
 import type { Bench, Figure } from './bench.ts';
 import { describeMachine, heading, jsonLine, tableLine } from './print.ts';
 import { BENCHES } from './registry.ts';
+import { type Measured, YARDSTICKS, type YardstickName } from './yardsticks.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -23,11 +24,14 @@ function chosen(): readonly Bench[] {
     process.stderr.write(`There is no bench "${unknown}"; there are ${BENCHES.map(({ name }) => name).join(', ')}.\n`);
     process.exit(2);
   }
-  return names.length === 0 ? BENCHES : BENCHES.filter(({ name }) => names.includes(name));
+  return names.length === 0 ? BENCHES : BENCHES.filter(({ name }) => name === 'machine' || names.includes(name));
 }
 
+const measured: Measured = {};
+
 function print(figure: Figure): void {
-  process.stdout.write(values.json ? `${jsonLine(figure)}\n` : `${tableLine(figure)}\n`);
+  if (figure.name in YARDSTICKS) measured[figure.name as YardstickName] = figure.value;
+  process.stdout.write(`${values.json ? jsonLine(figure, measured) : tableLine(figure, measured)}\n`);
 }
 
 async function runAll(): Promise<void> {

@@ -1,6 +1,7 @@
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 import type { Figure } from './bench.ts';
-import { isMet, MEASURES, type Measure, targetOf } from './measures.ts';
+import { isMet, MEASURES, type Measure, ratioOf, targetOf } from './measures.ts';
+import type { Measured } from './yardsticks.ts';
 
 const GIGABYTE = 2 ** 30;
 
@@ -17,32 +18,38 @@ function rounded(value: number): string {
   return String(Number(value.toPrecision(3)));
 }
 
-const WIDTHS = [30, 10, 12, 12, 4] as const;
+const WIDTHS = [30, 10, 12, 12, 12, 6, 4] as const;
 
 const columns = (cells: readonly string[]): string =>
   cells.map((cell, at) => (at < 2 ? cell.padEnd(WIDTHS[at] ?? 0) : cell.padStart(WIDTHS[at] ?? 0))).join(' ');
 
-export const heading = (): string => `${columns(['measure', 'variant', 'value', 'target', 'ok'])}  what`;
+export const heading = (): string =>
+  `${columns(['measure', 'variant', 'value', 'design', 'target', 'ratio', 'ok'])}  what`;
 
-export function tableLine({ name, variant = '', value, note }: Figure): string {
+/** Beside the value: the target of the design, the same for this machine as it is now, and how far the value is from that. */
+export function tableLine({ name, variant = '', value, note }: Figure, measured: Measured = {}): string {
   const { unit, what, atMost }: Measure = MEASURES[name];
-  const target = targetOf(name);
   const sign = atMost === undefined ? '≥' : '≤';
-  const shownTarget = target === undefined ? '' : `${sign} ${rounded(target)} ${unit}`;
-  const ok = isMet(name, value);
+  const shown = (target: number | undefined): string =>
+    target === undefined ? '' : `${sign} ${rounded(target)} ${unit}`;
+  const ratio = ratioOf(name, value, measured);
+  const ok = isMet(name, value, measured);
   const verdict = ok === undefined ? '' : ok ? 'yes' : 'NO';
   const text = note === undefined ? what : `${what} (${note})`;
-  return `${columns([name, variant, `${rounded(value)} ${unit}`, shownTarget, verdict])}  ${text}`;
+  const judged = [shown(targetOf(name)), shown(targetOf(name, measured)), ratio === undefined ? '' : ratio.toFixed(2)];
+  return `${columns([name, variant, `${rounded(value)} ${unit}`, ...judged, verdict])}  ${text}`;
 }
 
 /** One object a line, for programs. */
-export function jsonLine({ name, variant, value, note }: Figure): string {
+export function jsonLine({ name, variant, value, note }: Figure, measured: Measured = {}): string {
   return JSON.stringify({
     name: variant === undefined ? name : `${name}/${variant}`,
     value,
     unit: MEASURES[name].unit,
-    target: targetOf(name) ?? null,
-    ok: isMet(name, value) ?? null,
+    design: targetOf(name) ?? null,
+    target: targetOf(name, measured) ?? null,
+    ratio: ratioOf(name, value, measured) ?? null,
+    ok: isMet(name, value, measured) ?? null,
     ...(note !== undefined && { note }),
   });
 }

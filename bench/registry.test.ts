@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { isMet, MEASURES, type MeasureName, targetOf } from './measures.ts';
+import { isMet, MEASURES, type MeasureName, ratioOf, targetOf } from './measures.ts';
 import { jsonLine, tableLine } from './print.ts';
 import { BENCHES } from './registry.ts';
+import { REFERENCE } from './yardsticks.ts';
 
 /** What the design asks for on two cores. */
 const TARGETS: Partial<Record<MeasureName, number>> = {
@@ -62,13 +63,40 @@ test('a value is good enough on the right side of its target', () => {
   expect(isMet('decision-p50', 1)).toBeUndefined();
 });
 
+test('a machine that is slower by a yardstick may take as much longer, or do as much less', () => {
+  const measured = { 'machine-js': 2 * REFERENCE['machine-js'] };
+
+  expect(targetOf('reconcile-time', measured)).toBe(1_000);
+  expect(targetOf('placement-rate', measured)).toBe(10_000);
+  expect([isMet('reconcile-time', 900), isMet('reconcile-time', 900, measured)]).toEqual([false, true]);
+  expect(ratioOf('reconcile-time', 900, measured)).toBeCloseTo(0.9);
+  expect(ratioOf('placement-rate', 5_000, measured)).toBeCloseTo(2);
+});
+
+test('bytes, counts and what waits for a clock are the same on every machine', () => {
+  const slow = Object.fromEntries(Object.entries(REFERENCE).map(([name, value]) => [name, value * 10]));
+
+  for (const name of ['memory-pool', 'restart-wrong', 'takeover-time', 'start-memory'] as const)
+    expect(targetOf(name, slow)).toBe(targetOf(name));
+});
+
 test('a figure is one object on a line, with its unit, its target and whether it is met', () => {
   const line = jsonLine({ name: 'takeover-time', variant: 'postgres', value: 3.5 });
 
-  expect(JSON.parse(line)).toEqual({ name: 'takeover-time/postgres', value: 3.5, unit: 's', target: 5, ok: true });
+  expect(JSON.parse(line)).toEqual({
+    name: 'takeover-time/postgres',
+    value: 3.5,
+    unit: 's',
+    design: 5,
+    target: 5,
+    ratio: 0.7,
+    ok: true,
+  });
   expect(JSON.parse(jsonLine({ name: 'decision-p50', value: 1 }))).toMatchObject({ target: null, ok: null });
 });
 
 test('people see beside a missed figure that it is', () => {
-  expect(tableLine({ name: 'takeover-time', value: 6, note: 'worst of 5' })).toMatch(/6 s +≤ 5 s +NO .*worst of 5/);
+  expect(tableLine({ name: 'takeover-time', value: 6, note: 'worst of 5' })).toMatch(
+    /6 s +≤ 5 s +≤ 5 s +1.20 +NO .*worst of 5/,
+  );
 });
