@@ -4,7 +4,7 @@ import { type Measured, slowness, YARDSTICKS, type YardstickName } from './yards
 /** What is measured, in which unit, and what is good enough: the targets of the design, and no other place has them. */
 export interface Measure {
   readonly what: string;
-  readonly unit: 'ms' | 's' | '/s' | 'KB' | 'MB' | 'µs' | 'count' | 'x';
+  readonly unit: 'ms' | 's' | '/s' | 'KB' | 'MB' | 'µs' | '%' | 'count' | 'x';
   readonly atMost?: number;
   readonly atLeast?: number;
   /** The target is for a machine as fast as the reference; on others it is as far above or below as this is. */
@@ -74,6 +74,8 @@ export const MEASURES = measure({
   'simulated-day': { what: 'one simulated day of 1,000 pools', unit: 's', atMost: 10, against: 'machine-js' },
   'start-time': { what: 'server start to ready', unit: 's', atMost: 1, against: 'machine-js' },
   'start-memory': { what: 'resident memory of the idle server', unit: 'MB', atMost: 130 },
+  'rest-cpu': { what: 'the idle server at rest: share of one core', unit: '%', atMost: 0.1 },
+  'rest-wakes': { what: 'the same: how often its threads wake', unit: '/s' },
   'agent-memory-process': { what: 'resident memory of an idle local agent', unit: 'MB' },
   'store-rows-1': { what: 'rows a second, 1 a commit', unit: '/s' },
   'store-rows-10': { what: 'the same, 10 a commit', unit: '/s' },

@@ -5,12 +5,16 @@ import { systemClock } from '#core/clock.ts';
 import { clearDataDir } from '../src/providers/process/testing.ts';
 import type { Bench, Report } from './bench.ts';
 import { median } from './parts/numbers.ts';
-import { memoryOf } from './parts/processes.ts';
+import { memoryOf, wakesOf } from './parts/processes.ts';
 import { withFolder } from './parts/scratch.ts';
 import { type RunningServer, startServer } from './parts/server.ts';
 
 const IDLE_MS = 5_000;
 const QUICK_IDLE_MS = 2_000;
+// After the first listings, the first agent and the garbage of the start.
+const REST_AFTER_MS = 8_000;
+const REST_MS = 20_000;
+const QUICK_REST_MS = 5_000;
 const MEGABYTE = 2 ** 20;
 
 // As a server without a file has it, but on ports of its own.
@@ -64,6 +68,23 @@ async function idle(folder: string, forMs: number): Promise<Idle> {
   return { rssMb: rss / MEGABYTE, ownMb: own / MEGABYTE, agentMb };
 }
 
+/** The same server at rest: how much of a core it takes, and how often it wakes. */
+async function atRest(folder: string, forMs: number): Promise<{ cpuPercent: number; wakesPerS: number }> {
+  const server = startServer({ folder, entry: ENTRY, config: { agent_pools: [LOCAL_POOL] } });
+  await server.serving;
+  await systemClock.sleep(REST_AFTER_MS);
+  const before = wakesOf(server.pid);
+  await systemClock.sleep(forMs);
+  const after = wakesOf(server.pid);
+  await server.stop();
+  clearDataDir(server.dataDir);
+  const tookS = forMs / 1_000;
+  return {
+    cpuPercent: (after.ranNs - before.ranNs) / tookS / 1e7,
+    wakesPerS: (after.wakes - before.wakes) / tookS,
+  };
+}
+
 async function measure(folder: string, report: Report): Promise<void> {
   // Fills the compile cache and makes the agent's program.
   await timeToReady(folder);
@@ -78,6 +99,9 @@ async function measure(folder: string, report: Report): Promise<void> {
   const note = `${own} MB its own, the rest files; bare Node ${bare} MB`;
   report.figure('start-memory', median(found.map(({ rssMb }) => rssMb)), { note });
   report.figure('agent-memory-process', median(found.map(({ agentMb }) => agentMb)));
+  const { cpuPercent, wakesPerS } = await atRest(folder, report.isQuick ? QUICK_REST_MS : REST_MS);
+  report.figure('rest-cpu', cpuPercent);
+  report.figure('rest-wakes', wakesPerS);
 }
 
 async function run(report: Report): Promise<void> {
@@ -87,7 +111,7 @@ async function run(report: Report): Promise<void> {
 export const bench: Bench = {
   order: 130,
   name: 'start',
-  measures: ['start-time', 'start-memory', 'agent-memory-process'],
+  measures: ['start-time', 'start-memory', 'agent-memory-process', 'rest-cpu', 'rest-wakes'],
   limitMs: 150_000,
   run,
 };

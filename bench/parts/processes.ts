@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 const TICKS_PER_S = 100;
 const KILOBYTE = 1_024;
@@ -22,4 +22,15 @@ export function memoryOf(pid: number): { readonly rss: number; readonly own: num
   const status = readFileSync(`/proc/${pid}/status`, 'latin1');
   const read = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]) * KILOBYTE;
   return { rss: read('VmRSS'), own: read('RssAnon') };
+}
+
+/** What all threads of a process have run, in nanoseconds, and how often they were woken. */
+export function wakesOf(pid: number): { readonly ranNs: number; readonly wakes: number } {
+  let [ranNs, wakes] = [0, 0];
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const read = (file: string): string => readFileSync(`/proc/${pid}/task/${thread}/${file}`, 'latin1');
+    ranNs += Number(read('schedstat').split(' ')[0]);
+    wakes += Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(read('status'))?.[1]);
+  }
+  return { ranNs, wakes };
 }

@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Counter, Histogram, Registry } from 'prom-client';
 import type { Clock } from '#core/clock.ts';
 import type { FaultKind } from '#core/fault.ts';
 import type { DecisionRow } from '#core/journal.ts';
@@ -6,6 +6,7 @@ import type { Change, Store } from '#core/store.ts';
 import { openGauges } from './gauges.ts';
 import type { SyncTimes } from './noun.ts';
 import { nouns } from './nouns.gen.ts';
+import { openProcessMetrics } from './process-metrics.ts';
 import { REASONS } from './reasons.gen.ts';
 
 /** Metrics for Prometheus. Gauges are read from the store; the rest is reported by its owner. */
@@ -90,7 +91,7 @@ function decisionLabels(subject: string, did: string, code: string) {
 /** Opens a registry of our own, so that several servers in one process do not mix their figures. */
 export function openMetrics({ store, clock, withProcess = false }: MetricsDeps): Metrics {
   const registry = new Registry();
-  if (withProcess) collectDefaultMetrics({ register: registry });
+  const ofProcess = withProcess ? openProcessMetrics(registry) : undefined;
   const series = openSeries(registry);
   let syncTimes = (): SyncTimes => new Map();
   const gauges = openGauges(nouns, { registry, store, clock, syncTimes: () => syncTimes() });
@@ -128,12 +129,14 @@ export function openMetrics({ store, clock, withProcess = false }: MetricsDeps):
     },
     async text() {
       await gauges.refresh();
+      ofProcess?.refresh();
       return registry.metrics();
     },
     contentType: registry.contentType,
     stop() {
       for (const stop of stops) stop();
       gauges.stop();
+      ofProcess?.stop();
       registry.clear();
     },
   };
