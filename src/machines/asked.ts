@@ -12,6 +12,7 @@ import type { Observation, Observations } from './observation.ts';
 import type { PendingCalls } from './pending-call.ts';
 import type { MachineTimes } from './times.ts';
 import type { UnknownMachines } from './unknown.ts';
+import type { Waiting } from './waiting.ts';
 
 /** Why there is no machine; with a remedy if the cloud's kind knows one. */
 export type Failure = Pick<Fault, 'kind' | 'message'> & Partial<Pick<Fault, 'retryAfterMs' | 'remedy'>>;
@@ -101,8 +102,7 @@ export interface Asked<R extends MachineRow = MachineRow, O extends Observation 
   readonly observations: Observations<R, O>;
   readonly calls: PendingCalls;
   readonly unknown: UnknownMachines;
-  /** The owners for which a listing may change anything: some machine is not where it should be. */
-  readonly waiting: Set<string>;
+  readonly waiting: Waiting;
   /** Called with the last state of a dropped row. */
   forget(id: string, row: R | undefined): void;
 }

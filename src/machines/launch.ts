@@ -61,6 +61,7 @@ export function callCreate<R extends MachineRow>(asked: Asked<R>, record: Launch
   call.attempts += 1;
   asked.base.start('launch', async () => {
     let hasLeft = false;
+    let isAllMade = false;
     try {
       const offer = store.view.offers.get(record.offer);
       if (!offer) throw new Fault('invalid', `The offer ${record.offer} no longer exists.`);
@@ -70,13 +71,14 @@ export function callCreate<R extends MachineRow>(asked: Asked<R>, record: Launch
         signal: stopping,
         leaving: () => (hasLeft = true),
       });
-      takeOutcomes(asked, record, believed(call, outcomes));
+      isAllMade = takeOutcomes(asked, record, believed(call, outcomes));
     } catch (thrown) {
       takeFault(asked, record, { call, fault: Fault.from(thrown), hasLeft });
     } finally {
       call.isCalling = false;
       if (hasLeft) callEnded(asked, record, call);
-      asked.poke(mark.owner);
+      // The next listing, or an agent that joins, wakes an owner that has all it asked for.
+      if (!isAllMade) asked.poke(mark.owner);
     }
   });
 }
@@ -121,8 +123,12 @@ function believed(call: PendingLaunch, outcomes: readonly Outcome[]): readonly O
   return outcomes.filter(({ fault }) => !fault);
 }
 
-/** Resolves each name in the answer; a missing name stays unknown until listings show it or not. */
-function takeOutcomes<R extends MachineRow>(asked: Asked<R>, record: LaunchRecord, outcomes: readonly Outcome[]): void {
+/** Resolves each name in the answer; a missing name stays unknown until listings show it or not. Returns whether all were made and are wanted still. */
+function takeOutcomes<R extends MachineRow>(
+  asked: Asked<R>,
+  record: LaunchRecord,
+  outcomes: readonly Outcome[],
+): boolean {
   const byName = new Map(outcomes.map((outcome) => [outcome.name, outcome]));
   const changes: Change[] = [];
   let failure: Fault | undefined;
@@ -142,6 +148,12 @@ function takeOutcomes<R extends MachineRow>(asked: Asked<R>, record: LaunchRecor
   if (isResolved) changes.push(...launchOver(asked, record.id));
   if (failure) asked.launchFailed(readMark(record.mark).owner, record.offer, failure);
   asked.base.commit(changes);
+  return isResolved && record.names.every((name) => isKept(asked, name));
+}
+
+function isKept<R extends MachineRow>(asked: Asked<R>, name: string): boolean {
+  const row = asked.get(name);
+  return row !== undefined && !row.removal && asked.isWanted(row);
 }
 
 export function made<R extends MachineRow>({ base }: Asked<R>, row: R, machine = row.machine): R {

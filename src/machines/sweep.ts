@@ -12,6 +12,7 @@ import { isMadeFrom } from './offers.ts';
 import { isOlderThanBackup } from './restored.ts';
 import { openSettled, type Settled } from './settled.ts';
 import { forgetKnown, observeUnknown } from './unknown.ts';
+import { showsOtherwise } from './waiting.ts';
 
 /** The features by the use that each of them registered. */
 export type Features = ReadonlyMap<Use, Asked>;
@@ -51,7 +52,7 @@ export function startSweep(base: Base, features: Features): Sweep {
     loop.poke(listing.cloud);
     // The owners that wait for it need not wait for the whole of it to be looked through.
     for (const asked of features.values()) {
-      const owners = listing.count === 1 ? ownersIn(asked, listing.cloud) : waitingFor(asked, listing.cloud);
+      const owners = listing.count === 1 ? ownersIn(asked, listing.cloud) : waitingFor(asked, listing);
       for (const owner of owners) asked.poke(owner);
     }
   });
@@ -67,9 +68,15 @@ function* ownersIn({ base, isOwner }: Asked, cloud: string): Iterable<string> {
   for (const follower of base.clouds.followers(cloud)) if (isOwner(follower)) yield follower;
 }
 
-function* waitingFor(asked: Asked, cloud: string): Iterable<string> {
-  for (const owner of asked.waiting) {
-    const isFollowing = asked.base.clouds.isFollowing(owner, cloud);
+function* waitingFor(asked: Asked, listing: Listing): Iterable<string> {
+  const { cloud } = listing;
+  const { clouds } = asked.base;
+  for (const [owner, booting] of asked.waiting.all()) {
+    if (booting) {
+      if (showsOtherwise(listing, booting, clouds.cloudOf)) yield owner;
+      continue;
+    }
+    const isFollowing = clouds.isFollowing(owner, cloud);
     if (isFollowing ? asked.isOwner(owner) : hasRowsIn(asked, owner, cloud)) yield owner;
   }
 }

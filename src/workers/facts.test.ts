@@ -113,7 +113,7 @@ function remembered({ life, disk }: World) {
         memories: ids.map((id) => memoryIn(pools, id)),
         lost: pools.lost,
         calls: asked.calls,
-        waiting: asked.waiting,
+        waiting: [...asked.waiting.all()],
         unknown: ids.map((id) => asked.unknown.of(id)),
       },
       { depth: null, maxArrayLength: null },

@@ -53,7 +53,10 @@ export function launchFaultOf(
   { pools }: WorkersContext,
   pool: string,
 ): { readonly message: string; readonly at: number } | undefined {
-  const failures = [...pools.read(pool).cooling.values()];
+  const { cooling } = pools.read(pool);
+  // Of most pools.
+  if (cooling.size === 0) return undefined;
+  const failures = [...cooling.values()];
   const newest = failures.toSorted((a, b) => b.at - a.at)[0];
   return newest && { message: newest.why, at: newest.at };
 }
@@ -78,7 +81,9 @@ export function launchTroubleOf(context: WorkersContext, id: string): string | u
 }
 
 /** What keeps a machine of the pool from starting, as its cloud says. */
-function bootTroubleOf({ store, clouds }: WorkersContext, pool: string): string | undefined {
+function bootTroubleOf({ store, clouds, asked }: WorkersContext, pool: string): string | undefined {
+  // A pool whose machines have all started waits for none.
+  if (!asked.waiting.has(pool)) return undefined;
   for (const { joinedAt, removal, offer, machine } of store.view.workers.by('pool', pool)) {
     if (joinedAt !== undefined || removal || offer === undefined) continue;
     const trouble = clouds.listing(offer)?.machines.get(machine)?.trouble;

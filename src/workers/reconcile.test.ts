@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
+import { poolSubject } from '#core/reason.ts';
 import type { Session } from '#core/session.ts';
 import { put } from '#core/store.ts';
 import { aPool } from '#core/testing/pool.ts';
@@ -81,6 +82,32 @@ describe('a pool of workers', () => {
       reason: { code: 'demand' },
       facts: { minIdleSlots: 2, idle: 0 },
     });
+  });
+
+  it('is not looked at again when its cloud has made what it asked for', async () => {
+    const pool = aPool({ minIdleSlots: 1, syncEveryMs: MINUTE_MS });
+    const world = await openWorld({ pools: [pool], cloud: { bootMs: 2 * MINUTE_MS, answerMs: SECOND_MS } });
+    const passes = (): number => world.life.journal.lastDecision(poolSubject(pool.id))?.repeats ?? 0;
+    await world.advance(1.5 * SECOND_MS);
+    const before = { phases: world.phases(), passes: passes() };
+    await world.advance(SECOND_MS);
+
+    expect(before.phases).toBe('1 launching');
+    expect({ phases: world.phases(), passes: passes() }).toEqual({ phases: '1 booting', passes: before.passes });
+  });
+
+  it('is not looked at again for a listing that shows a booting machine as before', async () => {
+    const pool = aPool({ minIdleSlots: 1, syncEveryMs: 5 * SECOND_MS });
+    const world = await openWorld({ pools: [pool], cloud: { bootMs: 2 * MINUTE_MS } });
+    const passes = (): number => world.life.journal.lastDecision(poolSubject(pool.id))?.repeats ?? 0;
+    const lists = (): number => world.cloud.calls.filter(({ name }) => name === 'list').length;
+    await world.advance(20 * SECOND_MS);
+    const before = { passes: passes(), lists: lists() };
+    await world.advance(MINUTE_MS);
+
+    expect(lists()).toBeGreaterThan(before.lists + 5);
+    expect(passes()).toBe(before.passes);
+    expect(world.phases()).toBe('1 booting');
   });
 
   it('does nothing while paused, says so, and goes on when resumed', async () => {

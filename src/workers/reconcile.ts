@@ -26,7 +26,7 @@ export type BootSettings = Pick<WorkersDeps, 'bootConfig' | 'install'>;
 
 /** Brings one pool's workers to its wanted state. Never waits. */
 export function reconcilePool(context: WorkersContext, boot: BootSettings, id: string): Again | undefined {
-  const { store, clock, asked, pools, standingDown } = context;
+  const { store, clock, pools, standingDown } = context;
   const pool = store.view.pools.get(id);
   if (!pool && store.view.workers.count('pool', id) === 0) return undefined;
   const memory = pools.of(id);
@@ -41,8 +41,7 @@ export function reconcilePool(context: WorkersContext, boot: BootSettings, id: s
   logUnlisted(context, survey);
   const isHeld = isFrozen(store, id) || pool?.pausedAt !== undefined;
   const now = isHeld ? survey : act(context, pool, { id, survey });
-  if (now.waitsForListing || store.view.launches.count('owner', id) > 0) asked.waiting.add(id);
-  else asked.waiting.delete(id);
+  waitForListing(context, id, now);
   const isDecided = pool === undefined || standingDown.isOn;
   const decidedAtMs = isDecided ? Number.POSITIVE_INFINITY : decide(context, boot, { pool, survey: now });
   const againAtMs = Math.min(guardAtMs, now.againAtMs, decidedAtMs);
@@ -50,6 +49,12 @@ export function reconcilePool(context: WorkersContext, boot: BootSettings, id: s
   if (againAtMs === Number.POSITIVE_INFINITY) return undefined;
   // Rounded up: an alarm a hair too early would only be set again.
   return { afterMs: Math.max(0, Math.ceil(againAtMs - clock.monotonic())) };
+}
+
+function waitForListing({ store, asked }: WorkersContext, id: string, { waitsForListing, booting }: Survey): void {
+  if (waitsForListing || store.view.launches.count('owner', id) > 0) asked.waiting.add(id);
+  else if (booting.length > 0) asked.waiting.add(id, booting);
+  else asked.waiting.delete(id);
 }
 
 function lookAgain(context: WorkersContext, id: string, pool: Pool | undefined): Survey {
@@ -67,14 +72,19 @@ function act(context: WorkersContext, pool: Pool | undefined, { id, survey }: { 
   sendAwayDrained(context, survey);
   const then = isDraining || isLosing || isRemoving ? lookAgain(context, id, pool) : survey;
   const changes = context.workersChanged();
-  const againAtMs = Math.min(
-    carryOutRemovals(asked, then.removing),
-    resolveLaunches(asked, id),
-    keepParked(asked, id, then),
-  );
+  const againAtMs = Math.min(removeAll(context, id, then), resolveLaunches(asked, id), keepParked(asked, id, then));
   if (then.waitsForListing) lookForLost(context, id);
   const now = context.workersChanged() === changes ? then : lookAgain(context, id, pool);
   return againAtMs < now.againAtMs ? { ...now, againAtMs } : now;
+}
+
+function removeAll({ asked, removing }: WorkersContext, id: string, survey: Survey): number {
+  removing.pool = id;
+  try {
+    return carryOutRemovals(asked, survey.removing);
+  } finally {
+    removing.pool = undefined;
+  }
 }
 
 /** Plans, records the decision, and commits the actions, all in one turn; returns when to look again. */

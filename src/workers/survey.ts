@@ -5,6 +5,7 @@ import type { Machine, Trouble } from '#core/provider.ts';
 import { type Agent, type Worker, workerPhase } from '#core/worker.ts';
 import { isLost, troubleOf } from '#machines/loss.ts';
 import { afterListing } from '#machines/observation.ts';
+import { isUnderWay } from '#machines/waiting.ts';
 import type { WorkerFact } from '../autoscaler/plan.ts';
 import type { WorkersContext } from './context.ts';
 import { forgetAtMs } from './kept-out.ts';
@@ -33,7 +34,10 @@ export interface Survey {
   lost: ReadonlyMap<string, number>;
   here: number;
   lostLately: number;
+  /** Every listing may change something. */
   waitsForListing: boolean;
+  /** Launched and shown by their cloud, without an agent yet: of these only another state is news. */
+  readonly booting: Worker[];
   againAtMs: number;
   /** What is to be remembered of this look: only where it differs from what was. */
   readonly seen: { readonly worker: Worker; readonly observation: WorkerObservation }[];
@@ -80,6 +84,7 @@ export function surveyPool(context: WorkersContext, id: string, pool: Pool | und
     here: 0,
     lostLately: 0,
     waitsForListing: false,
+    booting: [],
     againAtMs: Number.POSITIVE_INFINITY,
     seen: [],
   };
@@ -139,7 +144,8 @@ function takeIn(look: Look, seen: Seen): void {
   const { worker, agent } = seen;
   noteUnlisted(look, seen);
   countLoss(look, seen);
-  if ((!agent || worker.removal) && !isStoppedAsParked(seen)) survey.waitsForListing = true;
+  if (isBooting(seen)) survey.booting.push(worker);
+  else if ((!agent || worker.removal) && !isStoppedAsParked(seen)) survey.waitsForListing = true;
   survey.workers.push(factOf(look, seen));
   if (worker.parked) survey.parked.push(worker);
   else if (worker.isWaking) survey.waking.push(worker);
@@ -147,6 +153,9 @@ function takeIn(look: Look, seen: Seen): void {
   else if (isGoneFor(look, seen)) survey.gone.push(worker);
   else if (!noteBroken(look, seen)) noteDrain(look, seen);
 }
+
+const isBooting = ({ worker, agent, machine }: Seen): boolean =>
+  !agent && worker.joinedAt === undefined && !worker.removal && !worker.isWaking && isUnderWay(machine);
 
 /** Parked, and its cloud shows it so: nothing is awaited of it. */
 const isStoppedAsParked = ({ worker, machine }: Seen): boolean =>

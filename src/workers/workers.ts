@@ -122,6 +122,7 @@ function openContext(deps: WorkersDeps, poke: (pool: string) => void): WorkersCo
     ...{ store, clock, log, journal, clouds, link, times, asked },
     pools: rememberPools(store, clock),
     standingDown: { isOn: false },
+    removing: { pool: undefined },
     workersChanged: () => changes,
   };
   return context;
@@ -132,7 +133,7 @@ function listen(
   context: WorkersContext,
   { poke, forget }: { poke(pool: string): void; forget(pool: string): void },
 ): (() => void)[] {
-  const { store, asked, pools } = context;
+  const { store, asked, pools, removing } = context;
   const pokePool = (after: { pool: string } | undefined, before: { pool: string } | undefined): void => {
     const pool = after?.pool ?? before?.pool;
     if (pool !== undefined) poke(pool);
@@ -147,7 +148,8 @@ function listen(
     store.onChange('workers', (after, before, id) => {
       if (!after) asked.forget(id, before);
       if (!after && before) pools.forgetLost(before);
-      if (!isJoining(after, before)) pokePool(after, before);
+      if (!after && before?.pool === removing.pool) return;
+      if (!isJoining(after, before) && !isOnlyCreated(after, before)) pokePool(after, before);
     }),
     store.onChange('agents', (after, before, id) => {
       // Of a worker that is being removed nothing but the listing of its cloud is awaited.
@@ -165,6 +167,16 @@ function listen(
 /** The row of its agent follows as soon as this is durable, and wakes the pool. */
 const isJoining = (after: Worker | undefined, before: Worker | undefined): boolean =>
   before !== undefined && before.joinedAt === undefined && after?.joinedAt !== undefined && !after.drain;
+
+/** The cloud has made the machine that was asked for: no plan tells it from one on its way, and the next listing shows it. */
+const isOnlyCreated = (after: Worker | undefined, before: Worker | undefined): boolean =>
+  after?.createdAt !== undefined &&
+  before !== undefined &&
+  before.createdAt === undefined &&
+  after.machine === before.machine &&
+  after.joinedAt === before.joinedAt &&
+  after.drain === before.drain &&
+  after.removal === before.removal;
 
 function pokeScope({ view }: Store, scope: string, poke: (pool: string) => void): void {
   if (scope !== FLEET) poke(scope);
