@@ -11,7 +11,7 @@ import { noCalls } from './pending-call.ts';
 import { startSweep } from './sweep.ts';
 import { DEFAULT_MACHINE_TIMES } from './times.ts';
 import { openUnknownMachines } from './unknown.ts';
-import { openWaiting } from './waiting.ts';
+import { openWaitingOwners } from './waiting.ts';
 
 /** The life cycle of every machine, from committed launch to confirmed absence, for all features. */
 export interface Machines {
@@ -73,7 +73,7 @@ function askedBy<R extends MachineRow, O extends Observation>(
     observations,
     calls,
     unknown: openUnknownMachines(),
-    waiting: openWaiting(),
+    waiting: openWaitingOwners(),
     forget(id, row) {
       if (row) base.unsettle(row.offer === undefined ? undefined : base.clouds.cloudOf(row.offer), row.machine);
       observations.forget(id);

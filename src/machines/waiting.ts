@@ -13,7 +13,7 @@ export interface Waiting {
   all(): Iterable<readonly [owner: string, booting: readonly MachineRow[] | undefined]>;
 }
 
-export function openWaiting(): Waiting {
+export function openWaitingOwners(): Waiting {
   const owners = new Map<string, readonly MachineRow[] | undefined>();
   return {
     add: (owner, booting) => void owners.set(owner, booting),
