@@ -112,6 +112,13 @@ export function openClouds(deps: CloudsDeps): Clouds {
   const stopping = new AbortController();
 
   const offerIds = (cloud: string): ReadonlySet<string> => offersByCloud.get(cloud) ?? new Set();
+  /** The newest: after a rotation, an older offer may have a credential that the cloud refuses now. */
+  function newestOffer(cloud: string): string {
+    let newest = '';
+    for (const id of offerIds(cloud)) newest = id;
+    return newest;
+  }
+
   const cloudOf = (offer: string): string | undefined => opening.get(offer)?.it.cloud;
 
   function tellFault(offers: Iterable<string>): void {
@@ -147,15 +154,13 @@ export function openClouds(deps: CloudsDeps): Clouds {
     log,
     cluster: deps.context.cluster,
     list(cloud, signal) {
-      // The newest: after a rotation, an older offer may have a credential that the cloud refuses now.
-      const offer = [...offerIds(cloud)].at(-1);
-      const opened = opening.get(offer ?? '');
+      const opened = opening.get(newestOffer(cloud));
       if (!opened) throw new Fault('unavailable', `No offer of ${cloud} is open.`);
       const by = { name: 'list', is: 'read', owner: '', timeoutMs: timeoutsMs.list, signal } as const;
       return opening.call(opened.chosen, by, (backend, ending) => backend.list(ending));
     },
     everyMs: (cloud) => following.everyMs(offerIds(cloud)),
-    leastGapMs: (cloud) => opening.get([...offerIds(cloud)].at(-1) ?? '')?.it.leastGapMs,
+    leastGapMs: (cloud) => opening.get(newestOffer(cloud))?.it.leastGapMs,
     heard(listing) {
       resolved.refresh(listing.cloud);
       for (const heard of heards) heard(listing);

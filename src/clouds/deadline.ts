@@ -14,6 +14,26 @@ export interface Deadline {
 /** With less than this no call is sent: it could outlive the lease. */
 export const LEAST_LEASE_MS = 250;
 
+type Heard = () => void;
+
+// Many calls share one long-lived signal: it has one listener for all of them, which costs less than one for each.
+const hearers = new WeakMap<AbortSignal, Set<Heard>>();
+
+function onAbort(signal: AbortSignal, heard: Heard): () => void {
+  let all = hearers.get(signal);
+  if (!all) {
+    const made = new Set<Heard>();
+    const tell = (): void => {
+      for (const each of made) each();
+    };
+    signal.addEventListener('abort', tell, { once: true });
+    hearers.set(signal, made);
+    all = made;
+  }
+  const hearing = all.add(heard);
+  return () => void hearing.delete(heard);
+}
+
 /**
  * Runs until it answers, times out, the lease ends or the caller aborts. Something that ignores its signal
  * is left behind, so that its caller goes on.
@@ -24,6 +44,7 @@ export function withDeadline<T>(deadline: Deadline, run: (signal: AbortSignal) =
   const endMs = clock.monotonic() + timeoutMs;
   return new Promise<T>((resolve, reject) => {
     let cancelAlarm = (): void => {};
+    let stopHearing = (): void => {};
     const giveUp = (why: string): void => {
       finish();
       const fault = new Fault('unavailable', `${what} ${why}.`);
@@ -40,10 +61,10 @@ export function withDeadline<T>(deadline: Deadline, run: (signal: AbortSignal) =
     };
     const finish = (): void => {
       cancelAlarm();
-      signal.removeEventListener('abort', abandoned);
+      stopHearing();
     };
     if (signal.aborted) return abandoned();
-    signal.addEventListener('abort', abandoned, { once: true });
+    stopHearing = onAbort(signal, abandoned);
     watch();
     if (ending.signal.aborted) return;
     (async () => run(ending.signal))().then(

@@ -6,22 +6,13 @@ import { type DocumentState, documentId } from '#core/source.ts';
 import { type Change, drop, put } from '#core/store.ts';
 import { actorOf, documentChange } from './apply-ownership.ts';
 import { isDeletedByWriter, isOwner, MISSES_TO_DROP } from './ownership.ts';
-import type { ParsedDocument, ParsedDocuments } from './parsed-documents.ts';
+import type { ParsedDocument } from './parsed-documents.ts';
 import { type Reading, readPoolDocument } from './read-document.ts';
 import { accountOf, type DeletedDocuments, type Registry, type SourceRunner } from './registry.ts';
 import { isSame } from './same.ts';
 
 // Ten thousand parameters at ten a page, and the rate that clouds allow, take minutes; a call that hangs takes for ever.
 const LONGEST_LISTING_MS = 10 * 60_000;
-
-/** The versions that need not be sent again: those read by this process and found good. */
-function heldVersions(parsedDocuments: ParsedDocuments, source: string): ReadonlyMap<string, string> {
-  const held = new Map<string, string>();
-  for (const { key, version, spec } of parsedDocuments.of(source).values()) {
-    if (spec) held.set(key, version);
-  }
-  return held;
-}
 
 /** The whole set of a source by key, or throws; a source that does not answer is left behind after a while. */
 export async function listDocuments(
@@ -31,7 +22,8 @@ export async function listDocuments(
 ): Promise<ReadonlyMap<string, Document>> {
   const by = { name: 'documents', is: 'read', account: accountOf(opened), owner: opened.id } as const;
   const call = { ...by, timeoutMs: LONGEST_LISTING_MS, signal: AbortSignal.any([signal, closed.signal]) };
-  const held = heldVersions(parsedDocuments, opened.id);
+  // The versions that need not be sent again: those read by this process and found good.
+  const held = parsedDocuments.heldOf(opened.id);
   const documents = await deps.gate.call(call, (ending) => opened.source.documents(held, ending));
   return byKey(documents, (key) => log('warn', 'source lists a document twice', { document: key }));
 }

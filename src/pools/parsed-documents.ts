@@ -13,6 +13,8 @@ export interface ParsedDocument {
 /** All parsed documents, by source and by the name of the pool that they define. */
 export interface ParsedDocuments {
   of(source: string): ReadonlyMap<string, ParsedDocument>;
+  /** The versions of the good ones of a source, by key. */
+  heldOf(source: string): ReadonlyMap<string, string>;
   get(source: string, key: string): ParsedDocument | undefined;
   /** The good ones that define this pool. */
   named(name: string): readonly ParsedDocument[];
@@ -23,12 +25,21 @@ export interface ParsedDocuments {
   forget(source: string): ReadonlySet<string>;
 }
 
-const NONE: ReadonlyMap<string, ParsedDocument> = new Map();
+const NONE = new Map<string, never>();
 
 export function keepParsedDocuments(): ParsedDocuments {
   const bySource = new Map<string, Map<string, ParsedDocument>>();
+  // Kept, not collected at each listing: sources are listed all day, and seldom change.
+  const heldBySource = new Map<string, Map<string, string>>();
   // Nearly every name has one document: a list costs little there, and is searched only among rivals.
   const byName = new Map<string, ParsedDocument[]>();
+
+  function hold({ source, key, version, spec }: ParsedDocument): void {
+    const held = heldBySource.get(source) ?? new Map<string, string>();
+    heldBySource.set(source, held);
+    if (spec) held.set(key, version);
+    else held.delete(key);
+  }
 
   function name(parsed: ParsedDocument): void {
     if (!parsed.spec) return;
@@ -46,6 +57,7 @@ export function keepParsedDocuments(): ParsedDocuments {
 
   return {
     of: (source) => bySource.get(source) ?? NONE,
+    heldOf: (source) => heldBySource.get(source) ?? NONE,
     get: (source, key) => bySource.get(source)?.get(key),
     named: (name) => byName.get(name) ?? [],
     set(parsed) {
@@ -54,12 +66,14 @@ export function keepParsedDocuments(): ParsedDocuments {
       const before = parsedDocuments.get(parsed.key);
       if (before) unname(before);
       parsedDocuments.set(parsed.key, parsed);
+      hold(parsed);
       name(parsed);
       return before;
     },
     delete(source, key) {
       const before = bySource.get(source)?.get(key);
       bySource.get(source)?.delete(key);
+      heldBySource.get(source)?.delete(key);
       if (before) unname(before);
       return before;
     },
@@ -70,6 +84,7 @@ export function keepParsedDocuments(): ParsedDocuments {
         unname(parsed);
       }
       bySource.delete(source);
+      heldBySource.delete(source);
       return names;
     },
   };

@@ -190,8 +190,10 @@ export function simCloud(options: SimCloudOptions): SimCloud {
     if (shown && nowMs < shown.untilMs) return shown.machines;
     const machines: Machine[] = [];
     let untilMs = Number.POSITIVE_INFINITY;
-    for (const [name, entry] of kept) {
-      if (isPast(entry, nowMs)) kept.delete(name);
+    for (const entry of kept.values()) {
+      // Most machines are listed, and stay.
+      if (isSteady(entry, nowMs)) machines.push(entry.machine);
+      else if (isPast(entry, nowMs)) kept.delete(entry.machine.name);
       else if (entry.listedFromMs > nowMs) untilMs = Math.min(untilMs, entry.listedFromMs);
       else {
         machines.push(entry.machine);
@@ -201,6 +203,9 @@ export function simCloud(options: SimCloudOptions): SimCloud {
     shown = { machines, untilMs };
     return machines;
   }
+
+  const isSteady = ({ goneMs, listedFromMs }: Kept, nowMs: number): boolean =>
+    goneMs === undefined && listedFromMs <= nowMs;
 
   function isPast(entry: Kept, nowMs: number): boolean {
     const endMs = listedUntilMs(entry);

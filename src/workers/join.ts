@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Hello, JoinProof } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
 import type { Pool } from '#core/pool.ts';
@@ -55,7 +55,7 @@ function leavingOf({ clock }: WorkersContext, { drain }: Worker, { leaving }: He
   return { at: drain?.at ?? clock.now(), why: leaving.why, deadlineAt: leaving.endsAt, isTaken: true };
 }
 
-const hashOf = (key: string): string => createHash('sha256').update(key).digest('hex');
+const hashOf = (key: string): string => hash('sha256', key, 'hex');
 
 const refuse = (message: string): Fault =>
   new Fault('denied', message, {

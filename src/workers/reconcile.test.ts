@@ -110,6 +110,20 @@ describe('a pool of workers', () => {
     expect(world.phases()).toBe('1 booting');
   });
 
+  it('answers an agent that joins and the session that it gets with one pass', async () => {
+    const pool = aPool({ maxIdleSlots: 5, syncEveryMs: 10 * MINUTE_MS });
+    const world = await openWorld({ pools: [pool], cloud: { bootMs: MINUTE_MS } });
+    const passes = (): number => world.life.journal.lastDecision(poolSubject(pool.id))?.repeats ?? 0;
+    await world.advance(SECOND_MS);
+    await world.life.sessions.submit('id-gpu', 1, 10 * MINUTE_MS);
+    await world.advance(59 * SECOND_MS);
+    const before = { phases: world.phases(), passes: passes() };
+    await world.advance(5 * SECOND_MS);
+
+    expect(before.phases).toBe('1 booting');
+    expect({ phases: world.phases(), passes: passes() }).toEqual({ phases: '1 busy', passes: before.passes + 1 });
+  });
+
   it('does nothing while paused, says so, and goes on when resumed', async () => {
     const pool = aPool({ minIdleSlots: 1 }, {}, { pausedAt: 1 });
     const world = await openWorld({ pools: [pool] });

@@ -152,6 +152,9 @@ function listen(
       if (!isJoining(after, before) && !isOnlyCreated(after, before)) pokePool(after, before);
     }),
     store.onChange('agents', (after, before, id) => {
+      // The sessions that wait are placed there at once: one pass answers both.
+      const hasQueue = after !== undefined && !before && store.view.sessions.count('queue', after.pool) > 0;
+      if (hasQueue) return pokeAfter(context, after.pool, { waitMs: context.times.passGapMs, poke });
       // Of a worker that is being removed nothing but the listing of its cloud is awaited.
       if (after || !store.view.workers.get(id)?.removal) pokePool(after, before);
     }),
@@ -193,7 +196,16 @@ function forgetPool({ store, asked }: WorkersContext, id: string): void {
 function pokeInTime({ pools, clock, times }: WorkersContext, pool: string, poke: (pool: string) => void): void {
   const memory = pools.of(pool);
   const waitMs = memory.passedMs + gapAfter(memory.passTookMs, times) - clock.monotonic();
-  if (waitMs <= 0) return poke(pool);
+  if (waitMs <= 0 && !memory.isPassDue) return poke(pool);
+  pokeAfter({ pools, clock }, pool, { waitMs, poke });
+}
+
+function pokeAfter(
+  { pools, clock }: Pick<WorkersContext, 'pools' | 'clock'>,
+  pool: string,
+  { waitMs, poke }: { readonly waitMs: number; poke(pool: string): void },
+): void {
+  const memory = pools.of(pool);
   if (memory.isPassDue) return;
   memory.isPassDue = true;
   clock.alarm(waitMs, () => {
