@@ -1,11 +1,14 @@
 import type { Clock } from '#core/clock.ts';
 import type { FaultKind } from '#core/fault.ts';
+import type { Subject } from '#core/reason.ts';
 import type { Store } from '#core/store.ts';
 import type { Worker } from '#core/worker.ts';
 
 /** What this process remembers of a pool between two passes. A restart forgets it. */
 export interface PoolMemory {
   readonly firstMs: number;
+  /** Made once: every pass names it, and a new text would be hashed again each time. */
+  subject?: Subject;
   /** Of the definition last seen: a change lifts cool-downs. */
   revision?: number;
   /** Once ready, always ready: unknown machines that appear later are not from before the start. */

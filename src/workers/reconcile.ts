@@ -102,7 +102,8 @@ function decide(context: WorkersContext, boot: BootSettings, { pool, survey }: {
   memory.surplusSinceMs = decision.surplusSinceMs;
   const { actions, did, reason, also, why, unless, alternatives, figures } = decision;
   const inputs = (redactText: (text: string) => string): string => writeFacts(facts, redactText);
-  const made = { subject: poolSubject(pool.id), did, reason, also, why, unless, alternatives, facts: figures };
+  memory.subject ??= poolSubject(pool.id);
+  const made = { subject: memory.subject, did, reason, also, why, unless, alternatives, facts: figures };
   const isWait = reason.code === 'not-listed' && journal.noteWait(made);
   const recorded = isWait ? undefined : journal.decision(made, actions.length > 0, inputs);
   const changes: Change[] = recorded ? [recorded] : [];

@@ -53,10 +53,29 @@ interface Look {
   readonly bootTimeoutMs: number;
   readonly countLossesFromMs: number;
   readonly pool: Pool | undefined;
-  listingOf(offer: string | undefined): Listing | undefined;
-  /** The offer that a worker of this one counts for. */
-  offerNowOf(offer: string | undefined): string | undefined;
-  isDefined(offer: string | undefined): boolean | undefined;
+  /** Most workers of a pool share one offer: what holds for it is looked up once. */
+  ofOffer: OfOffer;
+}
+
+/** What holds for all workers of an offer. */
+interface OfOffer {
+  readonly offer: string | undefined;
+  readonly listing: Listing | undefined;
+  /** The offer that its workers count for. */
+  readonly now: string | undefined;
+  readonly isDefined: boolean;
+}
+
+const NO_OFFER: OfOffer = { offer: undefined, listing: undefined, now: undefined, isDefined: true };
+
+function ofOffer(look: Look, offer: string | undefined): OfOffer {
+  if (look.ofOffer.offer === offer) return look.ofOffer;
+  if (offer === undefined) return NO_OFFER;
+  const { context, pool } = look;
+  const now = offerNow(context.asked.base, pool?.spec, offer) ?? offer;
+  const isDefined = pool !== undefined && hasOffer(pool.spec, now);
+  look.ofOffer = { offer, listing: context.clouds.listing(offer), now, isDefined };
+  return look.ofOffer;
 }
 
 interface Seen {
@@ -96,26 +115,10 @@ export function surveyPool(context: WorkersContext, id: string, pool: Pool | und
     bootTimeoutMs: pool?.spec.scaling.bootTimeoutMs ?? 0,
     countLossesFromMs: lossesCountFrom(context, id),
     pool,
-    listingOf: askedOnce((offer) => context.clouds.listing(offer)),
-    offerNowOf: askedOnce((offer) => offerNow(context.asked.base, pool?.spec, offer)),
-    isDefined: askedOnce((offer) => pool !== undefined && hasOffer(pool.spec, offer)),
+    ofOffer: NO_OFFER,
   };
   for (const worker of context.store.view.workers.by('pool', id)) takeIn(look, lookAt(look, worker));
   return survey;
-}
-
-/** Most workers of a pool share one offer: what holds for it is looked up once. */
-function askedOnce<T>(lookUp: (offer: string) => T): (offer: string | undefined) => T | undefined {
-  let offerAsked: string | undefined;
-  let found: T | undefined;
-  return (offer) => {
-    if (offer === undefined) return undefined;
-    if (offer !== offerAsked) {
-      offerAsked = offer;
-      found = lookUp(offer);
-    }
-    return found;
-  };
 }
 
 /** Since when losses count as one: the window before now, or before the freeze that they caused. */
@@ -125,9 +128,10 @@ export function lossesCountFrom({ store, clock, times, pools }: WorkersContext, 
   return Math.max(pardonedMs, clock.monotonic() - times.lossWindowMs);
 }
 
-function lookAt({ context, survey, nowMs, listingOf }: Look, worker: Worker): Seen {
+function lookAt(look: Look, worker: Worker): Seen {
+  const { context, survey, nowMs } = look;
   const { asked, store } = context;
-  const listing = listingOf(worker.offer);
+  const { listing } = ofOffer(look, worker.offer);
   const machine = listing?.machines.get(worker.machine);
   const agent = store.view.agents.get(worker.id);
   const sessions = sessionsOn(store, worker.id);
@@ -231,7 +235,7 @@ function factOf(look: Look, { worker, observation, agent, sessions, machine }: S
   const slots = Math.max(1, agent?.slots ?? observation.slots ?? look.slotsPerAgent);
   const phase = workerPhase(worker, agent, sessions);
   const isReturning = phase === 'lost' && nowMs < observation.backByMs;
-  const offer = look.offerNowOf(worker.offer);
+  const { now: offer, isDefined } = ofOffer(look, worker.offer);
   if (isReturning) survey.againAtMs = Math.min(survey.againAtMs, observation.backByMs);
   return {
     name: worker.id,
@@ -241,7 +245,7 @@ function factOf(look: Look, { worker, observation, agent, sessions, machine }: S
     sinceMs: sinceOf(look, observation, phase),
     offer,
     pricePerHour: worker.pricePerHour,
-    isOutdated: pool !== undefined && (look.isDefined(offer) === false || isOfOtherForm(context, worker, offer)),
+    isOutdated: pool !== undefined && (!isDefined || isOfOtherForm(context, worker, offer)),
     isStopping: phase === 'parked' && machine !== undefined && machine.state !== 'suspended',
   };
 }
