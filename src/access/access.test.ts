@@ -333,3 +333,58 @@ describe('the door for agents', () => {
     expect(disk.histories.events).toMatchObject([{ kind: 'pool.open', pool: 'p1' }]);
   });
 });
+
+describe('wrong credentials from one address', () => {
+  const tries = (act: () => unknown): (string | undefined)[] => Array.from({ length: 21 }, () => kindOf(act));
+
+  it('are throttled, whether tokens of callers or of agents, while good ones are not', async () => {
+    const { access, clock } = await world();
+    const { text } = await access.createToken({ name: 'ci', use: { role: 'viewer' } }, admin);
+    const wrong = () => access.authenticate({ authorization: 'Bearer nonsense', from: '10.0.0.7' });
+
+    expect(tries(wrong).slice(-2)).toEqual(['unauthenticated', 'throttled']);
+    expect(kindOf(() => knock(access, pool('token'), { token: 'mlt_forged' }))).toBe('throttled');
+    expect(kindOf(() => access.authenticate({ authorization: `Bearer ${text}`, from: '10.0.0.7' }))).toBeUndefined();
+    expect(kindOf(() => access.authenticate({ authorization: 'Bearer x', from: '10.0.0.8' }))).toBe('unauthenticated');
+    await clock.advance(60_000);
+    expect(kindOf(wrong)).toBe('unauthenticated');
+  });
+
+  it('are throttled, if they are codes of login links', async () => {
+    const { access } = await world();
+    const faults: string[] = [];
+    for (let at = 0; at < 21; at++) {
+      await access.exchangeLogin(`guess-${at}`, '10.0.0.7').catch((thrown) => faults.push(Fault.from(thrown).kind));
+    }
+
+    expect(faults.slice(-2)).toEqual(['unauthenticated', 'throttled']);
+  });
+
+  it('do not count where none were given', async () => {
+    const { access } = await world();
+
+    expect(tries(() => access.authenticate({ from: '10.0.0.7' })).at(-1)).toBe('unauthenticated');
+  });
+});
+
+describe('an agent that has not named its pool yet', () => {
+  it('is known by a launch token, a join token, a certificate or an admitted network', async () => {
+    const { access, store } = await world();
+    const open = pool('network', ['10.9.0.0/16']);
+    await store.commit([
+      put('pools', { ...open, owner: { source: 's', key: 'k', version: '1' }, spec: { ...open.spec, offers: [] } }),
+    ]);
+    const { text } = await access.createToken({ name: 'j', use: { join: 'p1' } }, admin);
+    const from = { peerAddress: '10.0.0.7' };
+    const proofs: JoinProof[] = [
+      { ...from, token: access.launchToken('01abc') },
+      { ...from, token: text },
+      { ...from, certificateName: 'gpu' },
+      { peerAddress: '10.9.1.2' },
+      { ...from, token: 'mlt_forged' },
+      from,
+    ];
+
+    expect(proofs.map(access.knows)).toEqual([true, true, true, true, false, false]);
+  });
+});

@@ -9,6 +9,7 @@ import type { Random } from '#core/random.ts';
 import type { Store } from '#core/store.ts';
 import { ensureAdminToken } from './admin-token.ts';
 import { type Admission, admitAgent, type JoinRequest } from './admit-agent.ts';
+import { countFailedAttempts } from './failed-attempts.ts';
 import { launchToken, verifyLaunchToken } from './launch-token.ts';
 import { type LoginLink, openLogins } from './login.ts';
 import { isWithin } from './networks.ts';
@@ -93,6 +94,7 @@ export async function openAccess(deps: AccessDeps): Promise<Access> {
       if (spec.agentAuth === 'network' && isWithin(address, spec.agentNetworks)) return true;
     return false;
   }
+  const attempts = countFailedAttempts(clock);
   const warned = new Set<string>();
 
   /** Warns once for each pool and start: the warning is about the setting, not about each agent. */
@@ -112,7 +114,16 @@ export async function openAccess(deps: AccessDeps): Promise<Access> {
   return {
     launchToken: (launch) => launchToken(secrets.launchRoot, launch),
     verifyLaunchToken: verify,
-    admit: (request) => admitAgent(request, { tokens, verifyLaunchToken: verify, isPool, admittedByNetwork }),
+    admit(request) {
+      try {
+        return admitAgent(request, { tokens, verifyLaunchToken: verify, isPool, admittedByNetwork });
+      } catch (thrown) {
+        const fault = Fault.from(thrown);
+        const { token, peerAddress } = request.proof;
+        const isGuess = token !== undefined && fault.kind === 'denied' && request.pool.spec.agentAuth === 'token';
+        throw isGuess ? attempts.refuse(peerAddress, fault) : fault;
+      }
+    },
     knows: ({ token, certificateName, peerAddress }) =>
       certificateName !== undefined ||
       (token !== undefined && (verify(token) !== undefined || tokens.find(token) !== undefined)) ||
@@ -122,11 +133,15 @@ export async function openAccess(deps: AccessDeps): Promise<Access> {
       if (!shown) {
         const remedy =
           'Send the header `Authorization: Bearer TOKEN`; the first token is in admin.token of the data directory. In a browser, open the link that `muster login` prints.';
-        throw new Fault('unauthenticated', 'The request has no token.', { remedy });
+        const fault = new Fault('unauthenticated', 'The request has no token.', { remedy });
+        const { authorization, cookie, from } = credentials;
+        // Requests without credentials do not count as failed attempts.
+        throw authorization === undefined && cookie === undefined ? fault : attempts.refuse(from, fault);
       }
       const token = tokens.find(shown.text);
       if (!token || !('role' in token.use)) {
-        throw new Fault('unauthenticated', 'This token is unknown, expired or revoked.');
+        const fault = new Fault('unauthenticated', 'This token is unknown, expired or revoked.');
+        return attempts.refuse(credentials.from, fault);
       }
       return {
         who: `token:${token.name}`,
@@ -145,7 +160,8 @@ export async function openAccess(deps: AccessDeps): Promise<Access> {
       }
       return logins.createLink(role, caller);
     },
-    exchangeLogin: logins.exchange,
+    exchangeLogin: (code, from) =>
+      logins.exchange(code, from).catch((thrown) => attempts.refuse(from, Fault.from(thrown))),
     ca: {
       certificate: secrets.authority.certificate,
       fingerprint: fingerprintOf(secrets.authority.certificate),

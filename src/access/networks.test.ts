@@ -53,7 +53,7 @@ describe('networks', () => {
     for (const host of ['localhost', 'LOCALHOST', '127.0.0.1', '127.8.8.8', '::1', '::ffff:127.0.0.1']) {
       expect(isLoopbackHost(host), host).toBe(true);
     }
-    for (const host of ['0.0.0.0', '::', '', '10.0.0.1', 'localhost.example.org']) {
+    for (const host of ['0.0.0.0', '::', '', '10.0.0.1', 'localhost.example.org', '127.0.0.1%x', '127.a.example']) {
       expect(isLoopbackHost(host), host).toBe(false);
     }
   });

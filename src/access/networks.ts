@@ -38,10 +38,9 @@ const MAPPED_PREFIX = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 
 /** The 4 or 16 bytes of an address; an IPv4-mapped IPv6 address (`::ffff:10.0.0.1`) has 4. */
 export function parseIp(text: string): Uint8Array | undefined {
+  if (!text.includes(':')) return parseIpv4(text);
   // A zone (`fe80::1%eth0`) names the interface and is no part of the address.
-  const plain = text.replace(/%.*$/, '');
-  if (!plain.includes(':')) return parseIpv4(plain);
-  const bytes = parseIpv6(plain);
+  const bytes = parseIpv6(text.replace(/%.*$/, ''));
   const isMapped = bytes && MAPPED_PREFIX.every((byte, at) => bytes[at] === byte);
   return isMapped ? bytes.subarray(12) : bytes;
 }

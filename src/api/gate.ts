@@ -4,7 +4,6 @@ import { Fault } from '#core/fault.ts';
 import type { Caller } from '../access/access.ts';
 import { isAtLeast } from '../access/tokens.ts';
 import type { ApiDeps } from './deps.ts';
-import { countFailedAttempts } from './failed-attempts.ts';
 import { checkHost, checkOrigin } from './hosts.ts';
 
 export interface Visitor {
@@ -26,14 +25,7 @@ const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 const anyone = (from: string): Caller => ({ who: 'anyone', from, role: 'viewer', token: '', by: 'header' });
 
-export function openRequestGate({
-  access,
-  clock,
-  log,
-  server,
-}: Pick<ApiDeps, 'access' | 'clock' | 'log' | 'server'>): RequestGate {
-  const failed = countFailedAttempts(clock);
-  // Clients write the same name again and again, and reading it as an address costs more than all other checks.
+export function openRequestGate({ access, log, server }: Pick<ApiDeps, 'access' | 'log' | 'server'>): RequestGate {
   let accepted: { readonly host: string | undefined; readonly hosts: readonly string[] } | undefined;
 
   function authenticated({ headers, from }: Visitor): Caller {
@@ -41,10 +33,8 @@ export function openRequestGate({
     try {
       return access.authenticate({ authorization, cookie, from });
     } catch (thrown) {
-      // Requests without credentials do not count as failed attempts.
-      if (authorization === undefined && cookie === undefined) throw thrown;
-      log('debug', 'request with an invalid token', { from });
-      return failed.refuse(from, Fault.from(thrown));
+      if (authorization !== undefined || cookie !== undefined) log('debug', 'request with an invalid token', { from });
+      throw thrown;
     }
   }
 

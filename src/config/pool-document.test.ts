@@ -42,6 +42,13 @@ describe('readPool', () => {
     });
   });
 
+  it.each(['"x\\ud800"', '.', '..'])('refuses the name %s, which no address of the API can carry', (name) => {
+    const text = `{"name":${name.startsWith('"') ? name : JSON.stringify(name)}}`;
+
+    expect(problemsOf(asForeigner(text))).toEqual([expect.stringContaining('name: must')]);
+    expect(problemsOf(asForeigner(` ${text}`))).toEqual([expect.stringContaining('name: must')]);
+  });
+
   it('takes every key, in either spelling', () => {
     const scaler = {
       backend: { aws_launch_template: { instance_type: 'p3.2xlarge', tags: { Some_Tag: 'x' } } },

@@ -17,6 +17,9 @@ const poolName = z
     (name) => name === name.trim() && !/\p{Cc}/u.test(name),
     'must not contain control characters, or spaces at its ends',
   )
+  .refine((name) => name.isWellFormed(), 'must be valid Unicode text')
+  // In an address of the API they mean a folder, so nobody could name such a pool there.
+  .refine((name) => name !== '.' && name !== '..', 'must not be "." or ".."')
   .describe('Name of the pool; sessions and agents refer to it.');
 
 const poolFields = {

@@ -19,7 +19,7 @@ it.each([
   ['provisioners: [{aws: {config_prefix: /a}}]', []],
   ['server: {http_address: "127.0.0.1:8081"}', []],
 ])('names what of "%s" waits for a restart', (text, keys) => {
-  expect(changesNeedingRestart(configOf(''), configOf(text))).toEqual(keys);
+  expect(changesNeedingRestart(configOf('{}'), configOf(text))).toEqual(keys);
 });
 
 it('has a word on every part of the configuration', () => {
@@ -29,7 +29,7 @@ it('has a word on every part of the configuration', () => {
       'default_broker_info: {address: "a:1"}\naccess: {allowed_hosts: [a]}\nagent: {lease: 5m}\nretention: {output: 1d}\nlog: {level: debug}\nplugins: [p]\nclusters: {prod: {gke: {project: p}}}\nrequest_rates: {aws: 2}',
   );
 
-  const named = changesNeedingRestart(configOf(''), everything);
+  const named = changesNeedingRestart(configOf('{}'), everything);
 
   expect(named).toHaveLength(Object.keys(everything).length - live.length);
 });

@@ -16,8 +16,12 @@ const problemTexts = (parsed: Parsed<ServerConfig>): readonly string[] | undefin
   parsed.problems?.map((problem) => describeProblem(problem));
 
 describe('readServerFile', () => {
+  it.each(['', '\n', '# nothing yet\n', '---\n', 'null'])('refuses a file with nothing in it: %j', (text) => {
+    expect(read(text).problems).toMatchObject([{ message: 'the file is empty; write {} to mean the defaults' }]);
+  });
+
   it('has a default for everything', () => {
-    expect(read('').value).toEqual({
+    expect(read('{}').value).toEqual({
       grpc: { host: '127.0.0.1', port: 50_051 },
       http: { host: '127.0.0.1', port: 8081 },
       dataDir: './data',
@@ -46,7 +50,7 @@ describe('readServerFile', () => {
   it('takes the data directory from the environment where the file has none', () => {
     const withDirectory = testEnvironment({ MUSTER_DATA_DIR: '/var/lib/muster' });
 
-    expect(readServerFile('', { kinds: standInKinds, environment: withDirectory }).value).toMatchObject({
+    expect(readServerFile('{}', { kinds: standInKinds, environment: withDirectory }).value).toMatchObject({
       dataDir: '/var/lib/muster',
       store: { directory: '/var/lib/muster' },
     });

@@ -95,8 +95,6 @@ export function partServerNode(root: ConfigNode): {
   readonly head: ConfigNode;
   readonly pools?: { readonly key: string; readonly items: readonly ConfigNode[] };
 } {
-  // An empty file changes no default.
-  if (root.is === 'scalar' && root.value === null) return { head: { is: 'map', entries: [], place: root.place } };
   const named = root.is === 'map' ? root.entries.filter(({ key }) => POOL_KEYS.includes(key)) : [];
   const [entry, second] = named;
   if (root.is !== 'map' || entry?.value.is !== 'list' || second) return { head: root };
@@ -113,12 +111,22 @@ export interface ServerReading {
   end(): Parsed<ServerConfig>;
 }
 
+// A file that an editor or a full disk has cut to nothing would otherwise remove every pool.
+const EMPTY_FILE: ServerReading = {
+  readPool() {},
+  end: () => ({
+    problems: [problemAt('', undefined, 'the file is empty; write {} to mean the defaults')],
+    warnings: [],
+  }),
+};
+
 /** `poolsKey`: as the file spells it, where its pools come one by one; otherwise they are in the head, or missing. */
 export function openServerReading(
   head: ConfigNode,
   poolsKey: string | undefined,
   options: ReadServerOptions,
 ): ServerReading {
+  if (head.is === 'scalar' && head.value === null) return EMPTY_FILE;
   const { kinds, environment, directory } = options;
   const schema = schemaFor({ kinds: kinds.backends, trust: 'operator' });
   const file = parseWith(serverSchema(kinds), head, { expand: environment, directory });

@@ -23,6 +23,8 @@ export function formatAddress({ host, port }: Address): string {
   return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
+/** A name that only begins like such an address, or an address with a zone, may lead anywhere. */
 export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^(::ffff:)?127\./.test(host);
+  if (host === 'localhost' || host === '::1') return true;
+  return /^(::ffff:)?127\./.test(host) && isIP(host) !== 0 && !host.includes('%');
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ServerConfig } from '#config/server-file.ts';
-import { brokerAddresses } from './addresses.ts';
+import { brokerAddresses, needsTls } from './addresses.ts';
 
 const addressesOf = (broker: Partial<ServerConfig['broker']>) =>
   brokerAddresses({ broker: { addresses: [], publicAddress: [], ...broker } } as unknown as ServerConfig, {
@@ -21,4 +21,15 @@ it('new agents get every address of the broker, each once, those from outside la
 it('without an address of its own the file only adds to where the server listens', () => {
   expect(addressesOf({})).toEqual(['http://127.0.0.1:50051']);
   expect(addressesOf({ publicAddress: ['b:1'] })).toEqual(['http://127.0.0.1:50051', 'b:1']);
+});
+
+it.each([
+  ['127.0.0.1', false],
+  ['::ffff:127.0.0.1', false],
+  ['localhost', false],
+  ['127.0.0.1%x', true],
+  ['127.example.org', true],
+  ['', true],
+])('listening on "%s" needs TLS: %s', (host, isNeeded) => {
+  expect(needsTls({ host, port: 1 })).toBe(isNeeded);
 });

@@ -33,7 +33,7 @@ function open() {
   const kinds = knownKinds([slow]);
   const lease = { leftMs: Number.POSITIVE_INFINITY };
   const gate = openGate({ store: { durable: async () => {}, leaseLeftMs: () => lease.leftMs }, clock, log: () => {} });
-  let text = '';
+  let text = '{}';
   async function load(): Promise<LoadedConfig> {
     const { value: config, problems } = readServerFile(text, {
       kinds: knownKinds([slow, { ...slow, sources: { plugged: slow.sources?.slow } } as Provider]),

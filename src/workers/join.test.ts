@@ -161,6 +161,23 @@ describe('an agent is refused', () => {
     expect(world.life.store.view.agents.size).toBe(0);
   });
 
+  it.each(['while its launch is under way', 'after its launch is done'])(
+    'with a launch token of another pool, %s',
+    async (when) => {
+      const other = aPool({ maxAgents: 0 }, { name: 'other' });
+      const { world, name, proof } = await withMachine({
+        pools: [aPool({ minIdleSlots: 1, maxIdleSlots: 9 }), other],
+      });
+      world.cloud.add({ name: 'made-by-hand', mark: undefined, createdAt: 0, state: 'running' });
+      if (when.startsWith('after')) await join(world, name, proof);
+      await world.advance(2 * MINUTE_MS);
+
+      const joining = world.life.workers.join(hello('made-by-hand', { pool: 'other' }), { ...proof, key: 'second' });
+
+      await expect(joining).rejects.toMatchObject({ kind: 'denied', message: /not made for/ });
+    },
+  );
+
   it('with another key than the first, though its token is right', async () => {
     const { world, name, proof } = await withMachine();
     await join(world, name, proof);

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Hello, JoinProof } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
+import { readMark } from '#core/mark.ts';
 import type { Pool } from '#core/pool.ts';
 import { type Change, put } from '#core/store.ts';
 import type { Agent, Worker } from '#core/worker.ts';
@@ -101,11 +102,11 @@ function verifyJoin(context: WorkersContext, admit: Admit, request: JoinRequest)
   const returning = addresses ? undefined : returningByKey(context, request);
   if (returning) return returning;
   const { launch } = admit({ pool, name, proof, addresses });
-  if (launch !== undefined) checkLaunch(launch, request);
+  if (launch !== undefined) checkLaunch(context, launch, request);
   if (known) return known;
   if (pool.removal) throw refuse(`Pool ${pool.name} is being removed.`);
   if (pool.spec.offers.length === 0 && launch === undefined) return newcomer(context, pool, hello.name);
-  return unknown(context, request);
+  return unknown(context, request, launch);
 }
 
 /** While its cloud does not answer: its address was checked when its key was bound. One without a key is waited for. */
@@ -145,13 +146,22 @@ function addressesOf({ clouds }: WorkersContext, { pool, known, hello }: JoinReq
 }
 
 /** A launch token is good for the names of its launch, each once, and binds the agent's own key. */
-function checkLaunch(launch: string, { known, hello, credential }: JoinRequest): void {
-  if (known?.launch !== undefined && known.launch !== launch)
-    throw refuse(`This token was not made for ${hello.name}.`);
+function checkLaunch(context: WorkersContext, launch: string, { pool, known, hello, credential }: JoinRequest): void {
+  const isForAnother = known?.launch !== undefined && known.launch !== launch;
+  if (isForAnother || isOfOtherPool(context, launch, pool)) throw notMadeFor(hello);
   if (credential === undefined) throw refuse(`${hello.name} has a launch token, but no key of its own.`);
   // An adopted worker joined before the backup was made, so its key is not stored: it is bound now.
   const isUsedUp = known?.joinedAt !== undefined && known.launch !== undefined;
   if (isUsedUp) throw refuse(`${hello.name} has already used its launch token.`);
+}
+
+const notMadeFor = ({ name }: Hello): Fault => refuse(`This token was not made for ${name}.`);
+
+/** Also once its launch is done with: while one of its workers is left, the token is known by that. */
+function isOfOtherPool({ store }: WorkersContext, launch: string, pool: Pool): boolean {
+  const record = store.view.launches.get(launch);
+  if (record && readMark(record.mark).owner !== pool.id) return true;
+  return Iterator.from(store.view.workers.all()).some((worker) => worker.launch === launch && worker.pool !== pool.id);
 }
 
 function newcomer(context: WorkersContext, pool: Pool, name: string): Worker {
@@ -160,7 +170,7 @@ function newcomer(context: WorkersContext, pool: Pool, name: string): Worker {
 }
 
 /** An unknown name is admitted only if the cloud lists it without a mark: some kinds name machines themselves. */
-function unknown(context: WorkersContext, { pool, hello }: JoinRequest): Worker {
+function unknown(context: WorkersContext, { pool, hello }: JoinRequest, launch: string | undefined): Worker {
   const { asked, clouds, clock } = context;
   const machine = asked.unknown.of(pool.id).get(hello.name);
   if (!machine || machine.isDeleting) {
@@ -176,6 +186,8 @@ function unknown(context: WorkersContext, { pool, hello }: JoinRequest): Worker 
     }
     throw refuse(`${hello.name} was not launched for pool ${pool.name}.`);
   }
+  // What a launch made has our mark.
+  if (launch !== undefined) throw notMadeFor(hello);
   asked.unknown.observe(pool.id, hello.name, undefined);
   asked.observations.observeFirst(hello.name, { missedFromMs: clock.monotonic() });
   return { id: hello.name, pool: pool.id, machine: hello.name, offer: machine.offer, askedAt: clock.now() };

@@ -5,7 +5,7 @@ const MOST_A_MINUTE = 20;
 const WINDOW_MS = 60_000;
 const MOST_ADDRESSES = 10_000;
 
-/** Counts refused credentials by address. Good credentials are never delayed, so no client can lock others out. */
+/** Counts refused credentials by address: tokens over HTTP and gRPC, and codes of login links. Good credentials are never delayed, so no client can lock others out. */
 export interface FailedAttempts {
   /** Throws `throttled` instead, once there were too many within a minute. */
   refuse(from: string, fault: Fault): never;
@@ -26,7 +26,7 @@ export function countFailedAttempts(clock: Clock): FailedAttempts {
       if (windows.size > MOST_ADDRESSES && oldest !== undefined) windows.delete(oldest);
       if (window.count <= MOST_A_MINUTE) throw fault;
       const retryAfterMs = window.sinceMs + WINDOW_MS - nowMs;
-      throw new Fault('throttled', 'Too many invalid tokens from this address.', {
+      throw new Fault('throttled', 'Too many invalid tokens or login codes from this address.', {
         retryAfterMs,
         remedy: 'Correct the token, then wait a minute.',
       });
