@@ -14,7 +14,7 @@ const features = files.flatMap(({ path }) => /^src\/([^/]+)\/index\.ts$/.exec(pa
 const INWARD: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(features.map((folder) => [folder, FEATURE_MAY_IMPORT])),
   core: [],
-  gotemplate: [],
+  gotemplate: ['core'],
   host: ['core'],
   boot: ['core'],
   rest: ['core'],

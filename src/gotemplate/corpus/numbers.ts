@@ -1,0 +1,41 @@
+import { type CorpusCase, cases } from './corpus-case.ts';
+
+export const numberCases: readonly CorpusCase[] = [
+  ...cases('integers', [
+    '{{add 1 2 3}} {{add}} {{add "4" 1.9 true nil}} {{add1 5}} {{sub 5 7}} {{mul 2 3 4}} {{mul 3}} {{div 7 2}} {{div -7 2}} {{mod 7 3}} {{mod -7 3}}',
+    '{{div 1 0}}',
+    '{{mod 1 0}}',
+    '{{add 9223372036854775807 1}} {{mul 9223372036854775807 2}} {{sub -9223372036854775808 1}}',
+    '{{max 1 5 3}} {{min 4 2 8}} {{biggest 1 9}} {{max 1}} {{max "7" 3}} {{min 1.9 1}}',
+    '{{int "12"}} {{int "12.7"}} {{int "12.0"}} {{int "abc"}} {{int 3.99}} {{int -3.99}} {{int true}} {{int nil}} {{int .missing}} {{int "0x1f"}} {{int "010"}} {{int "1_000"}} {{int ""}}',
+    '{{int64 "12"}} {{int64 .ratio}} {{int64 .list}} {{atoi "42"}} {{atoi "x"}} {{atoi "-3"}} {{atoi "+3"}} {{atoi "4.5"}} {{atoi ""}}',
+    '{{atoi 5}}',
+    '{{float64 "1.5"}} {{float64 "x"}} {{float64 3}} {{float64 true}} {{float64 "1e3"}} {{float64 nil}} {{float64 "0x10"}} {{float64 "inf"}}',
+    '{{toDecimal "777"}} {{toDecimal 644}} {{toDecimal "9"}} {{toDecimal "0755"}} {{toDecimal ""}}',
+    '{{int (add 1 2)}} {{int .big}} {{int 1e18}} {{int 1e19}} {{int64 -1e19}}',
+    '{{add .count .negative}} {{sub .count 1}} {{mul .count 1024 1024}}',
+  ]),
+  ...cases('fractions', [
+    '{{addf 0.1 0.2}} {{addf 1 2 3.5}} {{addf}} {{add1f 1.5}} {{subf 3 1.1}} {{subf 1}} {{mulf 1.1 3}} {{mulf 2 0.5 10}} {{divf 10 4}} {{divf 1 3}} {{divf 2 3}} {{divf -2 3}}',
+    '{{divf 1 0}}',
+    '{{maxf 1.5 2.5 0.1}} {{minf 1.5 2.5 0.1}} {{maxf 3}} {{maxf "4.5" 1}}',
+    '{{ceil 1.2}} {{ceil -1.2}} {{floor 1.8}} {{floor -1.8}} {{ceil "2.1"}} {{floor 5}}',
+    '{{round 123.5555 3}} {{round 123.5555 2}} {{round 1.5 0}} {{round 2.5 0}} {{round -1.5 0}} {{round 123.456 1 0.6}} {{round 5 2}} {{round "3.14159" 2}} {{round 1234.5 -2}}',
+    '{{round 1.5 "a"}}',
+    '{{mulf 1e10 1e10}} {{addf 1e21 1}} {{divf 1e-7 3}} {{mulf 0.1 0.1}}',
+    '{{1.0 | int}} {{.ratio | floor | int}} {{divf 7 2 | ceil | int64}}',
+    '{{printf "%.2f" (divf 10 3)}} {{printf "%d" (int (floor 2.9))}}',
+  ]),
+  ...cases('json', [
+    '{{toJson .map}} {{toJson .list}} {{toJson .mixed}} {{toJson .nested}} {{toJson nil}} {{toJson "a<b>&\\"\\n\\u2028é"}} {{toJson 1.0}} {{toJson .tiny}} {{toJson .huge}} {{toJson .hollow}} {{toJson .none}} {{toJson .missing}}',
+    '{{toPrettyJson .nested}} {{toPrettyJson .none}} {{toPrettyJson .hollow}} {{toPrettyJson 1}} {{mustToPrettyJson .list}}',
+    '{{toRawJson "<a>&"}} {{toRawJson (dict "k" "<v>")}} {{mustToRawJson .list}} {{mustToJson .map}} {{toJson (add 1 2)}} {{toJson 1e-7}} {{toJson 123456789012345680000.0}} {{toJson 1.5e300}}',
+    '{{fromJson "{\\"a\\": [1, 2.5, null, true, \\"x\\"]}"}} {{(fromJson "{\\"a\\": {\\"b\\": 1}}").a.b}} {{fromJson "[1]"}} {{fromJson "5"}} {{fromJson "\\"s\\""}} {{fromJson "null"}}',
+    '{{fromJson "not json"}} {{fromJson ""}} {{mustFromJson "[1,2]"}}',
+    '{{mustFromJson "{"}}',
+    '{{mustFromJson ""}}',
+    '{{toJson (fromJson "{\\"n\\": 10000000000, \\"f\\": 1.10}")}} {{(fromJson "{\\"n\\": 3000000}").n}} {{int (fromJson "{\\"n\\": 3000000}").n}}',
+    '{{toJson (until 3)}} {{toJson (splitList "," "a,b")}} {{toJson (split "," "a,b")}} {{toJson (semver "1.2.3")}} {{toJson "\\x01\\x7f\\b\\f"}}',
+    '{{fromJsonArray "[1, \\"a\\"]"}} {{.list | toJson | b64enc}} {{.map | toJson | sha256sum | trunc 8}}',
+  ]),
+];
