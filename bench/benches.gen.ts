@@ -14,6 +14,7 @@ import { bench as rows } from './rows.ts';
 import { bench as sessions } from './sessions.ts';
 import { bench as simulatedDay } from './simulated-day.ts';
 import { bench as start } from './start.ts';
+import { bench as steady } from './steady.ts';
 import { bench as takeover } from './takeover.ts';
 import { bench as warmSessions } from './warm-sessions.ts';
 
@@ -32,6 +33,7 @@ export const benches: readonly Bench[] = [
   sessions,
   simulatedDay,
   start,
+  steady,
   takeover,
   warmSessions,
 ];

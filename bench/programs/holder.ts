@@ -4,7 +4,8 @@ import { readEnvironment } from '#config/environment.ts';
 import { loadServerConfig } from '#config/load.ts';
 import { systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
-import { silentLog } from '#core/log.ts';
+import type { Log } from '#core/log.ts';
+import { type Store, TABLES, type TableName } from '#core/store.ts';
 import { makeRedactor } from '#journal/redact.ts';
 import { formatAddress } from '../../src/edge/address.ts';
 import { type Front, openFront } from '../../src/edge/front.ts';
@@ -28,6 +29,29 @@ export interface Held {
   readonly ca: string | undefined;
 }
 
+let store: Store | undefined;
+let loggedBytes = 0;
+
+/** Counts what the server would write: a line of JSON for each. */
+const countingLog: Log = (level, message, fields) => {
+  if (level !== 'debug') loggedBytes += JSON.stringify({ level, message, ...fields }).length;
+};
+
+/** What a server holds beside its histories. */
+export interface Kept {
+  readonly liveRows: number;
+  readonly liveSessions: number;
+  readonly loggedBytes: number;
+}
+
+function kept(): Kept {
+  if (!store) throw new Fault('internal', 'The server does not hold yet.');
+  const { view } = store;
+  const names = Object.keys(TABLES) as TableName[];
+  const liveRows = names.reduce((sum, name) => sum + view[name].size, 0);
+  return { liveRows, liveSessions: view.sessions.size, loggedBytes };
+}
+
 /** Beyond loopback a server ends TLS itself: this one is told that it listens there. */
 function asIfOutside(front: Front): Front {
   return { ...front, addresses: { ...front.addresses, grpc: { ...front.addresses.grpc, host: '0.0.0.0' } } };
@@ -37,8 +61,8 @@ const calls = {
   async hold({ folder, config, isSecure }: Holding): Promise<Held> {
     const environment = readEnvironment();
     const load = () => loadServerConfig({ named: config, environment, cpus: 2, kinds: loadKinds });
-    const store = await openHeld(folder);
-    const base = { clock: systemClock, log: silentLog };
+    store = await openHeld(folder);
+    const base = { clock: systemClock, log: countingLog };
     const front = await openFront({
       ...base,
       http: '127.0.0.1:0',
@@ -69,6 +93,7 @@ const calls = {
     };
   },
   memory: (): Promise<InUse> => inUse(),
+  kept: (): Kept => kept(),
 } satisfies Calls;
 
 export type HolderCalls = typeof calls;
