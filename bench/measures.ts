@@ -34,7 +34,7 @@ export const MEASURES = measure({
   'warm-session-p50': { what: 'HTTP request to process started, on a warm slot', unit: 'ms' },
   'warm-session-p99': { what: 'the same', unit: 'ms', atMost: 25, against: 'machine-wait' },
   'steady-heap': { what: 'heap after 100,000 more sessions, beside before; garbage collected', unit: 'MB', atMost: 4 },
-  'steady-rss': { what: 'resident memory, the same', unit: 'MB' },
+  'steady-rss': { what: 'resident memory, the same', unit: 'MB', atMost: 32 },
   'steady-rows': { what: 'live rows left by them', unit: 'count', atMost: 0 },
   'steady-log': { what: 'lines of the log written for them', unit: 'KB', atMost: 4 },
   'steady-wal': { what: "SQLite's write-ahead log after them", unit: 'MB', atMost: 64 },

@@ -20,6 +20,7 @@ const TARGETS: Partial<Record<MeasureName, number>> = {
   'session-rate-list-100': 5_000,
   'warm-session-p99': 25,
   'steady-heap': 4,
+  'steady-rss': 32,
   'steady-rows': 0,
   'steady-log': 4,
   'steady-wal': 64,

@@ -12,12 +12,13 @@ import { type SqliteWriter, sqliteWriter } from './writer.ts';
 type SqliteSetup = Extract<Setup, { role: 'sqlite' }>;
 
 // Checkpoints are made between transactions: left to SQLite they would make every some-hundredth commit wait.
+// Rows are in memory and histories grow at their ends: a larger cache would only fill with pages that nobody reads again.
 const SETTINGS = `
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = FULL;
   PRAGMA wal_autocheckpoint = 0;
   PRAGMA journal_size_limit = 67108864;
-  PRAGMA cache_size = -65536;
+  PRAGMA cache_size = -8192;
   PRAGMA temp_store = MEMORY;
 `;
 
