@@ -1,21 +1,20 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { append, put, type Store } from '#core/store.ts';
 import { restore } from './copies.ts';
 import { openHeld, scratchFolder } from './testing/databases.ts';
-import { PASSWORD, startPostgres, type TestPostgres } from './testing/postgres.ts';
+import { PASSWORD, type SharedPostgres, sharedPostgres } from './testing/postgres.ts';
 import { sampleEvent, sampleOutput, sampleSession, sampleWorker } from './testing/rows.ts';
 
-let postgres: TestPostgres;
+let postgres: SharedPostgres;
 let folder: ReturnType<typeof scratchFolder>;
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await sharedPostgres();
 });
-afterAll(() => postgres.stop());
 beforeEach(() => {
   folder = scratchFolder();
 });

@@ -1,6 +1,6 @@
 // A history is one entry: what is declared here alone gets its table, its queries, its retention and its backups.
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { DAY_MS, systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { seededRandom } from '#core/random.ts';
@@ -13,7 +13,7 @@ import { restore } from './copies.ts';
 import { emptyDisk, memoryDriver } from './memory.ts';
 import { openStore } from './store.ts';
 import { openHeld, scratchFolder } from './testing/databases.ts';
-import { startPostgres, type TestPostgres } from './testing/postgres.ts';
+import { type SharedPostgres, sharedPostgres } from './testing/postgres.ts';
 
 interface Build extends Row {
   readonly image: string;
@@ -62,12 +62,11 @@ const line = (seq: number, at: number): BuildLine => ({
   data: new Uint8Array([0, seq, 255]),
 });
 
-let postgres: TestPostgres;
+let postgres: SharedPostgres;
 let folder: ReturnType<typeof scratchFolder>;
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await sharedPostgres();
 });
-afterAll(() => postgres.stop());
 beforeEach(() => {
   folder = scratchFolder();
 });

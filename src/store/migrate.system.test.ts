@@ -14,20 +14,17 @@ import { type Sql, transaction } from './sql.ts';
 import { openSqlite } from './sqlite/connection.ts';
 import { APPLICATION_ID, databaseFile, makeDirectory } from './sqlite/directory.ts';
 import { openHeld, scratchFolder } from './testing/databases.ts';
-import { startPostgres, type TestPostgres } from './testing/postgres.ts';
+import { type SharedPostgres, sharedPostgres } from './testing/postgres.ts';
 import { sampleWorker } from './testing/rows.ts';
 
-let postgres: TestPostgres;
+let postgres: SharedPostgres;
 let folder: ReturnType<typeof scratchFolder>;
 let count = 0;
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await sharedPostgres();
   folder = scratchFolder();
 });
-afterAll(async () => {
-  folder.remove();
-  await postgres.stop();
-});
+afterAll(() => folder.remove());
 
 interface Place {
   readonly url: string;

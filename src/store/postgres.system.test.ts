@@ -1,17 +1,17 @@
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Fault } from '#core/fault.ts';
 import { append, put, type Store } from '#core/store.ts';
 import { untilHolds } from '#core/testing/until.ts';
 import { openPostgres } from './postgres/client.ts';
 import { openStore } from './store.ts';
 import { openHeld, openReplica, type TestReplica } from './testing/databases.ts';
-import { PASSWORD, startPostgres, type TestPostgres } from './testing/postgres.ts';
+import { PASSWORD, type SharedPostgres, sharedPostgres } from './testing/postgres.ts';
 import { startProxy, type TestProxy } from './testing/proxy.ts';
 import { sampleEvent, sampleWorker } from './testing/rows.ts';
 import { storeLaws } from './testing/suite.ts';
 
-let postgres: TestPostgres;
+let postgres: SharedPostgres;
 let url: string;
 
 async function sql(text: string): Promise<Record<string, unknown>[]> {
@@ -23,10 +23,9 @@ async function sql(text: string): Promise<Record<string, unknown>[]> {
 }
 
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await sharedPostgres();
   url = await postgres.database();
 });
-afterAll(() => postgres.stop());
 
 const removeAll = async (): Promise<void> => void (await sql('DROP SCHEMA IF EXISTS muster CASCADE'));
 

@@ -1,20 +1,19 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { put } from '#core/store.ts';
 import { untilHolds } from '#core/testing/until.ts';
 import { openStore } from './store.ts';
 import { type Child, durableNumbers, startChild } from './testing/child.ts';
 import { openHeld, openReplica, type TestReplica } from './testing/databases.ts';
-import { startPostgres, type TestPostgres } from './testing/postgres.ts';
+import { type SharedPostgres, sharedPostgres } from './testing/postgres.ts';
 
-let postgres: TestPostgres;
+let postgres: SharedPostgres;
 let url: string;
 let children: Child[];
 let replicas: TestReplica[];
 
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await sharedPostgres();
 });
-afterAll(() => postgres.stop());
 
 beforeEach(async () => {
   url = await postgres.database();

@@ -5,7 +5,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FAULTS } from '#core/fault.ts';
 import { until } from '#core/testing/until.ts';
-import { PASSWORD, startPostgres, type TestPostgres } from '../../src/store/testing/postgres.ts';
+import { PASSWORD, type SharedPostgres, sharedPostgres } from '../../src/store/testing/postgres.ts';
 import { type Api, apiOf } from './harness/api.ts';
 import { runCli } from './harness/cli.ts';
 import { everything } from './harness/living.ts';
@@ -15,7 +15,7 @@ import { openWorld, type World } from './harness/world.ts';
 const SESSION_SECRET = 'planted-in-a-session-5502';
 const POOL_SECRET = 'planted-in-a-pool-7713';
 
-let postgres: TestPostgres;
+let postgres: SharedPostgres;
 let world: World;
 let server: RunningServer;
 let api: Api;
@@ -28,7 +28,7 @@ async function newToken(...words: string[]): Promise<string> {
 }
 
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await sharedPostgres();
   world = openWorld();
   const store = `file:${world.write('store.secret', `${await postgres.database()}\n`)}`;
   const env = { POOL_SECRET: `\${PLANTED_IN_POOL}` };
@@ -44,10 +44,7 @@ beforeAll(async () => {
   ]);
   Object.assign(tokens, { viewer, operator, join });
 });
-afterAll(async () => {
-  await world.close();
-  await postgres.stop();
-});
+afterAll(() => world.close());
 
 interface Answer {
   readonly status: number;

@@ -1,9 +1,9 @@
 import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { until } from '#core/testing/until.ts';
-import { startPostgres, type TestPostgres } from '../../src/store/testing/postgres.ts';
+import { type SharedPostgres, sharedPostgres } from '../../src/store/testing/postgres.ts';
 import { apiOf } from './harness/api.ts';
 import { runCli, startCli } from './harness/cli.ts';
 import { placeServer, processPool, startServer } from './harness/server.ts';
@@ -13,11 +13,10 @@ import { openWorld } from './harness/world.ts';
 const YARD = join(import.meta.dirname, 'harness', 'yard.ts');
 const DESK = join(import.meta.dirname, 'harness', 'desk.ts');
 
-let postgres: TestPostgres;
+let postgres: SharedPostgres;
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await sharedPostgres();
 });
-afterAll(() => postgres.stop());
 
 /** The same database under a name that it notes for each connection. */
 const as = (url: string, replica: string): string => `${url}?application_name=${replica}`;

@@ -11,21 +11,29 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { Writable } from 'node:stream';
 import pg from 'pg';
 import { Fault } from '#core/fault.ts';
+import { freePort } from '#core/testing/free-port.ts';
 
-export interface TestPostgres {
+export interface SharedPostgres {
   readonly port: number;
   /** A new, empty database; answers its address. */
   database(): Promise<string>;
+}
+
+export interface TestPostgres extends SharedPostgres {
   stop(): Promise<void>;
 }
 
 const USER = 'muster';
 export const PASSWORD = 'planted-secret';
+
+// Becomes the server, beside a process that ends it and removes its folder ($0) when descriptor 3 is closed: also
+// when this process is killed.
+const WATCHED = '{ cat <&3; kill -QUIT $$; sleep 1; rm -rf "$0"; } >/dev/null 2>&1 & exec "$@" 3<&-';
 
 interface Binaries {
   readonly initdb: string;
@@ -63,16 +71,6 @@ async function binaries(folder: string, who: Identity): Promise<Binaries> {
   return { initdb: join(folder, 'native/bin/initdb'), postgres: join(folder, 'native/bin/postgres') };
 }
 
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-    server.on('error', reject);
-  });
-}
-
 function ready(server: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     let said = '';
@@ -95,20 +93,20 @@ export async function startPostgres(more: readonly string[] = []): Promise<TestP
   const passwordFile = join(folder, 'password');
   mkdirSync(data, { mode: 0o700 });
   writeFileSync(passwordFile, PASSWORD);
-  if (who.uid !== undefined && who.gid !== undefined) chownSync(data, who.uid, who.gid);
+  if (who.uid !== undefined && who.gid !== undefined)
+    for (const owned of [folder, data]) chownSync(owned, who.uid, who.gid);
   const how = ['-D', data, '-U', USER, '--auth=scram-sha-256', `--pwfile=${passwordFile}`, '-E', 'UTF8', '--locale=C'];
   execFileSync(programs.initdb, [...how, '--no-sync'], { ...who, cwd: folder, stdio: 'pipe' });
   const port = await freePort();
   // Only its clients are killed, never the server itself: it need not wait for the disk.
   const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=50', 'fsync=off'];
   const flags = [...settings, ...more].flatMap((setting) => ['-c', setting]);
-  const server = spawn(programs.postgres, ['-D', data, '-p', String(port), ...flags], {
+  const words = [programs.postgres, '-D', data, '-p', String(port), ...flags];
+  const server = spawn('/bin/sh', ['-c', WATCHED, folder, ...words], {
     ...who,
     cwd: folder,
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
   });
-  const kill = (): void => void server.kill('SIGKILL');
-  process.on('exit', kill);
   await ready(server);
   const address = (database: string): string => `postgres://${USER}:${PASSWORD}@127.0.0.1:${port}/${database}`;
   let count = 0;
@@ -125,10 +123,17 @@ export async function startPostgres(more: readonly string[] = []): Promise<TestP
     },
     async stop() {
       const gone = new Promise((resolve) => server.once('exit', resolve));
-      server.kill('SIGQUIT');
+      (server.stdio[3] as Writable).destroy();
       await gone;
-      process.off('exit', kill);
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+let shared: Promise<SharedPostgres> | undefined;
+
+/** One server for all tests of this process, which ends with it: making one takes longer than most tests. */
+export function sharedPostgres(): Promise<SharedPostgres> {
+  shared ??= startPostgres();
+  return shared;
 }

@@ -2,8 +2,9 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort } from '#core/testing/free-port.ts';
 import { until } from '#core/testing/until.ts';
-import { freePort, type World } from '../../system/harness/world.ts';
+import type { World } from '../../system/harness/world.ts';
 import type { Programs } from './python.ts';
 import { runWell } from './run.ts';
 

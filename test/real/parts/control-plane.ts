@@ -1,8 +1,9 @@
 // A real Kubernetes control plane for one test: etcd, API server and, as asked, scheduler, controllers and kwok.
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
+import { freePort } from '#core/testing/free-port.ts';
 import { until } from '#core/testing/until.ts';
-import { freePort, type World } from '../../system/harness/world.ts';
+import type { World } from '../../system/harness/world.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
 import type { KubernetesPrograms } from './kubernetes.ts';
 import { kwokFile } from './kwok.ts';

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { Fault } from '#core/fault.ts';
+import { freePort } from '#core/testing/free-port.ts';
 import { until } from '#core/testing/until.ts';
 import { PROGRAM, placeAgent } from './start-place.ts';
-import { freePort, type World } from './world.ts';
+import type { World } from './world.ts';
 
 type Tree = Readonly<Record<string, unknown>>;
 

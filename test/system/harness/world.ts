@@ -1,7 +1,5 @@
 // A folder of its own for one test, and everything that the test starts in it.
-import { randomInt } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { TestContext } from 'vitest';
@@ -27,28 +25,6 @@ export interface World {
   agents(): string[];
   /** Ends everything that was started here and removes the folder. */
   close(): Promise<void>;
-}
-
-// Below those that systems give to outgoing connections: while a server is down, nobody must come into its place.
-const FIRST_PORT = 18_000;
-const LAST_PORT = 31_999;
-const taken = new Set<number>();
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(port, () => server.close(() => resolve(true)));
-    server.on('error', () => resolve(false));
-  });
-}
-
-/** A port that nobody listens on now, and that nobody else here is given. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(FIRST_PORT, LAST_PORT);
-    if (taken.has(port) || !(await isFree(port))) continue;
-    taken.add(port);
-    return port;
-  }
 }
 
 /** Opens a world that ends with the test, whatever becomes of it; one that fails shows what its processes logged. */
