@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '#core/clock.ts';
+import { until } from '#core/testing/until.ts';
 import {
   bootId,
   isAlive,
@@ -28,11 +28,6 @@ async function withGroup(work: (leader: ProcessMark) => Promise<void>): Promise<
   }
 }
 
-async function ended(isOver: () => boolean): Promise<void> {
-  for (let count = 0; !isOver() && count < 1_000; count++) await systemClock.sleep(2);
-  expect(isOver()).toBe(true);
-}
-
 describe('a process', () => {
   it('is known by its number and its start', async () => {
     await withGroup(async (leader) => {
@@ -44,7 +39,7 @@ describe('a process', () => {
       expect(ledBy([{ ...leader, start: `${leader.start}1` }])).toEqual([]);
 
       signalGroup(leader, 'SIGKILL');
-      await ended(() => !isAlive(leader) && membersOf('group', leader.pid).length === 0);
+      await until('it has ended', () => !isAlive(leader) && membersOf('group', leader.pid).length === 0);
       expect(processStart(leader.pid)).toBeUndefined();
     });
   });
@@ -54,7 +49,7 @@ describe('a process', () => {
     try {
       const [text] = await once(parent.stdout, 'data');
       const pid = Number(text);
-      await ended(() => / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8')));
+      await until('it has ended', () => / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8')));
 
       expect(processStart(pid)).toBeUndefined();
     } finally {
@@ -65,7 +60,7 @@ describe('a process', () => {
   it('leaves its group to those who remain, and to nobody else', async () => {
     await withGroup(async (leader) => {
       sendSignal(leader.pid, 'SIGKILL');
-      await ended(() => !isAlive(leader));
+      await until('it has ended', () => !isAlive(leader));
 
       expect(isStillIts(leader)).toBe(true);
       expect(isStillIts({ ...leader, start: 'another-boot/1' })).toBe(false);

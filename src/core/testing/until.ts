@@ -1,9 +1,10 @@
 import { systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 
-const FIRST_LOOKS_MS = 5;
+const FIRST_LOOK_MS = 5;
 const LOOK_EVERY_MS = 50;
-const FIRST_LOOKS = 40;
+// Each look may be a request, a listing of all processes or a refused connection: most of the time they go on waiting.
+const GROWTH = 1.3;
 // Only a hang reaches it: the machine may be many times overloaded.
 const PATIENCE_MS = 240_000;
 
@@ -15,7 +16,8 @@ const isPresent = (value: unknown): boolean => value !== undefined && value !== 
 export async function until<T>(what: string, ask: () => T | Promise<T>): Promise<Present<T>> {
   const deadlineMs = systemClock.monotonic() + PATIENCE_MS;
   let last: unknown;
-  for (let looks = 1; ; looks++) {
+  let waitMs = FIRST_LOOK_MS;
+  for (;;) {
     try {
       last = await ask();
       if (isPresent(last)) return last as Present<T>;
@@ -26,7 +28,8 @@ export async function until<T>(what: string, ask: () => T | Promise<T>): Promise
       const seen = last instanceof Error ? last.message : JSON.stringify(last);
       throw new Fault('unavailable', `Not within ${PATIENCE_MS} ms: ${what}. Last seen: ${seen}`);
     }
-    await systemClock.sleep(looks <= FIRST_LOOKS ? FIRST_LOOKS_MS : LOOK_EVERY_MS);
+    await systemClock.sleep(waitMs);
+    waitMs = Math.min(waitMs * GROWTH, LOOK_EVERY_MS);
   }
 }
 

@@ -1,6 +1,6 @@
 // What lives on this machine, told by the mark that a world leaves in the environment of all that it starts.
 import { readdirSync, readFileSync } from 'node:fs';
-import { systemClock } from '#core/clock.ts';
+import { until } from '#core/testing/until.ts';
 import { sendSignal } from '#host/processes.ts';
 
 export interface Living {
@@ -40,16 +40,13 @@ export function livingOf({ mark, folder }: { readonly mark: string; readonly fol
   );
 }
 
-const SWEEPS = 50;
-
 /** Ends all of it; what is started meanwhile by those that still live is found in the next round. */
 export async function endAll(world: { readonly mark: string; readonly folder: string }): Promise<void> {
-  for (let sweep = 0; sweep < SWEEPS; sweep++) {
+  await until('all processes of the world have ended', () => {
     const left = livingOf(world);
-    if (left.length === 0) return;
     for (const { pid } of left) sendSignal(pid, 'SIGKILL');
-    await systemClock.sleep(20);
-  }
+    return left.length === 0;
+  });
 }
 
 /** The same in one go, for the end of the test's own process. */
