@@ -35,7 +35,8 @@ async function aNetwork(plane: FakePlane): Promise<{ port: number; fallSilent():
 }
 
 test('an agent that falls silent is found by pings, though its connection never closes', async () => {
-  const plane = await openFakePlane({ pingEveryMs: 50, pingTimeoutMs: 50 });
+  // Long enough for the answer of an agent that gets little processor time.
+  const plane = await openFakePlane({ pingEveryMs: 50, pingTimeoutMs: 2_000 });
   open.push(plane);
   const network = await aNetwork(plane);
   const agent = openFakeAgent(clientTo(network));

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { testBackend } from '#conformance/backend.ts';
 import { aLaunch, contextWithLog, OURS, PLANTED_TOKEN } from '#conformance/backend-world.ts';
-import { systemClock } from '#core/clock.ts';
+import { type Clock, HOUR_MS, systemClock } from '#core/clock.ts';
 import { FAULTS } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
 import type { Backend, Context, Machine } from '#core/provider.ts';
@@ -43,7 +43,8 @@ const scriptsOf = (cloud: string) => ({
     [ "$mode" != hang ] || sleep 60
     [ "$mode" != broken ] || { ls ${cloud}/machines | head -1; echo broken >&2; exit 1; }
     ls ${cloud}/machines`,
-  timeout: '2s',
+  // Far more than a script needs on a busy machine: only those that hang wait for it.
+  timeout: '5s',
 });
 
 testBackend('command', {
@@ -92,6 +93,23 @@ const open = (config: object, more: Partial<Context> = {}): Promise<Backend> =>
     CommandConfig.parse({ stop: 'true', list: 'true', ...config }),
     contextFor(join(place, 'data'), more),
   );
+
+/** A clock on which that time has passed once there is that file. */
+function clockUntil(limitMs: number, file: string): Clock {
+  function ringWhenThere(ring: () => void): () => void {
+    let cancel = (): void => {};
+    const look = (): void => {
+      if (existsSync(file)) ring();
+      else cancel = systemClock.alarm(10, look);
+    };
+    look();
+    return () => cancel();
+  }
+  return {
+    ...systemClock,
+    alarm: (ms, ring) => (ms === limitMs ? ringWhenThere(ring) : systemClock.alarm(ms, ring)),
+  };
+}
 
 describe('start', () => {
   it('is fed to bash with its name, pool, launch and the file for the agent, which is gone afterwards', async () => {
@@ -156,7 +174,8 @@ describe('start', () => {
   });
 
   it('that takes too long is killed with all it started, and what it did stays open', async () => {
-    const backend = await open({ start: `sleep 300 & echo $! >${place}/child; wait`, timeout: '300ms' });
+    const start = `sleep 300 & echo $! >${place}/new; mv ${place}/new ${place}/child; wait`;
+    const backend = await open({ start, timeout: '1h' }, { clock: clockUntil(HOUR_MS, join(place, 'child')) });
     const outcomes = await backend.create(aLaunch(OURS, ['m-1']), signal);
 
     expect(outcomes).toEqual([]);
