@@ -65,7 +65,7 @@ describe('a run', () => {
           }),
         },
       },
-      3,
+      1,
     );
 
     expect(world.invariants.firstBreak?.invariant).toBe('idle-kept');
