@@ -17,6 +17,12 @@ export interface Promised {
   checkedMs: number;
 }
 
+/** Ids that one deletion by tag is about; never rejects. */
+export interface Batch {
+  readonly ids: number[];
+  readonly done: Promise<Fault | undefined>;
+}
+
 /** A complete listing. */
 export interface Snapshot {
   readonly startedMs: number;
@@ -37,6 +43,10 @@ export interface Account {
   readonly underWay: Map<string, Promise<readonly Outcome[]>>;
   /** By id: when its deletion by tag was asked for. */
   readonly deletedByTag: Map<number, number>;
+  /** The ids that deletions by tag on their way are about. */
+  readonly beingDeleted: Set<number>;
+  /** The deletion by tag that has not begun, and the last one that has. */
+  readonly batches: { next: Batch | undefined; last: Promise<unknown> };
 }
 
 const accounts = new WeakMap<Context, Map<string, Account>>();
@@ -54,6 +64,8 @@ export function accountAt(cloud: string, context: Context): Account {
     unclear: new Map(),
     underWay: new Map(),
     deletedByTag: new Map(),
+    beingDeleted: new Set(),
+    batches: { next: undefined, last: Promise.resolve() },
   };
   known.set(cloud, account);
   return account;

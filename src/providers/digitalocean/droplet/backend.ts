@@ -53,7 +53,7 @@ export async function openDroplets(config: DropletConfig, context: Context): Pro
       return [...machines, ...failed.values()];
     },
     create: creatorOf({ account, api, config, advise }),
-    delete: removerOf({ account, api, random: context.random }),
+    delete: removerOf({ account, api }),
     async pricePerHour(signal) {
       const sizes = await catalogue.sizes(signal);
       return sizes.find(({ slug }) => slug === config.size)?.price_hourly;

@@ -17,6 +17,9 @@ function tagOf(key: string, value: string): string {
   return `${key}:${value}`;
 }
 
+/** What bears it is about to be deleted. */
+export const endingTag = (cluster: string): string => tagOf('muster-ending', cluster);
+
 export const clusterTag = (cluster: string): string => tagOf(CLUSTER, cluster);
 
 /** All tags of the droplets of one launch. */

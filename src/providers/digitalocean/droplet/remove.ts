@@ -1,29 +1,30 @@
 import { Fault } from '#core/fault.ts';
-import { shortId } from '#core/id.ts';
 import type { Machine, Outcome } from '#core/provider.ts';
-import type { Random } from '#core/random.ts';
 import type { Droplet } from '../api.ts';
 import type { DigitalOcean } from '../client.ts';
-import { type Account, look, named } from './account.ts';
-import { markOf } from './marks.ts';
+import { type Account, type Batch, look, named } from './account.ts';
+import { endingTag, markOf } from './marks.ts';
 
 export interface RemoverDeps {
   readonly account: Account;
   readonly api: DigitalOcean;
-  readonly random: Random;
 }
 
-// With more than these, four calls that delete by a tag are fewer than one call for each.
+// With more than these, two calls that delete by a tag are far fewer than one call for each.
 const ONE_BY_ONE = 5;
 // Marks do not change, and ids are never used again: a listing of this age still tells whose a droplet is.
 const FRESH_MS = 10_000;
 // What a deletion by tag has not taken by then is deleted by itself.
 const TAG_TAKES_MS = 60_000;
+const FORGET_MS = 600_000;
+// The program deletes ten machines a call, and a pool that shrinks makes many such calls at once.
+const GATHER_MS = 200;
 
 const isAbsent = (thrown: unknown): boolean => Fault.from(thrown).kind === 'missing';
 
-export function removerOf({ account, api, random }: RemoverDeps) {
-  const { clock, cluster, promised, failed, deletedByTag } = account;
+export function removerOf({ account, api }: RemoverDeps) {
+  const { clock, cluster, promised, failed, deletedByTag, beingDeleted } = account;
+  const ending = endingTag(cluster);
 
   async function byId(id: string, signal: AbortSignal): Promise<Droplet | undefined> {
     const asked = api.ask<{ droplet: Droplet }>({ path: `/droplets/${id}` }, signal);
@@ -65,38 +66,71 @@ export function removerOf({ account, api, random }: RemoverDeps) {
     }
   }
 
-  /** Puts a tag that nothing else bears on all of them, and deletes what bears it. */
-  async function deleteByTag(ids: readonly number[], signal: AbortSignal): Promise<Fault | undefined> {
-    const tag = `muster-ending:${cluster}-${shortId(random, 12)}`;
+  async function tagAll(ids: readonly number[], signal: AbortSignal): Promise<void> {
     const resources = ids.map((id) => ({ resource_id: String(id), resource_type: 'droplet' }));
-    try {
-      await api.ask({ method: 'POST', path: '/tags', body: { name: tag } }, signal);
-      await api.ask({ method: 'POST', path: `/tags/${tag}/resources`, body: { resources } }, signal);
-      await api.ask({ method: 'DELETE', path: '/droplets', query: { tag_name: tag } }, signal);
-      for (const id of ids) deletedByTag.set(id, clock.monotonic());
-      return undefined;
-    } catch (thrown) {
-      return Fault.from(thrown);
-    } finally {
-      await api.ask({ method: 'DELETE', path: `/tags/${tag}` }, signal).catch(() => {});
-    }
+    const put = () => api.ask({ method: 'POST', path: `/tags/${ending}/resources`, body: { resources } }, signal);
+    await put().catch(async (thrown) => {
+      if (!isAbsent(thrown)) throw thrown;
+      await api.ask({ method: 'POST', path: '/tags', body: { name: ending } }, signal);
+      await put();
+    });
   }
 
-  async function deleteAll(ids: readonly number[], signal: AbortSignal): Promise<ReadonlyMap<number, Fault>> {
-    const faults = new Map<number, Fault>();
-    const note = (id: number, fault: Fault | undefined): void => void (fault && faults.set(id, fault));
-    const nowMs = clock.monotonic();
-    for (const [id, atMs] of deletedByTag) if (nowMs - atMs > 10 * TAG_TAKES_MS) deletedByTag.delete(id);
-    const asked = ids.filter((id) => deletedByTag.has(id));
-    const fresh = ids.filter((id) => !deletedByTag.has(id));
-    const overdue = asked.filter((id) => nowMs - (deletedByTag.get(id) ?? 0) > TAG_TAKES_MS);
-    const single = fresh.length > ONE_BY_ONE ? overdue : [...fresh, ...overdue];
-    await Promise.all(single.map(async (id) => note(id, await deleteOne(id, signal))));
-    if (fresh.length > ONE_BY_ONE) {
-      const fault = await deleteByTag(fresh, signal);
-      for (const id of fresh) note(id, fault);
+  /** Puts the tag of what is to end on all of them, and deletes what bears it. */
+  async function deleteByTag(ids: readonly number[], signal: AbortSignal): Promise<Fault | undefined> {
+    try {
+      await tagAll(ids, signal);
+      await api.ask({ method: 'DELETE', path: '/droplets', query: { tag_name: ending } }, signal);
+    } catch (thrown) {
+      if (!isAbsent(thrown)) return Fault.from(thrown);
     }
-    return faults;
+    for (const id of ids) deletedByTag.set(id, clock.monotonic());
+    return undefined;
+  }
+
+  /** Whether the tag would take along what nobody asks to delete: an earlier server may have died between the two calls. */
+  function isSafe(ids: readonly number[]): boolean {
+    const asked = new Set([...ids, ...beingDeleted]);
+    return (account.last?.droplets ?? []).every(({ id, tags }) => asked.has(id) || !tags.includes(ending));
+  }
+
+  /** What is asked for while a deletion by tag is on its way goes by the next one, all of it together. */
+  function nextBatch(signal: AbortSignal): Batch {
+    const { batches } = account;
+    const ids: number[] = [];
+    const done = batches.last.then(async () => {
+      await clock.sleep(GATHER_MS, signal);
+      batches.next = undefined;
+      return deleteByTag(ids, signal);
+    });
+    batches.last = done;
+    batches.next = { ids, done };
+    return batches.next;
+  }
+
+  async function deleteMany(asked: readonly number[], signal: AbortSignal): Promise<ReadonlyMap<number, Fault>> {
+    for (const id of asked) beingDeleted.add(id);
+    const { ids, done } = account.batches.next ?? nextBatch(signal);
+    ids.push(...asked);
+    const fault = await done;
+    for (const id of asked) beingDeleted.delete(id);
+    return new Map(fault ? asked.map((id) => [id, fault]) : []);
+  }
+
+  async function deleteEach(ids: readonly number[], signal: AbortSignal): Promise<ReadonlyMap<number, Fault>> {
+    const outcomes = await Promise.all(ids.map(async (id) => [id, await deleteOne(id, signal)] as const));
+    return new Map(outcomes.flatMap(([id, fault]) => (fault ? [[id, fault] as const] : [])));
+  }
+
+  /** What a deletion by tag was asked for is left alone for a while, and then deleted by itself. */
+  async function deleteAll(ids: readonly number[], signal: AbortSignal): Promise<ReadonlyMap<number, Fault>> {
+    const nowMs = clock.monotonic();
+    for (const [id, atMs] of deletedByTag) if (nowMs - atMs > FORGET_MS) deletedByTag.delete(id);
+    const fresh = ids.filter((id) => !deletedByTag.has(id));
+    const overdue = ids.filter((id) => nowMs - (deletedByTag.get(id) ?? nowMs) > TAG_TAKES_MS);
+    const isFew = fresh.length <= ONE_BY_ONE && beingDeleted.size === 0;
+    if (isFew || !isSafe(ids)) return deleteEach([...fresh, ...overdue], signal);
+    return new Map([...(await deleteEach(overdue, signal)), ...(await deleteMany(fresh, signal))]);
   }
 
   return async (machines: readonly Machine[], signal: AbortSignal): Promise<readonly Outcome[]> => {

@@ -178,12 +178,6 @@ export function openFakeDigitalOcean(options: FakeDigitalOceanOptions): FakeDigi
     return Response.json({ tag: { name } }, { status: 201 });
   }
 
-  function deleteTag({ subject }: DropletCall): Response {
-    tags.delete(subject);
-    for (const droplet of droplets) droplet.tags.delete(subject);
-    return new Response(null, { status: 204 });
-  }
-
   const removed = (gone: readonly FakeDroplet[]): Response => {
     for (const droplet of gone) end(droplet);
     return new Response(null, { status: 204 });
@@ -215,7 +209,6 @@ export function openFakeDigitalOcean(options: FakeDigitalOceanOptions): FakeDigi
     action,
     createTag,
     tag: tagAll,
-    deleteTag,
   };
 
   function answer(call: DropletCall): Response {

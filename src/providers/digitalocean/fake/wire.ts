@@ -24,7 +24,6 @@ const ROUTES: readonly (readonly [method: string, path: RegExp, action: string])
   ['GET', /^\/v2\/actions\/(\d+)$/, 'action'],
   ['POST', /^\/v2\/tags$/, 'createTag'],
   ['POST', /^\/v2\/tags\/([^/]+)\/resources$/, 'tag'],
-  ['DELETE', /^\/v2\/tags\/([^/]+)$/, 'deleteTag'],
 ];
 
 function parsed(text: string): Record<string, unknown> {
