@@ -1,9 +1,9 @@
 // The laws of what a backend may offer beside its machines: an account, exact listings, hints.
 import { type BackendLaw, going, list, make } from './backend-laws.ts';
-import { aLaunch, OURS, PLANTED_TOKEN } from './backend-world.ts';
+import { aLaunch, lawName, OURS, PLANTED_TOKEN } from './backend-world.ts';
 import { demand } from './demand.ts';
 
-const NAME = 'm-law-pool1-extra';
+const NAME = lawName('extra');
 
 export const EXTRA_LAWS: readonly BackendLaw[] = [
   {
@@ -52,7 +52,7 @@ export const EXTRA_LAWS: readonly BackendLaw[] = [
       stopping.abort();
       await world.settle();
       const after = hints;
-      await make(world, backend, aLaunch(OURS, [`${NAME}-late`]));
+      await make(world, backend, aLaunch(OURS, [lawName('extra late')]));
 
       demand(hints === after, 'a hint came after the signal was aborted');
     },

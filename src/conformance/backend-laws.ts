@@ -7,6 +7,7 @@ import {
   type BackendHarness,
   type BackendWorld,
   type LawId,
+  lawName,
   markOf,
   OURS,
   PLANTED_TOKEN,
@@ -18,8 +19,8 @@ import type { Law } from './suite.ts';
 export type BackendLaw = Law<LawId, BackendWorld, BackendHarness>;
 
 export const going = (): AbortSignal => new AbortController().signal;
-const names = (count: number, stem = 'm-law-pool1'): string[] =>
-  Array.from({ length: count }, (_, at) => `${stem}-${String(at).padStart(4, '0')}`);
+const names = (count: number, stem?: string): string[] =>
+  Array.from({ length: count }, (_, at) => lawName(String(at), stem));
 const machineName = ({ name, machine }: Outcome): string => machine ?? name;
 
 /** Makes machines and lets the cloud come to rest; answers what the backend calls them. */
@@ -169,7 +170,7 @@ export const BACKEND_LAWS: readonly BackendLaw[] = [
       const backend = await world.open(OURS);
       const made = await make(world, backend, aLaunch(OURS, names(3)));
       const [doomed, ...spared] = await list(world, backend);
-      const never: Machine = { ...(doomed as Machine), name: 'm-law-pool1-never', id: undefined };
+      const never: Machine = { ...(doomed as Machine), name: lawName('never'), id: undefined };
       for (const machines of [[doomed as Machine], [doomed as Machine], [never]]) {
         const fault = await faultOfCall(world.during(backend.delete(machines, going())));
         demand(!fault, `deleting ${machines[0]?.name} failed: ${fault?.message}`);
@@ -191,7 +192,7 @@ export const BACKEND_LAWS: readonly BackendLaw[] = [
       const stopped = AbortSignal.abort();
       const calls: readonly (readonly [string, () => Promise<readonly Machine[] | readonly Outcome[]>])[] = [
         ['list', () => backend.list(stopped)],
-        ['create', () => backend.create(aLaunch(OURS, ['m-law-pool1-late']), stopped)],
+        ['create', () => backend.create(aLaunch(OURS, [lawName('late')]), stopped)],
         ['delete', () => backend.delete([machine as Machine], stopped)],
       ];
       for (const [call, run] of calls) {
@@ -238,7 +239,7 @@ export const BACKEND_LAWS: readonly BackendLaw[] = [
     name: 'tells every failure of the cloud as what it is',
     async check(world, { faults }) {
       demand(faults && world.fail, 'the harness must offer fail and name its faults, or excuse this law');
-      for (const [at, kind] of (faults ?? []).entries()) await checkFault(world, kind, `m-law-pool1-fault${at}`);
+      for (const [at, kind] of (faults ?? []).entries()) await checkFault(world, kind, lawName(`fault${at}`));
     },
   },
   {
@@ -250,7 +251,7 @@ export const BACKEND_LAWS: readonly BackendLaw[] = [
       await faultOfCall(world.during(backend.delete(await list(world, backend), going())));
       for (const kind of faults) {
         world.fail?.(kind);
-        const fault = await faultOfCall(world.during(backend.create(aLaunch(OURS, [`m-law-pool1-${kind}`]), going())));
+        const fault = await faultOfCall(world.during(backend.create(aLaunch(OURS, [lawName(kind)]), going())));
         demand(!`${fault?.message} ${String(fault?.cause)}`.includes(PLANTED_TOKEN), 'the token stands in a fault');
       }
 

@@ -2,10 +2,10 @@
 import { nameAt } from '#core/id.ts';
 import type { Backend, Machine, Outcome, Parking } from '#core/provider.ts';
 import { type BackendLaw, faultOfCall, going, list, make } from './backend-laws.ts';
-import { aLaunch, type BackendWorld, OURS, THEIRS } from './backend-world.ts';
+import { aLaunch, type BackendWorld, lawName, OURS, THEIRS } from './backend-world.ts';
 import { demand, sameNames } from './demand.ts';
 
-const batch = (count: number): string[] => Array.from({ length: count }, (_, at) => nameAt('m-law-pool1-batch', at));
+const batch = (count: number): string[] => Array.from({ length: count }, (_, at) => nameAt('m-law-pool1-batch000', at));
 const nameOf = ({ name }: Machine): string => name;
 
 /** Until the cloud has found out, and a little longer. */
@@ -43,7 +43,7 @@ async function parkAndWake(world: BackendWorld, backend: Backend, park: Parking)
 
 async function refusesTheirs(world: BackendWorld, park: Parking): Promise<void> {
   const theirs = await world.open(THEIRS);
-  await make(world, theirs, aLaunch(THEIRS, ['m-other-pool1-park']));
+  await make(world, theirs, aLaunch(THEIRS, [lawName('park', 'm-other-pool1')]));
   const [machine] = (await list(world, theirs)) as [Machine];
   for (const call of ['suspend', 'resume'] as const) {
     const fault = await faultOfCall(world.during(park[call]([machine], going())));

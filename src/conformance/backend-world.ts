@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { FaultKind } from '#core/fault.ts';
 import type { AnyKind, Backend, Context, Launch, Mark, Use } from '#core/provider.ts';
 
@@ -73,7 +74,12 @@ export const OURS = 'cluster1';
 export const THEIRS = 'cluster2';
 
 export function markOf(cluster: string, use: Use = 'worker'): Mark {
-  return { cluster, use, owner: 'pool1', shape: 'shape1' };
+  return { cluster, use, owner: 'pool1', shape: '0123456789ab' };
+}
+
+/** A name as the program gives it, another for each `tail`: some clouds keep nothing of a machine but its name. */
+export function lawName(tail: string, stem = 'm-law-pool1'): string {
+  return `${stem}-${hash('sha256', tail).slice(0, 10)}`;
 }
 
 export function aLaunch(cluster: string, names: readonly string[], id = `launch-${names[0]}`): Launch {
