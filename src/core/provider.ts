@@ -39,6 +39,8 @@ export interface Machine {
   readonly createdAt: number;
   readonly state: 'creating' | 'running' | 'suspending' | 'suspended' | 'deleting' | 'failed';
   readonly trouble?: Trouble | undefined;
+  /** When the cloud takes it away, where it has announced that: its worker drains until then. */
+  readonly endsAt?: number | undefined;
   /** The addresses that its connections come from, where the cloud knows them: proof for `agent_auth: machine`. */
   readonly addresses?: readonly string[] | undefined;
 }

@@ -170,7 +170,7 @@ function noticeChange({ asked, row }: Found, machine: Machine, before: Machine |
   const isWorse = machine.state === 'failed' || machine.trouble?.final === true;
   const isNews = machine.state !== before?.state || machine.trouble?.final !== before.trouble?.final;
   const isStopped = machine.state === 'suspended';
-  const isTroubled = machine.trouble?.message !== before?.trouble?.message;
+  const isTroubled = machine.trouble?.message !== before?.trouble?.message || machine.endsAt !== before?.endsAt;
   if (isTroubled || (isNews && (isWorse || isStopped !== (row.parked !== undefined)))) asked.poke(asked.ownerOf(row));
 }
 

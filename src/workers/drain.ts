@@ -46,6 +46,25 @@ function drainEvent(context: WorkersContext, worker: Worker, actor: Actor): Chan
   );
 }
 
+/** A worker whose cloud takes its machine away is drained as if its agent had heard of it, so that a replacement is launched. */
+export function drainReclaimed(context: WorkersContext, { reclaimed }: Survey): boolean {
+  if (reclaimed.length === 0) return false;
+  const drained = reclaimed.map(({ worker, endsAt: deadlineAt }) =>
+    draining(context, worker, { why: 'the cloud reclaims its machine', deadlineAt, isTaken: true }),
+  );
+  commitDrained(context, drained);
+  return true;
+}
+
+function commitDrained(context: WorkersContext, drained: readonly Worker[]): void {
+  context.asked.base.commit(
+    drained.flatMap((worker) => [put('workers', worker), drainEvent(context, worker, SELF)]),
+    () => {
+      for (const { id: name } of drained) context.link.send(name, { do: 'drain', stop: false });
+    },
+  );
+}
+
 /** A pool that is being removed, or is gone, takes no new sessions on any of its workers. */
 export function drainPool(context: WorkersContext, id: string, pool: Pool | undefined): boolean {
   if (pool && !pool.removal) return false;
@@ -57,12 +76,7 @@ export function drainPool(context: WorkersContext, id: string, pool: Pool | unde
     if (!worker.removal && !isDrained) drained.push(draining(context, worker, { why, deadlineAt }));
   }
   if (drained.length === 0) return false;
-  context.asked.base.commit(
-    drained.flatMap((worker) => [put('workers', worker), drainEvent(context, worker, SELF)]),
-    () => {
-      for (const { id: name } of drained) context.link.send(name, { do: 'drain', stop: false });
-    },
-  );
+  commitDrained(context, drained);
   return true;
 }
 

@@ -13,7 +13,7 @@ import { deleteUnknown } from '#machines/unknown.ts';
 import { writeFacts } from '../autoscaler/inputs.ts';
 import { type Action, type Plan, plan } from '../autoscaler/plan.ts';
 import type { WorkersContext, WorkersDeps } from './context.ts';
-import { drainOf, drainPool, removeDrained, sendAwayDrained } from './drain.ts';
+import { drainOf, drainPool, drainReclaimed, removeDrained, sendAwayDrained } from './drain.ts';
 import { factsOf } from './facts.ts';
 import { guardAgainstMassLoss } from './freeze.ts';
 import { bootFailed, forgiveFailures } from './launch-failures.ts';
@@ -66,7 +66,7 @@ function lookAgain(context: WorkersContext, id: string, pool: Pool | undefined):
 /** Carries out what is due regardless of the plan; returns the survey after that. */
 function act(context: WorkersContext, pool: Pool | undefined, { id, survey }: { id: string; survey: Survey }): Survey {
   const { asked } = context;
-  const isDraining = drainPool(context, id, pool);
+  const isDraining = drainPool(context, id, pool) || drainReclaimed(context, survey);
   const isLosing = takeLosses(context, survey);
   const isRemoving = removeDrained(context, survey);
   sendAwayDrained(context, survey);

@@ -20,6 +20,8 @@ export interface Survey {
   readonly gone: Worker[];
   /** Still in the cloud, but failed. */
   readonly broken: { readonly worker: Worker; readonly trouble: Trouble }[];
+  /** Its cloud has announced that it takes the machine away, and when. */
+  readonly reclaimed: { readonly worker: Worker; readonly endsAt: number }[];
   /** Draining, and free of sessions or past the deadline. */
   readonly drained: Worker[];
   /** Drained and still connected, though kept out from now on. */
@@ -93,6 +95,7 @@ export function surveyPool(context: WorkersContext, id: string, pool: Pool | und
     workers: [],
     gone: [],
     broken: [],
+    reclaimed: [],
     drained: [],
     keptOut: [],
     removing: [],
@@ -155,7 +158,17 @@ function takeIn(look: Look, seen: Seen): void {
   else if (worker.isWaking) survey.waking.push(worker);
   if (worker.removal) survey.removing.push(worker);
   else if (isGoneFor(look, seen)) survey.gone.push(worker);
-  else if (!noteBroken(look, seen)) noteDrain(look, seen);
+  else if (!noteBroken(look, seen)) {
+    noteReclaimed(look, seen);
+    noteDrain(look, seen);
+  }
+}
+
+/** A drain with an earlier deadline stays. */
+function noteReclaimed({ survey }: Look, { worker, machine }: Seen): void {
+  const { endsAt } = machine ?? {};
+  if (endsAt === undefined || worker.parked || worker.drain?.isTaken) return;
+  if ((worker.drain?.deadlineAt ?? Number.POSITIVE_INFINITY) > endsAt) survey.reclaimed.push({ worker, endsAt });
 }
 
 const isBooting = ({ worker, agent, machine }: Seen): boolean =>
