@@ -7,6 +7,7 @@ import digitaloceanProvider from './digitalocean/index.ts';
 import fileProvider from './file/index.ts';
 import gcpProvider from './gcp/index.ts';
 import kubernetesProvider from './kubernetes/index.ts';
+import mithrilProvider from './mithril/index.ts';
 import processProvider from './process/index.ts';
 
-export const providers: readonly Provider[] = [awsProvider, azureProvider, commandProvider, digitaloceanProvider, fileProvider, gcpProvider, kubernetesProvider, processProvider];
+export const providers: readonly Provider[] = [awsProvider, azureProvider, commandProvider, digitaloceanProvider, fileProvider, gcpProvider, kubernetesProvider, mithrilProvider, processProvider];

@@ -17,4 +17,9 @@ export const simulations: readonly ListedSimulation[] = [
     summary: "an API server for kubectl, whose pods run agents",
     load: async () => (await import('./kubernetes/fake/simulation.ts')).default,
   },
+  {
+    id: 'mithril',
+    summary: "spot bids of Mithril",
+    load: async () => (await import('./mithril/fake/simulation.ts')).default,
+  },
 ];

@@ -1,0 +1,93 @@
+import type { Bootable } from '#fakes/boot/machine.ts';
+import { nextStepMs, type Step, stepAt } from '#fakes/timeline.ts';
+
+type State = 'Open' | 'Allocated' | 'running' | 'Preempting' | 'preempted' | 'Paused' | 'ending' | 'Terminated';
+
+/** A bid as Mithril keeps it, with its instance. */
+export interface FakeBid {
+  readonly fid: string;
+  readonly project: string;
+  readonly name: string;
+  readonly region: string;
+  readonly instanceType: string;
+  readonly limitPrice: string;
+  readonly script: string;
+  readonly madeAtMs: number;
+  timeline: readonly Step<State>[];
+}
+
+export const stateAt = ({ timeline }: FakeBid, nowMs: number): State => stepAt(timeline, nowMs)?.state ?? 'Open';
+
+const STATUS: Readonly<Record<State, string>> = {
+  Open: 'Open',
+  Allocated: 'Allocated',
+  running: 'Allocated',
+  Preempting: 'Preempting',
+  preempted: 'Open',
+  Paused: 'Paused',
+  ending: 'Terminated',
+  Terminated: 'Terminated',
+};
+
+const INSTANCE: Readonly<Record<State, string | undefined>> = {
+  Open: undefined,
+  Allocated: 'STATUS_INITIALIZING',
+  running: 'STATUS_RUNNING',
+  Preempting: 'STATUS_PREEMPTING',
+  preempted: 'STATUS_PREEMPTED',
+  Paused: 'STATUS_PAUSED',
+  ending: 'STATUS_STOPPING',
+  Terminated: 'STATUS_TERMINATED',
+};
+
+export function shownBid(bid: FakeBid, nowMs: number): Readonly<Record<string, unknown>> {
+  const { fid, name, project, region, instanceType, limitPrice, madeAtMs } = bid;
+  const state = stateAt(bid, nowMs);
+  return {
+    fid,
+    name,
+    project,
+    region,
+    instance_type: instanceType,
+    limit_price: limitPrice,
+    instance_quantity: 1,
+    status: STATUS[state],
+    instances: INSTANCE[state] === undefined ? [] : [`inst_${fid.slice(4)}`],
+    created_at: new Date(madeAtMs).toISOString(),
+    deactivated_at: STATUS[state] === 'Terminated' ? new Date(nowMs).toISOString() : null,
+  };
+}
+
+export function shownInstance(bid: FakeBid, nowMs: number): Readonly<Record<string, unknown>> | undefined {
+  const status = INSTANCE[stateAt(bid, nowMs)];
+  if (status === undefined) return undefined;
+  const number = Number(bid.fid.slice(4));
+  const { fid, name, region, project } = bid;
+  const private_ip = `10.1.${(number >> 8) & 255}.${number & 255}`;
+  return {
+    fid: `inst_${fid.slice(4)}`,
+    name: `${name}-1`,
+    bid: fid,
+    region,
+    project,
+    status,
+    private_ip,
+    ssh_destination: null,
+  };
+}
+
+/** The instance of a bid as those see it who run machines. */
+export function bootable(bid: FakeBid): Bootable {
+  return {
+    id: bid.fid,
+    state(nowMs) {
+      const state = stateAt(bid, nowMs);
+      if (state === 'Terminated') return 'gone';
+      return state === 'running' || state === 'Preempting' ? 'running' : 'off';
+    },
+    nextChangeMs: (nowMs) => nextStepMs(bid.timeline, nowMs),
+    scripts: () => [bid.script],
+    openMetadata: () => () => new Response('There is no metadata.', { status: 404 }),
+    environment: () => ({}),
+  };
+}
