@@ -43,7 +43,7 @@ const slugsOf = (items: readonly { readonly slug: string }[]): string[] => items
 export function notListed(what: 'size' | 'region', written: string, known: readonly string[]): string | undefined {
   if (known.length === 0 || known.includes(written)) return undefined;
   const meant = nearest(written, known);
-  return `DigitalOcean lists no ${what} "${written}"${meant === undefined ? '' : `; did you mean "${meant}"?`}`;
+  return `DigitalOcean lists no ${what} "${written}"${meant === undefined ? '.' : `; did you mean "${meant}"?`}`;
 }
 
 /** Which of the two names are not in the cloud's list. */
@@ -66,5 +66,5 @@ export async function advised(
   if (fault.kind !== 'invalid') return fault;
   const unlisted = await findUnlisted(named, catalogue, signal).catch(() => []);
   if (unlisted.length === 0) return fault;
-  return new Fault('invalid', fault.message, { cause: fault.cause, remedy: `${unlisted.join('. ')}.` });
+  return new Fault('invalid', fault.message, { cause: fault.cause, remedy: unlisted.join(' ') });
 }

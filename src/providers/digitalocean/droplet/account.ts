@@ -45,6 +45,8 @@ export interface Account {
   readonly deletedByTag: Map<number, number>;
   /** The ids that deletions by tag on their way are about. */
   readonly beingDeleted: Set<number>;
+  /** The tag of what is to end was made in the life of this process. */
+  hasEndingTag: boolean;
   /** The deletion by tag that has not begun, and the last one that has. */
   readonly batches: { next: Batch | undefined; last: Promise<unknown> };
 }
@@ -65,6 +67,7 @@ export function accountAt(cloud: string, context: Context): Account {
     underWay: new Map(),
     deletedByTag: new Map(),
     beingDeleted: new Set(),
+    hasEndingTag: false,
     batches: { next: undefined, last: Promise.resolve() },
   };
   known.set(cloud, account);

@@ -80,7 +80,7 @@ describe('a deletion', () => {
     await scene.clock.advance(10_000);
 
     expect(outcomes.filter(({ fault }) => fault)).toEqual([]);
-    expect(calls).toEqual(['tag', 'createTag', 'tag', 'deleteByTag']);
+    expect(calls).toEqual(['createTag', 'tag', 'deleteByTag']);
     expect(await scene.during(backend.list(going()))).toHaveLength(2);
     expect(scene.fake.droplets.find((one) => one === stranger)?.timeline.at(-1)?.state).toBe('active');
   });

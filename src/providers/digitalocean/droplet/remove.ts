@@ -66,14 +66,18 @@ export function removerOf({ account, api }: RemoverDeps) {
     }
   }
 
+  /** One that is there already is as good, however DigitalOcean answers. */
+  async function makeTag(signal: AbortSignal): Promise<void> {
+    await api.ask({ method: 'POST', path: '/tags', body: { name: ending } }, signal).catch((thrown) => {
+      if (Fault.from(thrown).kind !== 'invalid') throw thrown;
+    });
+    account.hasEndingTag = true;
+  }
+
   async function tagAll(ids: readonly number[], signal: AbortSignal): Promise<void> {
     const resources = ids.map((id) => ({ resource_id: String(id), resource_type: 'droplet' }));
-    const put = () => api.ask({ method: 'POST', path: `/tags/${ending}/resources`, body: { resources } }, signal);
-    await put().catch(async (thrown) => {
-      if (!isAbsent(thrown)) throw thrown;
-      await api.ask({ method: 'POST', path: '/tags', body: { name: ending } }, signal);
-      await put();
-    });
+    if (!account.hasEndingTag) await makeTag(signal);
+    await api.ask({ method: 'POST', path: `/tags/${ending}/resources`, body: { resources } }, signal);
   }
 
   /** Puts the tag of what is to end on all of them, and deletes what bears it. */
@@ -82,7 +86,9 @@ export function removerOf({ account, api }: RemoverDeps) {
       await tagAll(ids, signal);
       await api.ask({ method: 'DELETE', path: '/droplets', query: { tag_name: ending } }, signal);
     } catch (thrown) {
-      if (!isAbsent(thrown)) return Fault.from(thrown);
+      // Someone may have deleted the tag.
+      account.hasEndingTag = false;
+      return Fault.from(thrown);
     }
     for (const id of ids) deletedByTag.set(id, clock.monotonic());
     return undefined;
