@@ -2,11 +2,13 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeServerRoot } from '../../../scripts/image-root.ts';
 import { makeAgentProgram } from '../../../src/program/agent-program.ts';
 import { readVersion } from '../../../src/program/version.ts';
 import { runWell } from './run.ts';
 
 export const AGENT_IMAGE = 'example.invalid/agent:test';
+export const SERVER_IMAGE = 'example.invalid/server:test';
 export const PAUSE_IMAGE = 'example.invalid/pause:1';
 
 const env = process.env as Record<string, string>;
@@ -16,10 +18,12 @@ interface Image {
   /** What its root folder holds. */
   readonly root: string;
   readonly entrypoint: readonly string[];
+  /** As in its Dockerfile: what else the image says of its processes. */
+  readonly config?: Readonly<Record<string, unknown>>;
 }
 
 /** Packs a root folder as an image, at that path. */
-async function pack({ name, root, entrypoint }: Image, path: string): Promise<void> {
+async function pack({ name, root, entrypoint, config: more }: Image, path: string): Promise<void> {
   const folder = `${path}.parts`;
   mkdirSync(folder, { recursive: true });
   const owner = ['--owner=0', '--group=0', '--numeric-owner', '--sort=name'];
@@ -30,7 +34,7 @@ async function pack({ name, root, entrypoint }: Image, path: string): Promise<vo
   const config = JSON.stringify({
     architecture: 'amd64',
     os: 'linux',
-    config: { Env: ['PATH=/usr/local/bin:/usr/bin:/bin'], Entrypoint: entrypoint },
+    config: { Env: ['PATH=/usr/local/bin:/usr/bin:/bin'], Entrypoint: entrypoint, ...more },
     rootfs: { type: 'layers', diff_ids: [`sha256:${layer}`] },
   });
   const file = `${createHash('sha256').update(config).digest('hex')}.json`;
@@ -55,19 +59,42 @@ async function addProgram(root: string, from: string, to: string): Promise<void>
   }
 }
 
+/** Node and a shell, in place of the base image of the Dockerfiles. */
+async function addBase(root: string, busybox: string): Promise<void> {
+  await addProgram(root, process.execPath, '/usr/bin/node');
+  for (const place of ['bin', 'tmp', 'run', 'etc']) mkdirSync(join(root, place), { recursive: true });
+  copyFileSync(busybox, join(root, 'bin/busybox'));
+  const applets = (await runWell(busybox, ['--list'], { env }))
+    .split('\n')
+    .filter((name) => name && name !== 'busybox');
+  for (const applet of applets) symlinkSync('busybox', join(root, 'bin', applet));
+  writeFileSync(join(root, 'etc/passwd'), 'root:x:0:0:root:/root:/bin/sh\nnode:x:1000:1000:node:/tmp:/bin/sh\n');
+}
+
+/** The server's image: what its Dockerfile copies, and its settings. */
+export async function packServerImage(folder: string, busybox: string): Promise<void> {
+  const root = join(folder, 'server-root');
+  await addBase(root, busybox);
+  await makeServerRoot(join(root, 'opt/muster'));
+  mkdirSync(join(root, 'var/lib/muster'), { recursive: true });
+  const config = {
+    Env: ['PATH=/opt/muster/bin:/usr/bin:/bin', 'NODE_ENV=production', 'MUSTER_DATA_DIR=/var/lib/muster'],
+    User: '1000:1000',
+    WorkingDir: '/var/lib/muster',
+    Cmd: ['server'],
+  };
+  const image = { name: SERVER_IMAGE, root, entrypoint: ['/opt/muster/bin/muster'], config };
+  await pack(image, join(folder, 'server.tar'));
+  rmSync(root, { recursive: true });
+}
+
 /** The agent's image, its entry point the agent, and the one that holds a pod's network; into that folder. */
 export async function packImages(folder: string, busybox: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   const agentRoot = join(folder, 'agent-root');
   const { path: program } = await makeAgentProgram(join(folder, 'program'), readVersion());
-  await addProgram(agentRoot, process.execPath, '/usr/bin/node');
-  for (const place of ['bin', 'tmp', 'run', 'etc', 'agent']) mkdirSync(join(agentRoot, place), { recursive: true });
-  copyFileSync(busybox, join(agentRoot, 'bin/busybox'));
-  const applets = (await runWell(busybox, ['--list'], { env }))
-    .split('\n')
-    .filter((name) => name && name !== 'busybox');
-  for (const applet of applets) symlinkSync('busybox', join(agentRoot, 'bin', applet));
-  writeFileSync(join(agentRoot, 'etc/passwd'), 'root:x:0:0:root:/root:/bin/sh\n');
+  await addBase(agentRoot, busybox);
+  mkdirSync(join(agentRoot, 'agent'));
   copyFileSync(program, join(agentRoot, 'agent/agent.mjs'));
   const entrypoint = ['/usr/bin/node', '/agent/agent.mjs', 'agent'];
   await pack({ name: AGENT_IMAGE, root: agentRoot, entrypoint }, join(folder, 'agent.tar'));

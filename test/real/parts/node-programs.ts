@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { packImages } from './node-image.ts';
+import { packImages, packServerImage } from './node-image.ts';
 import type { Part } from './part.ts';
 import { complaintOf, run } from './run.ts';
 
@@ -54,5 +54,8 @@ export async function nodeParts(): Promise<Part<NodeParts>> {
   return { folder, busybox };
 }
 
-/** The images of a node, made anew for each run: the agent is that of this checkout. */
-export const packNodeImages = (folder: string, { busybox }: NodeParts): Promise<void> => packImages(folder, busybox);
+/** The images of a node, made anew for each run: agent and server are those of this checkout. */
+export async function packNodeImages(folder: string, { busybox }: NodeParts, hasServer: boolean): Promise<void> {
+  await packImages(folder, busybox);
+  if (hasServer) await packServerImage(folder, busybox);
+}

@@ -97,8 +97,13 @@ const kubeletFile = (place: string, cgroup: string): object => ({
   ),
 });
 
-/** Starts a control plane and one node, and waits until it is ready. */
-export async function openRealNode(world: World, programs: KubernetesPrograms, parts: NodeParts): Promise<RealNode> {
+/** Starts a control plane and one node, and waits until it is ready; with the server's image where that is wanted. */
+export async function openRealNode(
+  world: World,
+  programs: KubernetesPrograms,
+  parts: NodeParts,
+  { hasServer = false }: { readonly hasServer?: boolean } = {},
+): Promise<RealNode> {
   const network = startDaemon(world, 'network', ['unshare', '--net', 'sleep', 'infinity']);
   const through = ['nsenter', '-t', String(network.pid), '-n'];
   const inNetwork = (script: string): Promise<string> =>
@@ -126,7 +131,7 @@ export async function openRealNode(world: World, programs: KubernetesPrograms, p
   world.write('node/kubelet.json', JSON.stringify(kubeletFile(place, cgroup)));
   world.write('node/cni/10-net.conflist', JSON.stringify(NETWORK_PLUGIN));
   world.write('node/resolv.conf', 'nameserver 127.0.0.1\n');
-  await packNodeImages(join(place, 'images'), parts);
+  await packNodeImages(join(place, 'images'), parts, hasServer);
 
   const path = [join(parts.folder, 'usr/bin'), join(parts.folder, 'usr/sbin'), programs.folder, process.env.PATH];
   const apart = ['unshare', '--mount', '--pid', '--net', '--uts', '--fork', '--kill-child', '--mount-proc'];
