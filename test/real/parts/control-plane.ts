@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { freePort } from '#core/testing/free-port.ts';
 import { until } from '#core/testing/until.ts';
 import type { World } from '../../system/harness/world.ts';
+import { type Audited, openAudit } from './audit.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
 import type { KubernetesPrograms } from './kubernetes.ts';
 import { kwokFile } from './kwok.ts';
@@ -22,22 +23,6 @@ export interface ControlPlaneOptions {
   /** More users with tokens: `name` to groups. */
   readonly users?: Readonly<Record<string, string>>;
   readonly apiServerFlags?: readonly string[];
-}
-
-/** One request that the API server has answered, as its audit log tells. */
-export interface Audited {
-  readonly verb: string;
-  readonly stage: 'ResponseStarted' | 'ResponseComplete' | 'Panic';
-  readonly user: { readonly username: string };
-  readonly userAgent?: string;
-  readonly objectRef?: {
-    readonly resource: string;
-    readonly subresource?: string;
-    readonly namespace?: string;
-    readonly name?: string;
-  };
-  readonly responseStatus?: { readonly code: number };
-  readonly stageTimestamp: string;
 }
 
 export interface ControlPlane {
@@ -185,6 +170,7 @@ export async function openControlPlane(
   }
   if (parts.includes('kwok')) await startKwok();
 
+  const audit = openAudit(world.path(at('audit.log')));
   let applied = 0;
   return {
     address,
@@ -203,10 +189,7 @@ export async function openControlPlane(
       return runWell(first, [...before, 'edit', ...words], { ...asAdmin, env });
     },
     get: async <T>(...words: readonly string[]) => JSON.parse(await kubectl('get', ...words, '-o', 'json')) as T,
-    audited(user) {
-      const all = world.lines(at('audit.log')).map((line) => JSON.parse(line) as Audited);
-      return all.filter(({ user: { username } }) => username === user);
-    },
+    audited: (user) => audit.read().filter(({ user: { username } }) => username === user),
     apiServer: {
       stop: async (signal) => daemons.get('kube-apiserver')?.stop(signal),
       start: startApiServer,
