@@ -49,8 +49,16 @@ describe('the pods of a pool', () => {
 
     const all = await listed();
 
-    expect(backend.isExact).toBeUndefined();
+    expect([backend.isExact, backend.leastGapMs]).toEqual([undefined, 200]);
     expect(all.map(({ name }) => name)).toContain('m-late');
+  });
+
+  it('are listed less often where there are thousands', async () => {
+    const { backend, scene } = await withPods();
+    const names = Array.from({ length: 2_500 }, (_, at) => `m-${at}`);
+    await scene.during(backend.create(launch(...names), going()));
+
+    expect(backend.leastGapMs).toBe(250);
   });
 
   it('are made although the API server has too much to do for a moment', async () => {

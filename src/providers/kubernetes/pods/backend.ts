@@ -16,6 +16,8 @@ import { openTemplate } from './template.ts';
 
 // A new pool waits for a listing before its first pod, and people wait for that. Long ones are spaced by what they take.
 const LEAST_GAP_MS = 200;
+// Each listing wakes every pool whose pods are starting: where there are thousands, a change each moment must not.
+const GAP_MS_A_POD = 0.1;
 // Sixteen calls of the server may be under way, and an API server takes 200 writes at a time from all its clients.
 const CALLS_AT_A_TIME = 4;
 // As the clients of Kubernetes itself do.
@@ -95,7 +97,9 @@ export async function openPods(config: BackendConfig, context: Context): Promise
   return {
     cloud: `kubernetes:${access.id}/${watched ?? '*'}`,
     account: `kubernetes:${access.id}`,
-    leastGapMs: LEAST_GAP_MS,
+    get leastGapMs() {
+      return Math.max(LEAST_GAP_MS, GAP_MS_A_POD * pods.all().size);
+    },
     get isExact() {
       return listing.isExact() ? (true as const) : undefined;
     },
