@@ -155,6 +155,6 @@ export const bench: Bench = {
   order: 30,
   name: 'sessions',
   measures: Object.keys(SESSION_MEASURES) as SessionMeasureName[],
-  limitMs: 240_000,
+  limitMs: 600_000,
   run,
 };

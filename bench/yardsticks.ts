@@ -14,8 +14,8 @@ export const YARDSTICKS = {
 export type YardstickName = keyof typeof YARDSTICKS;
 
 /**
- * What each is where the design's absolute targets hold: the least of ten runs on two virtual cores of an AMD EPYC that
- * others used too.
+ * What each is where the design's absolute targets hold: the least of ten runs on two virtual cores of an AMD EPYC under
+ * load.
  */
 export const REFERENCE: Readonly<Record<YardstickName, number>> = {
   'machine-js': 16,
