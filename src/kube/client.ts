@@ -14,7 +14,15 @@ export type KubePatch =
   /** Operations of RFC 6902; a `test` that fails is refused as invalid. */
   | { readonly json: readonly JsonOperation[] }
   /** Server-side apply: makes the object where it is absent; `isForced` takes fields over from others. */
-  | { readonly apply: KubeObject; readonly fieldOwner: string; readonly isForced?: boolean };
+  | ServerSideApply;
+
+export interface ServerSideApply {
+  readonly apply: KubeObject;
+  readonly fieldOwner: string;
+  readonly isForced?: boolean;
+  /** Answers what the object would be; writes nothing. */
+  readonly isDryRun?: boolean;
+}
 
 export interface JsonOperation {
   readonly op: 'add' | 'remove' | 'replace' | 'test';
@@ -63,12 +71,12 @@ const typed = (resource: KubeResource, object: KubeObject): KubeObject => ({
 function patchRequest(resource: KubeResource, patch: KubePatch): Pick<KubeRequest, 'body' | 'contentType' | 'query'> {
   if ('merge' in patch) return { body: patch.merge, contentType: 'application/merge-patch+json' };
   if ('json' in patch) return { body: patch.json, contentType: 'application/json-patch+json' };
-  const { fieldOwner, isForced = false } = patch;
+  const { fieldOwner, isForced = false, isDryRun = false } = patch;
   return {
     body: typed(resource, patch.apply),
     // JSON is YAML; API servers before 1.32 know no other name for it.
     contentType: 'application/apply-patch+yaml',
-    query: { [FIELD_OWNER]: fieldOwner, force: isForced },
+    query: { [FIELD_OWNER]: fieldOwner, force: isForced, ...(isDryRun && { dryRun: 'All' }) },
   };
 }
 

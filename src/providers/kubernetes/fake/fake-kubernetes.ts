@@ -9,7 +9,9 @@ import { QUESTIONS } from './api/discovery.ts';
 import { answerPlainPath, unknownPath } from './api/plain-paths.ts';
 import { openRegistry } from './api/registry.ts';
 import { runGarbageCollector } from './controllers/garbage.ts';
+import { answerIngress } from './controllers/ingress.ts';
 import { runNamespaceController } from './controllers/namespaces.ts';
+import { runWorkloadController } from './controllers/workloads.ts';
 import { runCrdController } from './crds/controller.ts';
 import { fieldsOf, type KubeObject, timestamp } from './objects/object.ts';
 import { openStore } from './objects/store.ts';
@@ -124,6 +126,7 @@ export function openFakeKubernetes(options: FakeKubernetesOptions): FakeKubernet
   runCrdController(world);
   runNamespaceController(world);
   runGarbageCollector(world);
+  runWorkloadController(world);
   const kubelet = runKubelet({ world, nodes, runner: options.runner });
   furnish(world);
   for (const node of options.nodes ?? NODES) nodes.add(node);
@@ -163,8 +166,13 @@ export function openFakeKubernetes(options: FakeKubernetesOptions): FakeKubernet
     clock,
   );
 
+  const handle = async (request: Request): Promise<Response> =>
+    answerIngress(world, request) ?? answering.handle(request);
+
   return {
     ...answering,
+    handle,
+    fetch: (input, init) => handle(new Request(input, init)),
     behaviour: world.behaviour,
     world,
     kubelet,

@@ -46,7 +46,9 @@ async function addServer(scene: KubeScene): Promise<void> {
     metadata: { name: 'velda-apiserver', namespace: 'velda' },
     spec: { replicas: 1, selector: { matchLabels: labels }, template },
   });
-  await scene.kubectl('POST', PODS, { metadata: { name: 'server-1', labels }, spec: template.spec });
+  // It belongs to something that does not stop it.
+  const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'server', uid: 'slow' }];
+  await scene.kubectl('POST', PODS, { metadata: { name: 'server-1', labels, ownerReferences }, spec: template.spec });
 }
 
 describe('releasing AgentPools', () => {

@@ -83,7 +83,7 @@ function prepareSecret(draft: KubeObject): KubeObject {
   return { ...rest, ...(Object.keys(data).length > 0 ? { data } : {}), type: draft.type ?? 'Opaque' };
 }
 
-/** Objects that are kept and served, and that no controller acts on here. */
+/** Objects of workloads, and what is kept and served though no controller acts on it here. */
 const INERT: readonly Resource[] = [
   core('services', 'Service', { shortNames: ['svc'], categories: ['all'] }),
   core('persistentvolumeclaims', 'PersistentVolumeClaim', { shortNames: ['pvc'], hasStatus: true }),
@@ -105,6 +105,7 @@ const INERT: readonly Resource[] = [
     hasStatus: true,
     countsGenerations: true,
   }),
+  of('networking.k8s.io', 'ingresses', 'Ingress', { shortNames: ['ing'], hasStatus: true, countsGenerations: true }),
   of('networking.k8s.io', 'networkpolicies', 'NetworkPolicy', { shortNames: ['netpol'], countsGenerations: true }),
 ];
 

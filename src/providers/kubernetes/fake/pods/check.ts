@@ -1,7 +1,8 @@
 // The API server's checks of a pod, as far as users run into them.
+
+import { quantityOf } from '#kube/quantity.ts';
 import { type Fields, fieldsOf, isSame, type KubeObject, listOf, textOf } from '../objects/object.ts';
 import type { Cause } from '../wire/cause.ts';
-import { quantityOf } from './quantity.ts';
 
 const required = (field: string, what = ''): Cause => ({
   reason: 'FieldValueRequired',

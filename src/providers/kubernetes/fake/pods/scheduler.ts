@@ -1,6 +1,7 @@
 // Where a pod fits, or why it fits nowhere, in the scheduler's words.
+
+import { quantityOf } from '#kube/quantity.ts';
 import { type Fields, fieldsOf, type KubeObject, listOf, textOf } from '../objects/object.ts';
-import { quantityOf } from './quantity.ts';
 
 /** By name of the resource. */
 export type Amounts = Readonly<Record<string, number>>;

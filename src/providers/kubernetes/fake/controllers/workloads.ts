@@ -1,0 +1,182 @@
+// StatefulSets and Deployments: as many pods as they want, of their current template, and the claims of the former. A
+// Deployment owns its pods directly here; there are no ReplicaSets in between.
+import type { Resource } from '../api/resource.ts';
+import { type Fields, fieldsOf, type KubeObject, listOf, textOf } from '../objects/object.ts';
+import { conditionOf } from '../pods/status.ts';
+import type { World } from '../world.ts';
+import { createFrom } from '../writes/create.ts';
+import { removeObject } from '../writes/delete.ts';
+
+const PODS = '/pods';
+const CLAIMS = '/persistentvolumeclaims';
+const SETS = 'apps/statefulsets';
+const WORKLOADS = [SETS, 'apps/deployments'];
+const HASH = 'controller-revision-hash';
+
+interface Place {
+  readonly storage: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Stands for a template: pods of another one are replaced. */
+function hashOf(template: unknown): string {
+  let hash = 5381;
+  for (const letter of JSON.stringify(template ?? null)) hash = (hash * 33 + letter.charCodeAt(0)) >>> 0;
+  return hash.toString(36);
+}
+
+const isReady = (pod: KubeObject): boolean => conditionOf(pod, 'Ready')?.status === 'True';
+const isGoing = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined;
+const labelsOf = (fields: unknown): Fields => fieldsOf(fieldsOf(fieldsOf(fields).metadata).labels);
+
+export function runWorkloadController(world: World): void {
+  const { store, registry, clock, behaviour } = world;
+  const waiting = new Set<string>();
+
+  const resourceOf = (storage: string): Resource => {
+    const slash = storage.lastIndexOf('/');
+    return registry.byStorage(storage.slice(0, slash), storage.slice(slash + 1)) as Resource;
+  };
+
+  function create(storage: string, namespace: string, written: Fields): void {
+    const writer = {
+      owner: 'kube-controller',
+      operation: 'Update',
+      subresource: undefined,
+      nowMs: clock.now(),
+    } as const;
+    const ask = {
+      namespace,
+      name: undefined,
+      subresource: undefined,
+      query: new URLSearchParams(),
+      headers: new Headers(),
+    };
+    createFrom(
+      { ...ask, world, resource: resourceOf(storage), body: '', isDryRun: false, writer, warnings: [] },
+      written,
+    );
+  }
+
+  const remove = (pod: KubeObject): void =>
+    void (
+      isGoing(pod) || removeObject(world, resourceOf(PODS), pod, { graceSeconds: undefined, propagation: undefined })
+    );
+
+  const ownerOf = ({ apiVersion, kind, metadata: { name, uid } }: KubeObject) => ({
+    apiVersion,
+    kind,
+    name,
+    uid,
+    controller: true,
+    blockOwnerDeletion: true,
+  });
+
+  /** Its pods: those that name it as their owner, and orphans that its selector finds, which it takes over. */
+  function podsOf(workload: KubeObject): readonly KubeObject[] {
+    const { namespace, uid } = workload.metadata;
+    const wanted = Object.entries(fieldsOf(fieldsOf(workload.spec?.selector).matchLabels));
+    return store.list(PODS, namespace).flatMap((pod) => {
+      const owners = pod.metadata.ownerReferences ?? [];
+      if (owners.some((owner) => owner.uid === uid)) return [pod];
+      const isFound = wanted.length > 0 && wanted.every(([key, value]) => pod.metadata.labels?.[key] === value);
+      if (owners.length > 0 || !isFound || isGoing(pod)) return [];
+      const metadata = { ...pod.metadata, ownerReferences: [ownerOf(workload)] };
+      return [store.replace(PODS, { ...pod, metadata })];
+    });
+  }
+
+  function makePod(workload: KubeObject, name: string, hash: string, claims: readonly KubeObject[]): void {
+    const { namespace = '' } = workload.metadata;
+    const template = fieldsOf(workload.spec?.template);
+    const spec = fieldsOf(template.spec);
+    const volumes = claims.map((claim, at) => ({
+      name: textOf(fieldsOf(fieldsOf(listOf(workload.spec?.volumeClaimTemplates)[at]).metadata).name),
+      persistentVolumeClaim: { claimName: claim.metadata.name },
+    }));
+    const labels = { ...labelsOf(template), [HASH]: hash };
+    create(PODS, namespace, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { ...fieldsOf(template.metadata), name, labels, ownerReferences: [ownerOf(workload)] },
+      spec: { ...spec, ...(volumes.length > 0 && { volumes: [...listOf(spec.volumes), ...volumes] }) },
+    });
+  }
+
+  /** The claims of one pod of a StatefulSet, made where they are missing. */
+  function claimsOf(set: KubeObject, number: number): readonly KubeObject[] {
+    const { name: setName, namespace = '' } = set.metadata;
+    return listOf(set.spec?.volumeClaimTemplates).map((one) => {
+      const template = fieldsOf(one);
+      const metadata = fieldsOf(template.metadata);
+      const name = `${textOf(metadata.name)}-${setName}-${number}`;
+      if (!store.get(CLAIMS, namespace, name)) {
+        const written = {
+          apiVersion: 'v1',
+          kind: 'PersistentVolumeClaim',
+          metadata: { ...metadata, name },
+          spec: template.spec,
+        };
+        create(CLAIMS, namespace, written);
+      }
+      return store.get(CLAIMS, namespace, name) as KubeObject;
+    });
+  }
+
+  /** Makes the pods that are missing, each with its claims. */
+  function fill(storage: string, workload: KubeObject, names: readonly string[], hash: string): void {
+    for (const [number, name] of names.entries()) {
+      const claims = storage === SETS ? claimsOf(workload, number) : [];
+      if (!store.get(PODS, workload.metadata.namespace, name)) makePod(workload, name, hash, claims);
+    }
+  }
+
+  function reconcile({ storage, namespace, name }: Place): void {
+    const workload = store.get(storage, namespace, name);
+    if (!workload || isGoing(workload)) return;
+    const hash = hashOf(workload.spec?.template);
+    const first = storage === SETS ? name : `${name}-${hash}`;
+    const names = Array.from({ length: Number(workload.spec?.replicas ?? 1) }, (_, number) => `${first}-${number}`);
+    const isOld = ({ metadata }: KubeObject): boolean =>
+      !names.includes(metadata.name) || metadata.labels?.[HASH] !== hash;
+    const old = podsOf(workload).filter(isOld);
+    for (const pod of old) remove(pod);
+    // One pod after the other: the next begins when the old ones are gone.
+    if (old.length === 0) fill(storage, workload, names, hash);
+    const pods = podsOf(workload).filter((pod) => !isGoing(pod));
+    writeStatus(storage, workload, pods, hash);
+  }
+
+  function writeStatus(storage: string, workload: KubeObject, pods: readonly KubeObject[], hash: string): void {
+    const ready = pods.filter(isReady).length;
+    const status = {
+      observedGeneration: workload.metadata.generation,
+      replicas: pods.length,
+      readyReplicas: ready,
+      availableReplicas: ready,
+      updatedReplicas: pods.filter((pod) => pod.metadata.labels?.[HASH] === hash).length,
+    };
+    if (JSON.stringify(status) !== JSON.stringify(workload.status)) store.replace(storage, { ...workload, status });
+  }
+
+  function soon(place: Place): void {
+    const key = `${place.storage} ${place.namespace}/${place.name}`;
+    if (waiting.has(key)) return;
+    waiting.add(key);
+    clock.alarm(behaviour.collectMs, () => {
+      waiting.delete(key);
+      reconcile(place);
+    });
+  }
+
+  store.watch(({ storage, object: { metadata } }) => {
+    const { namespace = '', name, ownerReferences = [] } = metadata;
+    if (WORKLOADS.includes(storage)) soon({ storage, namespace, name });
+    if (storage !== PODS) return;
+    for (const owner of ownerReferences) {
+      const kind = owner.kind === 'StatefulSet' ? SETS : 'apps/deployments';
+      if (store.get(kind, namespace, owner.name)) soon({ storage: kind, namespace, name: owner.name });
+    }
+  });
+}
