@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { Fault } from '#core/fault.ts';
 
 /** The variables that this program knows by name; `velda` ones are those that agents of that system are started with. */
@@ -41,6 +41,8 @@ export interface Expansion {
   variable(name: string): string | undefined;
   /** Throws a `Fault` where the file cannot be read. */
   secretFile(path: string): SecretFile;
+  /** Why a file cannot be read; undefined: it can. */
+  unreadable?(path: string): string | undefined;
 }
 
 /** The process's environment; an empty variable counts as unset. */
@@ -61,11 +63,21 @@ export function readEnvironment(
     ...(Object.fromEntries(known) as { [name in keyof typeof KNOWN]: string | undefined }),
     variable: (name) => variables[name],
     secretFile,
+    unreadable,
     all: () =>
       Object.fromEntries(
         Object.entries(variables).filter((entry): entry is [string, string] => entry[1] !== undefined),
       ),
   };
+}
+
+function unreadable(path: string): string | undefined {
+  try {
+    accessSync(path, constants.R_OK);
+    return statSync(path).isFile() ? undefined : 'it is no file';
+  } catch (thrown) {
+    return reasonOf(thrown);
+  }
 }
 
 const LARGEST_SECRET_BYTES = 64 * 1024;

@@ -53,8 +53,16 @@ export function shapeScalar({ def, notes }: Unwrapped, node: ScalarNode, way: Wa
   // proto-JSON writes 64-bit numbers as texts; a truth value in quotes is a mistake, unless a variable put it there.
   if (def.type === 'number' && NUMBER.test(text)) return Number(text);
   if (def.type === 'boolean' && text !== value && /^(true|false)$/.test(text)) return text === 'true';
-  if (notes.filePath && way.walk.directory !== undefined) return resolve(way.walk.directory, text);
+  if (notes.filePath) return readablePath(text, node, way);
   return way.walk.escape ? escapeVariables(text) : text;
+}
+
+/** The whole path of a file of the server, relative to the document that names it. */
+function readablePath(text: string, node: ScalarNode, { path, walk }: Way): string {
+  const whole = resolve(walk.directory ?? '.', text);
+  const why = walk.expand?.unreadable?.(whole);
+  if (why !== undefined) walk.problems.push(problemAt(path, node.place, `cannot be read: ${why} (${whole})`));
+  return whole;
 }
 
 function expandText(isSecret: boolean, node: ScalarNode, { path, walk }: Way): string | undefined {

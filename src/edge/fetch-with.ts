@@ -1,8 +1,14 @@
+import { lookup } from 'node:dns';
+import type { LookupFunction } from 'node:net';
 import type { TlsTrust } from '#core/cluster-access.ts';
 import { Fault } from '#core/fault.ts';
 
 // As long as API servers keep a connection that nothing uses.
 const KEEP_ALIVE_MS = 30_000;
+
+/** Names below `localhost` are this machine (RFC 6761), though many resolvers do not know them. */
+const lookUp: LookupFunction = (name, options, done) =>
+  lookup(name.endsWith('.localhost') ? '127.0.0.1' : name, options, done);
 
 /**
  * `fetch` for servers that the system does not trust, or that want a certificate from us. Connections are shared by all
@@ -15,6 +21,7 @@ export function fetchWith({ ca, cert, key, serverName, isInsecure }: TlsTrust): 
     ...(key === undefined ? {} : { key }),
     ...(serverName === undefined ? {} : { servername: serverName }),
     rejectUnauthorized: isInsecure !== true,
+    lookup: lookUp,
   };
   // Only servers with clusters pay for it: Node's own fetch takes no certificate.
   let loading: Promise<typeof fetch> | undefined;
