@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { Fault } from '#core/fault.ts';
 import { RUNTIME_PHASES } from '#core/runtime.ts';
 import type { DecisionList } from '../api/wire/decision.ts';
 import type { HostMove, Rendered, Runtime, RuntimeHost } from '../api/wire/runtime.ts';
@@ -126,16 +127,27 @@ function changeCommands(cli: Cli): Command[] {
         act: async (client, id) => runtimeLine(await client.call<Runtime>(`${path(id)}/${verb}`, { method: 'POST' })),
       }),
     ),
-    actCommand(cli, {
-      name: 'rm',
-      summary: 'remove a runtime and its data',
-      of: '<id>',
-      async act(client, id) {
-        const { runtime } = await client.call<{ runtime?: Runtime }>(path(id), { method: 'DELETE' });
-        return runtime ? `Removing runtime ${id}. Wait for it: muster runtime wait ${id}` : `Runtime ${id} is gone.`;
-      },
-    }),
+    removeCommand(cli),
   ];
+}
+
+function removeCommand(cli: Cli): Command {
+  return new Command('rm')
+    .description('remove a runtime and its data')
+    .argument('<id>', undefined, named('<id>'))
+    .option('--wait', 'wait until nothing of it exists')
+    .action(async (id: string, { wait }: { wait?: boolean }, command: Command) => {
+      const client = clientOf(cli, command);
+      const { runtime } = await client.call<{ runtime?: Runtime }>(path(id), { method: 'DELETE' });
+      if (runtime && !wait) return print(cli.terminal, runtimeLine(runtime));
+      // It may be gone before the question arrives.
+      if (runtime) await follow(cli, client, id).catch(unlessMissing);
+      print(cli.terminal, `Runtime ${id} is gone.`);
+    });
+}
+
+function unlessMissing(thrown: unknown): void {
+  if (Fault.from(thrown).kind !== 'missing') throw thrown;
 }
 
 const SUMMARIES = {

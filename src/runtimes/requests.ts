@@ -130,8 +130,9 @@ export function openRequests(deps: RequestsDeps): Runtimes {
     return { runtime, isNew: true };
   }
 
-  function resizeStatic(before: Runtime, { slots = before.slots, mayMove = false }: RuntimeEdit): Resized {
+  function resizeStatic(before: Runtime, { slots = before.slots, mayMove = false }: RuntimeEdit): Edited {
     const { id, host: from } = before;
+    if (slots === before.slots) return { changes: [] };
     const { host, grant } = fixed.resized(before, slots);
     if (host === from) {
       const why = `${host} has room for ${slots} slots.`;
@@ -150,6 +151,12 @@ export function openRequests(deps: RequestsDeps): Runtimes {
     return { host, grant, changes: decision(id, 'move', 'moved', why, moved) };
   }
 
+  /** Refuses templates that no longer render before anything is stored. */
+  async function editedOfKind(before: Runtime, next: Pick<Runtime, 'slots' | 'version'>): Promise<Edited> {
+    await render({ ...before, ...next });
+    return { phase: 'updating', since: clock.now(), why: undefined, changes: [] };
+  }
+
   async function edit(id: string, wanted: RuntimeEdit, actor: Actor): Promise<Runtime> {
     const before = find(id);
     if (before.wanted === 'gone') throw new Fault('conflict', `Runtime ${id} is being removed.`);
@@ -157,9 +164,11 @@ export function openRequests(deps: RequestsDeps): Runtimes {
     const slots = wanted.slots ?? before.slots;
     if (slots === before.slots && version === before.version) return before;
     const { one } = provisionerOf(before.provisioner);
-    if (!isStatic(one)) await render({ ...before, slots, version });
-    const { changes = [], ...placed } = isStatic(one) && slots !== before.slots ? resizeStatic(before, wanted) : {};
-    const after: Runtime = { ...find(id), slots, version, ...placed };
+    // Nothing may wait between the choice of a static host and its commit.
+    const { changes, ...parts } = isStatic(one)
+      ? resizeStatic(before, wanted)
+      : await editedOfKind(before, { slots, version });
+    const after: Runtime = { ...find(id), slots, version, ...parts };
     const message = `Runtime ${id} now wants ${slots} slots and version ${version ?? 'latest'}.`;
     await store.commit([put('runtimes', after), event(id, 'changed', message, actor), ...changes]);
     loop.poke(id);
@@ -172,7 +181,7 @@ export function openRequests(deps: RequestsDeps): Runtimes {
     if (before.wanted === 'gone') throw new Fault('conflict', `Runtime ${id} is being removed.`);
     const isFixed = before.host !== undefined;
     // A static runtime has nothing to stop: it keeps its slots, so that it can always wake.
-    const phase = isFixed ? (wanted === 'hibernated' ? 'hibernated' : 'ready') : before.phase;
+    const phase = isFixed ? (wanted === 'hibernated' ? 'hibernated' : 'ready') : 'updating';
     const after: Runtime = { ...before, wanted, phase, since: clock.now(), why: undefined };
     const said = wanted === 'hibernated' ? 'is to hibernate' : 'is to run again';
     await store.commit([put('runtimes', after), event(id, 'changed', `Runtime ${id} ${said}.`, actor)]);
@@ -260,4 +269,4 @@ interface Given {
   readonly facts?: Readonly<Record<string, unknown>>;
 }
 
-type Resized = Pick<Runtime, 'host' | 'grant'> & { readonly changes: readonly Change[] };
+type Edited = Partial<Runtime> & { readonly changes: readonly Change[] };

@@ -97,6 +97,22 @@ describe('a change of size', () => {
     await stop();
   });
 
+  test('never takes a slot that another request of the same moment gets', async () => {
+    const { runtimes, store, stop } = await opened(2, 10);
+    for (const id of ['a', 'b', 'c']) await runtimes.create({ id, slots: 2 }, CALLER);
+
+    await Promise.allSettled([
+      ...['a', 'b', 'c'].map((id) => runtimes.edit(id, { slots: 8, mayMove: true }, CALLER)),
+      ...['d', 'e', 'f'].map((id) => runtimes.create({ id, slots: 1 }, CALLER)),
+    ]);
+
+    const sums = new Map<string, number>();
+    for (const { host = '', slots } of store.view.runtimes.all()) sums.set(host, (sums.get(host) ?? 0) + slots);
+    expect([...sums.values()].every((used) => used <= 10)).toBe(true);
+    expect(store.view.runtimes.size).toBeGreaterThan(3);
+    await stop();
+  });
+
   test('shrinks in place even where its host has left the set', async () => {
     const { runtimes, stop } = await opened(2, 10);
     await runtimes.create({ id: 'a', slots: 6 }, CALLER);
