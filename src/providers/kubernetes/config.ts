@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { duration } from '#core/schema.ts';
 
 const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
-const namespace = () => z.string().regex(NAMESPACE, 'must be a namespace: lower-case letters, digits and "-"');
+export const namespace = () => z.string().regex(NAMESPACE, 'must be a namespace: lower-case letters, digits and "-"');
 
 /** How a configuration names its cluster, where no kind of cluster stands beside these keys. */
 const clusterKeys = {

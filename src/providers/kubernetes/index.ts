@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { kind, type Provider } from '#core/provider.ts';
 import { placeOf } from './agent-pool/place.ts';
 import { BackendConfig, KubeconfigConfig, SourceConfig } from './config.ts';
+import { RuntimeConfig } from './runtimes/config.ts';
 
 // For whole calls of the program; the API server's own fairness comes after.
 const LIMITS = { read: { perSecond: 50, burst: 100 }, write: { perSecond: 50, burst: 100 } };
@@ -78,6 +79,26 @@ export default {
       mayName: ['kubernetes'],
       limits: LIMITS,
       open: async (...given) => (await import('./agent-pool/source.ts')).openAgentPools(...given),
+    }),
+  },
+  runtimes: {
+    kubernetes: kind({
+      summary: 'A runtime of its own in a cluster, made from templates.',
+      config: RuntimeConfig,
+      example: {
+        host: 'http://node-*.example.com',
+        image: 'rilldata/rill',
+        namespace: 'cloud-runtime',
+        templatePaths: {
+          httpIngress: 'templates/http_ingress.yaml',
+          grpcIngress: 'templates/grpc_ingress.yaml',
+          service: 'templates/service.yaml',
+          statefulset: 'templates/statefulset.yaml',
+        },
+      },
+      trust: 'operator only',
+      limits: LIMITS,
+      open: async (...given) => (await import('./runtimes/host.ts')).openRuntimeHost(...given),
     }),
   },
 } satisfies Provider;

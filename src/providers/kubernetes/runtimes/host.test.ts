@@ -1,0 +1,198 @@
+import { describe, expect, test } from 'vitest';
+import type { RuntimeRequest } from '#core/runtime-host.ts';
+import { going } from '../testing.ts';
+import { openRuntimeScene, type RuntimeScene, TEXTS } from './testing.ts';
+
+const GIB = 2 ** 30;
+const A: RuntimeRequest = { id: 'a', slots: 2, version: '0.62.0', annotations: { org: 'acme' }, environment: 'prod' };
+
+const KINDS = [
+  'statefulsets.apps',
+  'deployments.apps',
+  'services',
+  'ingresses.networking.k8s.io',
+  'persistentvolumeclaims',
+];
+const objectsIn = ({ fake }: RuntimeScene): readonly string[] =>
+  KINDS.flatMap((kind) =>
+    fake.objects(kind, 'cloud-runtime').map(({ metadata }) => `${kind.split('.')[0]}/${metadata.name}`),
+  );
+
+async function applied(scene: RuntimeScene, request = A) {
+  const done = await scene.during(scene.host.apply(request, going()));
+  await scene.clock.advance(5_000);
+  return done;
+}
+const stateOf = (scene: RuntimeScene, request = A) => scene.during(scene.host.observe(request, going()));
+
+describe('a runtime of a StatefulSet', () => {
+  test('has four objects and a claim, labelled as ours, and is ready once it answers', async () => {
+    const scene = await openRuntimeScene();
+    expect(await stateOf(scene)).toEqual({ state: 'absent' });
+
+    const { digest, grant } = await scene.during(scene.host.apply(A, going()));
+    expect(await stateOf(scene)).toMatchObject({ state: 'coming', digest });
+    await scene.clock.advance(5_000);
+
+    expect(await stateOf(scene)).toEqual({ state: 'ready', digest });
+    expect(objectsIn(scene)).toEqual([
+      'statefulsets/runtime-a',
+      'services/runtime-a',
+      'ingresses/grpc-runtime-a',
+      'ingresses/http-runtime-a',
+      'persistentvolumeclaims/data-runtime-a-0',
+    ]);
+    const host = 'http://node-a.localhost';
+    expect(grant).toEqual({ host, audience: host, dataDir: '/mnt/data', cpu: 2, memoryGb: 8, storageBytes: 80 * GIB });
+    const set = scene.fake.object('statefulsets.apps', 'cloud-runtime', 'runtime-a');
+    expect(set?.metadata.labels).toMatchObject({ 'app.kubernetes.io/instance': 'a', 'muster.io/runtime': 'a' });
+    expect(await scene.during(scene.host.list(going()))).toEqual(['a']);
+  });
+
+  test('applied again it changes nothing', async () => {
+    const scene = await openRuntimeScene();
+    await applied(scene);
+    const before = scene.fake.world.store.revision;
+
+    await applied(scene);
+
+    expect(scene.fake.world.store.revision).toBe(before);
+  });
+
+  test('objects that others removed or changed are found and put right', async () => {
+    const scene = await openRuntimeScene();
+    await applied(scene);
+    await scene.kubectl('DELETE', '/api/v1/namespaces/cloud-runtime/services/runtime-a');
+    expect(await stateOf(scene)).toMatchObject({ state: 'drifted', why: 'Service runtime-a is missing.' });
+    await applied(scene);
+
+    const path = '/apis/networking.k8s.io/v1/namespaces/cloud-runtime/ingresses/http-runtime-a';
+    await scene.kubectl('PATCH', path, { spec: { rules: [] } });
+    // Without its rule it does not answer either: what it waits for comes first.
+    expect((await stateOf(scene)).state).not.toBe('ready');
+    await applied(scene);
+    await scene.kubectl('PATCH', '/apis/apps/v1/namespaces/cloud-runtime/statefulsets/runtime-a', {
+      spec: { serviceName: 'other' },
+    });
+
+    expect(await stateOf(scene)).toMatchObject({
+      state: 'drifted',
+      why: 'StatefulSet runtime-a was changed by others.',
+    });
+    await applied(scene);
+    expect((await stateOf(scene)).state).toBe('ready');
+  });
+
+  test('storage grows with its slots, and never shrinks; the grant tells the true size', async () => {
+    const scene = await openRuntimeScene();
+    await applied(scene);
+    const claim = () => scene.fake.object('persistentvolumeclaims', 'cloud-runtime', 'data-runtime-a-0');
+    const uid = claim()?.metadata.uid;
+    const bigger = { ...A, slots: 4 };
+
+    // The set is deleted without its pods first; the garbage collector takes its time.
+    await scene.during(scene.host.apply(bigger, going())).catch(() => {});
+    await scene.clock.advance(5_000);
+    const { grant } = await applied(scene, bigger);
+    expect(claim()).toMatchObject({
+      metadata: { uid },
+      spec: { resources: { requests: { storage: String(160 * GIB) } } },
+    });
+    expect(grant.storageBytes).toBe(160 * GIB);
+    expect((await stateOf(scene, bigger)).state).toBe('ready');
+
+    const smaller = await applied(scene, A);
+    expect(smaller.grant).toMatchObject({ cpu: 2, storageBytes: 160 * GIB });
+    expect((await stateOf(scene)).state).toBe('ready');
+  });
+
+  test('hibernates with its claim alone, and wakes with the same one', async () => {
+    const scene = await openRuntimeScene();
+    await applied(scene);
+    const uid = scene.fake.object('persistentvolumeclaims', 'cloud-runtime', 'data-runtime-a-0')?.metadata.uid;
+
+    await scene.during(scene.host.hibernate?.('a', going()) ?? Promise.resolve());
+    await scene.clock.advance(5_000);
+    expect(objectsIn(scene)).toEqual(['persistentvolumeclaims/data-runtime-a-0']);
+    expect(await stateOf(scene)).toEqual({ state: 'hibernated' });
+
+    await applied(scene);
+    expect((await stateOf(scene)).state).toBe('ready');
+    expect(scene.fake.object('persistentvolumeclaims', 'cloud-runtime', 'data-runtime-a-0')?.metadata.uid).toBe(uid);
+  });
+
+  test('a release leaves nothing of it, and all of the others', async () => {
+    const scene = await openRuntimeScene();
+    await applied(scene);
+    await applied(scene, { ...A, id: 'b' });
+    await scene.kubectl('POST', '/api/v1/namespaces/cloud-runtime/services', {
+      metadata: { name: 'runtime-a-foreign' },
+    });
+
+    await scene.during(scene.host.release('a', going()));
+    await scene.clock.advance(5_000);
+
+    expect(await stateOf(scene)).toEqual({ state: 'absent' });
+    expect(objectsIn(scene).filter((name) => !name.includes('runtime-b'))).toEqual(['services/runtime-a-foreign']);
+    expect((await stateOf(scene, { ...A, id: 'b' })).state).toBe('ready');
+  });
+});
+
+test('a Deployment with its claim works the same', async () => {
+  const scene = await openRuntimeScene(TEXTS.deployment);
+  await applied(scene);
+  expect((await stateOf(scene)).state).toBe('ready');
+
+  const { grant } = await applied(scene, { ...A, slots: 1 });
+  expect(grant.storageBytes).toBe(80 * GIB);
+  await scene.during(scene.host.hibernate?.('a', going()) ?? Promise.resolve());
+  await scene.clock.advance(5_000);
+  expect(objectsIn(scene)).toEqual(['persistentvolumeclaims/runtime-a']);
+});
+
+describe('a template is refused with its file and line before anything is applied', () => {
+  const refusal = async (template: string, text: string, request = A) => {
+    const scene = await openRuntimeScene();
+    scene.write(template, text);
+    const thrown = await scene.during(scene.host.apply(request, going())).catch((fault) => fault as Error);
+    expect(objectsIn(scene)).toEqual([]);
+    return (thrown as Error).message.replaceAll(scene.pathOf(template), template);
+  };
+
+  test.each([
+    ['that does not parse', 'kind: {{ .Names.Service', /service\.yaml:1/],
+    ['that calls what is not there', 'a: 1\nkind: {{ nosuch }}', /service\.yaml:2.*nosuch/s],
+    ['that uses a value that is not there', 'a: 1\nb: {{ .Slotz }}', /line 2 .*uses a value that does not exist/],
+    ['that gives bad YAML', 'kind: Service\n  a: [', /line \d .*no YAML/],
+    ['of another kind', 'apiVersion: v1\nkind: Pod\n', /line 2 .*v1 Service is wanted, not v1 Pod/],
+    [
+      'for another namespace',
+      'apiVersion: v1\nkind: Service\nmetadata:\n  namespace: kube-system\n',
+      /line 4 .*namespace must be cloud-runtime/,
+    ],
+    ['with another name', 'apiVersion: v1\nkind: Service\nmetadata: {name: mine}\n', /line 3 .*name must be runtime-a/],
+    [
+      'with two objects',
+      'apiVersion: v1\nkind: Service\n---\napiVersion: v1\nkind: Service\n',
+      /a second object follows/,
+    ],
+    ['with none', '{{/* nothing */}}', /one object is wanted/],
+  ])('one %s', async (_what, text, message) => {
+    expect(await refusal('service', text)).toMatch(message);
+  });
+
+  test('an id that is too long for objects of Kubernetes', async () => {
+    expect(await refusal('service', TEXTS.statefulset.service, { ...A, id: 'x'.repeat(45) })).toMatch(/too long/);
+  });
+});
+
+test('why a runtime does not come up is said in the words of the cluster', async () => {
+  const scene = await openRuntimeScene();
+  const huge = { ...A, slots: 100_000 };
+  await applied(scene, huge);
+
+  expect(await stateOf(scene, huge)).toMatchObject({
+    state: 'coming',
+    why: expect.stringMatching(/^Pod runtime-a-0: it cannot be scheduled: /),
+  });
+});

@@ -1,0 +1,155 @@
+// Runtimes as objects of a cluster: rendered from templates, applied by server-side apply, found again by their labels.
+import { isDeepStrictEqual } from 'node:util';
+import { Fault } from '#core/fault.ts';
+import type { Context } from '#core/provider.ts';
+import type { RuntimeHost, RuntimeObservation, RuntimeRequest } from '#core/runtime-host.ts';
+import { applyObject, OUR_FIELDS } from '#kube/apply.ts';
+import type { KubeObject } from '#kube/object.ts';
+import { clusterOf } from '../cluster.ts';
+import { type Grown, growClaims, makeWay, withExistingStorage } from './claims.ts';
+import type { RuntimeConfig } from './config.ts';
+import { CLAIMS, DIGEST, REMOVED, RESOURCES, runtimeOfLabels, selectorOfRuntime } from './names.ts';
+import { objectsOf, type RuntimeObject, type RuntimeObjects } from './objects.ts';
+import { ping } from './ping.ts';
+import { openTemplates } from './templates.ts';
+import { podTrouble, rolloutWaitsFor } from './workload.ts';
+
+export async function openRuntimeHost(config: RuntimeConfig, context: Context): Promise<RuntimeHost> {
+  const { cluster } = context;
+  const { namespace, kubeconfigPath } = config;
+  const place = kubeconfigPath ? { kubeconfig: { path: kubeconfigPath } } : { in_cluster: {} };
+  const { access, kube } = await clusterOf(context, place);
+  const templates = openTemplates(config);
+
+  const rendered = (request: RuntimeRequest): Promise<RuntimeObjects> =>
+    objectsOf(request, config, { templates, cluster });
+
+  const claimsOf = (id: string, signal: AbortSignal): Promise<readonly KubeObject[]> =>
+    kube.list(CLAIMS, { namespace, labelSelector: selectorOfRuntime(cluster, id) }, signal);
+
+  /** The objects as they are applied: no claim shrinks. */
+  async function wantedOf(request: RuntimeRequest, signal: AbortSignal): Promise<Wanted> {
+    const { digest, grant, objects } = await rendered(request);
+    const claims = await claimsOf(request.id, signal);
+    const sized = objects.map((one) => ({ ...one, ...withExistingStorage(one.object, claims) }));
+    const storageBytes = Math.max(grant.storageBytes, ...sized.map(({ bytes }) => bytes));
+    return { digest, grant: { ...grant, storageBytes }, objects: sized };
+  }
+
+  async function livingOf(id: string, signal: AbortSignal): Promise<readonly KubeObject[]> {
+    const query = { namespace, labelSelector: selectorOfRuntime(cluster, id) };
+    const lists = await Promise.all(REMOVED.map((resource) => kube.list(resource, query, signal)));
+    // Lists leave the kind out of their items.
+    return lists.flatMap((items, at) => items.map((item) => ({ ...item, kind: REMOVED[at]?.kind })));
+  }
+
+  async function remove(id: string, keepsData: boolean, signal: AbortSignal): Promise<void> {
+    const query = { namespace, labelSelector: selectorOfRuntime(cluster, id) };
+    for (const resource of REMOVED) {
+      if (keepsData && resource === CLAIMS) continue;
+      for (const { metadata } of await kube.list(resource, query, signal)) {
+        const { name, uid } = metadata;
+        const gone = { namespace, name, uid, propagationPolicy: 'Background' } as const;
+        // Another object may have taken its name since it was listed.
+        await kube.delete(resource, gone, signal).catch((thrown) => {
+          if (Fault.from(thrown).kind !== 'stale') throw thrown;
+        });
+      }
+    }
+  }
+
+  const liveOf = (living: readonly KubeObject[], { resource, object }: RuntimeObject): KubeObject | undefined =>
+    living.find(({ kind, metadata }) => kind === resource.kind && metadata.name === object.metadata.name);
+
+  /** What the rollout or the ping waits for; undefined: it is ready. */
+  async function waitsFor(living: readonly KubeObject[], wanted: Wanted, signal: AbortSignal) {
+    const workload = wanted.objects.find(({ template }) => template === 'statefulset' || template === 'deployment');
+    const live = workload && liveOf(living, workload);
+    const waits = live && rolloutWaitsFor(live);
+    if (waits) return (await podTrouble(kube, live, signal)) ?? waits;
+    return ping(context, wanted.grant.host, signal);
+  }
+
+  /** The first object that is missing, or is not what the templates give. */
+  function outdated(living: readonly KubeObject[], { digest, objects }: Wanted): string | undefined {
+    for (const one of objects) {
+      const live = liveOf(living, one);
+      if (!live) return `${nameOf(one)} is missing.`;
+      if (live.metadata.annotations?.[DIGEST] !== digest) return `${nameOf(one)} is not what the templates give.`;
+    }
+    return undefined;
+  }
+
+  /** The first object that applying would change: someone else has changed fields of ours. */
+  async function changedByOthers(living: readonly KubeObject[], { objects }: Wanted, signal: AbortSignal) {
+    for (const one of objects) {
+      const { name } = one.object.metadata;
+      const apply = { apply: one.object, fieldOwner: OUR_FIELDS, isForced: true, isDryRun: true };
+      const after = await kube.patch(one.resource, { name, namespace }, apply, signal);
+      const live = liveOf(living, one);
+      if (live && !isDeepStrictEqual(comparable(after), comparable(live)))
+        return `${nameOf(one)} was changed by others.`;
+    }
+    return undefined;
+  }
+
+  async function observe(request: RuntimeRequest, signal: AbortSignal): Promise<RuntimeObservation> {
+    const living = await livingOf(request.id, signal);
+    if (living.length === 0) return { state: 'absent' };
+    const going = living.find(({ kind, metadata }) => kind !== CLAIMS.kind && metadata.deletionTimestamp !== undefined);
+    if (going) return { state: 'coming', why: `${going.kind} ${going.metadata.name} is being deleted.` };
+    if (living.every(({ kind }) => kind === CLAIMS.kind)) return { state: 'hibernated' };
+    const wanted = await wantedOf(request, signal);
+    const { digest } = wanted;
+    const old = outdated(living, wanted);
+    if (old !== undefined) return { state: 'drifted', why: old, digest };
+    const waits = await waitsFor(living, wanted, signal);
+    if (waits !== undefined) return { state: 'coming', why: waits, digest };
+    const changed = await changedByOthers(living, wanted, signal);
+    return changed === undefined ? { state: 'ready', digest } : { state: 'drifted', why: changed, digest };
+  }
+
+  return {
+    cloud: `kubernetes:${access.id}/${namespace}`,
+    account: `kubernetes:${access.id}`,
+    readyWithinMs: config.timeoutSeconds * 1_000,
+    async render(request) {
+      const { digest, grant, objects } = await rendered(request);
+      const manifests = objects.map(({ template, resource, object, text }) => ({
+        template,
+        kind: resource.kind,
+        name: object.metadata.name,
+        text,
+      }));
+      return { digest, grant, manifests };
+    },
+    async apply(request, signal) {
+      const { digest, grant, objects } = await wantedOf(request, signal);
+      for (const one of objects) {
+        await growClaims(kube, one, signal);
+        await makeWay(kube, one.object, signal);
+        await applyObject(kube, RESOURCES[one.template], one.object, signal);
+      }
+      return { digest, grant };
+    },
+    observe,
+    release: (id, signal) => remove(id, false, signal),
+    hibernate: (id, signal) => remove(id, true, signal),
+    async list(signal) {
+      const query = { namespace, labelSelector: selectorOfRuntime(cluster, true) };
+      const lists = await Promise.all(REMOVED.map((resource) => kube.list(resource, query, signal)));
+      return [...new Set(lists.flat().flatMap(({ metadata }) => runtimeOfLabels(metadata.labels) ?? []))];
+    },
+  };
+}
+
+type Wanted = Pick<RuntimeObjects, 'digest' | 'grant'> & { readonly objects: readonly (RuntimeObject & Grown)[] };
+
+const nameOf = ({ resource, object }: RuntimeObject): string => `${resource.kind} ${object.metadata.name}`;
+
+/** An object without what every write changes, or what controllers write. */
+function comparable(object: KubeObject): unknown {
+  const { metadata, status: _status, apiVersion: _apiVersion, kind: _kind, ...rest } = object;
+  const { managedFields: _managed, resourceVersion: _version, generation: _generation, ...kept } = metadata;
+  return { ...rest, metadata: kept };
+}

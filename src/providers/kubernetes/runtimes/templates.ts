@@ -1,0 +1,104 @@
+import { readFile, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { Fault } from '#core/fault.ts';
+import { parseTemplates, type TemplateSet } from '#gotemplate/template-set.ts';
+import { type RuntimeConfig, TEMPLATES, type TemplateName } from './config.ts';
+
+/** The templates of a provisioner; a changed file is read again. */
+export interface Templates {
+  /** In the order in which their objects are applied. */
+  readonly names: readonly TemplateName[];
+  pathOf(name: TemplateName): string;
+  /** The text of each for these values; a fault names file, line and column. */
+  render(data: Readonly<Record<string, unknown>>): Promise<ReadonlyMap<TemplateName, string>>;
+}
+
+interface Read {
+  readonly stamp: string;
+  readonly set: TemplateSet;
+}
+
+export function openTemplates({ templatePaths }: Pick<RuntimeConfig, 'templatePaths'>): Templates {
+  const paths = templatePaths as Readonly<Partial<Record<TemplateName, string>>>;
+  const names = TEMPLATES.filter((name) => paths[name] !== undefined);
+  const pathOf = (name: TemplateName): string => paths[name] as string;
+  let read: Read | undefined;
+
+  /** One set, as templates may name each other by the names of their files. */
+  async function currentSet(): Promise<TemplateSet> {
+    const stamp = (await Promise.all(names.map((name) => stampOf(pathOf(name))))).join(' ');
+    if (read?.stamp === stamp) return read.set;
+    const files = await Promise.all(
+      names.map(async (name) => ({ name, path: pathOf(name), text: await textOf(pathOf(name)) })),
+    );
+    refuseEqualNames(files.map(({ path }) => path));
+    // Date and random numbers would make another object of the same runtime each time.
+    const set = parseTemplates(files.map(({ path, text }) => ({ name: basename(path), text })));
+    read = { stamp, set };
+    return set;
+  }
+
+  return {
+    names,
+    pathOf,
+    async render(data) {
+      const set = await currentSet();
+      return new Map(names.map((name) => [name, rendered(set, pathOf(name), data)]));
+    },
+  };
+}
+
+function rendered(set: TemplateSet, path: string, data: Readonly<Record<string, unknown>>): string {
+  const text = set.render(basename(path), data as never);
+  const at = text.split('\n').findIndex((line) => line.includes('<no value>'));
+  if (at === -1) return text;
+  const known = Object.keys(data)
+    .map((key) => `.${key}`)
+    .join(', ');
+  throw new Fault('invalid', `${path}: line ${at + 1} of what it renders uses a value that does not exist.`, {
+    at: path,
+    remedy: `Use one of ${known}.`,
+  });
+}
+
+/** Go finds templates by the names of their files: two files of one name would hide each other. */
+function refuseEqualNames(paths: readonly string[]): void {
+  const seen = new Map<string, string>();
+  for (const path of paths) {
+    const name = basename(path);
+    const first = seen.get(name);
+    if (first !== undefined && first !== path) {
+      throw new Fault('invalid', `${first} and ${path} have the same file name.`, {
+        at: path,
+        remedy: 'Rename one of them: templates know each other by the names of their files.',
+      });
+    }
+    seen.set(name, path);
+  }
+}
+
+async function stampOf(path: string): Promise<string> {
+  try {
+    const { mtimeMs, size, ino } = await stat(path);
+    return `${mtimeMs}:${size}:${ino}`;
+  } catch (thrown) {
+    throw unreadable(path, thrown);
+  }
+}
+
+async function textOf(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (thrown) {
+    throw unreadable(path, thrown);
+  }
+}
+
+function unreadable(path: string, cause: unknown): Fault {
+  const remedy = 'Create the file, or correct `template_paths`.';
+  return new Fault('invalid', `The template ${path} cannot be read: ${(cause as Error).message}.`, {
+    at: path,
+    remedy,
+    cause,
+  });
+}
