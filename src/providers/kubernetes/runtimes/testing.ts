@@ -80,6 +80,8 @@ export const TEXTS = {
 
 export interface RuntimeScene extends KubeScene {
   readonly host: RuntimeHost;
+  /** Another server process. */
+  open(): Promise<RuntimeHost>;
   /** Writes one of the templates anew. */
   write(template: string, text: string): void;
   pathOf(template: string): string;
@@ -108,6 +110,6 @@ export async function openRuntimeScene(
     templatePaths,
     ...more,
   });
-  const host = await openRuntimeHost(config, scene.contextFor());
-  return { ...scene, host, write, pathOf };
+  const open = (): Promise<RuntimeHost> => openRuntimeHost(config, scene.contextFor());
+  return { ...scene, open, host: await open(), write, pathOf };
 }
