@@ -21,15 +21,14 @@ export async function openRuntimeHost(config: RuntimeConfig, context: Context): 
   const { access, kube } = await clusterOf(context, place);
   const templates = openTemplates(config);
 
-  const rendered = (request: RuntimeRequest): Promise<RuntimeObjects> =>
-    objectsOf(request, config, { templates, cluster });
+  const rendered = (request: RuntimeRequest): RuntimeObjects => objectsOf(request, config, { templates, cluster });
 
   const claimsOf = (id: string, signal: AbortSignal): Promise<readonly KubeObject[]> =>
     kube.list(CLAIMS, { namespace, labelSelector: selectorOfRuntime(cluster, id) }, signal);
 
   /** The objects as they are applied: no claim shrinks. */
   async function wantedOf(request: RuntimeRequest, signal: AbortSignal): Promise<Wanted> {
-    const { digest, grant, objects } = await rendered(request);
+    const { digest, grant, objects } = rendered(request);
     const claims = await claimsOf(request.id, signal);
     const sized = objects.map((one) => ({ ...one, ...withExistingStorage(one.object, claims) }));
     const storageBytes = Math.max(grant.storageBytes, ...sized.map(({ bytes }) => bytes));
@@ -114,7 +113,7 @@ export async function openRuntimeHost(config: RuntimeConfig, context: Context): 
     account: `kubernetes:${access.id}`,
     readyWithinMs: config.timeoutSeconds * 1_000,
     async render(request) {
-      const { digest, grant, objects } = await rendered(request);
+      const { digest, grant, objects } = rendered(request);
       const manifests = objects.map(({ template, resource, object, text }) => ({
         template,
         kind: resource.kind,

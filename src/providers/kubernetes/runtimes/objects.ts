@@ -28,18 +28,18 @@ export interface RuntimeObjects {
 // A StatefulSet names its revisions `<name>-<ten letters>` in a label, which may have 63 letters.
 const LONGEST_ID = 63 - 'runtime-'.length - 11;
 
-export async function objectsOf(
+export function objectsOf(
   request: RuntimeRequest,
   config: RuntimeConfig,
   { templates, cluster }: { readonly templates: Templates; readonly cluster: string },
-): Promise<RuntimeObjects> {
+): RuntimeObjects {
   const { id } = request;
   if (id.length > LONGEST_ID) {
     const remedy = `Use at most ${LONGEST_ID} letters.`;
     throw new Fault('invalid', `The id ${id} is too long for objects of Kubernetes.`, { at: 'body.id', remedy });
   }
   const grant = grantOf(request, config);
-  const texts = await templates.render(dataOf(request, config, grant));
+  const texts = templates.render(dataOf(request, config, grant));
   const bare = [...texts].map(([template, text]) => {
     const resource = RESOURCES[template];
     return {

@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { Fault } from '#core/fault.ts';
 import { parseTemplates, type TemplateSet } from '#gotemplate/template-set.ts';
@@ -10,7 +10,7 @@ export interface Templates {
   readonly names: readonly TemplateName[];
   pathOf(name: TemplateName): string;
   /** The text of each for these values; a fault names file, line and column. */
-  render(data: Readonly<Record<string, unknown>>): Promise<ReadonlyMap<TemplateName, string>>;
+  render(data: Readonly<Record<string, unknown>>): ReadonlyMap<TemplateName, string>;
 }
 
 interface Read {
@@ -25,12 +25,10 @@ export function openTemplates({ templatePaths }: Pick<RuntimeConfig, 'templatePa
   let read: Read | undefined;
 
   /** One set, as templates may name each other by the names of their files. */
-  async function currentSet(): Promise<TemplateSet> {
-    const stamp = (await Promise.all(names.map((name) => stampOf(pathOf(name))))).join(' ');
+  function currentSet(): TemplateSet {
+    const stamp = names.map((name) => stampOf(pathOf(name))).join(' ');
     if (read?.stamp === stamp) return read.set;
-    const files = await Promise.all(
-      names.map(async (name) => ({ name, path: pathOf(name), text: await textOf(pathOf(name)) })),
-    );
+    const files = names.map((name) => ({ path: pathOf(name), text: textOf(pathOf(name)) }));
     refuseEqualNames(files.map(({ path }) => path));
     // Date and random numbers would make another object of the same runtime each time.
     const set = parseTemplates(files.map(({ path, text }) => ({ name: basename(path), text })));
@@ -41,8 +39,8 @@ export function openTemplates({ templatePaths }: Pick<RuntimeConfig, 'templatePa
   return {
     names,
     pathOf,
-    async render(data) {
-      const set = await currentSet();
+    render(data) {
+      const set = currentSet();
       return new Map(names.map((name) => [name, rendered(set, pathOf(name), data)]));
     },
   };
@@ -77,18 +75,18 @@ function refuseEqualNames(paths: readonly string[]): void {
   }
 }
 
-async function stampOf(path: string): Promise<string> {
+function stampOf(path: string): string {
   try {
-    const { mtimeMs, size, ino } = await stat(path);
+    const { mtimeMs, size, ino } = statSync(path);
     return `${mtimeMs}:${size}:${ino}`;
   } catch (thrown) {
     throw unreadable(path, thrown);
   }
 }
 
-async function textOf(path: string): Promise<string> {
+function textOf(path: string): string {
   try {
-    return await readFile(path, 'utf8');
+    return readFileSync(path, 'utf8');
   } catch (thrown) {
     throw unreadable(path, thrown);
   }
