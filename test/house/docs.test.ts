@@ -88,7 +88,10 @@ describe('the command line in the documentation', () => {
 
 describe('the configuration in the documentation', () => {
   let kinds: KnownKinds;
-  const environment = readEnvironment({ EDGE_TOKEN: 'x' }, () => ({ text: 'x', isWorldReadable: false }));
+  const environment = {
+    ...readEnvironment({ EDGE_TOKEN: 'x' }, () => ({ text: 'x', isWorldReadable: false })),
+    unreadable: () => undefined,
+  };
 
   beforeAll(async () => {
     kinds = await allKinds(ROOT);
@@ -97,7 +100,7 @@ describe('the configuration in the documentation', () => {
   const hasKey = (text: string, keys: string): boolean => new RegExp(`^(${keys}):`, 'm').test(text);
 
   function problemsIn(text: string): readonly Problem[] {
-    if (hasKey(text, 'agent_pools|provisioners|clusters|server|store|tls|access|agent|retention|log')) {
+    if (hasKey(text, 'agent_pools|provisioners|clusters|runtimes|server|store|tls|access|agent|retention|log')) {
       return readServerFile(text, { kinds, environment }).problems ?? [];
     }
     if (hasKey(text, 'broker|daemon_config')) return readAgentConfig(text, environment).problems ?? [];
