@@ -16,6 +16,7 @@ import { bench as simulatedDay } from './simulated-day.ts';
 import { bench as start } from './start.ts';
 import { bench as steady } from './steady.ts';
 import { bench as takeover } from './takeover.ts';
+import { bench as templates } from './templates.ts';
 import { bench as warmSessions } from './warm-sessions.ts';
 
 export const benches: readonly Bench[] = [
@@ -35,5 +36,6 @@ export const benches: readonly Bench[] = [
   start,
   steady,
   takeover,
+  templates,
   warmSessions,
 ];

@@ -24,6 +24,7 @@ const TARGETS: Partial<Record<MeasureName, number>> = {
   'steady-rows': 0,
   'steady-log': 4,
   'steady-wal': 64,
+  'template-share': 0.5,
   'memory-pool': 8,
   'memory-worker': 2,
   'memory-agent': 40,

@@ -25,41 +25,55 @@ function matcherOf(source: string, folds: boolean): (code: number) => boolean {
   return (code) => ascii[code] ?? pattern.test(String.fromCodePoint(code));
 }
 
-function compile(part: PatternPart, out: Instruction[]): void {
+type Matchers = Map<string, (code: number) => boolean>;
+
+/** One matcher for all characters of a pattern that are alike: a repeat has many. */
+function sharedMatcher(
+  { source, folds }: { source: string; folds: boolean },
+  known: Matchers,
+): (code: number) => boolean {
+  // An empty class matches nothing.
+  if (source === '') return () => false;
+  const key = `${folds} ${source}`;
+  const matcher = known.get(key) ?? matcherOf(source, folds);
+  known.set(key, matcher);
+  return matcher;
+}
+
+function compile(part: PatternPart, out: Instruction[], known: Matchers): void {
   if (out.length > MOST_INSTRUCTIONS) throw new Fault('invalid', 'error parsing regexp: expression too large: ``');
   switch (part.kind) {
     case 'char':
-      // An empty class matches nothing.
-      out.push({ op: 'char', matches: part.source === '' ? () => false : matcherOf(part.source, part.folds) });
+      out.push({ op: 'char', matches: sharedMatcher(part, known) });
       return;
     case 'assert':
       out.push({ op: 'assert', what: part.what });
       return;
     case 'all':
-      for (const one of part.parts) compile(one, out);
+      for (const one of part.parts) compile(one, out, known);
       return;
     case 'either':
-      return compileEither(part.parts, out);
+      return compileEither(part.parts, out, known);
     case 'group':
       out.push({ op: 'save', slot: 2 * part.index });
-      compile(part.part, out);
+      compile(part.part, out, known);
       out.push({ op: 'save', slot: 2 * part.index + 1 });
       return;
     case 'repeat':
-      return compileRepeat(part, out);
+      return compileRepeat(part, out, known);
   }
 }
 
-function compileEither(parts: readonly PatternPart[], out: Instruction[]): void {
+function compileEither(parts: readonly PatternPart[], out: Instruction[], known: Matchers): void {
   const jumps: { op: 'jump'; to: number }[] = [];
   for (const [n, one] of parts.entries()) {
     if (n === parts.length - 1) {
-      compile(one, out);
+      compile(one, out, known);
       break;
     }
     const split = { op: 'split' as const, first: out.length + 1, second: 0 };
     out.push(split);
-    compile(one, out);
+    compile(one, out, known);
     const jump = { op: 'jump' as const, to: 0 };
     jumps.push(jump);
     out.push(jump);
@@ -80,20 +94,21 @@ function splitTo(out: Instruction[], isGreedy: boolean): (to: number) => void {
 function compileRepeat(
   { part, least, most, isGreedy }: Extract<PatternPart, { kind: 'repeat' }>,
   out: Instruction[],
+  known: Matchers,
 ): void {
-  for (let n = 0; n < least; n++) compile(part, out);
+  for (let n = 0; n < least; n++) compile(part, out, known);
   if (Number.isFinite(most)) {
     const exits: ((to: number) => void)[] = [];
     for (let n = least; n < most; n++) {
       exits.push(splitTo(out, isGreedy));
-      compile(part, out);
+      compile(part, out, known);
     }
     for (const exit of exits) exit(out.length);
     return;
   }
   const start = out.length;
   const exit = splitTo(out, isGreedy);
-  compile(part, out);
+  compile(part, out, known);
   out.push({ op: 'jump', to: start });
   exit(out.length);
 }
@@ -103,7 +118,7 @@ export function compilePattern(text: string, budget: RenderBudget): Program {
   budget.step(text.length);
   const pattern: Pattern = readPattern(text);
   const instructions: Instruction[] = [{ op: 'save', slot: 0 }];
-  compile(pattern.part, instructions);
+  compile(pattern.part, instructions, new Map());
   instructions.push({ op: 'save', slot: 1 }, { op: 'match' });
   budget.step(instructions.length);
   return { instructions, groups: pattern.groups };

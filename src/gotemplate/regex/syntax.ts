@@ -110,8 +110,23 @@ function readRepeats(reading: Reading, atom: PatternPart, from: number): Pattern
       reading.text.slice(from + lengthBefore(reading, from, repeat, isLazy), end),
     );
   }
+  // Repeats within repeats multiply; Go allows a thousand in all.
+  if (repeat.source.startsWith('{') && repeatsOf(atom) * countOf(repeat) > MOST_REPEATS) {
+    throw bad('invalid repeat count', repeat.source + (isLazy ? '?' : ''));
+  }
   const isGreedy = isLazy === reading.flags.U;
   return { kind: 'repeat', part: atom, least: repeat.least, most: repeat.most, isGreedy };
+}
+
+/** How often a repeat repeats, where it says so. */
+const countOf = ({ least, most }: { least: number; most: number }): number =>
+  Math.max(1, Number.isFinite(most) ? most : least);
+
+/** The largest product of repeats within each other. */
+function repeatsOf(part: PatternPart): number {
+  if (part.kind === 'all' || part.kind === 'either') return Math.max(1, ...part.parts.map(repeatsOf));
+  if (part.kind === 'group') return repeatsOf(part.part);
+  return part.kind === 'repeat' ? countOf(part) * repeatsOf(part.part) : 1;
 }
 
 const lengthBefore = (reading: Reading, from: number, repeat: Repeat, isLazy: boolean): number =>
