@@ -101,7 +101,10 @@ export function parseTemplates(files: readonly TemplateFile[], options: Template
           renderText(text, data) {
             budget.step(text.length / 8);
             const inner = new Map(known);
-            withFile(inner, parseFile(ROOT, text, functions));
+            const parsed = parseFile(ROOT, text, functions);
+            withFile(inner, parsed);
+            // Even an empty text is what is rendered, not the text around it.
+            inner.set(ROOT, parsed.get(ROOT) as TemplateDefinition);
             // Helm shows nothing for what has no value in a text that is a template itself.
             const rendered = deeper(() => execute(worldOf(inner), ROOT, data ?? undefined, depth));
             return rendered.replaceAll('<no value>', '');

@@ -175,6 +175,7 @@ export const actionCases: readonly CorpusCase[] = [
   files('tpl', ['t', '{{tpl "{{ .name | upper }}-{{ .nope }}" .}}']),
   files('tpl with its own define', ['t', '{{tpl "{{define \\"q\\"}}Q{{end}}{{template \\"q\\"}}" .}}']),
   files('tpl sees the set', ['t', '{{define "a"}}A{{end}}{{tpl "{{include \\"a\\" .}}" .}}']),
+  files('tpl of nothing within tpl', ['t', '[{{tpl "a{{tpl `` .}}b{{tpl ` ` .}}c" .}}]']),
   files('tpl that does not parse', ['t', '{{tpl "{{ .name" .}}']),
   files('required', ['t', '{{required "needed" .name}}']),
   files('required, missing', ['t', '{{required "name is needed" .nope}}']),

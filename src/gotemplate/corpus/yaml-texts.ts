@@ -142,6 +142,7 @@ export const yamlCases: readonly CorpusCase[] = [
     '{{fromYaml "a: yes\\nb: off\\nc: ~\\nd: 0x10\\ne: 1.5\\nf: \\"1\\"\\ng: 010"}} {{toJson (fromYaml "a: |\\n  x\\n  y\\nb: >-\\n  p\\n  q")}}',
     '{{fromYamlArray "- 1\\n- a\\n- {b: c}"}} {{fromYamlArray ""}} {{toJson (fromYaml "1: a\\ntrue: b")}}',
     '{{hasKey (fromYaml "a: [") "Error"}} {{len (fromYamlArray "a: [")}} {{hasKey (fromYaml "- a") "Error"}}',
+    '{{toJson (fromYaml "a: 1\\na: 2\\nb: {c: 1, c: 3}")}}',
     '{{toYaml (fromYaml "b: 2\\na:\\n- x\\n- y: z")}} {{toJson (fromYaml "x: &a {k: v}\\ny: *a")}} {{toJson (fromYaml "# only a comment")}}',
   ]),
 ];

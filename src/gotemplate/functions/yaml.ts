@@ -9,7 +9,7 @@ import { yamlText } from './yaml-write.ts';
 
 function parseYaml(text: string, budget: RenderBudget): Value {
   budget.step(text.length / 8);
-  const document = parseDocument(text, { version: '1.1', merge: true, logLevel: 'silent' });
+  const document = parseDocument(text, { version: '1.1', merge: true, uniqueKeys: false, logLevel: 'silent' });
   const [error] = document.errors;
   if (error) throw new Fault('invalid', `error converting YAML to JSON: ${error.message}`);
   try {
