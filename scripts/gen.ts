@@ -12,6 +12,7 @@ import { renderBenchList, renderCommandList, renderFeatureList, renderNounList }
 import { providerIds, renderProviderList, renderSimulationList, simulationIds } from './provider-list.ts';
 import { reasonFolders, renderReasonList, renderReasons } from './reason-list.ts';
 import { renderTableList } from './table-list.ts';
+import { renderTemplates } from './template-reference.ts';
 
 /** One generated file; rendered in this order, since the docs need the lists. */
 export interface Generated {
@@ -41,6 +42,7 @@ export const GENERATED: readonly Generated[] = [
   { file: 'src/api/reasons.gen.ts', render: (root) => renderReasonList(reasonFolders(join(root, 'src'))) },
   { file: 'docs/reference/reasons.md', render: (root) => renderReasons(join(root, 'src')) },
   { file: 'docs/reference/faults.md', render: renderFaults },
+  { file: 'docs/reference/templates.md', render: renderTemplates },
   // These read the lists above, so they are loaded only once those are written.
   {
     file: 'docs/reference/cli.md',

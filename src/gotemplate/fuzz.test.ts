@@ -3,11 +3,10 @@ import { expect, test } from 'vitest';
 import { Fault } from '#core/fault.ts';
 import { CORPUS } from './corpus/cases.ts';
 import { SHARED } from './corpus/corpus-case.ts';
-import { knownFunctions } from './functions/registry.ts';
 import { parseTemplates } from './template-set.ts';
+import { randomTemplate } from './testing/random-templates.ts';
 
 const LIMITS = { steps: 20_000, characters: 200_000 };
-const NAMES = Object.keys(knownFunctions({ clock: false, random: false }).known);
 
 /** The text, or the kind of the fault; anything else that is thrown is a bug. */
 function outcomeOf(text: string, files = [{ name: 't', text }]): string {
@@ -20,68 +19,10 @@ function outcomeOf(text: string, files = [{ name: 't', text }]): string {
   }
 }
 
-const operand = fc.constantFrom(
-  ...[
-    '.',
-    '$',
-    '.name',
-    '.list',
-    '.map',
-    '.nested.one',
-    '.missing',
-    '.nothing',
-    '.mixed',
-    '1',
-    '-3',
-    '2.5',
-    '0',
-    '"a"',
-    '""',
-  ],
-  ...[
-    '"%d %s"',
-    '"a,b"',
-    'true',
-    'nil',
-    '.unicode',
-    '.numbers',
-    '"^a+$"',
-    '`{{.name}}`',
-    '9999999',
-    "'x'",
-    '"2006-01-02"',
-    '">=1.2"',
-  ],
-);
-const { expression } = fc.letrec<{ expression: string }>((tie) => ({
-  expression: fc.oneof(
-    { depthSize: 'small', withCrossShrink: true },
-    operand,
-    fc
-      .tuple(fc.constantFrom(...NAMES), fc.array(tie('expression'), { maxLength: 4 }))
-      .map(([name, operands]) => `(${[name, ...operands].join(' ')})`),
-    fc
-      .tuple(tie('expression'), fc.constantFrom(...NAMES), operand)
-      .map(([from, name, extra]) => `(${from} | ${name} ${extra})`),
-  ),
-}));
-const { template } = fc.letrec<{ template: string }>((tie) => ({
-  template: fc.oneof(
-    { depthSize: 'small', withCrossShrink: true },
-    fc.constantFrom('text', '\n  ', '{{/* c */}}', '{{- 1 -}}'),
-    expression.map((one) => `{{ ${one} }}`),
-    expression.map((one) => `{{ $x := ${one} }}{{ $x }}`),
-    fc
-      .tuple(fc.constantFrom('if', 'with', 'range', 'range $i, $e :='), expression, tie('template'), tie('template'))
-      .map(([word, one, body, other]) => `{{ ${word} ${one} }}${body}{{ else }}${other}{{ end }}`),
-    fc.tuple(tie('template'), tie('template')).map((both) => both.join('')),
-  ),
-}));
-
 test('random templates render, or end with a fault', () => {
   const seen = new Map<string, number>();
   fc.assert(
-    fc.property(template, (text) => {
+    fc.property(randomTemplate, (text) => {
       const outcome = outcomeOf(text);
       seen.set(outcome, (seen.get(outcome) ?? 0) + 1);
     }),
