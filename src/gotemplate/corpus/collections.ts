@@ -59,6 +59,9 @@ export const collectionCases: readonly CorpusCase[] = [
     '{{pick .map 1}}',
     '{{dict "a" (list 1 2) "b" (dict "c" nil)}} {{(dict "x" (dict "y" "z")).x.y}}',
     '{{deepCopy .nested}} {{$c := deepCopy .nested}}{{$_ := set $c "one" 1}}{{.nested.one}} {{mustDeepCopy .list}} {{deepCopy 1}} {{deepCopy "a"}}',
+    '{{deepCopy nil}}',
+    '{{mustDeepCopy .nothing}}',
+    '{{deepCopy (list 1 nil)}}',
     '{{$a := dict "l" (list 1)}}{{$b := deepCopy $a}}{{eq (toJson $a) (toJson $b)}}',
   ]),
   ...cases('merging', [

@@ -58,7 +58,10 @@ function deepCopy(value: Value, budget: RenderBudget): Value {
   return new GoMap(entries, value.element, value.isNil);
 }
 
-const copy = fn(['any'], (value, { budget }) => deepCopy(value, budget));
+const copy = fn(['any'], (value, { budget }) => {
+  if (value === null) throw new Fault('invalid', 'reflect: call of reflect.Value.Type on zero Value');
+  return deepCopy(value, budget);
+});
 
 const merging = (overwrites: boolean) =>
   variadic(['map'], 'map', (target, sources, { budget }) => {
