@@ -11,6 +11,7 @@ export interface Instance {
   /** The fid of its bid. */
   readonly bid?: string | null;
   readonly status: string;
+  readonly created_at?: string;
   readonly private_ip?: string | null;
   readonly ssh_destination?: string | null;
 }

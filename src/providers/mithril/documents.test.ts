@@ -120,6 +120,12 @@ describe('the block of the seed', () => {
     ]);
   });
 
+  it('never has the removal of a pool held that was taken out of it', async () => {
+    const source = await openAuto(readFile(SEED).config, openScene().contextFor());
+
+    expect(source.isDefinite).toBe(true);
+  });
+
   it('makes its pools also while Mithril is away', async () => {
     const scene = openScene();
     scene.fake.mishaps.add({ times: 1_000, what: { kind: 'lost request' } });

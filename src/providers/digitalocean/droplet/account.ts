@@ -1,5 +1,5 @@
 // One account of DigitalOcean as this process sees it: what it lists, and what was asked of it and is not listed yet.
-import type { Clock } from '#core/clock.ts';
+import { type Clock, HOUR_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Context, Machine, Mark, Outcome } from '#core/provider.ts';
 import type { Droplet } from '../api.ts';
@@ -102,6 +102,7 @@ export async function look(account: Account, api: DigitalOcean, signal: AbortSig
   const ours = new Map([...plain, ...withGpus].map((droplet) => [droplet.id, droplet]));
   const droplets = [...ours.values()].filter((droplet) => markOf(droplet)?.cluster === cluster);
   const snapshot = { startedMs, droplets };
+  for (const [launch, endedMs] of account.unclear) if (startedMs - endedMs > HOUR_MS) account.unclear.delete(launch);
   if ((account.last?.startedMs ?? Number.NEGATIVE_INFINITY) <= startedMs) account.last = snapshot;
   return snapshot;
 }

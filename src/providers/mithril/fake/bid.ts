@@ -58,12 +58,17 @@ export function shownBid(bid: FakeBid, nowMs: number): Readonly<Record<string, u
   };
 }
 
+/** When its present instance was made: a bid that was woken has another than before. */
+function instanceMadeAt({ timeline }: FakeBid, nowMs: number): string {
+  const step = timeline.findLast(({ atMs, state }) => atMs <= nowMs && state === 'Allocated');
+  return new Date(step?.atMs ?? 0).toISOString();
+}
+
 export function shownInstance(bid: FakeBid, nowMs: number): Readonly<Record<string, unknown>> | undefined {
   const status = INSTANCE[stateAt(bid, nowMs)];
   if (status === undefined) return undefined;
   const number = Number(bid.fid.slice(4));
   const { fid, name, region, project } = bid;
-  const private_ip = `10.1.${(number >> 8) & 255}.${number & 255}`;
   return {
     fid: `inst_${fid.slice(4)}`,
     name: `${name}-1`,
@@ -71,7 +76,8 @@ export function shownInstance(bid: FakeBid, nowMs: number): Readonly<Record<stri
     region,
     project,
     status,
-    private_ip,
+    created_at: instanceMadeAt(bid, nowMs),
+    private_ip: `10.1.${(number >> 8) & 255}.${number & 255}`,
     ssh_destination: null,
   };
 }

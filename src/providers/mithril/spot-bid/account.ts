@@ -1,5 +1,5 @@
 // One project of Mithril as this process sees it: what it lists, and what was asked of it and is not listed yet.
-import type { Clock } from '#core/clock.ts';
+import { type Clock, HOUR_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { readMarkedName } from '#core/mark-name.ts';
 import type { Context, Mark, Outcome } from '#core/provider.ts';
@@ -71,6 +71,16 @@ export function ownerOf({ name }: Bid, cluster: string): { readonly name: string
   return read?.mark.cluster === cluster ? read : undefined;
 }
 
+/** The newest instance of each bid: one that was preempted or woken has had several. */
+function newestOf(instances: readonly Instance[]): ReadonlyMap<string, Instance> {
+  const newest = new Map<string, Instance>();
+  for (const instance of instances) {
+    const { bid, created_at: madeAt = '' } = instance;
+    if (bid && madeAt >= (newest.get(bid)?.created_at ?? '')) newest.set(bid, instance);
+  }
+  return newest;
+}
+
 /** All bids of our cluster with their newest instances; those that have ended are gone. */
 export async function look(account: Account, api: Mithril, signal: AbortSignal): Promise<Snapshot> {
   const { clock, cluster, project } = account;
@@ -80,12 +90,13 @@ export async function look(account: Account, api: Mithril, signal: AbortSignal):
     api.all<Bid>('/spot/bids', { project }, signal),
     api.all<Instance>('/instances', { project }, signal),
   ]);
-  const newest = new Map(instances.map((instance) => [instance.bid ?? '', instance]));
+  const newest = newestOf(instances);
   const ours = bids.flatMap((bid): OurBid[] => {
     const owner = bid.status === 'Terminated' ? undefined : ownerOf(bid, cluster);
     return owner ? [{ bid, ...owner, instance: newest.get(bid.fid) }] : [];
   });
   const snapshot = { startedMs, bids: ours };
+  for (const [name, endedMs] of account.unclear) if (startedMs - endedMs > HOUR_MS) account.unclear.delete(name);
   if ((account.last?.startedMs ?? Number.NEGATIVE_INFINITY) <= startedMs) account.last = snapshot;
   for (const { name } of ours) account.taken.delete(name);
   const living = new Set(ours.map(({ bid }) => bid.fid));

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { poolSubject } from '#core/reason.ts';
+import { documentOf } from '#sim/slice/cloud.ts';
+import { openSliceWorld, type SliceWorld } from '#sim/slice/world.ts';
+import type { FakeDigitalOcean } from './cloud.ts';
+import { DROPLET_SLICE, GPU } from './testing.ts';
+
+const { config } = DROPLET_SLICE.backend;
+const SECOND_CHOICE = 'gpu-mi300x8-1536gb-devcloud';
+
+/** A pool with two sizes to choose from. */
+const twoSizes = (): string =>
+  JSON.stringify({
+    name: 'gpu-pool',
+    auto_scaler: {
+      backends: [config, { ...config, size: SECOND_CHOICE }].map((one) => ({ digitalocean_droplet: one })),
+      max_agents: 3,
+      min_idle_agents: 1,
+    },
+  });
+
+const fakeOf = ({ cloud }: SliceWorld): FakeDigitalOcean => cloud.fake as FakeDigitalOcean;
+
+/** What `pool show`, `pool plan` and `pool why` say of it, each in one line. */
+function saidOf({ life, poolId }: SliceWorld): (string | undefined)[] {
+  const pool = poolId('gpu-pool') ?? '';
+  const { workers, journal } = life;
+  return [workers.trouble(pool), workers.plan(pool).why, journal.lastDecision(poolSubject(pool))?.decision.why];
+}
+
+describe('a size that cannot be had', () => {
+  it.each([
+    ['has no stock', (fake: FakeDigitalOcean) => void fake.stock.set(GPU.size, 0)],
+    [
+      'is over the limit',
+      (fake: FakeDigitalOcean) =>
+        void fake.mishaps.add({
+          action: 'create',
+          when: ({ body }) => body.size === GPU.size,
+          times: 1e9,
+          what: {
+            kind: 'error',
+            code: 'unprocessable_entity',
+            message: 'creating this/these droplet(s) will exceed your droplet limit',
+            status: 422,
+          },
+        }),
+    ],
+  ])('because it %s is followed by the next backend within a second', async (_why, prepare) => {
+    const world = await openSliceWorld(DROPLET_SLICE);
+    prepare(fakeOf(world));
+    world.documents.write('pools', 'gpu-pool', twoSizes());
+    const creations = () => fakeOf(world).calls.filter(({ action }) => action === 'create');
+    for (let waited = 0; creations().length === 0 && waited < 300; waited++) await world.clock.advance(100);
+    await world.clock.advance(SECOND_MS);
+
+    expect(creations().map(({ body }) => body.size)).toEqual([GPU.size, SECOND_CHOICE]);
+    expect(fakeOf(world).droplets.map(({ size }) => size)).toEqual([SECOND_CHOICE]);
+  });
+
+  it.each([
+    [
+      'stock',
+      (fake: FakeDigitalOcean) => void fake.stock.set(GPU.size, 0),
+      [
+        'exhausted: POST /droplets of DigitalOcean',
+        'Size is not available in this region.',
+        'Wait, or offer another size or region.',
+      ],
+    ],
+    [
+      'limit',
+      (fake: FakeDigitalOcean) => {
+        fake.limit = 0;
+      },
+      [
+        'quota: POST /droplets of DigitalOcean',
+        'will exceed your droplet limit',
+        'Ask DigitalOcean to raise the droplet limit of the account, or lower max_agents.',
+      ],
+    ],
+  ])('for want of %s says why and what to do in one line', async (_what, prepare, parts) => {
+    const world = await openSliceWorld(DROPLET_SLICE);
+    prepare(fakeOf(world));
+    world.documents.write('pools', 'gpu-pool', documentOf(DROPLET_SLICE, 'gpu-pool'));
+    await world.clock.advance(MINUTE_MS);
+
+    for (const line of saidOf(world)) {
+      for (const part of parts) expect(line).toContain(part);
+      expect(line).not.toContain('\n');
+    }
+  });
+});
+
+it('a pool of any name that documents may have gets its machines', async () => {
+  const world = await openSliceWorld(DROPLET_SLICE);
+  const names = ['a.b_C-d/é', 'x'.repeat(200)];
+  for (const [at, name] of names.entries()) world.documents.write('pools', `p${at}`, documentOf(DROPLET_SLICE, name));
+  await world.clock.advance(2 * MINUTE_MS);
+
+  const owners = world.machines().map(({ mark }) => mark?.owner);
+  expect(owners.toSorted()).toEqual(names.map((name) => world.poolId(name)).toSorted());
+  expect([...world.life.store.view.workers.all()].every(({ joinedAt }) => joinedAt !== undefined)).toBe(true);
+});
