@@ -9,7 +9,7 @@ import { kubernetesPrograms } from './parts/kubernetes.ts';
 import { AGENT_IMAGE, SERVER_IMAGE } from './parts/node-image.ts';
 import { nodeParts } from './parts/node-programs.ts';
 import { needed } from './parts/part.ts';
-import { openRealNode } from './parts/real-node.ts';
+import { openRealNode, type RealNode } from './parts/real-node.ts';
 
 const manifest = (name: string): string =>
   readFileSync(join(import.meta.dirname, 'kubernetes', `${name}.yaml`), 'utf8');
@@ -29,9 +29,11 @@ const VOLUME = {
 test('a server in a pod, installed as the guide says, runs a session in a pod of its pool', async (context) => {
   const programs = needed(context, await kubernetesPrograms());
   const parts = needed(context, await nodeParts());
+  let node: RealNode | undefined;
+  // What is registered first ends last: after the processes of the world.
+  context.onTestFinished(() => node?.removeTraces());
   const world = openWorld(context);
-  const node = await openRealNode(world, programs, parts, { hasServer: true });
-  context.onTestFinished(() => node.removeTraces());
+  node = await openRealNode(world, programs, parts, { hasServer: true });
   const { cluster } = node;
   const folder = world.path('node/lib/muster-data');
   mkdirSync(folder, { recursive: true });
