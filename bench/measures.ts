@@ -47,6 +47,8 @@ export const MEASURES = measure({
   'memory-worker-all': { what: 'a worker with its agent, its listed machine and what is remembered', unit: 'KB' },
   'memory-agent': { what: 'a connected agent, plain', unit: 'KB', atMost: 40 },
   'memory-agent-tls': { what: 'a connected agent, TLS in the process', unit: 'KB', atMost: 100 },
+  'join-time': { what: '1,000 agents join a server that has none', unit: 's' },
+  'join-cpu': { what: 'the same: processor time of the server', unit: 'ms' },
   'next-offer': { what: 'capacity fault to the call of the next offer', unit: 'ms', atMost: 1_000 },
   'launches-calls': { what: 'RunInstances for 1,000 workers asked at once', unit: 'count' },
   'launches-time': { what: 'asked to made, within the published limits of an account', unit: 's' },
