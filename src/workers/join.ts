@@ -161,7 +161,7 @@ const notMadeFor = ({ name }: Hello): Fault => refuse(`This token was not made f
 function isOfOtherPool({ store }: WorkersContext, launch: string, pool: Pool): boolean {
   const record = store.view.launches.get(launch);
   if (record && readMark(record.mark).owner !== pool.id) return true;
-  return Iterator.from(store.view.workers.all()).some((worker) => worker.launch === launch && worker.pool !== pool.id);
+  return Iterator.from(store.view.workers.by('launch', launch)).some((worker) => worker.pool !== pool.id);
 }
 
 function newcomer(context: WorkersContext, pool: Pool, name: string): Worker {
