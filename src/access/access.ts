@@ -80,6 +80,10 @@ function shownToken({ authorization, cookie }: Credentials): { text: string; by:
   return undefined;
 }
 
+/** A browser acts for whoever asked for its login link. */
+const whoOf = ({ name, parent, createdBy }: Token): string =>
+  parent === undefined ? `token:${name}` : `${createdBy} (${name})`;
+
 /** Opens access on this store; at the first start it makes the cluster's secrets and an admin token. */
 export async function openAccess(deps: AccessDeps): Promise<Access> {
   const { store, clock, random, log } = deps;
@@ -144,7 +148,7 @@ export async function openAccess(deps: AccessDeps): Promise<Access> {
         return attempts.refuse(credentials.from, fault);
       }
       return {
-        who: `token:${token.name}`,
+        who: whoOf(token),
         from: credentials.from,
         role: token.use.role,
         token: token.id,

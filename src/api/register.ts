@@ -45,23 +45,26 @@ function badBody(cause: unknown): Fault {
   return httpFault(400, 'invalid', message, { at: 'body', cause, remedy });
 }
 
+const TOKEN_OVER = 'The token of this request has expired or was revoked meanwhile.';
+
 /** Aborts when the client is gone, the server stops, or while a long answer goes on the token is revoked. */
 function signalOf(deps: ApiDeps, request: FastifyRequest, reply: FastifyReply, stopping: AbortSignal): AbortSignal {
   const { muster: route } = request.routeOptions.config;
   const gone = new AbortController();
   let cancel = (): void => {};
-  const end = (): void => {
+  const end = (why?: Fault): void => {
     cancel();
-    stopping.removeEventListener('abort', end);
-    gone.abort();
+    stopping.removeEventListener('abort', stop);
+    gone.abort(why);
   };
+  const stop = (): void => end();
   const look = (): void => {
-    if (!deps.access.stillHolds(request.caller)) return end();
+    if (!deps.access.stillHolds(request.caller)) return end(new Fault('unauthenticated', TOKEN_OVER));
     cancel = deps.clock.alarm(STILL_ALLOWED_EVERY_MS, look);
   };
-  if (route?.isStream && route.role !== 'anyone') cancel = deps.clock.alarm(STILL_ALLOWED_EVERY_MS, look);
-  stopping.addEventListener('abort', end, { once: true });
-  reply.raw.once('close', end);
+  if (route?.role !== 'anyone') cancel = deps.clock.alarm(STILL_ALLOWED_EVERY_MS, look);
+  stopping.addEventListener('abort', stop, { once: true });
+  reply.raw.once('close', stop);
   return gone.signal;
 }
 
@@ -115,6 +118,8 @@ function add(app: FastifyInstance, route: Route, { deps, stopping, json }: Regis
           return signal;
         },
       });
+      // What was waited for is not for a caller whose token ended meanwhile.
+      if (!route.isStream && signal?.reason instanceof Fault) throw signal.reason;
       // The headers are sent at once, so that a client knows that the stream is open.
       if (route.isStream) reply.raw.once('pipe', () => reply.raw.flushHeaders());
       if (route.media && !reply.hasHeader('content-type')) reply.type(`${route.media[0]}; charset=utf-8`);

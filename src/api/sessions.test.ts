@@ -143,6 +143,29 @@ describe('sessions', () => {
     expect(deps.store.view.sessions.size).toBe(1);
   });
 
+  it('stops waiting for a caller whose token was revoked or has expired', async () => {
+    const { call, clock, deps, tokens } = await apiWorld({ rows: [...rows, row('sessions', aSession('s1', gpu))] });
+    const SELF = { who: 'test', from: 'here' };
+    const { text } = await deps.access.createToken(
+      { name: 'short', use: { role: 'viewer' }, expiresAt: clock.now() + 10_000 },
+      SELF,
+    );
+    const url = `${POST}/s1?wait=200s`;
+    const revoked = call('GET', url, { as: 'viewer' });
+    const expired = call('GET', url, { headers: { authorization: `Bearer ${text}` } });
+    const lasting = call('GET', url, { as: 'operator' });
+    await clock.advance(1_000);
+
+    const { token } = deps.access.authenticate({ authorization: `Bearer ${tokens.viewer}`, from: 'here' });
+    await deps.access.revokeToken(token, SELF);
+    await clock.advance(30_000);
+    const ended = [(await revoked).statusCode, (await expired).statusCode];
+    await clock.advance(170_000);
+
+    expect(ended).toEqual([401, 401]);
+    expect((await lasting).statusCode).toBe(200);
+  });
+
   it('kills, politely or not', async () => {
     const { call } = await apiWorld({ rows: [...rows, row('sessions', aSession('s1', gpu))] });
 

@@ -7,6 +7,7 @@ import { DAY_MS } from '#core/clock.ts';
 import { seededRandom } from '#core/random.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { keepLocks } from './doors.ts';
+import { packForOthers } from './holding.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'muster-locks-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -63,4 +64,17 @@ it('a certificate that is just being replaced is looked at again', async () => {
   stop();
 
   expect(shown.at(-1)).toBe(next);
+});
+
+it.each([
+  ['0.0.0.0', 1],
+  ['127.0.0.1', 0],
+])('a server on %s packs the agent %i times before anyone asks for it', (host, times) => {
+  let packed = 0;
+  const address = { host, port: 1 };
+  const offer = async (): Promise<void> => void packed++;
+
+  packForOthers({ front: { addresses: { http: address, grpc: address } }, installer: { offer } } as never);
+
+  expect(packed).toBe(times);
 });

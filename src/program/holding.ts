@@ -8,6 +8,7 @@ import type { KnownKinds } from '#config/kinds.ts';
 import type { LoadedConfig } from '#config/load.ts';
 import type { Clock } from '#core/clock.ts';
 import { DEFAULT_AGENT_WORK_DIR } from '#core/defaults.ts';
+import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import type { Pool } from '#core/pool.ts';
 import type { Boot, Context } from '#core/provider.ts';
@@ -191,6 +192,12 @@ async function openPlane(ground: Ground): Promise<Plane> {
   });
 }
 
+/** Beyond loopback anyone may ask for the agent: it is packed before, so that no caller makes the server work for it. */
+export function packForOthers({ front, installer, log }: Pick<Ground, 'front' | 'installer' | 'log'>): void {
+  if (!needsTls(front.addresses.http)) return;
+  installer.offer().catch((thrown) => log('warn', 'agent not packed', { error: Fault.from(thrown).message }));
+}
+
 /** Starts everything that only the holder may run. */
 export async function hold(parts: HoldingParts): Promise<Holding> {
   const ground = await openGround(parts);
@@ -201,6 +208,7 @@ export async function hold(parts: HoldingParts): Promise<Holding> {
     if (needsTls(addresses[door])) ground.trust[door] = trustedBy(parts.loaded.config, plane.access);
   }
   const doors = await openDoors(ground, plane);
+  packForOthers(ground);
   const record = { pid: process.pid, http, grpc: formatAddress(addresses.grpc), epoch: store.epoch };
   const removeRecord = writeServerRecord(parts.dataDir, { ...record, version: parts.version }, ground.trust.http);
   log('info', 'serving', { http, grpc, store: parts.storeKind, epoch: store.epoch, cluster: store.cluster });

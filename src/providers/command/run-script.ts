@@ -24,6 +24,8 @@ export interface ScriptRun {
 export interface ScriptResult {
   readonly lines: readonly string[];
   readonly fault?: Fault | undefined;
+  /** The last of what it printed on stderr, where it failed: for the log alone, since it may show anything of the server. */
+  readonly errors?: readonly string[] | undefined;
 }
 
 // A listing of tens of thousands of machines is far smaller.
@@ -48,20 +50,19 @@ function isFaultKind(word: string): word is FaultKind {
   return Object.hasOwn(FAULTS, word);
 }
 
-/** Why it failed, in its own words; a last line such as `exhausted: no GPUs left` also tells which kind of failure. */
-function failure(run: ScriptRun, how: string, errors: string): Fault {
-  const shown = run.secret ? errors.replaceAll(run.secret, '***') : errors;
-  const lines = nonEmpty(shown).slice(-LINES_OF_ERROR);
-  const [word = ''] = lines.at(-1)?.split(':', 1) ?? [];
-  const named = lines.at(-1)?.includes(':') && isFaultKind(word) ? word : undefined;
-  return new Fault(
-    named ?? 'unavailable',
-    `The script ${run.name} ${how}${lines.length > 0 ? `: ${lines.join(' | ')}` : '.'}`,
-    {
-      // A script that prints the fault kind knows the cause, and the kind has its remedy.
-      remedy: named ? undefined : 'Run it by hand on the server, as the user that the server runs as.',
-    },
-  );
+/** Why it failed. Viewers see this, so of its own words only a last line such as `exhausted: no GPUs left` is in it. */
+function failure(run: ScriptRun, how: string, errors: readonly string[]): Fault {
+  const last = errors.at(-1) ?? '';
+  const [word = ''] = last.split(':', 1);
+  const named = last.includes(':') && isFaultKind(word) ? word : undefined;
+  return new Fault(named ?? 'unavailable', `The script ${run.name} ${how}${named ? `: ${last}` : '.'}`, {
+    // A script that prints the fault kind knows the cause, and the kind has its remedy.
+    remedy: named ? undefined : "See what it printed in the server's log, or run it by hand as the server's user.",
+  });
+}
+
+function lastLines({ secret }: ScriptRun, errors: string): readonly string[] {
+  return nonEmpty(secret ? errors.replaceAll(secret, '***') : errors).slice(-LINES_OF_ERROR);
 }
 
 interface Printed {
@@ -123,10 +124,10 @@ export async function runScript(run: ScriptRun, clock: Clock, signal: AbortSigna
   const ended = endOf(child, clock).catch((thrown) => `cannot be run: ${Fault.from(thrown).message}`);
   try {
     const how = await Promise.race([ended, givenUp.promise]);
-    return {
-      lines: nonEmpty(printed.output),
-      fault: how === undefined ? undefined : failure(run, how, printed.errors),
-    };
+    const lines = nonEmpty(printed.output);
+    if (how === undefined) return { lines };
+    const errors = lastLines(run, printed.errors);
+    return { lines, errors, fault: failure(run, how, errors) };
   } catch (thrown) {
     if (child.pid !== undefined) sendSignal(-child.pid, 'SIGKILL');
     throw thrown;

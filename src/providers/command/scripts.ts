@@ -38,14 +38,17 @@ function forgetOldFiles(path: string, now: number): void {
   }
 }
 
-export function openScripts(config: CommandConfig, { clock, random, dataDir }: Context): Scripts {
+export function openScripts(config: CommandConfig, { clock, random, dataDir, log }: Context): Scripts {
   const filesPath = join(dataDir, 'agent-files');
   mkdirSync(filesPath, { recursive: true, mode: 0o700 });
   forgetOldFiles(filesPath, clock.now());
 
   async function run({ script, ...asked }: Asked, signal: AbortSignal): Promise<ScriptResult> {
     if (script === undefined) throw new Fault('unsupported', `There is no script ${asked.name}.`);
-    return runScript({ args: [], env: {}, timeoutMs: config.timeout, ...asked, script }, clock, signal);
+    const result = await runScript({ args: [], env: {}, timeoutMs: config.timeout, ...asked, script }, clock, signal);
+    const { fault, errors } = result;
+    if (fault) log('warn', 'script failed', { script: asked.name, error: fault.message, stderr: errors });
+    return result;
   }
 
   /** The agent's file, which holds the token, exists only while the script runs. */
