@@ -7,6 +7,7 @@ import { Fault } from '#core/fault.ts';
 import { shortId } from '#core/id.ts';
 import { noWorkers, phaseOf } from '#core/pool-counts.ts';
 import { FLEET } from '#core/worker.ts';
+import { BACKUP_PREFIX, noteBackup } from './backup-leftovers.ts';
 import type { ApiDeps } from './deps.ts';
 import { gaugeSet } from './gauges.ts';
 import type { Gauges, GaugeWorld, Noun } from './noun.ts';
@@ -52,7 +53,7 @@ function statusOf({ store, clock, server, access }: ApiDeps): ServerStatus {
 
 /** A copy in a temporary directory, which is deleted after the copy was read or cancelled. */
 async function backup({ store, dataDir }: ApiDeps): Promise<{ body: Raw; bytes: number }> {
-  const directory = await mkdtemp(join(dataDir, 'backup-'));
+  const directory = await mkdtemp(join(dataDir, BACKUP_PREFIX));
   const clean = (): void => void rm(directory, { recursive: true, force: true }).catch(() => {});
   try {
     const file = join(directory, 'muster.db');
@@ -66,8 +67,9 @@ async function backup({ store, dataDir }: ApiDeps): Promise<{ body: Raw; bytes: 
 }
 
 /** Written under another name first, so that a partial copy is never taken for a whole one. */
-async function backupTo({ store, random }: ApiDeps, file: string): Promise<Backup> {
+async function backupTo({ store, random, dataDir }: ApiDeps, file: string): Promise<Backup> {
   const beside = `${file}.${shortId(random)}.part`;
+  const note = await noteBackup(dataDir, beside);
   try {
     await writeFile(beside, '', { flag: 'wx', mode: 0o600 });
     await rm(beside);
@@ -80,6 +82,7 @@ async function backupTo({ store, random }: ApiDeps, file: string): Promise<Backu
     throw whyNot(thrown, file);
   } finally {
     await rm(beside, { force: true });
+    await note.drop();
   }
 }
 

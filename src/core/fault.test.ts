@@ -38,3 +38,14 @@ test('a better known remedy replaces that of the kind', () => {
   expect(new Fault('quota', 'x').remedy).toBe(FAULTS.quota.remedy);
   expect(new Fault('quota', 'x', { remedy: 'Ask for 8 more vCPUs.' }).remedy).toBe('Ask for 8 more vCPUs.');
 });
+
+test.each(['EROFS', 'ENOSPC', 'EACCES', 'EIO'])(
+  'what the system refuses (%s) is no bug of ours, and has a remedy',
+  (code) => {
+    const fault = Fault.from(Object.assign(new Error(`${code}: refused, open '/data/x'`), { code }));
+
+    expect(fault.kind).not.toBe('internal');
+    expect(fault.message).toContain('/data/x');
+    expect(fault.remedy).toMatch(/disk/);
+  },
+);

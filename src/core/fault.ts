@@ -57,6 +57,21 @@ export interface FaultDetails {
   readonly problems?: readonly Problem[] | undefined;
 }
 
+const WRITABLE = 'Let the user that this runs as write there, on a disk that is mounted for writing.';
+const FREE_SPACE = 'Free disk space, then try again.';
+
+/** What the system refuses is no bug of ours: these names of its errors say what to do. */
+const OF_THE_SYSTEM: Readonly<Record<string, readonly [FaultKind, string]>> = {
+  EACCES: ['denied', WRITABLE],
+  EPERM: ['denied', WRITABLE],
+  EROFS: ['denied', WRITABLE],
+  ENOSPC: ['unavailable', FREE_SPACE],
+  EDQUOT: ['unavailable', FREE_SPACE],
+  EIO: ['unavailable', 'Check the disk; see the system log.'],
+  EMFILE: ['unavailable', 'Raise the limit of open files for this user.'],
+  ENFILE: ['unavailable', 'Raise the limit of open files of this machine.'],
+};
+
 /** A failure, named by what the caller should do about it. */
 export class Fault extends Error {
   readonly kind: FaultKind;
@@ -82,6 +97,8 @@ export class Fault extends Error {
   /** Any thrown value as a fault; anything that is not a Fault is a bug. */
   static from(thrown: unknown): Fault {
     if (thrown instanceof Fault) return thrown;
+    const [kind, remedy] = OF_THE_SYSTEM[(thrown as { code?: string } | null)?.code ?? ''] ?? [];
+    if (kind && thrown instanceof Error) return new Fault(kind, `${thrown.message}.`, { cause: thrown, remedy });
     if (thrown instanceof Error) return new Fault('internal', thrown.message, { cause: thrown });
     return new Fault('internal', String(thrown));
   }

@@ -15,6 +15,7 @@ import type { Boot, Context } from '#core/provider.ts';
 import { systemRandom } from '#core/random.ts';
 import type { Store } from '#core/store.ts';
 import type { Redactor } from '#journal/redact.ts';
+import { removeBackupLeftovers } from '../api/backup-leftovers.ts';
 import { type Metrics, openMetrics } from '../api/metrics.ts';
 import { createAgentLink, type LateAgentLink } from '../broker/broker.ts';
 import { formatAddress } from '../edge/address.ts';
@@ -200,6 +201,8 @@ export function packForOthers({ front, installer, log }: Pick<Ground, 'front' | 
 
 /** Starts everything that only the holder may run. */
 export async function hold(parts: HoldingParts): Promise<Holding> {
+  const left = removeBackupLeftovers(parts.dataDir);
+  if (left > 0) parts.log('warn', 'removed backups that were cut short', { backups: left });
   const ground = await openGround(parts);
   const { log, store, http, grpc } = ground;
   const plane = await openPlane(ground);

@@ -65,7 +65,11 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
   function fail(thrown: unknown): void {
     if (broken) return;
     const cause = Fault.from(thrown);
-    broken = new Fault('unavailable', `The store can no longer write: ${cause.message}`, { cause });
+    broken = new Fault('unavailable', `The store can no longer write: ${cause.message}`, {
+      cause,
+      // What its own kind would advise is for a caller who may try again.
+      ...(cause.kind === 'internal' ? {} : { remedy: cause.remedy }),
+    });
     current?.reject(broken);
     next?.reject(broken);
     options.fatal(broken);

@@ -1,8 +1,9 @@
-import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { append, put } from '#core/store.ts';
+import { untilHolds } from '#core/testing/until.ts';
 import { type Child, durableNumbers, startChild } from './testing/child.ts';
 import { openHeld, openReplica, scratchFolder } from './testing/databases.ts';
 import { sampleEvent, sampleWorker } from './testing/rows.ts';
@@ -47,6 +48,52 @@ describe('SQLite', () => {
     expect(directoryMode).toBe(0o700);
     expect(modes.map(([name]) => name)).toContain('muster.db-wal');
     expect(modes.filter(([, mode]) => mode !== 0o600)).toEqual([]);
+  });
+
+  test.each(['removed', 'replaced'])('acknowledges nothing once its file was %s, and names the remedy', async (how) => {
+    const directory = join(folder.path, 'data');
+    const store = await openHeld(directory);
+    await store.commit([put('workers', sampleWorker('m-1'))]);
+    rmSync(directory, { recursive: true });
+    if (how === 'replaced') {
+      mkdirSync(directory);
+      writeFileSync(join(directory, 'muster.db'), '');
+    }
+
+    const writing = store.commit([put('workers', sampleWorker('m-2'))]);
+
+    await expect(writing).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringContaining(`was ${how} while the server used it`),
+      remedy: expect.stringContaining('restore a backup'),
+    });
+    await store.close();
+  });
+
+  test('ends while nothing is written, once its file is gone', async () => {
+    const directory = join(folder.path, 'data');
+    const replica = await openReplica(directory);
+    await replica.hold(new AbortController().signal);
+    rmSync(directory, { recursive: true });
+
+    await untilHolds(() => expect(replica.losses).toMatchObject([{ kind: 'unavailable' }]));
+    await replica.close();
+  });
+
+  test.each(['missing', 'empty'])('refuses a directory that was in use, where its database is %s', async (how) => {
+    const directory = join(folder.path, 'data');
+    await (await openHeld(directory)).close();
+    writeFileSync(join(directory, 'admin.token'), 'a token');
+    rmSync(join(directory, 'muster.db'));
+    if (how === 'empty') writeFileSync(join(directory, 'muster.db'), '');
+
+    await expect(openHeld(directory)).rejects.toMatchObject({
+      kind: 'missing',
+      message: expect.stringContaining(`is ${how}, but the directory was in use`),
+      remedy: expect.stringContaining('restore a backup'),
+    });
+    rmSync(join(directory, 'admin.token'));
+    await (await openHeld(directory)).close();
   });
 
   test('leaves the rights of a directory that was there before', async () => {

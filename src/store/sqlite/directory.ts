@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fault } from '#core/fault.ts';
 import type { Sql } from '../sql.ts';
@@ -14,6 +14,35 @@ export async function isOurs(sql: Sql): Promise<boolean> {
 }
 
 export const databaseFile = (directory: string): string => join(directory, 'muster.db');
+
+// The server makes it at its first start, right after the database.
+const FIRST_TOKEN = 'admin.token';
+
+/** A directory that was in use has a database with something in it; a new one would hide that everything is lost. */
+export function refuseLost(directory: string): void {
+  const file = databaseFile(directory);
+  const size = statSync(file, { throwIfNoEntry: false })?.size;
+  if ((size ?? 0) > 0 || !existsSync(join(directory, FIRST_TOKEN))) return;
+  const what = size === undefined ? 'is missing' : 'is empty';
+  throw new Fault('missing', `The database ${file} ${what}, but the directory was in use.`, {
+    at: file,
+    remedy: `Put the file back, or restore a backup. To begin with an empty database, remove ${FIRST_TOKEN} there.`,
+  });
+}
+
+/** Finds out whether a file is still the one that it was: one that was removed can be written, and all of that is lost. */
+export function watchFile(file: string): () => void {
+  const before = statSync(file);
+  return () => {
+    const now = statSync(file, { throwIfNoEntry: false });
+    if (now && now.ino === before.ino && now.dev === before.dev) return;
+    const what = now ? 'was replaced' : 'was removed';
+    throw new Fault('unavailable', `The database ${file} ${what} while the server used it.`, {
+      at: file,
+      remedy: 'Stop the server, put the file back or restore a backup, then start it again.',
+    });
+  };
+}
 
 /** Makes the directory, closed to others, unless it is there: then its rights are its owner's affair. */
 export function makeDirectory(directory: string): void {

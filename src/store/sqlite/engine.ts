@@ -6,7 +6,15 @@ import { migrate } from '../migrate.ts';
 import { historyQueries, LOAD_SQL } from '../queries.ts';
 import { type SqlRow, type SqlValue, transaction } from '../sql.ts';
 import { openSqlite, ownFile, type SqliteConnection } from './connection.ts';
-import { APPLICATION_ID, databaseFile, isOurs, lockDirectory, makeDirectory } from './directory.ts';
+import {
+  APPLICATION_ID,
+  databaseFile,
+  isOurs,
+  lockDirectory,
+  makeDirectory,
+  refuseLost,
+  watchFile,
+} from './directory.ts';
 import { type SqliteWriter, sqliteWriter } from './writer.ts';
 
 type SqliteSetup = Extract<Setup, { role: 'sqlite' }>;
@@ -22,8 +30,12 @@ const SETTINGS = `
   PRAGMA temp_store = MEMORY;
 `;
 
+const LOOK_EVERY_MS = 5_000;
+
 interface Opened {
   readonly connection: SqliteConnection;
+  /** Throws where the file is no longer the one that was opened. */
+  readonly mustBeThere: () => void;
   readonly held: Held;
   readonly unlock: () => void;
 }
@@ -43,6 +55,7 @@ async function openHeld({ directory, histories, newCluster, advertised }: Sqlite
   const unlock = lockDirectory(directory);
   const file = databaseFile(directory);
   try {
+    refuseLost(directory);
     ownFile(file);
     const connection = openSqlite(file);
     await refuseForeign(connection);
@@ -53,7 +66,7 @@ async function openHeld({ directory, histories, newCluster, advertised }: Sqlite
       return takeCluster(connection, { newCluster, advertised, leaseEndsAt: '0' });
     });
     connection.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-    return { connection, held, unlock };
+    return { connection, held, unlock, mustBeThere: watchFile(file) };
   } catch (thrown) {
     unlock();
     throw thrown;
@@ -65,10 +78,21 @@ export function sqliteEngine(setup: SqliteSetup, listener: ThreadListener): Engi
   const queries = historyQueries(setup.histories);
   let opened: Opened | undefined;
   let writer: SqliteWriter | undefined;
+  let stopLooking = (): void => {};
 
   function current(): Opened {
     if (opened) return opened;
     throw new Fault('internal', 'Only the holder can use the database.');
+  }
+
+  /** Also while nothing is written: a server whose data is gone must not look ready. */
+  function look(): void {
+    try {
+      opened?.mustBeThere();
+    } catch (thrown) {
+      return listener.lost(Fault.from(thrown));
+    }
+    stopLooking = systemClock.alarm(LOOK_EVERY_MS, look);
   }
 
   const read = (text: string, values: readonly SqlValue[]): Promise<readonly SqlRow[]> =>
@@ -79,6 +103,8 @@ export function sqliteEngine(setup: SqliteSetup, listener: ThreadListener): Engi
       opened ??= await openHeld(setup);
       const { held, connection } = opened;
       writer ??= sqliteWriter(connection, setup.histories, { clock: systemClock, listener });
+      stopLooking();
+      look();
       listener.holder({ epoch: held.epoch, advertised: JSON.parse(setup.advertised) });
       return held;
     },
@@ -86,8 +112,10 @@ export function sqliteEngine(setup: SqliteSetup, listener: ThreadListener): Engi
       return (await read(LOAD_SQL, [kind, id, limit])) as unknown as readonly LiveRow[];
     },
     async write(parts) {
-      current();
+      const { mustBeThere } = current();
       writer?.write(parts);
+      // Afterwards: what is acknowledged was written to a file that still has its name.
+      mustBeThere();
     },
     async ask(question) {
       const { text, values } = queries.page(question);
@@ -103,6 +131,7 @@ export function sqliteEngine(setup: SqliteSetup, listener: ThreadListener): Engi
       return gone;
     },
     async close() {
+      stopLooking();
       if (!opened) return;
       const { connection, unlock } = opened;
       opened = undefined;
