@@ -7,7 +7,7 @@ import { DAY_MS } from '#core/clock.ts';
 import { seededRandom } from '#core/random.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { keepLocks } from './doors.ts';
-import { packForOthers } from './holding.ts';
+import { packForOthers, warnOfLocalPools } from './holding.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'muster-locks-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -77,4 +77,22 @@ it.each([
   packForOthers({ front: { addresses: { http: address, grpc: address } }, installer: { offer } } as never);
 
   expect(packed).toBe(times);
+});
+
+it.each([
+  ['0.0.0.0', [['local']]],
+  ['127.0.0.1', []],
+])('a server on %s says whose files the sessions of its own machine can read', (host, told) => {
+  const said: unknown[] = [];
+  const pool = (name: string, kind: string) => ({ spec: { name, offers: [{ kind }] } });
+  const address = { host, port: 1 };
+
+  warnOfLocalPools({
+    front: { addresses: { http: address, grpc: address } },
+    kinds: { backends: { process: { isLocal: true }, cloud: {} } },
+    loaded: { config: { pools: [pool('local', 'process'), pool('far', 'cloud')] } },
+    log: (_level: string, _message: string, fields: { pools: unknown }) => said.push(fields.pools),
+  } as never);
+
+  expect(said).toEqual(told);
 });

@@ -199,6 +199,22 @@ export function packForOthers({ front, installer, log }: Pick<Ground, 'front' | 
   installer.offer().catch((thrown) => log('warn', 'agent not packed', { error: Fault.from(thrown).message }));
 }
 
+/** Beyond loopback others may have the role operator: their sessions in such pools run as the user of this process. */
+export function warnOfLocalPools({
+  front,
+  loaded,
+  kinds,
+  log,
+}: Pick<Ground, 'front' | 'loaded' | 'kinds' | 'log'>): void {
+  if (!Object.values(front.addresses).some(needsTls)) return;
+  const isLocal = ({ spec }: LoadedConfig['config']['pools'][number]): boolean =>
+    spec.offers.some(({ kind }) => kinds.backends[kind]?.isLocal === true);
+  const pools = loaded.config.pools.filter(isLocal).map(({ spec }) => spec.name);
+  if (pools.length === 0) return;
+  const who = 'sessions of these pools run as the user of the server, and can read all of its files';
+  log('warn', who, { pools, remedy: 'Give the role operator only to people whom you trust with that.' });
+}
+
 /** Starts everything that only the holder may run. */
 export async function hold(parts: HoldingParts): Promise<Holding> {
   const left = removeBackupLeftovers(parts.dataDir);
@@ -212,6 +228,7 @@ export async function hold(parts: HoldingParts): Promise<Holding> {
   }
   const doors = await openDoors(ground, plane);
   packForOthers(ground);
+  warnOfLocalPools(ground);
   const record = { pid: process.pid, http, grpc: formatAddress(addresses.grpc), epoch: store.epoch };
   const removeRecord = writeServerRecord(parts.dataDir, { ...record, version: parts.version }, ground.trust.http);
   log('info', 'serving', { http, grpc, store: parts.storeKind, epoch: store.epoch, cluster: store.cluster });
