@@ -388,15 +388,3 @@ describe('an agent that has not named its pool yet', () => {
     expect(proofs.map(access.knows)).toEqual([true, true, true, true, false, false]);
   });
 });
-
-it('what a browser does is told of the one who asked for its login link', async () => {
-  const { access } = await world();
-  const { text } = await access.createToken({ name: 'ann', use: { role: 'operator' } }, admin);
-  const ann = access.authenticate({ authorization: `Bearer ${text}`, from: '10.0.0.7' });
-  const { code } = access.createLoginLink('viewer', ann);
-  const { text: cookie } = await access.exchangeLogin(code, '10.0.0.8');
-
-  const browser = access.authenticate({ cookie: `muster_session=${cookie}`, from: '10.0.0.8' });
-
-  expect(browser).toMatchObject({ who: 'token:ann (browser)', from: '10.0.0.8', role: 'viewer' });
-});
