@@ -35,13 +35,16 @@ test('random templates give the same as by Go, or are refused by both', async (c
   const go = needed(context, await goTemplates());
   const seed = Number(process.env.MUSTER_SEED ?? 20_260_817);
   const texts = fc.sample(randomTemplate, { seed, numRuns: 5_000 });
-  const cases = texts.map((text, n) => ({ name: String(n), files: [{ name: 't', text }], data: SHARED }));
+  // What is beyond our limits would keep Go, which has none, at work for hours.
+  const mine = texts
+    .map((text) => ({ text, ours: ours(text) }))
+    .filter((one): one is { text: string; ours: { output?: string } } => one.ours !== 'beyond limits');
+  const cases = mine.map(({ text }, n) => ({ name: String(n), files: [{ name: 't', text }], data: SHARED }));
   const outcomes = JSON.parse(await go.render([], JSON.stringify(cases))) as GoOutcome[];
-  const mine = texts.map((text) => ours(text));
-  const differing = outcomes
-    .map(({ output }, n) => ({ text: texts[n], go: output, ours: mine[n] }))
-    .filter(({ go: theirs, ours: own }) => own !== 'beyond limits' && own?.output !== theirs);
+  const differing = mine
+    .map((one, n) => ({ ...one, go: outcomes[n]?.output }))
+    .filter((one) => one.ours.output !== one.go);
 
   expect(differing.slice(0, 5)).toEqual([]);
-  expect(mine.filter((one) => one === 'beyond limits').length).toBeLessThan(50);
+  expect(texts.length - mine.length).toBeLessThan(50);
 });
