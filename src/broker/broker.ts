@@ -13,6 +13,7 @@ import { openGrpc } from './grpc.ts';
 import { type LaunchFault, poolCalls } from './pool-calls.ts';
 import { openRefusalLog } from './refusal-log.ts';
 import { sessionCalls } from './session-calls.ts';
+import { taskCalls } from './task-calls.ts';
 import type { RpcHandler } from './transport.ts';
 import { unsupported } from './unary.ts';
 import { createVeldaOutput } from './velda-output.ts';
@@ -29,7 +30,7 @@ export interface BrokerDeps {
   /** From `createAgentLink`; the broker attaches its agents to it. */
   readonly link: LateAgentLink;
   readonly workers: Pick<Workers, 'join' | 'leave'>;
-  readonly sessions: Pick<Sessions, 'agentJoined' | 'report' | 'submit' | 'kill'>;
+  readonly sessions: Pick<Sessions, 'agentJoined' | 'report' | 'submit' | 'kill' | 'find' | 'ended' | 'output'>;
   readonly view: Pick<Store['view'], 'pools' | 'sessions' | 'agents'>;
   /** Resolves when all that the views show is durable; awaited before an answer shows it. */
   durable(): Promise<void>;
@@ -77,7 +78,7 @@ function besideAgents(agents: Agents, handler: RpcHandler): RpcHandler {
 const NOT_HERE: Readonly<Record<string, readonly [methods: string, remedy: string]>> = {
   BrokerService: ['SetTag', 'Give a session its labels when it starts: `muster run --label`.'],
   TaskService: [
-    'GetTask ListTasks SearchTasks RunTask CancelJob WatchTask Logs',
+    'ListTasks SearchTasks RunTask',
     'A task is a session here: see `muster session ls` and `muster session logs`.',
   ],
   InstanceService: [
@@ -102,6 +103,7 @@ function refusals(): Record<string, RpcHandler> {
 export function startBroker(deps: BrokerDeps): Broker {
   const { workers, sessions, view, clock, log, version, cluster, holderEpoch, agentLeaseMs, knows } = deps;
   const agents = createAgents();
+  const stopping = new AbortController();
   const report = (agent: string, report: AgentReport): void => sessions.report(agent, report);
   const output = createVeldaOutput({ view, agents, clock, holderEpoch, report });
   const server = { version, cluster, agentLeaseMs };
@@ -111,6 +113,7 @@ export function startBroker(deps: BrokerDeps): Broker {
   const handlers: Record<string, RpcHandler> = {
     ...refusals(),
     ...sessionCalls(deps),
+    ...taskCalls(deps, stopping.signal),
     ...poolCalls({ ...deps, launchFault: deps.launchFault ?? (() => undefined) }),
     '/velda.BrokerService/AgentUpdate': (stream) => serveAgent(stream, perStream),
     '/velda.TaskLogService/PushLogs': besideAgents(agents, output.pushLogs),
@@ -126,6 +129,7 @@ export function startBroker(deps: BrokerDeps): Broker {
     async stop() {
       for (const connection of agents.all()) connection.end();
       output.stop();
+      stopping.abort();
       await transport.stop(STOP_GRACE_MS);
     },
   };

@@ -263,7 +263,7 @@ test('without a token nothing is answered', async () => {
 
 test.each([
   ['/velda.BrokerService/SetTag', 'muster run --label'],
-  ['/velda.TaskService/GetTask', 'muster session'],
+  ['/velda.TaskService/ListTasks', 'muster session'],
   ['/velda.InstanceService/ListInstances', 'instances'],
   ['/velda.AuthService/Login', '/velda.AuthService/Login'],
 ])('%s is not served, and says so', async (path, details) => {

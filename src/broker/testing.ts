@@ -86,6 +86,9 @@ export async function openFakePlane(options: FakePlaneOptions = {}): Promise<Fak
     },
     submit: async () => nothing(),
     kill: async () => nothing(),
+    find: async () => undefined,
+    ended: async () => nothing(),
+    output: () => nothing(),
   };
   const broker = startBroker({
     workers,

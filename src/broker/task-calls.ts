@@ -1,0 +1,169 @@
+// A task of Velda's command line is a session here: `velda run --batch -f` follows one.
+import { create, type DescMessage, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { EmptySchema, timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { Fault } from '#core/fault.ts';
+import { exitCodeOf, type Session, sessionPhase } from '#core/session.ts';
+import type { Store } from '#core/store.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { admitted, type CallerCheck } from './admitted.ts';
+import { decode } from './codec.ts';
+import {
+  CancelJobRequestSchema,
+  GetTaskRequestSchema,
+  LogTaskRequestSchema,
+  LogTaskResponse_Stream,
+  LogTaskResponseSchema,
+  TaskSchema,
+  TaskStatus,
+} from './gen/velda/task_pb.ts';
+import type { RpcHandler, RpcStream } from './transport.ts';
+import { unary } from './unary.ts';
+import { INSTANCE } from './velda-wire.ts';
+import { tame } from './wire/frame.ts';
+
+const LOOK_EVERY_MS = 250;
+
+export interface TaskCallDeps extends CallerCheck {
+  readonly sessions: Pick<Sessions, 'find' | 'ended' | 'output' | 'kill'>;
+  readonly view: Pick<Store['view'], 'agents'>;
+}
+
+function statusOf({ end, worker, startedAt }: Session): TaskStatus {
+  if (!end) return worker !== undefined && startedAt !== undefined ? TaskStatus.RUNNING : TaskStatus.QUEUEING;
+  if (end.how === 'cancelled' || end.how === 'killed') return TaskStatus.CANCELLED;
+  return end.how === 'exited' && exitCodeOf(end) === 0 ? TaskStatus.SUCCESS : TaskStatus.FAILURE;
+}
+
+function shown(session: Session, status = statusOf(session)): MessageInitShape<typeof TaskSchema> {
+  const { id, poolName, spec, acceptedAt, startedAt, end } = session;
+  const [command = '', ...args] = spec.command;
+  const endedAt = end && timestampFromMs(end.at);
+  return {
+    id,
+    instanceId: INSTANCE,
+    workload: { command, args, workingDir: spec.cwd ?? '' },
+    pool: poolName,
+    priority: BigInt(Math.trunc(spec.priority)),
+    createdAt: timestampFromMs(acceptedAt),
+    ...(startedAt !== undefined && { startedAt: timestampFromMs(startedAt) }),
+    ...(end && { finishedAt: endedAt, resolvedAt: endedAt, batchTaskResult: { exitCode: exitCodeOf(end) } }),
+    status,
+  };
+}
+
+/** Velda's command line takes its exit code from the call for output alone: an error is 1, with this text. */
+function failureOf({ id, end }: Session): Fault | undefined {
+  if (!end || exitCodeOf(end) === 0) return undefined;
+  const why = end.message === undefined ? '' : ` ${end.message}`;
+  return new Fault('conflict', `The task ended as ${end.how} with exit code ${exitCodeOf(end)}.${why}`, {
+    remedy: `See \`muster session show ${id}\`.`,
+  });
+}
+
+/** The calls of Velda's command line about tasks; `stopping` ends those that follow one. */
+export function taskCalls(deps: TaskCallDeps, stopping: AbortSignal): Record<string, RpcHandler> {
+  const { sessions, view, clock } = deps;
+
+  async function find(id: string): Promise<Session> {
+    const session = await sessions.find(id);
+    if (session) return session;
+    const remedy = 'See `muster session ls`.';
+    throw new Fault('missing', `There is no task ${tame(id, 100)}.`, { remedy });
+  }
+
+  /** Answers when the session has another status, and when it has ended. */
+  async function changed(id: string, from: string, signal: AbortSignal): Promise<Session> {
+    const over = new AbortController();
+    const ended = sessions.ended(id, AbortSignal.any([signal, over.signal])).catch(() => undefined);
+    try {
+      for (;;) {
+        await Promise.race([ended, clock.sleep(LOOK_EVERY_MS, signal)]);
+        const session = await find(id);
+        if (session.end || keyOf(session) !== from) return session;
+        signal.throwIfAborted();
+      }
+    } finally {
+      over.abort();
+    }
+  }
+
+  const keyOf = (session: Session): string =>
+    `${sessionPhase(session, view.agents.get(session.worker ?? '') !== undefined)} ${statusOf(session)}`;
+
+  async function watch(stream: RpcStream, id: string, signal: AbortSignal): Promise<void> {
+    const say = (session: Session, status?: TaskStatus): void =>
+      stream.write(toBinary(TaskSchema, create(TaskSchema, shown(session, status))), () => {});
+    let session = await find(id);
+    let hasRun = false;
+    while (!session.end) {
+      say(session);
+      hasRun ||= statusOf(session) === TaskStatus.RUNNING;
+      session = await changed(id, keyOf(session), signal);
+    }
+    // Velda's command line reads output only of a task that it saw running, and else waits for it for ever.
+    if (!hasRun) say(session, TaskStatus.RUNNING);
+    say(session);
+    stream.end();
+  }
+
+  async function logs(stream: RpcStream, request: { taskId: string; follow: boolean }, signal: AbortSignal) {
+    const { taskId, follow } = request;
+    await find(taskId);
+    for await (const { stream: name, data } of sessions.output(taskId, { follow }, signal)) {
+      const which = name === 'stderr' ? LogTaskResponse_Stream.STDERR : LogTaskResponse_Stream.STDOUT;
+      const piece = create(LogTaskResponseSchema, { stream: which, data: new Uint8Array(data) });
+      // A slow reader slows us down, not the server's memory up.
+      await new Promise<void>((written) => {
+        signal.addEventListener('abort', () => written(), { once: true });
+        stream.write(toBinary(LogTaskResponseSchema, piece), written);
+      });
+    }
+    stream.end(follow ? failureOf(await sessions.ended(taskId, signal)) : undefined);
+  }
+
+  /** A call that goes on until what it follows is over, the caller is gone, or the server stops. */
+  function following<Request extends DescMessage>(
+    schema: Request,
+    run: (stream: RpcStream, bytes: ReturnType<typeof decode<Request>>, signal: AbortSignal) => Promise<void>,
+  ): RpcHandler {
+    return admitted('viewer', deps, (stream) => {
+      const gone = new AbortController();
+      const signal = AbortSignal.any([gone.signal, stopping]);
+      let isAsked = false;
+      return {
+        message(bytes) {
+          if (isAsked) return;
+          isAsked = true;
+          const stop = (): void => stream.end(new Fault('unavailable', 'The server is stopping.'));
+          stopping.addEventListener('abort', stop, { once: true, signal: gone.signal });
+          run(stream, decode(schema, bytes), signal).catch((thrown) => stream.end(Fault.from(thrown)));
+        },
+        halfClosed() {},
+        closed: () => gone.abort(),
+      };
+    });
+  }
+
+  return {
+    '/velda.TaskService/GetTask': unary(deps, {
+      role: 'viewer',
+      request: GetTaskRequestSchema,
+      answer: TaskSchema,
+      run: async ({ taskId }) => shown(await find(taskId)),
+    }),
+    '/velda.TaskService/CancelJob': unary(deps, {
+      role: 'operator',
+      request: CancelJobRequestSchema,
+      answer: EmptySchema,
+      async run({ jobId }, actor) {
+        await find(jobId);
+        await sessions.kill(jobId, true, actor);
+        return {};
+      },
+    }),
+    '/velda.TaskService/WatchTask': following(GetTaskRequestSchema, (stream, { taskId }, signal) =>
+      watch(stream, taskId, signal),
+    ),
+    '/velda.TaskService/Logs': following(LogTaskRequestSchema, logs),
+  };
+}
