@@ -36,6 +36,8 @@ export type AgentReport =
       readonly stream: 'stdout' | 'stderr';
       readonly data: Uint8Array;
     }
+  /** So many bytes of its input no longer wait on the agent; an agent that says so at the start takes no more than it is told to. */
+  | { readonly is: 'input taken'; readonly session: string; readonly attempt: number; readonly bytes: number }
   | {
       readonly is: 'ended';
       readonly session: string;

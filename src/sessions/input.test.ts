@@ -32,3 +32,34 @@ test('what cannot be passed on is said', async () => {
   );
   expect(() => scene.sessions.input(waiting, Buffer.from('x'), true)).toThrow('The session has not started yet.');
 });
+
+test('input that its agent has not taken yet waits, so that the sender is slowed down', async () => {
+  const scene = await openRunningSession({ spec: { stdin: true } });
+  const { id, sessions } = scene;
+  const waiting = (): number => sessions.inputWaitingBytes(id);
+  const taken = (bytes: number) => scene.says('m-1', { is: 'input taken', session: id, attempt: 1, bytes });
+
+  sessions.input(id, Buffer.alloc(100), false);
+  const untold = waiting();
+  await taken(0);
+  const told = waiting();
+  sessions.input(id, Buffer.alloc(50), false);
+  await taken(120);
+
+  expect([untold, told, waiting()]).toEqual([0, 100, 30]);
+});
+
+test('what was lost with a connection does not keep the sender waiting', async () => {
+  const scene = await openRunningSession({ spec: { stdin: true } });
+  const { id, sessions } = scene;
+  await scene.says('m-1', { is: 'input taken', session: id, attempt: 1, bytes: 0 });
+  sessions.input(id, Buffer.alloc(100), false);
+
+  await scene.leave('m-1');
+  await scene.join('m-1', { executions: [{ session: id, attempt: 1 }] });
+  await scene.says('m-1', { is: 'input taken', session: id, attempt: 1, bytes: 40 });
+  const before = sessions.inputWaitingBytes(id);
+  sessions.input(id, Buffer.alloc(7), false);
+
+  expect([before, sessions.inputWaitingBytes(id)]).toEqual([0, 7]);
+});

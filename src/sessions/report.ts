@@ -18,12 +18,13 @@ export interface ReportParts {
   readonly output: OutputKeeper;
   readonly deadlines: Deadlines;
   readonly unknownSessions: UnknownSessions;
+  inputTaken(session: string, bytes: number): void;
 }
 
 /** Takes the reports of agents. Each may come twice; one about another attempt, or from another agent, is void. */
 export function openReport(
   deps: SessionsDeps,
-  { agentSlots, delivery, finishAttempt, output, deadlines, unknownSessions }: ReportParts,
+  { agentSlots, delivery, finishAttempt, output, deadlines, unknownSessions, inputTaken }: ReportParts,
 ) {
   const { store, clock } = deps;
 
@@ -57,6 +58,8 @@ export function openReport(
     switch (report.is) {
       case 'started':
         return unknownSessions.met(agent, [{ session, attempt }]);
+      case 'input taken':
+        return;
       case 'output':
         return whenDurable(deps, () => delivery.ack(agent, { session, attempt, seq: report.seq, result: false }));
       case 'refused':
@@ -73,6 +76,7 @@ export function openReport(
     if (session?.worker !== agent || session.attempt !== report.attempt) return voided(agent, report);
     if (report.is === 'started') return started(session);
     if (report.is === 'refused') return refused(session, agent, report);
+    if (report.is === 'input taken') return inputTaken(session.id, report.bytes);
     if (!output.isReady(session, () => take(agent, report))) return;
     if (report.is === 'output') output.keep(session, report);
     else ended(session, agent, report);

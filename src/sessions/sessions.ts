@@ -85,7 +85,9 @@ export function startSessions(deps: SessionsDeps): Sessions {
   const lostSessions = startLostSessions(deps, { finishAttempt, delivery });
   const unknownSessions = openUnknownSessions(deps, { agentSlots, delivery, finder });
   const labels = openOfferedLabels(deps, changed);
+  const { inputTaken, forgetInput, stopInput, ...inputRelay } = openInputRelay(deps);
   const parts = {
+    inputTaken,
     labels,
     queues,
     agentSlots,
@@ -111,6 +113,7 @@ export function startSessions(deps: SessionsDeps): Sessions {
     delivery.forget(id);
     output.forget(id);
     deadlines.forget(id);
+    forgetInput(id);
   }
 
   const subscriptions = [
@@ -133,7 +136,7 @@ export function startSessions(deps: SessionsDeps): Sessions {
     find: finder.find,
     ended: finder.ended,
     output: follower.output,
-    ...openInputRelay(deps),
+    ...inputRelay,
     agentJoined: openJoin(deps, parts),
     report: openReport(deps, parts),
     async stop() {
@@ -142,6 +145,7 @@ export function startSessions(deps: SessionsDeps): Sessions {
       queues.stop();
       agentSlots.stop();
       unknownSessions.stop();
+      stopInput();
       deadlines.stop();
       await Promise.all([loop.stop(), labels.stop(), lostSessions.stop()]);
       finder.stop();

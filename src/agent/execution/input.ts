@@ -6,23 +6,32 @@ import { join } from 'node:path';
 export interface Input {
   /** False if too much input waits already. */
   write(data: Uint8Array, isLast: boolean): boolean;
+  /** Bytes that a reader has taken, or that no reader will ever take. */
+  readonly takenBytes: number;
   /** The run is ready to read: waiting input is written. */
   open(): void;
   close(): void;
 }
 
-// The server does not slow down for one run, so the buffer needs a limit.
+// A server of an earlier version does not slow down for one run, so the buffer needs a limit.
 const MOST_WAITING_BYTES = 32 * 2 ** 20;
 
 // Without a reader this fails at once instead of blocking a thread of the pool.
 const TO_READER = constants.O_WRONLY | constants.O_NONBLOCK;
 
-export function openInput(pipesPath: () => string): Input {
+/** `taken` is called whenever `takenBytes` has grown. */
+export function openInput(pipesPath: () => string, taken: () => void): Input {
   let isReady = false;
   let isEnded = false;
   let waiting: Uint8Array[] = [];
   let waitingBytes = 0;
   let pipe: Socket | undefined;
+  let takenBytes = 0;
+
+  function count(bytes: number): void {
+    takenBytes += bytes;
+    taken();
+  }
 
   function openPipe(): Socket | undefined {
     try {
@@ -41,7 +50,10 @@ export function openInput(pipesPath: () => string): Input {
     waiting = [];
     waitingBytes = 0;
     if (data.length > 0) pipe ??= openPipe();
-    for (const part of data) if (pipe?.writable) pipe.write(part);
+    for (const part of data) {
+      if (pipe?.writable) pipe.write(part, () => count(part.length));
+      else count(part.length);
+    }
     if (isEnded) end();
   }
 
@@ -60,6 +72,9 @@ export function openInput(pipesPath: () => string): Input {
   }
 
   return {
+    get takenBytes() {
+      return takenBytes;
+    },
     write(data, isLast) {
       if (isEnded) return true;
       waiting.push(data);

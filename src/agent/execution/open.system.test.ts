@@ -272,3 +272,26 @@ describe('draining', () => {
     expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'killed', message: 'The worker is stopping.' });
   });
 });
+
+describe('input of a session', () => {
+  const takenOf = (session: string): number =>
+    stand.reports.reduce(
+      (most, said) => (said.is === 'input taken' && said.session === session ? said.bytes : most),
+      -1,
+    );
+  const feed = (session: string, bytes: number): void =>
+    stand.execution.handle({ do: 'input', session, data: new Uint8Array(bytes), isLast: false });
+
+  it('is taken as fast as the session reads it, and the server learns how much', async () => {
+    stand.start('slow', aSpec(['sleep', '600'], { stdin: true }));
+    stand.start('fast', aSpec(['cat'], { stdin: true }));
+    await Promise.all([stand.said('slow', 'input taken'), stand.said('fast', 'input taken')]);
+    expect([takenOf('slow'), takenOf('fast')]).toEqual([0, 0]);
+
+    for (let n = 0; n < 8; n++) for (const session of ['slow', 'fast']) feed(session, 128 * 1024);
+
+    await until('all input taken', () => (takenOf('fast') === 8 * 128 * 1024 ? true : undefined));
+    // The kernel's own buffer of a pipe holds half a piece.
+    expect(takenOf('slow')).toBe(0);
+  });
+});

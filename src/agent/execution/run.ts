@@ -48,6 +48,7 @@ export interface Run {
 
 // A shell that has not written its pid by then was killed at once.
 const BIRTH_MS = 5_000;
+const TELL_EVERY_BYTES = 64 * 1024;
 // Between the exit code and the end of the shell that wrote it.
 const LAST_BREATH_MS = 20;
 
@@ -68,7 +69,8 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
   let unfollow = (): void => {};
   let cancelTimeout: (() => void) | undefined;
   const output = openOutput(folder, (piece) => report({ is: 'output', session, attempt, ...piece }), options);
-  const input = openInput(() => folder.pipesPath(record.launch));
+  const input = openInput(() => folder.pipesPath(record.launch), tellTaken);
+  let toldTakenBytes = 0;
   const stopping = openStopping(folder, () => ({ processes, terminal }), options);
   const poke = gathered(clock, look, (thrown) =>
     log('error', 'cannot follow session', { session, error: Fault.from(thrown).message }),
@@ -88,6 +90,15 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
     if (!processes || isStartTold) return;
     isStartTold = true;
     report({ is: 'started', session, attempt });
+    if (spec.stdin || spec.terminal) report({ is: 'input taken', session, attempt, bytes: input.takenBytes });
+    toldTakenBytes = input.takenBytes;
+  }
+
+  // The server keeps a window of input on its way: it need not hear of each byte.
+  function tellTaken(): void {
+    if (end || !isStartTold || input.takenBytes - toldTakenBytes < TELL_EVERY_BYTES) return;
+    toldTakenBytes = input.takenBytes;
+    report({ is: 'input taken', session, attempt, bytes: toldTakenBytes });
   }
 
   function tellRest(): void {

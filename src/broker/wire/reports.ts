@@ -50,6 +50,8 @@ function whatOf(report: AgentReport): What {
       const stream = report.stream === 'stdout' ? Report_Stream.STDOUT : Report_Stream.STDERR;
       return { case: 'output', value: { seq: report.seq, stream, data: report.data as Uint8Array<ArrayBuffer> } };
     }
+    case 'input taken':
+      return { case: 'inputTaken', value: { bytes: BigInt(report.bytes) } };
     case 'ended':
       return {
         case: 'ended',
@@ -102,6 +104,8 @@ export function decodeReport({ session, attempt, what }: Report): AgentReport | 
       return { is: 'started', ...head };
     case 'refused':
       return refusedOf(head, what.value);
+    case 'inputTaken':
+      return { is: 'input taken', ...head, bytes: Number(what.value.bytes) };
     case 'output':
       return outputOf(head, what.value);
     case 'ended':

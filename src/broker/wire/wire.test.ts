@@ -50,6 +50,7 @@ const command: fc.Arbitrary<AgentCommand> = fc.oneof(
 const line = text.map((said) => said.replaceAll('\0', '')).filter((said) => said !== '');
 const report: fc.Arbitrary<AgentReport> = fc.oneof(
   fc.record({ is: fc.constant('started' as const), session: id, attempt }),
+  fc.record({ is: fc.constant('input taken' as const), session: id, attempt, bytes: fc.maxSafeNat() }),
   fc.record(
     {
       is: fc.constant('refused' as const),

@@ -12,7 +12,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file velda/muster.proto.
  */
 export const file_velda_muster: GenFile = /*@__PURE__*/
-  fileDesc("ChJ2ZWxkYS9tdXN0ZXIucHJvdG8SBXZlbGRhIt8CCgtNdXN0ZXJIZWxsbxIPCgd2ZXJzaW9uGAEgASgJEi4KBmxhYmVscxgCIAMoCzIeLnZlbGRhLk11c3RlckhlbGxvLkxhYmVsc0VudHJ5EhQKDGNhcGFiaWxpdGllcxgDIAMoCRIwCgpleGVjdXRpb25zGAQgAygLMhwudmVsZGEuTXVzdGVySGVsbG8uRXhlY3V0aW9uEhAKCGRyYWluaW5nGAUgASgIEisKB2xlYXZpbmcYBiABKAsyGi52ZWxkYS5NdXN0ZXJIZWxsby5MZWF2aW5nGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaKgoHTGVhdmluZxILCgN3aHkYASABKAkSEgoKZW5kc19hdF9tcxgCIAEoAxotCglFeGVjdXRpb24SDwoHc2Vzc2lvbhgBIAEoCRIPCgdhdHRlbXB0GAIgASgNIkIKDE11c3RlclNlcnZlchIPCgdjbHVzdGVyGAEgASgJEhAKCGxlYXNlX21zGAIgASgDEg8KB3RpbWVfbXMYAyABKAMi8wUKBlJlcG9ydBIPCgdzZXNzaW9uGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SKAoHc3RhcnRlZBgDIAEoCzIVLnZlbGRhLlJlcG9ydC5TdGFydGVkSAASKAoHcmVmdXNlZBgEIAEoCzIVLnZlbGRhLlJlcG9ydC5SZWZ1c2VkSAASJgoGb3V0cHV0GAUgASgLMhQudmVsZGEuUmVwb3J0Lk91dHB1dEgAEiQKBWVuZGVkGAYgASgLMhMudmVsZGEuUmVwb3J0LkVuZGVkSAAaCQoHU3RhcnRlZBo/CgdSZWZ1c2VkEgsKA3doeRgBIAEoCRInCghmb3JfZ29vZBgCIAEoDjIVLnZlbGRhLlJlcG9ydC5Gb3JHb29kGkkKBk91dHB1dBILCgNzZXEYASABKA0SJAoGc3RyZWFtGAIgASgOMhQudmVsZGEuUmVwb3J0LlN0cmVhbRIMCgRkYXRhGAMgASgMGoABCgVFbmRlZBIQCghsYXN0X3NlcRgBIAEoDRIeCgNob3cYAiABKA4yES52ZWxkYS5SZXBvcnQuSG93EhYKCWV4aXRfY29kZRgDIAEoBUgAiAEBEg4KBnNpZ25hbBgEIAEoCRIPCgdtZXNzYWdlGAUgASgJQgwKCl9leGl0X2NvZGUiTQoHRm9yR29vZBIYChRGT1JfR09PRF9VTlNQRUNJRklFRBAAEhEKDUZPUl9HT09EX0hFUkUQARIVChFGT1JfR09PRF9BTllXSEVSRRACIkYKBlN0cmVhbRIWChJTVFJFQU1fVU5TUEVDSUZJRUQQABIRCg1TVFJFQU1fU1RET1VUEAESEQoNU1RSRUFNX1NUREVSUhACImwKA0hvdxITCg9IT1dfVU5TUEVDSUZJRUQQABIOCgpIT1dfRVhJVEVEEAESEQoNSE9XX1NJR05BTExFRBACEg4KCkhPV19LSUxMRUQQAxIPCgtIT1dfVElNRU9VVBAEEgwKCEhPV19MT1NUEAVCBgoEd2hhdCLjBwoHQ29tbWFuZBIPCgdzZXNzaW9uGAEgASgJEiUKBXN0YXJ0GAIgASgLMhQudmVsZGEuQ29tbWFuZC5TdGFydEgAEiMKBGtpbGwYAyABKAsyEy52ZWxkYS5Db21tYW5kLktpbGxIABIlCgVpbnB1dBgEIAEoCzIULnZlbGRhLkNvbW1hbmQuSW5wdXRIABInCgZyZXNpemUYBSABKAsyFS52ZWxkYS5Db21tYW5kLlJlc2l6ZUgAEiEKA2FjaxgGIAEoCzISLnZlbGRhLkNvbW1hbmQuQWNrSAASJQoFZHJhaW4YByABKAsyFC52ZWxkYS5Db21tYW5kLkRyYWluSAAamAMKBVN0YXJ0Eg8KB2F0dGVtcHQYASABKA0SDwoHY29tbWFuZBgCIAMoCRIqCgNlbnYYAyADKAsyHS52ZWxkYS5Db21tYW5kLlN0YXJ0LkVudkVudHJ5EgsKA2N3ZBgEIAEoCRIpCgh0ZXJtaW5hbBgFIAEoCzIXLnZlbGRhLkNvbW1hbmQuVGVybWluYWwSDQoFc3RkaW4YBiABKAgSEAoIcHJpb3JpdHkYByABKAMSMAoGbGFiZWxzGAggAygLMiAudmVsZGEuQ29tbWFuZC5TdGFydC5MYWJlbHNFbnRyeRISCgp0aW1lb3V0X21zGAkgASgDEhAKCGdyYWNlX21zGAogASgDEg8KB3JldHJpZXMYCyABKA0SJAoGcnVuX2FzGAwgASgLMhQudmVsZGEuQ29tbWFuZC5SdW5BcxoqCghFbnZFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaPwoFUnVuQXMSDAoEdXNlchgBIAEoCRILCgN1aWQYAiABKA0SCwoDZ2lkGAMgASgNEg4KBmdyb3VwcxgEIAMoDRo3CghUZXJtaW5hbBIPCgdjb2x1bW5zGAEgASgNEgwKBHJvd3MYAiABKA0SDAoEdHlwZRgDIAEoCRonCgRLaWxsEg0KBWZvcmNlGAEgASgIEhAKCGdyYWNlX21zGAIgASgDGiYKBUlucHV0EgwKBGRhdGEYASABKAwSDwoHaXNfbGFzdBgCIAEoCBonCgZSZXNpemUSDwoHY29sdW1ucxgBIAEoDRIMCgRyb3dzGAIgASgNGjMKA0FjaxIPCgdhdHRlbXB0GAEgASgNEgsKA3NlcRgCIAEoDRIOCgZyZXN1bHQYAyABKAgaFQoFRHJhaW4SDAoEc3RvcBgBIAEoCEIGCgR3aGF0YgZwcm90bzM");
+  fileDesc("ChJ2ZWxkYS9tdXN0ZXIucHJvdG8SBXZlbGRhIt8CCgtNdXN0ZXJIZWxsbxIPCgd2ZXJzaW9uGAEgASgJEi4KBmxhYmVscxgCIAMoCzIeLnZlbGRhLk11c3RlckhlbGxvLkxhYmVsc0VudHJ5EhQKDGNhcGFiaWxpdGllcxgDIAMoCRIwCgpleGVjdXRpb25zGAQgAygLMhwudmVsZGEuTXVzdGVySGVsbG8uRXhlY3V0aW9uEhAKCGRyYWluaW5nGAUgASgIEisKB2xlYXZpbmcYBiABKAsyGi52ZWxkYS5NdXN0ZXJIZWxsby5MZWF2aW5nGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaKgoHTGVhdmluZxILCgN3aHkYASABKAkSEgoKZW5kc19hdF9tcxgCIAEoAxotCglFeGVjdXRpb24SDwoHc2Vzc2lvbhgBIAEoCRIPCgdhdHRlbXB0GAIgASgNIkIKDE11c3RlclNlcnZlchIPCgdjbHVzdGVyGAEgASgJEhAKCGxlYXNlX21zGAIgASgDEg8KB3RpbWVfbXMYAyABKAMiwQYKBlJlcG9ydBIPCgdzZXNzaW9uGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SKAoHc3RhcnRlZBgDIAEoCzIVLnZlbGRhLlJlcG9ydC5TdGFydGVkSAASKAoHcmVmdXNlZBgEIAEoCzIVLnZlbGRhLlJlcG9ydC5SZWZ1c2VkSAASJgoGb3V0cHV0GAUgASgLMhQudmVsZGEuUmVwb3J0Lk91dHB1dEgAEiQKBWVuZGVkGAYgASgLMhMudmVsZGEuUmVwb3J0LkVuZGVkSAASLwoLaW5wdXRfdGFrZW4YByABKAsyGC52ZWxkYS5SZXBvcnQuSW5wdXRUYWtlbkgAGhsKCklucHV0VGFrZW4SDQoFYnl0ZXMYASABKAQaCQoHU3RhcnRlZBo/CgdSZWZ1c2VkEgsKA3doeRgBIAEoCRInCghmb3JfZ29vZBgCIAEoDjIVLnZlbGRhLlJlcG9ydC5Gb3JHb29kGkkKBk91dHB1dBILCgNzZXEYASABKA0SJAoGc3RyZWFtGAIgASgOMhQudmVsZGEuUmVwb3J0LlN0cmVhbRIMCgRkYXRhGAMgASgMGoABCgVFbmRlZBIQCghsYXN0X3NlcRgBIAEoDRIeCgNob3cYAiABKA4yES52ZWxkYS5SZXBvcnQuSG93EhYKCWV4aXRfY29kZRgDIAEoBUgAiAEBEg4KBnNpZ25hbBgEIAEoCRIPCgdtZXNzYWdlGAUgASgJQgwKCl9leGl0X2NvZGUiTQoHRm9yR29vZBIYChRGT1JfR09PRF9VTlNQRUNJRklFRBAAEhEKDUZPUl9HT09EX0hFUkUQARIVChFGT1JfR09PRF9BTllXSEVSRRACIkYKBlN0cmVhbRIWChJTVFJFQU1fVU5TUEVDSUZJRUQQABIRCg1TVFJFQU1fU1RET1VUEAESEQoNU1RSRUFNX1NUREVSUhACImwKA0hvdxITCg9IT1dfVU5TUEVDSUZJRUQQABIOCgpIT1dfRVhJVEVEEAESEQoNSE9XX1NJR05BTExFRBACEg4KCkhPV19LSUxMRUQQAxIPCgtIT1dfVElNRU9VVBAEEgwKCEhPV19MT1NUEAVCBgoEd2hhdCLjBwoHQ29tbWFuZBIPCgdzZXNzaW9uGAEgASgJEiUKBXN0YXJ0GAIgASgLMhQudmVsZGEuQ29tbWFuZC5TdGFydEgAEiMKBGtpbGwYAyABKAsyEy52ZWxkYS5Db21tYW5kLktpbGxIABIlCgVpbnB1dBgEIAEoCzIULnZlbGRhLkNvbW1hbmQuSW5wdXRIABInCgZyZXNpemUYBSABKAsyFS52ZWxkYS5Db21tYW5kLlJlc2l6ZUgAEiEKA2FjaxgGIAEoCzISLnZlbGRhLkNvbW1hbmQuQWNrSAASJQoFZHJhaW4YByABKAsyFC52ZWxkYS5Db21tYW5kLkRyYWluSAAamAMKBVN0YXJ0Eg8KB2F0dGVtcHQYASABKA0SDwoHY29tbWFuZBgCIAMoCRIqCgNlbnYYAyADKAsyHS52ZWxkYS5Db21tYW5kLlN0YXJ0LkVudkVudHJ5EgsKA2N3ZBgEIAEoCRIpCgh0ZXJtaW5hbBgFIAEoCzIXLnZlbGRhLkNvbW1hbmQuVGVybWluYWwSDQoFc3RkaW4YBiABKAgSEAoIcHJpb3JpdHkYByABKAMSMAoGbGFiZWxzGAggAygLMiAudmVsZGEuQ29tbWFuZC5TdGFydC5MYWJlbHNFbnRyeRISCgp0aW1lb3V0X21zGAkgASgDEhAKCGdyYWNlX21zGAogASgDEg8KB3JldHJpZXMYCyABKA0SJAoGcnVuX2FzGAwgASgLMhQudmVsZGEuQ29tbWFuZC5SdW5BcxoqCghFbnZFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaPwoFUnVuQXMSDAoEdXNlchgBIAEoCRILCgN1aWQYAiABKA0SCwoDZ2lkGAMgASgNEg4KBmdyb3VwcxgEIAMoDRo3CghUZXJtaW5hbBIPCgdjb2x1bW5zGAEgASgNEgwKBHJvd3MYAiABKA0SDAoEdHlwZRgDIAEoCRonCgRLaWxsEg0KBWZvcmNlGAEgASgIEhAKCGdyYWNlX21zGAIgASgDGiYKBUlucHV0EgwKBGRhdGEYASABKAwSDwoHaXNfbGFzdBgCIAEoCBonCgZSZXNpemUSDwoHY29sdW1ucxgBIAEoDRIMCgRyb3dzGAIgASgNGjMKA0FjaxIPCgdhdHRlbXB0GAEgASgNEgsKA3NlcRgCIAEoDRIOCgZyZXN1bHQYAyABKAgaFQoFRHJhaW4SDAoEc3RvcBgBIAEoCEIGCgR3aGF0YgZwcm90bzM");
 
 /**
  * Sent by an agent in its first message.
@@ -190,6 +190,12 @@ export type Report = Message<"velda.Report"> & {
      */
     value: Report_Ended;
     case: "ended";
+  } | {
+    /**
+     * @generated from field: velda.Report.InputTaken input_taken = 7;
+     */
+    value: Report_InputTaken;
+    case: "inputTaken";
   } | { case: undefined; value?: undefined };
 };
 
@@ -199,6 +205,25 @@ export type Report = Message<"velda.Report"> & {
  */
 export const ReportSchema: GenMessage<Report> = /*@__PURE__*/
   messageDesc(file_velda_muster, 2);
+
+/**
+ * How much input of this attempt no longer waits on the agent. An agent that slows input down says so at the start, with 0.
+ *
+ * @generated from message velda.Report.InputTaken
+ */
+export type Report_InputTaken = Message<"velda.Report.InputTaken"> & {
+  /**
+   * @generated from field: uint64 bytes = 1;
+   */
+  bytes: bigint;
+};
+
+/**
+ * Describes the message velda.Report.InputTaken.
+ * Use `create(Report_InputTakenSchema)` to create a new message.
+ */
+export const Report_InputTakenSchema: GenMessage<Report_InputTaken> = /*@__PURE__*/
+  messageDesc(file_velda_muster, 2, 0);
 
 /**
  * @generated from message velda.Report.Started
@@ -211,7 +236,7 @@ export type Report_Started = Message<"velda.Report.Started"> & {
  * Use `create(Report_StartedSchema)` to create a new message.
  */
 export const Report_StartedSchema: GenMessage<Report_Started> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 2, 0);
+  messageDesc(file_velda_muster, 2, 1);
 
 /**
  * @generated from message velda.Report.Refused
@@ -233,7 +258,7 @@ export type Report_Refused = Message<"velda.Report.Refused"> & {
  * Use `create(Report_RefusedSchema)` to create a new message.
  */
 export const Report_RefusedSchema: GenMessage<Report_Refused> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 2, 1);
+  messageDesc(file_velda_muster, 2, 2);
 
 /**
  * @generated from message velda.Report.Output
@@ -262,7 +287,7 @@ export type Report_Output = Message<"velda.Report.Output"> & {
  * Use `create(Report_OutputSchema)` to create a new message.
  */
 export const Report_OutputSchema: GenMessage<Report_Output> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 2, 2);
+  messageDesc(file_velda_muster, 2, 3);
 
 /**
  * @generated from message velda.Report.Ended
@@ -301,7 +326,7 @@ export type Report_Ended = Message<"velda.Report.Ended"> & {
  * Use `create(Report_EndedSchema)` to create a new message.
  */
 export const Report_EndedSchema: GenMessage<Report_Ended> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 2, 3);
+  messageDesc(file_velda_muster, 2, 4);
 
 /**
  * Whether another attempt could help.
