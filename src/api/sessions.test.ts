@@ -35,6 +35,15 @@ describe('sessions', () => {
     ]);
   });
 
+  it.each(['1A', 'a-b', 'a b', 'A=B', '', 'é'])('refuses the variable "%s" when it is submitted', async (name) => {
+    const { call, disk } = await apiWorld({ rows });
+
+    const answer = await call('POST', POST, { payload: { pool: 'gpu', command: ['true'], env: { [name]: 'x' } } });
+
+    expect(answer.statusCode).toBe(422);
+    expect(disk.rows.get('sessions')?.size ?? 0).toBe(0);
+  });
+
   it('accepts a list in one request, all or none', async () => {
     const { call, disk } = await apiWorld({ rows });
     const one = { pool: 'gpu', command: ['true'] };

@@ -13,6 +13,8 @@ export interface Cli {
   /** Aborts when the command must end: at Ctrl-C, or when its output is closed. */
   readonly signal: AbortSignal;
   readonly fetch: typeof fetch;
+  /** A variable of this command's environment. */
+  variable(name: string): string | undefined;
   /** Finds the server: the option, the environment, the file that a running server leaves, the default. */
   readonly find: (options: { address?: string; token?: string; ca?: string }) => Endpoint;
   /** Called at each Ctrl-C instead of ending the command; the returned function ends that. */

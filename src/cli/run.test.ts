@@ -24,7 +24,22 @@ describe('run', () => {
       ),
     );
 
-    const words = ['-p', 'gpu', '-e', 'A=1', '-e', 'B=x=y', '-l', 'zone=a', '--timeout', '5m', '--priority', '-3'];
+    const words = [
+      '-p',
+      'gpu',
+      '-e',
+      'A=1',
+      '-e',
+      'B=x=y',
+      '-e',
+      'FROM_CALLER',
+      '-l',
+      'zone=a',
+      '--timeout',
+      '5m',
+      '--priority',
+      '-3',
+    ];
     const code = await muster('run', ...words, '--', 'make', '-p', 'all');
 
     expect(code).toBe(7);
@@ -33,7 +48,7 @@ describe('run', () => {
       {
         pool: 'gpu',
         command: ['make', '-p', 'all'],
-        env: { A: '1', B: 'x=y' },
+        env: { A: '1', B: 'x=y', FROM_CALLER: 'x' },
         labels: { zone: 'a' },
         timeout: '5m',
         priority: -3,

@@ -6,16 +6,16 @@ import { type Cli, type CliCommand, clientOf } from './command.ts';
 import { withExamples } from './example.ts';
 import { named, pair, span, whole } from './option.ts';
 import { runAttached, runSessions } from './run-sessions.ts';
+import { type EnvOptions, repeated, sessionEnv } from './session-env.ts';
 import { submit } from './submit.ts';
 import { print, sizeOf } from './terminal.ts';
 
-interface RunOptions {
+interface RunOptions extends EnvOptions {
   readonly pool: string;
   readonly tty?: boolean;
   readonly interactive?: boolean;
   readonly detach?: boolean;
   readonly count?: number;
-  readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly label?: Readonly<Record<string, string>>;
   readonly priority: number;
@@ -25,7 +25,8 @@ interface RunOptions {
 }
 
 function requestOf(cli: Cli, words: readonly string[], options: RunOptions): SessionIn {
-  const { pool, env, label: labels, priority, retries, cwd, timeout, grace } = options;
+  const { pool, label: labels, priority, retries, cwd, timeout, grace } = options;
+  const env = sessionEnv(options, cli.variable);
   return {
     pool,
     command: [...words],
@@ -60,7 +61,16 @@ async function run(cli: Cli, client: Client, request: SessionIn, options: RunOpt
 function withRunOptions(command: Command): Command {
   return command
     .option('-p, --pool <name>', 'the pool to run in', named('--pool'), 'local')
-    .option('-e, --env <NAME=VALUE>', 'set an environment variable (repeatable)', pair('--env'))
+    .option(
+      '-e, --env <NAME[=VALUE]>',
+      'set an environment variable; without a value, it is taken from the environment of this command (repeatable)',
+      repeated,
+    )
+    .option(
+      '--env-file <file>',
+      'read environment variables from a file, one NAME[=VALUE] a line (repeatable)',
+      repeated,
+    )
     .option('-C, --cwd <directory>', 'working directory')
     .option('-l, --label <NAME=VALUE>', 'run only on workers with this label (repeatable)', pair('--label'))
     .option(
@@ -95,6 +105,7 @@ function runCommand(cli: Cli): Command {
     ['muster run -it -- bash', 'with a terminal'],
     ['echo hi | muster run -i -- cat', 'with standard input'],
     ['muster run -e COLOUR=blue --timeout 5m -- make test', 'with a variable and a time limit'],
+    ['muster run -e API_TOKEN --env-file build.env -- make test', 'with variables that stand in no process list'],
     ['muster run --count 50 -- sleep 1', 'fifty sessions; each line names its session'],
     ['muster run -d -- make all', 'prints its id; see `muster session logs -f ID`'],
   ]);

@@ -90,6 +90,8 @@ function openCli(environment: Environment, ending: Ending): Cli & { exitCode(): 
     terminal: { input: process.stdin, output: process.stdout, errors: process.stderr, clock: systemClock },
     signal: ending.signal,
     fetch,
+    // Also one that is set and empty.
+    variable: (name) => environment.all()[name],
     find: (options) =>
       findServer(options, {
         address: environment.address,

@@ -7,6 +7,8 @@ import type { SessionRequest } from './sessions.ts';
 const LONGEST_STRING_BYTES = 128 * 2 ** 10 - 1;
 const MOST_RETRIES = 1_000;
 const LARGEST_TERMINAL = 65_535;
+// A POSIX shell silently drops other names.
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 // As in passwd(5), and no option of a program: it is looked up by one.
 const USER = /^[^-:\s\0][^:\s\0]{0,255}$/;
 
@@ -26,8 +28,12 @@ function checkSpec(spec: SessionSpec, limits: SessionLimits, at: string): void {
   for (const [index, word] of spec.command.entries()) bytes += checkText(word, `${at}.command[${index}]`);
   for (const [name, value] of Object.entries(spec.env)) {
     const place = `${at}.env.${name}`;
-    if (name === '' || name.includes('='))
-      throw invalid(place, 'The name of the variable is invalid.', 'Use a name that is not empty and has no "=".');
+    if (!VARIABLE.test(name))
+      throw invalid(
+        place,
+        'The name of the variable is invalid.',
+        'Use letters, digits and underscores; begin with no digit.',
+      );
     bytes += checkText(`${name}=${value}`, place);
   }
   if (spec.runAs && 'user' in spec.runAs && !USER.test(spec.runAs.user))
