@@ -37,6 +37,7 @@ function open({ address, ca, pool, slots }: Joining): Promise<void> {
   return new Promise((resolve, reject) => {
     const connection: Connection = openConnection({
       line: openLine(parseBrokerAddress(address, ca !== undefined), { ca }),
+      firstAnswerMs: 20_000,
       headers: { 'x-muster-agent-key': name },
       hello: helloOf(self, { executions: [], tasks: new Map(), isDraining: false }),
       tasks: new Map(),

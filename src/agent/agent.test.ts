@@ -104,6 +104,30 @@ test('an address that does not answer is passed over for the next, and kept once
   expect(dialled.slice(3)).toEqual(['a']);
 });
 
+test('a frozen process, which accepts a connection and never answers, is passed over within 6 s', async () => {
+  const { clock, dialled, started: starting } = openScene({ addresses: ['frozen', 'b'] });
+  await starting;
+  await clock.advance(6_000);
+  expect(dialled).toEqual(['frozen', 'b']);
+
+  // When all had their turn, a busy server gets more time.
+  await clock.advance(6_000);
+  expect(dialled.length).toBe(3);
+  await clock.advance(15_000);
+  expect(dialled.length).toBe(3);
+});
+
+test('a broker of another kind is pinged seldom from the second connection on', async () => {
+  const { clock, call, dialledHow, started: starting } = openScene();
+  await starting;
+  await clock.settle();
+  call().say({ serverInfo: { version: '1' } });
+  call().end(14);
+  await clock.advance(60_000);
+
+  expect(dialledHow.slice(0, 2)).toEqual([{ isForeign: false }, { isForeign: true }]);
+});
+
 test('where no address answers, the wait grows with each round, not with each address', async () => {
   const { clock, dialled, scene, started: starting } = openScene({ addresses: ['a', 'b'] });
   scene.dead.add('a').add('b');

@@ -4,7 +4,7 @@ import { formatDuration } from '#core/duration.ts';
 import { FAULTS, Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import type { Random } from '#core/random.ts';
-import type { Line } from './dial.ts';
+import type { Line, LineOptions } from './dial.ts';
 import type { OpenExecution } from './execution.ts';
 import { helloOf, type Self } from './hello.ts';
 import { startLease } from './lease.ts';
@@ -22,7 +22,7 @@ export interface AgentOptions {
   readonly openExecution: OpenExecution;
   /** Addresses of the same server, in the order in which they are tried. */
   readonly addresses: readonly string[];
-  openLine(address: string): Promise<Line>;
+  openLine(address: string, options: LineOptions): Promise<Line>;
   /** Calls back when the cloud announces that it reclaims the machine. */
   watchNotices?(heard: (notice: Notice) => void): { stop(): void };
   readonly clock: Clock;

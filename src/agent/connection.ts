@@ -14,10 +14,7 @@ import { openMusterPeer } from './muster-peer.ts';
 import type { Peer } from './peer.ts';
 import { openVeldaPeer, type VeldaTask } from './velda-peer.ts';
 
-// Time for connecting, the TLS handshake, and making the join durable on the server.
-const FIRST_ANSWER_MS = 20_000;
 const HEARTBEAT_MS = 30_000;
-const TOO_LATE: Ending = { code: 4, details: `No answer within ${FIRST_ANSWER_MS / 1_000} s.` };
 
 /** What the broker reports about itself when it admits us; undefined if it is not a Muster broker. */
 export interface Welcome {
@@ -27,6 +24,8 @@ export interface Welcome {
 
 export interface ConnectionOptions {
   readonly line: Line;
+  /** Time for connecting, the TLS handshake, and making the join durable on the server. */
+  readonly firstAnswerMs: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly hello: MessageInitShape<typeof AgentUpdateRequestSchema>;
   readonly tasks: Map<string, VeldaTask>;
@@ -49,7 +48,7 @@ export interface Connection {
 }
 
 export function openConnection(options: ConnectionOptions): Connection {
-  const { line, clock, log, obey } = options;
+  const { line, clock, log, obey, firstAnswerMs } = options;
   let peer: Peer | undefined;
   let hasWritten = false;
   let isTooLate = false;
@@ -88,11 +87,11 @@ export function openConnection(options: ConnectionOptions): Connection {
       cancelAlarm();
       peer?.close();
       line.close();
-      options.ended(isTooLate ? TOO_LATE : ending);
+      options.ended(isTooLate ? { code: 4, details: `No answer within ${firstAnswerMs / 1_000} s.` } : ending);
     },
   });
   // After the call is open: a call that cannot be opened needs no cleanup.
-  cancelAlarm = clock.alarm(FIRST_ANSWER_MS, () => {
+  cancelAlarm = clock.alarm(firstAnswerMs, () => {
     isTooLate = true;
     stream.cancel();
   });

@@ -32,9 +32,11 @@ export interface BrokerTrust {
   readonly pair?: { readonly key: string; readonly cert: string } | undefined;
 }
 
-// A dead broker is detected within the sum of these two. A broker that asks for fewer pings gets fewer.
-const PING_EVERY_MS = 30_000;
-const PING_TIMEOUT_MS = 10_000;
+// A dead or frozen broker is detected within the sum of these two.
+const PING_EVERY_MS = 7_000;
+const PING_TIMEOUT_MS = 5_000;
+// Velda's broker cuts off who pings more often than every five minutes.
+const SELDOM_MS = 6 * 60_000;
 const NO_NAME = 'broker.invalid';
 
 function securityOf({ host, isSecure }: BrokerAddress, { ca, pair }: BrokerTrust): ChannelCredentials {
@@ -45,7 +47,12 @@ function securityOf({ host, isSecure }: BrokerAddress, { ca, pair }: BrokerTrust
   });
 }
 
-export function openLine(address: BrokerAddress, trust: BrokerTrust): Line {
+export interface LineOptions {
+  /** The broker is known not to be Muster's: it allows few pings. */
+  readonly isForeign?: boolean | undefined;
+}
+
+export function openLine(address: BrokerAddress, trust: BrokerTrust, { isForeign }: LineOptions = {}): Line {
   const client = new Client(targetOf(address), securityOf(address, trust), {
     'grpc.default_authority': address.authority,
     // TLS allows no IP address as server name; grpc-js sends it anyway, and Node refuses.
@@ -55,7 +62,7 @@ export function openLine(address: BrokerAddress, trust: BrokerTrust): Line {
     'grpc.enable_retries': 0,
     'grpc.enable_channelz': 0,
     'grpc.max_receive_message_length': LONGEST_MESSAGE_BYTES,
-    'grpc.keepalive_time_ms': PING_EVERY_MS,
+    'grpc.keepalive_time_ms': isForeign ? SELDOM_MS : PING_EVERY_MS,
     'grpc.keepalive_timeout_ms': PING_TIMEOUT_MS,
   });
   const asTheyAre = (bytes: Buffer): Buffer => bytes;

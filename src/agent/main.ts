@@ -7,7 +7,7 @@ import type { Log } from '#core/log.ts';
 import { type Random, systemRandom } from '#core/random.ts';
 import { type BrokerAddress, parseBrokerAddress } from './address.ts';
 import { type AgentEnd, startAgent } from './agent.ts';
-import { type BrokerTrust, type Line, openLine } from './dial.ts';
+import { type BrokerTrust, type Line, type LineOptions, openLine } from './dial.ts';
 import type { OpenExecution } from './execution.ts';
 import { agentName, ownAddress, ownKey } from './identity.ts';
 import { notices } from './notices.gen.ts';
@@ -61,10 +61,10 @@ function usableAddresses(
 }
 
 /** Certificates are read for each connection, so that a renewed one is used. */
-async function dial(address: BrokerAddress, { broker, mtls }: AgentConfig): Promise<Line> {
+async function dial(address: BrokerAddress, { broker, mtls }: AgentConfig, how: LineOptions): Promise<Line> {
   const pair = mtls && { cert: await readPem(mtls.cert), key: await readPem(mtls.key) };
   const trust: BrokerTrust = { ca: broker.ca, pair };
-  return openLine(address, trust);
+  return openLine(address, trust, how);
 }
 
 /** Runs the agent of this machine until it is stopped, released by the server, or disconnected for longer than the lease. */
@@ -107,7 +107,7 @@ export async function runAgent(options: RunAgentOptions): Promise<AgentEnd> {
     }),
     openExecution: options.openExecution,
     addresses: [...addresses.keys()],
-    openLine: (written) => dial(addresses.get(written) as BrokerAddress, config),
+    openLine: (written, how) => dial(addresses.get(written) as BrokerAddress, config, how),
     ...(watch && {
       watchNotices: (heard) => watch({ variable: options.variable ?? (() => undefined), clock, fetch, log }, heard),
     }),

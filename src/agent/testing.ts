@@ -13,7 +13,7 @@ import {
 import { encodeCommand } from '../broker/wire/commands.ts';
 import { messageOf } from '../broker/wire/frame.ts';
 import { type AgentEnd, type RunningAgent, startAgent } from './agent.ts';
-import type { Line, StreamEvents } from './dial.ts';
+import type { Line, LineOptions, StreamEvents } from './dial.ts';
 import type { OpenExecution } from './execution.ts';
 import type { Notice } from './notices.ts';
 
@@ -35,6 +35,7 @@ export function openScene(options: { leaseMs?: number; addresses?: readonly stri
   const handled: AgentCommand[] = [];
   const kept: { session: string; attempt: number }[] = [];
   const dialled: string[] = [];
+  const dialledHow: LineOptions[] = [];
   const scene = {
     running: 0,
     replays: 0,
@@ -137,8 +138,9 @@ export function openScene(options: { leaseMs?: number; addresses?: readonly stri
     headers: async () => ({}),
     openExecution,
     addresses: options.addresses ?? ['broker'],
-    openLine: async (address) => {
+    openLine: async (address, how) => {
       dialled.push(address);
+      dialledHow.push(how);
       if (scene.dialFault || scene.dead.has(address))
         throw scene.dialFault ?? new Fault('unavailable', `${address} does not answer.`);
       return line;
@@ -159,6 +161,7 @@ export function openScene(options: { leaseMs?: number; addresses?: readonly stri
     notify: (notice: Notice) => notify(notice),
     calls,
     dialled,
+    dialledHow,
     call,
     welcome,
     handled,

@@ -5,7 +5,7 @@ import type { Log } from '#core/log.ts';
 import type { Random } from '#core/random.ts';
 import { type Ending, isFromServer, isRefusedByServer, nextAddressDelayMs, reconnectDelayMs } from './backoff.ts';
 import { type Connection, type ConnectionOptions, openConnection, type Welcome } from './connection.ts';
-import type { Line } from './dial.ts';
+import type { Line, LineOptions } from './dial.ts';
 import type { VeldaTask } from './velda-peer.ts';
 
 export interface UplinkOptions {
@@ -14,7 +14,7 @@ export interface UplinkOptions {
   /** Of the same broker, in the order in which they are tried; at least one. */
   readonly addresses: readonly string[];
   /** Dials one of them; called for each connection. */
-  openLine(address: string): Promise<Line>;
+  openLine(address: string, options: LineOptions): Promise<Line>;
   /** The first message, as of now. */
   hello(): ConnectionOptions['hello'];
   /** The broker has admitted us with this first message. */
@@ -41,6 +41,9 @@ export interface Uplink {
 }
 
 const LEAVING_MS = 2_000;
+const FIRST_ANSWER_MS = 20_000;
+// A frozen process accepts connections, and never answers.
+const OTHER_FIRST_ANSWER_MS = 5_000;
 
 export function openUplink(options: UplinkOptions): Uplink {
   const { clock, log } = options;
@@ -57,6 +60,7 @@ export function openUplink(options: UplinkOptions): Uplink {
   // The address in use, and how many in a row have failed since the last admission.
   let at = 0;
   let failedAddresses = 0;
+  let isForeign = false;
   let cancelRetry = (): void => {};
   let left: (() => void) | undefined;
 
@@ -65,7 +69,7 @@ export function openUplink(options: UplinkOptions): Uplink {
     const dial = newest;
     cancelRetry();
     try {
-      const line = await options.openLine(options.addresses[at] as string);
+      const line = await options.openLine(options.addresses[at] as string, { isForeign });
       if (dial === newest && !left) join(line, dial);
       else line.close();
     } catch (thrown) {
@@ -74,12 +78,16 @@ export function openUplink(options: UplinkOptions): Uplink {
     }
   }
 
+  /** Another address may answer: this one is not waited for long, until all of them had their turn. */
+  const hasUntried = (): boolean => failures === 0 && options.addresses.length > 1;
+
   function join(line: Line, dial: number): void {
     const hello = options.hello();
     let isOurs = false;
     const connection: Connection = openConnection({
       ...options,
       line,
+      firstAnswerMs: hasUntried() ? OTHER_FIRST_ANSWER_MS : FIRST_ANSWER_MS,
       hello,
       obey(command) {
         // Only a Muster broker requeues sessions that are not listed.
@@ -89,6 +97,7 @@ export function openUplink(options: UplinkOptions): Uplink {
       },
       accepted(welcome) {
         isOurs = welcome !== undefined;
+        isForeign = !isOurs;
         accepted = connection;
         unlisted = [];
         failures = 0;

@@ -12,6 +12,7 @@ import { VirtualClock } from '#core/virtual-clock.ts';
 import { issueServerIdentity, newAuthority } from '../access/tls.ts';
 import { type Address, formatAddress, isLoopback, parseAddress } from './address.ts';
 import { type Front, type FrontOptions, openFront } from './front.ts';
+import { listenOn } from './listen.ts';
 import type { Advert } from './passage.ts';
 
 const open: Front[] = [];
@@ -68,6 +69,59 @@ test('a client that comes during a take-over waits for it', async () => {
   serveGreeting(front);
 
   expect(await answer).toBe('hello 127.0.0.1');
+});
+
+test('relays to a holder that is no longer the holder are cut, though it keeps them open', async () => {
+  // A frozen process: its sockets stay open, and it says nothing.
+  const frozen = await listenOn(parseAddress('127.0.0.1:0'), (socket) => socket.on('error', () => {}).resume());
+  const next = await aFront(() => undefined);
+  serveGreeting(next);
+  let advert = { peer: formatAddress(frozen.address), pass: 'old' };
+  const standby = await aFront(() => advert);
+  const stuck = connect(standby.addresses.grpc.port, '127.0.0.1');
+  stuck.on('error', () => {});
+  await once(stuck, 'connect');
+  const closed = once(stuck, 'close');
+
+  advert = { peer: formatAddress(next.peer as Address), pass: 'open sesame' };
+  await closed;
+
+  expect(await ask(standby.addresses.http)).toBe('hello 127.0.0.1');
+  frozen.close();
+});
+
+test('relays are cut when this process becomes the holder itself', async () => {
+  let relayed = 0;
+  const frozen = await listenOn(parseAddress('127.0.0.1:0'), (socket) => {
+    socket.on('error', () => {}).resume();
+    relayed += 1;
+  });
+  const standby = await aFront(() => ({ peer: formatAddress(frozen.address), pass: 'old' }));
+  const stuck = connect(standby.addresses.http.port, '127.0.0.1');
+  stuck.on('error', () => {});
+  await once(stuck, 'connect');
+  const closed = once(stuck, 'close');
+  await until('it is relayed', () => relayed > 0);
+
+  serveGreeting(standby);
+  await closed;
+
+  expect(await ask(standby.addresses.http)).toBe('hello 127.0.0.1');
+  frozen.close();
+});
+
+test('a replica without a holder answers probes at once, and says what is missing', async () => {
+  const front = await aFront(() => undefined, { clock: { ...systemClock, alarm: () => () => {} } });
+  const probe = (path: string) => fetch(`http://127.0.0.1:${front.addresses.http.port}${path}`);
+
+  const [health, ready] = [await probe('/healthz'), await probe('/readyz?verbose')];
+
+  expect([health.status, await health.json()]).toEqual([200, { status: 'ok' }]);
+  expect(ready.status).toBe(503);
+  expect(await ready.json()).toMatchObject({
+    kind: 'unavailable',
+    detail: expect.stringContaining('No process holds'),
+  });
 });
 
 test('nobody comes through the peer port without the pass', async () => {

@@ -4,6 +4,7 @@ import type { Log } from '#core/log.ts';
 import { type Address, formatAddress, parseAddress } from './address.ts';
 import { listenOn, type Port } from './listen.ts';
 import { type Advert, type Door, passOn, receivePassed } from './passage.ts';
+import { answerProbe } from './probe.ts';
 import { type Lock, openLock } from './secure.ts';
 
 /** Handlers of connections while this process is the holder. */
@@ -28,6 +29,8 @@ export interface FrontOptions {
   readonly pass: string;
   /** The holder as it is known now; asked for each connection while this process is a standby. */
   readonly holder: () => Advert | undefined;
+  /** What a replica without a holder waits for; told to probes. */
+  readonly whyNotReady?: (() => string) | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -36,19 +39,49 @@ export interface FrontOptions {
 const PATIENCE_MS = 10_000;
 const LOOK_AGAIN_MS = 200;
 
+/** A client's connection that goes on to a holder. */
+interface Relay {
+  readonly pass: string;
+  cut(): void;
+}
+
+const NO_HOLDER = 'No process holds the store: this replica waits to become the holder, or for another one.';
+
 /** The listening sockets of one replica: they pass on while it stands by, and serve once it holds. */
 export async function openFront(options: FrontOptions): Promise<Front> {
-  const { clock, log } = options;
+  const { clock, log, whyNotReady = () => NO_HOLDER } = options;
   let serving: { readonly serve: Serve; readonly locks: Map<Door, ReturnType<typeof openLock>> } | undefined;
   const ports: Port[] = [];
+  const relays = new Map<Socket, Relay>();
+  let cancelLook: (() => void) | undefined;
 
-  function enter(door: Door, socket: Socket, waitedMs = 0): void {
+  function enter(door: Door, socket: Socket): void {
+    const isAlone = !serving && !options.holder();
+    if (door === 'http' && isAlone) answerProbe(socket, whyNotReady, () => wait(door, socket));
+    else wait(door, socket);
+  }
+
+  function wait(door: Door, socket: Socket, waitedMs = 0): void {
     if (socket.destroyed) return;
     const holder = serving ? undefined : options.holder();
     if (serving) admit(door, socket);
-    else if (holder) passOn(socket, door, holder);
+    else if (holder) relay(door, socket, holder);
     else if (waitedMs >= PATIENCE_MS) socket.destroy();
-    else clock.alarm(LOOK_AGAIN_MS, () => enter(door, socket, waitedMs + LOOK_AGAIN_MS));
+    else clock.alarm(LOOK_AGAIN_MS, () => wait(door, socket, waitedMs + LOOK_AGAIN_MS));
+  }
+
+  function relay(door: Door, socket: Socket, holder: Advert): void {
+    relays.set(socket, { pass: holder.pass, cut: passOn(socket, door, holder) });
+    socket.once('close', () => relays.delete(socket));
+    cancelLook ??= clock.alarm(LOOK_AGAIN_MS, cutStale);
+  }
+
+  /** A former holder may be frozen, not gone: its connections stay open, and their clients would wait for it. */
+  function cutStale(): void {
+    cancelLook = undefined;
+    const pass = serving ? undefined : options.holder()?.pass;
+    for (const { pass: given, cut } of relays.values()) if (given !== pass) cut();
+    if (relays.size > 0 && !serving) cancelLook = clock.alarm(LOOK_AGAIN_MS, cutStale);
   }
 
   function admit(door: Door, socket: Socket): void {
@@ -75,6 +108,7 @@ export async function openFront(options: FrontOptions): Promise<Front> {
   }
 
   function close(): void {
+    cancelLook?.();
     for (const port of ports) port.close();
   }
 
@@ -96,6 +130,8 @@ export async function openFront(options: FrontOptions): Promise<Front> {
           ([door, lock]) => [door as Door, openLock(lock, door as Door, clock)] as const,
         );
         serving = { serve, locks: new Map(opened) };
+        cancelLook?.();
+        cutStale();
       },
       close,
     };

@@ -37,8 +37,8 @@ function join(a: Socket, b: Socket): void {
   b.pipe(a);
 }
 
-/** Sends a client's connection through to the holder; the client sees only that one. */
-export function passOn(client: Socket, door: Door, holder: Advert): void {
+/** Sends a client's connection through to the holder; the client sees only that one. The returned function cuts it. */
+export function passOn(client: Socket, door: Door, holder: Advert): () => void {
   const peer = parseAddress(holder.peer);
   const link = connect({ host: peer.host, port: peer.port, noDelay: true });
   const introduction: Introduction = {
@@ -53,6 +53,10 @@ export function passOn(client: Socket, door: Door, holder: Advert): void {
     link.write(`${JSON.stringify(introduction)}\n`);
     join(client, link);
   });
+  return () => {
+    client.destroy();
+    link.destroy();
+  };
 }
 
 /** The address that clients are known by behind a passage, in place of the standby's own. */
