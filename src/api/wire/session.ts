@@ -16,11 +16,9 @@ const Text = z
   .string()
   .max(131_072)
   .regex(/^[^\0]*$/, { error: 'Must not contain a zero byte.' });
-const EnvName = z
-  .string()
-  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,999}$/, {
-    error: 'Must be letters, digits and underscores, and begin with no digit.',
-  });
+const EnvName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,999}$/, {
+  error: 'Must be letters, digits and underscores, and begin with no digit.',
+});
 
 /** What someone wants to run. */
 export const SessionIn = z
