@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { AgentCommand } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
 import { bootId } from '#host/processes.ts';
+import { openReserve } from '#host/reserve.ts';
 import type { Execution, OpenExecution } from '../execution.ts';
 import { type Folder, folderName, openFolder, parseFolderName, type RunRecord } from './folder.ts';
 import { lockFolder } from './lock.ts';
@@ -34,8 +35,11 @@ export async function openExecution(options: ExecutionOptions): Promise<Executio
   const { workDir, slots, clock, log, report, find = findProgram } = options;
   const sessionsPath = join(workDir, 'sessions');
   const tools = { ...findTools(find, options.env?.PATH), path: workDir };
+  const reserve = openReserve(join(workDir, 'reserve'));
   mkdirSync(sessionsPath, { recursive: true, mode: 0o700 });
-  lockFolder(join(workDir, 'agent.lock'), workDir);
+  // An agent must start on a full disk too: only then can it end the session that has filled it.
+  reserve.withRoom(() => lockFolder(join(workDir, 'agent.lock'), workDir));
+  reserve.renew();
   const runs = new Map<string, Run>();
   let isDraining = false;
   let drained: (() => void)[] = [];
@@ -51,11 +55,12 @@ export async function openExecution(options: ExecutionOptions): Promise<Executio
   function open(record: RunRecord, folder: Folder): Run {
     const name = folderName(record.session, record.attempt);
     const runOptions: RunOptions = {
-      ...{ clock, log, report, tools, find, ended },
+      ...{ clock, log, report, tools, find, ended, reserve },
       env: options.env ?? {},
       limits: { ...OUTPUT_LIMITS, ...options.limits },
       forgotten: () => {
         runs.delete(name);
+        if (runs.size === 0) reserve.renew();
         ended();
       },
     };
@@ -135,7 +140,7 @@ export async function openExecution(options: ExecutionOptions): Promise<Executio
 
   function adopt(record: RunRecord, folder: Folder): void {
     try {
-      open(record, folder).adopt();
+      reserve.withRoom(() => open(record, folder)).adopt();
     } catch (thrown) {
       // If it were not listed, the server would start it elsewhere while it may still run here.
       throw new Fault('unavailable', `Cannot resume session ${record.session}: ${Fault.from(thrown).message}.`, {

@@ -123,7 +123,7 @@ export function openIndex(path: string): OutputIndex {
     if (isTorn) renew();
     isTorn = true;
     isTorn = writeSync(file, line) < Buffer.byteLength(line);
-    if (isTorn) throw new Fault('unavailable', 'The disk of this worker is full.');
+    if (isTorn) throw new Fault('unavailable', 'The disk of this worker is full.', { at: 'disk' });
   }
 
   function add(stream: OutputStream, what: number | string): void {

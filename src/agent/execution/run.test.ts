@@ -45,6 +45,7 @@ function aLostRun({ output = 'x', broken = {}, hear = () => {} }: Circumstances 
       find: findProgram,
     },
     tools: { mkfifo: 'mkfifo', cat: 'cat', path: workDir },
+    reserve: { withRoom: (act) => act() },
     report(said) {
       hear(said);
       reported.push(said.is);

@@ -6,6 +6,7 @@ import { formatDuration } from '#core/duration.ts';
 import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import { bootId, isAlive } from '#host/processes.ts';
+import type { Reserve } from '#host/reserve.ts';
 import { findAccount } from './account.ts';
 import { endOf, type Remains, type RunEnd } from './ending.ts';
 import type { Folder, RunProcesses, RunRecord, RunTerminal } from './folder.ts';
@@ -22,6 +23,7 @@ export interface RunOptions extends LaunchOptions {
   readonly log: Log;
   readonly report: (report: AgentReport) => void;
   readonly limits: OutputLimits;
+  readonly reserve: Pick<Reserve, 'withRoom'>;
   /** All its processes have ended. */
   readonly ended: () => void;
   /** Its files are deleted. */
@@ -102,7 +104,8 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
   }
 
   function tellRest(): void {
-    const isAllSent = output.pump();
+    // While it runs, it would take any room that we make.
+    const isAllSent = end ? options.reserve.withRoom(() => output.pump()) : output.pump();
     if (!end || !isAllSent || isEndTold) return;
     isEndTold = true;
     report({ is: 'ended', session, attempt, lastSeq: output.lastSeq, ...end });
@@ -140,7 +143,7 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
   }
 
   function finish(how: RunEnd): void {
-    folder.writeEnd(how);
+    options.reserve.withRoom(() => folder.writeEnd(how));
     end = how;
     rest();
     options.ended();
