@@ -84,7 +84,7 @@ describe('the command line', () => {
     [['session', 'logs', ' '], '<id>: the name is empty.'],
     [['source', 'sync', ''], '<name>: the name is empty.'],
     [['help', 'pol'], "unknown command 'pol'\n(Did you mean pool?)"],
-    [['run', '--env', 'NAME', '--', 'ls'], '--env NAME is not NAME=VALUE.'],
+    [['run', '--env', 'NAME', '--', 'ls'], '--env: the variable NAME is not set here.'],
     [['event', 'ls', '-n', 'x'], '--limit x is not a whole number.'],
     [['run', '-i', '--count', '2', '--', 'ls'], 'Leave out --count and --detach.'],
   ])('refuses %j before anything is sent', async (words, said) => {
