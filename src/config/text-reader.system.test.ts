@@ -38,6 +38,13 @@ it('texts that take seconds to parse hold up nothing, and are refused', async ()
   expect(turns).toBeGreaterThan(100);
 });
 
+it('a short text of nothing but brackets is not read on the event loop either', async () => {
+  const reader = openTextReader(systemClock);
+
+  expect(reader.read('['.repeat(2_000), FOREIGN_LIMITS)).toBeInstanceOf(Promise);
+  expect(reader.read('name: a\nlabels: {x: y}\n', FOREIGN_LIMITS)).not.toBeInstanceOf(Promise);
+});
+
 it('a refused text is not read again', async () => {
   const reader = openTextReader(systemClock);
   const text = '['.repeat(10_000);

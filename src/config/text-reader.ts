@@ -14,8 +14,19 @@ export interface TextReader {
   read(text: string, limits: DocumentLimits): Tree | Promise<Tree>;
 }
 
-// However it is written, so much is read within some ten milliseconds.
+// So much, with so little structure, is read within some ten milliseconds; brackets alone would take a hundred.
 const SHORT_CHARACTERS = 4 * 1_024;
+const MOST_INDICATORS = 256;
+// What begins a value within another.
+const INDICATORS = /[[{?&*!]|- |: /g;
+
+function isShort(text: string): boolean {
+  if (text.length > SHORT_CHARACTERS) return false;
+  let count = 0;
+  for (const _ of text.matchAll(INDICATORS)) if (++count > MOST_INDICATORS) return false;
+  return true;
+}
+
 // A source offers a refused document again at each sync.
 const MOST_REFUSALS = 100;
 
@@ -43,7 +54,7 @@ export function openTextReader(clock: Clock): TextReader {
 
   return {
     read(text, limits) {
-      if (text.length <= SHORT_CHARACTERS || text.length > limits.bytes) return readYaml(text, limits);
+      if (isShort(text) || text.length > limits.bytes) return readYaml(text, limits);
       const key = hash('sha256', `${limits.bytes} ${text}`);
       return refusals.get(key) ?? readInThread(text, limits).then((tree) => keep(key, tree));
     },

@@ -1,0 +1,170 @@
+// A server to be attacked: its tokens, what must stay as it is, and how long others wait meanwhile.
+import { readFileSync } from 'node:fs';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { Fault } from '#core/fault.ts';
+import { runCli } from '../system/harness/cli.ts';
+import { placeServer, type RunningServer, startServer } from '../system/harness/server.ts';
+import { openWorld } from '../system/harness/world.ts';
+
+export const ROLES = ['nobody', 'viewer', 'operator', 'admin'] as const;
+export type Caller = (typeof ROLES)[number];
+
+export interface Shot {
+  readonly method: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer | undefined;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+}
+
+export interface Target {
+  readonly http: number;
+  readonly grpc: number;
+  token(of: Caller): string | undefined;
+  /** Sends one request as it stands; status 0: the connection was closed without an answer. */
+  send(shot: Shot): Promise<Answer>;
+  /** What no refused request may change. */
+  state(): Promise<string>;
+  /** The memory that the process has, in megabytes. */
+  memoryMb(): number;
+  /** Runs an attack, and fails where another caller waited too long meanwhile; answers the longest wait. */
+  whileOthersAsk<T>(attack: string, run: () => Promise<T>): Promise<T>;
+  /** Fails where the server has logged an internal error, or is another process than before. */
+  mustBeSound(): void;
+  close(): Promise<void>;
+}
+
+// Others have cores too: many times what an undisturbed caller waits, and never less than this.
+const LONGEST_WAIT_MS = 1_000;
+const TIMES_UNDISTURBED = 10;
+const ASK_EVERY_MS = 10;
+const ANSWER_WITHIN_MS = 120_000;
+const LONGEST_KEPT = 4 * 2 ** 20;
+
+export const say = (text: string): void => void process.stderr.write(`  ${text}\n`);
+
+export function breach(what: string): never {
+  throw new Fault('internal', `Breach: ${what}`);
+}
+
+function sendTo(port: number, agent: Agent, { method, path, headers = {}, body }: Shot): Promise<Answer> {
+  const { promise, resolve } = Promise.withResolvers<Answer>();
+  const failed = (): void => resolve({ status: 0, type: '', body: '' });
+  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+  const call = request({ host: '127.0.0.1', port, agent, method, path, headers: { ...length, ...headers } });
+  call.on('response', (reply: IncomingMessage) => {
+    let text = '';
+    const done = (): void => {
+      resolve({ status: reply.statusCode ?? 0, type: reply.headers['content-type'] ?? '', body: text });
+      // An endless answer is not waited for.
+      if (!reply.complete) reply.destroy();
+    };
+    const isEndless = /event-stream|jsonl|ndjson/.test(reply.headers['content-type'] ?? '');
+    if (isEndless) return done();
+    reply.setEncoding('utf8').on('data', (piece: string) => {
+      if (text.length < LONGEST_KEPT) text += piece;
+    });
+    reply.on('end', done).on('error', failed);
+  });
+  call.on('error', failed).setTimeout(ANSWER_WITHIN_MS, () => call.destroy());
+  call.end(body);
+  return promise;
+}
+
+/** Asks again and again on a connection of its own; answers the longest wait of all. */
+function bystander(ask: () => Promise<Answer>): { stop(): Promise<number> } {
+  let isOver = false;
+  let longestMs = 0;
+  const asking = (async () => {
+    while (!isOver) {
+      const began = performance.now();
+      const { status } = await ask();
+      if (status !== 200) breach(`another caller got ${status}`);
+      longestMs = Math.max(longestMs, performance.now() - began);
+      await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
+    }
+    return longestMs;
+  })();
+  asking.catch(() => {});
+  return {
+    stop() {
+      isOver = true;
+      return asking;
+    },
+  };
+}
+
+export async function openTarget(): Promise<Target> {
+  const world = openWorld();
+  const pools = [{ name: 'manual' }, { name: 'other', labels: { zone: 'a' } }];
+  const place = await placeServer(world, {
+    agent_pools: pools,
+    provisioners: [{ file: { path: world.path('pools') } }],
+  });
+  world.write('pools/first.yaml', 'name: from-file\n');
+  const server: RunningServer = await startServer(world, place).ready();
+  const tokens = new Map<Caller, string>([['admin', world.read('data/admin.token').trim()]]);
+  for (const role of ['viewer', 'operator'] as const) {
+    const { out } = await runCli(world, ['token', 'create', '--role', role, '--name', role]);
+    tokens.set(role, out.trim());
+  }
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  const own = new Agent({ keepAlive: true, maxSockets: 1 });
+  const headersOf = (caller: Caller): Record<string, string> => {
+    const token = tokens.get(caller);
+    return { host: `127.0.0.1:${server.http}`, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
+  };
+  const get = (path: string, by = own): Promise<Answer> =>
+    sendTo(server.http, by, { method: 'GET', path: `/api/v1${path}`, headers: headersOf('admin') });
+  const idle = (): { stop(): Promise<number> } => bystander(() => get('/pools?limit=1'));
+
+  async function undisturbedMs(): Promise<number> {
+    const asking = idle();
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    return asking.stop();
+  }
+  const usualMs = await undisturbedMs();
+  say(`undisturbed, another caller waits ${usualMs.toFixed(0)} ms at most`);
+
+  return {
+    http: server.http,
+    grpc: server.grpc,
+    token: (of) => tokens.get(of),
+    send: (shot) =>
+      sendTo(server.http, agent, { ...shot, headers: { host: `127.0.0.1:${server.http}`, ...shot.headers } }),
+    async state() {
+      const lists = ['/pools', '/sessions', '/workers', '/tokens', '/sources', '/freezes'];
+      const bodies = await Promise.all(lists.map(async (path) => (await get(path)).body));
+      return bodies.join('\n').replaceAll(/"(last_good_at|last_tried_at|duration)":"[^"]*",?/g, '');
+    },
+    memoryMb() {
+      const [, kb] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8')) ?? [];
+      return Number(kb) / 1_024;
+    },
+    async whileOthersAsk(attack, run) {
+      const asking = idle();
+      try {
+        return await run();
+      } finally {
+        const longestMs = await asking.stop();
+        say(`${attack}: others waited ${longestMs.toFixed(0)} ms at most`);
+        if (longestMs > Math.max(LONGEST_WAIT_MS, TIMES_UNDISTURBED * usualMs)) breach(`${attack} held up others`);
+      }
+    },
+    mustBeSound() {
+      const failed = [...server.logged('request failed'), ...server.logged('gRPC call failed')];
+      if (failed.length > 0) breach(`an internal error was logged: ${JSON.stringify(failed[0])}`);
+      if (server.logged('serving').length !== 1) breach('the server has started again');
+    },
+    async close() {
+      agent.destroy();
+      own.destroy();
+      await world.close();
+    },
+  };
+}
