@@ -213,7 +213,7 @@ test('an agent comes in by a good token, once for each name: forged and reused o
     expect.stringContaining('not valid for pool manual'),
     expect.stringContaining('has already joined with another key'),
     expect.stringContaining('other was not launched for pool'),
-    expect.stringContaining('elsewhere was not launched for pool'),
+    expect.stringContaining('not made for elsewhere'),
     expect.stringContaining('not valid for pool local'),
   ]);
   tokens.launch = launch ?? '';
