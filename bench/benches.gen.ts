@@ -11,6 +11,7 @@ import { bench as placements } from './placements.ts';
 import { bench as reload } from './reload.ts';
 import { bench as restart } from './restart.ts';
 import { bench as rows } from './rows.ts';
+import { bench as runtimes } from './runtimes.ts';
 import { bench as sessions } from './sessions.ts';
 import { bench as simulatedDay } from './simulated-day.ts';
 import { bench as start } from './start.ts';
@@ -31,6 +32,7 @@ export const benches: readonly Bench[] = [
   reload,
   restart,
   rows,
+  runtimes,
   sessions,
   simulatedDay,
   start,

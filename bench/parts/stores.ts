@@ -20,7 +20,7 @@ export async function onEachStore(run: (database: Database) => Promise<void>): P
 
 /** Runs with a real PostgreSQL; each call of `database` makes a new one. */
 export async function onPostgres(run: (database: () => Promise<string>) => Promise<void>): Promise<void> {
-  const postgres = await startPostgres(['fsync=on']);
+  const postgres = await startPostgres(['fsync=on', 'max_connections=100']);
   try {
     await run(() => postgres.database());
   } finally {
