@@ -23,9 +23,16 @@ export function openReadingThread(clock: Clock): ReadingThread {
     thread = undefined;
   }
 
+  function start(): Worker {
+    const started = startYamlThread();
+    // One that ends while nobody asks is no failure of ours.
+    started.on('error', () => {});
+    return started;
+  }
+
   function askNow(question: ToYamlThread): Promise<FromYamlThread> {
     stopWhenIdle();
-    thread ??= startYamlThread();
+    thread ??= start();
     const reader = thread;
     const { promise, resolve, reject } = Promise.withResolvers<FromYamlThread>();
     const fail = (why: string): void => {
@@ -41,7 +48,7 @@ export function openReadingThread(clock: Clock): ReadingThread {
     return promise.finally(() => {
       cancel();
       reader.off('error', failed);
-      reader.on('error', () => {});
+      reader.off('message', resolve);
       stopWhenIdle = clock.alarm(IDLE_MS, end);
     });
   }
