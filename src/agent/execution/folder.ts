@@ -16,6 +16,8 @@ export interface RunRecord {
   readonly boot: string;
   /** Counts attempts to start it; only the last one may ever run. */
   readonly launch: number;
+  /** Folder of its control group, where the machine allows one: what leaves its process group is found there. */
+  readonly cgroup?: string | undefined;
 }
 
 /** Why the agent ends it; on disk so that a restarted agent continues. */

@@ -35,6 +35,7 @@ export function launchCommand(
     cwd,
     hasInput: spec.stdin || terminal !== undefined,
     hasTerminal: terminal !== undefined,
+    cgroup: record.cgroup,
   };
   return spawnWrapper(folder, record.launch, { tools, command });
 }

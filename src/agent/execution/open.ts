@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentCommand } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
+import { type Cgroups, NO_CGROUPS, openCgroups } from '#host/cgroup.ts';
 import { bootId } from '#host/processes.ts';
 import { openReserve } from '#host/reserve.ts';
 import type { Execution, OpenExecution } from '../execution.ts';
@@ -15,6 +17,7 @@ import type { WrapperTools } from './wrapper.ts';
 export type ExecutionOptions = Parameters<OpenExecution>[0] & {
   readonly limits?: Partial<OutputLimits>;
   readonly find?: FindProgram;
+  readonly cgroups?: Cgroups;
 };
 
 type Start = Extract<AgentCommand, { do: 'start' }>;
@@ -40,6 +43,9 @@ export async function openExecution(options: ExecutionOptions): Promise<Executio
   // An agent must start on a full disk too: only then can it end the session that has filled it.
   reserve.withRoom(() => lockFolder(join(workDir, 'agent.lock'), workDir));
   reserve.renew();
+  const cgroups = options.cgroups ?? openCgroups(`muster-agent-${process.pid}`);
+  if (cgroups === NO_CGROUPS)
+    log('warn', 'no control groups: processes that leave the process group of their session outlive it');
   const runs = new Map<string, Run>();
   let isDraining = false;
   let drained: (() => void)[] = [];
@@ -98,7 +104,10 @@ export async function openExecution(options: ExecutionOptions): Promise<Executio
     if (why !== undefined) throw new Fault('conflict', why);
     const folder = openFolder(join(sessionsPath, name));
     folder.create();
-    void open({ session, attempt, spec, acceptedAt: clock.now(), boot: bootId(), launch: 1 }, folder).begin();
+    // Two agents on one machine, or an agent that crashed, may have made one of the same name.
+    const cgroup = cgroups.make(`muster-${name}-${randomBytes(4).toString('hex')}`);
+    const record = { session, attempt, spec, acceptedAt: clock.now(), boot: bootId(), launch: 1, cgroup };
+    void open(record, folder).begin();
   }
 
   function refusing(command: Start): void {

@@ -5,7 +5,8 @@ import type { Clock } from '#core/clock.ts';
 import { formatDuration } from '#core/duration.ts';
 import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
-import { bootId, isAlive } from '#host/processes.ts';
+import { inCgroup, removeCgroup } from '#host/cgroup.ts';
+import { bootId, isAlive, sendSignal } from '#host/processes.ts';
 import type { Reserve } from '#host/reserve.ts';
 import { findAccount } from './account.ts';
 import { endOf, type Remains, type RunEnd } from './ending.ts';
@@ -50,6 +51,8 @@ export interface Run {
 
 // A shell that has not written its pid by then was killed at once.
 const BIRTH_MS = 5_000;
+const SWEEPS = 50;
+const SWEEP_EVERY_MS = 20;
 const TELL_EVERY_BYTES = 64 * 1024;
 // Between the exit code and the end of the shell that wrote it.
 const LAST_BREATH_MS = 20;
@@ -73,7 +76,8 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
   const output = openOutput(folder, (piece) => report({ is: 'output', session, attempt, ...piece }), options);
   const input = openInput(() => folder.pipesPath(record.launch), tellTaken);
   let toldTakenBytes = 0;
-  const stopping = openStopping(folder, () => ({ processes, terminal }), options);
+  const { cgroup } = firstRecord;
+  const stopping = openStopping(folder, () => ({ processes, terminal, cgroup }), options);
   const poke = gathered(clock, look, (thrown) =>
     log('error', 'cannot follow session', { session, error: Fault.from(thrown).message }),
   );
@@ -138,8 +142,16 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
       refuse('The worker could not start the session; its disk may be full.');
       return;
     }
-    endAll({ processes, terminal });
+    endAll({ processes, terminal, cgroup });
+    sweep();
     finish(endOf({ exitCode: folder.readExitCode(), stop: stopping.stop, wrapper }));
+  }
+
+  /** Whatever was forked while it was being killed goes now; the group is removed when it is empty. */
+  function sweep(round = 1): void {
+    if (cgroup === undefined || removeCgroup(cgroup) || round > SWEEPS) return;
+    for (const pid of inCgroup(cgroup)) sendSignal(pid, 'SIGKILL');
+    clock.alarm(SWEEP_EVERY_MS, () => sweep(round + 1));
   }
 
   function finish(how: RunEnd): void {

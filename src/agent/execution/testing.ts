@@ -7,6 +7,7 @@ import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import type { SessionSpec } from '#core/session.ts';
 import { until } from '#core/testing/until.ts';
+import { removeCgroup } from '#host/cgroup.ts';
 import type { Execution } from '../execution.ts';
 import { openFolder } from './folder.ts';
 import { type ExecutionOptions, openExecution } from './open.ts';
@@ -39,7 +40,9 @@ export function clearWorkDir(workDir: string): void {
   for (const name of existsSync(sessions) ? readdirSync(sessions) : []) {
     const folder = openFolder(join(sessions, name));
     const record = folder.readRecord();
-    if (record) endAll({ processes: folder.readProcesses(record), terminal: folder.readTerminal(record) });
+    if (!record) continue;
+    endAll({ ...record, processes: folder.readProcesses(record), terminal: folder.readTerminal(record) });
+    if (record.cgroup !== undefined) removeCgroup(record.cgroup);
   }
   rmSync(workDir, { recursive: true, force: true });
 }

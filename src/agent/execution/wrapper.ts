@@ -7,14 +7,15 @@ import { join } from 'node:path';
 import { SELF_OF_SHELL } from '#host/processes.ts';
 import type { Folder } from './folder.ts';
 
-// $1 this script, $2 folder, $3 folder of the pipes, $4 file for our number, $5 mkfifo, $6 cat, $7 set where stdin is open;
-// then the command. Our variables bear our name: one that the session's environment holds would reach it with our value.
+// $1 this script, $2 folder, $3 folder of the pipes, $4 file for our number, $5 mkfifo, $6 cat, $7 set where stdin is open,
+// $8 folder of a control group, if there is one; then the command. Our variables bear our name: one that the session's environment holds would reach it with our value.
 // Everything ends by the number of our own group: should we not lead one, no other process is hit.
 // A polite signal to the group must not end this shell before it has written the exit code; one that comes before the
 // command has started keeps it from starting.
 const BEGIN = `
-muster_folder=$2 muster_pipes=$3 muster_claim=$4 muster_mkfifo=$5 muster_cat=$6 muster_open=$7
-shift 7
+muster_folder=$2 muster_pipes=$3 muster_claim=$4 muster_mkfifo=$5 muster_cat=$6 muster_open=$7 muster_cgroup=$8
+shift 8
+[ "$muster_cgroup" ] && (echo $$ >"$muster_cgroup/cgroup.procs") 2>/dev/null
 trap : INT HUP QUIT
 trap muster_asked=143 TERM
 muster_out= muster_err= muster_asked=
@@ -99,6 +100,7 @@ export interface Command {
   readonly cwd: string;
   readonly hasInput: boolean;
   readonly hasTerminal: boolean;
+  readonly cgroup?: string | undefined;
 }
 
 /** Starts the command below a shell of its own session and group; nothing of ours but its files reaches it. */
@@ -110,7 +112,15 @@ export function spawnWrapper(
   const files = command.hasTerminal ? [folder.outPath, folder.errPath].map((path) => openSync(path, 'a', 0o600)) : [];
   const paths = [folder.path, folder.pipesPath(launch), folder.pidPath(launch)];
   const script = fileOf(command.hasTerminal ? TERMINAL : PLAIN, tools);
-  const words = [script, ...paths, tools.mkfifo, tools.cat, command.hasInput ? 'open' : '', ...command.argv];
+  const words = [
+    script,
+    ...paths,
+    tools.mkfifo,
+    tools.cat,
+    command.hasInput ? 'open' : '',
+    command.cgroup ?? '',
+    ...command.argv,
+  ];
   try {
     return spawn('/bin/sh', ['-c', '. "$1"', 'muster', ...words], {
       cwd: command.cwd,

@@ -1,0 +1,91 @@
+// Control groups of Linux: what a process starts stays in its group, whatever session or parent it gives itself.
+import { mkdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Makes control groups below that of this process, where the machine allows it. */
+export interface Cgroups {
+  /** The folder of a new group, or undefined where none can be made. */
+  make(name: string): string | undefined;
+}
+
+export const NO_CGROUPS: Cgroups = { make: () => undefined };
+
+interface Mount {
+  readonly root: string;
+  readonly at: string;
+  readonly isUnified: boolean;
+}
+
+function lines(path: string): string[] {
+  try {
+    return readFileSync(path, 'utf8').split('\n').filter(Boolean);
+  } catch {
+    return [];
+  }
+}
+
+// proc(5): the fields after the lone dash are the kind of the file system, its source and its options. Of version 1, the
+// hierarchy that only freezes processes limits nothing.
+function mountOf(line: string): Mount[] {
+  const [before = '', after = ''] = line.split(' - ');
+  const [, , , root = '/', at = ''] = before.split(' ');
+  const [kind, , options = ''] = after.split(' ');
+  if (kind === 'cgroup2') return [{ root, at, isUnified: true }];
+  return kind === 'cgroup' && options.split(',').includes('freezer') ? [{ root, at, isUnified: false }] : [];
+}
+
+/** The folder of our own group in that hierarchy. */
+function ownFolder({ root, at, isUnified }: Mount): string | undefined {
+  for (const line of lines('/proc/self/cgroup')) {
+    const [, controllers = '', path = '/'] = line.split(':', 3);
+    const isThis = isUnified ? controllers === '' : controllers.split(',').includes('freezer');
+    if (!isThis) continue;
+    return join(at, root !== '/' && path.startsWith(root) ? path.slice(root.length) : path);
+  }
+  return undefined;
+}
+
+function tryMake(folder: string): boolean {
+  try {
+    mkdirSync(folder);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Looks for a hierarchy in which this process may make groups: version 2 first. */
+export function openCgroups(probe: string): Cgroups {
+  const mounts = lines('/proc/self/mountinfo')
+    .flatMap(mountOf)
+    .toSorted((a, b) => Number(b.isUnified) - Number(a.isUnified));
+  for (const mount of mounts) {
+    const own = ownFolder(mount);
+    const first = own && join(own, probe);
+    if (!own || !first || !tryMake(first)) continue;
+    removeCgroup(first);
+    return {
+      make(name) {
+        const folder = join(own, name);
+        return tryMake(folder) ? folder : undefined;
+      },
+    };
+  }
+  return NO_CGROUPS;
+}
+
+/** The processes in that group; none where there is no such group. */
+export const inCgroup = (folder: string): number[] =>
+  lines(join(folder, 'cgroup.procs'))
+    .map(Number)
+    .filter((pid) => pid > 1);
+
+/** False while processes are in it. */
+export function removeCgroup(folder: string): boolean {
+  try {
+    rmdirSync(folder);
+    return true;
+  } catch (thrown) {
+    return (thrown as NodeJS.ErrnoException).code === 'ENOENT';
+  }
+}
