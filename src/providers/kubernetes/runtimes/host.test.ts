@@ -49,6 +49,32 @@ describe('a runtime of a StatefulSet', () => {
     expect(await scene.during(scene.host.list(going()))).toEqual(['a']);
   });
 
+  test('a service whose ports others changed, so that ours cannot stand beside them, is made anew', async () => {
+    const scene = await openRuntimeScene();
+    await applied(scene);
+    const service = '/api/v1/namespaces/cloud-runtime/services/runtime-a';
+    await scene.kubectl('PATCH', service, { spec: { ports: [{ name: 'http', port: 8181 }] } });
+
+    expect(await stateOf(scene)).toMatchObject({ state: 'drifted', why: 'Service runtime-a was changed by others.' });
+    await applied(scene);
+
+    expect(await stateOf(scene)).toMatchObject({ state: 'ready' });
+    const { spec } = scene.fake.object('services', 'cloud-runtime', 'runtime-a') ?? {};
+    expect(spec?.ports).toMatchObject([{ port: 8080 }, { port: 9090 }]);
+  });
+
+  test('a service that is refused as invalid leaves the one that serves', async () => {
+    const scene = await openRuntimeScene();
+    await applied(scene);
+    const before = scene.fake.object('services', 'cloud-runtime', 'runtime-a');
+    scene.write('service', TEXTS.statefulset.service.replace('name: grpc', 'name: http'));
+
+    const refused = scene.during(scene.host.apply(A, going()));
+
+    await expect(refused).rejects.toThrow('spec.ports[1].name: Duplicate value: "http"');
+    expect(scene.fake.object('services', 'cloud-runtime', 'runtime-a')).toEqual(before);
+  });
+
   test('applied again it changes nothing', async () => {
     const scene = await openRuntimeScene();
     await applied(scene);

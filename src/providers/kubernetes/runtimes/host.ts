@@ -1,5 +1,6 @@
 // Runtimes as objects of a cluster: rendered from templates, applied by server-side apply, found again by their labels.
 import { isDeepStrictEqual } from 'node:util';
+import { stringify } from 'yaml';
 import { Fault } from '#core/fault.ts';
 import type { Context } from '#core/provider.ts';
 import type { RuntimeHost, RuntimeObservation, RuntimeRequest } from '#core/runtime-host.ts';
@@ -8,8 +9,8 @@ import type { KubeObject } from '#kube/object.ts';
 import { clusterOf } from '../cluster.ts';
 import { type Grown, growClaims, makeWay, withExistingStorage } from './claims.ts';
 import type { RuntimeConfig } from './config.ts';
-import { CLAIMS, DIGEST, REMOVED, RESOURCES, runtimeOfLabels, selectorOfRuntime } from './names.ts';
-import { objectsOf, type RuntimeObject, type RuntimeObjects } from './objects.ts';
+import { CLAIMS, DIGEST, REMADE, REMOVED, runtimeOfLabels, selectorOfRuntime } from './names.ts';
+import { openRendering, type RuntimeObject, type RuntimeObjects } from './objects.ts';
 import { ping } from './ping.ts';
 import { openTemplates } from './templates.ts';
 import { podTrouble, rolloutWaitsFor } from './workload.ts';
@@ -19,9 +20,7 @@ export async function openRuntimeHost(config: RuntimeConfig, context: Context): 
   const { namespace, kubeconfigPath } = config;
   const place = kubeconfigPath ? { kubeconfig: { path: kubeconfigPath } } : { in_cluster: {} };
   const { access, kube } = await clusterOf(context, place);
-  const templates = openTemplates(config);
-
-  const rendered = (request: RuntimeRequest): RuntimeObjects => objectsOf(request, config, { templates, cluster });
+  const rendered = openRendering(config, { templates: openTemplates(config), cluster });
 
   const claimsOf = (id: string, signal: AbortSignal): Promise<readonly KubeObject[]> =>
     kube.list(CLAIMS, { namespace, labelSelector: selectorOfRuntime(cluster, id) }, signal);
@@ -60,6 +59,22 @@ export async function openRuntimeHost(config: RuntimeConfig, context: Context): 
   const liveOf = (living: readonly KubeObject[], { resource, object }: RuntimeObject): KubeObject | undefined =>
     living.find(({ kind, metadata }) => kind === resource.kind && metadata.name === object.metadata.name);
 
+  /** Applies an object; one that others changed so that ours cannot be merged with it is made anew. */
+  async function put({ resource, object }: RuntimeObject, signal: AbortSignal): Promise<void> {
+    const refused = await applyObject(kube, resource, object, signal).then(() => undefined, refusedAsInvalid);
+    if (!refused) return;
+    // The port is the key of an item of a Service: one that others changed stays beside ours, under the same name.
+    if (!REMADE.includes(resource)) throw refused;
+    const { name } = object.metadata;
+    const fresh = { ...object, metadata: { ...object.metadata, name: `${name}-try` } };
+    // Ours may be what is wrong: then the one that serves must stay.
+    await kube.patch(resource, fresh.metadata, { ...OURS, apply: fresh, isDryRun: true }, signal).catch(() => {
+      throw refused;
+    });
+    await kube.delete(resource, { namespace, name, propagationPolicy: 'Background' }, signal);
+    await applyObject(kube, resource, object, signal);
+  }
+
   /** What the rollout or the ping waits for; undefined: it is ready. */
   async function waitsFor(living: readonly KubeObject[], wanted: Wanted, signal: AbortSignal) {
     const workload = wanted.objects.find(({ template }) => template === 'statefulset' || template === 'deployment');
@@ -83,10 +98,10 @@ export async function openRuntimeHost(config: RuntimeConfig, context: Context): 
   async function changedByOthers(living: readonly KubeObject[], { objects }: Wanted, signal: AbortSignal) {
     for (const one of objects) {
       const { name } = one.object.metadata;
-      const apply = { apply: one.object, fieldOwner: OUR_FIELDS, isForced: true, isDryRun: true };
-      const after = await kube.patch(one.resource, { name, namespace }, apply, signal);
+      const apply = { ...OURS, apply: one.object, isDryRun: true };
+      const after = await kube.patch(one.resource, { name, namespace }, apply, signal).catch(unlessInvalid);
       const live = liveOf(living, one);
-      if (live && !isDeepStrictEqual(comparable(after), comparable(live)))
+      if (live && !(after && isDeepStrictEqual(comparable(after), comparable(live))))
         return `${nameOf(one)} was changed by others.`;
     }
     return undefined;
@@ -114,11 +129,14 @@ export async function openRuntimeHost(config: RuntimeConfig, context: Context): 
     readyWithinMs: config.timeoutSeconds * 1_000,
     async render(request) {
       const { digest, grant, objects } = rendered(request);
-      const manifests = objects.map(({ template, resource, object, text }) => ({
+      const manifests = objects.map(({ template, resource, object }) => ({
         template,
         kind: resource.kind,
         name: object.metadata.name,
-        text,
+        // Every pass renders for the digest; few read the text.
+        get text() {
+          return stringify(object);
+        },
       }));
       return { digest, grant, manifests };
     },
@@ -127,7 +145,7 @@ export async function openRuntimeHost(config: RuntimeConfig, context: Context): 
       for (const one of objects) {
         await growClaims(kube, one, signal);
         await makeWay(kube, one.object, signal);
-        await applyObject(kube, RESOURCES[one.template], one.object, signal);
+        await put(one, signal);
       }
       return { digest, grant };
     },
@@ -142,9 +160,19 @@ export async function openRuntimeHost(config: RuntimeConfig, context: Context): 
   };
 }
 
+const OURS = { fieldOwner: OUR_FIELDS, isForced: true };
+
 type Wanted = Pick<RuntimeObjects, 'digest' | 'grant'> & { readonly objects: readonly (RuntimeObject & Grown)[] };
 
 const nameOf = ({ resource, object }: RuntimeObject): string => `${resource.kind} ${object.metadata.name}`;
+
+function refusedAsInvalid(thrown: unknown): Fault {
+  const fault = Fault.from(thrown);
+  if (fault.kind === 'invalid') return fault;
+  throw fault;
+}
+
+const unlessInvalid = (thrown: unknown): undefined => void refusedAsInvalid(thrown);
 
 /** An object without what every write changes, or what controllers write. */
 function comparable(object: KubeObject): unknown {

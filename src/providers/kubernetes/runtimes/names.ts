@@ -4,7 +4,7 @@ import { selectorOf } from '#kube/selector.ts';
 import type { TemplateName } from './config.ts';
 
 const core = { group: '', version: 'v1', isNamespaced: true } as const;
-const SERVICES: KubeResource = { ...core, plural: 'services', kind: 'Service' };
+export const SERVICES: KubeResource = { ...core, plural: 'services', kind: 'Service' };
 export const CLAIMS: KubeResource = { ...core, plural: 'persistentvolumeclaims', kind: 'PersistentVolumeClaim' };
 export const STATEFUL_SETS: KubeResource = {
   group: 'apps',
@@ -13,7 +13,7 @@ export const STATEFUL_SETS: KubeResource = {
   kind: 'StatefulSet',
   isNamespaced: true,
 };
-const INGRESSES: KubeResource = {
+export const INGRESSES: KubeResource = {
   group: 'networking.k8s.io',
   version: 'v1',
   plural: 'ingresses',
@@ -32,6 +32,9 @@ export const RESOURCES: Readonly<Record<TemplateName, KubeResource>> = {
 
 /** Every resource that a runtime may have objects of, in the order in which they are removed: claims last. */
 export const REMOVED: readonly KubeResource[] = [INGRESSES, SERVICES, STATEFUL_SETS, DEPLOYMENTS, CLAIMS];
+
+/** What nothing runs in: it can be deleted and made anew. */
+export const REMADE: readonly KubeResource[] = [SERVICES, INGRESSES];
 
 /** By template, as templates name them too. */
 export const objectNames = (id: string): Readonly<Record<TemplateName, string>> => ({

@@ -1,6 +1,6 @@
 // What the templates of a runtime come to: rendered, checked and labelled objects, before anything is applied.
 import { createHash } from 'node:crypto';
-import { isMap, LineCounter, parseAllDocuments, stringify } from 'yaml';
+import { isMap, LineCounter, parseAllDocuments } from 'yaml';
 import { Fault } from '#core/fault.ts';
 import type { RuntimeGrant, RuntimeRequest } from '#core/runtime-host.ts';
 import { resourcesOf } from '#core/slot-size.ts';
@@ -14,8 +14,6 @@ export interface RuntimeObject {
   readonly template: TemplateName;
   readonly resource: KubeResource;
   readonly object: KubeObject;
-  /** The object as YAML. */
-  readonly text: string;
 }
 
 export interface RuntimeObjects {
@@ -28,7 +26,27 @@ export interface RuntimeObjects {
 // A StatefulSet names its revisions `<name>-<ten letters>` in a label, which may have 63 letters.
 const LONGEST_ID = 63 - 'runtime-'.length - 11;
 
-export function objectsOf(
+const MOST_KEPT = 100;
+
+/** The objects of requests. A pass asks for the same a few times, and rendering is most of its work. */
+export function openRendering(
+  config: RuntimeConfig,
+  parts: { readonly templates: Templates; readonly cluster: string },
+): (request: RuntimeRequest) => RuntimeObjects {
+  const kept = new Map<string, RuntimeObjects>();
+  return (request) => {
+    const key = `${parts.templates.stamp()} ${JSON.stringify(request)}`;
+    const known = kept.get(key);
+    if (known) return known;
+    const made = objectsOf(request, config, parts);
+    const [oldest] = kept.keys();
+    if (oldest !== undefined && kept.size >= MOST_KEPT) kept.delete(oldest);
+    kept.set(key, made);
+    return made;
+  };
+}
+
+function objectsOf(
   request: RuntimeRequest,
   config: RuntimeConfig,
   { templates, cluster }: { readonly templates: Templates; readonly cluster: string },
@@ -50,10 +68,7 @@ export function objectsOf(
   });
   const digest = digestOf(bare.map(({ object }) => object));
   const labels = labelsOfRuntime(cluster, id);
-  const objects = bare.map(({ template, resource, object }) => {
-    const whole = labelled(template, object, labels, digest);
-    return { template, resource, object: whole, text: stringify(whole) };
-  });
+  const objects = bare.map((one) => ({ ...one, object: labelled(one.template, one.object, labels, digest) }));
   return { digest, grant, objects };
 }
 

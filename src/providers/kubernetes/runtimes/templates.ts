@@ -9,6 +9,8 @@ export interface Templates {
   /** In the order in which their objects are applied. */
   readonly names: readonly TemplateName[];
   pathOf(name: TemplateName): string;
+  /** Another one when a file has changed. */
+  stamp(): string;
   /** The text of each for these values; a fault names file, line and column. */
   render(data: Readonly<Record<string, unknown>>): ReadonlyMap<TemplateName, string>;
 }
@@ -24,9 +26,11 @@ export function openTemplates({ templatePaths }: Pick<RuntimeConfig, 'templatePa
   const pathOf = (name: TemplateName): string => paths[name] as string;
   let read: Read | undefined;
 
+  const stampNow = (): string => names.map((name) => stampOf(pathOf(name))).join(' ');
+
   /** One set, as templates may name each other by the names of their files. */
   function currentSet(): TemplateSet {
-    const stamp = names.map((name) => stampOf(pathOf(name))).join(' ');
+    const stamp = stampNow();
     if (read?.stamp === stamp) return read.set;
     const files = names.map((name) => ({ path: pathOf(name), text: textOf(pathOf(name)) }));
     refuseEqualNames(files.map(({ path }) => path));
@@ -39,6 +43,7 @@ export function openTemplates({ templatePaths }: Pick<RuntimeConfig, 'templatePa
   return {
     names,
     pathOf,
+    stamp: stampNow,
     render(data) {
       const set = currentSet();
       return new Map(names.map((name) => [name, rendered(set, pathOf(name), data)]));

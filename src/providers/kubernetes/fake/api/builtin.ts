@@ -15,6 +15,7 @@ import {
 import { eventConversion } from './event-versions.ts';
 import { POD_COLUMNS } from './pod-columns.ts';
 import type { ListRule, Resource } from './resource.ts';
+import { checkServicePorts, servicePortRule } from './service-ports.ts';
 
 // The merge keys of the core types, by the name of the list.
 const KEYS: Readonly<Record<string, ListRule>> = {
@@ -85,7 +86,12 @@ function prepareSecret(draft: KubeObject): KubeObject {
 
 /** Objects of workloads, and what is kept and served though no controller acts on it here. */
 const INERT: readonly Resource[] = [
-  core('services', 'Service', { shortNames: ['svc'], categories: ['all'] }),
+  core('services', 'Service', {
+    shortNames: ['svc'],
+    categories: ['all'],
+    listRule: (path) => servicePortRule(path) ?? coreListRule(path),
+    check: checkServicePorts,
+  }),
   core('persistentvolumeclaims', 'PersistentVolumeClaim', { shortNames: ['pvc'], hasStatus: true }),
   of('apps', 'deployments', 'Deployment', {
     shortNames: ['deploy'],
