@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import type { Context } from '#core/provider.ts';
 import type { RuntimeHost } from '#core/runtime-host.ts';
 import { type KubeScene, openKubeScene } from '../testing.ts';
 import { RuntimeConfig } from './config.ts';
@@ -80,8 +81,9 @@ export const TEXTS = {
 
 export interface RuntimeScene extends KubeScene {
   readonly host: RuntimeHost;
-  /** Another server process. */
-  open(): Promise<RuntimeHost>;
+  readonly config: RuntimeConfig;
+  /** Another server process; `more` in place of what its context has. */
+  open(more?: Partial<Context>): Promise<RuntimeHost>;
   /** Writes one of the templates anew. */
   write(template: string, text: string): void;
   pathOf(template: string): string;
@@ -110,6 +112,6 @@ export async function openRuntimeScene(
     templatePaths,
     ...more,
   });
-  const open = (): Promise<RuntimeHost> => openRuntimeHost(config, scene.contextFor());
-  return { ...scene, open, host: await open(), write, pathOf };
+  const open: RuntimeScene['open'] = (parts) => openRuntimeHost(config, { ...scene.contextFor(), ...parts });
+  return { ...scene, open, config, host: await open(), write, pathOf };
 }
