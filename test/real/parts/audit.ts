@@ -7,6 +7,7 @@ export interface Audited {
   readonly stage: 'ResponseStarted' | 'ResponseComplete' | 'Panic';
   readonly user: { readonly username: string };
   readonly userAgent?: string;
+  readonly requestURI?: string;
   readonly objectRef?: {
     readonly resource: string;
     readonly subresource?: string;

@@ -37,21 +37,25 @@ const ruled = (kind: string, metadata: object, rest: object): object => ({
 });
 
 /** A role with those rights, and the account bound to it; in the whole cluster where there is no namespace. */
-function roleFor(namespace: string | undefined): readonly object[] {
+function roleFor(namespace: string | undefined, rules: readonly Right[]): readonly object[] {
   const metadata = { name: ACCOUNT.name, ...(namespace && { namespace }) };
   const prefix = namespace ? '' : 'Cluster';
   const roleRef = { apiGroup: GROUP, kind: `${prefix}Role`, name: ACCOUNT.name };
   return [
-    ruled(`${prefix}Role`, metadata, { rules: documentedRights() }),
+    ruled(`${prefix}Role`, metadata, { rules }),
     ruled(`${prefix}RoleBinding`, metadata, { roleRef, subjects: [{ kind: 'ServiceAccount', ...ACCOUNT }] }),
   ];
 }
 
 /** Makes the account and grants it those rights, in these namespaces or everywhere; answers its kubeconfig file. */
-export async function grantRights(cluster: ControlPlane, namespaces?: readonly string[]): Promise<string> {
+export async function grantRights(
+  cluster: ControlPlane,
+  namespaces?: readonly string[],
+  rules: readonly Right[] = documentedRights(),
+): Promise<string> {
   const place = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: ACCOUNT.namespace } };
   const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: ACCOUNT };
-  await cluster.apply(place, account, ...(namespaces ?? [undefined]).flatMap(roleFor));
+  await cluster.apply(place, account, ...(namespaces ?? [undefined]).flatMap((one) => roleFor(one, rules)));
   const token = await cluster.kubectl('create', 'token', ACCOUNT.name, '-n', ACCOUNT.namespace, '--duration=24h');
   return cluster.writeKubeconfig(ACCOUNT.name, token.trim());
 }
