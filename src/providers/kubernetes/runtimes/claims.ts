@@ -81,14 +81,13 @@ const claimSizes = ({ spec }: KubeObject): string =>
 /** Deletes a StatefulSet whose claims have another size than the wanted one; its pods go on. */
 export async function makeWay(
   kube: Pick<Kube, 'get' | 'delete'>,
+  live: KubeObject | undefined,
   wanted: KubeObject,
   signal: AbortSignal,
 ): Promise<void> {
-  if (wanted.kind !== STATEFUL_SETS.kind) return;
+  if (wanted.kind !== STATEFUL_SETS.kind || !live || claimSizes(live) === claimSizes(wanted)) return;
   const { name, namespace } = wanted.metadata;
   const at = { name, namespace };
-  const live = await kube.get(STATEFUL_SETS, at, signal);
-  if (!live || claimSizes(live) === claimSizes(wanted)) return;
   await kube.delete(STATEFUL_SETS, { ...at, uid: live.metadata.uid, propagationPolicy: 'Orphan' }, signal);
   const left = await kube.get(STATEFUL_SETS, at, signal);
   // The garbage collector lets go of its pods first; what is applied before would be removed along with it.

@@ -9,7 +9,7 @@ import type { KubeObject } from '#kube/object.ts';
 import { clusterOf } from '../cluster.ts';
 import { type Grown, growClaims, makeWay, withExistingStorage } from './claims.ts';
 import type { RuntimeConfig } from './config.ts';
-import { CLAIMS, DIGEST, REMADE, REMOVED, runtimeOfLabels, selectorOfRuntime } from './names.ts';
+import { CLAIMS, DIGEST, REMADE, REMOVED, runtimeOfLabels, STATEFUL_SETS, selectorOfRuntime } from './names.ts';
 import { openRendering, type RuntimeObject, type RuntimeObjects } from './objects.ts';
 import { ping } from './ping.ts';
 import { openTemplates } from './templates.ts';
@@ -24,6 +24,11 @@ export async function openRuntimeHost(config: RuntimeConfig, context: Context): 
 
   const claimsOf = (id: string, signal: AbortSignal): Promise<readonly KubeObject[]> =>
     kube.list(CLAIMS, { namespace, labelSelector: selectorOfRuntime(cluster, id) }, signal);
+
+  async function liveSetOf(request: RuntimeRequest, signal: AbortSignal): Promise<KubeObject | undefined> {
+    const set = rendered(request).objects.find(({ template }) => template === 'statefulset');
+    return set && kube.get(STATEFUL_SETS, { namespace, name: set.object.metadata.name }, signal);
+  }
 
   /** The objects as they are applied: no claim shrinks. */
   async function wantedOf(request: RuntimeRequest, signal: AbortSignal): Promise<Wanted> {
@@ -141,10 +146,14 @@ export async function openRuntimeHost(config: RuntimeConfig, context: Context): 
       return { digest, grant, manifests };
     },
     async apply(request, signal) {
-      const { digest, grant, objects } = await wantedOf(request, signal);
+      // What exists is read at once: a caller waits for all calls that come one after the other.
+      const [{ digest, grant, objects }, set] = await Promise.all([
+        wantedOf(request, signal),
+        liveSetOf(request, signal),
+      ]);
       for (const one of objects) {
         await growClaims(kube, one, signal);
-        await makeWay(kube, one.object, signal);
+        await makeWay(kube, set, one.object, signal);
         await put(one, signal);
       }
       return { digest, grant };
