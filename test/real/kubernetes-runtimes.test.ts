@@ -208,6 +208,41 @@ test('the later form with a Deployment and a claim of its own lives the same lif
   expect(await podless()).toEqual([FOREIGN]);
 });
 
+test('killed in the middle of an apply, of a growth and of a removal, the next start finishes', async (context) => {
+  const scene = needed(context, part);
+  const { api } = scene;
+  /** Kills the server once it has sent that of `c`. */
+  const killAt = async (verb: string, resource: string, change: () => Promise<unknown>): Promise<void> => {
+    const sent = (): number =>
+      scene
+        .writes()
+        .filter(
+          (one) =>
+            one.verb === verb && one.objectRef?.resource === resource && one.objectRef.name?.includes('runtime-c'),
+        ).length;
+    const before = sent();
+    await change();
+    await until(`${verb} ${resource}`, () => sent() > before);
+    await scene.killAndStart();
+  };
+  const whole = ALL_OF_A.map((name) => name.replace('runtime-a', 'runtime-c'));
+
+  await killAt('patch', 'statefulsets', () => api.post('/runtimes', { id: 'c', slots: 1, version: '1' }));
+  await scene.untilPhase('c', 'ready');
+  expect(await scene.names()).toEqual(whole);
+  const claim = uidOf(await scene.object('pvc', 'data-runtime-c-0'));
+  await killAt('delete', 'statefulsets', () => scene.muster('runtime', 'resize', 'c', '--slots', '2'));
+  await scene.untilPhase('c', 'ready');
+  expect(await scene.names()).toEqual(whole);
+  const grown = await scene.object('pvc', 'data-runtime-c-0');
+  expect([uidOf(grown), storageOf(grown)]).toEqual([claim, String(80 * GIB)]);
+  expect(containerOf(await scene.object('pod', 'runtime-c-0')).resources.limits.cpu).toBe('2');
+  await killAt('delete', 'ingresses', () => scene.muster('runtime', 'rm', 'c'));
+  await until('all of it goes', async () => (await scene.names()).length === 1);
+  expect(await scene.names()).toEqual([FOREIGN]);
+  await until('its row goes', async () => (await scene.muster('runtime', 'show', 'c')).code !== 0);
+});
+
 const ROUNDS = 25;
 const quantile = (values: readonly number[], share: number): number =>
   Math.round(values.toSorted((a, b) => a - b)[Math.ceil(share * values.length) - 1] ?? 0);

@@ -131,7 +131,8 @@ export interface Made {
 export interface RuntimeScene {
   readonly world: World;
   readonly cluster: ControlPlane;
-  readonly server: RunningServer;
+  /** Kills the server and starts it anew. */
+  killAndStart(): Promise<void>;
   readonly api: Api;
   muster(...words: readonly string[]): Promise<CliResult>;
   /** Every object of the namespace that a runtime may have; what every namespace has is left out. */
@@ -183,7 +184,7 @@ export async function openRuntimeScene(
     RILL_ADMIN_PROVISIONER_SET_JSON: setFor(port, kubeconfig),
     RILL_ADMIN_DEFAULT_PROVISIONER: 'kubernetes-example',
   };
-  const server = await startServer(world, place, env).ready();
+  let server: RunningServer = await startServer(world, place, env).ready();
   const api = apiOf(world, place.http);
   const address = { MUSTER_ADDRESS: `http://127.0.0.1:${place.http}` };
   const audited = (): readonly Audited[] => cluster.audited(ACCOUNT_USER).filter(({ verb }) => WRITES.has(verb));
@@ -197,7 +198,6 @@ export async function openRuntimeScene(
   const scene: RuntimeScene & { close(): void } = {
     world,
     cluster,
-    server,
     api,
     pinged,
     close,
@@ -213,6 +213,10 @@ export async function openRuntimeScene(
         return runtime.phase === phase && runtime;
       }),
     writes: () => audited().filter((one) => !isDryRun(one)),
+    async killAndStart() {
+      await server.kill();
+      server = await startServer(world, place, env).ready();
+    },
     async check(id) {
       const name = `grpc-runtime-${id}`;
       const looked = (): number => audited().filter((one) => one.objectRef?.name === name).length;
