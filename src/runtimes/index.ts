@@ -9,6 +9,7 @@ import { startReconciling } from './reconcile.ts';
 import { refusedSet } from './refused-set.ts';
 import { openRequests } from './requests.ts';
 import { type RuntimeSettings, sectionSchema } from './section.ts';
+import { startServerUrlCheck } from './server-url.ts';
 import { openStaticRuntimes } from './static-runtimes.ts';
 
 type Base = FeatureBase<RuntimeSettings> & {
@@ -36,9 +37,11 @@ const feature: Feature<RuntimeSettings, Runtimes, Base> = {
     const deps = { store, clock, random, log, journal, hosts, settings: current };
     const loop = startReconciling(deps);
     const orphans = startOrphans({ ...deps, host: loop.host });
+    const serverUrl = startServerUrlCheck({ ...deps, context });
     const wakeAll = (): void => {
       for (const { id } of store.view.runtimes.all()) loop.poke(id);
       orphans.look();
+      serverUrl.look();
     };
     const stopFollowing = store.onChange('runtimes', (after, before) => {
       // A finished update lets the next one begin.
@@ -56,6 +59,7 @@ const feature: Feature<RuntimeSettings, Runtimes, Base> = {
         stopFollowing();
         fixed.stop();
         orphans.stop();
+        serverUrl.stop();
         await loop.stop();
         await hosts.closeAll();
       },

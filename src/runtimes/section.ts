@@ -55,6 +55,7 @@ export interface RuntimeSettings {
   readonly maxUpdating: number;
   readonly haltAfter: number;
   readonly checkInterval: number;
+  readonly serverUrl?: string | undefined;
 }
 
 const CHECK_EVERY = '15m';
@@ -82,6 +83,11 @@ export function sectionSchema({ runtimes = {} }: Pick<KnownKinds, 'runtimes'>): 
         .describe('The version of runtimes that are not pinned. Changing it updates them one after the other.'),
       maxUpdating: count(1).default(3).describe('How many runtimes may be updated to a new version at a time.'),
       haltAfter: count(1).default(2).describe('How many may fail with a new version before no more are updated to it.'),
+      serverUrl: z
+        .string()
+        .regex(HOST_URL, 'must be a URL like https://muster.example.com')
+        .optional()
+        .describe('URL under which runtimes reach the server that they call. Muster checks that it answers.'),
       checkInterval: duration(1_000)
         .prefault(CHECK_EVERY)
         .describe('How often each runtime is checked and what differs is repaired.'),

@@ -34,6 +34,8 @@ export interface RuntimesSceneOptions {
   readonly clock?: VirtualClock;
   readonly memory?: MemoryRuntimes;
   readonly settings?: object;
+  /** Answers every request of the server itself. */
+  readonly fetch?: typeof fetch;
 }
 
 /** The section as it would be read from a file. */
@@ -78,7 +80,7 @@ export async function openRuntimesScene(options: RuntimesSceneOptions = {}): Pro
   const base = { store, clock, random, log: silentLog };
   const journal = startJournal(base);
   const kinds = knownKinds([memoryProvider(memory)]);
-  const context = { ...base, cluster: store.cluster } as unknown as Context;
+  const context = { ...base, cluster: store.cluster, fetch: options.fetch } as unknown as Context;
   const gate = openGate(base);
   const runtimes = feature.start({ ...base, journal, gate, kinds, context, settings: settingsOf(settings) });
   return {
