@@ -1,3 +1,5 @@
+// What is merged into below must be part of every program that reads this file.
+import type {} from './feature.ts';
 import type { Actor } from './journal.ts';
 import type { RenderedRuntime, RuntimeGrant, RuntimeRequest } from './runtime-host.ts';
 import { table } from './table.ts';
