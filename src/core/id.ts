@@ -7,12 +7,15 @@ const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz';
 /** Makes ids that sort by the time of their making, also within one millisecond and when the clock goes back. */
 export function idMaker(now: () => number, random: Random): () => string {
   let lastMs = 0;
+  let time = base32(lastMs, 9);
   let count = 0;
   return () => {
     const ms = Math.max(now(), lastMs);
     count = ms === lastMs ? count + 1 : 0;
+    // Many are made within one millisecond.
+    if (ms !== lastMs) time = base32(ms, 9);
     lastMs = ms;
-    return base32(ms, 9) + base32(count, 4) + randomText(random, 5);
+    return time + base32(count, 4) + randomText(random, 5);
   };
 }
 

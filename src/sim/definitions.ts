@@ -103,6 +103,8 @@ export function openDefinitions({ chance, weather }: DefinitionsOptions): Defini
   const hasLied = new Set<string>();
   const names: string[] = [];
   let versions = 0;
+  // The last list of each source, and the version then: every change makes a new one.
+  const lastLists = new Map<string, { readonly versions: number; readonly documents: readonly Document[] }>();
 
   async function documents(source: string, held: ReadonlyMap<string, string>): Promise<readonly Document[]> {
     if (weather.strikes('source-failure', chance)) {
@@ -116,12 +118,24 @@ export function openDefinitions({ chance, weather }: DefinitionsOptions): Defini
     return list(source, held);
   }
 
-  function list(source: string, held: ReadonlyMap<string, string>): Document[] {
+  const isHeld = (document: Document, held: ReadonlyMap<string, string>): boolean =>
+    held.get(document.key) === document.version;
+
+  function list(source: string, held: ReadonlyMap<string, string>): readonly Document[] {
+    const before = lastLists.get(source);
+    if (before?.versions === versions && before.documents.every((document) => isHeld(document, held)))
+      return before.documents;
+    const documents = listAnew(source, held);
+    lastLists.set(source, { versions, documents });
+    return documents;
+  }
+
+  function listAnew(source: string, held: ReadonlyMap<string, string>): Document[] {
     const found: Document[] = [];
-    for (const [key, entry] of entries) {
+    for (const entry of entries.values()) {
       if (!entry.isThere || entry.source !== source) continue;
       const { unchanged, text } = entry;
-      found.push(held.get(key) === unchanged.version ? unchanged : { ...unchanged, text });
+      found.push(isHeld(unchanged, held) ? unchanged : { ...unchanged, text });
     }
     return found;
   }

@@ -85,7 +85,8 @@ export function openServer(options: ServerOptions): Server {
     figures.commits += 1;
     const point = crashes.atCommit();
     if (!point) {
-      await crashes.disk();
+      const slow = crashes.disk();
+      if (slow) await slow;
       return write();
     }
     if (point.isDone) await write();

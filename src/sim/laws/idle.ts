@@ -19,12 +19,10 @@ export interface Readiness {
 
 export function readinessOf({ view }: Store, { id, spec }: Pool): Readiness {
   const { slotsPerAgent, minIdleSlots, minAgents } = spec.scaling;
-  let [idleSlots, size, total, smallest] = [
-    view.sessions.count('unmatched', id) - view.sessions.count('queue', id),
-    0,
-    0,
-    Number.POSITIVE_INFINITY,
-  ];
+  let idleSlots = view.sessions.count('unmatched', id) - view.sessions.count('queue', id);
+  let size = 0;
+  let total = 0;
+  let smallest = Number.POSITIVE_INFINITY;
   for (const worker of view.workers.by('pool', id)) {
     total += 1;
     if (worker.removal || worker.drain || worker.parked) continue;
@@ -88,9 +86,15 @@ export function idleLaws({ invariants, clock, isFair, weather }: IdleOptions): I
   return {
     watch(store, isAlive) {
       let next = 0;
+      // Kept while it is the same: there are many, and they change seldom.
+      let kept: readonly Pool[] | undefined;
+      store.onChange('pools', () => {
+        kept = undefined;
+      });
       const again = (): void => {
         if (!isAlive()) return;
-        const pools = [...store.view.pools.all()];
+        kept ??= [...store.view.pools.all()];
+        const pools = kept;
         for (let count = Math.min(pools.length, MOST_POOLS_A_LOOK); count > 0; count--) {
           next = (next + 1) % pools.length;
           look(store, pools[next]?.id ?? '', LOOKS);
