@@ -47,8 +47,18 @@ function wordsOf(name: string): string[] {
     .split(/[^a-z0-9]+/);
 }
 
+// Fields have few names, and every event has fields; callers may send any number of others.
+const MOST_NAMES_KEPT = 1_000;
+const knownNames = new Map<string, boolean>();
+
 /** Whether values under that name are taken for secrets. */
-export const isSecretName = (name: string): boolean => wordsOf(name).some((word) => SECRET_WORDS.has(word));
+export function isSecretName(name: string): boolean {
+  const known = knownNames.get(name);
+  if (known !== undefined) return known;
+  const isSecret = wordsOf(name).some((word) => SECRET_WORDS.has(word));
+  if (knownNames.size < MOST_NAMES_KEPT) knownNames.set(name, isSecret);
+  return isSecret;
+}
 
 export function makeRedactor(secrets: Iterable<string> = []): Redactor {
   const known = new Set<string>();
