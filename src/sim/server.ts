@@ -86,7 +86,7 @@ export function openServer(options: ServerOptions): Server {
     const point = crashes.atCommit();
     if (!point) {
       const slow = crashes.disk();
-      if (slow) await slow;
+      if (slow !== undefined) await slow;
       return write();
     }
     if (point.isDone) await write();
