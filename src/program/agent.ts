@@ -53,14 +53,21 @@ export async function runAgentProcess(options: AgentProcessOptions): Promise<num
   return end.exitCode;
 }
 
-async function runBundle(): Promise<void> {
-  const words = process.argv.slice(2).filter((word, at) => !(at === 0 && word === 'agent'));
-  const { values } = parseArgs({
-    args: words,
-    options: { pool: { type: 'string', short: 'p' }, config: { type: 'string', short: 'c' } },
-  });
+const USAGE = 'Usage: muster agent [--pool NAME] [--config FILE]';
+
+function optionsIn(words: readonly string[]): Pick<AgentProcessOptions, 'pool' | 'config'> {
+  const options = { pool: { type: 'string', short: 'p' }, config: { type: 'string', short: 'c' } } as const;
   try {
-    process.exitCode = await runAgentProcess({ ...values, environment: readEnvironment(), version: MUSTER_VERSION });
+    return parseArgs({ args: words.slice(words[0] === 'agent' ? 1 : 0), options }).values;
+  } catch (thrown) {
+    throw new Fault('invalid', Fault.from(thrown).message, { remedy: USAGE });
+  }
+}
+
+async function runBundle(): Promise<void> {
+  try {
+    const options = optionsIn(process.argv.slice(2));
+    process.exitCode = await runAgentProcess({ ...options, environment: readEnvironment(), version: MUSTER_VERSION });
   } catch (thrown) {
     const fault = Fault.from(thrown);
     process.stderr.write(`muster: ${fault.message}\n  ${fault.remedy}\n`);

@@ -53,10 +53,14 @@ test('the server runs from its folder alone, hands out its agent, and reads a cl
     }),
   );
   const env = { VELDA_SYSTEM_CONFIG: config, AGENT_NAME: 'edge-1', MUSTER_JOIN_TOKEN: token.out.trim() };
-  startProgram(world, join(agentRoot, 'bin/muster'), ['--pool=edge'], env);
+  const agent = join(agentRoot, 'bin/muster');
+  startProgram(world, agent, ['--pool=edge'], env);
 
   const joined = await runProgram(world, command, ['run', '-p', 'edge', '--', 'echo', 'from the agent image']);
+  const mistyped = await runProgram(world, agent, ['--pol=edge']);
   expect(joined).toMatchObject({ code: 0, out: 'from the agent image\n' });
+  expect(mistyped.code).toBe(2);
+  expect(mistyped.err).toMatch(/^muster: .*--pol.*\n {2}Usage: muster agent \[--pool NAME\]/);
 });
 
 test.each(['server', 'agent'])(
