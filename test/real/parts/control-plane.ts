@@ -180,7 +180,8 @@ export async function openControlPlane(
     kubectl,
     tryKubectl,
     apply(...objects) {
-      const texts = objects.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));
+      // An older kubectl takes a file that begins with an object for JSON to its end.
+      const texts = ['', ...objects.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)))];
       applied += 1;
       return kubectl('apply', '-f', world.write(at(`applied-${applied}.yaml`), texts.join('\n---\n')));
     },

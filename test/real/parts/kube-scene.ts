@@ -1,14 +1,14 @@
 // Muster beside a real control plane, as an operator sets it up: CRD, rights, server, nodes, and agents in its pods.
 
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { until } from '#core/testing/until.ts';
 import type { Session } from '../../../src/api/wire/session.ts';
-import { AGENT_POOL_CRD } from '../../../src/providers/kubernetes/agent-pool/crd.ts';
 import { type Api, apiOf } from '../../system/harness/api.ts';
 import { type CliResult, runCli } from '../../system/harness/cli.ts';
 import { placeServer, type RunningServer, startServer } from '../../system/harness/server.ts';
-import type { World } from '../../system/harness/world.ts';
-import { type ControlPlane, openControlPlane } from './control-plane.ts';
+import { ROOT, type World } from '../../system/harness/world.ts';
+import { type ControlPlane, type ControlPlaneOptions, openControlPlane } from './control-plane.ts';
 import type { KubernetesPrograms } from './kubernetes.ts';
 import { playedNode } from './kwok.ts';
 import { startPodAgents } from './pod-agents.ts';
@@ -93,7 +93,10 @@ const NODES = [
   }),
 ];
 
+const CRD = join(ROOT, 'deploy/kubernetes/agentpool-crd.yaml');
+
 export interface KubeSceneOptions {
+  readonly controlPlane?: ControlPlaneOptions;
   /** A source and rights for each; absent: one source and rights for all namespaces. */
   readonly namespaces?: readonly string[];
   readonly moreSources?: readonly object[];
@@ -106,11 +109,11 @@ export interface KubeSceneOptions {
 export async function openKubeScene(
   world: World,
   programs: KubernetesPrograms,
-  { namespaces, moreSources = [], isWithoutAgents = false, env = {} }: KubeSceneOptions = {},
+  { controlPlane, namespaces, moreSources = [], isWithoutAgents = false, env = {} }: KubeSceneOptions = {},
 ): Promise<KubeScene> {
   // An agent of this machine connects from there, which is the proof of `agentAuth: machine`.
-  const cluster = await openControlPlane(world, programs, { podAddress: '127.0.0.1' });
-  await cluster.apply(...NODES, AGENT_POOL_CRD);
+  const cluster = await openControlPlane(world, programs, { podAddress: '127.0.0.1', ...controlPlane });
+  await cluster.apply(...NODES, readFileSync(CRD, 'utf8'));
   await cluster.kubectl('wait', '--for=condition=Established', 'crd/agentpools.velda.io', '--timeout=120s');
   const made = (namespaces ?? []).filter((name) => name !== 'default');
   for (const name of made) await cluster.kubectl('create', 'namespace', name);
