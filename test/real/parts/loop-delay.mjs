@@ -1,9 +1,13 @@
-// Loaded into a server before its program: notes each second its use of processor time and memory, and, where LOOP_DELAY is
-// set, for how long its event loop stood still at most, and how much of that was processor time of its own.
+// Loaded into a server before its program: notes each second its use of processor time and memory, how long its main thread
+// collected garbage, and, where LOOP_DELAY is set, for how long its event loop stood still at most, and how much of that was
+// processor time of its own.
 import { appendFileSync } from 'node:fs';
+import { constants, PerformanceObserver } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 
 const EVERY_MS = 5;
+const MINOR = constants.NODE_PERFORMANCE_GC_MINOR;
+const garbage = { minorMs: 0, majorMs: 0 };
 let longest = { stallMs: 0, stallCpuMs: 0 };
 
 const threadMs = () => {
@@ -21,9 +25,17 @@ function follow() {
   }, EVERY_MS).unref();
 }
 
+function followGarbage() {
+  new PerformanceObserver((list) => {
+    for (const { duration, detail } of list.getEntries())
+      garbage[detail.kind === MINOR ? 'minorMs' : 'majorMs'] += duration;
+  }).observe({ entryTypes: ['gc'] });
+}
+
 function note() {
   const { user, system } = process.cpuUsage();
-  const line = { at: Date.now(), ...longest, cpuMs: (user + system) / 1e3, rss: process.memoryUsage.rss() };
+  const usage = { cpuMs: (user + system) / 1e3, threadMs: threadMs(), rss: process.memoryUsage.rss() };
+  const line = { at: Date.now(), ...longest, ...garbage, ...usage };
   appendFileSync(process.env.LOOP_DELAY_FILE, `${JSON.stringify(line)}\n`);
   longest = { stallMs: 0, stallCpuMs: 0 };
 }
@@ -31,6 +43,7 @@ function note() {
 // The threads of the server load this too; the processor time of the process is that of all.
 if (isMainThread) {
   setInterval(note, 1_000).unref();
+  followGarbage();
   // Its timer takes processor time too: not while that is measured.
   if (process.env.LOOP_DELAY) follow();
 }
