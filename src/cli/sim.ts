@@ -8,9 +8,10 @@ import { isInteractive, print } from './terminal.ts';
 
 function story({ address, folder, environment, tries }: SimulatedCloud, bold: (text: string) => string): string {
   const settings = Object.entries(environment).map(([name, value]) => `  export ${name}=${value}`);
+  const machines = ` Its machines are processes on this computer; their files are in ${folder}.`;
   return [
     '',
-    `The simulated cloud listens on ${bold(address)}. Its machines are processes on this computer; their files are in ${folder}.`,
+    `The simulated cloud listens on ${bold(address)}.${folder === '' ? '' : machines}`,
     '',
     "Set these variables for the server and for the cloud's own tools:",
     '',
@@ -20,7 +21,7 @@ function story({ address, folder, environment, tries }: SimulatedCloud, bold: (t
     '',
     ...tries.map((line) => `  ${line}`),
     '',
-    'Ctrl-C ends it and all its machines.',
+    folder === '' ? 'Ctrl-C ends it.' : 'Ctrl-C ends it and all its machines.',
     '',
   ].join('\n');
 }

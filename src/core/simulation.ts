@@ -4,7 +4,7 @@ import type { Random } from './random.ts';
 /** What a user needs in order to work with a simulated cloud. */
 export interface SimulatedCloud {
   readonly address: string;
-  /** Where its machines have their files. */
+  /** Where its machines have their files; empty where it has no machines. */
   readonly folder: string;
   /** Environment variables for the server and for the cloud's own tools. */
   readonly environment: Readonly<Record<string, string>>;

@@ -107,10 +107,15 @@ it('tells since when a version is there, whatever else is read meanwhile', async
 });
 
 it('tells teams by the folders below the place that the source reads', async () => {
-  const world = await openWorld([{ ...opened('ssm', fakeSource()), place: 'us-west-2:/velda/pools/' }]);
+  const world = await openWorld([
+    { ...opened('ssm', fakeSource()), place: 'us-west-2:/velda/pools/' },
+    { ...opened('gcs', fakeSource()), place: 'velda-pool-configs/pools/' },
+  ]);
   const keys = ['/velda/pools/a', '/velda/pools/ml/b', '/velda/pools/ml/x/c'];
 
   expect(keys.map((key) => teamOf(world.store, 'ssm', key))).toEqual([undefined, 'ml', 'ml/x']);
+  const names = ['pools/a.json', 'pools/ml/b.json', 'pools/ml/x/c'];
+  expect(names.map((name) => teamOf(world.store, 'gcs', name))).toEqual([undefined, 'ml', 'ml/x']);
 });
 
 it('tells what a source says of how it read its configuration', async () => {

@@ -38,7 +38,9 @@ export function teamOf({ view }: Pick<StatusWorld, 'view'>, source: string, key:
 /** A source may give its keys whole, as Parameter Store does: what stands in front of all of them names no team. */
 function belowRoot(key: string, place: string | undefined): string {
   const path = place?.slice(place.indexOf('/')) ?? '';
-  const root = path === '' || path.endsWith('/') ? path : `${path}/`;
+  const whole = path === '' || path.endsWith('/') ? path : `${path}/`;
+  // Names of objects in a bucket begin without a slash.
+  const root = key.startsWith('/') ? whole : whole.slice(1);
   return root !== '' && key.startsWith(root) ? key.slice(root.length) : key;
 }
 

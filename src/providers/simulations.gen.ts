@@ -13,6 +13,11 @@ export const simulations: readonly ListedSimulation[] = [
     load: async () => (await import('./digitalocean/fake/simulation.ts')).default,
   },
   {
+    id: 'gcp',
+    summary: "buckets of Google Cloud Storage",
+    load: async () => (await import('./gcp/fake/simulation.ts')).default,
+  },
+  {
     id: 'kubernetes',
     summary: "an API server for kubectl, whose pods run agents",
     load: async () => (await import('./kubernetes/fake/simulation.ts')).default,

@@ -1,7 +1,7 @@
 // What the tests of this provider share: a fake Google on a virtual clock, and a context that sees nothing else.
 import { generateKeyPairSync } from 'node:crypto';
 import type { ClusterAccess } from '#core/cluster-access.ts';
-import type { Context } from '#core/provider.ts';
+import type { Context, Source } from '#core/provider.ts';
 import { seededRandom } from '#core/random.ts';
 import { during } from '#core/testing/during.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
@@ -9,13 +9,17 @@ import { countedFetch } from '#fakes/counted-fetch.ts';
 import { type MemoryFiles, memoryFiles } from '#kube/testing/memory-files.ts';
 import { contextWithLog } from '../../conformance/backend-world.ts';
 import { type FakeGcp, openFakeGcp } from './fake/fake-gcp.ts';
+import { type FakeBucket, openBucket } from './fake/storage/bucket.ts';
 import { openGke } from './gke/cluster.ts';
 import { GkeConfig } from './gke/config.ts';
 import type { GkeCluster } from './gke/endpoint.ts';
+import { GcsConfig } from './storage/config.ts';
+import { openGcs } from './storage/source.ts';
 
 export const going = (): AbortSignal => new AbortController().signal;
 
 export const SEED = { project: 'my-gcp-project', location: 'us-central1', clusterName: 'velda-cluster' };
+export const BUCKET = 'velda-pool-configs';
 export const CA = '-----BEGIN CERTIFICATE-----\nof velda-cluster\n-----END CERTIFICATE-----\n';
 export const ACCOUNT = 'muster@my-gcp-project.iam.gserviceaccount.com';
 
@@ -56,11 +60,14 @@ export interface Scene {
   /** Writes credentials, and names them by the variable. */
   writeCredentials(credentials: unknown): string;
   open(config?: object): Promise<ClusterAccess>;
+  /** The seed's bucket. */
+  readonly bucket: FakeBucket;
+  openGcs(config?: object): Promise<Source>;
   /** Awaits a call while time passes. */
   during<T>(call: Promise<T>): Promise<T>;
 }
 
-/** One cluster, as the seed names it, and the key of a service account that may read it. */
+/** One cluster and one empty bucket, as the seed names them, and the key of a service account that may read both. */
 export function openScene(): Scene {
   const clock = new VirtualClock();
   const fake = openFakeGcp(clock);
@@ -69,6 +76,8 @@ export function openScene(): Scene {
   const variables: Record<string, string> = { HOME: '/home/muster' };
   const { fetch, running } = countedFetch(fake.fetch);
   fake.world.clusters.set('projects/my-gcp-project/locations/us-central1/clusters/velda-cluster', aCluster());
+  const bucket = openBucket(BUCKET, clock);
+  fake.world.storage.buckets.set(BUCKET, bucket);
   fake.world.accountKeys.set(ACCOUNT, KEYS.publicKey);
   const context = contextWithLog(
     {
@@ -97,6 +106,9 @@ export function openScene(): Scene {
       return path;
     },
     open: (config = SEED) => openGke(GkeConfig.parse(config), context, files),
+    bucket,
+    openGcs: (config = {}) =>
+      openGcs(GcsConfig.parse({ bucket: BUCKET, configPrefix: 'pools/', ...config }), context, files),
     during: (call) => during(clock, call),
   };
 }

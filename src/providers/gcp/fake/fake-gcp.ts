@@ -3,10 +3,11 @@ import { type Answering, openAnswering, type RecordedCall } from '#fakes/answeri
 import { type Refusal, refusal } from '#fakes/refusal.ts';
 import { grant, impersonate } from './grants.ts';
 import { type GcpCall, readCall } from './read-call.ts';
+import { answerStorage, openStorage } from './storage/answer.ts';
 import { openGranted } from './tokens.ts';
 import type { World } from './world.ts';
 
-/** A fake Google Cloud: its clusters, and all who give tokens. */
+/** A fake Google Cloud: its clusters, its buckets, and all who give tokens. */
 export interface FakeGcp extends Answering<GcpCall, RecordedCall> {
   readonly world: World;
   /** How many tokens were asked for, anywhere. */
@@ -37,11 +38,22 @@ function workloadToken({ headers }: GcpCall, { subjectTokens }: World): object {
   return { id_token: token };
 }
 
+/** Cloud Storage asks for the right before it looks for the bucket. */
+function storage(call: GcpCall, who: string | undefined, world: World): Response {
+  const { action: right } = call;
+  const caller = who ?? 'Anonymous caller';
+  const denial = `${caller} does not have ${right} access to the Google Cloud Storage bucket. Permission '${right}' denied on resource (or it may not exist).`;
+  if (who === undefined && !world.storage.isOpen) throw refusal('required', denial, 401);
+  if (world.denied.has(right)) throw refusal('forbidden', denial, 403);
+  return answerStorage(call, world);
+}
+
 function answer(call: GcpCall, world: World): object {
   if (call.service === 'workload') return workloadToken(call, world);
   if (call.action.endsWith('.unknown')) throw refusal('NOT_FOUND', `There is no ${call.path}.`, 404);
   if (['oauth2', 'sts', 'metadata'].includes(call.service)) return grant(call, world);
   const who = world.granted.whose(call.headers.get('authorization')?.replace(/^Bearer /, ''));
+  if (call.service === 'storage') return storage(call, who, world);
   if (who === undefined) throw refusal('UNAUTHENTICATED', 'Request had invalid authentication credentials.', 401);
   return call.service === 'container' ? container(call, world) : impersonate(call, who, world);
 }
@@ -51,6 +63,10 @@ function refuse({ service }: GcpCall, { code, message, status }: Refusal): Respo
   if (service === 'metadata') return new Response(message, { status });
   if (service === 'oauth2' || service === 'sts')
     return Response.json({ error: code, error_description: message }, { status });
+  if (service === 'storage') {
+    const errors = [{ message, domain: 'global', reason: code }];
+    return Response.json({ error: { code: status, message, errors } }, { status });
+  }
   const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: code }];
   return Response.json({ error: { code: status, message, status: code, details } }, { status });
 }
@@ -60,6 +76,7 @@ export function openFakeGcp(clock: Clock): FakeGcp {
     clock,
     granted: openGranted(clock),
     clusters: new Map(),
+    storage: openStorage(),
     denied: new Set(),
     withoutApi: new Set(),
     accountKeys: new Map(),
@@ -72,9 +89,15 @@ export function openFakeGcp(clock: Clock): FakeGcp {
     {
       read: readCall,
       record: ({ service, action, region }, atMs) => ({ service, action, region, atMs, outcome: 'open' }),
-      answer: (call) => Response.json(answer(call, world)),
+      answer(call) {
+        const found = answer(call, world);
+        return found instanceof Response ? found : Response.json(found);
+      },
       refuse,
-      tooMuch: () => refusal('RATE_LIMIT_EXCEEDED', 'Quota exceeded for quota metric.', 429),
+      tooMuch: ({ service }) =>
+        service === 'storage'
+          ? refusal('rateLimitExceeded', 'The rate of requests exceeds the limit of the bucket.', 429)
+          : refusal('RATE_LIMIT_EXCEEDED', 'Quota exceeded for quota metric.', 429),
     },
     clock,
   );

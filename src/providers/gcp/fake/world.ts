@@ -1,5 +1,6 @@
 import type { Clock } from '#core/clock.ts';
 import type { GkeCluster } from '../gke/endpoint.ts';
+import type { Storage } from './storage/answer.ts';
 import type { Granted } from './tokens.ts';
 
 /** All that this Google knows; tests change it as they go. */
@@ -8,6 +9,7 @@ export interface World {
   readonly granted: Granted;
   /** By `projects/P/locations/L/clusters/C`. */
   readonly clusters: Map<string, GkeCluster>;
+  readonly storage: Storage;
   /** Permissions that nobody has. */
   readonly denied: Set<string>;
   /** Projects that have not enabled the Container API. */
