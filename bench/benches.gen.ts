@@ -2,6 +2,7 @@
 import { bench as agents } from './agents.ts';
 import type { Bench } from './bench.ts';
 import { bench as decisions } from './decisions.ts';
+import { bench as gcsObjects } from './gcs-objects.ts';
 import { bench as launches } from './launches.ts';
 import { bench as machine } from './machine.ts';
 import { bench as memory } from './memory.ts';
@@ -23,6 +24,7 @@ import { bench as warmSessions } from './warm-sessions.ts';
 export const benches: readonly Bench[] = [
   agents,
   decisions,
+  gcsObjects,
   launches,
   machine,
   memory,

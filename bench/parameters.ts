@@ -1,22 +1,15 @@
 import { Agent, request } from 'node:http';
-import { openGate } from '#clouds/gate.ts';
-import { knownKinds } from '#config/kinds.ts';
-import { readPool } from '#config/pool-document.ts';
 import { systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
-import { silentLog } from '#core/log.ts';
 import type { Source } from '#core/provider.ts';
-import { systemRandom } from '#core/random.ts';
 import type { Store } from '#core/store.ts';
-import { startJournal } from '#journal/journal.ts';
-import { makeRedactor } from '#journal/redact.ts';
-import { startPools } from '#pools/pools.ts';
 import provider from '../src/providers/aws/index.ts';
 import type { Bench, Report } from './bench.ts';
 import { awsContext, type BenchAws, REGION, withAws } from './parts/aws.ts';
 import { inUse } from './parts/memory.ts';
 import { median } from './parts/numbers.ts';
 import { withFolder } from './parts/scratch.ts';
+import { costOfSync, followSource, type SyncCost } from './parts/source-sync.ts';
 import { openHeld } from './parts/stores.ts';
 
 const MANY = 10_000;
@@ -26,9 +19,7 @@ const ROUNDS = 15;
 const BARE_ROUNDS = 5;
 const PREFIX = '/velda/pools/';
 const SHORT_PREFIX = '/velda/few/';
-const SOURCE = 'bench';
 const KILOBYTE = 1_024;
-const AN_HOUR_MS = 3_600_000;
 // So many times the published limits that none is felt.
 const UNLIMITED = 10_000;
 
@@ -58,66 +49,16 @@ function openSource(configPrefix: string, limitTimes: number): Promise<Source> {
   return open(config.parse({ region: REGION, configPrefix }), awsContext('bench', limitTimes));
 }
 
-/** The registry of pools at work on one source. */
-async function openPools(store: Store, source: Source) {
-  const base = { store, clock: systemClock, random: systemRandom, log: silentLog };
-  const redactor = makeRedactor();
-  const journal = startJournal({ ...base, redactor });
-  const { backends } = knownKinds([provider]);
-  const pools = await startPools({
-    ...base,
-    journal,
-    readPool(text, { trust }) {
-      const read = readPool(text, { kinds: backends, trust });
-      return read.problems ? { problems: read.problems } : { spec: read.spec };
-    },
-    sources: [{ id: SOURCE, kind: 'aws', place: PREFIX, source, everyMs: AN_HOUR_MS, trust: 'foreign' }],
-    redact: redactor.text,
-    gate: openGate(base),
-  });
-  return {
-    pools,
-    async stop(): Promise<void> {
-      await pools.stop();
-      await journal.stop();
-    },
-  };
-}
-
-interface Sync {
+interface Sync extends SyncCost {
   readonly calls: number;
   readonly refused: number;
-  readonly cpuMs: number;
-  readonly tookMs: number;
-  /** Rows written. */
-  readonly writes: number;
-  /** Pools whose row changed: that is what wakes them. */
-  readonly woken: number;
 }
 
-/** What one sync costs this process, with all its threads, until it is durable. */
 async function costOf(aws: BenchAws, store: Store, sync: () => Promise<unknown>): Promise<Sync> {
-  let writes = 0;
-  let woken = 0;
-  const ends = [
-    store.onDurable((changes) => {
-      writes += changes.length;
-    }),
-    store.onChange('pools', () => {
-      woken += 1;
-    }),
-  ];
   await aws.ask('take', undefined);
-  const before = process.cpuUsage();
-  const startMs = systemClock.monotonic();
-  await sync();
-  await store.durable();
-  const tookMs = systemClock.monotonic() - startMs;
-  const { user, system } = process.cpuUsage(before);
-  for (const end of ends) end();
+  const cost = await costOfSync(store, sync);
   const { calls, refused } = await aws.ask('take', undefined);
-  const count = [...calls.values()].reduce((sum, one) => sum + one, 0);
-  return { calls: count, refused, cpuMs: (user + system) / 1_000, tookMs, writes, woken };
+  return { ...cost, calls: [...calls.values()].reduce((sum, one) => sum + one, 0), refused };
 }
 
 function tellUnchanged(report: Report, rounds: readonly Sync[]): void {
@@ -134,12 +75,11 @@ function tellUnchanged(report: Report, rounds: readonly Sync[]): void {
 async function measureFree(aws: BenchAws, url: string, report: Report): Promise<void> {
   const store = await openHeld(url);
   const source = await openSource(PREFIX, UNLIMITED);
-  const going = new AbortController().signal;
   const empty = await inUse();
-  let opened: Awaited<ReturnType<typeof openPools>> | undefined;
+  let opened: Awaited<ReturnType<typeof followSource>> | undefined;
   const sync = async (): Promise<unknown> => {
-    opened ??= await openPools(store, source);
-    return opened.pools.synced(SOURCE, going);
+    opened ??= await followSource(store, { provider, kind: 'aws', place: PREFIX, source });
+    return opened.synced();
   };
   const cold = await costOf(aws, store, sync);
   const rounds: Sync[] = [];
