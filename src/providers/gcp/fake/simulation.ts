@@ -1,7 +1,7 @@
 // The fake Cloud Storage as users run it, to try a configuration without an account.
 import type { RunningSimulation, Simulation } from '#core/simulation.ts';
-import { serveFake } from '#fakes/serve.ts';
 import { openFakeGcp } from './fake-gcp.ts';
+import { serveStorage } from './serve.ts';
 import { openBucket } from './storage/bucket.ts';
 
 const BUCKET = 'velda-pool-configs';
@@ -22,18 +22,10 @@ const TRIES = [
 async function start({ clock, port }: Parameters<Simulation['start']>[0]): Promise<RunningSimulation> {
   const fake = openFakeGcp(clock);
   const { storage } = fake.world;
-  storage.isOpen = true;
   const bucket = openBucket(BUCKET, clock);
   bucket.put(`${PREFIX}my-pool.json`, JSON.stringify(DOCUMENT, undefined, 2));
   storage.buckets.set(BUCKET, bucket);
-  const served = await serveFake(
-    (request) => {
-      // Here one address is all of Google: what is simulated is Cloud Storage.
-      const { pathname, search } = new URL(request.url);
-      return fake.handle(new Request(`https://storage.googleapis.com${pathname}${search}`, request));
-    },
-    { port },
-  );
+  const served = await serveStorage(fake, { port });
   return {
     address: served.address,
     folder: '',
