@@ -113,13 +113,15 @@ export function startReconciling(deps: ReconcileDeps): Loop & { host(provisioner
     return applied.digest === digest ? undefined : 'rendered-differently';
   }
 
-  async function apply(runtime: Runtime, request: RuntimeRequest, chosen: ChosenKind, by: By): Promise<void> {
+  /** `decided`: the commit of why. The gate lets the call leave when that and our own are durable, both in one go. */
+  async function apply(decided: Promise<void>, runtime: Runtime, { request, chosen, by }: Applying): Promise<void> {
     const { id } = runtime;
     const isFirst = !runtime.grant;
-    await note(id, isFirst ? 'provisioning' : 'updating');
-    const { digest, grant } = await hosts.call(chosen, { ...by, name: 'apply', is: 'write' }, (it, signal) =>
+    const noted = note(id, isFirst ? 'provisioning' : 'updating');
+    const calling = hosts.call(chosen, { ...by, name: 'apply', is: 'write' }, (it, signal) =>
       it.apply(request, signal),
     );
+    const [{ digest, grant }] = await Promise.all([calling, noted, decided]);
     const applied = { digest, version: request.version, at: clock.now() };
     await note(id, isFirst ? 'provisioning' : 'updating', 'Its objects are applied.', { applied, grant });
   }
@@ -153,8 +155,8 @@ export function startReconciling(deps: ReconcileDeps): Loop & { host(provisioner
     if (cause !== undefined) {
       const why = WORDS[cause] ?? 'Its objects render differently now.';
       const given = cause === 'new-version' ? { version: request.version } : undefined;
-      await decide(id, cause === 'new-version' ? 'update' : 'apply', cause, why, { with: given });
-      await apply(runtime, request, chosen, by);
+      const decided = decide(id, cause === 'new-version' ? 'update' : 'apply', cause, why, { with: given });
+      await apply(decided, runtime, { request, chosen, by });
     }
     const seen = await observe(read(id) ?? runtime, chosen, by);
     return settle(read(id) ?? runtime, seen, { request, chosen, by, readyWithinMs: it.readyWithinMs, checkInterval });
@@ -174,8 +176,7 @@ export function startReconciling(deps: ReconcileDeps): Loop & { host(provisioner
       case 'coming':
         return waitFor(runtime, seen.why ?? 'It does not answer.', given.readyWithinMs);
       default:
-        await decide(id, 'repair', 'drifted', seen.why ?? 'Its objects are missing.');
-        await apply(runtime, given.request, given.chosen, given.by);
+        await apply(decide(id, 'repair', 'drifted', seen.why ?? 'Its objects are missing.'), runtime, given);
         return { afterMs: LOOK_AGAIN_MS };
     }
   }
@@ -229,10 +230,13 @@ interface Decided {
   readonly unless?: string;
 }
 
-interface Settling {
+interface Applying {
   readonly request: RuntimeRequest;
   readonly chosen: ChosenKind;
   readonly by: By;
+}
+
+interface Settling extends Applying {
   readonly readyWithinMs: number;
   readonly checkInterval: number;
 }
