@@ -32,6 +32,8 @@ export interface RestRequest {
   readonly form?: Readonly<Record<string, string>> | undefined;
   /** The answer is wanted as the text that it is. */
   readonly isText?: true | undefined;
+  /** A longer answer is refused; for what others wrote, which may be compressed. */
+  readonly mostBytes?: number | undefined;
 }
 
 /** Answers what the cloud answers as JSON; nothing for an empty answer. Every failure is a fault. */
@@ -58,6 +60,17 @@ function parsed(text: string): unknown {
   }
 }
 
+async function textOf(answer: Response, mostBytes: number): Promise<string> {
+  const decoder = new TextDecoder();
+  let [text, bytes] = ['', 0];
+  for await (const chunk of answer.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > mostBytes) throw new Fault('invalid', `The answer has more than ${mostBytes} bytes.`);
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
 /** A thin client of a cloud's REST API: a deadline, JSON in and out, faults by status. */
 export function restClient(options: RestOptions): Ask {
   const { fetch: fetchFrom, clock, cloud, withinMs = WITHIN_MS } = options;
@@ -72,7 +85,8 @@ export function restClient(options: RestOptions): Ask {
       signal,
       ...(content ? { headers: { ...headers, 'content-type': content.type }, body: content.body } : { headers }),
     });
-    return { answer, text: await answer.text() };
+    const { mostBytes } = request;
+    return { answer, text: mostBytes === undefined ? await answer.text() : await textOf(answer, mostBytes) };
   }
 
   function refusal(what: string, { status, headers }: Response, text: string): Fault {

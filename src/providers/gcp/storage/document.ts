@@ -1,9 +1,8 @@
 // One object as a document.
 import { Fault, type FaultKind } from '#core/fault.ts';
 import type { Document } from '#core/provider.ts';
-import { type Bucket, findObject, type ListedObject, readObject } from './objects.ts';
+import { type Bucket, findObject, type ListedObject, MOST_BYTES, readObject } from './objects.ts';
 
-const MOST_BYTES = 1024 * 1024;
 // Whoever replaces an object faster than it can be read is waited for until the next listing.
 const MOST_LOOKS = 3;
 /** About this object alone: rights by condition, or a key of encryption that the reader must send. */

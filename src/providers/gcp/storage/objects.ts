@@ -29,6 +29,9 @@ export interface Bucket {
   readonly bucket: string;
 }
 
+/** No document is larger; a compressed object is measured again as it is read. */
+export const MOST_BYTES = 1024 * 1024;
+
 // As many as a page may hold.
 const PAGE = 1_000;
 const ITEM = 'name,generation,size';
@@ -74,7 +77,8 @@ export function readObject(
   { name, generation }: ListedObject,
   signal: AbortSignal,
 ): Promise<string> {
-  const request = { path: pathOf(bucket, name), query: { alt: 'media', generation }, isText: true } as const;
+  const query = { alt: 'media', generation };
+  const request = { path: pathOf(bucket, name), query, isText: true, mostBytes: MOST_BYTES } as const;
   return retried(clock, signal, () => api.ask<string>(request, signal));
 }
 

@@ -120,6 +120,21 @@ describe('objects', () => {
     expect(scene.fake.countOf(GET)).toBe(1);
   });
 
+  it('that are so large only when they are unpacked are refused alone', async () => {
+    const scene = setUp();
+    for (const name of ['a', 'bomb']) scene.bucket.put(`pools/${name}`, 'é');
+    const { fetch } = scene.context;
+    Object.assign(scene.context, {
+      fetch: async (...given: Parameters<typeof fetch>) =>
+        /bomb\?alt=media/.test(String(given[0])) ? new Response('x'.repeat(1024 * 1024 + 1)) : fetch(...given),
+    });
+
+    expect(await read(scene, await scene.openGcs())).toMatchObject([
+      { key: 'pools/a', text: 'é' },
+      { key: 'pools/bomb', fault: { kind: 'invalid' } },
+    ]);
+  });
+
   it('that nobody may read have a fault of their own, and are read as soon as that changes', async () => {
     const scene = setUp();
     const source = await scene.openGcs();
