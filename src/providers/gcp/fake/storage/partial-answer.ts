@@ -25,13 +25,14 @@ function picked(value: unknown, fields: string): unknown {
   return typeof value === 'object' && value !== null ? partOf(value as Body, fields) : value;
 }
 
-/** Of an answer, what its caller wants. */
+/** Of an answer, what its caller wants; several parts about one key count together, as gcloud writes them. */
 export function partOf(body: Body, fields: string): Body {
-  const wanted = partsOf(fields).map((part): [string, unknown] => {
-    const [, key = '', below] = /^([^/(]+)(?:\((.*)\)|\/(.*))?$/.exec(part)?.filter((one) => one !== undefined) ?? [];
-    if (key === '*') return ['*', body];
-    return [key, below === undefined ? body[key] : picked(body[key], below)];
-  });
-  if (wanted.some(([key]) => key === '*')) return body;
-  return Object.fromEntries(wanted.filter(([, value]) => value !== undefined));
+  const wanted = new Map<string, string[]>();
+  for (const part of partsOf(fields)) {
+    const [, key = '', inner, below] = /^([^/(]+)(?:\((.*)\)|\/(.*))?$/.exec(part) ?? [];
+    wanted.set(key, [...(wanted.get(key) ?? []), inner ?? below ?? '*']);
+  }
+  if (wanted.has('*')) return body;
+  const parts = [...wanted].map(([key, of]): [string, unknown] => [key, picked(body[key], of.join(','))]);
+  return Object.fromEntries(parts.filter(([, value]) => value !== undefined));
 }
