@@ -34,7 +34,8 @@ function followGarbage() {
 
 function note() {
   const { user, system } = process.cpuUsage();
-  const usage = { cpuMs: (user + system) / 1e3, threadMs: threadMs(), rss: process.memoryUsage.rss() };
+  const { rss, heapUsed, heapTotal, external } = process.memoryUsage();
+  const usage = { cpuMs: (user + system) / 1e3, threadMs: threadMs(), rss, heapUsed, heapTotal, external };
   const line = { at: Date.now(), ...longest, ...garbage, ...usage };
   appendFileSync(process.env.LOOP_DELAY_FILE, `${JSON.stringify(line)}\n`);
   longest = { stallMs: 0, stallCpuMs: 0 };
