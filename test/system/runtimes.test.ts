@@ -69,17 +69,17 @@ test('a thousand requests at once, and kill -9 of the server in the middle: exac
 
 test('the holder dies and a standby takes over: nothing is granted twice', async (context) => {
   const world = openWorld(context);
-  const config = { store: await postgres.database(), agent_pools: [], runtimes: runtimes(10, 20) };
+  const config = { store: await postgres.database(), agent_pools: [], runtimes: runtimes(50, 20) };
   const [a, b] = [await placeServer(world, config, { name: 'a' }), await placeServer(world, config, { name: 'b' })];
   const first = await startServer(world, a).ready();
   startServer(world, b);
   const api = apiOf(world, b.http);
   let done = 0;
 
-  const all = askForAll(api, 200, () => {
+  const all = askForAll(api, 1_000, () => {
     done += 1;
   });
-  await until('some are granted', () => done >= 20);
+  await until('some are granted', () => done >= 100);
   await first.kill();
   const grants = await all;
 
