@@ -6,7 +6,7 @@ import { runCli } from '../system/harness/cli.ts';
 import { placeServer, type RunningServer, startServer } from '../system/harness/server.ts';
 import { openWorld } from '../system/harness/world.ts';
 
-export const ROLES = ['nobody', 'viewer', 'operator', 'admin'] as const;
+export const ROLES = ['no token', 'viewer', 'operator', 'admin'] as const;
 export type Caller = (typeof ROLES)[number];
 
 export interface Shot {
@@ -33,7 +33,7 @@ export interface Target {
   /** The memory that the process has, in megabytes. */
   memoryMb(): number;
   /** Runs an attack, and fails where another caller waited too long meanwhile; answers the longest wait. */
-  whileOthersAsk<T>(attack: string, run: () => Promise<T>): Promise<T>;
+  whileOthersAsk<T>(attack: string, run: (other: OtherCaller) => Promise<T>): Promise<T>;
   /** Fails where the server has logged an internal error, or is another process than before. */
   mustBeSound(): void;
   close(): Promise<void>;
@@ -42,7 +42,7 @@ export interface Target {
 // Others have cores too: many times what an undisturbed caller waits, and never less than this.
 const LONGEST_WAIT_MS = 1_000;
 const TIMES_UNDISTURBED = 10;
-const ASK_EVERY_MS = 10;
+const UNDISTURBED_ANSWERS = 200;
 const ANSWER_WITHIN_MS = 120_000;
 const LONGEST_KEPT = 4 * 2 ** 20;
 
@@ -76,22 +76,32 @@ function sendTo(port: number, agent: Agent, { method, path, headers = {}, body }
   return promise;
 }
 
-/** Asks again and again on a connection of its own; answers the longest wait of all. */
-function bystander(ask: () => Promise<Answer>): { stop(): Promise<number> } {
+/** Another caller: asks again and again on a connection of its own while an attack runs. */
+export interface OtherCaller {
+  /** Resolves after so many more answers: by then the server has had as many turns to take what was sent to it. */
+  answered(count: number): Promise<void>;
+}
+
+function startOtherCaller(ask: () => Promise<Answer>): OtherCaller & { stop(): Promise<number> } {
   let isOver = false;
   let longestMs = 0;
+  let answers = 0;
+  const waiting = new Map<() => void, number>();
   const asking = (async () => {
     while (!isOver) {
       const began = performance.now();
       const { status } = await ask();
       if (status !== 200) breach(`another caller got ${status}`);
       longestMs = Math.max(longestMs, performance.now() - began);
-      await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
+      answers += 1;
+      for (const [resolve, due] of waiting) if (answers >= due) resolve();
     }
     return longestMs;
   })();
   asking.catch(() => {});
   return {
+    answered: (count) =>
+      Promise.race([asking.then(() => {}), new Promise<void>((resolve) => waiting.set(resolve, answers + count))]),
     stop() {
       isOver = true;
       return asking;
@@ -121,12 +131,12 @@ export async function openTarget(): Promise<Target> {
   };
   const get = (path: string, by = own): Promise<Answer> =>
     sendTo(server.http, by, { method: 'GET', path: `/api/v1${path}`, headers: headersOf('admin') });
-  const idle = (): { stop(): Promise<number> } => bystander(() => get('/pools?limit=1'));
+  const startOther = () => startOtherCaller(() => get('/pools?limit=1'));
 
   async function undisturbedMs(): Promise<number> {
-    const asking = idle();
-    await new Promise((resolve) => setTimeout(resolve, 2_000));
-    return asking.stop();
+    const other = startOther();
+    await other.answered(UNDISTURBED_ANSWERS);
+    return other.stop();
   }
   const usualMs = await undisturbedMs();
   say(`undisturbed, another caller waits ${usualMs.toFixed(0)} ms at most`);
@@ -147,11 +157,11 @@ export async function openTarget(): Promise<Target> {
       return Number(kb) / 1_024;
     },
     async whileOthersAsk(attack, run) {
-      const asking = idle();
+      const other = startOther();
       try {
-        return await run();
+        return await run(other);
       } finally {
-        const longestMs = await asking.stop();
+        const longestMs = await other.stop();
         say(`${attack}: others waited ${longestMs.toFixed(0)} ms at most`);
         if (longestMs > Math.max(LONGEST_WAIT_MS, TIMES_UNDISTURBED * usualMs)) breach(`${attack} held up others`);
       }

@@ -3,7 +3,7 @@
 import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, test } from 'vitest';
-import { breach, openTarget, say, type Target } from './target.ts';
+import { breach, type OtherCaller, openTarget, say, type Target } from './target.ts';
 
 let target: Target;
 beforeAll(async () => {
@@ -12,7 +12,17 @@ beforeAll(async () => {
 afterAll(() => target?.close());
 
 const MB = 2 ** 20;
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const TURNS = 100;
+
+/** Until the server reads no more of it: many turns of the server have passed, and nothing more left the attacker. */
+async function untilTaken(other: OtherCaller, sockets: readonly { readonly bytesWritten: number }[]): Promise<void> {
+  for (let before = -1; ; ) {
+    await other.answered(TURNS);
+    const sent = sockets.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0);
+    if (sent === before) return;
+    before = sent;
+  }
+}
 
 function mustHaveTaken(what: string, before: number, mostMb: number): void {
   const taken = target.memoryMb() - before;
@@ -33,7 +43,7 @@ test.each([
 ])('4 connections with 100 unfinished calls of 4 MB each to %s', async (path) => {
   const before = target.memoryMb();
   const piece = Buffer.concat([headOf(4 * MB), Buffer.alloc(4 * MB - 1_000)]);
-  await target.whileOthersAsk(`unfinished ${path}`, async () => {
+  await target.whileOthersAsk(`unfinished ${path}`, async (other) => {
     const sessions = Array.from({ length: 4 }, () => connectHttp2(`http://127.0.0.1:${target.grpc}`));
     for (const session of sessions) {
       session.on('error', () => {});
@@ -43,7 +53,10 @@ test.each([
         stream.write(piece);
       }
     }
-    await sleep(3_000);
+    await untilTaken(
+      other,
+      sessions.map(({ socket }) => socket),
+    );
     mustHaveTaken(path, before, 300);
     for (const session of sessions) session.destroy();
   });
@@ -78,14 +91,14 @@ test('500 requests over HTTP whose heads or bodies never end', async () => {
     `POST /api/v1/pools HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: ${MB}\r\n\r\n`,
     `POST /api/v1/sessions HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${target.token('operator')}\r\ncontent-type: application/json\r\ncontent-length: ${MB}\r\n\r\n[`,
   ];
-  await target.whileOthersAsk('unfinished requests', async () => {
+  await target.whileOthersAsk('unfinished requests', async (other) => {
     const sockets = Array.from({ length: 500 }, (_, at) => {
       const socket = connect(target.http, '127.0.0.1');
       socket.on('error', () => {});
       socket.write(heads[at % heads.length] ?? '');
       return socket;
     });
-    await sleep(2_000);
+    await untilTaken(other, sockets);
     mustHaveTaken('500 unfinished requests', before, 200);
     for (const socket of sockets) socket.destroy();
   });

@@ -58,11 +58,8 @@ test('from kubectl apply to the first pod, beside a Deployment of the same templ
   expect(tookMs.pool).toHaveLength(ROUNDS);
 });
 
-const LOOK_EVERY_MS = 2_000;
-
 /** As the API server counts them; its watches would drop a reader here. */
 async function countPods(cluster: ControlPlane): Promise<number> {
-  await systemClock.sleep(LOOK_EVERY_MS);
   const list = await cluster.kubectl('get', '--raw', '/api/v1/namespaces/default/pods?limit=1');
   const { items, metadata } = JSON.parse(list) as { items: object[]; metadata: { remainingItemCount?: number } };
   return items.length + (metadata.remainingItemCount ?? 0);
