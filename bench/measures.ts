@@ -120,7 +120,7 @@ export function targetOf(name: MeasureName, measured: Measured = {}): number | u
   return atLeast === undefined ? undefined : atLeast / slowness(against, measured);
 }
 
-/** How far a value is from its target: 1 is met exactly, less is better; nothing where nobody said what is good enough. */
+/** How far a value is from its target: 1 is met exactly, less is better; undefined where the measure has no target. */
 export function ratioOf(name: MeasureName, value: number, measured: Measured = {}): number | undefined {
   const { atMost }: Measure = MEASURES[name];
   const target = targetOf(name, measured);
@@ -128,7 +128,7 @@ export function ratioOf(name: MeasureName, value: number, measured: Measured = {
   return atMost === undefined ? target / value : value / target;
 }
 
-/** Whether a value is good enough on a machine with these yardsticks; nothing where nobody said what is. */
+/** Whether a value is good enough on a machine with these yardsticks; undefined where the measure has no target. */
 export function isMet(name: MeasureName, value: number, measured: Measured = {}): boolean | undefined {
   const { atMost }: Measure = MEASURES[name];
   const target = targetOf(name, measured);

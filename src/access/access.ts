@@ -80,7 +80,7 @@ function shownToken({ authorization, cookie }: Credentials): { text: string; by:
   return undefined;
 }
 
-/** A browser acts for whoever asked for its login link. */
+/** A browser has the identity of the token that created its login link. */
 const whoOf = ({ name, parent, createdBy }: Token): string =>
   parent === undefined ? `token:${name}` : `${createdBy} (${name})`;
 

@@ -8,7 +8,7 @@ import { openAccess } from './access.ts';
 
 const admin = { who: 'token:admin', from: '127.0.0.1' };
 
-it('what a browser does is told of the one who asked for its login link', async () => {
+it('events of a browser name the token that created its login link', async () => {
   const clock = new VirtualClock();
   const access = await openAccess({
     store: await openStore(memoryDriver(emptyDisk()), () => {}),

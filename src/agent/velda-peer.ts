@@ -34,7 +34,7 @@ export interface VeldaPeerOptions {
   obey(command: AgentCommand): void;
 }
 
-/** Such a broker always names an account; one of all zeros is also what it sends where nobody chose one. */
+/** Velda's broker always sends an account; all zeros also means that the request named no user. */
 function runAsOf({ loginUser, uid, gid, groups }: Workload): Pick<SessionSpec, 'runAs'> {
   if (loginUser !== '') return { runAs: { user: loginUser } };
   return uid === 0 && gid === 0 && groups.length === 0 ? {} : { runAs: { uid, gid, groups } };

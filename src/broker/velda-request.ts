@@ -35,7 +35,7 @@ function environmentOf(environs: readonly string[]): Record<string, string> {
   );
 }
 
-/** Velda ignores the numbers where a user is named. All 0 is root, which is also what a client sends that names nobody. */
+/** Velda ignores uid and gid where a user name is given. All zeros is root, and also what a client without a user sends. */
 function runAsOf({ loginUser, uid, gid, groups }: Workload): RunAs | undefined {
   if (loginUser !== '') return { user: checkedName(loginUser, LONGEST_USER, 'workload.login_user') };
   return uid === 0 && gid === 0 && groups.length === 0 ? undefined : { uid, gid, groups };

@@ -25,7 +25,7 @@ export function openReadingThread(clock: Clock): ReadingThread {
 
   function start(): Worker {
     const started = startYamlThread();
-    // One that ends while nobody asks is no failure of ours.
+    // A failure between two questions concerns no caller.
     started.on('error', () => {});
     return started;
   }

@@ -29,7 +29,7 @@ export interface FrontOptions {
   readonly pass: string;
   /** The holder as it is known now; asked for each connection while this process is a standby. */
   readonly holder: () => Advert | undefined;
-  /** What a replica without a holder waits for; told to probes. */
+  /** What a replica without a holder waits for; the answer to /readyz. */
   readonly whyNotReady?: (() => string) | undefined;
   readonly clock: Clock;
   readonly log: Log;

@@ -1,4 +1,4 @@
-// Probes of a replica that has nobody to pass them on to: they ask about this process, so it answers itself.
+// Health probes of a replica that knows no holder: it answers them itself instead of relaying.
 import type { Socket } from 'node:net';
 
 const LONGEST_LINE = 2_048;

@@ -10,7 +10,7 @@ export interface Ledger {
 }
 
 /**
- * Follows the table: a commit changes memory at once, so whoever reads the ledger and commits in the same turn can never
+ * Follows the table: a commit changes memory at once, so code that reads the ledger and commits in the same turn can never
  * give a slot twice, and what a restart or another holder loads is the same sum.
  */
 export function openLedger(store: Pick<Store, 'view' | 'onChange'>): Ledger {

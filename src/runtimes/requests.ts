@@ -231,16 +231,16 @@ export function openRequests(deps: RequestsDeps): Runtimes {
       const message = `Host ${host} takes no new runtimes.`;
       const drained = { id: host, at: clock.now(), who: actor.who };
       const moved = moves ? planned.flatMap((move) => movedChanges(move, host)) : [];
-      const told = journal.event({ kind: 'runtime.host-drained', subject: `runtime-host/${host}`, message }, actor);
-      await store.commit([put('drainedHosts', drained), told, ...moved]);
+      const event = journal.event({ kind: 'runtime.host-drained', subject: `runtime-host/${host}`, message }, actor);
+      await store.commit([put('drainedHosts', drained), event, ...moved]);
       return planned.map(({ runtime, slots, to }) => ({ runtime, slots, to }));
     },
     async releaseHost(named, actor) {
       const host = hostNamed(named, fixed.statuses());
       if (!store.view.drainedHosts.get(host)) throw new Fault('missing', `Host ${host} is not drained.`);
       const message = `Host ${host} takes runtimes again.`;
-      const told = journal.event({ kind: 'runtime.host-released', subject: `runtime-host/${host}`, message }, actor);
-      await store.commit([drop('drainedHosts', host), told]);
+      const event = journal.event({ kind: 'runtime.host-released', subject: `runtime-host/${host}`, message }, actor);
+      await store.commit([drop('drainedHosts', host), event]);
     },
   };
 

@@ -6,7 +6,7 @@ const answering = (statuses: number[]): typeof fetch =>
   (async () =>
     new Response('', { status: (statuses.length > 1 ? statuses.shift() : statuses[0]) ?? 200 })) as typeof fetch;
 
-test('the address that runtimes are told is tried at start and at each check; a change is an event', async () => {
+test('the server address for runtimes is checked at start and at each interval; a change makes an event', async () => {
   const serverUrl = 'https://muster.test';
   const scene = await openRuntimesScene({ settings: memorySet({ serverUrl }), fetch: answering([503, 503, 200]) });
 
@@ -14,7 +14,7 @@ test('the address that runtimes are told is tried at start and at each check; a 
 
   expect(await scene.events()).toEqual([
     'GET https://muster.test/healthz answered 503.',
-    'Runtimes can be told https://muster.test: it answers.',
+    'The server address for runtimes, https://muster.test, is reachable.',
   ]);
   await scene.stop();
 });

@@ -1,5 +1,5 @@
-// Whether runtimes can reach the server that they are told of, as far as that can be seen from here: by its name, from the
-// server's own machine. The way from the cluster is for the operator to try; the guide says how.
+// Checks `runtimes.server_url` from the server's own machine: the name resolves and /healthz answers. Only the operator can
+// check the path from the cluster; the guide says how.
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import { startLoop } from '#core/loop.ts';
@@ -56,7 +56,7 @@ export function startServerUrlCheck(deps: ServerUrlDeps): { look(): void; stop()
     const wrong = onlyHere(serverUrl) ?? (await answerOf(serverUrl, deps.context));
     const said = wrong ?? '';
     if (said !== (last ?? '')) {
-      const message = wrong ?? `Runtimes can be told ${serverUrl}: it answers.`;
+      const message = wrong ?? `The server address for runtimes, ${serverUrl}, is reachable.`;
       log(wrong === undefined ? 'info' : 'warn', 'address of the server for runtimes', { url: serverUrl, message });
       await store.commit([journal.event({ kind: 'runtime.server-url', subject: 'server', message })]);
     }

@@ -1,4 +1,4 @@
-// What an agent runs and is no live session of ours: a copy that should not run, or somebody else's work that we must not end.
+// What an agent runs and is no live session of ours: a copy that should not run, or work of another server, which Muster must not end.
 import type { Hello } from '#core/agent-link.ts';
 import { type AgentSlots, strayKey } from './agent-slots.ts';
 import type { Delivery } from './delivery.ts';
@@ -30,7 +30,7 @@ export function openUnknownSessions(
   const { store, journal, log } = deps;
   const byAgent = new Map<string, Set<string>>();
   // By agent and session: an agent that reconnects is no news.
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const unsubscribe = store.onChange('agents', (after, before, id) => {
     if (after?.epoch !== before?.epoch) byAgent.delete(id);
   });
@@ -46,11 +46,11 @@ export function openUnknownSessions(
     publish(agent);
   }
 
-  function tell(agent: string, sessions: readonly string[]): void {
-    const news = sessions.filter((session) => !told.has(`${agent}/${session}`));
+  function report(agent: string, sessions: readonly string[]): void {
+    const news = sessions.filter((session) => !reported.has(`${agent}/${session}`));
     const pool = store.view.agents.get(agent)?.pool;
     if (news.length === 0 || pool === undefined) return;
-    for (const session of news) told.add(`${agent}/${session}`);
+    for (const session of news) reported.add(`${agent}/${session}`);
     const names = news.slice(0, MOST_NAMED).join(', ') + (news.length > MOST_NAMED ? ' and others' : '');
     const count = news.length === 1 ? 'a session' : `${news.length} sessions`;
     const message = `The agent runs ${count} unknown to this server: ${names}. Muster does not kill them; they keep their slots until they end.`;
@@ -66,7 +66,7 @@ export function openUnknownSessions(
 
   function settle(agent: string, executions: readonly Execution[], unknown: ReadonlySet<string>): void {
     const still = byAgent.get(agent);
-    tell(
+    report(
       agent,
       [...unknown].filter((session) => still?.has(session)),
     );
@@ -98,7 +98,7 @@ export function openUnknownSessions(
     },
     over(agent, { session, attempt }) {
       agentSlots.dropStray(agent, strayKey(session, attempt));
-      told.delete(`${agent}/${session}`);
+      reported.delete(`${agent}/${session}`);
       forget(agent, session);
     },
     stop: unsubscribe,

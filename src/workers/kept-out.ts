@@ -1,5 +1,5 @@
-// A Velda agent cannot be told to stop: once drained it calls again for ever. Where no machine is deleted with it, its row
-// stays and keeps it out, until its process is started again or somebody releases it.
+// Velda's protocol cannot stop an agent: after a drain it reconnects for ever. Where Muster does not delete its machine, its
+// row stays and rejects it, until the agent is restarted or an operator releases the worker.
 import type { Hello } from '#core/agent-link.ts';
 import { MINUTE_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
@@ -28,7 +28,7 @@ export function leastWaitMs(refusals: number): number {
 export function mustKeepOut({ store: { view } }: WorkersContext, { id, offer, credential }: Worker): boolean {
   if (offer !== undefined) return false;
   const agent = view.agents.get(id);
-  // Agents of Muster have a key, and stop when they are told to.
+  // Agents of Muster have a key, and obey a stop message.
   return agent ? agent.wire === 'velda' : credential === undefined;
 }
 

@@ -11,7 +11,7 @@ it('finds a user by name, with home and shell', async () => {
   expect(accountVariables(account)).toEqual({ HOME: '/home/ada', USER: 'ada', LOGNAME: 'ada', SHELL: '/bin/bash' });
 });
 
-it.each(['nobody-here', '1001'])('refuses the unknown user "%s": a number is no name', async (user) => {
+it.each(['no-such-user', '1001'])('refuses the unknown user "%s": a number is no name', async (user) => {
   await expect(findAccount({ user }, lookUp)).rejects.toMatchObject({
     kind: 'missing',
     message: `There is no user ${user} on this worker.`,

@@ -34,7 +34,7 @@ function parsed(line: string): Account {
   return { name, uid: Number(uid), gid: Number(gid), home: home || '/', shell: shell || undefined };
 }
 
-/** The account that is asked for, or a `Fault`: a session never runs as somebody else. */
+/** The account that is asked for, or a `Fault`: a session never runs under another account. */
 export async function findAccount(runAs: RunAs, lookUp: LookUp = lookUpUser): Promise<Account> {
   if ('user' in runAs) {
     const line = await lookUp(runAs.user);

@@ -15,7 +15,7 @@ export interface SignalTarget {
 function others({ processes, cgroup }: SignalTarget): number[] {
   if (cgroup === undefined) return [];
   const spared = new Set(processes && [processes.leader.pid, ...processes.carriers]);
-  // Before the wrapper has told who it is, nothing can be spared.
+  // Until the wrapper has reported its pid, every process of the group gets the signal.
   return processes ? inCgroup(cgroup).filter((pid) => !spared.has(pid)) : [];
 }
 
