@@ -1,5 +1,6 @@
 // The file of a new machine's agent: what the launch says, what the pool's document overrides, what only the backend knows.
 import { parse, stringify } from 'yaml';
+import { z } from 'zod';
 import { Fault } from '#core/fault.ts';
 import type { Boot } from '#core/provider.ts';
 
@@ -54,9 +55,6 @@ function read(text: string): unknown {
   }
 }
 
-/** Whether a text can be an agent's file. */
-export const isAgentText = (text: string): boolean => isMap(read(text));
-
 const toCamel = (key: string): string => key.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
 
 // Their keys are the user's own words.
@@ -109,3 +107,18 @@ export function hasWorkDir(overrides: AgentOverrides): boolean {
   const wanted = overridesIn(overrides);
   return isMap(wanted) && isMap(wanted.daemonConfig) && wanted.daemonConfig.workDirPath !== undefined;
 }
+
+/** The keys of a backend with which a pool's document adds to the agent's file. */
+export const agentFileFields = {
+  agentConfig: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe('More settings for the agent’s file. Pool, token and name always come from the launch.')
+    .meta({ hidden: true }),
+  agentConfigContent: z
+    .string()
+    .refine((text) => isMap(read(text)), 'must be the YAML or JSON of an agent’s file')
+    .optional()
+    .describe('The same as text; `agent_config` has precedence.')
+    .meta({ hidden: true, literal: true }),
+};

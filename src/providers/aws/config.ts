@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isAgentText } from '#boot/agent-file.ts';
+import { agentFileFields } from '#boot/agent-file.ts';
 import { count, duration, freeMap, unused } from '#core/schema.ts';
 
 /** A text that counts as absent where it is empty, as in the stores that these documents come from. */
@@ -16,13 +16,6 @@ export const endpoint = z
   .optional()
   .describe("Endpoint of the API instead of AWS's own; only in the operator's own file.")
   .meta({ operatorOnly: true, shapes: false, defaultText: '`AWS_ENDPOINT_URL`, else AWS' });
-
-/** What the agents' file gets beside what every launch says. */
-const agentConfig = z
-  .record(z.string(), z.unknown())
-  .optional()
-  .describe('More settings for the agent’s file. Pool, token and name always come from the launch.')
-  .meta({ hidden: true });
 
 const RESERVED_TAG = /^(aws:|muster:)/i;
 const MOST_TAGS = 40;
@@ -84,13 +77,7 @@ export const launchFields = {
     .boolean()
     .default(false)
     .describe('Whether workers and host names are named after their instances: `i-0abc…`.'),
-  agentConfig,
-  agentConfigContent: z
-    .string()
-    .refine(isAgentText, 'must be the YAML or JSON of an agent’s file')
-    .optional()
-    .describe('The same as text; `agent_config` has precedence.')
-    .meta({ hidden: true, literal: true }),
+  ...agentFileFields,
   agentVersionOverride: unused('machines get the agent from the server, in its version'),
   maxStoppedInstances: count()
     .default(0)

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isAgentText } from '#boot/agent-file.ts';
+import { agentFileFields } from '#boot/agent-file.ts';
 import { freeMap, secret, unused } from '#core/schema.ts';
 
 const TAG = /^[A-Za-z0-9_:-]{1,255}$/;
@@ -73,17 +73,7 @@ export const dropletFields = {
   ...ownFields,
   name: unused('droplets are named by Muster'),
   tags: z.array(tag).optional().describe('More tags for the droplets.'),
-  agentConfig: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .describe('More settings for the agent’s file. Pool, token and name always come from the launch.')
-    .meta({ hidden: true }),
-  agentConfigContent: z
-    .string()
-    .refine(isAgentText, 'must be the YAML or JSON of an agent’s file')
-    .optional()
-    .describe('The same as text; `agent_config` has precedence.')
-    .meta({ hidden: true, literal: true }),
+  ...agentFileFields,
 };
 
 export const DropletConfig = z.strictObject(dropletFields);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isAgentText } from '#boot/agent-file.ts';
+import { agentFileFields } from '#boot/agent-file.ts';
 import { count, duration, script, secret, unused } from '#core/schema.ts';
 
 const NO_TAILSCALE = 'Muster does not set up Tailscale; do that in `startup_script`';
@@ -46,17 +46,7 @@ export const bidFields = {
   ...ownFields,
   startupScript: script().optional().describe('Script that each machine runs first, as root.'),
   instanceNamePrefix: unused('bids are named by Muster, because the name carries the mark'),
-  agentConfig: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .describe('More settings for the agent’s file. Pool, token and name always come from the launch.')
-    .meta({ hidden: true }),
-  agentConfigContent: z
-    .string()
-    .refine(isAgentText, 'must be the YAML or JSON of an agent’s file')
-    .optional()
-    .describe('The same as text; `agent_config` has precedence.')
-    .meta({ hidden: true, literal: true }),
+  ...agentFileFields,
 };
 
 export const BidConfig = z.strictObject(bidFields);
