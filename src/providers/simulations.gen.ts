@@ -8,6 +8,11 @@ export const simulations: readonly ListedSimulation[] = [
     load: async () => (await import('./aws/fake/simulation.ts')).default,
   },
   {
+    id: 'azure',
+    summary: "stores of Azure App Configuration",
+    load: async () => (await import('./azure/fake/simulation.ts')).default,
+  },
+  {
     id: 'digitalocean',
     summary: "droplets of DigitalOcean",
     load: async () => (await import('./digitalocean/fake/simulation.ts')).default,

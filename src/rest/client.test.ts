@@ -93,3 +93,19 @@ it('sends a form where that is wanted, and answers text where that is', async ()
   expect(sent[0]?.headers.get('content-type')).toBe('application/x-www-form-urlencoded');
   expect(sent[0]?.body).toBe('grant_type=x+y');
 });
+
+it('takes 304 as an answer only where the question has a condition, and shows the headers of every answer', async () => {
+  const headers = { etag: '"2"', 'retry-after-ms': '250' };
+  const { ask, sent } = setUp(() => new Response(null, { status: 304, headers }));
+  const heard: (string | null)[] = [];
+  const request = {
+    path: '/a',
+    headers: { 'if-none-match': '"1"' },
+    heard: (answer: Response) => void heard.push(answer.headers.get('etag')),
+  };
+
+  expect(await ask({ ...request, mayBeUnchanged: true }, going())).toBeUndefined();
+  await expect(ask(request, going())).rejects.toMatchObject({ kind: 'unavailable', retryAfterMs: 250 });
+  expect(heard).toEqual(['"2"', '"2"']);
+  expect(sent[0]?.headers.get('if-none-match')).toBe('"1"');
+});

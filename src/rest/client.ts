@@ -26,6 +26,8 @@ export interface RestRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
+  /** Over those that every request has. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Sent as JSON. */
   readonly body?: unknown;
   /** Sent as a form, in place of `body`. */
@@ -34,12 +36,23 @@ export interface RestRequest {
   readonly isText?: true | undefined;
   /** A longer answer is refused; for what others wrote, which may be compressed. */
   readonly mostBytes?: number | undefined;
+  /** The question has a condition: 304 is then an answer, and an empty one. */
+  readonly mayBeUnchanged?: true | undefined;
+  /** Sees every answer before it is judged: some clouds say more in headers. */
+  heard?(answer: Response): void;
 }
 
 /** Answers what the cloud answers as JSON; nothing for an empty answer. Every failure is a fault. */
 export type Ask = <T>(request: RestRequest, signal: AbortSignal) => Promise<T>;
 
 const WITHIN_MS = 30_000;
+const NOT_MODIFIED = 304;
+
+/** Azure says it in milliseconds where seconds are too coarse. */
+function waitOf(headers: Headers, nowMs: number): number | undefined {
+  const exact = Number(headers.get('retry-after-ms') || Number.NaN);
+  return retryAfterMs(Number.isNaN(exact) ? headers.get('retry-after') : String(exact / 1_000), nowMs);
+}
 
 function urlOf(base: string, { path, query = {} }: RestRequest): string {
   const url = new URL(`${base.replace(/\/+$/, '')}${path}`);
@@ -78,7 +91,7 @@ export function restClient(options: RestOptions): Ask {
   async function exchange(request: RestRequest, signal: AbortSignal): Promise<{ answer: Response; text: string }> {
     const { method = 'GET' } = request;
     const content = contentOf(request);
-    const headers = { accept: 'application/json', ...(await options.headers(signal)) };
+    const headers = { accept: 'application/json', ...(await options.headers(signal)), ...request.headers };
     const answer = await fetchFrom(urlOf(options.base, request), {
       method,
       redirect: 'manual',
@@ -94,7 +107,7 @@ export function restClient(options: RestOptions): Ask {
     const { kind = kindOfStatus(status), message, remedy } = options.explain?.(status, body) ?? {};
     const said = plainMessage(message ?? text);
     return new Fault(kind, `${what} failed: ${status}${said === '' ? '' : `: ${said}`}`, {
-      retryAfterMs: retryAfterMs(headers.get('retry-after'), clock.now()),
+      retryAfterMs: waitOf(headers, clock.now()),
       remedy,
       cause: body,
     });
@@ -108,6 +121,8 @@ export function restClient(options: RestOptions): Ask {
       if (thrown instanceof Fault) throw thrown;
       throw new Fault('unavailable', `${what} got no answer: ${plainMessage(messagesOf(thrown))}`, { cause: thrown });
     });
+    request.heard?.(answer);
+    if (answer.status === NOT_MODIFIED && request.mayBeUnchanged) return undefined as T;
     if (!answer.ok) throw refusal(what, answer, text);
     if (request.isText) return text as T;
     const body = parsed(text);

@@ -1,6 +1,7 @@
-// Loaded by every server: whatever only a cluster on Azure needs is loaded when one is opened.
+// Loaded by every server: whatever only a pool, source or cluster on Azure needs is loaded when one is opened.
 import { kind, type Provider } from '#core/provider.ts';
 import { AksConfig } from './aks/config.ts';
+import { AppConfigurationConfig, placeOf } from './app-configuration/config.ts';
 
 export default {
   id: 'azure',
@@ -13,6 +14,16 @@ export default {
     'AZURE_FEDERATED_TOKEN_FILE',
     'AZURE_AUTHORITY_HOST',
   ],
+  sources: {
+    azure: kind({
+      summary: 'Each key below a prefix of an App Configuration store is a pool document.',
+      config: AppConfigurationConfig,
+      example: { endpoint: 'https://velda-pools.azconfig.io', config_prefix: 'pools/', update_interval: '60s' },
+      trust: 'any source',
+      place: placeOf,
+      open: async (...given) => (await import('./app-configuration/source.ts')).openAppConfiguration(...given),
+    }),
+  },
   clusters: {
     aks: kind({
       summary:

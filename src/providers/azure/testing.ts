@@ -1,6 +1,6 @@
 // What the tests of this provider share: a fake Azure on a virtual clock, and a context that sees nothing else.
 import type { ClusterAccess } from '#core/cluster-access.ts';
-import type { Context } from '#core/provider.ts';
+import type { Context, Source } from '#core/provider.ts';
 import { seededRandom } from '#core/random.ts';
 import { during } from '#core/testing/during.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
@@ -10,6 +10,9 @@ import type { Token } from '#rest/tokens.ts';
 import { contextWithLog } from '../../conformance/backend-world.ts';
 import { openAks } from './aks/cluster.ts';
 import { AksConfig } from './aks/config.ts';
+import { AppConfigurationConfig } from './app-configuration/config.ts';
+import { openAppConfiguration } from './app-configuration/source.ts';
+import { type FakeStore, openStore } from './fake/app-configuration/store.ts';
 import { type FakeAzure, openFakeAzure } from './fake/fake-azure.ts';
 import type { AksCluster } from './fake/world.ts';
 
@@ -33,11 +36,14 @@ export interface Scene {
   /** How many requests are on their way. */
   running(): number;
   open(config?: object): Promise<ClusterAccess>;
+  /** The store that `openSource` reads. */
+  readonly store: FakeStore;
+  openSource(config?: object): Promise<Source>;
   /** Awaits a call while time passes. */
   during<T>(call: Promise<T>): Promise<T>;
 }
 
-/** One cluster, and an application with a secret. */
+/** One cluster, one empty store, and an application with a secret. */
 export function openScene(cluster: AksCluster = CLUSTER): Scene {
   const clock = new VirtualClock();
   const fake = openFakeAzure(clock);
@@ -51,6 +57,9 @@ export function openScene(cluster: AksCluster = CLUSTER): Scene {
   const { fetch, running } = countedFetch(fake.fetch);
   fake.world.clusters.push(cluster);
   fake.world.proofs.set('app1', SECRET);
+  const store = openStore('velda-pools', clock);
+  fake.world.stores.set(store.name, store);
+  const place = { endpoint: 'https://velda-pools.azconfig.io', configPrefix: 'pools/' };
   const context = contextWithLog(
     {
       cluster: 'cluster1',
@@ -73,6 +82,12 @@ export function openScene(cluster: AksCluster = CLUSTER): Scene {
     variables,
     context,
     running,
+    store,
+    openSource: (config = {}) =>
+      openAppConfiguration(AppConfigurationConfig.parse({ ...place, ...config }), context, {
+        files,
+        cli: async (resource) => scene.az?.(resource),
+      }),
     open: async (config = {}) =>
       openAks(AksConfig.parse({ ...seed, ...config }), context, {
         files,

@@ -8,26 +8,43 @@ import type { SourceDeps, TokenSource } from './source.ts';
 
 const AUTHORITY = 'https://login.microsoftonline.com';
 
-// The part of Azure that an authority logs in to: learn.microsoft.com/azure/azure-government/compare-azure-government-global-azure.
-const MANAGEMENT: Readonly<Record<string, string>> = {
-  'login.microsoftonline.com': 'https://management.azure.com',
-  'login.microsoftonline.us': 'https://management.usgovcloudapi.net',
-  'login.chinacloudapi.cn': 'https://management.chinacloudapi.cn',
-  'login.partner.microsoftonline.cn': 'https://management.chinacloudapi.cn',
+/** The addresses of one part of Azure. */
+interface Part {
+  /** The Resource Manager. */
+  readonly management: string;
+  /** What tokens for App Configuration are for; its stores are at hosts of their own. */
+  readonly appConfiguration: string;
+}
+
+const CHINA: Part = {
+  management: 'https://management.chinacloudapi.cn',
+  appConfiguration: 'https://appconfig.azure.cn',
 };
 
-export interface AzureLogin {
+// The part that an authority logs in to: learn.microsoft.com/azure/azure-government/compare-azure-government-global-azure.
+const PARTS: Readonly<Record<string, Part>> = {
+  'login.microsoftonline.com': {
+    management: 'https://management.azure.com',
+    appConfiguration: 'https://appconfig.azure.com',
+  },
+  'login.microsoftonline.us': {
+    management: 'https://management.usgovcloudapi.net',
+    appConfiguration: 'https://appconfig.azure.us',
+  },
+  'login.chinacloudapi.cn': CHINA,
+  'login.partner.microsoftonline.cn': CHINA,
+};
+
+export interface AzureLogin extends Part {
   readonly token: TokenSource;
-  /** The Resource Manager of that part of Azure. */
-  readonly management: string;
 }
 
 function authorityOf({ context }: SourceDeps): string {
   const written = context.variable?.('AZURE_AUTHORITY_HOST') || AUTHORITY;
   const full = /^https:\/\//.test(written) ? written : `https://${written}`;
-  if (URL.canParse(full) && new URL(full).host in MANAGEMENT) return new URL(full).origin;
+  if (URL.canParse(full) && new URL(full).host in PARTS) return new URL(full).origin;
   throw new Fault('unsupported', `AZURE_AUTHORITY_HOST names ${written}, which is no known part of Azure.`, {
-    remedy: `Use one of: ${Object.keys(MANAGEMENT).join(', ')}.`,
+    remedy: `Use one of: ${Object.keys(PARTS).join(', ')}.`,
   });
 }
 
@@ -71,7 +88,7 @@ export function defaultLogin(deps: SourceDeps): AzureLogin {
   const authority = authorityOf(deps);
   const source = chosen(authority, deps);
   return {
-    management: MANAGEMENT[new URL(authority).host] as string,
+    ...(PARTS[new URL(authority).host] as Part),
     token: (resource, signal) => retried(deps.context.clock, signal, () => source(resource, signal)),
   };
 }

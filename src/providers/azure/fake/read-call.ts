@@ -1,18 +1,31 @@
 import { parametersOf, type RestActions, type RestCall, restCallOf } from '#fakes/rest-call.ts';
 
-type Service = 'management' | 'entra' | 'imds';
+type Service = 'management' | 'entra' | 'imds' | 'appConfiguration';
 
 /** A request as the wire has it; its action is `management.listClusterUserCredential`, `entra.token` and so on. */
 export interface AzureCall extends RestCall<Service> {
+  /** Of the service, also where all of them are served at one address. */
+  readonly host: string;
   /** The query and the form. */
   readonly params: Readonly<Record<string, string>>;
+  /** What was sent as JSON. */
+  readonly body: Readonly<Record<string, unknown>>;
+  /** As it came. */
+  readonly sent: {
+    readonly method: string;
+    readonly host: string;
+    readonly pathAndQuery: string;
+    readonly headers: Headers;
+    readonly text: string;
+  };
 }
 
-const HOSTS: RestActions<Service>['hosts'] = {
-  'management.azure.com': 'management',
-  'login.microsoftonline.com': 'entra',
-  '169.254.169.254': 'imds',
-};
+const MANAGEMENT = 'management.azure.com';
+const ENTRA = 'login.microsoftonline.com';
+const METADATA = '169.254.169.254';
+const STORES = '.azconfig.io';
+/** The only store where all services are at one address. */
+export const ONLY_STORE = 'simulated';
 
 const ACTIONS: RestActions<Service>['actions'] = [
   [
@@ -27,9 +40,52 @@ const ACTIONS: RestActions<Service>['actions'] = [
   ],
   ['entra', /^POST \/[^/]+\/oauth2\/v2.0\/token$/, 'token'],
   ['imds', /^GET \/metadata\/identity\/oauth2\/token$/, 'token'],
+  ['appConfiguration', /^GET \/kv$/, 'kvList'],
+  ['appConfiguration', /^GET \/kv\/.+$/, 'kvGet'],
+  ['appConfiguration', /^PUT \/kv\/.+$/, 'kvPut'],
+  ['appConfiguration', /^DELETE \/kv\/.+$/, 'kvDelete'],
 ];
 
+/** On loopback only the path tells who is meant. */
+function hostOf({ host, hostname, pathname }: URL): string {
+  if (hostname !== '127.0.0.1' && hostname !== 'localhost') return host;
+  if (/^\/kv(\/|$)/.test(pathname)) return `${ONLY_STORE}${STORES}`;
+  if (pathname.startsWith('/metadata/')) return METADATA;
+  return pathname.startsWith('/subscriptions/') ? MANAGEMENT : ENTRA;
+}
+
+function serviceAt(host: string): Service | undefined {
+  if (host.endsWith(STORES)) return 'appConfiguration';
+  return ({ [MANAGEMENT]: 'management', [ENTRA]: 'entra', [METADATA]: 'imds' } as const)[host];
+}
+
+function parsed(text: string, type: string | null): Record<string, unknown> {
+  if (text === '' || !type?.includes('json')) return {};
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}
+
 export async function readCall(request: Request): Promise<AzureCall> {
-  const params = parametersOf(request, await request.text());
-  return { ...restCallOf(request, { hosts: HOSTS, actions: ACTIONS }), params };
+  const url = new URL(request.url);
+  const host = hostOf(url);
+  const service = serviceAt(host);
+  const text = await request.text();
+  const type = request.headers.get('content-type');
+  const call = restCallOf(request, { hosts: service ? { [url.host]: service } : {}, actions: ACTIONS });
+  return {
+    ...call,
+    host,
+    params: parametersOf(request, type?.includes('json') ? '' : text),
+    body: parsed(text, type),
+    sent: {
+      method: request.method,
+      host: url.host,
+      pathAndQuery: `${url.pathname}${url.search}`,
+      headers: request.headers,
+      text,
+    },
+  };
 }

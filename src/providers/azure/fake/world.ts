@@ -1,4 +1,5 @@
 import type { Clock } from '#core/clock.ts';
+import type { FakeStore } from './app-configuration/store.ts';
 
 export const TOKEN_SECONDS = 3_600;
 
@@ -24,6 +25,10 @@ export interface World {
   readonly clock: Clock;
   readonly subscriptionId: string;
   readonly clusters: AksCluster[];
+  /** The stores of App Configuration, by name. */
+  readonly stores: Map<string, FakeStore>;
+  /** Whether everybody may do everything, as with an emulator. */
+  isOpen: boolean;
   /** Secrets and federated tokens of applications, by client id. */
   readonly proofs: Map<string, string>;
   /** The identities of the machine, by client id; the first is its own. */
