@@ -1,5 +1,6 @@
 // The laws of what a backend may offer beside its machines: an account, exact listings, hints.
-import { type BackendLaw, going, list, make } from './backend-laws.ts';
+import { going } from '#core/testing/going.ts';
+import { type BackendLaw, list, make } from './backend-laws.ts';
 import { aLaunch, lawName, OURS, PLANTED_TOKEN } from './backend-world.ts';
 import { demand } from './demand.ts';
 

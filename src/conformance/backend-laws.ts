@@ -1,7 +1,9 @@
 // The laws of a backend: what the rest of the program relies on whatever the cloud.
+
 import { chunked } from '#core/chunked.ts';
 import { Fault, type FaultKind, isUnclear } from '#core/fault.ts';
 import { type Backend, type Machine, type Mark, type Outcome, USES } from '#core/provider.ts';
+import { going } from '#core/testing/going.ts';
 import {
   aLaunch,
   type BackendHarness,
@@ -18,7 +20,6 @@ import type { Law } from './suite.ts';
 
 export type BackendLaw = Law<LawId, BackendWorld, BackendHarness>;
 
-export const going = (): AbortSignal => new AbortController().signal;
 const names = (count: number, stem?: string): string[] =>
   Array.from({ length: count }, (_, at) => lawName(String(at), stem));
 const machineName = ({ name, machine }: Outcome): string => machine ?? name;

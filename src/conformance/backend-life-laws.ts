@@ -1,7 +1,8 @@
 // The laws of what becomes of machines after a launch: names of a batch, promises that are broken late, machines that rest.
 import { nameAt } from '#core/id.ts';
 import type { Backend, Machine, Outcome, Parking } from '#core/provider.ts';
-import { type BackendLaw, faultOfCall, going, list, make } from './backend-laws.ts';
+import { going } from '#core/testing/going.ts';
+import { type BackendLaw, faultOfCall, list, make } from './backend-laws.ts';
 import { aLaunch, type BackendWorld, lawName, OURS, THEIRS } from './backend-world.ts';
 import { demand, sameNames } from './demand.ts';
 

@@ -1,12 +1,12 @@
 // The laws of a cluster's access: what the Kubernetes client relies on, wherever the credentials come from.
+
 import type { ClusterAccess, ClusterCredential } from '#core/cluster-access.ts';
+import { going } from '#core/testing/going.ts';
 import type { ClusterLawId, ClusterSubject, ClusterWorld } from './cluster-world.ts';
 import { demand, demandFault } from './demand.ts';
 import type { Law } from './suite.ts';
 
 export type ClusterLaw = Law<ClusterLawId, ClusterWorld, ClusterSubject>;
-
-const going = (): AbortSignal => new AbortController().signal;
 
 const ask = (world: ClusterWorld, access: ClusterAccess, signal = going()): Promise<ClusterCredential> =>
   world.during(access.credential(signal));

@@ -1,12 +1,13 @@
 // The laws of a runtime host: what the life of a runtime relies on, wherever its objects are.
+
 import type { RuntimeHost, RuntimeObservation, RuntimeRequest } from '#core/runtime-host.ts';
+import { going } from '#core/testing/going.ts';
 import { demand, demandFault, sameNames } from './demand.ts';
 import type { RuntimeHostLawId, RuntimeHostSubject, RuntimeHostWorld } from './runtime-host-world.ts';
 import type { Law } from './suite.ts';
 
 export type RuntimeHostLaw = Law<RuntimeHostLawId, RuntimeHostWorld, RuntimeHostSubject>;
 
-const going = (): AbortSignal => new AbortController().signal;
 const requestOf = (id: string, slots = 2, version = '1.0.0'): RuntimeRequest => ({
   id,
   slots,

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
+import { going } from '#core/testing/going.ts';
 import { applyObject, mergePatch, writeStatus } from './apply.ts';
 import { PODS } from './resource.ts';
-import { aPod, going, json, openScripted } from './testing.ts';
+import { aPod, json, openScripted } from './testing.ts';
 
 function setUp() {
   const scripted = openScripted();

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { ClusterCredential } from '#core/cluster-access.ts';
+import { going } from '#core/testing/going.ts';
 import { isAlreadyThere, isExpired, isObjectMissing, isResourceUnknown } from './faults.ts';
 import { PODS } from './resource.ts';
-import { aList, aPod, collected, going, json, openScripted, openStream, refusal } from './testing.ts';
+import { aList, aPod, collected, json, openScripted, openStream, refusal } from './testing.ts';
 
 const AGENT_POOLS = { group: 'velda.io', version: 'v1', plural: 'agentpools', kind: 'AgentPool', isNamespaced: true };
 

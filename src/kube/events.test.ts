@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
+import { going } from '#core/testing/going.ts';
 import { openEventWriter } from './events.ts';
 import { PODS } from './resource.ts';
-import { aPod, going, json, openScripted, refusal } from './testing.ts';
+import { aPod, json, openScripted, refusal } from './testing.ts';
 
 const SCALED = { type: 'Normal', reason: 'ScaledUp', message: 'Two more workers.' } as const;
 

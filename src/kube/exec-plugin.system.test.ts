@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
+import { going } from '#core/testing/going.ts';
 import { until } from '#core/testing/until.ts';
 import { openExecPlugin } from './exec-plugin.ts';
 import type { ExecSpec } from './kubeconfig-file.ts';
-import { going } from './testing.ts';
 
 const ROOT = mkdtempSync(join(tmpdir(), 'exec-plugin-'));
 afterAll(() => rmSync(ROOT, { recursive: true, force: true }));

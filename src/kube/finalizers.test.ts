@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
 import { Fault } from '#core/fault.ts';
+import { going } from '#core/testing/going.ts';
 import type { JsonOperation, Kube } from './client.ts';
 import { addFinalizer, removeFinalizer } from './finalizers.ts';
 import type { KubeObject } from './object.ts';
 import { PODS } from './resource.ts';
-import { aPod, going } from './testing.ts';
+import { aPod } from './testing.ts';
 
 const OURS = 'muster.io/drain';
 

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import type { Fault } from '#core/fault.ts';
+import { going } from '#core/testing/going.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { openDefaultCluster } from './default-cluster.ts';
 import { openInCluster } from './in-cluster.ts';
 import { openKubeconfig } from './kubeconfig.ts';
-import { going } from './testing.ts';
 
 const ROOT = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
 afterAll(() => rmSync(ROOT, { recursive: true, force: true }));

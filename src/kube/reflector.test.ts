@@ -2,20 +2,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { HOUR_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { type Log, silentLog } from '#core/log.ts';
+import { going } from '#core/testing/going.ts';
 import { type KubeObject, withoutManagedFields } from './object.ts';
 import { openReflector, type Reflector } from './reflector.ts';
 import { PODS } from './resource.ts';
-import {
-  aList,
-  aPod,
-  going,
-  hang,
-  openScripted,
-  openStream,
-  refusal,
-  type SeenRequest,
-  type Stream,
-} from './testing.ts';
+import { aList, aPod, hang, openScripted, openStream, refusal, type SeenRequest, type Stream } from './testing.ts';
 
 const opened: Reflector<KubeObject>[] = [];
 

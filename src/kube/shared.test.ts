@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
+import { going } from '#core/testing/going.ts';
 import { withoutManagedFields } from './object.ts';
 import { PODS } from './resource.ts';
 import { sharedKube, sharedReflector } from './shared.ts';
-import { aList, aPod, going, openScripted, openStream } from './testing.ts';
+import { aList, aPod, openScripted, openStream } from './testing.ts';
 
 function setUp() {
   const scripted = openScripted();

@@ -1,7 +1,9 @@
 // An API server that answers as a test says, over a `fetch` of its own.
+
 import type { ClusterAccess } from '#core/cluster-access.ts';
 import { silentLog } from '#core/log.ts';
 import { seededRandom } from '#core/random.ts';
+import { going } from '#core/testing/going.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { openKube } from './client.ts';
 import type { KubeObject } from './object.ts';
@@ -16,8 +18,6 @@ export interface SeenRequest {
 }
 
 export type Answering = (request: SeenRequest) => Response | Promise<Response>;
-
-export const going = (): AbortSignal => new AbortController().signal;
 
 export const json = (body: unknown, status = 200, headers: Record<string, string> = {}): Response =>
   new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', ...headers } });

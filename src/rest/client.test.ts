@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
+import { going } from '#core/testing/going.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { restClient } from './client.ts';
-
-const going = (): AbortSignal => new AbortController().signal;
 
 interface Sent {
   readonly url: string;

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Fault } from '#core/fault.ts';
+import { going } from '#core/testing/going.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { finished, inPages, type Progress } from './retry.ts';
-
-const going = (): AbortSignal => new AbortController().signal;
 
 describe('pages', () => {
   it('are read to the last, also past an empty one, and one that fails for a moment is read again', async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { going } from '#core/testing/going.ts';
 import { ec2At, ssmAt } from './client.ts';
 import { LaunchConfig, regionIn } from './config.ts';
-import { GPU, going, openBackend, openScene, REGION } from './testing.ts';
+import { GPU, openBackend, openScene, REGION } from './testing.ts';
 
 const describeAll = { MaxResults: 5 };
 

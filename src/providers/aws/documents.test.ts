@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { readPool } from '#config/pool-document.ts';
 import type { Document } from '#core/provider.ts';
+import { going } from '#core/testing/going.ts';
 import provider from './index.ts';
 import { OfferingsConfig } from './offerings/config.ts';
 import { openOfferings } from './offerings/source.ts';
-import { going, openScene, REGION } from './testing.ts';
+import { openScene, REGION } from './testing.ts';
 
 const read = (document: object | string, trust: 'operator' | 'foreign' = 'foreign') =>
   readPool(typeof document === 'string' ? document : JSON.stringify(document), { kinds: provider.backends, trust });

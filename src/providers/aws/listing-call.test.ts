@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
 import type { Source } from '#core/provider.ts';
+import { going } from '#core/testing/going.ts';
 import { ssmAt } from './client.ts';
 import { ParametersConfig } from './parameters/config.ts';
 import { openParameters } from './parameters/source.ts';
 import { putParameter } from './parameters/testing.ts';
-import { going, openScene, REGION, type Scene } from './testing.ts';
+import { type AwsScene, openScene, REGION } from './testing.ts';
 
 const PREFIX = '/velda/pools/';
 
@@ -15,7 +16,7 @@ interface Asked {
 }
 
 /** A source of three pages, and all that it sends. */
-async function open(): Promise<{ scene: Scene; asked: Asked[]; read(): ReturnType<Source['documents']> }> {
+async function open(): Promise<{ scene: AwsScene; asked: Asked[]; read(): ReturnType<Source['documents']> }> {
   const scene = openScene({ behaviour: { largestPage: 1 } });
   for (const name of ['a', 'b', 'c']) putParameter(scene.fake, `${PREFIX}${name}`, name);
   const asked: Asked[] = [];

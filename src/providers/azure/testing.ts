@@ -1,4 +1,5 @@
 // What the tests of this provider share: a fake Azure on a virtual clock, and a context that sees nothing else.
+
 import type { ClusterAccess } from '#core/cluster-access.ts';
 import type { Context, Source } from '#core/provider.ts';
 import { seededRandom } from '#core/random.ts';
@@ -15,8 +16,6 @@ import { openAppConfiguration } from './app-configuration/source.ts';
 import { type FakeStore, openStore } from './fake/app-configuration/store.ts';
 import { type FakeAzure, openFakeAzure } from './fake/fake-azure.ts';
 import type { AksCluster } from './fake/world.ts';
-
-export const going = (): AbortSignal => new AbortController().signal;
 
 export const CA = '-----BEGIN CERTIFICATE-----\nof velda-cluster\n-----END CERTIFICATE-----\n';
 export const SERVER = 'https://velda-1a2b.hcp.westeurope.azmk8s.io:443';

@@ -6,9 +6,10 @@ import { readPool } from '#config/pool-document.ts';
 import { describeProblem } from '#config/problem.ts';
 import { readServerFile } from '#config/server-file.ts';
 import type { Document } from '#core/provider.ts';
+import { going } from '#core/testing/going.ts';
 import type { AutoConfig } from './auto/config.ts';
 import { openAuto } from './auto/source.ts';
-import { going, openScene, type Scene } from './fake/testing.ts';
+import { type DropletScene, openScene } from './fake/testing.ts';
 import provider from './index.ts';
 
 const SEED = `
@@ -45,7 +46,7 @@ function readFile(
   };
 }
 
-async function poolsOf(config: AutoConfig, scene: Scene = openScene()): Promise<readonly Document[]> {
+async function poolsOf(config: AutoConfig, scene: DropletScene = openScene()): Promise<readonly Document[]> {
   const source = await openAuto(config, scene.contextFor());
   return scene.during(source.documents(new Map(), going()));
 }

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Document } from '#core/provider.ts';
+import { going } from '#core/testing/going.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { FileConfig, placeOf } from './config.ts';
 import { type Known, readFileDocument } from './read-file.ts';
@@ -30,7 +31,6 @@ async function write(root: string, key: string, text: string | Uint8Array): Prom
 
 const open = (path: string, over: Partial<FileConfig> = {}, watch?: WatchFolder) =>
   openFileSource({ ...FileConfig.parse({ path }), ...over }, { clock: systemClock }, watch);
-const going = (): AbortSignal => new AbortController().signal;
 const listed = async (path: string, over: Partial<FileConfig> = {}): Promise<readonly Document[]> =>
   (await open(path, over)).documents(new Map(), going());
 const keysOf = (documents: readonly Document[]): string[] => documents.map(({ key }) => key);

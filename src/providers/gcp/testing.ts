@@ -1,4 +1,5 @@
 // What the tests of this provider share: a fake Google on a virtual clock, and a context that sees nothing else.
+
 import { generateKeyPairSync } from 'node:crypto';
 import type { ClusterAccess } from '#core/cluster-access.ts';
 import type { Context, Source } from '#core/provider.ts';
@@ -15,8 +16,6 @@ import { GkeConfig } from './gke/config.ts';
 import type { GkeCluster } from './gke/endpoint.ts';
 import { GcsConfig } from './storage/config.ts';
 import { openGcs } from './storage/source.ts';
-
-export const going = (): AbortSignal => new AbortController().signal;
 
 export const SEED = { project: 'my-gcp-project', location: 'us-central1', clusterName: 'velda-cluster' };
 export const BUCKET = 'velda-pool-configs';

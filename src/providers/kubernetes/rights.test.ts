@@ -5,6 +5,7 @@ import { parseAllDocuments } from 'yaml';
 import { noWorkers } from '#core/pool-counts.ts';
 import type { Context, Launch } from '#core/provider.ts';
 import type { DocumentReport } from '#core/source.ts';
+import { going } from '#core/testing/going.ts';
 import { openAgentPools } from './agent-pool/source.ts';
 import { BackendConfig, SourceConfig } from './config.ts';
 import { readCall } from './fake/wire/read-call.ts';
@@ -12,7 +13,7 @@ import { rbacFile } from './install/files.ts';
 import type { Manifest } from './install/manifest.ts';
 import { openPods } from './pods/backend.ts';
 import { RIGHTS, renderRights, rightName } from './rights.ts';
-import { AGENT_POD, CLUSTER, going, installCrd, type KubeScene, openKubeScene } from './testing.ts';
+import { AGENT_POD, CLUSTER, installCrd, type KubeScene, openKubeScene } from './testing.ts';
 
 const ACCOUNT = 'system:serviceaccount:velda:velda-apiserver';
 const POOLS = '/apis/velda.io/v1/namespaces/default/agentpools';

@@ -1,4 +1,5 @@
 // What the tests of this provider share: the simulated cluster on a virtual clock, and a context that sees nothing else.
+
 import type { ClusterAccess } from '#core/cluster-access.ts';
 import { Fault } from '#core/fault.ts';
 import type { Backend, Context, Source } from '#core/provider.ts';
@@ -12,7 +13,6 @@ import { BackendConfig, SourceConfig } from './config.ts';
 import { type FakeKubernetes, type FakeKubernetesOptions, openFakeKubernetes } from './fake/fake-kubernetes.ts';
 import { openPods } from './pods/backend.ts';
 
-export const going = (): AbortSignal => new AbortController().signal;
 export const CLUSTER = 'cluster1';
 
 const SERVER = 'http://cluster.test';

@@ -6,9 +6,10 @@ import { readPool } from '#config/pool-document.ts';
 import { describeProblem } from '#config/problem.ts';
 import { readServerFile } from '#config/server-file.ts';
 import type { Document } from '#core/provider.ts';
+import { going } from '#core/testing/going.ts';
 import type { AutoConfig } from './auto/config.ts';
 import { openAuto } from './auto/source.ts';
-import { going, openScene, type Scene } from './fake/testing.ts';
+import { type BidScene, openScene } from './fake/testing.ts';
 import provider from './index.ts';
 
 const SEED = `
@@ -44,7 +45,7 @@ function readFile(text: string, variables: Readonly<Record<string, string>> = { 
   };
 }
 
-async function poolsOf(config: AutoConfig, scene: Scene = openScene()): Promise<readonly Document[]> {
+async function poolsOf(config: AutoConfig, scene: BidScene = openScene()): Promise<readonly Document[]> {
   const source = await openAuto(config, scene.contextFor());
   return scene.during(source.documents(new Map(), going()));
 }

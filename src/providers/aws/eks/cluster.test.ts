@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { MINUTE_MS } from '#core/clock.ts';
-import { going, REGION } from '../testing.ts';
+import { going } from '#core/testing/going.ts';
+import { REGION } from '../testing.ts';
 import { EksConfig } from './config.ts';
 import { CA, NAME, openEksScene, ROLE, SERVER } from './testing.ts';
 

@@ -2,7 +2,7 @@ import type { ClusterAccess } from '#core/cluster-access.ts';
 import { countedFetch } from '#fakes/counted-fetch.ts';
 import { contextWithLog } from '../../../conformance/backend-world.ts';
 import { presenterOf } from '../fake/eks/check-token.ts';
-import { openScene, REGION, type Scene } from '../testing.ts';
+import { type AwsScene, openScene, REGION } from '../testing.ts';
 import { openEks } from './cluster.ts';
 import { EksConfig } from './config.ts';
 
@@ -14,7 +14,7 @@ export const ROLE = 'arn:aws:iam::123456789012:role/muster-eks';
 // As the environment of the tests has it.
 const OWN_SECRET = 'secret-of-nobody';
 
-export interface EksScene extends Scene {
+export interface EksScene extends AwsScene {
   /** How many requests are on their way. */
   running(): number;
   open(config?: object): Promise<ClusterAccess>;

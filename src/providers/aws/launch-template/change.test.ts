@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Backend, Machine } from '#core/provider.ts';
+import { going } from '#core/testing/going.ts';
+import { OURS } from '../../../conformance/backend-world.ts';
+import { aBatch } from '../../../conformance/scene.ts';
 import { LaunchConfig } from '../config.ts';
 import { stateAt } from '../fake/ec2/instance.ts';
-import { aBatch, CLUSTER, GPU, going, openBackend, openScene, REGION, type Scene } from '../testing.ts';
+import { type AwsScene, GPU, openBackend, openScene, REGION } from '../testing.ts';
 import { openLaunchTemplate } from './backend.ts';
 
 const PARKING = { ...GPU, maxStoppedInstances: 2, maxInstanceLifetime: '1h' };
@@ -10,7 +13,7 @@ const PARKING = { ...GPU, maxStoppedInstances: 2, maxInstanceLifetime: '1h' };
 async function withMachines(
   count: number,
   config: object = PARKING,
-): Promise<Scene & { backend: Backend; machines: Machine[] }> {
+): Promise<AwsScene & { backend: Backend; machines: Machine[] }> {
   const scene = openScene();
   const backend = await openBackend(scene, config);
   await scene.during(backend.create(aBatch(count), going()));
@@ -19,7 +22,7 @@ async function withMachines(
   return { ...scene, backend, machines };
 }
 
-const statesOf = ({ fake, clock }: Scene): string[] => fake.machines().map((one) => stateAt(one, clock.now()));
+const statesOf = ({ fake, clock }: AwsScene): string[] => fake.machines().map((one) => stateAt(one, clock.now()));
 
 describe('the listing', () => {
   it('shows each state as what it means', async () => {
@@ -42,7 +45,7 @@ describe('the listing', () => {
     'is no empty one where somebody else answered %j',
     async (text) => {
       const scene = openScene();
-      const context = { ...scene.contextFor(CLUSTER), fetch: async () => new Response(text) };
+      const context = { ...scene.contextFor(OURS), fetch: async () => new Response(text) };
       const backend = await openLaunchTemplate(LaunchConfig.parse(GPU), context);
 
       await expect(scene.during(backend.list(going()))).rejects.toMatchObject({ kind: 'unavailable' });

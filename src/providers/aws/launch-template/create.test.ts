@@ -1,20 +1,23 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '#core/provider.ts';
+import { going } from '#core/testing/going.ts';
+import { OURS } from '../../../conformance/backend-world.ts';
+import { aBatch } from '../../../conformance/scene.ts';
 import { LaunchConfig } from '../config.ts';
 import { FURNITURE } from '../fake/furniture.ts';
 import { publishedLimits } from '../fake/limits.ts';
 import { paramsOf } from '../fake/wire/params.ts';
-import { aBatch, CLUSTER, GPU, going, openBackend, openScene, REGION, type Scene } from '../testing.ts';
+import { type AwsScene, GPU, openBackend, openScene, REGION } from '../testing.ts';
 import { openLaunchTemplate } from './backend.ts';
 
-const callsOf = ({ fake }: Scene, action: string) => fake.calls.filter((call) => call.action === action);
+const callsOf = ({ fake }: AwsScene, action: string) => fake.calls.filter((call) => call.action === action);
 const faultsOf = (outcomes: readonly Outcome[]) => outcomes.flatMap(({ fault }) => fault ?? []);
 const dataOf = (text: unknown): string => Buffer.from(String(text), 'base64').toString();
 
 /** Gives the template of the GPU pool a new default version. */
 function changeTemplate(
-  { fake }: Scene,
+  { fake }: AwsScene,
   data: Readonly<Record<string, string | readonly Readonly<Record<string, string>>[]>>,
 ): void {
   const template = [...fake.region(REGION).templates.values()].find(({ name }) => name === FURNITURE.gpuTemplate);
@@ -68,9 +71,9 @@ describe('a launch', () => {
     expect(Object.fromEntries(machine?.tags ?? [])).toMatchObject({
       'muster:cluster': 'cluster1',
       'muster:pool': 'pool1',
-      'muster:shape': 'shape1',
+      'muster:shape': '0123456789ab',
       'muster:launch': 'launch1',
-      Name: expect.stringMatching(/^velda-gpu-workers-m-gpu-p1-/),
+      Name: expect.stringMatching(/^velda-gpu-workers-m-gpu-pool1-/),
     });
   });
 
@@ -95,7 +98,7 @@ describe('a launch', () => {
     ['a page of somebody else', () => '<html><body>Please log in</body></html>'],
   ])('whose answer is %s leaves it open what was made', async (_what, spoil) => {
     const scene = openScene();
-    const context = scene.contextFor(CLUSTER);
+    const context = scene.contextFor(OURS);
     const fetchSpoilt: typeof fetch = async (url, init) => {
       const response = await scene.fake.fetch(url, init);
       const isLaunch = String(init?.body).includes('Action=RunInstances');

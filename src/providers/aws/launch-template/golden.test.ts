@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Boot } from '#core/provider.ts';
+import { aBatch } from '../../../conformance/scene.ts';
 import { LaunchConfig } from '../config.ts';
-import { aBatch } from '../testing.ts';
 import type { Who } from './marks.ts';
 import { runRequest } from './request.ts';
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Document } from '#core/provider.ts';
+import { going } from '#core/testing/going.ts';
 import { LaunchConfig } from '../config.ts';
-import { going, openScene, REGION, type Scene } from '../testing.ts';
+import { type AwsScene, openScene, REGION } from '../testing.ts';
 import { chooseTypes } from './choose-types.ts';
 import { OfferingsConfig } from './config.ts';
 import { openOfferings } from './source.ts';
@@ -13,7 +14,7 @@ const SEED = {
   autoscalerConfig: { maxAgents: 10, minIdleAgents: 0, maxIdleAgents: 2 },
 };
 
-async function read(scene: Scene, config: object = SEED): Promise<readonly Document[]> {
+async function read(scene: AwsScene, config: object = SEED): Promise<readonly Document[]> {
   const source = await openOfferings(OfferingsConfig.parse(config), scene.contextFor('cluster1'));
   return scene.during(source.documents(new Map(), going()));
 }

@@ -1,18 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import type { Document, Source } from '#core/provider.ts';
-import { going, openScene, REGION, type Scene } from '../testing.ts';
+import { going } from '#core/testing/going.ts';
+import { type AwsScene, openScene, REGION } from '../testing.ts';
 import { ParametersConfig, placeOf } from './config.ts';
 import { openParameters } from './source.ts';
 import { dropParameter, putParameter } from './testing.ts';
 
 const PREFIX = '/velda/pools';
 
-function open(scene: Scene, config: object = {}): Promise<Source> {
+function open(scene: AwsScene, config: object = {}): Promise<Source> {
   const parsed = ParametersConfig.parse({ region: REGION, configPrefix: PREFIX, ...config });
   return openParameters(parsed, scene.contextFor('cluster1'));
 }
 
-const read = (scene: Scene, source: Source, held = new Map<string, string>()): Promise<readonly Document[]> =>
+const read = (scene: AwsScene, source: Source, held = new Map<string, string>()): Promise<readonly Document[]> =>
   scene.during(source.documents(held, going()));
 
 describe('parameters', () => {

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { HOUR_MS } from '#core/clock.ts';
+import { going } from '#core/testing/going.ts';
 import { whose } from '../fake/world.ts';
-import { AKS_SERVER, CA, CLUSTER, going, openScene, SERVER } from '../testing.ts';
+import { AKS_SERVER, CA, CLUSTER, openScene, SERVER } from '../testing.ts';
 
 it('opens a cluster with Entra: address and authority from Azure, a token for API servers from Entra', async () => {
   const scene = openScene();

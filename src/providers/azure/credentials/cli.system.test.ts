@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { systemClock } from '#core/clock.ts';
+import { going } from '#core/testing/going.ts';
 import { until } from '#core/testing/until.ts';
 import { processStart } from '#host/processes.ts';
-import { going } from '../testing.ts';
 import { cliToken } from './cli.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'muster-az-'));

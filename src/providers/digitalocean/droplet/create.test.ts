@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { Fault } from '#core/fault.ts';
-import { aBatch, GPU, going, openBackend, openScene, type Scene } from '../fake/testing.ts';
+import { going } from '#core/testing/going.ts';
+import { aBatch } from '../../../conformance/scene.ts';
+import { type DropletScene, GPU, openBackend, openScene } from '../fake/testing.ts';
 
-const bodies = ({ fake }: Scene) => fake.calls.filter(({ action }) => action === 'create').map(({ body }) => body);
+const bodies = ({ fake }: DropletScene) =>
+  fake.calls.filter(({ action }) => action === 'create').map(({ body }) => body);
 const faultOf = (call: Promise<unknown>): Promise<Fault> =>
   call.then(
     () => new Fault('internal', 'it succeeded'),
@@ -18,7 +21,11 @@ describe('a creation', () => {
     expect(outcomes).toEqual(launch.names.map((name) => ({ name })));
     expect(bodies(scene)).toHaveLength(1);
     expect(bodies(scene)[0]).toMatchObject({ names: launch.names, region: 'atl1', image: 'amd-rocm71software' });
-    expect(bodies(scene)[0]?.tags).toEqual(['muster-cluster:cluster1', 'muster-pool:pool1', 'muster-shape:shape1']);
+    expect(bodies(scene)[0]?.tags).toEqual([
+      'muster-cluster:cluster1',
+      'muster-pool:pool1',
+      'muster-shape:0123456789ab',
+    ]);
     expect(bodies(scene)[0]?.user_data).toContain('/metadata/v1/hostname');
   });
 

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { aBatch, GPU, going, openBackend, openScene } from '../fake/testing.ts';
+import { going } from '#core/testing/going.ts';
+import { aBatch } from '../../../conformance/scene.ts';
+import { GPU, openBackend, openScene } from '../fake/testing.ts';
 
 describe('a listing', () => {
   it('holds droplets with and without GPUs, more than one page of each', async () => {

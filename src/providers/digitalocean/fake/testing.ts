@@ -1,12 +1,8 @@
 // How tests get at the fake DigitalOcean.
-import { launchNames } from '#core/id.ts';
-import type { Backend, Context, Launch } from '#core/provider.ts';
-import { seededRandom } from '#core/random.ts';
-import { during } from '#core/testing/during.ts';
-import { VirtualClock } from '#core/virtual-clock.ts';
+import type { Backend } from '#core/provider.ts';
 import { noLimits } from '#fakes/limits.ts';
 import type { SliceMachine } from '#sim/slice/cloud.ts';
-import { contextWithLog } from '../../../conformance/backend-world.ts';
+import { openSceneOf, type Scene } from '../../../conformance/scene.ts';
 import type { SliceSuite } from '../../../conformance/slice-world.ts';
 import { DropletConfig } from '../config.ts';
 import { openDroplets } from '../droplet/backend.ts';
@@ -16,56 +12,17 @@ import { type FakeDigitalOcean, type FakeDigitalOceanOptions, openFakeDigitalOce
 import { bootable, type FakeDroplet, stateAt } from './droplet.ts';
 import type { DropletCall } from './wire.ts';
 
-export const CLUSTER = 'cluster1';
 export const TOKEN = 'dop_v1_planted';
 /** The seed's pool for one GPU. */
 export const GPU = { region: 'atl1', size: 'gpu-mi300x1-192gb-devcloud', image: 'amd-rocm71software', apiToken: TOKEN };
-export const going = (): AbortSignal => new AbortController().signal;
 
-export interface Scene {
-  readonly clock: VirtualClock;
-  readonly fake: FakeDigitalOcean;
-  readonly lines: string[];
-  /** A process of its own for each. */
-  contextFor(cluster?: string, variables?: Readonly<Record<string, string>>): Context;
-  during<T>(call: Promise<T>): Promise<T>;
-}
+export type DropletScene = Scene<FakeDigitalOcean>;
 
-export function openScene(options: Partial<FakeDigitalOceanOptions> = {}): Scene {
-  const clock = new VirtualClock();
-  const fake = openFakeDigitalOcean({ clock, ...options });
-  const lines: string[] = [];
-  return {
-    clock,
-    fake,
-    lines,
-    contextFor(cluster = CLUSTER, variables = {}) {
-      const parts = {
-        cluster,
-        clock,
-        random: seededRandom(2),
-        fetch: fake.fetch,
-        dataDir: '/nowhere',
-        agentCommand: [],
-      };
-      return contextWithLog({ ...parts, variable: (name) => variables[name] }, lines);
-    },
-    during: (call) => during(clock, call),
-  };
-}
+export const openScene = (options: Partial<FakeDigitalOceanOptions> = {}): DropletScene =>
+  openSceneOf((clock) => openFakeDigitalOcean({ clock, ...options }));
 
-export function openBackend(scene: Scene, config: object = GPU, context = scene.contextFor()): Promise<Backend> {
+export function openBackend(scene: DropletScene, config: object = GPU, context = scene.contextFor()): Promise<Backend> {
   return scene.during(openDroplets(DropletConfig.parse(config), context));
-}
-
-/** A launch as the program makes it. */
-export function aBatch(count: number, id = 'launch1'): Launch {
-  return {
-    id,
-    mark: { cluster: CLUSTER, use: 'worker', owner: 'pool1', shape: 'shape1' },
-    names: launchNames({ name: 'gpu', id: 'p1' }, count, seededRandom(3)),
-    boot: { agentConfig: 'broker:\n  address: https://muster:50051\npool: mi300x-1gpu\n', token: 'mlt_secret' },
-  };
 }
 
 const isLaterPage = ({ page, action }: DropletCall): boolean => action === 'list' && page > 1;

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { Fault } from '#core/fault.ts';
-import { ACCOUNT, going, openScene, type Scene, SERVICE_ACCOUNT } from '../testing.ts';
+import { going } from '#core/testing/going.ts';
+import { ACCOUNT, openScene, type Scene, SERVICE_ACCOUNT } from '../testing.ts';
 import { defaultCredentials } from './default.ts';
 
 /** Whose token the credentials of the scene come to. */

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { aCluster, CA, going, openScene, type Scene, SEED, SERVICE_ACCOUNT } from '../testing.ts';
+import { going } from '#core/testing/going.ts';
+import { aCluster, CA, openScene, type Scene, SEED, SERVICE_ACCOUNT } from '../testing.ts';
 
 function setUp(): Scene {
   const scene = openScene();

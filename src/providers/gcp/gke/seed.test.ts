@@ -6,9 +6,10 @@ import { readServerFile } from '#config/server-file.ts';
 import type { ClusterAccess } from '#core/cluster-access.ts';
 import { silentLog } from '#core/log.ts';
 import type { Provider } from '#core/provider.ts';
+import { going } from '#core/testing/going.ts';
 import kubernetes from '../../kubernetes/index.ts';
 import gcp from '../index.ts';
-import { ACCOUNT, going, openScene } from '../testing.ts';
+import { ACCOUNT, openScene } from '../testing.ts';
 
 const SEED = `
 provisioners:

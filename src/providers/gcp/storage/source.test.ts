@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Document, Source } from '#core/provider.ts';
-import { ACCOUNT, going, openScene, type Scene, SERVICE_ACCOUNT } from '../testing.ts';
+import { going } from '#core/testing/going.ts';
+import { ACCOUNT, openScene, type Scene, SERVICE_ACCOUNT } from '../testing.ts';
 
 function setUp(): Scene {
   const scene = openScene();

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { noWorkers } from '#core/pool-counts.ts';
 import type { DocumentReport } from '#core/source.ts';
+import { going } from '#core/testing/going.ts';
 import { SourceConfig } from '../config.ts';
-import { AGENT_POD, going, installCrd, type KubeScene, openAgentPoolsAt, openKubeScene } from '../testing.ts';
+import { AGENT_POD, installCrd, type KubeScene, openAgentPoolsAt, openKubeScene } from '../testing.ts';
 import { openAgentPools } from './source.ts';
 
 const POOLS = '/apis/velda.io/v1/namespaces/default/agentpools';

@@ -6,8 +6,9 @@ import { readAgentConfig } from '#config/agent-file.ts';
 import { readEnvironment } from '#config/environment.ts';
 import { knownKinds } from '#config/kinds.ts';
 import { readPool } from '#config/pool-document.ts';
+import { going } from '#core/testing/going.ts';
 import provider from '../index.ts';
-import { going, installCrd, openAgentPoolsAt, openKubeScene } from '../testing.ts';
+import { installCrd, openAgentPoolsAt, openKubeScene } from '../testing.ts';
 
 const FOLDER = join(import.meta.dirname, '../../../../deploy/kubernetes/examples');
 const read = (name: string) => parse(readFileSync(join(FOLDER, name), 'utf8'));

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { CLUSTER, going, openKubeScene, openPodsAt } from '../testing.ts';
+import { going } from '#core/testing/going.ts';
+import { CLUSTER, openKubeScene, openPodsAt } from '../testing.ts';
 
 const launch = (...names: readonly string[]) => ({
   id: `launch-${names[0]}`,

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { going } from '#core/testing/going.ts';
 import { othersIn } from '../fake/slice/others.ts';
-import { AGENT_POD, CLUSTER, going, openKubeScene, openPodsAt } from '../testing.ts';
+import { AGENT_POD, CLUSTER, openKubeScene, openPodsAt } from '../testing.ts';
 import { labelsOf } from './marks.ts';
 
 // More than are listed anew each time.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { RuntimeRequest } from '#core/runtime-host.ts';
-import { going } from '../testing.ts';
+import { going } from '#core/testing/going.ts';
 import { openRuntimeScene, type RuntimeScene, TEXTS } from './testing.ts';
 
 const GIB = 2 ** 30;

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RuntimeRequest } from '#core/runtime-host.ts';
+import { going } from '#core/testing/going.ts';
 import { readCall } from '../fake/wire/read-call.ts';
 import { renderRights, rightName, rulesOf } from '../rights.ts';
-import { going } from '../testing.ts';
 import { RUNTIME_RIGHTS } from './rights.ts';
 import { openRuntimeScene, type RuntimeScene, TEXTS } from './testing.ts';
 

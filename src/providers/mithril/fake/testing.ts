@@ -1,13 +1,9 @@
 // How tests get at the fake Mithril.
-import { launchNames } from '#core/id.ts';
 import { readMarkedName } from '#core/mark-name.ts';
-import type { Backend, Context, Launch } from '#core/provider.ts';
-import { seededRandom } from '#core/random.ts';
-import { during } from '#core/testing/during.ts';
-import { VirtualClock } from '#core/virtual-clock.ts';
+import type { Backend } from '#core/provider.ts';
 import { noLimits } from '#fakes/limits.ts';
 import type { SliceMachine } from '#sim/slice/cloud.ts';
-import { contextWithLog } from '../../../conformance/backend-world.ts';
+import { openSceneOf, type Scene } from '../../../conformance/scene.ts';
 import type { SliceSuite } from '../../../conformance/slice-world.ts';
 import { BidConfig } from '../config.ts';
 import mithril from '../index.ts';
@@ -16,7 +12,6 @@ import { bootable, type FakeBid, stateAt } from './bid.ts';
 import { type FakeMithril, type FakeMithrilOptions, openFakeMithril, someLimits } from './cloud.ts';
 import type { MithrilCall } from './wire.ts';
 
-export const CLUSTER = 'cluster1';
 export const TOKEN = 'fkey_planted';
 /** The seed's pool for eight H100. */
 export const H100 = {
@@ -26,52 +21,14 @@ export const H100 = {
   limitPrice: 4.5,
   apiToken: TOKEN,
 };
-export const going = (): AbortSignal => new AbortController().signal;
 
-export interface Scene {
-  readonly clock: VirtualClock;
-  readonly fake: FakeMithril;
-  readonly lines: string[];
-  /** A process of its own for each. */
-  contextFor(cluster?: string, variables?: Readonly<Record<string, string>>): Context;
-  during<T>(call: Promise<T>): Promise<T>;
-}
+export type BidScene = Scene<FakeMithril>;
 
-export function openScene(options: Partial<FakeMithrilOptions> = {}): Scene {
-  const clock = new VirtualClock();
-  const fake = openFakeMithril({ clock, ...options });
-  const lines: string[] = [];
-  return {
-    clock,
-    fake,
-    lines,
-    contextFor(cluster = CLUSTER, variables = {}) {
-      const parts = {
-        cluster,
-        clock,
-        random: seededRandom(2),
-        fetch: fake.fetch,
-        dataDir: '/nowhere',
-        agentCommand: [],
-      };
-      return contextWithLog({ ...parts, variable: (name) => variables[name] }, lines);
-    },
-    during: (call) => during(clock, call),
-  };
-}
+export const openScene = (options: Partial<FakeMithrilOptions> = {}): BidScene =>
+  openSceneOf((clock) => openFakeMithril({ clock, ...options }));
 
-export function openBackend(scene: Scene, config: object = H100, context = scene.contextFor()): Promise<Backend> {
+export function openBackend(scene: BidScene, config: object = H100, context = scene.contextFor()): Promise<Backend> {
   return scene.during(openSpotBids(BidConfig.parse(config), context));
-}
-
-/** A launch as the program makes it. */
-export function aBatch(count: number, id = 'launch1', owner = 'pool1'): Launch {
-  return {
-    id,
-    mark: { cluster: CLUSTER, use: 'worker', owner, shape: '0123456789ab' },
-    names: launchNames({ name: 'h100-8x', id: owner }, count, seededRandom(3)),
-    boot: { agentConfig: 'broker:\n  address: https://muster:50051\npool: h100-8x\n', token: 'mlt_secret' },
-  };
 }
 
 const isLaterPage = ({ action, query }: MithrilCall): boolean => action === 'list' && query.next_cursor !== undefined;

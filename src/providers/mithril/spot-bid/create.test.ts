@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { Fault } from '#core/fault.ts';
 import { readMarkedName } from '#core/mark-name.ts';
-import { aBatch, going, H100, openBackend, openScene, type Scene } from '../fake/testing.ts';
+import { going } from '#core/testing/going.ts';
+import { aBatch } from '../../../conformance/scene.ts';
+import { type BidScene, H100, openBackend, openScene } from '../fake/testing.ts';
 
-const bodies = ({ fake }: Scene) => fake.calls.filter(({ action }) => action === 'create').map(({ body }) => body);
+const bodies = ({ fake }: BidScene) => fake.calls.filter(({ action }) => action === 'create').map(({ body }) => body);
 const specOf = (body: Readonly<Record<string, unknown>> | undefined) =>
   body?.launch_specification as Readonly<Record<string, unknown>>;
 const faultOf = (call: Promise<unknown>): Promise<Fault> =>
@@ -12,7 +14,7 @@ const faultOf = (call: Promise<unknown>): Promise<Fault> =>
     (thrown) => Fault.from(thrown),
   );
 
-async function refusalOf(scene: Scene, config: object): Promise<Fault | undefined> {
+async function refusalOf(scene: BidScene, config: object): Promise<Fault | undefined> {
   const [outcome] = await scene.during((await openBackend(scene, config)).create(aBatch(1), going()));
   return outcome?.fault;
 }

@@ -1,0 +1,54 @@
+// What the tests of a cloud's folder share: its fake on a virtual clock, and contexts that see nothing else.
+import { launchNames } from '#core/id.ts';
+import type { Context, Launch } from '#core/provider.ts';
+import { seededRandom } from '#core/random.ts';
+import { during } from '#core/testing/during.ts';
+import { VirtualClock } from '#core/virtual-clock.ts';
+import { contextWithLog, markOf, OURS } from './backend-world.ts';
+
+export interface Scene<Fake> {
+  readonly clock: VirtualClock;
+  readonly fake: Fake;
+  readonly lines: string[];
+  /** A process of its own for each. */
+  contextFor(cluster?: string, variables?: Readonly<Record<string, string>>): Context;
+  /** Awaits a call while time passes. */
+  during<T>(call: Promise<T>): Promise<T>;
+}
+
+/** A scene around the fake that `open` makes. */
+export function openSceneOf<Fake extends Pick<Context, 'fetch'>>(open: (clock: VirtualClock) => Fake): Scene<Fake> {
+  const clock = new VirtualClock();
+  const fake = open(clock);
+  const lines: string[] = [];
+  return {
+    clock,
+    fake,
+    lines,
+    contextFor(cluster = OURS, variables = {}) {
+      const parts = {
+        cluster,
+        clock,
+        random: seededRandom(2),
+        fetch: fake.fetch,
+        dataDir: '/nowhere',
+        agentCommand: [],
+      };
+      return contextWithLog({ ...parts, variable: (name) => variables[name] }, lines);
+    },
+    during: (call) => during(clock, call),
+  };
+}
+
+const ARCHIVE = { machine: 'x86_64', url: 'https://muster:8081/agent/agent.tar.gz', sha256: 'ab12' } as const;
+
+/** A launch as the program makes it: names that differ only in their place. */
+export function aBatch(count: number, id = 'launch1', owner = 'pool1'): Launch {
+  const agentConfig = 'broker:\n  address: https://muster:50051\npool: gpu\n';
+  return {
+    id,
+    mark: { ...markOf(OURS), owner },
+    names: launchNames({ name: 'gpu', id: owner }, count, seededRandom(3)),
+    boot: { agentConfig, token: 'mlt_secret', install: { archives: [ARCHIVE] } },
+  };
+}
