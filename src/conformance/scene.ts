@@ -1,10 +1,12 @@
 // What the tests of a cloud's folder share: its fake on a virtual clock, and contexts that see nothing else.
+import type { FaultKind } from '#core/fault.ts';
 import { launchNames } from '#core/id.ts';
 import type { Context, Launch } from '#core/provider.ts';
 import { seededRandom } from '#core/random.ts';
 import { during } from '#core/testing/during.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
-import { contextWithLog, markOf, OURS } from './backend-world.ts';
+import type { Mischance, Mishaps, WireCall } from '#fakes/mishaps.ts';
+import { type BackendWorld, contextWithLog, markOf, OURS } from './backend-world.ts';
 
 export interface Scene<Fake> {
   readonly clock: VirtualClock;
@@ -51,4 +53,33 @@ export function aBatch(count: number, id = 'launch1', owner = 'pool1'): Launch {
     names: launchNames({ name: 'gpu', id: owner }, count, seededRandom(3)),
     boot: { agentConfig, token: 'mlt_secret', install: { archives: [ARCHIVE] } },
   };
+}
+
+/** The refusals of a cloud, by what the program makes of them. */
+export type Failures = Readonly<Partial<Record<FaultKind, Mischance>>>;
+
+interface Trouble<Call extends WireCall> {
+  /** The action that creates machines. */
+  readonly creation: string;
+  /** What breaks a listing after its first part. */
+  readonly laterPage: Parameters<Mishaps<Call>['add']>[0];
+  readonly failures: Failures;
+}
+
+/** What every world of a fake cloud does alike: time passes, calls hang, answers get lost, creations are refused. */
+export function troubleIn<Call extends WireCall>(
+  { clock, fake, lines, during: awaited }: Scene<{ readonly mishaps: Mishaps<Call> }>,
+  { creation, laterPage, failures }: Trouble<Call>,
+) {
+  const { mishaps } = fake;
+  return {
+    during: awaited,
+    settle: () => clock.advance(60_000),
+    logged: () => lines.join('\n'),
+    loseReply: () => void mishaps.add({ action: creation, what: { kind: 'lost reply' } }),
+    breakListing: () => void mishaps.add({ ...laterPage, times: 1_000 }),
+    hang: () => void mishaps.add({ times: 1_000, what: { kind: 'hang' } }),
+    fail: (kind: FaultKind) => void mishaps.add({ action: creation, what: failures[kind] as Mischance }),
+    close: async () => {},
+  } satisfies Partial<BackendWorld>;
 }

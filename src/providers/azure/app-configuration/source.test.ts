@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Document, Source } from '#core/provider.ts';
-import { going, openScene, type Scene } from '../testing.ts';
+import { going } from '#core/testing/going.ts';
+import { openScene, type Scene } from '../testing.ts';
 
 const LIST = 'appConfiguration.kvList';
 const KEY_VAULT = 'application/vnd.microsoft.appconfig.keyvaultref+json;charset=utf-8';

@@ -1,6 +1,5 @@
-import { answered } from '#core/answer.ts';
 import { autoPool } from '#core/auto-pool.ts';
-import { Fault } from '#core/fault.ts';
+import { openListed } from '#core/listed-pools.ts';
 import type { Context, Document, Source } from '#core/provider.ts';
 import { digitalOceanAt } from '../client.ts';
 import { dropletFields } from '../config.ts';
@@ -28,16 +27,9 @@ function documentOf(config: AutoConfig, detail: Detail): Document & { text: stri
   });
 }
 
-// The pools do not depend on the answer, so it is not waited for longer.
-const CHECK_WITHIN_MS = 5_000;
-
 /** The pools of `pool_details`; what DigitalOcean does not list is said in notes, and never keeps a pool back. */
 export async function openAuto(config: AutoConfig, context: Context): Promise<Source> {
-  const { clock } = context;
-  const documents = config.poolDetails.map((detail) => documentOf(config, detail));
-  let notes: readonly string[] = [];
-
-  async function unlisted(signal: AbortSignal): Promise<string[]> {
+  async function unoffered(signal: AbortSignal): Promise<string[]> {
     const found = new Set<string>();
     for (const { size } of config.poolDetails) {
       const api = digitalOceanAt(accessFor(config, size, context), context);
@@ -46,19 +38,11 @@ export async function openAuto(config: AutoConfig, context: Context): Promise<So
     return [...found];
   }
 
-  return {
-    isDefinite: true,
-    async documents(held, signal) {
-      if (signal.aborted) throw new Fault('unavailable', 'The listing was cancelled.');
-      const patience = { clock, what: 'The list of sizes of DigitalOcean', withinMs: CHECK_WITHIN_MS };
-      notes = await answered(patience, signal, unlisted).catch((thrown) => [
-        `sizes and region could not be checked: ${Fault.from(thrown).message}`,
-      ]);
-      if (signal.aborted) throw new Fault('unavailable', 'The listing was cancelled.');
-      return documents.map(({ key, version, text }) =>
-        held.get(key) === version ? { key, version } : { key, version, text },
-      );
-    },
-    notes: () => notes,
-  };
+  return openListed({
+    documents: config.poolDetails.map((detail) => documentOf(config, detail)),
+    clock: context.clock,
+    checked: 'sizes and region',
+    list: 'The list of sizes of DigitalOcean',
+    unoffered,
+  });
 }

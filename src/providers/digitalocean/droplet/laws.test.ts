@@ -2,6 +2,7 @@ import type { FaultKind } from '#core/fault.ts';
 import type { Mischance } from '#fakes/mishaps.ts';
 import { testBackend } from '../../../conformance/backend.ts';
 import type { BackendWorld } from '../../../conformance/backend-world.ts';
+import { type Failures, troubleIn } from '../../../conformance/scene.ts';
 import { stateAt } from '../fake/droplet.ts';
 import { LATER_PAGE, openBackend, openScene } from '../fake/testing.ts';
 import provider from '../index.ts';
@@ -14,7 +15,7 @@ const unprocessable = (message: string): Mischance => ({
   status: 422,
 });
 
-const FAILURES: Readonly<Partial<Record<FaultKind, Mischance>>> = {
+const FAILURES: Failures = {
   exhausted: unprocessable('Size is not available in this region.'),
   quota: unprocessable('creating this/these droplet(s) will exceed your droplet limit'),
   invalid: unprocessable('You specified an invalid image for Droplet creation.'),
@@ -26,20 +27,13 @@ const FAILURES: Readonly<Partial<Record<FaultKind, Mischance>>> = {
 
 async function openWorld(): Promise<BackendWorld> {
   const scene = openScene({ pageSize: 1, lagMs: LAG_MS });
-  const { clock, fake, lines, during } = scene;
+  const { clock, fake } = scene;
   return {
+    ...troubleIn(scene, { creation: 'create', laterPage: LATER_PAGE, failures: FAILURES }),
     open: (cluster) => openBackend(scene, undefined, scene.contextFor(cluster)),
     existing: async () =>
       fake.droplets.filter((one) => ['new', 'active'].includes(stateAt(one, clock.now()))).map(({ name }) => name),
-    during,
-    settle: () => clock.advance(30_000),
-    logged: () => lines.join('\n'),
-    loseReply: () => void fake.mishaps.add({ action: 'create', what: { kind: 'lost reply' } }),
-    breakListing: () => void fake.mishaps.add({ ...LATER_PAGE, times: 1_000 }),
-    hang: () => void fake.mishaps.add({ times: 1_000, what: { kind: 'hang' } }),
     failLate: () => fake.refuseLate(1),
-    fail: (kind) => void fake.mishaps.add({ action: 'create', what: FAILURES[kind] as Mischance }),
-    close: async () => {},
   };
 }
 

@@ -1,6 +1,6 @@
-import { answered } from '#core/answer.ts';
 import { autoPool } from '#core/auto-pool.ts';
 import { Fault } from '#core/fault.ts';
+import { openListed } from '#core/listed-pools.ts';
 import type { Context, Document, Source } from '#core/provider.ts';
 import { mithrilAt } from '../client.ts';
 import { bidFields } from '../config.ts';
@@ -27,15 +27,8 @@ function documentOf(config: AutoConfig, detail: Detail): Document & { text: stri
   });
 }
 
-// The pools do not depend on the answer, so it is not waited for longer.
-const CHECK_WITHIN_MS = 5_000;
-
 /** The pools of `pool_details`; what Mithril does not offer is said in notes, and never keeps a pool back. */
 export async function openAuto(config: AutoConfig, context: Context): Promise<Source> {
-  const { clock } = context;
-  const documents = config.poolDetails.map((detail) => documentOf(config, detail));
-  let notes: readonly string[] = [];
-
   async function unoffered(signal: AbortSignal): Promise<string[]> {
     const offered = await offeredBy(mithrilAt(config, context), signal);
     const found = config.poolDetails.flatMap(({ instanceType }) => {
@@ -50,19 +43,11 @@ export async function openAuto(config: AutoConfig, context: Context): Promise<So
     return [...new Set(found)];
   }
 
-  return {
-    isDefinite: true,
-    async documents(held, signal) {
-      if (signal.aborted) throw new Fault('unavailable', 'The listing was cancelled.');
-      const patience = { clock, what: 'The list of instance types of Mithril', withinMs: CHECK_WITHIN_MS };
-      notes = await answered(patience, signal, unoffered).catch((thrown) => [
-        `instance types could not be checked: ${Fault.from(thrown).message}`,
-      ]);
-      if (signal.aborted) throw new Fault('unavailable', 'The listing was cancelled.');
-      return documents.map(({ key, version, text }) =>
-        held.get(key) === version ? { key, version } : { key, version, text },
-      );
-    },
-    notes: () => notes,
-  };
+  return openListed({
+    documents: config.poolDetails.map((detail) => documentOf(config, detail)),
+    clock: context.clock,
+    checked: 'instance types',
+    list: 'The list of instance types of Mithril',
+    unoffered,
+  });
 }
