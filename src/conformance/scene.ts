@@ -5,6 +5,7 @@ import type { Context, Launch } from '#core/provider.ts';
 import { seededRandom } from '#core/random.ts';
 import { during } from '#core/testing/during.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
+import { unaryOver } from '#fakes/grpc.ts';
 import type { Mischance, Mishaps, WireCall } from '#fakes/mishaps.ts';
 import { type BackendWorld, contextWithLog, markOf, OURS } from './backend-world.ts';
 
@@ -33,6 +34,7 @@ export function openSceneOf<Fake extends Pick<Context, 'fetch'>>(open: (clock: V
         clock,
         random: seededRandom(2),
         fetch: fake.fetch,
+        unary: unaryOver(fake.fetch),
         dataDir: '/nowhere',
         agentCommand: [],
       };

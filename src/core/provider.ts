@@ -1,12 +1,13 @@
 import type { z } from 'zod';
 import type { Rate } from './budget.ts';
 import type { Clock } from './clock.ts';
-import type { ClusterAccess, ServerReach } from './cluster-access.ts';
+import type { ClusterAccess, TlsTrust } from './cluster-access.ts';
 import type { Fault, FaultKind } from './fault.ts';
 import type { Log } from './log.ts';
 import type { Random } from './random.ts';
 import type { RuntimeHost } from './runtime-host.ts';
 import type { DocumentReport } from './source.ts';
+import type { Unary } from './unary.ts';
 
 /** What machines are made for. Only the feature that registered a use may delete machines that bear it. */
 export const USES = ['worker', 'computer'] as const;
@@ -191,8 +192,10 @@ export interface Context {
    * access for the same cluster; the server closes it.
    */
   clusterAt?(config: Readonly<Record<string, unknown>>): Promise<ClusterAccess>;
-  /** `fetch` for servers behind a socket of this machine, that the system does not trust, or that want a certificate from us. */
-  fetchWith?(reach: ServerReach): typeof fetch;
+  /** `fetch` for servers that the system does not trust, or that want a certificate from us. */
+  fetchWith?(tls: TlsTrust): typeof fetch;
+  /** For clouds whose API is gRPC. */
+  readonly unary?: Unary | undefined;
 }
 
 /** One configurable thing that a provider offers. */

@@ -1,6 +1,6 @@
 import type { Log } from '#core/log.ts';
 import { type BootingCloud, type Machines, openMachines } from './boot/machines.ts';
-import { type Handler, listen } from './listen.ts';
+import { type Handler, type Listener, listen } from './listen.ts';
 
 export interface ServeOptions {
   /** 0 or undefined: any free port. */
@@ -8,6 +8,8 @@ export interface ServeOptions {
   /** Where the machines have their folders; default: a temporary one. */
   readonly folder?: string | undefined;
   readonly log?: Log | undefined;
+  /** How it is spoken to; default: HTTP. */
+  readonly listen?: ((port: number, handle: Handler) => Promise<Listener>) | undefined;
 }
 
 /** A fake cloud on loopback. */
@@ -21,7 +23,7 @@ export interface Served {
 
 /** Serves a fake cloud on loopback; with `booting` its machines really run. */
 export async function serveFake(handle: Handler, options: ServeOptions, booting?: BootingCloud): Promise<Served> {
-  const listener = await listen(options.port ?? 0, handle);
+  const listener = await (options.listen ?? listen)(options.port ?? 0, handle);
   const machines = booting && openMachines(booting, options);
   return {
     port: listener.port,

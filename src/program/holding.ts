@@ -21,6 +21,7 @@ import { createAgentLink, type LateAgentLink } from '../broker/broker.ts';
 import { formatAddress } from '../edge/address.ts';
 import { fetchWith } from '../edge/fetch-with.ts';
 import type { Front } from '../edge/front.ts';
+import { openUnary } from '../edge/unary.ts';
 import type { Bundle } from '../installer/bundle.ts';
 import { type Installer, openInstaller } from '../installer/installer.ts';
 import type { NodeRuntime } from '../installer/runtime.ts';
@@ -123,6 +124,7 @@ async function openGround(parts: HoldingParts): Promise<Ground> {
     rates: config.requestRates,
     variable: (name) => parts.environment.variable(name),
     fetchWith,
+    unary: openUnary(),
   };
   const clusters = openClusters({ kinds: kinds.clusters ?? {}, named: config.clusters, context: outside, log });
   const context: Context = { ...outside, clusterAt: clusters.at };

@@ -19,7 +19,7 @@ export const simulations: readonly ListedSimulation[] = [
   },
   {
     id: 'gcp',
-    summary: "buckets and machines of Google Cloud",
+    summary: "buckets of Google Cloud Storage",
     load: async () => (await import('./gcp/fake/simulation.ts')).default,
   },
   {
@@ -31,5 +31,10 @@ export const simulations: readonly ListedSimulation[] = [
     id: 'mithril',
     summary: "spot bids of Mithril",
     load: async () => (await import('./mithril/fake/simulation.ts')).default,
+  },
+  {
+    id: 'nebius',
+    summary: "instances of Nebius AI Cloud",
+    load: async () => (await import('./nebius/fake/simulation.ts')).default,
   },
 ];

@@ -6,6 +6,7 @@ import { silentLog } from '#core/log.ts';
 import type { Context, Provider } from '#core/provider.ts';
 import { seededRandom } from '#core/random.ts';
 import type { Store } from '#core/store.ts';
+import { unaryOver } from '#fakes/grpc.ts';
 import { makeRedactor } from '#journal/redact.ts';
 import type { Allow, OpenedSource } from '#pools/pools.ts';
 import { type Plane, startPlane } from '#program/plane.ts';
@@ -85,6 +86,7 @@ export async function startSliceLife(parts: SliceLifeParts): Promise<SliceLife> 
     log: silentLog,
     fetch: reach,
     fetchWith: () => reach,
+    unary: unaryOver(reach),
     ...(access && { clusterAt: async () => access }),
     dataDir: '/nowhere',
     agentCommand: [],

@@ -1,22 +1,18 @@
-import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
+import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { askAt } from '#rest/ask-at.ts';
 import { explainOauth, type OauthAnswer, tokenOf } from '#rest/oauth.ts';
+import { signedJwt } from '#rest/signed-jwt.ts';
 import type { ServiceAccount } from './file.ts';
 import { SCOPES, type SourceContext, type TokenSource } from './source.ts';
 
 const LIFE_SECONDS = 3_600;
 
-const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-
-/** The JWT that a token is given for: RFC 7523, signed as RS256. */
 function assertionOf({ clientEmail, privateKeyId, tokenUri }: ServiceAccount, key: KeyObject, nowMs: number): string {
   const iat = Math.floor(nowMs / SECOND_MS);
-  const head = encoded({ alg: 'RS256', typ: 'JWT', ...(privateKeyId && { kid: privateKeyId }) });
   const claims = { iss: clientEmail, scope: SCOPES.join(' '), aud: tokenUri, iat, exp: iat + LIFE_SECONDS };
-  const text = `${head}.${encoded(claims)}`;
-  return `${text}.${sign('RSA-SHA256', Buffer.from(text), key).toString('base64url')}`;
+  return signedJwt({ claims, keyId: privateKeyId, key });
 }
 
 function keyOf({ clientEmail, privateKey }: ServiceAccount): KeyObject {

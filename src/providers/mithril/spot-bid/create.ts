@@ -1,6 +1,6 @@
 // Mithril has no idempotency key and may take a name twice: one creation a name, and a look before it is repeated.
 import { agentFile, hasWorkDir, withOverrides } from '#boot/agent-file.ts';
-import { heredoc } from '#boot/install.ts';
+import { withOwnScript } from '#boot/own-script.ts';
 import { bootScript, NAME_PLACE, WORK_DIR } from '#boot/script.ts';
 import { answered } from '#core/answer.ts';
 import { Fault, isUnclear } from '#core/fault.ts';
@@ -11,22 +11,11 @@ import type { Mithril } from '../client.ts';
 import type { BidConfig } from '../config.ts';
 import { type Account, look, named } from './account.ts';
 
-/** The user's own script first; whatever becomes of it, the agent starts. */
-function withOwn(startupScript: string | undefined, ours: string): string {
-  if (!startupScript) return ours;
-  return `#!/bin/sh
-own=$(mktemp)
-${heredoc('"$own"', startupScript)}
-chmod 700 "$own"
-"$own" || echo "muster: startup_script failed" >&2
-rm -f "$own"
-${ours}`;
-}
-
 function scriptFor(config: BidConfig, { boot }: Launch, name: string): string {
   const settings = { name: NAME_PLACE, ...(hasWorkDir(config) ? {} : { workDir: WORK_DIR }) };
   const text = agentFile(withOverrides(boot, config), settings);
-  return withOwn(config.startupScript, bootScript({ naming: { name }, agentFile: text, install: boot.install }));
+  const ours = bootScript({ naming: { name }, agentFile: text, install: boot.install });
+  return withOwnScript({ key: 'startup_script', script: config.startupScript }, ours);
 }
 
 // Longer than any listing was seen to be late.

@@ -1,0 +1,76 @@
+import type { Client, Metadata, ServiceError } from '@grpc/grpc-js';
+import { GRPC, type Unary, type UnaryAnswer, type UnaryCall } from '#core/unary.ts';
+
+type Grpc = typeof import('@grpc/grpc-js');
+
+// As long as a load balancer keeps a connection that nothing uses.
+const IDLE_MS = 300_000;
+const NOTHING = new Uint8Array();
+
+const asTheyAre = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+/** The details of a refusal stand in the trailers, as gRPC libraries write them. */
+function detailsOf(metadata: Metadata | undefined): Uint8Array | undefined {
+  const [details] = metadata?.get('grpc-status-details-bin') ?? [];
+  return details instanceof Uint8Array ? details : undefined;
+}
+
+function refused({ code, details, metadata }: ServiceError): UnaryAnswer {
+  return { code, text: details, details: detailsOf(metadata), message: NOTHING };
+}
+
+/** gRPC calls to the outside; one connection an address, shared by all calls there. */
+export function openUnary(): Unary {
+  // Only servers that use such a cloud pay for it.
+  let loading: Promise<Grpc> | undefined;
+  const clients = new Map<string, Client>();
+
+  async function load(): Promise<Grpc> {
+    const loaded = await import('@grpc/grpc-js');
+    // A bundle in several files has only the default of a CommonJS module; Node has both.
+    return (loaded as { default?: Grpc }).default ?? loaded;
+  }
+
+  function clientAt({ Client, credentials }: Grpc, address: string): Client {
+    const known = clients.get(address);
+    if (known) return known;
+    const { host, protocol } = new URL(address);
+    const channel = protocol === 'https:' ? credentials.createSsl() : credentials.createInsecure();
+    const client = new Client(host, channel, {
+      'grpc.client_idle_timeout_ms': IDLE_MS,
+      'grpc.enable_channelz': 0,
+      // Whoever calls knows whether it may be repeated.
+      'grpc.enable_retries': 0,
+    });
+    clients.set(address, client);
+    return client;
+  }
+
+  function exchange(grpc: Grpc, call: UnaryCall, signal: AbortSignal): Promise<UnaryAnswer> {
+    const metadata = new grpc.Metadata();
+    for (const [key, value] of Object.entries(call.metadata)) metadata.set(key, value);
+    const client = clientAt(grpc, call.address);
+    return new Promise((resolve) => {
+      const running = client.makeUnaryRequest(
+        call.path,
+        asTheyAre,
+        (bytes: Buffer) => bytes,
+        call.message,
+        metadata,
+        (error, answer) => {
+          signal.removeEventListener('abort', cancel);
+          resolve(error ? refused(error) : { code: GRPC.OK, text: '', message: answer ?? NOTHING });
+        },
+      );
+      const cancel = (): void => running.cancel();
+      signal.addEventListener('abort', cancel, { once: true });
+    });
+  }
+
+  return async (call, signal) => {
+    loading ??= load();
+    const grpc = await loading;
+    if (signal.aborted) return { code: GRPC.CANCELLED, text: 'cancelled', message: NOTHING };
+    return exchange(grpc, call, signal);
+  };
+}

@@ -1,0 +1,53 @@
+// What the fake Nebius offers, by the names that Nebius has for it.
+
+export interface FakePreset {
+  readonly name: string;
+  readonly vcpus: number;
+  readonly memoryGib: number;
+  readonly gpus: number;
+  readonly dollarsPerHour: number;
+}
+
+export interface FakePlatform {
+  readonly name: string;
+  readonly title: string;
+  readonly isPreemptible: boolean;
+  readonly presets: readonly FakePreset[];
+}
+
+const gpus = (name: string, title: string, dollars: number, sizes: readonly (readonly [number, number, number])[]) => ({
+  name,
+  title,
+  isPreemptible: true,
+  presets: sizes.map(([count, vcpus, memoryGib]) => ({
+    name: `${count}gpu-${vcpus}vcpu-${memoryGib}gb`,
+    vcpus,
+    memoryGib,
+    gpus: count,
+    dollarsPerHour: dollars * count,
+  })),
+});
+
+export const PLATFORMS: readonly FakePlatform[] = [
+  gpus('gpu-h200-sxm', 'NVIDIA H200 NVLink', 3.5, [
+    [1, 16, 200],
+    [8, 128, 1600],
+  ]),
+  gpus('gpu-h100-sxm', 'NVIDIA H100 NVLink', 2.95, [
+    [1, 16, 200],
+    [8, 128, 1600],
+  ]),
+  gpus('gpu-l40s-a', 'NVIDIA L40S', 1.55, [[1, 8, 32]]),
+  {
+    name: 'cpu-d3',
+    title: 'AMD EPYC Genoa',
+    isPreemptible: false,
+    presets: [
+      { name: '4vcpu-16gb', vcpus: 4, memoryGib: 16, gpus: 0, dollarsPerHour: 0.1 },
+      { name: '16vcpu-64gb', vcpus: 16, memoryGib: 64, gpus: 0, dollarsPerHour: 0.4 },
+    ],
+  },
+];
+
+/** Image families that everyone has. */
+export const PUBLIC_FAMILIES: readonly string[] = ['ubuntu24.04-cuda13.0', 'ubuntu24.04-driverless'];

@@ -1,0 +1,88 @@
+import { hash } from 'node:crypto';
+import { answered } from '#core/answer.ts';
+import { Fault, isUnclear } from '#core/fault.ts';
+import type { Launch, Outcome } from '#core/provider.ts';
+import { METHODS } from '../api.ts';
+import type { Nebius } from '../client.ts';
+import type { InstanceConfig } from '../config.ts';
+import { faultOf, isAlreadyThere } from '../faults.ts';
+import type { Operation } from '../gen/nebius_pb.ts';
+import type { Account } from './account.ts';
+import { markOf } from './marks.ts';
+import { requestOf } from './request.ts';
+
+/** The same for the same instance of the same launch, in the form of a UUID. */
+export function idempotencyKey(...parts: readonly string[]): string {
+  const digits = hash('sha256', parts.join('\n')).slice(0, 32);
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+export interface CreatorDeps {
+  readonly account: Account;
+  readonly api: Nebius;
+  readonly config: InstanceConfig;
+  image(signal: AbortSignal): Promise<string>;
+  /** Names what was probably meant, where a name is wrong. */
+  advise(fault: Fault, signal: AbortSignal): Promise<Fault>;
+}
+
+const WITHIN_MS = 120_000;
+
+export function creatorOf({ account, api, config, image, advise }: CreatorDeps) {
+  const { clock, promised, underWay, parent } = account;
+
+  /** The name is taken: by an earlier call of this launch, or by somebody else. */
+  async function alreadyThere(launch: Launch, name: string, refused: Fault, signal: AbortSignal): Promise<Outcome> {
+    const found = await api.ask(METHODS.getByName, { parentId: parent, name }, { signal });
+    const mark = markOf(found);
+    if (mark?.cluster === launch.mark.cluster && mark.owner === launch.mark.owner) return { name };
+    throw new Fault('invalid', refused.message, { remedy: `The name ${name} is taken in ${parent} by somebody else.` });
+  }
+
+  function agreed(launch: Launch, name: string, { id, resourceId, status }: Operation): Outcome {
+    if (status && status.code !== 0) throw faultOf(`The creation of ${name} by Nebius (${api.host})`, status);
+    const atMs = clock.monotonic();
+    promised.set(name, { id: resourceId, operation: id, mark: launch.mark, atMs, checkedMs: atMs });
+    account.follower?.();
+    return { name };
+  }
+
+  async function createOnce(launch: Launch, name: string, signal: AbortSignal): Promise<Outcome> {
+    if (promised.has(name)) return { name };
+    const request = requestOf(config, { launch, name, image: await image(signal) });
+    const key = idempotencyKey(launch.id, name);
+    try {
+      return agreed(launch, name, await api.ask(METHODS.createInstance, request, { signal, key }));
+    } catch (thrown) {
+      const fault = Fault.from(thrown);
+      if (isAlreadyThere(fault)) return alreadyThere(launch, name, fault, signal);
+      throw await advise(fault, signal);
+    }
+  }
+
+  function create(launch: Launch, name: string, signal: AbortSignal): Promise<Outcome> {
+    const other = underWay.get(name);
+    const patience = { clock, what: `The creation of ${name}`, withinMs: WITHIN_MS };
+    if (other !== undefined) return answered(patience, signal, () => other);
+    const creating = createOnce(launch, name, signal).finally(() => underWay.delete(name));
+    underWay.set(name, creating);
+    return creating;
+  }
+
+  return async (launch: Launch, signal: AbortSignal): Promise<readonly Outcome[]> => {
+    if (signal.aborted) throw new Fault('unavailable', 'The creation was cancelled.');
+    const lost: Fault[] = [];
+    const tried = launch.names.map((name) =>
+      create(launch, name, signal).catch((thrown): Outcome[] => {
+        const fault = Fault.from(thrown);
+        // A name that is left out says that it is not known what became of it.
+        if (!isUnclear(fault.kind)) return [{ name, fault }];
+        lost.push(fault);
+        return [];
+      }),
+    );
+    const outcomes = (await Promise.all(tried)).flat();
+    if (outcomes.length === 0 && lost[0]) throw lost[0];
+    return outcomes;
+  };
+}

@@ -1,0 +1,138 @@
+// Nebius agrees first and finds out afterwards: only the operation of an instance says why it never came.
+import { Fault } from '#core/fault.ts';
+import type { Machine, Trouble } from '#core/provider.ts';
+import { METHODS } from '../api.ts';
+import type { Nebius } from '../client.ts';
+import { faultOf } from '../faults.ts';
+import { type Instance, InstanceState, type Status } from '../gen/nebius_pb.ts';
+import type { Account, Promised, Snapshot } from './account.ts';
+import { stateOf } from './marks.ts';
+
+const FORGET_MS = 3_600_000;
+const SHOW_FAILED_MS = 600_000;
+// Listings and looks must stay cheap: the others have their turn at the next one.
+const MOST_LOOKS = 5;
+const [SOONEST_MS, LATEST_MS] = [1_000, 10_000];
+
+/** Refusals come soon or not at all: an operation is looked at ever less often. */
+const isDue = ({ atMs, checkedMs }: Promised, nowMs: number): boolean =>
+  nowMs - checkedMs >= Math.min(LATEST_MS, Math.max(SOONEST_MS, (nowMs - atMs) / 4));
+
+function troubleOf(api: Nebius, name: string, status: Status): Trouble {
+  const { kind, message, remedy } = faultOf(`The creation of ${name} by Nebius (${api.host})`, status);
+  return { kind, message: `${message}. ${remedy}`, final: true };
+}
+
+/** Whether its operation is over; if it failed, the machine is kept as one that failed. */
+async function isOver(account: Account, api: Nebius, name: string, signal: AbortSignal): Promise<boolean> {
+  const promise = account.promised.get(name);
+  if (!promise) return false;
+  promise.checkedMs = account.clock.monotonic();
+  const { status } = await api.ask(METHODS.getOperation, { id: promise.operation }, { signal });
+  if (!status) return false;
+  account.promised.delete(name);
+  if (status.code === 0) return true;
+  const { id, mark, atMs } = promise;
+  const createdAt = account.clock.now() - (account.clock.monotonic() - atMs);
+  const failed: Machine = { name, mark, id, createdAt, state: 'failed', trouble: troubleOf(api, name, status) };
+  account.failed.set(name, failed);
+  return true;
+}
+
+const isForgotten = (thrown: unknown): boolean => Fault.from(thrown).kind === 'missing';
+
+/** Looks at operations whose turn it is, those first that were not looked at for longest; answers how many are over. */
+export async function lookAtOperations(
+  account: Account,
+  api: Nebius,
+  { signal, names = [] }: { readonly signal: AbortSignal; readonly names?: readonly string[] },
+): Promise<number> {
+  const nowMs = account.clock.monotonic();
+  const due = [...account.promised]
+    .filter(([name, promise]) => names.includes(name) || isDue(promise, nowMs))
+    .toSorted(([, a], [, b]) => a.checkedMs - b.checkedMs)
+    .slice(0, MOST_LOOKS);
+  const looks = due.map(([name]) =>
+    isOver(account, api, name, signal).catch((thrown) => {
+      // Nebius keeps operations that are over for a time only.
+      if (isForgotten(thrown)) return account.promised.delete(name);
+      throw thrown;
+    }),
+  );
+  return (await Promise.all(looks)).filter(Boolean).length;
+}
+
+const COMING: ReadonlySet<number> = new Set([
+  InstanceState.INSTANCE_STATE_UNSPECIFIED,
+  InstanceState.CREATING,
+  InstanceState.STARTING,
+  InstanceState.ERROR,
+]);
+
+/** Forgets promises that were kept, and failures that nobody asks about. */
+function settle({ promised, failed, clock }: Account, { instances }: Snapshot): void {
+  for (const one of instances) if (!COMING.has(stateOf(one))) promised.delete(one.metadata?.name ?? '');
+  for (const [name, { atMs }] of promised) if (clock.monotonic() - atMs > FORGET_MS) promised.delete(name);
+  for (const [name, { createdAt }] of failed) if (clock.now() - createdAt > SHOW_FAILED_MS) failed.delete(name);
+}
+
+const OPERATIONS = 20n;
+
+/** Why an instance is in the state ERROR, where this process did not follow its creation. */
+async function reasonOf(api: Nebius, { metadata }: Instance, signal: AbortSignal): Promise<Trouble | undefined> {
+  const { id: resourceId = '', name = '' } = metadata ?? {};
+  const question = { resourceId, pageSize: OPERATIONS, pageToken: '' };
+  const { operations } = await api.ask(METHODS.listOperations, question, { signal });
+  const failed = operations.find(({ status }) => status && status.code !== 0);
+  return failed?.status && troubleOf(api, name, failed.status);
+}
+
+/** Finds out what failed since the last listing, and why. */
+export async function findFailures(
+  account: Account,
+  api: Nebius,
+  { snapshot, signal }: { readonly snapshot: Snapshot; readonly signal: AbortSignal },
+): Promise<void> {
+  settle(account, snapshot);
+  const { failed, promised, reasons } = account;
+  const broken = snapshot.instances.filter((one) => stateOf(one) === InstanceState.ERROR);
+  const names = broken.map(({ metadata }) => metadata?.name ?? '');
+  await lookAtOperations(account, api, { signal, names });
+  const living = new Set(broken.map(({ metadata }) => metadata?.id ?? ''));
+  for (const id of reasons.keys()) if (!living.has(id)) reasons.delete(id);
+  const unexplained = broken.filter(
+    ({ metadata: { id = '', name = '' } = {} as never }) =>
+      !failed.has(name) && !promised.has(name) && !reasons.has(id),
+  );
+  for (const one of unexplained.slice(0, MOST_LOOKS)) {
+    const reason = await reasonOf(api, one, signal);
+    if (reason) reasons.set(one.metadata?.id ?? '', reason);
+  }
+}
+
+/** Hints as soon as an operation is over, so that a refusal is heard of within a second. */
+export function followOperations(account: Account, api: Nebius, changed: () => void, signal: AbortSignal): void {
+  const { clock, promised } = account;
+  let isArmed = false;
+  let cancel = (): void => {};
+
+  function arm(): void {
+    if (isArmed || signal.aborted || promised.size === 0) return;
+    isArmed = true;
+    cancel = clock.alarm(SOONEST_MS, () => void pass());
+  }
+
+  async function pass(): Promise<void> {
+    const over = await lookAtOperations(account, api, { signal }).catch(() => 0);
+    isArmed = false;
+    if (over > 0 && !signal.aborted) changed();
+    arm();
+  }
+
+  account.follower = arm;
+  signal.addEventListener('abort', () => {
+    cancel();
+    if (account.follower === arm) account.follower = undefined;
+  });
+  arm();
+}

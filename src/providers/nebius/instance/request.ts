@@ -1,0 +1,82 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { Launch } from '#core/provider.ts';
+import type { InstanceConfig } from '../config.ts';
+import {
+  AttachMode,
+  type CreateInstanceRequestSchema,
+  DiskEncryption_Type,
+  type DiskSpecSchema,
+  DiskType,
+  Preemptible_Policy,
+  RecoveryPolicy,
+} from '../gen/nebius_pb.ts';
+import { bootData, mountTag } from './boot-data.ts';
+import { labelsFor } from './marks.ts';
+
+const DISKS: Readonly<Record<NonNullable<InstanceConfig['bootDiskType']>, DiskType>> = {
+  unspecified: DiskType.NETWORK_SSD,
+  ssd: DiskType.NETWORK_SSD,
+  ssd_nrd: DiskType.NETWORK_SSD_NON_REPLICATED,
+  ssd_io: DiskType.NETWORK_SSD_IO_M3,
+};
+
+function diskOf(config: InstanceConfig, sourceImageId: string): MessageInitShape<typeof DiskSpecSchema> {
+  const type = DISKS[config.bootDiskType ?? 'ssd'];
+  return {
+    sizeGibibytes: BigInt(config.bootDiskSizeGb),
+    type,
+    sourceImageId,
+    // Only replicated disks are encrypted without being asked.
+    ...(type !== DiskType.NETWORK_SSD && { diskEncryption: { type: DiskEncryption_Type.MANAGED } }),
+  };
+}
+
+/** What one instance is made of, without what only a launch knows. */
+export function specOf(config: InstanceConfig, sourceImageId: string) {
+  const { platform, resourcePreset, subnetId, serviceAccountId = '', clusterId, filesystems } = config;
+  return {
+    serviceAccountId,
+    resources: { platform, preset: resourcePreset },
+    ...(clusterId && { gpuCluster: { id: clusterId } }),
+    networkInterfaces: [{ subnetId, name: 'eth0', ipAddress: {}, ...(config.usePublicIp && { publicIpAddress: {} }) }],
+    bootDisk: {
+      attachMode: AttachMode.READ_WRITE,
+      // Nebius deletes it together with the instance; one that was made apart would be left behind.
+      managedDisk: { name: 'boot', spec: diskOf(config, sourceImageId) },
+    },
+    filesystems: filesystems.map(({ filesystemId: id }, at) => ({
+      attachMode: AttachMode.READ_WRITE,
+      mountTag: mountTag(at),
+      existingFilesystem: { id },
+    })),
+    ...(config.preemptible && {
+      preemptible: { onPreemption: Preemptible_Policy.STOP },
+      recoveryPolicy: RecoveryPolicy.FAIL,
+    }),
+  } satisfies MessageInitShape<typeof CreateInstanceRequestSchema>['spec'];
+}
+
+export interface Wanted {
+  readonly launch: Launch;
+  readonly name: string;
+  readonly image: string;
+}
+
+/** The request for one instance. */
+export function requestOf(
+  config: InstanceConfig,
+  { launch, name, image }: Wanted,
+): MessageInitShape<typeof CreateInstanceRequestSchema> {
+  const marks = labelsFor(launch.mark);
+  const spec = specOf(config, image);
+  const { managedDisk } = spec.bootDisk;
+  return {
+    metadata: { parentId: config.parentId, name, labels: { ...config.labels, ...marks } },
+    spec: {
+      ...spec,
+      bootDisk: { ...spec.bootDisk, managedDisk: { ...managedDisk, name: `${name}-boot`, labels: marks } },
+      cloudInitUserData: bootData(config, launch, name),
+      hostname: name,
+    },
+  };
+}
