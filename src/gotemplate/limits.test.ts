@@ -40,6 +40,10 @@ describe('a template that would go on ends with a fault', () => {
     ['a map that holds itself, copied', '{{$d := dict}}{{$_ := set $d "d" $d}}{{deepCopy $d}}'],
     ['a pattern with many repeats', '{{mustRegexMatch "(a{1,30}){1,30}$" (repeat 900 "a")}}'],
     ['a pattern on a long text', '{{regexFindAll "(a|aa)+$" (repeat 30000 "a") -1}}'],
+    ['a long text, digested again and again', '{{$s := repeat 9000 "abc"}}{{range 100}}{{$d := sha256sum $s}}{{end}}'],
+    ['texts read as YAML', '{{$s := repeat 900 "- a\\n"}}{{range 100}}{{$l := fromYamlArray $s}}{{end}}'],
+    ['texts that are no JSON', '{{range 3000}}{{$m := fromJson "a"}}{{end}}'],
+    ['zones looked up', '{{range 3000}}{{$d := dateInZone "2006" 0 "Europe/Paris"}}{{end}}'],
     ['texts rendered in texts', '{{define "a"}}{{tpl "{{include \\"a\\" .}}" .}}{{end}}{{include "a" .}}'],
     ['a template that includes itself', '{{define "a"}}{{include "a" .}}{{end}}{{include "a" .}}'],
   ])('%s', (_, text) => {
@@ -76,4 +80,10 @@ test('a pattern that makes backtracking machines hang takes a few steps for each
   const text = `{{regexMatch "^(a+)+$" (print (repeat 2000 "a") "b")}}`;
 
   expect(parseTemplates([{ name: 't', text }], { limits: LIMITS }).render('t', {})).toBe('false');
+});
+
+test('a layout of any length is refused before it becomes a pattern', () => {
+  const { kind, message } = refusal('{{toDate (repeat 300 "1") "2020"}}');
+
+  expect([kind, message]).toEqual(['unsupported', expect.stringContaining('more than 256 characters')]);
 });

@@ -99,7 +99,7 @@ export function parseTemplates(files: readonly TemplateFile[], options: Template
           random,
           include: (name, data) => deeper(() => execute(world, name, data ?? undefined, depth)),
           renderText(text, data) {
-            budget.step(text.length / 8);
+            budget.step(text.length);
             const inner = new Map(known);
             const parsed = parseFile(ROOT, text, functions);
             withFile(inner, parsed);

@@ -222,7 +222,7 @@ const objectVerb = (value: GoObject, directive: Directive): string | undefined =
 
 /** One value by one verb, or Go's complaint that the verb does not suit it. */
 export function formatValue(value: Value, directive: Directive, budget: RenderBudget): string {
-  budget.step();
+  budget.step(2);
   if (directive.verb === 'T') return stringVerb(typeName(value), { ...directive, verb: 's' }) ?? '';
   const text =
     value instanceof GoMap || value instanceof GoSlice ? composite(value, directive, budget) : scalar(value, directive);

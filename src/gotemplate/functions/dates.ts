@@ -1,5 +1,6 @@
 import { Fault } from '#core/fault.ts';
 import { goQuoted } from '../fmt/quote.ts';
+import type { RenderBudget } from '../limits.ts';
 import { type GoMethod, type GoObject, Int, int64, type Value } from '../value/value.ts';
 import { durationText, parseGoDuration } from './duration.ts';
 import { type Functions, fn, type TemplateRun } from './function.ts';
@@ -70,9 +71,14 @@ function dateOf(value: Value, run: TemplateRun): number {
   return nowOf(run);
 }
 
+// Reading or writing a date takes as long as so many actions, and so does looking a zone up.
+const STEPS_OF_A_DATE = 8;
+const STEPS_OF_A_ZONE = 60;
+
 /** The zone at a moment. The zone of the machine is UTC here, so that equal templates give equal texts; so is an unknown one. */
-function zoneAt(name: string, atMs: number): Zone {
+function zoneAt(name: string, atMs: number, budget: RenderBudget): Zone {
   if (name === 'Local' || name === 'UTC' || name === '') return UTC;
+  budget.step(STEPS_OF_A_ZONE);
   try {
     const format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' });
     const offset = format.formatToParts(atMs).find(({ type }) => type === 'timeZoneName')?.value ?? 'GMT';
@@ -85,8 +91,9 @@ function zoneAt(name: string, atMs: number): Zone {
 }
 
 function dateInZone(layout: string, date: Value, zone: string, run: TemplateRun): string {
+  run.budget.step(STEPS_OF_A_DATE);
   const atMs = dateOf(date, run);
-  return formatTime({ atMs, zone: zoneAt(zone, atMs) }, layout);
+  return formatTime({ atMs, zone: zoneAt(zone, atMs, run.budget) }, layout);
 }
 
 // The time that Go has where it has none: the first day of the year 1.
@@ -96,14 +103,15 @@ function cannotParse(layout: string, text: string): Fault {
   return new Fault('invalid', `parsing time ${goQuoted(text)} as ${goQuoted(layout)}: cannot parse ${goQuoted(text)}`);
 }
 
-const modified = (span: string, date: GoObject): GoObject => {
+const modified = (span: string, date: GoObject, { budget }: TemplateRun): GoObject => {
+  budget.step(STEPS_OF_A_DATE);
   const time = timeOf(date);
   return timeObject({ ...time, atMs: time.atMs + Number(parseGoDuration(span) / BigInt(NANOS)) });
 };
 
-function modifiedOrSame(span: string, date: GoObject): GoObject {
+function modifiedOrSame(span: string, date: GoObject, run: TemplateRun): GoObject {
   try {
-    return modified(span, date);
+    return modified(span, date, run);
   } catch (thrown) {
     if (thrown instanceof Fault && thrown.kind === 'invalid') return date;
     throw thrown;
@@ -158,8 +166,12 @@ export const dateFunctions: Functions = {
   mustDateModify: mustModify,
   htmlDate: fn(['any'], (date, run) => dateInZone(HTML_DATE, date, 'Local', run)),
   htmlDateInZone: fn(['any', 'string'], (date, zone, run) => dateInZone(HTML_DATE, date, zone, run)),
-  toDate: fn(['string', 'string'], (layout, text) => timeObject(parseTime(layout, text) ?? ZERO)),
-  mustToDate: fn(['string', 'string'], (layout, text) => {
+  toDate: fn(['string', 'string'], (layout, text, { budget }) => {
+    budget.step(STEPS_OF_A_DATE);
+    return timeObject(parseTime(layout, text) ?? ZERO);
+  }),
+  mustToDate: fn(['string', 'string'], (layout, text, { budget }) => {
+    budget.step(STEPS_OF_A_DATE);
     const time = parseTime(layout, text);
     if (!time) throw cannotParse(layout, text);
     return timeObject(time);

@@ -2,8 +2,13 @@ import { createHash } from 'node:crypto';
 import { bytesOf, textOfBytes } from '../value/bytes.ts';
 import { type Functions, fn } from './function.ts';
 
+const STEPS_OF_A_HASH = 4;
+
 const hashOf = (algorithm: string) =>
-  fn(['string'], (text) => createHash(algorithm).update(bytesOf(text)).digest('hex'));
+  fn(['string'], (text, { budget }) => {
+    budget.step(STEPS_OF_A_HASH);
+    return createHash(algorithm).update(bytesOf(text)).digest('hex');
+  });
 
 const ADLER = 65_521;
 

@@ -66,9 +66,12 @@ export const COMPACT: JsonStyle = { escapesHtml: true, indent: '' };
 const PRETTY: JsonStyle = { escapesHtml: true, indent: '  ' };
 const RAW: JsonStyle = { escapesHtml: false, indent: '' };
 
+// A text that is no JSON costs an exception.
+const STEPS_OF_A_TEXT = 16;
+
 /** The values of a JSON text; every number is a float64. */
 export function parseJson(text: string, budget: RenderBudget): Value {
-  budget.step(text.length / 16);
+  budget.step(STEPS_OF_A_TEXT);
   try {
     return goValue(JSON.parse(text) as object, 'float64');
   } catch (thrown) {

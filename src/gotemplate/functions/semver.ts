@@ -27,7 +27,8 @@ function semverObject(version: Version): GoObject {
 /** Sprig's functions for versions; the methods of a version are there that need no other version. */
 export const semverFunctions: Functions = {
   semver: fn(['string'], (version) => semverObject(parseVersion(version))),
-  semverCompare: fn(['string', 'string'], (constraint, version) => {
+  semverCompare: fn(['string', 'string'], (constraint, version, { budget }) => {
+    budget.step(constraint.length);
     const check = satisfies(constraint);
     return check(parseVersion(version));
   }),

@@ -120,8 +120,14 @@ export const stringFunctions: Functions = {
   plural: fn(['string', 'string', 'int'], (one, many, count) => (count === 1 ? one : many)),
   toString: fn(['any'], (value, { budget }) => stringOf(value, budget)),
   toStrings: fn(['any'], (value, { budget }) => stringSlice(stringsOf(value, budget))),
-  split: fn(['string', 'string'], (separator, text) => numbered(splitText(text, separator))),
-  splitn: fn(['string', 'int', 'string'], (separator, most, text) => numbered(splitText(text, separator, most))),
+  split: fn(['string', 'string'], (separator, text, { budget }) => {
+    budget.step(text.length / 2);
+    return numbered(splitText(text, separator));
+  }),
+  splitn: fn(['string', 'int', 'string'], (separator, most, text, { budget }) => {
+    budget.step(text.length / 2);
+    return numbered(splitText(text, separator, most));
+  }),
   splitList: fn(['string', 'string'], (separator, text, { budget }) => {
     budget.step(text.length / 8);
     return stringSlice(splitText(text, separator));

@@ -193,8 +193,14 @@ function checked(read: Read): number | undefined {
   return isReal && hours < 24 && minute < 60 && second < 60 ? date.getTime() : undefined;
 }
 
+// Each layout becomes a pattern of its own, which is compiled.
+const MOST_LAYOUT = 256;
+
 /** The time that a text tells in that layout; undefined where it does not follow it. */
 export function parseTime(layout: string, text: string): ZonedTime | undefined {
+  if (layout.length > MOST_LAYOUT) {
+    throw new Fault('unsupported', `A layout of more than ${MOST_LAYOUT} characters cannot be read here.`);
+  }
   const takes: Reader[1][] = [];
   let pattern = '';
   let done = 0;

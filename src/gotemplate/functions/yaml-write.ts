@@ -12,14 +12,16 @@ const MOST_KEY = 128;
 
 interface Writer {
   out: string;
+  /** Counted along: to look for the last line feed would join the whole text again for each word. */
+  column: number;
   readonly budget: RenderBudget;
 }
-
-const columnOf = ({ out }: Writer): number => out.length - (out.lastIndexOf('\n') + 1);
 
 function put(writer: Writer, text: string): void {
   writer.budget.write(text.length);
   writer.out += text;
+  const lineFeedAt = text.lastIndexOf('\n');
+  writer.column = lineFeedAt < 0 ? writer.column + text.length : text.length - lineFeedAt - 1;
 }
 
 const newLine = (indent: number): string => `\n${' '.repeat(indent)}`;
@@ -32,7 +34,7 @@ function putFolded(writer: Writer, text: string, indent: number | undefined, quo
   };
   put(writer, quote);
   const words = text.split(' ');
-  let column = columnOf(writer);
+  let { column } = writer;
   for (const [n, word] of words.entries()) {
     if (n > 0) column = putBlank(writer, { words, n, column, indent, quote });
     const shown = form(word);
@@ -199,7 +201,7 @@ function compareKeys(a: string, b: string): number {
 
 /** A value as YAML, without the line feed at the end. */
 export function yamlText(value: Value, budget: RenderBudget): string {
-  const writer: Writer = { out: '', budget };
+  const writer: Writer = { out: '', column: 0, budget };
   if (value instanceof GoMap || value instanceof GoSlice) {
     if (isEmpty(value)) put(writer, emptyText(value));
     else if (value instanceof GoMap) putMap(writer, value, 0, true);

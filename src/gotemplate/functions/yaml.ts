@@ -8,7 +8,8 @@ import { orElse } from './json.ts';
 import { yamlText } from './yaml-write.ts';
 
 function parseYaml(text: string, budget: RenderBudget): Value {
-  budget.step(text.length / 8);
+  // Reading a character of YAML takes as long as two actions; beginning to, as a dozen.
+  budget.step(12 + text.length * 2);
   const document = parseDocument(text, { version: '1.1', merge: true, uniqueKeys: false, logLevel: 'silent' });
   const [error] = document.errors;
   if (error) throw new Fault('invalid', `error converting YAML to JSON: ${error.message}`);

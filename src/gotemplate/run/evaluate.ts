@@ -184,9 +184,21 @@ function callFunction(
   return safely(state, at, name, () => give(state, definition, values));
 }
 
+// The slowest functions that go through a text take as long for so many characters as an action takes.
+const CHARACTERS_A_STEP = 4;
+
+function charactersIn(values: readonly unknown[]): number {
+  let count = 0;
+  for (const value of values) {
+    if (typeof value === 'string') count += value.length;
+    else if (Array.isArray(value)) count += charactersIn(value);
+  }
+  return count;
+}
+
 function give(state: State, definition: GoFunction, values: readonly unknown[]): Value {
   const { run } = state.world;
-  run.budget.step();
+  run.budget.step(1 + charactersIn(values) / CHARACTERS_A_STEP);
   const given = (definition.give as unknown as (...all: readonly unknown[]) => Value)(...values, run);
   // Texts on the way to the output count too: a template that doubles one again and again must end.
   if (typeof given === 'string') run.budget.write(given.length);
