@@ -2,7 +2,7 @@
 import { systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { type FakeGcp, openFakeGcp } from '../../src/providers/gcp/fake/fake-gcp.ts';
-import { serveStorage } from '../../src/providers/gcp/fake/serve.ts';
+import { serveGcp } from '../../src/providers/gcp/fake/serve.ts';
 import { openBucket } from '../../src/providers/gcp/fake/storage/bucket.ts';
 import { type Calls, serveCalls } from '../parts/program.ts';
 
@@ -25,7 +25,7 @@ const calls = {
     const bucket = openBucket(name, systemClock);
     for (const [key, text] of texts) bucket.put(key, text);
     fake.world.storage.buckets.set(name, bucket);
-    return (await serveStorage(fake, {})).address;
+    return (await serveGcp(fake, {})).address;
   },
   /** How many requests it has heard since it was asked last. */
   take: (): number => opened().calls.splice(0).length,

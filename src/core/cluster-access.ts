@@ -10,6 +10,11 @@ export interface TlsTrust {
   readonly isInsecure?: true | undefined;
 }
 
+/** How to get to a server: by its address, or by a socket of this machine, whatever the address says. */
+export interface ServerReach extends TlsTrust {
+  readonly socketPath?: string | undefined;
+}
+
 /** What opens a cluster at this moment. */
 export interface ClusterCredential {
   readonly headers: Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Rate } from './budget.ts';
 import type { Clock } from './clock.ts';
-import type { ClusterAccess, TlsTrust } from './cluster-access.ts';
+import type { ClusterAccess, ServerReach } from './cluster-access.ts';
 import type { Fault, FaultKind } from './fault.ts';
 import type { Log } from './log.ts';
 import type { Random } from './random.ts';
@@ -192,8 +192,8 @@ export interface Context {
    * access for the same cluster; the server closes it.
    */
   clusterAt?(config: Readonly<Record<string, unknown>>): Promise<ClusterAccess>;
-  /** `fetch` for servers that the system does not trust, or that want a certificate from us. */
-  fetchWith?(tls: TlsTrust): typeof fetch;
+  /** `fetch` for servers behind a socket of this machine, that the system does not trust, or that want a certificate from us. */
+  fetchWith?(reach: ServerReach): typeof fetch;
   /** For clouds whose API is gRPC. */
   readonly unary?: Unary | undefined;
 }

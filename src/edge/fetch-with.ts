@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import type { TlsTrust } from '#core/cluster-access.ts';
+import type { ServerReach } from '#core/cluster-access.ts';
 import { Fault } from '#core/fault.ts';
 
 // As long as API servers keep a connection that nothing uses.
@@ -11,19 +11,21 @@ const lookUp: LookupFunction = (name, options, done) =>
   lookup(name.endsWith('.localhost') ? '127.0.0.1' : name, options, done);
 
 /**
- * `fetch` for servers that the system does not trust, or that want a certificate from us. Connections are shared by all
- * calls of one such `fetch`; answers may take as long as their reader has patience, since watches are silent for minutes.
+ * `fetch` for servers behind a socket of this machine, that the system does not trust, or that want a certificate from
+ * us. Connections are shared by all calls of one such `fetch`; answers may take as long as their reader has patience,
+ * since watches are silent for minutes.
  */
-export function fetchWith({ ca, cert, key, serverName, isInsecure }: TlsTrust): typeof fetch {
+export function fetchWith({ ca, cert, key, serverName, isInsecure, socketPath }: ServerReach): typeof fetch {
   const connect = {
     ...(ca === undefined ? {} : { ca }),
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),
     ...(serverName === undefined ? {} : { servername: serverName }),
+    ...(socketPath === undefined ? {} : { socketPath }),
     rejectUnauthorized: isInsecure !== true,
     lookup: lookUp,
   };
-  // Only servers with clusters pay for it: Node's own fetch takes no certificate.
+  // Only servers that need it pay for it: Node's own fetch takes no certificate and no socket.
   let loading: Promise<typeof fetch> | undefined;
 
   async function load(): Promise<typeof fetch> {

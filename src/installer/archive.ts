@@ -4,7 +4,7 @@ import { rename, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { END, header, padding } from './tar.ts';
+import { END, header, padding } from '#boot/tar.ts';
 
 export interface ArchiveFile {
   readonly name: string;

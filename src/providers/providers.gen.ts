@@ -4,6 +4,7 @@ import awsProvider from './aws/index.ts';
 import azureProvider from './azure/index.ts';
 import commandProvider from './command/index.ts';
 import digitaloceanProvider from './digitalocean/index.ts';
+import dockerProvider from './docker/index.ts';
 import fileProvider from './file/index.ts';
 import gcpProvider from './gcp/index.ts';
 import kubernetesProvider from './kubernetes/index.ts';
@@ -11,4 +12,4 @@ import mithrilProvider from './mithril/index.ts';
 import nebiusProvider from './nebius/index.ts';
 import processProvider from './process/index.ts';
 
-export const providers: readonly Provider[] = [awsProvider, azureProvider, commandProvider, digitaloceanProvider, fileProvider, gcpProvider, kubernetesProvider, mithrilProvider, nebiusProvider, processProvider];
+export const providers: readonly Provider[] = [awsProvider, azureProvider, commandProvider, digitaloceanProvider, dockerProvider, fileProvider, gcpProvider, kubernetesProvider, mithrilProvider, nebiusProvider, processProvider];

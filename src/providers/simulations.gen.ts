@@ -19,7 +19,7 @@ export const simulations: readonly ListedSimulation[] = [
   },
   {
     id: 'gcp',
-    summary: "buckets of Google Cloud Storage",
+    summary: "buckets and machines of Google Cloud",
     load: async () => (await import('./gcp/fake/simulation.ts')).default,
   },
   {

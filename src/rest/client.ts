@@ -32,6 +32,8 @@ export interface RestRequest {
   readonly body?: unknown;
   /** Sent as a form, in place of `body`. */
   readonly form?: Readonly<Record<string, string>> | undefined;
+  /** Sent as it stands, in place of both. */
+  readonly bytes?: { readonly type: string; readonly content: Uint8Array<ArrayBuffer> } | undefined;
   /** The answer is wanted as the text that it is. */
   readonly isText?: true | undefined;
   /** A longer answer is refused; for what others wrote, which may be compressed. */
@@ -60,7 +62,13 @@ function urlOf(base: string, { path, query = {} }: RestRequest): string {
   return url.href;
 }
 
-function contentOf({ body, form }: RestRequest): { readonly type: string; readonly body: string } | undefined {
+interface Content {
+  readonly type: string;
+  readonly body: string | Uint8Array<ArrayBuffer>;
+}
+
+function contentOf({ body, form, bytes }: RestRequest): Content | undefined {
+  if (bytes) return { type: bytes.type, body: bytes.content };
   if (form) return { type: 'application/x-www-form-urlencoded', body: new URLSearchParams(form).toString() };
   return body === undefined ? undefined : { type: 'application/json', body: JSON.stringify(body) };
 }

@@ -1,7 +1,11 @@
-// Loaded by every server: whatever only a source or a cluster on Google Cloud needs is loaded when one is opened.
+// Loaded by every server: whatever only a pool, a source or a cluster on Google Cloud needs is loaded when one is opened.
 import { kind, type Provider } from '#core/provider.ts';
 import { GkeConfig } from './gke/config.ts';
+import { GroupConfig } from './instance-group/config.ts';
 import { GcsConfig, placeOf } from './storage/config.ts';
+
+// Google takes 1,000 names in one call; each brings its own start-up script of some kilobytes.
+const GROUP_BATCH = 100;
 
 export default {
   id: 'gcp',
@@ -13,7 +17,22 @@ export default {
     'HOME',
     'GCE_METADATA_HOST',
     'STORAGE_EMULATOR_HOST',
+    // Where gcloud is sent to an emulator of Compute Engine.
+    'CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE',
+    'CLOUDSDK_AUTH_DISABLE_CREDENTIALS',
   ],
+  backends: {
+    gce_instance_group: kind({
+      summary: 'Instances of a managed instance group of Compute Engine, zonal or regional.',
+      config: GroupConfig,
+      example: { project: 'my-project', zone: 'us-central1-a', instance_group: 'velda-workers' },
+      trust: 'any source',
+      // For whole calls of the program, each of which is one or more requests; these keep to the limits of the project.
+      limits: { read: 10, write: 20 },
+      batch: GROUP_BATCH,
+      open: async (...given) => (await import('./instance-group/backend.ts')).openInstanceGroup(...given),
+    }),
+  },
   sources: {
     gcs: kind({
       summary: 'Each object below a prefix of a Cloud Storage bucket is a pool document.',

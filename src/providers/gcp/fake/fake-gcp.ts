@@ -1,14 +1,24 @@
 import type { Clock } from '#core/clock.ts';
 import { type Answering, openAnswering, type RecordedCall } from '#fakes/answering.ts';
+import { openBuckets } from '#fakes/limits.ts';
 import { type Refusal, refusal } from '#fakes/refusal.ts';
+import { answerCompute, rightFor } from './compute/answer.ts';
+import { instancesNamed } from './compute/instance.ts';
+import { openCompute } from './compute/state.ts';
 import { grant, impersonate } from './grants.ts';
 import { type GcpCall, readCall } from './read-call.ts';
 import { answerStorage, openStorage } from './storage/answer.ts';
 import { openGranted } from './tokens.ts';
 import type { World } from './world.ts';
 
-/** A fake Google Cloud: its clusters, its buckets, and all who give tokens. */
-export interface FakeGcp extends Answering<GcpCall, RecordedCall> {
+/** What tests may read of a call. */
+interface GcpRecord extends RecordedCall, Pick<GcpCall, 'path' | 'query' | 'body'> {
+  /** The ids of the instances that it names. */
+  readonly about: readonly string[];
+}
+
+/** A fake Google Cloud: its clusters, its buckets, its machines, and all who give tokens. */
+export interface FakeGcp extends Answering<GcpCall, GcpRecord> {
   readonly world: World;
   /** How many tokens were asked for, anywhere. */
   asked(): number;
@@ -48,13 +58,22 @@ function storage(call: GcpCall, who: string | undefined, world: World): Response
   return answerStorage(call, world);
 }
 
-function answer(call: GcpCall, world: World): object {
+/** Compute Engine asks for the right before it looks for anything. */
+function compute(call: GcpCall, world: World, signal: AbortSignal): Promise<Response> {
+  const right = rightFor(call.action);
+  if (world.denied.has(right)) throw refusal('forbidden', `Required '${right}' permission for '${call.path}'`, 403);
+  return answerCompute(call, world.compute, signal);
+}
+
+function answer(call: GcpCall, world: World, signal: AbortSignal): object | Promise<object> {
   if (call.service === 'workload') return workloadToken(call, world);
   if (call.action.endsWith('.unknown')) throw refusal('NOT_FOUND', `There is no ${call.path}.`, 404);
   if (['oauth2', 'sts', 'metadata'].includes(call.service)) return grant(call, world);
   const who = world.granted.whose(call.headers.get('authorization')?.replace(/^Bearer /, ''));
   if (call.service === 'storage') return storage(call, who, world);
+  if (call.service === 'compute' && world.storage.isOpen) return compute(call, world, signal);
   if (who === undefined) throw refusal('UNAUTHENTICATED', 'Request had invalid authentication credentials.', 401);
+  if (call.service === 'compute') return compute(call, world, signal);
   return call.service === 'container' ? container(call, world) : impersonate(call, who, world);
 }
 
@@ -63,12 +82,25 @@ function refuse({ service }: GcpCall, { code, message, status }: Refusal): Respo
   if (service === 'metadata') return new Response(message, { status });
   if (service === 'oauth2' || service === 'sts')
     return Response.json({ error: code, error_description: message }, { status });
-  if (service === 'storage') {
+  if (service === 'storage' || service === 'compute') {
     const errors = [{ message, domain: 'global', reason: code }];
     return Response.json({ error: { code: status, message, errors } }, { status });
   }
   const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: code }];
   return Response.json({ error: { code: status, message, status: code, details } }, { status });
+}
+
+/** Compute Engine answers 403 to what others answer 429. */
+function tooMuch({ service }: GcpCall): Error {
+  if (service === 'storage')
+    return refusal('rateLimitExceeded', 'The rate of requests exceeds the limit of the bucket.', 429);
+  if (service === 'compute')
+    return refusal(
+      'rateLimitExceeded',
+      "Quota exceeded for quota metric 'Queries' and limit 'Queries per minute'.",
+      403,
+    );
+  return refusal('RATE_LIMIT_EXCEEDED', 'Quota exceeded for quota metric.', 429);
 }
 
 export function openFakeGcp(clock: Clock): FakeGcp {
@@ -77,6 +109,7 @@ export function openFakeGcp(clock: Clock): FakeGcp {
     granted: openGranted(clock),
     clusters: new Map(),
     storage: openStorage(),
+    compute: openCompute(clock),
     denied: new Set(),
     withoutApi: new Set(),
     accountKeys: new Map(),
@@ -85,19 +118,22 @@ export function openFakeGcp(clock: Clock): FakeGcp {
     mayActAs: new Map(),
     machineAccount: undefined,
   };
-  const answering = openAnswering<GcpCall, RecordedCall>(
+  const take = openBuckets<GcpCall>({ limits: () => world.compute.limits, tooMuch });
+  const answering = openAnswering<GcpCall, GcpRecord>(
     {
       read: readCall,
-      record: ({ service, action, region }, atMs) => ({ service, action, region, atMs, outcome: 'open' }),
-      answer(call) {
-        const found = answer(call, world);
+      record: ({ service, action, region, path, query, body }, atMs) => {
+        const isCompute = service === 'compute';
+        const about = isCompute ? instancesNamed(world.compute, path, body) : [];
+        return { service, action, region, path, query, body: isCompute ? body : {}, about, atMs, outcome: 'open' };
+      },
+      async answer(call, signal) {
+        take(call, clock.now());
+        const found = await answer(call, world, signal);
         return found instanceof Response ? found : Response.json(found);
       },
       refuse,
-      tooMuch: ({ service }) =>
-        service === 'storage'
-          ? refusal('rateLimitExceeded', 'The rate of requests exceeds the limit of the bucket.', 429)
-          : refusal('RATE_LIMIT_EXCEEDED', 'Quota exceeded for quota metric.', 429),
+      tooMuch,
     },
     clock,
   );

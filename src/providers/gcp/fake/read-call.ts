@@ -1,17 +1,19 @@
 import { parametersOf, type RestActions, type RestCall, restCallOf } from '#fakes/rest-call.ts';
 
-type Service = 'container' | 'oauth2' | 'sts' | 'iamcredentials' | 'metadata' | 'workload' | 'storage';
+type Service = 'container' | 'compute' | 'oauth2' | 'sts' | 'iamcredentials' | 'metadata' | 'workload' | 'storage';
 
 /** A request as the wire has it; its action is `container.clusters.get`, `oauth2.token` and so on. */
 export interface GcpCall extends RestCall<Service> {
   /** The query and the form, or the JSON. */
   readonly body: Readonly<Record<string, unknown>>;
+  readonly query: Readonly<Record<string, string>>;
   /** What was sent, as it came. */
   readonly content: Uint8Array<ArrayBuffer>;
 }
 
 const HOSTS: RestActions<Service>['hosts'] = {
   'container.googleapis.com': 'container',
+  'compute.googleapis.com': 'compute',
   'oauth2.googleapis.com': 'oauth2',
   'sts.googleapis.com': 'sts',
   'iamcredentials.googleapis.com': 'iamcredentials',
@@ -20,7 +22,30 @@ const HOSTS: RestActions<Service>['hosts'] = {
   'storage.googleapis.com': 'storage',
 };
 
+/** A call of Compute Engine, in a zone, a region or for the whole project. */
+function compute(method: string, path: string, action: string): RestActions<Service>['actions'][number] {
+  const place = '(?:(?:zones|regions)/[^/]+|global|aggregated)';
+  const pattern = path.replace('@', place).replaceAll('*', '[^/]+');
+  return ['compute', new RegExp(`^${method} /compute/v1/projects/[^/]+/${pattern}$`), action];
+}
+
 const ACTIONS: RestActions<Service>['actions'] = [
+  compute('GET', 'zones', 'zones.list'),
+  compute('GET', 'regions', 'regions.list'),
+  compute('GET', '@/machineTypes', 'machineTypes.list'),
+  compute('GET', '@/instanceTemplates/*', 'instanceTemplates.get'),
+  compute('GET', '@/operations/*', 'operations.get'),
+  compute('POST', '@/operations/*/wait', 'operations.wait'),
+  compute('GET', '@/instanceGroupManagers', 'instanceGroupManagers.list'),
+  compute('GET', '@/instanceGroupManagers/*', 'instanceGroupManagers.get'),
+  compute('POST', '@/instanceGroupManagers/*/listManagedInstances', 'instanceGroupManagers.listManagedInstances'),
+  compute('POST', '@/instanceGroupManagers/*/createInstances', 'instanceGroupManagers.createInstances'),
+  compute('POST', '@/instanceGroupManagers/*/deleteInstances', 'instanceGroupManagers.deleteInstances'),
+  compute('GET', 'aggregated/instances', 'instances.aggregatedList'),
+  compute('GET', 'zones/*/instances', 'instances.list'),
+  compute('GET', 'zones/*/instances/*', 'instances.get'),
+  compute('DELETE', 'zones/*/instances/*', 'instances.delete'),
+  compute('POST', 'zones/*/instances/bulkInsert', 'instances.bulkInsert'),
   ['container', /^GET \/v1\/projects\/[^/]+\/locations\/[^/]+\/clusters\/[^/]+$/, 'clusters.get'],
   ['container', /^GET \/v1\/projects\/[^/]+\/locations\/-\/clusters$/, 'clusters.list'],
   ['oauth2', /^POST \/token$/, 'token'],
@@ -42,6 +67,7 @@ export async function readCall(request: Request): Promise<GcpCall> {
   const call = restCallOf(request, { hosts: HOSTS, actions: ACTIONS });
   // What is stored is nobody's form.
   const text = call.service === 'storage' ? '' : Buffer.from(content).toString();
-  const isJson = text !== '' && request.headers.get('content-type') === 'application/json';
-  return { ...call, body: isJson ? JSON.parse(text) : parametersOf(request, text), content };
+  const isJson = text !== '' && request.headers.get('content-type')?.startsWith('application/json');
+  const query = parametersOf(request, '');
+  return { ...call, query, body: isJson ? JSON.parse(text) : parametersOf(request, text), content };
 }

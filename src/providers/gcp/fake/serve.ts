@@ -1,11 +1,21 @@
+import type { Bootable } from '#fakes/boot/machine.ts';
 import { type Served, type ServeOptions, serveFake } from '#fakes/serve.ts';
+import { bootable } from './compute/instance.ts';
 import type { FakeGcp } from './fake-gcp.ts';
 
-/** Serves the fake Cloud Storage on loopback, as an emulator is: without asking who calls. */
-export function serveStorage(fake: FakeGcp, options: ServeOptions): Promise<Served> {
-  fake.world.storage.isOpen = true;
-  return serveFake((request) => {
-    const { pathname, search } = new URL(request.url);
-    return fake.handle(new Request(`https://storage.googleapis.com${pathname}${search}`, request));
-  }, options);
+const hostOf = (path: string): string => (path.startsWith('/compute/') ? 'compute' : 'storage');
+
+/** Serves the fake Cloud Storage and Compute Engine on loopback, as an emulator is: without asking who calls. */
+export function serveGcp(fake: FakeGcp, options: ServeOptions, isBooting = false): Promise<Served> {
+  const { storage, compute, clock } = fake.world;
+  storage.isOpen = true;
+  const watch = (changed: (machine: Bootable) => void) => compute.watch((instance) => changed(bootable(instance)));
+  return serveFake(
+    (request) => {
+      const { pathname, search } = new URL(request.url);
+      return fake.handle(new Request(`https://${hostOf(pathname)}.googleapis.com${pathname}${search}`, request));
+    },
+    options,
+    isBooting ? { clock, watch } : undefined,
+  );
 }

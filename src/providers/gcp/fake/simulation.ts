@@ -1,13 +1,19 @@
-// The fake Cloud Storage as users run it, to try a configuration without an account.
+// The fake Google Cloud as users run it, to try a configuration without an account.
 import type { RunningSimulation, Simulation } from '#core/simulation.ts';
+import { PROJECT, ZONE } from './compute/furniture.ts';
+import { publishedLimits } from './compute/state.ts';
 import { openFakeGcp } from './fake-gcp.ts';
-import { serveStorage } from './serve.ts';
+import { serveGcp } from './serve.ts';
 import { openBucket } from './storage/bucket.ts';
 
 const BUCKET = 'velda-pool-configs';
 const PREFIX = 'pools/';
 
-const DOCUMENT = { name: 'my-pool', auto_scaler: { max_agents: 4 } };
+// Fast enough to watch, slow enough to see every state.
+const BEHAVIOUR = { bootMs: 1_500, lagMs: 500 };
+
+const GROUP = { project: PROJECT, zone: ZONE, instance_group: 'velda-workers' };
+const DOCUMENT = { name: 'my-pool', auto_scaler: { backend: { gce_instance_group: GROUP }, max_agents: 10 } };
 
 const TRIES = [
   "cat > muster.yaml <<'END'",
@@ -15,30 +21,34 @@ const TRIES = [
   `  - gcs: { bucket: ${BUCKET}, config_prefix: ${PREFIX}, update_interval: 10s }`,
   'END',
   'npx muster server --config muster.yaml   # it finds the pool my-pool in the bucket',
-  `npx muster source show gcs:${BUCKET}/${PREFIX}`,
+  'npx muster run --pool my-pool -- uname -a',
+  `gcloud compute instance-groups managed list-instances velda-workers --zone ${ZONE}`,
   `echo '{"name": "another"}' | gcloud storage cp - gs://${BUCKET}/${PREFIX}another.json`,
 ];
 
 async function start({ clock, port }: Parameters<Simulation['start']>[0]): Promise<RunningSimulation> {
   const fake = openFakeGcp(clock);
-  const { storage } = fake.world;
+  const { storage, compute } = fake.world;
+  Object.assign(compute.behaviour, BEHAVIOUR);
+  compute.limits = publishedLimits;
   const bucket = openBucket(BUCKET, clock);
   bucket.put(`${PREFIX}my-pool.json`, JSON.stringify(DOCUMENT, undefined, 2));
   storage.buckets.set(BUCKET, bucket);
-  const served = await serveStorage(fake, { port });
+  const served = await serveGcp(fake, { port }, true);
   return {
     address: served.address,
-    folder: '',
+    folder: served.machines?.folder ?? '',
     environment: {
       STORAGE_EMULATOR_HOST: served.address,
-      // For gcloud, which does not know the variable above.
+      CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE: `${served.address}/compute/v1/`,
+      // For gcloud, which does not know the first variable.
       CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE: `${served.address}/storage/v1/`,
       CLOUDSDK_AUTH_DISABLE_CREDENTIALS: 'true',
-      CLOUDSDK_CORE_PROJECT: 'simulated',
+      CLOUDSDK_CORE_PROJECT: PROJECT,
     },
     tries: TRIES,
     close: served.close,
   };
 }
 
-export default { summary: 'buckets of Google Cloud Storage', start } satisfies Simulation;
+export default { summary: 'buckets and machines of Google Cloud', start } satisfies Simulation;

@@ -1,5 +1,6 @@
 import type { Clock } from '#core/clock.ts';
 import type { GkeCluster } from '../gke/endpoint.ts';
+import type { ComputeState } from './compute/state.ts';
 import type { Storage } from './storage/answer.ts';
 import type { Granted } from './tokens.ts';
 
@@ -10,6 +11,7 @@ export interface World {
   /** By `projects/P/locations/L/clusters/C`. */
   readonly clusters: Map<string, GkeCluster>;
   readonly storage: Storage;
+  readonly compute: ComputeState;
   /** Permissions that nobody has. */
   readonly denied: Set<string>;
   /** Projects that have not enabled the Container API. */

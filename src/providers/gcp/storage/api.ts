@@ -1,10 +1,7 @@
 // The JSON API of Cloud Storage, as far as a reader needs it.
-import { Fault } from '#core/fault.ts';
 import type { Context } from '#core/provider.ts';
 import type { WatchedFiles } from '#kube/watched-files.ts';
-import { type Ask, type RestRequest, restClient } from '#rest/client.ts';
-import { openTokens } from '#rest/tokens.ts';
-import { defaultCredentials } from '../credentials/default.ts';
+import { type GoogleApi, openGoogleApi } from '../google-api.ts';
 import { explainGoogle } from '../google-fault.ts';
 import type { GcsConfig } from './config.ts';
 
@@ -13,12 +10,7 @@ export const EMULATOR_VARIABLE = 'STORAGE_EMULATOR_HOST';
 
 const GOOGLE = 'https://storage.googleapis.com';
 
-export interface StorageApi {
-  readonly ask: Ask;
-  /** For messages: who is asked. */
-  readonly host: string;
-  close(): void;
-}
+export type StorageApi = GoogleApi;
 
 interface Place {
   readonly base: string;
@@ -38,43 +30,11 @@ const remedyFor = (bucket: string): string =>
 
 export function openStorageApi(config: GcsConfig, context: Context, files?: WatchedFiles): StorageApi {
   const { base, isEmulator } = placeFor(config, context);
-  const { clock, fetch } = context;
-  const closing = new AbortController();
-  const source = defaultCredentials(context, files);
-  const tokens = openTokens({ clock, renew: () => source(closing.signal) });
-  const { host } = new URL(base);
-
-  /** One request, and the token that it was sent with. */
-  async function send<T>(request: RestRequest, signal: AbortSignal, sent: { token: string }): Promise<T> {
-    const once = restClient({
-      fetch,
-      clock,
-      base: `${base.replace(/\/+$/, '')}/storage/v1`,
-      cloud: host,
-      async headers() {
-        if (isEmulator) return {};
-        sent.token = await tokens.get();
-        return { authorization: `Bearer ${sent.token}` };
-      },
-      explain: (status, body) => explainGoogle(status, body, remedyFor(config.bucket), 'storage.googleapis.com'),
-    });
-    return once<T>(request, signal);
-  }
-
-  return {
-    host,
-    async ask<T>(request: RestRequest, signal: AbortSignal): Promise<T> {
-      const sent = { token: '' };
-      try {
-        return await send<T>(request, signal, sent);
-      } catch (thrown) {
-        const fault = Fault.from(thrown);
-        // A token can be revoked before its end: it is then replaced, once.
-        if (fault.kind !== 'unauthenticated' || sent.token === '') throw fault;
-        tokens.refused(sent.token);
-        return send<T>(request, signal, sent);
-      }
-    },
-    close: () => closing.abort(),
-  };
+  return openGoogleApi({
+    context,
+    files,
+    isEmulator,
+    base: `${base.replace(/\/+$/, '')}/storage/v1`,
+    explain: (status, body) => explainGoogle(status, body, remedyFor(config.bucket), 'storage.googleapis.com'),
+  });
 }

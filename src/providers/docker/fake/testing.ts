@@ -1,0 +1,133 @@
+// How tests get at the fake engine.
+import { launchNames } from '#core/id.ts';
+import type { Backend, Context, Launch } from '#core/provider.ts';
+import { seededRandom } from '#core/random.ts';
+import { during } from '#core/testing/during.ts';
+import { VirtualClock } from '#core/virtual-clock.ts';
+import type { SliceMachine } from '#sim/slice/cloud.ts';
+import { contextWithLog } from '../../../conformance/backend-world.ts';
+import type { SliceSuite } from '../../../conformance/slice-world.ts';
+import { openContainers } from '../backend.ts';
+import { DockerConfig } from '../config.ts';
+import docker from '../index.ts';
+import { markIn } from '../marks.ts';
+import { type FakeContainer, nextChangeMs, stateAt, upAtMs } from './container.ts';
+import { type FakeEngine, type FakeEngineOptions, openFakeEngine } from './engine.ts';
+
+export const CLUSTER = 'cluster1';
+export const IMAGE = 'muster/agent';
+export const going = (): AbortSignal => new AbortController().signal;
+
+export interface Scene {
+  readonly clock: VirtualClock;
+  readonly fake: FakeEngine;
+  readonly lines: string[];
+  /** A process of its own for each. */
+  contextFor(cluster?: string, variables?: Readonly<Record<string, string>>): Context;
+  during<T>(call: Promise<T>): Promise<T>;
+}
+
+/** An engine with the image of the agent. */
+export function openScene(options: Partial<FakeEngineOptions> = {}): Scene {
+  const clock = new VirtualClock();
+  const fake = openFakeEngine({ clock, ...options });
+  fake.images.build(IMAGE);
+  const lines: string[] = [];
+  return {
+    clock,
+    fake,
+    lines,
+    contextFor(cluster = CLUSTER, variables = {}) {
+      const parts = {
+        cluster,
+        clock,
+        random: seededRandom(2),
+        fetch: fake.fetch,
+        dataDir: '/nowhere',
+        agentCommand: [],
+      };
+      return contextWithLog({ ...parts, variable: (name) => variables[name] }, lines);
+    },
+    during: (call) => during(clock, call),
+  };
+}
+
+export function openBackend(scene: Scene, config: object = {}, context = scene.contextFor()): Promise<Backend> {
+  return scene.during(openContainers(DockerConfig.parse({ image: IMAGE, ...config }), context));
+}
+
+/** A launch as the program makes it. */
+export function aBatch(count: number, { id = 'launch1', broker = 'https://muster.example:50051' } = {}): Launch {
+  return {
+    id,
+    mark: { cluster: CLUSTER, use: 'worker', owner: 'pool1', shape: 'shape1' },
+    names: launchNames({ name: 'dev', id: 'p1' }, count, seededRandom(3)),
+    boot: { agentConfig: `broker:\n  address: ${broker}\npool: dev\n`, token: 'mlt_secret' },
+  };
+}
+
+const isThere = (container: FakeContainer, nowMs: number): boolean =>
+  ['created', 'running'].includes(stateAt(container, nowMs));
+
+export const existing = ({ fake, clock }: Scene): string[] =>
+  fake.containers.filter((one) => isThere(one, clock.now())).map(({ name }) => name);
+
+function machineOf(container: FakeContainer): SliceMachine {
+  return {
+    id: container.id,
+    name: container.name,
+    mark: markIn(container.labels),
+    state(nowMs) {
+      const state = stateAt(container, nowMs);
+      if (state === 'exited' || state === 'gone') return 'gone';
+      return state === 'running' && nowMs >= (upAtMs(container) ?? 0) ? 'running' : 'off';
+    },
+    nextChangeMs: (nowMs) => nextChangeMs(container, nowMs),
+    scripts: () => [...container.files.values()],
+    exists: (nowMs) => isThere(container, nowMs),
+  };
+}
+
+/** Containers of others on the engine, some with a part of our mark. */
+function addForeign(fake: FakeEngine, cluster: string): string[] {
+  const most = { 'io.muster.use': 'worker', 'io.muster.owner': 'p', 'io.muster.shape': 's' };
+  const labelSets = [
+    {},
+    { app: 'velda' },
+    most,
+    { ...most, 'io.muster.cluster': 'cluster9' },
+    { 'io.muster.cluster': cluster },
+  ];
+  return labelSets.map((labels, at) => fake.run(`by-hand-${at}`, labels).id);
+}
+
+// Documents of others may not name this kind; the slice is about what the operator's own do.
+const TRUSTED = { ...docker, backends: { docker: { ...docker.backends.docker, trust: 'any source' as const } } };
+
+export const DOCKER_SLICE: SliceSuite = {
+  provider: TRUSTED,
+  backend: { kind: 'docker', config: { image: IMAGE } },
+  // An engine lists what it has: no page, no lag and no limit of its own.
+  openCloud({ clock, bootMs }) {
+    const fake = openFakeEngine({ clock, bootMs });
+    fake.images.build(IMAGE);
+    return {
+      fake,
+      machines: () => fake.containers.map(machineOf),
+      watch: (changed) => void fake.watch((container) => changed(machineOf(container))),
+      addForeign: async (cluster) => addForeign(fake, cluster),
+      refuseLate: fake.refuseLate,
+    };
+  },
+  async load() {
+    await import('../backend.ts');
+  },
+  creation: 'create',
+  removals: ['delete', 'stop'],
+  mostCalls: { creation: 1_000, removal: 1_000 },
+  sparse: 3,
+  mostDocuments: 1_000,
+  laterPage: { action: 'list', what: { kind: 'error', code: 'server error', message: 'server error', status: 500 } },
+  denied: { kind: 'error', code: 'denied', message: 'authorization denied by plugin opa', status: 403 },
+  named: 'unix:///var/run/docker.sock',
+};

@@ -1,0 +1,89 @@
+// The image of a pool on one engine: what it is at this time, and how it gets there.
+import { Buffer } from 'node:buffer';
+import { Fault } from '#core/fault.ts';
+import type { Log } from '#core/log.ts';
+import type { PullLine } from './api.ts';
+import type { DockerConfig } from './config.ts';
+import type { Engine } from './engine.ts';
+import { pullFault } from './faults.ts';
+
+export interface Images {
+  /** The id of the image that the name stands for now. */
+  current(signal: AbortSignal): Promise<string>;
+  /** Resolves when the image is there. A pull goes on when its first caller gives up: the next one joins it. */
+  pull(signal: AbortSignal): Promise<void>;
+  close(): void;
+}
+
+export interface ImagesDeps {
+  readonly engine: Engine;
+  readonly config: DockerConfig;
+  readonly log: Log;
+  /** What the docker command's own file has for the registry of the image. */
+  readonly credential: string | undefined;
+}
+
+/** Name and tag apart; a digest counts as a tag, and without either the newest is meant. */
+export function splitImage(image: string): { readonly name: string; readonly tag: string } {
+  const [, name = image, digest] = /^([^@]+)@(.+)$/.exec(image) ?? [];
+  if (digest !== undefined) return { name, tag: digest };
+  const colon = image.lastIndexOf(':');
+  if (colon > image.lastIndexOf('/')) return { name: image.slice(0, colon), tag: image.slice(colon + 1) };
+  return { name: image, tag: 'latest' };
+}
+
+function authOf({ registryUsername: username, registryPassword: password }: DockerConfig): string | undefined {
+  if (username === undefined && password === undefined) return undefined;
+  return Buffer.from(JSON.stringify({ username, password })).toString('base64url');
+}
+
+export function openImages({ engine, config, log, credential }: ImagesDeps): Images {
+  const { image, platform } = config;
+  const ending = new AbortController();
+  let pulling: Promise<void> | undefined;
+
+  async function pullOnce(): Promise<void> {
+    const { name: fromImage, tag } = splitImage(image);
+    const auth = authOf(config) ?? credential;
+    log('info', 'pulling an image', { image, engine: engine.address });
+    const query = { fromImage, tag, ...(platform !== undefined && { platform }) };
+    const headers: Record<string, string> = auth === undefined ? {} : { 'x-registry-auth': auth };
+    const stream = { method: 'POST', path: '/images/create', query, headers } as const;
+    // Errors come within an answer that began as a success.
+    for await (const { error, errorDetail } of engine.lines<PullLine>(stream, ending.signal)) {
+      const said = errorDetail?.message ?? error;
+      if (said !== undefined) throw pullFault(image, said);
+    }
+    log('info', 'image pulled', { image, engine: engine.address });
+  }
+
+  return {
+    async current(signal) {
+      const path = `/images/${image.split('/').map(encodeURIComponent).join('/')}/json`;
+      const { Id } = await engine.ask<{ readonly Id: string }>({ path }, signal);
+      return Id;
+    },
+    pull(signal) {
+      pulling ??= pullOnce().finally(() => {
+        pulling = undefined;
+      });
+      const running = pulling;
+      return new Promise<void>((resolve, reject) => {
+        const giveUp = (): void => reject(new Fault('unavailable', `${image} is still being pulled.`));
+        if (signal.aborted) return giveUp();
+        signal.addEventListener('abort', giveUp, { once: true });
+        running
+          .then(resolve, (thrown) => reject(named(image, thrown)))
+          .finally(() => signal.removeEventListener('abort', giveUp));
+      });
+    },
+    close: () => ending.abort(),
+  };
+}
+
+const named = (image: string, thrown: unknown): Fault => {
+  const fault = Fault.from(thrown);
+  return fault.message.startsWith('Cannot pull')
+    ? fault
+    : new Fault(fault.kind, `Cannot pull ${image}: ${fault.message}`, { cause: fault.cause, remedy: fault.remedy });
+};

@@ -1,0 +1,38 @@
+import type { FaultKind } from '#core/fault.ts';
+import type { Mischance } from '#fakes/mishaps.ts';
+import { testBackend } from '../../conformance/backend.ts';
+import type { BackendWorld } from '../../conformance/backend-world.ts';
+import { existing, openBackend, openScene } from './fake/testing.ts';
+import provider from './index.ts';
+
+const refused = (status: number, message: string): Mischance => ({ kind: 'error', code: 'refused', message, status });
+
+const FAILURES: Readonly<Partial<Record<FaultKind, Mischance>>> = {
+  invalid: refused(400, 'invalid reference format: repository name must be lowercase'),
+  exhausted: refused(500, 'mkdir /var/lib/docker/overlay2/x: no space left on device'),
+  denied: refused(403, 'authorization denied by plugin opa'),
+  unavailable: { kind: 'garbage' },
+  throttled: { kind: 'throttle' },
+};
+
+async function openWorld(): Promise<BackendWorld> {
+  const scene = openScene();
+  const { clock, fake, lines, during } = scene;
+  const open = (cluster: string) => openBackend(scene, {}, scene.contextFor(cluster));
+  return {
+    open,
+    openWatching: open,
+    existing: async () => existing(scene),
+    during,
+    settle: () => clock.advance(30_000),
+    logged: () => lines.join('\n'),
+    loseReply: () => void fake.mishaps.add({ action: 'create', what: { kind: 'lost reply' } }),
+    breakListing: () => void fake.mishaps.add({ action: 'list', what: { kind: 'truncated reply' } }),
+    hang: () => void fake.mishaps.add({ times: 1_000, what: { kind: 'hang' } }),
+    failLate: () => fake.refuseLate(1),
+    fail: (kind) => void fake.mishaps.add({ action: 'create', what: FAILURES[kind] as Mischance }),
+    close: async () => {},
+  };
+}
+
+testBackend('docker', { kind: provider.backends.docker, openWorld, faults: Object.keys(FAILURES) as FaultKind[] });

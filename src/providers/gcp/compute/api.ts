@@ -1,0 +1,74 @@
+// What version 1 of Compute Engine's API answers, as far as it matters here.
+
+export interface CodedError {
+  readonly code?: string;
+  readonly message?: string;
+}
+
+interface Errors {
+  readonly errors?: readonly CodedError[];
+}
+
+export interface Operation {
+  readonly name: string;
+  readonly status: 'PENDING' | 'RUNNING' | 'DONE';
+  /** A failed operation is done too. */
+  readonly error?: Errors;
+}
+
+export interface Metadata {
+  readonly items?: readonly { readonly key: string; readonly value?: string }[];
+}
+
+export interface InstanceProperties {
+  readonly metadata?: Metadata;
+  readonly scheduling?: { readonly provisioningModel?: string; readonly preemptible?: boolean };
+}
+
+export interface InstanceTemplate {
+  readonly id?: string;
+  readonly name: string;
+  readonly properties?: InstanceProperties;
+}
+
+/** A managed instance group, `instanceGroupManagers` in paths. */
+export interface GroupResource {
+  readonly name: string;
+  readonly selfLink?: string;
+  readonly instanceTemplate?: string;
+  readonly versions?: readonly { readonly instanceTemplate?: string }[];
+  readonly status?: { readonly autoscaler?: string };
+}
+
+/** An instance as its group sees it. */
+export interface ManagedInstance {
+  /** Its URL, also before it exists. */
+  readonly instance?: string;
+  readonly name?: string;
+  /** Absent while it does not exist. */
+  readonly id?: string;
+  readonly instanceStatus?: string;
+  readonly currentAction?: string;
+  readonly lastAttempt?: { readonly errors?: Errors };
+  readonly preservedStateFromConfig?: { readonly metadata?: Readonly<Record<string, string>> };
+}
+
+export interface Instance {
+  readonly id: string;
+  readonly name: string;
+  readonly status: string;
+  readonly zone: string;
+  readonly creationTimestamp: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly networkInterfaces?: readonly {
+    readonly networkIP?: string;
+    readonly accessConfigs?: readonly { readonly natIP?: string }[];
+  }[];
+}
+
+export interface Named {
+  readonly name: string;
+}
+
+/** The last part of a URL or path. */
+export const lastPart = (url: string): string => url.slice(url.lastIndexOf('/') + 1);

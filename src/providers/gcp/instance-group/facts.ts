@@ -1,0 +1,51 @@
+// What a group is made from: read before machines are launched, since people change groups at any time.
+import { Fault } from '#core/fault.ts';
+import { type GroupResource, type InstanceTemplate, lastPart } from '../compute/api.ts';
+import { STARTUP_KEY } from '../compute/startup.ts';
+import { advisedOn, type Group } from './group.ts';
+
+export interface Facts {
+  /** What its template comes to: another id under the same name is another template. */
+  readonly form: string;
+  readonly isSpot: boolean;
+  readonly startupScript: string | undefined;
+}
+
+const HOLDS_MS = 60_000;
+
+function refuseAutoscaler({ name, place, compute }: Group, autoscaler: string): never {
+  const where = `--${place.replace(/s\//, '=')} --project=${compute.project}`;
+  throw new Fault('invalid', `The instance group ${name} has an autoscaler of its own, ${lastPart(autoscaler)}.`, {
+    remedy: `Two autoscalers undo each other: remove that one (gcloud compute instance-groups managed stop-autoscaling ${name} ${where}), or name a group without one.`,
+  });
+}
+
+/** Templates may be global or of a region. */
+const pathOf = (url: string): string => url.replace(/^.*\/projects\/[^/]+/, '');
+
+async function readFacts(group: Group, signal: AbortSignal): Promise<Facts> {
+  const { compute, path } = group;
+  const resource = await compute.ask<GroupResource>({ path }, signal);
+  const { autoscaler } = resource.status ?? {};
+  if (autoscaler) refuseAutoscaler(group, autoscaler);
+  const url = resource.instanceTemplate ?? resource.versions?.at(-1)?.instanceTemplate;
+  if (!url) throw new Fault('invalid', `The instance group ${group.name} has no instance template.`);
+  const template = await compute.ask<InstanceTemplate>({ path: pathOf(url) }, signal);
+  const { metadata, scheduling } = template.properties ?? {};
+  return {
+    form: `${pathOf(url)} ${template.id ?? ''}`,
+    isSpot: scheduling?.provisioningModel === 'SPOT' || scheduling?.preemptible === true,
+    startupScript: metadata?.items?.find(({ key }) => key === STARTUP_KEY)?.value,
+  };
+}
+
+/** Not older than a minute; refuses a group that scales itself. */
+export async function factsOf(group: Group, signal: AbortSignal): Promise<Facts> {
+  const { clock, facts } = group;
+  if (facts && clock.monotonic() - facts.atMs < HOLDS_MS) return facts.known;
+  const known = await readFacts(group, signal).catch(async (thrown) => {
+    throw await advisedOn(group, Fault.from(thrown), signal);
+  });
+  group.facts = { atMs: clock.monotonic(), known };
+  return known;
+}
