@@ -210,18 +210,19 @@ export const STORY_LAWS: readonly SliceLaw[] = [
     async check(_stage, harness) {
       // A thousand in the long run.
       const count = 1_000 / strideOf(harness);
+      const { grownWithinMs = MINUTE_MS / 2 } = harness;
       const world = await openSliceWorld(harness, { pageSize: 1_000, isLimited: true });
       const scaler = { max_agents: count, min_idle_agents: 0, max_idle_agents: 0, idle_decay: '0s' };
       world.documents.write('pools', 'gpu-pool', documentOf(harness, 'gpu-pool', { scaler }));
       await world.clock.advance(MINUTE_MS);
 
-      await world.life.submit('gpu-pool', count, MINUTE_MS);
-      await world.clock.advance(MINUTE_MS / 2);
+      await world.life.submit('gpu-pool', count, grownWithinMs + MINUTE_MS / 2);
+      await world.clock.advance(grownWithinMs);
       const { view } = world.life.store;
       const made = { machines: world.machines().length, workers: view.workers.size, launches: view.launches.size };
       const joined = [...view.workers.all()].filter(({ joinedAt }) => joinedAt !== undefined).length;
       const creations = world.cloud.fake.countOf(harness.creation);
-      await world.clock.advance(2 * MINUTE_MS);
+      await world.clock.advance(1.5 * MINUTE_MS + grownWithinMs);
 
       expect(made).toEqual({ machines: count, workers: count, launches: 0 });
       expect(joined).toBe(count);

@@ -2,6 +2,11 @@
 import { kind, type Provider } from '#core/provider.ts';
 import { AksConfig } from './aks/config.ts';
 import { AppConfigurationConfig, placeOf } from './app-configuration/config.ts';
+import { VmConfig } from './vm/config.ts';
+
+// One request a machine, of 10 a second and 200 at once that Resource Manager allows: so the program waits, not the call.
+const MACHINES_A_CALL = 10;
+const LIMITS = { read: 5, write: { perSecond: 1, burst: 20 } } as const;
 
 export default {
   id: 'azure',
@@ -13,7 +18,27 @@ export default {
     'AZURE_CLIENT_SECRET',
     'AZURE_FEDERATED_TOKEN_FILE',
     'AZURE_AUTHORITY_HOST',
+    'AZURE_SUBSCRIPTION_ID',
+    'AZURE_RESOURCE_MANAGER_URL',
   ],
+  backends: {
+    azure_vm: kind({
+      summary: 'Virtual machines of Azure, each with a network interface and a disk of its own.',
+      config: VmConfig,
+      example: {
+        subscription_id: '00000000-0000-0000-0000-000000000001',
+        resource_group: 'velda',
+        location: 'westeurope',
+        vm_size: 'Standard_NC4as_T4_v3',
+        subnet_id: 'velda-network/agents',
+        market: 'spot',
+      },
+      trust: 'any source',
+      limits: LIMITS,
+      batch: MACHINES_A_CALL,
+      open: async (...given) => (await import('./vm/backend.ts')).openVms(...given),
+    }),
+  },
   sources: {
     azure: kind({
       summary: 'Each key below a prefix of an App Configuration store is a pool document.',

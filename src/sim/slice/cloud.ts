@@ -83,6 +83,8 @@ export interface SliceHarness {
   /** A configuration that the fake launches from, under the key of its kind. */
   readonly backend: { readonly kind: string; readonly config: Tree };
   openCloud(options: SliceCloudOptions): SliceCloud;
+  /** The environment of the server, as far as the provider may read it. */
+  readonly variables?: Readonly<Record<string, string>>;
   /** Loads in real time what a provider imports at its first call: on the virtual clock hours would pass. */
   load?(): Promise<void>;
   /** The actions that take a machine away: deletes, stops. */
@@ -91,6 +93,8 @@ export interface SliceHarness {
   readonly creation: string;
   /** The most calls that a thousand machines may cost. */
   readonly mostCalls: { readonly creation: number; readonly removal: number };
+  /** How long a thousand machines take at the cloud's own limit; absent: half a minute. */
+  readonly grownWithinMs?: number;
   /** How long after its launch a machine counts as refused; absent: soon. */
   readonly refusedAfterMs?: number;
   /** Fails the second page of a listing of machines. */

@@ -35,6 +35,7 @@ export interface SliceLife extends Plane {
 
 export interface SliceLifeParts {
   readonly provider: Provider;
+  readonly variables: Readonly<Record<string, string>> | undefined;
   readonly documents: SliceDocuments;
   readonly clock: Clock;
   readonly disk: Disk;
@@ -90,6 +91,7 @@ export async function startSliceLife(parts: SliceLifeParts): Promise<SliceLife> 
     ...(access && { clusterAt: async () => access }),
     dataDir: '/nowhere',
     agentCommand: [],
+    variable: (name) => parts.variables?.[name],
   };
   const open = (entries: readonly SourceEntry[]): Promise<OpenedSource[]> =>
     Promise.all(

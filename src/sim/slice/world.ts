@@ -107,6 +107,7 @@ export async function openSliceWorld(harness: SliceHarness, options: SliceWorldO
     const lives = isAlive;
     const born = await startSliceLife({
       provider: harness.provider,
+      variables: harness.variables,
       documents,
       clock: mortalClock(clock, lives),
       disk,

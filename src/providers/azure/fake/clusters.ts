@@ -52,9 +52,5 @@ function listClusters({ path, params }: AzureCall, world: World): object {
 }
 
 export function askClusters(call: AzureCall, world: World): object {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(call.params['api-version'] ?? ''))
-    throw refusal('MissingApiVersionParameter', 'The api-version query parameter is required for all requests.');
-  if (call.path.split('/')[2] !== world.subscriptionId)
-    throw refusal('SubscriptionNotFound', 'The subscription could not be found.', 404);
   return call.action === 'management.listClusters' ? listClusters(call, world) : userCredential(call, world);
 }

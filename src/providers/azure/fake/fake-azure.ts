@@ -1,28 +1,51 @@
 import type { Clock } from '#core/clock.ts';
 import { type Answering, openAnswering, type RecordedCall } from '#fakes/answering.ts';
+import { type Limits, noLimits, openBuckets } from '#fakes/limits.ts';
 import { type Refusal, refusal } from '#fakes/refusal.ts';
 import { answerAppConfiguration } from './app-configuration/answer.ts';
 import { askClusters } from './clusters.ts';
+import { answerCompute } from './compute/answer.ts';
+import { type ComputeOptions, openCompute } from './compute/compute.ts';
+import { listPrices } from './compute/prices.ts';
 import { type AzureCall, readCall } from './read-call.ts';
 import { giveToken } from './tokens.ts';
 import { type World, whose } from './world.ts';
 
 /** A fake Azure: one subscription with its clusters, the stores of App Configuration, and those who give tokens. */
-export interface FakeAzure extends Answering<AzureCall, RecordedCall> {
+export interface AzureRecord extends RecordedCall {
+  readonly path: string;
+  /** The size of the machine that it asks for. */
+  readonly size: string | undefined;
+  readonly page: string | undefined;
+}
+
+const sizeIn = ({ properties }: AzureCall['body']): string | undefined =>
+  (properties as { hardwareProfile?: { vmSize?: string } } | undefined)?.hardwareProfile?.vmSize;
+
+export interface FakeAzure extends Answering<AzureCall, AzureRecord> {
   readonly world: World;
 }
 
 const MANAGEMENT = 'https://management.azure.com';
 const SUBSCRIPTION = '00000000-0000-0000-0000-000000000001';
 
+function checkQuestion({ params, path }: AzureCall, { subscriptionId }: World): void {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(params['api-version'] ?? ''))
+    throw refusal('MissingApiVersionParameter', 'The api-version query parameter is required for all requests.');
+  if (path.split('/')[2]?.toLowerCase() !== subscriptionId)
+    throw refusal('SubscriptionNotFound', 'The subscription could not be found.', 404);
+}
+
 function answer(call: AzureCall, world: World): object {
   if (call.action.endsWith('.unknown')) throw refusal('NotFound', `There is no ${call.path}.`, 404);
   if (call.service === 'appConfiguration') return answerAppConfiguration(call, world);
+  if (call.service === 'prices') return listPrices(call);
   if (call.service !== 'management') return giveToken(call, world);
   const token = call.headers.get('authorization')?.replace(/^Bearer /, '') ?? '';
-  if (whose(world, token, MANAGEMENT) === undefined)
+  if (!world.isOpen && whose(world, token, MANAGEMENT) === undefined)
     throw refusal('InvalidAuthenticationToken', 'The access token is invalid.', 401);
-  return askClusters(call, world);
+  checkQuestion(call, world);
+  return answerCompute(call, world) ?? askClusters(call, world);
 }
 
 /** Each service in its own form of errors. */
@@ -37,25 +60,53 @@ function refuse({ service }: AzureCall, { code, message, status }: Refusal): Res
   return Response.json(body, { status, headers });
 }
 
-export function openFakeAzure(clock: Clock): FakeAzure {
+/** What Resource Manager allows each subscription and identity. */
+export const publishedLimits: Limits<AzureCall> = ({ service, sent: { method } }) => {
+  if (service !== 'management') return [];
+  if (method === 'GET') return [{ limit: { bucket: 'reads', size: 250, perSecond: 25 }, count: 1 }];
+  const bucket = method === 'DELETE' ? 'deletes' : 'writes';
+  return [{ limit: { bucket, size: 200, perSecond: 10 }, count: 1 }];
+};
+
+export interface FakeAzureOptions extends Omit<ComputeOptions, 'clock' | 'subscriptionId'> {
+  /** The most items on a page. */
+  readonly pageSize?: number | undefined;
+  readonly limits?: Limits<AzureCall> | undefined;
+}
+
+const tooMuch = ({ service }: AzureCall): Error =>
+  service === 'appConfiguration'
+    ? refusal('Resource utilization has surpassed the assigned quota', 'Policy: Total Requests.', 429)
+    : refusal('TooManyRequests', 'The request is being throttled.', 429);
+
+export function openFakeAzure(clock: Clock, options: FakeAzureOptions = {}): FakeAzure {
+  const { pageSize = 50, limits = noLimits, ...behaviour } = options;
+  const take = openBuckets<AzureCall>({ limits: () => limits, tooMuch });
   const world: World = {
     clock,
     subscriptionId: SUBSCRIPTION,
     clusters: [],
     stores: new Map(),
+    compute: openCompute({ clock, subscriptionId: SUBSCRIPTION, ...behaviour }),
     isOpen: false,
     proofs: new Map(),
     machineIdentities: [],
     granted: new Map(),
     denied: new Set(),
-    largestPage: 50,
+    largestPage: pageSize,
     serial: 0,
   };
-  const answering = openAnswering<AzureCall, RecordedCall>(
+  const answering = openAnswering<AzureCall, AzureRecord>(
     {
       read: readCall,
-      record: ({ service, action, region }, atMs) => ({ service, action, region, atMs, outcome: 'open' }),
+      record: ({ service, action, region, path, body, params }, atMs) => ({
+        ...{ service, action, region, path, atMs },
+        // For tests that ask what was wanted, and which page.
+        ...{ size: sizeIn(body), page: params.$skiptoken },
+        outcome: 'open',
+      }),
       answer(call) {
+        take(call, clock.now());
         const found = answer(call, world);
         return found instanceof Response ? found : Response.json(found);
       },

@@ -1,6 +1,6 @@
 import { parametersOf, type RestActions, type RestCall, restCallOf } from '#fakes/rest-call.ts';
 
-type Service = 'management' | 'entra' | 'imds' | 'appConfiguration';
+type Service = 'management' | 'entra' | 'imds' | 'appConfiguration' | 'prices';
 
 /** A request as the wire has it; its action is `management.listClusterUserCredential`, `entra.token` and so on. */
 export interface AzureCall extends RestCall<Service> {
@@ -23,6 +23,7 @@ export interface AzureCall extends RestCall<Service> {
 const MANAGEMENT = 'management.azure.com';
 const ENTRA = 'login.microsoftonline.com';
 const METADATA = '169.254.169.254';
+const PRICES = 'prices.azure.com';
 const STORES = '.azconfig.io';
 /** The only store where all services are at one address. */
 export const ONLY_STORE = 'simulated';
@@ -38,6 +39,20 @@ const ACTIONS: RestActions<Service>['actions'] = [
     /^GET \/subscriptions\/[^/]+\/providers\/Microsoft.ContainerService\/managedClusters$/,
     'listClusters',
   ],
+  ['management', /^PUT \/.+\/virtualMachines\/[^/]+$/i, 'vmPut'],
+  ['management', /^GET \/.+\/virtualMachines\/[^/]+$/i, 'vmGet'],
+  ['management', /^GET \/.+\/virtualMachines\/[^/]+\/instanceView$/i, 'vmView'],
+  ['management', /^POST \/.+\/virtualMachines\/[^/]+\/simulateEviction$/i, 'vmEvict'],
+  ['management', /^DELETE \/.+\/virtualMachines\/[^/]+$/i, 'vmDelete'],
+  ['management', /^GET \/.+\/virtualMachines$/i, 'vmList'],
+  ['management', /^GET \/.+\/locations\/[^/]+\/operations\/[^/]+$/i, 'operation'],
+  ['management', /^GET \/.+\/(networkInterfaces|publicIPAddresses|disks)$/i, 'partList'],
+  ['management', /^DELETE \/.+\/(networkInterfaces|publicIPAddresses|disks)\/[^/]+$/i, 'partDelete'],
+  ['management', /^GET \/.+\/virtualMachineScaleSets\/[^/]+$/i, 'setGet'],
+  ['management', /^GET \/.+\/virtualMachineScaleSets$/i, 'setList'],
+  ['management', /^GET \/subscriptions\/[^/]+\/providers\/Microsoft.Compute\/skus$/i, 'skus'],
+  ['management', /^GET \/subscriptions\/[^/]+\/locations$/i, 'locations'],
+  ['prices', /^GET \/api\/retail\/prices$/, 'list'],
   ['entra', /^POST \/[^/]+\/oauth2\/v2.0\/token$/, 'token'],
   ['imds', /^GET \/metadata\/identity\/oauth2\/token$/, 'token'],
   ['appConfiguration', /^GET \/kv$/, 'kvList'],
@@ -54,9 +69,16 @@ function hostOf({ host, hostname, pathname }: URL): string {
   return pathname.startsWith('/subscriptions/') ? MANAGEMENT : ENTRA;
 }
 
+const SERVICES: Readonly<Record<string, Service>> = {
+  [MANAGEMENT]: 'management',
+  [ENTRA]: 'entra',
+  [METADATA]: 'imds',
+  [PRICES]: 'prices',
+};
+
 function serviceAt(host: string): Service | undefined {
   if (host.endsWith(STORES)) return 'appConfiguration';
-  return ({ [MANAGEMENT]: 'management', [ENTRA]: 'entra', [METADATA]: 'imds' } as const)[host];
+  return SERVICES[host];
 }
 
 function parsed(text: string, type: string | null): Record<string, unknown> {

@@ -1,5 +1,6 @@
 import type { Clock } from '#core/clock.ts';
 import type { FakeStore } from './app-configuration/store.ts';
+import type { Compute } from './compute/compute.ts';
 
 export const TOKEN_SECONDS = 3_600;
 
@@ -27,6 +28,7 @@ export interface World {
   readonly clusters: AksCluster[];
   /** The stores of App Configuration, by name. */
   readonly stores: Map<string, FakeStore>;
+  readonly compute: Compute;
   /** Whether everybody may do everything, as with an emulator. */
   isOpen: boolean;
   /** Secrets and federated tokens of applications, by client id. */

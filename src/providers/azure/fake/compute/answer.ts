@@ -1,0 +1,192 @@
+// Compute and network of Resource Manager, as far as this provider uses them, with their long-running operations.
+import { refusal } from '#fakes/refusal.ts';
+import type { AzureCall } from '../read-call.ts';
+import type { World } from '../world.ts';
+import { checkCreation } from './check-creation.ts';
+import type { Compute, FakeOperation } from './compute.ts';
+import { LOCATIONS, SIZES } from './furniture.ts';
+import { type FakePart, type FakeVm, instanceViewOf, shown, stateAt } from './machine.ts';
+
+const RETRY_SECONDS = '1';
+
+const groupIn = (path: string): string => /\/resourceGroups\/([^/]+)/i.exec(path)?.[1] ?? '';
+const lastOf = (path: string): string => decodeURIComponent(path.split('/').at(-1) ?? '');
+
+function notFound({ path }: AzureCall): Error {
+  const what = path.split('/').slice(-3).join('/');
+  return refusal(
+    'ResourceNotFound',
+    `The Resource '${what}' under resource group '${groupIn(path)}' was not found.`,
+    404,
+  );
+}
+
+const originOf = ({ sent }: AzureCall): string =>
+  /^127|^localhost/.test(sent.host) ? `http://${sent.host}` : `https://${sent.host}`;
+
+/** Where to ask how far it is. */
+function underWay(call: AzureCall, { subscriptionId }: Compute, { id }: FakeOperation): Record<string, string> {
+  const path = `/subscriptions/${subscriptionId}/providers/Microsoft.Compute/locations/westeurope/operations/${id}`;
+  const url = `${originOf(call)}${path}?api-version=2026-03-01&t=639011`;
+  return { 'azure-asyncoperation': url, location: url, 'retry-after': RETRY_SECONDS };
+}
+
+function paged(call: AzureCall, world: World, items: readonly unknown[]): object {
+  const from = Number(call.params.$skiptoken ?? 0);
+  const next = from + world.largestPage;
+  const value = items.slice(from, next);
+  if (next >= items.length) return { value };
+  const query = new URLSearchParams({ ...call.params, $skiptoken: String(next) });
+  return { value, nextLink: `${originOf(call)}${call.path}?${query}` };
+}
+
+function found(call: AzureCall, { find }: Compute, name = lastOf(call.path)): FakeVm {
+  const vm = find(groupIn(call.path), name);
+  if (!vm) throw notFound(call);
+  return vm;
+}
+
+function put(call: AzureCall, compute: Compute): Response {
+  const [group, name] = [groupIn(call.path), lastOf(call.path)];
+  const existing = compute.find(group, name);
+  if (existing && call.headers.get('if-none-match') === '*')
+    throw refusal('PreconditionFailed', `The resource '${name}' exists already.`, 412);
+  if (existing && stateAt(existing, compute.clock.now()) === 'Deleting')
+    throw refusal('OperationNotAllowed', `The VM '${name}' is marked for deletion.`, 409);
+  if (existing) return Response.json(shown(existing, compute.clock.now()));
+  const wanted = checkCreation(name, call.body);
+  const set = wanted.set?.toLowerCase();
+  if (set !== undefined && compute.sets.get(set)?.properties.orchestrationMode !== 'Flexible')
+    throw refusal('InvalidParameter', 'The virtual machine scale set must have the orchestration mode Flexible.', 400);
+  const { vm, operation } = compute.make(group, name, wanted);
+  return Response.json(shown(vm, compute.clock.now()), { status: 201, headers: underWay(call, compute, operation) });
+}
+
+function removed(call: AzureCall, compute: Compute): Response {
+  const vm = compute.find(groupIn(call.path), lastOf(call.path));
+  // Resource Manager answers the deletion of what is not there without content.
+  if (!vm) return new Response(null, { status: 204 });
+  const operation = compute.end(vm);
+  return new Response(null, { status: 202, headers: underWay(call, compute, operation) });
+}
+
+function operation(call: AzureCall, { operations, clock }: Compute): object {
+  const one = operations.get(lastOf(call.path));
+  if (!one) throw notFound(call);
+  const isOver = clock.now() >= one.endsAtMs;
+  const status = isOver ? (one.error ? 'Failed' : 'Succeeded') : 'InProgress';
+  return { name: one.id, status, ...(isOver && one.error && { error: one.error }) };
+}
+
+const typeIn = (path: string): FakePart['type'] =>
+  /\/(networkInterfaces|publicIPAddresses|disks)\b/i.exec(path)?.[1] as FakePart['type'];
+
+function partShown(part: FakePart, nowMs: number): object {
+  const { type, name, group, tags, vm } = part;
+  const holder = ['gone', 'Deleting'].includes(stateAt(vm, nowMs)) ? undefined : { id: vm.id };
+  const provider = type === 'disks' ? 'Microsoft.Compute' : 'Microsoft.Network';
+  const id = `${vm.id.split('/resourceGroups/')[0]}/resourceGroups/${group}/providers/${provider}/${type}/${name}`;
+  const properties = {
+    provisioningState: 'Succeeded',
+    ...(type === 'networkInterfaces' && holder && { virtualMachine: holder }),
+  };
+  return {
+    id,
+    name,
+    location: vm.location,
+    tags,
+    properties,
+    ...(type === 'disks' && holder && { managedBy: holder.id }),
+  };
+}
+
+function partRemoved(call: AzureCall, compute: Compute): Response {
+  const [group, name, type] = [groupIn(call.path), lastOf(call.path), typeIn(call.path)];
+  const part = compute.partsIn(group, type).find((one) => one.name === name);
+  if (!part) return new Response(null, { status: 204 });
+  const isHeld = stateAt(part.vm, compute.clock.now()) !== 'gone';
+  if (isHeld) throw refusal('NicInUse', `${name} is used by the machine ${part.vm.name}.`, 400);
+  const hasInterface = compute.partsIn(group, 'networkInterfaces').some(({ vm }) => vm === part.vm);
+  if (type === 'publicIPAddresses' && hasInterface)
+    throw refusal('PublicIPAddressCannotBeDeleted', `${name} is still allocated to an interface.`, 400);
+  return new Response(null, { status: 202, headers: underWay(call, compute, compute.endPart(part)) });
+}
+
+function skus(call: AzureCall, world: World): object {
+  const location = /location eq '([^']+)'/.exec(call.params.$filter ?? '')?.[1];
+  const inPlace = SIZES.filter(({ locations }) => location === undefined || locations.includes(location));
+  const items = inPlace.map(({ name, locations }) => ({
+    resourceType: 'virtualMachines',
+    name,
+    locations: location === undefined ? locations : [location],
+    restrictions: [],
+  }));
+  return paged(call, world, items);
+}
+
+type Act = (call: AzureCall, compute: Compute, world: World) => object;
+
+const ACTS: Readonly<Record<string, Act>> = {
+  vmPut: put,
+  vmGet: (call, compute) => shown(found(call, compute), compute.clock.now()),
+  vmView: (call, compute) =>
+    instanceViewOf(found(call, compute, decodeURIComponent(call.path.split('/').at(-2) ?? '')), compute.clock.now()),
+  vmDelete: removed,
+  vmList(call, compute, world) {
+    const items = compute.listed(groupIn(call.path) || undefined).map((vm) => shown(vm, compute.clock.now()));
+    return paged(call, world, items);
+  },
+  operation,
+  partList(call, compute, world) {
+    const parts = compute.partsIn(groupIn(call.path), typeIn(call.path));
+    return paged(
+      call,
+      world,
+      parts.map((part) => partShown(part, compute.clock.now())),
+    );
+  },
+  partDelete: partRemoved,
+  setGet(call, { sets }) {
+    const set = sets.get(call.path.toLowerCase());
+    if (!set) throw notFound(call);
+    return set;
+  },
+  setList: (call, { sets }, world) =>
+    paged(
+      call,
+      world,
+      [...sets.values()].filter(({ id }) => id.toLowerCase().startsWith(`${call.path.toLowerCase()}/`)),
+    ),
+  skus: (call, _compute, world) => skus(call, world),
+  locations: (call, _compute, world) =>
+    paged(
+      call,
+      world,
+      LOCATIONS.map((name) => ({ name })),
+    ),
+  vmEvict(call, compute) {
+    const vm = found(call, compute, decodeURIComponent(call.path.split('/').at(-2) ?? ''));
+    if (!vm.isSpot) throw refusal('OperationNotAllowed', 'The VM is no spot machine.', 409);
+    compute.evict(vm);
+    return new Response(null, { status: 204 });
+  },
+};
+
+const RIGHTS: Readonly<Record<string, string>> = {
+  vmPut: 'Microsoft.Compute/virtualMachines/write',
+  vmGet: 'Microsoft.Compute/virtualMachines/read',
+  vmList: 'Microsoft.Compute/virtualMachines/read',
+  vmDelete: 'Microsoft.Compute/virtualMachines/delete',
+  setGet: 'Microsoft.Compute/virtualMachineScaleSets/read',
+};
+
+/** The answer, or nothing where the call is about something else. */
+export function answerCompute(call: AzureCall, world: World): object | undefined {
+  const name = call.action.replace('management.', '');
+  const act = ACTS[name];
+  if (!act) return undefined;
+  const right = RIGHTS[name];
+  if (right !== undefined && world.denied.has(right))
+    throw refusal('AuthorizationFailed', `The client does not have authorization to perform action '${right}'.`, 403);
+  return act(call, world.compute, world);
+}

@@ -1,0 +1,187 @@
+// The machines of a subscription, with their interfaces, addresses and disks. It knows nothing of the provider.
+import { hash } from 'node:crypto';
+import type { Clock } from '#core/clock.ts';
+import { refusal } from '#fakes/refusal.ts';
+import { follow } from '#fakes/timeline.ts';
+import type { WantedVm } from './check-creation.ts';
+import { SIZES } from './furniture.ts';
+import { EVICTION_NOTICE_MS, type FakePart, type FakeVm, isPartThere, stateAt } from './machine.ts';
+import type { FakeScaleSet } from './scale-sets.ts';
+
+export interface ComputeOptions {
+  readonly clock: Clock;
+  readonly subscriptionId: string;
+  readonly lagMs?: number | undefined;
+  readonly bootMs?: number | undefined;
+}
+
+export interface FakeOperation {
+  readonly id: string;
+  readonly endsAtMs: number;
+  readonly error: { readonly code: string; readonly message: string } | undefined;
+}
+
+export interface Compute {
+  readonly clock: Clock;
+  readonly subscriptionId: string;
+  /** All machines that ever were. */
+  readonly vms: readonly FakeVm[];
+  readonly parts: readonly FakePart[];
+  readonly operations: Map<string, FakeOperation>;
+  /** By id, in small letters. */
+  readonly sets: Map<string, FakeScaleSet>;
+  /** By size: how many are left; absent: enough. */
+  readonly stock: Map<string, number>;
+  readonly settings: {
+    /** How many cores the subscription may have in a location. */
+    cores: number;
+    /** So many machines are promised next and never come. */
+    late: number;
+    /** So many machines leave their parts behind when they end. */
+    strands: number;
+    lagMs: number;
+    bootMs: number;
+  };
+  find(group: string, name: string): FakeVm | undefined;
+  /** Of a resource group, as its listing shows them. */
+  listed(group: string | undefined): readonly FakeVm[];
+  partsIn(group: string, type: FakePart['type']): readonly FakePart[];
+  make(group: string, name: string, wanted: WantedVm): { readonly vm: FakeVm; readonly operation: FakeOperation };
+  end(vm: FakeVm): FakeOperation;
+  endPart(part: FakePart): FakeOperation;
+  /** Azure takes a spot machine, after its notice. */
+  evict(vm: FakeVm): void;
+  watch(changed: (vm: FakeVm) => void): () => void;
+}
+
+const [BOOT_MS, END_MS, LATE_MS, LAG_MS, PART_MS] = [2_000, 2_000, 3_000, 2_000, 1_000];
+const MANY_CORES = 1_000_000;
+
+const uuidOf = (text: string): string => {
+  const hex = hash('sha256', text);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+};
+
+export function openCompute(options: ComputeOptions): Compute {
+  const { clock, subscriptionId, lagMs = LAG_MS, bootMs = BOOT_MS } = options;
+  const [vms, parts]: [FakeVm[], FakePart[]] = [[], []];
+  const byName = new Map<string, FakeVm>();
+  const operations = new Map<string, FakeOperation>();
+  const watchers = new Set<(vm: FakeVm) => void>();
+  const stock = new Map<string, number>();
+  const settings = { cores: MANY_CORES, late: 0, strands: 0, lagMs, bootMs };
+  const keyOf = (group: string, name: string): string => `${group}/${name}`.toLowerCase();
+  const isThere = (vm: FakeVm): boolean => stateAt(vm, clock.now()) !== 'gone';
+  const changed = (vm: FakeVm): void => {
+    for (const heard of watchers) heard(vm);
+  };
+
+  function operate(afterMs: number, error?: FakeOperation['error']): FakeOperation {
+    const operation = { id: uuidOf(`operation ${operations.size}`), endsAtMs: clock.now() + afterMs, error };
+    operations.set(operation.id, operation);
+    return operation;
+  }
+
+  const coresOf = (size: string): number => SIZES.find(({ name }) => name === size)?.vcpus ?? 1;
+
+  function checkRoom({ size, location }: WantedVm): void {
+    const used = vms
+      .filter((vm) => isThere(vm) && vm.location === location)
+      .reduce((sum, vm) => sum + coresOf(vm.size), 0);
+    if (settings.cores !== MANY_CORES && used + coresOf(size) > settings.cores) {
+      const words = `Operation could not be completed as it results in exceeding approved Total Regional Cores quota. Current Limit: ${settings.cores}.`;
+      throw refusal('OperationNotAllowed', words, 409);
+    }
+    const left = stock.get(size);
+    if (left === undefined) return;
+    if (left < 1)
+      throw refusal('SkuNotAvailable', `The requested VM size ${size} is currently not available in ${location}.`, 409);
+    stock.set(size, left - 1);
+  }
+
+  function end(vm: FakeVm): FakeOperation {
+    const atMs = clock.now();
+    const past = vm.timeline.filter((step) => step.atMs <= atMs);
+    vm.timeline = follow(past, [
+      { atMs, state: 'Deleting' },
+      { atMs: atMs + END_MS, state: 'gone' },
+    ]);
+    if (settings.strands > 0) {
+      settings.strands -= 1;
+      for (const part of parts) if (part.vm === vm) part.goesAlong = false;
+    }
+    changed(vm);
+    return operate(END_MS);
+  }
+
+  return {
+    clock,
+    subscriptionId,
+    vms,
+    parts,
+    operations,
+    sets: new Map(),
+    stock,
+    settings,
+    find(group, name) {
+      const vm = byName.get(keyOf(group, name));
+      return vm && isThere(vm) ? vm : undefined;
+    },
+    listed(group) {
+      const nowMs = clock.now();
+      const isIn = (vm: FakeVm): boolean => group === undefined || vm.group.toLowerCase() === group.toLowerCase();
+      return vms.filter((vm) => isIn(vm) && isThere(vm) && nowMs - vm.madeAtMs >= settings.lagMs);
+    },
+    partsIn: (group, type) =>
+      parts.filter(
+        (part) =>
+          part.type === type && part.group.toLowerCase() === group.toLowerCase() && isPartThere(part, clock.now()),
+      ),
+    make(group, name, wanted) {
+      checkRoom(wanted);
+      const { parts: asked, ...own } = wanted;
+      const madeAtMs = clock.now();
+      const isLate = settings.late > 0;
+      settings.late = Math.max(0, settings.late - 1);
+      const failure = isLate
+        ? {
+            code: 'AllocationFailed',
+            message: 'Allocation failed. We do not have sufficient capacity for the requested VM size in this region.',
+          }
+        : undefined;
+      const next = isLate
+        ? { atMs: madeAtMs + LATE_MS, state: 'Failed' as const }
+        : { atMs: madeAtMs + settings.bootMs, state: 'Succeeded' as const };
+      const vm: FakeVm = {
+        ...own,
+        id: `/subscriptions/${subscriptionId}/resourceGroups/${group}/providers/Microsoft.Compute/virtualMachines/${name}`,
+        vmId: uuidOf(`vm ${vms.length}`),
+        name,
+        group,
+        madeAtMs,
+        failure,
+        evictedAtMs: undefined,
+        isUpdateFailed: false,
+        timeline: [{ atMs: madeAtMs, state: 'Creating' }, next],
+      };
+      vms.push(vm);
+      byName.set(keyOf(group, name), vm);
+      for (const part of asked) parts.push({ ...part, group, vm, goneAtMs: undefined });
+      changed(vm);
+      return { vm, operation: operate(next.atMs - madeAtMs, failure) };
+    },
+    end,
+    endPart(part) {
+      part.goneAtMs = clock.now() + PART_MS;
+      return operate(PART_MS);
+    },
+    evict(vm) {
+      vm.evictedAtMs = clock.now() + EVICTION_NOTICE_MS;
+      clock.alarm(EVICTION_NOTICE_MS, () => isThere(vm) && end(vm));
+    },
+    watch(heard) {
+      watchers.add(heard);
+      return () => void watchers.delete(heard);
+    },
+  };
+}

@@ -1,0 +1,143 @@
+// What one machine is made of, in one request: Azure makes interface, address and disk along with it, and deletes
+// them along with it.
+import { generateKeyPairSync } from 'node:crypto';
+import { agentFile, hasWorkDir, withOverrides } from '#boot/agent-file.ts';
+import { bootScript, NAME_PLACE, WORK_DIR } from '#boot/script.ts';
+import { userData } from '#boot/user-data.ts';
+import type { Launch } from '#core/provider.ts';
+import type { VmConfig } from './config.ts';
+import { tagsFor } from './marks.ts';
+
+const USER_DATA_LIMIT = { cloud: 'Azure', bytes: 65_535 };
+/** The only form of network settings inside a machine that Azure knows. */
+export const INLINE_NETWORK_VERSION = '2022-11-01';
+
+export type MachineConfig = Pick<VmConfig, 'sshPublicKey' | 'adminUsername' | 'agentConfig' | 'agentConfigContent'>;
+
+let unusedKey: string | undefined;
+
+/** Azure insists on a way to log in: a key whose other half is thrown away at once. */
+function keyOfNobody(): string {
+  if (unusedKey === undefined) {
+    const { publicKey } = generateKeyPairSync('ed25519');
+    const raw = Buffer.from(String(publicKey.export({ format: 'jwk' }).x), 'base64url');
+    const field = (bytes: Buffer): Buffer => {
+      const length = Buffer.alloc(4);
+      length.writeUInt32BE(bytes.length);
+      return Buffer.concat([length, bytes]);
+    };
+    const packed = Buffer.concat([field(Buffer.from('ssh-ed25519')), field(raw)]);
+    unusedKey = `ssh-ed25519 ${packed.toString('base64')}`;
+  }
+  return unusedKey;
+}
+
+/** The custom data of one machine, as base64. */
+export function customDataFor(
+  config: MachineConfig,
+  { boot }: Launch,
+  { name, isSpot }: { name: string; isSpot: boolean },
+): string {
+  const settings = {
+    name: NAME_PLACE,
+    ...(hasWorkDir(config) ? {} : { workDir: WORK_DIR }),
+    ...(isSpot ? { notices: 'azure' } : {}),
+  };
+  const file = agentFile(withOverrides(boot, config), settings);
+  const script = bootScript({ naming: { name }, agentFile: file, install: boot.install });
+  return userData(script, undefined, USER_DATA_LIMIT).toString('base64');
+}
+
+/** How to log in to a machine. */
+export function linuxLogin({ adminUsername, sshPublicKey }: MachineConfig): object {
+  const key = { path: `/home/${adminUsername}/.ssh/authorized_keys`, keyData: sshPublicKey ?? keyOfNobody() };
+  return { adminUsername, linuxConfiguration: { disablePasswordAuthentication: true, ssh: { publicKeys: [key] } } };
+}
+
+function imageReference(image: string): object {
+  const [publisher, offer, sku, version] = image.split(':');
+  if (version !== undefined) return { publisher, offer, sku, version };
+  if (/^\/CommunityGalleries\//i.test(image)) return { communityGalleryImageId: image };
+  return /^\/SharedGalleries\//i.test(image) ? { sharedGalleryImageId: image } : { id: image };
+}
+
+/** With what the network of one machine is named and tagged. */
+interface NetworkParts {
+  readonly name: string;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly subnet: string;
+}
+
+function networkProfile({ publicIp, networkSecurityGroupId }: VmConfig, { name, tags, subnet }: NetworkParts): object {
+  const address = {
+    name: `${name}-ip`,
+    sku: { name: 'Standard' },
+    tags,
+    properties: { deleteOption: 'Delete', publicIPAllocationMethod: 'Static' },
+  };
+  const ipProperties = {
+    primary: true,
+    subnet: { id: subnet },
+    ...(publicIp && { publicIPAddressConfiguration: address }),
+  };
+  const properties = {
+    primary: true,
+    deleteOption: 'Delete',
+    ipConfigurations: [{ name: 'ip', properties: ipProperties }],
+    ...(networkSecurityGroupId && { networkSecurityGroup: { id: networkSecurityGroupId } }),
+  };
+  return {
+    networkApiVersion: INLINE_NETWORK_VERSION,
+    networkInterfaceConfigurations: [{ name: `${name}-nic`, tags, properties }],
+  };
+}
+
+function market({ market: chosen, spotMaxPrice = -1 }: VmConfig): object {
+  // Deleted, not deallocated: what stays behind would count against the quota and the pool.
+  return chosen === 'spot'
+    ? { priority: 'Spot', evictionPolicy: 'Delete', billingProfile: { maxPrice: spotMaxPrice } }
+    : {};
+}
+
+/** `NETWORK/SUBNET` as an id. */
+function subnetOf({ subnetId }: VmConfig, group: string): string {
+  const [network, subnet] = subnetId.split('/');
+  if (network === '') return subnetId;
+  return `${group}/providers/Microsoft.Network/virtualNetworks/${network}/subnets/${subnet}`;
+}
+
+/** The request for one machine; `group` is the path of its resource group. */
+export function bodyFor(config: VmConfig, launch: Launch, { name, group }: { name: string; group: string }): object {
+  const { location, vmSize, image, zone, diskSizeGb, diskType, identityIds = [] } = config;
+  const tags = tagsFor(config.tags, launch.mark, name);
+  const isSpot = config.market === 'spot';
+  const osDisk = {
+    name: `${name}-os`,
+    createOption: 'FromImage',
+    deleteOption: 'Delete',
+    managedDisk: { storageAccountType: diskType },
+    ...(diskSizeGb !== undefined && { diskSizeGB: diskSizeGb }),
+  };
+  return {
+    location,
+    tags,
+    ...(zone && { zones: [zone] }),
+    ...(identityIds.length > 0 && {
+      identity: {
+        type: 'UserAssigned',
+        userAssignedIdentities: Object.fromEntries(identityIds.map((id) => [id, {}])),
+      },
+    }),
+    properties: {
+      hardwareProfile: { vmSize },
+      storageProfile: { imageReference: imageReference(image), osDisk },
+      osProfile: {
+        computerName: name,
+        customData: customDataFor(config, launch, { name, isSpot }),
+        ...linuxLogin(config),
+      },
+      networkProfile: networkProfile(config, { name, tags, subnet: subnetOf(config, group) }),
+      ...market(config),
+    },
+  };
+}
