@@ -201,6 +201,20 @@ describe('a removal', () => {
     expect(world.cloud.machines().map((made) => made.name)).not.toContain(name);
   });
 
+  it('is repeated for a machine that stays as it was, though nothing else happens to its pool', async () => {
+    const { world, name } = await withIdle();
+    world.cloud.script = ({ name: call, nth }) =>
+      call === 'delete' && nth === 1 ? { is: 'partial', of: () => 'forgotten' } : undefined;
+
+    await world.set({ ...aPool(), revision: 2, spec: aPool({ maxAgents: 0 }).spec });
+    await world.advance(MINUTE_MS);
+    const early = deletes(world).length;
+    await world.advance(3 * MINUTE_MS);
+
+    expect([early, deletes(world).length]).toEqual([1, 2]);
+    expect(world.cloud.find(name)).toBeUndefined();
+  });
+
   it('of a machine whose launch is under way waits for that to end, and leaves nothing behind', async () => {
     const pool = aPool({ minIdleSlots: 1, maxIdleSlots: 1 });
     const world = await openWorld({ pools: [pool] });

@@ -85,18 +85,26 @@ function isToBeCalled<R extends MachineRow>(asked: Asked<R>, row: R): boolean {
   const nowMs = base.clock.monotonic();
   if (deletion.isCalling || nowMs < deletion.notBeforeMs) return false;
   if (deletion.agreedMs === undefined) return true;
-  const machine = listedOf(asked, row);
-  return machine !== undefined && machine.state !== 'deleting' && nowMs - deletion.agreedMs >= base.times.deleteAgainMs;
+  return nowMs - deletion.agreedMs >= base.times.deleteAgainMs && isStill(asked, row);
 }
 
-/** Asks for the second listing where the first does not show it any more; answers when a call that failed is due again. */
-function nextLook<R extends MachineRow>({ base, calls }: Asked<R>, row: R): number {
-  const deletion = calls.deletions.get(row.id);
-  if (!deletion || deletion.isCalling) return Number.POSITIVE_INFINITY;
-  if (deletion.agreedMs === undefined) return deletion.notBeforeMs;
-  const listing = base.clouds.listing(row.offer ?? '');
-  if (listing && isAbsent(listing, row.machine, deletion.agreedMs)) base.clouds.refresh(row.offer ?? '');
-  return Number.POSITIVE_INFINITY;
+/** Its cloud agreed to delete it, and shows it as if it had not. */
+function isStill<R extends MachineRow>(asked: Asked<R>, row: R): boolean {
+  const machine = listedOf(asked, row);
+  return machine !== undefined && machine.state !== 'deleting';
+}
+
+/** Asks for the second listing where the first does not show it any more; answers when the next call is due, which lies ahead. */
+function nextLook<R extends MachineRow>(asked: Asked<R>, row: R): number {
+  const { clock, clouds, times } = asked.base;
+  const deletion = asked.calls.deletions.get(row.id);
+  // The end of its launch wakes its owner.
+  if (!deletion || deletion.isCalling || isLaunching(asked, row)) return Number.POSITIVE_INFINITY;
+  const { agreedMs, notBeforeMs } = deletion;
+  const listing = clouds.listing(row.offer ?? '');
+  if (agreedMs !== undefined && listing && isAbsent(listing, row.machine, agreedMs)) clouds.refresh(row.offer ?? '');
+  const dueMs = agreedMs === undefined ? notBeforeMs : agreedMs + times.deleteAgainMs;
+  return dueMs > clock.monotonic() ? dueMs : Number.POSITIVE_INFINITY;
 }
 
 function over<R extends MachineRow>(asked: Asked<R>, row: R): Change[] {
@@ -152,6 +160,7 @@ function listUntilGone<R extends MachineRow>(asked: Asked<R>, offer: string, del
   const look = (): void => {
     const awaited = deletions.filter(isAwaited);
     if (awaited.length === 0 || stopping.aborted) return;
+    if (clock.monotonic() - agreedMs >= times.deleteAgainMs) wakeForStill(asked, awaited);
     const dueMs = Math.max(clouds.listing(offer)?.startedMs ?? agreedMs, agreedMs) + times.deletingListMs;
     const leftMs = Math.ceil(dueMs - clock.monotonic());
     // A frozen owner drops no rows, so there is nothing to find out.
@@ -160,6 +169,11 @@ function listUntilGone<R extends MachineRow>(asked: Asked<R>, offer: string, del
   };
   if (isExact(asked.base, offer)) clouds.refresh(offer);
   look();
+}
+
+/** No listing wakes the owner of a machine that stays as it is. */
+function wakeForStill<R extends MachineRow>(asked: Asked<R>, awaited: readonly Deletion<R>[]): void {
+  for (const { row } of awaited) if (isStill(asked, row)) asked.poke(asked.ownerOf(row));
 }
 
 /** First the agent gets the command to stop, so that it disconnects cleanly; then the cloud is called. */

@@ -71,9 +71,9 @@ function* ownersIn({ base, isOwner }: Asked, cloud: string): Iterable<string> {
 function* waitingFor(asked: Asked, listing: Listing): Iterable<string> {
   const { cloud } = listing;
   const { clouds } = asked.base;
-  for (const [owner, booting] of asked.waiting.all()) {
-    if (booting) {
-      if (showsOtherwise(listing, booting, clouds.cloudOf)) yield owner;
+  for (const [owner, underWay] of asked.waiting.all()) {
+    if (underWay) {
+      if (showsOtherwise(listing, underWay, clouds.cloudOf)) yield owner;
       continue;
     }
     const isFollowing = clouds.isFollowing(owner, cloud);

@@ -42,6 +42,17 @@ it('tells of a machine that appears, vanishes, changes its state, or has other t
   expect(isNews([machine({ trouble: { ...trouble, final: true } })], [machine({ trouble })])).toBe(true);
 });
 
+it('tells no news of a machine that starts, or of one that is removed and being deleted', () => {
+  expect(isNews([machine()], [machine({ state: 'creating' })])).toBe(false);
+  const removed = { ...row, removal: { at: 1, why: 'idle' } };
+  const isNewsOfRemoved = (now: readonly Machine[]): boolean =>
+    showsOtherwise(listing(now, [machine()]), [removed], () => 'here');
+  expect(isNewsOfRemoved([machine({ state: 'deleting' })])).toBe(false);
+  expect(isNewsOfRemoved([machine({ state: 'suspended' })])).toBe(true);
+  expect(isNewsOfRemoved([])).toBe(true);
+  expect(isNews([machine({ state: 'deleting' })], [machine()])).toBe(true);
+});
+
 it('does not look for a machine of another cloud', () => {
   expect(isNews([], [], 'elsewhere')).toBe(false);
 });

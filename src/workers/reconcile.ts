@@ -51,9 +51,9 @@ export function reconcilePool(context: WorkersContext, boot: BootSettings, id: s
   return { afterMs: Math.max(0, Math.ceil(againAtMs - clock.monotonic())) };
 }
 
-function waitForListing({ store, asked }: WorkersContext, id: string, { waitsForListing, booting }: Survey): void {
+function waitForListing({ store, asked }: WorkersContext, id: string, { waitsForListing, underWay }: Survey): void {
   if (waitsForListing || store.view.launches.count('owner', id) > 0) asked.waiting.add(id);
-  else if (booting.length > 0) asked.waiting.add(id, booting);
+  else if (underWay.length > 0) asked.waiting.add(id, underWay);
   else asked.waiting.delete(id);
 }
 

@@ -38,8 +38,8 @@ export interface Survey {
   lostLately: number;
   /** Every listing may change something. */
   waitsForListing: boolean;
-  /** Launched and shown by their cloud, without an agent yet: of these only another state is news. */
-  readonly booting: Worker[];
+  /** Launched and without an agent yet, or being deleted, and shown by their cloud: of these only another state is news. */
+  readonly underWay: Worker[];
   againAtMs: number;
   /** What is to be remembered of this look: only where it differs from what was. */
   readonly seen: { readonly worker: Worker; readonly observation: WorkerObservation }[];
@@ -106,7 +106,7 @@ export function surveyPool(context: WorkersContext, id: string, pool: Pool | und
     here: 0,
     lostLately: 0,
     waitsForListing: false,
-    booting: [],
+    underWay: [],
     againAtMs: Number.POSITIVE_INFINITY,
     seen: [],
   };
@@ -151,7 +151,7 @@ function takeIn(look: Look, seen: Seen): void {
   const { worker, agent } = seen;
   noteUnlisted(look, seen);
   countLoss(look, seen);
-  if (isBooting(seen)) survey.booting.push(worker);
+  if (isBooting(seen) || isBeingDeleted(seen)) survey.underWay.push(worker);
   else if ((!agent || worker.removal) && !isStoppedAsParked(seen)) survey.waitsForListing = true;
   survey.workers.push(factOf(look, seen));
   if (worker.parked) survey.parked.push(worker);
@@ -173,6 +173,8 @@ function noteReclaimed({ survey }: Look, { worker, machine }: Seen): void {
 
 const isBooting = ({ worker, agent, machine }: Seen): boolean =>
   !agent && worker.joinedAt === undefined && !worker.removal && !worker.isWaking && isUnderWay(machine);
+
+const isBeingDeleted = ({ worker, machine }: Seen): boolean => worker.removal !== undefined && machine !== undefined;
 
 /** Parked, and its cloud shows it so: nothing is awaited of it. */
 const isStoppedAsParked = ({ worker, machine }: Seen): boolean =>
