@@ -11,6 +11,8 @@ export interface Loaded {
 /** One database, opened and held. */
 export interface Driver {
   load(): Promise<Loaded>;
+  /** Resolves when a transaction should begin with what was committed until then; absent: at the end of the microtasks. */
+  gather?(): Promise<void>;
   /** One transaction; resolves when durable. A rejection means that this process must end. */
   write(changes: readonly Change[]): Promise<void>;
   readonly history: HistoryQueries;

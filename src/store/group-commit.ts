@@ -35,6 +35,8 @@ export interface GroupCommit {
 }
 
 export interface GroupCommitOptions {
+  /** Awaited before the changes of a transaction are taken; undefined: they are taken at once. */
+  gather(): Promise<void> | undefined;
   /** One transaction; resolves when durable. */
   write(changes: readonly Change[]): Promise<void>;
   durable(changes: readonly Change[]): void;
@@ -51,6 +53,10 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
 
   async function writeAll(): Promise<void> {
     while (next && !broken) {
+      const gathered = options.gather();
+      if (gathered !== undefined) await gathered;
+      // A change may have failed meanwhile.
+      if (broken) return;
       current = next;
       next = undefined;
       await options.write(current.changes);

@@ -21,7 +21,7 @@ const agent = put('agents', {
 });
 
 /** A store whose disk writes only when a test says so, and records what happens in which order. */
-async function pausedStore() {
+async function pausedStore({ isGathering = false } = {}) {
   const disk = emptyDisk();
   const writes: {
     readonly changes: readonly Change[];
@@ -32,7 +32,9 @@ async function pausedStore() {
   const driver = memoryDriver(disk, (changes) => {
     return new Promise((finish, fail) => writes.push({ changes, finish, fail }));
   });
-  const store = await openStore(driver, (fault) => faults.push(fault));
+  const gathered: (() => void)[] = [];
+  const gather = (): Promise<void> => new Promise((resolve) => gathered.push(resolve));
+  const store = await openStore({ ...driver, ...(isGathering && { gather }) }, (fault) => faults.push(fault));
   const happened: string[] = [];
   const note = (name: string, promise: Promise<void>): void => {
     promise.then(
@@ -42,7 +44,7 @@ async function pausedStore() {
   };
   // All promise callbacks, however deeply chained, run before the next immediate.
   const settle = (): Promise<void> => new Promise((resolve) => systemClock.soon(resolve));
-  return { disk, writes, faults, store, happened, note, settle };
+  return { disk, writes, faults, store, happened, note, settle, gathered };
 }
 
 describe('commit', () => {
@@ -89,6 +91,26 @@ describe('commit', () => {
     await settle();
 
     expect(writes).toHaveLength(1);
+  });
+
+  test('begins when the database has gathered, with all that was committed until then', async () => {
+    const { store, writes, happened, note, settle, gathered } = await pausedStore({ isGathering: true });
+
+    note('1', store.commit([worker('m-1')]));
+    await settle();
+    note('2', store.commit([worker('m-2')]));
+    await settle();
+    const writtenEarly = writes.length;
+    gathered.shift()?.();
+    await settle();
+    note('3', store.commit([worker('m-3')]));
+    writes[0]?.finish();
+    await settle();
+
+    expect(writtenEarly).toBe(0);
+    expect(writes.map(({ changes }) => changes)).toEqual([[worker('m-1'), worker('m-2')]]);
+    expect(happened).toEqual(['1', '2']);
+    expect(gathered).toHaveLength(1);
   });
 
   test('made by a listener stands behind what it heard of, in memory and on disk', async () => {

@@ -27,6 +27,7 @@ export async function openStore(driver: Driver, fatal: (fault: Fault) => void): 
   const changeListeners = new Map<TableName, Set<Heard>>();
   const durableListeners = new Set<(changes: readonly Change[]) => void>();
   const group = groupCommit({
+    gather: () => driver.gather?.(),
     async write(changes) {
       const lasting = changes.every(isDurable) ? changes : changes.filter(isDurable);
       if (lasting.length > 0) await driver.write(lasting);

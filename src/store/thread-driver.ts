@@ -1,4 +1,5 @@
 // A driver whose database is served by a thread.
+import { systemClock } from '#core/clock.ts';
 import { type HistoryQueries, type Page, type RowOf, TABLES, type TableName } from '#core/store.ts';
 import type { HistoryRule, HistoryRules } from '#core/table.ts';
 import type { Held } from './cluster.ts';
@@ -85,6 +86,8 @@ export function threadDriver(link: EngineLink, options: ThreadDriverOptions): Dr
   const partsOf = partMaker(options.histories);
   return {
     load: () => load(link, options.held),
+    // A transaction costs both threads as much as some ten rows: what the sockets have brought by now shall share one.
+    gather: () => new Promise((resolve) => systemClock.soon(resolve)),
     write: (changes) => write(link, partsOf(changes)),
     history: historyQueries(link, options.histories),
     leaseLeftMs: () => options.leaseLeftMs(),
