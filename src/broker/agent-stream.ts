@@ -122,7 +122,8 @@ class AgentStream implements RpcListener, AgentConnection, WireOptions {
   message(bytes: Uint8Array): void {
     if (this.#phase === 'over') return;
     try {
-      this.#take(decode(AgentUpdateRequestSchema, bytes));
+      if (this.#phase === 'open') this.#wire?.receive(bytes);
+      else this.#takeFirst(bytes);
     } catch (thrown) {
       this.#refuse(thrown);
     }
@@ -155,13 +156,13 @@ class AgentStream implements RpcListener, AgentConnection, WireOptions {
     this.#cancelAlarm = afterMs === undefined ? nothing : this.clock.alarm(afterMs, ring);
   }
 
-  #take(message: AgentUpdateRequest): void {
-    if (this.#phase === 'open') return this.#wire?.receive(message);
+  #takeFirst(bytes: Uint8Array): void {
+    const message = decode(AgentUpdateRequestSchema, bytes);
     this.#phase = 'joining';
     this.#setAlarm();
     this.#deps.waiting.remove(this);
     this.stream.pause();
-    this.#join(message)
+    this.#join(message, bytes)
       .catch((thrown) => this.#refuse(thrown, message.agentIdentity))
       .finally(() => this.stream.resume());
   }
@@ -184,7 +185,7 @@ class AgentStream implements RpcListener, AgentConnection, WireOptions {
     return openVeldaWire({ stream, server, clock, log, report, fail, executions, slots, attemptNow, lastSeq });
   }
 
-  async #join(message: AgentUpdateRequest): Promise<void> {
+  async #join(message: AgentUpdateRequest, bytes: Uint8Array): Promise<void> {
     const { workers, sessions, agents, view, log } = this.#deps;
     const { peerAddress } = this;
     const hello = readHello(message, peerAddress, (session) => view.sessions.get(session)?.attempt);
@@ -210,7 +211,7 @@ class AgentStream implements RpcListener, AgentConnection, WireOptions {
     });
     wire.greet();
     sessions.agentJoined(agent.id, hello.executions);
-    wire.receive(message);
+    wire.receive(bytes);
   }
 }
 

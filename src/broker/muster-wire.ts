@@ -1,11 +1,11 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import type { AgentCommand } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
-import { type AgentUpdateRequest, AgentUpdateResponseSchema } from './gen/velda/broker_pb.ts';
+import { AgentUpdateResponseSchema } from './gen/velda/broker_pb.ts';
 import { encodeCommand } from './wire/commands.ts';
 import { LONGEST_MESSAGE_BYTES, messageOf } from './wire/frame.ts';
 import { createOutbox, type Outbox } from './wire/outbox.ts';
-import { decodeReport } from './wire/reports.ts';
+import { readReports } from './wire/reports.ts';
 import { WAITING_LIMIT_BYTES, type Wire, type WireOptions } from './wire.ts';
 
 const BATCH_BYTES = 512 * 1024;
@@ -14,8 +14,7 @@ const HEADROOM_BYTES = 1_024;
 const COMMANDS = AgentUpdateResponseSchema.field.commands.number;
 
 /** Splits input that is larger than one message may be. */
-function* pieces(command: AgentCommand): Iterable<AgentCommand> {
-  if (command.do !== 'input' || command.data.length <= INPUT_BYTES) return yield command;
+function* pieces(command: Extract<AgentCommand, { do: 'input' }>): Iterable<AgentCommand> {
   for (let at = 0; at < command.data.length; at += INPUT_BYTES) {
     const isEnd = at + INPUT_BYTES >= command.data.length;
     yield { ...command, data: command.data.subarray(at, at + INPUT_BYTES), isLast: isEnd && command.isLast };
@@ -59,25 +58,27 @@ class MusterWire implements Wire {
     if (command.do === 'start' && command.spec.runAs && !this.#canRunAs) {
       return this.#refuse(command, 'The agent of this worker cannot run a session as another user: update it.', 'here');
     }
-    for (const piece of pieces(command)) {
-      const bytes = encodeCommand(piece);
-      if (bytes.length > LONGEST_MESSAGE_BYTES - HEADROOM_BYTES) this.#tooLong(piece, bytes.length);
-      // An agent gets no more sessions than it has slots. If they counted and it were disconnected, it would get them all again.
-      else if (piece.do === 'start') this.#outbox.pushUncounted(bytes);
-      else this.#outbox.push(bytes);
-    }
+    if (command.do !== 'input' || command.data.length <= INPUT_BYTES) this.#push(command);
+    else for (const piece of pieces(command)) this.#push(piece);
   }
 
-  receive(message: AgentUpdateRequest): void {
-    for (const entry of message.reports) {
-      const report = decodeReport(entry);
+  receive(message: Uint8Array): void {
+    for (const report of readReports(message)) {
       if (report) this.#options.report(report);
-      else this.#options.log('warn', 'agent sent a report of an unknown kind', { session: entry.session });
+      else this.#options.log('warn', 'agent sent a report of an unknown kind', {});
     }
   }
 
   close(): void {
     this.#outbox.close();
+  }
+
+  #push(command: AgentCommand): void {
+    const bytes = encodeCommand(command);
+    if (bytes.length > LONGEST_MESSAGE_BYTES - HEADROOM_BYTES) this.#tooLong(command, bytes.length);
+    // An agent gets no more sessions than it has slots. If they counted and it were disconnected, it would get them all again.
+    else if (command.do === 'start') this.#outbox.pushUncounted(bytes);
+    else this.#outbox.push(bytes);
   }
 
   #tooLong(command: AgentCommand, bytes: number): void {

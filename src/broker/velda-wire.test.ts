@@ -1,9 +1,13 @@
-import { fromBinary } from '@bufbuild/protobuf';
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import type { AgentReport } from '#core/agent-link.ts';
 import { silentLog } from '#core/log.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
-import { type AgentUpdateResponse, AgentUpdateResponseSchema } from './gen/velda/broker_pb.ts';
+import {
+  AgentUpdateRequestSchema,
+  type AgentUpdateResponse,
+  AgentUpdateResponseSchema,
+} from './gen/velda/broker_pb.ts';
 import { openVeldaWire, type VeldaWireOptions } from './velda-wire.ts';
 
 const spec = { command: ['true'], env: {}, stdin: false, priority: 0, labels: {}, graceMs: 1, retries: 0 };
@@ -34,10 +38,12 @@ function aWire({ lastSeq = async () => 0, slots = 1, executions = [{ session: 's
   return { clock, sent, reports, wire };
 }
 
-const completion = { sessionCompletion: { sessionId: 's1', batchTaskResult: { exitCode: 0 } } } as never;
-
 const askedFor = (sent: readonly AgentUpdateResponse[]) => sent.map((answer) => answer.sessionRequest?.sessionId);
-const ended = (sessionId: string) => ({ sessionCompletion: { sessionId, batchTaskResult: { exitCode: 0 } } }) as never;
+const ended = (sessionId: string): Uint8Array => {
+  const sessionCompletion = { sessionId, batchTaskResult: { exitCode: 0 } };
+  return toBinary(AgentUpdateRequestSchema, create(AgentUpdateRequestSchema, { sessionCompletion }));
+};
+const completion = ended('s1');
 
 test('a slot rests a moment before its next session', async () => {
   const { clock, sent, wire } = aWire();

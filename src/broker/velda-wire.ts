@@ -3,7 +3,8 @@ import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import type { AgentCommand, AgentReport, Hello } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
 import type { RunAs } from '#core/session.ts';
-import { AgentUpdateResponseSchema } from './gen/velda/broker_pb.ts';
+import { decode } from './codec.ts';
+import { AgentUpdateRequestSchema, AgentUpdateResponseSchema } from './gen/velda/broker_pb.ts';
 import type { SessionCompletion } from './gen/velda/session_pb.ts';
 import { ATTEMPT_TAG } from './hello.ts';
 import { openSlotRest } from './slot-rest.ts';
@@ -125,7 +126,8 @@ export function openVeldaWire(options: VeldaWireOptions): Wire {
       if (command.do === 'start') start(command);
       if (command.do === 'kill') kill(command.session);
     },
-    receive({ sessionInitResponse: init, sessionCompletion: completion }) {
+    receive(message) {
+      const { sessionInitResponse: init, sessionCompletion: completion } = decode(AgentUpdateRequestSchema, message);
       if (init) {
         const session = checkedName(init.sessionId, LONGEST_ID, 'session_init_response.session_id');
         const attempt = attemptOf(session);

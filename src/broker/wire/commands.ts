@@ -1,59 +1,97 @@
-import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import type { AgentCommand } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
 import type { RunAs, SessionSpec } from '#core/session.ts';
-import { type Command, type Command_Start, CommandSchema } from '../gen/velda/muster_pb.ts';
+import type { Command, Command_Start } from '../gen/velda/muster_pb.ts';
+import { createBytesOut } from './bytes-out.ts';
 import { checkedName } from './frame.ts';
 
-type What = NonNullable<MessageInitShape<typeof CommandSchema>['what']>;
-type Of<Do extends AgentCommand['do']> = Extract<AgentCommand, { do: Do }>;
+type Start = Extract<AgentCommand, { do: 'start' }>;
 
 const LONGEST_ID = 128;
-const wholeMs = (ms: number): bigint => BigInt(Math.max(0, Math.round(ms)));
+const wholeMs = (ms: number): number => Math.max(0, Math.round(ms));
 
-const runAsOf = (runAs: RunAs) =>
-  'user' in runAs ? { user: runAs.user } : { uid: runAs.uid, gid: runAs.gid, groups: [...runAs.groups] };
+// The numbers of the fields are those of proto/velda/muster.proto; a test compares every command with the library's.
+const SESSION = 1;
+const START = 2;
+const KILL = 3;
+const INPUT = 4;
+const RESIZE = 5;
+const ACK = 6;
+const DRAIN = 7;
 
-function startOf({ attempt, spec }: Of<'start'>): What {
-  return {
-    case: 'start',
-    value: {
-      attempt,
-      command: [...spec.command],
-      env: { ...spec.env },
-      cwd: spec.cwd ?? '',
-      ...(spec.runAs && { runAs: runAsOf(spec.runAs) }),
-      ...(spec.terminal && { terminal: { ...spec.terminal } }),
-      stdin: spec.stdin,
-      priority: BigInt(Math.trunc(spec.priority)),
-      labels: { ...spec.labels },
-      timeoutMs: wholeMs(spec.timeoutMs ?? 0),
-      graceMs: wholeMs(spec.graceMs),
-      retries: spec.retries,
-    },
-  };
+const out = createBytesOut();
+
+function writeRunAs(runAs: RunAs): void {
+  const runAsAt = out.open(12);
+  if ('user' in runAs) out.text(1, runAs.user);
+  else {
+    out.number(2, runAs.uid);
+    out.number(3, runAs.gid);
+    out.packed(4, runAs.groups);
+  }
+  out.close(runAsAt);
 }
 
-function whatOf(command: AgentCommand): What {
+function writeTerminal({ columns, rows, type }: NonNullable<SessionSpec['terminal']>): void {
+  const at = out.open(5);
+  out.number(1, columns);
+  out.number(2, rows);
+  out.text(3, type);
+  out.close(at);
+}
+
+function writeStart({ attempt, spec }: Start): void {
+  out.number(1, attempt);
+  for (const word of spec.command) out.entry(2, word);
+  out.map(3, spec.env);
+  out.text(4, spec.cwd ?? '');
+  if (spec.terminal) writeTerminal(spec.terminal);
+  out.bool(6, spec.stdin);
+  out.number(7, Math.trunc(spec.priority));
+  out.map(8, spec.labels);
+  out.number(9, wholeMs(spec.timeoutMs ?? 0));
+  out.number(10, wholeMs(spec.graceMs));
+  out.number(11, spec.retries);
+  if (spec.runAs) writeRunAs(spec.runAs);
+}
+
+const NUMBERS: Readonly<Record<AgentCommand['do'], number>> = {
+  start: START,
+  kill: KILL,
+  input: INPUT,
+  resize: RESIZE,
+  ack: ACK,
+  drain: DRAIN,
+};
+
+function writeWhat(command: AgentCommand): void {
   switch (command.do) {
     case 'start':
-      return startOf(command);
+      return writeStart(command);
     case 'kill':
-      return { case: 'kill', value: { force: command.force, graceMs: wholeMs(command.graceMs) } };
+      out.bool(1, command.force);
+      return out.number(2, wholeMs(command.graceMs));
     case 'input':
-      return { case: 'input', value: { data: new Uint8Array(command.data), isLast: command.isLast } };
+      out.bytes(1, command.data);
+      return out.bool(2, command.isLast);
     case 'resize':
-      return { case: 'resize', value: { columns: command.columns, rows: command.rows } };
+      out.number(1, command.columns);
+      return out.number(2, command.rows);
     case 'ack':
-      return { case: 'ack', value: { attempt: command.attempt, seq: command.seq, result: command.result } };
+      out.number(1, command.attempt);
+      out.number(2, command.seq);
+      return out.bool(3, command.result);
     case 'drain':
-      return { case: 'drain', value: { stop: command.stop } };
+      return out.bool(1, command.stop);
   }
 }
 
 export function encodeCommand(command: AgentCommand): Uint8Array {
-  const session = command.do === 'drain' ? '' : command.session;
-  return toBinary(CommandSchema, create(CommandSchema, { session, what: whatOf(command) }));
+  if (command.do !== 'drain') out.text(SESSION, command.session);
+  const at = out.open(NUMBERS[command.do]);
+  writeWhat(command);
+  out.close(at);
+  return out.take();
 }
 
 function specOf(start: Command_Start): SessionSpec {

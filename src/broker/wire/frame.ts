@@ -8,18 +8,35 @@ export const LONGEST_UNCHECKED_BYTES = 64 * 1024;
 
 const LENGTH_DELIMITED = 2;
 
-function varint(value: number): number[] {
-  const bytes: number[] = [];
-  let rest = value;
-  for (; rest > 0x7f; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 0x80);
-  bytes.push(rest);
+function varintBytes(value: number): number {
+  let bytes = 1;
+  for (let rest = value; rest > 0x7f; rest >>>= 7) bytes += 1;
   return bytes;
+}
+
+function writeVarint(buffer: Buffer, at: number, value: number): number {
+  let end = at;
+  let rest = value;
+  for (; rest > 0x7f; rest >>>= 7) buffer[end++] = (rest & 0x7f) | 0x80;
+  buffer[end++] = rest;
+  return end;
 }
 
 /** A message with these encoded ones in one repeated field: each is encoded once, so its size is known before. */
 export function messageOf(field: number, items: readonly Uint8Array[]): Uint8Array {
-  const tag = varint(field * 8 + LENGTH_DELIMITED);
-  return Buffer.concat(items.flatMap((item) => [Uint8Array.from([...tag, ...varint(item.length)]), item]));
+  const tag = field * 8 + LENGTH_DELIMITED;
+  const tagBytes = varintBytes(tag);
+  let size = 0;
+  for (const { length } of items) size += tagBytes + varintBytes(length) + length;
+  const message = Buffer.allocUnsafe(size);
+  let at = 0;
+  for (const item of items) {
+    at = writeVarint(message, at, tag);
+    at = writeVarint(message, at, item.length);
+    message.set(item, at);
+    at += item.length;
+  }
+  return message;
 }
 
 // PostgreSQL takes no NUL in a text, and a C string ends there.

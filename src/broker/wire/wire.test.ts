@@ -1,11 +1,16 @@
-import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { AgentCommand, AgentReport } from '#core/agent-link.ts';
 import { AgentUpdateRequestSchema, AgentUpdateResponseSchema } from '../gen/velda/broker_pb.ts';
+import { CommandSchema, type Report_How, ReportSchema } from '../gen/velda/muster_pb.ts';
 import { decodeCommand, encodeCommand } from './commands.ts';
 import { messageOf, tame } from './frame.ts';
-import { decodeReport, encodeReport } from './reports.ts';
+import { encodeReport, readReports } from './reports.ts';
+
+const REPORTS = AgentUpdateRequestSchema.field.reports.number;
+const reportsOf = (report: MessageInitShape<typeof ReportSchema>): Uint8Array =>
+  messageOf(REPORTS, [toBinary(ReportSchema, create(ReportSchema, report))]);
 
 const id = fc.stringMatching(/^[a-z0-9]{1,20}$/);
 const text = fc.string({ unit: 'grapheme', maxLength: 40 });
@@ -46,6 +51,20 @@ const command: fc.Arbitrary<AgentCommand> = fc.oneof(
   fc.record({ do: fc.constant('ack' as const), session: id, attempt, seq, result: fc.boolean() }),
   fc.record({ do: fc.constant('drain' as const), stop: fc.boolean() }),
 );
+
+// Lengths of one to three bytes, within each other.
+const hugeCommand: fc.Arbitrary<AgentCommand> = fc
+  .record({
+    do: fc.constant('start' as const),
+    session: id,
+    attempt,
+    spec,
+    length: fc.integer({ min: 100, max: 70_000 }),
+  })
+  .map(({ length, ...one }) => ({
+    ...one,
+    spec: { ...one.spec, env: { ...one.spec.env, LARGE: 'ä'.repeat(length) } },
+  }));
 
 const line = text.map((said) => said.replaceAll('\0', '')).filter((said) => said !== '');
 const report: fc.Arbitrary<AgentReport> = fc.oneof(
@@ -105,9 +124,70 @@ test('reports arrive as they were sent, many in one message', () => {
     fc.property(fc.array(report, { maxLength: 10 }), (reports) => {
       const message = messageOf(AgentUpdateRequestSchema.field.reports.number, reports.map(encodeReport));
 
-      expect(fromBinary(AgentUpdateRequestSchema, message).reports.map(decodeReport)).toEqual(reports);
+      expect(readReports(message)).toEqual(reports);
     }),
   );
+});
+
+test('a command that is written by hand is the very message that the library writes', () => {
+  fc.assert(
+    fc.property(fc.oneof(command, hugeCommand), (one) => {
+      const byHand = encodeCommand(one);
+
+      const byLibrary = toBinary(CommandSchema, fromBinary(CommandSchema, byHand));
+      expect(decodeCommand(fromBinary(CommandSchema, byHand))).toEqual(one);
+      expect(Buffer.from(byHand).equals(byLibrary)).toBe(true);
+    }),
+  );
+});
+
+test('a report is read with its fields in any order, and with fields that a later version may add', () => {
+  const ended = encodeReport({ is: 'ended', session: 's1', attempt: 7, lastSeq: 2, how: 'exited', exitCode: -1 });
+  // Session and attempt take the first six bytes.
+  const turned = Buffer.concat([ended.subarray(6), Buffer.from([0x98, 0x01, 0x05]), ended.subarray(0, 6)]);
+  const slots = toBinary(AgentUpdateRequestSchema, create(AgentUpdateRequestSchema, { slots: 3 }));
+
+  const message = Buffer.concat([slots, messageOf(REPORTS, [turned, ended])]);
+
+  const read = { is: 'ended', session: 's1', attempt: 7, lastSeq: 2, how: 'exited', exitCode: -1 };
+  expect(readReports(message)).toEqual([read, read]);
+});
+
+test('no bytes but those of a message are taken for one, and none are read beyond its end', () => {
+  const sent: AgentReport = { is: 'ended', session: 'é', attempt: 1, lastSeq: 300, how: 'exited', message: 'ü' };
+  const message = messageOf(REPORTS, [encodeReport(sent)]);
+  const isLibraryContent = (bytes: Uint8Array): boolean => {
+    try {
+      fromBinary(AgentUpdateRequestSchema, bytes);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
+  for (let length = 0; length < message.length; length++) {
+    const cut = message.subarray(0, length);
+    if (isLibraryContent(cut)) expect(readReports(cut).length).toBeLessThanOrEqual(1);
+    else expect(() => readReports(cut)).toThrow(expect.objectContaining({ kind: 'invalid' }));
+  }
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
+      try {
+        readReports(bytes);
+      } catch (thrown) {
+        expect(thrown).toMatchObject({ kind: 'invalid' });
+      }
+    }),
+  );
+});
+
+test('a message of too many reports is refused', () => {
+  const message = messageOf(
+    REPORTS,
+    Array.from({ length: 20_001 }, () => new Uint8Array()),
+  );
+
+  expect(() => readReports(message)).toThrow('more than 20000 reports');
 });
 
 test('a batch that is put together by hand is the very message that the library writes', () => {
@@ -123,19 +203,22 @@ test('a batch that is put together by hand is the very message that the library 
 });
 
 test('what a later version may say is passed over', () => {
-  expect(decodeReport({ session: 's', attempt: 1, what: { case: undefined } } as never)).toBeUndefined();
+  expect(readReports(reportsOf({ session: 's', attempt: 1 }))).toEqual([undefined]);
   expect(decodeCommand({ session: '', what: { case: undefined } } as never)).toBeUndefined();
 });
 
 test.each([
-  [{ session: '', attempt: 1, what: { case: 'started', value: {} } }, 'report.session'],
-  [{ session: 'a\0b', attempt: 1, what: { case: 'started', value: {} } }, 'report.session'],
-  [{ session: 'x'.repeat(200), attempt: 1, what: { case: 'started', value: {} } }, 'report.session'],
-  [{ session: 's', attempt: 0, what: { case: 'started', value: {} } }, 'report.attempt'],
-  [{ session: 's', attempt: 1, what: { case: 'output', value: { seq: 0 } } }, 'report.output.seq'],
-  [{ session: 's', attempt: 1, what: { case: 'ended', value: { how: 99 } } }, 'report.ended.how'],
+  [{ session: '', attempt: 1, what: { case: 'started' as const, value: {} } }, 'report.session'],
+  [{ session: 'a\0b', attempt: 1, what: { case: 'started' as const, value: {} } }, 'report.session'],
+  [{ session: 'x'.repeat(200), attempt: 1, what: { case: 'started' as const, value: {} } }, 'report.session'],
+  [{ session: 's', attempt: 0, what: { case: 'started' as const, value: {} } }, 'report.attempt'],
+  [{ session: 's', attempt: 1, what: { case: 'output' as const, value: { seq: 0 } } }, 'report.output.seq'],
+  [
+    { session: 's', attempt: 1, what: { case: 'ended' as const, value: { how: 99 as Report_How } } },
+    'report.ended.how',
+  ],
 ])('a report that makes no sense is refused, with the place: %#', (message, at) => {
-  expect(() => decodeReport(message as never)).toThrow(expect.objectContaining({ kind: 'invalid', at }));
+  expect(() => readReports(reportsOf(message))).toThrow(expect.objectContaining({ kind: 'invalid', at }));
 });
 
 test('foreign text loses what no database takes', () => {
