@@ -218,6 +218,8 @@ export interface Kind<Config, Instance> {
   readonly mayName?: readonly string[] | undefined;
   /** Its machines are processes of this very computer: listings are never late, and idle ones are stopped along with the server. */
   readonly isLocal?: true | undefined;
+  /** For local kinds: whether sessions with this configuration run as another user than the server. */
+  runsAsOther?(config: Config): boolean;
   /** Calls a second that the cloud allows; shared by all that is opened on the same account. */
   readonly limits?: { readonly read: number | Rate; readonly write: number | Rate } | undefined;
   /** How many machines one `create` or `delete` may be about, at most 1,024; absent: 50. */

@@ -86,6 +86,17 @@ export function isAlive({ pid, start }: ProcessMark): boolean {
   return processStart(pid) === start;
 }
 
+/** The user that started that process, by number; nothing where it has ended. */
+export function ownerOf(pid: number): number | undefined {
+  if (!hasProc) return Number.parseInt(ask('ruid=', pid), 10) || undefined;
+  try {
+    const real = /^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
+    return real === undefined ? undefined : Number(real);
+  } catch {
+    return undefined;
+  }
+}
+
 interface Entry {
   readonly pid: number;
   readonly group: number;

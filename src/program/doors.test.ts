@@ -84,13 +84,16 @@ it.each([
   ['127.0.0.1', []],
 ])('a server on %s says whose files the sessions of its own machine can read', (host, told) => {
   const said: unknown[] = [];
-  const pool = (name: string, kind: string) => ({ spec: { name, offers: [{ kind }] } });
+  const pool = (name: string, kind: string, config = {}) => ({ spec: { name, offers: [{ kind, config }] } });
+  const runsAsOther = ({ user }: { user?: string }) => user !== undefined;
   const address = { host, port: 1 };
 
   warnOfLocalPools({
     front: { addresses: { http: address, grpc: address } },
-    kinds: { backends: { process: { isLocal: true }, cloud: {} } },
-    loaded: { config: { pools: [pool('local', 'process'), pool('far', 'cloud')] } },
+    kinds: { backends: { process: { isLocal: true, runsAsOther }, cloud: {} } },
+    loaded: {
+      config: { pools: [pool('local', 'process'), pool('apart', 'process', { user: 'ada' }), pool('far', 'cloud')] },
+    },
     log: (_level: string, _message: string, fields: { pools: unknown }) => said.push(fields.pools),
   } as never);
 

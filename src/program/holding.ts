@@ -209,12 +209,18 @@ export function warnOfLocalPools({
   log,
 }: Pick<Ground, 'front' | 'loaded' | 'kinds' | 'log'>): void {
   if (!Object.values(front.addresses).some(needsTls)) return;
-  const isLocal = ({ spec }: LoadedConfig['config']['pools'][number]): boolean =>
-    spec.offers.some(({ kind }) => kinds.backends[kind]?.isLocal === true);
-  const pools = loaded.config.pools.filter(isLocal).map(({ spec }) => spec.name);
+  const runsAsServer = ({ spec }: LoadedConfig['config']['pools'][number]): boolean =>
+    spec.offers.some(({ kind, config }) => {
+      const known = kinds.backends[kind];
+      return known?.isLocal === true && known.runsAsOther?.(config) !== true;
+    });
+  const pools = loaded.config.pools.filter(runsAsServer).map(({ spec }) => spec.name);
   if (pools.length === 0) return;
   const who = 'sessions of these pools run as the user of the server, and can read all of its files';
-  log('warn', who, { pools, remedy: 'Give the role operator only to people whom you trust with that.' });
+  log('warn', who, {
+    pools,
+    remedy: 'Set `user` of the backend `process`, or give the role operator only to people whom you trust with that.',
+  });
 }
 
 /** Starts everything that only the holder may run. */

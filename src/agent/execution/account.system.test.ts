@@ -37,7 +37,7 @@ it('a session of an unknown user is refused, and nothing runs', async () => {
   stand.start('s1', aSpec(['touch', `${stand.workDir}/ran`], { runAs: { user: 'no-such-user' } }));
 
   expect(await stand.said('s1', 'refused')).toMatchObject({
-    why: expect.stringContaining('There is no user no-such-user on this worker.'),
+    why: expect.stringContaining('There is no user no-such-user on this machine.'),
   });
   expect(stand.execution.executions()).toEqual([]);
 });

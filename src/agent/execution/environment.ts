@@ -2,8 +2,8 @@ import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { Fault } from '#core/fault.ts';
 import type { SessionSpec } from '#core/session.ts';
-import { type Account, accountVariables } from './account.ts';
-import { DEFAULT_PATH } from './programs.ts';
+import { type Account, accountVariables } from '#host/account.ts';
+import { DEFAULT_PATH } from '#host/programs.ts';
 
 export type SessionEnvironment = Readonly<Record<string, string>>;
 

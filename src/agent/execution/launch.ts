@@ -1,12 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Account, commandAs } from './account.ts';
+import { type Account, commandAs } from '#host/account.ts';
+import { DEFAULT_PATH, type FindProgram } from '#host/programs.ts';
 import type { RunEnd } from './ending.ts';
 import type { SessionEnvironment } from './environment.ts';
 import { sessionEnvironment } from './environment.ts';
 import type { Folder, RunRecord } from './folder.ts';
-import { DEFAULT_PATH, type FindProgram } from './programs.ts';
 import { terminalCommand } from './terminal.ts';
 import { spawnWrapper, type WrapperTools } from './wrapper.ts';
 

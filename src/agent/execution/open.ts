@@ -5,12 +5,12 @@ import type { AgentCommand } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
 import { type Cgroups, NO_CGROUPS, openCgroups } from '#host/cgroup.ts';
 import { bootId } from '#host/processes.ts';
+import { DEFAULT_PATH, type FindProgram, findProgram } from '#host/programs.ts';
 import { openReserve } from '#host/reserve.ts';
 import type { Execution, OpenExecution } from '../execution.ts';
 import { type Folder, folderName, openFolder, parseFolderName, type RunRecord } from './folder.ts';
 import { lockFolder } from './lock.ts';
 import { OUTPUT_LIMITS, type OutputLimits } from './output.ts';
-import { DEFAULT_PATH, type FindProgram, findProgram } from './programs.ts';
 import { openRun, type Run, type RunOptions } from './run.ts';
 import type { WrapperTools } from './wrapper.ts';
 

@@ -5,9 +5,9 @@ import type { AgentReport } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
+import { findProgram } from '#host/programs.ts';
 import { type Folder, openFolder } from './folder.ts';
 import { OUTPUT_LIMITS } from './output.ts';
-import { findProgram } from './programs.ts';
 import { openRun } from './run.ts';
 import { aSpec, newWorkDir } from './testing.ts';
 

@@ -7,8 +7,8 @@ import { systemClock } from '#core/clock.ts';
 import type { SessionSpec } from '#core/session.ts';
 import { until } from '#core/testing/until.ts';
 import { membersOf, processStart } from '#host/processes.ts';
+import { findProgram } from '#host/programs.ts';
 import { openFolder, type RunProcesses, type RunRecord } from './folder.ts';
-import { findProgram } from './programs.ts';
 import { aSpec, openStand, type Stand } from './testing.ts';
 
 let stand: Stand;

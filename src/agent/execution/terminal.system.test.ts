@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { until } from '#core/testing/until.ts';
-import { findProgram } from './programs.ts';
+import { findProgram } from '#host/programs.ts';
 import { aSpec, openStand, type Stand } from './testing.ts';
 
 let stand: Stand;

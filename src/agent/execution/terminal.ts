@@ -5,9 +5,9 @@ import { Fault } from '#core/fault.ts';
 import type { SessionSpec } from '#core/session.ts';
 import { quoted } from '#core/shell-text.ts';
 import { SELF_OF_SHELL } from '#host/processes.ts';
+import { DEFAULT_PATH, type FindProgram } from '#host/programs.ts';
 import type { SessionEnvironment } from './environment.ts';
 import type { Folder } from './folder.ts';
-import { DEFAULT_PATH, type FindProgram } from './programs.ts';
 
 type Terminal = NonNullable<SessionSpec['terminal']>;
 

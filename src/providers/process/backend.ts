@@ -4,12 +4,14 @@ import { agentFile } from '#boot/agent-file.ts';
 import { Fault } from '#core/fault.ts';
 import { shortId } from '#core/id.ts';
 import type { Backend, Context, Launch, Machine, Outcome } from '#core/provider.ts';
+import type { Account } from '#host/account.ts';
 import { writeDurably } from '#host/durable-file.ts';
 import { bootId } from '#host/processes.ts';
-import type { ProcessConfig } from './config.ts';
+import { type ProcessConfig, SHARED_FOLDER } from './config.ts';
 import { endMachine } from './end-machine.ts';
 import { livingAgent, livingAll } from './living.ts';
 import { type MachineFolder, type MachineRecord, machineNames, openMachineFolder } from './machine-folder.ts';
+import { accountOf, openHome, removeHome } from './other-user.ts';
 import { startAgent } from './start-agent.ts';
 
 // Between the record of a machine and the first sign of its agent.
@@ -40,13 +42,19 @@ function machineOf(folder: MachineFolder, record: MachineRecord, now: number): M
   return { name, mark, createdAt, state: 'failed', trouble: { kind: 'unavailable', message, final: true } };
 }
 
+interface NewPlace {
+  readonly path: string;
+  readonly account: Account | undefined;
+}
+
 export async function openProcessBackend(config: ProcessConfig, context: Context): Promise<Backend> {
   const { clock, log, random, cluster } = context;
   const machinesPath = join(context.dataDir, 'machines');
   mkdirSync(machinesPath, { recursive: true, mode: 0o700 });
 
-  function newRecord(launch: Launch, name: string, folder: MachineFolder): MachineRecord {
-    const workDir = config.workDir === undefined ? join(folder.path, 'work') : join(config.workDir, name);
+  function newRecord(launch: Launch, name: string, { path, account }: NewPlace): MachineRecord {
+    const shared = config.workDir ?? (account ? SHARED_FOLDER : undefined);
+    const workDir = shared === undefined ? join(path, 'work') : join(shared, name);
     const { mark } = launch;
     return {
       name,
@@ -56,17 +64,20 @@ export async function openProcessBackend(config: ProcessConfig, context: Context
       boot: bootId(),
       createdAt: clock.now(),
       workDir,
+      ...(account && { account }),
     };
   }
 
   async function create(launch: Launch, name: string): Promise<Outcome> {
     const folder = openMachineFolder(machinesPath, name);
     refuseDeleted(folder, name);
-    const record = await folder.claim(newRecord(launch, name, folder));
+    const account = await accountOf(config);
+    const record = await folder.claim(newRecord(launch, name, { path: folder.path, account }));
     refuseForeign(name, record.mark.cluster);
     if (!folder.hasBegun()) {
       const text = agentFile(launch.boot, { name, slots: config.slots, workDir: record.workDir });
-      await writeDurably(folder.configPath, text, `${folder.configPath}.${shortId(random, 20)}`);
+      if (record.account) await openHome(record.account, record.workDir, { text, nonce: shortId(random, 20) });
+      else await writeDurably(folder.configPath, text, `${folder.configPath}.${shortId(random, 20)}`);
       await startAgent(folder, record, { config, context });
       log('info', 'agent started', { machine: name, pid: folder.agent(record)?.pid });
     }
@@ -94,15 +105,19 @@ export async function openProcessBackend(config: ProcessConfig, context: Context
     // Read only now: what is started meanwhile has its record, and nothing more is started.
     const record = folder.record();
     if (record) await endMachine(folder, record, { clock, signal });
-    retire(folder, record);
+    await retire(folder, record);
     return { name };
   }
 
   /** Nothing of it lives: frees its room on the disk. */
-  function retire(folder: MachineFolder, record: MachineRecord | undefined): void {
-    folder.empty();
+  async function retire(folder: MachineFolder, record: MachineRecord | undefined): Promise<void> {
+    const { account, workDir = '' } = record ?? {};
     // Only a folder that bears the machine's own name was made for it.
-    if (record && basename(record.workDir) === record.name) rmSync(record.workDir, { recursive: true, force: true });
+    const isItsOwn = basename(workDir) === record?.name;
+    if (account && isItsOwn && !(await removeHome(account, workDir)))
+      log('warn', 'files of a deleted agent remain', { machine: record?.name, path: workDir });
+    folder.empty();
+    if (!account && isItsOwn) rmSync(workDir, { recursive: true, force: true });
   }
 
   /** Forgets what has been dead for long; the name of a deleted one is kept for a while, against late requests. */
@@ -114,7 +129,7 @@ export async function openProcessBackend(config: ProcessConfig, context: Context
     if (deletedAtMs !== undefined || !record || now - record.createdAt < KEEP_DEAD_MS) return;
     await folder.markDeleted(shortId(random, 20));
     await folder.forbidStart(clock);
-    if (livingAll(folder, record).length === 0) retire(folder, record);
+    if (livingAll(folder, record).length === 0) await retire(folder, record);
   }
 
   return {

@@ -54,7 +54,7 @@ describe('a session that an agent was about to start', () => {
     const path = join(dataDir, 'work/sessions/s1.1');
     mkdirSync(path, { recursive: true });
     writeFileSync(join(path, 'record.json'), JSON.stringify({ boot: bootId(), launch: 2 }));
-    await forbidSessions(join(dataDir, 'work'), systemClock);
+    await forbidSessions({ workDir: join(dataDir, 'work') }, systemClock);
     const script = 'set -C; echo "$$" >"$1/pid.2" && touch "$1/ran"';
     execFileSync('/bin/sh', ['-c', `${script}; true`, 'sh', path], { stdio: 'ignore' });
 

@@ -34,7 +34,7 @@ export async function endMachine(
     signalEach([agent.pid], 'SIGKILL');
     await hasEnded(PATIENCE_MS, () => livingAgent(folder, record) !== undefined);
   }
-  await forbidSessions(record.workDir, clock);
+  await forbidSessions(record, clock);
   const sessions = livingSessions(record);
   signalEach(sessions, 'SIGTERM');
   if (sessions.length > 0) await hasEnded(SESSIONS_GRACE_MS, () => livingSessions(record).length > 0);

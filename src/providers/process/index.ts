@@ -12,6 +12,7 @@ export default {
       example: { slots: 2, env: { OMP_NUM_THREADS: '1' }, nice: 10 },
       trust: 'operator only',
       isLocal: true,
+      runsAsOther: ({ user }) => user !== undefined && user !== 'root',
       open: openProcessBackend,
     }),
   },

@@ -1,6 +1,6 @@
 // What of a machine is alive: its agent, and what the sessions of the agent started.
 import { readFileSync } from 'node:fs';
-import { isAlive, ledBy, type ProcessMark, sendSignal } from '#host/processes.ts';
+import { isAlive, ledBy, ownerOf, type ProcessMark, sendSignal } from '#host/processes.ts';
 import type { MachineFolder, MachineRecord } from './machine-folder.ts';
 import { sessionLeaders } from './session-folders.ts';
 
@@ -23,17 +23,22 @@ export function livingAgent(folder: MachineFolder, record: MachineRecord): Proce
   return agent && isAlive(agent) && mayHaveNonce(agent.pid, record.nonce) ? agent : undefined;
 }
 
+/** The files of another user's sessions may name any process: only those of that user are counted and signalled. */
+function ownOf({ account }: MachineRecord, pids: number[]): number[] {
+  return account ? pids.filter((pid) => ownerOf(pid) === account.uid) : pids;
+}
+
 /** The living processes of its sessions. */
 export function livingSessions(record: MachineRecord): number[] {
-  return ledBy(sessionLeaders(record.workDir));
+  return ownOf(record, ledBy(sessionLeaders(record)));
 }
 
 /** Everything of it that lives: its agent, what that has started for its own use, and its sessions. */
 export function livingAll(folder: MachineFolder, record: MachineRecord): number[] {
   const agent = folder.agent(record);
   const isStranger = agent && isAlive(agent) && !mayHaveNonce(agent.pid, record.nonce);
-  const leaders = sessionLeaders(record.workDir);
-  return ledBy(agent && !isStranger ? [agent, ...leaders] : leaders);
+  const leaders = sessionLeaders(record);
+  return ownOf(record, ledBy(agent && !isStranger ? [agent, ...leaders] : leaders));
 }
 
 export function signalEach(pids: readonly number[], signal: NodeJS.Signals): void {

@@ -1,11 +1,24 @@
 // What we keep of a machine on disk: it is the cloud's own record, apart from the server's store, and outlives both
 // the server and the agent.
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { readMark } from '#core/mark.ts';
 import type { Mark } from '#core/provider.ts';
+import type { Account } from '#host/account.ts';
 import { writeFirst } from '#host/durable-file.ts';
 import { type ProcessMark, parseShellMark } from '#host/processes.ts';
 
@@ -20,6 +33,8 @@ export interface MachineRecord {
   readonly boot: string;
   readonly createdAt: number;
   readonly workDir: string;
+  /** Set where it runs as another user than the server: then all in its work directory is that user's to change. */
+  readonly account?: Account | undefined;
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/;
@@ -36,12 +51,23 @@ export function machineNames(machinesPath: string): string[] {
   return entries.filter((entry) => entry.isDirectory() && NAME.test(entry.name)).map(({ name }) => name);
 }
 
+// The longest is a mark, or one line of /proc.
+const LONGEST_BYTES = 2 ** 16;
+
+/** What another user may have put there leads nowhere else, keeps nobody waiting and fills no memory. */
 function readText(path: string): string | undefined {
+  let file: number | undefined;
   try {
-    return readFileSync(path, 'utf8');
+    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const stat = fstatSync(file);
+    if (stat.isFile() && stat.size <= LONGEST_BYTES) return readFileSync(file, 'utf8');
+    throw new Fault('unavailable', `Cannot read ${path}: it is not a small file.`, { at: path });
   } catch (thrown) {
+    if (thrown instanceof Fault) throw thrown;
     if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw new Fault('unavailable', `Cannot read ${path}: ${(thrown as Error).message}.`, { at: path });
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
 }
 
@@ -66,14 +92,20 @@ function readMachine(path: string): MachineRecord | undefined {
 export const firstLine = (path: string): string => /^(.*)\n/.exec(readText(path) ?? '')?.[1] ?? '';
 
 const BIRTH_MS = 5_000;
+const VOID = 'void';
+
+/** Writes that line where there is no such file, or throws. */
+type WriteFirst = (path: string, line: string) => void | Promise<void>;
+
+const writeVoid: WriteFirst = (path, line) => writeFileSync(path, `${line}\n`, { flag: 'wx', mode: 0o600 });
 
 /**
  * Takes the place of the number that a shell writes down before it does anything: then it ends without doing it. Where
  * it was faster, its number follows at once, unless it was killed in between.
  */
-export async function forbid(pidPath: string, clock: Clock): Promise<void> {
+export async function forbid(pidPath: string, clock: Clock, write: WriteFirst = writeVoid): Promise<void> {
   try {
-    writeFileSync(pidPath, 'void\n', { flag: 'wx', mode: 0o600 });
+    await write(pidPath, VOID);
   } catch {
     const deadlineMs = clock.monotonic() + BIRTH_MS;
     while (firstLine(pidPath) === '' && clock.monotonic() < deadlineMs) await clock.sleep(2);

@@ -1,4 +1,4 @@
-// The account that a session runs under, where it is not the agent's own.
+// The account that a program runs under, where it is not our own.
 import { execFile } from 'node:child_process';
 import { Fault } from '#core/fault.ts';
 import type { RunAs } from '#core/session.ts';
@@ -34,7 +34,7 @@ function parsed(line: string): Account {
   return { name, uid: Number(uid), gid: Number(gid), home: home || '/', shell: shell || undefined };
 }
 
-/** The account that is asked for, or a `Fault`: a session never runs under another account. */
+/** The account that is asked for, or a `Fault`: nothing ever runs under another account. */
 export async function findAccount(runAs: RunAs, lookUp: LookUp = lookUpUser): Promise<Account> {
   if ('user' in runAs) {
     const line = await lookUp(runAs.user);
@@ -42,7 +42,7 @@ export async function findAccount(runAs: RunAs, lookUp: LookUp = lookUpUser): Pr
     const isFound = line?.startsWith(`${runAs.user}:`) === true;
     if (line && isFound) return parsed(line);
     if (runAs.user === 'root') return parsed(ROOT);
-    throw new Fault('missing', `There is no user ${runAs.user} on this worker.`, {
+    throw new Fault('missing', `There is no user ${runAs.user} on this machine.`, {
       remedy: 'Create the user there, or name another one.',
     });
   }
@@ -67,12 +67,12 @@ export function commandAs(account: Account, command: readonly string[], find: Fi
   if (own === uid && groups === undefined) return command;
   const setpriv = find('setpriv', DEFAULT_PATH);
   if (!setpriv)
-    throw new Fault('unsupported', 'This worker cannot run a session as another user: `setpriv` is not installed.', {
+    throw new Fault('unsupported', 'This machine cannot run a program as another user: `setpriv` is not installed.', {
       remedy: 'Install it (package util-linux).',
     });
   if (own !== 0)
-    throw new Fault('unsupported', 'This agent cannot run a session as another user: it does not run as root.', {
-      remedy: 'Start the agent as root, or leave the user out.',
+    throw new Fault('unsupported', 'Only root can run a program as another user; this process does not run as root.', {
+      remedy: 'Start it as root, or leave the user out.',
     });
   const which =
     groups === undefined ? ['--init-groups'] : groups.length > 0 ? ['--groups', groups.join(',')] : ['--clear-groups'];

@@ -14,7 +14,7 @@ it('finds a user by name, with home and shell', async () => {
 it.each(['no-such-user', '1001'])('refuses the unknown user "%s": a number is no name', async (user) => {
   await expect(findAccount({ user }, lookUp)).rejects.toMatchObject({
     kind: 'missing',
-    message: `There is no user ${user} on this worker.`,
+    message: `There is no user ${user} on this machine.`,
   });
 });
 
