@@ -31,7 +31,7 @@ export interface ScratchCheckout {
   /** Files that were not there at the start. */
   added(): string[];
   /** Runs a program of `node_modules/.bin` in the checkout: `node`, `tsc`, `vitest`. */
-  run(program: string, words?: readonly string[]): Promise<Ran>;
+  run(program: string, words?: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ran>;
   remove(): void;
 }
 
@@ -84,7 +84,7 @@ export function openScratchCheckout(): ScratchCheckout {
         .filter((path) => !paths.has(path))
         .map(slashed)
         .toSorted(),
-    run: (program, words = []) =>
+    run: (program, words = [], env = {}) =>
       run(join(root, 'node_modules/.bin', program), words, {
         cwd: root,
         env: {
@@ -92,6 +92,7 @@ export function openScratchCheckout(): ScratchCheckout {
           HOME: home,
           // No other program will ever find these files by their paths.
           NODE_COMPILE_CACHE: join(folder, 'compiled'),
+          ...env,
         },
       }),
     remove: () => rmSync(folder, { recursive: true, force: true }),

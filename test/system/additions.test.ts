@@ -91,8 +91,8 @@ test('a new noun is a file in core, api and cli and a folder of its own; nothing
 });
 
 test('with both the types fit, the rules of the house hold, and the provider passes its suites', async () => {
-  // One thread: several check the same files more than once.
-  const compiled = await checkout.run('tsc', ['--singleThreaded']);
+  // One thread: several check the same files more than once. Without garbage collection it takes a third less time.
+  const compiled = await checkout.run('tsc', ['--singleThreaded'], { GOGC: 'off' });
   const places = ['src/providers/moon', 'test/house'];
   const report = ['--reporter=json', '--outputFile=report.json'];
   const tested = await checkout.run('vitest', ['run', '--project', 'unit', ...places, ...report]);
