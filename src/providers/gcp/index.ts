@@ -1,11 +1,14 @@
 // Loaded by every server: whatever only a pool, a source or a cluster on Google Cloud needs is loaded when one is opened.
 import { kind, type Provider } from '#core/provider.ts';
 import { GkeConfig } from './gke/config.ts';
+import { InstanceConfig } from './instance/config.ts';
 import { GroupConfig } from './instance-group/config.ts';
 import { GcsConfig, placeOf } from './storage/config.ts';
 
-// Google takes 1,000 names in one call; each brings its own start-up script of some kilobytes.
-const GROUP_BATCH = 100;
+// For whole calls of the program, each of which is one or more requests; these keep to the limits of the project.
+const LIMITS = { read: 10, write: 20 };
+// Google takes 1,000 names in one call; in a group each brings its own start-up script of some kilobytes.
+const BATCH = 100;
 
 export default {
   id: 'gcp',
@@ -22,14 +25,28 @@ export default {
     'CLOUDSDK_AUTH_DISABLE_CREDENTIALS',
   ],
   backends: {
+    gce_instance: kind({
+      summary: 'Instances of Compute Engine, made one by one without a group.',
+      config: InstanceConfig,
+      example: {
+        project: 'my-project',
+        zone: 'us-central1-a',
+        machine_type: 'e2-standard-4',
+        image: 'debian-cloud/debian-12',
+        labels: { team: 'ml' },
+      },
+      trust: 'any source',
+      limits: LIMITS,
+      batch: BATCH,
+      open: async (...given) => (await import('./instance/backend.ts')).openInstances(...given),
+    }),
     gce_instance_group: kind({
       summary: 'Instances of a managed instance group of Compute Engine, zonal or regional.',
       config: GroupConfig,
       example: { project: 'my-project', zone: 'us-central1-a', instance_group: 'velda-workers' },
       trust: 'any source',
-      // For whole calls of the program, each of which is one or more requests; these keep to the limits of the project.
-      limits: { read: 10, write: 20 },
-      batch: GROUP_BATCH,
+      limits: LIMITS,
+      batch: BATCH,
       open: async (...given) => (await import('./instance-group/backend.ts')).openInstanceGroup(...given),
     }),
   },

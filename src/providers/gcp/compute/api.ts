@@ -14,6 +14,10 @@ export interface Operation {
   readonly status: 'PENDING' | 'RUNNING' | 'DONE';
   /** A failed operation is done too. */
   readonly error?: Errors;
+  /** Of a bulkInsert: what it came to, by zone. */
+  readonly instancesBulkInsertOperationMetadata?: {
+    readonly perLocationStatus?: Readonly<Record<string, { readonly createdVmCount?: number }>>;
+  };
 }
 
 export interface Metadata {

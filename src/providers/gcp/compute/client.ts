@@ -21,6 +21,8 @@ const PAUSE_MS = 5_000;
 export interface ComputeRequest extends RestRequest {
   /** It changes nothing, though its method is POST. */
   readonly isReading?: true;
+  /** Another project than its own: public images are in projects of Google. */
+  readonly project?: string;
 }
 
 export interface ComputeListing<T> extends ComputeRequest {
@@ -59,17 +61,17 @@ function openCompute(place: Place, project: string, context: Context): Compute {
   const [reads, writes]: Budget[] = [openBudget(clock, rate), openBudget(clock, rate)];
   const api = openGoogleApi({
     context,
-    base: `${place.base}/compute/v1/projects/${project}`,
+    base: `${place.base}/compute/v1/projects`,
     isEmulator: place.isEmulator,
     explain: (status, body) => explainCompute(status, body, project),
   });
 
   async function ask<T>(request: ComputeRequest, signal: AbortSignal): Promise<T> {
-    const { isReading = (request.method ?? 'GET') === 'GET', ...rest } = request;
+    const { isReading = (request.method ?? 'GET') === 'GET', project: at = project, ...rest } = request;
     const budget = (isReading ? reads : writes) as Budget;
     await budget.take(signal);
     if (signal.aborted) throw new Fault('unavailable', `${request.path} was cancelled.`);
-    return api.ask<T>(rest, signal).catch((thrown) => {
+    return api.ask<T>({ ...rest, path: `/${at}${rest.path}` }, signal).catch((thrown) => {
       const fault = Fault.from(thrown);
       if (fault.kind === 'throttled') budget.pause(fault.retryAfterMs ?? PAUSE_MS);
       throw fault;

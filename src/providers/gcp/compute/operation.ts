@@ -14,22 +14,22 @@ export interface FollowOptions {
 
 const LOOK_EVERY_MS = 1_000;
 
-/** Waits until an operation is done; one that failed is thrown as a fault. */
+/** Waits until an operation is done, and answers it; one that failed is thrown as a fault. */
 export async function followed(
   { ask, clock }: Compute,
   operation: Operation,
   { place, what, withinMs }: FollowOptions,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Operation> {
   let known: Operation | undefined = operation;
   const options = { clock, signal, what, withinMs, everyMs: LOOK_EVERY_MS };
-  await finished(options, async (): Promise<Progress<true>> => {
-    const { status, error } =
-      known ?? (await ask<Operation>({ path: `/${place}/operations/${operation.name}` }, signal));
+  return finished(options, async (): Promise<Progress<Operation>> => {
+    const now = known ?? (await ask<Operation>({ path: `/${place}/operations/${operation.name}` }, signal));
+    const { status, error } = now;
     known = undefined;
     if (status !== 'DONE') return {};
     if (error) throw faultOfErrors(what, error.errors ?? []);
-    return { done: true };
+    return { done: now };
   });
 }
 

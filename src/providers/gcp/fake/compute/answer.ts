@@ -15,8 +15,8 @@ import {
 } from './group.ts';
 import { bulkInsert } from './insert.ts';
 import { type FakeInstance, isGone, shown, urlOf } from './instance.ts';
-import { endInstance } from './make.ts';
-import { beginOperation, shownOperation } from './operations.ts';
+import { endInstance, startInstance, stopInstance } from './make.ts';
+import { beginOperation, type FakeError, shownOperation } from './operations.ts';
 import type { ComputeState } from './state.ts';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -42,7 +42,7 @@ interface Question {
 
 function questionOf(call: GcpCall, state: ComputeState): Question {
   const [, project = '', rest = ''] = PATH.exec(call.path) ?? [];
-  if (project !== PROJECT) throw notFound(`projects/${project}`);
+  if (project !== PROJECT && !call.action.includes('.images.')) throw notFound(`projects/${project}`);
   const words = rest.split('/');
   const isGlobal = words[0] === 'global' || words[0] === 'aggregated';
   const place = words.slice(0, isGlobal ? 1 : 2).join('/');
@@ -171,14 +171,27 @@ function instanceOf({ state, project, place, subject, nowMs }: Question): FakeIn
   return found;
 }
 
-function deleteInstance(question: Question): Body {
+/** Runs a change of one instance. */
+function changedInstance(
+  question: Question,
+  type: string,
+  run: (state: ComputeState, instance: FakeInstance) => FakeError | undefined,
+): Body {
   const { state, project, place, nowMs, call } = question;
   const instance = instanceOf(question);
-  endInstance(state, instance);
+  const error = run(state, instance);
   const target = `${place}/instances/${instance.name}`;
   const { requestId } = call.query;
-  const wanted = { project, place, type: 'delete', target, requestId, doneInMs: state.behaviour.endMs };
+  const wanted = { project, place, type, target, requestId, error, doneInMs: state.behaviour.endMs };
   return shownOperation(beginOperation(state, wanted), nowMs);
+}
+
+/** The newest image of a family, of any project. */
+function newestImage({ state, project, call }: Question): Body {
+  const family = call.path.split('/').at(-1) ?? '';
+  const name = state.families.get(`${project}/${family}`);
+  if (name === undefined) throw notFound(`projects/${project}/global/images/family/${family}`);
+  return { kind: 'compute#image', name, family, selfLink: urlOf(project, `global/images/${name}`), status: 'READY' };
 }
 
 function template({ state, project, subject }: Question): Body {
@@ -231,7 +244,10 @@ const ACTIONS: Readonly<Record<string, (question: Question, signal: AbortSignal)
   'instances.aggregatedList': aggregatedInstances,
   'instances.list': zoneInstances,
   'instances.get': (question) => shown(instanceOf(question), question.nowMs),
-  'instances.delete': deleteInstance,
+  'instances.delete': (question) => changedInstance(question, 'delete', endInstance),
+  'instances.stop': (question) => changedInstance(question, 'stop', stopInstance),
+  'instances.start': (question) => changedInstance(question, 'start', startInstance),
+  'images.getFromFamily': newestImage,
   'instances.bulkInsert': ({ call, state, project, place }) => bulkInsert(state, call, { project, place }),
 };
 

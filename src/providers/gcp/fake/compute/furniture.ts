@@ -26,10 +26,11 @@ export const MACHINE_TYPES: ReadonlyMap<string, number> = new Map([
   ['a2-highgpu-1g', 12],
 ]);
 
-export const IMAGES: readonly string[] = [
-  'projects/debian-cloud/global/images/family/debian-12',
-  'projects/ubuntu-os-cloud/global/images/family/ubuntu-2404-lts-amd64',
-];
+/** By project and family: the newest image. */
+export const FAMILIES: ReadonlyMap<string, string> = new Map([
+  ['debian-cloud/debian-12', 'debian-12-bookworm-v20261110'],
+  ['ubuntu-os-cloud/ubuntu-2404-lts-amd64', 'ubuntu-2404-noble-amd64-v20261105'],
+]);
 
 /** Instance templates by name. */
 export const TEMPLATES: ReadonlyMap<string, { readonly machineType: string; readonly isSpot: boolean }> = new Map([

@@ -1,7 +1,7 @@
 // Many instances by one call, each by a name that the caller gives.
 import { refusal } from '#fakes/refusal.ts';
 import type { GcpCall } from '../read-call.ts';
-import { IMAGES, MACHINE_TYPES } from './furniture.ts';
+import { MACHINE_TYPES } from './furniture.ts';
 import { isGone } from './instance.ts';
 import { makeInstance } from './make.ts';
 import { beginOperation, type FakeError, shownOperation } from './operations.ts';
@@ -36,8 +36,16 @@ const MOST_BYTES = 256 * 1024;
 const badField = (field: string, value: string, why: string): Error =>
   refusal('invalid', `Invalid value for field 'resource.instanceProperties.${field}': '${value}'. ${why}`);
 
+function isImage({ families }: ComputeState, path: string): boolean {
+  const [, project, family, image] =
+    /^projects\/([^/]+)\/global\/images\/(?:family\/([^/]+)|([^/]+))$/.exec(path) ?? [];
+  if (family !== undefined) return families.has(`${project}/${family}`);
+  return [...families].some(([key, name]) => key.startsWith(`${project}/`) && name === image);
+}
+
 /** Refuses what Compute Engine refuses before it begins. */
-function checkProperties({ machineType = '', labels = {}, metadata, disks = [] }: Properties): void {
+function checkProperties(state: ComputeState, properties: Properties): void {
+  const { machineType = '', labels = {}, metadata, disks = [] } = properties;
   if (!MACHINE_TYPES.has(machineType))
     throw badField('machineType', machineType, `Machine type with name '${machineType}' does not exist.`);
   for (const [key, value] of Object.entries(labels)) {
@@ -47,7 +55,7 @@ function checkProperties({ machineType = '', labels = {}, metadata, disks = [] }
   for (const { value } of metadata?.items ?? [])
     if (Buffer.byteLength(value) > MOST_BYTES) throw badField('metadata', '', 'Value is too large.');
   const image = disks.find(({ boot }) => boot)?.initializeParams?.sourceImage ?? '';
-  if (!IMAGES.includes(image))
+  if (!isImage(state, image))
     throw badField('disks[0].initializeParams.sourceImage', image, 'The referenced image resource cannot be found.');
 }
 
@@ -90,7 +98,7 @@ export function bulkInsert(state: ComputeState, { body, query }: GcpCall, at: Pl
   const names = Object.keys((body.perInstanceProperties ?? {}) as object);
   if (names.length === 0 || Number(body.count) !== names.length)
     throw refusal('invalid', "Invalid value for field 'resource.count'.");
-  checkProperties(properties);
+  checkProperties(state, properties);
   checkNames(state, names, at);
   const { error, made } = makeAll(state, names, properties, at);
   const isEnough = made >= Number(body.minCount ?? names.length);
@@ -101,6 +109,7 @@ export function bulkInsert(state: ComputeState, { body, query }: GcpCall, at: Pl
     requestId,
     doneInMs: error ? state.behaviour.lateMs : PLACED_MS,
     error: isEnough ? undefined : error,
+    bulk: { zone: zoneOf(at), asked: names.length, made: isEnough ? made : 0 },
   };
   return shownOperation(beginOperation(state, wanted), nowMs);
 }

@@ -1,5 +1,8 @@
-import { change, type FakeInstance, isGone } from './instance.ts';
+import { refusal } from '#fakes/refusal.ts';
+import { change, type FakeInstance, isGone, isLiving, statusAt } from './instance.ts';
+import type { FakeError } from './operations.ts';
 import type { ComputeState } from './state.ts';
+import { takeRoom } from './stock.ts';
 
 type Wanted = Pick<FakeInstance, 'project' | 'zone' | 'name' | 'machineType' | 'labels' | 'metadata' | 'isSpot'>;
 
@@ -23,7 +26,7 @@ export function makeInstance(state: ComputeState, wanted: Wanted, madeAtMs = sta
 }
 
 /** Somebody deletes it. */
-export function endInstance(state: ComputeState, instance: FakeInstance): void {
+export function endInstance(state: ComputeState, instance: FakeInstance): undefined {
   const atMs = state.clock.now();
   if (isGone(instance, atMs)) return;
   change(instance, [
@@ -31,4 +34,31 @@ export function endInstance(state: ComputeState, instance: FakeInstance): void {
     { atMs: atMs + state.behaviour.endMs, state: 'GONE' },
   ]);
   state.changed(instance);
+}
+
+/** Somebody stops it: it keeps its disk. */
+export function stopInstance(state: ComputeState, instance: FakeInstance): undefined {
+  const atMs = state.clock.now();
+  if (!isLiving(instance, atMs)) return;
+  change(instance, [
+    { atMs, state: 'STOPPING' },
+    { atMs: atMs + state.behaviour.endMs, state: 'TERMINATED' },
+  ]);
+  state.changed(instance);
+}
+
+/** Somebody starts it again; answers why there is no room for it. */
+export function startInstance(state: ComputeState, instance: FakeInstance): FakeError | undefined {
+  const atMs = state.clock.now();
+  const status = statusAt(instance, atMs);
+  if (status === 'STOPPING') throw refusal('resourceNotReady', `The resource '${instance.name}' is not ready`, 400);
+  if (status !== 'TERMINATED') return undefined;
+  const error = takeRoom(state, instance);
+  if (error) return error;
+  change(instance, [
+    { atMs, state: 'PROVISIONING' },
+    { atMs: atMs + state.behaviour.bootMs, state: 'RUNNING' },
+  ]);
+  state.changed(instance);
+  return undefined;
 }

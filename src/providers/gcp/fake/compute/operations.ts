@@ -17,9 +17,11 @@ export interface FakeOperation {
   readonly madeAtMs: number;
   readonly doneAtMs: number;
   readonly error: FakeError | undefined;
+  /** Of a bulkInsert: what it came to. */
+  readonly bulk?: { readonly zone: string; readonly asked: number; readonly made: number } | undefined;
 }
 
-type Wanted = Pick<FakeOperation, 'project' | 'place' | 'type' | 'target'> & {
+type Wanted = Pick<FakeOperation, 'project' | 'place' | 'type' | 'target' | 'bulk'> & {
   readonly requestId?: string | undefined;
   readonly doneInMs: number;
   readonly error?: FakeError | undefined;
@@ -44,6 +46,19 @@ export function beginOperation(state: ComputeState, { doneInMs, requestId, error
 
 const STATUS_OF_ERROR = 503;
 
+function shownBulk({ bulk }: FakeOperation, isDone: boolean): object {
+  if (!bulk) return {};
+  const { zone, asked, made } = bulk;
+  const status = {
+    status: isDone ? 'DONE' : 'CREATING',
+    targetVmCount: asked,
+    createdVmCount: isDone ? made : 0,
+    failedToCreateVmCount: isDone ? asked - made : 0,
+    deletedVmCount: 0,
+  };
+  return { instancesBulkInsertOperationMetadata: { perLocationStatus: { [`zones/${zone}`]: status } } };
+}
+
 export function shownOperation(operation: FakeOperation, nowMs: number): Readonly<Record<string, unknown>> {
   const { name, id, project, place, type, target, requestId, madeAtMs, doneAtMs, error } = operation;
   const isDone = nowMs >= doneAtMs;
@@ -62,6 +77,7 @@ export function shownOperation(operation: FakeOperation, nowMs: number): Readonl
     [places.slice(0, -1)]: urlOf(project, place),
     selfLink: urlOf(project, `${place}/operations/${name}`),
     targetLink: urlOf(project, target),
+    ...shownBulk(operation, isDone),
     ...(isDone && error && { error: { errors: [error] }, httpErrorStatusCode: STATUS_OF_ERROR }),
   };
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '#core/clock.ts';
 import { type Limits, noLimits } from '#fakes/limits.ts';
 import type { GcpCall } from '../read-call.ts';
-import { GROUPS, PROJECT, TEMPLATES } from './furniture.ts';
+import { FAMILIES, GROUPS, PROJECT, TEMPLATES } from './furniture.ts';
 import type { FakeGroup } from './group.ts';
 import type { FakeInstance } from './instance.ts';
 import type { FakeOperation } from './operations.ts';
@@ -40,6 +40,8 @@ export interface ComputeState {
   readonly groups: Map<string, FakeGroup>;
   /** By `<project>/<name>`. */
   readonly templates: Map<string, FakeTemplate>;
+  /** By `<project>/<family>`: its newest image. */
+  readonly families: Map<string, string>;
   readonly operations: Map<string, FakeOperation>;
   /** By request id: the operation that it began. */
   readonly requests: Map<string, FakeOperation>;
@@ -95,6 +97,7 @@ export function openCompute(clock: Clock): ComputeState {
     instances: [],
     groups: new Map(groups),
     templates: new Map(templates),
+    families: new Map(FAMILIES),
     operations: new Map(),
     requests: new Map(),
     stock: new Map(),

@@ -5,6 +5,8 @@ import { seededRandom } from '#core/random.ts';
 import { during } from '#core/testing/during.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { contextWithLog } from '../../../../../conformance/backend-world.ts';
+import { openInstances } from '../../../instance/backend.ts';
+import { InstanceConfig } from '../../../instance/config.ts';
 import { openInstanceGroup } from '../../../instance-group/backend.ts';
 import { GroupConfig } from '../../../instance-group/config.ts';
 import { type FakeGcp, openFakeGcp } from '../../fake-gcp.ts';
@@ -16,6 +18,7 @@ import type { ComputeBehaviour, ComputeState } from '../state.ts';
 export const CLUSTER = 'cluster1';
 /** The seed's group. */
 export const GROUP = { project: PROJECT, zone: ZONE, instanceGroup: 'velda-workers' };
+export const INSTANCE = { project: PROJECT, zone: ZONE, machineType: 'e2-standard-4' };
 export const going = (): AbortSignal => new AbortController().signal;
 
 export interface ComputeScene {
@@ -28,6 +31,7 @@ export interface ComputeScene {
   /** A process of its own for each. */
   contextFor(cluster?: string): Context;
   openGroup(config?: object, context?: Context): Promise<Backend>;
+  openInstances(config?: object, context?: Context): Promise<Backend>;
   during<T>(call: Promise<T>): Promise<T>;
 }
 
@@ -55,6 +59,8 @@ export function openComputeScene(behaviour: Partial<ComputeBehaviour> = {}): Com
     contextFor,
     openGroup: (config = {}, context = contextFor()) =>
       during(clock, openInstanceGroup(GroupConfig.parse({ ...GROUP, ...config }), context)),
+    openInstances: (config = {}, context = contextFor()) =>
+      during(clock, openInstances(InstanceConfig.parse({ ...INSTANCE, ...config }), context)),
     during: (call) => during(clock, call),
   };
 }

@@ -10,6 +10,7 @@ import { type FakeGcp, openFakeGcp } from '../../fake-gcp.ts';
 import { PROJECT, ZONE } from '../furniture.ts';
 import { createManaged } from '../group.ts';
 import { bootable, type FakeInstance, isLiving } from '../instance.ts';
+import { makeInstance } from '../make.ts';
 import { publishedLimits } from '../state.ts';
 import { groupIn, LATER_PAGE } from './scene.ts';
 
@@ -76,7 +77,7 @@ const SHARED = {
   provider: gcp,
   laterPage: LATER_PAGE,
   denied: { kind: 'error', code: 'forbidden', message: 'Required permission is missing', status: 403 },
-  named: /google/,
+  named: /google|gcp:my-project/,
 } as const;
 
 export const GROUP_SLICE: SliceSuite = {
@@ -95,4 +96,34 @@ export const GROUP_SLICE: SliceSuite = {
   sparse: 2,
   mostDocuments: 1_000,
   forbidden: [['an address of its own', { endpoint: 'https://evil.example' }, 'endpoint']],
+};
+
+/** Instances that others make in the project, some with a part of our mark. */
+function addInstances({ world }: FakeGcp, cluster: string): string[] {
+  const most = { 'muster-pool': 'p', 'muster-shape': 's' };
+  const labels = [{}, { team: 'ml' }, most, { ...most, 'muster-cluster': 'cluster9' }, { 'muster-cluster': cluster }];
+  const shared = { project: PROJECT, zone: ZONE, machineType: 'e2-small', metadata: {}, isSpot: false };
+  return labels.map((each, at) => makeInstance(world.compute, { ...shared, name: `theirs-${at}`, labels: each }).id);
+}
+
+export const INSTANCE_SLICE: SliceSuite = {
+  ...SHARED,
+  backend: {
+    kind: 'gce_instance',
+    config: { project: PROJECT, zone: ZONE, machine_type: 'e2-standard-4' },
+  },
+  openCloud(options) {
+    const fake = openFake(options);
+    return cloudOf(fake, (cluster) => addInstances(fake, cluster));
+  },
+  creation: 'compute.instances.bulkInsert',
+  removals: ['compute.instances.delete'],
+  // Compute Engine deletes instances one by one.
+  mostCalls: { creation: 10, removal: 1_000 },
+  sparse: 2,
+  mostDocuments: 1_000,
+  forbidden: [
+    ['an address of its own', { endpoint: 'https://evil.example' }, 'endpoint'],
+    ['a variable', { image: `\${GOOGLE_APPLICATION_CREDENTIALS}` }, 'image'],
+  ],
 };

@@ -1,0 +1,78 @@
+import type { Launch } from '#core/provider.ts';
+import { markLabels } from '../compute/marks.ts';
+import { OWN_NAME, STARTUP_KEY, startupScript } from '../compute/startup.ts';
+import type { InstanceConfig } from './config.ts';
+
+/** Machine types that have GPUs of their own: these cannot be moved to another host while they run. */
+const WITH_GPUS = /^(?:a\d+|g\d+)-/;
+
+const pathTo = (collection: string, written: string): string =>
+  written.includes('/') ? written : `${collection}/${written}`;
+
+function networkOf({ network, subnetwork, externalIp, zone }: InstanceConfig): object {
+  const region = zone.replace(/-[a-z]$/, '');
+  return {
+    ...(subnetwork !== undefined && { subnetwork: pathTo(`regions/${region}/subnetworks`, subnetwork) }),
+    ...(network !== undefined || subnetwork === undefined
+      ? { network: pathTo('global/networks', network ?? 'default') }
+      : {}),
+    ...(externalIp && { accessConfigs: [{ type: 'ONE_TO_ONE_NAT', name: 'External NAT' }] }),
+  };
+}
+
+function schedulingOf({ provisioningModel, acceleratorType, machineType }: InstanceConfig): object | undefined {
+  // A spot machine that only stops would keep its disk for ever.
+  if (provisioningModel === 'spot') {
+    return {
+      provisioningModel: 'SPOT',
+      instanceTerminationAction: 'DELETE',
+      onHostMaintenance: 'TERMINATE',
+      automaticRestart: false,
+    };
+  }
+  const hasGpus = acceleratorType !== undefined || WITH_GPUS.test(machineType);
+  return hasGpus ? { onHostMaintenance: 'TERMINATE' } : undefined;
+}
+
+function metadataOf(config: InstanceConfig, { boot }: Launch): object {
+  const isSpot = config.provisioningModel === 'spot';
+  const parts = { boot, naming: OWN_NAME, overrides: config, isSpot, ofTemplate: config.startupScript };
+  const all = { ...config.metadata, [STARTUP_KEY]: startupScript(parts) };
+  return { items: Object.entries(all).map(([key, value]) => ({ key, value })) };
+}
+
+/** All instances of a launch by one call: they differ in their names alone. */
+export function bodyFor(config: InstanceConfig, launch: Launch, more: { names: readonly string[]; image: string }) {
+  const { machineType, diskSizeGb, diskType, serviceAccount, tags, labels, acceleratorType, acceleratorCount } = config;
+  const { names, image } = more;
+  const scheduling = schedulingOf(config);
+  return {
+    count: names.length,
+    // Each one counts: the names that there is no room for are asked for elsewhere.
+    minCount: 1,
+    perInstanceProperties: Object.fromEntries(names.map((name) => [name, {}])),
+    instanceProperties: {
+      machineType,
+      labels: { ...labels, ...markLabels(launch.mark) },
+      metadata: metadataOf(config, launch),
+      disks: [
+        {
+          boot: true,
+          autoDelete: true,
+          initializeParams: {
+            sourceImage: image,
+            ...(diskSizeGb !== undefined && { diskSizeGb }),
+            ...(diskType !== undefined && { diskType }),
+          },
+        },
+      ],
+      networkInterfaces: [networkOf(config)],
+      ...(scheduling && { scheduling }),
+      ...(tags && { tags: { items: tags } }),
+      ...(serviceAccount !== undefined && {
+        serviceAccounts: [{ email: serviceAccount, scopes: ['https://www.googleapis.com/auth/cloud-platform'] }],
+      }),
+      ...(acceleratorType !== undefined && { guestAccelerators: [{ acceleratorType, acceleratorCount }] }),
+    },
+  };
+}
