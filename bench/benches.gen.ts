@@ -12,6 +12,7 @@ import { bench as placements } from './placements.ts';
 import { bench as reload } from './reload.ts';
 import { bench as restart } from './restart.ts';
 import { bench as rows } from './rows.ts';
+import { bench as runtimeObjects } from './runtime-objects.ts';
 import { bench as runtimes } from './runtimes.ts';
 import { bench as sessions } from './sessions.ts';
 import { bench as simulatedDay } from './simulated-day.ts';
@@ -34,6 +35,7 @@ export const benches: readonly Bench[] = [
   reload,
   restart,
   rows,
+  runtimeObjects,
   runtimes,
   sessions,
   simulatedDay,

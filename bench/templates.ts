@@ -1,5 +1,6 @@
 import { systemClock } from '#core/clock.ts';
 import { CORPUS } from '#gotemplate/corpus/cases.ts';
+import { THEMES } from '#gotemplate/functions/registry.ts';
 import { parseTemplates } from '#gotemplate/template-set.ts';
 import { goValue } from '#gotemplate/value/data.ts';
 import { goTemplates } from '../test/real/parts/gotemplate.ts';
@@ -36,6 +37,51 @@ function secondsOf(all: readonly Renderer[], rounds: number): number {
   return (user + system) / 1e6;
 }
 
+const BEGINNING =
+  '{{$s := repeat 30000 "aB1"}}{{$w := repeat 15000 "aé\\n "}}{{$l := until 1000}}{{$d := dict}}' +
+  '{{range until 500}}{{$_ := set $d (printf "k%d" .) (list . "x")}}{{end}}';
+const FIXED = { int: '3', float64: '1.5', bool: 'true', map: '$d', time: '(toDate "2006-01-02" "2020-01-02")' };
+
+/** The arguments of a call: long texts, lists or maps wherever the function takes them. */
+const WORDS = [
+  { ...FIXED, string: '$s', any: '$s', value: '$s' },
+  { ...FIXED, string: '$w', any: '$w', value: '$w' },
+  { ...FIXED, string: '"a"', any: '$l', value: '$l' },
+  { ...FIXED, string: '"a"', any: '$d', value: '$d' },
+];
+
+/** Templates that call one function as often as they may, with the largest arguments; and the function's name. */
+function hostileTemplates(): { readonly name: string; readonly text: string }[] {
+  const functions = Object.values(THEMES).flatMap((theme) => Object.entries(theme));
+  return functions.flatMap(([name, { takes, rest }]) =>
+    WORDS.map((words) => {
+      const parameters = rest === undefined ? takes : [...takes, rest, rest];
+      const call = [name, ...parameters.map((parameter) => words[parameter])].join(' ');
+      return { name, text: `${BEGINNING}{{range 1000}}{{range 1000}}{{$x := ${call}}}{{end}}{{end}}` };
+    }),
+  );
+}
+
+/** Processor milliseconds of this thread until the template has rendered or is refused. */
+function millisOf(text: string): number {
+  const random = (count: number) => new Uint8Array(count).fill(7);
+  const before = process.threadCpuUsage();
+  try {
+    parseTemplates([{ name: 't', text }], { clock: systemClock, random }).render('t', {});
+  } catch {
+    // Refused at a limit, or because the arguments do not suit the function.
+  }
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1_000;
+}
+
+/** The longest of all, each by the better of two turns: the first one also compiles. */
+function reportLongest(report: Report): void {
+  const took = hostileTemplates().map(({ name, text }) => ({ name, ms: Math.min(millisOf(text), millisOf(text)) }));
+  const longest = took.reduce((most, one) => (one.ms > most.ms ? one : most));
+  report.figure('template-longest', longest.ms, { note: `${took.length} templates; this one calls ${longest.name}` });
+}
+
 async function run(report: Report): Promise<void> {
   const rounds = report.isQuick ? QUICK_ROUNDS : ROUNDS;
   const all = renderers();
@@ -56,6 +102,7 @@ async function run(report: Report): Promise<void> {
     };
     rates.push({ ours, gos: (cases * rounds) / seconds });
   }
+  reportLongest(report);
   report.figure('template-rate', median(rates.map(({ ours }) => ours)), {
     note: isMissing(go) ? `no share of Go's: needs ${go.missing}` : `${all.length} templates, median of ${TURNS}`,
   });
@@ -67,7 +114,7 @@ async function run(report: Report): Promise<void> {
 export const bench: Bench = {
   order: 45,
   name: 'templates',
-  measures: ['template-rate', 'template-rate-go', 'template-share'],
+  measures: ['template-rate', 'template-rate-go', 'template-share', 'template-longest'],
   limitMs: 600_000,
   run,
 };

@@ -64,6 +64,13 @@ function sanitizeLabel(text: string): string {
 
 const trimAll = fn(['string', 'string'], trimAny);
 
+/** What looks at each character with several patterns takes as long for one as an action takes. */
+const byCharacter = (change: (text: string) => string) =>
+  fn(['string'], (text, { budget }) => {
+    budget.step(text.length);
+    return change(text);
+  });
+
 /** Sprig's functions for text. */
 export const stringFunctions: Functions = {
   hello: fn([], () => 'Hello!'),
@@ -75,8 +82,8 @@ export const stringFunctions: Functions = {
   trim: fn(['string'], (text) => text.replace(EDGE_SPACE, '')),
   upper: fn(['string'], upperCase),
   lower: fn(['string'], lowerCase),
-  title: fn(['string'], titleCase),
-  untitle: fn(['string'], uncapitalize),
+  title: byCharacter(titleCase),
+  untitle: byCharacter(uncapitalize),
   substr: fn(['int', 'int', 'string'], substring),
   repeat: fn(['int', 'string'], (count, text, { budget }) => repeatText(text, count, budget)),
   trimall: trimAll,
@@ -86,11 +93,11 @@ export const stringFunctions: Functions = {
   ),
   trimPrefix: fn(['string', 'string'], (start, text) => (text.startsWith(start) ? text.slice(start.length) : text)),
   nospace: fn(['string'], withoutSpaces),
-  initials: fn(['string'], initials),
-  swapcase: fn(['string'], swapCase),
-  snakecase: fn(['string'], (text) => joinedWords(text, '_')),
-  kebabcase: fn(['string'], (text) => joinedWords(text, '-')),
-  camelcase: fn(['string'], camelCase),
+  initials: byCharacter(initials),
+  swapcase: byCharacter(swapCase),
+  snakecase: byCharacter((text) => joinedWords(text, '_')),
+  kebabcase: byCharacter((text) => joinedWords(text, '-')),
+  camelcase: byCharacter(camelCase),
   wrap: fn(['int', 'string'], (width, text) => wrapText(text, width, '', false)),
   wrapWith: fn(['int', 'string', 'string'], (width, separator, text) => wrapText(text, width, separator, true)),
   contains: fn(['string', 'string'], (part, text) => text.includes(part)),
