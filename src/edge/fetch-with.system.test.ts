@@ -1,6 +1,10 @@
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer as createPlainServer } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
@@ -58,5 +62,25 @@ describe('fetch with a trust of its own', () => {
 
     expect((await fetchWith({ ca, serverName: 'api.example' })(url)).status).toBe(200);
     await expect(fetchWith({ ca, serverName: 'other.example' })(url)).rejects.toThrow();
+  });
+
+  test('goes to a socket of this machine, whatever the address says', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'muster-socket-'));
+    const socketPath = join(folder, 's');
+    const server = createPlainServer((request, reply) => void reply.end(`${request.method} ${request.url}`));
+    server.listen(socketPath);
+    await once(server, 'listening');
+    ends.push(
+      () => rmSync(folder, { recursive: true }),
+      () => void server.close(),
+      () => server.closeAllConnections(),
+    );
+
+    const answer = await fetchWith({ socketPath })('http://docker/v1.41/info', { method: 'POST' });
+
+    expect(await answer.text()).toBe('POST /v1.41/info');
+    await expect(fetchWith({ socketPath: join(folder, 'none') })('http://docker/')).rejects.toMatchObject({
+      cause: { code: 'ENOENT' },
+    });
   });
 });

@@ -108,3 +108,12 @@ it('takes 304 as an answer only where the question has a condition, and shows th
   expect(heard).toEqual(['"2"', '"2"']);
   expect(sent[0]?.headers.get('if-none-match')).toBe('"1"');
 });
+
+it('sends bytes as they stand, with their type', async () => {
+  const { ask, sent } = setUp(() => new Response(null, { status: 200 }));
+  const content = new Uint8Array([0, 255, 10]);
+  await ask({ method: 'PUT', path: '/archive', bytes: { type: 'application/x-tar', content } }, going());
+
+  expect(sent[0]?.body).toBe(content);
+  expect(sent[0]?.headers.get('content-type')).toBe('application/x-tar');
+});

@@ -33,12 +33,9 @@ export interface Container {
 export interface Version {
   readonly Version: string;
   readonly ApiVersion: string;
-  readonly Components?: readonly { readonly Name: string }[];
 }
 
 export interface Info {
-  readonly ID?: string;
-  readonly Name?: string;
   readonly OperatingSystem?: string;
 }
 

@@ -14,6 +14,7 @@ import { openEngine } from './engine.ts';
 import { followEvents } from './events.ts';
 import { openImages } from './images.ts';
 import { labelFilter, launchIn, machineOf, markIn } from './marks.ts';
+import { storedLogin } from './registry-login.ts';
 
 // The engine does most of the work of one start on one processor.
 const AT_ONCE = 8;
@@ -35,11 +36,12 @@ function readFile(path: string): string | undefined {
 export async function openContainers(config: DockerConfig, context: Context): Promise<Backend> {
   const { cluster, log, clock } = context;
   const variable = (name: string): string | undefined => context.variable?.(name);
-  const endpoint = endpointOf(config, { variable, readFile });
+  const files = { variable, readFile };
+  const endpoint = endpointOf(config, files);
   const opening = new AbortController();
   const cancel = clock.alarm(OPEN_WITHIN_MS, () => opening.abort());
   const engine = await openEngine(endpoint, context, opening.signal).finally(cancel);
-  const images = openImages({ engine, config, log, credential: undefined });
+  const images = openImages({ engine, config, log, login: () => storedLogin(config.image, files) });
   const ends = openEnds(engine);
   /** By id: containers that were listed with our mark. Labels never change, so they need no second look. */
   let ours = new Set<string>();
@@ -145,7 +147,8 @@ export async function openContainers(config: DockerConfig, context: Context): Pr
   }
 
   return {
-    cloud: `docker:${engine.id}`,
+    // Not by the id of the engine: machines that were copied from one image share it.
+    cloud: `docker:${engine.address}`,
     isExact: true,
     leastGapMs: LEAST_GAP_MS,
     async list(signal) {

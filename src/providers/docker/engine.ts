@@ -19,8 +19,6 @@ export interface Engine {
   readonly clock: Clock;
   /** `unix:///var/run/docker.sock` */
   readonly address: string;
-  /** Stays the same as long as the engine keeps its data, whatever address leads to it. */
-  readonly id: string;
   readonly isLocal: boolean;
   /** Its containers run in a virtual machine, whose gateway leads to the loopback of this one. */
   readonly isDesktop: boolean;
@@ -48,9 +46,6 @@ function chosenVersion({ ApiVersion, Version: engine }: Version, address: string
   }
   return minorOf(ApiVersion) > minorOf(MOST_API) ? MOST_API : ApiVersion;
 }
-
-// Podman answers another id each time.
-const hasLastingId = ({ Components = [] }: Version): boolean => !Components.some(({ Name }) => /podman/i.test(Name));
 
 export async function openEngine(endpoint: Endpoint, context: Context, signal: AbortSignal): Promise<Engine> {
   const { clock } = context;
@@ -96,7 +91,6 @@ export async function openEngine(endpoint: Endpoint, context: Context, signal: A
   return {
     clock,
     address,
-    id: hasLastingId(version) && info?.ID ? info.ID : address,
     isLocal: endpoint.isLocal,
     isDesktop: /docker desktop/i.test(info?.OperatingSystem ?? ''),
     ask: (request, ending, withinMs) => (withinMs === undefined ? ask : openAsk(base, withinMs))(request, ending),

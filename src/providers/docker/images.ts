@@ -1,11 +1,11 @@
 // The image of a pool on one engine: what it is at this time, and how it gets there.
-import { Buffer } from 'node:buffer';
 import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import type { PullLine } from './api.ts';
 import type { DockerConfig } from './config.ts';
 import type { Engine } from './engine.ts';
 import { pullFault } from './faults.ts';
+import { registryAuth } from './registry-login.ts';
 
 export interface Images {
   /** The id of the image that the name stands for now. */
@@ -19,8 +19,8 @@ export interface ImagesDeps {
   readonly engine: Engine;
   readonly config: DockerConfig;
   readonly log: Log;
-  /** What the docker command's own file has for the registry of the image. */
-  readonly credential: string | undefined;
+  /** What the docker command's own file has for the registry of the image at this time. */
+  login(): string | undefined;
 }
 
 /** Name and tag apart; a digest counts as a tag, and without either the newest is meant. */
@@ -34,17 +34,17 @@ export function splitImage(image: string): { readonly name: string; readonly tag
 
 function authOf({ registryUsername: username, registryPassword: password }: DockerConfig): string | undefined {
   if (username === undefined && password === undefined) return undefined;
-  return Buffer.from(JSON.stringify({ username, password })).toString('base64url');
+  return registryAuth({ username, password });
 }
 
-export function openImages({ engine, config, log, credential }: ImagesDeps): Images {
+export function openImages({ engine, config, log, login }: ImagesDeps): Images {
   const { image, platform } = config;
   const ending = new AbortController();
   let pulling: Promise<void> | undefined;
 
   async function pullOnce(): Promise<void> {
     const { name: fromImage, tag } = splitImage(image);
-    const auth = authOf(config) ?? credential;
+    const auth = authOf(config) ?? login();
     log('info', 'pulling an image', { image, engine: engine.address });
     const query = { fromImage, tag, ...(platform !== undefined && { platform }) };
     const headers: Record<string, string> = auth === undefined ? {} : { 'x-registry-auth': auth };

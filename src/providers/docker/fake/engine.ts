@@ -79,10 +79,10 @@ export function openFakeEngine(options: FakeEngineOptions): FakeEngine {
     for (const heard of watchers) heard(container);
   }
 
-  function found({ subject }: EngineCall): FakeContainer {
+  function found({ subject }: EngineCall, because = ''): FakeContainer {
     const container =
       living.get(subject.replace(/^\//, '')) ?? [...living.values()].find(({ id }) => id.startsWith(subject));
-    if (!container) throw refusal('not_found', `No such container: ${subject}`, 404);
+    if (!container) throw refusal('not_found', `${because}No such container: ${subject}`, 404);
     return container;
   }
 
@@ -253,14 +253,12 @@ export function openFakeEngine(options: FakeEngineOptions): FakeEngine {
     put: (call) => put(found(call), call),
     start: (call) => begin(found(call)),
     stop: (call) => stop(found(call)),
-    kill: (call) => {
-      const container = found(call);
+    kill(call) {
+      const because = `Cannot kill container: ${call.subject}: `;
+      const container = found(call, because);
       if (stateAt(container, clock.now()) !== 'running')
-        throw refusal(
-          'conflict',
-          `Cannot kill container: ${call.subject}: Container ${container.id} is not running`,
-          409,
-        );
+        throw refusal('conflict', `${because}Container ${container.id} is not running`, 409);
+      events.send(container, 'kill', { signal: '9' });
       end(container, 137);
       return empty(204);
     },
