@@ -8,10 +8,10 @@ import { PODS } from '#kube/resource.ts';
 import { clusterOf } from '../cluster.ts';
 import type { BackendConfig } from '../config.ts';
 import { openPodListing } from './listing.ts';
-import { keptOfPod, machineOf, type Pod } from './machine.ts';
+import { keptOfPod, type Pod } from './machine.ts';
+import { podMachines } from './machines.ts';
 import { LAUNCH_ANNOTATION, markOf, podsOfCluster } from './marks.ts';
 import { podOf } from './pod.ts';
-import { openSlowStarts } from './slow-start.ts';
 import { openTemplate } from './template.ts';
 
 // A new pool waits for a listing before its first pod, and people wait for that. Long ones are spaced by what they take.
@@ -35,8 +35,7 @@ export async function openPods(config: BackendConfig, context: Context): Promise
   const query = { namespace: watched, labelSelector: podsOfCluster(context.cluster) };
   const pods = follow<Pod>({ resource: PODS, query, keep: keptOfPod });
   const listing = openPodListing({ kube, view: pods, query });
-  const slowStarts = openSlowStarts({ kube, clock });
-  const machines = new WeakMap<Pod, Machine>();
+  const machines = podMachines({ kube, clock, pods: pods.all() });
   const keyOf = (name: string): string => `${namespace}/${name}`;
 
   /** Throws where the answer is unclear: the listing will tell. */
@@ -80,19 +79,7 @@ export async function openPods(config: BackendConfig, context: Context): Promise
     }
   }
 
-  /** The same machine for the same pod: what has not changed is not compared again by anyone. */
-  function read(pod: Pod): Machine {
-    const known = machines.get(pod);
-    if (known) return known;
-    const machine = machineOf(pod, {
-      waitedMs: slowStarts.waitedMs(pod),
-      schedulingTimeoutMs: config.schedulingTimeout,
-      found: slowStarts.of(pod),
-    });
-    // Until a pod runs, the time that passes and its events count too.
-    if (machine.state !== 'creating') machines.set(pod, machine);
-    return machine;
-  }
+  const read = (pod: Pod): Machine => machines.of(pod, config.schedulingTimeout);
 
   return {
     cloud: `kubernetes:${access.id}/${watched ?? '*'}`,
@@ -105,7 +92,7 @@ export async function openPods(config: BackendConfig, context: Context): Promise
     },
     async list(signal) {
       const all = await listing.list(signal);
-      await slowStarts.ask(all, signal);
+      await machines.slowStarts.ask(all, signal);
       // With a part of our labels it is the pod of somebody else, or was made so.
       return all.map(read).filter(({ mark }) => mark !== undefined);
     },

@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { going } from '#core/testing/going.ts';
+import { BackendConfig } from '../config.ts';
 import { othersIn } from '../fake/slice/others.ts';
 import { AGENT_POD, CLUSTER, openKubeScene, openPodsAt } from '../testing.ts';
+import { openPods } from './backend.ts';
 import { labelsOf } from './marks.ts';
 
 // More than are listed anew each time.
@@ -53,4 +55,17 @@ it('of many pods those that have not changed are the very same machines', async 
   const known = new Set(before);
   expect(after).toHaveLength(MANY);
   expect(after.filter((machine) => !known.has(machine)).map(({ name }) => name)).toEqual(['m-7']);
+});
+
+it('a second backend of the same server shows the very same machines: a pod is kept once, not once for each pool', async () => {
+  const scene = await withManyPods();
+  const context = scene.contextFor();
+  const config = BackendConfig.parse({ template: AGENT_POD });
+  const first = await openPods(config, context);
+  const known = new Set(await scene.during(first.list(going())));
+  const second = await openPods(config, context);
+  const shown = await scene.during(second.list(going()));
+
+  expect(shown).toHaveLength(MANY);
+  expect(shown.filter((machine) => !known.has(machine))).toEqual([]);
 });

@@ -35,13 +35,12 @@ export interface SlowStarts {
   waitedMs(pod: Pod): number;
 }
 
-export function openSlowStarts({
-  kube,
-  clock,
-}: {
+export interface SlowStartsDeps {
   readonly kube: Pick<Kube, 'list'>;
   readonly clock: Clock;
-}): SlowStarts {
+}
+
+export function openSlowStarts({ kube, clock }: SlowStartsDeps): SlowStarts {
   let asked = new Map<string, Asked>();
   let sinceMs = new Map<string, number>();
 
