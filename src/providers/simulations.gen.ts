@@ -9,7 +9,7 @@ export const simulations: readonly ListedSimulation[] = [
   },
   {
     id: 'azure',
-    summary: "stores of Azure App Configuration",
+    summary: "virtual machines and App Configuration of Azure",
     load: async () => (await import('./azure/fake/simulation.ts')).default,
   },
   {

@@ -3,6 +3,7 @@ import { kind, type Provider } from '#core/provider.ts';
 import { AksConfig } from './aks/config.ts';
 import { AppConfigurationConfig, placeOf } from './app-configuration/config.ts';
 import { VmConfig } from './vm/config.ts';
+import { VmssConfig } from './vmss/config.ts';
 
 // One request a machine, of 10 a second and 200 at once that Resource Manager allows: so the program waits, not the call.
 const MACHINES_A_CALL = 10;
@@ -37,6 +38,19 @@ export default {
       limits: LIMITS,
       batch: MACHINES_A_CALL,
       open: async (...given) => (await import('./vm/backend.ts')).openVms(...given),
+    }),
+    azure_vmss: kind({
+      summary: 'Machines of a flexible scale set of Azure, formed by its profile.',
+      config: VmssConfig,
+      example: {
+        subscription_id: '00000000-0000-0000-0000-000000000001',
+        resource_group: 'velda',
+        vmss_name: 'velda-agent-gpu',
+      },
+      trust: 'any source',
+      limits: LIMITS,
+      batch: MACHINES_A_CALL,
+      open: async (...given) => (await import('./vmss/backend.ts')).openScaleSet(...given),
     }),
   },
   sources: {

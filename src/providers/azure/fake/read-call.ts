@@ -52,6 +52,7 @@ const ACTIONS: RestActions<Service>['actions'] = [
   ['management', /^GET \/.+\/virtualMachineScaleSets$/i, 'setList'],
   ['management', /^GET \/subscriptions\/[^/]+\/providers\/Microsoft.Compute\/skus$/i, 'skus'],
   ['management', /^GET \/subscriptions\/[^/]+\/locations$/i, 'locations'],
+  ['management', /^GET \/.+\/autoscalesettings$/i, 'autoscaleList'],
   ['prices', /^GET \/api\/retail\/prices$/, 'list'],
   ['entra', /^POST \/[^/]+\/oauth2\/v2.0\/token$/, 'token'],
   ['imds', /^GET \/metadata\/identity\/oauth2\/token$/, 'token'],

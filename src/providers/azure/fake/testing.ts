@@ -1,18 +1,17 @@
 // How tests get at the machines of the fake Azure.
+import type { FaultKind } from '#core/fault.ts';
 import type { Backend } from '#core/provider.ts';
-import { noLimits } from '#fakes/limits.ts';
-import type { Place, SliceCloudOptions, SliceDocuments, SliceMachine } from '#sim/slice/cloud.ts';
-import { openSceneOf, type Scene } from '../../../conformance/scene.ts';
-import type { SliceSuite } from '../../../conformance/slice-world.ts';
-import azure from '../index.ts';
+import type { Mischance } from '#fakes/mishaps.ts';
+import type { BackendWorld } from '../../../conformance/backend-world.ts';
+import { type Failures, openSceneOf, type Scene, troubleIn } from '../../../conformance/scene.ts';
 import { openVms } from '../vm/backend.ts';
 import { VmConfig } from '../vm/config.ts';
-import { machineNameOf, markOf } from '../vm/marks.ts';
-import { openStore } from './app-configuration/store.ts';
-import type { WantedVm } from './compute/check-creation.ts';
+import { openScaleSet } from '../vmss/backend.ts';
+import { VmssConfig } from '../vmss/config.ts';
 import type { Compute } from './compute/compute.ts';
-import { bootable, type FakePart, type FakeVm, isPartThere, stateAt } from './compute/machine.ts';
-import { type FakeAzure, type FakeAzureOptions, openFakeAzure, publishedLimits } from './fake-azure.ts';
+import { isPartThere, stateAt } from './compute/machine.ts';
+import type { FakeScaleSet } from './compute/scale-sets.ts';
+import { type FakeAzure, type FakeAzureOptions, openFakeAzure } from './fake-azure.ts';
 import type { AzureCall } from './read-call.ts';
 
 export const SUBSCRIPTION = '00000000-0000-0000-0000-000000000001';
@@ -53,6 +52,63 @@ export const openBackend = (scene: AzureScene, config: object = {}, context = co
 
 export const computeOf = ({ fake }: AzureScene): Compute => fake.world.compute;
 
+export const SET = 'velda-agent-gpu';
+const SET_PATH = `/subscriptions/${SUBSCRIPTION}/resourceGroups/${GROUP}/providers/Microsoft.Compute/virtualMachineScaleSets`;
+
+/** A flexible set as Terraform makes it, with what Azure shows of its profile. */
+export function addSet(
+  { sets }: Compute,
+  changes: Partial<FakeScaleSet> & { readonly profile?: object } = {},
+): FakeScaleSet {
+  const { profile, ...own } = changes;
+  const name = own.name ?? SET;
+  const key = { path: '/home/azureuser/.ssh/authorized_keys', keyData: 'ssh-ed25519 AAAA' };
+  const address = { name: 'public', properties: { dnsSettings: { domainNameLabel: 'x' } }, sku: { name: 'Standard' } };
+  const subnet = {
+    id: `${SET_PATH.replace('Compute/virtualMachineScaleSets', 'Network')}/virtualNetworks/n/subnets/agents`,
+  };
+  const ip = { name: 'internal', properties: { primary: true, subnet, publicIPAddressConfiguration: address } };
+  const set: FakeScaleSet = {
+    id: `${SET_PATH}/${name}`,
+    name,
+    location: 'westeurope',
+    sku: { name: GPU.vm_size, capacity: 0 },
+    ...own,
+    properties: own.properties ?? {
+      orchestrationMode: 'Flexible',
+      virtualMachineProfile: {
+        timeCreated: '2026-11-01T00:00:00Z',
+        priority: 'Spot',
+        evictionPolicy: 'Deallocate',
+        osProfile: {
+          computerNamePrefix: 'gpu',
+          adminUsername: 'azureuser',
+          linuxConfiguration: { disablePasswordAuthentication: true, ssh: { publicKeys: [key] } },
+        },
+        storageProfile: {
+          imageReference: { publisher: 'Canonical', offer: 'ubuntu-24_04-lts', sku: 'server', version: 'latest' },
+          osDisk: {
+            createOption: 'FromImage',
+            caching: 'ReadWrite',
+            managedDisk: { storageAccountType: 'Premium_LRS' },
+          },
+        },
+        networkProfile: {
+          networkInterfaceConfigurations: [{ name: 'nic', properties: { primary: true, ipConfigurations: [ip] } }],
+        },
+        ...profile,
+      },
+    },
+  };
+  sets.set(set.id.toLowerCase(), set);
+  return set;
+}
+
+const SET_CONFIG = { subscriptionId: SUBSCRIPTION, resourceGroup: GROUP, vmssName: SET };
+
+export const openInSet = (scene: AzureScene, config: object = {}, context = contextIn(scene)): Promise<Backend> =>
+  scene.during(openScaleSet(VmssConfig.parse({ ...SET_CONFIG, ...config }), context));
+
 /** The names of all that is left of machines: they themselves, interfaces, addresses, disks. */
 export function remainsIn({ vms, parts, clock }: Compute): string[] {
   const nowMs = clock.now();
@@ -67,135 +123,34 @@ export const LATER_PAGE = {
   what: { kind: 'error', code: 'InternalServerError', status: 500 },
 } as const;
 
-// Nothing of a machine that failed runs or is paid for; but it must not stay.
-const FAILED_FOR_MS = 60_000;
+const refused = (code: string, status: number, message = `${code}.`): Mischance => ({
+  kind: 'error',
+  ...{ code, status, message },
+});
 
-function machineOf(vm: FakeVm): SliceMachine {
-  return {
-    ...bootable(vm),
-    name: vm.name,
-    mark: markOf(vm),
-    exists(nowMs) {
-      const state = stateAt(vm, nowMs);
-      return state === 'Creating' || state === 'Succeeded'
-        ? vm.failure === undefined
-        : state === 'Failed' && nowMs - vm.madeAtMs > FAILED_FOR_MS;
-    },
-  };
-}
-
-/** A part that outlives its machine counts as a machine: in the end there must be none. */
-function strandedOf(part: FakePart): SliceMachine {
-  return {
-    id: part.name,
-    name: machineNameOf(part) ?? part.name,
-    mark: markOf(part),
-    state: () => 'off',
-    nextChangeMs: () => undefined,
-    scripts: () => [],
-    exists: (nowMs) => stateAt(part.vm, nowMs) === 'gone' && isPartThere(part, nowMs),
-  };
-}
-
-const MADE_BY_HAND: Omit<WantedVm, 'tags'> = {
-  location: 'westeurope',
-  zones: undefined,
-  size: 'Standard_D2s_v5',
-  set: undefined,
-  isSpot: false,
-  customData: '',
-  properties: {},
-  parts: [],
+const FAILURES: Failures = {
+  exhausted: refused('AllocationFailed', 409),
+  quota: refused('OperationNotAllowed', 409, 'It results in exceeding approved standardNCFamily Cores quota.'),
+  invalid: refused('InvalidParameter', 400),
+  throttled: { kind: 'throttle' },
+  denied: refused('AuthorizationFailed', 403),
+  missing: refused('ResourceGroupNotFound', 404),
+  unavailable: { kind: 'garbage' },
 };
+export const VM_FAULTS = Object.keys(FAILURES) as FaultKind[];
 
-/** Machines that others make in the group, some with a part of our mark. */
-function addForeign({ make }: Compute, cluster: string): string[] {
-  const most = { 'muster-pool': 'p', 'muster-shape': 's', 'muster-name': 'x' };
-  const tagSets = [
-    {},
-    { Pool: 'gpu' },
-    most,
-    { ...most, 'muster-cluster': 'cluster9' },
-    { 'muster-cluster': cluster },
-  ] as readonly Readonly<Record<string, string>>[];
-  return tagSets.map((tags, at) => make(GROUP, `by-hand-${at}`, { ...MADE_BY_HAND, tags }).vm.name);
-}
-
-const PLACES: Readonly<Record<Place, { readonly endpoint: string; readonly configPrefix: string }>> = {
-  pools: { endpoint: 'https://velda-pools.azconfig.io', configPrefix: 'pools/' },
-  other: { endpoint: 'https://velda-pools.azconfig.io', configPrefix: 'other/' },
-  mistyped: { endpoint: 'https://velda-pools.azconfig.io', configPrefix: 'pool/' },
-  elsewhere: { endpoint: 'https://velda-other.azconfig.io', configPrefix: 'pools/' },
-};
-
-function documentsOf({ world }: FakeAzure): SliceDocuments {
-  const kind = azure.sources.azure;
-  for (const name of ['velda-pools', 'velda-other']) world.stores.set(name, openStore(name, world.clock));
-  const storeOf = (place: Place) => world.stores.get(new URL(PLACES[place].endpoint).host.split('.')[0] ?? '');
-  const keyOf = (place: Place, name: string): string => `${PLACES[place].configPrefix}${name}`;
+/** The world that the laws of a backend are tried in. */
+export function openVmWorld(scene: AzureScene, open: BackendWorld['open']): BackendWorld {
+  const compute = computeOf(scene);
   return {
-    async open(place, context) {
-      const config = kind.config.parse(PLACES[place]);
-      return { kind: 'azure', place: kind.place?.(config), source: await kind.open(config, context) };
-    },
-    write(place, name, text) {
-      storeOf(place)?.put(keyOf(place, name), text);
-      return keyOf(place, name);
-    },
-    erase: (place, name) => void storeOf(place)?.remove(keyOf(place, name)),
-    bad: {
-      text: 'name: odd\nauto_scaler:\n  max_agents: many\n',
-      version: /^[\w-]{43}$/,
-      place: 'line 3, column 15: auto_scaler.max_agents',
-    },
-    laterPage: {
-      action: 'appConfiguration.kvList',
-      when: ({ params }: AzureCall) => params.after !== undefined,
-      what: { kind: 'error', code: 'Internal', status: 500 },
+    ...troubleIn(scene, { creation: 'management.vmPut', laterPage: LATER_PAGE, failures: FAILURES }),
+    open,
+    existing: async () =>
+      compute.vms
+        .filter((vm) => ['Creating', 'Succeeded'].includes(stateAt(vm, scene.clock.now())))
+        .map(({ name }) => name),
+    failLate() {
+      compute.settings.late = 1;
     },
   };
 }
-
-export function openSliceCloud(
-  { clock, isLimited, ...options }: SliceCloudOptions,
-  prepare?: (fake: FakeAzure) => void,
-) {
-  const fake = openFakeAzure(clock, { ...options, limits: isLimited ? publishedLimits : noLimits });
-  const { compute, proofs } = fake.world;
-  proofs.set('app1', SECRET);
-  prepare?.(fake);
-  return {
-    fake,
-    machines: () => [...compute.vms.map(machineOf), ...compute.parts.filter((part) => !part.goesAlong).map(strandedOf)],
-    watch: (changed: (machine: SliceMachine) => void) => void compute.watch((vm) => changed(machineOf(vm))),
-    documents: documentsOf(fake),
-    addForeign: async (cluster: string) => addForeign(compute, cluster),
-    refuseLate(count: number) {
-      compute.settings.late = count;
-    },
-  };
-}
-
-export const VM_SLICE: SliceSuite = {
-  provider: azure,
-  backend: { kind: 'azure_vm', config: GPU },
-  variables: VARIABLES,
-  openCloud: openSliceCloud,
-  creation: 'management.vmPut',
-  removals: ['management.vmDelete', 'management.partDelete'],
-  mostCalls: { creation: 1_000, removal: 1_000 },
-  // 200 machines at once, then 10 a second.
-  grownWithinMs: 100_000,
-  refusedAfterMs: 30_000,
-  sparse: 3,
-  mostDocuments: 1_000,
-  laterPage: LATER_PAGE,
-  denied: { kind: 'error', code: 'AuthorizationFailed', message: 'The client may not.', status: 403 },
-  named: /management\.azure\.com|login\.microsoftonline\.com/,
-  load: async () => void (await Promise.all([import('../vm/backend.ts'), import('../app-configuration/source.ts')])),
-  forbidden: [
-    ['a variable', { image: `\${AZURE_CLIENT_SECRET}` }, 'image'],
-    ['an address of its own', { endpoint: 'https://evil.example' }, 'endpoint'],
-    ['an identity', { identity_ids: ['/subscriptions/s/resourceGroups/g/providers/p/t/n'] }, 'identity_ids'],
-  ],
-};

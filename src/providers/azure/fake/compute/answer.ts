@@ -157,6 +157,7 @@ const ACTS: Readonly<Record<string, Act>> = {
       world,
       [...sets.values()].filter(({ id }) => id.toLowerCase().startsWith(`${call.path.toLowerCase()}/`)),
     ),
+  autoscaleList: (call, { autoscales }, world) => paged(call, world, autoscales),
   skus: (call, _compute, world) => skus(call, world),
   locations: (call, _compute, world) =>
     paged(
@@ -178,6 +179,7 @@ const RIGHTS: Readonly<Record<string, string>> = {
   vmList: 'Microsoft.Compute/virtualMachines/read',
   vmDelete: 'Microsoft.Compute/virtualMachines/delete',
   setGet: 'Microsoft.Compute/virtualMachineScaleSets/read',
+  autoscaleList: 'Microsoft.Insights/autoscaleSettings/read',
 };
 
 /** The answer, or nothing where the call is about something else. */

@@ -6,7 +6,7 @@ import { follow } from '#fakes/timeline.ts';
 import type { WantedVm } from './check-creation.ts';
 import { SIZES } from './furniture.ts';
 import { EVICTION_NOTICE_MS, type FakePart, type FakeVm, isPartThere, stateAt } from './machine.ts';
-import type { FakeScaleSet } from './scale-sets.ts';
+import type { FakeAutoscale, FakeScaleSet } from './scale-sets.ts';
 
 export interface ComputeOptions {
   readonly clock: Clock;
@@ -30,6 +30,7 @@ export interface Compute {
   readonly operations: Map<string, FakeOperation>;
   /** By id, in small letters. */
   readonly sets: Map<string, FakeScaleSet>;
+  readonly autoscales: FakeAutoscale[];
   /** By size: how many are left; absent: enough. */
   readonly stock: Map<string, number>;
   readonly settings: {
@@ -121,6 +122,7 @@ export function openCompute(options: ComputeOptions): Compute {
     parts,
     operations,
     sets: new Map(),
+    autoscales: [],
     stock,
     settings,
     find(group, name) {

@@ -14,3 +14,10 @@ export interface FakeScaleSet {
     readonly virtualMachineProfile?: Readonly<Record<string, unknown>>;
   };
 }
+
+/** What scales a set by itself. */
+export interface FakeAutoscale {
+  readonly id: string;
+  readonly name: string;
+  readonly properties: { readonly enabled: boolean; readonly targetResourceUri: string };
+}

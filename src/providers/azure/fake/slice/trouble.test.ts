@@ -3,9 +3,10 @@ import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { poolSubject } from '#core/reason.ts';
 import { documentOf } from '#sim/slice/cloud.ts';
 import { openSliceWorld, type SliceWorld } from '#sim/slice/world.ts';
-import type { Compute } from './compute/compute.ts';
-import type { FakeAzure } from './fake-azure.ts';
-import { GPU, remainsIn, VM_SLICE } from './testing.ts';
+import type { Compute } from '../compute/compute.ts';
+import type { FakeAzure } from '../fake-azure.ts';
+import { GPU, remainsIn } from '../testing.ts';
+import { VM_SLICE } from './testing.ts';
 
 const PUT = 'management.vmPut';
 const SECOND_CHOICE = 'Standard_NC24ads_A100_v4';

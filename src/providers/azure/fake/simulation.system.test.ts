@@ -1,0 +1,51 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { systemClock } from '#core/clock.ts';
+import { systemRandom } from '#core/random.ts';
+import { until } from '#core/testing/until.ts';
+import simulation from './simulation.ts';
+
+const SCRIPT = `#!/bin/sh
+ask() { curl -fsS -H metadata:true "$AZURE_METADATA_URL/metadata/$1"; }
+ask instance/compute/name > "$MUSTER_ROOT/name.new" && mv "$MUSTER_ROOT/name.new" "$MUSTER_ROOT/name"
+until ask scheduledevents | grep -q Preempt; do sleep 0.1; done
+touch "$MUSTER_ROOT/evicted"
+`;
+
+const machine = {
+  location: 'westeurope',
+  properties: {
+    hardwareProfile: { vmSize: 'Standard_D2s_v5' },
+    priority: 'Spot',
+    storageProfile: { imageReference: { id: '/x' }, osDisk: { createOption: 'FromImage' } },
+    networkProfile: { networkInterfaces: [{ id: '/nic' }] },
+    osProfile: {
+      adminUsername: 'azureuser',
+      adminPassword: 'not a real one',
+      customData: Buffer.from(SCRIPT).toString('base64'),
+    },
+  },
+};
+
+test('a machine runs its custom data, finds its name, hears of its eviction, and nothing stays when it ends', async () => {
+  const running = await simulation.start({ port: 0, clock: systemClock, random: systemRandom });
+  const { AZURE_RESOURCE_MANAGER_URL: url = '', AZURE_SUBSCRIPTION_ID: id } = running.environment;
+  const path = `/subscriptions/${id}/resourceGroups/velda/providers/Microsoft.Compute/virtualMachines/m-one`;
+  const ask = (method: string, tail = '', body?: object) =>
+    fetch(`${url}${path}${tail}?api-version=2026-03-01`, {
+      method,
+      headers: { 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+  const made = await ask('PUT', '', machine);
+  const file = (name: string): string => join(running.folder, 'm-one', 'root', name);
+  await until('it has run', async () => existsSync(file('name')));
+  const evicted = await ask('POST', '/simulateEviction');
+  await until('it has heard', async () => existsSync(file('evicted')));
+
+  expect([made.status, evicted.status]).toEqual([201, 204]);
+  expect(readFileSync(file('name'), 'utf8')).toBe('m-one');
+  await running.close();
+  expect(existsSync(running.folder)).toBe(false);
+});
