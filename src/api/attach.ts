@@ -48,7 +48,8 @@ function numberIn(query: URLSearchParams, name: string): number {
 
 /** Caller, session and output position of an attach request; throws a `Fault` if it is refused. */
 async function wishOf(request: IncomingMessage, { deps, gate }: Means) {
-  const visitor = { method: 'GET', headers: request.headers, from: request.socket.remoteAddress ?? 'unknown' };
+  const { headers, socket: connection } = request;
+  const visitor = { connection, method: 'GET', headers, from: connection.remoteAddress ?? 'unknown' };
   gate.checkHost(visitor);
   const caller = gate.enter(visitor, 'operator');
   const match = PATH.exec(request.url ?? '');

@@ -7,6 +7,8 @@ import type { ApiDeps } from './deps.ts';
 import { checkHost, checkOrigin } from './hosts.ts';
 
 export interface Visitor {
+  /** The same for all requests of one connection. */
+  readonly connection: object;
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
   readonly from: string;
@@ -28,10 +30,17 @@ const anyone = (from: string): Caller => ({ who: 'anyone', from, role: 'viewer',
 export function openRequestGate({ access, log, server }: Pick<ApiDeps, 'access' | 'log' | 'server'>): RequestGate {
   let accepted: { readonly host: string | undefined; readonly hosts: readonly string[] } | undefined;
 
-  function authenticated({ headers, from }: Visitor): Caller {
+  // What each connection showed last: the same header again need not be hashed again.
+  const shown = new WeakMap<object, { readonly authorization: string; readonly caller: Caller }>();
+
+  function authenticated({ connection, headers, from }: Visitor): Caller {
     const { authorization, cookie } = headers;
+    const before = shown.get(connection);
+    if (before && before.authorization === authorization && access.stillHolds(before.caller)) return before.caller;
     try {
-      return access.authenticate({ authorization, cookie, from });
+      const caller = access.authenticate({ authorization, cookie, from });
+      if (authorization !== undefined) shown.set(connection, { authorization, caller });
+      return caller;
     } catch (thrown) {
       if (authorization !== undefined || cookie !== undefined) log('debug', 'request with an invalid token', { from });
       throw thrown;

@@ -77,7 +77,8 @@ export function guard(app: FastifyInstance, gate: RequestGate): void {
   app.decorateRequest('caller');
   function enter(request: FastifyRequest): void {
     const { muster: route } = request.routeOptions.config;
-    const visitor = { method: request.method, headers: request.headers, from: request.ip };
+    const { method, headers, ip: from, raw } = request;
+    const visitor = { connection: raw.socket, method, headers, from };
     // Health probes do not know the host name of the server.
     if (!route?.isHealth || route.role !== 'anyone') gate.checkHost(visitor);
     request.caller = gate.enter(visitor, route?.role ?? 'viewer');
