@@ -2,8 +2,6 @@ import { Fault } from '#core/fault.ts';
 import type { Session } from '#core/session.ts';
 import type { Store } from '#core/store.ts';
 
-const RECENT_KEPT = 1_000;
-
 /** Finds live and ended sessions, and waits for ends. All that it answers is durable. */
 export interface Finder {
   find(id: string): Promise<Session | undefined>;
@@ -26,9 +24,15 @@ export const stopping = (): Fault =>
 export function openFinder(store: Store): Finder {
   const recent = new Map<string, Session>();
   const waiters = new Map<string, Set<Waiter>>();
+  // In the history since the last batch: callers who waited for them ask at once, so they stay in memory for one batch.
+  let durable: string[] = [];
   const unsubscribe = store.onDurable((changes) => {
+    for (const id of durable) recent.delete(id);
+    durable = [];
     for (const change of changes) {
-      if ('append' in change && change.append === 'ended') wakeWaiters(change.row);
+      if (!('append' in change) || change.append !== 'ended') continue;
+      durable.push(change.row.id);
+      wakeWaiters(change.row);
     }
   });
 
@@ -84,13 +88,7 @@ export function openFinder(store: Store): Finder {
         wait.close();
       }
     },
-    noteEnded(session) {
-      recent.set(session.id, session);
-      for (const id of recent.keys()) {
-        if (recent.size <= RECENT_KEPT) break;
-        recent.delete(id);
-      }
-    },
+    noteEnded: (session) => void recent.set(session.id, session),
     stop() {
       unsubscribe();
       for (const all of waiters.values()) for (const wake of all) wake(undefined);
