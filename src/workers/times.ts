@@ -34,12 +34,12 @@ export const DEFAULT_TIMES: Times = {
   runawayMs: MINUTE_MS,
   longestRunawayMs: 30 * MINUTE_MS,
   passGapMs: 10,
-  longestPassGapMs: 40,
+  longestPassGapMs: 200,
 };
 
-const GAPS_PER_PASS = 20;
+const GAPS_PER_PASS = 50;
 
-/** How long sessions leave a pool alone after a pass: a large pool that is busy costs at most a twentieth of a core. */
+/** How long sessions leave a pool alone after a pass: a large pool that is busy costs at most a fiftieth of a core. */
 export function gapAfter(tookMs: number, { passGapMs, longestPassGapMs }: Times): number {
   return Math.min(Math.max(passGapMs, tookMs * GAPS_PER_PASS), longestPassGapMs);
 }
