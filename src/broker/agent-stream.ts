@@ -17,6 +17,7 @@ import type { RpcCaller, RpcListener, RpcStream } from './transport.ts';
 import type { VeldaOutput } from './velda-output.ts';
 import { openVeldaWire } from './velda-wire.ts';
 import type { WaitingAgents } from './waiting-agents.ts';
+import type { SharedAlarm } from './wire/shared-alarm.ts';
 import type { ServerFacts, Wire, WireOptions } from './wire.ts';
 
 const FIRST_MESSAGE_MS = 10_000;
@@ -37,6 +38,7 @@ export interface AgentStreamDeps {
   readonly server: ServerFacts;
   readonly clock: Clock;
   readonly log: Log;
+  readonly later: SharedAlarm;
 }
 
 const proofOf = (caller: RpcCaller): JoinProof => ({
@@ -78,6 +80,10 @@ class AgentStream implements RpcListener, AgentConnection, WireOptions {
 
   get log(): Log {
     return this.#deps.log;
+  }
+
+  get later(): SharedAlarm {
+    return this.#deps.later;
   }
 
   get name(): string {
@@ -176,13 +182,13 @@ class AgentStream implements RpcListener, AgentConnection, WireOptions {
 
   #wireFor({ wire, executions, slots }: Hello, first: AgentUpdateRequest): Wire {
     if (wire === 'muster') return openMusterWire(this, canRunAs(first));
-    const { stream, server, clock, log } = this;
+    const { stream, server, clock, log, later } = this;
     const { view, output } = this.#deps;
     const attemptNow = (session: string): number | undefined => view.sessions.get(session)?.attempt;
     const report = (report: AgentReport): void => this.report(report);
     const fail = (fault: Fault): void => this.end(fault);
     const { lastSeq } = output;
-    return openVeldaWire({ stream, server, clock, log, report, fail, executions, slots, attemptNow, lastSeq });
+    return openVeldaWire({ stream, server, clock, log, later, report, fail, executions, slots, attemptNow, lastSeq });
   }
 
   async #join(message: AgentUpdateRequest, bytes: Uint8Array): Promise<void> {

@@ -18,6 +18,7 @@ import type { RpcHandler } from './transport.ts';
 import { unsupported } from './unary.ts';
 import { createVeldaOutput } from './velda-output.ts';
 import { createWaitingAgents } from './waiting-agents.ts';
+import { openSharedAlarm } from './wire/shared-alarm.ts';
 
 export { createAgentLink, type LateAgentLink } from './agents.ts';
 
@@ -25,6 +26,8 @@ export { createAgentLink, type LateAgentLink } from './agents.ts';
 const PING_EVERY_MS = 20_000;
 const PING_TIMEOUT_MS = 10_000;
 const STOP_GRACE_MS = 2_000;
+// How long an acknowledgement may wait for a command that it can travel with.
+const LATER_MS = 20;
 
 export interface BrokerDeps {
   /** From `createAgentLink`; the broker attaches its agents to it. */
@@ -109,7 +112,8 @@ export function startBroker(deps: BrokerDeps): Broker {
   const server = { version, cluster, agentLeaseMs };
   const waiting = createWaitingAgents();
   const refused = openRefusalLog({ clock, log });
-  const perStream = { workers, sessions, view, agents, output, waiting, refused, knows, server, clock, log };
+  const later = openSharedAlarm(clock, LATER_MS);
+  const perStream = { workers, sessions, view, agents, output, waiting, refused, knows, server, clock, log, later };
   const handlers: Record<string, RpcHandler> = {
     ...refusals(),
     ...sessionCalls(deps),

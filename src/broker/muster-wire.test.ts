@@ -7,6 +7,7 @@ import { VirtualClock } from '#core/virtual-clock.ts';
 import { type AgentUpdateResponse, AgentUpdateResponseSchema } from './gen/velda/broker_pb.ts';
 import { openMusterWire } from './muster-wire.ts';
 import { decodeCommand } from './wire/commands.ts';
+import { openSharedAlarm } from './wire/shared-alarm.ts';
 import type { WireOptions } from './wire.ts';
 
 function aWire(canRunAs = true) {
@@ -25,6 +26,7 @@ function aWire(canRunAs = true) {
     server: { version: '1', cluster: 'c', agentLeaseMs: 1 },
     clock,
     log: silentLog,
+    later: openSharedAlarm(clock, 20),
     report: (report) => void reports.push(report),
     fail: (fault) => void failures.push(fault),
   };
@@ -95,4 +97,20 @@ test('an agent that cannot run a session as another user never gets one', async 
 
   expect(sessionsIn(sent)).toEqual(['s2']);
   expect(reports).toMatchObject([{ is: 'refused', session: 's1', why: expect.stringContaining('another user') }]);
+});
+
+test('the acknowledgement of an end travels with the next session, that of output at once', async () => {
+  const { clock, sent, wire } = aWire();
+  const did = (): readonly (string | undefined)[][] =>
+    sent.map(({ commands }) => commands.map((command) => `${command.what.case} ${command.session}`));
+
+  wire.send({ do: 'ack', session: 's1', attempt: 1, seq: 3, result: true });
+  await clock.settle();
+  expect(did()).toEqual([]);
+  wire.send({ do: 'start', session: 's2', attempt: 1, spec });
+  await clock.settle();
+  wire.send({ do: 'ack', session: 's2', attempt: 1, seq: 1, result: false });
+  await clock.settle();
+
+  expect(did()).toEqual([['ack s1', 'start s2'], ['ack s2']]);
 });

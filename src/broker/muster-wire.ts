@@ -32,6 +32,7 @@ class MusterWire implements Wire {
     this.#canRunAs = canRunAs;
     this.#outbox = createOutbox({
       clock: options.clock,
+      later: options.later,
       batchBytes: BATCH_BYTES,
       limitBytes: WAITING_LIMIT_BYTES,
       send: (batch, sent) => options.stream.write(messageOf(COMMANDS, batch), sent),
@@ -78,6 +79,8 @@ class MusterWire implements Wire {
     if (bytes.length > LONGEST_MESSAGE_BYTES - HEADROOM_BYTES) this.#tooLong(command, bytes.length);
     // An agent gets no more sessions than it has slots. If they counted and it were disconnected, it would get them all again.
     else if (command.do === 'start') this.#outbox.pushUncounted(bytes);
+    // The agent only keeps the result a moment longer; mostly the next session for its slot is on its way.
+    else if (command.do === 'ack' && command.result) this.#outbox.pushLater(bytes);
     else this.#outbox.push(bytes);
   }
 

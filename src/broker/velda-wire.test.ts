@@ -9,6 +9,7 @@ import {
   AgentUpdateResponseSchema,
 } from './gen/velda/broker_pb.ts';
 import { openVeldaWire, type VeldaWireOptions } from './velda-wire.ts';
+import { openSharedAlarm } from './wire/shared-alarm.ts';
 
 const spec = { command: ['true'], env: {}, stdin: false, priority: 0, labels: {}, graceMs: 1, retries: 0 };
 
@@ -28,6 +29,7 @@ function aWire({ lastSeq = async () => 0, slots = 1, executions = [{ session: 's
     server: { version: '1', cluster: 'c', agentLeaseMs: 1 },
     clock,
     log: silentLog,
+    later: openSharedAlarm(clock, 20),
     executions,
     slots,
     report: (report) => void reports.push(report),

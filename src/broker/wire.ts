@@ -3,6 +3,7 @@ import type { Clock } from '#core/clock.ts';
 import type { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import type { RpcStream } from './transport.ts';
+import type { SharedAlarm } from './wire/shared-alarm.ts';
 
 /** The protocol of one connected agent. */
 export interface Wire {
@@ -29,6 +30,8 @@ export interface WireOptions {
   readonly server: ServerFacts;
   readonly clock: Clock;
   readonly log: Log;
+  /** For messages that may wait a moment. */
+  readonly later: SharedAlarm;
   report(report: AgentReport): void;
   /** Commands cannot be sent to this agent any more. */
   fail(fault: Fault): void;

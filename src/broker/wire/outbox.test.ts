@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { createOutbox } from './outbox.ts';
+import { openSharedAlarm } from './shared-alarm.ts';
 
 function anOutbox(batchBytes = 10, limitBytes = 100) {
   const clock = new VirtualClock();
@@ -11,6 +12,7 @@ function anOutbox(batchBytes = 10, limitBytes = 100) {
     clock,
     batchBytes,
     limitBytes,
+    later: openSharedAlarm(clock, 20),
     send(batch, done) {
       batches.push(batch.map((item) => item.length));
       sent.push(done);
@@ -31,6 +33,34 @@ test('all of one turn goes in one batch', async () => {
   await clock.settle();
 
   expect(batches).toEqual([[1, 2, 3]]);
+});
+
+test('what nobody waits for goes with the next batch, or alone a moment later', async () => {
+  const { clock, batches, sent, outbox, push } = anOutbox();
+
+  outbox.pushLater(new Uint8Array(1));
+  await clock.advance(19);
+  expect(batches).toEqual([]);
+  push(2);
+  await clock.settle();
+  expect(batches).toEqual([[1, 2]]);
+  sent[0]?.();
+  outbox.pushLater(new Uint8Array(3));
+  outbox.pushLater(new Uint8Array(4));
+  await clock.advance(20);
+
+  expect(batches).toEqual([
+    [1, 2],
+    [3, 4],
+  ]);
+});
+
+test('what nobody waits for counts towards the limit', () => {
+  const { overflows, outbox } = anOutbox(10, 100);
+
+  for (let count = 0; count < 11; count++) outbox.pushLater(new Uint8Array(10));
+
+  expect(overflows).toEqual(['overflowed']);
 });
 
 test('while a batch is on its way, what comes up waits for the next', async () => {

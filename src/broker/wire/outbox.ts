@@ -1,7 +1,10 @@
 import type { Clock } from '#core/clock.ts';
+import type { SharedAlarm } from './shared-alarm.ts';
 
 export interface OutboxOptions {
   readonly clock: Pick<Clock, 'soon'>;
+  /** When to send what may wait, if nothing else is sent before; absent: at once. */
+  readonly later?: SharedAlarm;
   /** How large a batch may grow; one that is larger by itself goes alone. */
   readonly batchBytes: number;
   /** How much may wait for a slow reader. */
@@ -16,6 +19,8 @@ export interface Outbox {
   push(item: Uint8Array): void;
   /** For items that are bounded by other means: they do not count towards the limit. */
   pushUncounted(item: Uint8Array): void;
+  /** For items that nobody waits for: they go with the next ones, or alone a moment later. */
+  pushLater(item: Uint8Array): void;
   /** Drops what waits. */
   close(): void;
   readonly waitingBytes: number;
@@ -34,6 +39,7 @@ class BatchingOutbox implements Outbox {
   #countedBytes = 0;
   #isScheduled = false;
   #isSending = false;
+  #isLater = false;
   #isClosed = false;
 
   constructor(options: OutboxOptions) {
@@ -46,13 +52,26 @@ class BatchingOutbox implements Outbox {
 
   push(item: Uint8Array): void {
     this.#add({ bytes: item, isCounted: true });
-    if (this.#countedBytes <= this.#options.limitBytes) return;
-    this.close();
-    this.#options.overflowed();
+    this.#schedule();
+    this.#checkLimit();
   }
 
   pushUncounted(item: Uint8Array): void {
     this.#add({ bytes: item, isCounted: false });
+    this.#schedule();
+  }
+
+  pushLater(item: Uint8Array): void {
+    const { later } = this.#options;
+    if (!later) return this.push(item);
+    this.#add({ bytes: item, isCounted: true });
+    this.#checkLimit();
+    if (this.#isLater || this.#isScheduled || this.#isSending || this.#isClosed) return;
+    this.#isLater = true;
+    later(() => {
+      this.#isLater = false;
+      if (this.#waiting.length > 0) this.#schedule();
+    });
   }
 
   close(): void {
@@ -66,7 +85,12 @@ class BatchingOutbox implements Outbox {
     if (this.#isClosed) return;
     this.#waiting.push(item);
     this.#count(item, 1);
-    this.#schedule();
+  }
+
+  #checkLimit(): void {
+    if (this.#countedBytes <= this.#options.limitBytes) return;
+    this.close();
+    this.#options.overflowed();
   }
 
   #count({ bytes, isCounted }: Item, sign: 1 | -1): void {
