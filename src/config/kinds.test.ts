@@ -130,3 +130,23 @@ it('a kind reads the environment variables that its provider declares, and no ot
     [undefined, undefined, undefined],
   ]);
 });
+
+it('all that a server opens of one provider has the same context, by which it shares clients and limits', async () => {
+  const contexts: Context[] = [];
+  const open = async (_config: unknown, context: Context) => void contexts.push(context);
+  const one = { ...base, config: z.strictObject({}), open } as never;
+  const { sources, backends } = knownKinds([
+    { id: 'one', title: 'One', sources: { source: one }, backends: { machines: one } },
+    { id: 'two', title: 'Two', backends: { others: one } },
+  ]);
+  const context = { cluster: 'cluster1' } as Context;
+  for (const server of [context, { ...context }]) {
+    await sources.source?.open({}, server);
+    for (const name of ['machines', 'machines', 'others']) await backends[name]?.open({}, server);
+  }
+
+  const [source, first, again, other, ofAnotherServer] = contexts;
+  expect([first, again]).toEqual([source, source]);
+  expect(first === source && again === source).toBe(true);
+  expect(other === source || ofAnotherServer === source).toBe(false);
+});

@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { Fault } from '#core/fault.ts';
 import type { Section } from '#core/feature.ts';
-import { type AnyKind, type ContractOf, FAMILIES, type Family, type Kinds, type Provider } from '#core/provider.ts';
+import {
+  type AnyKind,
+  type Context,
+  type ContractOf,
+  FAMILIES,
+  type Family,
+  type Kinds,
+  type Provider,
+} from '#core/provider.ts';
 import type { SchemaNotes } from '#core/schema.ts';
 import { toSnake } from './keys.ts';
 import { withoutOperatorKeys } from './operator-only.ts';
@@ -36,7 +44,7 @@ function joinedKinds(providers: readonly Provider[], family: Family): Kinds<unkn
         const message = `The providers ${first.by} and ${provider.id} both define the ${FAMILIES[family]} ${key}.`;
         throw new Fault('invalid', message);
       }
-      kinds.set(key, { by: provider.id, kind: withVariables(kind, provider.variables ?? []) });
+      kinds.set(key, { by: provider.id, kind: withVariables(kind, provider) });
     }
   }
   return Object.fromEntries([...kinds].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([key, { kind }]) => [key, kind]));
@@ -46,14 +54,23 @@ function mapKinds(kinds: Kinds<unknown>, change: (kind: AnyKind<unknown>) => Any
   return Object.fromEntries(Object.entries(kinds).map(([key, kind]) => [key, change(kind)]));
 }
 
+const scopes = new WeakMap<Context, WeakMap<Provider, Context>>();
+
+/** What a provider may see; the same for all of its kinds, since they share clients, limits and listings by it. */
+function scopeOf(context: Context, provider: Provider): Context {
+  const known = scopes.get(context) ?? new WeakMap<Provider, Context>();
+  scopes.set(context, known);
+  const names = provider.variables ?? [];
+  const variable = (name: string): string | undefined =>
+    names.includes(name) ? context.variable?.(name) || undefined : undefined;
+  const scope = known.get(provider) ?? { ...context, variable };
+  known.set(provider, scope);
+  return scope;
+}
+
 /** A kind finds in the environment what its provider declared, and nothing else. */
-function withVariables(kind: AnyKind<unknown>, names: readonly string[]): AnyKind<unknown> {
-  const open: typeof kind.open = (config, context) => {
-    const variable = (name: string): string | undefined =>
-      names.includes(name) ? context.variable?.(name) || undefined : undefined;
-    return kind.open(config, { ...context, variable });
-  };
-  return { ...kind, open };
+function withVariables(kind: AnyKind<unknown>, provider: Provider): AnyKind<unknown> {
+  return { ...kind, open: (config, context) => kind.open(config, scopeOf(context, provider)) };
 }
 
 /** Puts one optional key for each kind of the family that a schema asks for beside its own keys. */
