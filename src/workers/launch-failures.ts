@@ -92,10 +92,13 @@ function bootTroubleOf({ store, clouds, asked }: WorkersContext, pool: string): 
   return undefined;
 }
 
+/** The cloud agreed and had no room after all: its offer cools down like after a refusal, and nothing booted in vain. */
+const isRefusedLate = ({ kind }: Failure): boolean => kind === 'exhausted' || kind === 'quota';
+
 /** A machine that was created and will not join. */
 export function bootGaveUp(context: WorkersContext, worker: Worker, fault: Failure): void {
   const pool = context.store.view.pools.get(worker.pool);
-  bootFailed(context, worker.pool);
+  if (!isRefusedLate(fault)) bootFailed(context, worker.pool);
   if (pool && worker.offer !== undefined)
     coolDown(context, pool, { offer: worker.offer, fault: { ...fault, retryAfterMs: undefined } });
 }
