@@ -11,6 +11,8 @@ import { markOf } from './marks.ts';
 export interface Promised {
   readonly id: string;
   readonly operation: string;
+  /** The client that made it. */
+  readonly api: Nebius;
   readonly mark: Mark;
   readonly atMs: number;
   /** When the operation was last looked at. */

@@ -10,6 +10,9 @@ import { findFailures, followOperations } from './late.ts';
 import { machineOf } from './marks.ts';
 import { pricePerHour } from './price.ts';
 
+// A refusal that an operation told of is passed on by a listing: soon, and no more often where listings take long.
+const LEAST_GAP_MS = 500;
+
 export async function openInstances(config: InstanceConfig, context: Context): Promise<Backend> {
   // Before anything can be launched: a machine that boots without an agent would never join.
   await context.offerAgent?.();
@@ -20,6 +23,7 @@ export async function openInstances(config: InstanceConfig, context: Context): P
   const image = (signal: AbortSignal): Promise<string> => imageOf(api, config, signal);
   const backend: Backend = {
     cloud,
+    leastGapMs: LEAST_GAP_MS,
     async list(signal) {
       const snapshot = await look(account, api, signal);
       await findFailures(account, api, { snapshot, signal });
@@ -38,7 +42,7 @@ export async function openInstances(config: InstanceConfig, context: Context): P
     delete: changerOf(account, api, 'delete'),
     form: image,
     pricePerHour: async (signal) => pricePerHour(api, config, { image: await image(signal), signal }),
-    watch: (changed, signal) => followOperations(account, api, changed, signal),
+    watch: (changed, signal) => followOperations(account, changed, signal),
   };
   if (config.maxDiskPoolSize === 0) return backend;
   const [suspend, resume] = [changerOf(account, api, 'suspend'), changerOf(account, api, 'resume')];

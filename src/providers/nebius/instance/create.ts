@@ -42,7 +42,7 @@ export function creatorOf({ account, api, config, image, advise }: CreatorDeps) 
   function agreed(launch: Launch, name: string, { id, resourceId, status }: Operation): Outcome {
     if (status && status.code !== 0) throw faultOf(`The creation of ${name} by Nebius (${api.host})`, status);
     const atMs = clock.monotonic();
-    promised.set(name, { id: resourceId, operation: id, mark: launch.mark, atMs, checkedMs: atMs });
+    promised.set(name, { id: resourceId, operation: id, api, mark: launch.mark, atMs, checkedMs: atMs });
     account.follower?.();
     return { name };
   }

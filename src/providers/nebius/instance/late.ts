@@ -23,8 +23,13 @@ function troubleOf(api: Nebius, name: string, status: Status): Trouble {
   return { kind, message: `${message}. ${remedy}`, final: true };
 }
 
+interface Looking {
+  readonly api: Nebius;
+  readonly signal: AbortSignal;
+}
+
 /** Whether its operation is over; if it failed, the machine is kept as one that failed. */
-async function isOver(account: Account, api: Nebius, name: string, signal: AbortSignal): Promise<boolean> {
+async function isOver(account: Account, name: string, { api, signal }: Looking): Promise<boolean> {
   const promise = account.promised.get(name);
   if (!promise) return false;
   promise.checkedMs = account.clock.monotonic();
@@ -41,19 +46,18 @@ async function isOver(account: Account, api: Nebius, name: string, signal: Abort
 
 const isForgotten = (thrown: unknown): boolean => Fault.from(thrown).kind === 'missing';
 
-/** Looks at operations whose turn it is, those first that were not looked at for longest; answers how many are over. */
+/** Looks at operations whose turn it is, those first that were not looked at for longest; answers how many are over. Without `api` each is looked at by the client that began it. */
 export async function lookAtOperations(
   account: Account,
-  api: Nebius,
-  { signal, names = [] }: { readonly signal: AbortSignal; readonly names?: readonly string[] },
+  { api, signal, names = [] }: Partial<Looking> & { readonly signal: AbortSignal; readonly names?: readonly string[] },
 ): Promise<number> {
   const nowMs = account.clock.monotonic();
   const due = [...account.promised]
     .filter(([name, promise]) => names.includes(name) || isDue(promise, nowMs))
     .toSorted(([, a], [, b]) => a.checkedMs - b.checkedMs)
     .slice(0, MOST_LOOKS);
-  const looks = due.map(([name]) =>
-    isOver(account, api, name, signal).catch((thrown) => {
+  const looks = due.map(([name, promise]) =>
+    isOver(account, name, { api: api ?? promise.api, signal }).catch((thrown) => {
       // Nebius keeps operations that are over for a time only.
       if (isForgotten(thrown)) return account.promised.delete(name);
       throw thrown;
@@ -97,7 +101,7 @@ export async function findFailures(
   const { failed, promised, reasons } = account;
   const broken = snapshot.instances.filter((one) => stateOf(one) === InstanceState.ERROR);
   const names = broken.map(({ metadata }) => metadata?.name ?? '');
-  await lookAtOperations(account, api, { signal, names });
+  await lookAtOperations(account, { api, signal, names });
   const living = new Set(broken.map(({ metadata }) => metadata?.id ?? ''));
   for (const id of reasons.keys()) if (!living.has(id)) reasons.delete(id);
   const unexplained = broken.filter(
@@ -111,7 +115,7 @@ export async function findFailures(
 }
 
 /** Hints as soon as an operation is over, so that a refusal is heard of within a second. */
-export function followOperations(account: Account, api: Nebius, changed: () => void, signal: AbortSignal): void {
+export function followOperations(account: Account, changed: () => void, signal: AbortSignal): void {
   const { clock, promised } = account;
   let isArmed = false;
   let cancel = (): void => {};
@@ -123,7 +127,7 @@ export function followOperations(account: Account, api: Nebius, changed: () => v
   }
 
   async function pass(): Promise<void> {
-    const over = await lookAtOperations(account, api, { signal }).catch(() => 0);
+    const over = await lookAtOperations(account, { signal }).catch(() => 0);
     isArmed = false;
     if (over > 0 && !signal.aborted) changed();
     arm();

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import type { Machine } from '#core/provider.ts';
+import { going } from '#core/testing/going.ts';
+import { aBatch } from '../../../conformance/scene.ts';
+import { H200, type NebiusScene, openBackend, openScene } from '../fake/testing.ts';
+
+const listed = async (scene: NebiusScene, backend = openBackend(scene)): Promise<readonly Machine[]> =>
+  scene.during((await backend).list(going()));
+
+describe.each([
+  ['is gone', false],
+  ['stays in the state ERROR', true],
+])('an instance whose creation failed and that %s', (_what, keepsFailed) => {
+  it('is shown as failed with the reason of its operation, until it is deleted', async () => {
+    const scene = openScene({ keepsFailed });
+    const backend = openBackend(scene);
+    scene.fake.stock.set(H200.platform, 1);
+    const launch = aBatch(2);
+    await scene.during((await backend).create(launch, going()));
+    await scene.clock.advance(10_000);
+    const failed = (await listed(scene, backend)).filter(({ state }) => state === 'failed');
+    const [outcome] = await scene.during((await backend).delete(failed, going()));
+    await scene.clock.advance(10_000);
+
+    expect(failed).toMatchObject([{ name: launch.names[1], trouble: { kind: 'exhausted', final: true } }]);
+    expect(failed[0]?.trouble?.message).toMatch(
+      /^The creation of \S+ by Nebius \(api\.nebius\.cloud\) failed: RESOURCE_EXHAUSTED: NotEnoughResources: .* Wait, or offer/,
+    );
+    expect(outcome).toEqual({ name: launch.names[1] });
+    expect((await listed(scene, backend)).map(({ name }) => name)).toEqual([launch.names[0]]);
+  });
+});
+
+it('in the state ERROR is explained also by a process that did not make it', async () => {
+  const scene = openScene({ keepsFailed: true });
+  scene.fake.refuseLate(1);
+  await scene.during((await openBackend(scene)).create(aBatch(1), going()));
+  await scene.clock.advance(10_000);
+  const restarted = openBackend(scene);
+  const [first] = await listed(scene, restarted);
+  const asked = scene.fake.countOf('operations');
+  await listed(scene, restarted);
+
+  expect(first).toMatchObject({ state: 'failed', trouble: { kind: 'exhausted' } });
+  expect(scene.fake.countOf('operations')).toBe(asked);
+});
+
+it('a listing of many that boot costs few looks at operations', async () => {
+  const scene = openScene({ bootMs: 600_000 });
+  const backend = await openBackend(scene);
+  for (const owner of ['a', 'b', 'c']) await scene.during(backend.create(aBatch(20, owner, owner), going()));
+  await scene.clock.advance(30_000);
+  const before = scene.fake.countOf('operation');
+  const machines = await scene.during(backend.list(going()));
+
+  expect(machines).toHaveLength(60);
+  expect(scene.fake.countOf('operation') - before).toBeLessThanOrEqual(5);
+});
+
+it('a watch asks nothing while nothing is being made', async () => {
+  const scene = openScene();
+  const backend = await openBackend(scene);
+  backend.watch?.(() => {}, going());
+  await scene.clock.advance(3_600_000);
+
+  expect(scene.fake.calls).toEqual([]);
+});
+
+describe('a deletion', () => {
+  it('waits while Nebius still creates the instance, and says so', async () => {
+    const scene = openScene({ bootMs: 30_000 });
+    const backend = await openBackend(scene);
+    await scene.during(backend.create(aBatch(1), going()));
+    await scene.clock.advance(5_000);
+    const machines = await scene.during(backend.list(going()));
+    const [early] = await scene.during(backend.delete(machines, going()));
+    await scene.clock.advance(40_000);
+    const [later] = await scene.during(backend.delete(machines, going()));
+    await scene.clock.advance(10_000);
+
+    expect(early?.fault).toMatchObject({ kind: 'conflict' });
+    expect(later?.fault).toBeUndefined();
+    expect(await listed(scene)).toEqual([]);
+  });
+
+  it('of many looks them all up by one call', async () => {
+    const scene = openScene();
+    const backend = await openBackend(scene);
+    await scene.during(backend.create(aBatch(20), going()));
+    await scene.clock.advance(10_000);
+    const machines = await scene.during(backend.list(going()));
+    const before = scene.fake.calls.length;
+    await scene.during(backend.delete(machines, going()));
+    const actions = scene.fake.calls.slice(before).map(({ action }) => action);
+
+    expect(actions).toEqual(['batchGet', ...machines.map(() => 'delete')]);
+  });
+});
+
+// The original takes every instance of the project for a worker where a pool has no labels, and deletes those that are
+// stopped.
+it('without labels of its own leaves stopped instances of others alone', async () => {
+  const scene = openScene();
+  const stranger = scene.fake.add({ name: 'notebook', labels: { 'managed-by': 'velda' } });
+  scene.fake.preempt(stranger);
+  const backend = await openBackend(scene, { ...H200, maxDiskPoolSize: 1 });
+  await scene.clock.advance(60_000);
+
+  expect(await scene.during(backend.list(going()))).toEqual([]);
+  expect(scene.fake.calls.map(({ action }) => action)).toEqual(['list']);
+});
