@@ -104,6 +104,8 @@ export function openReflector<T>(deps: ReflectorDeps, { resource, query, keep }:
     version = listed;
     resyncAtMs = clock.monotonic() + HOUR_MS * (0.75 + random.next() / 2);
     await view.replace(found, listed);
+    // Who waits for the whole set has much to do with it: in a turn of its own.
+    await new Promise<void>((resolve) => clock.soon(resolve));
     view.confirm(sinceMs);
   }
 

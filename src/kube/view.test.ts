@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Clock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import type { KubeObject } from './object.ts';
@@ -23,6 +24,30 @@ async function setUp() {
     learn: (pod: KubeObject) => view.learn(pod, whole),
   };
 }
+
+it('compares a list a slice at a time, and takes over what differs in one go', async () => {
+  const clock = new VirtualClock();
+  let readings = 0;
+  const between: string[] = [];
+  const slow: Clock = {
+    ...{ now: () => 0, sleep: clock.sleep, alarm: clock.alarm },
+    // Every step takes longer than a slice.
+    monotonic: () => ++readings * 10,
+    soon(run) {
+      between.push([...view.all().keys()].join(' '));
+      queueMicrotask(run);
+    },
+  };
+  const view = openView<KubeObject>(slow, silentLog, 'pods');
+  const list = (...names: readonly string[]): Promise<void> =>
+    view.replace(new Map(names.map((name) => view.entryOf(aPod(name, 1), whole))), '10');
+  await list('a', 'b');
+  between.length = 0;
+  await list('b', 'c');
+
+  // Two were known and two are listed; one is reported as gone, one as new.
+  expect(between).toEqual([...Array(4).fill('ml/a ml/b'), ...Array(2).fill('ml/b ml/c')]);
+});
 
 describe('an object that this process has made', () => {
   it('is there before the watch reports it, also after a list from before', async () => {

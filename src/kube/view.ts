@@ -111,13 +111,9 @@ export function openView<T>(clock: Clock, log: Log, what: string): ReflectorView
     for (const waiter of [...waiters]) waiter.reject(fault);
   }
 
-  /** What a list of that version shows no longer, or made anew: that is first reported as gone. */
-  function goneBy(found: ReadonlyMap<string, Entry<T>>, listed: string): string[] {
-    const gone = [...versions].filter(([key, version]) => {
-      const now = found.get(key);
-      return now === undefined ? !isLater(ahead.get(key), listed) : uidOf(now.version) !== uidOf(version);
-    });
-    return gone.map(([key]) => key);
+  /** Whether a list of that version shows it no longer, or made anew: that is first reported as gone. */
+  function isGone([key, version]: readonly [string, string], now: Entry<T> | undefined, listed: string): boolean {
+    return now === undefined ? !isLater(ahead.get(key), listed) : uidOf(now.version) !== uidOf(version);
   }
 
   const entryOf: ReflectorView<T>['entryOf'] = (object, keep) => [
@@ -170,19 +166,21 @@ export function openView<T>(clock: Clock, log: Log, what: string): ReflectorView
       }
     },
     async replace(found, listed) {
-      reached = listed;
-      const changes: (readonly [key: string, object: T | undefined])[] = [];
-      for (const key of goneBy(found, listed)) {
-        if (!found.has(key)) drop(key);
-        changes.push([key, undefined]);
-      }
-      for (const [key, entry] of found) {
+      // Ten thousand are compared first, and few differ: only these are taken over in one go.
+      const gone: string[] = [];
+      const fresh: (readonly [key: string, entry: Entry<T>])[] = [];
+      await inSlices(clock, [...versions], (known) => {
+        if (isGone(known, found.get(known[0]), listed)) gone.push(known[0]);
+      });
+      await inSlices(clock, found, ([key, entry]) => {
         ahead.delete(key);
-        if (versions.get(key) === entry.version) continue;
-        set(key, entry);
-        changes.push([key, entry.object]);
-      }
-      await inSlices(clock, changes, ([key, object]) => tell(key, object));
+        if (versions.get(key) !== entry.version) fresh.push([key, entry]);
+      });
+      reached = listed;
+      for (const key of gone) if (!found.has(key)) drop(key);
+      for (const [key, entry] of fresh) set(key, entry);
+      await inSlices(clock, gone, (key) => tell(key, undefined));
+      await inSlices(clock, fresh, ([key, { object }]) => tell(key, object));
     },
     confirm(atMs) {
       standing = undefined;

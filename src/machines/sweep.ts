@@ -71,9 +71,10 @@ function* ownersIn({ base, isOwner }: Asked, cloud: string): Iterable<string> {
 function* waitingFor(asked: Asked, listing: Listing): Iterable<string> {
   const { cloud } = listing;
   const { clouds } = asked.base;
+  const isSame = listing.machines === listing.before?.machines;
   for (const [owner, underWay] of asked.waiting.all()) {
     if (underWay) {
-      if (showsOtherwise(listing, underWay, clouds.cloudOf)) yield owner;
+      if (!isSame && showsOtherwise(listing, underWay, clouds.cloudOf)) yield owner;
       continue;
     }
     const isFollowing = clouds.isFollowing(owner, cloud);

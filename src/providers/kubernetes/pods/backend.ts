@@ -2,6 +2,7 @@
 import type { Clock } from '#core/clock.ts';
 import { Fault, isUnclear } from '#core/fault.ts';
 import type { Backend, Context, Launch, Machine, Outcome } from '#core/provider.ts';
+import { inSlices } from '#core/slices.ts';
 import { isAlreadyThere } from '#kube/faults.ts';
 import { keyOfObject } from '#kube/object.ts';
 import { PODS } from '#kube/resource.ts';
@@ -35,7 +36,7 @@ export async function openPods(config: BackendConfig, context: Context): Promise
   const query = { namespace: watched, labelSelector: podsOfCluster(context.cluster) };
   const pods = follow<Pod>({ resource: PODS, query, keep: keptOfPod });
   const listing = openPodListing({ kube, view: pods, query });
-  const machines = podMachines({ kube, clock, pods: pods.all() });
+  const readings = podMachines({ kube, clock, pods: pods.all() });
   const keyOf = (name: string): string => `${namespace}/${name}`;
 
   /** Throws where the answer is unclear: the listing will tell. */
@@ -79,7 +80,7 @@ export async function openPods(config: BackendConfig, context: Context): Promise
     }
   }
 
-  const read = (pod: Pod): Machine => machines.of(pod, config.schedulingTimeout);
+  const read = (pod: Pod): Machine => readings.of(pod, config.schedulingTimeout);
 
   return {
     cloud: `kubernetes:${access.id}/${watched ?? '*'}`,
@@ -92,9 +93,14 @@ export async function openPods(config: BackendConfig, context: Context): Promise
     },
     async list(signal) {
       const all = await listing.list(signal);
-      await machines.slowStarts.ask(all, signal);
-      // With a part of our labels it is the pod of somebody else, or was made so.
-      return all.map(read).filter(({ mark }) => mark !== undefined);
+      await readings.slowStarts.ask(all, signal);
+      const machines: Machine[] = [];
+      await inSlices(clock, all, (pod) => {
+        const machine = read(pod);
+        // With a part of our labels it is the pod of somebody else, or was made so.
+        if (machine.mark !== undefined) machines.push(machine);
+      });
+      return machines;
     },
     known(name) {
       const pod = pods.all().get(keyOf(name));
