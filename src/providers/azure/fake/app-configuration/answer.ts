@@ -40,7 +40,7 @@ const isNamed = (header: string | null, etag: string): boolean => header === '*'
 
 /** Of a page: another as soon as anything on it is another. */
 const etagOf = (items: readonly FakeKeyValue[]): string =>
-  quoted(hash('sha256', items.map(({ etag }) => etag).join(), 'base64url'));
+  hash('sha256', items.map(({ etag }) => etag).join(), 'base64url');
 
 function syncTokenOf(store: FakeStore): string {
   return `zAJw6V16=${Buffer.from(`0:${store.state}`).toString('base64')};sn=${store.state}`;
@@ -53,7 +53,8 @@ function list({ params, path, headers }: AzureCall, store: FakeStore, world: Wor
   const size = Math.min(LARGEST_PAGE, world.largestPage);
   const items = rest.slice(0, size);
   const last = items.at(-1);
-  const answer = new Headers({ 'content-type': KV_SET, etag: etagOf(items), 'sync-token': syncTokenOf(store) });
+  const etag = etagOf(items);
+  const answer = new Headers({ 'content-type': KV_SET, etag: quoted(etag), 'sync-token': syncTokenOf(store) });
   let next: string | undefined;
   if (last && rest.length > size) {
     const token = Buffer.from(`${last.key}\0${last.label ?? ''}`).toString('base64url');
@@ -61,7 +62,7 @@ function list({ params, path, headers }: AzureCall, store: FakeStore, world: Wor
     answer.set('link', `<${next}>; rel="next"`);
   }
   if (headers.get('if-none-match') === answer.get('etag')) return new Response(null, { status: 304, headers: answer });
-  return new Response(JSON.stringify({ items, ...(next && { '@nextLink': next }) }), { headers: answer });
+  return new Response(JSON.stringify({ items, etag, ...(next && { '@nextLink': next }) }), { headers: answer });
 }
 
 function shown(item: FakeKeyValue | undefined, store: FakeStore): Response {
