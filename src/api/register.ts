@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '#core/fault.ts';
 import type { Caller } from '../access/access.ts';
@@ -68,20 +69,50 @@ function signalOf(deps: ApiDeps, request: FastifyRequest, reply: FastifyReply, s
   return gone.signal;
 }
 
-function callOf(
-  route: Route,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Omit<Call<unknown, unknown, unknown>, 'signal' | 'body'> {
-  return {
-    params: route.params && checked(route.params, request.params, 'path'),
-    query: checkedQuery(route, request.query),
-    headers: request.headers,
-    caller: request.caller,
-    origin: originOf(request),
-    header: (name, value) => void reply.header(name, value),
-    status: (code) => void reply.code(code),
-  };
+/** What a handler gets. A class, because most handlers read a few of these, and each request makes one. */
+class HandlerCall implements Call<unknown, unknown, unknown> {
+  readonly params: unknown;
+  readonly query: unknown;
+  body: unknown;
+  readonly #means: Registering;
+  readonly #request: FastifyRequest;
+  readonly #reply: FastifyReply;
+  #signal: AbortSignal | undefined;
+
+  constructor(route: Route, request: FastifyRequest, reply: FastifyReply, means: Registering) {
+    this.params = route.params && checked(route.params, request.params, 'path');
+    this.query = checkedQuery(route, request.query);
+    this.#request = request;
+    this.#reply = reply;
+    this.#means = means;
+  }
+
+  get headers(): IncomingHttpHeaders {
+    return this.#request.headers;
+  }
+
+  get caller(): Caller {
+    return this.#request.caller;
+  }
+
+  get origin(): string {
+    return originOf(this.#request);
+  }
+
+  get signal(): AbortSignal {
+    this.#signal ??= signalOf(this.#means.deps, this.#request, this.#reply, this.#means.stopping);
+    return this.#signal;
+  }
+
+  /** Why the answer may no longer be shown, if the handler waited for long. */
+  get refusal(): Fault | undefined {
+    const why: unknown = this.#signal?.reason;
+    return why instanceof Fault ? why : undefined;
+  }
+
+  readonly header = (name: string, value: string): void => void this.#reply.header(name, value);
+
+  readonly status = (code: number): void => void this.#reply.code(code);
 }
 
 function checkedQuery(route: Route, query: unknown): unknown {
@@ -91,15 +122,32 @@ function checkedQuery(route: Route, query: unknown): unknown {
   throw httpFault(422, 'invalid', `query.${unknown}: Unknown key.`, { at: `query.${unknown}` });
 }
 
-/** What is wrong with path or query is told first, whatever the body holds. */
-async function checkedBody(route: Route, request: FastifyRequest, json: JsonReader): Promise<unknown> {
-  if (!route.body) return undefined;
+/** The body, or a promise of it where it is long. What is wrong with path or query is told first, whatever the body holds. */
+function checkedBody(route: Route, request: FastifyRequest, json: JsonReader): unknown {
+  const { body } = route;
+  if (!body) return undefined;
   const read = bodyOf(route, request, json);
-  const value = read instanceof Promise ? await read.catch((thrown) => Promise.reject(badBody(thrown))) : read;
-  return checked(route.body, value, 'body');
+  if (!(read instanceof Promise)) return checked(body, read, 'body');
+  return read.then(
+    (value) => checked(body, value, 'body'),
+    (thrown) => Promise.reject(badBody(thrown)),
+  );
 }
 
-function add(app: FastifyInstance, route: Route, { deps, stopping, json }: Registering): void {
+const JSON_MEDIA = 'application/json; charset=utf-8';
+
+/** Makes a JSON text of an answer that is data; texts, bytes and streams stay as they are. */
+function asSent(route: Route, reply: FastifyReply, answer: unknown): unknown {
+  if (route.media) {
+    if (!reply.hasHeader('content-type')) reply.type(`${route.media[0]}; charset=utf-8`);
+    return answer;
+  }
+  if (answer === undefined) return answer;
+  reply.header('content-type', JSON_MEDIA);
+  return JSON.stringify(answer);
+}
+
+function add(app: FastifyInstance, route: Route, means: Registering): void {
   app.route({
     method: route.method,
     url: route.path,
@@ -108,22 +156,16 @@ function add(app: FastifyInstance, route: Route, { deps, stopping, json }: Regis
     exposeHeadRoute: route.method === 'GET' && !route.isStream,
     ...(route.bodyLimit !== undefined && { bodyLimit: route.bodyLimit }),
     async handler(request, reply) {
-      const call = { ...callOf(route, request, reply), body: await checkedBody(route, request, json) };
+      const call = new HandlerCall(route, request, reply, means);
+      const body = checkedBody(route, request, means.json);
+      call.body = body instanceof Promise ? await body : body;
       reply.code(route.status ?? 200);
-      let signal: AbortSignal | undefined;
-      const answer = await route.handle({
-        ...call,
-        get signal() {
-          signal ??= signalOf(deps, request, reply, stopping);
-          return signal;
-        },
-      });
+      const answer = await route.handle(call);
       // What was waited for is not for a caller whose token ended meanwhile.
-      if (!route.isStream && signal?.reason instanceof Fault) throw signal.reason;
+      if (!route.isStream && call.refusal) throw call.refusal;
       // The headers are sent at once, so that a client knows that the stream is open.
       if (route.isStream) reply.raw.once('pipe', () => reply.raw.flushHeaders());
-      if (route.media && !reply.hasHeader('content-type')) reply.type(`${route.media[0]}; charset=utf-8`);
-      return reply.send(answer);
+      return reply.send(asSent(route, reply, answer));
     },
   });
 }
