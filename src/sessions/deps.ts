@@ -39,21 +39,38 @@ export interface SessionsDeps {
 type Ground = Pick<SessionsDeps, 'store' | 'log'>;
 
 /** Commits, and runs `then` when durable. A failed commit ends the process, so it runs nothing. */
-export function commitThen(ground: Ground, changes: readonly Change[], then: () => void): void {
-  ground.store.commit(changes).then(guarded(ground, then), () => {});
+export function commitThen(ground: Ground, changes: readonly Change[], then?: () => void): void {
+  const durable = ground.store.commit(changes);
+  if (then) runWhen(durable, ground, then);
 }
 
 /** Runs `then` when all that memory holds now is durable: a message to an agent may depend on any of it. */
 export function whenDurable(ground: Ground, then: () => void): void {
-  ground.store.durable().then(guarded(ground, then), () => {});
+  runWhen(ground.store.durable(), ground, then);
 }
 
-function guarded({ log }: Ground, then: () => void): () => void {
-  return () => {
-    try {
-      then();
-    } catch (thrown) {
-      log('error', 'action after a commit failed', { error: String(thrown), stack: (thrown as Error)?.stack });
-    }
-  };
+// By the promise of a transaction, which all its commits share: one callback for all of them.
+const waiting = new WeakMap<Promise<void>, (() => void)[]>();
+
+function runWhen(durable: Promise<void>, ground: Ground, then: () => void): void {
+  const others = waiting.get(durable);
+  if (others) return void others.push(then);
+  const all = [then];
+  waiting.set(durable, all);
+  durable.then(
+    () => {
+      // What one of them asks for now has no batch to wait for.
+      waiting.delete(durable);
+      for (const run of all) guarded(ground, run);
+    },
+    () => {},
+  );
+}
+
+function guarded({ log }: Ground, run: () => void): void {
+  try {
+    run();
+  } catch (thrown) {
+    log('error', 'action after a commit failed', { error: String(thrown), stack: (thrown as Error)?.stack });
+  }
 }

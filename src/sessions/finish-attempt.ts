@@ -56,7 +56,7 @@ export function openFinishAttempt(deps: SessionsDeps, hooks: AttemptHooks): Fini
     if (event !== undefined) changes.push(eventOf(session, `session.${end.how}`, event, actor));
     hooks.attemptOver(session);
     hooks.ended(ended);
-    commitThen(deps, changes, then ?? (() => {}));
+    commitThen(deps, changes, then);
     hooks.changed(session.pool);
     return ended;
   }
@@ -72,7 +72,7 @@ export function openFinishAttempt(deps: SessionsDeps, hooks: AttemptHooks): Fini
       startedAt: undefined,
     };
     hooks.attemptOver(session);
-    commitThen(deps, [put('sessions', row), eventOf(session, 'session.requeued', why)], () => {});
+    commitThen(deps, [put('sessions', row), eventOf(session, 'session.requeued', why)]);
     hooks.changed(session.pool);
   }
 

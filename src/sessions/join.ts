@@ -31,7 +31,7 @@ export function openJoin(
     delivery.noteListed(session);
     lostSessions.present(session);
     const row = session.startedAt === undefined ? { ...session, startedAt: clock.now() } : session;
-    if (row !== session) commitThen(deps, [put('sessions', row)], () => {});
+    if (row !== session) commitThen(deps, [put('sessions', row)]);
     if (row.kill) whenDurable(deps, () => delivery.kill(row));
     deadlines.rejoined(row);
   }

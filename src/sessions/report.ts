@@ -31,7 +31,7 @@ export function openReport(
   function started(session: Session): void {
     if (session.startedAt !== undefined) return;
     const row: Session = { ...session, startedAt: clock.now() };
-    commitThen(deps, [put('sessions', row)], () => {});
+    commitThen(deps, [put('sessions', row)]);
     deadlines.watch(row);
   }
 

@@ -55,7 +55,7 @@ export function openUnknownSessions(
     const count = news.length === 1 ? 'a session' : `${news.length} sessions`;
     const message = `The agent runs ${count} unknown to this server: ${names}. Muster does not kill them; they keep their slots until they end.`;
     const event = { kind: 'worker.unknown-sessions', subject: `worker/${agent}`, pool, message };
-    commitThen(deps, [journal.event(event)], () => {});
+    commitThen(deps, [journal.event(event)]);
   }
 
   /** Answers those that are nowhere in the store. Where it cannot be read, nothing is known to be ours. */
