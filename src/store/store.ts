@@ -24,8 +24,9 @@ function filled({ rows }: Loaded): MemoryTables {
 export async function openStore(driver: Driver, fatal: (fault: Fault) => void): Promise<Store> {
   const loaded = await driver.load();
   const tables = filled(loaded);
-  const changeListeners = new Map<TableName, Set<Heard>>();
-  const durableListeners = new Set<(changes: readonly Change[]) => void>();
+  // Replaced as a whole when someone subscribes or leaves: who is told of a change is fixed before it is told.
+  const changeListeners = new Map<TableName, readonly Heard[]>();
+  let durableListeners: readonly ((changes: readonly Change[]) => void)[] = [];
   const group = groupCommit({
     gather: () => driver.gather?.(),
     async write(changes) {
@@ -41,7 +42,8 @@ export async function openStore(driver: Driver, fatal: (fault: Fault) => void): 
   function apply(change: Change): void {
     if ('append' in change) return;
     const before = (tables[change.table] as MemoryTable<TableName>).set(change.id, change.row);
-    for (const heard of changeListeners.get(change.table) ?? []) heard(change.row as never, before as never, change.id);
+    const listeners = changeListeners.get(change.table);
+    if (listeners) for (const heard of listeners) heard(change.row as never, before as never, change.id);
   }
 
   return {
@@ -68,13 +70,19 @@ export async function openStore(driver: Driver, fatal: (fault: Fault) => void): 
       name: T,
       heard: (after: RowOf<T> | undefined, before: RowOf<T> | undefined, id: string) => void,
     ) {
-      const listeners = changeListeners.get(name) ?? new Set();
-      changeListeners.set(name, listeners.add(heard as Heard));
-      return () => void listeners.delete(heard as Heard);
+      const mine: Heard = (after, before, id) => heard(after, before, id);
+      changeListeners.set(name, [...(changeListeners.get(name) ?? []), mine]);
+      return () => {
+        const others = changeListeners.get(name)?.filter((one) => one !== mine) ?? [];
+        changeListeners.set(name, others);
+      };
     },
     onDurable(heard) {
-      durableListeners.add(heard);
-      return () => void durableListeners.delete(heard);
+      const mine = (changes: readonly Change[]): void => heard(changes);
+      durableListeners = [...durableListeners, mine];
+      return () => {
+        durableListeners = durableListeners.filter((one) => one !== mine);
+      };
     },
     leaseLeftMs: () => driver.leaseLeftMs(),
     backup: (file) => driver.backup(file),
