@@ -26,7 +26,7 @@ async function failureOf(steps: readonly (readonly [string, ...string[]])[]): Pr
   return undefined;
 }
 
-/** moto, the AWS CLI and the clients of DigitalOcean and Google as pinned: fetched once, then found. */
+/** moto, the AWS CLI and the clients of DigitalOcean, Google and Nebius as pinned: fetched once, then found. */
 export async function pythonPrograms(): Promise<Part<Programs>> {
   const wanted = createHash('sha256').update(readFileSync(REQUIREMENTS)).digest('hex').slice(0, 12);
   const folder = join(ROOT, '.cache', 'real', `python-${wanted}`);
@@ -41,7 +41,7 @@ export async function pythonPrograms(): Promise<Part<Programs>> {
     [program('pip'), 'install', '--quiet', INSTALLER],
     [program('uv'), 'pip', 'install', '--quiet', '--python', program('python'), '-r', REQUIREMENTS],
   ]);
-  if (notFetched) return { missing: `moto, awscli, pydo and google-cloud-storage from PyPI (${notFetched})` };
+  if (notFetched) return { missing: `moto, awscli, pydo, google-cloud-storage and nebius from PyPI (${notFetched})` };
   writeFileSync(done, '');
   return { program };
 }

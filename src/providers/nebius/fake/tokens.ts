@@ -1,7 +1,8 @@
 // Tokens of service accounts: a JWT that its key signed is exchanged for one.
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { Clock } from '#core/clock.ts';
-import type { ExchangeTokenRequest } from '../gen/nebius_pb.ts';
+import type { CreateTokenResponseSchema, ExchangeTokenRequest } from '../gen/nebius_pb.ts';
 import { refused } from './refusals.ts';
 
 /** A public key that was uploaded for a service account. */
@@ -36,7 +37,7 @@ export interface FakeTokens {
   /** Tokens that are refused from now on. */
   readonly revoked: Set<string>;
   addKey(id: string, account: string, pem: string): void;
-  exchange(request: ExchangeTokenRequest): { readonly accessToken: string; readonly expiresIn: bigint };
+  exchange(request: ExchangeTokenRequest): MessageInitShape<typeof CreateTokenResponseSchema>;
   check(token: string): void;
 }
 
@@ -54,7 +55,7 @@ export function openFakeTokens(clock: Clock): FakeTokens {
       const account = accountOf(subjectToken, keys, clock.now());
       const accessToken = `token-of-${account}-${granted.size + 1}`;
       granted.set(accessToken, clock.now() + LIFE_SECONDS * 1_000);
-      return { accessToken, expiresIn: BigInt(LIFE_SECONDS) };
+      return { accessToken, tokenType: 'Bearer', expiresIn: BigInt(LIFE_SECONDS) };
     },
     check(token) {
       const endsAt = granted.get(token) ?? Number.POSITIVE_INFINITY;
