@@ -11,6 +11,8 @@ export interface MachineRow extends Row {
   readonly offer?: string | undefined;
   /** The name under which the cloud lists it; its own, except where the cloud insists on another. */
   readonly machine: string;
+  /** The cloud's id of the machine that joined: another id under the same name is another machine. */
+  readonly machineId?: string | undefined;
   readonly askedAt: number;
   /** Of the machine, in dollars, as its owner said when it was asked for. */
   readonly pricePerHour?: number | undefined;

@@ -101,6 +101,8 @@ export interface Backend {
   readonly account?: string | undefined;
   /** Its listings are never late. */
   readonly isExact?: true | undefined;
+  /** It may put another machine under the name of one that was lost; their ids tell them apart. */
+  readonly reusesNames?: true | undefined;
   /** The shortest time between two listings on demand, where they cost little; absent: two seconds. */
   readonly leastGapMs?: number | undefined;
   /** All of our cluster's machines in this cloud, every page, or throws. */

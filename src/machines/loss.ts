@@ -7,10 +7,19 @@ import type { Asked } from './asked.ts';
 import type { Observation } from './observation.ts';
 import { lifetimeOf } from './removal.ts';
 
-/** Whether its row may be dropped: two listings did not show it, and its launch is resolved. The caller knows that it runs no work. */
+/** Whether its cloud has put another machine under its name, as instance groups do that heal themselves. */
+function isReplaced({ machine, machineId, parked, isWaking }: MachineRow, listing: Listing | undefined): boolean {
+  if (machineId === undefined || parked || isWaking) return false;
+  return (listing?.machines.get(machine)?.id ?? machineId) !== machineId;
+}
+
+/**
+ * Whether its row may be dropped: two listings did not show it, or one showed another machine under its name, and its launch
+ * is resolved. The caller knows that it runs no work.
+ */
 export function isLost(row: MachineRow, { missedFromMs }: Observation, listing: Listing | undefined): boolean {
   if (row.offer === undefined || (row.createdAt === undefined && row.joinedAt === undefined)) return false;
-  return isGone(listing, row.machine, missedFromMs);
+  return isReplaced(row, listing) || isGone(listing, row.machine, missedFromMs);
 }
 
 /** Why an existing machine without work has failed for good; undefined if it has not. */

@@ -33,6 +33,8 @@ export interface AgentOptions {
   readonly name: string;
   readonly file: AgentFile;
   readonly token: string;
+  /** Its own key, which it keeps on its disk; absent: one for each name. */
+  readonly key?: string;
   /** Where its connections come from. */
   readonly address?: string | undefined;
   readonly clock: Clock;
@@ -190,7 +192,7 @@ export function startAgent(options: AgentOptions): SimAgent {
       executions: [...runs.values()].map(({ session, attempt }) => ({ session, attempt })),
       leaving,
     }),
-    proof: () => ({ peerAddress: address, token: options.token, key: `key of ${name}` }),
+    proof: () => ({ peerAddress: address, token: options.token, key: options.key ?? `key of ${name}` }),
     accepted(accepted) {
       wire = accepted;
       failures = 0;

@@ -35,6 +35,7 @@ export function openJoining(context: WorkersContext, admit: Admit): (hello: Hell
       ...worker,
       createdAt: worker.createdAt ?? clock.now(),
       joinedAt: worker.joinedAt ?? clock.now(),
+      machineId: machineIdOf(context, worker),
       credential: pool.spec.agentAuth === 'machine' ? credential : (worker.credential ?? credential),
       isWaking: undefined,
       drain: leavingOf(context, worker, hello),
@@ -48,6 +49,12 @@ export function openJoining(context: WorkersContext, admit: Admit): (hello: Hell
       throw thrown;
     }
   };
+}
+
+/** Kept from the first join on, where names are used again; a machine that was woken may be another in its cloud. */
+function machineIdOf({ clouds }: WorkersContext, { machineId, isWaking, offer, machine }: Worker): string | undefined {
+  if (machineId !== undefined && !isWaking) return machineId;
+  return offer !== undefined && clouds.reusesNames(offer) ? clouds.machine(offer, machine)?.id : undefined;
 }
 
 /** A worker that its cloud reclaims is drained, so that a replacement is launched; a drain with an earlier deadline stays. */

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
+import type { Backend, Kinds } from '#core/provider.ts';
 import { aPool } from '#core/testing/pool.ts';
+import { type SimCloud, simKind } from '#sim/backend.ts';
 import { openWorld, type World } from '#sim/part/world.ts';
 
 const creates = (world: World) => world.cloud.calls.filter((call) => call.name === 'create').length;
@@ -16,6 +18,12 @@ async function withBusy(sessionMs: number, scaling = {}) {
   const busy = [...world.agents.all.values()].find((agent) => agent.running.size > 0)?.name ?? '';
   const idle = [...world.agents.all.values()].find((agent) => agent.running.size === 0)?.name ?? '';
   return { world, busy, idle };
+}
+
+/** As instance groups are: what is lost comes back under its name. */
+function reusingNames(cloud: SimCloud, isAlive: () => boolean): Kinds<Backend> {
+  const kind = simKind(cloud, isAlive);
+  return { sim: { ...kind, open: async (...given) => ({ ...(await kind.open(...given)), reusesNames: true }) } };
 }
 
 describe('a worker whose machine died', () => {
@@ -96,6 +104,33 @@ describe('a worker whose machine died', () => {
     await world.advance(60 * MINUTE_MS);
 
     expect(world.life.store.view.workers.get(name)).toBeUndefined();
+  });
+
+  it('and whose cloud has put another under its name is gone by that, also for a server that has just started', async () => {
+    for (const isRestarted of [false, true]) {
+      const replaced = new Set<string>();
+      const pools = [aPool({ minAgents: 1, maxIdleSlots: 5, syncEveryMs: 10_000 })];
+      const world = await openWorld({ pools, kinds: reusingNames });
+      const idOf = (name: string): string => (replaced.has(name) ? 'second' : 'first');
+      world.cloud.script = ({ name }) =>
+        name === 'list' ? { is: 'answer', of: (all) => all.map((one) => ({ ...one, id: idOf(one.name) })) } : undefined;
+      await world.advance(MINUTE_MS);
+      await world.life.sessions.submit('id-gpu', 1, HOUR_MS);
+      await world.advance(MINUTE_MS);
+      const [busy = ''] = world.agents.all.keys();
+
+      replaced.add(busy);
+      world.agents.cutOff([busy], true);
+      if (isRestarted) {
+        world.crash();
+        await world.start();
+      }
+      await world.advance(10 * MINUTE_MS);
+
+      expect(world.life.store.view.workers.get(busy)).toBeUndefined();
+      expect([...world.agents.runs.values()]).toEqual([2]);
+      expect(world.cloud.machines().map(({ name }) => name)).not.toContain(busy);
+    }
   });
 
   it('and is listed as failed is deleted before its sessions start anew', async () => {

@@ -31,6 +31,13 @@ function disconnected(sessions: number): string {
   return `Agent disconnected; ${sessions} ${sessions === 1 ? 'session is' : 'sessions are'} now \`unknown\`.`;
 }
 
+/** Durable: a server that starts anew must know another machine under the same name. Returns whether there were any. */
+export function keepMachineIds({ asked }: WorkersContext, { identified }: Survey): boolean {
+  if (identified.length === 0) return false;
+  asked.base.commit(identified.map(({ worker, machineId }) => asked.put({ ...worker, machineId })));
+  return true;
+}
+
 /** Drops workers whose machine is gone, and removes those whose machine failed; returns whether there were any. */
 export function takeLosses(context: WorkersContext, { gone, broken }: Survey): boolean {
   if (gone.length + broken.length === 0) return false;

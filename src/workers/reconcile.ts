@@ -17,7 +17,7 @@ import { drainOf, drainPool, drainReclaimed, removeDrained, sendAwayDrained } fr
 import { factsOf } from './facts.ts';
 import { guardAgainstMassLoss } from './freeze.ts';
 import { bootFailed, forgiveFailures } from './launch-failures.ts';
-import { lookForLost, takeLosses } from './loss.ts';
+import { keepMachineIds, lookForLost, takeLosses } from './loss.ts';
 import { observeSurvey } from './observation.ts';
 import { type Survey, surveyPool } from './survey.ts';
 
@@ -40,7 +40,8 @@ export function reconcilePool(context: WorkersContext, boot: BootSettings, id: s
   const guardAtMs = standingDown.isOn ? Number.POSITIVE_INFINITY : guardAgainstMassLoss(context, id, survey);
   logUnlisted(context, survey);
   const isHeld = isFrozen(store, id) || pool?.pausedAt !== undefined;
-  const now = isHeld ? survey : act(context, pool, { id, survey });
+  const known = keepMachineIds(context, survey) ? lookAgain(context, id, pool) : survey;
+  const now = isHeld ? known : act(context, pool, { id, survey: known });
   waitForListing(context, id, now);
   const isDecided = pool === undefined || standingDown.isOn;
   const decidedAtMs = isDecided ? Number.POSITIVE_INFINITY : decide(context, boot, { pool, survey: now });

@@ -30,6 +30,8 @@ export interface Survey {
   readonly parked: Worker[];
   /** Woken, and not here yet. */
   readonly waking: Worker[];
+  /** Connected, and shown by its cloud with an id for the first time. */
+  readonly identified: { readonly worker: Worker; readonly machineId: string }[];
   /** Connected, and not in the cloud's listing. */
   readonly unlisted: Worker[];
   /** Away or no longer listed, and since when; how many workers were here, and how many of them were lost lately. */
@@ -66,9 +68,10 @@ interface OfOffer {
   /** The offer that its workers count for. */
   readonly now: string | undefined;
   readonly isDefined: boolean;
+  readonly reusesNames: boolean;
 }
 
-const NO_OFFER: OfOffer = { offer: undefined, listing: undefined, now: undefined, isDefined: true };
+const NO_OFFER: OfOffer = { offer: undefined, listing: undefined, now: undefined, isDefined: true, reusesNames: false };
 
 function ofOffer(look: Look, offer: string | undefined): OfOffer {
   if (look.ofOffer.offer === offer) return look.ofOffer;
@@ -76,7 +79,8 @@ function ofOffer(look: Look, offer: string | undefined): OfOffer {
   const { context, pool } = look;
   const now = offerNow(context.asked.base, pool?.spec, offer) ?? offer;
   const isDefined = pool !== undefined && hasOffer(pool.spec, now);
-  look.ofOffer = { offer, listing: context.clouds.listing(offer), now, isDefined };
+  const reusesNames = context.clouds.reusesNames(offer);
+  look.ofOffer = { offer, listing: context.clouds.listing(offer), now, isDefined, reusesNames };
   return look.ofOffer;
 }
 
@@ -101,6 +105,7 @@ export function surveyPool(context: WorkersContext, id: string, pool: Pool | und
     removing: [],
     parked: [],
     waking: [],
+    identified: [],
     unlisted: [],
     lost: NONE_LOST,
     here: 0,
@@ -150,6 +155,7 @@ function takeIn(look: Look, seen: Seen): void {
   const { survey } = look;
   const { worker, agent } = seen;
   noteUnlisted(look, seen);
+  noteIdentity(look, seen);
   countLoss(look, seen);
   if (isBooting(seen) || isBeingDeleted(seen)) survey.underWay.push(worker);
   else if ((!agent || worker.removal) && !isStoppedAsParked(seen)) survey.waitsForListing = true;
@@ -179,6 +185,13 @@ const isBeingDeleted = ({ worker, machine }: Seen): boolean => worker.removal !=
 /** Parked, and its cloud shows it so: nothing is awaited of it. */
 const isStoppedAsParked = ({ worker, machine }: Seen): boolean =>
   worker.parked !== undefined && machine?.state === 'suspended';
+
+/** It may have joined before a listing showed it: only its id tells it from another under the same name later. */
+function noteIdentity(look: Look, { worker, agent, machine }: Seen): void {
+  if (!agent || worker.machineId !== undefined || worker.removal || !ofOffer(look, worker.offer).reusesNames) return;
+  if (!machine) look.survey.waitsForListing = true;
+  else if (machine.id !== undefined) look.survey.identified.push({ worker, machineId: machine.id });
+}
 
 function noteUnlisted({ survey }: Look, { worker, observation, agent, listing, machine }: Seen): void {
   if (machine || worker.removal || observation.unlistedSinceMs === undefined) return;

@@ -35,6 +35,8 @@ export function openSliceAgents(options: SliceAgentsOptions): SliceAgents {
       name,
       file: { pool: options.poolName(mark?.owner ?? ''), slots: 1, leaseMs: LEASE_MS },
       token: TOKEN.exec(scripts().join('\n'))?.[0] ?? '',
+      // Another machine under the same name has another disk.
+      key: `key of ${id}`,
       address,
       clock,
       chance,

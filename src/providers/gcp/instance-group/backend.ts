@@ -18,6 +18,7 @@ export async function openInstanceGroup(config: GroupConfig, context: Context): 
   return {
     cloud: group.cloud,
     account: accountOf(group.compute),
+    reusesNames: true,
     async list(signal) {
       const { marked } = await lookSince(group, clock.monotonic(), signal).catch(async (thrown) => {
         throw await advisedOn(group, Fault.from(thrown), signal);
@@ -26,6 +27,11 @@ export async function openInstanceGroup(config: GroupConfig, context: Context): 
     },
     create: creatorOf({ group, config }),
     delete: removerOf(group),
+    // Creations look more often than the program lists.
+    known(name) {
+      const found = group.last?.marked.get(name);
+      return found?.mark.cluster === cluster ? machineOf(found) : undefined;
+    },
     form: async (signal) => (await factsOf(group, signal)).form,
   };
 }
