@@ -2,8 +2,10 @@
 import type { WatchNotices } from './notices.ts';
 import awsNotices from './notices/aws.ts';
 import azureNotices from './notices/azure.ts';
+import gcpNotices from './notices/gcp.ts';
 
 export const notices: ReadonlyMap<string, WatchNotices> = new Map([
   ['aws', awsNotices],
   ['azure', azureNotices],
+  ['gcp', gcpNotices],
 ]);
