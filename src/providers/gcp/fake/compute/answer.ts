@@ -139,12 +139,16 @@ function seenInstances({ state, nowMs, project, call }: Question): FakeInstance[
 function aggregatedInstances(question: Question): Body {
   const { nowMs } = question;
   const { items, token } = paged(question, seenInstances(question), ({ id }) => id);
+  const { silentZones } = question.state;
   const byZone = Map.groupBy(items, ({ zone }) => `zones/${zone}`);
+  const scopes = [...byZone].map(([zone, some]) => {
+    const isSilent = silentZones.has(zone.replace('zones/', ''));
+    const warning = { code: 'UNREACHABLE', message: `'${zone}' is currently unreachable.` };
+    return [zone, isSilent ? { warning } : { instances: some.map((one) => shown(one, nowMs)) }];
+  });
   return {
     kind: 'compute#instanceAggregatedList',
-    items: Object.fromEntries(
-      [...byZone].map(([zone, some]) => [zone, { instances: some.map((one) => shown(one, nowMs)) }]),
-    ),
+    items: Object.fromEntries(scopes),
     ...(token !== undefined && { nextPageToken: token }),
   };
 }

@@ -49,6 +49,8 @@ export interface ComputeState {
   readonly stock: Map<string, number>;
   /** By region: how many CPUs a project may have; absent: enough. */
   readonly cpus: Map<string, number>;
+  /** Zones that do not answer: listings of the whole project say so, and leave them out. */
+  readonly silentZones: Set<string>;
   /** The next so many machines are promised and never come. */
   late: number;
   nextId(): string;
@@ -102,6 +104,7 @@ export function openCompute(clock: Clock): ComputeState {
     requests: new Map(),
     stock: new Map(),
     cpus: new Map(),
+    silentZones: new Set(),
     late: 0,
     nextId,
     changed(instance) {
