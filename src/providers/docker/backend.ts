@@ -12,6 +12,7 @@ import { endpointOf } from './endpoint.ts';
 import { openEnds } from './ends.ts';
 import { openEngine } from './engine.ts';
 import { followEvents } from './events.ts';
+import { clearly } from './faults.ts';
 import { openImages } from './images.ts';
 import { labelFilter, launchIn, machineOf, markIn } from './marks.ts';
 import { storedLogin } from './registry-login.ts';
@@ -102,7 +103,7 @@ export async function openContainers(config: DockerConfig, context: Context): Pr
       );
       await engine.ask({ method: 'POST', path: pathOf(name, '/start'), mayBeUnchanged: true }, signal);
     } catch (thrown) {
-      const fault = Fault.from(thrown);
+      const fault = clearly(Fault.from(thrown));
       if (!isUnclear(fault.kind)) await remove(Id, signal);
       throw fault;
     }
@@ -120,7 +121,7 @@ export async function openContainers(config: DockerConfig, context: Context): Pr
       await start(name, container, launch, signal);
       return { name };
     } catch (thrown) {
-      return outcomeOf(name, thrown);
+      return outcomeOf(name, clearly(Fault.from(thrown)));
     }
   }
 

@@ -113,6 +113,19 @@ describe('a container', () => {
     expect(theirs.files.size).toBe(0);
   });
 
+  it.each(['create', 'put', 'start'])(
+    'whose %s the engine refuses for reasons of its own is not made, and that is said',
+    async (action) => {
+      const scene = openScene();
+      const message = 'driver failed programming external connectivity on endpoint';
+      scene.fake.mishaps.add({ action, what: { kind: 'error', code: 'system', message, status: 500 } });
+      const fault = faultIn(await created(scene));
+
+      expect(fault).toEqual(['exhausted', expect.stringContaining(message)]);
+      expect(existing(scene)).toEqual([]);
+    },
+  );
+
   it.each<readonly [string, object, string, string]>([
     ['GPUs without a driver', { gpus: 'all' }, 'unsupported', 'could not select device driver'],
     ['a network that is not there', { network: 'team' }, 'invalid', 'network team not found'],

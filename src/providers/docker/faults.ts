@@ -1,5 +1,5 @@
 import { messagesOf } from '#core/answer.ts';
-import { Fault, type FaultKind } from '#core/fault.ts';
+import { Fault, type FaultKind, isUnclear } from '#core/fault.ts';
 import type { Explained } from '#rest/client.ts';
 
 interface Rule {
@@ -89,6 +89,17 @@ export function pullFault(image: string, said: string): Fault {
   return new Fault(rule?.kind ?? 'unavailable', `Cannot pull ${image}: ${said}`, {
     remedy: rule?.remedy ?? 'Check that the machine of the engine reaches the registry.',
   });
+}
+
+/**
+ * A refusal of the engine itself, of whatever status, is clear: it undoes what it could not finish. Only a conflict is
+ * with another call about the same container.
+ */
+export function clearly(fault: Fault): Fault {
+  const isAnswer = !(fault.cause instanceof Error) && messageIn(fault.cause) !== undefined;
+  if (!isAnswer || !isUnclear(fault.kind) || fault.kind === 'conflict') return fault;
+  const remedy = 'See the log of the engine: `journalctl -u docker`.';
+  return new Fault('exhausted', fault.message, { cause: fault.cause, remedy });
 }
 
 const START = 'Start it: `sudo systemctl start docker`, or open Docker Desktop.';

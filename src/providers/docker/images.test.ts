@@ -49,7 +49,7 @@ describe('an image that the engine lacks', () => {
     [
       'cannot be reached',
       { refusal: 'Get "https://r/v2/": dial tcp: lookup r: no such host' },
-      'unavailable',
+      'exhausted',
       /no such host/,
     ],
   ])('%s: the fault says so', async (_what, remote, kind, message) => {
@@ -72,17 +72,20 @@ describe('an image that the engine lacks', () => {
     expect(pulls).toBe(0);
   });
 
-  it('goes on being pulled when its caller has given up, and the next one joins', async () => {
+  it('goes on being pulled when a call gives up in time, and the next one joins', async () => {
     const scene = openScene();
     scene.fake.images.remote.set(OTHER, { content: 'two' });
-    scene.fake.mishaps.add({ action: 'pull', what: { kind: 'slow', ms: 300_000 } });
+    scene.fake.mishaps.add({ action: 'pull', what: { kind: 'slow', ms: 90_000 } });
     const backend = await openBackend(scene, { image: OTHER });
     const impatient = new AbortController();
-    const first = backend.create(aBatch(1), impatient.signal).catch((thrown) => thrown.message);
-    await scene.clock.advance(120_000);
+    const first = backend.create(aBatch(1), going());
+    const other = backend.create(aBatch(1), impatient.signal).catch((thrown) => thrown);
+    await scene.clock.advance(10_000);
     impatient.abort();
 
-    expect(await first).toBe('team/agent:2 is still being pulled.');
+    expect(await other).toMatchObject({ kind: 'unavailable' });
+    const [outcome] = await scene.during(first);
+    expect(outcome?.fault).toMatchObject({ kind: 'exhausted', message: 'team/agent:2 is still being pulled.' });
     expect(await scene.during(backend.create(aBatch(1), going()))).toEqual([{ name: aBatch(1).names[0] }]);
     expect(scene.fake.countOf('pull')).toBe(1);
   });

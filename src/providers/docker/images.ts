@@ -1,5 +1,5 @@
 // The image of a pool on one engine: what it is at this time, and how it gets there.
-import { Fault } from '#core/fault.ts';
+import { Fault, type FaultKind, isUnclear } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import type { PullLine } from './api.ts';
 import type { DockerConfig } from './config.ts';
@@ -22,6 +22,9 @@ export interface ImagesDeps {
   /** What the docker command's own file has for the registry of the image at this time. */
   login(): string | undefined;
 }
+
+// Half of what a creation has, so that its caller hears of it.
+const WITHIN_MS = 60_000;
 
 /** Name and tag apart; a digest counts as a tag, and without either the newest is meant. */
 export function splitImage(image: string): { readonly name: string; readonly tag: string } {
@@ -57,6 +60,24 @@ export function openImages({ engine, config, log, login }: ImagesDeps): Images {
     log('info', 'image pulled', { image, engine: engine.address });
   }
 
+  /** The end of a pull, or a fault before the caller's own time is over: nothing was created, and that is certain. */
+  function soon(running: Promise<void>, signal: AbortSignal): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
+      const giveUp = (kind: FaultKind): void =>
+        reject(new Fault(kind, `${image} is still being pulled.`, { remedy: 'Wait until the engine has it.' }));
+      const cancelled = (): void => giveUp('unavailable');
+      const stop = engine.clock.alarm(WITHIN_MS, () => giveUp('exhausted'));
+      if (signal.aborted) cancelled();
+      signal.addEventListener('abort', cancelled, { once: true });
+      running
+        .then(resolve, (thrown) => reject(clear(image, Fault.from(thrown))))
+        .finally(() => {
+          stop();
+          signal.removeEventListener('abort', cancelled);
+        });
+    });
+  }
+
   return {
     async current(signal) {
       const path = `/images/${image.split('/').map(encodeURIComponent).join('/')}/json`;
@@ -67,23 +88,17 @@ export function openImages({ engine, config, log, login }: ImagesDeps): Images {
       pulling ??= pullOnce().finally(() => {
         pulling = undefined;
       });
-      const running = pulling;
-      return new Promise<void>((resolve, reject) => {
-        const giveUp = (): void => reject(new Fault('unavailable', `${image} is still being pulled.`));
-        if (signal.aborted) return giveUp();
-        signal.addEventListener('abort', giveUp, { once: true });
-        running
-          .then(resolve, (thrown) => reject(named(image, thrown)))
-          .finally(() => signal.removeEventListener('abort', giveUp));
-      });
+      return soon(pulling, signal);
     },
     close: () => ending.abort(),
   };
 }
 
-const named = (image: string, thrown: unknown): Fault => {
-  const fault = Fault.from(thrown);
-  return fault.message.startsWith('Cannot pull')
-    ? fault
-    : new Fault(fault.kind, `Cannot pull ${image}: ${fault.message}`, { cause: fault.cause, remedy: fault.remedy });
-};
+/** A pull that failed in whatever way has created no container: another backend may be asked at once. */
+function clear(image: string, fault: Fault): Fault {
+  const message = fault.message.startsWith('Cannot pull') ? fault.message : `Cannot pull ${image}: ${fault.message}`;
+  return new Fault(isUnclear(fault.kind) ? 'exhausted' : fault.kind, message, {
+    cause: fault.cause,
+    remedy: fault.remedy,
+  });
+}

@@ -60,7 +60,7 @@ async function addProgram(root: string, from: string, to: string): Promise<void>
 }
 
 /** Node and a shell, in place of the base image of the Dockerfiles. */
-async function addBase(root: string, busybox: string): Promise<void> {
+export async function addBase(root: string, busybox: string): Promise<void> {
   await addProgram(root, process.execPath, '/usr/bin/node');
   for (const place of ['bin', 'tmp', 'run', 'etc']) mkdirSync(join(root, place), { recursive: true });
   copyFileSync(busybox, join(root, 'bin/busybox'));
