@@ -1,5 +1,5 @@
 // The laws of a backend on a real engine: what the suite asks of the fake one holds there too.
-import { afterAll, beforeAll, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
 import { systemRandom } from '#core/random.ts';
 import { testBackend } from '../../src/conformance/backend.ts';
@@ -8,19 +8,29 @@ import { fetchWith } from '../../src/edge/fetch-with.ts';
 import { brokenConnection, untilAborted } from '../../src/fakes/mishaps.ts';
 import provider from '../../src/providers/docker/index.ts';
 import { openWorld, type World } from '../system/harness/world.ts';
-import { type DockerEngine, dockerParts, importTiny, openDocker, TINY } from './parts/docker.ts';
-import { isMissing } from './parts/part.ts';
+import {
+  type DockerEngine,
+  dockerParts,
+  importTiny,
+  openDocker,
+  placeSecurePort,
+  type SecurePort,
+  TINY,
+} from './parts/docker.ts';
+import { isMissing, needed } from './parts/part.ts';
 
 const { docker } = provider.backends;
 
 let world: World | undefined;
 let engine: DockerEngine | undefined;
+let secure: SecurePort | undefined;
 const parts = await dockerParts();
 
 beforeAll(async () => {
   if (isMissing(parts)) return;
   world = openWorld();
-  engine = await openDocker(world, parts);
+  secure = await placeSecurePort(world);
+  engine = await openDocker(world, parts, secure.flags);
   await importTiny(world, engine, parts);
 });
 afterAll(async () => {
@@ -79,6 +89,23 @@ async function openEngineWorld(): Promise<BackendWorld> {
     },
   };
 }
+
+test('an engine behind TLS is reached with the certificates of cert_path, and not without', async (context) => {
+  needed(context, parts);
+  const { port, certPath } = secure as SecurePort;
+  const host = `tcp://127.0.0.1:${port}`;
+  const means = { clock: systemClock, random: systemRandom, fetch, fetchWith, dataDir: '/nowhere', agentCommand: [] };
+  const open = (config: object) =>
+    docker.open(docker.config.parse({ image: TINY, host, ...config }), contextWithLog({ cluster: 'c', ...means }, []));
+  const backend = await open({ certPath });
+
+  expect(await backend.list(new AbortController().signal)).toEqual([]);
+  await expect(open({})).rejects.toMatchObject({ remedy: 'That port speaks TLS: set cert_path.' });
+  await expect(open({ host: host.replace('tcp', 'https') })).rejects.toMatchObject({
+    kind: 'unavailable',
+    remedy: 'Check cert_path, and that host names the port with TLS.',
+  });
+});
 
 if (isMissing(parts)) {
   test('docker keeps the laws of a backend on a real engine', (context) => context.skip(`needs ${parts.missing}`));

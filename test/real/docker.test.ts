@@ -166,7 +166,12 @@ test('an engine that is away is named with the command that starts it, and work 
 test.for<readonly [string, object, RegExp]>([
   ['an image that is nowhere', { image: 'muster/agnet', pull: 'never' }, /No such image: muster\/agnet:latest/],
   ['a registry that cannot be reached', { image: 'registry.invalid/agent' }, /Cannot pull registry\.invalid\/agent/],
-  ['a network that is not there', { network: 'nowhere' }, /network nowhere not found/],
+  ['a broker out of reach', { network: 'bridge' }, /cannot reach the broker at http:\/\/127\.0\.0\.1/],
+  [
+    'a network that is not there',
+    { network: 'nowhere', agent_config: { broker: { address: 'http://host.docker.internal:1' } } },
+    /network nowhere not found/,
+  ],
   ['GPUs without a driver', { gpus: 'all' }, /could not select device driver/],
   [
     'an image without the agent',

@@ -78,6 +78,8 @@ const messageIn = (body: unknown): string | undefined => {
 /** What an answer of the engine means; without its error form it came from somebody on the way. */
 export function explain(status: number, body: unknown): Explained | undefined {
   const message = messageIn(body);
+  if (typeof body === 'string' && /HTTP request to an HTTPS server/i.test(body))
+    return { remedy: 'That port speaks TLS: set cert_path.' };
   if (message === undefined) return status < 500 ? undefined : { kind: 'unavailable' };
   const rule = ruleFor(message);
   return { kind: rule?.kind, message, remedy: rule?.remedy };

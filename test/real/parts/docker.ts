@@ -11,7 +11,11 @@ import {
 } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '#core/clock.ts';
+import { systemRandom } from '#core/random.ts';
+import { freePort } from '#core/testing/free-port.ts';
 import { until } from '#core/testing/until.ts';
+import { issueClient, issueServerIdentity, newAuthority } from '../../../src/access/tls.ts';
 import type { World } from '../../system/harness/world.ts';
 import { startDaemon } from './daemon.ts';
 import type { Part } from './part.ts';
@@ -78,8 +82,41 @@ export interface DockerEngine {
 // Another engine of this machine has other numbers.
 const gatewayOf = (number: number): string => `10.${200 + (number % 50)}.${number % 250}.1`;
 
+const means = { clock: systemClock, random: systemRandom };
+
+export interface SecurePort {
+  readonly port: number;
+  /** Holds what the docker command keeps in `DOCKER_CERT_PATH`. */
+  readonly certPath: string;
+  /** The flags of an engine that listens there too. */
+  readonly flags: readonly string[];
+}
+
+/** A port for TLS, with certificates for both sides. */
+export async function placeSecurePort(world: World): Promise<SecurePort> {
+  const port = await freePort();
+  const authority = newAuthority(means);
+  const server = issueServerIdentity(authority, ['127.0.0.1'], means);
+  const client = issueClient(authority, 'muster', means);
+  world.write('tls/server.pem', server.certificate);
+  world.write('tls/server-key.pem', server.key);
+  for (const [name, text] of [
+    ['ca', authority.certificate],
+    ['cert', client.certificate],
+    ['key', client.key],
+  ] as const)
+    world.write(`tls/${name}.pem`, text);
+  const at = (name: string): string => world.path(`tls/${name}.pem`);
+  const trust = ['--tlsverify', '--tlscacert', at('ca'), '--tlscert', at('server'), '--tlskey', at('server-key')];
+  return { port, certPath: world.path('tls'), flags: [...trust, '-H', `tcp://127.0.0.1:${port}`] };
+}
+
 /** Starts an engine that touches nothing of this machine but a bridge, which goes with it. */
-export async function openDocker(world: World, { folder }: DockerParts): Promise<DockerEngine> {
+export async function openDocker(
+  world: World,
+  { folder }: DockerParts,
+  flags: readonly string[] = [],
+): Promise<DockerEngine> {
   // The path of a socket has some 100 letters at most.
   const place = mkdtempSync(join(tmpdir(), 'mdk-'));
   const bridge = `mdk${process.pid}`;
@@ -98,6 +135,7 @@ export async function openDocker(world: World, { folder }: DockerParts): Promise
   const words = [
     ...['--data-root', join(place, 'data'), '--exec-root', join(place, 'exec'), '-p', join(place, 'pid')],
     ...['-H', address, '-b', bridge, '--iptables=false', '--ip-forward=false', '--shutdown-timeout', '5'],
+    ...flags,
   ];
   const tryDocker = (...asked: readonly string[]): Promise<Ran> => run('docker', asked, { env: { ...env, ...own } });
   const launch = () => startDaemon(world, 'dockerd', ['dockerd', ...words], { env: own });
