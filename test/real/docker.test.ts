@@ -176,7 +176,7 @@ test.for<readonly [string, object, RegExp]>([
   [
     'an image without the agent',
     { image: 'node:24-bookworm-slim', command: ['nonsense'] },
-    /executable file not found/,
+    /exit code 127: its image does not start the agent; .* exec nonsense failed/,
   ],
   ['an agent that ends', { command: ['--pol=x'] }, /exit code 2.*its log ends:.*Usage: muster agent/],
 ])('the pool names %s', async ([, docker, message], context) => {

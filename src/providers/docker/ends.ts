@@ -21,9 +21,13 @@ export function textOfLog(log: string): string {
   return plainMessage(log.replace(new RegExp(isHeader, 'g'), ' '));
 }
 
+// As shells have it: the program is not there, or is none.
+const NO_PROGRAM = new Set([126, 127]);
+
 function troubleOf({ State = {} }: Container, log: string): Trouble {
   const { ExitCode, OOMKilled, Error: error } = State;
-  const why = OOMKilled ? ', killed for want of memory' : error ? `: ${plainMessage(error)}` : '';
+  const said = NO_PROGRAM.has(ExitCode ?? 0) ? ': its image does not start the agent' : '';
+  const why = OOMKilled ? ', killed for want of memory' : error ? `: ${plainMessage(error)}` : said;
   const last = log === '' ? '' : `; its log ends: ${log}`;
   const message = `the container has ended with exit code ${ExitCode ?? 'unknown'}${why}${last}`;
   return { kind: OOMKilled ? 'exhausted' : 'unavailable', message, final: true };

@@ -25,6 +25,12 @@ describe('a container that has ended', () => {
       'unavailable',
       'the container has ended with exit code 2; its log ends: two three muster: Cannot reach the broker.',
     ],
+    [
+      { log: '[FATAL tini (7)] exec nonsense failed: No such file or directory' },
+      127,
+      'unavailable',
+      'the container has ended with exit code 127: its image does not start the agent; its log ends: [FATAL tini (7)] exec nonsense failed: No such file or directory',
+    ],
   ] as const)('%j has failed, and its worker learns why', async (how, code, kind, message) => {
     const { scene, list, container } = await running();
     scene.fake.die(container, code, how);
