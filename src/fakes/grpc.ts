@@ -33,11 +33,14 @@ export function grpcAnswer(message: Uint8Array): Response {
   return new Response(framed(message), { headers: { 'content-type': 'application/grpc', 'grpc-status': '0' } });
 }
 
+// Printable ASCII stands as it is, but for the sign that begins a code (gRPC over HTTP2, "Status-Message").
+const inHeader = (text: string): string => text.replace(/[^ -$&-~]+/g, encodeURIComponent);
+
 export function grpcRefusal({ code, text, details }: GrpcRefusal): Response {
   const headers = {
     'content-type': 'application/grpc',
     'grpc-status': String(code),
-    'grpc-message': encodeURIComponent(text),
+    'grpc-message': inHeader(text),
     ...(details && { 'grpc-status-details-bin': Buffer.from(details).toString('base64') }),
   };
   return new Response(null, { headers });

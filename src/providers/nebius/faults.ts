@@ -109,7 +109,8 @@ export function faultOf(what: string, told: Told): Fault {
   const error = serviceErrorOf(told);
   const kind = kindOf(told, error);
   const exactly = error ? violationsIn(error) : '';
-  const parts = [NAMES.get(told.code) ?? String(told.code), error?.code, told.message, exactly];
+  const isSaid = told.message.includes(exactly);
+  const parts = [NAMES.get(told.code) ?? String(told.code), error?.code, told.message, isSaid ? '' : exactly];
   const said = plainMessage(parts.filter((part) => part).join(': '));
   return new Fault(kind, `${what} failed: ${said}`, {
     remedy: REMEDIES[kind],

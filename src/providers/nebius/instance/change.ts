@@ -5,7 +5,6 @@ import type { Nebius } from '../client.ts';
 import { faultOf } from '../faults.ts';
 import { type Instance, InstanceState, type Operation } from '../gen/nebius_pb.ts';
 import type { Account } from './account.ts';
-import { idempotencyKey } from './create.ts';
 import { findInstances, isAbsent } from './find.ts';
 import { markOf, stateOf } from './marks.ts';
 
@@ -60,8 +59,8 @@ export function changerOf(account: Account, api: Nebius, change: Change) {
     const state = stateOf(instance);
     if (done.includes(state)) return;
     if (notYet.includes(state)) throw new Fault('conflict', `${name} is still stopping.`);
-    const key = change === 'delete' ? idempotencyKey('delete', id) : undefined;
-    await ended(name, await api.ask(method, { id }, { signal, key }), signal);
+    // Without an idempotency key: with one, a change whose operation failed could never be asked for again.
+    await ended(name, await api.ask(method, { id }, { signal }), signal);
   }
 
   const isOurs = ({ mark }: Machine, instance: Instance | undefined): boolean =>

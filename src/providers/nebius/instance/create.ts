@@ -12,8 +12,8 @@ import { markOf } from './marks.ts';
 import { requestOf } from './request.ts';
 
 /** The same for the same instance of the same launch, in the form of a UUID. */
-export function idempotencyKey(...parts: readonly string[]): string {
-  const digits = hash('sha256', parts.join('\n')).slice(0, 32);
+function idempotencyKey(launch: string, name: string): string {
+  const digits = hash('sha256', `${launch}\n${name}`).slice(0, 32);
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
