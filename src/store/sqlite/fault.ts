@@ -33,8 +33,10 @@ export function sqliteFault(thrown: unknown, file: string): Fault {
     const [kind, what, remedy] = known;
     return new Fault(kind, `The database ${file} ${what} (${message}).`, { at: file, remedy, cause: thrown });
   }
-  return new Fault(FILE_CODES[code ?? ''] ?? 'internal', `The database ${file}: ${message}`, {
+  const { kind, remedy } = Fault.from(thrown);
+  return new Fault(FILE_CODES[code ?? ''] ?? kind, `The database ${file}: ${message}`, {
     at: file,
+    ...(kind !== 'internal' && { remedy }),
     cause: thrown,
   });
 }
