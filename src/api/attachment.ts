@@ -4,8 +4,9 @@ import type { Session } from '#core/session.ts';
 import type { Caller } from '../access/access.ts';
 import { checked } from './checked.ts';
 import type { ApiDeps } from './deps.ts';
+import { encodeOutput, openTurns } from './encoded-output.ts';
 import { findSession } from './sessions.ts';
-import { shownOutput, shownSession } from './shown/session.ts';
+import { shownSession } from './shown/session.ts';
 import { AttachIn, type AttachOut } from './wire/session.ts';
 
 export interface AttachWish {
@@ -51,22 +52,25 @@ function pass(data: RawData, isBinary: boolean, { spec, id }: Session, { session
 }
 
 /** Resolves when the message is written to the network, so that a slow reader slows down reading instead of filling memory. */
-function say(socket: WebSocket, message: AttachOut): Promise<void> {
+function say(socket: WebSocket, text: string | Buffer): Promise<void> {
   return new Promise((resolve, reject) =>
-    socket.send(JSON.stringify(message), (error) => (error ? reject(error) : resolve())),
+    socket.send(text, { binary: false }, (error) => (error ? reject(error) : resolve())),
   );
 }
 
 async function show(socket: WebSocket, wish: AttachWish, deps: ApiDeps, signal: AbortSignal): Promise<void> {
   const { session, afterSeq, attempt } = wish;
+  const turn = openTurns(deps.clock);
   for await (const chunk of deps.sessions.output(session.id, { follow: true, afterSeq, attempt }, signal)) {
     await deps.store.durable();
-    await say(socket, { output: shownOutput(chunk) });
+    const message = encodeOutput(chunk, 'message');
+    await say(socket, message);
+    await turn(message);
   }
   if (signal.aborted) return;
   const ended = await findSession(deps, session.id);
   await deps.store.durable();
-  await say(socket, { end: shownSession(ended, deps.store) });
+  await say(socket, JSON.stringify({ end: shownSession(ended, deps.store) } satisfies AttachOut));
 }
 
 // The broker disconnects an agent with too much waiting data: one session's input must stay far below that.

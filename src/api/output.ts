@@ -1,11 +1,10 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import type { OutputChunk } from '#core/session.ts';
 import type { ApiDeps } from './deps.ts';
+import { encodeOutput, openTurns } from './encoded-output.ts';
 import type { Noun } from './noun.ts';
 import { type Raw, type Route, route } from './route.ts';
 import { findSession } from './sessions.ts';
-import { shownOutput } from './shown/session.ts';
 import { Flag, Name } from './wire/shared.ts';
 
 const NDJSON = 'application/x-ndjson';
@@ -20,17 +19,17 @@ const query = z.strictObject({
 });
 type Query = z.output<typeof query>;
 
-const encode = (chunk: OutputChunk, isRaw: boolean): Buffer =>
-  isRaw ? Buffer.from(chunk.data) : Buffer.from(`${JSON.stringify(shownOutput(chunk))}\n`);
-
 /** Pieces as they arrive; each is sent only when it is durable. */
 async function* pieces(deps: ApiDeps, id: string, asked: Query, signal: AbortSignal): AsyncIterable<Buffer> {
   const { follow, after_seq: afterSeq, stream } = asked;
   const from = { follow, afterSeq, attempt: asked.attempt || undefined };
+  const turn = openTurns(deps.clock);
   for await (const chunk of deps.sessions.output(id, from, signal)) {
     if (stream !== undefined && chunk.stream !== stream) continue;
     await deps.store.durable();
-    yield encode(chunk, asked.raw);
+    const piece = encodeOutput(chunk, asked.raw ? 'raw' : 'line');
+    yield piece;
+    await turn(piece);
   }
 }
 

@@ -1,9 +1,9 @@
 import type { OutputChunk } from '#core/session.ts';
 import type { Change, Store } from '#core/store.ts';
 import { type Finder, stopping } from './find.ts';
+import { openOutputPages } from './output-pages.ts';
 import type { OutputOptions } from './sessions.ts';
 
-const CHUNKS_PER_PAGE = 64;
 const MOST_BUFFERED_CHUNKS = 256;
 const MOST_BUFFERED_BYTES = 2 ** 20;
 
@@ -33,6 +33,7 @@ export interface Follower {
 
 export function openFollower(store: Store, finder: Finder): Follower {
   const taps = new Map<string, Set<Tap>>();
+  const pages = openOutputPages(store);
   let isStopping = false;
   const unsubscribe = store.onDurable((changes) => {
     if (taps.size > 0) for (const change of changes) fill(change);
@@ -68,13 +69,12 @@ export function openFollower(store: Store, finder: Finder): Follower {
     await store.durable();
     const newest = current ?? tap.endedAttempt ?? 0;
     while (reader.attempt <= newest && !signal.aborted) {
-      const filter = { session: id, attempt: reader.attempt, afterSeq: reader.seq };
-      const page = await store.history.output(filter, CHUNKS_PER_PAGE);
-      for (const chunk of page) {
+      const chunk = await pages.next({ session: id, attempt: reader.attempt, afterSeq: reader.seq });
+      if (chunk) {
         reader.seq = chunk.seq;
         yield chunk;
+        continue;
       }
-      if (page.length === CHUNKS_PER_PAGE) continue;
       if (reader.attempt === newest) return;
       reader.attempt += 1;
       reader.seq = 0;
@@ -85,14 +85,13 @@ export function openFollower(store: Store, finder: Finder): Follower {
   async function* live(reader: Reader): AsyncGenerator<OutputChunk> {
     const { tap } = reader;
     while (!tap.isBehind) {
-      const chunks = drain(tap);
-      for (const chunk of chunks) {
-        if (!isPast(chunk, reader)) continue;
+      const chunk = take(tap);
+      if (chunk && isPast(chunk, reader)) {
         reader.attempt = chunk.attempt;
         reader.seq = chunk.seq;
         yield chunk;
       }
-      if (chunks.length > 0) continue;
+      if (chunk) continue;
       if (isOver(reader)) return;
       await changed(reader);
     }
@@ -128,11 +127,11 @@ export function openFollower(store: Store, finder: Finder): Follower {
   };
 }
 
-function drain(tap: Tap): readonly OutputChunk[] {
-  const { chunks } = tap;
-  tap.chunks = [];
-  tap.bytes = 0;
-  return chunks;
+/** One at a time: what a reader has not taken yet counts against its bound. */
+function take(tap: Tap): OutputChunk | undefined {
+  const chunk = tap.chunks.shift();
+  tap.bytes -= chunk?.data.length ?? 0;
+  return chunk;
 }
 
 function pour(tap: Tap, chunk: OutputChunk): void {
@@ -141,7 +140,8 @@ function pour(tap: Tap, chunk: OutputChunk): void {
   tap.bytes += chunk.data.length;
   if (tap.chunks.length > MOST_BUFFERED_CHUNKS || tap.bytes > MOST_BUFFERED_BYTES) {
     tap.isBehind = true;
-    drain(tap);
+    tap.chunks = [];
+    tap.bytes = 0;
   }
   tap.wake();
 }
