@@ -1,9 +1,14 @@
 // A server to be attacked: its tokens, what must stay as it is, and how long others wait meanwhile.
 import { readFileSync } from 'node:fs';
 import { Agent, type IncomingMessage, request } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Fault } from '#core/fault.ts';
+import { until } from '#core/testing/until.ts';
+import { apiOf } from '../system/harness/api.ts';
 import { runCli } from '../system/harness/cli.ts';
-import { placeServer, type RunningServer, startServer } from '../system/harness/server.ts';
+import { placeServer, processPool, type RunningServer, startServer } from '../system/harness/server.ts';
 import { openWorld } from '../system/harness/world.ts';
 
 export const ROLES = ['no token', 'viewer', 'operator', 'admin'] as const;
@@ -32,17 +37,23 @@ export interface Target {
   state(): Promise<string>;
   /** The memory that the process has, in megabytes. */
   memoryMb(): number;
-  /** Runs an attack, and fails where another caller waited too long meanwhile; answers the longest wait. */
+  /** Runs an attack, and fails where one turn of the server's event loop held up all others too long meanwhile. */
   whileOthersAsk<T>(attack: string, run: (other: OtherCaller) => Promise<T>): Promise<T>;
+  /** Starts a session on the server's own agent; answers its id once it runs. */
+  start(command: readonly string[]): Promise<string>;
+  path(name: string): string;
+  /** Makes an empty file. */
+  write(name: string): void;
   /** Fails where the server has logged an internal error, or is another process than before. */
   mustBeSound(): void;
   close(): Promise<void>;
 }
 
-// Others have cores too: many times what an undisturbed caller waits, and never less than this.
-const LONGEST_WAIT_MS = 1_000;
+// Processor time of one turn, so that it does not matter what else runs on this machine; a slow one takes more of it.
+const LONGEST_TURN_MS = 50;
 const TIMES_UNDISTURBED = 10;
 const UNDISTURBED_ANSWERS = 200;
+const METER = join(import.meta.dirname, 'turn-meter.mjs');
 const ANSWER_WITHIN_MS = 120_000;
 const LONGEST_KEPT = 4 * 2 ** 20;
 
@@ -109,15 +120,32 @@ function startOtherCaller(ask: () => Promise<Answer>): OtherCaller & { stop(): P
   };
 }
 
-export async function openTarget(): Promise<Target> {
+/** Asks for the longest turn since it was asked last. */
+function longestTurnMs(path: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    connect(path)
+      .setEncoding('utf8')
+      .on('data', (piece: string) => {
+        text += piece;
+      })
+      .on('end', () => resolve(Number(text)))
+      .on('error', reject);
+  });
+}
+
+export async function openTarget({ hasAgent = false } = {}): Promise<Target> {
   const world = openWorld();
-  const pools = [{ name: 'manual' }, { name: 'other', labels: { zone: 'a' } }];
+  const local = hasAgent ? [processPool(world, 'local', { max_agents: 1, min_agents: 1 })] : [];
+  const pools = [{ name: 'manual' }, { name: 'other', labels: { zone: 'a' } }, ...local];
   const place = await placeServer(world, {
     agent_pools: pools,
     provisioners: [{ file: { path: world.path('pools') } }],
   });
   world.write('pools/first.yaml', 'name: from-file\n');
-  const server: RunningServer = await startServer(world, place).ready();
+  const meter = world.path('turns');
+  const env = { NODE_OPTIONS: `--import ${pathToFileURL(METER).href}`, MUSTER_TURN_METER: meter };
+  const server: RunningServer = await startServer(world, place, env).ready();
   const tokens = new Map<Caller, string>([['admin', world.read('data/admin.token').trim()]]);
   for (const role of ['viewer', 'operator'] as const) {
     const { out } = await runCli(world, ['token', 'create', '--role', role, '--name', role]);
@@ -133,13 +161,16 @@ export async function openTarget(): Promise<Target> {
     sendTo(server.http, by, { method: 'GET', path: `/api/v1${path}`, headers: headersOf('admin') });
   const startOther = () => startOtherCaller(() => get('/pools?limit=1'));
 
-  async function undisturbedMs(): Promise<number> {
+  async function undisturbedTurnMs(): Promise<number> {
+    await longestTurnMs(meter);
     const other = startOther();
     await other.answered(UNDISTURBED_ANSWERS);
-    return other.stop();
+    const waitMs = await other.stop();
+    const turnMs = await longestTurnMs(meter);
+    say(`undisturbed: longest turn ${turnMs.toFixed(0)} ms, longest wait ${waitMs.toFixed(0)} ms`);
+    return turnMs;
   }
-  const usualMs = await undisturbedMs();
-  say(`undisturbed, another caller waits ${usualMs.toFixed(0)} ms at most`);
+  const usualMs = await undisturbedTurnMs();
 
   return {
     http: server.http,
@@ -157,15 +188,24 @@ export async function openTarget(): Promise<Target> {
       return Number(kb) / 1_024;
     },
     async whileOthersAsk(attack, run) {
+      await longestTurnMs(meter);
       const other = startOther();
-      try {
-        return await run(other);
-      } finally {
-        const longestMs = await other.stop();
-        say(`${attack}: others waited ${longestMs.toFixed(0)} ms at most`);
-        if (longestMs > Math.max(LONGEST_WAIT_MS, TIMES_UNDISTURBED * usualMs)) breach(`${attack} held up others`);
-      }
+      const result = await run(other);
+      const waitMs = await other.stop();
+      const turnMs = await longestTurnMs(meter);
+      say(`${attack}: longest turn ${turnMs.toFixed(0)} ms of processor time, longest wait ${waitMs.toFixed(0)} ms`);
+      if (turnMs > Math.max(LONGEST_TURN_MS, TIMES_UNDISTURBED * usualMs))
+        breach(`${attack} held up others for ${turnMs.toFixed(0)} ms`);
+      return result;
     },
+    async start(command) {
+      const api = apiOf(world, server.http);
+      const { id } = await api.submit({ pool: 'local', command: [...command] });
+      await until('it runs', async () => (await api.session(id)).phase === 'running');
+      return id;
+    },
+    path: world.path,
+    write: (name) => void world.write(name, ''),
     mustBeSound() {
       const failed = [...server.logged('request failed'), ...server.logged('gRPC call failed')];
       if (failed.length > 0) breach(`an internal error was logged: ${JSON.stringify(failed[0])}`);

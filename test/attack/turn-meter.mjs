@@ -1,0 +1,30 @@
+// Loaded into the server of an attack: how much processor time the longest turn of its event loop took. A turn that
+// works holds up everybody; one that waits for a core because the machine is busy does not count.
+import { createServer } from 'node:net';
+import { threadCpuUsage } from 'node:process';
+import { isMainThread } from 'node:worker_threads';
+
+const LOOK_EVERY_MS = 5;
+const path = process.env.MUSTER_TURN_METER;
+
+if (isMainThread && path && process.argv.includes('server')) {
+  const usedMs = () => {
+    const { user, system } = threadCpuUsage();
+    return (user + system) / 1_000;
+  };
+  let before = usedMs();
+  let longestMs = 0;
+  // A timer runs once a turn at most: between two of them lie one long turn, or short ones for as long as its interval.
+  setInterval(() => {
+    const now = usedMs();
+    longestMs = Math.max(longestMs, now - before);
+    before = now;
+  }, LOOK_EVERY_MS).unref();
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.end(String(longestMs));
+    longestMs = 0;
+  });
+  server.listen(path);
+  server.unref();
+}
