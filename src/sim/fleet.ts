@@ -36,6 +36,14 @@ export function openFleet(options: FleetOptions): Fleet {
   const { clock, chance, weather, network, happenings } = options;
   const agents = new Map<string, SimAgent>();
   const clouds = new WeakMap<SimAgent, SimCloud>();
+  // The machines of a pool all boot with the same text.
+  const files = new Map<string, AgentFile>();
+
+  function fileOf(text: string): AgentFile {
+    const file = files.get(text) ?? (JSON.parse(text) as AgentFile);
+    files.set(text, file);
+    return file;
+  }
 
   function boot(cloud: SimCloud, { machine, launch }: SimMachine): void {
     if (!launch || weather.strikes('no-boot', chance)) return;
@@ -48,7 +56,7 @@ export function openFleet(options: FleetOptions): Fleet {
   function begin(cloud: SimCloud, name: string, boot: { readonly agentConfig: string; readonly token: string }): void {
     const agent = startAgent({
       name,
-      file: JSON.parse(boot.agentConfig) as AgentFile,
+      file: fileOf(boot.agentConfig),
       token: boot.token,
       clock,
       chance,

@@ -44,8 +44,8 @@ export interface WorkersContext extends Pick<WorkersDeps, 'store' | 'clock' | 'l
   readonly pools: PoolMemories;
   /** The server is about to stop: no new decisions; committed ones are carried out. */
   readonly standingDown: { isOn: boolean };
-  /** The pool whose pass is carrying out removals: it looks at its workers again afterwards, and need not be woken. */
-  readonly removing: { pool: string | undefined };
+  /** The pool whose pass is carrying out removals or launches: it goes on with what it changes, and need not be woken. */
+  readonly acting: { pool: string | undefined };
   /** Grows with every change of a worker's row: a survey older than that is stale. */
   workersChanged(): number;
 }

@@ -35,6 +35,17 @@ describe('a pool of workers', () => {
     expect(world.agents.kills).toEqual([]);
   });
 
+  it('launches and calls its cloud in one pass: there is nothing else to decide until the machine is listed', async () => {
+    const world = await openWorld({ pools: [aPool({ maxIdleSlots: 5 })] });
+    await world.advance(SECOND_MS);
+    const before = world.disk.histories.decisions.length;
+    await world.life.sessions.submit('id-gpu', 3, 30 * SECOND_MS);
+    await world.advance(100);
+
+    expect(world.cloud.calls.filter(({ name }) => name === 'create')).toHaveLength(1);
+    expect(world.disk.histories.decisions.slice(before).map(({ did }) => did)).toEqual(['launch 3']);
+  });
+
   it('launches nothing for queued sessions whose labels no worker can have', async () => {
     const world = await openWorld({ pools: [aPool()] });
     const { store, sessions } = world.life;

@@ -79,12 +79,17 @@ function act(context: WorkersContext, pool: Pool | undefined, { id, survey }: { 
   return againAtMs < now.againAtMs ? { ...now, againAtMs } : now;
 }
 
-function removeAll({ asked, removing }: WorkersContext, id: string, survey: Survey): number {
-  removing.pool = id;
+function removeAll(context: WorkersContext, id: string, survey: Survey): number {
+  return unwoken(context, id, () => carryOutRemovals(context.asked, survey.removing));
+}
+
+/** Changes that this pass goes on with by itself. */
+function unwoken<T>({ acting }: WorkersContext, id: string, change: () => T): T {
+  acting.pool = id;
   try {
-    return carryOutRemovals(asked, survey.removing);
+    return change();
   } finally {
-    removing.pool = undefined;
+    acting.pool = undefined;
   }
 }
 
@@ -109,11 +114,28 @@ function decide(context: WorkersContext, boot: BootSettings, { pool, survey }: {
   const recorded = isWait ? undefined : journal.decision(made, actions.length > 0, inputs);
   const changes: Change[] = recorded ? [recorded] : [];
   if (actions.length > 0) changes.push(...carryOut(context, boot, { pool, actions }));
-  if (changes.length > 0) asked.base.commit(changes, () => announceDrains(context, decision));
+  const commit = (): void => asked.base.commit(changes, () => announceDrains(context, decision));
+  // Woken machines are the business of the next pass.
+  const isLaunch = survey.parked.length === 0 && isLaunchAlone(actions);
+  if (isLaunch) launchNow(context, pool.id, commit);
+  else if (changes.length > 0) commit();
   if (!memory.isReady) asked.waiting.add(pool.id);
-  const { initialDelayMs = Number.POSITIVE_INFINITY } = pool.spec.scaling;
+  const { initialDelayMs = Number.POSITIVE_INFINITY, bootTimeoutMs } = pool.spec.scaling;
   const readyAtMs = memory.isReady ? Number.POSITIVE_INFINITY : memory.firstMs + initialDelayMs;
-  return Math.min(readyAtMs, clock.monotonic() + (decision.againAfterMs ?? Number.POSITIVE_INFINITY));
+  const bootedMs = isLaunch ? bootTimeoutMs : Number.POSITIVE_INFINITY;
+  return Math.min(readyAtMs, clock.monotonic() + Math.min(bootedMs, decision.againAfterMs ?? Number.POSITIVE_INFINITY));
+}
+
+const isLaunchAlone = (actions: readonly Action[]): boolean =>
+  actions.length > 0 && actions.every((action) => action.do === 'launch');
+
+/** Commits launches and calls for them in the same pass: the next listing is the first to bring news. */
+function launchNow(context: WorkersContext, id: string, commit: () => void): void {
+  const { store, asked } = context;
+  unwoken(context, id, commit);
+  // Whoever hears of the launch may have frozen the pool.
+  if (!isFrozen(store, id)) resolveLaunches(asked, id);
+  asked.waiting.add(id);
 }
 
 function carryOut(

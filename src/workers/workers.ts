@@ -122,7 +122,7 @@ function openContext(deps: WorkersDeps, poke: (pool: string) => void): WorkersCo
     ...{ store, clock, log, journal, clouds, link, times, asked },
     pools: rememberPools(store, clock),
     standingDown: { isOn: false },
-    removing: { pool: undefined },
+    acting: { pool: undefined },
     workersChanged: () => changes,
   };
   return context;
@@ -133,7 +133,7 @@ function listen(
   context: WorkersContext,
   { poke, forget }: { poke(pool: string): void; forget(pool: string): void },
 ): (() => void)[] {
-  const { store, asked, pools, removing } = context;
+  const { store, asked, pools, acting } = context;
   const pokePool = (after: { pool: string } | undefined, before: { pool: string } | undefined): void => {
     const pool = after?.pool ?? before?.pool;
     if (pool !== undefined) poke(pool);
@@ -148,7 +148,7 @@ function listen(
     store.onChange('workers', (after, before, id) => {
       if (!after) asked.forget(id, before);
       if (!after && before) pools.forgetLost(before);
-      if (!after && before?.pool === removing.pool) return;
+      if ((after ?? before)?.pool === acting.pool) return;
       if (!isJoining(after, before) && !isOnlyCreated(after, before)) pokePool(after, before);
     }),
     store.onChange('agents', (after, before, id) => {

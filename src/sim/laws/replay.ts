@@ -4,9 +4,9 @@ import { readFacts } from '../../autoscaler/inputs.ts';
 import { plan } from '../../autoscaler/plan.ts';
 import type { Invariants } from '../invariants.ts';
 
-// Every decision of a small world's day; of a large world's, unless all are asked for, every tenth after these.
-const ALL_UP_TO = 5_000;
-const THEN_EVERY = 10;
+// Every decision of a small world's day; of a large world's, unless all are asked for, a fiftieth after these.
+const ALL_UP_TO = 2_000;
+const THEN_EVERY = 50;
 
 /** Each stored decision, computed again from its stored inputs, is the same decision. */
 export function replayLaw(invariants: Invariants, replaysAll: boolean): (decision: DecisionRow) => void {
