@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Clock } from '#core/clock.ts';
@@ -37,6 +37,10 @@ export interface Api {
   close(): Promise<void>;
 }
 
+function dropUnread(this: ServerResponse): void {
+  if (this.socket && this.socket.writableLength > 0) this.socket.destroy();
+}
+
 function makeServer(patience: ClientTimeouts, handler: Parameters<typeof createServer>[1]): Server {
   const server = createServer(
     {
@@ -53,11 +57,7 @@ function makeServer(patience: ClientTimeouts, handler: Parameters<typeof createS
   server.on('connection', (socket) => socket.setKeepAlive(true, KEEPALIVE_MS));
   // A client that does not read would hold the answer for ever; one that sends nothing does no harm.
   server.timeout = patience.requestMs;
-  server.on('request', (_request, answer) =>
-    answer.on('timeout', () => {
-      if (answer.socket && answer.socket.writableLength > 0) answer.socket.destroy();
-    }),
-  );
+  server.on('request', (_request, answer) => answer.on('timeout', dropUnread));
   // Node watches for slow clients only once a server listens, and this one never does by itself.
   server.emit('listening');
   return server;

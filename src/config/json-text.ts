@@ -14,6 +14,8 @@ const SHORT_CHARACTERS = 256 * 1_024;
 /** The value, unless it holds more values than that; keys are not counted. */
 export function boundedJson(text: string, mostValues: number): unknown {
   const whole = parse(text);
+  // Each value takes a character or more.
+  if (text.length <= mostValues) return whole;
   const waiting = [whole];
   for (let count = 1, value = waiting.pop(); value !== undefined; value = waiting.pop()) {
     if (typeof value !== 'object' || value === null) continue;

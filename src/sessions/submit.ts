@@ -30,21 +30,21 @@ export function openSubmit(deps: SessionsDeps, { limits, labels, changed }: Subm
     const acceptedAt = clock.now();
     const sessions = requests.map(({ spec }, n): Session => {
       const pool = pools[n] as Pool;
-      const key = keyed && { key: sessionKeyOf(keyed.scope, n), requestHash: keyed.hash };
-      const unmatched = labels.lacking(pool, spec.labels);
-      const common = {
+      return {
         id: nextId(),
         pool: pool.id,
         poolName: pool.name,
         acceptedAt,
         by: actor.who,
         attempt: 0,
-        ...key,
+        key: keyed && sessionKeyOf(keyed.scope, n),
+        requestHash: keyed?.hash,
+        spec,
+        unmatched: labels.lacking(pool, spec.labels),
       };
-      return { ...common, spec, ...(unmatched !== undefined && { unmatched }) };
     });
     const durable = store.commit(sessions.map((session) => put('sessions', session)));
-    for (const pool of new Set(sessions.map((session) => session.pool))) changed(pool);
+    for (const { id } of new Set(pools)) changed(id);
     await durable;
     return sessions;
   }

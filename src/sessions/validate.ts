@@ -16,63 +16,71 @@ function invalid(at: string, message: string, remedy: string): Fault {
   return new Fault('invalid', message, { at, remedy });
 }
 
-/** Throws a `Fault` that names the first field that no agent could run. */
+/** Throws a `Fault` that names the first field that no agent could run. Places are worded only for that. */
 export function checkRequests(requests: readonly SessionRequest[], limits: SessionLimits): void {
   if (requests.length === 0) throw invalid('', 'The request has no session.', 'Ask for at least one.');
-  for (const [index, { spec }] of requests.entries()) checkSpec(spec, limits, `[${index}].spec`);
+  for (let index = 0; index < requests.length; index++) {
+    checkSpec((requests[index] as SessionRequest).spec, limits, index);
+  }
 }
 
-function checkSpec(spec: SessionSpec, limits: SessionLimits, at: string): void {
-  if (!spec.command[0]) throw invalid(`${at}.command`, 'The command is missing.', 'Name a program and its arguments.');
-  let bytes = checkText(spec.cwd ?? '', `${at}.cwd`);
-  for (const [index, word] of spec.command.entries()) bytes += checkText(word, `${at}.command[${index}]`);
-  for (const [name, value] of Object.entries(spec.env)) {
-    const place = `${at}.env.${name}`;
-    if (!VARIABLE.test(name))
-      throw invalid(
-        place,
-        'The name of the variable is invalid.',
-        'Use letters, digits and underscores; begin with no digit.',
-      );
-    bytes += checkText(`${name}=${value}`, place);
-  }
+function checkSpec(spec: SessionSpec, limits: SessionLimits, index: number): void {
+  const at = (field: string): string => `[${index}].spec.${field}`;
+  if (!spec.command[0]) throw invalid(at('command'), 'The command is missing.', 'Name a program and its arguments.');
+  let bytes = checkText(spec.cwd ?? '', () => at('cwd'));
+  for (let word = 0; word < spec.command.length; word++)
+    bytes += checkText(spec.command[word] as string, () => at(`command[${word}]`));
+  bytes += checkVariables(spec.env, at);
   if (spec.runAs && 'user' in spec.runAs && !USER.test(spec.runAs.user))
-    throw invalid(`${at}.runAs.user`, 'The name of the user is invalid.', 'Use the name of a user of the worker.');
-  for (const [name, value] of Object.entries(spec.labels))
-    bytes += checkText(`${name}=${value}`, `${at}.labels.${name}`);
+    throw invalid(at('runAs.user'), 'The name of the user is invalid.', 'Use the name of a user of the worker.');
+  for (const name in spec.labels) bytes += checkText(`${name}=${spec.labels[name]}`, () => at(`labels.${name}`));
   if (bytes > limits.specBytes) {
     const remedy = `Keep them within ${limits.specBytes} bytes; pass large data as input or in a file.`;
-    throw invalid(at, `Command, environment and labels have ${bytes} bytes.`, remedy);
+    throw invalid(`[${index}].spec`, `Command, environment and labels have ${bytes} bytes.`, remedy);
   }
   checkNumbers(spec, at);
 }
 
-function checkText(text: string, at: string): number {
-  if (text.includes('\0')) throw invalid(at, 'The text contains a zero byte.', 'Remove the zero byte.');
+function checkVariables(env: SessionSpec['env'], at: (field: string) => string): number {
+  let bytes = 0;
+  for (const name in env) {
+    if (!VARIABLE.test(name))
+      throw invalid(
+        at(`env.${name}`),
+        'The name of the variable is invalid.',
+        'Use letters, digits and underscores; begin with no digit.',
+      );
+    bytes += checkText(`${name}=${env[name]}`, () => at(`env.${name}`));
+  }
+  return bytes;
+}
+
+function checkText(text: string, at: () => string): number {
+  if (text.includes('\0')) throw invalid(at(), 'The text contains a zero byte.', 'Remove the zero byte.');
   const bytes = Buffer.byteLength(text);
   if (bytes > LONGEST_STRING_BYTES)
     throw invalid(
-      at,
+      at(),
       `The text has ${bytes} bytes.`,
       `Keep one argument or variable within ${LONGEST_STRING_BYTES} bytes.`,
     );
   return bytes;
 }
 
-function checkNumbers(spec: SessionSpec, at: string): void {
+function checkNumbers(spec: SessionSpec, at: (field: string) => string): void {
   const { priority, retries, graceMs, timeoutMs, terminal } = spec;
-  checkWhole(priority, `${at}.priority`, [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]);
-  checkWhole(retries, `${at}.retries`, [0, MOST_RETRIES]);
+  checkWhole(priority, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, () => at('priority'));
+  checkWhole(retries, 0, MOST_RETRIES, () => at('retries'));
   if (!(graceMs >= 0 && Number.isFinite(graceMs)))
-    throw invalid(`${at}.graceMs`, 'The grace period is not a duration.', 'Give 0 or more.');
+    throw invalid(at('graceMs'), 'The grace period is not a duration.', 'Give 0 or more.');
   if (timeoutMs !== undefined && !(timeoutMs > 0 && Number.isFinite(timeoutMs)))
-    throw invalid(`${at}.timeoutMs`, 'The time limit is not a duration.', 'Give more than 0, or leave it out.');
+    throw invalid(at('timeoutMs'), 'The time limit is not a duration.', 'Give more than 0, or leave it out.');
   if (!terminal) return;
-  checkWhole(terminal.columns, `${at}.terminal.columns`, [1, LARGEST_TERMINAL]);
-  checkWhole(terminal.rows, `${at}.terminal.rows`, [1, LARGEST_TERMINAL]);
+  checkWhole(terminal.columns, 1, LARGEST_TERMINAL, () => at('terminal.columns'));
+  checkWhole(terminal.rows, 1, LARGEST_TERMINAL, () => at('terminal.rows'));
 }
 
-function checkWhole(value: number, at: string, [least, most]: readonly [number, number]): void {
+function checkWhole(value: number, least: number, most: number, at: () => string): void {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return;
-  throw invalid(at, `The number ${value} is out of range.`, `Give a whole number from ${least} to ${most}.`);
+  throw invalid(at(), `The number ${value} is out of range.`, `Give a whole number from ${least} to ${most}.`);
 }

@@ -195,8 +195,9 @@ function forgetPool({ store, asked }: WorkersContext, id: string): void {
 /** Sessions may come and go by the thousand: a pool answers the first at once, and the others together. */
 function pokeInTime({ pools, clock, times }: WorkersContext, pool: string, poke: (pool: string) => void): void {
   const memory = pools.of(pool);
+  if (memory.isPassDue) return;
   const waitMs = memory.passedMs + gapAfter(memory.passTookMs, times) - clock.monotonic();
-  if (waitMs <= 0 && !memory.isPassDue) return poke(pool);
+  if (waitMs <= 0) return poke(pool);
   pokeAfter({ pools, clock }, pool, { waitMs, poke });
 }
 

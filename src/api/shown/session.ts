@@ -55,6 +55,16 @@ export function shownOutput({ seq, attempt, stream, at, data }: OutputChunk): wi
 
 /** A request body as a session spec. */
 export function specOf(sent: z.output<typeof wire.SessionIn>): SessionSpec {
-  const { pool: _, timeout, grace, ...same } = sent;
-  return { ...same, stdin: sent.stdin || sent.terminal !== undefined, timeoutMs: timeout, graceMs: grace };
+  return {
+    command: sent.command,
+    env: sent.env,
+    cwd: sent.cwd,
+    terminal: sent.terminal,
+    stdin: sent.stdin || sent.terminal !== undefined,
+    priority: sent.priority,
+    labels: sent.labels,
+    timeoutMs: sent.timeout,
+    graceMs: sent.grace,
+    retries: sent.retries,
+  };
 }
