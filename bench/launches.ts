@@ -1,6 +1,5 @@
 import { systemClock } from '#core/clock.ts';
 import { SELF } from '#core/journal.ts';
-import type { Store } from '#core/store.ts';
 import { FURNITURE } from '../src/providers/aws/fake/furniture.ts';
 import provider from '../src/providers/aws/index.ts';
 import type { Bench, Report } from './bench.ts';
@@ -8,6 +7,7 @@ import { type BenchAws, REGION, withAws } from './parts/aws.ts';
 import { openBenchPlane } from './parts/plane.ts';
 import { withFolder } from './parts/scratch.ts';
 import { openHeld } from './parts/stores.ts';
+import { untilMade } from './parts/until-made.ts';
 
 const MACHINES = 1_000;
 // As EC2 publishes it for an account in a region: 5 RunInstances at once and then 2 a second, for 1,000 machines at
@@ -27,20 +27,6 @@ function documentOf(name: string, workers: number): string {
   return JSON.stringify({ name, auto_scaler: { backend: { aws_launch_template: template }, ...scaling } });
 }
 
-/** Resolves when the cloud has confirmed that many workers. */
-function made(store: Store, count: number): Promise<void> {
-  const confirmed = new Set<string>();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const end = store.onChange('workers', (after, _before, id) => {
-    if (after?.createdAt === undefined) confirmed.delete(id);
-    else confirmed.add(id);
-    if (confirmed.size < count) return;
-    end();
-    resolve();
-  });
-  return promise;
-}
-
 /** All workers are asked for at once, by that many pools: until EC2 has made each. */
 async function launch(aws: BenchAws, pools: number, report: Report): Promise<void> {
   await withFolder(async (url) => {
@@ -48,7 +34,7 @@ async function launch(aws: BenchAws, pools: number, report: Report): Promise<voi
     const plane = await openBenchPlane({ store, provider });
     const before = process.cpuUsage();
     const startMs = systemClock.monotonic();
-    const all = made(store, MACHINES);
+    const all = untilMade(store, MACHINES);
     const names = Array.from({ length: pools }, (_, n) => `launched-${n}`);
     await Promise.all(names.map((name) => plane.pools.define(documentOf(name, MACHINES / pools), {}, SELF)));
     await all;

@@ -37,6 +37,7 @@ const TARGETS: Partial<Record<MeasureName, number>> = {
   'memory-agent-tls': 100,
   'next-offer': 1_000,
   'launches-unaccounted': 0,
+  'azure-launches-unaccounted': 0,
   'parameters-unchanged-cpu': 400,
   'parameters-unchanged-writes': 0,
   'parameters-unchanged-woken': 0,

@@ -13,18 +13,27 @@ import { type Plane, startPlane } from '../../src/program/plane.ts';
 export interface BenchPlaneOptions {
   readonly store: Store;
   readonly provider: Provider;
+  /** The environment of the server, as far as the provider may read it. */
+  readonly variables?: Readonly<Record<string, string>>;
   /** Hears what agents are told. */
   tell?(agent: string, command: AgentCommand): void;
 }
 
-export function openBenchPlane({ store, provider, tell }: BenchPlaneOptions): Promise<Plane> {
+export function openBenchPlane({ store, provider, variables, tell }: BenchPlaneOptions): Promise<Plane> {
   const base = { clock: systemClock, random: systemRandom, log: silentLog };
   return startPlane({
     ...base,
     store,
     redactor: makeRedactor(),
     kinds: knownKinds([provider]),
-    context: { ...base, cluster: store.cluster, fetch, dataDir: '/nonexistent', agentCommand: ['true'] },
+    context: {
+      ...base,
+      cluster: store.cluster,
+      fetch,
+      dataDir: '/nonexistent',
+      agentCommand: ['true'],
+      variable: (name) => variables?.[name],
+    },
     link: {
       send(agent, command) {
         tell?.(agent, command);
