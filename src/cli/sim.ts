@@ -1,13 +1,17 @@
 import { styleText } from 'node:util';
 import { Argument, Command } from 'commander';
+import { quoted } from '#core/shell-text.ts';
 import type { SimulatedCloud } from '#core/simulation.ts';
 import type { Cli, CliCommand, Local } from './command.ts';
 import { withExamples } from './example.ts';
 import { whole } from './option.ts';
 import { isInteractive, print } from './terminal.ts';
 
+/** For a shell, as people would type it. */
+const wordOf = (text: string): string => (/^[\w@%+=:,./-]*$/.test(text) ? text : quoted(text));
+
 function story({ address, folder, environment, tries }: SimulatedCloud, bold: (text: string) => string): string {
-  const settings = Object.entries(environment).map(([name, value]) => `  export ${name}=${value}`);
+  const settings = Object.entries(environment).map(([name, value]) => `  export ${name}=${wordOf(value)}`);
   const machines = ` Its machines are processes on this computer; their files are in ${folder}.`;
   return [
     '',

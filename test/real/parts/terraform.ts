@@ -1,5 +1,6 @@
 // Terraform or OpenTofu, where the machine has one: no registry that every machine reaches gives a ready program.
 import { cpSync, existsSync } from 'node:fs';
+import { basename } from 'node:path';
 import type { World } from '../../system/harness/world.ts';
 import { isMissing, type Part } from './part.ts';
 import { complaintOf, run, runWell } from './run.ts';
@@ -28,7 +29,7 @@ export async function findTerraform(): Promise<Part<{ readonly program: string }
   return { missing: 'terraform or tofu: neither is installed, and no package registry has a ready one' };
 }
 
-/** Copies a configuration into the world and fetches what it needs; `more` is where AWS is. */
+/** Copies a configuration into the world and fetches what it needs; `more` is where its cloud is. */
 export async function openTerraform(
   world: World,
   from: string,
@@ -44,7 +45,7 @@ export async function openTerraform(
   const init = await run(found.program, ['init', '-no-color', ...where], options);
   if (init.code !== 0) {
     const how = mirror ? `not in ${MIRROR}=${mirror}` : `no registry is reached and ${MIRROR} names no mirror`;
-    return { missing: `Terraform's AWS provider: ${how} (${complaintOf(init)})` };
+    return { missing: `the provider of Terraform that ${basename(from)} needs: ${how} (${complaintOf(init)})` };
   }
   return { folder, run: (...words) => runWell(found.program, words, options) };
 }
