@@ -39,7 +39,7 @@ function measuresOf(fleet: Fleet): Record<string, Measure> {
       ...(slots === 1 && { atMost: CPU_GOAL_US, against: SESSION }),
     },
     [`session-rate-${name}`]: {
-      what: 'the same fleet: sessions accepted, placed, told and ended',
+      what: 'the same fleet: sessions accepted, placed, sent to agents and ended',
       unit: '/s',
       ...(isMain && { atLeast: RATE_GOAL, against: SESSION }),
     },

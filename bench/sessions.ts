@@ -92,7 +92,7 @@ async function load(
   const startMs = systemClock.monotonic();
   const { accepted } = await callers.ask('call', { ...asked, forMs });
   const heard = await settle(world, accepted);
-  // Up to the last that was told: what waits in a queue when the callers stop is work too.
+  // Up to the last one that was sent to an agent: what waits in a queue when the callers stop is work too.
   const tookMs = systemClock.monotonic() - startMs;
   const usedUs = cpuOf(server.pid) - beforeUs;
   const shareOf = (us: number): string => `${Math.round(us / tookMs / 10)} %`;

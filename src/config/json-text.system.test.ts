@@ -17,7 +17,7 @@ it.each([
   });
 });
 
-it('long JSON is parsed beside the event loop, and what is wrong with it is told', async () => {
+it('long JSON is parsed beside the event loop, and its faults are reported', async () => {
   const reader = openJsonReader(systemClock);
   let turns = 0;
   const timer = setInterval(() => (turns += 1), 1);

@@ -18,7 +18,7 @@ const poolName = z
     'must not contain control characters, or spaces at its ends',
   )
   .refine((name) => name.isWellFormed(), 'must be valid Unicode text')
-  // In an address of the API they mean a folder, so nobody could name such a pool there.
+  // In an address of the API they mean a folder, so no request could name such a pool there.
   .refine((name) => name !== '.' && name !== '..', 'must not be "." or ".."')
   .describe('Name of the pool; sessions and agents refer to it.');
 

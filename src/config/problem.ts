@@ -7,7 +7,7 @@ export type Parsed<T> =
   | { readonly value: T; readonly warnings: readonly Problem[]; readonly problems?: undefined }
   | { readonly problems: readonly Problem[]; readonly warnings: readonly Problem[]; readonly value?: undefined };
 
-/** Further problems of one document are not worded: nobody is shown more, and one may have thousands. */
+/** Further problems of one document are not worded: no answer shows more, and one may have thousands. */
 export const MOST_PROBLEMS = 100;
 
 export function problemAt(path: string, place: TextPlace | undefined, message: string): Problem {

@@ -16,7 +16,7 @@ export interface RuntimeHostWorld {
   revision(): number;
   /** Stands for the data of a runtime; undefined where there is none. */
   dataOf(id: string): string | undefined;
-  /** Removes or changes something of a runtime, as somebody else would. */
+  /** Removes or changes something of a runtime, as another client would. */
   damage(id: string): Promise<void>;
   /** Something of the same names or labels that is not ours. */
   addForeign(): Promise<void>;

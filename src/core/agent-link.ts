@@ -36,7 +36,7 @@ export type AgentReport =
       readonly stream: 'stdout' | 'stderr';
       readonly data: Uint8Array;
     }
-  /** So many bytes of its input no longer wait on the agent; an agent that says so at the start takes no more than it is told to. */
+  /** So many bytes of its input no longer wait on the agent; an agent that says so at the start takes no more than the server allows. */
   | { readonly is: 'input taken'; readonly session: string; readonly attempt: number; readonly bytes: number }
   | {
       readonly is: 'ended';

@@ -16,7 +16,7 @@ export interface Drain {
   readonly deadlineAt?: number | undefined;
   /** The cloud has announced that it reclaims the machine then: its end does not count as a loss. */
   readonly isTaken?: true | undefined;
-  /** Its agent joined by itself and cannot be told to stop: its row stays, and keeps it out. */
+  /** Its agent joined by itself and knows no command to stop: its row stays, and keeps it out. */
   readonly isKept?: true | undefined;
 }
 

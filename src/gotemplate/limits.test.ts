@@ -52,7 +52,7 @@ describe('a template that would go on ends with a fault', () => {
     expect([kind, message]).toEqual(['quota', expect.stringMatching(/^The template .*\.$/)]);
   });
 
-  test('a template that calls itself is told as by Go', () => {
+  test('a template that calls itself is refused in the words of Go', () => {
     const { message } = refusal('{{define "a"}}{{template "a"}}{{end}}{{template "a"}}');
 
     expect(message).toContain('exceeded maximum template depth (100)');

@@ -158,7 +158,7 @@ export function openView<T>(clock: Clock, log: Log, what: string): ReflectorView
     reach(version, isBookmark) {
       reached = version;
       if (!isBookmark) return;
-      // What the watch has not reported by now does not match what we follow: somebody has taken our labels off.
+      // What the watch has not reported by now does not match what we follow: another client has taken our labels off.
       for (const [key, of] of ahead) {
         if (isLater(of, version)) continue;
         drop(key);

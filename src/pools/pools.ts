@@ -50,7 +50,7 @@ export interface Pools extends Foresight {
   approve(source: string, actor: Actor, pools?: number): Promise<void>;
   /** How the syncs of each configured source went; for `sourceStatus`. */
   timings(): ReadonlyMap<string, SyncTiming>;
-  /** What `activityOf` answers for that pool has changed: the writer of its document is told. */
+  /** What `activityOf` answers for that pool has changed: its source reports it to the writer of the document. */
   noteActivity(pool: string): void;
   stop(): Promise<void>;
 }

@@ -82,7 +82,7 @@ it.each([
 it.each([
   ['0.0.0.0', [['local']]],
   ['127.0.0.1', []],
-])('a server on %s says whose files the sessions of its own machine can read', (host, told) => {
+])('a server on %s says whose files the sessions of its own machine can read', (host, warned) => {
   const said: unknown[] = [];
   const pool = (name: string, kind: string, config = {}) => ({ spec: { name, offers: [{ kind, config }] } });
   const runsAsOther = ({ user }: { user?: string }) => user !== undefined;
@@ -97,5 +97,5 @@ it.each([
     log: (_level: string, _message: string, fields: { pools: unknown }) => said.push(fields.pools),
   } as never);
 
-  expect(said).toEqual(told);
+  expect(said).toEqual(warned);
 });

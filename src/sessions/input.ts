@@ -15,7 +15,7 @@ export function openInputRelay({ store, link }: SessionsDeps) {
   // By session. An agent that tells how much it has taken gets no more than a window; one that does not is sent all.
   const flows = new Map<string, Flow>();
 
-  // What was under way when a connection broke may be lost: then nobody will ever take it.
+  // What was under way when a connection broke may be lost: then the agent never takes it.
   const unsubscribe = store.onChange('agents', (after, before, id) => {
     if (after?.epoch === before?.epoch || flows.size === 0) return;
     for (const session of view.sessions.by('worker', id)) flows.delete(session.id);

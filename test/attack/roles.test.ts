@@ -1,4 +1,4 @@
-// Every route with every role and every method, from the OpenAPI document: nobody gets more than the document says.
+// Every route with every role and every method, from the OpenAPI document: no role gets more than the document says.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { breach, type Caller, openTarget, ROLES, say, type Target } from './target.ts';
 

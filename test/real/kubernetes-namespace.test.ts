@@ -36,7 +36,7 @@ test('a namespace whose RoleBinding went first waits, says for what, and goes af
     const found = status.conditions?.find(({ type }) => type === 'NamespaceFinalizersRemaining');
     return found?.status === 'True' && found.message;
   });
-  const told = await until('the source says what it lacks', async () => {
+  const lacks = await until('the source says what it lacks', async () => {
     const { out } = await muster('source', 'ls', '-o', 'json');
     return out.match(/refused to [^"]* in namespace team/)?.[0];
   });
@@ -47,7 +47,7 @@ test('a namespace whose RoleBinding went first waits, says for what, and goes af
   );
 
   expect(remaining).toMatch(/muster\.io\/drain-\w+ in \d resource instances/);
-  expect(told).toContain('agentpools.velda.io');
+  expect(lacks).toContain('agentpools.velda.io');
   expect(released).toMatchObject({ code: 0 });
   expect(released.out).toContain('released team/team-one');
 });

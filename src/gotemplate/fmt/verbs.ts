@@ -195,7 +195,7 @@ function sharpMap(map: GoMap, form: (item: Value) => string): string {
 const nilText = (directive: Directive): string | undefined =>
   directive.verb === 'v' ? pad('<nil>', { ...directive, zero: false }) : undefined;
 
-/** An element of a list or map: a nil there is told by any verb. */
+/** An element of a list or map: any verb prints a nil there. */
 function formatElement(item: Value, directive: Directive, budget: RenderBudget): string {
   if (item !== undefined && item !== null) return formatValue(item, directive, budget);
   return directive.verb === 'v' && directive.sharp ? 'interface {}(nil)' : '<nil>';

@@ -49,7 +49,7 @@ function index(item: Value, indexes: readonly Value[]): Value {
   return found;
 }
 
-// As in Go's other escapers, an argument without a value prints as one; a nil alone is told.
+// As in Go's other escapers, an argument without a value prints as one; a nil alone prints as nil.
 const argumentText = (values: readonly Value[], { budget }: TemplateRun): string =>
   sprint(
     values.map((value) => value ?? '<no value>'),

@@ -2,7 +2,7 @@ import type { Clock } from '#core/clock.ts';
 import type { RenderBudget } from '../limits.ts';
 import type { GoMap, GoObject, Value } from '../value/value.ts';
 
-/** The type of a parameter; `value` is Go's reflect.Value, which tells no value from nil. */
+/** The type of a parameter; `value` is Go's reflect.Value, which distinguishes no value from nil. */
 export type Parameter = 'any' | 'value' | 'string' | 'int' | 'float64' | 'bool' | 'map' | 'time';
 
 /** How Go names the type of a parameter. */

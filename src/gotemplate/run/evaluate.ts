@@ -205,7 +205,7 @@ function give(state: State, definition: GoFunction, values: readonly unknown[]):
   return given;
 }
 
-/** What a function refuses is told with its name, as Go does; a limit that is reached is told as it is. */
+/** The fault of a function names it, as in Go; the fault of a limit stays as it is. */
 function safely(state: State, at: Node, name: string, call: () => Value): Value {
   try {
     return call();

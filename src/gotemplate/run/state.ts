@@ -22,7 +22,7 @@ export interface State {
   readonly definition: TemplateDefinition;
   readonly out: { text: string };
   readonly depth: number;
-  /** The node that faults are told of. */
+  /** The node that faults name. */
   node: Node;
   /** The variables in scope, the innermost last. */
   readonly names: string[];

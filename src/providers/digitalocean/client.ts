@@ -71,7 +71,7 @@ function openClient({ base, token }: Access, context: Context): DigitalOcean {
     });
   }
 
-  /** One walk over all pages; answers the totals that it was told on the way. */
+  /** One walk over all pages; answers the totals that the pages gave. */
   async function walk<T>(
     listing: Listing<T>,
     found: Map<string | number, T>,

@@ -40,7 +40,7 @@ const REMEDIES: Readonly<Record<number, string>> = {
   429: 'Wait; other programs with the same token share its 5,000 requests an hour.',
 };
 
-/** What an answer of DigitalOcean means; without its error form it came from somebody on the way. */
+/** What an answer of DigitalOcean means; without its error form it came from a proxy. */
 export function explain(status: number, body: unknown): Explained | undefined {
   const { id, message } = (typeof body === 'object' && body !== null ? body : {}) as ErrorBody;
   const remedy = REMEDIES[status];

@@ -47,7 +47,7 @@ function wordsOf(body: unknown): string | undefined {
 
 const PAYMENT = 402;
 
-/** What an answer of Mithril means; without its error form it came from somebody on the way. */
+/** What an answer of Mithril means; without its error form it came from a proxy. */
 export function explain(status: number, body: unknown): Explained | undefined {
   const message = wordsOf(body);
   const remedy = REMEDIES[status];

@@ -20,7 +20,7 @@ import { type SqliteWriter, sqliteWriter } from './writer.ts';
 type SqliteSetup = Extract<Setup, { role: 'sqlite' }>;
 
 // Checkpoints are made between transactions: left to SQLite they would make every some-hundredth commit wait.
-// Rows are in memory and histories grow at their ends: a larger cache would only fill with pages that nobody reads again.
+// Rows are in memory and histories grow at their ends: a larger cache would only fill with pages that are not read again.
 const SETTINGS = `
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = FULL;

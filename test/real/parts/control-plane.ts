@@ -29,7 +29,7 @@ export interface ControlPlane {
   readonly address: string;
   /** The file of a user with a token of its own, for `KUBECONFIG`. */
   kubeconfigOf(user: string): string;
-  /** Writes the file of somebody who has that token. */
+  /** Writes a kubeconfig with that token. */
   writeKubeconfig(name: string, token: string): string;
   /** Runs kubectl as administrator; answers what it printed, or throws what it complained about. */
   kubectl(...words: readonly string[]): Promise<string>;

@@ -7,7 +7,7 @@ from azure.core.exceptions import HttpResponseError
 from pydo import Client
 
 client = Client(token="simulated", endpoint=sys.argv[1], retry_total=0)
-# The client sends tokens by TLS alone unless it is told otherwise; the fake listens on loopback.
+# The client sends tokens by TLS alone unless an option says otherwise; the fake listens on loopback.
 plain = {"enforce_https": False}
 GPU = "gpu-mi300x1-192gb-devcloud"
 

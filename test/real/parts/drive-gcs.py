@@ -37,7 +37,7 @@ print(
             "pages": pages,
             "shown": shown,
             "folders": sorted(folders.prefixes),
-            # Each download is compared with the checksums that the server told.
+            # Each download is compared with the checksums of the server.
             "text": bucket.blob("pools/team/b #1.json").download_as_text() == TEXT,
             "large": len(bucket.blob("pools/large.json").download_as_bytes()),
             "newer": bucket.get_blob("pools/a.json").generation > first,

@@ -70,7 +70,7 @@ export interface KubeScene {
   condition(pool: string, type: string, namespace?: string): Promise<string>;
   /** Resolves when the object shows `Ready`, for its newest generation. */
   untilReady(pool: string, namespace?: string): Promise<AgentPool>;
-  /** Starts a session that runs until it is told to end. */
+  /** Starts a session that runs until it is killed. */
   occupy(pool: string): Promise<Occupied>;
 }
 

@@ -5,7 +5,7 @@ import type { World } from '../../system/harness/world.ts';
 import { ADMIN, type ControlPlane } from './control-plane.ts';
 import type { KubernetesPrograms } from './kubernetes.ts';
 
-/** When pods were seen first, by a watch of kubectl that belongs to nobody under test. */
+/** When pods were seen first, by a watch of kubectl, apart from what is tested. */
 export interface PodStream {
   /** By the value of their label `pool`: when the first pod of it appeared, on the monotonic clock. */
   readonly firstSeenMs: ReadonlyMap<string, number>;

@@ -20,7 +20,7 @@ export interface RealNode {
   /** Words before a command that is to run in the network of the test. */
   readonly through: readonly string[];
   readonly name: string;
-  /** Takes its network cable out, or puts it back: no connection is told. */
+  /** Takes its network cable out, or puts it back: no connection is closed. */
   setCable(state: 'in' | 'out'): Promise<void>;
   /** All of it stops at once: kubelet, containerd and every container. */
   kill(): Promise<void>;

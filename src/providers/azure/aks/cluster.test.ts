@@ -55,7 +55,7 @@ it('by the one of several identities of the machine that the environment names',
   expect(whose(scene.fake.world, headers.authorization?.slice(7) ?? '', AKS_SERVER)).toBe('app1');
 });
 
-it('half of an application is refused, and so is an authority that nobody knows', async () => {
+it('half of an application is refused, and so is an unknown authority', async () => {
   const scene = openScene();
   delete scene.variables.AZURE_TENANT_ID;
   await expect(scene.during(scene.open())).rejects.toMatchObject({

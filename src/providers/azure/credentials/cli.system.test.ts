@@ -32,7 +32,7 @@ it('is nothing where az is not installed', async () => {
   expect(await cliToken(systemClock, 'r1', going(), join(folder, 'no-az'))).toBeUndefined();
 });
 
-it('says what az says where nobody is logged in, and shows nothing of an answer that it cannot read', async () => {
+it('says what az says where it is not logged in, and shows nothing of an answer that it cannot read', async () => {
   const out = az(`echo "Please run 'az login' to setup account." >&2; exit 1`);
   await expect(cliToken(systemClock, 'r1', going(), out)).rejects.toMatchObject({
     kind: 'unauthenticated',

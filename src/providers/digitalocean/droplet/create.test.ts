@@ -96,7 +96,7 @@ describe('a refusal', () => {
     expect(fault.remedy).toContain(remedy);
   });
 
-  it('is told apart by its text: limit, stock, the rest', async () => {
+  it('is classified by its text: limit, stock, the rest', async () => {
     const scene = openScene();
     const backend = await openBackend(scene);
     scene.fake.limit = 1;
@@ -118,7 +118,7 @@ describe('where to ask', () => {
     return cloud.split(':').slice(1, -1).join(':');
   };
 
-  it('is told by the size, then the environment, then the configuration', async () => {
+  it('comes from the size, then the environment, then the configuration', async () => {
     expect(await hostOf(GPU)).toBe('api-amd.digitalocean.com');
     expect(await hostOf({ ...GPU, size: 'gpu-h100x1-80gb' })).toBe('api.digitalocean.com');
     const there = { DIGITALOCEAN_API_URL: 'http://127.0.0.1:4567/v2' };

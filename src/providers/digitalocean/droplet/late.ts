@@ -31,7 +31,7 @@ function stillborn({ promised, clock }: Account, id: number): Machine | undefine
   return { name, mark: promise.mark, id: String(id), createdAt, state: 'failed', trouble };
 }
 
-/** Forgets promises that were kept, and failures that nobody asks about. */
+/** Forgets promises that were kept, and failures that no caller asks about. */
 function settle({ promised, failed, clock }: Account, { droplets }: Snapshot): void {
   for (const { name, status } of droplets) if (status !== 'new') promised.delete(name);
   for (const [name, { atMs }] of promised) if (clock.monotonic() - atMs > FORGET_MS) promised.delete(name);

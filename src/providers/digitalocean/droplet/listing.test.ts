@@ -67,7 +67,7 @@ describe('a listing', () => {
 });
 
 describe('a deletion', () => {
-  it('of many is two requests once the tag exists, and takes nobody else along', async () => {
+  it('of many is two requests once the tag exists, and deletes no other droplet', async () => {
     const scene = openScene();
     const backend = await openBackend(scene);
     await scene.during(backend.create(aBatch(10), going()));
@@ -85,7 +85,7 @@ describe('a deletion', () => {
     expect(scene.fake.droplets.find((one) => one === stranger)?.timeline.at(-1)?.state).toBe('active');
   });
 
-  it('goes one by one where the tag would take along what nobody asks to delete', async () => {
+  it('goes one by one where the tag would also delete other droplets', async () => {
     const scene = openScene();
     const backend = await openBackend(scene);
     await scene.during(backend.create(aBatch(10), going()));

@@ -94,7 +94,7 @@ export function removerOf({ account, api }: RemoverDeps) {
     return undefined;
   }
 
-  /** Whether the tag would take along what nobody asks to delete: an earlier server may have died between the two calls. */
+  /** Whether the tag would also delete droplets that this call does not name: an earlier server may have died between the two calls. */
   function isSafe(ids: readonly number[]): boolean {
     const asked = new Set([...ids, ...beingDeleted]);
     return (account.last?.droplets ?? []).every(({ id, tags }) => asked.has(id) || !tags.includes(ending));
@@ -154,7 +154,7 @@ export function removerOf({ account, api }: RemoverDeps) {
       if (mark?.cluster !== cluster || !droplets.every(isOurs))
         return { name, fault: new Fault('denied', `${name} is not a machine of this cluster.`) };
       const fault = droplets.map(({ id }) => faults.get(id)).find(Boolean);
-      if (!fault) for (const told of [promised, failed]) told.delete(name);
+      if (!fault) for (const names of [promised, failed]) names.delete(name);
       return { name, fault };
     });
   };

@@ -5,7 +5,7 @@ import { openSliceWorld } from '#sim/slice/world.ts';
 import type { FakeDigitalOcean } from './cloud.ts';
 import { DROPLET_SLICE, TOKEN } from './testing.ts';
 
-it('a rotated token replaces nobody, and the old one is not used again', async () => {
+it('a rotated token replaces no machine, and the old one is not used again', async () => {
   const world = await openSliceWorld(DROPLET_SLICE);
   const fake = world.cloud.fake as FakeDigitalOcean;
   const write = (more: object) =>

@@ -107,7 +107,7 @@ function writeDocument(
       namespace: metadata.namespace,
       template: pod,
       scheduling_timeout: seconds(spec.schedulingTimeoutSeconds),
-      // An agent that proves itself otherwise has no use for a token, and whoever may read pods could read it.
+      // An agent that proves itself otherwise has no use for a token, and everyone who may read pods could read it.
       pass_token: spec.agentAuth === 'token',
     },
   });

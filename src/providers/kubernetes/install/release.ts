@@ -1,4 +1,4 @@
-// Before Muster leaves a cluster: its finalizers go, since without it nobody would remove them.
+// Before Muster leaves a cluster: its finalizers go, since nothing else would remove them.
 import { type Clock, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Kube } from '#kube/client.ts';

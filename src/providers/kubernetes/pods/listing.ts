@@ -36,7 +36,7 @@ export function openPodListing({ kube, view, query }: PodListingDeps): PodListin
 
   return {
     async list(signal) {
-      // After a start nobody knows yet whether there are many.
+      // After a start the number of pods is not known yet.
       await view.ready(signal);
       isExact = view.all().size <= MOST_LISTED;
       if (isExact) return (await kube.list(PODS, query, signal)).map((object) => sameInView(keptOfPod(object)));

@@ -103,7 +103,7 @@ describe('the trouble of a pod', () => {
     expect(trouble?.message).toMatch(/(Check|See) /);
   });
 
-  it('is what its events told where the pod itself shows nothing, until it runs', () => {
+  it('is what its events say where the pod itself shows nothing, until it runs', () => {
     const found = { kind: 'invalid', message: 'FailedMount', final: false } as const;
 
     expect(read(aPod(waiting('ContainerCreating')), found).trouble).toBe(found);

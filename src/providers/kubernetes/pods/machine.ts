@@ -84,7 +84,7 @@ export interface PodReading {
   readonly waitedMs: number;
   /** A pod that no node has had room for during this time counts as refused for lack of capacity. */
   readonly schedulingTimeoutMs: number;
-  /** What events told about a pod that does not start. */
+  /** What events say about a pod that does not start. */
   readonly found?: Trouble | undefined;
 }
 

@@ -29,7 +29,7 @@ interface Asked {
 export interface SlowStarts {
   /** Asks for the events of pods that have been starting for long. A failure changes nothing. */
   ask(pods: readonly Pod[], signal: AbortSignal): Promise<void>;
-  /** What the events of a pod told. */
+  /** What the events of a pod say. */
   of(pod: Pod): Trouble | undefined;
   /** How long we have seen it starting. By our own clock: that of the cluster may be minutes away from it. */
   waitedMs(pod: Pod): number;

@@ -5,7 +5,7 @@ import { openSliceWorld } from '#sim/slice/world.ts';
 import type { FakeMithril } from './cloud.ts';
 import { MITHRIL_SLICE } from './testing.ts';
 
-it('a rotated token replaces nobody, and the old one is not used again', async () => {
+it('a rotated token replaces no machine, and the old one is not used again', async () => {
   const world = await openSliceWorld(MITHRIL_SLICE);
   const fake = world.cloud.fake as FakeMithril;
   const write = (more: object) =>

@@ -64,7 +64,7 @@ describe('a bid', () => {
   it.each([
     ['type', { instanceType: '8xh10' }, 'Did you mean "8xh100"?'],
     ['region', { region: 'us-west-3' }, 'Did you mean "us-west-2"?'],
-  ])('of an unknown %s is not sent, and the nearest name is told', async (_what, more, remedy) => {
+  ])('of an unknown %s is not sent, and the fault names the nearest', async (_what, more, remedy) => {
     const scene = openScene();
     const fault = await refusalOf(scene, { ...H100, ...more });
 

@@ -3,7 +3,7 @@ import { type Fields, fieldsOf, type KubeObject, listOf, textOf } from '../objec
 import type { World } from '../world.ts';
 import type { User } from './users.ts';
 
-/** What somebody wants to do. */
+/** A request to authorize. */
 export interface Attempt {
   readonly verb: string;
   readonly group: string;

@@ -13,7 +13,7 @@ export interface KubeWorld extends SliceWorld {
   readonly others: Others;
   /** Creates an AgentPool that keeps one idle pod, unless it says otherwise. */
   apply(name: string, more?: { readonly namespace?: string; readonly scaler?: Tree; readonly spec?: Tree }): void;
-  /** The pods of a pool that nobody has deleted and that have not ended, by name. */
+  /** The pods of a pool that are neither deleted nor ended, by name. */
   pods(pool: string): string[];
   pool(name: string, namespace?: string): KubeObject | undefined;
   /** `False Failing: …` of a condition of an AgentPool. */

@@ -127,7 +127,7 @@ describe('where the API server is in trouble', () => {
     expect(world.condition('gpu', 'Ready')).toContain('True');
   });
 
-  it('a token that has expired is renewed, and nobody notices', async () => {
+  it('a token that has expired is renewed without a failed call', async () => {
     let issued = 0;
     const world = await openKubeWorld({
       ...KUBERNETES_SLICE,
