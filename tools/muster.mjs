@@ -1,5 +1,7 @@
-#!/usr/bin/env node
-// The command `muster`, run from a checkout.
+#!/bin/sh
+//usr/bin/env true; exec node -- "$0" "$@"
+// The command `muster`, run from a checkout. The line above is for the shell: without `--`, Node takes an `--env-file` behind
+// the program for its own, and ends where there is no such file (https://github.com/nodejs/node/issues/54232).
 import { existsSync } from 'node:fs';
 import * as nodeModule from 'node:module';
 import { dirname, join } from 'node:path';

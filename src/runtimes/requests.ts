@@ -55,17 +55,17 @@ export function openRequests(deps: RequestsDeps): Runtimes {
     const { provisioners, default: usual } = settings();
     const name = asked ?? usual;
     const names = Object.keys(provisioners);
+    const all = names.length === 0 ? 'Define one under `runtimes:`.' : `Name one of ${names.join(', ')}.`;
     if (name === undefined) {
-      const remedy = names.length === 0 ? 'Define one under `runtimes:`.' : `Name one of ${names.join(', ')}.`;
       throw new Fault('invalid', 'No provisioner is named, and there is no default.', {
         at: 'body.provisioner',
-        remedy,
+        remedy: all,
       });
     }
     const one = provisioners[name];
     if (one) return { name, one };
     const meant = nearest(name, names);
-    const remedy = meant === undefined ? `Use one of ${names.join(', ')}.` : `Did you mean ${meant}?`;
+    const remedy = meant === undefined ? all : `Did you mean ${meant}?`;
     throw new Fault('invalid', `There is no provisioner ${name}.`, { at: 'body.provisioner', remedy });
   }
 

@@ -61,3 +61,12 @@ test('after an installation that was interrupted, muster says what to do', async
 
   expect(await command(world)).toEqual({ code: 1, text: expect.stringContaining('Run "npm start" in this folder') });
 });
+
+test('muster reads a file of variables itself, not the Node that runs it', async () => {
+  const words = ['run', '--env-file', '/nowhere/build.env', '--', 'env'];
+  const { stderr } = await promisify(execFile)(join(ROOT, 'tools/muster.mjs'), words).catch(
+    (thrown: { stderr: string }) => thrown,
+  );
+
+  expect(stderr).toContain('--env-file /nowhere/build.env cannot be read');
+});
