@@ -26,6 +26,9 @@ function* unfolded(issues: readonly Issue[], above: readonly PropertyKey[]): Ite
     if (issue.code === 'invalid_union' && issue.errors.length > 0) yield* unfolded(closest(issue.errors), path);
     else if (issue.code === 'unrecognized_keys') {
       for (const key of issue.keys) yield { path: [...path, key], text: 'Unknown key.' };
+    } else if (issue.code === 'invalid_key') {
+      // The rule that the key breaks is in the issue below.
+      yield { path, text: issue.issues[0]?.message ?? issue.message };
     } else yield { path, text: issue.message };
   }
 }

@@ -41,6 +41,7 @@ describe('sessions', () => {
     const answer = await call('POST', POST, { payload: { pool: 'gpu', command: ['true'], env: { [name]: 'x' } } });
 
     expect(answer.statusCode).toBe(422);
+    expect(answer.body).toContain('Must be letters, digits and underscores, and begin with no digit.');
     expect(disk.rows.get('sessions')?.size ?? 0).toBe(0);
   });
 
