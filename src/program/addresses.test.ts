@@ -28,6 +28,7 @@ it.each([
   ['::ffff:127.0.0.1', false],
   ['localhost', false],
   ['127.0.0.1%x', true],
+  ['::ffff:127.0.0.1%x', true],
   ['127.example.org', true],
   ['', true],
 ])('listening on "%s" needs TLS: %s', (host, isNeeded) => {

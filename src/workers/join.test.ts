@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Hello, JoinProof } from '#core/agent-link.ts';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { put } from '#core/store.ts';
 import { aPool } from '#core/testing/pool.ts';
 import { openWorld, type World, type WorldOptions } from '#sim/part/world.ts';
 
@@ -177,6 +178,17 @@ describe('an agent is refused', () => {
       await expect(joining).rejects.toMatchObject({ kind: 'denied', message: /not made for/ });
     },
   );
+
+  it('with a launch token of another pool, under the name of a worker that came by hand', async () => {
+    const manual = aPool({ maxAgents: 0 }, { name: 'manual', offers: [] });
+    const { world, proof } = await withMachine({ pools: [aPool({ minIdleSlots: 1 }), manual] });
+    const byHand = { id: 'desk-7', pool: 'id-manual', machine: 'desk-7', askedAt: world.clock.now() };
+    await world.life.store.commit([put('workers', byHand)]);
+
+    const joining = world.life.workers.join(hello('desk-7', { pool: 'manual' }), proof);
+
+    await expect(joining).rejects.toMatchObject({ kind: 'denied', message: /not made for/ });
+  });
 
   it('with another key than the first, though its token is right', async () => {
     const { world, name, proof } = await withMachine();

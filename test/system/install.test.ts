@@ -24,6 +24,12 @@ function bareMachine(world: World): string {
   return bin;
 }
 
+async function joinToken(world: World): Promise<string> {
+  const { code, out, err } = await runCli(world, ['token', 'create', '--join', 'manual']);
+  expect({ code, err }).toEqual({ code: 0, err: expect.any(String) });
+  return out.trim();
+}
+
 /** Fetches the script as its guide says, and runs it. */
 function install(
   world: World,
@@ -46,7 +52,7 @@ describe.concurrent('a machine that has nothing', () => {
     const world = openWorld(context);
     const place = await placeServer(world, { agent_pools: [{ name: 'manual' }] }, { isFirstStart: true });
     await startServer(world, place, {}, SOURCES).ready();
-    const token = (await runCli(world, ['token', 'create', '--join', 'manual'])).out.trim();
+    const token = await joinToken(world);
     const prefix = world.path('prefix');
 
     const words = ['--pool', 'manual', '--token', token, '--name', 'bare', '--prefix', prefix, '--run'];
@@ -77,7 +83,7 @@ describe.concurrent('a machine that has nothing', () => {
     const place = await placeServer(world, { agent_pools: pools }, { host: '0.0.0.0' });
     const server = await startServer(world, place).ready();
     const ca = world.path('data/ca.pem');
-    const token = (await runCli(world, ['token', 'create', '--join', 'manual'])).out.trim();
+    const token = await joinToken(world);
     const elsewhere = {
       MUSTER_DATA_DIR: world.path('elsewhere'),
       MUSTER_ADDRESS: `https://127.0.0.1:${place.http}`,
@@ -122,7 +128,7 @@ describe.concurrent('a machine that has nothing', () => {
     const server = { http_address: `0.0.0.0:${place.http}`, grpc_address: `127.0.0.1:${place.grpc}` };
     place.configure({ server, agent_pools: [{ name: 'manual' }] });
     const running = await startServer(world, place).ready();
-    const token = (await runCli(world, ['token', 'create', '--join', 'manual'])).out.trim();
+    const token = await joinToken(world);
 
     const words = ['--pool', 'manual', '--name', 'bare', '--prefix', world.path('prefix'), '--run'];
     const env = { PATH: bareMachine(world), CA: `--cacert ${world.path('data/ca.pem')}`, MUSTER_JOIN_TOKEN: token };
