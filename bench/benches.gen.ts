@@ -7,6 +7,7 @@ import { bench as gcsObjects } from './gcs-objects.ts';
 import { bench as launches } from './launches.ts';
 import { bench as machine } from './machine.ts';
 import { bench as memory } from './memory.ts';
+import { bench as nebiusLaunches } from './nebius-launches.ts';
 import { bench as offers } from './offers.ts';
 import { bench as parameters } from './parameters.ts';
 import { bench as placements } from './placements.ts';
@@ -31,6 +32,7 @@ export const benches: readonly Bench[] = [
   launches,
   machine,
   memory,
+  nebiusLaunches,
   offers,
   parameters,
   placements,

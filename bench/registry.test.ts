@@ -38,6 +38,7 @@ const TARGETS: Partial<Record<MeasureName, number>> = {
   'next-offer': 1_000,
   'launches-unaccounted': 0,
   'azure-launches-unaccounted': 0,
+  'nebius-launches-unaccounted': 0,
   'parameters-unchanged-cpu': 400,
   'parameters-unchanged-writes': 0,
   'parameters-unchanged-woken': 0,

@@ -8,6 +8,7 @@ import type { Provider } from '#core/provider.ts';
 import { systemRandom } from '#core/random.ts';
 import type { Store } from '#core/store.ts';
 import { makeRedactor } from '#journal/redact.ts';
+import { openUnary } from '../../src/edge/unary.ts';
 import { type Plane, startPlane } from '../../src/program/plane.ts';
 
 export interface BenchPlaneOptions {
@@ -33,6 +34,7 @@ export function openBenchPlane({ store, provider, variables, tell }: BenchPlaneO
       dataDir: '/nonexistent',
       agentCommand: ['true'],
       variable: (name) => variables?.[name],
+      unary: openUnary(),
     },
     link: {
       send(agent, command) {
