@@ -1,23 +1,13 @@
 // A real engine with a pool of real containers that run the real agent, in the image of the project's own Dockerfile.
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, type TestContext, test } from 'vitest';
-import { systemClock } from '#core/clock.ts';
 import { until, untilHolds } from '#core/testing/until.ts';
-import { openWorld } from '../system/harness/world.ts';
-import { sharedEngine, startDockerServer } from './parts/docker-scene.ts';
+import { poolOf, sharedEngine, startDockerServer } from './parts/docker-scene.ts';
 import { needed } from './parts/part.ts';
 
 const scene = sharedEngine();
-const IMAGE = 'muster/agent';
-const SOON = { max_idle_agents: 0, idle_decay: '1s', sync_loop_interval: '1s' };
-
-const poolOf = (name: string, docker: object, scaler: object = {}): object => ({
-  name,
-  auto_scaler: { ...SOON, max_agents: 5, backend: { docker: { image: IMAGE, ...docker } }, ...scaler },
-});
-
 /** A folder that containers see as `/gate`; sessions leave their container's name there, and wait until it is open. */
 function openGate(context: Pick<TestContext, 'onTestFinished'>) {
   const folder = mkdtempSync(join(tmpdir(), 'muster-gate-'));
@@ -56,7 +46,9 @@ test('both Dockerfiles build, and what they build starts', async (context) => {
 test('a pool with nothing but an image goes from 0 to 5 containers and back to 0 with its sessions', async (context) => {
   const { build, engine } = needed(context, scene());
   await build('agent');
-  const theirs = (await engine.docker('run', '-d', '--name', 'theirs', '--network', 'none', IMAGE, 'sleep')).trim();
+  const theirs = (
+    await engine.docker('run', '-d', '--name', 'theirs', '--network', 'none', 'muster/agent', 'sleep')
+  ).trim();
   context.onTestFinished(async () => void (await engine.tryDocker('rm', '-f', theirs)));
   const gate = openGate(context);
   const muster = await startDockerServer(context, engine, () => [poolOf('dev', { volumes: [gate.mount] })]);
@@ -186,71 +178,4 @@ test.for<readonly [string, object, RegExp]>([
   const muster = await startDockerServer(context, engine, () => [poolOf('dev', docker, scaler)]);
 
   await untilHolds(async () => expect((await muster.shown('dev')).replace(/\s+/g, ' ')).toMatch(message));
-});
-
-const FIFTY = 50;
-const say = (text: string): void => void process.stdout.write(`${text}\n`);
-
-test('figures: 50 containers until joined, beside 50 × docker run -d', async (context) => {
-  const { build, engine } = needed(context, scene());
-  await build('agent');
-  const world = openWorld(context);
-  const config = world.write('idle.yaml', 'broker: { address: "http://127.0.0.1:9" }\npool: x\nlease: 10m\n');
-  const took: Record<string, number[]> = { 'docker run -d': [], 'docker run -d, four at a time': [], 'the pool': [] };
-  const timed = async (what: string, run: () => Promise<unknown>): Promise<void> => {
-    const startMs = systemClock.monotonic();
-    await run();
-    took[what]?.push(systemClock.monotonic() - startMs);
-  };
-  const removePeers = async (): Promise<void> => {
-    const ids = (await engine.docker('ps', '-aq', '--filter', 'label=peer')).split('\n').filter(Boolean);
-    await engine.docker('rm', '-f', ...ids);
-  };
-  const peer = [
-    'run',
-    '-d',
-    '--init',
-    '--label',
-    'peer',
-    '--network',
-    'host',
-    '-v',
-    `${config}:/run/velda/velda.yaml:ro`,
-    IMAGE,
-  ];
-  for (let round = 0; round < 2; round++) {
-    await timed('docker run -d', async () => {
-      for (let at = 0; at < FIFTY; at++) await engine.docker(...peer);
-    });
-    await removePeers();
-    await timed('docker run -d, four at a time', async () => {
-      const left = Array.from({ length: FIFTY }).values();
-      const work = async (): Promise<void> => {
-        for (const _one of left) await engine.docker(...peer);
-      };
-      await Promise.all([work(), work(), work(), work()]);
-    });
-    await removePeers();
-    const muster = await startDockerServer(context, engine, () => [
-      poolOf('dev', {}, { max_agents: FIFTY, max_idle_agents: FIFTY }),
-    ]);
-    await timed('the pool', async () => {
-      await muster.muster('run', '-d', '-p', 'dev', '--count', String(FIFTY), '--', 'sleep', '600');
-      await until('all have joined', () => {
-        const joined = new Set(muster.server.logged('agent connected').map(({ agent }) => agent));
-        return joined.size >= FIFTY;
-      });
-    });
-    await muster.server.kill();
-    const ids = (await engine.docker('ps', '-aq', '--filter', 'label=io.muster.cluster')).split('\n').filter(Boolean);
-    await engine.docker('rm', '-f', ...ids);
-  }
-  for (const [what, values] of Object.entries(took))
-    say(`50 containers, ${what}: ${values.map((ms) => `${(ms / 1_000).toFixed(1)} s`).join(', ')}`);
-  say(
-    `load ${loadavg()
-      .map((load) => load.toFixed(1))
-      .join(' ')}`,
-  );
-  expect(took['the pool']).toHaveLength(2);
 });

@@ -12,6 +12,15 @@ export interface DockerScene extends BuiltImages {
   readonly engine: DockerEngine;
 }
 
+/** Scales down as soon as it can. */
+const SOON = { max_idle_agents: 0, idle_decay: '1s', sync_loop_interval: '1s' };
+
+/** A pool of at most five containers of the agent's image. */
+export const poolOf = (name: string, docker: object, scaler: object = {}): object => ({
+  name,
+  auto_scaler: { ...SOON, max_agents: 5, backend: { docker: { image: 'muster/agent', ...docker } }, ...scaler },
+});
+
 /** An engine with the base of both Dockerfiles. */
 export function sharedEngine(): () => Part<DockerScene> {
   let world: World | undefined;
@@ -44,6 +53,8 @@ export interface DockerServer {
   /** What `muster pool show` says. */
   shown(pool: string): Promise<string>;
   untilEmpty(): Promise<void>;
+  /** Writes other pools into its file, which it reads again by itself. */
+  setPools(pools: readonly object[]): void;
 }
 
 export interface DockerServerOptions {
@@ -65,7 +76,8 @@ export async function startDockerServer(
   });
   const world = openWorld(context);
   const place = await placeServer(world, {}, { host });
-  place.configure({ agent_pools: pools(), ...config?.(place.grpc) });
+  const setPools = (named: readonly object[]): void => place.configure({ agent_pools: named, ...config?.(place.grpc) });
+  setPools(pools());
   const server = await startServer(world, place, { DOCKER_HOST: engine.address }).ready();
   const isSecure = host !== '127.0.0.1';
   const own = {
@@ -82,6 +94,7 @@ export async function startDockerServer(
     server,
     muster: (...words) => runCli(world, words, own),
     containers,
+    setPools,
     shown: async (pool) => (await runCli(world, ['pool', 'show', pool], own)).out,
     untilEmpty: async () =>
       void (await until('all containers are gone', async () => (await containers()).length === 0)),
