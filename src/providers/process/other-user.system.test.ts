@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aLaunch, OURS } from '#conformance/backend-world.ts';
 import type { Backend } from '#core/provider.ts';
+import { until } from '#core/testing/until.ts';
 import { bootId, ownerOf, processStart } from '#host/processes.ts';
 import { openProcessBackend } from './backend.ts';
 import { ProcessConfig } from './config.ts';
@@ -83,6 +84,8 @@ describe.skipIf(!isRoot)('an agent of another user (needs root)', () => {
     const outcomes = await backend.create(aLaunch(OURS, ['m-1']), signal);
     const { pid } = recordOf('m-1');
     const home = join(shared, 'm-1');
+    // Until then the process may still be `setpriv`, as root.
+    await until('the agent runs', () => existsSync(join(home, 'who')));
     const uid = Number(execFileSync('id', ['-u', USER], { encoding: 'utf8' }));
     const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
     const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
