@@ -24,8 +24,8 @@ export type Ask = (question: Question) => Promise<unknown>;
 export const kindOf = (word: string, status = 500): FaultKind =>
   KINDS[word] ?? (status >= 500 ? 'unavailable' : 'invalid');
 
-function faultOf(status: number, { error = '' }: { readonly error?: string }): Fault {
-  return new Fault(kindOf(error, status), `The depot answered ${status} ${error}.`);
+function faultOf(url: string, status: number, { error = '' }: { readonly error?: string }): Fault {
+  return new Fault(kindOf(error, status), `${url} answered ${status} ${error}.`);
 }
 
 /** Asks the depot; whatever goes wrong comes out as a fault. */
@@ -36,12 +36,12 @@ export function depotAt({ url, token }: { url: string; token?: string | undefine
     try {
       const reply = await fetch(new URL(path, url), { method, headers, signal, ...sent });
       const answer: unknown = JSON.parse((await reply.text()) || '{}');
-      if (!reply.ok) throw faultOf(reply.status, answer as { error?: string });
+      if (!reply.ok) throw faultOf(url, reply.status, answer as { error?: string });
       return answer;
     } catch (thrown) {
       if (thrown instanceof Fault) throw thrown;
       // No answer, or none that can be read: it is unknown what the depot did.
-      throw new Fault('unavailable', `The depot did not answer ${method} ${path}.`, { cause: thrown });
+      throw new Fault('unavailable', `${url} did not answer ${method} ${path}.`, { cause: thrown });
     }
   };
 }

@@ -1,12 +1,12 @@
 // The depot itself, in memory: what the provider is tested against. It knows nothing of the provider.
 
-interface Lent {
+export interface Lent {
   readonly name: string;
   readonly size: string;
-  readonly labels: { readonly cluster: string };
+  readonly labels: Readonly<Record<string, string>>;
   readonly boot: string;
   readonly lentAtMs: number;
-  readonly state: 'up' | 'broken';
+  /** Why it will never be up. */
   readonly reason?: string;
 }
 
@@ -22,7 +22,18 @@ export interface Mishaps {
   loseReply?: boolean;
   breakListing?: boolean;
   hang?: boolean;
-  failLate?: boolean;
+  /** How many of the next machines are lent and will never be up. */
+  failLate?: number;
+}
+
+/** How the depot behaves. */
+export interface Behaviour {
+  now?(): number;
+  readonly pageSize?: number;
+  /** How late a listing shows a machine that was lent. */
+  readonly lagMs?: number;
+  /** From the loan until the machine is up. */
+  readonly bootMs?: number;
 }
 
 export const PAGE = 5;
@@ -30,8 +41,11 @@ export const PAGE = 5;
 const answer = (status: number, body: unknown): Response => Response.json(body, { status });
 const refuse = (status: number, error: string): Response => answer(status, { error });
 
-export function openDepot() {
+export function openDepot({ now = Date.now, pageSize = PAGE, lagMs = 0, bootMs = 0 }: Behaviour = {}) {
   const machines = new Map<string, Lent>();
+  /** Names of machines that were given back: the depot lends under a name once. */
+  const used = new Set<string>();
+  const watchers: ((machine: Lent) => void)[] = [];
   const pools = new Map<string, Kept>();
   /** Documents that may not be read. */
   const sealed = new Set<string>();
@@ -40,26 +54,52 @@ export function openDepot() {
   function page(all: readonly { readonly name: string }[], url: URL): Response {
     const from = Number(url.searchParams.get('from') ?? 0);
     if (mishaps.breakListing && from > 0) return refuse(502, 'upset');
-    const items = all.slice(from, from + PAGE);
+    const items = all.slice(from, from + pageSize);
     const next = new URL(url);
-    next.searchParams.set('from', String(from + PAGE));
-    return answer(200, { items, ...(from + PAGE < all.length && { next: next.pathname + next.search }) });
+    next.searchParams.set('from', String(from + pageSize));
+    return answer(200, { items, ...(from + pageSize < all.length && { next: next.pathname + next.search }) });
+  }
+
+  const isUp = ({ lentAtMs, reason }: Lent): boolean => reason === undefined && now() >= lentAtMs + bootMs;
+  const stateOf = (lent: Lent): string => (isUp(lent) ? 'up' : lent.reason === undefined ? 'booting' : 'broken');
+  const shown = (lent: Lent): object => ({ ...lent, state: stateOf(lent) });
+  const changed = (lent: Lent): void => {
+    for (const heard of watchers) heard(lent);
+  };
+
+  /** Lends a machine, as it does for any caller. */
+  function lend(wanted: Pick<Lent, 'name' | 'size' | 'labels' | 'boot'>): Lent {
+    const late = mishaps.failLate ?? 0;
+    mishaps.failLate = Math.max(0, late - 1);
+    const lent: Lent = { ...wanted, lentAtMs: now(), ...(late > 0 && { reason: 'out_of_stock' }) };
+    machines.set(lent.name, lent);
+    changed(lent);
+    return lent;
+  }
+
+  function giveBack(lent: Lent): void {
+    machines.delete(lent.name);
+    used.add(lent.name);
+    changed(lent);
   }
 
   async function machine(request: Request, name: string): Promise<Response> {
     const found = machines.get(name);
     if (request.method === 'PUT') {
+      if (used.has(name)) return refuse(409, 'name_used');
       const { size, labels, boot } = (await request.json()) as Lent;
-      const fate = mishaps.failLate
-        ? ({ state: 'broken', reason: 'out_of_stock' } as const)
-        : ({ state: 'up' } as const);
-      const made: Lent = found ?? { name, size, labels, boot, lentAtMs: Date.now(), ...fate };
-      machines.set(name, made);
-      return answer(200, made);
+      return answer(200, shown(found ?? lend({ name, size, labels, boot })));
     }
     if (!found) return refuse(404, 'not_found');
-    if (request.method === 'DELETE') machines.delete(name);
-    return answer(200, found);
+    if (request.method === 'DELETE') giveBack(found);
+    return answer(200, shown(found));
+  }
+
+  function listed(cluster: string | null): { readonly name: string }[] {
+    const known = [...machines.values()].filter(
+      ({ labels, lentAtMs }) => labels.cluster === cluster && now() - lentAtMs >= lagMs,
+    );
+    return known.map((lent) => ({ name: lent.name, ...shown(lent) }));
   }
 
   function pool(name: string): Response {
@@ -77,12 +117,7 @@ export function openDepot() {
     if (error) return refuse(409, error);
     if (noun === 'machines' && name) return machine(request, name);
     if (noun === 'pools' && name) return pool(name);
-    const cluster = url.searchParams.get('cluster');
-    if (noun === 'machines')
-      return page(
-        [...machines.values()].filter(({ labels }) => labels.cluster === cluster),
-        url,
-      );
+    if (noun === 'machines') return page(listed(url.searchParams.get('cluster')), url);
     return page(
       [...pools.values()].map(({ name: key, revision }) => ({ name: key, revision })),
       url,
@@ -104,5 +139,17 @@ export function openDepot() {
     pools.set(name, { name, text, revision: (pools.get(name)?.revision ?? 0) + 1 });
   }
 
-  return { machines, pools, sealed, mishaps, handle, fetch: line as typeof fetch, keep };
+  return {
+    machines,
+    pools,
+    sealed,
+    mishaps,
+    handle,
+    fetch: line as typeof fetch,
+    keep,
+    lend,
+    isUp,
+    /** Called with each machine that is lent or given back. */
+    watch: (heard: (machine: Lent) => void) => void watchers.push(heard),
+  };
 }

@@ -48,7 +48,7 @@ async function openCloud(): Promise<BackendWorld> {
     loseReply: () => next({ loseReply: true }),
     breakListing: () => next({ breakListing: true }),
     fail: (kind) => next({ error: WORDS[kind] }),
-    failLate: () => next({ failLate: true }),
+    failLate: () => next({ failLate: 1 }),
   };
 }
 
