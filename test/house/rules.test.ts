@@ -406,3 +406,29 @@ rule(
   },
   files.filter((file) => isTest(file.path)),
 );
+
+// The first looks again and again; the others sleep another while in every round, so that two things meet at another moment.
+const SLEEPERS = new Set([
+  'src/core/testing/until.ts',
+  'src/broker/tls.system.test.ts',
+  'src/providers/process/busy.system.test.ts',
+  'src/providers/process/process.system.test.ts',
+]);
+
+rule(
+  'tests do not sleep to see that nothing happens',
+  (file) =>
+    SLEEPERS.has(file.path)
+      ? []
+      : [...parsed(file).bare.matchAll(/\b(systemClock\.sleep|setTimeout)\b/g)].map(
+          ([found]) => `uses ${found}; wait for an event with until, or use a VirtualClock`,
+        ),
+  {
+    breaks: [
+      ['src/core/a.test.ts', 'await systemClock.sleep(100);'],
+      ['src/core/a.test.ts', 'await new Promise((resolve) => setTimeout(resolve, 50));'],
+    ],
+    keeps: [['src/core/a.test.ts', 'await clock.sleep(100); // setTimeout']],
+  },
+  files.filter((file) => isTest(file.path)),
+);

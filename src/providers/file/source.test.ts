@@ -191,9 +191,8 @@ describe('the whole listing', () => {
     expect(keysOf(await source.documents(new Map(), going()))).toEqual(['a.yaml']);
   });
 
-  // Root reads whatever it likes: there the law cannot be tried this way.
   it.skipIf(process.getuid?.() === 0)(
-    'throws where a folder may not be read, and not where a file may not',
+    'throws where a folder may not be read, and not where a file may not (needs another user than root)',
     async () => {
       const root = await makeFolder({ 'a.yaml': 'a', 'team/b.yaml': 'b' });
       await chmod(join(root, 'a.yaml'), 0o000);
