@@ -1,6 +1,8 @@
 // Each invariant against a part that is broken on purpose: one that nothing can break proves nothing.
 
 import { describe, expect, it } from 'vitest';
+import { readFacts, writeFacts } from '#autoscaler/inputs.ts';
+import { type Facts, plan } from '#autoscaler/plan.ts';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { type DecisionRow, SELF } from '#core/journal.ts';
 import type { Backend, Machine } from '#core/provider.ts';
@@ -62,6 +64,14 @@ async function meddled(meddle: (life: Life, world: World) => Promise<unknown>): 
   await world.advance(5 * MINUTE_MS);
   await meddling;
   return world.invariants.firstBreak?.invariant;
+}
+
+/** What the pool would have decided with other limits. */
+function decidedAgain(last: DecisionRow, limits: Partial<Facts['scaling']>): DecisionRow {
+  const before = readFacts(last.inputs ?? '');
+  const facts = { ...before, scaling: { ...before.scaling, ...limits } };
+  const { did, reason, also, why, unless, figures } = plan(facts);
+  return { ...last, id: 'other', did, reason, also, why, unless, facts: figures, inputs: writeFacts(facts, String) };
 }
 
 const firstOf = <T>(rows: Iterable<T>): T => [...rows][0] as T;
@@ -272,8 +282,12 @@ describe('a broken server', () => {
   it('that removes a worker to save money and needs it at once is caught', async () => {
     const found = await meddled(async ({ store }) => {
       const worker = firstOf(store.view.workers.all());
-      const removal = { at: 0, why: 'more slots idle than max_idle' };
-      await store.commit([change('workers', { ...worker, removal })]);
+      const [last] = await store.history.decisions({}, { limit: 1, order: 'newest first' });
+      const decision = decidedAgain(last as DecisionRow, { minIdleSlots: 0, maxIdleSlots: 0 });
+      await store.commit([
+        append('decisions', decision),
+        change('workers', { ...worker, removal: { at: 0, why: 'a mistake' } }),
+      ]);
     });
 
     expect(found).toBe('no-flapping');

@@ -29,6 +29,8 @@ export interface LifeHooks {
   /** Decides what becomes of a write: it may wait, fail, or never return. */
   writing(changes: readonly Change[], write: () => Promise<void>): Promise<void>;
   written(changes: readonly Change[]): void;
+  /** Right before they are applied to memory. */
+  committing(changes: readonly Change[]): void;
   creating(launch: Launch): void;
   deleting(machines: readonly Machine[]): void;
   opened(store: Store): void;
@@ -102,13 +104,20 @@ function mortalLink({ link, isAlive }: LifeOptions): AgentLink {
 }
 
 /** Every pass looks at all workers of its pool. */
-function counted(store: Store, passed: () => void): Store {
+function heard(store: Store, { passed, committing }: LifeHooks): Store {
   const by: Store['view']['workers']['by'] = (index, key) => {
     if (index === 'pool') passed();
     return store.view.workers.by(index, key);
   };
   const workers = Object.create(store.view.workers, { by: { value: by } }) as Store['view']['workers'];
-  return { ...store, view: { ...store.view, workers } };
+  return {
+    ...store,
+    view: { ...store.view, workers },
+    commit(changes) {
+      committing(changes);
+      return store.commit(changes);
+    },
+  };
 }
 
 export async function startLife(options: LifeOptions): Promise<Life> {
@@ -116,7 +125,7 @@ export async function startLife(options: LifeOptions): Promise<Life> {
   const log = silentLog;
   const clock = mortalClock(options.clock, isAlive);
   const opened = await openStore(mortalDriver(options), hooks.fatal);
-  const store = counted(opened, hooks.passed);
+  const store = heard(opened, hooks);
   hooks.opened(opened);
   const context: SimContext = {
     cluster: store.cluster,

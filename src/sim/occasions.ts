@@ -1,8 +1,9 @@
 // What a long run must have seen happen: an invariant that held while nothing of the kind happened proves little.
+import type { PoolReason } from '#autoscaler/reasons.ts';
 import { HOUR_MS } from '#core/clock.ts';
+import type { DecisionRow } from '#core/journal.ts';
 import { readMark } from '#core/mark.ts';
 import type { Store } from '#core/store.ts';
-import type { Worker } from '#core/worker.ts';
 import type { FaultName } from './faults.ts';
 import type { World } from './world.ts';
 
@@ -23,8 +24,11 @@ const NAMES = Object.keys(OCCASIONS) as Occasion[];
 
 export const noOccasions = (): Occasions => Object.fromEntries(NAMES.map((name) => [name, 0])) as Occasions;
 
-const isOutdated = (worker: Worker | undefined): boolean =>
-  [worker?.drain?.why, worker?.removal?.why].some((why) => why?.startsWith('it was made from an older definition'));
+/** A decision that replaces workers of an older definition. */
+export function countReplacement({ reason, also = [] }: DecisionRow, occasions: Occasions): void {
+  const code: PoolReason = 'outdated';
+  if ([reason, ...also].some((each) => each?.code === code)) occasions.replacement += 1;
+}
 
 /** Counts them in one life of the server, by what it commits. */
 export function countOccasions(store: Store, occasions: Occasions, isAlive: () => boolean): void {
@@ -36,13 +40,12 @@ export function countOccasions(store: Store, occasions: Occasions, isAlive: () =
     count('parking', after.parked !== undefined && !before?.parked);
     count('waking', after.isWaking === true && !before?.isWaking);
     count('notice', after.drain?.isTaken === true && !before?.drain?.isTaken);
-    count('replacement', !after.parked && isOutdated(after) && !isOutdated(before));
   });
   store.onChange('launches', (after, before) => {
     if (!after || before) return;
-    const { owner, shape } = readMark(after.mark);
+    const { owner } = readMark(after.mark);
     const first = store.view.pools.get(owner)?.spec.offers[0]?.id;
-    count('other-offer', first !== undefined && first !== shape);
+    count('other-offer', first !== undefined && first !== after.offer);
   });
   store.onChange('pools', (after, before) => {
     count('transfer', after !== undefined && before !== undefined && after.owner.source !== before.owner.source);

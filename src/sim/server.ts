@@ -10,7 +10,7 @@ import type { Laws } from './laws/laws.ts';
 import { type Life, type LifeHooks, startLife } from './life.ts';
 import type { Load } from './load.ts';
 import type { Door, Network } from './network.ts';
-import { countOccasions } from './occasions.ts';
+import { countOccasions, countReplacement } from './occasions.ts';
 
 export interface Server {
   /** Absent while it is down or starting. */
@@ -101,6 +101,12 @@ export function openServer(options: ServerOptions): Server {
       written(changes) {
         laws.written(changes);
         for (const change of changes) note(options, change);
+      },
+      committing(changes) {
+        if (!isAlive()) return;
+        laws.committing(changes);
+        for (const change of changes)
+          if ('append' in change && change.append === 'decisions') countReplacement(change.row, figures.occasions);
       },
       creating(launch) {
         happenings.note('create', launch.names.join(' '));

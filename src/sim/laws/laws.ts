@@ -24,6 +24,8 @@ export interface Laws {
   /** Sessions whose acceptance was confirmed to a caller, and that have not ended. */
   readonly open: ReadonlySet<string>;
   accepted(sessions: readonly Session[], key: string): void;
+  /** Right before they are applied to memory. */
+  committing(changes: readonly Change[]): void;
   written(changes: readonly Change[]): void;
   watch(store: Store, isAlive: () => boolean): void;
   slotsOf(pool: string): number;
@@ -85,6 +87,7 @@ export function openLaws(options: LawsOptions): Laws {
       invariants.holds('same-answer', before === ids, () => `request ${key} got sessions ${before}, and then ${ids}`);
       for (const { id } of accepted) if (!hasEnded(id)) open.add(id);
     },
+    committing: pools.committing,
     written(changes) {
       for (const change of changes) {
         settle(change);

@@ -1,19 +1,23 @@
+import type { PoolReason } from '#autoscaler/reasons.ts';
 import type { Clock } from '#core/clock.ts';
 import { readMark } from '#core/mark.ts';
 import type { Pool } from '#core/pool.ts';
-import type { Store } from '#core/store.ts';
+import { poolOfSubject } from '#core/reason.ts';
+import type { Change, Store } from '#core/store.ts';
 import { FLEET, type Worker } from '#core/worker.ts';
 import type { Invariants } from '../invariants.ts';
 
 /** How pools grow and shrink, in one life of the server. */
 export interface PoolLaws {
   watch(store: Store, isAlive: () => boolean): void;
+  /** Right before they are applied to memory. */
+  committing(changes: readonly Change[]): void;
 }
 
 // Demand that comes later than this may well want back what was given up.
 const FLAP_MS = 60_000;
 
-const isSaving = (worker: Worker | undefined): boolean => worker?.removal?.why.startsWith('more slots idle') === true;
+const SAVINGS: ReadonlySet<string> = new Set<PoolReason>(['above-max-idle', 'idle-decay']);
 
 /** Frozen or paused. */
 export const isHeld = ({ view }: Store, pool: string): boolean =>
@@ -28,6 +32,10 @@ function isOutdated({ view }: Store, id = ''): boolean {
 
 export function poolLaws(invariants: Invariants, clock: Clock): PoolLaws {
   const savedMs = new Map<string, number>();
+  // Workers that were removed to save money.
+  const saved = new Set<string>();
+  // The pool that the changes which are being committed remove workers of for that reason, and no other.
+  let saving: string | undefined;
 
   /** Whatever makes room or wish for another worker: then it is no flapping. */
   const demand = (pool: string): void => void savedMs.delete(pool);
@@ -55,14 +63,19 @@ export function poolLaws(invariants: Invariants, clock: Clock): PoolLaws {
     return false;
   }
 
+  function removed(store: Store, { id, pool }: Worker): void {
+    holdsStill(store, pool, `removal of ${id}`);
+    if (pool !== saving) return demand(pool);
+    saved.add(id);
+    savedMs.set(pool, clock.monotonic());
+  }
+
   function workerChanged(store: Store, after: Worker | undefined, before: Worker | undefined): void {
     const pool = after?.pool ?? before?.pool ?? '';
     if (!after) {
-      if (!isSaving(before)) demand(pool);
+      if (!saved.delete(before?.id ?? '')) demand(pool);
     } else if (after.removal && before && !before.removal) {
-      holdsStill(store, pool, `removal of ${after.id}`);
-      if (isSaving(after)) savedMs.set(pool, clock.monotonic());
-      else demand(pool);
+      removed(store, after);
     } else if (after.drain && !before?.drain) demand(pool);
   }
 
@@ -71,8 +84,17 @@ export function poolLaws(invariants: Invariants, clock: Clock): PoolLaws {
   };
 
   return {
+    committing(changes) {
+      saving = undefined;
+      for (const change of changes) {
+        if (!('append' in change) || change.append !== 'decisions') continue;
+        const { subject, reason, also = [] } = change.row;
+        if (SAVINGS.has(reason?.code ?? '') && also.length === 0) saving = poolOfSubject(subject);
+      }
+    },
     watch(store, isAlive) {
       savedMs.clear();
+      saved.clear();
       const whileAlive =
         <A extends unknown[]>(hear: (...heard: A) => void) =>
         (...heard: A): void => {
