@@ -24,6 +24,8 @@ export interface FleetOptions {
   readonly network: Network;
   readonly happenings: Happenings;
   readonly quirks: AgentQuirks;
+  /** Whether that pool stops idle machines and keeps them. */
+  parks(pool: string): boolean;
   started(run: AgentRun, agent: SimAgent): void;
   ended(run: AgentRun, agent: SimAgent): void;
   gone(agent: SimAgent): void;
@@ -67,8 +69,8 @@ export function openFleet(options: FleetOptions): Fleet {
       ended: options.ended,
       left(gone) {
         happenings.note('agent left', name);
-        // As a container or a process does; other machines stay until someone deletes them.
-        if (chance.happens(0.5)) cloud.kill(name);
+        // As a container or a process does; other machines, and all that can be stopped and kept, stay until they are deleted.
+        if (chance.happens(0.5) && !options.parks(gone.pool)) cloud.kill(name);
         else end(gone);
       },
     });

@@ -187,6 +187,24 @@ describe('a server that takes over', () => {
   });
 });
 
+describe('a pool that parks', () => {
+  it('keeps every machine that it stopped, and wakes it for the next session', async () => {
+    const pools = [{ ...POOL, minAgents: 0, maxIdle: 0, idleDecayS: 30, parks: 4 }];
+    const world = await settled({ pools });
+    submit(world, 4, { seconds: 60 });
+    await world.advance(10 * MINUTE_MS);
+    const parked = [...(world.regions.get('north')?.machines() ?? [])].filter(({ launch }) => launch);
+    submit(world, 4, { seconds: 60 });
+    await world.advance(10 * MINUTE_MS);
+
+    expect(parked.map(({ machine }) => machine.state)).toEqual(Array(4).fill('suspended'));
+    expect(world.figures.occasions).toMatchObject({ parking: 8, waking: 4 });
+    expect(world.figures.calls.create).toBe(1);
+    expect(world.disk.histories.ended).toHaveLength(8);
+    expect(world.invariants.firstBreak).toBeUndefined();
+  });
+});
+
 describe('an agent whose machine the cloud takes back', () => {
   it('finishes what ends in time, and what does not starts again elsewhere once the machine is gone', async () => {
     const world = await settled();

@@ -81,6 +81,7 @@ function openSurroundings(ground: Ground, options: WorldOptions) {
     chance: ground.chance('agents'),
     network,
     quirks: options.quirks ?? {},
+    parks: (pool) => (definitions.get(pool)?.parks ?? 0) > 0,
     started(run, agent) {
       laws.runs.started(run, agent);
       waits.started(run.session);
