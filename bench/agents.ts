@@ -11,7 +11,7 @@ import type { HolderCalls } from './programs/holder.ts';
 const POOL = 'bench';
 const KILOBYTE = 1_024;
 const SETTLE_MS = 1_000;
-// The young generation grows to 32 MB by what happened last, whoever is connected: here it stays small.
+// The young generation grows to 32 MB by what happened last, not by who is connected: here it stays small.
 const FLAGS = ['--expose-gc', '--max-semi-space-size=1'];
 
 function writeConfig(folder: string): string {

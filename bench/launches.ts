@@ -56,7 +56,7 @@ async function launch(aws: BenchAws, pools: number, report: Report): Promise<voi
   });
 }
 
-/** Each time another account, whose limits nobody has used. */
+/** Each time another account, whose limits are unused. */
 async function run(report: Report): Promise<void> {
   for (const pools of [1, 20]) await withAws(true, (aws) => launch(aws, pools, report));
 }

@@ -71,7 +71,7 @@ function tellUnchanged(report: Report, rounds: readonly Sync[]): void {
   report.figure('parameters-unchanged-woken', Math.max(...rounds.map(({ woken }) => woken)));
 }
 
-/** Nobody limits anything: what it costs us. */
+/** Without limits: what it costs us. */
 async function measureFree(aws: BenchAws, url: string, report: Report): Promise<void> {
   const store = await openHeld(url);
   const source = await openSource(PREFIX, UNLIMITED);

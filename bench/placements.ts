@@ -15,7 +15,7 @@ const SESSIONS_A_LIST = 1_000;
 const ROUNDS = 5;
 const POOL = 'placements';
 
-/** Agents of a manual pool, with room for all sessions, that nobody has been told of yet. */
+/** Agents of a manual pool, with room for all sessions, not announced yet. */
 async function seatAgents({ store, plane }: { store: Store; plane: Plane }): Promise<void> {
   const [pool] = store.view.pools.by('name', POOL);
   const names = Array.from({ length: AGENTS }, (_, n) => `agent-${n}`);
@@ -26,7 +26,7 @@ async function seatAgents({ store, plane }: { store: Store; plane: Plane }): Pro
   for (const { id } of rows) plane.sessions.agentJoined(id, []);
 }
 
-/** Sessions wait, then agents come: answers how many were placed and told each second. */
+/** Sessions wait, then agents come: answers how many were placed and sent each second. */
 async function round(): Promise<number> {
   const store = await openNullStore();
   let told = 0;

@@ -39,7 +39,7 @@ interface Extent {
 }
 
 interface Seen {
-  /** Told to agents, each second. */
+  /** Sent to agents, each second. */
   readonly rate: number;
   readonly delaysMs: readonly number[];
   /** Processor time of the server, all its threads, for each session. */
@@ -76,7 +76,7 @@ async function openWorld({ folder, database, fleet }: Opening): Promise<World & 
   };
 }
 
-/** Callers and agents for a while; every session that was accepted must have been told. */
+/** Callers and agents for a while; every session that was accepted must have been sent. */
 async function load(
   world: World,
   { sessionsPerPost, postsPerS }: Load,
@@ -100,7 +100,7 @@ async function load(
   return { rate: (heard.length / tookMs) * 1_000, delaysMs: heard, cpuUs: usedUs / accepted, note };
 }
 
-/** Waits until all have been told that were accepted, or no more are. */
+/** Waits until all that were accepted have been sent, or no more are. */
 async function settle({ agents }: World, accepted: number | undefined): Promise<readonly number[]> {
   const delaysMs: number[] = [];
   for (let quietTimes = 0; quietTimes < 5; ) {

@@ -25,7 +25,7 @@ export async function withAws(isLimited: boolean, run: (aws: BenchAws) => Promis
   }
 }
 
-/** `limitTimes`: how many times the published limits we are told to keep to. */
+/** `limitTimes`: how many times the published limits we keep to. */
 export function awsContext(cluster: string, limitTimes: number): Context {
   return {
     cluster,

@@ -16,7 +16,7 @@ export interface BenchPlaneOptions {
   readonly provider: Provider;
   /** The environment of the server, as far as the provider may read it. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Hears what agents are told. */
+  /** Receives the commands to agents. */
   tell?(agent: string, command: AgentCommand): void;
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { clearDataDir } from '../../src/providers/process/testing.ts';
 
-/** Below which a bench makes its folders, so that whoever started it can remove them all. */
+/** Below which a bench makes its folders, so that its caller can remove them all. */
 export const SCRATCH_VARIABLE = 'MUSTER_BENCH_SCRATCH';
 
 /** Where a server keeps its data, within a folder of a bench. */

@@ -18,7 +18,7 @@ export interface Joining {
 }
 
 export interface Heard {
-  /** Sessions that they were told to start. */
+  /** Sessions that they were asked to start. */
   readonly started: number;
   /** From the time that stands in each session's command, in milliseconds. */
   readonly delaysMs: Float64Array;

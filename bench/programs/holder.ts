@@ -52,7 +52,7 @@ function kept(): Kept {
   return { liveRows, liveSessions: view.sessions.size, loggedBytes };
 }
 
-/** Beyond loopback a server ends TLS itself: this one is told that it listens there. */
+/** Beyond loopback a server ends TLS itself: this one believes that it listens there. */
 function asIfOutside(front: Front): Front {
   return { ...front, addresses: { ...front.addresses, grpc: { ...front.addresses.grpc, host: '0.0.0.0' } } };
 }

@@ -178,7 +178,7 @@ test('asked twice it ends what runs', async () => {
   expect(calls).toHaveLength(2);
 });
 
-test('results that nobody acknowledges keep it for ten seconds, then they stay on disk', async () => {
+test('results without an acknowledgement keep it for ten seconds, then they stay on disk', async () => {
   const { clock, welcome, kept, agent, end } = await joined();
   kept.push({ session: 's1', attempt: 1 });
 
@@ -233,7 +233,7 @@ test('the server can drain it, and send it away when it is idle', async () => {
   expect(calls).toHaveLength(1);
 });
 
-test('told that its machine will be taken away it says so at once, finishes what runs, and stays', async () => {
+test('with notice that its machine is reclaimed it reports that at once, finishes what runs, and stays', async () => {
   const { clock, call, calls, welcome, notify, scene, kept, end } = await joined();
   scene.running = 1;
   kept.push({ session: 's1', attempt: 1 });

@@ -56,7 +56,7 @@ const request = {
 const head = { session: 's1', attempt: 1 } as const;
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-test('a request with a workload is started, and its course told in such a broker’s own messages', () => {
+test('a request with a workload is started, and its course reported in such a broker’s own messages', () => {
   const { peer, said, obeyed, logs, hear, tasks } = aPeer();
 
   hear({ sessionRequest: request });
@@ -100,7 +100,7 @@ test.each([
   [{ how: 'signalled', signal: 'SIGKILL' }, { terminatedSignal: 9 }],
   [{ how: 'killed' }, {}],
   [{ how: 'lost' }, {}],
-] as const)('an end by other means is told as such a broker reads it: %#', (how, result) => {
+] as const)('an end by other means is reported as such a broker reads it: %#', (how, result) => {
   const { peer, said, hear } = aPeer();
   hear({ sessionRequest: request });
 
@@ -136,7 +136,7 @@ test('input comes with the request, and a kill as it is asked for', () => {
   ]);
 });
 
-test('after a reconnect what was told before is not told again', () => {
+test('after a reconnect what was reported before is not reported again', () => {
   const first = aPeer();
   first.hear({ sessionRequest: request });
   first.peer.report({ is: 'started', ...head });

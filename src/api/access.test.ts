@@ -111,7 +111,7 @@ describe('access', () => {
     expect(planted.length).toBe(9);
   });
 
-  it('does not tell strangers which pages exist', async () => {
+  it('does not show callers without a token which pages exist', async () => {
     const { api } = await apiWorld();
     const ask = async (method: 'GET' | 'OPTIONS' | 'PATCH', url: string) =>
       (await api.app.inject({ method, url, headers: { host: 'localhost' } })).statusCode;

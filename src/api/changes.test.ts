@@ -67,7 +67,7 @@ describe('changes', () => {
     expect(received.at(-1)?.data).toMatchObject({ table: 'pools', id: 'p-gpu', row: { name: 'gpu', revision: 101 } });
   });
 
-  it('tell a pool as whoever listens may see it', async () => {
+  it('show a pool as the role of the listener may see it', async () => {
     const over = { redactConfig: (_kind: string, _config: object, role: string) => ({ for: role }) };
     const { deps, clock, watch } = await watched({ over });
     const clients = [watch({ role: 'viewer' }), watch({ role: 'operator' })];

@@ -124,7 +124,7 @@ it('a mistyped source is answered with the one that was meant', async () => {
 });
 
 describe('the source of the API', () => {
-  it('is listed, but not read: whoever asks for that is told how it is written', async () => {
+  it('is listed, but not read: the answer says how it is written', async () => {
     const { call } = await apiWorld();
 
     const answers = [
@@ -151,7 +151,7 @@ describe('tokens', () => {
     expect(answer.json().remedy).toContain('leave it out for a token that never expires');
   });
 
-  it('are told once, listed without their texts, work, and are revoked', async () => {
+  it('are shown once, listed without their texts, work, and are revoked', async () => {
     const { call, api, clock } = await apiWorld({ rows: [row('pools', gpu)] });
 
     const made = (

@@ -135,7 +135,7 @@ describe('OpenAPI', () => {
     expect(page.body).not.toMatch(/<script|src=|https?:\/\//);
   });
 
-  it('is told there in words, and every link of the page leads somewhere in it', async () => {
+  it('is described there in words, and every link of the page leads somewhere in it', async () => {
     const { call, api } = await apiWorld();
 
     const { body } = await call('GET', '/docs', { as: 'viewer' });

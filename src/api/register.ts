@@ -122,7 +122,7 @@ function checkedQuery(route: Route, query: unknown): unknown {
   throw httpFault(422, 'invalid', `query.${unknown}: Unknown key.`, { at: `query.${unknown}` });
 }
 
-/** The body, or a promise of it where it is long. What is wrong with path or query is told first, whatever the body holds. */
+/** The body, or a promise of it where it is long. Errors in path or query are reported first, whatever the body holds. */
 function checkedBody(route: Route, request: FastifyRequest, json: JsonReader): unknown {
   const { body } = route;
   if (!body) return undefined;

@@ -190,7 +190,7 @@ const ROWS: readonly Row[] = [
     does: '',
   },
   {
-    rule: 'away, lost, draining and unknown workers are nobody to take',
+    rule: 'away, lost, draining and unknown workers are not removed',
     workers: 'returning, lost, draining, unknown',
     scaling: { idleDecayMs: 0 },
     does: '',

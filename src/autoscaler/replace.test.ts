@@ -104,7 +104,7 @@ const ROWS: readonly Row[] = [
     why: /older definition stay while no replacement can be launched/,
   },
   {
-    rule: 'rolling tries one more after new ones did not join, and lets nobody go for it',
+    rule: 'rolling tries one more after new ones did not join, and removes no worker for it',
     workers: 'old idle, old busy',
     scaling: { minIdleSlots: 1 },
     facts: { updatePolicy: 'rolling', isProbing: true, runawayUntilMs: NOW_MS },

@@ -99,7 +99,7 @@ describe('an attached session', () => {
     expect(await result).toBe(0);
   });
 
-  it('is told the size of our window whenever it is joined', async () => {
+  it('gets the size of our window at every attach', async () => {
     const sizes: unknown[] = [];
     serve = (socket, _url, nth) =>
       socket.on('message', (data) => {

@@ -78,7 +78,7 @@ describe('the client', () => {
     expect(fault.remedy).toBe('This server does not use TLS: write http:// instead of https://.');
   });
 
-  it('tells a refusal as the fault that it is, without places in a request that nobody has seen', async () => {
+  it('reports a refusal as the fault that it is, without places in a request that the user has not seen', async () => {
     const problem = { kind: 'missing', detail: 'There is no pool x.', at: 'path.pool', remedy: 'See the list.' };
     const { client } = clientOf(() => refusal(404, problem));
 
@@ -116,7 +116,7 @@ describe('the client', () => {
     }
   });
 
-  it('says where it looked when nobody answers', async () => {
+  it('says which address it tried when there is no answer', async () => {
     const { client } = clientOf(() => broken('ECONNREFUSED'));
 
     const fault = await faultOf(client.call('/pools'));

@@ -21,7 +21,7 @@ test.each(['bash', 'zsh', 'fish'])(
   },
 );
 
-test('a shell that nobody wrote a script for is refused', async () => {
+test('an unsupported shell is refused', async () => {
   const { muster, errors } = openScene(() => ({}));
 
   expect(await muster('completion', 'tcsh')).toBe(10);

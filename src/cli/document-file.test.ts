@@ -11,7 +11,7 @@ test('a file with one document is sent as it stands', () => {
   expect(splitDocuments('a.yaml', text)).toEqual([{ key: 'a.yaml', text }]);
 });
 
-test('several are parted where YAML parts them, and empty ones are nobody', () => {
+test('several are parted where YAML parts them, and empty ones are left out', () => {
   const text = '---\n# head\n---\nname: a\nrun: |\n  --- no\n  x---\n--- {name: b}\n...\n---\n';
 
   const documents = splitDocuments('p.yaml', text);

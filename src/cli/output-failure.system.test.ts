@@ -25,7 +25,7 @@ it.skipIf(!existsSync('/dev/full'))(
   },
 );
 
-it('says nothing where nobody reads on', async () => {
+it('says nothing where the reader closes the pipe', async () => {
   const { code, stderr } = await ended('MUSTER completion bash | (exec 0<&-)');
 
   expect(stderr).toBe('');

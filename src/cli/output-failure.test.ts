@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { outputFailure } from './output-failure.ts';
 
-test('output that nobody reads any more is no failure, and a full disk is one', () => {
+test('a closed pipe is no failure, and a full disk is one', () => {
   const failed = (code: string) => outputFailure(Object.assign(new Error('write'), { code }));
 
   expect(failed('EPIPE')).toBeUndefined();

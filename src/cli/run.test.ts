@@ -291,7 +291,7 @@ describe('Ctrl-C during run', () => {
     expect(scene.errors()).toContain('cannot end the session: This needs the role operator.');
   });
 
-  it('ends the session too when nobody reads its output any more', async () => {
+  it('ends the session too when the reader of its output closes the pipe', async () => {
     const { clock, breakPipe, kills, code, errors } = running();
     await clock.settle();
 
@@ -353,7 +353,7 @@ describe('waiting for a worker', () => {
     expect(errors()).toContain('waiting for a worker in pool local with zone=desk');
   });
 
-  it('is silent where nobody watches', async () => {
+  it('is silent without a terminal', async () => {
     const { muster, clock, errors, asked } = openScene(
       server((one) => (isOutput(one) ? raw(pieces([], { isOpen: true })) : aSession({ phase: 'queued' }))),
     );

@@ -32,7 +32,7 @@ test('what was added empty counts', () => {
   ]);
 });
 
-test('a hidden value is named and not told', () => {
+test('a hidden value is named and not shown', () => {
   const before = { whole: { token: 'planted' }, shown: {} };
   const after = { whole: { token: 'planted too' }, shown: {} };
 

@@ -133,7 +133,7 @@ describe('readPool', () => {
     ['no retry delay', 'scale_up_error_retry_delay: 0', { retryDelayMs: 60_000, errorResetAfterMs: 90_000 }],
     ['an unspecified mode', 'mode: MODE_UNSPECIFIED', { mode: 'standard' }],
     ['another retry delay', 'scale_up_error_retry_delay: 5s', { errorResetAfterMs: 35_000 }],
-  ])('mends %s without a word', (_, scaler, scaling) => {
+  ])('corrects %s silently', (_, scaler, scaling) => {
     const { spec, warnings } = asForeigner(`name: a\nauto_scaler: {${scaler}}`);
 
     expect(spec?.scaling).toMatchObject(scaling);

@@ -216,7 +216,7 @@ describe('a written pool', () => {
     ['aws_launch_template', undefined],
     ['command', /^auto_scaler\.backend\.command: .*operator/],
     ['process', /^auto_scaler\.backend\.process: .*operator/],
-  ])('of the backend %s is told why a source of others refuses it', (name, why) => {
+  ])('of the backend %s says why a source of others refuses it', (name, why) => {
     const { example } = real[name] as (typeof real)[string];
     const spec = specOf({ name: 'a', auto_scaler: { backend: { [name]: example }, max_agents: 1 } }, real);
 

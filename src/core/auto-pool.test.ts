@@ -16,7 +16,7 @@ const scalerOf = (more: object = {}) => {
   return { backend, scaling };
 };
 
-it('has ten workers at most, one idle and a minute of decay where nobody says otherwise', () => {
+it('has ten workers at most, one idle and a minute of decay by default', () => {
   expect(scalerOf().scaling).toEqual({ maxAgents: 10, minAgents: 0, maxIdleAgents: 1, idleDecay: '60000ms' });
 });
 

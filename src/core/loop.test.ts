@@ -84,7 +84,7 @@ test('waits as long as the fault says', async () => {
   expect(times).toEqual([0, 7_000]);
 });
 
-test('one id that hangs holds up nobody else', async () => {
+test('one id that hangs holds up no other', async () => {
   const seen: string[] = [];
   const { clock, loop } = aLoop((id) => {
     seen.push(id);

@@ -9,7 +9,7 @@ test('the bytes of the system are never given twice, however many are asked for'
   expect(seen.size).toBe(5_000);
 });
 
-test('whoever got bytes keeps them when others ask for more', () => {
+test('a caller keeps its bytes when others ask for more', () => {
   const first = systemRandom.bytes(5);
   const before = hex(first);
 

@@ -124,7 +124,7 @@ test('a replica without a holder answers probes at once, and says what is missin
   });
 });
 
-test('nobody comes through the peer port without the pass', async () => {
+test('no connection comes through the peer port without the pass', async () => {
   const holder = await aFront(() => undefined);
   serveGreeting(holder);
   const peer = connect((holder.peer as Address).port, '127.0.0.1');

@@ -38,7 +38,7 @@ test('a refusal has its code, its words as they were and its details', async () 
   expect([...(answer.details ?? [])]).toEqual([8, 3]);
 });
 
-test('what is no gRPC, and an address where nobody listens, are no answer', async () => {
+test('what is no gRPC, and an address without a listener, are no answer', async () => {
   const page = await ask(() => new Response('<html>', { status: 502 }));
   const nobody = await ask(() => grpcAnswer(new Uint8Array()), { address: 'http://127.0.0.1:1' });
 

@@ -39,7 +39,7 @@ export function openUnary(): Unary {
     const client = new Client(host, channel, {
       'grpc.client_idle_timeout_ms': IDLE_MS,
       'grpc.enable_channelz': 0,
-      // Whoever calls knows whether it may be repeated.
+      // The caller knows whether it may be repeated.
       'grpc.enable_retries': 0,
     });
     clients.set(address, client);

@@ -44,7 +44,7 @@ describe('a process', () => {
     });
   });
 
-  it('that has ended and that nobody has taken note of does not count as alive', async () => {
+  it('that has ended and that its parent has not waited for does not count as alive', async () => {
     const parent = spawn('/bin/sh', ['-c', 'sleep 0.2 & echo $!; exec sleep 30']);
     try {
       const [text] = await once(parent.stdout, 'data');
@@ -57,7 +57,7 @@ describe('a process', () => {
     }
   });
 
-  it('leaves its group to those who remain, and to nobody else', async () => {
+  it('leaves its group to those who remain, and to no other process', async () => {
     await withGroup(async (leader) => {
       sendSignal(leader.pid, 'SIGKILL');
       await until('it has ended', () => !isAlive(leader));

@@ -88,7 +88,7 @@ export function openExchange({ access, clock, fetchWith }: ExchangeDeps): Exchan
   async function sendTwice(request: KubeRequest, signal: AbortSignal): Promise<Response> {
     const { credential, answer } = await sendKnown(request, signal);
     if (answer.status !== 401) return answer;
-    // Frees the connection; nobody waits for that.
+    // Frees the connection; no caller waits for that.
     answer.body?.cancel().catch(() => {});
     // Of several requests that were refused with one credential only the first has it renewed.
     if (lastHanded !== undefined && isSameCredential(lastHanded, credential)) {

@@ -143,7 +143,7 @@ export async function openKubeconfig(options: KubeconfigOptions, deps: ClusterAc
   /** As the files are now; while someone rewrites them, as they were. */
   async function current(): Promise<Chosen> {
     try {
-      // Whoever changes the current context later means kubectl, not us.
+      // A later change of the current context is meant for kubectl, not for us.
       const chosen = await chosenNow(first.name);
       lastProblem = undefined;
       if (chosen.server === first.server) return chosen;

@@ -61,7 +61,7 @@ const EARLY_MS = 2 * SECOND_MS;
 const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 10 * SECOND_MS;
 const LONGEST_RETRY_AFTER_MS = 30 * SECOND_MS;
-// A watch that breaks once or twice mends itself.
+// A watch that breaks once or twice recovers by itself.
 const FAILURES_TO_WARN = 3;
 const WARN_EVERY = 30;
 

@@ -231,7 +231,7 @@ describe('a launch', () => {
     expect([world.phases(slow.id), world.phases(quick.id)]).toEqual(['1 launching', '1 idle']);
   });
 
-  it('that nobody wants any more before the cloud heard of it makes nothing', async () => {
+  it('that is no longer needed before the cloud was called makes nothing', async () => {
     const pool = aPool({ minIdleSlots: 1 });
     const world = await openWorld({ pools: [pool] });
     await world.life.workers.freeze('fleet', 'test', { who: 'ops', from: 'here' });
@@ -339,7 +339,7 @@ describe('a machine that does not join', () => {
     expect(world.cloud.machines()).toHaveLength(1);
   });
 
-  it('gets its time also after a restart, when nobody was there to let it in', async () => {
+  it('gets its time also after a restart, when no server could admit it', async () => {
     const world = await openWorld({
       pools: [aPool({ minIdleSlots: 1, bootTimeoutMs: 5 * MINUTE_MS })],
       cloud: { bootMs: MINUTE_MS },

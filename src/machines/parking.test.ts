@@ -11,7 +11,7 @@ const NEW: Offer = { id: 'shape2', kind: 'sim', config: { size: 2 } };
 const states = (world: World): string[] => world.cloud.machines().map(({ machine }) => machine.state);
 const made = (world: World): number => world.cloud.made.size;
 
-/** A pool that has run three sessions, and now needs nobody. */
+/** A pool that has run three sessions, and now needs no worker. */
 async function afterWork(park = { most: 2 } as { most: number; maxAgeMs?: number }) {
   const world = await openWorld({ pools: [aPool({ maxIdleSlots: 0, idleDecayMs: 0 })], cloud: { park } });
   await world.advance(SECOND_MS);
@@ -156,7 +156,7 @@ describe('idle workers of a cloud that can keep machines', () => {
     expect([made(world), world.phases(), states(world)]).toEqual([1, '1 parked', ['suspended']]);
   });
 
-  it('are stopped again where someone starts them behind our back', async () => {
+  it('are stopped again where someone starts them outside Muster', async () => {
     const world = await afterWork();
     const [started] = world.cloud.machines();
 

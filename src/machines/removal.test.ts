@@ -83,7 +83,7 @@ describe('draining', () => {
 });
 
 describe('a removal', () => {
-  it('is durable before the agent is told and the cloud is called', async () => {
+  it('is durable before the agent gets its command and the cloud is called', async () => {
     let isSlow = false;
     const onWrite = (_nth: number, write: () => Promise<void>): Promise<void> =>
       isSlow ? new Promise(() => {}) : write();

@@ -235,7 +235,7 @@ describe('machines of a kind that cannot mark', () => {
     expect(world.phases()).toBe('none');
   });
 
-  it('when strangers, count in the size, are not ready to be judged, and are left alone by default', async () => {
+  it('without a row count in the size, hold decisions back, and are left alone by default', async () => {
     const world = await open({ minAgents: 1, minIdleSlots: 0 });
     world.cloud.add(orphan('stranger', { mark: undefined }));
 
@@ -246,7 +246,7 @@ describe('machines of a kind that cannot mark', () => {
     expect(world.life.workers.plan('id-gpu').why).toMatch(/machines without a worker record/);
   });
 
-  it('when strangers, hold launching back only until initial_delay', async () => {
+  it('without a row hold launching back only until initial_delay', async () => {
     const world = await open({ minIdleSlots: 1, initialDelayMs: 5 * MINUTE_MS });
     world.cloud.add(orphan('stranger', { mark: undefined }));
 
@@ -257,7 +257,7 @@ describe('machines of a kind that cannot mark', () => {
     expect([before, world.phases()]).toEqual(['1 unknown', '1 idle, 1 unknown']);
   });
 
-  it('when strangers, go after kill_unknown_after, and another try is made where that failed', async () => {
+  it('without a row are deleted after kill_unknown_after, again where that failed', async () => {
     const world = await open({ minIdleSlots: 0, killUnknownAfterMs: 5 * MINUTE_MS });
     world.cloud.add(orphan('stranger', { mark: undefined }));
     const refusal = { is: 'refused', fault: new Fault('unavailable', 'not now') } as const;
@@ -273,7 +273,7 @@ describe('machines of a kind that cannot mark', () => {
     expect(world.disk.histories.decisions.filter(({ did }) => did === 'remove 1')).toHaveLength(2);
   });
 
-  it.each(['skipped', 'forgotten'] as const)('when strangers, are deleted again where that was %s', async (how) => {
+  it.each(['skipped', 'forgotten'] as const)('without a row are deleted again where that was %s', async (how) => {
     const world = await open({ minIdleSlots: 0, maxAgents: 1, killUnknownAfterMs: 5 * MINUTE_MS });
     world.cloud.add(orphan('stranger', { mark: undefined }));
     world.cloud.script = ({ name, nth }) =>
@@ -285,7 +285,7 @@ describe('machines of a kind that cannot mark', () => {
     expect(world.phases()).toBe('none');
   });
 
-  it('when strangers, become known when their agent joins', async () => {
+  it('without a row become known when their agent joins', async () => {
     const world = await open({ minIdleSlots: 0, minAgents: 1, killUnknownAfterMs: 5 * MINUTE_MS });
     world.cloud.add(orphan('stranger', { mark: undefined }));
     await world.advance(MINUTE_MS);

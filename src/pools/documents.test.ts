@@ -63,7 +63,7 @@ it('keeps the last good definition when a new version is bad, and names the plac
   ]);
 });
 
-it('reads a bad document again on every interval, since what refused it may be mended elsewhere', async () => {
+it('reads a bad document again on every interval, since what refused it may be fixed elsewhere', async () => {
   const source = fakeSource({ a: text('a') });
   let isMended = false;
   const world = await openWorld([opened('files', source)], {

@@ -7,7 +7,7 @@ const refused = ({ refused }: ChangePlan): string[] => refused.map(({ key, fault
 const draft = (key: string, pool: Parameters<typeof text>[0]) => ({ key, text: text(pool) });
 const signal = new AbortController().signal;
 
-describe('documents that nobody has applied', () => {
+describe('documents that are not applied', () => {
   it('are compared with the pools that they name, and nothing is applied', async () => {
     const world = await openWorld([opened('files', fakeSource({ a: text({ name: 'a', max: 1 }), b: text('b') }))]);
     const before = world.writes;
@@ -135,7 +135,7 @@ describe('documents as all that a source holds', () => {
     ]);
   });
 
-  it('are refused for a source that nobody has configured', async () => {
+  it('are refused for a source that is not configured', async () => {
     const world = await openWorld([]);
 
     await expect(world.pools.foresee([], 'none')).rejects.toMatchObject({ kind: 'missing' });

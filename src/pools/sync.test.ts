@@ -71,7 +71,7 @@ it('retries a failed source no later than its interval, and no earlier than the 
   expect(source.listings).toBe(throttled);
 });
 
-it('lets a source that hangs delay nobody else, and gives up on it after a while', async () => {
+it('lets a source that hangs delay no other, and gives up on it after a while', async () => {
   const hanging: Source = { documents: () => new Promise(() => {}) };
   const good = fakeSource({ a: text('a') });
 
@@ -194,7 +194,7 @@ it('takes the first of two documents with one key', async () => {
   expect(world.pool('b')).toBeUndefined();
 });
 
-it('tells whoever asked for a sync what came of it', async () => {
+it('answers a request for a sync with its outcome', async () => {
   const source = fakeSource({ a: text('a'), b: text('b'), c: text('c') });
   const world = await openWorld([opened('files', source)]);
   const never = new AbortController().signal;
@@ -246,7 +246,7 @@ it('does not tell of a pool as going whose removal is held', async () => {
   expect(world.source('files')?.held?.keys).toEqual(['a', 'b']);
 });
 
-it('lets nobody wait for a sync that cannot come any more', async () => {
+it('ends the wait for a sync that cannot come any more', async () => {
   const hangs = { documents: () => new Promise<never>(() => {}) };
   const world = await openWorld([opened('files', hangs)]);
   const stopping = new AbortController();

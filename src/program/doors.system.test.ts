@@ -44,7 +44,7 @@ async function openTroubled(message: string) {
   return client;
 }
 
-it('a failed launch is told by gRPC without the secrets that the cloud quotes', async () => {
+it('a failed launch is reported by gRPC without the secrets that the cloud quotes', async () => {
   const client = await openTroubled('The key planted-secret is not known.');
 
   const { pool } = await ask(client, GET_POOL, { pool: 'gpu' });

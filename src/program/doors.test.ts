@@ -42,7 +42,7 @@ function open() {
   return { clock, cert, first, shown, said, renew, stop };
 }
 
-it('a certificate that nobody renews in time does not end the server, and its successor is taken up by itself', async () => {
+it('a certificate that expires does not end the server, and its successor is taken up by itself', async () => {
   const { clock, first, shown, said, renew, stop } = open();
 
   await clock.advance(397.5 * DAY_MS);

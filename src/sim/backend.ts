@@ -33,7 +33,7 @@ export type SimEffect =
   /** No answer ever, until the caller gives up; what is done may be done late. */
   | { readonly is: 'hang'; readonly isDone: boolean; readonly afterMs?: number }
   | { readonly is: 'slow'; readonly ms: number }
-  /** For create and delete, name by name: a fault (not done), `silent` (done and not told), `skipped` (neither), `forgotten` (told and not done). */
+  /** For create and delete, name by name: a fault (not done), `silent` (done, not answered), `skipped` (neither), `forgotten` (answered, not done). */
   | { readonly is: 'partial'; of(name: string): Fault | 'silent' | 'skipped' | 'forgotten' | undefined }
   /** For list: another answer than the truth. */
   | { readonly is: 'answer'; of(machines: readonly Machine[]): readonly Machine[] };

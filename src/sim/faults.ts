@@ -54,7 +54,7 @@ export const FAULT_RATES = {
   edit: 0.5,
   /** An hour and ten pools: someone removes a definition, and brings it back later. */
   removal: 0.2,
-  /** An hour and ten pools: someone writes nonsense into a definition, and mends it later. */
+  /** An hour and ten pools: someone writes nonsense into a definition, and corrects it later. */
   nonsense: 0.1,
   /** Of syncs: the source cannot be read, or lacks a document that is there. */
   'source-failure': 0.03,

@@ -146,7 +146,7 @@ describe('a broken cloud', () => {
     expect(found).toBe('none-leaked');
   });
 
-  it('that never deletes leaves workers that serve nobody', async () => {
+  it('that never deletes leaves workers without use', async () => {
     const found = await withBackend((backend) => ({
       delete: async (machines) => machines.map(({ name }) => ({ name })),
       list: (signal) => backend.list(signal),

@@ -68,7 +68,7 @@ function mortalDriver({ disk, ended, hooks, isAlive }: LifeOptions): Driver {
       if (!isAlive()) return never();
       await hooks.writing(changes, async () => {
         if (!isAlive()) return never();
-        // Before the disk has them, so that whoever looks at the disk finds the books in step with it.
+        // Before the disk has them, so that a look at the disk finds the books in step with it.
         ended.written(changes);
         hooks.written(changes);
         await driver.write(changes);

@@ -152,7 +152,7 @@ describe('PostgreSQL', () => {
     expect(lines.join()).not.toContain(PASSWORD);
   });
 
-  test('says at once what waiting cannot mend', async () => {
+  test('reports at once what waiting cannot change', async () => {
     const wrong = url.replace(PASSWORD, 'another-secret');
     const nowhere = url.replace(/\/\w+$/, '/nowhere');
 

@@ -168,7 +168,7 @@ describe('durable', () => {
 });
 
 describe('onDurable', () => {
-  test('hears of volatile and lasting changes, in order, before whoever waits for the commit', async () => {
+  test('hears of volatile and lasting changes, in order, before those who wait for the commit', async () => {
     const { store, writes, happened, note, settle } = await pausedStore();
     store.onDurable((changes) => happened.push(`heard ${changes.length}`));
 

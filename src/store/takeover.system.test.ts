@@ -110,7 +110,7 @@ test('replicas that start together on a new database make one cluster with one h
   expect(held).toHaveLength(1);
 });
 
-test('whoever stops waiting never becomes the holder', async () => {
+test('a standby that stops waiting never becomes the holder', async () => {
   const holder = await openHeld(url);
   const replica = await standby();
   const stopping = new AbortController();

@@ -147,7 +147,7 @@ describe('an agent is refused', () => {
   });
 
   it.each([
-    ['under a name that nobody asked for', (name: string, proof: JoinProof) => [`${name}x`, proof]],
+    ['under a name that was not launched', (name: string, proof: JoinProof) => [`${name}x`, proof]],
     ['without a token', (name: string) => [name, { peerAddress: '' }]],
     [
       'with the token of another launch',
@@ -247,7 +247,7 @@ describe('a manual pool', () => {
     { name: 'gpu', offers: [], agentAuth: 'network', agentNetworks: ['10.0.0.0/8'] },
   );
 
-  it('takes whoever may come in, under the name it brings', async () => {
+  it('admits an agent of its networks under the name it brings', async () => {
     const world = await openWorld({ pools: [manual] });
 
     const agent = await join(world, 'desk-7', { peerAddress: '10.0.0.9' });

@@ -76,17 +76,17 @@ describe('a worker whose machine died', () => {
 
   it('is not gone by listings that had begun while it was here', async () => {
     const { world, busy } = await withBusy(HOUR_MS, { syncEveryMs: 10_000 });
-    // Listings miss it while its agent is connected: a ghost, which nobody touches.
+    // Listings miss it while its agent is connected: it is left alone.
     world.cloud.script = ({ name }) =>
       name === 'list' ? { is: 'answer', of: (all) => all.filter((machine) => machine.name !== busy) } : undefined;
     await world.advance(MINUTE_MS);
-    const ghost = world.phases();
+    const unlisted = world.phases();
     world.cloud.script = () => undefined;
 
     world.agents.cutOff([busy], true);
     await world.advance(10 * MINUTE_MS);
 
-    expect(ghost).toBe('1 idle, 1 busy');
+    expect(unlisted).toBe('1 idle, 1 busy');
     expect(world.life.store.view.workers.get(busy)).toBeDefined();
   });
 
@@ -239,8 +239,8 @@ describe('a worker that is away', () => {
   });
 });
 
-describe('a ghost: connected, and not listed', () => {
-  it('is left alone, told of once, and counted', async () => {
+describe('a worker whose agent is connected and whose machine is not listed', () => {
+  it('is left alone, logged once, and counted', async () => {
     const lines: string[] = [];
     const world = await openWorld({
       pools: [aPool({ minIdleSlots: 1, syncEveryMs: 10_000 })],

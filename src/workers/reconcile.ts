@@ -133,7 +133,7 @@ const isLaunchAlone = (actions: readonly Action[]): boolean =>
 function launchNow(context: WorkersContext, id: string, commit: () => void): void {
   const { store, asked } = context;
   unwoken(context, id, commit);
-  // Whoever hears of the launch may have frozen the pool.
+  // A listener of the store may have frozen the pool.
   if (!isFrozen(store, id)) resolveLaunches(asked, id);
   asked.waiting.add(id);
 }

@@ -28,7 +28,7 @@ it('leaves workers of other offers alone', async () => {
   expect(world.cloud.machines()).toHaveLength(2);
 });
 
-it('takes the leaving of agents for no loss: nothing is frozen, nothing is told', async () => {
+it('takes the leaving of agents for no loss: no freeze, no event', async () => {
   const world = await openWorld({ pools: [aPool({ minAgents: 5 })] });
   await world.advance(MINUTE_MS);
 

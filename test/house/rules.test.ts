@@ -225,7 +225,7 @@ rule(
   },
 );
 
-// `isIP` and its kin look at text; they speak to nobody.
+// `isIP` and its kin look at text; they open no connection.
 const isOnlyAboutAddresses = (file: SourceFile, name: string): boolean =>
   name === 'node:net' && /import \{ (?:isIPv?[46]?(?:, )?)+ \} from 'node:net'/.test(parsed(file).code);
 

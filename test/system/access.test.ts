@@ -111,7 +111,7 @@ test('without a token nothing is served, on loopback too', async () => {
     'GET /agent/local',
   ]);
   expect([...new Set(answers.map(({ status }) => status))]).toEqual([401]);
-  // Whoever guesses is slowed down.
+  // Guessing is slowed down.
   expect(forged.filter(({ status }) => status !== 401 && status !== 429)).toEqual([]);
   expect([unknown.status, socket.status]).toEqual([401, 401]);
   for (const { body } of [...answers, ...forged]) expect(JSON.parse(body)).not.toHaveProperty('items');

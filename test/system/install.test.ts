@@ -139,7 +139,7 @@ describe.concurrent('a machine that has nothing', () => {
     expect(world.read('prefix/agent.yaml')).not.toContain('CERTIFICATE');
   });
 
-  test('of another kind than the server gets the runtime that the operator has for it; one of a third kind is told so', async (context) => {
+  test('of another kind than the server gets the runtime that the operator has for it; one of a third kind gets an error that says so', async (context) => {
     const world = openWorld(context);
     const [platform, machine, elf] =
       process.arch === 'arm64' ? (['linux-x64', 'x86_64', 62] as const) : (['linux-arm64', 'aarch64', 183] as const);

@@ -20,7 +20,7 @@ const TABLE: readonly (readonly [string, Remains, object])[] = [
 ];
 
 describe('the end of a run', () => {
-  it.each(TABLE)('is told right after %s', (_what, remains, end) => {
+  it.each(TABLE)('is right after %s', (_what, remains, end) => {
     expect(endOf(remains)).toMatchObject(end);
   });
 

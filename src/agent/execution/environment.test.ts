@@ -29,7 +29,7 @@ describe('the environment of a session', () => {
 });
 
 describe('what an agent passes on of its own', () => {
-  it('is a few names, those that it is told to, and its pool', () => {
+  it('is a few names, those of its configuration, and its pool', () => {
     const variables: Record<string, string> = {
       PATH: '/bin',
       HOME: '/home/x',

@@ -70,7 +70,7 @@ describe('a session', () => {
     expect(stand.text('s2')).toBe(`${odd}|${odd}`);
   });
 
-  it('is told by the name of the signal that ended it', async () => {
+  it('is reported with the name of the signal that ended it', async () => {
     stand.start('s1', shell('kill -SEGV $$'));
 
     expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'signalled', signal: 'SIGSEGV', exitCode: 139 });

@@ -54,7 +54,7 @@ describe('output', () => {
     expect(stand.reports.at(-1)?.is).toBe('ended');
   });
 
-  it('is told again from the last acknowledged piece on, after the start and before the end', async () => {
+  it('is sent again from the last acknowledged piece on, after the start and before the end', async () => {
     stand = await openStand();
     stand.start('s1', shell('for i in 1 2 3; do echo $i; sleep 0.1; done; exit 4'));
     const { lastSeq } = await stand.said('s1', 'ended');

@@ -115,7 +115,7 @@ describe('an agent that is killed', () => {
     expect(stand.text('s1')).toBe('begun\ndone\n');
   });
 
-  it('leaves nobody behind who outlives the command', async () => {
+  it('leaves no process that outlives the command', async () => {
     const agent = startAgent(shell('sleep 300 >/dev/null 2>&1 & echo "pid=$!="; sleep 0.3'));
     await hasSaid(agent, 'pid=');
     const pid = Number(/pid=(\d+)=/.exec(agent.said.map(({ data }) => data ?? '').join(''))?.[1]);
@@ -226,7 +226,7 @@ describe('a record', () => {
     expect(stand.text('s1')).toBe('hello\n');
   });
 
-  it('of a former start of the machine is told as lost, and nobody else is hurt', async () => {
+  it('of a former start of the machine is reported as lost, and no other process is hurt', async () => {
     const bystander = spawn('sleep', ['30'], { detached: true });
     try {
       const path = join(workDir, 'sessions/s1.1');
@@ -245,7 +245,7 @@ describe('a record', () => {
     }
   });
 
-  it('whose number belongs to another process by now is told as lost, and that one lives on', async () => {
+  it('whose number belongs to another process by now is reported as lost, and that one lives on', async () => {
     const bystander = spawn('sleep', ['30'], { detached: true });
     try {
       const path = join(workDir, 'sessions/s1.1');
@@ -275,7 +275,7 @@ describe('a record', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it('of a session that was told to end before it could start is never started', async () => {
+  it('of a session that had to end before it could start is never started', async () => {
     const path = join(workDir, 'sessions/s1.1');
     mkdirSync(path, { recursive: true });
     await openFolder(path).writeRecord(record(shell('echo ran')));

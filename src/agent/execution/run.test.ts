@@ -28,7 +28,7 @@ interface Circumstances {
 // So many acknowledged pieces make the index be written anew.
 const WINDOW_PIECES = 1_024;
 
-/** One that a loss of power ended before it told its output. */
+/** One that a loss of power ended before it reported its output. */
 function aLostRun({ output = 'x', broken = {}, hear = () => {} }: Circumstances = {}) {
   const clock = new VirtualClock();
   const reported: string[] = [];

@@ -46,7 +46,7 @@ describe('killing', () => {
     expect(stand.text('s1', 'stdout')).toBe('ready\nbye\n');
   });
 
-  it('asks once, however often it is told', async () => {
+  it('sends SIGTERM once, however many commands come', async () => {
     const go = join(stand.workDir, 'go');
     stand.start('s1', shell(`trap "echo asked" TERM; echo ready; until [ -e ${go} ]; do sleep 0.05; done; echo over`));
     await stand.textHas('s1', 'ready');
@@ -178,7 +178,7 @@ describe('killing', () => {
     await until('the command to end', () => (processStart(command) === undefined ? true : undefined));
   });
 
-  it('of a session that nobody knows is no error', () => {
+  it('of an unknown session is no error', () => {
     stand.execution.handle({ do: 'kill', session: 'nobody', force: true, graceMs: 0 });
 
     expect(stand.reports).toEqual([]);
@@ -199,7 +199,7 @@ describe('the time limit', () => {
     expect(stand.text('s1', 'stdout')).toBe('bye\n');
   });
 
-  it('holds where the disk is full, and hurts nobody else', async () => {
+  it('holds where the disk is full, and hurts no other session', async () => {
     stand.start('s1', shell('exec sleep 300', { timeoutMs: 500, graceMs: 5_000 }));
     await stand.said('s1', 'started');
     // As on a full disk: why it ends cannot be written down.

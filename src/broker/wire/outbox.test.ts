@@ -35,7 +35,7 @@ test('all of one turn goes in one batch', async () => {
   expect(batches).toEqual([[1, 2, 3]]);
 });
 
-test('what nobody waits for goes with the next batch, or alone a moment later', async () => {
+test('what no caller waits for goes with the next batch, or alone a moment later', async () => {
   const { clock, batches, sent, outbox, push } = anOutbox();
 
   outbox.pushLater(new Uint8Array(1));
@@ -55,7 +55,7 @@ test('what nobody waits for goes with the next batch, or alone a moment later', 
   ]);
 });
 
-test('what nobody waits for counts towards the limit', () => {
+test('what no caller waits for counts towards the limit', () => {
   const { overflows, outbox } = anOutbox(10, 100);
 
   for (let count = 0; count < 11; count++) outbox.pushLater(new Uint8Array(10));

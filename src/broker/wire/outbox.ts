@@ -19,7 +19,7 @@ export interface Outbox {
   push(item: Uint8Array): void;
   /** For items that are bounded by other means: they do not count towards the limit. */
   pushUncounted(item: Uint8Array): void;
-  /** For items that nobody waits for: they go with the next ones, or alone a moment later. */
+  /** For items that no caller waits for: they go with the next ones, or alone a moment later. */
   pushLater(item: Uint8Array): void;
   /** Drops what waits. */
   close(): void;

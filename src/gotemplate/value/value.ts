@@ -45,7 +45,7 @@ export class GoMap {
 
   /** The keys in the order of their bytes, as `range`, printing and JSON use them. */
   sortedKeys(): readonly string[] {
-    // Whoever removes a key and adds another calls `changed`; a grown or shrunk map shows by its size.
+    // Code that removes a key and adds another calls `changed`; a grown or shrunk map shows by its size.
     if (this.#keys === undefined || this.#keysOf !== this.entries.size) {
       this.#keys = [...this.entries.keys()].sort(compareText);
       this.#keysOf = this.entries.size;

@@ -40,7 +40,7 @@ describe('clients', () => {
     expect(await cloudOf({ endpoint: 'http://127.0.0.1:4566' })).toBe('aws:us-west-2@127.0.0.1:4566');
   });
 
-  it('ask no more often than the account may, whoever asks', async () => {
+  it('call no more often than the account may, for all callers together', async () => {
     const scene = openScene();
     const context = scene.contextFor('cluster1');
     const ec2 = await ec2At(context, { region: REGION });

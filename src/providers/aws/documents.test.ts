@@ -69,7 +69,7 @@ describe('documents that users write', () => {
     expect(problemsOf(poolOf(backend), 'operator')).toEqual([]);
   });
 
-  it('are told of a wrong key with the nearest one', () => {
+  it('name a wrong key with the nearest one', () => {
     expect(problemsOf(poolOf({ instance_type: 'p3.2xlarge', subnet: 'subnet-1' }))[0]).toContain('subnet_id');
   });
 });

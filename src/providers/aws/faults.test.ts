@@ -27,7 +27,7 @@ describe('an error of AWS', () => {
     expect(awsFault(answered(code), at).kind).toBe(kind);
   });
 
-  it('that nobody knows is unclear where the server failed, and clear where we did', () => {
+  it('with an unknown code is unclear where the server failed, and clear where we did', () => {
     expect(awsFault(answered('Odd', '', 503), at).kind).toBe('unavailable');
     expect(awsFault(answered('Odd', '', 429), at).kind).toBe('throttled');
     expect(awsFault(answered('Odd', '', 403), at).kind).toBe('denied');
@@ -49,7 +49,7 @@ describe('an error of AWS', () => {
     expect(fault.remedy).toContain('Service Quotas');
   });
 
-  it('names the right that is missing, and leaves out what nobody can read', () => {
+  it('names the right that is missing, and leaves out the encoded message', () => {
     const message = `You are not authorized to perform this operation. User: arn:x is not authorized to perform: iam:PassRole on resource: y. Encoded authorization failure message: ${'A'.repeat(900)}`;
     const fault = awsFault(answered('UnauthorizedOperation', message, 403), at);
 
@@ -58,7 +58,7 @@ describe('an error of AWS', () => {
     expect(awsFault(answered('UnauthorizedOperation', 'No.', 403), at).remedy).toContain('ec2:RunInstances');
   });
 
-  it('that is none, since nobody answered, is unclear; a region without an address is named', () => {
+  it('without an answer is unclear; a region without an address is named', () => {
     const cause = Object.assign(new Error('getaddrinfo ENOTFOUND ec2.us-wst-2.amazonaws.com'), { code: 'ENOTFOUND' });
     const fault = awsFault(new TypeError('fetch failed', { cause }), {
       action: 'ec2:DescribeInstances',

@@ -10,7 +10,7 @@ const KINDS: Readonly<Record<string, readonly [kind: FaultKind, says: string, re
 
 export const codeOf = (thrown: unknown): string => (thrown as NodeJS.ErrnoException | undefined)?.code ?? '';
 
-/** What the file system refuses is mended outside, and is no bug. */
+/** What the file system refuses is the operator's to fix, and is no bug. */
 export function fileFault(path: string, thrown: unknown): Fault {
   if (thrown instanceof Fault) return thrown;
   const code = codeOf(thrown);

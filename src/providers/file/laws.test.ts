@@ -48,5 +48,5 @@ testSource('a directory of files', {
   openWorld,
   many: 300,
   faults: ['missing'],
-  excuses: { hangs: 'a read of the file system cannot be taken back; whoever waits for it gives up' },
+  excuses: { hangs: 'a read of the file system cannot be cancelled; its caller stops waiting' },
 });

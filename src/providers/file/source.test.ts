@@ -165,7 +165,7 @@ describe('a file that cannot be read', () => {
     expect(good).toMatchObject({ key: 'good.yaml', text: 'good' });
   });
 
-  it('comes back under its version when it is mended', async () => {
+  it('comes back under its version when it is readable again', async () => {
     const root = await makeFolder({ 'a.yaml': 'a' });
     const source = await open(root);
     const held = heldOf(await source.documents(new Map(), going()));
@@ -205,7 +205,7 @@ describe('the whole listing', () => {
     },
   );
 
-  it('is given up when told so', async () => {
+  it('stops when its caller aborts', async () => {
     const root = await makeFolder({ 'a.yaml': 'a' });
     const source = await open(root);
 

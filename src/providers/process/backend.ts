@@ -23,7 +23,7 @@ function whileWanted(signal: AbortSignal): void {
   if (signal.aborted) throw new Fault('unavailable', 'The call was cancelled.');
 }
 
-/** What the file system refuses is mended outside, and is no bug. */
+/** What the file system refuses is the operator's to fix, and is no bug. */
 const failed =
   (name: string) =>
   (thrown: unknown): Outcome => ({

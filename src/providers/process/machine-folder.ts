@@ -54,7 +54,7 @@ export function machineNames(machinesPath: string): string[] {
 // The longest is a mark, or one line of /proc.
 const LONGEST_BYTES = 2 ** 16;
 
-/** What another user may have put there leads nowhere else, keeps nobody waiting and fills no memory. */
+/** What another user may have put there leads nowhere else, blocks no caller and fills no memory. */
 function readText(path: string): string | undefined {
   let file: number | undefined;
   try {

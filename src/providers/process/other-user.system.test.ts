@@ -64,7 +64,7 @@ it('an unknown user is refused with what to do, and nothing is started', async (
   expect(await backend.list(signal)).toEqual([]);
 });
 
-it.skipIf(isRoot)('a server that is not root is told so (needs another user than root)', async () => {
+it.skipIf(isRoot)('a server that is not root refuses `user` (needs another user than root)', async () => {
   const backend = await openAs('root');
   const [outcome] = await backend.create(aLaunch(OURS, ['m-1']), signal);
 

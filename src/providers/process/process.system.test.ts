@@ -108,7 +108,7 @@ function plantSession(name: string): number {
 }
 
 describe('a machine', () => {
-  it('is an agent in a session of its own, told by a file that only we may read', async () => {
+  it('is an agent in a session of its own, configured by a file that only we may read', async () => {
     const own = await open({ slots: 3, env: { GREETING: 'hello', p: 'own', s: 'own' }, nice: 5 });
     await make('m-1', own);
     const path = join(dataDir, 'machines/m-1/agent.yaml');
@@ -257,7 +257,7 @@ describe('a machine', () => {
     expect(existsSync(join(dataDir, '../m-1'))).toBe(false);
   });
 
-  it('whose agent cannot be started is told with the place of its log', async () => {
+  it('whose agent cannot be started is reported with the place of its log', async () => {
     const broken = await open({}, ['/no/such/program']);
     const [outcome] = await broken.create(aLaunch(OURS, ['m-1']), signal);
     await until('the agent to end', () => livingNames(dataDir).length === 0);

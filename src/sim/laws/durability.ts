@@ -61,7 +61,7 @@ export function durabilityLaws({ invariants, disk, hasEnded, outputKept }: Durab
     sending(agent, command) {
       holds(!unfounded(agent, command), () => {
         const about = 'session' in command ? ` of session ${command.session}` : '';
-        return `${agent} is told ${command.do}${about}, which does not follow from the disk`;
+        return `${agent} gets the command ${command.do}${about}, which does not follow from the disk`;
       });
     },
     joined(agent) {

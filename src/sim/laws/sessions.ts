@@ -20,7 +20,7 @@ export interface SessionLawsOptions {
   ended(session: Session): void;
 }
 
-// The queue stands nearly in order, so whoever is passed over is among the first.
+// The queue stands nearly in order, so a session that is passed over is among the first.
 const MOST_COMPARED = 32;
 
 export function sessionLaws({ invariants, runs, ended }: SessionLawsOptions): SessionLaws {

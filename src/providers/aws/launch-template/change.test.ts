@@ -113,7 +113,7 @@ describe('deleting', () => {
     expect(statesOf(scene).filter((state) => state === 'shutting-down')).toHaveLength(1);
   });
 
-  it('never touches an unmarked machine, whatever it is told', async () => {
+  it('never touches an unmarked machine, whatever its caller names', async () => {
     const scene = await withMachines(1);
     const [machine] = scene.fake.machines();
     machine?.tags.clear();

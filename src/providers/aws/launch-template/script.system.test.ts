@@ -105,7 +105,7 @@ it('finds its name by its place, writes the agent’s file letter by letter and 
   expect(readFileSync(join(place, 'systemctl.log'), 'utf8')).toBe('daemon-reload\nenable --now muster-agent\n');
 });
 
-it('can be told its name, or be called as its instance', () => {
+it('can be given its name, or take that of its instance', () => {
   const nameIn = (): unknown => (parse(fileAt('etc/muster/agent.yaml')) as { daemonConfig: object }).daemonConfig;
   run({ name: 'm-alone' });
   expect(nameIn()).toMatchObject({ agentName: 'm-alone' });

@@ -34,7 +34,7 @@ test('a template reads back as it was written', async () => {
   ]);
 });
 
-test('default, latest and numbered versions are told apart', async () => {
+test('default, latest and numbered versions are different', async () => {
   const { ec2 } = openScene();
   const name = { LaunchTemplateName: 'mine' };
   const image = async (Version: string): Promise<string | undefined> => {

@@ -58,7 +58,7 @@ describe('a launch', () => {
     expect(Instances?.[0]?.SecurityGroups).toEqual([{ GroupId: FURNITURE.group, GroupName: 'velda-agent' }]);
   });
 
-  test('of spot capacity is told apart', async () => {
+  test('of spot capacity has its own code', async () => {
     const scene = openScene();
 
     const { Instances } = await run(scene, { InstanceMarketOptions: { MarketType: 'spot' } });

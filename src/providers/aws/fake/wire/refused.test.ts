@@ -37,7 +37,7 @@ test('a body that is no JSON is refused', async () => {
   expect(await response.json()).toMatchObject({ __type: 'SerializationException' });
 });
 
-test('on one address, services and regions are told apart by what was signed', async () => {
+test('on one address, services and regions are distinguished by what was signed', async () => {
   const { fake } = openScene();
 
   await fake.handle(post('ec2', 'Action=DescribeInstances'));
