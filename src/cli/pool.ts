@@ -97,7 +97,7 @@ function poolCommand(cli: Cli): Command {
     whyCommand(cli),
     showCommand<Plan>(cli, {
       name: 'plan',
-      summary: 'show what the next pass would do',
+      summary: 'show what the pool would do next',
       of: '<name>',
       read: (client, name) => client.call(`${path(name)}/plan`),
       text: planText,

@@ -105,7 +105,7 @@ function runCommand(cli: Cli): Command {
     ['muster run -it -- bash', 'with a terminal'],
     ['echo hi | muster run -i -- cat', 'with standard input'],
     ['muster run -e COLOUR=blue --timeout 5m -- make test', 'with a variable and a time limit'],
-    ['muster run -e API_TOKEN --env-file build.env -- make test', 'with variables that stand in no process list'],
+    ['muster run -e API_TOKEN --env-file build.env -- make test', 'with variables that no process list shows'],
     ['muster run --count 50 -- sleep 1', 'fifty sessions; each line names its session'],
     ['muster run -d -- make all', 'prints its id; see `muster session logs -f ID`'],
   ]);

@@ -1,4 +1,4 @@
-// The variables of a session. Values that come from this command's environment or from a file stand in no process list.
+// The variables of a session. Values that come from this command's environment or from a file appear in no process list.
 import { readFileSync } from 'node:fs';
 import { Fault } from '#core/fault.ts';
 import type { Cli } from './command.ts';

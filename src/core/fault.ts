@@ -30,7 +30,7 @@ export const FAULTS = {
     http: 503,
     exit: 6,
     grpc: 8,
-    remedy: 'The cloud has no capacity: wait, or offer another shape.',
+    remedy: 'The cloud has no capacity: wait, or add another backend.',
   },
   quota: { retry: 'cooldown', http: 507, exit: 7, grpc: 8, remedy: 'Raise the limit of the account or of the pool.' },
   throttled: { retry: 'backoff', http: 429, exit: 8, grpc: 8, remedy: 'Slow down.' },

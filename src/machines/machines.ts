@@ -92,7 +92,7 @@ function openWork(log: Log) {
         .catch((thrown) => {
           const fault = Fault.from(thrown);
           const stack = fault.kind === 'internal' ? { stack: (fault.cause as Error | undefined)?.stack } : {};
-          log('error', 'work failed', { what, kind: fault.kind, error: fault.message, ...stack });
+          log('error', 'action on machines failed', { what, kind: fault.kind, error: fault.message, ...stack });
         })
         .finally(() => underWay.delete(done));
       underWay.add(done);
