@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ROLES } from '#core/access.ts';
 import { FLEET } from '#core/worker.ts';
 import { isAtLeast } from '../access/tokens.ts';
-import { checkHost } from './hosts.ts';
+import { checkHost } from './host-header.ts';
 import { poolWithSecret, row } from './testing/rows.ts';
 import { apiWorld } from './testing/world.ts';
 

@@ -7,10 +7,10 @@ import { openJsonReader } from '../config/json-text.ts';
 import { acceptAttach } from './attach.ts';
 import type { ApiDeps } from './deps.ts';
 import { farewell } from './farewell.ts';
-import { openRequestGate } from './gate.ts';
 import { answerFaults, guard, measure, takeText, waitForStore } from './hooks.ts';
 import { httpFault, PROBLEM_MEDIA, toProblem } from './problem.ts';
 import { register } from './register.ts';
+import { openRequestGate } from './request-gate.ts';
 import type { Route } from './route.ts';
 import { allRoutes, openHub } from './table.ts';
 

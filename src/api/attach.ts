@@ -5,8 +5,8 @@ import { Fault } from '#core/fault.ts';
 import { attachTo } from './attachment.ts';
 import type { ApiDeps } from './deps.ts';
 import { farewell } from './farewell.ts';
-import type { RequestGate } from './gate.ts';
 import { PROBLEM_MEDIA, toProblem } from './problem.ts';
+import type { RequestGate } from './request-gate.ts';
 import { findSession } from './sessions.ts';
 
 interface Means {

@@ -2,11 +2,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '#core/fault.ts';
 import type { ApiDeps } from './deps.ts';
-import type { RequestGate } from './gate.ts';
 import { PAGE_POLICY } from './html.ts';
 import { isBrowser, loginPage } from './login-page.ts';
 import { originOf } from './origin.ts';
 import { httpStatusOf, PROBLEM_MEDIA, requestFaultOf, toProblem } from './problem.ts';
+import type { RequestGate } from './request-gate.ts';
 
 /** Sends errors as problem+json; a browser that is not logged in gets a page. Returns the function that does so. */
 export function answerFaults(

@@ -6,11 +6,11 @@ import type { Offer } from '#core/pool.ts';
 import type { Backend, Context, Kinds, Launch, Machine, Outcome, Parking } from '#core/provider.ts';
 import type { Random } from '#core/random.ts';
 import { openFollowing } from './following.ts';
+import { openFormsAndPrices } from './form-and-price.ts';
 import type { Gate } from './gate.ts';
 import type { Listing } from './listing.ts';
 import { startListings } from './listings.ts';
 import { openKinds } from './open-kinds.ts';
-import { openResolved } from './resolved.ts';
 import { openWatching } from './watching.ts';
 
 type CallName = 'list' | 'create' | 'delete' | 'suspend' | 'resume';
@@ -135,7 +135,7 @@ export function openClouds(deps: CloudsDeps): Clouds {
     }
   }
 
-  const resolved = openResolved({
+  const resolved = openFormsAndPrices({
     clock,
     log,
     backends,

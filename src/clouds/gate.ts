@@ -3,8 +3,8 @@ import type { Clock } from '#core/clock.ts';
 import { Fault, type FaultKind } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import type { Store } from '#core/store.ts';
+import { type ConcurrencyLimit, limitConcurrency } from './concurrency.ts';
 import { LEAST_LEASE_MS, withDeadline } from './deadline.ts';
-import { type Lane, openLane } from './lane.ts';
 
 /** One call to an external system. */
 export interface GateCall {
@@ -57,7 +57,7 @@ const WIDTH_OF_OWNER = 4;
 const PAUSE_WHEN_THROTTLED_MS = 1_000;
 
 interface Way {
-  readonly lane: Lane;
+  readonly concurrency: ConcurrencyLimit;
   readonly rates: { read: number; write: number };
   read?: Budget;
   write?: Budget;
@@ -72,7 +72,7 @@ export function openGate({ store, clock, log, observe }: GateDeps): Gate {
     let way = ways.get(account);
     if (!way) {
       const rates = { read: Number.POSITIVE_INFINITY, write: Number.POSITIVE_INFINITY };
-      way = { lane: openLane(WIDTH_OF_ACCOUNT, WIDTH_OF_OWNER), rates, users: 0 };
+      way = { concurrency: limitConcurrency(WIDTH_OF_ACCOUNT, WIDTH_OF_OWNER), rates, users: 0 };
       ways.set(account, way);
     }
     return way;
@@ -127,13 +127,13 @@ export function openGate({ store, clock, log, observe }: GateDeps): Gate {
       const budget = call.budget === 'own' ? undefined : way[call.is];
       const go = () => leave(call, budget, run);
       try {
-        return await (call.is === 'read' ? go() : way.lane.pass(call.owner, go));
+        return await (call.is === 'read' ? go() : way.concurrency.pass(call.owner, go));
       } catch (thrown) {
         const fault = faultOf(thrown);
         if (fault.kind === 'throttled') way[call.is]?.pause(fault.retryAfterMs ?? PAUSE_WHEN_THROTTLED_MS);
         throw fault;
       } finally {
-        if (way.users === 0 && ways.get(call.account) === way && way.lane.isEmpty()) ways.delete(call.account);
+        if (way.users === 0 && ways.get(call.account) === way && way.concurrency.isEmpty()) ways.delete(call.account);
       }
     },
     enter(account, limits) {

@@ -5,10 +5,10 @@ import { Fault } from '#core/fault.ts';
 import { nearest } from '#core/nearest.ts';
 import type { Problem } from '#core/problem.ts';
 import type { Expansion } from './environment.ts';
+import { fitToSchema, newWalk, type Walk } from './fit-to-schema.ts';
 import { isKey, joinPath, toCamel, toSnake } from './keys.ts';
 import { MOST_PROBLEMS, type Parsed, problemAt } from './problem.ts';
 import { objectFieldsOf, type Schema, unwrap } from './schema-walk.ts';
-import { newWalk, shape, type Walk } from './shape.ts';
 import type { ConfigNode, TextPlace } from './tree.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -155,7 +155,7 @@ export interface ParseOptions {
 export function parseWith<T>(schema: z.ZodType<T>, node: ConfigNode, options: ParseOptions = {}): Parsed<T> {
   const { under = '' } = options;
   const walk: Walk = { ...newWalk(options.expand, options.refusesFiles), directory: options.directory };
-  const value = shape(schema, node, { path: under, walk });
+  const value = fitToSchema(schema, node, { path: under, walk });
   const parsed = safeParse(schema, value);
   const chosen = (path: readonly PropertyKey[]) => walk.choices.get(locate(node, path).node as ConfigNode);
   const issues = (parsed.error?.issues ?? [])

@@ -5,6 +5,7 @@ import type { Document } from '#core/provider.ts';
 import type { HistoryName } from '#core/store.ts';
 import { canonicalJson, shortHash } from './canonical.ts';
 import type { Environment } from './environment.ts';
+import { fitToSchema, newWalk } from './fit-to-schema.ts';
 import { toCamel } from './keys.ts';
 import type { Chosen, KnownKinds } from './kinds.ts';
 import { byPlace, locate, parseWith } from './parse.ts';
@@ -14,7 +15,6 @@ import type { Schema } from './schema-walk.ts';
 import { sectionsInEnvironment } from './section-variables.ts';
 import { type Listen, retentionOf, type StoreConfig } from './server-fields.ts';
 import { SECOND_POOL, type ServerFile, serverSchema } from './server-schema.ts';
-import { newWalk, shape } from './shape.ts';
 import type { SourceConfig } from './source-schema.ts';
 import { type ConfigNode, child } from './tree.ts';
 import { OPERATOR_LIMITS, readYaml } from './yaml-document.ts';
@@ -201,7 +201,7 @@ function staticDocument(
   { schema, environment }: { readonly schema: Schema; readonly environment: Environment },
 ): StaticPool['document'] {
   const walk = { ...newWalk(environment), escape: true };
-  const text = canonicalJson(shape(schema, item, { path: '', walk }));
+  const text = canonicalJson(fitToSchema(schema, item, { path: '', walk }));
   return { key: name, version: shortHash(text), text };
 }
 

@@ -7,9 +7,9 @@ import type { Offer } from '#core/pool.ts';
 import type { Boot, Outcome } from '#core/provider.ts';
 import { type Change, drop, put } from '#core/store.ts';
 import type { Asked } from './asked.ts';
-import { firstListingMs } from './list-lag.ts';
 import { keepOffer } from './offers.ts';
 import { type PendingLaunch, pendingLaunch } from './pending-call.ts';
+import { firstListingMs } from './times.ts';
 
 const NAMES_IN_ONE_LAUNCH = 50;
 /** How often one launch is tried. */

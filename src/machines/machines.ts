@@ -4,12 +4,11 @@ import type { Log } from '#core/log.ts';
 import type { MachineRow } from '#core/machine.ts';
 import type { Use } from '#core/provider.ts';
 import type { Asked, Asker, Base, MachinesDeps } from './asked.ts';
-import { listLagMs } from './list-lag.ts';
 import { type Beyond, type Observation, openObservations } from './observation.ts';
 import { followOffers } from './offers.ts';
 import { noCalls } from './pending-call.ts';
 import { startSweep } from './sweep.ts';
-import { DEFAULT_MACHINE_TIMES } from './times.ts';
+import { DEFAULT_MACHINE_TIMES, listLagMs } from './times.ts';
 import { openUnknownMachines } from './unknown.ts';
 import { openWaitingOwners } from './waiting.ts';
 

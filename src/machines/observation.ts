@@ -3,7 +3,7 @@ import { isAbsent, type Listing } from '#clouds/listing.ts';
 import type { Clock } from '#core/clock.ts';
 import type { MachineRow } from '#core/machine.ts';
 import type { Machine } from '#core/provider.ts';
-import { type Lagging, listLagMs } from './list-lag.ts';
+import { type Lagging, listLagMs } from './times.ts';
 
 /** What this process has seen of a machine. A restart forgets it; all times are on the monotonic clock. */
 export interface Observation {

@@ -6,8 +6,8 @@ import type { MachineRow } from '#core/machine.ts';
 import type { Machine, Outcome } from '#core/provider.ts';
 import type { Change } from '#core/store.ts';
 import { type Asked, listedOf } from './asked.ts';
-import { isExact, listLagMs } from './list-lag.ts';
 import { beginCall, callAgreed, type PendingCall } from './pending-call.ts';
+import { isExact, listLagMs } from './times.ts';
 
 const MOST_DELETED_AT_ONCE = 50;
 

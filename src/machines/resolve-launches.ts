@@ -5,8 +5,8 @@ import type { LaunchRecord, MachineRow } from '#core/machine.ts';
 import { readMark } from '#core/mark.ts';
 import type { Asked } from './asked.ts';
 import { callCreate, launchOver, MOST_CALLS, made, notMade } from './launch.ts';
-import { listLagMs } from './list-lag.ts';
 import { type PendingLaunch, pendingLaunch } from './pending-call.ts';
+import { listLagMs } from './times.ts';
 import { claimUnknown } from './unknown.ts';
 
 /** Calls, resolves or repeats the launches of an owner; answers when to look again, on the monotonic clock. */

@@ -6,10 +6,10 @@ import { type DocumentState, documentId } from '#core/source.ts';
 import { type Change, drop, put } from '#core/store.ts';
 import type { NewEvent } from '#journal/journal.ts';
 import { drainChanges, endDrainChanges } from './drain-pool.ts';
+import { isSame } from './equal-data.ts';
 import { isDeletedByWriter, isForcedByWriter, isOwner, type Ownership, ownershipOf } from './ownership.ts';
 import type { ParsedDocument } from './parsed-documents.ts';
 import type { Registry } from './registry.ts';
-import { isSame } from './same.ts';
 
 export const describeDocument = ({ source, key }: Pick<ParsedDocument, 'source' | 'key'>): string =>
   `source "${source}" (document "${key}")`;

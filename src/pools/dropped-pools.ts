@@ -5,9 +5,9 @@ import { API_SOURCE, type SourceState } from '#core/source.ts';
 import { type Change, drop, put } from '#core/store.ts';
 import type { Drops } from './apply-ownership.ts';
 import { drainChanges } from './drain-pool.ts';
+import { isSame } from './equal-data.ts';
 import { isConfigured, type Registry } from './registry.ts';
 import { judgeRemoval } from './removal-guard.ts';
-import { isSame } from './same.ts';
 
 /** Pools without a definition, until they drain, are held, or are defined again. */
 export interface DroppedPools extends Drops {

@@ -5,11 +5,11 @@ import { inSlices, openSlices } from '#core/slices.ts';
 import { type DocumentState, documentId } from '#core/source.ts';
 import { type Change, drop, put } from '#core/store.ts';
 import { actorOf, documentChange } from './apply-ownership.ts';
+import { isSame } from './equal-data.ts';
 import { isDeletedByWriter, isOwner, MISSES_TO_DROP } from './ownership.ts';
 import type { ParsedDocument } from './parsed-documents.ts';
 import { type Reading, readPoolDocument } from './read-document.ts';
 import { accountOf, type DeletedDocuments, type Registry, type SourceRunner } from './registry.ts';
-import { isSame } from './same.ts';
 
 // Ten thousand parameters at ten a page, and the rate that clouds allow, take minutes; a call that hangs takes for ever.
 const LONGEST_LISTING_MS = 10 * 60_000;

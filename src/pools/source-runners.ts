@@ -6,8 +6,8 @@ import { API_SOURCE } from '#core/source.ts';
 import { drop, put } from '#core/store.ts';
 import type { ApplyOwnership } from './apply-ownership.ts';
 import type { DroppedPools } from './dropped-pools.ts';
+import { isSame } from './equal-data.ts';
 import { accountOf, type OpenedSource, type Registry, type SourceRunner } from './registry.ts';
-import { isSame } from './same.ts';
 
 export interface RunnerParts {
   readonly applyOwnership: ApplyOwnership;

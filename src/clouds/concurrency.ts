@@ -1,11 +1,11 @@
 /** Limits concurrent calls, in all and for each owner, so that one that hangs leaves room for others. */
-export interface Lane {
+export interface ConcurrencyLimit {
   /** Runs when there is room. A caller that gave up while waiting is asked to end by its own signal. */
   pass<T>(owner: string, run: () => Promise<T>): Promise<T>;
   isEmpty(): boolean;
 }
 
-export function openLane(width: number, widthOfOwner: number): Lane {
+export function limitConcurrency(width: number, widthOfOwner: number): ConcurrencyLimit {
   const waiting: { readonly owner: string; readonly enter: () => void }[] = [];
   const underWay = new Map<string, number>();
   let total = 0;

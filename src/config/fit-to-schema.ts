@@ -42,7 +42,7 @@ const FILE_PATH = /^file:\//;
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 
 /** One plain value, expanded where it is a text, and turned into the number or truth value that the schema wants. */
-export function shapeScalar({ def, notes }: Unwrapped, node: ScalarNode, way: Way): unknown {
+export function fitScalar({ def, notes }: Unwrapped, node: ScalarNode, way: Way): unknown {
   const { value } = node;
   if (typeof value !== 'string') {
     return notes.sourceText && value !== null ? (node.source ?? String(value)) : value;
@@ -90,16 +90,19 @@ const within = ({ path, walk }: Way, key: string | number): Way => ({ path: join
  * Makes of a tree the plain value that its schema expects: keys in the schema's spelling, texts expanded,
  * numbers taken out of texts where numbers are wanted. Whether the value is right is for the schema to say.
  */
-export function shape(schema: Schema, node: ConfigNode, way: Way): unknown {
+export function fitToSchema(schema: Schema, node: ConfigNode, way: Way): unknown {
   const unwrapped = unwrap(schema);
   const { def, notes } = unwrapped;
   if (notes.literal || notes.unused !== undefined) return plain(node);
-  if (def.type === 'union') return shapeUnion(unwrapped, node, way);
-  if (node.is === 'scalar') return shapeScalar(unwrapped, node, way);
-  if (node.is === 'list') return node.items.map((item, at) => shape(elementOf(unwrapped, at), item, within(way, at)));
-  if (objectFieldsOf(unwrapped)) return shapeObject(unwrapped, node, way);
+  if (def.type === 'union') return fitUnion(unwrapped, node, way);
+  if (node.is === 'scalar') return fitScalar(unwrapped, node, way);
+  if (node.is === 'list')
+    return node.items.map((item, at) => fitToSchema(elementOf(unwrapped, at), item, within(way, at)));
+  if (objectFieldsOf(unwrapped)) return fitObject(unwrapped, node, way);
   const valueType = def.type === 'record' ? def.valueType : ANYTHING;
-  return Object.fromEntries(node.entries.map(({ key, value }) => [key, shape(valueType, value, within(way, key))]));
+  return Object.fromEntries(
+    node.entries.map(({ key, value }) => [key, fitToSchema(valueType, value, within(way, key))]),
+  );
 }
 
 function elementOf({ def }: Unwrapped, at: number): Schema {
@@ -119,26 +122,26 @@ function spellingsOf(keys: Readonly<Record<string, Schema>>): ReadonlyMap<string
   return made;
 }
 
-function shapeObject(unwrapped: Unwrapped, node: MapNode, way: Way): unknown {
+function fitObject(unwrapped: Unwrapped, node: MapNode, way: Way): unknown {
   const keys = objectFieldsOf(unwrapped) ?? {};
   const known = spellingsOf(keys);
   const taken = new Map<string, string>();
-  const shaped: [string, unknown][] = [];
+  const fitted: [string, unknown][] = [];
   for (const written of node.entries) {
     const inside = within(way, written.key);
     const key = known.get(written.key);
     if (key === undefined) {
-      const value = shapeStranger(unwrapped, written, inside);
-      if (value !== undefined) shaped.push([written.key, value]);
+      const value = fitUnknownKey(unwrapped, written, inside);
+      if (value !== undefined) fitted.push([written.key, value]);
       continue;
     }
     const schema = keys[key] as Schema;
     const entry = unwrapped.notes.noun !== undefined && objectFieldsOf(unwrap(schema)) ? withoutNull(written) : written;
     if (taken.has(key)) tell(inside, entry, () => `is the same key as ${taken.get(key)}; keep one of them`);
-    else if (!isAbsent(schema, entry)) shaped.push([key, shapeEntry(schema, entry, inside)]);
+    else if (!isAbsent(schema, entry)) fitted.push([key, fitEntry(schema, entry, inside)]);
     taken.set(key, written.key);
   }
-  return Object.fromEntries(shaped);
+  return Object.fromEntries(fitted);
 }
 
 const tell = ({ path, walk }: Way, { place }: Entry, message: () => string): void => {
@@ -155,17 +158,17 @@ function withoutNull(entry: Entry): Entry {
   return isNull(entry.value) ? { ...entry, value: { is: 'map', entries: [], place: entry.place } } : entry;
 }
 
-function shapeEntry(schema: Schema, entry: Entry, way: Way): unknown {
+function fitEntry(schema: Schema, entry: Entry, way: Way): unknown {
   const { notes } = unwrap(schema);
   if (notes.unused !== undefined) {
     way.walk.warnings.push(problemAt(way.path, entry.place, `has no effect: ${notes.unused}`));
   }
-  return shape(schema, entry.value, way);
+  return fitToSchema(schema, entry.value, way);
 }
 
-function shapeStranger(unwrapped: Unwrapped, entry: Entry, way: Way): unknown {
+function fitUnknownKey(unwrapped: Unwrapped, entry: Entry, way: Way): unknown {
   const catchall = catchallOf(unwrapped);
-  if (catchall) return shape(catchall, entry.value, way);
+  if (catchall) return fitToSchema(catchall, entry.value, way);
   tell(way, entry, () => {
     const spell = /[A-Z]/.test(entry.key) ? toCamel : toSnake;
     const known = Object.keys(objectFieldsOf(unwrapped) ?? {}).map(spell);
@@ -190,10 +193,10 @@ interface Option {
   readonly at: number;
 }
 
-function shapeUnion(union: Unwrapped, node: ConfigNode, way: Way): unknown {
+function fitUnion(union: Unwrapped, node: ConfigNode, way: Way): unknown {
   const { def, notes } = union;
   if (def.type !== 'union') return undefined;
-  if (node.is === 'scalar' && (notes.sourceText || notes.secret)) return shapeScalar(union, node, way);
+  if (node.is === 'scalar' && (notes.sourceText || notes.secret)) return fitScalar(union, node, way);
   const options = def.options.flatMap((option, at) => (mayBe(unwrap(option), node) ? [{ option, at }] : []));
   const discriminator = 'discriminator' in def ? String(def.discriminator) : undefined;
   if (discriminator === undefined || node.is !== 'map') return bestOf(options, node, way);
@@ -202,7 +205,7 @@ function shapeUnion(union: Unwrapped, node: ConfigNode, way: Way): unknown {
   const isNamed = ({ option }: Option) => value !== undefined && option._zod.propValues?.[discriminator]?.has(value);
   const chosen = options.find(isNamed);
   // Without a known discriminator there is no telling which keys are right; the schema names the choices.
-  return chosen ? shape(chosen.option, node, way) : { [discriminator]: value };
+  return chosen ? fitToSchema(chosen.option, node, way) : { [discriminator]: value };
 }
 
 /** Whether a value of this form could be meant for that option at all. */
@@ -220,7 +223,7 @@ function bestOf(options: readonly Option[], node: ConfigNode, { path, walk }: Wa
   let best: { readonly value: unknown; readonly trial: Walk; readonly wrong: number; readonly at: number } | undefined;
   for (const { option, at } of options.length > 0 ? options : [{ option: ANYTHING, at: -1 }]) {
     const trial: Walk = { ...walk, problems: [], warnings: [] };
-    const value = shape(option, node, { path, walk: trial });
+    const value = fitToSchema(option, node, { path, walk: trial });
     const isOnly = options.length <= 1;
     const wrong = isOnly ? 0 : trial.problems.length + (z.safeParse(option, value).error?.issues.length ?? 0);
     if (!best || wrong < best.wrong) best = { value, trial, wrong, at };

@@ -3,7 +3,7 @@ import { Fault } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
 import type { Caller, Credentials } from '../access/access.ts';
 import type { ApiDeps } from './deps.ts';
-import { openRequestGate } from './gate.ts';
+import { openRequestGate } from './request-gate.ts';
 
 /** A gate of two tokens; `looked` are the headers that were checked, `revoked` those that no longer hold. */
 function aGate() {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isSame } from './same.ts';
+import { isSame } from './equal-data.ts';
 
 it.each([
   [{ a: 1, b: undefined }, { a: 1 }],

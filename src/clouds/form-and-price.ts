@@ -4,7 +4,7 @@ import type { Log } from '#core/log.ts';
 import type { Backend } from '#core/provider.ts';
 import { inSlices } from '#core/slices.ts';
 
-export interface ResolvedDeps {
+export interface FormsAndPricesDeps {
   /** The open offers of a cloud with their backends. */
   backends(cloud: string): Iterable<readonly [offer: string, backend: Backend]>;
   /** Asks a backend, through the gate. */
@@ -16,7 +16,7 @@ export interface ResolvedDeps {
 }
 
 /** What the configurations of open offers resolve to: the newest image of a name, the default version of a template, a price. */
-export interface Resolved {
+export interface FormsAndPrices {
   formOf(offer: string): string | undefined;
   /** In dollars an hour. */
   priceOf(offer: string): number | undefined;
@@ -36,7 +36,7 @@ interface Answers {
   isAsking: boolean;
 }
 
-export function openResolved({ backends, ask, changed, clock, log }: ResolvedDeps): Resolved {
+export function openFormsAndPrices({ backends, ask, changed, clock, log }: FormsAndPricesDeps): FormsAndPrices {
   const known = new Map<string, Answers>();
   // Until when nothing is to be asked of a cloud: most are listed every minute, and prices hold for an hour.
   const nothingDueUntilMs = new Map<string, number>();

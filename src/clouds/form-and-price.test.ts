@@ -4,13 +4,13 @@ import { Fault } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
 import type { Backend } from '#core/provider.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
-import { openResolved } from './resolved.ts';
+import { openFormsAndPrices } from './form-and-price.ts';
 
 function setUp() {
   const cloud: { answer: () => Promise<string> } = { answer: async () => 'v1' };
   const backend = { cloud: 'aws', form: () => cloud.answer() } as unknown as Backend;
   const changed: string[] = [];
-  const forms = openResolved({
+  const forms = openFormsAndPrices({
     clock: new VirtualClock(),
     backends: () => [['a', backend]],
     ask: (_offer, _name, run) => run(backend, new AbortController().signal),
@@ -67,7 +67,7 @@ it('the price of an offer is asked at most once an hour, and stays while the clo
     return price;
   };
   const backend = { cloud: 'aws', pricePerHour } as unknown as Backend;
-  const resolved = openResolved({
+  const resolved = openFormsAndPrices({
     clock,
     backends: () => [['a', backend]],
     ask: (_offer, _name, run) => run(backend, new AbortController().signal),
@@ -92,7 +92,7 @@ it('asks for an offer that was opened since at the next refresh, whatever the ot
   const pricePerHour = async (): Promise<number> => 1;
   const backend = { cloud: 'aws', pricePerHour } as unknown as Backend;
   const open: [string, Backend][] = [['a', backend]];
-  const resolved = openResolved({
+  const resolved = openFormsAndPrices({
     clock,
     backends: () => open,
     ask(offer, _name, run) {

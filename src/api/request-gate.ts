@@ -4,7 +4,7 @@ import { Fault } from '#core/fault.ts';
 import type { Caller } from '../access/access.ts';
 import { isAtLeast } from '../access/tokens.ts';
 import type { ApiDeps } from './deps.ts';
-import { checkHost, checkOrigin } from './hosts.ts';
+import { checkHost, checkOrigin } from './host-header.ts';
 
 export interface Visitor {
   /** The same for all requests of one connection. */
