@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { TABLES } from '#core/store.ts';
 import { asFile, isTest, type SourceFile, sourceFiles } from './tree.ts';
 
 const program = sourceFiles().filter((file) => !isTest(file.path));
@@ -130,5 +131,53 @@ describe('the glossary of ARCHITECTURE.md', () => {
     ];
 
     expect(unexplained(files, architecture)).toEqual(['Limits of src/pools/pools.ts']);
+  });
+});
+
+interface FolderRow {
+  readonly folder: string;
+  readonly writes: readonly string[];
+}
+
+/** The rows of the chapter of folders. */
+const folderRows = (architecture: string): readonly FolderRow[] =>
+  Array.from(architecture.matchAll(/^\| `src\/(\w+)` \|.*\|([^|]*)\|$/gm), ([, folder = '', writes = '']) => ({
+    folder,
+    writes: writes.split(',').flatMap((name) => name.trim() || []),
+  }));
+
+/** Files that it names and that do not exist; a bare name is one of `machines`, of which one chapter tells. */
+const deadNames = (architecture: string): readonly string[] =>
+  Array.from(architecture.matchAll(/`((?:[\w-]+\/)*[\w-]+\.ts)`/g), ([, name = '']) => name).filter(
+    (name) => !['', 'src/', 'src/machines/'].some((folder) => existsSync(`${folder}${name}`)),
+  );
+
+describe('ARCHITECTURE.md is true to the tree', () => {
+  const architecture = readFileSync('ARCHITECTURE.md', 'utf8');
+
+  // A noun is added without a change to any file: its row follows.
+  const isNoun = (folder: string): boolean => existsSync(`src/${folder}/index.ts`);
+  const rows = new Map(folderRows(architecture).map(({ folder, writes }) => [folder, writes]));
+
+  test('every folder that is no noun of its own has its row, and no row is left of one that is gone', () => {
+    const folders = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    const unlisted = folders.filter(({ name }) => !rows.has(name) && !isNoun(name));
+    const gone = [...rows.keys()].filter((folder) => !existsSync(`src/${folder}`));
+
+    expect([unlisted.map(({ name }) => name), gone]).toEqual([[], []]);
+  });
+
+  test('every table stands in the row of the folder that writes it', () => {
+    const missing = Object.entries(TABLES).filter(([name, { writer }]) => {
+      const writes = rows.get(writer);
+      return writes === undefined ? !isNoun(writer) : !writes.includes(name);
+    });
+
+    expect(missing.map(([name]) => name)).toEqual([]);
+  });
+
+  test('every file that it names exists', () => {
+    expect(deadNames(architecture)).toEqual([]);
+    expect(deadNames('`clouds/lane.ts` `sweep.ts` `core/clock.ts`')).toEqual(['clouds/lane.ts']);
   });
 });
