@@ -42,6 +42,7 @@ export interface GroupResource {
   readonly instanceTemplate?: string;
   readonly versions?: readonly { readonly instanceTemplate?: string }[];
   readonly status?: { readonly autoscaler?: string };
+  readonly updatePolicy?: { readonly instanceRedistributionType?: string };
 }
 
 /** An instance as its group sees it. */

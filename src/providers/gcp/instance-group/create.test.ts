@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { SECOND_MS } from '#core/clock.ts';
+import { HOUR_MS, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { going } from '#core/testing/going.ts';
 import { aBatch } from '../../../conformance/scene.ts';
@@ -94,6 +94,18 @@ describe('a group that cannot make an instance', () => {
     expect(await scene.during(backend.list(going()))).toMatchObject([{ name: names[0] }]);
   });
 
+  it('says so at its next look, while others of the launch still wait for their place', async () => {
+    const scene = openComputeScene({ bootMs: HOUR_MS });
+    scene.compute.stock.set('e2-standard-4 us-central1-a', 1);
+    const backend = await scene.openGroup();
+    const startMs = scene.clock.monotonic();
+    const outcomes = await scene.during(backend.create(aBatch(2), going()));
+    const tookMs = scene.clock.monotonic() - startMs;
+
+    expect(outcomes.map(({ fault }) => fault?.kind)).toEqual([undefined, 'exhausted']);
+    expect(tookMs).toBeLessThan(scene.compute.behaviour.lateMs + 3 * SECOND_MS);
+  });
+
   it('says so also to a server that has just started, by its listing', async () => {
     const scene = openComputeScene();
     scene.compute.stock.set('e2-standard-4 us-central1-a', 0);
@@ -140,6 +152,18 @@ describe('what a group must not be', () => {
       expect(remedy).toContain('or name a group without one');
     }
     expect(scene.fake.countOf(CREATION)).toBe(0);
+  });
+
+  it('a regional one that redistributes its instances: refused with the two ways out', async () => {
+    const scene = openComputeScene();
+    groupIn(scene.compute, 'regions/us-central1', 'velda-regional').isRedistributed = true;
+    const config = { zone: undefined, region: 'us-central1', instanceGroup: 'velda-regional' };
+    const { kind, message, remedy } = await faultOf(scene.openGroup(config));
+
+    expect(kind).toBe('invalid');
+    expect(message).toBe('The regional instance group velda-regional redistributes its instances among its zones.');
+    expect(remedy).toContain('update velda-regional --region=us-central1 --project=my-project --instance-redist');
+    expect(remedy).toContain('or name a zonal group');
   });
 
   it.each([

@@ -77,11 +77,15 @@ export function creatorOf(deps: CreatorDeps) {
     return { refused, isOpen, marked };
   }
 
-  /** Waits until each machine has its place; those that the group cannot make are taken out of it again. */
+  /**
+   * Waits until each machine has its place, or the group cannot make one: those are taken out of it again, and another
+   * offer is asked at once. What becomes of the others the listings tell.
+   */
   async function settle(launch: Launch, signal: AbortSignal): Promise<readonly Outcome[]> {
     const endMs = clock.monotonic() + PLACED_WITHIN_MS;
     let judged: Awaited<ReturnType<typeof judge>> | undefined;
-    while (clock.monotonic() < endMs && !signal.aborted && judged?.isOpen !== false) {
+    const isWaiting = (): boolean => judged === undefined || (judged.isOpen && judged.refused.size === 0);
+    while (clock.monotonic() < endMs && !signal.aborted && isWaiting()) {
       await clock.sleep(LOOK_EVERY_MS, signal);
       judged = await judge(launch, signal).catch(() => judged);
     }

@@ -20,6 +20,21 @@ function refuseAutoscaler({ name, place, compute }: Group, autoscaler: string): 
   });
 }
 
+/**
+ * Compute Engine: "CreateInstances can be used only when instance redistribution is disabled (set to NONE)". Such a group
+ * would also delete busy machines to balance its zones.
+ */
+function refuseRedistribution({ name, place, compute }: Group): never {
+  const [, region] = place.split('/');
+  throw new Fault('invalid', `The regional instance group ${name} redistributes its instances among its zones.`, {
+    remedy: `Switch that off: gcloud compute instance-groups managed update ${name} --region=${region} --project=${compute.project} --instance-redistribution-type=none; or name a zonal group.`,
+  });
+}
+
+/** Google's default is PROACTIVE. */
+const isRedistributed = ({ place }: Group, { updatePolicy }: GroupResource): boolean =>
+  place.startsWith('regions/') && updatePolicy?.instanceRedistributionType !== 'NONE';
+
 /** Templates may be global or of a region. */
 const pathOf = (url: string): string => url.replace(/^.*\/projects\/[^/]+/, '');
 
@@ -28,6 +43,7 @@ async function readFacts(group: Group, signal: AbortSignal): Promise<Facts> {
   const resource = await compute.ask<GroupResource>({ path }, signal);
   const { autoscaler } = resource.status ?? {};
   if (autoscaler) refuseAutoscaler(group, autoscaler);
+  if (isRedistributed(group, resource)) refuseRedistribution(group);
   const url = resource.instanceTemplate ?? resource.versions?.at(-1)?.instanceTemplate;
   if (!url) throw new Fault('invalid', `The instance group ${group.name} has no instance template.`);
   const template = await compute.ask<InstanceTemplate>({ path: pathOf(url) }, signal);
@@ -39,7 +55,7 @@ async function readFacts(group: Group, signal: AbortSignal): Promise<Facts> {
   };
 }
 
-/** Not older than a minute; refuses a group that scales itself. */
+/** Not older than a minute; refuses a group that scales or balances itself. */
 export async function factsOf(group: Group, signal: AbortSignal): Promise<Facts> {
   const { clock, facts } = group;
   if (facts && clock.monotonic() - facts.atMs < HOLDS_MS) return facts.known;

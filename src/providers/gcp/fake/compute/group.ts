@@ -18,6 +18,8 @@ export interface FakeGroup {
   autoscaler: string | undefined;
   /** Whether it recreates instances that were lost. */
   isHealing: boolean;
+  /** Whether it moves instances among the zones of its region; Google's default for regional groups. */
+  isRedistributed: boolean;
   /** Whether listings have pages. */
   isPaginated: boolean;
   readonly managed: FakeManaged[];
@@ -73,6 +75,11 @@ function attempt(state: ComputeState, group: FakeGroup, managed: FakeManaged): v
 export function createManaged(state: ComputeState, group: FakeGroup, wanted: readonly WantedInstance[]): void {
   const nowMs = state.clock.now();
   if (wanted.length > MOST_IN_ONE_CALL) throw refusal('invalid', 'Too many instances in one request.');
+  if (group.isRedistributed)
+    throw refusal(
+      'invalid',
+      'CreateInstances can be used only when instance redistribution is disabled (set to NONE).',
+    );
   const taken = new Set(group.managed.flatMap((one) => (isThere(one, nowMs) ? one.name : [])));
   for (const { name } of wanted) {
     if (!NAME.test(name)) throw refusal('invalid', `Invalid value for field 'instances[].name': '${name}'.`);
@@ -180,7 +187,7 @@ export function shownManaged(
 }
 
 export function shownGroup(group: FakeGroup, nowMs: number): Readonly<Record<string, unknown>> {
-  const { id, project, place, name, template, autoscaler, isPaginated } = group;
+  const { id, project, place, name, template, autoscaler, isPaginated, isRedistributed } = group;
   const [places = ''] = place.split('/');
   return {
     kind: 'compute#instanceGroupManager',
@@ -192,6 +199,10 @@ export function shownGroup(group: FakeGroup, nowMs: number): Readonly<Record<str
     versions: [{ instanceTemplate: urlOf(project, `global/instanceTemplates/${template}`) }],
     baseInstanceName: name,
     targetSize: group.managed.filter((one) => isThere(one, nowMs) && one.goneAtMs === undefined).length,
+    updatePolicy: {
+      type: 'OPPORTUNISTIC',
+      ...(places === 'regions' && { instanceRedistributionType: isRedistributed ? 'PROACTIVE' : 'NONE' }),
+    },
     listManagedInstancesResults: isPaginated ? 'PAGINATED' : 'PAGELESS',
     status: {
       isStable: group.managed.every((one) => !isThere(one, nowMs) || actionOf(one, nowMs) === 'NONE'),

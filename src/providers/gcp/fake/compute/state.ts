@@ -87,6 +87,7 @@ export function openCompute(clock: Clock): ComputeState {
       template,
       autoscaler: undefined,
       isHealing: true,
+      isRedistributed: false,
       isPaginated: true,
       managed: [],
     };
