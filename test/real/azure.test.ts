@@ -9,17 +9,18 @@ import { openStore } from '../../src/providers/azure/fake/app-configuration/stor
 import { openFakeAzure } from '../../src/providers/azure/fake/fake-azure.ts';
 import { ONLY_STORE } from '../../src/providers/azure/fake/read-call.ts';
 import azure from '../../src/providers/azure/index.ts';
-import { azureClients } from './parts/azure-clients.ts';
+import { npmClients } from './parts/npm-clients.ts';
 import { needed } from './parts/part.ts';
 import { complaintOf, run } from './parts/run.ts';
 
 const DRIVE = join(import.meta.dirname, 'parts', 'drive-azure.mjs');
+const CLIENTS = ['@azure/arm-compute@24.1.0', '@azure/app-configuration@1.12.1'];
 const KEY = { id: 'k1', secret: Buffer.from('a secret of nobody').toString('base64') };
 const OURS = 'm-gpu-ours';
 const going = (): AbortSignal => new AbortController().signal;
 
 test("Azure's own clients make, list and delete machines and key-values of the simulated Azure", async (context) => {
-  const { folder } = needed(context, await azureClients());
+  const { folder } = needed(context, await npmClients('azure', CLIENTS));
   const fake = openFakeAzure(systemClock, { bootMs: 300, lagMs: 0, pageSize: 2 });
   const { world } = fake;
   const store = openStore(ONLY_STORE, systemClock);

@@ -92,10 +92,11 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['ps', '-aq'],
 ];
 
-/** Ids differ, and which of the engine's parts refuses. */
+/** Ids differ, which of the engine's parts refuses, and what the engine says of the kernel under it. */
 const plain = (text: string, folder: string): string =>
   text
     .replaceAll(folder, 'FOLDER')
+    .replace(/^WARNING: IPv4 forwarding is disabled.*\n/gm, '')
     .replace(/\b[0-9a-f]{64}\b/g, 'ID')
     .replace(/\b[0-9a-f]{12}\b/g, 'ID');
 
