@@ -3,10 +3,13 @@ import { bench as agents } from './agents.ts';
 import { bench as azureLaunches } from './azure-launches.ts';
 import type { Bench } from './bench.ts';
 import { bench as decisions } from './decisions.ts';
+import { bench as digitaloceanLaunches } from './digitalocean-launches.ts';
+import { bench as gcpLaunches } from './gcp-launches.ts';
 import { bench as gcsObjects } from './gcs-objects.ts';
 import { bench as launches } from './launches.ts';
 import { bench as machine } from './machine.ts';
 import { bench as memory } from './memory.ts';
+import { bench as mithrilLaunches } from './mithril-launches.ts';
 import { bench as nebiusLaunches } from './nebius-launches.ts';
 import { bench as offers } from './offers.ts';
 import { bench as parameters } from './parameters.ts';
@@ -28,10 +31,13 @@ export const benches: readonly Bench[] = [
   agents,
   azureLaunches,
   decisions,
+  digitaloceanLaunches,
+  gcpLaunches,
   gcsObjects,
   launches,
   machine,
   memory,
+  mithrilLaunches,
   nebiusLaunches,
   offers,
   parameters,

@@ -1,3 +1,4 @@
+import { LAUNCH_MEASURES } from './launch-measures.ts';
 import { SESSION_MEASURES } from './session-measures.ts';
 import { type Measured, slowness, YARDSTICKS, type YardstickName } from './yardsticks.ts';
 
@@ -64,22 +65,7 @@ export const MEASURES = measure({
     unit: 'count',
     atMost: 0,
   },
-  'azure-launches-calls': { what: 'requests for 1,000 machines of Azure asked at once', unit: 'count' },
-  'azure-launches-time': { what: 'asked to made, within the published limits of a subscription', unit: 's' },
-  'azure-launches-cpu': { what: 'processor time of that', unit: 'ms' },
-  'azure-launches-unaccounted': {
-    what: 'machines without a worker, or workers without a machine, after that',
-    unit: 'count',
-    atMost: 0,
-  },
-  'nebius-launches-calls': { what: 'creations for 1,000 instances of Nebius asked at once', unit: 'count' },
-  'nebius-launches-time': { what: 'asked to agreed, within the limits that we keep to there', unit: 's' },
-  'nebius-launches-cpu': { what: 'processor time of that', unit: 'ms' },
-  'nebius-launches-unaccounted': {
-    what: 'instances without a worker, or workers without an instance, after that',
-    unit: 'count',
-    atMost: 0,
-  },
+  ...LAUNCH_MEASURES,
   'parameters-cold-calls': { what: 'requests for 10,000 parameters, all new', unit: 'count' },
   'parameters-cold-cpu': { what: 'processor time of that, pools made and durable', unit: 'ms' },
   'parameters-cold-time': { what: 'the same on the wall, nothing limited', unit: 's' },
