@@ -52,12 +52,17 @@ test('the Terraform example is applied as it stands, and its pools get machines 
   expect(policy.PolicyDocument.Statement.map(({ Sid }) => Sid)).toContain('EndMarkedMachines');
 });
 
-test('the Terraform example for Azure is valid', async (context) => {
-  const world = openWorld(context);
-  const terraform = needed(context, await openTerraform(world, join(DEPLOY, 'terraform/azure'), {}));
+for (const [title, folder] of [
+  ['Azure', 'azure'],
+  ['Google Cloud', 'gcp'],
+] as const) {
+  test(`the Terraform example for ${title} is valid`, async (context) => {
+    const world = openWorld(context);
+    const terraform = needed(context, await openTerraform(world, join(DEPLOY, 'terraform', folder), {}));
 
-  expect(await terraform.run('validate', '-no-color')).toContain('The configuration is valid');
-});
+    expect(await terraform.run('validate', '-no-color')).toContain('The configuration is valid');
+  });
+}
 
 test('the Terraform example is written as Terraform formats it', async (context) => {
   const { program } = needed(context, await findTerraform());
