@@ -1,5 +1,4 @@
 import { kind, type Provider } from '#core/provider.ts';
-import { openCommandBackend } from './backend.ts';
 import { CommandConfig } from './config.ts';
 
 export default {
@@ -20,7 +19,7 @@ export default {
         timeout: '2m',
       },
       trust: 'operator only',
-      open: openCommandBackend,
+      open: async (...given) => (await import('./backend.ts')).openCommandBackend(...given),
     }),
   },
 } satisfies Provider;

@@ -1,6 +1,5 @@
 import { kind, type Provider } from '#core/provider.ts';
 import { FileConfig, placeOf } from './config.ts';
-import { openFileSource } from './source.ts';
 
 export default {
   id: 'file',
@@ -12,7 +11,7 @@ export default {
       example: { path: '/etc/muster/pools', update_interval: '10s' },
       trust: 'operator only',
       place: placeOf,
-      open: openFileSource,
+      open: async (...given) => (await import('./source.ts')).openFileSource(...given),
     }),
   },
 } satisfies Provider;

@@ -1,5 +1,4 @@
 import { kind, type Provider } from '#core/provider.ts';
-import { openProcessBackend } from './backend.ts';
 import { ProcessConfig } from './config.ts';
 
 export default {
@@ -13,7 +12,7 @@ export default {
       trust: 'operator only',
       isLocal: true,
       runsAsOther: ({ user }) => user !== undefined && user !== 'root',
-      open: openProcessBackend,
+      open: async (...given) => (await import('./backend.ts')).openProcessBackend(...given),
     }),
   },
 } satisfies Provider;
