@@ -72,11 +72,11 @@ export function cloudFaultOf({ clouds }: WorkersContext, { spec }: Pool): Facts[
   return first && { kind: first.kind, message: lineOf(first) };
 }
 
-/** Why a pool gets no machines now, in one line. */
+/** Why a pool gets no machines now, in one line. A cloud that cannot be asked now hides why an earlier launch failed. */
 export function launchTroubleOf(context: WorkersContext, id: string): string | undefined {
   const pool = context.store.view.pools.get(id);
   return (
-    pool && (launchFaultOf(context, id)?.message ?? cloudFaultOf(context, pool)?.message ?? bootTroubleOf(context, id))
+    pool && (cloudFaultOf(context, pool)?.message ?? launchFaultOf(context, id)?.message ?? bootTroubleOf(context, id))
   );
 }
 

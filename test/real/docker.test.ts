@@ -143,9 +143,10 @@ test('an engine that is away is named with the command that starts it, and work 
     return names.length === 1 && (await muster.muster('worker', 'ls')).out.includes('idle') && names;
   });
   await engine.stop();
-  const said = await until('the pool says so', async () => {
-    const text = await muster.shown('dev');
-    return text.includes('not running') && text;
+  let said = '';
+  await untilHolds(async () => {
+    said = await muster.shown('dev');
+    expect(said).toContain('not running');
   });
   await engine.start();
   const ran = await muster.muster('run', '-p', 'dev', '--', 'hostname');

@@ -20,6 +20,20 @@ describe('a pool that gets no containers', () => {
     expect(lineOf(world)).not.toContain('\n');
   });
 
+  it('because its engine is away says that, and not why a launch failed before', async () => {
+    const world = await openSliceWorld(DOCKER_SLICE);
+    const what = { kind: 'error', code: 'x', message: 'dial containerd.sock: connect refused', status: 500 } as const;
+    fakeOf(world).mishaps.add({ action: 'start', times: 1_000, what });
+    world.documents.write('pools', 'dev', documentOf(DOCKER_SLICE, 'dev'));
+    await world.clock.advance(30 * SECOND_MS);
+    const before = lineOf(world);
+    fakeOf(world).mishaps.add({ action: 'list', times: 1_000, what: { kind: 'lost request' } });
+    await world.clock.advance(2 * MINUTE_MS);
+
+    expect(before).toContain('dial containerd.sock');
+    expect(lineOf(world)).toMatch(/^unavailable: GET \/containers\/json of Docker .* got no answer/);
+  });
+
   it('for want of room asks its next backend within a second', async () => {
     const world = await openSliceWorld(DOCKER_SLICE);
     const what = { kind: 'error', code: 'full', message: 'write /x: no space left on device', status: 500 } as const;
