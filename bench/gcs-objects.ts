@@ -5,6 +5,7 @@ import { systemRandom } from '#core/random.ts';
 import type { Store } from '#core/store.ts';
 import provider from '../src/providers/gcp/index.ts';
 import type { Bench, Report } from './bench.ts';
+import { costOfGcloud } from './parts/gcloud.ts';
 import { median } from './parts/numbers.ts';
 import { type Program, startProgram } from './parts/program.ts';
 import { withFolder } from './parts/scratch.ts';
@@ -63,9 +64,20 @@ function tellUnchanged(report: Report, rounds: readonly Sync[]): void {
   report.figure('gcs-unchanged-woken', Math.max(...rounds.map(({ woken }) => woken)));
 }
 
+/** The same objects listed by gcloud, which its user would do to see what has changed. */
+async function tellPeer(report: Report, address: string, oursMs: number): Promise<void> {
+  await withFolder(async (folder) => {
+    const peer = await costOfGcloud({ address, bucket: BUCKET, prefix: PREFIX, folder });
+    if (!peer) return;
+    report.figure('gcs-gcloud-cpu', peer.cpuMs, { note: `${peer.lines} lines printed` });
+    report.figure('gcs-unchanged-share', oursMs / peer.cpuMs);
+  });
+}
+
 async function measure(gcs: Program<GcsCalls>, url: string, report: Report): Promise<void> {
   const store = await openHeld(url);
-  const source = await openSource(await gcs.ask('open', { bucket: BUCKET, texts: texts() }));
+  const address = await gcs.ask('open', { bucket: BUCKET, texts: texts() });
+  const source = await openSource(address);
   let opened: Awaited<ReturnType<typeof followSource>> | undefined;
   const sync = async (): Promise<unknown> => {
     opened ??= await followSource(store, { provider, kind: 'gcs', place: PREFIX, source });
@@ -79,6 +91,7 @@ async function measure(gcs: Program<GcsCalls>, url: string, report: Report): Pro
   report.figure('gcs-cold-cpu', cold.cpuMs, { note: `${cold.writes} rows written` });
   report.figure('gcs-cold-time', cold.tookMs / 1_000);
   tellUnchanged(report, rounds);
+  await tellPeer(report, address, median(rounds.map(({ cpuMs }) => cpuMs)));
   await opened?.stop();
   await store.close();
 }
@@ -104,6 +117,8 @@ export const bench: Bench = {
     'gcs-unchanged-time',
     'gcs-unchanged-writes',
     'gcs-unchanged-woken',
+    'gcs-gcloud-cpu',
+    'gcs-unchanged-share',
   ],
   limitMs: 180_000,
   run,

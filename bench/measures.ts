@@ -85,6 +85,8 @@ export const MEASURES = measure({
   'gcs-unchanged-time': { what: 'the same on the wall', unit: 's' },
   'gcs-unchanged-writes': { what: 'rows written by that', unit: 'count', atMost: 0 },
   'gcs-unchanged-woken': { what: 'pools woken by that', unit: 'count', atMost: 0 },
+  'gcs-gcloud-cpu': { what: 'processor time of gcloud storage ls -l for the same objects', unit: 'ms' },
+  'gcs-unchanged-share': { what: 'an unchanged sync as a share of that', unit: 'x', atMost: 0.2 },
   'reload-time': { what: 'a file of 10,000 pools read again, every pool changed and durable', unit: 's' },
   'reload-cpu': { what: 'the same, in processor time of the loop alone', unit: 'ms' },
   'reload-stall': { what: 'longest event-loop stall meanwhile', unit: 'ms', atMost: 50, against: 'machine-js' },

@@ -49,6 +49,7 @@ const TARGETS: Partial<Record<MeasureName, number>> = {
   'gcs-unchanged-cpu': 100,
   'gcs-unchanged-writes': 0,
   'gcs-unchanged-woken': 0,
+  'gcs-unchanged-share': 0.2,
   'reload-stall': 50,
   'restart-time': 5,
   'restart-wrong': 0,
