@@ -36,7 +36,7 @@ const RULES: readonly Rule[] = [
 const UNPROCESSABLE = 422;
 const REMEDIES: Readonly<Record<number, string>> = {
   401: 'Set a valid token as api_token, or as DIGITALOCEAN_API_TOKEN of the server.',
-  403: 'Give the token the scopes account:read, droplet:create, droplet:read, droplet:delete, tag:create and tag:read.',
+  403: 'Give the token the scopes account:read, droplet:create, droplet:read, droplet:delete, tag:create, tag:read, actions:read, sizes:read and regions:read.',
   429: 'Wait; other programs with the same token share its 5,000 requests an hour.',
 };
 

@@ -1,6 +1,7 @@
 // Azure agrees first and finds out afterwards: the reason stands in the operation, or in the view of the machine.
 import { Fault } from '#core/fault.ts';
 import type { Machine } from '#core/provider.ts';
+import { askBeside } from '#rest/beside.ts';
 import { faultOfOperation } from '../azure-fault.ts';
 import { COMPUTE_VERSION, type Operation, type Status, type VirtualMachine } from './api.ts';
 import { type Group, type Promised, type Snapshot, vmPath } from './group.ts';
@@ -121,6 +122,9 @@ function settle({ promised, failed, arm }: Group, { vms }: Snapshot): void {
 /** Looks for the reasons of machines that failed or never came. */
 export async function findFailures(group: Group, looking: Looking): Promise<void> {
   settle(group, looking.snapshot);
-  await judgeFailed(group, looking);
-  await findVanished(group, looking);
+  const beside = { log: group.log, signal: looking.signal, warning: 'cannot find out why machines failed' };
+  await askBeside(beside, async () => {
+    await judgeFailed(group, looking);
+    await findVanished(group, looking);
+  });
 }

@@ -3,6 +3,7 @@
 import { MINUTE_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Machine } from '#core/provider.ts';
+import { askBeside } from '#rest/beside.ts';
 import { finished, type Progress } from '#rest/retry.ts';
 import { DISK_VERSION, NETWORK_VERSION, type Operation, type Part } from './api.ts';
 import type { Group, Leftover, Snapshot } from './group.ts';
@@ -17,7 +18,14 @@ interface PartKind {
   readonly kind: Leftover['kind'];
   readonly type: string;
   readonly apiVersion: string;
-  isFree(part: Part): boolean;
+  /** Whether nothing holds it, apart from what is free itself. */
+  isFree(part: Part, free: ReadonlyMap<string, Leftover>): boolean;
+}
+
+/** Of an address: whether an interface has it that stays. */
+function isAllocated({ properties }: Part, free: ReadonlyMap<string, Leftover>): boolean {
+  const [holder] = (properties?.ipConfiguration?.id ?? '').toLowerCase().split('/ipconfigurations/');
+  return holder !== '' && ![...free.keys()].some((id) => id.toLowerCase() === holder);
 }
 
 // In the order in which they can be deleted.
@@ -32,7 +40,7 @@ const PARTS: readonly PartKind[] = [
     kind: 'address',
     type: 'Microsoft.Network/publicIPAddresses',
     apiVersion: NETWORK_VERSION,
-    isFree: () => true,
+    isFree: (part, free) => !isAllocated(part, free),
   },
   { kind: 'disk', type: 'Microsoft.Compute/disks', apiVersion: DISK_VERSION, isFree: ({ managedBy }) => !managedBy },
 ];
@@ -46,23 +54,21 @@ async function partsLeft(group: Group, { vms }: Snapshot, signal: AbortSignal): 
     for (const part of parts) {
       const name = machineNameOf(part);
       if (markOf(part)?.cluster !== cluster || name === undefined || vms.has(name) || promised.has(name)) continue;
-      if (isFree(part)) found.set(part.id, { kind, part, firstSeenMs: leftovers.get(part.id)?.firstSeenMs ?? nowMs });
+      if (isFree(part, found))
+        found.set(part.id, { kind, part, firstSeenMs: leftovers.get(part.id)?.firstSeenMs ?? nowMs });
     }
   }
   return found;
 }
 
-/** Looks for parts without a machine, now and then; a look that fails is made good by the next. */
+/** Looks for parts without a machine, now and then. */
 export async function findLeftovers(group: Group, snapshot: Snapshot, signal: AbortSignal): Promise<void> {
   const nowMs = group.arm.clock.monotonic();
   if (nowMs - group.leftoversLookedMs < LOOK_EVERY_MS) return;
   group.leftoversLookedMs = nowMs;
-  try {
+  await askBeside({ log: group.log, signal, warning: 'cannot look for parts of deleted machines' }, async () => {
     group.leftovers = await partsLeft(group, snapshot, signal);
-  } catch (thrown) {
-    const { message, remedy } = Fault.from(thrown);
-    group.log('warn', 'cannot look for parts of deleted machines', { error: message, remedy });
-  }
+  });
 }
 
 const isDue = ({ firstSeenMs }: Leftover, nowMs: number): boolean => nowMs - firstSeenMs >= LEFT_AFTER_MS;

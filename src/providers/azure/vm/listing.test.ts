@@ -47,6 +47,36 @@ describe('a listing', () => {
       });
   });
 
+  it('says why a machine never came that Azure does not even list', async () => {
+    const scene = openScene();
+    Object.assign(computeOf(scene).settings, { late: 1, lagMs: 60 * MINUTE_MS });
+    const backend = await openBackend(scene);
+    const launch = aBatch(2);
+    await scene.during(backend.create(launch, going()));
+    const soon = await list(scene, backend);
+    await scene.clock.advance(MINUTE_MS);
+
+    expect(soon).toEqual([]);
+    expect(await list(scene, backend)).toMatchObject([
+      { name: launch.names[0], mark: launch.mark, state: 'failed', trouble: { kind: 'exhausted', final: true } },
+    ]);
+  });
+
+  it.each(['operation', 'vmView'])('is whole without what the right is missing for: %s', async (action) => {
+    const scene = openScene();
+    computeOf(scene).settings.late = 1;
+    const first = await openBackend(scene);
+    await scene.during(first.create(aBatch(2), going()));
+    // Only a new process needs the view.
+    const backend = action === 'vmView' ? await openBackend(scene) : first;
+    const denied = { kind: 'error', code: 'AuthorizationFailed', status: 403 } as const;
+    scene.fake.mishaps.add({ action: `management.${action}`, times: 1_000, what: denied });
+    await scene.clock.advance(10_000);
+
+    expect(await list(scene, backend)).toMatchObject([{ state: 'creating' }, { state: 'running' }]);
+    expect(scene.lines.join()).toContain('cannot find out why machines failed');
+  });
+
   it('asks once for each machine that failed', async () => {
     const scene = openScene();
     computeOf(scene).settings.late = 3;
@@ -141,6 +171,17 @@ describe('parts that stay behind', () => {
     }
 
     expect(remainsIn(compute)).toHaveLength(3);
+  });
+
+  it('are not those of a machine whose tags were taken off', async () => {
+    const { scene, backend } = await made(1);
+    await list(scene, backend);
+    const [vm] = computeOf(scene).vms;
+    if (vm) Object.assign(vm, { tags: {} });
+    for (let passed = 0; passed < 12; passed++) {
+      await scene.clock.advance(MINUTE_MS);
+      expect(await list(scene, backend)).toEqual([]);
+    }
   });
 
   it('that may not be listed fail no listing of machines; the log says what is missing', async () => {

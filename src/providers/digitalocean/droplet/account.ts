@@ -31,6 +31,7 @@ export interface Snapshot {
 
 export interface Account {
   readonly clock: Clock;
+  readonly log: Context['log'];
   readonly cluster: string;
   last: Snapshot | undefined;
   /** By name, until a listing shows it running. */
@@ -59,6 +60,7 @@ export function accountAt(cloud: string, context: Context): Account {
   accounts.set(context, known);
   const account: Account = known.get(cloud) ?? {
     clock: context.clock,
+    log: context.log,
     cluster: context.cluster,
     last: undefined,
     promised: new Map(),

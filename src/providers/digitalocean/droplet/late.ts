@@ -1,5 +1,6 @@
 // DigitalOcean agrees first and finds out afterwards; no listing says why a droplet never came, only its action does.
 import type { Machine } from '#core/provider.ts';
+import { askBeside } from '#rest/beside.ts';
 import type { Action } from '../api.ts';
 import type { DigitalOcean } from '../client.ts';
 import type { Account, Promised, Snapshot } from './account.ts';
@@ -38,13 +39,13 @@ function settle({ promised, failed, clock }: Account, { droplets }: Snapshot): v
   for (const [name, { createdAt }] of failed) if (clock.now() - createdAt > SHOW_FAILED_MS) failed.delete(name);
 }
 
+interface Looking {
+  readonly snapshot: Snapshot;
+  readonly signal: AbortSignal;
+}
+
 /** Looks at the actions of droplets that are overdue, and keeps those that failed as machines that failed. */
-export async function findFailures(
-  account: Account,
-  api: DigitalOcean,
-  { snapshot, signal }: { readonly snapshot: Snapshot; readonly signal: AbortSignal },
-): Promise<void> {
-  settle(account, snapshot);
+async function lookAtActions(account: Account, api: DigitalOcean, { snapshot, signal }: Looking): Promise<void> {
   for (const promise of overdue(account, snapshot).slice(0, MOST_LOOKS)) {
     promise.checkedMs = account.clock.monotonic();
     if (promise.action === undefined) continue;
@@ -54,4 +55,11 @@ export async function findFailures(
     account.failed.set(lost.name, lost);
     account.promised.delete(lost.name);
   }
+}
+
+/** Finds out which droplets never come. */
+export async function findFailures(account: Account, api: DigitalOcean, looking: Looking): Promise<void> {
+  settle(account, looking.snapshot);
+  const beside = { log: account.log, signal: looking.signal, warning: 'cannot find out why droplets failed' };
+  await askBeside(beside, () => lookAtActions(account, api, looking));
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { MINUTE_MS } from '#core/clock.ts';
 import { going } from '#core/testing/going.ts';
 import { aBatch } from '../../../conformance/scene.ts';
 import { GPU, openBackend, openScene } from '../fake/testing.ts';
@@ -41,6 +42,18 @@ describe('a listing', () => {
     const names = (await listing).map(({ name }) => name);
 
     expect(names).toEqual(expect.arrayContaining(scene.fake.droplets.slice(1).map(({ name }) => name)));
+  });
+
+  it('is whole without the actions that the token may not read, and the log says so', async () => {
+    const scene = openScene({ bootMs: 10 * MINUTE_MS });
+    const backend = await openBackend(scene);
+    await scene.during(backend.create(aBatch(3), going()));
+    const denied = { kind: 'error', code: 'forbidden', status: 403 } as const;
+    scene.fake.mishaps.add({ action: 'action', times: 1_000, what: denied });
+    await scene.clock.advance(2 * MINUTE_MS);
+
+    expect(await scene.during(backend.list(going()))).toHaveLength(3);
+    expect(scene.lines.join()).toMatch(/cannot find out why droplets failed.*actions:read/);
   });
 
   it('shows two pools of equal definitions apart', async () => {

@@ -27,7 +27,7 @@ export interface FakeNebiusOptions {
 
 export interface FakeNebius
   extends Answering<NebiusCall, NebiusCall & RecordedCall>,
-    Pick<FakeProject, 'instances' | 'stock' | 'preempt' | 'watch'> {
+    Pick<FakeProject, 'instances' | 'operations' | 'stock' | 'preempt' | 'watch'> {
   readonly tokens: FakeTokens;
   /** By project and family: the newest image. */
   readonly images: Map<string, string>;
@@ -114,6 +114,16 @@ export function openFakeNebius(options: FakeNebiusOptions): FakeNebius {
     });
   }
 
+  function operationsOf(call: NebiusCall): Response {
+    const { resourceId, pageSize: size, pageToken: token } = read(pb.ListOperationsRequestSchema, call);
+    const all = operations.of(resourceId).map((one, place) => ({ one, key: String(place).padStart(6, '0') }));
+    const page = paged({ of: `operations ${resourceId}`, token, size }, all, ({ key }) => key);
+    return answerOf(pb.ListOperationsResponseSchema, {
+      operations: page.items.map(({ one }) => operations.shown(one)),
+      nextPageToken: page.token ?? '',
+    });
+  }
+
   function batchGet(call: NebiusCall): Response {
     const items = read(pb.BatchGetRequestSchema, call).instanceIds.map((id) => {
       const instance = project.find(id);
@@ -163,10 +173,7 @@ export function openFakeNebius(options: FakeNebiusOptions): FakeNebius {
     batchGet,
     list,
     operation: (call) => told(operations.get(read(pb.GetOperationRequestSchema, call).id)),
-    operations(call) {
-      const { resourceId } = read(pb.ListOperationsRequestSchema, call);
-      return answerOf(pb.ListOperationsResponseSchema, { operations: operations.of(resourceId).map(operations.shown) });
-    },
+    operations: operationsOf,
     platforms,
     image,
     estimate,
@@ -195,7 +202,7 @@ export function openFakeNebius(options: FakeNebiusOptions): FakeNebius {
   const { instances, stock, preempt, watch } = project;
   return {
     ...answering,
-    ...{ instances, stock, preempt, watch, tokens, images },
+    ...{ instances, operations, stock, preempt, watch, tokens, images },
     get quota() {
       return settings.quota;
     },

@@ -27,6 +27,7 @@ export interface Snapshot {
 
 export interface Account {
   readonly clock: Clock;
+  readonly log: Context['log'];
   readonly cluster: string;
   readonly parent: string;
   last: Snapshot | undefined;
@@ -50,6 +51,7 @@ export function accountAt(cloud: string, parent: string, context: Context): Acco
   accounts.set(context, known);
   const account: Account = known.get(cloud) ?? {
     clock: context.clock,
+    log: context.log,
     cluster: context.cluster,
     parent,
     last: undefined,

@@ -45,6 +45,32 @@ it('in the state ERROR is explained also by a process that did not make it', asy
   expect(scene.fake.countOf('operations')).toBe(asked);
 });
 
+it('is explained by what failed last, from every page of its operations', async () => {
+  const scene = openScene({ keepsFailed: true, pageSize: 1 });
+  scene.fake.refuseLate(1);
+  await scene.during((await openBackend(scene)).create(aBatch(1), going()));
+  await scene.clock.advance(10_000);
+  const [instance] = scene.fake.instances;
+  const resource = instance?.id ?? '';
+  // Whatever else was tried with it since, by others, came to an end without trouble.
+  for (const description of ['update', 'relabel'])
+    scene.fake.operations.begin({ resource, description, endsMs: scene.clock.now(), failure: undefined });
+
+  expect(await listed(scene)).toMatchObject([{ state: 'failed', trouble: { kind: 'exhausted' } }]);
+});
+
+it('an operation that may not be read fails no listing; the log says so', async () => {
+  const scene = openScene({ bootMs: 600_000 });
+  const backend = openBackend(scene);
+  await scene.during((await backend).create(aBatch(2), going()));
+  const denied = { kind: 'error', code: 'PermissionDenied' } as const;
+  scene.fake.mishaps.add({ action: 'operation', times: 1_000, what: denied });
+  await scene.clock.advance(5_000);
+
+  expect(await listed(scene, backend)).toHaveLength(2);
+  expect(scene.lines.join()).toContain('cannot find out why instances failed');
+});
+
 it('a listing of many that boot costs few looks at operations', async () => {
   const scene = openScene({ bootMs: 600_000 });
   const backend = await openBackend(scene);

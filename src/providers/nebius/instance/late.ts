@@ -1,10 +1,12 @@
 // Nebius agrees first and finds out afterwards: only the operation of an instance says why it never came.
+import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { Fault } from '#core/fault.ts';
 import type { Machine, Trouble } from '#core/provider.ts';
+import { askBeside } from '#rest/beside.ts';
 import { METHODS } from '../api.ts';
-import type { Nebius } from '../client.ts';
+import { everyPage, type Nebius } from '../client.ts';
 import { faultOf } from '../faults.ts';
-import { type Instance, InstanceState, type Status } from '../gen/nebius_pb.ts';
+import { type Instance, InstanceState, type Operation, type Status } from '../gen/nebius_pb.ts';
 import type { Account, Promised, Snapshot } from './account.ts';
 import { stateOf } from './marks.ts';
 
@@ -80,24 +82,27 @@ function settle({ promised, failed, clock }: Account, { instances }: Snapshot): 
   for (const [name, { createdAt }] of failed) if (clock.now() - createdAt > SHOW_FAILED_MS) failed.delete(name);
 }
 
-const OPERATIONS = 20n;
+const OPERATIONS = 100n;
 
-/** Why an instance is in the state ERROR, where this process did not follow its creation. */
+/** Why an instance is in the state ERROR, where this process did not follow its creation: what failed last. */
 async function reasonOf(api: Nebius, { metadata }: Instance, signal: AbortSignal): Promise<Trouble | undefined> {
   const { id: resourceId = '', name = '' } = metadata ?? {};
-  const question = { resourceId, pageSize: OPERATIONS, pageToken: '' };
-  const { operations } = await api.ask(METHODS.listOperations, question, { signal });
-  const failed = operations.find(({ status }) => status && status.code !== 0);
-  return failed?.status && troubleOf(api, name, failed.status);
+  const all = await everyPage(api, signal, async (pageToken) => {
+    const question = { resourceId, pageSize: OPERATIONS, pageToken };
+    const { operations: found, nextPageToken } = await api.ask(METHODS.listOperations, question, { signal });
+    return { found, nextPageToken };
+  });
+  const beganMs = ({ createdAt }: Operation): number => (createdAt ? timestampMs(createdAt) : 0);
+  const [last] = all.filter(({ status }) => status && status.code !== 0).toSorted((a, b) => beganMs(b) - beganMs(a));
+  return last?.status && troubleOf(api, name, last.status);
 }
 
-/** Finds out what failed since the last listing, and why. */
-export async function findFailures(
-  account: Account,
-  api: Nebius,
-  { snapshot, signal }: { readonly snapshot: Snapshot; readonly signal: AbortSignal },
-): Promise<void> {
-  settle(account, snapshot);
+interface Failing {
+  readonly snapshot: Snapshot;
+  readonly signal: AbortSignal;
+}
+
+async function explainFailures(account: Account, api: Nebius, { snapshot, signal }: Failing): Promise<void> {
   const { failed, promised, reasons } = account;
   const broken = snapshot.instances.filter((one) => stateOf(one) === InstanceState.ERROR);
   const names = broken.map(({ metadata }) => metadata?.name ?? '');
@@ -112,6 +117,13 @@ export async function findFailures(
     const reason = await reasonOf(api, one, signal);
     if (reason) reasons.set(one.metadata?.id ?? '', reason);
   }
+}
+
+/** Finds out what failed since the last listing, and why. */
+export async function findFailures(account: Account, api: Nebius, failing: Failing): Promise<void> {
+  settle(account, failing.snapshot);
+  const beside = { log: account.log, signal: failing.signal, warning: 'cannot find out why instances failed' };
+  await askBeside(beside, () => explainFailures(account, api, failing));
 }
 
 /** Hints as soon as an operation is over, so that a refusal is heard of within a second. */

@@ -81,14 +81,24 @@ function operation(call: AzureCall, { operations, clock }: Compute): object {
 const typeIn = (path: string): FakePart['type'] =>
   /\/(networkInterfaces|publicIPAddresses|disks)\b/i.exec(path)?.[1] as FakePart['type'];
 
-function partShown(part: FakePart, nowMs: number): object {
-  const { type, name, group, tags, vm } = part;
-  const holder = ['gone', 'Deleting'].includes(stateAt(vm, nowMs)) ? undefined : { id: vm.id };
+function idOf({ type, name, group, vm }: FakePart): string {
   const provider = type === 'disks' ? 'Microsoft.Compute' : 'Microsoft.Network';
-  const id = `${vm.id.split('/resourceGroups/')[0]}/resourceGroups/${group}/providers/${provider}/${type}/${name}`;
+  return `${vm.id.split('/resourceGroups/')[0]}/resourceGroups/${group}/providers/${provider}/${type}/${name}`;
+}
+
+/** The interface that an address is allocated to. */
+const interfaceOf = ({ vm, group }: FakePart, { partsIn }: Compute): FakePart | undefined =>
+  partsIn(group, 'networkInterfaces').find((one) => one.vm === vm);
+
+function partShown(part: FakePart, compute: Compute): object {
+  const { type, name, tags, vm } = part;
+  const holder = ['gone', 'Deleting'].includes(stateAt(vm, compute.clock.now())) ? undefined : { id: vm.id };
+  const id = idOf(part);
+  const allocatedTo = type === 'publicIPAddresses' ? interfaceOf(part, compute) : undefined;
   const properties = {
     provisioningState: 'Succeeded',
     ...(type === 'networkInterfaces' && holder && { virtualMachine: holder }),
+    ...(allocatedTo && { ipConfiguration: { id: `${idOf(allocatedTo)}/ipConfigurations/ip` } }),
   };
   return {
     id,
@@ -106,8 +116,7 @@ function partRemoved(call: AzureCall, compute: Compute): Response {
   if (!part) return new Response(null, { status: 204 });
   const isHeld = stateAt(part.vm, compute.clock.now()) !== 'gone';
   if (isHeld) throw refusal('NicInUse', `${name} is used by the machine ${part.vm.name}.`, 400);
-  const hasInterface = compute.partsIn(group, 'networkInterfaces').some(({ vm }) => vm === part.vm);
-  if (type === 'publicIPAddresses' && hasInterface)
+  if (type === 'publicIPAddresses' && interfaceOf(part, compute))
     throw refusal('PublicIPAddressCannotBeDeleted', `${name} is still allocated to an interface.`, 400);
   return new Response(null, { status: 202, headers: underWay(call, compute, compute.endPart(part)) });
 }
@@ -142,7 +151,7 @@ const ACTS: Readonly<Record<string, Act>> = {
     return paged(
       call,
       world,
-      parts.map((part) => partShown(part, compute.clock.now())),
+      parts.map((part) => partShown(part, compute)),
     );
   },
   partDelete: partRemoved,
