@@ -24,6 +24,7 @@ resource "azurerm_role_definition" "server" {
       "Microsoft.Compute/virtualMachineScaleSets/read",
       "Microsoft.Compute/virtualMachineScaleSets/write",
       "Microsoft.Insights/autoscaleSettings/read",
+      "Microsoft.Network/locations/operations/read",
       "Microsoft.Network/networkInterfaces/read",
       "Microsoft.Network/networkInterfaces/write",
       "Microsoft.Network/networkInterfaces/delete",

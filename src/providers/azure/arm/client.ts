@@ -33,6 +33,8 @@ export interface Arm {
   /** `management.azure.com`; the port where it has one. */
   readonly host: string;
   readonly subscriptionId: string;
+  /** A simulation, or a proxy on this machine: it has no use for a token, and must not get one in clear. */
+  readonly isPlain: boolean;
   ask<T>(request: ArmRequest, signal: AbortSignal): Promise<T>;
   /** A full address that Azure gave us: the next page, an operation. */
   askAt<T>(url: string, signal: AbortSignal): Promise<T>;
@@ -70,7 +72,6 @@ function openArm(subscriptionId: string, endpoint: string | undefined, context: 
   const budgets = new Map<string, Budget>(
     Object.entries(LIMITS).map(([kind, rate]) => [kind, openBudget(clock, times(rate, factor))]),
   );
-  // A simulation or a proxy on this machine has no use for a token, and must not get one in clear.
   const isPlain = protocol === 'http:';
 
   async function send<T>(request: RestRequest, signal: AbortSignal, sent: { token: string }): Promise<T> {
@@ -129,6 +130,7 @@ function openArm(subscriptionId: string, endpoint: string | undefined, context: 
     clock,
     host,
     subscriptionId,
+    isPlain,
     ask,
     askAt,
     async all<T>(request: ArmRequest, signal: AbortSignal): Promise<T[]> {

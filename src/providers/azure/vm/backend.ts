@@ -58,6 +58,6 @@ export async function openVms(config: VmConfig, context: Context): Promise<Backe
       bodyFor: async (launch, name) => bodyFor(config, launch, { name, group: path }),
       advise: (fault, signal) => advised(fault, config, { catalogue, signal }),
     })),
-    pricePerHour: (signal) => priceOf({ vmSize, location, isSpot: market === 'spot' }, context, signal),
+    pricePerHour: (signal) => priceOf(arm, { vmSize, location, isSpot: market === 'spot' }, { context, signal }),
   };
 }

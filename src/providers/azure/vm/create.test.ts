@@ -149,3 +149,10 @@ it('tells what a machine costs, for Linux, on demand and as spot', async () => {
     await priceOf({ vmSize: 'Standard_of_tomorrow' }),
   ]).toEqual([0.526, 0.11, undefined]);
 });
+
+it('asks for no prices where Azure is simulated', async () => {
+  const scene = openScene();
+  const simulated = await openBackend(scene, { endpoint: 'http://127.0.0.1:4567' });
+
+  expect(await scene.during(simulated.pricePerHour?.(going()) ?? Promise.reject())).toBeUndefined();
+});

@@ -1,6 +1,7 @@
 // The public price list, which needs no login: learn.microsoft.com/rest/api/cost-management/retail-prices.
 import type { Context } from '#core/provider.ts';
 import { askAt } from '#rest/ask-at.ts';
+import type { Arm } from '../arm/client.ts';
 
 const PRICES = 'https://prices.azure.com/api/retail/prices';
 
@@ -18,13 +19,14 @@ export interface Priced {
   readonly isSpot: boolean;
 }
 
-/** Dollars an hour for Linux, without discounts of the subscription; nothing where Azure names no price. */
+/** Dollars an hour for Linux, without discounts of the subscription; nothing where Azure names no price, or is simulated. */
 export async function priceOf(
+  { isPlain }: Pick<Arm, 'isPlain'>,
   { vmSize, location, isSpot }: Priced,
-  context: Pick<Context, 'fetch' | 'clock'>,
-  signal: AbortSignal,
+  { context, signal }: { readonly context: Pick<Context, 'fetch' | 'clock'>; readonly signal: AbortSignal },
 ): Promise<number | undefined> {
-  const $filter = `serviceName eq 'Virtual Machines' and priceType eq 'Consumption' and armRegionName eq '${location}' and armSkuName eq '${vmSize}'`;
+  if (isPlain) return undefined;
+  const $filter = `serviceName eq 'Virtual Machines' and priceType eq 'Consumption' and armRegionName eq '${location}' and armSkuName eq '${vmSize.replaceAll("'", "''")}'`;
   const { Items = [] } = await askAt<{ readonly Items?: readonly Price[] }>(
     context,
     { url: PRICES, query: { $filter } },

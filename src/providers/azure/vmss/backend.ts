@@ -48,7 +48,7 @@ export async function openScaleSet(config: VmssConfig, context: Context): Promis
     form: async (signal) => formOf(await setNow(signal, 0)),
     async pricePerHour(signal) {
       const set = await setNow(signal);
-      return priceOf({ ...saleOf(set), isSpot: isSpot(set) }, context, signal);
+      return priceOf(arm, { ...saleOf(set), isSpot: isSpot(set) }, { context, signal });
     },
   };
 }

@@ -37,7 +37,12 @@ interface Own {
 function storageOf({ storageProfile }: Tree, { name }: Own): Tree {
   const storage = treeOf(storageProfile);
   const goesAlong = { deleteOption: 'Delete' };
-  const dataDisks = listOf(storage.dataDisks).map((disk) => ({ ...disk, ...goesAlong }));
+  // A name of the profile would be that of one disk: the second machine would be refused.
+  const dataDisks = listOf(storage.dataDisks).map((disk, at) => ({
+    ...disk,
+    ...goesAlong,
+    name: `${name}-data-${disk.lun ?? at}`,
+  }));
   return {
     ...storage,
     osDisk: { ...treeOf(storage.osDisk), ...goesAlong, name: `${name}-os`, createOption: 'FromImage' },
@@ -47,7 +52,9 @@ function storageOf({ storageProfile }: Tree, { name }: Own): Tree {
 
 function addressOf(written: unknown, { name, tags }: Own): Tree {
   const { dnsSettings: _label, ...properties } = treeOf(treeOf(written).properties);
-  return { ...treeOf(written), name, tags, properties: { ...properties, deleteOption: 'Delete' } };
+  // The profile of a set names no way of allocation; of an address of the SKU Standard Azure takes no other.
+  const own = { publicIPAllocationMethod: 'Static', ...properties, deleteOption: 'Delete' };
+  return { sku: { name: 'Standard' }, ...treeOf(written), name, tags, properties: own };
 }
 
 function ipOf({ name, properties }: Tree, own: Own): Tree {
@@ -104,7 +111,7 @@ function identityOf({ identity }: ScaleSet): object {
 /** What of a set forms its machines; another text is another form. */
 export function formOf(set: ScaleSet): string {
   const { timeCreated: _created, ...profile } = profileOf(set);
-  return JSON.stringify([set.sku?.name, set.zones ?? [], identityOf(set), profile]);
+  return JSON.stringify([set.sku?.name, set.zones ?? [], identityOf(set), profile, ...(set.plan ? [set.plan] : [])]);
 }
 
 /** The request for one machine of the set. */
@@ -118,6 +125,7 @@ export function bodyInSet(config: VmssConfig, launch: Launch, { name, set }: { n
     tags: own.tags,
     ...(zones.length > 0 && { zones }),
     ...identityOf(set),
+    ...(set.plan && { plan: set.plan }),
     properties: {
       ...Object.fromEntries(ALIKE.flatMap((key) => (profile[key] === undefined ? [] : [[key, profile[key]]]))),
       // Deleted, not deallocated: what stays behind would count against the quota and the pool.

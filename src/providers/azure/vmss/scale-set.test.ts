@@ -46,6 +46,37 @@ describe('a machine of a set', () => {
     expect(remainsIn(computeOf(scene))).toEqual([]);
   });
 
+  it('has data disks of its own, under names of its own, and all of them go with it', async () => {
+    const scene = openScene();
+    const dataDisks = [
+      { lun: 0, name: 'scratch', createOption: 'Empty', diskSizeGB: 100 },
+      { lun: 3, createOption: 'Empty', diskSizeGB: 100 },
+    ];
+    const { properties } = addSet(computeOf(scene));
+    const { storageProfile } = properties.virtualMachineProfile as { storageProfile: object };
+    addSet(computeOf(scene), { profile: { storageProfile: { ...storageProfile, dataDisks } } });
+    const backend = await openInSet(scene);
+    const launch = aBatch(2);
+    const outcomes = await scene.during(backend.create(launch, going()));
+    const disks = remainsIn(computeOf(scene)).filter((name) => name.includes('-data-'));
+    await scene.clock.advance(10_000);
+    await scene.during(backend.delete(await scene.during(backend.list(going())), going()));
+    await scene.clock.advance(10_000);
+
+    expect(outcomes).toEqual(launch.names.map((name) => ({ name })));
+    expect(disks).toEqual(launch.names.flatMap((name) => [`${name}-data-0`, `${name}-data-3`]));
+    expect(remainsIn(computeOf(scene))).toEqual([]);
+  });
+
+  it('is bought with the plan of the set, for images that want one', async () => {
+    const scene = openScene();
+    const plan = { publisher: 'nvidia', product: 'ngc-base-version', name: 'ngc-base-version-24' };
+    addSet(computeOf(scene), { plan });
+    await create(scene);
+
+    expect(computeOf(scene).vms[0]?.plan).toEqual(plan);
+  });
+
   it('is in one zone of the set, the machines of a launch in several', async () => {
     const scene = openScene();
     addSet(computeOf(scene), { zones: ['1', '2', '3'] });

@@ -10,6 +10,8 @@ export interface ScaleSet extends Resource {
   readonly location: string;
   readonly zones?: readonly string[];
   readonly sku?: { readonly name?: string };
+  /** What is bought along with an image of the marketplace. */
+  readonly plan?: Tree;
   readonly identity?: { readonly type?: string; readonly userAssignedIdentities?: Tree };
   readonly properties: {
     /** Absent in sets of old, which are uniform. */

@@ -11,6 +11,8 @@ export interface WantedVm {
   readonly set: string | undefined;
   readonly isSpot: boolean;
   readonly customData: string;
+  /** What is bought along with the image. */
+  readonly plan: unknown;
   readonly properties: Readonly<Record<string, unknown>>;
   readonly parts: readonly WantedPart[];
 }
@@ -75,6 +77,8 @@ function networkParts(properties: Tree, tags: Tags): WantedPart[] {
       refuseUnless(at(ip, 'properties', 'subnet', 'id'), 'InvalidParameter', 'An IP configuration needs a subnet.');
       const address = at(ip, 'properties', 'publicIPAddressConfiguration');
       if (!address) return [];
+      const isStatic = at(address, 'properties', 'publicIPAllocationMethod') === 'Static';
+      refuseUnless(isStatic, 'InvalidParameter', 'Public addresses of the SKU Standard must be allocated statically.');
       const goesAlong = at(address, 'properties', 'deleteOption') === 'Delete';
       const own = (at(address, 'tags') ?? {}) as Tags;
       return [{ type: 'publicIPAddresses', name: String(at(address, 'name')), tags: own, goesAlong }];
@@ -103,14 +107,15 @@ export function checkCreation(name: string, body: Tree): WantedVm {
     'InvalidParameter',
     `Custom data has ${length} bytes, at most ${MOST_CUSTOM_DATA}.`,
   );
-  const disk = at(properties, 'storageProfile', 'osDisk');
-  const osDisk: WantedPart = {
-    type: 'disks',
-    name: String(at(disk, 'name') ?? `${name}_OsDisk_1`),
+  const osDisk = at(properties, 'storageProfile', 'osDisk');
+  const disks = [osDisk, ...listAt(properties, 'storageProfile', 'dataDisks')].map((disk, place): WantedPart => {
+    const usual = place === 0 ? `${name}_OsDisk_1` : `${name}_DataDisk_${place - 1}`;
     // A disk that is made along with its machine bears the same tags.
-    tags,
-    goesAlong: at(disk, 'deleteOption') === 'Delete',
-  };
+    return {
+      ...{ type: 'disks', name: String(at(disk, 'name') ?? usual), tags },
+      goesAlong: at(disk, 'deleteOption') === 'Delete',
+    };
+  });
   refuseUnless(
     at(properties, 'storageProfile', 'imageReference'),
     'InvalidParameter',
@@ -124,8 +129,9 @@ export function checkCreation(name: string, body: Tree): WantedVm {
     set: at(properties, 'virtualMachineScaleSet', 'id') as string | undefined,
     isSpot: properties.priority === 'Spot',
     customData,
+    plan: body.plan,
     // Azure never shows what may be secret.
     properties: { ...properties, osProfile },
-    parts: [...networkParts(properties, tags), osDisk],
+    parts: [...networkParts(properties, tags), ...disks],
   };
 }

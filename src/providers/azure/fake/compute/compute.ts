@@ -67,6 +67,7 @@ export function openCompute(options: ComputeOptions): Compute {
   const { clock, subscriptionId, lagMs = LAG_MS, bootMs = BOOT_MS } = options;
   const [vms, parts]: [FakeVm[], FakePart[]] = [[], []];
   const byName = new Map<string, FakeVm>();
+  const diskByName = new Map<string, FakePart>();
   const operations = new Map<string, FakeOperation>();
   const watchers = new Set<(vm: FakeVm) => void>();
   const stock = new Map<string, number>();
@@ -98,6 +99,14 @@ export function openCompute(options: ComputeOptions): Compute {
     if (left < 1)
       throw refusal('SkuNotAvailable', `The requested VM size ${size} is currently not available in ${location}.`, 409);
     stock.set(size, left - 1);
+  }
+
+  function checkDisks(group: string, { parts: wanted }: WantedVm): void {
+    for (const { type, name } of wanted) {
+      const same = type === 'disks' ? diskByName.get(keyOf(group, name)) : undefined;
+      if (same && isPartThere(same, clock.now()))
+        throw refusal('ConflictingUserInput', `The disk ${name} exists already in the resource group ${group}.`, 409);
+    }
   }
 
   function end(vm: FakeVm): FakeOperation {
@@ -140,6 +149,7 @@ export function openCompute(options: ComputeOptions): Compute {
           part.type === type && part.group.toLowerCase() === group.toLowerCase() && isPartThere(part, clock.now()),
       ),
     make(group, name, wanted) {
+      checkDisks(group, wanted);
       checkRoom(wanted);
       const { parts: asked, ...own } = wanted;
       const madeAtMs = clock.now();
@@ -168,7 +178,11 @@ export function openCompute(options: ComputeOptions): Compute {
       };
       vms.push(vm);
       byName.set(keyOf(group, name), vm);
-      for (const part of asked) parts.push({ ...part, group, vm, goneAtMs: undefined });
+      for (const wantedPart of asked) {
+        const part = { ...wantedPart, group, vm, goneAtMs: undefined };
+        parts.push(part);
+        if (part.type === 'disks') diskByName.set(keyOf(group, part.name), part);
+      }
       changed(vm);
       return { vm, operation: operate(next.atMs - madeAtMs, failure) };
     },

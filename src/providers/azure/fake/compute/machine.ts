@@ -21,6 +21,7 @@ export interface FakeVm {
   readonly isSpot: boolean;
   /** As base64. */
   readonly customData: string;
+  readonly plan: unknown;
   readonly madeAtMs: number;
   /** Why it never runs. */
   readonly failure: { readonly code: string; readonly message: string } | undefined;

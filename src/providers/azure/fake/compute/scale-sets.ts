@@ -8,6 +8,7 @@ export interface FakeScaleSet {
   readonly zones?: readonly string[];
   readonly tags?: Tags;
   readonly identity?: object;
+  readonly plan?: object;
   readonly sku: { readonly name: string; readonly capacity: number };
   readonly properties: {
     readonly orchestrationMode: 'Flexible' | 'Uniform';

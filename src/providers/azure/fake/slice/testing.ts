@@ -49,6 +49,7 @@ const MADE_BY_HAND: Omit<WantedVm, 'tags'> = {
   set: undefined,
   isSpot: false,
   customData: '',
+  plan: undefined,
   properties: {},
   parts: [],
 };
