@@ -5,14 +5,14 @@ import { bodyFor } from './body.ts';
 import type { VmConfig } from './config.ts';
 import { type CreatorDeps, creatorOf } from './create.ts';
 import { cloudOf, type Group, groupAt, look } from './group.ts';
-import { findFailures } from './late.ts';
+import { findFailures, followOperations } from './late.ts';
 import { findLeftovers, leftMachines } from './leftovers.ts';
 import { machineOf } from './marks.ts';
 import { priceOf } from './prices.ts';
 import { removerOf } from './remove.ts';
 
-// Each listing is a request for every page, and all pools of a subscription share 25 a second.
-const LEAST_GAP_MS = 3_000;
+// A refusal that an operation told of is passed on by a listing: soon, and no more often where listings take long.
+const LEAST_GAP_MS = 1_000;
 
 async function listIn(group: Group, signal: AbortSignal): Promise<readonly Machine[]> {
   const snapshot = await look(group, signal);
@@ -44,6 +44,7 @@ export function openMachines(
     list: (signal) => listIn(group, signal),
     create: creatorOf({ group, ...forming(group) }),
     delete: removerOf(group),
+    watch: (changed, signal) => followOperations(group, changed, signal),
   };
 }
 

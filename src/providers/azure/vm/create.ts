@@ -31,7 +31,8 @@ export function creatorOf({ group, bodyFor, advise }: CreatorDeps) {
       signal,
     );
     const [atMs, checkedMs] = [arm.clock.monotonic(), Number.NEGATIVE_INFINITY];
-    promised.set(name, { mark: launch.mark, operation, atMs, checkedMs });
+    promised.set(name, { mark: launch.mark, operation, atMs, checkedMs, ended: undefined });
+    group.follower?.();
   }
 
   /** There is a machine of that name: an earlier request of ours made it, or it is somebody else's. */

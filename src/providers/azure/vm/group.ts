@@ -1,18 +1,18 @@
 // One resource group as this process sees it: what it lists, and what was asked of it and is not listed yet.
 import { Fault } from '#core/fault.ts';
 import type { Context, Machine, Mark } from '#core/provider.ts';
+import type { Followed } from '#rest/follow-late.ts';
 import type { Arm } from '../arm/client.ts';
-import { COMPUTE_VERSION, type Part, type VirtualMachine } from './api.ts';
+import { COMPUTE_VERSION, type Operation, type Part, type VirtualMachine } from './api.ts';
 import { markOf } from './marks.ts';
 
 /** A machine that Azure agreed to make. */
-export interface Promised {
+export interface Promised extends Followed {
   readonly mark: Mark;
   /** The address of the operation that makes it. */
   readonly operation: string | undefined;
-  readonly atMs: number;
-  /** When the operation was last looked at. */
-  checkedMs: number;
+  /** What the operation came to, once it is over. */
+  ended: Operation | undefined;
 }
 
 /** A complete listing. */
@@ -45,6 +45,8 @@ export interface Group {
   /** By id of the part. */
   leftovers: ReadonlyMap<string, Leftover>;
   leftoversLookedMs: number;
+  /** Told of each promise, where someone follows them. */
+  follower: (() => void) | undefined;
 }
 
 /** What names the listing: a resource group of a subscription. */
@@ -69,6 +71,7 @@ export function groupAt(arm: Arm, resourceGroup: string, context: Context): Grou
     reasons: new Map(),
     leftovers: new Map(),
     leftoversLookedMs: Number.NEGATIVE_INFINITY,
+    follower: undefined,
   };
   known.set(cloud, group);
   return group;

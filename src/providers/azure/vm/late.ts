@@ -2,18 +2,19 @@
 import { Fault } from '#core/fault.ts';
 import type { Machine } from '#core/provider.ts';
 import { askBeside } from '#rest/beside.ts';
+import { dueOf, followLate, type Pace } from '#rest/follow-late.ts';
 import { faultOfOperation } from '../azure-fault.ts';
 import { COMPUTE_VERSION, type Operation, type Status, type VirtualMachine } from './api.ts';
 import { type Group, type Promised, type Snapshot, vmPath } from './group.ts';
 import { stateOf } from './marks.ts';
 
-// A listing may be late by this; what is not listed then is asked for.
-const UNLISTED_MS = 30_000;
 const AGAIN_MS = 60_000;
 const FORGET_MS = 3_600_000;
 const SHOW_FAILED_MS = 600_000;
 // Listings must stay cheap: the others have their turn at the next one.
 const MOST_LOOKS = 20;
+// Five reads a second of the 25 that all share.
+const PACE: Pace = { soonestMs: 2_000, latestMs: 30_000, most: 10 };
 
 const FAILED = /^ProvisioningState\/failed\/(.+)$/i;
 const RUNNING = /^PowerState\/(running|starting)$/i;
@@ -28,21 +29,20 @@ const troubleOf = ({ kind, message }: Fault): Pick<Machine, 'state' | 'trouble'>
   trouble: { kind, message, final: true },
 });
 
-/** The operation of a promise, where it has failed. */
-async function failedOperation(
-  { arm }: Group,
-  { operation }: Promised,
-  signal: AbortSignal,
-): Promise<Operation | undefined> {
-  if (operation === undefined) return undefined;
-  try {
-    const found = await arm.askAt<Operation>(operation, signal);
-    return /^(failed|canceled)$/i.test(found.status) ? found : undefined;
-  } catch (thrown) {
+const isFailed = (operation: Operation | undefined): boolean => /^(failed|canceled)$/i.test(operation?.status ?? '');
+
+/** The operation of a promise; one that is over is asked for once. */
+async function operationOf({ arm }: Group, promise: Promised, signal: AbortSignal): Promise<Operation | undefined> {
+  const { operation, ended } = promise;
+  if (operation === undefined || ended) return ended;
+  promise.checkedMs = arm.clock.monotonic();
+  const found = await arm.askAt<Operation>(operation, signal).catch((thrown): Operation => {
     // Azure forgets operations after some hours.
-    if (Fault.from(thrown).kind === 'missing') return undefined;
+    if (Fault.from(thrown).kind === 'missing') return { status: 'Forgotten' };
     throw thrown;
-  }
+  });
+  if (!/^(inprogress|accepted|running|creating)$/i.test(found.status)) promise.ended = found;
+  return found;
 }
 
 function reasonIn(statuses: readonly Status[], what: string): Fault {
@@ -59,8 +59,8 @@ function reasonIn(statuses: readonly Status[], what: string): Fault {
 async function judge(group: Group, vm: VirtualMachine, signal: AbortSignal): Promise<Partial<Machine>> {
   const what = `The creation of ${vm.name}`;
   const promise = group.promised.get(vm.name);
-  const operation = promise && (await failedOperation(group, promise, signal));
-  if (operation) return troubleOf(faultOfOperation(operation.error, what));
+  const operation = promise && (await operationOf(group, promise, signal));
+  if (isFailed(operation)) return troubleOf(faultOfOperation(operation?.error, what));
   const path = `${vmPath(group, vm.name)}/instanceView`;
   const view = await group.arm.ask<VirtualMachine['properties']['instanceView']>(
     { path, apiVersion: COMPUTE_VERSION },
@@ -94,20 +94,46 @@ async function judgeFailed(group: Group, { snapshot, signal }: Looking): Promise
 /** What was promised, is not listed, and failed: nothing else tells of it. */
 async function findVanished(group: Group, { snapshot, signal }: Looking): Promise<void> {
   const { promised, failed, arm } = group;
-  const nowMs = arm.clock.monotonic();
-  const due = [...promised].filter(
-    ([name, { atMs, checkedMs }]) =>
-      !snapshot.vms.has(name) && nowMs - atMs >= UNLISTED_MS && nowMs - checkedMs >= AGAIN_MS,
-  );
-  for (const [name, promise] of due.slice(0, MOST_LOOKS)) {
-    promise.checkedMs = nowMs;
-    const operation = await failedOperation(group, promise, signal);
-    if (!operation) continue;
-    const createdAt = arm.clock.now() - (nowMs - promise.atMs);
-    const { state, trouble } = troubleOf(faultOfOperation(operation.error, `The creation of ${name}`));
-    failed.set(name, { name, mark: promise.mark, createdAt, state, trouble });
+  await lookAtOperations(group, { signal, isWanted: (name) => !snapshot.vms.has(name) });
+  for (const [name, { mark, atMs, ended }] of promised) {
+    if (!isFailed(ended) || snapshot.vms.has(name)) continue;
+    const createdAt = arm.clock.now() - (arm.clock.monotonic() - atMs);
+    const { state, trouble } = troubleOf(faultOfOperation(ended?.error, `The creation of ${name}`));
+    failed.set(name, { name, mark, createdAt, state, trouble });
     promised.delete(name);
   }
+}
+
+interface Sought {
+  readonly signal: AbortSignal;
+  isWanted?(name: string): boolean;
+}
+
+/** Looks at the operations whose turn it is; answers how many are over. */
+async function lookAtOperations(group: Group, { signal, isWanted = () => true }: Sought): Promise<number> {
+  const running = [...group.promised].flatMap(([name, one]) =>
+    one.operation !== undefined && !one.ended && isWanted(name) ? [one] : [],
+  );
+  const due = dueOf(running, group.arm.clock.monotonic(), PACE);
+  await Promise.all(due.map((one) => operationOf(group, one, signal)));
+  return due.filter(({ ended }) => ended).length;
+}
+
+/** Hints as soon as an operation is over, so that a refusal is heard of long before the next listing. */
+export function followOperations(group: Group, changed: () => void, signal: AbortSignal): void {
+  const { promised, arm } = group;
+  const follower = followLate({
+    clock: arm.clock,
+    signal,
+    everyMs: PACE.soonestMs,
+    isNeeded: () => [...promised.values()].some(({ operation, ended }) => operation !== undefined && !ended),
+    look: (ending) => lookAtOperations(group, { signal: ending }),
+    changed,
+  });
+  group.follower = follower;
+  signal.addEventListener('abort', () => {
+    if (group.follower === follower) group.follower = undefined;
+  });
 }
 
 /** Forgets promises that were kept, and failures that nobody asks about. */

@@ -3,22 +3,19 @@ import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { Fault } from '#core/fault.ts';
 import type { Machine, Trouble } from '#core/provider.ts';
 import { askBeside } from '#rest/beside.ts';
+import { dueOf, followLate, type Pace } from '#rest/follow-late.ts';
 import { METHODS } from '../api.ts';
 import { everyPage, type Nebius } from '../client.ts';
 import { faultOf } from '../faults.ts';
 import { type Instance, InstanceState, type Operation, type Status } from '../gen/nebius_pb.ts';
-import type { Account, Promised, Snapshot } from './account.ts';
+import type { Account, Snapshot } from './account.ts';
 import { stateOf } from './marks.ts';
 
 const FORGET_MS = 3_600_000;
 const SHOW_FAILED_MS = 600_000;
 // Listings and looks must stay cheap: the others have their turn at the next one.
 const MOST_LOOKS = 5;
-const [SOONEST_MS, LATEST_MS] = [1_000, 10_000];
-
-/** Refusals come soon or not at all: an operation is looked at ever less often. */
-const isDue = ({ atMs, checkedMs }: Promised, nowMs: number): boolean =>
-  nowMs - checkedMs >= Math.min(LATEST_MS, Math.max(SOONEST_MS, (nowMs - atMs) / 4));
+const PACE: Pace = { soonestMs: 1_000, latestMs: 10_000, most: MOST_LOOKS };
 
 function troubleOf(api: Nebius, name: string, status: Status): Trouble {
   const { kind, message, remedy } = faultOf(`The creation of ${name} by Nebius (${api.host})`, status);
@@ -53,13 +50,11 @@ export async function lookAtOperations(
   account: Account,
   { api, signal, names = [] }: Partial<Looking> & { readonly signal: AbortSignal; readonly names?: readonly string[] },
 ): Promise<number> {
-  const nowMs = account.clock.monotonic();
-  const due = [...account.promised]
-    .filter(([name, promise]) => names.includes(name) || isDue(promise, nowMs))
-    .toSorted(([, a], [, b]) => a.checkedMs - b.checkedMs)
-    .slice(0, MOST_LOOKS);
-  const looks = due.map(([name, promise]) =>
-    isOver(account, name, { api: api ?? promise.api, signal }).catch((thrown) => {
+  const promises = [...account.promised].map(([name, promise]) => ({ ...promise, name }));
+  const broken = promises.filter(({ name }) => names.includes(name));
+  const others = dueOf(promises, account.clock.monotonic(), PACE).filter((one) => !broken.includes(one));
+  const looks = [...broken, ...others].slice(0, MOST_LOOKS).map(({ name, api: own }) =>
+    isOver(account, name, { api: api ?? own, signal }).catch((thrown) => {
       // Nebius keeps operations that are over for a time only.
       if (isForgotten(thrown)) return account.promised.delete(name);
       throw thrown;
@@ -129,26 +124,16 @@ export async function findFailures(account: Account, api: Nebius, failing: Faili
 /** Hints as soon as an operation is over, so that a refusal is heard of within a second. */
 export function followOperations(account: Account, changed: () => void, signal: AbortSignal): void {
   const { clock, promised } = account;
-  let isArmed = false;
-  let cancel = (): void => {};
-
-  function arm(): void {
-    if (isArmed || signal.aborted || promised.size === 0) return;
-    isArmed = true;
-    cancel = clock.alarm(SOONEST_MS, () => void pass());
-  }
-
-  async function pass(): Promise<void> {
-    const over = await lookAtOperations(account, { signal }).catch(() => 0);
-    isArmed = false;
-    if (over > 0 && !signal.aborted) changed();
-    arm();
-  }
-
-  account.follower = arm;
-  signal.addEventListener('abort', () => {
-    cancel();
-    if (account.follower === arm) account.follower = undefined;
+  const follower = followLate({
+    clock,
+    signal,
+    everyMs: PACE.soonestMs,
+    isNeeded: () => promised.size > 0,
+    look: (ending) => lookAtOperations(account, { signal: ending }),
+    changed,
   });
-  arm();
+  account.follower = follower;
+  signal.addEventListener('abort', () => {
+    if (account.follower === follower) account.follower = undefined;
+  });
 }

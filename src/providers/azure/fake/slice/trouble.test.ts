@@ -56,6 +56,22 @@ describe('a size that cannot be had', () => {
     expect(computeOf(world).vms.map(({ size }) => size)).toEqual([SECOND_CHOICE]);
   });
 
+  it('that only the operation tells of is followed by the next backend within a second of that look', async () => {
+    const world = await openSliceWorld(VM_SLICE);
+    computeOf(world).settings.late = 1;
+    world.documents.write('pools', 'gpu-pool', twoSizes());
+    const times = (action: string) =>
+      fakeOf(world).calls.flatMap((call) => (call.action === action ? [call.atMs] : []));
+    await world.clock.advance(MINUTE_MS);
+    const [first = Number.NaN, second = Number.NaN] = times(PUT);
+    const looked = times('management.operation').findLast((atMs) => atMs <= second) ?? Number.NaN;
+
+    expect(second - looked).toBeLessThanOrEqual(SECOND_MS);
+    // The fake fails it after 3 seconds; operations are looked at every two.
+    expect(second - first).toBeLessThanOrEqual(5 * SECOND_MS);
+    expect(computeOf(world).vms.map(({ size }) => size)).toEqual([GPU.vm_size, SECOND_CHOICE]);
+  });
+
   it.each([
     [
       'stock',
