@@ -4,22 +4,29 @@ import { objectFieldsOf, unwrap } from './schema-walk.ts';
 
 /** A kind's schema for foreign documents: it refuses keys that only the operator may set, at any depth. */
 export function withoutOperatorKeys(config: z.ZodType): z.ZodType {
-  const paths = operatorPaths(config);
-  if (paths.length === 0) return config;
+  const keys = operatorKeys(config);
+  if (keys.length === 0) return config;
   return config.superRefine((value, context) => {
-    for (const path of paths.filter((keys) => valueAt(value, keys) !== undefined)) {
-      const key = toSnake(path.at(-1) ?? '');
-      const message = `${key} may be set only in the operator's own file: it decides where credentials are sent`;
+    for (const { path, why } of keys.filter((key) => valueAt(value, key.path) !== undefined)) {
+      const message = `${toSnake(path.at(-1) ?? '')} may be set only in the operator's own file: ${why}`;
       context.addIssue({ code: 'custom', path, message });
     }
   });
 }
 
-function operatorPaths(schema: z.core.$ZodType, above: string[] = []): string[][] {
+interface OperatorKey {
+  readonly path: string[];
+  readonly why: string;
+}
+
+const OF_ADDRESSES = 'it decides where credentials are sent';
+
+function operatorKeys(schema: z.core.$ZodType, above: string[] = []): OperatorKey[] {
   const unwrapped = unwrap(schema);
-  if (unwrapped.notes.operatorOnly) return [above];
+  const { operatorOnly } = unwrapped.notes;
+  if (operatorOnly) return [{ path: above, why: typeof operatorOnly === 'string' ? operatorOnly : OF_ADDRESSES }];
   return Object.entries(objectFieldsOf(unwrapped) ?? {}).flatMap(([key, inner]) =>
-    operatorPaths(inner, [...above, key]),
+    operatorKeys(inner, [...above, key]),
   );
 }
 

@@ -20,8 +20,8 @@ export interface SchemaNotes {
   readonly unused?: string;
   /** `false`: forms no machine, so that changing it replaces none: limits, addresses. Secrets never do. */
   readonly shapes?: false;
-  /** Refused in documents of others, though they may name the kind. */
-  readonly operatorOnly?: boolean;
+  /** Refused in documents of others, though they may name the kind: an address that credentials are sent to, or for the reason given. */
+  readonly operatorOnly?: boolean | string;
   /** At most one kind of that family stands beside the object's own keys, and only the operator may name it: `{ namespace, gke: {…} }`. */
   readonly kindsOf?: string;
   /** What the keys of this object name, for messages: `backend`. */

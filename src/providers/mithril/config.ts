@@ -11,12 +11,15 @@ const apiEndpoint = z
   .describe("Address of the API, without `/v2`; only in the operator's own file.")
   .meta({ operatorOnly: true, shapes: false, defaultText: '`MITHRIL_API_URL`, else `https://api.mithril.ai`' });
 
+// It is sent in dollars with two places.
+const LEAST_PRICE = 0.01;
+
 /** What one pool of `mithril_auto` may set for itself. */
 export const ownFields = {
   instanceType: z.string().min(1).describe('Instance type: its name, its id (`it_…`), or GPUs like `8xh100`.'),
   limitPrice: z
     .number({ error: 'must be a number: dollars per instance-hour, like 4.50' })
-    .positive()
+    .min(LEAST_PRICE, `must be at least ${LEAST_PRICE} dollars per instance-hour`)
     .describe('The most to pay, in dollars per instance-hour.'),
   memoryGb: count(1).optional().describe('Memory in GB, where the instance type leaves a choice.'),
 };

@@ -158,7 +158,8 @@ describe('what others write', () => {
   it.each([
     [{ api_endpoint: 'https://evil.example' }, "api_endpoint may be set only in the operator's own file"],
     [{ limit_price: '$4.50' }, 'mithril_spot_bid.limit_price: must be a number'],
-    [{ limit_price: 0 }, 'mithril_spot_bid.limit_price'],
+    [{ limit_price: 0 }, 'mithril_spot_bid.limit_price: must be at least 0.01 dollars per instance-hour'],
+    [{ limit_price: 0.001 }, 'mithril_spot_bid.limit_price: must be at least 0.01 dollars per instance-hour'],
     [{ limit_prise: 4 }, 'limit_prise'],
   ])('%j is refused', (more, problem) => {
     expect(bid(more).join('\n')).toContain(problem);

@@ -70,7 +70,12 @@ export const sharedFields = {
     .describe('Image family: the newest image of it. Other than the default, it is looked for in the project.'),
   filesystems: z.array(Filesystem).default([]).describe('Shared filesystems to attach and mount.'),
   clusterId: z.string().min(1).optional().describe('GPU cluster of the instances.'),
-  serviceAccountId: z.string().min(1).optional().describe('Service account of the instances themselves.'),
+  serviceAccountId: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("Service account of the instances themselves; only in the operator's own file.")
+    .meta({ operatorOnly: 'it decides which rights the machines have' }),
   labels: labels.optional().describe('More labels for the instances.'),
   adminSshKey: z
     .string()

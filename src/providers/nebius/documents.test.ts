@@ -164,6 +164,10 @@ describe('what others write', () => {
 
   it.each([
     [{ endpoint: 'https://evil.example' }, "endpoint may be set only in the operator's own file"],
+    [
+      { service_account_id: 'serviceaccount-1' },
+      "service_account_id may be set only in the operator's own file: it decides which rights the machines have",
+    ],
     [{ labels: { 'muster-pool': 'p' } }, 'labels.muster-pool: must not begin with muster-'],
     [{ labels: { 'a\u0007': 'b' } }, 'a label must not contain control characters'],
     [{ boot_disk_size_gb: 10 }, 'nebius_launch_template.boot_disk_size_gb'],
@@ -174,7 +178,7 @@ describe('what others write', () => {
     expect(template(more).join('\n')).toContain(problem);
   });
 
-  it('may have every key that the original knows', () => {
+  it('may have every key that the original knows, but for what is the operator’s to give', () => {
     const known = {
       instance_name_prefix: 'velda-x',
       agent_version_override: 'v1',
@@ -188,7 +192,6 @@ describe('what others write', () => {
       max_disk_pool_size: 3,
       filesystems: [{ filesystem_id: 'computefilesystem-1', mount_path: '/mnt/data' }],
       additional_runcmds: [`echo \${HOME}`],
-      service_account_id: 'serviceaccount-1',
       image_family: 'mine',
       cluster_id: 'computegpucluster-1',
     };

@@ -118,7 +118,7 @@ export const VmConfig = z
       .array(z.string().regex(RESOURCE, 'must be the id of an identity'))
       .optional()
       .describe("User-assigned identities of the machines; only in the operator's own file.")
-      .meta({ operatorOnly: true }),
+      .meta({ operatorOnly: 'it decides which rights the machines have' }),
     ...machineFields,
   })
   .superRefine(({ spotMaxPrice, market }, context) => {

@@ -41,7 +41,10 @@ describe('what a document may say of machines', () => {
     [{ market: 'spot', spot_max_price: '$4.50' }, 'azure_vm.spot_max_price: must be a number: dollars an hour'],
     [{ spot_max_price: 0.25 }, 'azure_vm.spot_max_price: has no effect without market: spot'],
     [{ endpoint: 'https://evil.example' }, "azure_vm.endpoint: endpoint may be set only in the operator's own file"],
-    [{ identity_ids: [IDENTITY] }, "azure_vm.identity_ids: identity_ids may be set only in the operator's own file"],
+    [
+      { identity_ids: [IDENTITY] },
+      "azure_vm.identity_ids: identity_ids may be set only in the operator's own file: it decides which rights the machines have",
+    ],
     [{ image: 'ubuntu' }, 'azure_vm.image: must be Publisher:Offer:Sku:Version, or the id of an image'],
     [{ subnet_id: 'agents' }, 'azure_vm.subnet_id: must be the id of a subnet'],
     [{ subscription_id: 'mine' }, 'azure_vm.subscription_id: must be the id of a subscription'],
