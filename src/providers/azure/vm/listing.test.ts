@@ -108,6 +108,16 @@ describe('a listing', () => {
   });
 });
 
+it('a rotated secret, or another application, lists the same machines as those of the same cloud', async () => {
+  const { scene, backend } = await made(2);
+  scene.fake.world.proofs.set('app2', 'rotated');
+  const variables = { AZURE_TENANT_ID: 'tenant1', AZURE_CLIENT_ID: 'app2', AZURE_CLIENT_SECRET: 'rotated' };
+  const rotated = await openBackend(scene, {}, scene.contextFor(undefined, variables));
+
+  expect([rotated.cloud, rotated.account]).toEqual([backend.cloud, backend.account]);
+  expect(await list(scene, rotated)).toEqual(await list(scene, backend));
+});
+
 describe('a deletion', () => {
   it('takes interface, address and disk along, and nothing of the others', async () => {
     const { scene, backend } = await made(3);
