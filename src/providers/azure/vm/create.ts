@@ -1,6 +1,7 @@
 // A machine is put by its name, and only where there is none of that name: repeating a launch makes nothing twice.
 import { Fault, isUnclear } from '#core/fault.ts';
 import type { Launch, Mark, Outcome } from '#core/provider.ts';
+import { createEach } from '#rest/creations.ts';
 import { COMPUTE_VERSION } from './api.ts';
 import { findVm, type Group, vmPath } from './group.ts';
 import { markOf } from './marks.ts';
@@ -43,27 +44,20 @@ export function creatorOf({ group, bodyFor, advise }: CreatorDeps) {
     return { name, fault: new Fault('invalid', `There is a machine ${name} that Muster did not make for this pool.`) };
   }
 
-  /** Nothing where the answer is unclear. */
-  async function createOne(launch: Launch, name: string, signal: AbortSignal): Promise<Outcome | Fault> {
+  async function createOne(launch: Launch, name: string, signal: AbortSignal): Promise<Outcome> {
     if (promised.has(name)) return { name };
     try {
       await put(launch, name, signal);
       return { name };
     } catch (thrown) {
       const fault = Fault.from(thrown);
-      if (!isUnclear(fault.kind)) return { name, fault: await advise(fault, signal) };
-      if (fault.kind !== 'conflict') return fault;
-      return (await taken(launch, name, signal).catch(() => undefined)) ?? fault;
+      if (!isUnclear(fault.kind)) throw await advise(fault, signal);
+      const outcome = fault.kind === 'conflict' && (await taken(launch, name, signal).catch(() => undefined));
+      if (outcome) return outcome;
+      throw fault;
     }
   }
 
-  return async (launch: Launch, signal: AbortSignal): Promise<readonly Outcome[]> => {
-    if (signal.aborted) throw new Fault('unavailable', 'The creation was cancelled.');
-    const answers = await Promise.all(launch.names.map((name) => createOne(launch, name, signal)));
-    const outcomes = answers.filter((one): one is Outcome => !(one instanceof Fault));
-    const [unclear] = answers.filter((one) => one instanceof Fault);
-    // Where some are clear, the others are simply left out: the next listing tells.
-    if (unclear && outcomes.length === 0) throw unclear;
-    return outcomes;
-  };
+  return (launch: Launch, signal: AbortSignal): Promise<readonly Outcome[]> =>
+    createEach(launch, signal, (name) => createOne(launch, name, signal));
 }

@@ -2,9 +2,9 @@
 import { agentFile, hasWorkDir, withOverrides } from '#boot/agent-file.ts';
 import { bootScript, NAME_PLACE, type Naming, WORK_DIR } from '#boot/script.ts';
 import { userData } from '#boot/user-data.ts';
-import { answered } from '#core/answer.ts';
 import { Fault, isUnclear } from '#core/fault.ts';
 import type { Launch, Outcome } from '#core/provider.ts';
+import { joined } from '#rest/creations.ts';
 import type { Created } from '../api.ts';
 import type { DigitalOcean } from '../client.ts';
 import type { DropletConfig } from '../config.ts';
@@ -45,7 +45,6 @@ function bodyFor(config: DropletConfig, launch: Launch): Record<string, unknown>
 
 // Listings of an account under load were seen late by seconds; longer than any of them.
 const REPEAT_AFTER_MS = 120_000;
-const WITHIN_MS = 120_000;
 
 // The request did not leave: it is as if it had never been tried.
 const UNSENT = new Set([
@@ -123,11 +122,7 @@ export function creatorOf({ account, api, config, advise }: CreatorDeps) {
 
   return async (launch: Launch, signal: AbortSignal): Promise<readonly Outcome[]> => {
     if (signal.aborted) throw new Fault('unavailable', 'The creation was cancelled.');
-    const patience = { clock, what: `The creation of ${launch.id}`, withinMs: WITHIN_MS };
-    const other = underWay.get(launch.id);
-    if (other !== undefined) return answered(patience, signal, () => other);
-    const creating = createOnce(launch, signal).finally(() => underWay.delete(launch.id));
-    underWay.set(launch.id, creating);
-    return creating;
+    const joining = { clock, signal, what: `The creation of ${launch.id}` };
+    return joined(underWay, launch.id, joining, () => createOnce(launch, signal));
   };
 }

@@ -2,10 +2,10 @@
 import { agentFile, hasWorkDir, withOverrides } from '#boot/agent-file.ts';
 import { withOwnScript } from '#boot/own-script.ts';
 import { bootScript, NAME_PLACE, WORK_DIR } from '#boot/script.ts';
-import { answered } from '#core/answer.ts';
 import { Fault, isUnclear } from '#core/fault.ts';
 import { nameWithMark } from '#core/mark-name.ts';
 import type { Launch, Outcome } from '#core/provider.ts';
+import { createEach, joined } from '#rest/creations.ts';
 import type { Bid } from '../api.ts';
 import type { Mithril } from '../client.ts';
 import type { BidConfig } from '../config.ts';
@@ -20,7 +20,6 @@ function scriptFor(config: BidConfig, { boot }: Launch, name: string): string {
 
 // Longer than any listing was seen to be late.
 const REPEAT_AFTER_MS = 120_000;
-const WITHIN_MS = 120_000;
 
 export interface CreatorDeps {
   readonly account: Account;
@@ -83,32 +82,13 @@ export function creatorOf({ account, api, config, typeId }: CreatorDeps) {
     return post(launch, name, signal);
   }
 
-  function create(launch: Launch, name: string, signal: AbortSignal): Promise<Outcome> {
-    const patience = { clock, what: `The bid ${name}`, withinMs: WITHIN_MS };
-    const other = underWay.get(name);
-    if (other !== undefined) return answered(patience, signal, () => other);
-    const creating = createOnce(launch, name, signal).finally(() => underWay.delete(name));
-    underWay.set(name, creating);
-    return creating;
-  }
-
   return async (launch: Launch, signal: AbortSignal): Promise<readonly Outcome[]> => {
     if (signal.aborted) throw new Fault('unavailable', 'The creation was cancelled.');
     account.patienceMs.set(launch.mark.shape, config.allocationTimeout);
     // One look for all names of a first launch.
     if (!account.last) await look(account, api, signal);
-    const lost: Fault[] = [];
-    const tried = launch.names.map((name) =>
-      create(launch, name, signal).catch((thrown): Outcome[] => {
-        const fault = Fault.from(thrown);
-        // A name that is left out says that it is not known what became of it.
-        if (!isUnclear(fault.kind)) return [{ name, fault }];
-        lost.push(fault);
-        return [];
-      }),
+    return createEach(launch, signal, (name) =>
+      joined(underWay, name, { clock, signal, what: `The bid ${name}` }, () => createOnce(launch, name, signal)),
     );
-    const outcomes = (await Promise.all(tried)).flat();
-    if (outcomes.length === 0 && lost[0]) throw lost[0];
-    return outcomes;
   };
 }

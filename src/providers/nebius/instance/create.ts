@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { answered } from '#core/answer.ts';
-import { Fault, isUnclear } from '#core/fault.ts';
+import { Fault } from '#core/fault.ts';
 import type { Launch, Outcome } from '#core/provider.ts';
+import { createEach, joined } from '#rest/creations.ts';
 import { METHODS } from '../api.ts';
 import type { Nebius } from '../client.ts';
 import type { InstanceConfig } from '../config.ts';
@@ -25,8 +25,6 @@ export interface CreatorDeps {
   /** Names what was probably meant, where a name is wrong. */
   advise(fault: Fault, signal: AbortSignal): Promise<Fault>;
 }
-
-const WITHIN_MS = 120_000;
 
 export function creatorOf({ account, api, config, image, advise }: CreatorDeps) {
   const { clock, promised, underWay, parent } = account;
@@ -60,29 +58,10 @@ export function creatorOf({ account, api, config, image, advise }: CreatorDeps) 
     }
   }
 
-  function create(launch: Launch, name: string, signal: AbortSignal): Promise<Outcome> {
-    const other = underWay.get(name);
-    const patience = { clock, what: `The creation of ${name}`, withinMs: WITHIN_MS };
-    if (other !== undefined) return answered(patience, signal, () => other);
-    const creating = createOnce(launch, name, signal).finally(() => underWay.delete(name));
-    underWay.set(name, creating);
-    return creating;
-  }
-
-  return async (launch: Launch, signal: AbortSignal): Promise<readonly Outcome[]> => {
-    if (signal.aborted) throw new Fault('unavailable', 'The creation was cancelled.');
-    const lost: Fault[] = [];
-    const tried = launch.names.map((name) =>
-      create(launch, name, signal).catch((thrown): Outcome[] => {
-        const fault = Fault.from(thrown);
-        // A name that is left out says that it is not known what became of it.
-        if (!isUnclear(fault.kind)) return [{ name, fault }];
-        lost.push(fault);
-        return [];
-      }),
+  return (launch: Launch, signal: AbortSignal): Promise<readonly Outcome[]> =>
+    createEach(launch, signal, (name) =>
+      joined(underWay, name, { clock, signal, what: `The creation of ${name}` }, () =>
+        createOnce(launch, name, signal),
+      ),
     );
-    const outcomes = (await Promise.all(tried)).flat();
-    if (outcomes.length === 0 && lost[0]) throw lost[0];
-    return outcomes;
-  };
 }

@@ -1,0 +1,52 @@
+// What creations of clouds have in common that make one machine a request, or have no idempotency key.
+import { answered } from '#core/answer.ts';
+import type { Clock } from '#core/clock.ts';
+import { Fault, isUnclear } from '#core/fault.ts';
+import type { Launch, Outcome } from '#core/provider.ts';
+
+/**
+ * Asks for each machine of a launch by itself. A name that is left out of the outcomes says that it is not known what
+ * became of it; where that is so of all, the first fault is thrown.
+ */
+export async function createEach(
+  { names }: Launch,
+  signal: AbortSignal,
+  createOne: (name: string) => Promise<Outcome>,
+): Promise<readonly Outcome[]> {
+  if (signal.aborted) throw new Fault('unavailable', 'The creation was cancelled.');
+  const lost: Fault[] = [];
+  const tried = names.map((name) =>
+    createOne(name).catch((thrown): Outcome[] => {
+      const fault = Fault.from(thrown);
+      if (!isUnclear(fault.kind)) return [{ name, fault }];
+      lost.push(fault);
+      return [];
+    }),
+  );
+  const outcomes = (await Promise.all(tried)).flat();
+  if (outcomes.length === 0 && lost[0]) throw lost[0];
+  return outcomes;
+}
+
+const WITHIN_MS = 120_000;
+
+export interface Joining {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** For messages: `The creation of m-1`. */
+  readonly what: string;
+}
+
+/** One creation of a key at a time: a second caller waits for the one that is on its way. */
+export function joined<T>(
+  underWay: Map<string, Promise<T>>,
+  key: string,
+  { clock, signal, what }: Joining,
+  create: () => Promise<T>,
+): Promise<T> {
+  const other = underWay.get(key);
+  if (other !== undefined) return answered({ clock, what, withinMs: WITHIN_MS }, signal, () => other);
+  const creating = create().finally(() => underWay.delete(key));
+  underWay.set(key, creating);
+  return creating;
+}
