@@ -81,3 +81,10 @@ test('systemd takes the unit without a word', async (context) => {
 
   expect({ code, said: out + err }).toEqual({ code: 0, said: '' });
 });
+
+test('the Terraform example for DigitalOcean is valid', async (context) => {
+  const world = openWorld(context);
+  const terraform = needed(context, await openTerraform(world, join(DEPLOY, 'terraform/digitalocean'), {}));
+
+  expect(await terraform.run('validate', '-no-color')).toContain('The configuration is valid');
+});
