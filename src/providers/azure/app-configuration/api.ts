@@ -1,8 +1,8 @@
 // App Configuration, as far as a reader of key-values needs it.
-import { Fault } from '#core/fault.ts';
 import type { Context } from '#core/provider.ts';
 import { openWatchedFiles } from '#kube/watched-files.ts';
-import { type Ask, type Explained, type RestRequest, restClient } from '#rest/client.ts';
+import { authorizedClient } from '#rest/authorized-client.ts';
+import type { Ask, Explained, RestRequest } from '#rest/client.ts';
 import { openTokens } from '#rest/tokens.ts';
 import { cliToken } from '../credentials/cli.ts';
 import { defaultLogin } from '../credentials/default.ts';
@@ -41,7 +41,6 @@ export function openStoreApi(
 ): StoreApi {
   const { clock, fetch } = context;
   const { host, hostname, protocol } = new URL(endpoint);
-  const isEmulator = protocol === 'http:';
   const closing = new AbortController();
   const synced = openSyncTokens();
   const login = defaultLogin({
@@ -52,42 +51,27 @@ export function openStoreApi(
   });
   const tokens = openTokens({ clock, renew: () => login.token(login.appConfiguration, closing.signal) });
 
-  /** One request, and the token that it was sent with. */
-  async function send<T>(request: RestRequest, signal: AbortSignal, sent: { token: string }): Promise<T> {
-    const once = restClient({
-      fetch,
-      clock,
-      base: endpoint,
-      cloud: host,
-      async headers() {
-        const token = synced.header();
-        const consistent: Record<string, string> = token === undefined ? {} : { 'sync-token': token };
-        if (isEmulator) return consistent;
-        sent.token = await tokens.get();
-        return { ...consistent, authorization: `Bearer ${sent.token}` };
-      },
-      explain: (status, body) => explainProblem(status, body, hostname.split('.')[0] ?? hostname),
-    });
-    const heard = (answer: Response): void => {
-      synced.hear(answer.headers.get('sync-token'));
-      request.heard?.(answer);
-    };
-    return once<T>({ ...request, query: { ...request.query, 'api-version': API_VERSION }, heard }, signal);
-  }
+  const send = authorizedClient({
+    fetch,
+    clock,
+    base: endpoint,
+    cloud: host,
+    tokens: protocol === 'http:' ? undefined : tokens,
+    headers() {
+      const token = synced.header();
+      return token === undefined ? {} : ({ 'sync-token': token } as Record<string, string>);
+    },
+    explain: (status, body) => explainProblem(status, body, hostname.split('.')[0] ?? hostname),
+  });
 
   return {
     host,
-    async ask<T>(request: RestRequest, signal: AbortSignal): Promise<T> {
-      const sent = { token: '' };
-      try {
-        return await send<T>(request, signal, sent);
-      } catch (thrown) {
-        const fault = Fault.from(thrown);
-        // A token can be revoked before its end: it is then replaced, once.
-        if (fault.kind !== 'unauthenticated' || sent.token === '') throw fault;
-        tokens.refused(sent.token);
-        return send<T>(request, signal, sent);
-      }
+    ask<T>(request: RestRequest, signal: AbortSignal): Promise<T> {
+      const heard = (answer: Response): void => {
+        synced.hear(answer.headers.get('sync-token'));
+        request.heard?.(answer);
+      };
+      return send<T>({ ...request, query: { ...request.query, 'api-version': API_VERSION }, heard }, signal);
     },
     close: () => closing.abort(),
   };

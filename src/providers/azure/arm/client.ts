@@ -4,7 +4,8 @@ import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Context } from '#core/provider.ts';
 import { openWatchedFiles } from '#kube/watched-files.ts';
-import { type RestRequest, restClient } from '#rest/client.ts';
+import { authorizedClient } from '#rest/authorized-client.ts';
+import type { RestRequest } from '#rest/client.ts';
 import { inPages } from '#rest/retry.ts';
 import { openTokens } from '#rest/tokens.ts';
 import { explainArm } from '../azure-fault.ts';
@@ -74,21 +75,14 @@ function openArm(subscriptionId: string, endpoint: string | undefined, context: 
   );
   const isPlain = protocol === 'http:';
 
-  async function send<T>(request: RestRequest, signal: AbortSignal, sent: { token: string }): Promise<T> {
-    const once = restClient({
-      fetch: context.fetch,
-      clock,
-      base,
-      cloud: `Azure (${host})`,
-      async headers() {
-        if (isPlain) return {};
-        sent.token = await tokens.get();
-        return { authorization: `Bearer ${sent.token}` };
-      },
-      explain: (status, body) => explainArm(status, body, DENIED),
-    });
-    return once<T>(request, signal);
-  }
+  const send = authorizedClient({
+    fetch: context.fetch,
+    clock,
+    base,
+    cloud: `Azure (${host})`,
+    tokens: isPlain ? undefined : tokens,
+    explain: (status, body) => explainArm(status, body, DENIED),
+  });
 
   /** Paths are long, and the subscription is the same in all of them. */
   function shortened(fault: Fault): Fault {
@@ -101,19 +95,12 @@ function openArm(subscriptionId: string, endpoint: string | undefined, context: 
 
   async function within<T>(request: RestRequest, signal: AbortSignal): Promise<T> {
     const budget = budgets.get(kindOf(request.method)) as Budget;
-    const sent = { token: '' };
-    for (let isRepeated = false; ; isRepeated = true) {
-      await budget.take(signal);
-      try {
-        return await send<T>(request, signal, sent);
-      } catch (thrown) {
-        const fault = Fault.from(thrown);
-        if (fault.kind === 'throttled') budget.pause(fault.retryAfterMs ?? PAUSE_MS);
-        // A token can be revoked before its end: it is then replaced, once.
-        if (fault.kind !== 'unauthenticated' || sent.token === '' || isRepeated) throw shortened(fault);
-        tokens.refused(sent.token);
-      }
-    }
+    await budget.take(signal);
+    return send<T>(request, signal).catch((thrown) => {
+      const fault = Fault.from(thrown);
+      if (fault.kind === 'throttled') budget.pause(fault.retryAfterMs ?? PAUSE_MS);
+      throw shortened(fault);
+    });
   }
 
   function askAt<T>(url: string, signal: AbortSignal): Promise<T> {
