@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Fault } from '#core/fault.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { parseTemplates, type TemplateOptions } from './template-set.ts';
-import { type Data, goFloat, goValue } from './value/data.ts';
+import { type Data, goFloat, goStruct, goTexts, goValue } from './value/data.ts';
 
 const render = (text: string, data: Data = {}, options: TemplateOptions = {}): string =>
   parseTemplates([{ name: 't.yaml', text }], options).render('t.yaml', data);
@@ -39,6 +39,39 @@ describe('numbers of the data', () => {
 
   test('one that JSON cannot hold is refused', () => {
     expect(faultOf(() => render(SHOWN, { n: Number.NaN })).kind).toBe('invalid');
+  });
+});
+
+describe('a struct of the data', () => {
+  const data = goStruct('Data', {
+    Size: 3,
+    Names: goStruct('Names', { Web: 'w', App: 'a' }),
+    Texts: goTexts({ b: '2' }),
+  });
+
+  test('gives its fields, and prints as Go prints it', () => {
+    expect(render('{{.Size}} {{.Names.Web}} {{$.Names}} {{toJson .Names}} {{toYaml .Names}}', data)).toBe(
+      '3 w {w a} {"Web":"w","App":"a"} App: a\nWeb: w',
+    );
+    expect(render('{{printf "%v" .Names}} {{kindOf .}} {{typeOf .Names}} {{.Texts}} {{typeOf .Texts}}', data)).toBe(
+      '{w a} struct Names map[b:2] map[string]string',
+    );
+  });
+
+  test.each([
+    '{{.Siz}}',
+    '{{.Siz | quote}}',
+    '{{if .Siz}}a{{end}}',
+    '{{.Names.Pod | default "x"}}',
+    '{{range .}}a{{end}}',
+    '{{get . "Size"}}',
+    '{{hasKey .Names "Web"}}',
+    '{{index . "Size"}}',
+    '{{len .}}',
+    '{{hasKey .Texts "b"}}',
+    '{{.Size 3}}',
+  ])('refuses what Go refuses: %s', (text) => {
+    expect(faultOf(() => render(text, data)).kind).toBe('invalid');
   });
 });
 

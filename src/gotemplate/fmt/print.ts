@@ -1,4 +1,5 @@
 import type { RenderBudget } from '../limits.ts';
+import { GoStruct } from '../value/struct.ts';
 import { Float, GoMap, GoSlice, Int, type Value } from '../value/value.ts';
 import { floatText } from './float.ts';
 
@@ -9,6 +10,7 @@ function objectText(value: Exclude<Value, undefined | null | boolean | string | 
   if (value instanceof Int) return String(value.value);
   if (value instanceof GoSlice) return sliceText(value, budget);
   if (value instanceof GoMap) return mapText(value, budget);
+  if (value instanceof GoStruct) return structText(value, budget);
   return value.text;
 }
 
@@ -21,6 +23,11 @@ function mapText(map: GoMap, budget: RenderBudget): string {
   budget.step(map.entries.size);
   const entries = map.sortedKeys().map((key) => `${key}:${plainText(map.entries.get(key), budget)}`);
   return `map[${entries.join(' ')}]`;
+}
+
+function structText({ content }: GoStruct, budget: RenderBudget): string {
+  budget.step(content.entries.size);
+  return `{${[...content.entries.values()].map((value) => plainText(value, budget)).join(' ')}}`;
 }
 
 /** A value as `%v` prints it. */

@@ -1,5 +1,6 @@
 import type { RenderBudget } from '../limits.ts';
 import { bytesOf } from '../value/bytes.ts';
+import { GoStruct } from '../value/struct.ts';
 import { Float, GoMap, type GoObject, GoSlice, Int, kindName, typeName, type Value } from '../value/value.ts';
 import { formatFloat } from './float.ts';
 import { plainText } from './print.ts';
@@ -224,6 +225,7 @@ const objectVerb = (value: GoObject, directive: Directive): string | undefined =
 export function formatValue(value: Value, directive: Directive, budget: RenderBudget): string {
   budget.step(2);
   if (directive.verb === 'T') return stringVerb(typeName(value), { ...directive, verb: 's' }) ?? '';
+  if (value instanceof GoStruct) return stringVerb(plainText(value, budget), { ...directive, verb: 's' }) ?? '';
   const text =
     value instanceof GoMap || value instanceof GoSlice ? composite(value, directive, budget) : scalar(value, directive);
   return text ?? bad(value, directive, budget);

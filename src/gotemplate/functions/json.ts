@@ -2,6 +2,7 @@ import { Fault } from '#core/fault.ts';
 import type { RenderBudget } from '../limits.ts';
 import { hasStrayBytes } from '../value/bytes.ts';
 import { goValue } from '../value/data.ts';
+import { GoStruct } from '../value/struct.ts';
 import { Float, GoMap, GoSlice, Int, type Value } from '../value/value.ts';
 import { type Functions, fn } from './function.ts';
 
@@ -53,12 +54,15 @@ export function jsonText(value: Value, style: JsonStyle, budget: RenderBudget, l
     const items = value.items.map((item) => jsonText(item, style, budget, level + 1));
     return within('[', items, ']', style, level);
   }
-  if (!(value instanceof GoMap)) return scalarJson(value, style);
-  if (value.isNil) return 'null';
+  const map = value instanceof GoStruct ? value.content : value;
+  if (!(map instanceof GoMap)) return scalarJson(map, style);
+  if (map.isNil) return 'null';
   const colon = style.indent === '' ? ':' : ': ';
-  const entries = value
-    .sortedKeys()
-    .map((key) => stringJson(key, style) + colon + jsonText(value.entries.get(key), style, budget, level + 1));
+  // The fields of a struct keep their order.
+  const keys = map === value ? map.sortedKeys() : [...map.entries.keys()];
+  const entries = keys.map(
+    (key) => stringJson(key, style) + colon + jsonText(map.entries.get(key), style, budget, level + 1),
+  );
   return within('{', entries, '}', style, level);
 }
 

@@ -4,6 +4,7 @@ import { floatText } from '../fmt/float.ts';
 import type { RenderBudget } from '../limits.ts';
 import { hasStrayBytes } from '../value/bytes.ts';
 import { fitsUint64 } from '../value/numbers.ts';
+import { withoutStruct } from '../value/struct.ts';
 import { Float, GoMap, GoSlice, Int, type Value } from '../value/value.ts';
 import { escapedChar, styleOf } from './yaml-scalar.ts';
 
@@ -120,7 +121,8 @@ const emptyText = (value: GoMap | GoSlice): string => {
 };
 
 /** An element that stands behind `key:` or `-`. */
-function putElement(writer: Writer, value: Value, indent: number, isInMap: boolean): void {
+function putElement(writer: Writer, given: Value, indent: number, isInMap: boolean): void {
+  const value = withoutStruct(given);
   writer.budget.step();
   if (!(value instanceof GoMap || value instanceof GoSlice)) {
     put(writer, ' ');
@@ -200,7 +202,8 @@ function compareKeys(a: string, b: string): number {
 }
 
 /** A value as YAML, without the line feed at the end. */
-export function yamlText(value: Value, budget: RenderBudget): string {
+export function yamlText(given: Value, budget: RenderBudget): string {
+  const value = withoutStruct(given);
   const writer: Writer = { out: '', column: 0, budget };
   if (value instanceof GoMap || value instanceof GoSlice) {
     if (isEmpty(value)) put(writer, emptyText(value));

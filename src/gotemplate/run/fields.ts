@@ -35,7 +35,7 @@ function methodOf(receiver: Value, name: string): GoMethod | undefined {
   return Object.hasOwn(receiver.fields, name) ? receiver.fields[name] : undefined;
 }
 
-/** `receiver.name`: an entry of a map, or a method of what a function gave. */
+/** `receiver.name`: an entry of a map, a field of a struct, or a method of what a function gave. */
 export function fieldOf(state: State, receiver: Value, isElement: boolean, name: string, call: FieldCall): Value {
   if (receiver === undefined) {
     if (state.world.missingKey === 'error') throw execFault(state, `nil data; no entry for key ${goQuoted(name)}`);

@@ -1,4 +1,5 @@
 import { Fault } from '#core/fault.ts';
+import { GoStruct } from './struct.ts';
 import { Float, GoMap, GoSlice, Int, intOf, type Value } from './value.ts';
 
 /** What callers hand in: JSON, bigints, and values that `goValue` has made before. */
@@ -17,6 +18,7 @@ export function goValue(data: Data, numbers: Numbers = 'by-value'): Value {
   if (typeof data === 'bigint') return intOf('int64', data);
   if (typeof data !== 'object' || data === null) return data;
   if (data instanceof GoMap || data instanceof GoSlice || data instanceof Float || data instanceof Int) return data;
+  if (data instanceof GoStruct) return data;
   if (Array.isArray(data)) return new GoSlice(data.map((item: Data) => goValue(item, numbers) ?? null));
   const entries = new Map<string, Value>();
   for (const [key, item] of Object.entries(data)) {
@@ -24,6 +26,14 @@ export function goValue(data: Data, numbers: Numbers = 'by-value'): Value {
   }
   return new GoMap(entries);
 }
+
+/** A struct of that type, as Go code hands it in: templates may use its fields, and no others. */
+export const goStruct = (type: string, fields: Readonly<Record<string, Data>>): GoStruct =>
+  new GoStruct(type, new Map(Object.entries(fields).map(([name, value]) => [name, goValue(value)])));
+
+/** A `map[string]string`. */
+export const goTexts = (texts: Readonly<Record<string, string>>): GoMap =>
+  new GoMap(new Map(Object.entries(texts)), 'string');
 
 export const goFloat = (value: number): Float => new Float(value);
 

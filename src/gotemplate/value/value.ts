@@ -75,9 +75,9 @@ export interface GoMethod {
   readonly give: (...values: string[]) => Value;
 }
 
-/** A struct, or a pointer to one, that a function gave: a time, a version. It prints by its own rule. */
+/** A struct, or a pointer to one: a time, a version, a struct of the data. It prints by its own rule. */
 export interface GoObject {
-  readonly type: 'time.Time' | '*semver.Version' | 'time.Month' | 'time.Weekday';
+  readonly type: string;
   readonly kind: 'struct' | 'ptr' | 'int';
   readonly text: string;
   readonly fields: Readonly<Record<string, GoMethod>>;

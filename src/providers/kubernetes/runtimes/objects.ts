@@ -1,14 +1,15 @@
 // What the templates of a runtime come to: rendered, checked and labelled objects, before anything is applied.
 import { createHash } from 'node:crypto';
-import { isMap, LineCounter, parseAllDocuments } from 'yaml';
 import { Fault } from '#core/fault.ts';
 import type { RuntimeGrant, RuntimeRequest } from '#core/runtime-host.ts';
 import { resourcesOf } from '#core/slot-size.ts';
+import { goStruct, goTexts } from '#gotemplate/value/data.ts';
 import type { KubeObject } from '#kube/object.ts';
-import { apiVersionOf, type KubeResource } from '#kube/resource.ts';
+import type { KubeResource } from '#kube/resource.ts';
 import type { RuntimeConfig, TemplateName } from './config.ts';
+import { readManifest } from './manifest.ts';
 import { DIGEST, labelsOfRuntime, objectNames, RESOURCES } from './names.ts';
-import type { Templates } from './templates.ts';
+import type { TemplateData, Templates } from './templates.ts';
 
 export interface RuntimeObject {
   readonly template: TemplateName;
@@ -58,13 +59,11 @@ function objectsOf(
   }
   const grant = grantOf(request, config);
   const texts = templates.render(dataOf(request, config, grant));
+  const { namespace } = config;
   const bare = [...texts].map(([template, text]) => {
     const resource = RESOURCES[template];
-    return {
-      template,
-      resource,
-      object: checked(text, { template, resource, path: templates.pathOf(template), id, config }),
-    };
+    const expected = { resource, name: objectNames(id)[template], namespace, path: templates.pathOf(template) };
+    return { template, resource, object: readManifest(text, expected) };
   });
   const digest = digestOf(bare.map(({ object }) => object));
   const labels = labelsOfRuntime(cluster, id);
@@ -73,83 +72,39 @@ function objectsOf(
 }
 
 function grantOf({ id, slots, diskGb }: RuntimeRequest, { host, dataDir, slot }: RuntimeConfig): RuntimeGrant {
-  const url = host.replace('*', id);
+  const url = host.replaceAll('*', id);
   return { host: url, audience: url, dataDir, ...resourcesOf(slots, slot, diskGb) };
 }
 
-/** The values of the templates, by the names that those of Rill have. */
-function dataOf(
-  request: RuntimeRequest,
-  config: RuntimeConfig,
-  grant: RuntimeGrant,
-): Readonly<Record<string, unknown>> {
+/**
+ * The values of the templates, by the names and of the types that those of Rill have: a name that does not exist is refused,
+ * also where a pipeline would make an empty text of it.
+ */
+function dataOf(request: RuntimeRequest, config: RuntimeConfig, grant: RuntimeGrant): TemplateData {
   const { id, slots, version, environment, annotations } = request;
   const names = objectNames(id);
-  return {
+  return goStruct('TemplateData', {
     Image: config.image,
     ImageTag: version,
     // An Ingress takes no port.
     Host: new URL(grant.host).hostname,
     CPU: grant.cpu,
     MemoryGB: grant.memoryGb,
-    StorageBytes: grant.storageBytes,
+    StorageBytes: BigInt(grant.storageBytes),
     Slots: slots,
     DataDir: config.dataDir ?? '',
     ProvisionID: id,
     Environment: environment,
-    Annotations: annotations,
-    Names: {
+    Annotations: goTexts(annotations),
+    Names: goStruct('TemplateNames', {
       HTTPIngress: names.httpIngress,
       GRPCIngress: names.grpcIngress,
       Service: names.service,
       StatefulSet: names.statefulset,
       Deployment: names.deployment,
       PVC: names.pvc,
-    },
-  };
-}
-
-interface Expected {
-  readonly template: TemplateName;
-  readonly resource: KubeResource;
-  readonly path: string;
-  readonly id: string;
-  readonly config: RuntimeConfig;
-}
-
-/** The one object that a template gives, with its name and namespace; anything else is refused with file and line. */
-function checked(text: string, { template, resource, path, id, config }: Expected): KubeObject {
-  const lines = new LineCounter();
-  const documents = parseAllDocuments(text, { lineCounter: lines, logLevel: 'silent' });
-  const refuse = (message: string, offset = 0): Fault => {
-    const { line } = lines.linePos(offset);
-    const at = `${path}:${line}`;
-    return new Fault('invalid', `${path}: line ${line} of what it renders: ${message}`, { at });
-  };
-  if (!Array.isArray(documents)) throw refuse('nothing is rendered');
-  const [document, second] = documents;
-  if (!document || !isMap(document.contents)) throw refuse('one object is wanted');
-  if (second) throw refuse('a second object follows; one is wanted', second.range?.[0]);
-  const [error] = document.errors;
-  if (error) throw refuse(`this is no YAML: ${error.message.split('\n')[0]}`, error.pos[0]);
-  const value = document.toJS() as Readonly<Record<string, unknown>>;
-  const offsetOf = (...keys: string[]): number =>
-    (document.getIn(keys, true) as { range?: readonly number[] } | undefined)?.range?.[0] ?? 0;
-  const { kind, apiVersion, metadata } = value as { kind?: unknown; apiVersion?: unknown; metadata?: unknown };
-  if (kind !== resource.kind || apiVersion !== apiVersionOf(resource)) {
-    const found = `${String(apiVersion)} ${String(kind)}`;
-    throw refuse(`${apiVersionOf(resource)} ${resource.kind} is wanted, not ${found}`, offsetOf('kind'));
-  }
-  const meta = (metadata ?? {}) as Readonly<Record<string, unknown>>;
-  const name = objectNames(id)[template];
-  for (const [key, wanted] of [
-    ['name', name],
-    ['namespace', config.namespace],
-  ] as const) {
-    if (meta[key] === undefined || meta[key] === wanted) continue;
-    throw refuse(`${key} must be ${wanted} or absent, not ${String(meta[key])}`, offsetOf('metadata', key));
-  }
-  return { ...value, metadata: { ...meta, name, namespace: config.namespace } };
+    }),
+  });
 }
 
 type Map_ = Readonly<Record<string, unknown>>;

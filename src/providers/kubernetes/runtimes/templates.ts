@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { Fault } from '#core/fault.ts';
 import { parseTemplates, type TemplateSet } from '#gotemplate/template-set.ts';
+import type { goStruct } from '#gotemplate/value/data.ts';
 import { type RuntimeConfig, TEMPLATES, type TemplateName } from './config.ts';
 
 /** The templates of a provisioner; a changed file is read again. */
@@ -12,8 +13,10 @@ export interface Templates {
   /** Another one when a file has changed. */
   stamp(): string;
   /** The text of each for these values; a fault names file, line and column. */
-  render(data: Readonly<Record<string, unknown>>): ReadonlyMap<TemplateName, string>;
+  render(data: TemplateData): ReadonlyMap<TemplateName, string>;
 }
+
+export type TemplateData = ReturnType<typeof goStruct>;
 
 interface Read {
   readonly stamp: string;
@@ -51,17 +54,29 @@ export function openTemplates({ templatePaths }: Pick<RuntimeConfig, 'templatePa
   };
 }
 
-function rendered(set: TemplateSet, path: string, data: Readonly<Record<string, unknown>>): string {
-  const text = set.render(basename(path), data as never);
+function rendered(set: TemplateSet, path: string, data: TemplateData): string {
+  const text = renderedOrRefused(set, basename(path), data);
   const at = text.split('\n').findIndex((line) => line.includes('<no value>'));
   if (at === -1) return text;
-  const known = Object.keys(data)
-    .map((key) => `.${key}`)
-    .join(', ');
-  throw new Fault('invalid', `${path}: line ${at + 1} of what it renders uses a value that does not exist.`, {
-    at: path,
-    remedy: `Use one of ${known}.`,
+  throw new Fault('invalid', `${path}: line ${at + 1} of what it renders uses an annotation that the runtime lacks.`, {
+    at: `${path}:${at + 1}`,
+    remedy: 'Give the annotation with the request, or name a value for its absence with `default`.',
   });
+}
+
+function renderedOrRefused(set: TemplateSet, name: string, data: TemplateData): string {
+  try {
+    return set.render(name, data);
+  } catch (thrown) {
+    const fault = Fault.from(thrown);
+    if (!fault.message.includes(` in type ${data.type}`)) throw thrown;
+    const known = Object.keys(data.fields).map((field) => `.${field}`);
+    throw new Fault(fault.kind, fault.message, {
+      at: fault.at,
+      remedy: `Use one of ${known.join(', ')}.`,
+      cause: fault,
+    });
+  }
 }
 
 /** Go finds templates by the names of their files: two files of one name would hide each other. */
