@@ -57,8 +57,9 @@ export function fitScalar({ def, notes }: Unwrapped, node: ScalarNode, way: Way)
   return way.walk.escape ? escapeVariables(text) : text;
 }
 
-/** The whole path of a file of the server, relative to the document that names it. */
+/** The whole path of a file of the server, relative to the document that names it; an empty one names none. */
 function readablePath(text: string, node: ScalarNode, { path, walk }: Way): string {
+  if (text === '') return text;
   const whole = resolve(walk.directory ?? '.', text);
   const why = walk.expand?.unreadable?.(whole);
   if (why !== undefined) walk.problems.push(problemAt(path, node.place, `cannot be read: ${why} (${whole})`));

@@ -33,9 +33,10 @@ export const RuntimeConfig = z.object({
   timeoutSeconds: count(1).default(300).describe('How long a runtime may take to become ready.'),
   dataDir: z.string().optional().describe('Directory for its data, for the templates and the grant.'),
   kubeconfigPath: z
-    .union([z.literal(''), z.string().min(1).meta({ filePath: true })])
+    .string()
     .optional()
-    .describe('Kubeconfig of the cluster; empty or absent: the cluster that the server runs in.'),
+    .describe('Kubeconfig of the cluster; empty or absent: the cluster that the server runs in.')
+    .meta({ filePath: true }),
   templatePaths,
   slot: slotSize,
 });
