@@ -7,9 +7,18 @@ import { PLACEMENTS } from './placement.ts';
 
 const HOST_URL = /^https?:\/\/[^/\s]+/;
 
+/** One spelling of a URL: two of one host would be two hosts, each with all of its slots. */
+function oneSpelling(text: string): string {
+  return URL.canParse(text) ? new URL(text).href.replace(/\/$/, '') : text;
+}
+
 const host = z
   .object({
-    host: z.string().regex(HOST_URL, 'must be a URL like http://localhost:9091').describe('URL of the runtime.'),
+    host: z
+      .string()
+      .regex(HOST_URL, 'must be a URL like http://localhost:9091')
+      .overwrite(oneSpelling)
+      .describe('URL of the runtime.'),
     slots: count(1).describe('How many slots it has.'),
     dataDir: z.string().optional().describe('Directory for its data.'),
     audienceUrl: z.string().optional().describe('Audience of the tokens that it accepts; absent: its `host`.'),

@@ -180,6 +180,20 @@ test('two provisioners that name one host share its slots', async () => {
   await stop();
 });
 
+test('one host in two spellings is one host, with its slots once', async () => {
+  const spec = (host: string) => ({ type: 'static', spec: { runtimes: [{ host, slots: 2 }] } });
+  const hosts = ['http://h1/', 'http://H1', 'http://h1:80'];
+  const provisioners = Object.fromEntries(hosts.map((host, at) => [`p${at}`, spec(host)]));
+  const { runtimes, stop } = await openRuntimesScene({ settings: { provisioners } });
+  await runtimes.create({ id: 'a', slots: 2, provisioner: 'p0' }, CALLER);
+
+  expect(runtimes.hosts()).toMatchObject([{ host: 'http://h1', used: 2, slots: 2 }]);
+  expect((await faultOfCall(runtimes.create({ id: 'b', slots: 1, provisioner: 'p1' }, CALLER))).kind).toBe('exhausted');
+  const twice = { fixed: { type: 'static', spec: { runtimes: hosts.map((host) => ({ host, slots: 2 })) } } };
+  expect(() => settingsOf({ provisioners: twice })).toThrow('already named');
+  await stop();
+});
+
 test('a provisioner stays in the set, and of its type, while runtimes live there', async () => {
   const { runtimes, stop } = await opened(1, 10);
   await runtimes.create({ id: 'a', slots: 1 }, CALLER);
