@@ -60,7 +60,7 @@ export function runtimeFacts(runtime: Runtime): string {
 export function movesText(host: string, moves: readonly HostMove[], areDone: boolean): string {
   const lines = moves.map(({ runtime, slots, to }) => {
     const where = to === undefined ? 'no other host has room' : `${areDone ? 'moved' : 'would move'} to ${to}`;
-    return oneLine(`  ${runtime} (${slots} slots): ${where}`);
+    return `  ${oneLine(`${runtime} (${slots} slots): ${where}`)}`;
   });
   const rest = moves.length === 0 ? 'No runtime lives there.' : areDone ? 'Its runtimes:' : 'To move them, add --move:';
   return [`Host ${host} takes no new runtimes. ${rest}`, ...lines].join('\n');

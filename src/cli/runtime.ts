@@ -142,11 +142,13 @@ function removeCommand(cli: Cli): Command {
       if (runtime && !wait) return print(cli.terminal, runtimeLine(runtime));
       // It may be gone before the question arrives.
       if (runtime) await follow(cli, client, id).catch(unlessMissing);
-      print(cli.terminal, `Runtime ${id} is gone.`);
+      const left = runtime && (await client.call<Runtime>(path(id)).catch(unlessMissing));
+      if (!left) return print(cli.terminal, `Runtime ${id} is gone.`);
+      cli.exitWith(1);
     });
 }
 
-function unlessMissing(thrown: unknown): void {
+function unlessMissing(thrown: unknown): undefined {
   if (Fault.from(thrown).kind !== 'missing') throw thrown;
 }
 

@@ -40,6 +40,8 @@ export interface Runtime {
   readonly grant?: RuntimeGrant | undefined;
   /** Of a static provisioner: the host whose slots it takes. */
   readonly host?: string | undefined;
+  /** Where its objects are, as the host of runtimes names the place. */
+  readonly cloud?: string | undefined;
   /** What was applied last. */
   readonly applied?: { readonly digest: string; readonly version: string; readonly at: number } | undefined;
   /** The version that it was last set to run, applied or not: what a rollout counts. */

@@ -4,6 +4,7 @@ import type { KnownKinds } from '#config/kinds.ts';
 import type { Feature, FeatureBase } from '#core/feature.ts';
 import type { Runtimes } from '#core/runtime.ts';
 import type { Journal } from '#journal/journal.ts';
+import { startHostReports } from './host-reports.ts';
 import { startOrphans } from './orphans.ts';
 import { startReconciling } from './reconcile.ts';
 import { refusedSet } from './refused-set.ts';
@@ -34,18 +35,22 @@ const feature: Feature<RuntimeSettings, Runtimes, Base> = {
     const current = (): RuntimeSettings => settings;
     const hosts = openKinds({ noun: 'runtime', kinds: kinds.runtimes ?? {}, context, gate, log });
     const fixed = openStaticRuntimes({ store, settings: current, random: () => random.next() });
-    const deps = { store, clock, random, log, journal, hosts, settings: current };
+    const collecting = new Set<string>();
+    const deps = { store, clock, random, log, journal, hosts, settings: current, collecting };
     const loop = startReconciling(deps);
     const orphans = startOrphans({ ...deps, host: loop.host });
     const serverUrl = startServerUrlCheck({ ...deps, context });
+    const reports = startHostReports({ ...deps, statuses: fixed.statuses });
     const wakeAll = (): void => {
       for (const { id } of store.view.runtimes.all()) loop.poke(id);
       orphans.look();
       serverUrl.look();
+      reports.look();
     };
     const stopFollowing = store.onChange('runtimes', (after, before) => {
-      // A finished update lets the next one begin.
-      if (before?.phase === 'updating' && after?.phase !== 'updating') wakeAll();
+      // An update that has ended, or came up after all, lets the next one begin.
+      const hasLeft = before?.phase !== after?.phase && (before?.phase === 'updating' || before?.phase === 'error');
+      if (hasLeft) loop.pokeNext();
     });
     wakeAll();
     return {

@@ -1,6 +1,6 @@
 // Objects of runtimes that no row knows: a database that was restored, a process that died before this version. They are
 // found by their labels, which name our cluster, and released.
-import type { ChosenKind, OpenKinds } from '#clouds/open-kinds.ts';
+import type { CallBy, ChosenKind, OpenKinds } from '#clouds/open-kinds.ts';
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
@@ -19,27 +19,42 @@ export interface OrphansDeps {
   readonly log: Log;
   readonly journal: Journal;
   readonly hosts: OpenKinds<RuntimeHost>;
+  /** Ids whose objects are being removed. */
+  readonly collecting: Set<string>;
   settings(): RuntimeSettings;
   host(provisioner: string): ChosenKind | undefined;
 }
 
 export function startOrphans(deps: OrphansDeps): { look(): void; stop(): void } {
-  const { store, clock, random, log, journal, hosts, settings } = deps;
+  const { store, clock, random, log, journal, hosts, collecting, settings } = deps;
   const reported = new Set<string>();
 
   async function collect(name: string, signal: AbortSignal): Promise<{ readonly afterMs: number } | undefined> {
     const chosen = deps.host(name);
     if (!chosen) return undefined;
     const by = { owner: `provisioner ${name}`, signal };
+    // One that goes while we list is no orphan.
+    const known = new Set(Iterator.from(store.view.runtimes.all()).map(({ id }) => id));
     const found = await hosts.call(chosen, { ...by, name: 'list', is: 'read' }, (it, ending) => it.list(ending));
     for (const id of found) {
-      if (store.view.runtimes.get(id)) continue;
+      if (known.has(id) || store.view.runtimes.get(id)) continue;
       await report(name, id);
       // After a restored backup the row may be missing though the runtime is in use: it is reported, never released.
       if (store.restoredAt !== undefined) continue;
-      await hosts.call(chosen, { ...by, name: 'release', is: 'write' }, (it, ending) => it.release(id, ending));
+      await release(chosen, id, by);
     }
     return { afterMs: settings().checkInterval };
+  }
+
+  /** A request for a runtime of that id may come at any time: its objects are made when these are removed. */
+  async function release(chosen: ChosenKind, id: string, by: Pick<CallBy, 'owner' | 'signal'>): Promise<void> {
+    if (store.view.runtimes.get(id)) return;
+    collecting.add(id);
+    try {
+      await hosts.call(chosen, { ...by, name: 'release', is: 'write' }, (it, ending) => it.release(id, ending));
+    } finally {
+      collecting.delete(id);
+    }
   }
 
   async function report(name: string, id: string): Promise<void> {

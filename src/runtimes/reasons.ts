@@ -9,6 +9,7 @@ const REASONS = {
   'fits-in-place': { means: 'The host of the runtime has room for its new size.', with: ['host'] },
   moved: { means: 'The runtime was moved to another host, without its data.', with: ['from', 'to'] },
   'first-apply': { means: 'Nothing was applied for the runtime yet.', with: [] },
+  woken: { means: 'The runtime was hibernated and is to run again.', with: [] },
   'new-version': { means: 'The version of the runtime changed.', with: ['version'] },
   'rendered-differently': { means: 'Its templates or values now render other objects.', with: [] },
   drifted: { means: 'Objects of the runtime are missing or were changed by others.', with: [] },
@@ -21,7 +22,7 @@ export type RuntimeReason = keyof typeof REASONS;
 
 export const reasons: SubjectReasons = {
   subject: 'runtime',
-  verbs: ['grant', 'resize', 'move', 'apply', 'repair', 'update', 'hibernate', 'release'],
+  verbs: ['grant', 'resize', 'move', 'apply', 'repair', 'update', 'hibernate', 'wake', 'release'],
   reasons: REASONS,
 };
 

@@ -4,14 +4,15 @@ import type { CallBy, ChosenKind, OpenKinds } from '#clouds/open-kinds.ts';
 import type { Clock } from '#core/clock.ts';
 import { FAULTS, Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
-import { type Loop, type PassResult, startLoop } from '#core/loop.ts';
+import { type Again, type Loop, type PassResult, startLoop } from '#core/loop.ts';
 import type { Random } from '#core/random.ts';
-import type { Runtime, RuntimePhase } from '#core/runtime.ts';
+import type { Runtime } from '#core/runtime.ts';
 import type { RuntimeHost, RuntimeObservation, RuntimeRequest } from '#core/runtime-host.ts';
-import { drop, put, type Store } from '#core/store.ts';
+import { drop, type Store } from '#core/store.ts';
 import type { Journal } from '#journal/journal.ts';
+import { openNotes } from './notes.ts';
 import { type RuntimeReason, runtimeSubject } from './reasons.ts';
-import { mayUpdate } from './rollout.ts';
+import { openRollout } from './rollout.ts';
 import { isStatic, type RuntimeSettings } from './section.ts';
 
 export interface ReconcileDeps {
@@ -21,12 +22,23 @@ export interface ReconcileDeps {
   readonly log: Log;
   readonly journal: Journal;
   readonly hosts: OpenKinds<RuntimeHost>;
+  /** Ids whose objects are being removed because no row knew them: nothing is applied for them meanwhile. */
+  readonly collecting: ReadonlySet<string>;
   settings(): RuntimeSettings;
+}
+
+export interface Reconciling extends Loop {
+  host(provisioner: string): ChosenKind | undefined;
+  /** Looks at it now, and resolves when that pass has ended. */
+  check(id: string): Promise<void>;
+  /** Runtimes that wait for an update to end look whether it is their turn. */
+  pokeNext(): void;
 }
 
 const LOOK_AGAIN_MS = 1_000;
 const LOOK_AT_FAILED_MS = 15_000;
-const WAIT_FOR_TURN_MS = 5_000;
+const WAIT_FOR_TURN_MS = 60_000;
+const LONGEST_REPAIR_PAUSE_MS = 300_000;
 
 /** What the request comes to now: versions that are not pinned are those of the settings. */
 export function requestOf(
@@ -37,8 +49,15 @@ export function requestOf(
   return { id, slots, version: version ?? latest, annotations, environment, diskGb };
 }
 
-export function startReconciling(deps: ReconcileDeps): Loop & { host(provisioner: string): ChosenKind | undefined } {
+export function startReconciling(deps: ReconcileDeps): Reconciling {
   const { store, clock, journal, hosts, settings } = deps;
+  const { note, decide } = openNotes(deps);
+  const rollout = openRollout({ store, settings, note, decide });
+  /** When each is checked next. */
+  const checkAt = new Map<string, number>();
+  /** How often in a row each differed from what was applied. */
+  const repairs = new Map<string, number>();
+  const checks = new Map<string, (() => void)[]>();
 
   function host(provisioner: string): ChosenKind | undefined {
     const found = settings().provisioners[provisioner];
@@ -47,34 +66,12 @@ export function startReconciling(deps: ReconcileDeps): Loop & { host(provisioner
 
   const read = (id: string): Runtime | undefined => store.view.runtimes.get(id);
 
-  /** Commits what changed of it, with its event; nothing where it reads the same. */
-  async function note(id: string, phase: RuntimePhase, why?: string, more: Partial<Runtime> = {}): Promise<void> {
-    const before = read(id);
-    if (!before) return;
-    const isSamePhase = before.phase === phase;
-    if (isSamePhase && before.why === why && Object.keys(more).length === 0) return;
-    const after: Runtime = { ...before, ...more, phase, why, since: isSamePhase ? before.since : clock.now() };
-    const message = why ?? `Runtime ${id} is ${phase}.`;
-    const changes = isSamePhase
-      ? []
-      : [journal.event({ kind: `runtime.${phase}`, subject: runtimeSubject(id), message })];
-    await store.commit([put('runtimes', after), ...changes]);
-  }
-
-  async function decide(id: string, did: string, code: RuntimeReason, why: string, rest: Decided = {}): Promise<void> {
-    const { with: settingsOf, facts = {}, unless } = rest;
-    const reason = { code, ...(settingsOf && { with: settingsOf }) };
-    const decision = { subject: runtimeSubject(id), did, reason, why, facts, unless };
-    const change = journal.decision(decision, did !== 'nothing');
-    if (change) await store.commit([change]);
-  }
-
   async function removing(runtime: Runtime, chosen: ChosenKind, by: By): Promise<PassResult> {
     const { id } = runtime;
     await hosts.call(chosen, { ...by, name: 'release', is: 'write' }, (it, signal) => it.release(id, signal));
     const seen = await observe(runtime, chosen, by);
     if (seen.state !== 'absent') {
-      await note(id, 'releasing', seen.why);
+      await note(runtime, 'releasing', seen.why);
       return { afterMs: LOOK_AGAIN_MS };
     }
     const gone = journal.event({
@@ -82,6 +79,8 @@ export function startReconciling(deps: ReconcileDeps): Loop & { host(provisioner
       subject: runtimeSubject(id),
       message: `Runtime ${id} is gone.`,
     });
+    checkAt.delete(id);
+    repairs.delete(id);
     await store.commit([drop('runtimes', id), gone]);
   }
 
@@ -94,155 +93,196 @@ export function startReconciling(deps: ReconcileDeps): Loop & { host(provisioner
     });
     const { state, why } = await observe(runtime, chosen, by);
     if (state !== 'hibernated' && state !== 'absent') {
-      await note(id, 'updating', why ?? 'Its objects are being removed.');
+      await note(runtime, 'updating', why ?? 'Its objects are being removed.');
       return { afterMs: LOOK_AGAIN_MS };
     }
-    await note(id, 'hibernated', undefined, { applied: undefined });
+    await note(runtime, 'hibernated', undefined, { applied: undefined });
   }
 
-  const observe = (runtime: Runtime, chosen: ChosenKind, by: By): Promise<RuntimeObservation> => {
-    const request = requestOf(runtime, settings().latestVersion);
-    return hosts.call(chosen, { ...by, name: 'observe', is: 'read' }, (it, signal) => it.observe(request, signal));
-  };
+  const observe = (
+    runtime: Runtime,
+    chosen: ChosenKind,
+    by: By,
+    request = requestOf(runtime, settings().latestVersion),
+  ): Promise<RuntimeObservation> =>
+    hosts.call(chosen, { ...by, name: 'observe', is: 'read' }, (it, signal) => it.observe(request, signal));
 
   /** Why it must be applied; undefined: what was applied is what is wanted. */
   function whyApply(runtime: Runtime, request: RuntimeRequest, digest: string): RuntimeReason | undefined {
-    const { applied } = runtime;
-    if (!applied) return 'first-apply';
+    const { applied, grant } = runtime;
+    if (!applied) return grant ? 'woken' : 'first-apply';
     if (applied.version !== request.version) return 'new-version';
     return applied.digest === digest ? undefined : 'rendered-differently';
   }
 
   /** `decided`: the commit of why. The gate lets the call leave when that and our own are durable, both in one go. */
-  async function apply(decided: Promise<void>, runtime: Runtime, { request, chosen, by }: Applying): Promise<void> {
-    const { id } = runtime;
-    const isFirst = !runtime.grant;
-    const noted = note(id, isFirst ? 'provisioning' : 'updating');
+  async function apply(decided: Promise<void>, runtime: Runtime, given: Applying): Promise<Runtime> {
+    const { request, chosen, by, cloud } = given;
+    const phase = runtime.grant ? 'updating' : 'provisioning';
+    // Where its objects are is known before the first of them exists.
+    const noted = note(runtime, phase, undefined, runtime.cloud === cloud ? {} : { cloud });
     const calling = hosts.call(chosen, { ...by, name: 'apply', is: 'write' }, (it, signal) =>
       it.apply(request, signal),
     );
     const [{ digest, grant }] = await Promise.all([calling, noted, decided]);
     const applied = { digest, version: request.version, at: clock.now() };
-    await note(id, isFirst ? 'provisioning' : 'updating', 'Its objects are applied.', { applied, grant });
-  }
-
-  /** A pinned version was asked for by name, so it waits for no others. */
-  async function mayUpdateNow({ id, provisioner, version: pinned }: Runtime, version: string): Promise<boolean> {
-    if (pinned !== undefined) return true;
-    const limits = settings();
-    const others = Iterator.from(store.view.runtimes.by('provisioner', provisioner)).filter((other) => other.id !== id);
-    const answer = mayUpdate(version, others, limits);
-    if (answer.may) {
-      // Committed in the turn of the answer: the next pass already counts it.
-      await note(id, 'updating', undefined, { aim: version });
-      return true;
-    }
-    const given = answer.reason === 'halted' ? { version } : { max_updating: limits.maxUpdating };
-    await decide(id, 'nothing', answer.reason, answer.why, { with: given });
-    return false;
+    await note(runtime, phase, 'Its objects are applied.', { applied, grant });
+    return { ...runtime, applied, grant, cloud };
   }
 
   async function running(runtime: Runtime, chosen: ChosenKind, by: By): Promise<PassResult> {
     const { id } = runtime;
-    const { latestVersion, checkInterval } = settings();
-    const request = requestOf(runtime, latestVersion);
+    const { version, isWaiting } = await rollout.versionNow(runtime);
+    // Those that wait are looked at no more often than others, but no less either.
+    if (isWaiting && (checkAt.get(id) ?? 0) > clock.now()) return { afterMs: WAIT_FOR_TURN_MS };
+    const request = requestOf({ ...runtime, version }, version);
     const { it } = await hosts.open(chosen, by.signal);
     const { digest } = await it.render(request);
+    const given: Applying = { request, chosen, by, cloud: it.cloud };
     const cause = whyApply(runtime, request, digest);
-    if (cause === 'new-version' && runtime.phase === 'ready' && !(await mayUpdateNow(runtime, request.version))) {
-      return { afterMs: WAIT_FOR_TURN_MS };
-    }
+    let now = runtime;
     if (cause !== undefined) {
       const why = WORDS[cause] ?? 'Its objects render differently now.';
-      const given = cause === 'new-version' ? { version: request.version } : undefined;
-      const decided = decide(id, cause === 'new-version' ? 'update' : 'apply', cause, why, { with: given });
-      await apply(decided, runtime, { request, chosen, by });
+      const reason = cause === 'new-version' ? { version } : undefined;
+      const decided = decide(id, cause === 'new-version' ? 'update' : 'apply', cause, why, reason);
+      now = await apply(decided, runtime, given);
     }
-    const seen = await observe(read(id) ?? runtime, chosen, by);
-    return settle(read(id) ?? runtime, seen, { request, chosen, by, readyWithinMs: it.readyWithinMs, checkInterval });
+    const seen = await observe(now, chosen, by, request);
+    const again = await settle(now, seen, { ...given, readyWithinMs: it.readyWithinMs });
+    return isWaiting ? { afterMs: Math.min(again.afterMs, WAIT_FOR_TURN_MS) } : again;
   }
 
   /** What to do about how it looks. */
-  async function settle(runtime: Runtime, seen: RuntimeObservation, given: Settling): Promise<PassResult> {
+  async function settle(runtime: Runtime, seen: RuntimeObservation, given: Settling): Promise<Again> {
     const { id } = runtime;
-    switch (seen.state) {
-      case 'ready':
-        await note(id, 'ready');
-        // Each on a schedule of its own, so that the checks of many do not come at once.
-        return { afterMs: given.checkInterval * (0.9 + deps.random.next() * 0.2) };
-      case 'failed':
-        await note(id, 'error', seen.why);
-        return { afterMs: LOOK_AT_FAILED_MS };
-      case 'coming':
-        return waitFor(runtime, seen.why ?? 'It does not answer.', given.readyWithinMs);
-      default:
-        await apply(decide(id, 'repair', 'drifted', seen.why ?? 'Its objects are missing.'), runtime, given);
-        return { afterMs: LOOK_AGAIN_MS };
+    if (seen.state === 'ready') {
+      await note(runtime, 'ready');
+      repairs.delete(id);
+      // Each on a schedule of its own, so that the checks of many do not come at once.
+      const afterMs = settings().checkInterval * (0.9 + deps.random.next() * 0.2);
+      checkAt.set(id, clock.now() + afterMs);
+      return { afterMs };
     }
-  }
-
-  async function waitFor({ id, phase, applied }: Runtime, why: string, readyWithinMs: number): Promise<PassResult> {
-    if (clock.now() - (applied?.at ?? clock.now()) >= readyWithinMs) {
-      await note(id, 'error', `It was not ready within ${Math.round(readyWithinMs / 1_000)} seconds: ${why}`);
+    if (seen.state === 'failed') {
+      await note(runtime, 'error', seen.why);
       return { afterMs: LOOK_AT_FAILED_MS };
     }
-    if (phase !== 'error') await note(id, phase === 'ready' ? 'updating' : phase, why);
+    if (seen.state === 'coming') return waitFor(runtime, seen.why ?? 'It does not answer.', given.readyWithinMs);
+    const times = repairs.get(id) ?? 0;
+    repairs.set(id, times + 1);
+    await apply(decide(id, 'repair', 'drifted', seen.why ?? 'Its objects are missing.'), runtime, given);
+    // Someone who changes it back at once would otherwise make us write without end.
+    return { afterMs: Math.min(LOOK_AGAIN_MS * 2 ** times, LONGEST_REPAIR_PAUSE_MS) };
+  }
+
+  async function waitFor(runtime: Runtime, why: string, readyWithinMs: number): Promise<Again> {
+    const { id, applied } = runtime;
+    const now = clock.now();
+    const { phase, since } = read(id) ?? runtime;
+    // One that was ready has as long to come back as one that was just applied.
+    const beganAt = phase === 'ready' ? now : Math.max(applied?.at ?? now, phase === 'error' ? 0 : since);
+    if (now - beganAt >= readyWithinMs) {
+      await note(runtime, 'error', `It was not ready within ${Math.round(readyWithinMs / 1_000)} seconds: ${why}`);
+      return { afterMs: LOOK_AT_FAILED_MS };
+    }
+    if (phase !== 'error') await note(runtime, phase === 'ready' ? 'updating' : phase, why);
     return { afterMs: LOOK_AGAIN_MS };
   }
 
-  async function reconcile(id: string, signal: AbortSignal): Promise<PassResult> {
-    const runtime = read(id);
-    if (!runtime || runtime.host !== undefined) return;
-    const chosen = host(runtime.provisioner);
+  /** Its objects are elsewhere, and would be forgotten there; undefined: they are where its provisioner makes them. */
+  async function whyElsewhere(runtime: Runtime, chosen: ChosenKind, by: By): Promise<string | undefined> {
+    const { provisioner, cloud } = runtime;
+    const { it } = await hosts.open(chosen, by.signal);
+    if (cloud === undefined || cloud === it.cloud) return undefined;
+    const { state } = await observe(runtime, chosen, by);
+    // The same place may get another address: then its objects are there.
+    if (state !== 'absent') return undefined;
+    return `Its objects are in ${cloud}; provisioner ${provisioner} now names ${it.cloud}. Name the former place again, or the new one as another provisioner.`;
+  }
+
+  async function reconcile(runtime: Runtime, signal: AbortSignal): Promise<PassResult> {
+    const { id, provisioner, wanted } = runtime;
+    if (deps.collecting.has(id)) return { afterMs: LOOK_AGAIN_MS };
+    const chosen = host(provisioner);
     if (!chosen) {
-      await note(id, 'error', `Its provisioner ${runtime.provisioner} is not in the set.`);
+      await note(runtime, 'error', `Its provisioner ${provisioner} is not in the set.`);
       return;
     }
     const by: By = { owner: id, signal };
-    if (runtime.wanted === 'gone') return removing(runtime, chosen, by);
-    if (runtime.wanted === 'hibernated') return hibernating(runtime, chosen, by);
+    const elsewhere = await whyElsewhere(runtime, chosen, by);
+    if (elsewhere !== undefined) {
+      await note(runtime, 'error', elsewhere);
+      return { afterMs: settings().checkInterval };
+    }
+    if (wanted === 'gone') return removing(runtime, chosen, by);
+    if (wanted === 'hibernated') return hibernating(runtime, chosen, by);
     return running(runtime, chosen, by);
   }
 
-  const loop = startLoop({
-    name: 'runtimes',
-    clock,
-    random: deps.random,
-    log: deps.log,
-    reconcile,
-    failed(id, fault) {
-      const runtime = read(id);
-      // The other side is away or busy: it stays in its phase, and says why.
-      const isPassing = FAULTS[fault.kind].retry === 'backoff' || FAULTS[fault.kind].retry === 'now';
-      const phase = !runtime || isPassing ? runtime?.phase : runtime.wanted === 'gone' ? 'releasing' : 'error';
-      // A store that fails ends the process by itself.
-      if (phase) note(id, phase, fault.message).catch(() => {});
+  async function noteFailure(runtime: Runtime, { kind, message }: Fault): Promise<void> {
+    // The other side is away or busy: it stays in its phase, and says why.
+    const isPassing = FAULTS[kind].retry === 'backoff' || FAULTS[kind].retry === 'now';
+    const phase = (read(runtime.id) ?? runtime).phase;
+    // A store that fails ends the process by itself.
+    await note(runtime, isPassing ? phase : runtime.wanted === 'gone' ? 'releasing' : 'error', message).catch(() => {});
+  }
+
+  async function pass(id: string, signal: AbortSignal): Promise<PassResult> {
+    const asked = checks.get(id);
+    checks.delete(id);
+    const runtime = read(id);
+    try {
+      if (runtime && runtime.host === undefined) return await reconcile(runtime, signal);
+    } catch (thrown) {
+      if (runtime && !signal.aborted) await noteFailure(runtime, Fault.from(thrown));
+      throw thrown;
+    } finally {
+      for (const done of asked ?? []) done();
+    }
+  }
+
+  const loop = startLoop({ name: 'runtimes', clock, random: deps.random, log: deps.log, reconcile: pass });
+  return {
+    ...loop,
+    host,
+    poke(id) {
+      checkAt.delete(id);
+      loop.poke(id);
     },
-  });
-  return { ...loop, host };
+    check(id) {
+      checkAt.delete(id);
+      return new Promise((resolve) => {
+        checks.set(id, [...(checks.get(id) ?? []), resolve]);
+        loop.poke(id);
+      });
+    },
+    pokeNext() {
+      for (const id of rollout.next()) loop.poke(id);
+    },
+    async stop() {
+      await loop.stop();
+      for (const done of [...checks.values()].flat()) done();
+    },
+  };
 }
 
 type By = Pick<CallBy, 'owner' | 'signal'>;
-
-interface Decided {
-  readonly with?: Readonly<Record<string, string | number>> | undefined;
-  readonly facts?: Readonly<Record<string, unknown>>;
-  readonly unless?: string;
-}
 
 interface Applying {
   readonly request: RuntimeRequest;
   readonly chosen: ChosenKind;
   readonly by: By;
+  /** Where its objects are made. */
+  readonly cloud: string;
 }
 
 interface Settling extends Applying {
   readonly readyWithinMs: number;
-  readonly checkInterval: number;
 }
 
 const WORDS: Readonly<Partial<Record<RuntimeReason, string>>> = {
   'first-apply': 'Nothing was applied for it yet.',
+  woken: 'It was hibernated and is to run again.',
   'new-version': 'Its version changed.',
   'rendered-differently': 'Its templates or values render other objects now.',
 };

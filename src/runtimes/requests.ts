@@ -5,14 +5,13 @@ import { canonicalJson } from '#config/canonical.ts';
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Actor } from '#core/journal.ts';
-import type { Loop } from '#core/loop.ts';
 import { nearest } from '#core/nearest.ts';
 import type { HostStatus, NewRuntime, Runtime, RuntimeEdit, Runtimes } from '#core/runtime.ts';
 import type { RuntimeHost } from '#core/runtime-host.ts';
 import { type Change, drop, put, type Store } from '#core/store.ts';
 import type { Journal } from '#journal/journal.ts';
 import { type RuntimeReason, runtimeSubject } from './reasons.ts';
-import { requestOf } from './reconcile.ts';
+import { type Reconciling, requestOf } from './reconcile.ts';
 import { isStatic, type RuntimeSettings, type SetEntry } from './section.ts';
 import type { StaticRuntimes } from './static-runtimes.ts';
 
@@ -22,7 +21,7 @@ export interface RequestsDeps {
   readonly journal: Journal;
   readonly hosts: OpenKinds<RuntimeHost>;
   readonly fixed: StaticRuntimes;
-  readonly loop: Loop & { host(provisioner: string): Parameters<OpenKinds<RuntimeHost>['open']>[0] | undefined };
+  readonly loop: Pick<Reconciling, 'poke' | 'check' | 'host'>;
   settings(): RuntimeSettings;
 }
 
@@ -35,6 +34,9 @@ export function checkId(id: string): void {
   const rule = 'small letters, digits and hyphens, at most 63, beginning and ending with a letter or digit';
   throw new Fault('invalid', `"${id}" is no DNS label.`, { at: 'body.id', remedy: `Use ${rule}.` });
 }
+
+/** `latest` pins nothing: it is the version of the settings. */
+const pinnedVersion = (version: string | undefined): string | undefined => (version === 'latest' ? undefined : version);
 
 export function openRequests(deps: RequestsDeps): Runtimes {
   const { store, clock, journal, hosts, fixed, loop, settings } = deps;
@@ -79,13 +81,14 @@ export function openRequests(deps: RequestsDeps): Runtimes {
   }
 
   /** A request again with the same id: the same answer where it asks for the same, else a conflict. */
-  function again(known: Runtime, request: NewRuntime, provisioner: string): Runtime {
+  function again(known: Runtime, request: NewRuntime): Runtime {
     const { slots, version, environment, annotations, diskGb } = known;
     const has = canonicalJson({ provisioner: known.provisioner, slots, version, environment, annotations, diskGb });
     const wants = canonicalJson({
-      provisioner,
+      // One that names none got the default of its time.
+      provisioner: request.provisioner ?? known.provisioner,
       slots: request.slots,
-      version: request.version,
+      version: pinnedVersion(request.version),
       environment: request.environment ?? 'prod',
       annotations: request.annotations ?? {},
       diskGb: request.diskGb,
@@ -100,18 +103,19 @@ export function openRequests(deps: RequestsDeps): Runtimes {
   }
 
   async function create(request: NewRuntime, actor: Actor): ReturnType<Runtimes['create']> {
-    const { id, slots, version, environment = 'prod', annotations = {}, diskGb } = request;
+    const { id, slots, environment = 'prod', annotations = {}, diskGb } = request;
+    const version = pinnedVersion(request.version);
     checkId(id);
-    const { name: provisioner, one } = provisionerOf(request.provisioner);
     const known = store.view.runtimes.get(id);
-    if (known) return { runtime: again(known, request, provisioner), isNew: false };
+    if (known) return { runtime: again(known, request), isNew: false };
+    const { name: provisioner, one } = provisionerOf(request.provisioner);
     const now = clock.now();
     const asked = { id, provisioner, slots, version, environment, annotations, diskGb, createdAt: now, since: now };
     if (!isStatic(one)) {
       // Templates that do not render refuse the request before anything is stored or applied.
       await render(request);
       const met = store.view.runtimes.get(id);
-      if (met) return { runtime: again(met, request, provisioner), isNew: false };
+      if (met) return { runtime: again(met, request), isNew: false };
       const runtime: Runtime = { ...asked, wanted: 'running', phase: 'pending' };
       await store.commit([put('runtimes', runtime), event(id, 'created', `Runtime ${id} is requested.`, actor)]);
       loop.poke(id);
@@ -151,25 +155,28 @@ export function openRequests(deps: RequestsDeps): Runtimes {
     return { host, grant, changes: decision(id, 'move', 'moved', why, moved) };
   }
 
-  /** Refuses templates that no longer render before anything is stored. */
-  async function editedOfKind(before: Runtime, next: Pick<Runtime, 'slots' | 'version'>): Promise<Edited> {
-    await render({ ...before, ...next });
-    return { phase: 'updating', since: clock.now(), why: undefined, changes: [] };
+  /** What the runtime is to be after the edit; undefined: it is that already. */
+  function edited(id: string, wanted: RuntimeEdit): { readonly before: Runtime; readonly next: Wish } | undefined {
+    const before = find(id);
+    if (before.wanted === 'gone') throw new Fault('conflict', `Runtime ${id} is being removed.`);
+    const version = wanted.version === undefined ? before.version : pinnedVersion(wanted.version ?? undefined);
+    const { slots = before.slots } = wanted;
+    return slots === before.slots && version === before.version ? undefined : { before, next: { slots, version } };
   }
 
   async function edit(id: string, wanted: RuntimeEdit, actor: Actor): Promise<Runtime> {
-    const before = find(id);
-    if (before.wanted === 'gone') throw new Fault('conflict', `Runtime ${id} is being removed.`);
-    const version = wanted.version === undefined ? before.version : (wanted.version ?? undefined);
-    const slots = wanted.slots ?? before.slots;
-    if (slots === before.slots && version === before.version) return before;
-    const { one } = provisionerOf(before.provisioner);
-    // Nothing may wait between the choice of a static host and its commit.
-    const { changes, ...parts } = isStatic(one)
+    const planned = edited(id, wanted);
+    if (!planned) return find(id);
+    const isFixed = planned.before.host !== undefined;
+    // Templates that no longer render refuse the change before anything is stored.
+    if (!isFixed) await render({ ...planned.before, ...planned.next });
+    // Another change may have come meanwhile. From here on nothing may wait until the commit: a static host is chosen.
+    const { before, next } = edited(id, wanted) ?? planned;
+    const { changes, ...parts }: Edited = isFixed
       ? resizeStatic(before, wanted)
-      : await editedOfKind(before, { slots, version });
-    const after: Runtime = { ...find(id), slots, version, ...parts };
-    const message = `Runtime ${id} now wants ${slots} slots and version ${version ?? 'latest'}.`;
+      : { phase: 'updating', since: clock.now(), why: undefined, changes: [] };
+    const after: Runtime = { ...before, ...next, ...parts };
+    const message = `Runtime ${id} now wants ${after.slots} slots and version ${after.version ?? 'latest'}.`;
     await store.commit([put('runtimes', after), event(id, 'changed', message, actor), ...changes]);
     loop.poke(id);
     return after;
@@ -184,7 +191,11 @@ export function openRequests(deps: RequestsDeps): Runtimes {
     const phase = isFixed ? (wanted === 'hibernated' ? 'hibernated' : 'ready') : 'updating';
     const after: Runtime = { ...before, wanted, phase, since: clock.now(), why: undefined };
     const said = wanted === 'hibernated' ? 'is to hibernate' : 'is to run again';
-    await store.commit([put('runtimes', after), event(id, 'changed', `Runtime ${id} ${said}.`, actor)]);
+    await store.commit([
+      put('runtimes', after),
+      event(id, 'changed', `Runtime ${id} ${said}.`, actor),
+      ...decision(id, wanted === 'hibernated' ? 'hibernate' : 'wake', 'requested', 'A caller asked for it.'),
+    ]);
     loop.poke(id);
     return after;
   }
@@ -198,7 +209,11 @@ export function openRequests(deps: RequestsDeps): Runtimes {
     }
     if (before.wanted === 'gone') return before;
     const after: Runtime = { ...before, wanted: 'gone', phase: 'releasing', since: clock.now(), why: undefined };
-    await store.commit([put('runtimes', after), event(id, 'removed', `Runtime ${id} is to be removed.`, actor)]);
+    await store.commit([
+      put('runtimes', after),
+      event(id, 'removed', `Runtime ${id} is to be removed.`, actor),
+      ...decision(id, 'release', 'requested', 'A caller asked for it.'),
+    ]);
     loop.poke(id);
     return after;
   }
@@ -209,7 +224,9 @@ export function openRequests(deps: RequestsDeps): Runtimes {
     if (!chosen) throw new Fault('unsupported', `Provisioner ${provisioner} is static: it renders nothing.`);
     const { it } = await hosts.open(chosen, never);
     const { id = 'example', environment = 'prod', annotations = {} } = request;
-    return it.render(requestOf({ ...request, id, provisioner, environment, annotations }, settings().latestVersion));
+    const version = pinnedVersion(request.version);
+    const { latestVersion } = settings();
+    return it.render(requestOf({ ...request, id, version, provisioner, environment, annotations }, latestVersion));
   }
 
   return {
@@ -219,9 +236,9 @@ export function openRequests(deps: RequestsDeps): Runtimes {
     wake: (id, actor) => want(id, 'running', actor),
     remove,
     async check(id) {
-      find(id);
-      loop.poke(id);
-      return find(id);
+      const before = find(id);
+      if (before.host === undefined) await loop.check(id);
+      return store.view.runtimes.get(id) ?? before;
     },
     render,
     hosts: fixed.statuses,
@@ -254,11 +271,12 @@ export function openRequests(deps: RequestsDeps): Runtimes {
 
 /** The host of that URL; people leave the scheme out. */
 function hostNamed(named: string, hosts: readonly HostStatus[]): string {
-  const found = hosts.find(({ host }) => host === named || host.replace(/^https?:\/\//, '') === named);
+  const bare = (host: string): string => host.replace(/^https?:\/\//, '').replace(/\/$/, '');
+  const found = hosts.find(({ host }) => bare(host) === bare(named));
   if (found) return found.host;
   const meant = nearest(
-    named,
-    hosts.map(({ host }) => host),
+    bare(named),
+    hosts.map(({ host }) => bare(host)),
   );
   const remedy = meant === undefined ? 'List hosts with `muster runtime host ls`.' : `Did you mean ${meant}?`;
   throw new Fault('missing', `There is no host ${named}.`, { at: 'path.host', remedy });
@@ -269,4 +287,5 @@ interface Given {
   readonly facts?: Readonly<Record<string, unknown>>;
 }
 
+type Wish = Pick<Runtime, 'slots' | 'version'>;
 type Edited = Partial<Runtime> & { readonly changes: readonly Change[] };

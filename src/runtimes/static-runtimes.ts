@@ -32,7 +32,9 @@ export function openStaticRuntimes({ store, settings, random }: StaticRuntimesDe
   function specOf(provisioner: string): StaticSpec {
     const found = settings().provisioners[provisioner];
     if (found && isStatic(found)) return found.spec;
-    throw new Fault('internal', `${provisioner} is no static provisioner.`);
+    throw new Fault('conflict', `${provisioner} is not a static provisioner of the set.`, {
+      remedy: 'Put it into the set again, or remove the runtime and request it anew.',
+    });
   }
 
   const roomsOf = (spec: StaticSpec): readonly HostRoom[] =>

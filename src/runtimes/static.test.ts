@@ -194,6 +194,32 @@ test('one host in two spellings is one host, with its slots once', async () => {
   await stop();
 });
 
+test('hosts that leave the set, or have too few slots now, are reported with what lives there', async () => {
+  const scene = await openRuntimesScene({ settings: staticSet(2, 5, { placement: 'pack' }) });
+  for (const id of ['a', 'b']) await scene.runtimes.create({ id, slots: 5 }, CALLER);
+  const events = async () => (await scene.events()).filter((message) => message.startsWith('Host '));
+
+  const fewer = { host: 'http://h2', slots: 3 };
+  const provisioners = { fixed: { type: 'static', spec: { runtimes: [fewer] } } };
+  scene.runtimes.configure(settingsOf({ provisioners }));
+  scene.runtimes.configure(settingsOf({ provisioners }));
+
+  expect(await events()).toEqual([
+    'Host http://h2 has 3 slots in the set; its runtimes use 5: b.',
+    'Host http://h1 has left the set; 1 of its runtimes still live there: a.',
+  ]);
+  await scene.stop();
+});
+
+test('a request again is the same request after the default has changed', async () => {
+  const scene = await openRuntimesScene({ settings: staticSet(1, 5) });
+  await scene.runtimes.create({ id: 'a', slots: 1 }, CALLER);
+  scene.runtimes.configure(settingsOf({ ...staticSet(1, 5), default: undefined }));
+
+  expect(await scene.runtimes.create({ id: 'a', slots: 1 }, CALLER)).toMatchObject({ isNew: false });
+  await scene.stop();
+});
+
 test('a provisioner stays in the set, and of its type, while runtimes live there', async () => {
   const { runtimes, stop } = await opened(1, 10);
   await runtimes.create({ id: 'a', slots: 1 }, CALLER);

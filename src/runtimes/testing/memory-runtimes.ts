@@ -20,6 +20,12 @@ export interface MemoryRuntimes {
   next?: { readonly state: RuntimeState; readonly why?: string };
   /** Thrown by every call while it is set. */
   fault?: Fault | undefined;
+  /** What `observe` waits for before it answers what it saw. */
+  observing?: Promise<void> | undefined;
+  /** What `release` waits for before it removes anything. */
+  releasing?: Promise<void> | undefined;
+  /** Where its runtimes are made. */
+  cloud: string;
   /** Part of every digest: another text is another template. */
   template: string;
   open(): RuntimeHost;
@@ -51,8 +57,9 @@ export function openMemoryRuntimes(): MemoryRuntimes {
     objects,
     calls,
     template: 'one',
+    cloud: 'memory',
     open: () => ({
-      cloud: 'memory',
+      cloud: memory.cloud,
       readyWithinMs: 30_000,
       render: async (request) => rendered(request),
       async apply(request) {
@@ -64,10 +71,12 @@ export function openMemoryRuntimes(): MemoryRuntimes {
       async observe({ id }) {
         called('observe', id);
         const found = objects.get(id);
+        await memory.observing;
         return found ? { state: found.state, why: found.why, digest: found.digest } : { state: 'absent' };
       },
       async release(id) {
         called('release', id);
+        await memory.releasing;
         objects.delete(id);
       },
       async hibernate(id) {
@@ -90,7 +99,7 @@ export const memoryProvider = (memory: MemoryRuntimes): Provider => ({
   runtimes: {
     memory_runtime: kind({
       summary: 'Runtimes in memory.',
-      config: z.object({}),
+      config: z.object({ at: z.number().optional() }),
       example: {},
       trust: 'any source',
       open: async () => memory.open(),

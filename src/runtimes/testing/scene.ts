@@ -101,6 +101,9 @@ export async function openRuntimesScene(options: RuntimesSceneOptions = {}): Pro
   };
 }
 
+export const phases = ({ store }: Pick<RuntimesScene, 'store'>): Readonly<Record<string, string>> =>
+  Object.fromEntries([...store.view.runtimes.all()].map(({ id, phase }) => [id, phase]));
+
 export const faultOfCall = async (call: Promise<unknown>): Promise<Fault> => {
   const thrown = await call.then(
     () => undefined,
