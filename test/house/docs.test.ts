@@ -89,7 +89,7 @@ describe('the command line in the documentation', () => {
 describe('the configuration in the documentation', () => {
   let kinds: KnownKinds;
   const environment = {
-    ...readEnvironment({ EDGE_TOKEN: 'x' }, () => ({ text: 'x', isWorldReadable: false })),
+    ...readEnvironment({ EDGE_TOKEN: 'x', KUBECONFIG: 'x' }, () => ({ text: 'x', isWorldReadable: false })),
     unreadable: () => undefined,
   };
 

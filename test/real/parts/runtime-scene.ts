@@ -18,7 +18,7 @@ import { playedNode } from './kwok.ts';
 import { ACCOUNT_USER, grantRights } from './rights.ts';
 
 export const NAMESPACE = 'cloud-runtime';
-const TEMPLATES = join(import.meta.dirname, '..', 'kubernetes', 'runtimes');
+const TEMPLATES = join(import.meta.dirname, '..', '..', '..', 'deploy', 'kubernetes', 'runtimes');
 const VOLUMES = 60;
 
 /** The set with its comments, as people write it in the environment. */
