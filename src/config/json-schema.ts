@@ -5,7 +5,18 @@ import { toSnake } from './keys.ts';
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
 const VARIABLE = '\\$\\{.+\\}';
-const OWN_NOTES = ['secret', 'hidden', 'literal', 'sourceText', 'unused', 'shapes', 'kindsOf', 'noun', 'defaultText'];
+const OWN_NOTES = [
+  'secret',
+  'hidden',
+  'literal',
+  'sourceText',
+  'filePath',
+  'unused',
+  'shapes',
+  'kindsOf',
+  'noun',
+  'defaultText',
+];
 
 /** JSON schema of what users write, for editors: keys in snake_case, unknown ones marked, variables allowed. */
 export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
