@@ -34,7 +34,8 @@ export const hostListing = (): TableLayout<RuntimeHost> => ({
 /** One line about it, for people who wait. */
 export function runtimeLine({ id, phase, why, grant }: Runtime): string {
   const where = phase === 'ready' && grant ? ` at ${grant.host}` : '';
-  return oneLine(`Runtime ${id} is ${phase}${where}.${why ? ` ${why}` : ''}`);
+  const how = phase === 'error' ? 'in error' : phase;
+  return oneLine(`Runtime ${id} is ${how}${where}.${why ? ` ${why}` : ''}`);
 }
 
 export function runtimeFacts(runtime: Runtime): string {

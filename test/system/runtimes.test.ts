@@ -65,6 +65,10 @@ test('a thousand requests at once, and kill -9 of the server in the middle: exac
   await expectExactly(api, grants, 20);
   const shown = await runCli(world, ['runtime', 'show', 'r7']);
   expect(shown.out).toContain('Grant        1 CPU, 4 GB memory, 40 GiB storage');
+  const drained = await runCli(world, ['runtime', 'host', 'drain', 'h7:9091']);
+  expect(drained.out).toMatch(
+    /^Host h7:9091 takes no new runtimes\. .*\n {2}r\d+ \(1 slots\): no other host has room\n/,
+  );
 });
 
 test('the holder dies and a standby takes over: nothing is granted twice', async (context) => {
