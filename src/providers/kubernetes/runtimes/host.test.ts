@@ -218,6 +218,13 @@ describe('a template is refused with its file and line before anything is applie
       /line 4 .*metadata.labels must be a map/,
     ],
     [
+      'of more values than anyone needs',
+      'apiVersion: v1\nkind: Service\nspec:\n{{ range until 1500 }}  k{{ . }}: 1\n{{ end }}',
+      /line 1 .*it is too large: 3000 values/,
+    ],
+    ['of brackets without end', '{{ repeat 2900 "[" }}', /no YAML/],
+    ['with a key twice', 'apiVersion: v1\nkind: Service\nkind: Service\n', /line 3 .*no YAML: kind stands there twice/],
+    [
       'with references that multiply',
       `apiVersion: v1\nkind: Service\na: &a [1, 1]\n${'abcdefgh'.replace(/./g, (c, at) => (at === 0 ? '' : `${c}: &${c} [${`*${'abcdefgh'[at - 1]}, `.repeat(9)}]\n`))}`,
       /no YAML: Excessive alias count/,
