@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Fault } from '#core/fault.ts';
+import { VirtualClock } from '#core/virtual-clock.ts';
 import type { RenderLimits } from './limits.ts';
 import { parseTemplates } from './template-set.ts';
 
@@ -7,7 +8,10 @@ const LIMITS: RenderLimits = { steps: 20_000, characters: 100_000, depth: 100 };
 
 function refusal(text: string, data: object = {}): Fault {
   try {
-    const output = parseTemplates([{ name: 't', text }], { limits: LIMITS }).render('t', data);
+    const output = parseTemplates([{ name: 't', text }], { limits: LIMITS, clock: new VirtualClock() }).render(
+      't',
+      data,
+    );
     throw new Fault('internal', `It gave ${output.length} characters.`);
   } catch (thrown) {
     expect(thrown).toBeInstanceOf(Fault);
@@ -43,6 +47,7 @@ describe('a template that would go on ends with a fault', () => {
     ['a long text, digested again and again', '{{$s := repeat 9000 "abc"}}{{range 100}}{{$d := sha256sum $s}}{{end}}'],
     ['texts read as YAML', '{{$s := repeat 900 "- a\\n"}}{{range 100}}{{$l := fromYamlArray $s}}{{end}}'],
     ['texts that are no JSON', '{{range 3000}}{{$m := fromJson "a"}}{{end}}'],
+    ['times asked for', '{{range 3000}}{{$d := now}}{{end}}'],
     ['zones looked up', '{{range 3000}}{{$d := dateInZone "2006" 0 "Europe/Paris"}}{{end}}'],
     ['texts rendered in texts', '{{define "a"}}{{tpl "{{include \\"a\\" .}}" .}}{{end}}{{include "a" .}}'],
     ['a template that includes itself', '{{define "a"}}{{include "a" .}}{{end}}{{include "a" .}}'],

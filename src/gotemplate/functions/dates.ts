@@ -183,7 +183,10 @@ export const dateFunctions: Functions = {
 
 /** Those that are there only where the caller hands in a clock. */
 export const clockFunctions: Functions = {
-  now: fn([], (run) => timeObject({ atMs: nowOf(run), zone: UTC })),
+  now: fn([], (run) => {
+    run.budget.step(STEPS_OF_A_DATE);
+    return timeObject({ atMs: nowOf(run), zone: UTC });
+  }),
   ago: fn(['any'], (date, run) => {
     const seconds = Math.round((nowOf(run) - dateOf(date, run)) / 1_000);
     return durationText(BigInt(seconds) * 1_000_000_000n);
