@@ -23,8 +23,8 @@ export function admitted(
   return (stream): RpcListener => {
     let listener: RpcListener | undefined;
     let isClosed = false;
-    const late = new Fault('invalid', `The request was not complete within ${REQUEST_MS / 1_000} s.`);
-    const cancel = clock.alarm(REQUEST_MS, () => stream.end(late));
+    const why = `The request was not complete within ${REQUEST_MS / 1_000} s.`;
+    const cancel = clock.alarm(REQUEST_MS, () => stream.end(new Fault('invalid', why)));
 
     async function admit(): Promise<void> {
       const actor = await authorized(authorize, stream.caller, role);

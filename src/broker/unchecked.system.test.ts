@@ -1,6 +1,7 @@
 // What callers without valid credentials can make the server keep, decode or wait for.
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, type IncomingHttpHeaders } from 'node:http2';
 import { afterEach, expect, test } from 'vitest';
+import { systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { untilHolds } from '#core/testing/until.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
@@ -169,4 +170,33 @@ test('a call whose request does not come ends by itself', async () => {
   await clock.advance(60_000);
 
   expect(await status).toBe('3');
+});
+
+test('calls that one connection opens at once leave others a turn between them', async () => {
+  let nowMs = 0;
+  let turn = 0;
+  const startedIn: number[] = [];
+  const plane = await aPlane({
+    // Each look at the clock takes longer than a share of a turn.
+    clock: {
+      ...systemClock,
+      monotonic: () => (nowMs += 10),
+      soon(run) {
+        systemClock.soon(() => {
+          turn += 1;
+          run();
+        });
+      },
+    },
+    authorize() {
+      startedIn.push(turn);
+      throw new Fault('unauthenticated', 'No valid token.');
+    },
+  });
+  const session = aSession(plane);
+
+  const calls = Array.from({ length: 20 }, () => call(session, '/velda.BrokerService/RequestSession'));
+
+  for (const { status } of calls) expect(await status).toBe('16');
+  expect(new Set(startedIn).size).toBe(calls.length);
 });

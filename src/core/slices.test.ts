@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { inSlices } from './slices.ts';
+import { inSlices, openTurns } from './slices.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 /** A clock on which steps take as long as they say. */
@@ -37,4 +37,70 @@ it('goes on while the slice lasts', async () => {
   await inSlices(clock, Array<number>(12).fill(1), work);
 
   expect(turns).toEqual([6, 12]);
+});
+
+function burstClock() {
+  let nowMs = 0;
+  const soon: (() => void)[] = [];
+  return {
+    clock: { monotonic: () => nowMs, soon: (run: () => void) => void soon.push(run) } as never,
+    work: (ms: number) => {
+      nowMs += ms;
+    },
+    /** The next turn; false where nothing is left to do. */
+    turn(): boolean {
+      const due = soon.splice(0);
+      for (const run of due) run();
+      return due.length > 0;
+    },
+  };
+}
+
+it('does of a burst what fits into the turn, and the rest in later ones, in order', () => {
+  const { clock, work, turn } = burstClock();
+  const turns = openTurns(clock);
+  const done: number[] = [];
+  const add = (id: number) =>
+    turns.run(() => {
+      done.push(id);
+      work(3);
+    });
+
+  for (const id of [1, 2, 3, 4, 5]) add(id);
+  expect(done).toEqual([1, 2]);
+
+  turn();
+  add(6);
+  expect(done).toEqual([1, 2, 3, 4]);
+
+  turn();
+  expect(done).toEqual([1, 2, 3, 4, 5, 6]);
+});
+
+it('does what comes in a later turn at once, and then has nothing left to do', () => {
+  const { clock, work, turn } = burstClock();
+  const turns = openTurns(clock);
+  const done: number[] = [];
+  turns.run(() => work(100));
+  while (turn());
+
+  turns.run(() => done.push(1));
+
+  expect(done).toEqual([1]);
+});
+
+it('goes on after work that throws', () => {
+  const { clock, work, turn } = burstClock();
+  const turns = openTurns(clock);
+  const done: number[] = [];
+  turns.run(() => work(100));
+  turns.run(() => {
+    throw new TypeError('no');
+  });
+  turns.run(() => done.push(1));
+
+  expect(turn).toThrow('no');
+  turn();
+
+  expect(done).toEqual([1]);
 });

@@ -29,3 +29,37 @@ export async function inSlices<T>(clock: Clock, items: Iterable<T>, step: (item:
     if (slices.isOver()) await slices.next();
   }
 }
+
+/** Work that comes in bursts from outside: at once while its share of a turn lasts, what is left in later turns, in order. */
+export interface Turns {
+  run(work: () => void): void;
+}
+
+export function openTurns(clock: Clock): Turns {
+  const waiting: (() => void)[] = [];
+  let endMs: number | undefined;
+
+  function next(): void {
+    endMs = waiting.length > 0 ? clock.monotonic() + SLICE_MS : undefined;
+    if (endMs === undefined) return;
+    clock.soon(next);
+    let done = 0;
+    try {
+      do waiting[done++]?.();
+      while (done < waiting.length && clock.monotonic() <= endMs);
+    } finally {
+      waiting.splice(0, done);
+    }
+  }
+
+  return {
+    run(work) {
+      if (endMs === undefined) {
+        endMs = clock.monotonic() + SLICE_MS;
+        clock.soon(next);
+      }
+      if (waiting.length > 0 || clock.monotonic() > endMs) waiting.push(work);
+      else work();
+    },
+  };
+}
