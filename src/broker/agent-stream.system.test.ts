@@ -5,6 +5,7 @@ import { untilHolds } from '#core/testing/until.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { ListPoolsRequestSchema, ListPoolsResponseSchema } from './gen/velda/pool_pb.ts';
 import {
+  aSession,
   ask,
   clientTo,
   type FakeAgent,
@@ -307,4 +308,36 @@ test('bytes that are no HTTP/2 do no harm', async () => {
 
   plane.link.send('a1', { do: 'drain', stop: false });
   await untilHolds(() => expect(agent.answers).toHaveLength(2));
+});
+
+test('an agent that does not say that it can run sessions as another user gets none', async () => {
+  const plane = await aPlane();
+  const agent = anAgent(plane);
+  const { musterHello, ...rest } = hello('a1');
+  agent.say({ ...rest, musterHello: { ...musterHello, capabilities: ['other'] } });
+  await untilHolds(() => expect(agent.answers).toHaveLength(1));
+
+  const { spec } = aSession('s2');
+  plane.link.send('a1', { do: 'start', session: 's2', attempt: 1, spec: { ...spec, runAs: { user: 'ada' } } });
+  plane.link.send('a1', { do: 'start', session: 's3', attempt: 1, spec });
+  await untilHolds(() => expect(agent.answers).toHaveLength(2));
+
+  expect(agent.answers[1]?.commands.map(({ session }) => session)).toEqual(['s3']);
+  expect(plane.reports).toMatchObject([{ agent: 'a1', report: { is: 'refused', session: 's2' } }]);
+});
+
+test('a refused agent is logged by the name and pool that it gave', async () => {
+  const logged: unknown[] = [];
+  const plane = await aPlane({
+    log: (_level, message, fields) => void logged.push({ message, ...fields }),
+    door() {
+      throw new Fault('denied', 'This token is for another pool.');
+    },
+  });
+  const agent = anAgent(plane);
+
+  agent.say(hello('a1'));
+  await agent.ended;
+
+  expect(logged).toMatchObject([{ message: 'agent refused', agent: 'a1', pool: 'local', from: '127.0.0.1' }]);
 });

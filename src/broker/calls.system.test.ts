@@ -1,7 +1,8 @@
-import { fromBinary } from '@bufbuild/protobuf';
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { EmptySchema } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@grpc/grpc-js';
 import { afterEach, expect, test, vi } from 'vitest';
+import { systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Actor } from '#core/journal.ts';
 import { aPool } from '#core/testing/pool.ts';
@@ -11,6 +12,7 @@ import type { SessionRequest } from '../sessions/sessions.ts';
 import * as broker from './gen/velda/broker_pb.ts';
 import * as pool from './gen/velda/pool_pb.ts';
 import { ExecutionStatus_Status, ExecutionStatusSchema, SessionRequestSchema } from './gen/velda/session_pb.ts';
+import { GetTaskRequestSchema, TaskSchema } from './gen/velda/task_pb.ts';
 import type { LaunchFault } from './pool-calls.ts';
 import {
   aSession,
@@ -272,4 +274,27 @@ test.each([
   const answer = ask(client, { path, request: EmptySchema, answer: EmptySchema }, {});
 
   await expect(answer).rejects.toMatchObject({ code: 12, details: expect.stringContaining(details) });
+});
+
+test('a stop of the broker ends what follows a task at once', async () => {
+  // No deadline comes: only what is ended at once ends.
+  const clock = { ...systemClock, alarm: () => () => {} };
+  const sessions = { find: async (id: string) => aSession(id), ended: () => new Promise<never>(() => {}) } as never;
+  const { plane, client } = await aStage({ clock, sessions });
+  const call = client.makeServerStreamRequest(
+    '/velda.TaskService/WatchTask',
+    (bytes: Uint8Array) => Buffer.from(bytes),
+    (bytes) => fromBinary(TaskSchema, bytes),
+    toBinary(GetTaskRequestSchema, create(GetTaskRequestSchema, { taskId: 's1' })),
+    metadataOf(headers),
+  );
+  call.on('error', () => {});
+  const ended = new Promise<{ details: string }>((resolve) => call.on('status', resolve));
+  await new Promise((resolve) => call.once('data', resolve));
+
+  const stopped = plane.broker.stop();
+
+  expect((await ended).details).toContain('The server is stopping.');
+  client.close();
+  await stopped;
 });

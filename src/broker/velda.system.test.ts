@@ -1,6 +1,6 @@
 // An agent and a command line that know nothing of our own fields.
 import { create, toBinary } from '@bufbuild/protobuf';
-import type { Client } from '@grpc/grpc-js';
+import type { Client, ServiceError } from '@grpc/grpc-js';
 import { afterEach, expect, test } from 'vitest';
 import { type Clock, systemClock } from '#core/clock.ts';
 import { untilHolds } from '#core/testing/until.ts';
@@ -49,14 +49,14 @@ const ref = (sessionId: string) => ({ sessionId, instanceId: 1n });
 const heard = (plane: FakePlane) => plane.reports.map(({ report }) => report);
 
 function pushLogs(client: Client, headers: Record<string, string> = {}) {
-  let settle: (outcome: number | undefined) => void = () => {};
-  const outcome = new Promise<number | undefined>((resolve) => (settle = resolve));
+  let settle: (outcome: ServiceError | null) => void = () => {};
+  const over = new Promise<ServiceError | null>((resolve) => (settle = resolve));
   const call = client.makeClientStreamRequest(
     '/velda.TaskLogService/PushLogs',
     (bytes: Uint8Array) => Buffer.from(bytes),
     (bytes) => bytes,
     metadataOf(headers),
-    (error) => settle(error?.code),
+    (error) => settle(error),
   );
   call.on('error', () => {});
   const say = (taskId: string, stream: 1 | 2, text: string): unknown =>
@@ -66,7 +66,13 @@ function pushLogs(client: Client, headers: Record<string, string> = {}) {
         create(PushLogsRequestSchema, { taskId, stream, data: new TextEncoder().encode(text) }),
       ),
     );
-  return { say, end: () => call.end(), outcome };
+  return {
+    say,
+    end: () => call.end(),
+    outcome: over.then((error) => error?.code),
+    /** The server's words, not those of a lost connection. */
+    why: over.then((error) => error?.details),
+  };
 }
 
 test('it is greeted without our own fields, and its executions carry their attempt', async () => {
@@ -221,7 +227,7 @@ test('a stop ends open log calls at once', async () => {
 
   const stopped = plane.broker.stop();
 
-  expect(await logs.outcome).toBe(14);
+  expect([await logs.outcome, await logs.why]).toEqual([14, expect.stringContaining('The server is stopping.')]);
   client.close();
   await stopped;
 });
