@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { Server, ServerCredentials, ServerInterceptingCall } from '@grpc/grpc-js';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
-import { openTurns } from '#core/slices.ts';
+import { openBurstQueue } from '#core/slices.ts';
 import { OpenCall, type Service } from './open-call.ts';
 import type { RpcHandler, Transport, TransportOptions } from './transport.ts';
 import { LONGEST_UNCHECKED_BYTES } from './wire/frame.ts';
@@ -19,7 +19,7 @@ interface GrpcOptions extends TransportOptions {
 
 function openServer(services: ReadonlyMap<string, Service>, options: GrpcOptions): Server {
   // One packet may open a hundred calls: the rest of them waits until others had a turn.
-  const turns = openTurns(options.clock);
+  const burst = openBurstQueue(options.clock);
   const server = new Server({
     // Its registry of every connection and call costs more memory than the calls.
     'grpc.enable_channelz': 0,
@@ -34,7 +34,7 @@ function openServer(services: ReadonlyMap<string, Service>, options: GrpcOptions
         new ServerInterceptingCall(call, {
           start() {
             const service = services.get(path);
-            if (service) turns.run(() => call.start(new OpenCall(call, service)));
+            if (service) burst.run(() => call.start(new OpenCall(call, service)));
           },
         }),
     ],

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { inSlices, openTurns } from './slices.ts';
+import { inSlices, openBurstQueue } from './slices.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 /** A clock on which steps take as long as they say. */
@@ -58,10 +58,10 @@ function burstClock() {
 
 it('does of a burst what fits into the turn, and the rest in later ones, in order', () => {
   const { clock, work, turn } = burstClock();
-  const turns = openTurns(clock);
+  const queue = openBurstQueue(clock);
   const done: number[] = [];
   const add = (id: number) =>
-    turns.run(() => {
+    queue.run(() => {
       done.push(id);
       work(3);
     });
@@ -79,25 +79,25 @@ it('does of a burst what fits into the turn, and the rest in later ones, in orde
 
 it('does what comes in a later turn at once, and then has nothing left to do', () => {
   const { clock, work, turn } = burstClock();
-  const turns = openTurns(clock);
+  const queue = openBurstQueue(clock);
   const done: number[] = [];
-  turns.run(() => work(100));
+  queue.run(() => work(100));
   while (turn());
 
-  turns.run(() => done.push(1));
+  queue.run(() => done.push(1));
 
   expect(done).toEqual([1]);
 });
 
 it('goes on after work that throws', () => {
   const { clock, work, turn } = burstClock();
-  const turns = openTurns(clock);
+  const queue = openBurstQueue(clock);
   const done: number[] = [];
-  turns.run(() => work(100));
-  turns.run(() => {
+  queue.run(() => work(100));
+  queue.run(() => {
     throw new TypeError('no');
   });
-  turns.run(() => done.push(1));
+  queue.run(() => done.push(1));
 
   expect(turn).toThrow('no');
   turn();

@@ -31,11 +31,11 @@ export async function inSlices<T>(clock: Clock, items: Iterable<T>, step: (item:
 }
 
 /** Work that comes in bursts from outside: at once while its share of a turn lasts, what is left in later turns, in order. */
-export interface Turns {
+export interface BurstQueue {
   run(work: () => void): void;
 }
 
-export function openTurns(clock: Clock): Turns {
+export function openBurstQueue(clock: Clock): BurstQueue {
   const waiting: (() => void)[] = [];
   let endMs: number | undefined;
 

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { connect as connectTls } from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
-import { systemClock } from '#core/clock.ts';
+import { type Clock, systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { seededRandom } from '#core/random.ts';
 import { until } from '#core/testing/until.ts';
@@ -69,6 +69,36 @@ test('a client that comes during a take-over waits for it', async () => {
   serveGreeting(front);
 
   expect(await answer).toBe('hello 127.0.0.1');
+});
+
+test('connections that come at once leave others a turn between them', async () => {
+  let nowMs = 0;
+  let turn = 0;
+  const servedIn: number[] = [];
+  // Each look at the clock takes longer than a share of a turn.
+  const clock: Clock = {
+    ...systemClock,
+    monotonic: () => (nowMs += 10),
+    soon(run) {
+      systemClock.soon(() => {
+        turn += 1;
+        run();
+      });
+    },
+  };
+  const front = await aFront(() => undefined, { clock });
+  const serve = (socket: Socket): void => {
+    servedIn.push(turn);
+    socket.destroy();
+  };
+  front.serve({ http: serve, grpc: serve });
+
+  const { port } = front.addresses.http;
+  const clients = Array.from({ length: 20 }, () => connect(port, '127.0.0.1').on('error', () => {}));
+  await Promise.all(clients.map((client) => once(client, 'close')));
+
+  expect(servedIn).toHaveLength(20);
+  expect(new Set(servedIn).size).toBe(20);
 });
 
 test('relays to a holder that is no longer the holder are cut, though it keeps them open', async () => {
@@ -250,5 +280,5 @@ test('reads and writes addresses', () => {
     expect(formatAddress(parseAddress(address))).toBe(address);
   }
   expect(['localhost', '::1', '127.0.0.9', '::ffff:127.0.0.1'].every(isLoopback)).toBe(true);
-  expect(['10.0.0.1', '', '0.0.0.0', 'example.org'].some(isLoopback)).toBe(false);
+  expect(['10.0.0.1', '', '0.0.0.0', 'example.org', '127.0.0.1%x', '::ffff:127.0.0.1%x'].some(isLoopback)).toBe(false);
 });

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
+import { openBurstQueue } from '#core/slices.ts';
 import { type Address, formatAddress, parseAddress } from './address.ts';
 import { listenOn, type Port } from './listen.ts';
 import { type Advert, type Door, passOn, receivePassed } from './passage.ts';
@@ -54,6 +55,8 @@ export async function openFront(options: FrontOptions): Promise<Front> {
   const ports: Port[] = [];
   const relays = new Map<Socket, Relay>();
   let cancelLook: (() => void) | undefined;
+  // The system hands over all connections that wait in one turn.
+  const burst = openBurstQueue(clock);
 
   function enter(door: Door, socket: Socket): void {
     const isAlone = !serving && !options.holder();
@@ -101,7 +104,7 @@ export async function openFront(options: FrontOptions): Promise<Front> {
     const failed = (error: Error): void => log('debug', 'connection failed', { at: text, error: error.message });
     const port = await listenOn(parseAddress(text), (socket) => {
       socket.on('error', failed);
-      taken(socket);
+      burst.run(() => socket.destroyed || taken(socket));
     });
     ports.push(port);
     return port.address;
