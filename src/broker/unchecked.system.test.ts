@@ -1,12 +1,13 @@
 // What callers without valid credentials can make the server keep, decode or wait for.
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, type IncomingHttpHeaders } from 'node:http2';
+import { connect as connectTcp } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { untilHolds } from '#core/testing/until.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { AgentUpdateRequestSchema } from './gen/velda/broker_pb.ts';
-import { type FakePlane, type FakePlaneOptions, openFakePlane } from './testing.ts';
+import { clientTo, type FakePlane, type FakePlaneOptions, openFakeAgent, openFakePlane } from './testing.ts';
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {
@@ -97,6 +98,27 @@ test('output is refused from where no agent is connected, before any of it has c
 
   expect(await status).toBe('7');
 });
+
+// Only Linux has all of 127.0.0.0/8.
+test.skipIf(process.platform !== 'linux')(
+  'output is refused from another address than that of a connected agent, before any of it has come (needs Linux)',
+  async () => {
+    const plane = await aPlane();
+    const agent = openFakeAgent(clientTo(plane));
+    open.push(agent);
+    agent.say({ agentIdentity: { agentId: 'v1', hostname: 'v1', pool: 'shell' }, slots: 1 });
+    await untilHolds(() => expect(agent.answers).toHaveLength(1));
+    const elsewhere = connect(`http://127.0.0.1:${plane.port}`, {
+      createConnection: () => connectTcp({ port: plane.port, host: '127.0.0.1', localAddress: '127.0.0.2' }),
+    });
+    open.push({ close: () => elsewhere.destroy() });
+
+    const { stream, status } = call(elsewhere, '/velda.TaskLogService/PushLogs');
+    stream.write(headOf(2 * 2 ** 20));
+
+    expect(await status).toBe('7');
+  },
+);
 
 test('an agent without a credential may not send a long first message; its length is enough', async () => {
   const { stream, status } = call(aSession(await aPlane()), AGENT);
