@@ -126,9 +126,9 @@ export function measure(app: FastifyInstance, { metrics, clock }: ApiDeps): { qu
   };
 }
 
-/** Bodies come as text; each route reads it in its own way. */
+/** Bodies come as bytes; each route reads them in its own way. Long ones become no text here: that would hold up all others. */
 export function takeText(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   const kinds = ['application/json', 'application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'];
-  app.addContentTypeParser(kinds, { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  app.addContentTypeParser(kinds, { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 }

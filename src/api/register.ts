@@ -26,16 +26,16 @@ const STILL_ALLOWED_EVERY_MS = 15_000;
 // As many as a schema checks within some ten milliseconds.
 const MOST_VALUES = 20_000;
 
-/** The text of a body, read as the route takes it. */
+/** A body, read as the route takes it. */
 function bodyOf(route: Route, request: FastifyRequest, json: JsonReader): unknown {
-  const text = request.body === undefined || request.body === '' ? undefined : String(request.body);
-  if (text === undefined || !route.body) return undefined;
+  const body = request.body as Buffer | undefined;
+  if (body === undefined || body.length === 0 || !route.body) return undefined;
   const media = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
   const isYaml = media.endsWith('yaml');
-  if (route.bodyMedia) return text;
+  if (route.bodyMedia) return body.toString('utf8');
   if (isYaml) throw httpFault(415, 'invalid', 'The body must be JSON.', { at: 'headers.content-type' });
   try {
-    return json.read(text, route.mostValues ?? MOST_VALUES);
+    return json.read(body, route.mostValues ?? MOST_VALUES);
   } catch (cause) {
     throw badBody(cause);
   }

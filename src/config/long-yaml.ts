@@ -14,7 +14,7 @@ export type ToYamlThread =
       readonly longest: number;
     }
   | { readonly key: string; readonly from: number; readonly to: number }
-  | { readonly json: string; readonly mostValues: number };
+  | { readonly json: Uint8Array; readonly mostValues: number };
 
 export type FromYamlThread =
   | { readonly head: Parsed<ConfigNode>; readonly lists: readonly { readonly key: string; readonly length: number }[] }

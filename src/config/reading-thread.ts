@@ -5,8 +5,8 @@ import { type FromYamlThread, startYamlThread, type ToYamlThread } from './long-
 
 /** A thread that reads one text after the other. It starts when it is needed, and ends when it is not. */
 export interface ReadingThread {
-  /** Rejects with `invalid` where the thread fails on this text, or takes too long. */
-  ask(question: ToYamlThread): Promise<FromYamlThread>;
+  /** Rejects with `invalid` where the thread fails on this text, or takes too long. What is given away is not copied. */
+  ask(question: ToYamlThread, given?: readonly ArrayBuffer[]): Promise<FromYamlThread>;
 }
 
 const LONGEST_MS = 5_000;
@@ -30,7 +30,7 @@ export function openReadingThread(clock: Clock): ReadingThread {
     return started;
   }
 
-  function askNow(question: ToYamlThread): Promise<FromYamlThread> {
+  function askNow(question: ToYamlThread, given: readonly ArrayBuffer[]): Promise<FromYamlThread> {
     stopWhenIdle();
     thread ??= start();
     const reader = thread;
@@ -44,7 +44,7 @@ export function openReadingThread(clock: Clock): ReadingThread {
     reader.once('message', resolve);
     // The memory of a thread may overflow, as its stack may.
     reader.once('error', failed);
-    reader.postMessage(question);
+    reader.postMessage(question, given);
     return promise.finally(() => {
       cancel();
       reader.off('error', failed);
@@ -54,8 +54,8 @@ export function openReadingThread(clock: Clock): ReadingThread {
   }
 
   return {
-    ask(question) {
-      const answer = queue.then(() => askNow(question));
+    ask(question, given = []) {
+      const answer = queue.then(() => askNow(question, given));
       queue = answer.catch(() => {});
       return answer;
     },

@@ -21,9 +21,9 @@ function withoutLongLists(root: ConfigNode, longest: number): ConfigNode {
   return { ...root, entries };
 }
 
-function readJson(text: string, mostValues: number): FromYamlThread {
+function readJson({ buffer, byteOffset, byteLength }: Uint8Array, mostValues: number): FromYamlThread {
   try {
-    return { json: boundedJson(text, mostValues) };
+    return { json: boundedJson(Buffer.from(buffer, byteOffset, byteLength), mostValues) };
   } catch (thrown) {
     return { refused: Fault.from(thrown).message };
   }
