@@ -4,6 +4,7 @@ import { WebSocketServer } from 'ws';
 import { Fault } from '#core/fault.ts';
 import { attachTo } from './attachment.ts';
 import type { ApiDeps } from './deps.ts';
+import { openTurns } from './encoded-output.ts';
 import { farewell } from './farewell.ts';
 import { PROBLEM_MEDIA, toProblem } from './problem.ts';
 import type { RequestGate } from './request-gate.ts';
@@ -63,6 +64,7 @@ async function wishOf(request: IncomingMessage, { deps, gate }: Means) {
 export function acceptAttach(server: Server, means: Means): () => void {
   const { deps, stopping } = means;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: LONGEST_MESSAGE, clientTracking: false });
+  const turn = openTurns(deps.clock);
 
   async function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const broken = (): void => void socket.destroy();
@@ -71,7 +73,7 @@ export function acceptAttach(server: Server, means: Means): () => void {
       const wish = await wishOf(request, means);
       await deps.store.durable();
       socket.off('error', broken);
-      sockets.handleUpgrade(request, socket, head, (joined) => attachTo(joined, wish, { deps, stopping }));
+      sockets.handleUpgrade(request, socket, head, (joined) => attachTo(joined, wish, { deps, stopping, turn }));
     } catch (thrown) {
       refuse(socket, Fault.from(thrown), deps);
     }

@@ -4,7 +4,7 @@ import type { Session } from '#core/session.ts';
 import type { Caller } from '../access/access.ts';
 import { checked } from './checked.ts';
 import type { ApiDeps } from './deps.ts';
-import { encodeOutput, openTurns } from './encoded-output.ts';
+import { encodeOutput, type openTurns } from './encoded-output.ts';
 import { findSession } from './sessions.ts';
 import { shownSession } from './shown/session.ts';
 import { AttachIn, type AttachOut } from './wire/session.ts';
@@ -19,6 +19,8 @@ export interface AttachWish {
 interface Means {
   readonly deps: ApiDeps;
   readonly stopping: AbortSignal;
+  /** Shared by all attached clients. */
+  readonly turn: ReturnType<typeof openTurns>;
 }
 
 const PING_EVERY_MS = 20_000;
@@ -58,9 +60,8 @@ function say(socket: WebSocket, text: string | Buffer): Promise<void> {
   );
 }
 
-async function show(socket: WebSocket, wish: AttachWish, deps: ApiDeps, signal: AbortSignal): Promise<void> {
+async function show(socket: WebSocket, wish: AttachWish, { deps, turn }: Means, signal: AbortSignal): Promise<void> {
   const { session, afterSeq, attempt } = wish;
-  const turn = openTurns(deps.clock);
   for await (const chunk of deps.sessions.output(session.id, { follow: true, afterSeq, attempt }, signal)) {
     await deps.store.durable();
     const message = encodeOutput(chunk, 'message');
@@ -159,7 +160,8 @@ function passInTurn(pass: (message: Message) => void, { clock }: ApiDeps, mayWai
 }
 
 /** Connects a socket with a session until one of them ends. */
-export function attachTo(socket: WebSocket, wish: AttachWish, { deps, stopping }: Means): void {
+export function attachTo(socket: WebSocket, wish: AttachWish, means: Means): void {
+  const { deps, stopping } = means;
   const { session } = wish;
   const over = new AbortController();
   let isAlive = true;
@@ -216,7 +218,7 @@ export function attachTo(socket: WebSocket, wish: AttachWish, { deps, stopping }
   socket.on('close', () => finish(CLOSE.done, ''));
   stopping.addEventListener('abort', stop, { once: true });
   cancelPing = deps.clock.alarm(PING_EVERY_MS, ping);
-  show(socket, wish, deps, over.signal).then(
+  show(socket, wish, means, over.signal).then(
     () => finish(CLOSE.done, 'The session has ended.'),
     (thrown) => finish(CLOSE.broken, deps.redactText(Fault.from(thrown).message)),
   );

@@ -13,17 +13,46 @@ test('a piece of output is made once in each form, and all readers get the same 
   expect(encodeOutput(chunk, 'raw').buffer).toBe(chunk.data.buffer);
 });
 
-test('a reader that takes much leaves every other event its turn; one that takes little goes on at once', async () => {
-  const clock = new VirtualClock();
-  const turn = openTurns(clock);
-  let isOn = false;
+function aTurn() {
+  const later: (() => void)[] = [];
+  const turn = openTurns({ ...new VirtualClock(), soon: (run: () => void) => void later.push(run) } as never);
+  return {
+    turn,
+    /** What a reader that gets a piece does next: go on at once, or wait. */
+    take: (bytes: number, goOn: () => void) => {
+      const wait = turn(Buffer.alloc(bytes));
+      if (wait === undefined) goOn();
+      else void wait.then(goOn);
+    },
+    async next() {
+      for (const run of later.splice(0)) run();
+      await Promise.resolve();
+      return later.length > 0;
+    },
+  };
+}
 
-  expect(turn(Buffer.alloc(1_000))).toBeUndefined();
-  void turn(Buffer.alloc(64_000))?.then(() => {
-    isOn = true;
-  });
-  await Promise.resolve();
-  expect(isOn).toBe(false);
-  await clock.settle();
-  expect(isOn).toBe(true);
+test('readers that take much together leave every other event its turn, and go on in order, as many as one turn holds', async () => {
+  const { take, next } = aTurn();
+  const gone: number[] = [];
+
+  for (let reader = 1; reader <= 20; reader++) take(64 * 1_024, () => gone.push(reader));
+  const first = gone.length;
+  await next();
+  const second = gone.length;
+  while (await next());
+
+  expect([first, second, gone.length]).toEqual([8, 16, 20]);
+  expect(gone).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
+});
+
+test('a reader that takes little goes on at once, turn after turn', async () => {
+  const { take, next } = aTurn();
+  let count = 0;
+
+  for (let turns = 0; turns < 100; turns++) {
+    take(64 * 1_024, () => (count += 1));
+    expect(count).toBe(turns + 1);
+    await next();
+  }
 });

@@ -7,19 +7,43 @@ import type { AttachOut } from './wire/session.ts';
 /** As raw bytes, as a line of JSON, as a message of a WebSocket. */
 export type OutputForm = 'raw' | 'line' | 'message';
 
-const MOST_A_TURN_BYTES = 32 * 2 ** 10;
+// Some milliseconds on a slow machine.
+const MOST_A_TURN_BYTES = 512 * 2 ** 10;
 
 /**
- * To be awaited after each piece that was sent to a reader. The network takes megabytes without waiting, so that
- * hundreds of readers would hold the event loop for as long: after some bytes every other event gets its turn.
+ * To be awaited after each piece that was sent to a reader, by all readers together. The network takes megabytes without
+ * waiting, so that hundreds of readers would hold the event loop for as long: after some bytes, whoever got them, every
+ * other event gets its turn.
  */
 export function openTurns(clock: Clock): (sent: Buffer) => Promise<void> | undefined {
+  const waiting: { readonly bytes: number; goOn(): void }[] = [];
   let bytes = 0;
-  return (sent) => {
-    bytes += sent.length;
-    if (bytes < MOST_A_TURN_BYTES) return undefined;
+  let isDue = false;
+
+  function nextTurn(): void {
+    isDue = false;
     bytes = 0;
-    return new Promise((resolve) => clock.soon(resolve));
+    while (bytes < MOST_A_TURN_BYTES) {
+      const reader = waiting.shift();
+      if (!reader) break;
+      bytes += reader.bytes;
+      reader.goOn();
+    }
+    if (bytes > 0) callNext();
+  }
+
+  function callNext(): void {
+    if (!isDue) clock.soon(nextTurn);
+    isDue = true;
+  }
+
+  return ({ length }) => {
+    callNext();
+    if (bytes < MOST_A_TURN_BYTES && waiting.length === 0) {
+      bytes += length;
+      return undefined;
+    }
+    return new Promise((goOn) => waiting.push({ bytes: length, goOn }));
   };
 }
 

@@ -19,21 +19,26 @@ const query = z.strictObject({
 });
 type Query = z.output<typeof query>;
 
+interface OutputDeps extends Pick<ApiDeps, 'sessions' | 'store'> {
+  /** Shared by all readers. */
+  readonly turn: ReturnType<typeof openTurns>;
+}
+
 /** Pieces as they arrive; each is sent only when it is durable. */
-async function* pieces(deps: ApiDeps, id: string, asked: Query, signal: AbortSignal): AsyncIterable<Buffer> {
+async function* pieces(deps: OutputDeps, id: string, asked: Query, signal: AbortSignal): AsyncIterable<Buffer> {
   const { follow, after_seq: afterSeq, stream } = asked;
   const from = { follow, afterSeq, attempt: asked.attempt || undefined };
-  const turn = openTurns(deps.clock);
   for await (const chunk of deps.sessions.output(id, from, signal)) {
     if (stream !== undefined && chunk.stream !== stream) continue;
     await deps.store.durable();
     const piece = encodeOutput(chunk, asked.raw ? 'raw' : 'line');
     yield piece;
-    await turn(piece);
+    await deps.turn(piece);
   }
 }
 
 function outputRoutes(deps: ApiDeps): Route[] {
+  const shared = { ...deps, turn: openTurns(deps.clock) };
   return [
     route({
       method: 'GET',
@@ -49,7 +54,7 @@ function outputRoutes(deps: ApiDeps): Route[] {
         const session = await findSession(deps, params.session);
         header('content-type', query.raw ? OCTETS : NDJSON);
         // One piece ahead is enough: a slow reader must not fill the memory.
-        return Readable.from(pieces(deps, session.id, query, signal), { objectMode: true, highWaterMark: 1 });
+        return Readable.from(pieces(shared, session.id, query, signal), { objectMode: true, highWaterMark: 1 });
       },
     }),
   ];
