@@ -48,6 +48,13 @@ it.each([100, 400_000])(
   },
 );
 
+it('too many values are counted before anything is parsed, whatever follows them', () => {
+  const reader = openJsonReader(systemClock);
+
+  expect(() => reader.read(Buffer.from('["a,b",1,1'), 2)).toThrow('more than 2 values');
+  expect(() => reader.read(Buffer.from('["a,b,c\\",,",1'), 2)).toThrow('not JSON');
+});
+
 it('a long body is given to the thread, not copied', async () => {
   const reader = openJsonReader(systemClock);
   const body = Buffer.from(`"${'é'.repeat(2 ** 20)}"`);
