@@ -50,25 +50,26 @@ describe('SQLite', () => {
     expect(modes.filter(([, mode]) => mode !== 0o600)).toEqual([]);
   });
 
-  test.each(['removed', 'replaced'])('acknowledges nothing once its file was %s, and names the remedy', async (how) => {
-    const directory = join(folder.path, 'data');
-    const store = await openHeld(directory);
-    await store.commit([put('workers', sampleWorker('m-1'))]);
-    rmSync(directory, { recursive: true });
-    if (how === 'replaced') {
-      mkdirSync(directory);
-      writeFileSync(join(directory, 'muster.db'), '');
-    }
+  test.each(['removed', 'replaced', 'truncated'])(
+    'acknowledges nothing once its file was %s, and names the remedy',
+    async (how) => {
+      const directory = join(folder.path, 'data');
+      const store = await openHeld(directory);
+      await store.commit([put('workers', sampleWorker('m-1'))]);
+      if (how !== 'truncated') rmSync(directory, { recursive: true });
+      if (how === 'replaced') mkdirSync(directory);
+      if (how !== 'removed') writeFileSync(join(directory, 'muster.db'), '');
 
-    const writing = store.commit([put('workers', sampleWorker('m-2'))]);
+      const writing = store.commit([put('workers', sampleWorker('m-2'))]);
 
-    await expect(writing).rejects.toMatchObject({
-      kind: 'unavailable',
-      message: expect.stringContaining(`was ${how} while the server used it`),
-      remedy: expect.stringContaining('restore a backup'),
-    });
-    await store.close();
-  });
+      await expect(writing).rejects.toMatchObject({
+        kind: 'unavailable',
+        message: expect.stringContaining(`was ${how} while the server used it`),
+        remedy: expect.stringContaining('restore a backup'),
+      });
+      await store.close();
+    },
+  );
 
   test('ends while nothing is written, once its file is gone', async () => {
     const directory = join(folder.path, 'data');

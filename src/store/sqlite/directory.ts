@@ -30,13 +30,17 @@ export function refuseLost(directory: string): void {
   });
 }
 
-/** Finds out whether a file is still the one that it was: one that was removed can be written, and all of that is lost. */
+/**
+ * Finds out whether a file is still the one that it was: one that was removed or truncated can be written, and all of that is
+ * lost. SQLite never makes the file shorter by itself.
+ */
 export function watchFile(file: string): () => void {
   const before = statSync(file);
   return () => {
     const now = statSync(file, { throwIfNoEntry: false });
-    if (now && now.ino === before.ino && now.dev === before.dev) return;
-    const what = now ? 'was replaced' : 'was removed';
+    const isSame = now?.ino === before.ino && now.dev === before.dev;
+    if (isSame && now.size >= before.size) return;
+    const what = isSame ? 'was truncated' : now ? 'was replaced' : 'was removed';
     throw new Fault('unavailable', `The database ${file} ${what} while the server used it.`, {
       at: file,
       remedy: 'Stop the server, put the file back or restore a backup, then start it again.',
