@@ -80,6 +80,23 @@ test('a refused session is offered to another agent, and after three more refusa
   expect(kinds).toEqual(['session.requeued', 'session.requeued', 'session.requeued', 'session.refused']);
 });
 
+test('an agent of Velda, which gives no reason, is asked only once more', async () => {
+  const scene = await openScene();
+  await scene.pool('gpu');
+  await scene.join('m-1', { wire: 'velda' });
+  const { id } = await scene.submit();
+  let asked = 0;
+
+  while (scene.now(id)) {
+    asked += 1;
+    await scene.says('m-1', { is: 'refused', session: id, attempt: asked, why: 'could not start' });
+    await scene.clock.advance(1_000);
+  }
+
+  expect(asked).toBe(2);
+  expect(scene.disk.histories.ended).toMatchObject([{ id, end: { how: 'refused', message: 'could not start' } }]);
+});
+
 test('an agent that refused gets nothing for a second, so that it cannot burn through the queue', async () => {
   const scene = await openScene();
   await scene.pool('gpu');

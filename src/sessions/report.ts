@@ -35,7 +35,12 @@ export function openReport(
     deadlines.watch(row);
   }
 
-  function refused(session: Session, agent: string, { attempt, why, forGood }: Report<'refused'>): void {
+  // An agent of Velda gives no reason. It may have been stopping; after a second refusal the session itself is the reason.
+  const isSecondWithoutReason = ({ refusedBy }: Session, agent: string): boolean =>
+    store.view.agents.get(agent)?.wire === 'velda' && refusedBy?.includes(agent) === true;
+
+  function refused(session: Session, agent: string, { attempt, why, ...said }: Report<'refused'>): void {
+    const forGood = said.forGood ?? (isSecondWithoutReason(session, agent) ? 'here' : undefined);
     // An agent that cannot run this one may well run the next.
     if (!forGood) agentSlots.coolDown(agent);
     finishAttempt.refused(session, why, forGood);
