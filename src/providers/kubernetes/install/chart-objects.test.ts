@@ -1,9 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process';
-import { existsSync, globSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { readEnvironment } from '#config/environment.ts';
 import { knownKinds } from '#config/kinds.ts';
@@ -12,27 +7,11 @@ import provider from '../index.ts';
 import type { GivenChoices } from './choices.ts';
 import { installFile } from './files.ts';
 import type { Manifest } from './manifest.ts';
+import { renderChart } from './testing.ts';
 
-const CHART = join(import.meta.dirname, '../../../../deploy/helm/muster');
 // Of the chart alone: who manages an object, and what an uninstallation leaves.
 const ONLY_IN_CHART = ['app.kubernetes.io/managed-by', 'helm.sh/chart', 'helm.sh/resource-policy'];
 const NOT_IN_TEMPLATES = ['Namespace', 'CustomResourceDefinition'];
-
-function findHelm(): string | undefined {
-  if (spawnSync('helm', ['version']).status === 0) return 'helm';
-  const built = globSync(join(homedir(), '.cache/muster/kubernetes-*/helm'));
-  return [join(process.env.KUBERNETES_PARTS ?? '', 'helm'), ...built].find((path) => existsSync(path));
-}
-
-const helm = findHelm();
-const run = promisify(execFile);
-
-async function render(values: object = {}): Promise<Manifest[]> {
-  const sets = Object.entries(values).flatMap(([name, value]) => ['--set-json', `${name}=${JSON.stringify(value)}`]);
-  const words = ['template', 'muster', CHART, '--namespace', 'velda', '--kube-version', '1.30.0', ...sets];
-  const { stdout } = await run(helm ?? 'helm', words, { maxBuffer: 16 * 1024 * 1024 });
-  return parseAllDocuments(stdout).map((document) => document.toJS() as Manifest);
-}
 
 const isHook = ({ metadata }: Manifest): boolean => metadata.annotations?.['helm.sh/hook'] !== undefined;
 const dataOf = (object: Manifest | undefined): Readonly<Record<string, string>> =>
@@ -60,8 +39,8 @@ const plain = (choices: GivenChoices): Manifest[] =>
     .map((document) => document.toJS() as Manifest)
     .filter(({ kind }) => !NOT_IN_TEMPLATES.includes(kind));
 
-describe.skipIf(helm === undefined)('the Helm chart (skipped where helm is not installed)', () => {
-  test.each<[string, object, GivenChoices]>([
+describe('the Helm chart', () => {
+  it.each<[string, Readonly<Record<string, unknown>>, GivenChoices]>([
     ['as it stands', {}, {}],
     [
       'with PostgreSQL',
@@ -70,28 +49,22 @@ describe.skipIf(helm === undefined)('the Helm chart (skipped where helm is not i
     ],
     ['for two namespaces', { serve: ['ml', 'web'] }, { served: ['ml', 'web'] }],
     ['with another volume', { 'storage.size': '1Gi' }, { storage: '1Gi' }],
-  ])('gives the same objects as the plain manifests, %s', async (_title, values, choices) => {
-    const rendered = (await render(values)).filter((object) => !isHook(object));
+  ])('gives the same objects as the plain manifests, %s', (_title, values, choices) => {
+    const rendered = renderChart(values).filter((object) => !isHook(object));
 
     expect(comparable(rendered)).toEqual(comparable(plain(choices)));
   });
 
-  test('passes the linter of helm', async () => {
-    const { stdout } = await run(helm ?? 'helm', ['lint', '--strict', CHART]);
-
-    expect(stdout).toContain('0 chart(s) failed');
-  });
-
-  test('keeps the volume at an uninstallation, and never deletes the CRD', async () => {
-    const objects = await render();
+  it('keeps the volume at an uninstallation, and never deletes the CRD', () => {
+    const objects = renderChart();
 
     const claim = objects.find(({ kind }) => kind === 'PersistentVolumeClaim');
     expect(claim?.metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' });
     expect(objects.map(({ kind }) => kind)).not.toContain('CustomResourceDefinition');
   });
 
-  test('removes the finalizers before an uninstallation, with rights of its own for that time', async () => {
-    const hooks = (await render({ serve: ['ml'], name: 'apiserver' })).filter(isHook);
+  it('removes the finalizers before an uninstallation, with rights of its own for that time', () => {
+    const hooks = renderChart({ serve: ['ml'], name: 'apiserver' }).filter(isHook);
 
     expect(hooks.map(nameOf).toSorted()).toEqual([
       'Job velda/apiserver-release',
@@ -124,12 +97,12 @@ describe.skipIf(helm === undefined)('the Helm chart (skipped where helm is not i
     });
   });
 
-  test('has a budget, a policy, a monitor, alerts and a dashboard where they are asked for', async () => {
+  it('has a budget, a policy, a monitor, alerts and a dashboard where they are asked for', () => {
     const enabled = ['networkPolicy', 'podMonitor', 'prometheusRule', 'dashboard'].map((key) => [
       `${key}.enabled`,
       true,
     ]);
-    const objects = await render({ ...Object.fromEntries(enabled), replicas: 2, 'postgres.secret': 'db' });
+    const objects = renderChart({ ...Object.fromEntries(enabled), replicas: 2, 'postgres.secret': 'db' });
 
     const kinds = objects.filter((object) => !isHook(object)).map(({ kind }) => kind);
     expect(kinds).toEqual(
@@ -142,8 +115,17 @@ describe.skipIf(helm === undefined)('the Helm chart (skipped where helm is not i
     expect(rule.spec.groups).toHaveLength(1);
   });
 
-  test('lays the configuration of its values over the server file, which the server takes', async () => {
-    const objects = await render({ config: { log: { level: 'debug' } }, 'tls.plaintextAgents': false });
+  it.each([
+    ['1.19.0', 'policy/v1beta1'],
+    ['1.21.0', 'policy/v1'],
+  ])('has a budget of the version that Kubernetes %s serves', (kubernetes, version) => {
+    const objects = renderChart({ replicas: 2, 'postgres.secret': 'db' }, kubernetes);
+
+    expect(objects.find(({ kind }) => kind === 'PodDisruptionBudget')).toMatchObject({ apiVersion: version });
+  });
+
+  it('lays the configuration of its values over the server file, which the server takes', () => {
+    const objects = renderChart({ config: { log: { level: 'debug' } }, 'tls.plaintextAgents': false });
     const map = objects.find(({ kind }) => kind === 'ConfigMap');
     const text = dataOf(map)['config.yaml'] ?? '';
 
@@ -156,11 +138,11 @@ describe.skipIf(helm === undefined)('the Helm chart (skipped where helm is not i
     expect(value).toMatchObject({ log: { level: 'debug' }, tls: { plaintextGrpc: false } });
   });
 
-  test.each([
-    ['an unknown value', { replica: 2 }, "'replica' not allowed"],
+  it.each([
+    ['an unknown value', { replica: 2 }, 'Unrecognized key: "replica"'],
     ['several replicas on SQLite', { replicas: 2 }, 'need PostgreSQL'],
     ['a namespace that cannot be', { serve: ['Ml'] }, 'pattern'],
-  ])('refuses %s', async (_title, values, said) => {
-    await expect(render(values)).rejects.toThrow(said);
+  ])('refuses %s', (_title, values, said) => {
+    expect(() => renderChart(values)).toThrow(said);
   });
 });
