@@ -81,6 +81,16 @@ describe('the status of an AgentPool', () => {
     });
   });
 
+  it('is stalled while its newest generation is refused: to Flux such an object has failed, though its agents are ready', () => {
+    const fault = { kind: 'invalid', message: 'needs one', place: 'spec.template.metadata.labels' } as const;
+
+    expect(conditions(active({ wanted: 3, fault }))).toMatchObject({
+      Ready: 'True AgentsConnected',
+      Stalled: 'True Invalid',
+    });
+    expect(conditions(active())).not.toHaveProperty('Stalled');
+  });
+
   it('tells by the reason of the decision that the bounds keep it small', () => {
     const decision = { did: 'nothing', reasons: ['max-agents'], why: 'max_agents 4 is reached', at: NOW };
 

@@ -2,7 +2,7 @@
 import type { DocumentReport } from '#core/source.ts';
 import type { KubeObject } from '#kube/object.ts';
 
-export const CONDITIONS = ['Ready', 'Synced', 'ScalingLimited', 'BackendHealthy'] as const;
+export const CONDITIONS = ['Ready', 'Synced', 'ScalingLimited', 'BackendHealthy', 'Stalled'] as const;
 
 export interface Condition {
   readonly type: (typeof CONDITIONS)[number];
@@ -82,8 +82,16 @@ function conditionsIn(status: unknown): readonly Partial<Condition>[] {
 }
 
 function verdictsOf(report: DocumentReport): readonly Verdict[] {
-  return [readyOf(report), syncedOf(report), limitedOf(report), healthyOf(report)];
+  const synced = syncedOf(report);
+  const stalled = synced.status === 'False' ? [stalledBy(synced)] : [];
+  return [readyOf(report), synced, limitedOf(report), healthyOf(report), ...stalled];
 }
+
+/**
+ * Flux and others that read conditions by the rules of kstatus know `Ready` and `Stalled` alone: without the second an
+ * object whose newest generation is refused would be in order, since the agents of the last good one are connected.
+ */
+const stalledBy = ({ reason, message }: Verdict): Verdict => ({ type: 'Stalled', status: 'True', reason, message });
 
 /** With the path in the object, where there is one problem alone. */
 const saidOf = ({ message, place }: NonNullable<DocumentReport['fault']>): string =>
