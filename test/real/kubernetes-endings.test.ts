@@ -98,7 +98,7 @@ test('an API server that was away finds every pod as it was, and new objects are
   await scene.cluster.apiServer.start();
   const sinceMs = systemClock.monotonic();
   await scene.cluster.apply(smallPool('after'));
-  await until('the new object is seen', async () => (await scene.pool('after')).status !== undefined);
+  await until('the new object is seen', async () => (await scene.pool('after')).status?.observedGeneration === 1);
   const seenAfterMs = systemClock.monotonic() - sinceMs;
   await scene.untilReady('after');
   await scene.untilReady('lasting');

@@ -94,6 +94,7 @@ test('helm uninstall lets AgentPools go that bear our finalizer, under the right
   await helm('install', 'muster', CHART, '--namespace', 'velda', '--create-namespace');
   await cluster.kubectl('wait', '--for=condition=Established', 'crd/agentpools.velda.io');
   await cluster.apply(shipped('examples/shell.yaml'));
+  const unseen = await cluster.get<{ status: object }>('agentpool', 'shell');
   const finalizers = JSON.stringify({ metadata: { finalizers: ['muster.io/drain-cluster1'] } });
   await cluster.kubectl('patch', 'ap', 'shell', '--type=merge', '-p', finalizers);
   const podsOf = (app: string): Promise<string> =>
@@ -113,6 +114,8 @@ test('helm uninstall lets AgentPools go that bear our finalizer, under the right
   const left = await podsOf('velda-apiserver');
   await cluster.kubectl('annotate', '-n', 'velda', pod, `${EXIT_ANNOTATION}=0`);
 
+  // What waits for a status must not take an object that no server has seen for one that is done.
+  expect(unseen.status).toEqual({ observedGeneration: -1 });
   expect(released).toMatchObject({ code: 0, out: 'released default/shell\n' });
   expect(left).toBe('');
   expect(await uninstalling).toMatchObject({ code: 0 });

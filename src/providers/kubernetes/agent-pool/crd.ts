@@ -18,31 +18,36 @@ const spec = AgentPoolSpec.extend({
     .describe('In place of template: several, tried in this order when one has no room.'),
 }).meta({ 'x-kubernetes-preserve-unknown-fields': true });
 
-const status = z.object({
-  observedGeneration: z.int().optional().describe('The generation of the object that this status is about.'),
-  phase: z.string().optional().describe('active, manual, paused, removing or refused.'),
-  ready: z.int().optional().describe('Agents that are connected.'),
-  idle: z.int().optional().describe('Connected agents without a session.'),
-  busy: z.int().optional().describe('Connected agents with sessions.'),
-  queued: z.int().optional().describe('Sessions that wait for a slot.'),
-  desired: z.int().optional().describe('Agents that the pool has or waits for.'),
-  lastDecision: z
-    .object({ did: z.string().optional(), why: z.string().optional(), at: z.string().optional() })
-    .optional()
-    .describe('What the pool last did or did not do, and why.'),
-  conditions: z
-    .array(
-      z.object({
-        type: z.string().describe(`One of ${CONDITIONS.join(', ')}.`),
-        status: z.string(),
-        reason: z.string().optional(),
-        message: z.string().optional(),
-        observedGeneration: z.int().optional(),
-        lastTransitionTime: z.string().optional(),
-      }),
-    )
-    .optional(),
-});
+/** Until the first status: tools that wait, such as Flux, take an object without any for done. No generation is below 1. */
+const UNSEEN = { observedGeneration: -1 };
+
+const status = z
+  .object({
+    observedGeneration: z.int().optional().describe('The generation of the object that this status is about.'),
+    phase: z.string().optional().describe('active, manual, paused, removing or refused.'),
+    ready: z.int().optional().describe('Agents that are connected.'),
+    idle: z.int().optional().describe('Connected agents without a session.'),
+    busy: z.int().optional().describe('Connected agents with sessions.'),
+    queued: z.int().optional().describe('Sessions that wait for a slot.'),
+    desired: z.int().optional().describe('Agents that the pool has or waits for.'),
+    lastDecision: z
+      .object({ did: z.string().optional(), why: z.string().optional(), at: z.string().optional() })
+      .optional()
+      .describe('What the pool last did or did not do, and why.'),
+    conditions: z
+      .array(
+        z.object({
+          type: z.string().describe(`One of ${CONDITIONS.join(', ')}.`),
+          status: z.string(),
+          reason: z.string().optional(),
+          message: z.string().optional(),
+          observedGeneration: z.int().optional(),
+          lastTransitionTime: z.string().optional(),
+        }),
+      )
+      .optional(),
+  })
+  .meta({ default: UNSEEN });
 
 const COLUMNS: readonly PrinterColumn[] = [
   { name: 'Ready', type: 'integer', jsonPath: '.status.ready', description: 'Agents that are connected.' },

@@ -55,6 +55,12 @@ describe('a source of AgentPools', () => {
 });
 
 describe('the writer of an AgentPool', () => {
+  it('sees that no server has seen the object yet: without a status, tools that wait would take it for done', async () => {
+    const { scene } = await withPool();
+
+    expect(objectIn(scene).status).toEqual({ observedGeneration: -1 });
+  });
+
   it('sees the state of the pool in its status, and our finalizer keeps the object', async () => {
     const { scene, source, version } = await withPool();
 
