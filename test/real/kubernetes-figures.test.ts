@@ -18,6 +18,7 @@ const ROUNDS = 25;
 const POOLS = Number(process.env.MUSTER_FIGURES ?? 200);
 const PODS_A_POOL = 10;
 const POOLS_A_CALL = 50;
+const RELISTS = 5;
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 const quantile = (values: readonly number[], share: number): number =>
@@ -151,14 +152,21 @@ test(`${POOLS} pools with ${PODS_A_POOL} pods each: at rest, at a cold start, an
       `${Math.round(cpuMs)} ms of processor time in all, ${longest(restart)}`,
   );
 
-  // Its successor knows nothing of before the last write, which the server has not seen yet: no watch can go on.
-  await cluster.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'last', namespace: 'default' } });
-  await cluster.apiServer.stop('SIGKILL');
-  const away = Date.now();
-  await cluster.apiServer.start();
-  await until('all pods are listed anew', () => listsSince(scene, away) >= (POOLS * PODS_A_POOL) / 100);
-  await untilQuiet(scene, 2);
-  say(`all listed anew: ${longest(away)}`);
+  // On the wall a stall also shows what else the machine does: one of several times may be undisturbed.
+  for (let time = 1; time <= RELISTS; time++) {
+    // Its successor knows nothing of before the last write, which the server has not seen yet: no watch can go on.
+    await cluster.apply({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: `last-${time}`, namespace: 'default' },
+    });
+    await cluster.apiServer.stop('SIGKILL');
+    const away = Date.now();
+    await cluster.apiServer.start();
+    await until('all pods are listed anew', () => listsSince(scene, away) >= (POOLS * PODS_A_POOL) / 100);
+    await untilQuiet(scene, 2);
+    say(`all listed anew, ${time} of ${RELISTS}: ${longest(away)}`);
+  }
   expect(await countPods(cluster)).toBe(POOLS * PODS_A_POOL);
   expect(writesOf(scene).filter((line) => line.startsWith('delete'))).toEqual([]);
 }, 3_600_000);
