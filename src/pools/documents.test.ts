@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
 import { Fault } from '#core/fault.ts';
+import { documentId } from '#core/source.ts';
+import { put } from '#core/store.ts';
 import { fakeSource, opened, openWorld, specOf, text } from './testing/world.ts';
 
 it('makes a pool of each document, owned by its source', async () => {
@@ -40,6 +42,45 @@ it('writes nothing, wakes no pool and reads no text while nothing changes', asyn
   expect(source.listings).toBeGreaterThanOrEqual(10);
   expect(source.textsSent).toBe(2);
   expect([world.writes, woken]).toEqual([writes, 0]);
+});
+
+it('compares the very same list of a source once, until anything read or kept has changed', async () => {
+  let looks = 0;
+  const document = (key: string) => ({
+    key,
+    text: text(key),
+    get version() {
+      looks += 1;
+      return 'v1';
+    },
+  });
+  const list = [document('a'), document('b')];
+  const other = fakeSource();
+  const world = await openWorld([opened('files', { documents: async () => list }), opened('other', other)]);
+  await world.intervals();
+  const looksBefore = looks;
+
+  await world.intervals(5);
+  const looksAtRest = looks;
+  other.put('c', text('c'));
+  await world.intervals(2);
+
+  expect(looksAtRest).toBe(looksBefore);
+  expect(looks).toBeGreaterThan(looksAtRest);
+});
+
+it('notices a row that the very same list of its source lacks', async () => {
+  const list = [{ key: 'a', version: 'v1', text: text('a') }];
+  const world = await openWorld([opened('files', { documents: async () => list })]);
+  await world.intervals(2);
+  const row = world.document('files', 'a');
+  if (!row) throw new Error('the document of pool a has no row');
+
+  await world.store.commit([put('documents', { ...row, id: documentId('files', 'x'), key: 'x', pool: undefined })]);
+  await world.intervals();
+
+  expect(world.document('files', 'x')).toBeUndefined();
+  expect(world.document('files', 'a')).toMatchObject({ missed: 0 });
 });
 
 it('keeps the last good definition when a new version is bad, and names the place', async () => {

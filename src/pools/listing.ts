@@ -9,7 +9,13 @@ import { isSame } from './equal-data.ts';
 import { isDeletedByWriter, isOwner, MISSES_TO_DROP } from './ownership.ts';
 import type { ParsedDocument } from './parsed-documents.ts';
 import { type Reading, readPoolDocument } from './read-document.ts';
-import { accountOf, type DeletedDocuments, type Registry, type SourceRunner } from './registry.ts';
+import {
+  accountOf,
+  type DeletedDocuments,
+  type ListedDocuments,
+  type Registry,
+  type SourceRunner,
+} from './registry.ts';
 
 // Ten thousand parameters at ten a page, and the rate that clouds allow, take minutes; a call that hangs takes for ever.
 const LONGEST_LISTING_MS = 10 * 60_000;
@@ -17,15 +23,40 @@ const LONGEST_LISTING_MS = 10 * 60_000;
 /** The whole set of a source by key, or throws; a source that does not answer is left behind after a while. */
 export async function listDocuments(
   { deps, parsedDocuments }: Registry,
-  { opened, closed, log }: SourceRunner,
+  runner: SourceRunner,
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, Document>> {
+): Promise<ListedDocuments> {
+  const { opened, closed, log } = runner;
   const by = { name: 'documents', is: 'read', account: accountOf(opened), owner: opened.id } as const;
   const call = { ...by, timeoutMs: LONGEST_LISTING_MS, signal: AbortSignal.any([signal, closed.signal]) };
   // The versions that need not be sent again: those read by this process and found good.
   const held = parsedDocuments.heldOf(opened.id);
   const documents = await deps.gate.call(call, (ending) => opened.source.documents(held, ending));
-  return byKey(documents, (key) => log('warn', 'source lists a document twice', { document: key }));
+  if (runner.listed?.documents === documents) return runner.listed;
+  const twice = (key: string): void => log('warn', 'source lists a document twice', { document: key });
+  return { documents, byKey: byKey(documents, twice) };
+}
+
+const comparedWith = ({ deps, parsedDocuments }: Registry, { opened }: SourceRunner) => ({
+  revision: parsedDocuments.revision(),
+  rows: deps.store.view.documents.count('source', opened.id),
+});
+
+/** What a listing says that was not known before. A source that keeps its list answers with the very same: that is compared once. */
+export async function newsOf(
+  registry: Registry,
+  runner: SourceRunner,
+  listed: ListedDocuments,
+): Promise<Omit<News, 'mayConfirm'>> {
+  const now = comparedWith(registry, runner);
+  const { sameAs } = listed;
+  if (sameAs?.revision === now.revision && sameAs.rows === now.rows) return NO_NEWS;
+  const changed = await readChanged(registry, runner, listed.byKey);
+  const missing = await findMissing(registry, runner, listed.byKey);
+  const deleted = deletedIn(listed.byKey);
+  const isNews = changed.length + missing.length + deleted.size > 0;
+  listed.sameAs = isNews ? undefined : now;
+  return { changed, missing, deleted };
 }
 
 function byKey(documents: readonly Document[], twice: (key: string) => void): ReadonlyMap<string, Document> {
@@ -118,11 +149,7 @@ function refusedChanges(
 }
 
 /** The rows of a source, by id, that a listing lacks. */
-export async function findMissing(
-  { deps }: Registry,
-  { opened }: SourceRunner,
-  listed: Listed,
-): Promise<readonly string[]> {
+async function findMissing({ deps }: Registry, { opened }: SourceRunner, listed: Listed): Promise<readonly string[]> {
   const { documents } = deps.store.view;
   const missing: string[] = [];
   await inSlices(deps.clock, [...documents.by('source', opened.id)], ({ id, key }) => {
@@ -194,6 +221,8 @@ export interface News {
    */
   readonly mayConfirm: boolean;
 }
+
+const NO_NEWS: Omit<News, 'mayConfirm'> = { changed: [], missing: [], deleted: new Map() };
 
 type Touch = (parsed: ParsedDocument | undefined, row: DocumentState | undefined) => void;
 

@@ -21,6 +21,8 @@ export interface ParsedDocuments {
   /** Answers the one that was there before. */
   set(parsed: ParsedDocument): ParsedDocument | undefined;
   delete(source: string, key: string): ParsedDocument | undefined;
+  /** Grows with every change, of whichever source. */
+  revision(): number;
   /** Forgets all of a source; answers the names that it claimed. */
   forget(source: string): ReadonlySet<string>;
 }
@@ -33,6 +35,7 @@ export function keepParsedDocuments(): ParsedDocuments {
   const heldBySource = new Map<string, Map<string, string>>();
   // Nearly every name has one document: a list costs little there, and is searched only among rivals.
   const byName = new Map<string, ParsedDocument[]>();
+  let revision = 0;
 
   function hold({ source, key, version, spec }: ParsedDocument): void {
     const held = heldBySource.get(source) ?? new Map<string, string>();
@@ -60,7 +63,9 @@ export function keepParsedDocuments(): ParsedDocuments {
     heldOf: (source) => heldBySource.get(source) ?? NONE,
     get: (source, key) => bySource.get(source)?.get(key),
     named: (name) => byName.get(name) ?? [],
+    revision: () => revision,
     set(parsed) {
+      revision += 1;
       const parsedDocuments = bySource.get(parsed.source) ?? new Map<string, ParsedDocument>();
       bySource.set(parsed.source, parsedDocuments);
       const before = parsedDocuments.get(parsed.key);
@@ -71,6 +76,7 @@ export function keepParsedDocuments(): ParsedDocuments {
       return before;
     },
     delete(source, key) {
+      revision += 1;
       const before = bySource.get(source)?.get(key);
       bySource.get(source)?.delete(key);
       heldBySource.get(source)?.delete(key);
@@ -78,6 +84,7 @@ export function keepParsedDocuments(): ParsedDocuments {
       return before;
     },
     forget(source) {
+      revision += 1;
       const names = new Set<string>();
       for (const parsed of bySource.get(source)?.values() ?? []) {
         if (parsed.spec) names.add(parsed.spec.name);

@@ -121,7 +121,7 @@ export function openForesight(registry: Registry): Foresight {
         });
       }
       if (!runner) throw missingSource(source);
-      const listed = await listDocuments(registry, runner, signal);
+      const { byKey: listed } = await listDocuments(registry, runner, signal);
       const changed = await readChanged(registry, { ...runner, log: silentLog }, listed);
       const gone = deletedIn(listed);
       const known = parsedDocuments.of(source);

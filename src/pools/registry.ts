@@ -4,7 +4,7 @@ import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import type { Pool } from '#core/pool.ts';
-import type { Source } from '#core/provider.ts';
+import type { Document, Source } from '#core/provider.ts';
 import type { Random } from '#core/random.ts';
 import { API_SOURCE, type DocumentReport } from '#core/source.ts';
 import type { Change, Store } from '#core/store.ts';
@@ -121,6 +121,15 @@ export interface SourceRunner {
   readonly renamedAway: Map<string, number>;
   /** By key: the documents that the last good listing shows as deleted by their writers. */
   deleted: DeletedDocuments;
+  /** Its last good listing, as it answered and by key, and what it was compared with. */
+  listed?: ListedDocuments | undefined;
+}
+
+export interface ListedDocuments {
+  readonly documents: readonly Document[];
+  readonly byKey: ReadonlyMap<string, Document>;
+  /** The comparison found nothing new, bad, missing or deleted; it holds while these two are the same. */
+  sameAs?: { readonly revision: number; readonly rows: number } | undefined;
 }
 
 export interface Registry {

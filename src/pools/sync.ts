@@ -4,15 +4,7 @@ import { inSlices } from '#core/slices.ts';
 import { put } from '#core/store.ts';
 import type { ApplyOwnership } from './apply-ownership.ts';
 import type { DroppedPools } from './dropped-pools.ts';
-import {
-  countRenamedAway,
-  deletedIn,
-  findMissing,
-  listDocuments,
-  readChanged,
-  type TakenIn,
-  takeIn,
-} from './listing.ts';
+import { countRenamedAway, listDocuments, newsOf, type TakenIn, takeIn } from './listing.ts';
 import type { Registry, SourceRunner, SyncOutcome } from './registry.ts';
 import { countOutcome, type OutcomeCounter } from './sync-outcome.ts';
 
@@ -67,16 +59,17 @@ export function makeSync(registry: Registry, { applyOwnership, droppedPools, end
     const beganMs = clock.monotonic();
     const beganTick = registry.tick();
     const listed = await listDocuments(registry, runner, signal);
-    const changed = await readChanged(registry, runner, listed);
-    const missing = await findMissing(registry, runner, listed);
+    const news = await newsOf(registry, runner, listed);
+    const { changed } = news;
     // The next step is one that cannot be cut: it begins with a slice of its own.
     if (changed.length > MANY) await new Promise<void>((resolve) => clock.soon(resolve));
     if (!isCurrent(runner) || signal.aborted) return undefined;
     const isFirst = runner.readTick === 0;
-    const taken = takeIn(registry, runner, { changed, missing, deleted: deletedIn(listed), mayConfirm });
+    const taken = takeIn(registry, runner, { ...news, mayConfirm });
+    runner.listed = listed;
     runner.readTick = beganTick;
     const counter = countOutcome(registry, {
-      documents: listed.size,
+      documents: listed.byKey.size,
       read: changed.length,
       missing: taken.missing,
     });
@@ -93,7 +86,7 @@ export function makeSync(registry: Registry, { applyOwnership, droppedPools, end
     runner.timing = { everyMs, lastTriedAt: clock.now(), lastGoodAt: clock.now(), durationMs, failures: 0, notes };
     recordGood(runner, taken, isChanged || isFirst);
     runner.log(isChanged || isFirst ? 'info' : 'debug', 'source synced', {
-      documents: listed.size,
+      documents: listed.byKey.size,
       read: changed.length,
       missing: taken.missing,
       durationMs: Math.round(durationMs),
