@@ -67,15 +67,18 @@ export function withDeadline<T>(deadline: Deadline, run: (signal: AbortSignal) =
     stopHearing = onAbort(signal, abandoned);
     watch();
     if (ending.signal.aborted) return;
-    (async () => run(ending.signal))().then(
-      (answer) => {
+    const failed = (thrown: unknown): void => {
+      finish();
+      reject(thrown);
+    };
+    try {
+      // A kind from outside may answer without a promise.
+      Promise.resolve(run(ending.signal)).then((answer) => {
         finish();
         resolve(answer);
-      },
-      (thrown) => {
-        finish();
-        reject(thrown);
-      },
-    );
+      }, failed);
+    } catch (thrown) {
+      failed(thrown);
+    }
   });
 }

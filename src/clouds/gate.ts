@@ -101,15 +101,11 @@ export function openGate({ store, clock, log, observe }: GateDeps): Gate {
     call.leaving?.();
     const { signal, timeoutMs } = call;
     const deadline = { what, clock, signal, timeoutMs, leaseLeftMs: () => store.leaseLeftMs() };
-    return observed(call, () => withDeadline(deadline, run));
-  }
-
-  async function observed<T>(call: GateCall, run: () => Promise<T>): Promise<T> {
     const { account, name, owner } = call;
     const startedMs = clock.monotonic();
     let fault: Fault | undefined;
     try {
-      return await run();
+      return await withDeadline(deadline, run);
     } catch (thrown) {
       fault = faultOf(thrown);
       throw fault;

@@ -58,14 +58,16 @@ export function startJournal(deps: JournalDeps): Journal {
   });
 
   return {
-    event({ fields, ...event }, actor = SELF) {
+    event({ kind, subject, pool, message, fields }, actor = SELF) {
       return append('events', {
-        ...event,
+        kind,
+        subject,
+        ...(pool !== undefined && { pool }),
+        message: redactor.text(message),
         id: nextId(),
         at: clock.now(),
         who: actor.who,
         from: actor.from,
-        message: redactor.text(event.message),
         ...(fields && { fields: redactor.fields(fields) }),
       });
     },

@@ -273,8 +273,13 @@ export function simCloud(options: SimCloudOptions): SimCloud {
     backend(isAlive = () => true) {
       const alive = async <T>(run: () => Promise<T>): Promise<T> => {
         if (!isAlive()) await never();
-        const answer = await run().catch(async (thrown) => (isAlive() ? Promise.reject(thrown) : never()));
-        return isAlive() ? answer : never();
+        try {
+          const answer = await run();
+          return isAlive() ? answer : await never();
+        } catch (thrown) {
+          if (!isAlive()) await never();
+          throw thrown;
+        }
       };
       const order =
         (what: 'suspend' | 'resume'): Parking['suspend'] =>

@@ -66,12 +66,12 @@ function mortalDriver({ disk, ended, hooks, isAlive }: LifeOptions): Driver {
     history: ended.over(driver.history),
     async write(changes) {
       if (!isAlive()) return never();
-      await hooks.writing(changes, async () => {
+      await hooks.writing(changes, () => {
         if (!isAlive()) return never();
         // Before the disk has them, so that a look at the disk finds the books in step with it.
         ended.written(changes);
         hooks.written(changes);
-        await driver.write(changes);
+        return driver.write(changes);
       });
       if (!isAlive()) await never();
     },

@@ -215,7 +215,7 @@ export function memoryDriver(
       return { cluster: disk.cluster, epoch: disk.epoch, restoredAt: disk.restoredAt, rows };
     },
     async write(changes) {
-      await beforeWrite?.(changes);
+      if (beforeWrite) await beforeWrite(changes);
       for (const change of changes) apply(change);
     },
     history: histories.queries,
