@@ -49,13 +49,16 @@ export function followOffers(base: Base, features: () => Iterable<Asked>): { sto
 function unusedOffers(base: Base, features: readonly Asked[]): Set<string> {
   const { store, clouds } = base;
   const { offers, launches } = store.view;
+  // Most offers have machines, and most often all of them have: then the owners need not be asked.
+  const empty = [...offers.all()].filter(({ id }) => !features.some((asked) => asked.hasRowsOf(id)));
+  const found = new Set<string>();
+  if (empty.length === 0) return found;
   const used = new Set<string>();
   for (const asked of features) for (const offer of asked.offersInUse()) used.add(offer);
   for (const { offer } of launches.all()) used.add(offer);
-  const found = new Set<string>();
-  for (const offer of offers.all()) {
+  for (const offer of empty) {
     const { id } = offer;
-    if (used.has(id) || features.some((asked) => asked.hasRowsOf(id))) continue;
+    if (used.has(id)) continue;
     const machines = clouds.listing(id)?.machines.values();
     // Nothing is known of a cloud that has not been listed.
     const isLeft = machines?.some(({ mark }) => mark !== undefined && isMadeFrom(base, offer, mark)) ?? true;
