@@ -17,12 +17,18 @@ export function noWorkers(): Mutable<ByPhase> {
 }
 
 /** All that an agent runs: our sessions, and those that we do not know. */
-export function sessionsOn({ view }: Pick<Store, 'view'>, worker: string): number {
-  return view.sessions.count('worker', worker) + (view.agents.get(worker)?.unknown?.length ?? 0);
+export function sessionsOn(store: Pick<Store, 'view'>, worker: string): number {
+  return sessionsWith(store, worker, store.view.agents.get(worker));
+}
+
+/** The same where the agent is at hand: every pass asks for every worker, and each search in a large table costs. */
+export function sessionsWith({ view }: Pick<Store, 'view'>, worker: string, agent: Agent | undefined): number {
+  return view.sessions.count('worker', worker) + (agent?.unknown?.length ?? 0);
 }
 
 export function phaseOf(store: Pick<Store, 'view'>, worker: Worker): WorkerPhase {
-  return workerPhase(worker, store.view.agents.get(worker.id), sessionsOn(store, worker.id));
+  const agent = store.view.agents.get(worker.id);
+  return workerPhase(worker, agent, sessionsWith(store, worker.id, agent));
 }
 
 /** Only a worker that takes sessions has free slots. */
@@ -37,7 +43,7 @@ export function countPool(store: Pick<Store, 'view'>, pool: string): PoolCounts 
   const slots = { total: 0, free: 0 };
   for (const worker of view.workers.by('pool', pool)) {
     const agent = view.agents.get(worker.id);
-    const sessions = sessionsOn(store, worker.id);
+    const sessions = sessionsWith(store, worker.id, agent);
     const phase = workerPhase(worker, agent, sessions);
     workers.total += 1;
     workers[phase] += 1;

@@ -1,6 +1,6 @@
 import { isGone, type Listing } from '#clouds/listing.ts';
 import type { Pool } from '#core/pool.ts';
-import { sessionsOn } from '#core/pool-counts.ts';
+import { sessionsWith } from '#core/pool-counts.ts';
 import type { Machine, Trouble } from '#core/provider.ts';
 import { type Agent, type Worker, workerPhase } from '#core/worker.ts';
 import { isLost, troubleOf } from '#machines/loss.ts';
@@ -142,7 +142,7 @@ function lookAt(look: Look, worker: Worker): Seen {
   const { listing } = ofOffer(look, worker.offer);
   const machine = listing?.machines.get(worker.machine);
   const agent = store.view.agents.get(worker.id);
-  const sessions = sessionsOn(store, worker.id);
+  const sessions = sessionsWith(store, worker.id, agent);
   const kept = asked.observations.kept(worker.id);
   const before = kept ?? asked.observations.of(worker);
   const listed = afterListing(asked.base, before, worker, { listing, machine, nowMs });
