@@ -1,5 +1,6 @@
 import { Fault } from '#core/fault.ts';
 import type { Change } from '#core/store.ts';
+import type { Gather } from './gather.ts';
 
 interface Batch {
   readonly changes: Change[];
@@ -35,8 +36,8 @@ export interface GroupCommit {
 }
 
 export interface GroupCommitOptions {
-  /** Awaited before the changes of a transaction are taken; undefined: they are taken at once. */
-  gather(): Promise<void> | undefined;
+  /** Absent: the changes of a transaction are taken at once. */
+  readonly gather?: Gather | undefined;
   /** One transaction; resolves when durable. */
   write(changes: readonly Change[]): Promise<void>;
   durable(changes: readonly Change[]): void;
@@ -45,20 +46,22 @@ export interface GroupCommitOptions {
 
 /** One transaction at a time; whatever is added meanwhile becomes the next one, in the order of adding. */
 export function groupCommit(options: GroupCommitOptions): GroupCommit {
+  const { gather } = options;
   let current: Batch | undefined;
   let next: Batch | undefined;
+  let lastCount = 0;
   let isWriting = false;
   let broken: Fault | undefined;
   let closed: Fault | undefined;
 
   async function writeAll(): Promise<void> {
     while (next && !broken) {
-      const gathered = options.gather();
-      if (gathered !== undefined) await gathered;
+      if (gather) await gather.begin(lastCount);
       // A change may have failed meanwhile.
       if (broken) return;
       current = next;
       next = undefined;
+      lastCount = current.changes.length;
       await options.write(current.changes);
       if (broken) return;
       current.resolve();
@@ -92,6 +95,7 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
     add(change) {
       next ??= newBatch();
       next.changes.push(change);
+      gather?.waiting(next.changes.length);
       if (isWriting) return;
       isWriting = true;
       // Not at once: all that one turn of the program commits belongs together.

@@ -33,7 +33,7 @@ async function pausedStore({ isGathering = false } = {}) {
     return new Promise((finish, fail) => writes.push({ changes, finish, fail }));
   });
   const gathered: (() => void)[] = [];
-  const gather = (): Promise<void> => new Promise((resolve) => gathered.push(resolve));
+  const gather = { begin: () => new Promise<void>((resolve) => gathered.push(resolve)), waiting() {} };
   const store = await openStore({ ...driver, ...(isGathering && { gather }) }, (fault) => faults.push(fault));
   const happened: string[] = [];
   const note = (name: string, promise: Promise<void>): void => {

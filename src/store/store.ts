@@ -28,7 +28,7 @@ export async function openStore(driver: Driver, fatal: (fault: Fault) => void): 
   const changeListeners = new Map<TableName, readonly Heard[]>();
   let durableListeners: readonly ((changes: readonly Change[]) => void)[] = [];
   const group = groupCommit({
-    gather: () => driver.gather?.(),
+    gather: driver.gather,
     async write(changes) {
       const lasting = changes.every(isDurable) ? changes : changes.filter(isDurable);
       if (lasting.length > 0) await driver.write(lasting);

@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest';
+import { VirtualClock } from '#core/virtual-clock.ts';
+import { openGather } from './gather.ts';
+
+/** A transaction that is to begin, and whether it has. */
+async function beginning({ before, waiting }: { before: number; waiting: number }) {
+  const clock = new VirtualClock();
+  const gather = openGather(clock);
+  let hasBegun = false;
+  gather.waiting(waiting);
+  void gather.begin(before).then(() => {
+    hasBegun = true;
+  });
+  await clock.settle();
+  return { clock, gather, hasBegun: () => hasBegun };
+}
+
+describe('a transaction', () => {
+  test('begins at once where the last one was small: a lone caller waits for nobody', async () => {
+    const { hasBegun } = await beginning({ before: 7, waiting: 1 });
+
+    expect(hasBegun()).toBe(true);
+  });
+
+  test('waits for those whom the last one answered, until they have come again, however many others wait', async () => {
+    const { clock, gather, hasBegun } = await beginning({ before: 20, waiting: 30 });
+    gather.waiting(49);
+    await clock.settle();
+    const hadBegun = hasBegun();
+
+    gather.waiting(50);
+    gather.waiting(51);
+    await clock.settle();
+
+    expect([hadBegun, hasBegun()]).toEqual([false, true]);
+  });
+
+  test('does not wait longer than a millisecond for those who do not come', async () => {
+    const { clock, hasBegun } = await beginning({ before: 20, waiting: 3 });
+    const hadBegun = hasBegun();
+
+    await clock.advance(1);
+
+    expect([hadBegun, hasBegun()]).toEqual([false, true]);
+  });
+});

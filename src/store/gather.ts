@@ -1,0 +1,49 @@
+import type { Clock } from '#core/clock.ts';
+
+/** Says when a transaction should begin. */
+export interface Gather {
+  /** Resolves when it should; `before` is how many changes the last one had. */
+  begin(before: number): Promise<void>;
+  /** So many changes wait for it by now. */
+  waiting(count: number): void;
+}
+
+// A transaction costs both threads as much as some ten rows: with fewer than these nothing is gained by waiting.
+const CROWD = 8;
+// The least that a timer waits. A transaction takes longer on most disks.
+const MOST_MS = 1;
+
+/**
+ * What the sockets have brought by now shares a transaction. Where the last one had many changes, those whom it answered
+ * mostly come again at once. They are waited for, whatever waits already: otherwise there would be two groups for good,
+ * of which one always waits for the transaction of the other, and twice as many transactions.
+ */
+export function openGather(clock: Pick<Clock, 'soon' | 'alarm'>): Gather {
+  let count = 0;
+  let wanted = 0;
+  let isFull: (() => void) | undefined;
+
+  return {
+    begin: (before) =>
+      new Promise((resolve) => {
+        clock.soon(() => {
+          if (before < CROWD) return resolve();
+          wanted = count + before;
+          const cancel = clock.alarm(MOST_MS, () => {
+            isFull = undefined;
+            resolve();
+          });
+          isFull = () => {
+            isFull = undefined;
+            cancel();
+            // The sockets that are read in this turn still belong to it.
+            clock.soon(resolve);
+          };
+        });
+      }),
+    waiting(now) {
+      count = now;
+      if (count >= wanted) isFull?.();
+    },
+  };
+}
