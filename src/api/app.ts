@@ -6,6 +6,7 @@ import { Fault } from '#core/fault.ts';
 import { openJsonReader } from '../config/json-text.ts';
 import { acceptAttach } from './attach.ts';
 import type { ApiDeps } from './deps.ts';
+import { type Direct, openDirect } from './direct.ts';
 import { farewell } from './farewell.ts';
 import { answerFaults, guard, measure, takeText, waitForStore } from './hooks.ts';
 import { httpFault, PROBLEM_MEDIA, toProblem } from './problem.ts';
@@ -83,12 +84,16 @@ export async function startApi(deps: ApiDeps, patience: ClientTimeouts = PATIENC
   const stopping = new AbortController();
   const gate = openRequestGate(deps);
   let answer: ReturnType<typeof answerFaults> | undefined;
+  let direct: Direct | undefined;
   const app = Fastify({
     bodyLimit: BODY_LIMIT,
     routerOptions: { maxParamLength: LONGEST_NAME },
     frameworkErrors: (error, request, reply) => answer?.(error, request, reply as FastifyReply),
     clientErrorHandler: (error, socket) => refuseRaw(error, socket, deps.clock),
-    serverFactory: (handler) => makeServer(patience, handler),
+    serverFactory: (handler) =>
+      makeServer(patience, (request, response) => {
+        if (!direct?.(request, response)) handler(request, response);
+      }),
     forceCloseConnections: true,
     // Our routes validate and serialise themselves; otherwise fastify loads a JSON schema compiler for each.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
@@ -102,7 +107,9 @@ export async function startApi(deps: ApiDeps, patience: ClientTimeouts = PATIENC
   deps.metrics.followSyncs(deps.pools.timings);
   const hub = openHub(deps);
   const routes = allRoutes(deps, hub);
-  register(app, routes, { deps, stopping: stopping.signal, json: openJsonReader(deps.clock) });
+  const means = { deps, stopping: stopping.signal, json: openJsonReader(deps.clock) };
+  register(app, routes, means);
+  direct = openDirect(routes, { ...means, gate, answers });
   const detach = acceptAttach(server, { deps, gate, stopping: stopping.signal });
   await app.ready();
   return {

@@ -1,4 +1,5 @@
 // Hooks call back rather than return promises: each promise costs every request some turns.
+import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '#core/fault.ts';
 import type { ApiDeps } from './deps.ts';
@@ -7,28 +8,39 @@ import { isBrowser, loginPage } from './login-page.ts';
 import { originOf } from './origin.ts';
 import { httpStatusOf, PROBLEM_MEDIA, requestFaultOf, toProblem } from './problem.ts';
 import type { RequestGate } from './request-gate.ts';
+import type { HttpProblem } from './wire/problem.ts';
+
+/** What is answered in place of what was asked for; a bug is logged. */
+export function problemOf(
+  thrown: unknown,
+  { log, redactText }: Pick<ApiDeps, 'log' | 'redactText'>,
+  about: { readonly id: string; readonly method: string; readonly route: string | undefined },
+): { readonly problem: HttpProblem; readonly headers: Readonly<Record<string, string>> } {
+  const fault = requestFaultOf(thrown);
+  if (fault.kind === 'internal') {
+    const { stack } = (fault.cause as Error | undefined) ?? fault;
+    log('error', 'request failed', { ...about, stack });
+  }
+  return {
+    problem: toProblem(fault, redactText, about.id),
+    headers: {
+      ...(fault.retryAfterMs !== undefined && { 'retry-after': String(Math.ceil(fault.retryAfterMs / 1_000)) }),
+      ...(fault.kind === 'unauthenticated' && { 'www-authenticate': 'Bearer realm="muster"' }),
+    },
+  };
+}
 
 /** Sends errors as problem+json; a browser that is not logged in gets a page. Returns the function that does so. */
 export function answerFaults(
   app: FastifyInstance,
-  { log, redactText }: ApiDeps,
+  deps: ApiDeps,
 ): (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => void {
   const answer = (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    const fault = requestFaultOf(thrown);
-    if (fault.kind === 'internal') {
-      const { stack } = (fault.cause as Error | undefined) ?? fault;
-      log('error', 'request failed', {
-        id: request.id,
-        method: request.method,
-        route: request.routeOptions.url,
-        stack,
-      });
-    }
-    if (fault.retryAfterMs !== undefined) reply.header('retry-after', String(Math.ceil(fault.retryAfterMs / 1_000)));
-    if (fault.kind === 'unauthenticated') reply.header('www-authenticate', 'Bearer realm="muster"');
-    const problem = toProblem(fault, redactText, request.id);
-    if (fault.kind === 'unauthenticated' && isBrowser(request.method, request.headers)) {
-      const page = loginPage({ why: problem.detail, origin: originOf(request) });
+    const { id, method, headers: asked } = request;
+    const { problem, headers } = problemOf(thrown, deps, { id, method, route: request.routeOptions.url });
+    reply.headers(headers);
+    if (problem.kind === 'unauthenticated' && isBrowser(method, asked)) {
+      const page = loginPage({ why: problem.detail, origin: originOf(request.raw) });
       reply.header('content-security-policy', PAGE_POLICY);
       return void reply.code(problem.status).type('text/html; charset=utf-8').send(page);
     }
@@ -47,12 +59,14 @@ function mustWait(request: FastifyRequest, reply: FastifyReply): boolean {
   return !route?.isHealth && !(route?.isDurable && reply.statusCode < 400);
 }
 
+export const storeFailed = (thrown: unknown): Fault =>
+  new Fault('unavailable', `The store failed: ${Fault.from(thrown).message}`, { remedy: 'Wait; the server restarts.' });
+
 /** An answer waits until everything that it shows is durable. A failed store ends the process; until then the answer is 503. */
 export function waitForStore(app: FastifyInstance, { store, redactText }: ApiDeps): void {
   function failed(thrown: unknown, payload: unknown, reply: FastifyReply): string {
     if (payload instanceof Object && 'destroy' in payload && typeof payload.destroy === 'function') payload.destroy();
-    const detail = `The store failed: ${Fault.from(thrown).message}`;
-    const fault = new Fault('unavailable', detail, { remedy: 'Wait; the server restarts.' });
+    const fault = storeFailed(thrown);
     for (const name of ['content-length', 'etag', 'location', 'set-cookie']) reply.removeHeader(name);
     reply.code(httpStatusOf(fault)).type(PROBLEM_MEDIA);
     return JSON.stringify(toProblem(fault, redactText));
@@ -66,7 +80,7 @@ export function waitForStore(app: FastifyInstance, { store, redactText }: ApiDep
   });
 }
 
-const SAFE_HEADERS = {
+export const SAFE_HEADERS = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-store',
@@ -94,17 +108,27 @@ export function guard(app: FastifyInstance, gate: RequestGate): void {
   });
 }
 
-/** Counts requests in flight, and resolves when there are none. */
-export function measure(app: FastifyInstance, { metrics, clock }: ApiDeps): { quiet(withinMs: number): Promise<void> } {
+export interface Measured {
+  /** One more request, until its answer is closed. */
+  opened(response: ServerResponse): void;
+  /** Resolves when none is in flight, or after that time. */
+  quiet(withinMs: number): Promise<void>;
+}
+
+/** Counts requests in flight, and measures them. */
+export function measure(app: FastifyInstance, { metrics, clock }: ApiDeps): Measured {
   let open = 0;
   let quietNow: (() => void) | undefined;
   const closed = (): void => {
     open -= 1;
     if (open === 0) quietNow?.();
   };
-  app.addHook('onRequest', (_request, reply, done) => {
+  function opened(response: ServerResponse): void {
     open += 1;
-    reply.raw.once('close', closed);
+    response.once('close', closed);
+  }
+  app.addHook('onRequest', (_request, reply, done) => {
+    opened(reply.raw);
     done();
   });
   app.addHook('onResponse', (request, reply, done) => {
@@ -113,6 +137,7 @@ export function measure(app: FastifyInstance, { metrics, clock }: ApiDeps): { qu
     done();
   });
   return {
+    opened,
     async quiet(withinMs) {
       if (open === 0) return;
       await new Promise<void>((resolve) => {

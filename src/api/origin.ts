@@ -1,7 +1,7 @@
-import type { FastifyRequest } from 'fastify';
+import type { IncomingMessage } from 'node:http';
 
 /** `https://host:port` as the client wrote it. */
-export const originOf = (request: FastifyRequest): string => {
-  const isSecure = 'encrypted' in request.raw.socket && request.raw.socket.encrypted === true;
-  return `${isSecure ? 'https' : 'http'}://${request.headers.host ?? ''}`;
+export const originOf = ({ socket, headers }: IncomingMessage): string => {
+  const isSecure = 'encrypted' in socket && socket.encrypted === true;
+  return `${isSecure ? 'https' : 'http'}://${headers.host ?? ''}`;
 };

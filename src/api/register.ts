@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '#core/fault.ts';
 import type { Caller } from '../access/access.ts';
@@ -26,8 +26,10 @@ const STILL_ALLOWED_EVERY_MS = 15_000;
 // As many as a schema checks within some ten milliseconds.
 const MOST_VALUES = 20_000;
 
+type SentBody = Pick<FastifyRequest, 'body' | 'headers'>;
+
 /** A body, read as the route takes it. */
-function bodyOf(route: Route, request: FastifyRequest, json: JsonReader): unknown {
+function bodyOf(route: Route, request: SentBody, json: JsonReader): unknown {
   const body = request.body as Buffer | undefined;
   if (body === undefined || body.length === 0 || !route.body) return undefined;
   const media = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
@@ -48,9 +50,14 @@ function badBody(cause: unknown): Fault {
 
 const TOKEN_OVER = 'The token of this request has expired or was revoked meanwhile.';
 
+interface Answered {
+  readonly route: Route;
+  readonly caller: Caller;
+  readonly response: ServerResponse;
+}
+
 /** Aborts when the client is gone, the server stops, or while a long answer goes on the token is revoked. */
-function signalOf(deps: ApiDeps, request: FastifyRequest, reply: FastifyReply, stopping: AbortSignal): AbortSignal {
-  const { muster: route } = request.routeOptions.config;
+export function signalOf({ deps, stopping }: Registering, { route, caller, response }: Answered): AbortSignal {
   const gone = new AbortController();
   let cancel = (): void => {};
   const end = (why?: Fault): void => {
@@ -60,12 +67,12 @@ function signalOf(deps: ApiDeps, request: FastifyRequest, reply: FastifyReply, s
   };
   const stop = (): void => end();
   const look = (): void => {
-    if (!deps.access.stillHolds(request.caller)) return end(new Fault('unauthenticated', TOKEN_OVER));
+    if (!deps.access.stillHolds(caller)) return end(new Fault('unauthenticated', TOKEN_OVER));
     cancel = deps.clock.alarm(STILL_ALLOWED_EVERY_MS, look);
   };
-  if (route?.role !== 'anyone') cancel = deps.clock.alarm(STILL_ALLOWED_EVERY_MS, look);
+  if (route.role !== 'anyone') cancel = deps.clock.alarm(STILL_ALLOWED_EVERY_MS, look);
   stopping.addEventListener('abort', stop, { once: true });
-  reply.raw.once('close', stop);
+  response.once('close', stop);
   return gone.signal;
 }
 
@@ -74,6 +81,7 @@ class HandlerCall implements Call<unknown, unknown, unknown> {
   readonly params: unknown;
   readonly query: unknown;
   body: unknown;
+  readonly #route: Route;
   readonly #means: Registering;
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
@@ -82,6 +90,7 @@ class HandlerCall implements Call<unknown, unknown, unknown> {
   constructor(route: Route, request: FastifyRequest, reply: FastifyReply, means: Registering) {
     this.params = route.params && checked(route.params, request.params, 'path');
     this.query = checkedQuery(route, request.query);
+    this.#route = route;
     this.#request = request;
     this.#reply = reply;
     this.#means = means;
@@ -96,11 +105,12 @@ class HandlerCall implements Call<unknown, unknown, unknown> {
   }
 
   get origin(): string {
-    return originOf(this.#request);
+    return originOf(this.#request.raw);
   }
 
   get signal(): AbortSignal {
-    this.#signal ??= signalOf(this.#means.deps, this.#request, this.#reply, this.#means.stopping);
+    const answered = { route: this.#route, caller: this.caller, response: this.#reply.raw };
+    this.#signal ??= signalOf(this.#means, answered);
     return this.#signal;
   }
 
@@ -123,7 +133,7 @@ function checkedQuery(route: Route, query: unknown): unknown {
 }
 
 /** The body, or a promise of it where it is long. Errors in path or query are reported first, whatever the body holds. */
-function checkedBody(route: Route, request: FastifyRequest, json: JsonReader): unknown {
+export function checkedBody(route: Route, request: SentBody, json: JsonReader): unknown {
   const { body } = route;
   if (!body) return undefined;
   const read = bodyOf(route, request, json);
@@ -134,7 +144,7 @@ function checkedBody(route: Route, request: FastifyRequest, json: JsonReader): u
   );
 }
 
-const JSON_MEDIA = 'application/json; charset=utf-8';
+export const JSON_MEDIA = 'application/json; charset=utf-8';
 
 /** Makes a JSON text of an answer that is data; texts, bytes and streams stay as they are. */
 function asSent(route: Route, reply: FastifyReply, answer: unknown): unknown {
@@ -194,7 +204,7 @@ function addOtherMethods(app: FastifyInstance, path: string, routes: readonly Ro
   });
 }
 
-interface Registering {
+export interface Registering {
   readonly deps: ApiDeps;
   readonly stopping: AbortSignal;
   readonly json: JsonReader;

@@ -20,6 +20,8 @@ export interface RequestGate {
   checkHost(visitor: Visitor): void;
   /** The caller, if it has this role; otherwise throws a `Fault`. */
   enter(visitor: Visitor, needed: Role | 'anyone'): Caller;
+  /** The caller, where the same connection has entered with the same headers before and both checks would pass again. */
+  passes(visitor: Visitor, needed: Role | 'anyone'): Caller | undefined;
 }
 
 // Browsers send these without a preflight from any page, so they must not change anything.
@@ -47,12 +49,22 @@ export function openRequestGate({ access, log, server }: Pick<ApiDeps, 'access' 
     }
   }
 
+  function isAccepted(host: string | undefined, hosts: readonly string[]): boolean {
+    return accepted !== undefined && accepted.host === host && accepted.hosts === hosts;
+  }
+
   return {
     checkHost({ headers: { host } }) {
       const hosts = server.hosts();
-      if (accepted && accepted.host === host && accepted.hosts === hosts) return;
+      if (isAccepted(host, hosts)) return;
       checkHost(host, hosts);
       accepted = { host, hosts };
+    },
+    passes({ connection, headers }, needed) {
+      if (needed === 'anyone' || !isAccepted(headers.host, server.hosts())) return undefined;
+      const before = shown.get(connection);
+      if (!before || before.authorization !== headers.authorization || before.caller.by !== 'header') return undefined;
+      return access.stillHolds(before.caller) && isAtLeast(before.caller.role, needed) ? before.caller : undefined;
     },
     enter(visitor, needed) {
       if (needed === 'anyone') return anyone(visitor.from);

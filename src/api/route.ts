@@ -60,6 +60,8 @@ export interface RouteSpec<P extends z.ZodType, Q extends z.ZodType, B extends z
   readonly isHealth?: boolean;
   /** A successful answer shows only what the handler has seen become durable: it waits for nothing committed since. */
   readonly isDurable?: boolean;
+  /** Asked very often, at one exact path, with a JSON body: callers that keep their connection are served without fastify. */
+  readonly isDirect?: boolean;
   /** Answers piece by piece; each piece waits for durability by itself. */
   readonly isStream?: boolean;
   handle(call: Call<z.output<P>, z.output<Q>, z.output<B>>): z.input<R> | Promise<z.input<R>>;

@@ -56,6 +56,7 @@ function submitting({ store, sessions }: ApiDeps): Route {
     status: 201,
     // Under load something is always being committed: each answer would wait for a second commit.
     isDurable: true,
+    isDirect: true,
     async handle({ body, headers, caller, header }) {
       const wanted = Array.isArray(body) ? body : [body];
       const requests = wanted.map((one) => ({ pool: one.pool, spec: specOf(one) }));

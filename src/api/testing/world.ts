@@ -15,6 +15,7 @@ import { openMetrics } from '../metrics.ts';
 import { fakePools, fakeSessions, fakeWorkers } from './features.ts';
 
 const AGENT = Buffer.from('an agent');
+const HOSTS = ['muster.example.org', '10.9.8.7', 'fd00::7'];
 
 export interface WorldOptions {
   readonly rows?: readonly Change[];
@@ -68,7 +69,7 @@ async function openDeps(options: WorldOptions, disk: Disk) {
       storeKind: 'memory',
       startedAt: clock.now(),
       addresses: () => ({ http: '127.0.0.1:8081', grpc: '127.0.0.1:50051' }),
-      hosts: () => ['muster.example.org', '10.9.8.7', 'fd00::7'],
+      hosts: () => HOSTS,
       whyNotReady: () => undefined,
     },
     dataDir: tmpdir(),
