@@ -1,90 +1,142 @@
+import {
+  constants,
+  type IncomingHttpHeaders,
+  performServerHandshake,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { Server, ServerCredentials, ServerInterceptingCall } from '@grpc/grpc-js';
-import type { Clock } from '#core/clock.ts';
+import { type Clock, systemClock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import { openBurstQueue } from '#core/slices.ts';
 import { OpenCall, type Service } from './open-call.ts';
 import type { RpcHandler, Transport, TransportOptions } from './transport.ts';
-import { LONGEST_UNCHECKED_BYTES } from './wire/frame.ts';
+import { unsupported } from './unary.ts';
 
 // An agent needs one; the others are for a command line that shares a connection.
 const STREAMS_PER_CONNECTION = 100;
 const IDLE_CONNECTION_MS = 300_000;
+
+const SESSION = {
+  settings: { maxConcurrentStreams: STREAMS_PER_CONNECTION },
+  // Node ends streams at random where a session reaches its limit; ours are bounded by their flow control.
+  maxSessionMemory: Number.MAX_SAFE_INTEGER,
+};
 
 interface GrpcOptions extends TransportOptions {
   readonly clock: Clock;
   readonly log: Log;
 }
 
-function openServer(services: ReadonlyMap<string, Service>, options: GrpcOptions): Server {
-  // One packet may open a hundred calls: the rest of them waits until others had a turn.
-  const burst = openBurstQueue(options.clock);
-  const server = new Server({
-    // Its registry of every connection and call costs more memory than the calls.
-    'grpc.enable_channelz': 0,
-    'grpc.keepalive_time_ms': options.pingEveryMs,
-    'grpc.keepalive_timeout_ms': options.pingTimeoutMs,
-    'grpc.max_receive_message_length': LONGEST_UNCHECKED_BYTES,
-    'grpc.max_concurrent_streams': STREAMS_PER_CONNECTION,
-    'grpc.max_connection_idle_ms': IDLE_CONNECTION_MS,
-    interceptors: [
-      // The call ends here: further on, grpc-js would wrap it into one more duplex stream.
-      ({ path }, call) =>
-        new ServerInterceptingCall(call, {
-          start() {
-            const service = services.get(path);
-            if (service) burst.run(() => call.start(new OpenCall(call, service)));
-          },
-        }),
-    ],
-  });
-  const asTheyAre = (bytes: Buffer): Buffer => bytes;
-  for (const path of services.keys()) server.register(path, () => {}, asTheyAre, asTheyAre, 'bidi');
-  return server;
+const TIMEOUT = /^(\d{1,8})([HMSmun])$/;
+const UNIT_MS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 0.001, n: 0.000_001 };
+
+/** How long the caller waits for its answer, where it says so. */
+function timeoutMsOf(headers: IncomingHttpHeaders): number | undefined {
+  const [, count, unit] = TIMEOUT.exec(String(headers['grpc-timeout'] ?? '')) ?? [];
+  return unit === undefined ? undefined : Number(count) * (UNIT_MS[unit] ?? 0);
+}
+
+/** Pings a peer, and drops its connection where it does not answer. Peers answer in real time, on whatever clock we run. */
+function keepAlive(session: ServerHttp2Session, { pingEveryMs, pingTimeoutMs }: TransportOptions): void {
+  let cancel = systemClock.alarm(pingEveryMs, ping);
+  function ping(): void {
+    cancel = systemClock.alarm(pingTimeoutMs, () => session.destroy());
+    session.ping((error) => {
+      cancel();
+      if (!error) cancel = systemClock.alarm(pingEveryMs, ping);
+    });
+  }
+  session.once('close', () => cancel());
+}
+
+/** Closes a connection that carries no call for long. */
+function watchIdle(session: ServerHttp2Session): (stream: ServerHttp2Stream) => void {
+  let open = 0;
+  const wait = (): (() => void) => systemClock.alarm(IDLE_CONNECTION_MS, () => session.close());
+  let cancel = wait();
+  const closed = (): void => {
+    open -= 1;
+    if (open === 0 && !session.destroyed) cancel = wait();
+  };
+  session.once('close', () => cancel());
+  return (stream) => {
+    open += 1;
+    cancel();
+    stream.once('close', closed);
+  };
+}
+
+const noService = (path: string): Service => ({
+  handler: unsupported(`The server has no method ${path}.`, 'See proto/velda.'),
+  failed() {},
+});
+
+function serve(service: Service, stream: ServerHttp2Stream, headers: IncomingHttpHeaders, socket: Duplex): void {
+  if (!headers['content-type']?.startsWith('application/grpc'))
+    return stream.respond({ ':status': 415 }, { endStream: true });
+  const timeoutMs = timeoutMsOf(headers);
+  // The caller has given up by itself: nobody reads a status.
+  const giveUp = (): void => stream.close(constants.NGHTTP2_CANCEL);
+  if (timeoutMs !== undefined) stream.once('close', systemClock.alarm(timeoutMs, giveUp));
+  new OpenCall(stream, headers, socket, service).start();
 }
 
 /** Serves each path by its handler; a method that takes or answers one message is the same on the wire as a stream. */
 export function openGrpc(handlers: Readonly<Record<string, RpcHandler>>, options: GrpcOptions): Transport {
   const { clock, log } = options;
-  // By address and port of the peer: a call shows nothing else of its connection.
-  const sockets = new Map<string, Duplex>();
-  const services = Object.entries(handlers).map(([path, handler]): [string, Service] => [
-    path,
-    {
-      handler,
-      failed: ({ message, stack }) => log('error', 'gRPC call failed', { path, error: message, stack }),
-      cut: (peer) => void sockets.get(peer)?.destroy(),
-    },
-  ]);
-  const injector = openServer(new Map(services), options).createConnectionInjector(ServerCredentials.createInsecure());
+  const connections = new Map<Duplex, ServerHttp2Session>();
+  const services = new Map(
+    Object.entries(handlers).map(([path, handler]): [string, Service] => [
+      path,
+      {
+        handler,
+        failed: ({ message, stack }) => log('error', 'gRPC call failed', { path, error: message, stack }),
+      },
+    ]),
+  );
+  // One packet may open a hundred calls: the rest of them waits until others had a turn.
+  const burst = openBurstQueue(clock);
   let isStopped = false;
   let allClosed: (() => void) | undefined;
 
-  function remove(peer: string, socket: Duplex): void {
-    if (sockets.get(peer) === socket) sockets.delete(peer);
-    if (sockets.size === 0) allClosed?.();
+  function open(socket: Duplex): ServerHttp2Session {
+    const session = performServerHandshake(socket, SESSION);
+    const note = watchIdle(session);
+    session.on('stream', (stream, headers) => {
+      note(stream);
+      // `close` follows; what went wrong makes no difference to a call. It may come before the call has its turn.
+      stream.on('error', () => {});
+      const path = headers[':path'] ?? '';
+      burst.run(() => stream.destroyed || serve(services.get(path) ?? noService(path), stream, headers, socket));
+    });
+    session.on('error', () => socket.destroy());
+    keepAlive(session, options);
+    return session;
   }
 
   return {
     accept(socket) {
       if (isStopped) return void socket.destroy();
       const { remoteAddress, remotePort } = socket as Socket;
-      const peer = `${remoteAddress}:${remotePort}`;
-      sockets.set(peer, socket);
-      socket.on('close', () => remove(peer, socket));
-      socket.on('error', (error) => log('debug', 'gRPC connection failed', { from: peer, error: error.message }));
-      injector.injectConnection(socket);
+      const from = `${remoteAddress}:${remotePort}`;
+      socket.on('close', () => {
+        connections.delete(socket);
+        if (connections.size === 0) allClosed?.();
+      });
+      socket.on('error', (error) => log('debug', 'gRPC connection failed', { from, error: error.message }));
+      connections.set(socket, open(socket));
       // The listener may pass the socket on paused; HTTP/2 takes the handle, but does not start to read.
       socket.read(0);
     },
     async stop(graceMs) {
       isStopped = true;
       const closed = new Promise<void>((resolve) => (allClosed = resolve));
-      injector.destroy();
-      if (sockets.size === 0) return;
+      for (const session of connections.values()) session.close();
+      if (connections.size === 0) return;
       const cancel = clock.alarm(graceMs, () => {
-        for (const socket of sockets.values()) socket.destroy();
+        for (const socket of connections.keys()) socket.destroy();
       });
       await closed;
       cancel();

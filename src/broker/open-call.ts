@@ -1,22 +1,26 @@
-import type { Metadata, ServerInterceptingCallInterface } from '@grpc/grpc-js';
+import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { TLSSocket } from 'node:tls';
 import { FAULTS, Fault } from '#core/fault.ts';
+import { framed, MessageReader } from './message-reader.ts';
 import type { RpcCaller, RpcHandler, RpcListener, RpcStream } from './transport.ts';
-import { LONGEST_MESSAGE_BYTES, tame } from './wire/frame.ts';
+import { LONGEST_MESSAGE_BYTES, LONGEST_UNCHECKED_BYTES, tame } from './wire/frame.ts';
 
 const LONGEST_STATUS_TEXT = 1_024;
+const ANSWER = { ':status': 200, 'content-type': 'application/grpc+proto' };
 
 /** The status that a caller gets; an internal error shows no details. */
 export function grpcStatusOf(fault: Fault): { code: number; details: string } {
   const { grpc: code } = FAULTS[fault.kind];
   if (fault.kind === 'internal') return { code, details: 'Internal server error. See the log of the server.' };
-  // grpc-js encodes this text as a URI, which throws on half a surrogate pair.
+  // A status travels as a URI, which cannot have half a surrogate pair.
   return { code, details: tame(`${fault.message} ${fault.remedy}`, LONGEST_STATUS_TEXT) };
 }
 
-/** grpc-js has one limit for all calls of a server, and keeps it in two places of each call. */
-interface LimitedCall {
-  maxReceiveMessageSize: number;
-  readonly decoder: { maxReadMessageLength: number };
+function statusHeaders(fault: Fault | undefined): Record<string, string> {
+  const { code, details } = fault ? grpcStatusOf(fault) : { code: 0, details: 'OK' };
+  return { 'grpc-status': String(code), 'grpc-message': encodeURI(details) };
 }
 
 /** Shared by all calls of one path. */
@@ -24,24 +28,44 @@ export interface Service {
   readonly handler: RpcHandler;
   /** A handler threw an internal error. */
   failed(fault: Fault): void;
-  /** Drops the connection of that peer. */
-  cut(peer: string): void;
 }
 
-/** One open call for grpc-js; a single object, since every connected agent keeps one. */
+/** One open call; a single object, since every connected agent keeps one. */
 export class OpenCall implements RpcStream, RpcCaller {
-  readonly #call: ServerInterceptingCallInterface;
+  readonly #stream: ServerHttp2Stream;
+  readonly #headers: IncomingHttpHeaders;
+  readonly #socket: Duplex;
   readonly #service: Service;
-  #metadata: Metadata | undefined;
+  readonly #reader = new MessageReader(LONGEST_UNCHECKED_BYTES);
   #listener: RpcListener | undefined;
+  #hasAnswered = false;
   #hasEnded = false;
+  #isClosed = false;
   #isPaused = false;
   #isReading = false;
-  #isReadDue = false;
+  // Its last messages may still wait for `resume`.
+  #isHalfClosed = false;
 
-  constructor(call: ServerInterceptingCallInterface, service: Service) {
-    this.#call = call;
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, socket: Duplex, service: Service) {
+    this.#stream = stream;
+    this.#headers = headers;
+    this.#socket = socket;
     this.#service = service;
+  }
+
+  /** Opens its handler, and gives it what comes. */
+  start(): void {
+    const stream = this.#stream;
+    stream.on('close', () => this.#closed());
+    this.#guarded(() => {
+      this.#listener = this.#service.handler(this);
+    });
+    stream.on('data', (chunk: Buffer) => this.#take(chunk));
+    stream.on('end', () => {
+      this.#isHalfClosed = true;
+      this.#deliver();
+    });
+    if (this.#isPaused) stream.pause();
   }
 
   get caller(): RpcCaller {
@@ -50,84 +74,112 @@ export class OpenCall implements RpcStream, RpcCaller {
 
   get peerAddress(): string {
     // A dual-stack socket shows IPv4 callers in their IPv6 form.
-    return (this.#call.getConnectionInfo().remoteAddress ?? 'unknown').replace(/^::ffff:/i, '');
+    return ((this.#socket as Socket).remoteAddress ?? 'unknown').replace(/^::ffff:/i, '');
   }
 
   get certificateName(): string | undefined {
-    const name: unknown = this.#call.getAuthContext().sslPeerCertificate?.subject?.CN;
+    if (!(this.#socket instanceof TLSSocket)) return undefined;
+    const name: unknown = this.#socket.getPeerCertificate().subject?.CN;
     return typeof name === 'string' ? name : undefined;
   }
 
   header(name: string): string | undefined {
-    const value = this.#metadata?.get(name)[0];
-    return typeof value === 'string' ? value : undefined;
+    const value = this.#headers[name];
+    return Array.isArray(value) ? value[0] : value;
   }
 
   write(message: Uint8Array, written: () => void): void {
-    if (this.#hasEnded) return;
-    this.#call.sendMessage(Buffer.from(message.buffer, message.byteOffset, message.byteLength), written);
+    if (this.#hasEnded || this.#isGone) return;
+    this.#answer();
+    this.#stream.write(framed(message), (error) => {
+      if (!error && !this.#isClosed) written();
+    });
   }
 
   pause(): void {
     this.#isPaused = true;
+    this.#stream.pause();
   }
 
   resume(): void {
     this.#isPaused = false;
-    this.#read();
+    this.#deliver();
+    if (!this.#isPaused) this.#stream.resume();
   }
 
   trust(): void {
-    const call = this.#call as unknown as LimitedCall;
-    call.maxReceiveMessageSize = LONGEST_MESSAGE_BYTES;
-    call.decoder.maxReadMessageLength = LONGEST_MESSAGE_BYTES;
+    this.#reader.longest = LONGEST_MESSAGE_BYTES;
   }
 
   end(fault?: Fault): void {
-    if (this.#hasEnded) return;
+    if (this.#hasEnded || this.#isGone) return;
     this.#hasEnded = true;
-    this.#call.sendStatus(fault ? grpcStatusOf(fault) : { code: 0, details: 'OK' });
+    const status = statusHeaders(fault);
+    const stream = this.#stream;
+    if (this.#hasAnswered) {
+      stream.once('wantTrailers', () => {
+        stream.sendTrailers(status);
+        this.#over();
+      });
+      stream.end();
+    } else {
+      stream.respond({ ...ANSWER, ...status }, { endStream: true });
+      this.#over();
+    }
   }
 
   cut(): void {
-    const { remoteAddress, remotePort } = this.#call.getConnectionInfo();
-    this.#service.cut(`${remoteAddress}:${remotePort}`);
+    this.#socket.destroy();
   }
 
-  onReceiveMetadata(metadata: Metadata): void {
-    this.#metadata = metadata;
+  /** A stream refuses answers some turns before it says `close`. */
+  get #isGone(): boolean {
+    return this.#isClosed || this.#stream.destroyed || this.#stream.closed;
+  }
+
+  #answer(): void {
+    if (this.#hasAnswered) return;
+    this.#hasAnswered = true;
+    this.#stream.respond(ANSWER, { waitForTrailers: true });
+  }
+
+  #take(chunk: Buffer): void {
+    if (this.#hasEnded) return;
+    this.#guarded(() => this.#reader.add(chunk));
+    this.#deliver();
+  }
+
+  /** A handler may pause or resume within a message: then the one loop goes on. */
+  #deliver(): void {
+    if (this.#isReading) return;
+    this.#isReading = true;
     this.#guarded(() => {
-      this.#listener = this.#service.handler(this);
+      while (!(this.#isPaused || this.#hasEnded)) {
+        const message = this.#reader.next();
+        if (!message) return this.#deliverEnd();
+        this.#listener?.message(message);
+      }
     });
-    this.#read();
+    this.#isReading = false;
   }
 
-  onReceiveMessage(bytes: Uint8Array): void {
-    this.#guarded(() => this.#listener?.message(bytes));
-    this.#read();
+  #deliverEnd(): void {
+    if (!this.#isHalfClosed) return;
+    this.#isHalfClosed = false;
+    this.#listener?.halfClosed();
   }
 
-  onReceiveHalfClose(): void {
-    this.#guarded(() => this.#listener?.halfClosed());
+  /** The status was sent. The caller may have more to say, which is let pass; an unread stream would never close. */
+  #over(): void {
+    this.#stream.resume();
+    process.nextTick(() => this.#closed());
   }
 
-  /** grpc-js calls this at every end of a call, also after status OK. */
-  onCancel(): void {
+  #closed(): void {
+    this.#isClosed = true;
     const listener = this.#listener;
     this.#listener = undefined;
     this.#guarded(() => listener?.closed());
-  }
-
-  /** `startRead` delivers waiting messages synchronously: a loop, since there may be more than the stack is deep. */
-  #read(): void {
-    this.#isReadDue = true;
-    if (this.#isReading) return;
-    this.#isReading = true;
-    while (this.#isReadDue && !this.#isPaused) {
-      this.#isReadDue = false;
-      this.#call.startRead();
-    }
-    this.#isReading = false;
   }
 
   #guarded(handle: () => void): void {

@@ -1,4 +1,4 @@
-// The transport of calls: @grpc/grpc-js. Messages are bytes here, so that another transport is one file.
+// The transport of calls: gRPC on node:http2. Messages are bytes here, so that another transport is a few files.
 import type { Duplex } from 'node:stream';
 import type { Fault } from '#core/fault.ts';
 
