@@ -26,6 +26,8 @@ export interface Called {
   readonly answerP99Ms: number;
 }
 
+const FULL_QUEUE_MS = 100;
+
 /** The little of HTTP/1.1 that this takes: a fetch for each request would cost more than the server's answer. */
 function openCaller({ host, port, token, pool, sessionsPerPost }: Calling) {
   const socket: Socket = connect({ host, port, noDelay: true });
@@ -53,12 +55,15 @@ function openCaller({ host, port, token, pool, sessionsPerPost }: Calling) {
   failed.catch(() => {});
 
   return {
-    async post(): Promise<void> {
+    /** Answers false where the queue of the pool is full. */
+    async post(): Promise<boolean> {
       const text = body();
       const answer = new Promise<string>((resolve) => (answered = resolve));
       socket.write(`${head}${text.length}\r\n\r\n${text}`);
       const got = await Promise.race([answer, failed]);
+      if (got.startsWith('HTTP/1.1 429')) return false;
       if (!got.startsWith('HTTP/1.1 201')) throw new Fault('internal', `The server answered: ${got}`);
+      return true;
     },
     close: () => socket.destroy(),
   };
@@ -78,8 +83,8 @@ async function call(calling: Calling): Promise<Called> {
       if (spacingMs > 0) await systemClock.sleep(Math.max(0, nextMs - systemClock.monotonic()));
       const sentMs = systemClock.monotonic();
       if (sentMs >= endMs) break;
-      await caller.post();
-      waitsMs.push(systemClock.monotonic() - sentMs);
+      if (await caller.post()) waitsMs.push(systemClock.monotonic() - sentMs);
+      else await systemClock.sleep(FULL_QUEUE_MS);
       nextMs += spacingMs;
     }
     caller.close();
