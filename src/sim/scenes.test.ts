@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
-import type { EventRow } from '#core/journal.ts';
+import { type EventRow, SELF } from '#core/journal.ts';
 import type { SimAgent } from './agent.ts';
 import type { SimCloud } from './backend.ts';
 import type { Definition } from './definitions.ts';
@@ -183,6 +183,33 @@ describe('a server that takes over', () => {
     expect(joined).not.toContain(`worker/${late?.name}`);
     expect(north.find(late?.name ?? '')).toBeUndefined();
     expect(world.disk.histories.ended).toHaveLength(1);
+    expect(world.invariants.firstBreak).toBeUndefined();
+  });
+});
+
+describe('a pool whose machines once did not join', () => {
+  it('is no break of the law of idle slots, hours later, while it launches one at a time', async () => {
+    const pools = [{ ...POOL, minAgents: 0, maxIdle: 0 }];
+    const world = await settled({ pools, faults: { ...NO_FAULTS, 'no-boot': 1 } });
+    submit(world, 1, { seconds: 60 });
+    await world.advance(30 * MINUTE_MS);
+    const [session] = [...(world.life?.store.view.sessions.all() ?? [])];
+    await world.life?.plane.sessions.kill(session?.id ?? '', true, SELF);
+    world.weather.calm();
+    // The law looks at every full minute: half a minute after the sessions have come.
+    await world.advance(60 * MINUTE_MS + 30 * SECOND_MS);
+
+    const north = world.regions.get('north') as SimCloud;
+    north.script = ({ name }) => (name === 'create' ? { is: 'slow', ms: 20_000 } : undefined);
+    const before = world.invariants.looks['idle-kept'];
+    submit(world, 3, { seconds: 600 });
+    await world.advance(35 * SECOND_MS);
+    const during = machinesOf(world);
+    await world.advance(10 * MINUTE_MS);
+
+    expect(during).toBe(1);
+    expect(machinesOf(world)).toBe(3);
+    expect(world.invariants.looks['idle-kept']).toBeGreaterThan(before);
     expect(world.invariants.firstBreak).toBeUndefined();
   });
 });

@@ -1,6 +1,8 @@
+import type { PoolReason } from '#autoscaler/reasons.ts';
 import { type Clock, MINUTE_MS } from '#core/clock.ts';
 import type { Pool } from '#core/pool.ts';
-import type { Store } from '#core/store.ts';
+import { poolOfSubject } from '#core/reason.ts';
+import type { Change, Store } from '#core/store.ts';
 import type { Weather } from '../faults.ts';
 import type { Invariants } from '../invariants.ts';
 import { isHeld } from './pools.ts';
@@ -44,6 +46,8 @@ export function isShort({ spec }: Pool, { idleSlots, size, total }: Readiness): 
 export interface IdleLaws {
   /** Looks at some pools every minute, where nothing has gone wrong for so long that all must have come right again. */
   watch(store: Store, isAlive: () => boolean): void;
+  /** Right before they are applied to memory. */
+  committing(changes: readonly Change[]): void;
 }
 
 const EVERY_MS = 60_000;
@@ -55,6 +59,9 @@ const BETWEEN_LOOKS_MS = 1_500;
 // The longest boot timeout, after the longest wait that a fault can cause.
 const RIGHT_AGAIN_MS = 30 * MINUTE_MS;
 
+// A pool whose machines did not join launches one at a time, however long ago that was.
+const GUARDED: ReadonlySet<string> = new Set<PoolReason>(['boot-failures', 'probing']);
+
 export interface IdleOptions {
   readonly invariants: Invariants;
   readonly clock: Clock;
@@ -64,8 +71,10 @@ export interface IdleOptions {
 }
 
 export function idleLaws({ invariants, clock, isFair, weather }: IdleOptions): IdleLaws {
+  const guarded = new Set<string>();
+
   const mustBeRight = (store: Store, id: string): boolean =>
-    isFair || (weather.quietMs() > RIGHT_AGAIN_MS && !isHeld(store, id));
+    isFair || (weather.quietMs() > RIGHT_AGAIN_MS && !isHeld(store, id) && !guarded.has(id));
 
   function look(store: Store, id: string, looksLeft: number): void {
     const pool = store.view.pools.get(id);
@@ -84,7 +93,17 @@ export function idleLaws({ invariants, clock, isFair, weather }: IdleOptions): I
   }
 
   return {
+    committing(changes) {
+      for (const change of changes) {
+        if (!('append' in change) || change.append !== 'decisions') continue;
+        const { subject, reason, also = [] } = change.row;
+        const pool = poolOfSubject(subject) ?? '';
+        if ([reason, ...also].some((each) => GUARDED.has(each?.code ?? ''))) guarded.add(pool);
+        else guarded.delete(pool);
+      }
+    },
     watch(store, isAlive) {
+      guarded.clear();
       let next = 0;
       // Kept while it is the same: there are many, and they change seldom.
       let kept: readonly Pool[] | undefined;

@@ -87,7 +87,10 @@ export function openLaws(options: LawsOptions): Laws {
       invariants.holds('same-answer', before === ids, () => `request ${key} got sessions ${before}, and then ${ids}`);
       for (const { id } of accepted) if (!hasEnded(id)) open.add(id);
     },
-    committing: pools.committing,
+    committing(changes) {
+      pools.committing(changes);
+      idle.committing(changes);
+    },
     written(changes) {
       for (const change of changes) {
         settle(change);
