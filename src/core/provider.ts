@@ -153,7 +153,7 @@ export interface Document {
 export interface Source {
   /** Its documents come from its configuration alone: a missing one was taken out by the operator, and nothing is held. */
   readonly isDefinite?: true | undefined;
-  /** The whole set, or throws; `held` maps keys to the versions that we have. */
+  /** The whole set, or throws; `held` maps keys to the versions that we have. The very same list as before says that nothing has changed: a list is never changed in place. */
   documents(held: ReadonlyMap<string, string>, signal: AbortSignal): Promise<readonly Document[]>;
   /** What people should know of how it read its configuration at the last listing. */
   notes?(): readonly string[];
