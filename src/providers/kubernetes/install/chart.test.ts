@@ -65,7 +65,9 @@ describe('the Helm chart', () => {
         ...[...api.matchAll(SERIES)].map(([, name = '', labels = '']) => [name, quotedIn(labels)] as const),
         ...[...api.matchAll(OF_SOURCE)].map(([, name = '']) => [`muster_source_${name}`, ['source']] as const),
       ]);
-      const queries = [...chartFile(file).matchAll(/expr"?: (.*)/g)].map(([, query = '']) => query.replaceAll('\\"', '"'));
+      const queries = [...chartFile(file).matchAll(/expr"?: (.*)/g)].map(([, query = '']) =>
+        query.replaceAll('\\"', '"'),
+      );
 
       const unknown = queries.flatMap((query) => {
         const names = [...query.matchAll(/\bmuster_[a-z_]+/g)].map(([name]) =>
