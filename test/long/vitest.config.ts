@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
-// The slice of every cloud and the scripted run at every point, and every decision of a large day: too long for every change, and worth it before a release.
+// The slice of every cloud, the scripted run and the life of a runtime at every point, and every decision of a large day: too long for every change, and worth it before a release.
 export default defineConfig({
   test: {
     root: join(import.meta.dirname, '..', '..'),
-    include: ['src/**/slice.test.ts', 'src/sim/crash.test.ts', 'test/long/**/*.test.ts'],
+    include: ['src/**/slice.test.ts', 'src/**/crash.test.ts', 'test/long/**/*.test.ts'],
     env: { AWS_ACCESS_KEY_ID: 'AKIATEST', AWS_SECRET_ACCESS_KEY: 'secret-of-nobody', AWS_REGION: 'us-west-2' },
     provide: { sliceStride: 1 },
     pool: 'forks',

@@ -22,14 +22,14 @@ function* pointsOf({ calls, commits }: Fate): Iterable<Point> {
 
 const IS_LONG = inject('sliceStride') === 1;
 
+// Some of the points here, all of them in `npm run test:long`. The code of both forms is the same but for the claims.
 const FORMS = {
   statefulset: {
     claim: 'persistentvolumeclaims/data-runtime-a-0',
     workload: 'statefulsets/runtime-a',
-    stride: 1,
+    stride: 3,
   },
-  // The same code but for the claims: some of its points here, all of them in `npm run test:long`.
-  deployment: { claim: 'persistentvolumeclaims/runtime-a', workload: 'deployments/runtime-a', stride: 4 },
+  deployment: { claim: 'persistentvolumeclaims/runtime-a', workload: 'deployments/runtime-a', stride: 7 },
 } as const;
 const FOREIGN = ['services/foreign', 'persistentvolumeclaims/data-foreign-0'];
 
@@ -85,7 +85,7 @@ test.for(Object.keys(FORMS) as (keyof typeof FORMS)[])(
     const whole = await live(TEXTS[form]);
     expect(endOf(whole)).toEqual(endFor(FORMS[form]));
     const points = [...pointsOf(whole.fate)].filter((_, at) => IS_LONG || at % FORMS[form].stride === 0);
-    expect(points.length).toBeGreaterThan(15);
+    expect(points.length).toBeGreaterThan(5);
     const wrong: string[] = [];
 
     for (const point of points) wrong.push(...(await wrongAt(point, whole, form)));
