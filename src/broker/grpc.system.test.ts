@@ -5,7 +5,7 @@ import { systemClock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import { untilHolds } from '#core/testing/until.ts';
 import { openGrpc } from './grpc.ts';
-import { framed } from './message-reader.ts';
+import { asFrame } from './message-reader.ts';
 import type { RpcHandler, RpcListener, RpcStream } from './transport.ts';
 
 const open: { close(): unknown }[] = [];
@@ -70,7 +70,7 @@ function recording(on: Partial<RpcListener> = {}) {
   return { heard, streams, handler, closed };
 }
 
-const words = (...texts: string[]): Buffer => Buffer.concat(texts.map((text) => framed(Buffer.from(text))));
+const words = (...texts: string[]): Buffer => Buffer.concat(texts.map((text) => asFrame(Buffer.from(text))));
 
 test('what was paused comes later, in order, and before the end of the call', async () => {
   const { heard, streams, handler, closed } = recording({

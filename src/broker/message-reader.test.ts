@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { framed, MessageReader } from './message-reader.ts';
+import { asFrame, MessageReader } from './message-reader.ts';
 
 const LONGEST = 1_000;
 
@@ -34,14 +34,14 @@ describe('messages', () => {
     const lengths = fc.array(fc.integer({ min: 1, max: 30 }), { maxLength: 30 });
     fc.assert(
       fc.property(texts, lengths, (sent, pieces) => {
-        const bytes = Buffer.concat(sent.map((text) => framed(Buffer.from(text, 'latin1'))));
+        const bytes = Buffer.concat(sent.map((text) => asFrame(Buffer.from(text, 'latin1'))));
         expect(read(cut(bytes, pieces))).toEqual(sent);
       }),
     );
   });
 
   test('of the greatest length are read; longer ones are refused by their head alone', () => {
-    const whole = framed(Buffer.alloc(LONGEST, 'x'));
+    const whole = asFrame(Buffer.alloc(LONGEST, 'x'));
 
     expect(read(cut(whole, [3, 500]))).toEqual(['x'.repeat(LONGEST)]);
     expect(() => read([headOf(LONGEST + 1)])).toThrow('The message has 1001 bytes; the most is 1000.');
@@ -52,7 +52,7 @@ describe('messages', () => {
     const reader = new MessageReader(LONGEST);
     reader.longest = 2 * LONGEST;
 
-    expect(read([framed(Buffer.alloc(LONGEST + 1, 'x'))], reader)).toHaveLength(1);
+    expect(read([asFrame(Buffer.alloc(LONGEST + 1, 'x'))], reader)).toHaveLength(1);
   });
 
   test('that are compressed are refused', () => {

@@ -71,7 +71,7 @@ export class MessageReader {
 }
 
 /** A message as it travels. */
-export function framed(message: Uint8Array): Buffer {
+export function asFrame(message: Uint8Array): Buffer {
   const frame = Buffer.allocUnsafe(HEAD_BYTES + message.length);
   frame[0] = 0;
   frame.writeUInt32BE(message.length, 1);

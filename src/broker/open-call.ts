@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import { FAULTS, Fault } from '#core/fault.ts';
-import { framed, MessageReader } from './message-reader.ts';
+import { asFrame, MessageReader } from './message-reader.ts';
 import type { RpcCaller, RpcHandler, RpcListener, RpcStream } from './transport.ts';
 import { LONGEST_MESSAGE_BYTES, LONGEST_UNCHECKED_BYTES, tame } from './wire/frame.ts';
 
@@ -91,7 +91,7 @@ export class OpenCall implements RpcStream, RpcCaller {
   write(message: Uint8Array, written: () => void): void {
     if (this.#hasEnded || this.#isGone) return;
     this.#answer();
-    this.#stream.write(framed(message), (error) => {
+    this.#stream.write(asFrame(message), (error) => {
       if (!error && !this.#isClosed) written();
     });
   }
