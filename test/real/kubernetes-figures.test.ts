@@ -7,6 +7,7 @@ import { until } from '#core/testing/until.ts';
 import { startServer } from '../system/harness/server.ts';
 import { openWorld } from '../system/harness/world.ts';
 import type { ControlPlane } from './parts/control-plane.ts';
+import { startDaemon } from './parts/daemon.ts';
 import { type AgentPoolDraft, openKubeScene, smallPool } from './parts/kube-scene.ts';
 import { kubernetesPrograms } from './parts/kubernetes.ts';
 import { playedNode } from './parts/kwok.ts';
@@ -19,6 +20,14 @@ const POOLS = Number(process.env.MUSTER_FIGURES ?? 200);
 const PODS_A_POOL = 10;
 const POOLS_A_CALL = 50;
 const RELISTS = 5;
+// Some 20 ms of processor time in one piece, ten times a second.
+const COMPUTING = `setInterval(() => {
+  const since = process.threadCpuUsage();
+  for (let used = 0; used < 20_000; ) {
+    const { user, system } = process.threadCpuUsage(since);
+    used = user + system;
+  }
+}, 100);`;
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 const quantile = (values: readonly number[], share: number): number =>
@@ -98,14 +107,15 @@ test(`${POOLS} pools with ${PODS_A_POOL} pods each: at rest, at a cold start, an
   const preload = join(import.meta.dirname, 'parts/loop-delay.mjs');
   const env = { NODE_OPTIONS: `--import=${preload}`, LOOP_DELAY_FILE: world.path('delays') };
   const load = (): string => `load ${(loadavg()[0] ?? 0).toFixed(1)}`;
-  const longest = (since: number): string => {
-    const fresh = noted().filter(({ at }) => at > since);
+  const longest = (since: number, by: readonly Noted[] = noted()): string => {
+    const fresh = by.filter(({ at }) => at > since);
     const [wall, own] = [fresh.map((one) => one.stallMs), fresh.map((one) => one.stallCpuMs)];
-    return `longest stall ${Math.round(Math.max(...wall))} ms, of its own ${Math.round(Math.max(...own))} ms, ${load()}`;
+    return `longest stall ${Math.round(Math.max(...wall))} ms, of its own ${Math.round(Math.max(...own))} ms`;
   };
   const scene = await openKubeScene(world, programs, { namespaces: ['default'], isWithoutAgents: true, env });
   const { cluster } = scene;
-  const noted = (): Noted[] => world.lines('delays').map((line) => JSON.parse(line) as Noted);
+  const notesIn = (file: string): Noted[] => world.lines(file).map((line) => JSON.parse(line) as Noted);
+  const noted = (): Noted[] => notesIn('delays');
   const room = { cpu: '10000', memory: '100000Gi', pods: '10000' };
   await cluster.apply(playedNode('wide', { allocatable: room }));
 
@@ -149,10 +159,13 @@ test(`${POOLS} pools with ${PODS_A_POOL} pods each: at rest, at a cold start, an
   const cpuMs = noted().at(-1)?.cpuMs ?? 0;
   say(
     `cold start: settled after ${Math.max(...ends) - restart} ms with ${written} writes, ` +
-      `${Math.round(cpuMs)} ms of processor time in all, ${longest(restart)}`,
+      `${Math.round(cpuMs)} ms of processor time in all, ${longest(restart)}, ${load()}`,
   );
 
-  // On the wall a stall also shows what else the machine does: one of several times may be undisturbed.
+  // On the wall a stall also shows what else the machine does, first of all the API server that starts: a program that does
+  // no more than compute at times tells how much that is.
+  const yardstick = { ...env, LOOP_DELAY: '1', LOOP_DELAY_FILE: world.path('yardstick') };
+  startDaemon(world, 'yardstick', [process.execPath, '-e', COMPUTING], { env: yardstick });
   for (let time = 1; time <= RELISTS; time++) {
     // Its successor knows nothing of before the last write, which the server has not seen yet: no watch can go on.
     await cluster.apply({
@@ -165,7 +178,8 @@ test(`${POOLS} pools with ${PODS_A_POOL} pods each: at rest, at a cold start, an
     await cluster.apiServer.start();
     await until('all pods are listed anew', () => listsSince(scene, away) >= (POOLS * PODS_A_POOL) / 100);
     await untilQuiet(scene, 2);
-    say(`all listed anew, ${time} of ${RELISTS}: ${longest(away)}`);
+    const beside = longest(away, notesIn('yardstick'));
+    say(`all listed anew, ${time} of ${RELISTS}: ${longest(away)}; of a program that computes: ${beside}; ${load()}`);
   }
   expect(await countPods(cluster)).toBe(POOLS * PODS_A_POOL);
   expect(writesOf(scene).filter((line) => line.startsWith('delete'))).toEqual([]);
