@@ -13,8 +13,7 @@ import type { CallerCalls, Calling } from './programs/callers.ts';
 import { FLEETS, type Fleet, MAIN_FLEET, SESSION_MEASURES, type SessionMeasureName } from './session-measures.ts';
 
 const POOL = 'bench';
-// As many as V8 needs to have compiled what they use: after 8,000 its threads still took 65 µs for each session, after
-// 20,000 they took 10 µs.
+// V8's own threads, which compile and collect, took some 65 µs for each session after 8,000 of them, 10 µs after 20,000.
 const WARM_SESSIONS = 20_000;
 const QUICK_WARM_SESSIONS = 2_000;
 const WARM_STEP_MS = 500;
