@@ -255,7 +255,8 @@ test('over TLS it trusts the given authority alone, and shows its own certificat
   anAgent(plane, { name: 'a1', broker: { address, ca }, mtls });
   anAgent(plane, { name: 'a2', broker: { address } }, (error) => trouble.push(error));
   await untilHolds(() => expect(plane.joined).toHaveLength(1));
-  await untilHolds(() => expect(trouble).toHaveLength(1));
+  // It tries again, and may have done so many times by now.
+  await untilHolds(() => expect(trouble).not.toEqual([]));
 
   expect(plane.hellos.map(({ hello, proof }) => [hello.name, proof.certificateName])).toEqual([['a1', 'm-1']]);
 });
@@ -268,7 +269,7 @@ test.each([
   const trouble: unknown[] = [];
 
   anAgent(plane, { broker: { address: `${asked}:${plane.port}`, ca } }, (error) => trouble.push(error));
-  await untilHolds(() => expect(trouble).toEqual([expect.stringContaining('altnames')]));
+  await untilHolds(() => expect(trouble[0]).toContain('altnames'));
 
   expect(plane.hellos).toEqual([]);
 });

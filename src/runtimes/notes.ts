@@ -5,7 +5,7 @@ import { put, type Store } from '#core/store.ts';
 import type { Journal } from '#journal/journal.ts';
 import { type RuntimeReason, runtimeSubject } from './reasons.ts';
 
-export interface Notes {
+export interface RuntimeNotes {
   /**
    * Commits the phase that a pass found, with its event; nothing where it reads the same. `runtime` is the row that the
    * pass began with: where another request has come since, that request has set the phase, and only `more` is kept.
@@ -19,7 +19,7 @@ type Settings = Readonly<Record<string, string | number>>;
 const asksTheSame = (a: Runtime, b: Runtime): boolean =>
   a.wanted === b.wanted && a.slots === b.slots && a.version === b.version;
 
-export function openNotes({ store, clock, journal }: NotesDeps): Notes {
+export function openNotes({ store, clock, journal }: NotesDeps): RuntimeNotes {
   return {
     async note(runtime, phase, why, more = {}) {
       const { id, createdAt } = runtime;

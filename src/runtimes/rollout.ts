@@ -1,7 +1,7 @@
 // How a new version reaches the runtimes that are not pinned: a few at a time, and no further when they do not come up.
 import type { Runtime } from '#core/runtime.ts';
 import type { Store } from '#core/store.ts';
-import type { Notes } from './notes.ts';
+import type { RuntimeNotes } from './notes.ts';
 import type { RuntimeSettings } from './section.ts';
 
 export type RolloutLimits = Pick<RuntimeSettings, 'maxUpdating' | 'haltAfter'>;
@@ -36,7 +36,7 @@ export interface Rollout {
   next(): Iterable<string>;
 }
 
-export interface RolloutDeps extends Notes {
+export interface RolloutDeps extends RuntimeNotes {
   readonly store: Store;
   settings(): RuntimeSettings;
 }
