@@ -3,6 +3,7 @@ import type { ApiDeps } from '../src/api/deps.ts';
 import { type OpenApi, type Operation, openApi } from '../src/api/openapi.ts';
 import { contentWords, type JsonSchema, type Marks, schemaWords } from '../src/api/schema-words.ts';
 import { allRoutes } from '../src/api/table.ts';
+import { systemClock } from '../src/core/clock.ts';
 import { markdownTable } from './markdown.ts';
 
 interface Parameter {
@@ -14,9 +15,9 @@ interface Parameter {
 }
 
 /** The routes only describe themselves here; they are not called. */
-export function describedApi(): OpenApi {
+export function describedApi(): Promise<OpenApi> {
   const deps = { server: { version: '' } } as ApiDeps;
-  return openApi(allRoutes(deps, {} as ChangeHub), '');
+  return openApi(allRoutes(deps, {} as ChangeHub), '', systemClock);
 }
 
 const anchor = (name: string): string => `[${name}](#${name.toLowerCase()})`;
@@ -59,8 +60,8 @@ function renderSchema(name: string, schema: JsonSchema): string {
 }
 
 /** Every path with its parameters, and everything that is sent and answered. */
-export function renderApi(): string {
-  const { info, paths, components } = describedApi();
+export async function renderApi(): Promise<string> {
+  const { info, paths, components } = await describedApi();
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => renderOperation(method, path, operation)),
   );

@@ -7,16 +7,14 @@ import { type OpenApi, openApi } from './openapi.ts';
 import { type Raw, type Route, route } from './route.ts';
 
 /** What the API says of itself, drawn from the table of all routes. */
-function docRoutes({ server }: ApiDeps, { routes }: WholeApi): Route[] {
+function docRoutes({ server, clock }: ApiDeps, { routes }: WholeApi): Route[] {
   // Created at the first request, to keep the start fast.
-  let made: { readonly document: OpenApi; readonly page: string } | undefined;
-  function written(): { readonly document: OpenApi; readonly page: string } {
-    if (!made) {
-      const document = openApi(routes(), server.version);
-      made = { document, page: docsPage(document) };
-    }
-    return made;
-  }
+  let document: Promise<OpenApi> | undefined;
+  let page: string | undefined;
+  const written = (): Promise<OpenApi> => {
+    document ??= openApi(routes(), server.version, clock);
+    return document;
+  };
   return [
     route({
       method: 'GET',
@@ -24,7 +22,7 @@ function docRoutes({ server }: ApiDeps, { routes }: WholeApi): Route[] {
       role: 'viewer',
       summary: 'This API as OpenAPI 3.1.',
       reply: z.record(z.string(), z.unknown()),
-      handle: () => written().document,
+      handle: written,
     }),
     route({
       method: 'GET',
@@ -33,9 +31,10 @@ function docRoutes({ server }: ApiDeps, { routes }: WholeApi): Route[] {
       summary: 'This API as a page for people.',
       reply: z.custom<Raw>(),
       media: ['text/html'],
-      handle({ header }) {
+      async handle({ header }) {
         header('content-security-policy', PAGE_POLICY);
-        return written().page;
+        page ??= docsPage(await written());
+        return page;
       },
     }),
     route({

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { systemClock } from '#core/clock.ts';
 import type { HostStatus, Runtime, Runtimes } from '#core/runtime.ts';
-import type { OpenApi } from './openapi.ts';
+import { type OpenApi, openApi } from './openapi.ts';
+import { route } from './route.ts';
 import { anAgent, aSession, aWorker, poolWithSecret, row } from './testing/rows.ts';
 import { apiWorld } from './testing/world.ts';
 
@@ -162,3 +164,24 @@ function strict(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodArray) return z.array(strict(schema.element as z.ZodType));
   return schema;
 }
+
+it('the document is made in slices: its first reader holds up nobody', async () => {
+  let nowMs = 0;
+  let turns = 0;
+  const clock = {
+    ...systemClock,
+    monotonic: () => (nowMs += 10),
+    soon(run: () => void) {
+      turns += 1;
+      queueMicrotask(run);
+    },
+  };
+  const routes = ['/a', '/b', '/c'].map((path) =>
+    route({ method: 'GET', path, role: 'viewer', summary: 'x', reply: z.object({}), handle: () => ({}) }),
+  );
+
+  const { paths } = await openApi(routes, '1', clock);
+
+  expect(Object.keys(paths).slice(0, 3)).toEqual(['/a', '/b', '/c']);
+  expect(turns).toBe(3);
+});
