@@ -30,11 +30,17 @@ async function operations(): Promise<readonly Operation[]> {
   }));
 }
 
+/** The rank that the document asks for, if it knows that method. */
+const neededFor = ({ methods }: Operation, method: string): number | undefined =>
+  methods.get(method) ?? (method === 'HEAD' ? methods.get('GET') : undefined);
+
 function judge(operation: Operation, method: string, caller: Caller, status: number): void {
-  const needed = operation.methods.get(method) ?? (method === 'HEAD' ? operation.methods.get('GET') : undefined);
+  const needed = neededFor(operation, method);
   const has = ROLES.indexOf(caller);
   const where = `${method} ${operation.path} as ${caller}: ${status}`;
   if (status >= 500 || status === 0) breach(where);
+  // An endless answer has no head of its own.
+  if (method === 'HEAD' && status === 405) return;
   if (needed === undefined) {
     if (status < 400) breach(`${where}, though the document knows no such method`);
     return;
@@ -49,12 +55,13 @@ function headersOf(caller: Caller): Record<string, string> {
   return token === undefined ? {} : { authorization: `Bearer ${token}` };
 }
 
-// Its answer is a whole database; it takes only upgrades; the others act without a body that could be wrong: who may is
-// not tried there.
-const isEffective = ({ path }: Operation): boolean => /\/(backup|attach|freeze|thaw|logout|login-links)$/.test(path);
+// The answer of the first is a whole database; the others act without a body that could be wrong: who may is not tried there.
+const isEffective = ({ path }: Operation): boolean => /\/(backup|freeze|thaw|logout|login-links)$/.test(path);
+// It takes only upgrades.
+const isUpgrade = ({ path }: Operation): boolean => path.endsWith('/attach');
 
 function isTried(operation: Operation, method: string, caller: Caller): boolean {
-  const needed = operation.methods.get(method) ?? (method === 'HEAD' ? operation.methods.get('GET') : undefined);
+  const needed = neededFor(operation, method);
   return needed === undefined || !isEffective(operation) || ROLES.indexOf(caller) < needed;
 }
 
@@ -75,10 +82,11 @@ async function tryAll(operation: Operation): Promise<number> {
 
 test('routes × methods × roles answer as the OpenAPI document says', async () => {
   const before = await target.state();
-  const all = await operations();
+  let all: readonly Operation[] = [];
   let count = 0;
 
   await target.whileOthersAsk('routes × methods × roles', async () => {
+    all = (await operations()).filter((operation) => !isUpgrade(operation));
     for (const operation of all) count += await tryAll(operation);
   });
 
