@@ -2,6 +2,7 @@ import { Counter, Histogram, Registry } from 'prom-client';
 import type { Clock } from '#core/clock.ts';
 import type { FaultKind } from '#core/fault.ts';
 import type { DecisionRow } from '#core/journal.ts';
+import { openSlices } from '#core/slices.ts';
 import type { Change, Store } from '#core/store.ts';
 import { openGauges } from './gauges.ts';
 import type { SyncTimes } from './noun.ts';
@@ -121,6 +122,17 @@ export function openMetrics({ store, clock, withProcess = false }: MetricsDeps):
     }),
   ];
 
+  /** As `registry.metrics()` makes it, which would write tens of thousands of series in one turn. */
+  async function written(): Promise<string> {
+    const slices = openSlices(clock);
+    const parts: string[] = [];
+    for (const { name } of registry.getMetricsAsArray()) {
+      parts.push(await registry.getSingleMetricAsString(name));
+      if (slices.isOver()) await slices.next();
+    }
+    return `${parts.join('\n\n')}\n`;
+  }
+
   return {
     cloudCall: ({ kind, call, fault, ms }) => series.cloud.observe({ kind, call, fault: fault ?? '' }, ms / 1_000),
     httpAnswered: ({ method, route, status, ms }) => series.http.observe({ method, route, status }, ms / 1_000),
@@ -130,7 +142,7 @@ export function openMetrics({ store, clock, withProcess = false }: MetricsDeps):
     async text() {
       await gauges.refresh();
       ofProcess?.refresh();
-      return registry.metrics();
+      return written();
     },
     contentType: registry.contentType,
     stop() {
