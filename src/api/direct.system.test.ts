@@ -61,7 +61,7 @@ async function served(options: WorldOptions = {}) {
   return { ...world, caller };
 }
 
-/** The answer to a caller that nobody knows yet, and to the same caller again. */
+/** The answer to a caller on a new connection, and to the same caller again. */
 async function bothWays(caller: () => (asked?: Asked) => Promise<object>, asked: Asked) {
   const first = await caller()(asked);
   const known = caller();

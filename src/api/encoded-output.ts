@@ -12,7 +12,7 @@ const MOST_A_TURN_BYTES = 512 * 2 ** 10;
 
 /**
  * To be awaited after each piece that was sent to a reader, by all readers together. The network takes megabytes without
- * waiting, so that hundreds of readers would hold the event loop for as long: after some bytes, whoever got them, every
+ * waiting, so that hundreds of readers would hold the event loop for as long: after some bytes, to any of them, every
  * other event gets its turn.
  */
 export function openTurns(clock: Clock): (sent: Buffer) => Promise<void> | undefined {

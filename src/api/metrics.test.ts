@@ -17,7 +17,7 @@ const figure = (text: string, series: string): number | undefined => {
 const fault = { kind: 'invalid', message: 'No name.' } as const;
 
 describe('metrics', () => {
-  it('are written in slices: a scrape of many series holds up nobody', async () => {
+  it('are written in slices: a scrape of many series does not stall other requests', async () => {
     const { deps } = await apiWorld({ rows: [] });
     let nowMs = 0;
     let turns = 0;

@@ -165,7 +165,7 @@ function strict(schema: z.ZodType): z.ZodType {
   return schema;
 }
 
-it('the document is made in slices: its first reader holds up nobody', async () => {
+it('the document is made in slices: its first reader does not stall other requests', async () => {
   let nowMs = 0;
   let turns = 0;
   const clock = {

@@ -77,7 +77,7 @@ function serve(service: Service, stream: ServerHttp2Stream, headers: IncomingHtt
   if (!headers['content-type']?.startsWith('application/grpc'))
     return stream.respond({ ':status': 415 }, { endStream: true });
   const timeoutMs = timeoutMsOf(headers);
-  // The caller has given up by itself: nobody reads a status.
+  // The caller has given up by itself and reads no status.
   const giveUp = (): void => stream.close(constants.NGHTTP2_CANCEL);
   if (timeoutMs !== undefined) stream.once('close', systemClock.alarm(timeoutMs, giveUp));
   new OpenCall(stream, headers, socket, service).start();
