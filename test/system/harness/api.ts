@@ -22,6 +22,9 @@ export interface Api {
   pool(name: string): Promise<Pool>;
 }
 
+/** A server may close a kept connection just when it is used again: what only reads is then asked anew (RFC 9110 9.2.2). */
+const wasClosed = ({ cause }: Error): boolean => (cause as { code?: string } | undefined)?.code === 'UND_ERR_SOCKET';
+
 const ANSWER_WITHIN_MS = 120_000;
 
 /** Speaks to that address with the token of the world's data directory. */
@@ -31,7 +34,12 @@ export function apiOf(world: World, httpPort: number): Api {
   async function request(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = { authorization: `Bearer ${token()}`, ...(init.headers as Record<string, string>) };
     const signal = init.signal ?? AbortSignal.timeout(ANSWER_WITHIN_MS);
-    const reply = await fetch(`http://127.0.0.1:${httpPort}/api/v1${path}`, { ...init, headers, signal });
+    const ask = (): Promise<Response> =>
+      fetch(`http://127.0.0.1:${httpPort}/api/v1${path}`, { ...init, headers, signal });
+    const reply = await ask().catch((thrown) => {
+      if (init.method === undefined && wasClosed(thrown)) return ask();
+      throw thrown;
+    });
     if (!reply.ok) throw new Fault('unavailable', `${path} answered ${reply.status}: ${await reply.text()}`);
     return reply;
   }
