@@ -19,7 +19,7 @@ import { ACCOUNT_USER, grantRights } from './rights.ts';
 
 export const NAMESPACE = 'cloud-runtime';
 const TEMPLATES = join(import.meta.dirname, '..', '..', '..', 'deploy', 'kubernetes', 'runtimes');
-const VOLUMES = 60;
+const VOLUMES = 220;
 
 /** The set with its comments, as people write it in the environment. */
 const setFor = (port: number, kubeconfig: string): string => `{

@@ -49,9 +49,19 @@ describe('a runtime of a StatefulSet', () => {
     expect(await scene.during(scene.host.list(going()))).toEqual(['a']);
   });
 
+  test('what was made just now is ready without a dry run; the next look compares each object by one', async () => {
+    const scene = await openRuntimeScene();
+    await applied(scene);
+    const dryRuns = () => scene.fake.calls.filter(({ query }) => query.has('dryRun')).length;
+
+    expect([(await stateOf(scene)).state, dryRuns()]).toEqual(['ready', 0]);
+    expect([(await stateOf(scene)).state, dryRuns()]).toEqual(['ready', 4]);
+  });
+
   test('a service whose ports others changed, so that ours cannot stand beside them, is made anew', async () => {
     const scene = await openRuntimeScene();
     await applied(scene);
+    await stateOf(scene);
     const service = '/api/v1/namespaces/cloud-runtime/services/runtime-a';
     await scene.kubectl('PATCH', service, { spec: { ports: [{ name: 'http', port: 8181 }] } });
 
@@ -88,6 +98,7 @@ describe('a runtime of a StatefulSet', () => {
   test('objects that others removed or changed are found and put right', async () => {
     const scene = await openRuntimeScene();
     await applied(scene);
+    await stateOf(scene);
     await scene.kubectl('DELETE', '/api/v1/namespaces/cloud-runtime/services/runtime-a');
     expect(await stateOf(scene)).toMatchObject({ state: 'drifted', why: 'Service runtime-a is missing.' });
     await applied(scene);

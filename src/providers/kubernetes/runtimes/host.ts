@@ -22,6 +22,9 @@ export async function openRuntimeHost(config: RuntimeConfig, context: Context): 
   const { access, kube } = await clusterOf(context, place);
   const rendered = openRendering(config, { templates: openTemplates(config), cluster });
 
+  /** Made by this process where nothing was, and not seen to be ready since. */
+  const freshlyMade = new Set<string>();
+
   const claimsOf = (id: string, signal: AbortSignal): Promise<readonly KubeObject[]> =>
     kube.list(CLAIMS, { namespace, labelSelector: selectorOfRuntime(cluster, id) }, signal);
 
@@ -31,9 +34,8 @@ export async function openRuntimeHost(config: RuntimeConfig, context: Context): 
   }
 
   /** The objects as they are applied: no claim shrinks. */
-  async function wantedOf(request: RuntimeRequest, signal: AbortSignal): Promise<Wanted> {
+  function wantedOf(request: RuntimeRequest, claims: readonly KubeObject[]): Wanted {
     const { digest, grant, objects } = rendered(request);
-    const claims = await claimsOf(request.id, signal);
     const sized = objects.map((one) => ({ ...one, ...withExistingStorage(one.object, claims) }));
     const storageBytes = Math.max(grant.storageBytes, ...sized.map(({ bytes }) => bytes));
     return { digest, grant: { ...grant, storageBytes }, objects: sized };
@@ -115,15 +117,18 @@ export async function openRuntimeHost(config: RuntimeConfig, context: Context): 
   async function observe(request: RuntimeRequest, signal: AbortSignal): Promise<RuntimeObservation> {
     const living = await livingOf(request.id, signal);
     if (living.length === 0) return { state: 'absent' };
-    const going = living.find(({ kind, metadata }) => kind !== CLAIMS.kind && metadata.deletionTimestamp !== undefined);
+    const isClaim = ({ kind }: KubeObject): boolean => kind === CLAIMS.kind;
+    const going = living.find((one) => !isClaim(one) && one.metadata.deletionTimestamp !== undefined);
     if (going) return { state: 'coming', why: `${going.kind} ${going.metadata.name} is being deleted.` };
-    if (living.every(({ kind }) => kind === CLAIMS.kind)) return { state: 'hibernated' };
-    const wanted = await wantedOf(request, signal);
+    if (living.every(isClaim)) return { state: 'hibernated' };
+    const wanted = wantedOf(request, living.filter(isClaim));
     const { digest } = wanted;
     const old = outdated(living, wanted);
     if (old !== undefined) return { state: 'drifted', why: old, digest };
     const waits = await waitsFor(living, wanted, signal);
     if (waits !== undefined) return { state: 'coming', why: waits, digest };
+    // Dry runs cost the API server as much as writes: what was made just now is compared at the next check.
+    if (freshlyMade.delete(request.id)) return { state: 'ready', digest };
     const changed = await changedByOthers(living, wanted, signal);
     return changed === undefined ? { state: 'ready', digest } : { state: 'drifted', why: changed, digest };
   }
@@ -147,19 +152,26 @@ export async function openRuntimeHost(config: RuntimeConfig, context: Context): 
     },
     async apply(request, signal) {
       // What exists is read at once: a caller waits for all calls that come one after the other.
-      const [{ digest, grant, objects }, set] = await Promise.all([
-        wantedOf(request, signal),
-        liveSetOf(request, signal),
-      ]);
-      for (const one of objects) {
+      const [claims, set] = await Promise.all([claimsOf(request.id, signal), liveSetOf(request, signal)]);
+      const { digest, grant, objects } = wantedOf(request, claims);
+      const applyOne = async (one: Wanted['objects'][number]): Promise<void> => {
         await growClaims(kube, one, signal);
         await makeWay(kube, set, one.object, signal);
         await put(one, signal);
+      };
+      // Kinds come in their order; the ingresses lead to the service, and not to each other.
+      for (const alike of Map.groupBy(objects, ({ resource }) => resource).values()) {
+        const ends = await Promise.allSettled(alike.map(applyOne));
+        for (const end of ends) if (end.status === 'rejected') throw end.reason;
       }
+      if (claims.length === 0) freshlyMade.add(request.id);
       return { digest, grant };
     },
     observe,
-    release: (id, signal) => remove(id, false, signal),
+    release(id, signal) {
+      freshlyMade.delete(id);
+      return remove(id, false, signal);
+    },
     hibernate: (id, signal) => remove(id, true, signal),
     async list(signal) {
       const query = { namespace, labelSelector: selectorOfRuntime(cluster, true) };
