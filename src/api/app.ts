@@ -105,6 +105,7 @@ export async function startApi(deps: ApiDeps, patience: ClientTimeouts = PATIENC
   waitForStore(app, deps);
   const answers = measure(app, deps);
   deps.metrics.followSyncs(deps.pools.timings);
+  deps.metrics.followFeatures(deps.features);
   const hub = openHub(deps);
   const routes = allRoutes(deps, hub);
   const means = { deps, stopping: stopping.signal, json: openJsonReader(deps.clock) };

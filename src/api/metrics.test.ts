@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '#core/clock.ts';
 import { poolSubject } from '#core/reason.ts';
+import type { HostStatus, Runtime, Runtimes } from '#core/runtime.ts';
 import { append, type Change } from '#core/store.ts';
 import { openMetrics } from './metrics.ts';
 import { anAgent, aSession, aWorker, gone, poolWithSecret, row } from './testing/rows.ts';
@@ -107,6 +108,36 @@ describe('metrics', () => {
       'muster_decisions_total{subject="pool",did="nothing",reason="other"} 1',
       'muster_decisions_total{subject="pool",did="other",reason="other"} 1',
       'muster_decisions_total{subject="other",did="other",reason="other"} 1',
+    ]);
+  });
+
+  it('count runtimes from rows, and slots of static hosts from what grants them', async () => {
+    const a: Runtime = {
+      id: 'a',
+      provisioner: 'fixed',
+      slots: 3,
+      environment: 'prod',
+      annotations: {},
+      createdAt: 1,
+      since: 1,
+      wanted: 'running',
+      phase: 'ready',
+    };
+    const hosts = (): readonly HostStatus[] => [
+      { host: 'http://h:1', provisioners: ['fixed'], slots: 5, used: 3, isDrained: false, runtimes: ['a'] },
+    ];
+    const { call } = await apiWorld({
+      rows: [row('runtimes', a)],
+      over: { features: { runtimes: { hosts } as unknown as Runtimes } },
+    });
+
+    const { body } = await call('GET', '/metrics');
+
+    expect(body.split('\n').filter((line) => line.startsWith('muster_runtime'))).toEqual([
+      'muster_runtimes{provisioner="fixed",phase="ready"} 1',
+      'muster_runtime_slots{provisioner="fixed"} 3',
+      'muster_runtime_host_slots{host="http://h:1"} 5',
+      'muster_runtime_host_used_slots{host="http://h:1"} 3',
     ]);
   });
 

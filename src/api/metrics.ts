@@ -1,6 +1,7 @@
 import { Counter, Histogram, Registry } from 'prom-client';
 import type { Clock } from '#core/clock.ts';
 import type { FaultKind } from '#core/fault.ts';
+import type { PublicFeatures } from '#core/feature.ts';
 import type { DecisionRow } from '#core/journal.ts';
 import { openSlices } from '#core/slices.ts';
 import type { Change, Store } from '#core/store.ts';
@@ -18,6 +19,8 @@ export interface Metrics {
   httpAnswered(answer: { method: string; route: string; status: number; ms: number }): void;
   /** Timings of syncs; the store has only those of syncs that changed something. */
   followSyncs(timings: () => SyncTimes): void;
+  /** Features know what no row holds. */
+  followFeatures(features: Partial<PublicFeatures>): void;
   /** The text that a scrape gets. */
   text(): Promise<string>;
   readonly contentType: string;
@@ -95,7 +98,9 @@ export function openMetrics({ store, clock, withProcess = false }: MetricsDeps):
   const ofProcess = withProcess ? openProcessMetrics(registry) : undefined;
   const series = openSeries(registry);
   let syncTimes = (): SyncTimes => new Map();
-  const gauges = openGauges(nouns, { registry, store, clock, syncTimes: () => syncTimes() });
+  let features: Partial<PublicFeatures> = {};
+  const world = { registry, store, clock, syncTimes: () => syncTimes(), features: () => features };
+  const gauges = openGauges(nouns, world);
 
   function followDecision({ subject, did, reason }: DecisionRow): void {
     series.decisions.inc(decisionLabels(subject.split('/', 1)[0] ?? '', did, reason?.code ?? ''));
@@ -138,6 +143,9 @@ export function openMetrics({ store, clock, withProcess = false }: MetricsDeps):
     httpAnswered: ({ method, route, status, ms }) => series.http.observe({ method, route, status }, ms / 1_000),
     followSyncs(timings) {
       syncTimes = timings;
+    },
+    followFeatures(started) {
+      features = started;
     },
     async text() {
       await gauges.refresh();

@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { Role } from '#core/access.ts';
 import type { Clock } from '#core/clock.ts';
+import type { PublicFeatures } from '#core/feature.ts';
 import type { Store } from '#core/store.ts';
 import type { StatusWorld } from '../pools/status.ts';
 import type { ChangeHub } from './change-hub.ts';
@@ -52,6 +53,8 @@ export interface GaugeWorld {
   readonly store: Store;
   readonly clock: Clock;
   syncTimes(): SyncTimes;
+  /** Those that have started. */
+  features(): Partial<PublicFeatures>;
 }
 
 /** Gauges of one noun. */

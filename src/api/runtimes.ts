@@ -237,16 +237,22 @@ const changes: ChangeTable = {
   },
 };
 
-function gauges({ registry, store }: GaugeWorld): Gauges {
+function gauges({ registry, store, features }: GaugeWorld): Gauges {
   const { gauge, reset } = gaugeSet(registry);
   const runtimes = gauge('muster_runtimes', 'Runtimes by provisioner and phase.', ['provisioner', 'phase']);
   const slots = gauge('muster_runtime_slots', 'Slots of runtimes by provisioner.', ['provisioner']);
+  const room = gauge('muster_runtime_host_slots', 'Slots of static hosts; 0: it has left the set.', ['host']);
+  const used = gauge('muster_runtime_host_used_slots', 'Slots of static hosts that runtimes have.', ['host']);
   return {
     refresh() {
       reset();
       for (const { provisioner, phase, slots: count } of store.view.runtimes.all()) {
         runtimes.inc({ provisioner, phase });
         slots.inc({ provisioner }, count);
+      }
+      for (const one of features().runtimes?.hosts() ?? []) {
+        room.set({ host: one.host }, one.slots);
+        used.set({ host: one.host }, one.used);
       }
     },
   };

@@ -84,6 +84,24 @@ test('a resize and a changed template are applied again', async () => {
   await scene.stop();
 });
 
+test('a template that no longer renders leaves a ready runtime ready, and says why it is not checked', async () => {
+  const scene = await openRuntimesScene();
+  await scene.runtimes.create({ id: 'a', slots: 1 }, CALLER);
+  await scene.clock.advance(1_000);
+  const seen = async () => {
+    const checked = scene.runtimes.check('a');
+    await scene.clock.advance(2_000);
+    const { phase, why } = await checked;
+    return { phase, why };
+  };
+
+  scene.memory.template = 'broken';
+  expect(await seen()).toEqual({ phase: 'ready', why: 'statefulset.yaml:3:7: the template does not render.' });
+  scene.memory.template = 'one';
+  expect(await seen()).toEqual({ phase: 'ready', why: undefined });
+  await scene.stop();
+});
+
 test('a check answers what it found, also where the cluster does not answer', async () => {
   const scene = await openRuntimesScene();
   await scene.runtimes.create({ id: 'a', slots: 1 }, CALLER);

@@ -223,8 +223,10 @@ export function startReconciling(deps: ReconcileDeps): Reconciling {
     // The other side is away or busy: it stays in its phase, and says why.
     const isPassing = FAULTS[kind].retry === 'backoff' || FAULTS[kind].retry === 'now';
     const phase = (read(runtime.id) ?? runtime).phase;
+    // Templates that no longer render change nothing of what was applied: it serves.
+    const stays = isPassing || (phase === 'ready' && kind === 'invalid');
     // A store that fails ends the process by itself.
-    await note(runtime, isPassing ? phase : runtime.wanted === 'gone' ? 'releasing' : 'error', message).catch(() => {});
+    await note(runtime, stays ? phase : runtime.wanted === 'gone' ? 'releasing' : 'error', message).catch(() => {});
   }
 
   async function pass(id: string, signal: AbortSignal): Promise<PassResult> {

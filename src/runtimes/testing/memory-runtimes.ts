@@ -39,7 +39,8 @@ export function openMemoryRuntimes(): MemoryRuntimes {
 
   function rendered(request: RuntimeRequest): RenderedRuntime {
     const { id, slots, version, diskGb } = request;
-    if (version === 'broken') throw new Fault('invalid', 'statefulset.yaml:3:7: the template does not render.');
+    if (version === 'broken' || memory.template === 'broken')
+      throw new Fault('invalid', 'statefulset.yaml:3:7: the template does not render.');
     const host = `http://${id}.test`;
     const grant = { host, audience: host, ...resourcesOf(slots, SIZE, diskGb) };
     const manifests = [
