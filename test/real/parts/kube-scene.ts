@@ -102,6 +102,8 @@ export interface KubeSceneOptions {
   readonly moreSources?: readonly object[];
   /** Pods run nothing: for figures. */
   readonly isWithoutAgents?: boolean;
+  /** Through which the server reaches the API server; absent: directly. */
+  readonly wayPort?: number;
   /** Of the server. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -109,7 +111,7 @@ export interface KubeSceneOptions {
 export async function openKubeScene(
   world: World,
   programs: KubernetesPrograms,
-  { controlPlane, namespaces, moreSources = [], isWithoutAgents = false, env = {} }: KubeSceneOptions = {},
+  { controlPlane, namespaces, moreSources = [], isWithoutAgents = false, wayPort, env = {} }: KubeSceneOptions = {},
 ): Promise<KubeScene> {
   // An agent of this machine connects from there, which is the proof of `agentAuth: machine`.
   const cluster = await openControlPlane(world, programs, { podAddress: '127.0.0.1', ...controlPlane });
@@ -118,6 +120,10 @@ export async function openKubeScene(
   const made = (namespaces ?? []).filter((name) => name !== 'default');
   for (const name of made) await cluster.kubectl('create', 'namespace', name);
   const kubeconfig = await grantRights(cluster, namespaces);
+  if (wayPort !== undefined) {
+    const { host } = new URL(cluster.address);
+    writeFileSync(kubeconfig, readFileSync(kubeconfig, 'utf8').replaceAll(host, `127.0.0.1:${wayPort}`));
+  }
   const sources = (namespaces ?? ['']).map((namespace) => ({
     name: namespace === '' ? 'all' : namespace,
     kubernetes: { namespace, kubeconfig },

@@ -1,5 +1,8 @@
 // What the server asks of a real API server, by its audit log: its own time stamps tell how much time has passed.
+import { readFileSync } from 'node:fs';
+import { systemClock } from '#core/clock.ts';
 import { until } from '#core/testing/until.ts';
+import type { Daemon } from './daemon.ts';
 import type { KubeScene } from './kube-scene.ts';
 import { ACCOUNT_USER } from './rights.ts';
 
@@ -43,4 +46,25 @@ export async function untilAskedAfter({ cluster }: Pick<KubeScene, 'cluster'>, m
   const lastAt = (): number => Date.parse(cluster.audited(ACCOUNT_USER).at(-1)?.stageTimestamp ?? '');
   const before = lastAt();
   await until(`requests for ${ms / 1_000} s`, () => lastAt() - before >= ms);
+}
+
+const IDLE_SHARE = 0.15;
+/** In 1/100 s; man 5 proc, fields 14 and 15, counted from behind the name. */
+const ticksOf = ({ pid }: Daemon): number => {
+  const [, after = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
+  const fields = after.split(' ');
+  return Number(fields[11]) + Number(fields[12]);
+};
+
+/** Waits until these programs together use hardly any processor time for a while. */
+export async function untilIdle(daemons: ReadonlyMap<string, Daemon>): Promise<void> {
+  const used = (): number => [...daemons.values()].reduce((sum, daemon) => sum + ticksOf(daemon), 0) * 10;
+  let last = { at: systemClock.monotonic(), used: used() };
+  await until('programs at rest', () => {
+    const now = { at: systemClock.monotonic(), used: used() };
+    if (now.at - last.at < 2_000) return false;
+    const share = (now.used - last.used) / (now.at - last.at);
+    last = now;
+    return share < IDLE_SHARE;
+  });
 }
