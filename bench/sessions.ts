@@ -8,7 +8,6 @@ import { type Program, startProgram } from './parts/program.ts';
 import { withFolder } from './parts/scratch.ts';
 import { type RunningServer, startServer } from './parts/server.ts';
 import { type Database, onEachStore } from './parts/stores.ts';
-import type { AgentCalls } from './programs/agents.ts';
 import type { CallerCalls, Calling } from './programs/callers.ts';
 import { FLEETS, type Fleet, MAIN_FLEET, SESSION_MEASURES, type SessionMeasureName } from './session-measures.ts';
 
@@ -23,7 +22,6 @@ const MANUAL_POOL = { name: POOL, agent_auth: 'network', agent_networks: ['127.0
 interface World {
   readonly fleet: Fleet;
   readonly server: RunningServer;
-  readonly agents: Program<AgentCalls>;
   readonly callers: Program<CallerCalls>;
   readonly calling: Pick<Calling, 'host' | 'port' | 'token' | 'pool' | 'callers'>;
 }
@@ -31,6 +29,7 @@ interface World {
 interface Load {
   readonly sessionsPerPost: number;
   readonly postsPerS?: number;
+  readonly waitsForAgent?: boolean;
 }
 
 interface Extent {
@@ -58,19 +57,17 @@ async function openWorld({ folder, database, fleet }: Opening): Promise<World & 
   const { kind, url } = database;
   const store = kind === 'postgres' ? { store: url, httpPort: await freePortPair() } : {};
   const server = startServer({ folder, ...store, config: { agent_pools: [MANUAL_POOL] } });
-  const agents = startProgram<AgentCalls>('agents');
   const callers = startProgram<CallerCalls>('callers');
   const { http, grpc } = await server.serving;
-  await agents.ask('join', { address: grpc, pool: POOL, count: fleet.agents, slots: fleet.slots });
+  await callers.ask('join', { address: grpc, pool: POOL, count: fleet.agents, slots: fleet.slots });
   const { hostname: host, port } = new URL(http);
   return {
     fleet,
     server,
-    agents,
     callers,
     calling: { host, port: Number(port), token: server.token(), pool: POOL, callers: fleet.callers },
     async close() {
-      await Promise.all([agents.end(), callers.end()]);
+      await callers.end();
       await server.stop();
     },
   };
@@ -79,11 +76,11 @@ async function openWorld({ folder, database, fleet }: Opening): Promise<World & 
 /** Callers and agents for a while; every session that was accepted must have been sent. */
 async function load(
   world: World,
-  { sessionsPerPost, postsPerS }: Load,
+  asks: Load,
   { warmSessions, forMs }: Extent,
 ): Promise<Seen> {
   const { server, callers, calling } = world;
-  const asked = { ...calling, sessionsPerPost, postsPerS };
+  const asked = { ...calling, ...asks };
   for (let warm = 0; warm < warmSessions; )
     warm += (await callers.ask('call', { ...asked, forMs: WARM_STEP_MS })).accepted;
   await settle(world, undefined);
@@ -101,10 +98,10 @@ async function load(
 }
 
 /** Waits until all that were accepted have been sent, or no more are. */
-async function settle({ agents }: World, accepted: number | undefined): Promise<readonly number[]> {
+async function settle({ callers }: World, accepted: number | undefined): Promise<readonly number[]> {
   const delaysMs: number[] = [];
   for (let quietTimes = 0; quietTimes < 5; ) {
-    const heard = await agents.ask('take', undefined);
+    const heard = await callers.ask('take', undefined);
     for (const delayMs of heard.delaysMs) delaysMs.push(delayMs);
     quietTimes = heard.started === 0 ? quietTimes + 1 : 0;
     if (delaysMs.length === accepted) return delaysMs;
@@ -118,7 +115,7 @@ async function settle({ agents }: World, accepted: number | undefined): Promise<
 async function measureFleet(world: World, variant: string, report: Report): Promise<void> {
   const { fleet } = world;
   const extent = extentOf(report);
-  const single = await load(world, { sessionsPerPost: 1 }, extent);
+  const single = await load(world, { sessionsPerPost: 1, waitsForAgent: true }, extent);
   const { note } = single;
   report.figure(`session-cpu-${fleet.name}`, single.cpuUs, { variant, note });
   report.figure(`session-rate-${fleet.name}`, single.rate, { variant });

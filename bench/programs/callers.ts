@@ -1,7 +1,9 @@
-// Callers of the API, each on a connection of its own that it keeps: the next request leaves when the answer is there.
+// Callers of the API, each on a connection of its own that it keeps: the next request leaves when the answer is there, or
+// when an agent of this program has the session.
 import { connect, type Socket } from 'node:net';
 import { systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
+import { openAgents } from '../parts/answering-agents.ts';
 import { machineNow } from '../parts/moments.ts';
 import { percentile } from '../parts/numbers.ts';
 import { type Calls, serveCalls } from '../parts/program.ts';
@@ -15,6 +17,8 @@ export interface Calling {
   /** 1 posts a session, more a list. */
   readonly sessionsPerPost: number;
   readonly forMs: number;
+  /** Each waits until an agent of this program has its session, as one does who waits for the end of a session. */
+  readonly waitsForAgent?: boolean | undefined;
   /** All callers together; absent: as fast as they can. */
   readonly postsPerS?: number | undefined;
 }
@@ -28,15 +32,22 @@ export interface Called {
 
 const FULL_QUEUE_MS = 100;
 
+/** Callers whose session no agent has yet, by the time that stands in its command. */
+const waiting = new Map<string, () => void>();
+const agents = openAgents((moment) => {
+  waiting.get(moment)?.();
+  waiting.delete(moment);
+});
+
 /** The little of HTTP/1.1 that this takes: a fetch for each request would cost more than the server's answer. */
-function openCaller({ host, port, token, pool, sessionsPerPost }: Calling) {
+function openCaller({ host, port, token, pool, sessionsPerPost, waitsForAgent = false }: Calling) {
   const socket: Socket = connect({ host, port, noDelay: true });
   let received = '';
   let answered: ((answer: string) => void) | undefined;
   const head = `POST /api/v1/sessions HTTP/1.1\r\nhost: ${host}:${port}\r\nauthorization: Bearer ${token}\r\ncontent-type: application/json\r\ncontent-length: `;
 
-  function body(): string {
-    const one = `{"pool":"${pool}","command":["true","${machineNow()}"]}`;
+  function bodyAt(moment: string): string {
+    const one = `{"pool":"${pool}","command":["true","${moment}"]}`;
     return sessionsPerPost === 1 ? one : `[${Array.from({ length: sessionsPerPost }, () => one).join(',')}]`;
   }
 
@@ -57,12 +68,15 @@ function openCaller({ host, port, token, pool, sessionsPerPost }: Calling) {
   return {
     /** Answers false where the queue of the pool is full. */
     async post(): Promise<boolean> {
-      const text = body();
+      const moment = String(machineNow());
+      const text = bodyAt(moment);
       const answer = new Promise<string>((resolve) => (answered = resolve));
+      const arrived = waitsForAgent && new Promise<void>((resolve) => waiting.set(moment, resolve));
       socket.write(`${head}${text.length}\r\n\r\n${text}`);
       const got = await Promise.race([answer, failed]);
       if (got.startsWith('HTTP/1.1 429')) return false;
       if (!got.startsWith('HTTP/1.1 201')) throw new Fault('internal', `The server answered: ${got}`);
+      if (arrived) await arrived;
       return true;
     },
     close: () => socket.destroy(),
@@ -99,7 +113,7 @@ async function call(calling: Calling): Promise<Called> {
   };
 }
 
-const calls = { call } satisfies Calls;
+const calls = { call, ...agents } satisfies Calls;
 
 export type CallerCalls = typeof calls;
 

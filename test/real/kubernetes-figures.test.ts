@@ -75,6 +75,8 @@ interface Noted {
   readonly stallMs: number;
   /** The same in processor time of the thread: the machine may be busy. */
   readonly stallCpuMs: number;
+  /** On the wall, of those that stop the main thread. */
+  readonly longestCollectionMs: number;
   readonly cpuMs: number;
   /** The main thread was in the garbage collector, on the wall. */
   readonly minorMs: number;
@@ -101,8 +103,9 @@ test(`${POOLS} pools with ${PODS_A_POOL} pods each: at rest, at a cold start, an
   const load = (): string => `load ${(loadavg()[0] ?? 0).toFixed(1)}`;
   const longest = (since: number): string => {
     const fresh = noted().filter(({ at }) => at > since);
-    const [wall, own] = [fresh.map((one) => one.stallMs), fresh.map((one) => one.stallCpuMs)];
-    return `longest stall ${Math.round(Math.max(...wall))} ms, of its own ${Math.round(Math.max(...own))} ms`;
+    const most = (of: (one: Noted) => number): number => Math.round(Math.max(...fresh.map(of)));
+    const garbage = `longest collection of garbage ${most((one) => one.longestCollectionMs)} ms`;
+    return `longest stall ${most((one) => one.stallMs)} ms, of its own ${most((one) => one.stallCpuMs)} ms, ${garbage}`;
   };
   const port = await freePort();
   const way = await openWay(() => port);

@@ -9,6 +9,7 @@ const EVERY_MS = 5;
 const MINOR = constants.NODE_PERFORMANCE_GC_MINOR;
 const garbage = { minorMs: 0, majorMs: 0 };
 let longest = { stallMs: 0, stallCpuMs: 0 };
+let longestCollectionMs = 0;
 
 const threadMs = () => {
   const { user, system } = process.threadCpuUsage();
@@ -27,8 +28,10 @@ function follow() {
 
 function followGarbage() {
   new PerformanceObserver((list) => {
-    for (const { duration, detail } of list.getEntries())
+    for (const { duration, detail } of list.getEntries()) {
       garbage[detail.kind === MINOR ? 'minorMs' : 'majorMs'] += duration;
+      longestCollectionMs = Math.max(longestCollectionMs, duration);
+    }
   }).observe({ entryTypes: ['gc'] });
 }
 
@@ -36,9 +39,10 @@ function note() {
   const { user, system } = process.cpuUsage();
   const { rss, heapUsed, heapTotal, external } = process.memoryUsage();
   const usage = { cpuMs: (user + system) / 1e3, threadMs: threadMs(), rss, heapUsed, heapTotal, external };
-  const line = { at: Date.now(), ...longest, ...garbage, ...usage };
+  const line = { at: Date.now(), ...longest, longestCollectionMs, ...garbage, ...usage };
   appendFileSync(process.env.LOOP_DELAY_FILE, `${JSON.stringify(line)}\n`);
   longest = { stallMs: 0, stallCpuMs: 0 };
+  longestCollectionMs = 0;
 }
 
 // The threads of the server load this too; the processor time of the process is that of all.
