@@ -74,11 +74,7 @@ async function openWorld({ folder, database, fleet }: Opening): Promise<World & 
 }
 
 /** Callers and agents for a while; every session that was accepted must have been sent. */
-async function load(
-  world: World,
-  asks: Load,
-  { warmSessions, forMs }: Extent,
-): Promise<Seen> {
+async function load(world: World, asks: Load, { warmSessions, forMs }: Extent): Promise<Seen> {
   const { server, callers, calling } = world;
   const asked = { ...calling, ...asks };
   for (let warm = 0; warm < warmSessions; )

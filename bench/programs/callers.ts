@@ -71,12 +71,15 @@ function openCaller({ host, port, token, pool, sessionsPerPost, waitsForAgent = 
       const moment = String(machineNow());
       const text = bodyAt(moment);
       const answer = new Promise<string>((resolve) => (answered = resolve));
-      const arrived = waitsForAgent && new Promise<void>((resolve) => waiting.set(moment, resolve));
+      const arrived = new Promise<void>((resolve) => {
+        if (waitsForAgent) waiting.set(moment, resolve);
+        else resolve();
+      });
       socket.write(`${head}${text.length}\r\n\r\n${text}`);
       const got = await Promise.race([answer, failed]);
       if (got.startsWith('HTTP/1.1 429')) return false;
       if (!got.startsWith('HTTP/1.1 201')) throw new Fault('internal', `The server answered: ${got}`);
-      if (arrived) await arrived;
+      await arrived;
       return true;
     },
     close: () => socket.destroy(),
