@@ -1,7 +1,7 @@
-import { Fault } from '#core/fault.ts';
 import type { Context } from '#core/provider.ts';
 import type { WatchedFiles } from '#kube/watched-files.ts';
-import { type Ask, type RestOptions, type RestRequest, restClient } from '#rest/client.ts';
+import { authorizedClient } from '#rest/authorized-client.ts';
+import type { Ask, RestOptions } from '#rest/client.ts';
 import { openTokens } from '#rest/tokens.ts';
 import { defaultCredentials } from './credentials/default.ts';
 
@@ -29,38 +29,11 @@ export function openGoogleApi({ context, base, isEmulator, files, explain }: Goo
   const source = defaultCredentials(context, files);
   const tokens = openTokens({ clock, renew: () => source(closing.signal) });
   const { host } = new URL(base);
-
-  /** One request, and the token that it was sent with. */
-  async function send<T>(request: RestRequest, signal: AbortSignal, sent: { token: string }): Promise<T> {
-    const once = restClient({
-      fetch,
-      clock,
-      base,
-      cloud: host,
-      async headers() {
-        if (isEmulator) return {};
-        sent.token = await tokens.get();
-        return { authorization: `Bearer ${sent.token}` };
-      },
-      explain,
-    });
-    return once<T>(request, signal);
-  }
+  const shown = isEmulator ? undefined : tokens;
 
   return {
     host,
-    async ask<T>(request: RestRequest, signal: AbortSignal): Promise<T> {
-      const sent = { token: '' };
-      try {
-        return await send<T>(request, signal, sent);
-      } catch (thrown) {
-        const fault = Fault.from(thrown);
-        // A token can be revoked before its end: it is then replaced, once.
-        if (fault.kind !== 'unauthenticated' || sent.token === '') throw fault;
-        tokens.refused(sent.token);
-        return send<T>(request, signal, sent);
-      }
-    },
+    ask: authorizedClient({ fetch, clock, base, cloud: host, tokens: shown, explain }),
     close: () => closing.abort(),
   };
 }
