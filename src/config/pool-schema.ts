@@ -12,7 +12,6 @@ const poolName = z
   .string()
   .min(1)
   .max(LONGEST_NAME)
-  .refine((name) => !name.includes(':'), 'must not contain ":", which is reserved for batch pools')
   .refine(
     (name) => name === name.trim() && !/\p{Cc}/u.test(name),
     'must not contain control characters, or spaces at its ends',

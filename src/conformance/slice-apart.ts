@@ -28,6 +28,9 @@ async function deletedWhileBusy(
   return { world, pool };
 }
 
+/** With letters that most clouds refuse in the names and tags of machines, and as long as names may be. */
+const ODD_NAMES = ['a.b_C:d/é', 'x'.repeat(200)];
+
 const endsOf = ({ agents }: SliceWorld) => ({ runs: [...agents.runs.values()], kills: agents.kills });
 
 export const APART_LAWS: readonly SliceLaw[] = [
@@ -50,6 +53,26 @@ export const APART_LAWS: readonly SliceLaw[] = [
       expect(counts).toEqual([1, 1]);
       expect(idsOf(world)).toEqual(two);
       expect(callsAbout(world, two, harness)).toEqual([]);
+    },
+  },
+  {
+    id: 'odd names',
+    name: 'a pool of any name that documents may have gets its own machines, and they join',
+    async check(_stage, harness) {
+      const world = await openSliceWorld(harness);
+      for (const [at, name] of ODD_NAMES.entries())
+        world.documents.write('pools', `p${at}`, documentOf(harness, name, STERN));
+      await world.clock.advance(3 * MINUTE_MS);
+      const pools = ODD_NAMES.map((name) => world.poolId(name));
+
+      expect(
+        world
+          .machines()
+          .map(({ mark }) => mark?.owner)
+          .toSorted(),
+      ).toEqual(pools.toSorted());
+      const workers = [...world.life.store.view.workers.all()];
+      expect(workers.filter(({ joinedAt }) => joinedAt !== undefined)).toHaveLength(ODD_NAMES.length);
     },
   },
   {

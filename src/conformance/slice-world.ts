@@ -11,6 +11,7 @@ export type SliceLawId =
   | 'late refusal'
   | 'thousand'
   | 'equal pools'
+  | 'odd names'
   | 'two clusters'
   | 'foreign machines'
   | 'removal'

@@ -6,11 +6,7 @@ import { regionIn, TemplateConfig, text } from '../config.ts';
 export const OfferingsConfig = z
   .strictObject({
     template: TemplateConfig.describe('Settings of `aws_launch_template`, without the type.'),
-    poolPrefix: z
-      .string()
-      .refine((prefix) => !prefix.includes(':'), 'must not contain ":", which pool names must not contain')
-      .default('')
-      .describe('Prefix of the pool names: `aws` gives `aws-p3.2xlarge`.'),
+    poolPrefix: z.string().default('').describe('Prefix of the pool names: `aws` gives `aws-p3.2xlarge`.'),
     instanceTypePrefixes: z
       .array(z.string().min(1))
       .default([])

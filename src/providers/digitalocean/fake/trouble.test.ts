@@ -92,14 +92,3 @@ describe('a size that cannot be had', () => {
     }
   });
 });
-
-it('a pool of any name that documents may have gets its machines', async () => {
-  const world = await openSliceWorld(DROPLET_SLICE);
-  const names = ['a.b_C-d/é', 'x'.repeat(200)];
-  for (const [at, name] of names.entries()) world.documents.write('pools', `p${at}`, documentOf(DROPLET_SLICE, name));
-  await world.clock.advance(2 * MINUTE_MS);
-
-  const owners = world.machines().map(({ mark }) => mark?.owner);
-  expect(owners.toSorted()).toEqual(names.map((name) => world.poolId(name)).toSorted());
-  expect([...world.life.store.view.workers.all()].every(({ joinedAt }) => joinedAt !== undefined)).toBe(true);
-});

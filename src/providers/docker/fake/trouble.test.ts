@@ -64,14 +64,3 @@ it('a container that dies under a session is replaced, and the session runs agai
   expect(world.machines().map(({ id }) => id)).not.toContain(busy?.id);
   expect(world.life.store.view.sessions.size).toBe(0);
 });
-
-it('a pool of any name that documents may have gets its containers', async () => {
-  const world = await openSliceWorld(DOCKER_SLICE);
-  const names = ['a.b_C-d/é', 'x'.repeat(200)];
-  for (const [at, name] of names.entries()) world.documents.write('pools', `p${at}`, documentOf(DOCKER_SLICE, name));
-  await world.clock.advance(2 * MINUTE_MS);
-
-  const owners = world.machines().map(({ mark }) => mark?.owner);
-  expect(owners.toSorted()).toEqual(names.map((name) => world.poolId(name)).toSorted());
-  expect([...world.life.store.view.workers.all()].every(({ joinedAt }) => joinedAt !== undefined)).toBe(true);
-});

@@ -66,14 +66,3 @@ it('a refusal is one line of `pool show`, with the remedy', async () => {
     expect(line).not.toContain('\n');
   }
 });
-
-it('a pool of any name that documents may have gets its machines, each with its mark in its name', async () => {
-  const world = await openSliceWorld(MITHRIL_SLICE);
-  const names = ['a.b_C-d/é', 'x'.repeat(200)];
-  for (const [at, name] of names.entries()) world.documents.write('pools', `p${at}`, documentOf(MITHRIL_SLICE, name));
-  await world.clock.advance(2 * MINUTE_MS);
-
-  const owners = world.machines().map(({ mark }) => mark?.owner);
-  expect(owners.toSorted()).toEqual(names.map((name) => world.poolId(name)).toSorted());
-  for (const { name } of (world.cloud.fake as FakeMithril).bids) expect(name).toMatch(/^[a-z][a-z0-9-]{0,61}[a-z0-9]$/);
-});

@@ -83,16 +83,6 @@ it.each([
   }
 });
 
-it('a pool of any name that documents may have gets its machines', async () => {
-  const world = await openSliceWorld(NEBIUS_SLICE);
-  const names = ['a.b_C-d/é', 'x'.repeat(200)];
-  for (const [at, name] of names.entries()) world.documents.write('pools', `p${at}`, documentOf(NEBIUS_SLICE, name));
-  await world.clock.advance(2 * MINUTE_MS);
-
-  const owners = world.machines().map(({ mark }) => mark?.owner);
-  expect(owners.toSorted()).toEqual(names.map((name) => world.poolId(name)).toSorted());
-});
-
 it('an instance that Nebius stopped is deleted, another comes in its place, and its session runs again', async () => {
   const world = await openSliceWorld(NEBIUS_SLICE);
   const fake = fakeOf(world);

@@ -121,14 +121,3 @@ it('parts that a machine leaves behind are gone half an hour later', async () =>
   // The other pool has a machine with three parts all the time.
   expect([stranded, remainsIn(computeOf(world)).length]).toEqual([7, 4]);
 });
-
-it('a pool of any name that documents may have gets its machines', async () => {
-  const world = await openSliceWorld(VM_SLICE);
-  const names = ['a.b_C-d/é', 'x'.repeat(200)];
-  for (const [at, name] of names.entries()) world.documents.write('pools', `p${at}`, documentOf(VM_SLICE, name));
-  await world.clock.advance(2 * MINUTE_MS);
-
-  const owners = world.machines().map(({ mark }) => mark?.owner);
-  expect(owners.toSorted()).toEqual(names.map((name) => world.poolId(name)).toSorted());
-  expect([...world.life.store.view.workers.all()].every(({ joinedAt }) => joinedAt !== undefined)).toBe(true);
-});

@@ -101,17 +101,6 @@ describe.each(KINDS)('a zone that has no room for %s', (_kind, suite) => {
       expect(line).not.toContain('\n');
     }
   });
-
-  it('gives a pool of any name that documents may have its machines', async () => {
-    const world = await openSliceWorld(suite);
-    const names = ['a.b_C-d/é', 'x'.repeat(200)];
-    for (const [at, name] of names.entries()) world.documents.write('pools', `p${at}`, documentOf(suite, name));
-    await world.clock.advance(2 * MINUTE_MS);
-
-    const owners = world.machines().map(({ mark }) => mark?.owner);
-    expect(owners.toSorted()).toEqual(names.map((name) => world.poolId(name)).toSorted());
-    expect([...world.life.store.view.workers.all()].every(({ joinedAt }) => joinedAt !== undefined)).toBe(true);
-  });
 });
 
 describe('a preempted instance', () => {

@@ -176,6 +176,7 @@ const sliceOf = (reads?: string): SliceSuite => ({
     moved: 'the pods of a pool are in the namespace of its object: with another one come other pods',
     'two clusters':
       'an AgentPool belongs to the first that reads it: tested beside the source, their pods by the backend',
+    'odd names': 'a pool has the name of its object, and Kubernetes takes lowercase letters, digits, - and . alone',
     forbidden: 'an object can name no backend and no address: its source adds them',
   },
 });
