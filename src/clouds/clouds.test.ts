@@ -16,6 +16,7 @@ const aLaunch = (...names: string[]): Launch => ({
   mark: { cluster: 'c1', use: 'worker', owner: 'p1', shape: 'a' },
   names,
   boot: { agentConfig: '', token: '' },
+  askedAt: 0,
 });
 const never = new AbortController().signal;
 

@@ -84,7 +84,7 @@ export function lawName(tail: string, stem = 'm-law-pool1'): string {
 
 export function aLaunch(cluster: string, names: readonly string[], id = `launch-${names[0]}`): Launch {
   const agentConfig = 'broker:\n  address: 127.0.0.1:1\npool: law\n';
-  return { id, mark: markOf(cluster), names, boot: { agentConfig, token: PLANTED_TOKEN } };
+  return { id, mark: markOf(cluster), names, boot: { agentConfig, token: PLANTED_TOKEN }, askedAt: 0 };
 }
 
 /** A context whose log can be read back, made of what the world has. */

@@ -54,6 +54,7 @@ export function aBatch(count: number, id = 'launch1', owner = 'pool1'): Launch {
     mark: { ...markOf(OURS), owner },
     names: launchNames({ name: 'gpu', id: owner }, count, seededRandom(3)),
     boot: { agentConfig, token: 'mlt_secret', install: { archives: [ARCHIVE] } },
+    askedAt: 1_000,
   };
 }
 

@@ -70,6 +70,8 @@ export interface Launch {
   readonly mark: Mark;
   readonly names: readonly string[];
   readonly boot: Boot;
+  /** When it was committed: a repeat that carries a time carries this one. */
+  readonly askedAt: number;
 }
 
 /** The outcome for one name. A missing name is unknown: check the listing before repeating. */

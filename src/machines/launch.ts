@@ -65,7 +65,8 @@ export function callCreate<R extends MachineRow>(asked: Asked<R>, record: Launch
     try {
       const offer = store.view.offers.get(record.offer);
       if (!offer) throw new Fault('invalid', `The offer ${record.offer} no longer exists.`);
-      const launch = { id: record.id, mark, names: record.names, boot: asked.bootOf(record) };
+      const { id, names, askedAt } = record;
+      const launch = { id, mark, names, boot: asked.bootOf(record), askedAt };
       const outcomes = await clouds.create(offer, launch, {
         owner: mark.owner,
         signal: stopping,

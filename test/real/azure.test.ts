@@ -52,7 +52,7 @@ test("Azure's own clients make, list and delete machines and key-values of the s
   const backend = await kind.open(config, parts);
   const mark = { cluster: 'cluster1', use: 'worker', owner: 'pool1', shape: 's1' } as const;
   await backend.create(
-    { id: 'l1', mark, names: [OURS], boot: { agentConfig: 'pool: gpu\n', token: 'mlt_x' } },
+    { id: 'l1', mark, names: [OURS], boot: { agentConfig: 'pool: gpu\n', token: 'mlt_x' }, askedAt: 0 },
     going(),
   );
   world.compute.stock.set('Standard_F8s_v2', 1);

@@ -23,6 +23,7 @@ const launchOf = (name: string): Launch => ({
   mark: { cluster: 'cluster1', use: 'worker', owner: 'pool1', shape: 's1' },
   names: [name],
   boot: { agentConfig: 'pool: gpu\n', token: 'mlt_x' },
+  askedAt: 0,
 });
 
 test("Google's own client makes, lists, stops and deletes instances of the simulated Compute Engine", async (context) => {

@@ -92,6 +92,7 @@ async function liveAsBackend(scene: KubeScene, context: Context, scope: string):
     mark: { cluster: CLUSTER, use: 'worker', owner: 'p-1', shape: 's-1' },
     names: ['gpu-1'],
     boot: { agentConfig: 'pool: gpu\n', token: 'once' },
+    askedAt: 0,
   };
   fake.mishaps.add({ action: 'create pods', what: { kind: 'lost reply' } });
   await during(backend.create(launch, going()).catch(() => []));

@@ -63,6 +63,7 @@ export function aBatch(count: number, { id = 'launch1', broker = 'https://muster
     mark: { cluster: CLUSTER, use: 'worker', owner: 'pool1', shape: 'shape1' },
     names: launchNames({ name: 'dev', id: 'p1' }, count, seededRandom(3)),
     boot: { agentConfig: `broker:\n  address: ${broker}\npool: dev\n`, token: 'mlt_secret' },
+    askedAt: 0,
   };
 }
 

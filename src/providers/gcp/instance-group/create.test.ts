@@ -60,6 +60,19 @@ describe('a launch in a group', () => {
     expect(machine).toMatchObject({ name: launch.names[0], mark: launch.mark, id: instance?.id });
   });
 
+  it('that is repeated later, by another server too, sends the very same bytes', async () => {
+    const scene = openComputeScene();
+    const backend = await scene.openGroup();
+    scene.fake.mishaps.add({ action: CREATION, what: { kind: 'lost reply' } });
+    await faultOf(scene.during(backend.create(aBatch(2), going())));
+    await scene.clock.advance(90 * SECOND_MS);
+    await scene.during((await scene.openGroup()).create(aBatch(2), going()));
+
+    const [first, ...repeats] = scene.fake.calls.filter(({ action }) => action === CREATION);
+    expect(repeats).not.toEqual([]);
+    for (const { query, body } of repeats) expect({ query, body }).toEqual({ query: first?.query, body: first?.body });
+  });
+
   it('that is repeated after Google has forgotten the request asks only for what is missing', async () => {
     const scene = openComputeScene();
     const launch = aBatch(3);

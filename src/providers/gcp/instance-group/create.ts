@@ -23,11 +23,11 @@ interface CreatorDeps {
   readonly config: GroupConfig;
 }
 
-function bodyFor({ group, config }: CreatorDeps, facts: Facts, launch: Launch, names: readonly string[]): object {
-  const { mark, boot } = launch;
+function bodyFor({ config }: CreatorDeps, facts: Facts, launch: Launch, names: readonly string[]): object {
+  const { mark, boot, askedAt } = launch;
   if (config.marks === 'name') return { instances: names.map((name) => ({ name: nameWithMark(name, mark) })) };
   const { isSpot, startupScript: ofTemplate } = facts;
-  const text = markText(mark, group.clock.now());
+  const text = markText(mark, askedAt);
   const metadataOf = (name: string) => ({
     [MARK_KEY]: text,
     [STARTUP_KEY]: startupScript({ boot, naming: { name }, overrides: config, isSpot, ofTemplate }),

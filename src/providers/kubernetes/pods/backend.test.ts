@@ -7,6 +7,7 @@ const launch = (...names: readonly string[]) => ({
   mark: { cluster: CLUSTER, use: 'worker', owner: 'pool1', shape: 'aaaabbbbcccc' } as const,
   names,
   boot: { agentConfig: '{}', token: 'mlt_x' },
+  askedAt: 0,
 });
 
 async function withPods(...names: readonly string[]) {

@@ -7,6 +7,7 @@ const LAUNCH: Launch = {
   mark: { cluster: 'c0ffee00', use: 'worker', owner: 'p0010001', shape: 'aaaabbbbcccc' },
   names: ['m-gpu-p0010001-abcdefgh00'],
   boot: { agentConfig: 'broker: {address: muster:50051}\n', token: 'mlt_secret' },
+  askedAt: 0,
 };
 const NAME = 'm-gpu-p0010001-abcdefgh00';
 
