@@ -170,7 +170,7 @@ export function openClouds(deps: CloudsDeps): Clouds {
     failed: (cloud) => tellFault(offerIds(cloud)),
   });
 
-  const watching = openWatching({ backends, changed: (cloud) => listings.refresh(cloud), log });
+  const watching = openWatching({ backends, changed: (cloud) => listings.hinted(cloud), log });
 
   const opener = startLoop({
     name: 'offers',

@@ -37,6 +37,13 @@ function setUp(change = (backend: Backend, _offer: string): Backend => backend) 
   return { clock, cloud, stuck, clouds, listings, lists };
 }
 
+/** `hints`: what the watching offers call when their cloud has changed. */
+function setUpHints() {
+  const hints: (() => void)[] = [];
+  const watch = (changed: () => void): void => void hints.push(changed);
+  return { ...setUp((backend) => ({ ...backend, watch })), hints };
+}
+
 describe('a listing', () => {
   const machine = (name: string, cluster = 'c1'): Machine => {
     return { name, mark: { cluster, use: 'worker', owner: 'p', shape: 's' }, createdAt: 0, state: 'running' };
@@ -81,9 +88,7 @@ describe('a listing', () => {
   });
 
   it('comes within two seconds after a hint of its backend, and a thousand hints make one', async () => {
-    const hints: (() => void)[] = [];
-    const watch = (changed: () => void): void => void hints.push(changed);
-    const { clock, clouds, lists } = setUp((backend) => ({ ...backend, watch }));
+    const { clock, clouds, lists, hints } = setUpHints();
     clouds.follow('p1', [anOffer('a'), anOffer('b')], 60 * MINUTE_MS);
     await clock.advance(10 * SECOND_MS);
     const before = lists();
@@ -95,6 +100,61 @@ describe('a listing', () => {
 
     expect(hints).toHaveLength(1);
     expect([after - before, lists() - after]).toEqual([1, 0]);
+  });
+
+  it('that failed for long comes within two seconds after a hint, and hints alone do not make it frequent', async () => {
+    const { clock, cloud, clouds, lists, hints } = setUpHints();
+    clouds.follow('p1', [anOffer('a')], 60 * MINUTE_MS);
+    await clock.advance(10 * SECOND_MS);
+    cloud.script = () => ({ is: 'refused', fault: new Fault('unavailable', 'away') });
+    clouds.refresh('a');
+    await clock.advance(10 * MINUTE_MS);
+    const before = lists();
+    for (let at = 0; at < 100; at++) {
+      hints[0]?.();
+      await clock.advance(100);
+    }
+    const tried = lists() - before;
+    cloud.script = () => undefined;
+    hints[0]?.();
+    await clock.advance(2 * SECOND_MS + 100);
+
+    expect(tried).toBeLessThanOrEqual(6);
+    expect(clouds.fault('a')).toBeUndefined();
+  });
+
+  it('that failed for long waits longer after each failure, also when hints come between', async () => {
+    const { clock, cloud, clouds, lists, hints } = setUpHints();
+    clouds.follow('p1', [anOffer('a')], 60 * MINUTE_MS);
+    await clock.advance(10 * SECOND_MS);
+    cloud.script = () => ({ is: 'refused', fault: new Fault('unavailable', 'away') });
+    clouds.refresh('a');
+    await clock.advance(10 * MINUTE_MS);
+    for (let at = 0; at < 2; at++) {
+      hints[0]?.();
+      await clock.advance(SECOND_MS);
+    }
+    await clock.advance(2 * SECOND_MS);
+    const before = lists();
+    await clock.advance(30 * SECOND_MS);
+
+    expect(lists()).toBe(before);
+  });
+
+  it('that its cloud throttled is not tried sooner for a hint', async () => {
+    const { clock, cloud, clouds, lists, hints } = setUpHints();
+    clouds.follow('p1', [anOffer('a')], 60 * MINUTE_MS);
+    await clock.advance(10 * SECOND_MS);
+    cloud.script = () => ({ is: 'refused', fault: new Fault('throttled', 'slow down', { retryAfterMs: MINUTE_MS }) });
+    clouds.refresh('a');
+    await clock.advance(SECOND_MS);
+    const before = lists();
+    for (let at = 0; at < 50; at++) {
+      hints[0]?.();
+      await clock.advance(SECOND_MS);
+    }
+
+    expect(lists()).toBe(before);
   });
 
   it('is watched by another offer of its cloud when the one that watched is closed, and by none after the last', async () => {

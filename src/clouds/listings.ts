@@ -28,6 +28,11 @@ export interface Listings {
   fault(cloud: string): Fault | undefined;
   /** Lists soon; many askers make one listing. */
   refresh(cloud: string): void;
+  /**
+   * As `refresh`, because the cloud itself gave a sign: after a failure it is listed again soon, without waiting for the
+   * end of the back-off, unless the cloud said when to ask again.
+   */
+  hinted(cloud: string): void;
   /** Lists soon where the interval that it waits for is longer than this. */
   atLeastEvery(cloud: string, everyMs: number): void;
   forget(cloud: string): void;
@@ -43,6 +48,8 @@ interface Kept {
   /** What the cloud answered then, and what of it was left out. */
   answer?: { readonly machines: readonly Machine[]; readonly foreign: number; readonly duplicate: number };
   fault?: Fault;
+  /** There was a sign of the cloud since the last one started. */
+  isHinted: boolean;
   startedMs: number;
   tookMs: number;
   /** The interval that the next one waits for. */
@@ -75,8 +82,9 @@ export function startListings(deps: ListingsDeps): Listings {
     if (!kept) return undefined;
     const leastMs = deps.leastGapMs?.(cloud) ?? LEAST_GAP_MS;
     const gapMs = Math.max(leastMs, GAP_FACTOR * kept.tookMs) - (clock.monotonic() - kept.startedMs);
-    // After a failure the loop's own back-off applies: a pass that ends here would count as a success and reset it.
-    if (gapMs > 0 && !kept.fault) return { afterMs: Math.ceil(gapMs) };
+    // After a failure the loop's own back-off decides, apart from hints: a cloud that gives many must not be listed as often.
+    if (gapMs > 0 && (!kept.fault || kept.isHinted)) return { afterMs: Math.ceil(gapMs), isUntried: true };
+    kept.isHinted = false;
     kept.startedMs = clock.monotonic();
     const machines = await deps.list(cloud, signal);
     if (clouds.get(cloud) !== kept) return undefined;
@@ -116,13 +124,24 @@ export function startListings(deps: ListingsDeps): Listings {
     return byName;
   }
 
+  function refresh(cloud: string): void {
+    if (!clouds.has(cloud))
+      clouds.set(cloud, { startedMs: Number.NEGATIVE_INFINITY, tookMs: 0, everyMs: 0, isHinted: false });
+    // After a failure it tries again by itself, less and less often.
+    if (!clouds.get(cloud)?.fault) loop.poke(cloud);
+  }
+
   return {
     last: (cloud) => clouds.get(cloud)?.last,
     fault: (cloud) => clouds.get(cloud)?.fault,
-    refresh(cloud) {
-      if (!clouds.has(cloud)) clouds.set(cloud, { startedMs: Number.NEGATIVE_INFINITY, tookMs: 0, everyMs: 0 });
-      // After a failure it tries again by itself, less and less often.
-      if (!clouds.get(cloud)?.fault) loop.poke(cloud);
+    refresh,
+    hinted(cloud) {
+      const kept = clouds.get(cloud);
+      if (!kept?.fault) return refresh(cloud);
+      const { kind, retryAfterMs } = kept.fault;
+      if (retryAfterMs !== undefined || kind === 'throttled') return;
+      kept.isHinted = true;
+      loop.poke(cloud);
     },
     atLeastEvery(cloud, everyMs) {
       if (everyMs < (clouds.get(cloud)?.everyMs ?? 0)) loop.poke(cloud);

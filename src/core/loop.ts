@@ -6,6 +6,8 @@ import type { Random } from './random.ts';
 /** When to look again; nothing means when something changes. Throw a `Fault` to be called again after its back-off. */
 export interface Again {
   readonly afterMs: number;
+  /** Nothing was tried in this pass: it ends no series of failures. */
+  readonly isUntried?: true | undefined;
 }
 // biome-ignore lint/suspicious/noConfusingVoidType: a pass that has nothing to say simply ends.
 export type PassResult = Again | undefined | void;
@@ -95,7 +97,7 @@ export function startLoop(options: LoopOptions): Loop {
   }
 
   function succeeded(id: string, again: PassResult): void {
-    failures.delete(id);
+    if (!again?.isUntried) failures.delete(id);
     if (again) setAlarm(id, again.afterMs);
   }
 

@@ -13,6 +13,8 @@ export interface Stream {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The engine has agreed: lines follow as they come. */
+  opened?(): void;
 }
 
 export interface Engine {
@@ -68,7 +70,7 @@ export async function openEngine(endpoint: Endpoint, context: Context, signal: A
   const ask = openAsk(base, WITHIN_MS);
   const info = await ask<Info>({ path: '/info' }, signal);
 
-  async function* lines<T>({ method = 'GET', path, query = {}, headers = {} }: Stream, ending: AbortSignal) {
+  async function* lines<T>({ method = 'GET', path, query = {}, headers = {}, opened }: Stream, ending: AbortSignal) {
     const url = `${base}${path}?${new URLSearchParams(query)}`;
     const answer = await fetchFrom(url, { method, headers, signal: ending }).catch((thrown) => {
       throw unreached(
@@ -81,6 +83,7 @@ export async function openEngine(endpoint: Endpoint, context: Context, signal: A
       const said = await answer.text().catch(() => '');
       throw refusalOf(`${method} ${path} of ${cloud}`, answer.status, said);
     }
+    opened?.();
     const held = openLines();
     for await (const chunk of answer.body ?? [])
       for (const line of held.push(text.decode(chunk, { stream: true })))

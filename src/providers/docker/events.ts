@@ -13,18 +13,23 @@ export interface EventsDeps {
 const EVENTS = ['create', 'start', 'die', 'destroy', 'pause', 'unpause', 'oom'];
 const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [1_000, 30_000];
 
-/** Follows the events until the signal ends; a stream that breaks is opened again, and counts as a hint. */
+/** Follows the events until the signal ends. A stream that breaks is opened again, and that counts as a hint. */
 export async function followEvents(
   { engine, cluster, log }: EventsDeps,
   changed: () => void,
   signal: AbortSignal,
 ): Promise<void> {
   const filters = JSON.stringify({ type: ['container'], event: EVENTS, label: [labelFilter(cluster)] });
-  for (let failures = 0; !signal.aborted; ) {
+  let failures = 0;
+  // The engine is back, and what happened in between was in no stream.
+  const opened = (): void => {
+    if (failures > 0 && !signal.aborted) changed();
+    failures = 0;
+  };
+  while (!signal.aborted) {
     try {
-      for await (const _event of engine.lines<object>({ path: '/events', query: { filters } }, signal)) {
+      for await (const _event of engine.lines<object>({ path: '/events', query: { filters }, opened }, signal)) {
         if (signal.aborted) return;
-        failures = 0;
         changed();
       }
     } catch (thrown) {
@@ -36,7 +41,5 @@ export async function followEvents(
     }
     failures += 1;
     await engine.clock.sleep(Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 10)), signal);
-    // Whatever happened meanwhile was not told.
-    if (!signal.aborted) changed();
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { documentOf } from '#sim/slice/cloud.ts';
 import { openSliceWorld, type SliceWorld } from '#sim/slice/world.ts';
 import type { FakeEngine } from './engine.ts';
@@ -63,4 +63,21 @@ it('a container that dies under a session is replaced, and the session runs agai
   expect([...world.agents.runs.values()]).toEqual([2]);
   expect(world.machines().map(({ id }) => id)).not.toContain(busy?.id);
   expect(world.life.store.view.sessions.size).toBe(0);
+});
+
+it('an engine that was away for an hour is listed as soon as its events are followed again', async () => {
+  const world = await openSliceWorld(DOCKER_SLICE);
+  world.documents.write('pools', 'dev', documentOf(DOCKER_SLICE, 'dev'));
+  await world.clock.advance(MINUTE_MS);
+  const fake = fakeOf(world);
+  const end = fake.mishaps.add({ times: Number.POSITIVE_INFINITY, what: { kind: 'lost request' } });
+  fake.events.cut();
+  await world.clock.advance(HOUR_MS);
+  end();
+  const seen = fake.calls.length;
+  while (fake.events.listening() === 0) await world.clock.advance(100);
+  await world.clock.advance(100);
+
+  expect(fake.calls.slice(seen).map(({ action }) => action)).toContain('list');
+  expect(lineOf(world)).toBe('');
 });
