@@ -9,12 +9,16 @@ import { clusterTag, markOf } from './marks.ts';
 /** A droplet that DigitalOcean agreed to make. */
 export interface Promised {
   readonly id: number;
+  /** By whose credential it was asked for. */
+  readonly api: DigitalOcean;
   readonly mark: Mark;
   /** The action that makes it. */
   readonly action: number | undefined;
   readonly atMs: number;
-  /** When the action was last looked at. */
+  /** When the action was last looked at by itself. */
   checkedMs: number;
+  /** The action is over, and the droplet was made. */
+  isMade: boolean;
 }
 
 /** Ids that one deletion by tag is about; never rejects. */
@@ -38,6 +42,12 @@ export interface Account {
   readonly promised: Map<string, Promised>;
   /** By name: what was promised and never came, until it is deleted. */
   readonly failed: Map<string, Machine>;
+  /** One of them is in no listing yet. */
+  hasNewFailure: boolean;
+  /** The last actions of the account may be looked at again. */
+  nextLookMs: number;
+  /** To be called when there is a promise to follow. */
+  follower: (() => void) | undefined;
   /** By launch: when a creation ended without a clear answer. */
   readonly unclear: Map<string, number>;
   /** By launch: creations on their way. */
@@ -65,6 +75,9 @@ export function accountAt(cloud: string, context: Context): Account {
     last: undefined,
     promised: new Map(),
     failed: new Map(),
+    hasNewFailure: false,
+    nextLookMs: Number.NEGATIVE_INFINITY,
+    follower: undefined,
     unclear: new Map(),
     underWay: new Map(),
     deletedByTag: new Map(),

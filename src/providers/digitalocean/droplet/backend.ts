@@ -7,7 +7,7 @@ import { accessFor } from '../endpoint.ts';
 import { advised, catalogueOf } from '../sizes.ts';
 import { accountAt, look } from './account.ts';
 import { creatorOf } from './create.ts';
-import { findFailures } from './late.ts';
+import { findFailures, followActions } from './late.ts';
 import { machineOf } from './marks.ts';
 import { removerOf } from './remove.ts';
 
@@ -45,8 +45,12 @@ export async function openDroplets(config: DropletConfig, context: Context): Pro
   const advise = (fault: Fault, signal: AbortSignal): Promise<Fault> => advised(fault, config, { catalogue, signal });
   return {
     cloud,
-    leastGapMs: LEAST_GAP_MS,
+    // The pool waits for a failure that is known already.
+    get leastGapMs() {
+      return account.hasNewFailure ? 0 : LEAST_GAP_MS;
+    },
     async list(signal) {
+      account.hasNewFailure = false;
       const snapshot = await look(account, api, signal);
       await findFailures(account, api, { snapshot, signal });
       const machines = snapshot.droplets.filter(({ name }) => !failed.has(name)).flatMap((one) => machineOf(one) ?? []);
@@ -54,6 +58,7 @@ export async function openDroplets(config: DropletConfig, context: Context): Pro
     },
     create: creatorOf({ account, api, config, advise }),
     delete: removerOf({ account, api }),
+    watch: (changed, signal) => followActions(account, { changed, signal }),
     async pricePerHour(signal) {
       const sizes = await catalogue.sizes(signal);
       return sizes.find(({ slug }) => slug === config.size)?.price_hourly;

@@ -81,7 +81,8 @@ export function creatorOf({ account, api, config, advise }: CreatorDeps) {
       const actions = (links?.actions ?? []).filter(({ rel }) => rel === 'create');
       const [atMs, checkedMs] = [clock.monotonic(), Number.NEGATIVE_INFINITY];
       for (const [place, { id, name }] of droplets.entries())
-        promised.set(name, { id, mark: launch.mark, action: actions[place]?.id, atMs, checkedMs });
+        promised.set(name, { id, api, mark: launch.mark, action: actions[place]?.id, atMs, checkedMs, isMade: false });
+      account.follower?.();
       return droplets.filter(({ name }) => launch.names.includes(name)).map(({ name }) => ({ name }));
     } catch (thrown) {
       const fault = Fault.from(thrown);

@@ -155,13 +155,22 @@ export function openFakeDigitalOcean(options: FakeDigitalOceanOptions): FakeDigi
     );
   }
 
+  function shownAction({ action: id, id: resource_id, isStillborn, timeline }: FakeDroplet): object {
+    const isOver = clock.now() >= (timeline[1]?.atMs ?? 0);
+    const status = isOver ? (isStillborn ? 'errored' : 'completed') : 'in-progress';
+    return { id, status, type: 'create', resource_id, resource_type: 'droplet' };
+  }
+
   function action({ subject }: DropletCall): Response {
     const droplet = byId.get(Number(subject) - FIRST_ID);
     if (!droplet) throw absent();
-    const { id, isStillborn } = droplet;
-    const isOver = clock.now() >= (droplet.timeline[1]?.atMs ?? 0);
-    const status = isOver ? (isStillborn ? 'errored' : 'completed') : 'in-progress';
-    return Response.json({ action: { id: Number(subject), status, type: 'create', resource_id: id } });
+    return Response.json({ action: shownAction(droplet) });
+  }
+
+  /** All that ever were, the newest first. */
+  function lastActions(call: DropletCall): Response {
+    const own = droplets.filter(({ account }) => account === accountOf(call));
+    return paged(call, 'actions', own.toReversed().map(shownAction));
   }
 
   function tagAll({ subject, body }: DropletCall): Response {
@@ -207,6 +216,7 @@ export function openFakeDigitalOcean(options: FakeDigitalOceanOptions): FakeDigi
       return removed(ofCaller(call).filter((one) => one.tags.has(tag) && !settings.ignoresTags));
     },
     action,
+    actions: lastActions,
     createTag,
     tag: tagAll,
   };

@@ -59,6 +59,21 @@ describe('a size that cannot be had', () => {
     expect(fakeOf(world).droplets.map(({ size }) => size)).toEqual([SECOND_CHOICE]);
   });
 
+  it('after DigitalOcean had agreed is followed by the next backend within a second of the look that shows it', async () => {
+    const world = await openSliceWorld(DROPLET_SLICE);
+    const fake = fakeOf(world);
+    fake.refuseLate(1);
+    world.documents.write('pools', 'gpu-pool', twoSizes());
+    const creations = () => fake.calls.filter(({ action }) => action === 'create');
+    for (let waited = 0; creations().length < 2 && waited < 600; waited++) await world.clock.advance(100);
+    const [first, second] = creations();
+    const looks = fake.calls.filter(({ action, atMs }) => action === 'actions' && atMs <= (second?.atMs ?? 0));
+
+    expect([first, second].map((call) => call?.body.size)).toEqual([GPU.size, SECOND_CHOICE]);
+    expect((second?.atMs ?? 0) - (looks.at(-1)?.atMs ?? 0)).toBeLessThanOrEqual(SECOND_MS);
+    expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeLessThanOrEqual(10 * SECOND_MS);
+  });
+
   it.each([
     [
       'stock',

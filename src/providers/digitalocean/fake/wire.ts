@@ -21,6 +21,7 @@ const ROUTES: readonly (readonly [method: string, path: RegExp, action: string])
   ['DELETE', /^\/v2\/droplets$/, 'deleteByTag'],
   ['GET', /^\/v2\/droplets\/(\d+)$/, 'get'],
   ['DELETE', /^\/v2\/droplets\/(\d+)$/, 'delete'],
+  ['GET', /^\/v2\/actions$/, 'actions'],
   ['GET', /^\/v2\/actions\/(\d+)$/, 'action'],
   ['POST', /^\/v2\/tags$/, 'createTag'],
   ['POST', /^\/v2\/tags\/([^/]+)\/resources$/, 'tag'],
