@@ -219,12 +219,13 @@ export function openClouds(deps: CloudsDeps): Clouds {
 
   async function write<T>(
     name: Exclude<CallName, 'list'>,
-    { offer, by }: { offer: Offer; by: CallOf },
+    { offer, by, machines }: { offer: Offer; by: CallOf; machines: number },
     run: (backend: Backend, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     if (stopping.signal.aborted) throw new Fault('unavailable', 'The server is stopping.');
     await open(offer, stopping.signal);
-    return opening.call(offer, { ...by, name, is: 'write', timeoutMs: timeoutsMs[name] }, run);
+    const weight = deps.kinds[offer.kind]?.writesEach ? machines : 1;
+    return opening.call(offer, { ...by, name, is: 'write', timeoutMs: timeoutsMs[name], weight }, run);
   }
 
   function statusOf(cloud: string): CloudStatus {
@@ -273,11 +274,14 @@ export function openClouds(deps: CloudsDeps): Clouds {
     onOpen: (heard) => void openHeards.add(heard),
     onFault: (heard) => void faultHeards.add(heard),
     onForm: (heard) => void formHeards.add(heard),
-    create: (offer, launch, by) => write('create', { offer, by }, (backend, signal) => backend.create(launch, signal)),
+    create: (offer, launch, by) =>
+      write('create', { offer, by, machines: launch.names.length }, (backend, signal) =>
+        backend.create(launch, signal),
+      ),
     delete: (offer, machines, by) =>
-      write('delete', { offer, by }, (backend, signal) => backend.delete(machines, signal)),
+      write('delete', { offer, by, machines: machines.length }, (backend, signal) => backend.delete(machines, signal)),
     park: (offer, machines, { call, ...by }) =>
-      write(call, { offer, by }, async (backend, signal) => {
+      write(call, { offer, by, machines: machines.length }, async (backend, signal) => {
         if (!backend.park) throw new Fault('unsupported', `${offer.kind} cannot ${call} machines.`);
         return backend.park[call](machines, signal);
       }),

@@ -226,6 +226,8 @@ export interface Kind<Config, Instance> {
   runsAsOther?(config: Config): boolean;
   /** Calls a second that the cloud allows; shared by all that is opened on the same account. */
   readonly limits?: { readonly read: number | Rate; readonly write: number | Rate } | undefined;
+  /** Each machine of a call counts as one write: the cloud has one request for each. */
+  readonly writesEach?: true | undefined;
   /** How many machines one `create` or `delete` may be about, at most 1,024; absent: 50. */
   readonly batch?: number | undefined;
   open(config: Config, context: Context): Promise<Instance>;
