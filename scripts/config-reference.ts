@@ -29,17 +29,23 @@ function keyTable(schema: z.ZodType, apart: readonly string[] = []): string {
   return rows.length === 0 ? 'It has no settings.' : markdownTable(['Key', 'Type', 'Default', 'Meaning'], rows);
 }
 
-function renderKind<I>(key: string, kind: AnyKind<I>): string {
-  const note =
-    kind.trust === 'operator only' ? ["Only the operator's own file may name it: it acts on the server itself."] : [];
+function* notesOf<I>({ trust, hasPrices, isLocal }: AnyKind<I>, family: Family): Iterable<string> {
+  if (trust === 'operator only') yield "Only the operator's own file may name it: it acts on the server itself.";
+  if (family === 'backends' && !hasPrices && !isLocal)
+    yield 'It gives Muster no prices: set `price_per_hour` beside it where the pool should have one.';
+}
+
+function renderKind<I>(key: string, kind: AnyKind<I>, family: Family): string {
   const example = ['```yaml', stringify({ [toSnake(key)]: kind.example }, { lineWidth: 0 }).trimEnd(), '```'].join(
     '\n',
   );
-  return [`### \`${toSnake(key)}\``, kind.summary, ...note, keyTable(kind.config), example].join('\n\n');
+  return [`### \`${toSnake(key)}\``, kind.summary, ...notesOf(kind, family), keyTable(kind.config), example].join(
+    '\n\n',
+  );
 }
 
-function renderKinds<I>(kinds: Kinds<I>): readonly string[] {
-  const sections = Object.entries(kinds).map(([key, kind]) => renderKind(key, kind));
+function renderKinds<I>(kinds: Kinds<I>, family: Family): readonly string[] {
+  const sections = Object.entries(kinds).map(([key, kind]) => renderKind(key, kind, family));
   return sections.length > 0 ? sections : ['None is installed.'];
 }
 
@@ -50,7 +56,7 @@ const OTHER_FAMILIES = (Object.keys(FAMILIES) as Family[]).filter((family) => !S
 function renderFamily<I>(family: Family, kinds: Kinds<I> = {}): readonly string[] {
   if (Object.keys(kinds).length === 0) return [];
   const noun = `${FAMILIES[family]}s`;
-  return [`## ${noun.charAt(0).toUpperCase()}${noun.slice(1)}`, ...renderKinds(kinds)];
+  return [`## ${noun.charAt(0).toUpperCase()}${noun.slice(1)}`, ...renderKinds(kinds, family)];
 }
 
 const HOW_TO_WRITE = [
@@ -78,11 +84,11 @@ export function renderConfiguration(kinds: KnownKinds): string {
     keyTable(poolSchema(kinds.backends, 'operator'), ['auto_scaler.backend', 'auto_scaler.backends']),
     '## Backends',
     'The keys of `auto_scaler.backend`.',
-    ...renderKinds(kinds.backends),
+    ...renderKinds(kinds.backends, 'backends'),
     '## Sources',
     'An entry of `provisioners` names one of the kinds below, and may have these keys beside it.',
     keyTable(sourceSchema(kinds), kindKeys),
-    ...renderKinds(kinds.sources),
+    ...renderKinds(kinds.sources, 'sources'),
     ...OTHER_FAMILIES.flatMap((family) => renderFamily(family, kinds[family])),
     "## The agent's file",
     `Looked for in this order: \`$VELDA_SYSTEM_CONFIG\`, ${AGENT_FILES.map((file) => `\`${file}\``).join(', ')}.`,

@@ -55,6 +55,8 @@ export interface ApiDeps {
   readonly dataDir: string;
   /** The configuration of a backend kind without its secrets, and without what that role may not see. */
   redactConfig(kind: string, config: Readonly<Record<string, unknown>>, role: Role): Readonly<Record<string, unknown>>;
+  /** Whether the cloud of a backend kind tells what its machines cost; true where they cost nothing. */
+  hasPrices(kind: string): boolean;
   /** Definitions as the documents that their users would write. */
   readonly documents: {
     /** Without its secrets, and without what that role may not see. */

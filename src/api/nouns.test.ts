@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { append } from '#core/store.ts';
+import { aPool } from '#core/testing/pool.ts';
 import { anAgent, aSession, aWorker, poolWithSecret, row } from './testing/rows.ts';
 import { apiWorld } from './testing/world.ts';
 import type { EventList } from './wire/event.ts';
 import type { ServerStatus } from './wire/server.ts';
-import type { Source, SourceDocumentList, SourceSync } from './wire/source.ts';
+import type { Source, SourceDocumentList, SourceList, SourceSync } from './wire/source.ts';
 import type { NewToken, TokenList } from './wire/token.ts';
 import type { Worker, WorkerList } from './wire/worker.ts';
 
@@ -112,6 +113,34 @@ describe('sources', () => {
     expect([waited.statusCode, waited.json<SourceSync>().outcome?.created]).toEqual([200, ['new']]);
     expect(approved.held).toBeUndefined();
   });
+});
+
+it('a source says which backends of its pools have no price, from their cloud or from the pool', async () => {
+  const [none, set, given, other] = [
+    { id: 'o1', kind: 'unpriced', config: {} },
+    { id: 'o2', kind: 'unpriced', config: {} },
+    { id: 'o3', kind: 'priced', config: {} },
+    { id: 'o4', kind: 'other', config: {} },
+  ] as const;
+  const owner = { source: 'team', key: 'k', version: '1' };
+  const poolOf = (id: string, spec: object) => row('pools', aPool({}, { name: id, ...spec }, { id, owner }));
+  const { call } = await apiWorld({
+    rows: [
+      row('sources', { id: 'team', kind: 'gcs' }),
+      poolOf('a', { offers: [none, given, other] }),
+      poolOf('b', { offers: [none, set] }),
+      poolOf('c', { offers: [set, given], terms: { o2: { pricePerHour: 2 } } }),
+    ],
+  });
+
+  const shown = (await call('GET', '/api/v1/sources/team')).json<Source>();
+  const listed = (await call('GET', '/api/v1/sources')).json<SourceList>().items;
+
+  expect(shown.without_prices).toEqual([
+    { backend: 'other', pools: 1 },
+    { backend: 'unpriced', pools: 2 },
+  ]);
+  expect(listed.map(({ without_prices }) => without_prices)).toEqual([undefined, shown.without_prices]);
 });
 
 it('a mistyped source is answered with the one that was meant', async () => {

@@ -37,7 +37,7 @@ function reading(deps: ApiDeps): Route[] {
       reply: wire.SourceList,
       handle({ query }) {
         const page = selectPage(listSources(statusWorld(deps)), { ...query, keyOf: (source) => source.id });
-        return { items: page.items.map(shownSource), next: page.next };
+        return { items: page.items.map((source) => shownSource(deps, source)), next: page.next };
       },
     }),
     route({

@@ -39,6 +39,25 @@ it('shows a source with its last sync, how long that took, and each document wit
   expect(output()).toMatch(/ml\/bad +ml +7 +2026-01-01 00:00:00Z +- +line 2: name: needs a name/);
 });
 
+it('says of a source which backends of its pools have no prices', async () => {
+  const without_prices = [
+    { backend: 'gce_instance', pools: 1 },
+    { backend: 'gce_instance_group', pools: 12 },
+  ];
+  const { muster, output } = openScene(({ path }) =>
+    path.endsWith('/documents') ? { items: [] } : { ...source, without_prices },
+  );
+  const priced = openScene(({ path }) => (path.endsWith('/documents') ? { items: [] } : source));
+
+  await muster('source', 'show', 'team');
+  await priced.muster('source', 'show', 'team');
+
+  expect(output()).toMatch(
+    /Prices +none from gce_instance \(1 pool\), gce_instance_group \(12 pools\); set price_per_hour under backends\n/,
+  );
+  expect(priced.output()).not.toContain('Prices');
+});
+
 it('waits for a sync and says what came of it, with what is refused and held', async () => {
   const held = { at: source.last_good_at ?? '', why: 'Half would go.', keys: ['x'] };
   const { muster, asked, output } = openScene(({ path }): SourceSync | object =>

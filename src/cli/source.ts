@@ -56,6 +56,13 @@ function documentsText(source: Source): string {
   return [`${documents} for ${source.pools} pools`, ...troubled].join(', ');
 }
 
+/** One line: a pool on such a backend has no price unless its document sets one. */
+function pricesText({ without_prices: rows = [] }: Source): string | undefined {
+  if (rows.length === 0) return undefined;
+  const kinds = rows.map(({ backend, pools }) => `${backend} (${pools} ${pools === 1 ? 'pool' : 'pools'})`);
+  return `none from ${kinds.join(', ')}; set price_per_hour under backends`;
+}
+
 function sourceFacts(source: Whole): string {
   const { fault, items, last_tried_at: tried } = source;
   const facts = renderFacts([
@@ -68,6 +75,7 @@ function sourceFacts(source: Whole): string {
     ['Tried', source.failures > 0 && tried ? `${moment(tried)}, ${source.failures} failures in a row` : undefined],
     ['Trouble', fault && oneLine(`${fault.kind}: ${fault.message} ${fault.remedy ?? ''}`)],
     ['Documents', documentsText(source)],
+    ['Prices', pricesText(source)],
     ['Held', heldText(source)],
   ]);
   const table = renderTable(items, [

@@ -35,6 +35,18 @@ export const EXTRA_LAWS: readonly BackendLaw[] = [
     },
   },
   {
+    id: 'prices',
+    name: 'has prices where its kind says so, and nowhere else',
+    async check(world, { kind }) {
+      const { pricePerHour } = await world.open(OURS);
+
+      demand(
+        (pricePerHour !== undefined) === (kind.hasPrices === true),
+        `hasPrices of the kind is ${kind.hasPrices}, and the backend ${pricePerHour ? 'has' : 'lacks'} pricePerHour`,
+      );
+    },
+  },
+  {
     id: 'hints',
     name: 'if it watches, hints at every change until its signal is aborted, and never after',
     async check(world) {

@@ -50,6 +50,7 @@ export type LawId =
   | 'parks'
   | 'account'
   | 'exact'
+  | 'prices'
   | 'hints';
 
 /** How the suite gets at a kind. */

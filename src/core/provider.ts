@@ -222,6 +222,8 @@ export interface Kind<Config, Instance> {
   readonly mayName?: readonly string[] | undefined;
   /** Its machines are processes of this very computer: listings are never late, and idle ones are stopped along with the server. */
   readonly isLocal?: true | undefined;
+  /** For backends: its cloud tells what a machine costs, so `pricePerHour` is there. */
+  readonly hasPrices?: true | undefined;
   /** For local kinds: whether sessions with this configuration run as another user than the server. */
   runsAsOther?(config: Config): boolean;
   /** Calls a second that the cloud allows; shared by all that is opened on the same account. */

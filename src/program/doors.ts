@@ -74,6 +74,7 @@ function openApi(
       whyNotReady: () => ready.whyNot,
     },
     redactConfig: redactBackendConfig(kinds),
+    hasPrices: (kind) => kinds.backends[kind]?.hasPrices === true || kinds.backends[kind]?.isLocal === true,
     features: plane.features.public,
     documents: poolDocuments(kinds),
     redactText: redactor.text,

@@ -21,6 +21,7 @@ const simCloud = kind<z.output<typeof config>, Backend>({
   example: { region: 'north', size: 'small' },
   trust: 'any source',
   limits: { read: 20, write: 20 },
+  hasPrices: true,
   async open({ region, parks, pricePerHour }, context) {
     const backend = (context as SimContext).openRegion(region);
     if (!backend) throw new Fault('invalid', `There is no region "${region}".`);

@@ -11,7 +11,22 @@ export function statusWorld({ store, pools, clock }: Pick<ApiDeps, 'store' | 'po
   return { view: store.view, timings: pools.timings(), nowMs: clock.now() };
 }
 
-export function shownSource(status: SourceStatus): wire.Source {
+/** Backends without a price, by kind: neither their cloud gives one nor the pool. */
+function withoutPrices({ store, hasPrices }: ApiDeps, source: string): wire.Source['without_prices'] {
+  const pools = new Map<string, number>();
+  for (const { spec } of store.view.pools.by('source', source)) {
+    const unpriced = spec.offers.filter(
+      ({ id, kind }) => spec.terms?.[id]?.pricePerHour === undefined && !hasPrices(kind),
+    );
+    for (const kind of new Set(unpriced.map((offer) => offer.kind))) pools.set(kind, (pools.get(kind) ?? 0) + 1);
+  }
+  const rows = [...pools]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([backend, count]) => ({ backend, pools: count }));
+  return rows.length > 0 ? rows : undefined;
+}
+
+export function shownSource(deps: ApiDeps, status: SourceStatus): wire.Source {
   const { fault, held, everyMs } = status;
   return {
     id: status.id,
@@ -29,6 +44,7 @@ export function shownSource(status: SourceStatus): wire.Source {
     failures: status.failures,
     fault: fault && { kind: fault.kind, message: fault.message, remedy: fault.remedy, at: toTime(fault.at) },
     notes: status.notes.length > 0 ? [...status.notes] : undefined,
+    without_prices: withoutPrices(deps, status.id),
     held: held && { at: toTime(held.at), why: held.why, keys: [...held.keys] },
   };
 }
@@ -36,7 +52,7 @@ export function shownSource(status: SourceStatus): wire.Source {
 /** A source as it is now; nothing where there is none of that id. */
 export function sourceNow(deps: ApiDeps, id: string): wire.Source | undefined {
   const status = sourceStatus(statusWorld(deps), id);
-  return status && shownSource(status);
+  return status && shownSource(deps, status);
 }
 
 /** Its text is never shown: it may hold secrets. */

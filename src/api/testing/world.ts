@@ -74,6 +74,7 @@ async function openDeps(options: WorldOptions, disk: Disk) {
     },
     dataDir: tmpdir(),
     redactConfig: (_kind, config) => ({ ...config, apiToken: '[hidden]' }),
+    hasPrices: (kind) => kind === 'priced',
     documents: {
       write: ({ name, scaling, labels }) => ({
         document: { name, labels, auto_scaler: { max_agents: scaling.maxAgents } },

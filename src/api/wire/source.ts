@@ -26,6 +26,13 @@ export const Source = z
     duration: Span.optional().meta({ description: 'Duration of the last good sync.' }),
     fault: z.object({ kind: kinds, message: z.string(), remedy: z.string().optional(), at: Time }).optional(),
     notes: z.array(z.string()).optional().meta({ description: 'Notes of the source about its configuration.' }),
+    without_prices: z
+      .array(z.object({ backend: z.string(), pools: z.int() }))
+      .optional()
+      .meta({
+        description:
+          'Backends of its pools whose cloud gives no prices, with the number of pools that set no `price_per_hour` for them.',
+      }),
     held: z
       .object({ at: Time, why: z.string(), keys: z.array(z.string()) })
       .optional()

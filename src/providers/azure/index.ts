@@ -38,6 +38,7 @@ export default {
       limits: LIMITS,
       writesEach: true,
       batch: MACHINES_A_CALL,
+      hasPrices: true,
       open: async (...given) => (await import('./vm/backend.ts')).openVms(...given),
     }),
     azure_vmss: kind({
@@ -52,6 +53,7 @@ export default {
       limits: LIMITS,
       writesEach: true,
       batch: MACHINES_A_CALL,
+      hasPrices: true,
       open: async (...given) => (await import('./vmss/backend.ts')).openScaleSet(...given),
     }),
   },

@@ -25,6 +25,7 @@ export default {
       // For whole calls of the program, each of which is one or more requests; these keep to the limits of the token.
       limits: { read: 5, write: 10 },
       batch: MOST_NAMES,
+      hasPrices: true,
       open: async (...given) => (await import('./droplet/backend.ts')).openDroplets(...given),
     }),
   },

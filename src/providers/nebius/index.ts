@@ -24,6 +24,7 @@ export default {
       // For whole calls of the program, each of which is one or more requests.
       limits: { read: 10, write: 20 },
       batch: 20,
+      hasPrices: true,
       open: async (...given) => (await import('./instance/backend.ts')).openInstances(...given),
     }),
   },
