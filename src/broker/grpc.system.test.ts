@@ -1,9 +1,11 @@
-import { connect as connectHttp2, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2';
+import { connect as connectHttp2, constants, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { systemClock } from '#core/clock.ts';
+import { type Clock, systemClock } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import { untilHolds } from '#core/testing/until.ts';
+import { VirtualClock } from '#core/virtual-clock.ts';
 import { openGrpc } from './grpc.ts';
 import { asFrame } from './message-reader.ts';
 import type { RpcHandler, RpcListener, RpcStream } from './transport.ts';
@@ -16,13 +18,10 @@ afterEach(async () => {
 const PATH = '/test.Service/Call';
 
 /** A served path, what its handler heard, and a client. */
-async function served(handler: RpcHandler) {
+async function served(handler: RpcHandler, clock: Clock = systemClock) {
   const lines: string[] = [];
   const log: Log = (_level, message) => void lines.push(message);
-  const transport = openGrpc(
-    { [PATH]: handler },
-    { clock: systemClock, log, pingEveryMs: 60_000, pingTimeoutMs: 60_000 },
-  );
+  const transport = openGrpc({ [PATH]: handler }, { clock, log, pingEveryMs: 60_000, pingTimeoutMs: 60_000 });
   const sockets: Socket[] = [];
   const server = createServer((socket) => {
     sockets.push(socket);
@@ -124,6 +123,40 @@ test('a call ends when its caller waits no longer', async () => {
   call({ 'grpc-timeout': '1m' });
 
   await closed;
+});
+
+test('a refused call whose caller never ends its part is closed after a while', async () => {
+  const clock = new VirtualClock();
+  const { call } = await served(() => {
+    throw new Fault('denied', 'No.');
+  }, clock);
+  const { stream, response, closed } = call();
+  expect(await response).toMatchObject({ 'grpc-status': '7' });
+  expect(stream.closed).toBe(false);
+
+  await clock.advance(5_000);
+
+  expect(await closed).toBe(constants.NGHTTP2_NO_ERROR);
+});
+
+test('an answered call whose caller goes on is closed after a while, with its status', async () => {
+  const clock = new VirtualClock();
+  const { streams, handler } = recording({
+    message() {
+      streams[0]?.write(Buffer.from('answer'), () => {});
+      streams[0]?.end();
+    },
+  });
+  const { call } = await served(handler, clock);
+  const { stream, closed } = call();
+  const trailers = new Promise<IncomingHttpHeaders>((resolve) => stream.on('trailers', resolve));
+  stream.write(words('one'));
+  expect(await trailers).toMatchObject({ 'grpc-status': '0' });
+  stream.write(words('two'));
+
+  await clock.advance(5_000);
+
+  expect(await closed).toBe(constants.NGHTTP2_NO_ERROR);
 });
 
 test('other requests than calls are refused', async () => {

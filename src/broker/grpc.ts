@@ -68,7 +68,8 @@ function watchIdle(session: ServerHttp2Session): (stream: ServerHttp2Stream) => 
   };
 }
 
-const noService = (path: string): Service => ({
+const noService = (path: string, clock: Clock): Service => ({
+  clock,
   handler: unsupported(`The server has no method ${path}.`, 'See proto/velda.'),
   failed() {},
 });
@@ -92,6 +93,7 @@ export function openGrpc(handlers: Readonly<Record<string, RpcHandler>>, options
       path,
       {
         handler,
+        clock,
         failed: ({ message, stack }) => log('error', 'gRPC call failed', { path, error: message, stack }),
       },
     ]),
@@ -109,7 +111,7 @@ export function openGrpc(handlers: Readonly<Record<string, RpcHandler>>, options
       // `close` follows; what went wrong makes no difference to a call. It may come before the call has its turn.
       stream.on('error', () => {});
       const path = headers[':path'] ?? '';
-      burst.run(() => stream.destroyed || serve(services.get(path) ?? noService(path), stream, headers, socket));
+      burst.run(() => stream.destroyed || serve(services.get(path) ?? noService(path, clock), stream, headers, socket));
     });
     session.on('error', () => socket.destroy());
     keepAlive(session, options);

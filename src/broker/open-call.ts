@@ -1,13 +1,16 @@
-import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
+import type { Clock } from '#core/clock.ts';
 import { FAULTS, Fault } from '#core/fault.ts';
 import { asFrame, MessageReader } from './message-reader.ts';
 import type { RpcCaller, RpcHandler, RpcListener, RpcStream } from './transport.ts';
 import { LONGEST_MESSAGE_BYTES, LONGEST_UNCHECKED_BYTES, tame } from './wire/frame.ts';
 
 const LONGEST_STATUS_TEXT = 1_024;
+// Clients end their part when they have the status: grpc-go and grpc-js do so at once.
+const FAREWELL_MS = 5_000;
 const ANSWER = { ':status': 200, 'content-type': 'application/grpc+proto' };
 
 /** The status that a caller gets; an internal error shows no details. */
@@ -26,6 +29,7 @@ function statusHeaders(fault: Fault | undefined): Record<string, string> {
 /** Shared by all calls of one path. */
 export interface Service {
   readonly handler: RpcHandler;
+  readonly clock: Clock;
   /** A handler threw an internal error. */
   failed(fault: Fault): void;
 }
@@ -169,9 +173,16 @@ export class OpenCall implements RpcStream, RpcCaller {
     this.#listener?.halfClosed();
   }
 
-  /** The status was sent. The caller may have more to say, which is let pass; an unread stream would never close. */
+  /** The status was sent. What the caller sends until it closes is read and dropped: an unread stream would never close. */
   #over(): void {
-    this.#stream.resume();
+    const stream = this.#stream;
+    stream.resume();
+    // As gRPC servers end a stream whose caller goes on, but later: nghttp2 drops a status that waits behind a reset.
+    if (!stream.readableEnded)
+      stream.once(
+        'close',
+        this.#service.clock.alarm(FAREWELL_MS, () => stream.close(constants.NGHTTP2_NO_ERROR)),
+      );
     process.nextTick(() => this.#closed());
   }
 
