@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '#core/clock.ts';
 import { poolSubject } from '#core/reason.ts';
 import type { HostStatus, Runtime, Runtimes } from '#core/runtime.ts';
 import { append, type Change } from '#core/store.ts';
-import { openMetrics } from './metrics.ts';
 import { anAgent, aSession, aWorker, gone, poolWithSecret, row } from './testing/rows.ts';
 import { apiWorld } from './testing/world.ts';
 
@@ -18,29 +16,6 @@ const figure = (text: string, series: string): number | undefined => {
 const fault = { kind: 'invalid', message: 'No name.' } as const;
 
 describe('metrics', () => {
-  it('are written in slices: a scrape of many series does not stall other requests', async () => {
-    const { deps } = await apiWorld({ rows: [] });
-    let nowMs = 0;
-    let turns = 0;
-    const clock = {
-      ...systemClock,
-      monotonic: () => (nowMs += 10),
-      soon(run: () => void) {
-        turns += 1;
-        queueMicrotask(run);
-      },
-    };
-    const metrics = openMetrics({ store: deps.store, clock });
-
-    const text = await metrics.text();
-    metrics.stop();
-
-    const families = text.match(/^# TYPE /gm)?.length ?? 0;
-    expect(families).toBeGreaterThan(5);
-    expect(turns).toBeGreaterThanOrEqual(families);
-    expect(text.endsWith('\n')).toBe(true);
-  });
-
   it('count the fleet at the time of the scrape, also under the names that others know', async () => {
     const { call, deps } = await apiWorld({
       rows: [

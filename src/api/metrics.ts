@@ -3,13 +3,13 @@ import type { Clock } from '#core/clock.ts';
 import type { FaultKind } from '#core/fault.ts';
 import type { PublicFeatures } from '#core/feature.ts';
 import type { DecisionRow } from '#core/journal.ts';
-import { openSlices } from '#core/slices.ts';
 import type { Change, Store } from '#core/store.ts';
 import { openGauges } from './gauges.ts';
 import type { SyncTimes } from './noun.ts';
 import { nouns } from './nouns.gen.ts';
 import { openProcessMetrics } from './process-metrics.ts';
 import { REASONS } from './reasons.gen.ts';
+import { scrapeText } from './scrape-text.ts';
 
 /** Metrics for Prometheus. Gauges are read from the store; the rest is reported by its owner. */
 export interface Metrics {
@@ -127,17 +127,6 @@ export function openMetrics({ store, clock, withProcess = false }: MetricsDeps):
     }),
   ];
 
-  /** As `registry.metrics()` makes it, which would write tens of thousands of series in one turn. */
-  async function written(): Promise<string> {
-    const slices = openSlices(clock);
-    const parts: string[] = [];
-    for (const { name } of registry.getMetricsAsArray()) {
-      parts.push(await registry.getSingleMetricAsString(name));
-      if (slices.isOver()) await slices.next();
-    }
-    return `${parts.join('\n\n')}\n`;
-  }
-
   return {
     cloudCall: ({ kind, call, fault, ms }) => series.cloud.observe({ kind, call, fault: fault ?? '' }, ms / 1_000),
     httpAnswered: ({ method, route, status, ms }) => series.http.observe({ method, route, status }, ms / 1_000),
@@ -150,7 +139,7 @@ export function openMetrics({ store, clock, withProcess = false }: MetricsDeps):
     async text() {
       await gauges.refresh();
       ofProcess?.refresh();
-      return written();
+      return scrapeText(registry, clock);
     },
     contentType: registry.contentType,
     stop() {
