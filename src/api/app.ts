@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
+import { openBurstQueue } from '#core/slices.ts';
 import { openJsonReader } from '../config/json-text.ts';
 import { acceptAttach } from './attach.ts';
 import type { ApiDeps } from './deps.ts';
@@ -68,9 +69,12 @@ const noSchemas = () => (): never => {
   throw new Fault('internal', 'A route was registered with a fastify schema of its own.');
 };
 
+// It was closed by the client, which has not sent a whole request.
+const CLOSED = new Set(['ECONNRESET', 'HPE_INVALID_EOF_STATE']);
+
 /** For requests that are not valid HTTP: there is no reply object yet. */
 function refuseRaw(error: NodeJS.ErrnoException, socket: Duplex, clock: Clock): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  if (CLOSED.has(error.code ?? '') || !socket.writable) return void socket.destroy();
   const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
   const fault = httpFault(status, 'invalid', 'This is not a valid HTTP request.', { at: 'request' });
   const problem = toProblem(fault, (text) => text);
@@ -85,15 +89,17 @@ export async function startApi(deps: ApiDeps, patience: ClientTimeouts = PATIENC
   const gate = openRequestGate(deps);
   let answer: ReturnType<typeof answerFaults> | undefined;
   let direct: Direct | undefined;
+  // Node reads all connections that have something to say in one turn: the rest of their requests waits for later ones.
+  const burst = openBurstQueue(deps.clock);
   const app = Fastify({
     bodyLimit: BODY_LIMIT,
     routerOptions: { maxParamLength: LONGEST_NAME },
     frameworkErrors: (error, request, reply) => answer?.(error, request, reply as FastifyReply),
-    clientErrorHandler: (error, socket) => refuseRaw(error, socket, deps.clock),
+    clientErrorHandler: (error, socket) => burst.run(() => refuseRaw(error, socket, deps.clock)),
     serverFactory: (handler) =>
-      makeServer(patience, (request, response) => {
-        if (!direct?.(request, response)) handler(request, response);
-      }),
+      makeServer(patience, (request, response) =>
+        burst.run(() => request.destroyed || direct?.(request, response) || handler(request, response)),
+      ),
     forceCloseConnections: true,
     // Our routes validate and serialise themselves; otherwise fastify loads a JSON schema compiler for each.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },

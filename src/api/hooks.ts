@@ -36,6 +36,8 @@ export function answerFaults(
   deps: ApiDeps,
 ): (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => void {
   const answer = (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    // The caller has gone in the middle of its request.
+    if (request.raw.socket.destroyed) return void reply.hijack();
     const { id, method, headers: asked } = request;
     const { problem, headers } = problemOf(thrown, deps, { id, method, route: request.routeOptions.url });
     reply.headers(headers);
