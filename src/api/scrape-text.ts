@@ -1,8 +1,19 @@
-import type { Metric, MetricObjectWithValues, MetricValueWithName, Registry } from 'prom-client';
+import type { LabelValues, MetricObject, MetricValueWithName, Registry } from 'prom-client';
 import type { Clock } from '#core/clock.ts';
-import { inSlices } from '#core/slices.ts';
+import { openSlices } from '#core/slices.ts';
 
-type Value = MetricValueWithName<string>;
+type Labels = LabelValues<string>;
+
+interface Value extends MetricValueWithName<string> {
+  /** The same object for all buckets of a histogram with these labels. */
+  readonly sharedLabels?: Labels;
+}
+
+/** As the library reads a metric: a histogram has its buckets without copies of their labels, under a name of its own. */
+interface Readable {
+  get(): Promise<{ readonly values: readonly Value[] }>;
+  getForPromString?(): Promise<{ readonly values: readonly Value[] }>;
+}
 
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '"': '\\"' };
 
@@ -10,27 +21,48 @@ const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '
 const escaped = (text: string): string =>
   /[\\\n"]/.test(text) ? text.replaceAll(/[\\\n"]/g, (one) => ESCAPES[one] ?? one) : text;
 
+const labelText = (labels: Labels): string =>
+  Object.entries(labels)
+    .map(([label, value]) => `${label}="${escaped(String(value))}"`)
+    .join(',');
+
 function figure(value: number): string {
   if (Number.isFinite(value)) return String(value);
   return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
 }
 
-function line(name: string, { metricName = name, labels, value }: Value): string {
-  let text = '';
-  for (const [label, given] of Object.entries(labels)) {
-    if (given !== undefined) text += `${text === '' ? '{' : ','}${label}="${escaped(String(given))}"`;
-  }
-  return `${metricName}${text === '' ? '' : `${text}}`} ${figure(value)}`;
+function openLines(name: string): (value: Value) => string {
+  let lastShared: Labels | undefined;
+  let shared = '';
+  return ({ metricName = name, labels, sharedLabels, value }) => {
+    if (sharedLabels !== lastShared) {
+      lastShared = sharedLabels;
+      shared = labelText(sharedLabels ?? {});
+    }
+    const own = labelText(labels);
+    const text = own !== '' && shared !== '' ? `${own},${shared}` : own + shared;
+    return `${metricName}${text === '' ? '' : `{${text}}`} ${figure(value)}`;
+  };
 }
 
-/** The text of a scrape as `registry.metrics()` makes it, in slices: that would write tens of thousands of series in one turn. */
+const read = async (metric: MetricObject): Promise<readonly Value[]> => {
+  const readable = metric as unknown as Readable;
+  return (await (readable.getForPromString?.() ?? readable.get())).values;
+};
+
+/** The text of a scrape as `registry.metrics()` makes it, which would write tens of thousands of series in one turn. */
 export async function scrapeText(registry: Registry, clock: Clock): Promise<string> {
+  const slices = openSlices(clock);
   const lines: string[] = [];
   for (const metric of registry.getMetricsAsArray()) {
-    const got: MetricObjectWithValues<Value> = await (metric as unknown as Metric).get();
+    const { name, help, type } = metric;
     if (lines.length > 0) lines.push('');
-    lines.push(`# HELP ${got.name} ${got.help}`, `# TYPE ${got.name} ${got.type}`);
-    await inSlices(clock, got.values, (value) => void lines.push(line(got.name, value)));
+    lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
+    const lineOf = openLines(name);
+    for (const value of await read(metric)) {
+      lines.push(lineOf(value));
+      if (slices.isOver()) await slices.next();
+    }
   }
   return `${lines.join('\n')}\n`;
 }
