@@ -32,9 +32,10 @@ export interface BrokerTrust {
   readonly pair?: { readonly key: string; readonly cert: string } | undefined;
 }
 
-// A dead or frozen broker is detected within the sum of these two.
 const PING_EVERY_MS = 7_000;
 const PING_TIMEOUT_MS = 5_000;
+/** A line to a dead or frozen broker ends within this time. */
+export const SILENT_LINE_ENDS_MS = PING_EVERY_MS + PING_TIMEOUT_MS;
 // Velda's broker cuts off who pings more often than every five minutes.
 const SELDOM_MS = 6 * 60_000;
 const NO_NAME = 'broker.invalid';

@@ -29,7 +29,7 @@ export interface FakeCall {
 
 const noFault = undefined as Fault | undefined;
 
-export function openScene(options: { leaseMs?: number; addresses?: readonly string[] } = {}) {
+export function openScene(options: { leaseMs?: number; addresses?: readonly string[]; jitter?: number } = {}) {
   const clock = new VirtualClock();
   const calls: FakeCall[] = [];
   const handled: AgentCommand[] = [];
@@ -150,7 +150,7 @@ export function openScene(options: { leaseMs?: number; addresses?: readonly stri
       return { stop: () => {} };
     },
     clock,
-    random: { ...seededRandom(1), next: () => 0.5 },
+    random: { ...seededRandom(1), next: () => options.jitter ?? 0.5 },
     log: silentLog,
   });
   const call = (at = calls.length - 1): FakeCall => calls[at] as FakeCall;
