@@ -214,3 +214,10 @@ test('every guide is reached from the first one, and every guide shows something
   expect(guides.filter((name) => !links.has(name))).toEqual([]);
   expect(guides.filter((name) => !shown.has(`docs/guides/${name}`))).toEqual([]);
 });
+
+test('the guide on access says what an operator of a `process` pool can read, and what to do about it', () => {
+  const said = read('docs/guides/access.md');
+
+  expect(said).toContain('An operator can therefore read every file that the server can read');
+  expect(said).toContain('(`user:` of the backend `process`; the server must run as root)');
+});
