@@ -16,7 +16,7 @@ declare module 'vitest' {
   }
 }
 
-const USUAL_STRIDE = 5;
+const USUAL_STRIDE = 8;
 // The three machines of the story are more than one page.
 const STORY_PAGE = 2;
 

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
-// The slice of every cloud, the scripted run and the life of a runtime at every point, and every decision of a large day: too long for every change, and worth it before a release.
+// The slice of every cloud, the scripted run and the life of a runtime at every point, more seeds of a world with faults, and
+// every decision of a large day: too long for every change, and worth it before a release.
 export default defineConfig({
   test: {
     root: join(import.meta.dirname, '..', '..'),
-    include: ['src/**/slice.test.ts', 'src/**/crash.test.ts', 'test/long/**/*.test.ts'],
+    include: ['src/**/slice.test.ts', 'src/**/crash.test.ts', 'src/sim/world.test.ts', 'test/long/**/*.test.ts'],
     env: { AWS_ACCESS_KEY_ID: 'AKIATEST', AWS_SECRET_ACCESS_KEY: 'secret-of-nobody', AWS_REGION: 'us-west-2' },
     provide: { sliceStride: 1 },
     pool: 'forks',
