@@ -52,7 +52,8 @@ function bootMachine(world: World, name: string, boot: string): void {
 test('a provider outside of the project is compiled and keeps the laws, with the tools of the guide', async (context) => {
   const world = openWorld(context);
   const folder = await takeOut(world);
-  const options = { env: world.env, cwd: folder };
+  // Without garbage collection the compiler takes a third less time.
+  const options = { env: { ...world.env, GOGC: 'off' }, cwd: folder };
 
   const compiled = await run(join(folder, 'node_modules/.bin/tsc'), ['--singleThreaded'], options);
   const report = ['--reporter=json', `--outputFile=${world.path('report.json')}`];

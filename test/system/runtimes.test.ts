@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { until } from '#core/testing/until.ts';
 import type { Runtime, RuntimeHost } from '../../src/api/wire/runtime.ts';
-import { startPostgres, type TestPostgres } from '../../src/store/testing/postgres.ts';
+import { type SharedPostgres, sharedPostgres } from '../../src/store/testing/postgres.ts';
 import { type Api, apiOf } from './harness/api.ts';
 import { runCli } from './harness/cli.ts';
 import { placeServer, startServer } from './harness/server.ts';
 import { openWorld } from './harness/world.ts';
 
-let postgres: TestPostgres;
+let postgres: SharedPostgres;
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await sharedPostgres();
 });
-afterAll(() => postgres.stop());
 
 const runtimes = (hosts: number, slots: number) => ({
   default: 'fixed',
