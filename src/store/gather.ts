@@ -8,8 +8,8 @@ export interface Gather {
   waiting(count: number): void;
 }
 
-// A transaction costs both threads as much as some ten rows: with fewer than these nothing is gained by waiting.
-const CROWD = 8;
+// A transaction costs both threads as much as some ten rows: those of three or more callers are worth a millisecond.
+const CROWD = 3;
 // The least that a timer waits. A transaction takes longer on most disks.
 const MOST_MS = 1;
 
