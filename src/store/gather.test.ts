@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { openGather } from './gather.ts';
 
-/** A transaction that is to begin, and whether it has. */
-async function beginning({ before, waiting }: { before: number; waiting: number }) {
+/** A transaction that is to begin, and whether it has; `waiting`: changes by now, of which `left` came before the last ended. */
+async function beginning({ changes, left = 0, waiting }: { changes: number; left?: number; waiting: number }) {
   const clock = new VirtualClock();
   const gather = openGather(clock);
   let hasBegun = false;
   gather.waiting(waiting);
-  void gather.begin(before).then(() => {
+  void gather.begin({ changes, waiting: left }).then(() => {
     hasBegun = true;
   });
   await clock.settle();
@@ -17,13 +17,19 @@ async function beginning({ before, waiting }: { before: number; waiting: number 
 
 describe('a transaction', () => {
   test('begins at once where the last one was small: a lone caller waits for nobody', async () => {
-    const { hasBegun } = await beginning({ before: 2, waiting: 1 });
+    const { hasBegun } = await beginning({ changes: 2, waiting: 1 });
+
+    expect(hasBegun()).toBe(true);
+  });
+
+  test('begins at once where all whom the last one answered have come again', async () => {
+    const { hasBegun } = await beginning({ changes: 20, left: 4, waiting: 24 });
 
     expect(hasBegun()).toBe(true);
   });
 
   test('waits for those whom the last one answered, until they have come again, however many others wait', async () => {
-    const { clock, gather, hasBegun } = await beginning({ before: 20, waiting: 30 });
+    const { clock, gather, hasBegun } = await beginning({ changes: 20, left: 30, waiting: 30 });
     gather.waiting(49);
     await clock.settle();
     const hadBegun = hasBegun();
@@ -36,7 +42,7 @@ describe('a transaction', () => {
   });
 
   test('does not wait longer than a millisecond for those who do not come', async () => {
-    const { clock, hasBegun } = await beginning({ before: 20, waiting: 3 });
+    const { clock, hasBegun } = await beginning({ changes: 20, waiting: 3 });
     const hadBegun = hasBegun();
 
     await clock.advance(1);

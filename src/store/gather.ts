@@ -1,9 +1,15 @@
 import type { Clock } from '#core/clock.ts';
 
+export interface LastTransaction {
+  readonly changes: number;
+  /** How many changes waited when it ended. */
+  readonly waiting: number;
+}
+
 /** Says when a transaction should begin. */
 export interface Gather {
-  /** Resolves when it should; `before` is how many changes the last one had. */
-  begin(before: number): Promise<void>;
+  /** Resolves when it should. */
+  begin(last: LastTransaction): Promise<void>;
   /** So many changes wait for it by now. */
   waiting(count: number): void;
 }
@@ -24,11 +30,13 @@ export function openGather(clock: Pick<Clock, 'soon' | 'alarm'>): Gather {
   let isFull: (() => void) | undefined;
 
   return {
-    begin: (before) =>
-      new Promise((resolve) => {
+    begin(last) {
+      wanted = last.changes + last.waiting;
+      // All have come again already: others would only wait.
+      if (last.changes > 0 && count >= wanted) return Promise.resolve();
+      return new Promise((resolve) => {
         clock.soon(() => {
-          if (before < CROWD) return resolve();
-          wanted = count + before;
+          if (last.changes < CROWD || count >= wanted) return resolve();
           const cancel = clock.alarm(MOST_MS, () => {
             isFull = undefined;
             resolve();
@@ -40,7 +48,8 @@ export function openGather(clock: Pick<Clock, 'soon' | 'alarm'>): Gather {
             clock.soon(resolve);
           };
         });
-      }),
+      });
+    },
     waiting(now) {
       count = now;
       if (count >= wanted) isFull?.();

@@ -49,21 +49,23 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
   const { gather } = options;
   let current: Batch | undefined;
   let next: Batch | undefined;
-  let lastCount = 0;
+  let last = { changes: 0, waiting: 0 };
   let isWriting = false;
   let broken: Fault | undefined;
   let closed: Fault | undefined;
 
+  const waitingNow = (): number => next?.changes.length ?? 0;
+
   async function writeAll(): Promise<void> {
     while (next && !broken) {
-      if (gather) await gather.begin(lastCount);
+      if (gather) await gather.begin(last);
       // A change may have failed meanwhile.
       if (broken) return;
       current = next;
       next = undefined;
-      lastCount = current.changes.length;
       await options.write(current.changes);
       if (broken) return;
+      last = { changes: current.changes.length, waiting: waitingNow() };
       current.resolve();
       options.durable(current.changes);
     }
