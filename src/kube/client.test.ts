@@ -17,8 +17,8 @@ describe('a list', () => {
     expect(pods.map(({ metadata }) => metadata.name)).toEqual(['a', 'b']);
     expect(pods[0]).toMatchObject({ apiVersion: 'v1', kind: 'Pod' });
     expect(requests.map(({ path, query }) => [path, query])).toEqual([
-      ['/api/v1/namespaces/ml/pods', { labelSelector: 'app=x', limit: '100' }],
-      ['/api/v1/namespaces/ml/pods', { labelSelector: 'app=x', limit: '100', continue: 'more' }],
+      ['/api/v1/namespaces/ml/pods', { labelSelector: 'app=x', limit: '25' }],
+      ['/api/v1/namespaces/ml/pods', { labelSelector: 'app=x', limit: '25', continue: 'more' }],
     ]);
   });
 

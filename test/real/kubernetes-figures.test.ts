@@ -20,6 +20,7 @@ const ROUNDS = 25;
 const POOLS = Number(process.env.MUSTER_FIGURES ?? 200);
 const PODS_A_POOL = 10;
 const POOLS_A_CALL = 50;
+const PODS_A_PAGE = 25;
 const RELISTS = 5;
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 const quantile = (values: readonly number[], share: number): number =>
@@ -165,6 +166,8 @@ test(`${POOLS} pools with ${PODS_A_POOL} pods each: at rest, at a cold start, an
       `${Math.round(cpuMs)} ms of processor time in all, ${longest(restart)}, ${load()}`,
   );
 
+  // V8 collects in full what the start has left within the first minute: that is no part of a relist.
+  await aMinute(noted);
   for (let time = 1; time <= RELISTS; time++) {
     way.cut();
     // Its successor knows nothing of before the last write, which the server has not seen yet: no watch can go on.
@@ -179,7 +182,7 @@ test(`${POOLS} pools with ${PODS_A_POOL} pods each: at rest, at a cold start, an
     await untilIdle(cluster.daemons);
     const away = Date.now();
     way.mend();
-    await until('all pods are listed anew', () => listsSince(scene, away) >= (POOLS * PODS_A_POOL) / 100);
+    await until('all pods are listed anew', () => listsSince(scene, away) >= (POOLS * PODS_A_POOL) / PODS_A_PAGE);
     await untilQuiet(scene, 2);
     say(`all listed anew, ${time} of ${RELISTS}: ${longest(away)}, ${load()}`);
   }

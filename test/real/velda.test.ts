@@ -120,7 +120,7 @@ test.for([
   const id = await running(here, waitFor(name));
 
   expect(await here.velda(...words, id)).toMatchObject({ code: 0 });
-  await until('it is told', async () => (await here.api.session(id)).kill);
+  await until('its kill is recorded', async () => (await here.api.session(id)).kill);
   world.write(name, '');
 
   expect(await endOf(here, id)).toMatchObject({ how: 'killed' });
