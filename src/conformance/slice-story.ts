@@ -16,7 +16,7 @@ declare module 'vitest' {
   }
 }
 
-const USUAL_STRIDE = 8;
+const USUAL_STRIDE = 10;
 // The three machines of the story are more than one page.
 const STORY_PAGE = 2;
 

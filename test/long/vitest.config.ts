@@ -6,7 +6,14 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     root: join(import.meta.dirname, '..', '..'),
-    include: ['src/**/slice.test.ts', 'src/**/crash.test.ts', 'src/sim/world.test.ts', 'test/long/**/*.test.ts'],
+    include: [
+      'src/**/slice.test.ts',
+      'src/**/crash.test.ts',
+      'src/sim/world.test.ts',
+      'test/long/**/*.test.ts',
+      'test/system/{additions,provider-example,server-death}.test.ts',
+    ],
+    globalSetup: 'test/system/harness/built.ts',
     env: { AWS_ACCESS_KEY_ID: 'AKIATEST', AWS_SECRET_ACCESS_KEY: 'secret-of-nobody', AWS_REGION: 'us-west-2' },
     provide: { sliceStride: 1 },
     pool: 'forks',
