@@ -14,8 +14,8 @@ process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'node-compile-cache');
 // `system` starts real servers, agents and databases.
 export default defineConfig({
   test: {
-    // Two more than there are cores: system tests spend a third of their time waiting for processes and sockets.
-    maxWorkers: availableParallelism() + 2,
+    // One more than there are cores: system tests spend a third of their time waiting for processes and sockets.
+    maxWorkers: availableParallelism() + 1,
     // For the simulated AWS, which takes any key.
     env: { AWS_ACCESS_KEY_ID: 'AKIATEST', AWS_SECRET_ACCESS_KEY: 'secret-of-nobody', AWS_REGION: 'us-west-2' },
     projects: [
