@@ -71,6 +71,22 @@ test('a client that comes during a take-over waits for it', async () => {
   expect(await answer).toBe('hello 127.0.0.1');
 });
 
+test('a client that comes when the holder has just died, and is still known as the holder, waits too', async () => {
+  const dead = await listenOn(parseAddress('127.0.0.1:0'), (socket) => socket.destroy());
+  dead.close();
+  let looks = 0;
+  const front = await aFront(() => {
+    looks += 1;
+    return { peer: formatAddress(dead.address), pass: 'old' };
+  });
+
+  const answer = ask(front.addresses.http);
+  await until('it was tried and found dead', () => looks > 3);
+  serveGreeting(front);
+
+  expect(await answer).toBe('hello 127.0.0.1');
+});
+
 test('connections that come at once leave others a turn between them', async () => {
   let nowMs = 0;
   let turn = 0;

@@ -46,6 +46,11 @@ interface Relay {
   cut(): void;
 }
 
+interface Reaching {
+  readonly holder: Advert;
+  unreached(): void;
+}
+
 const NO_HOLDER = 'No process holds the store: this replica waits to become the holder, or for another one.';
 
 /** The listening sockets of one replica: they pass on while it stands by, and serve once it holds. */
@@ -67,15 +72,23 @@ export async function openFront(options: FrontOptions): Promise<Front> {
   function wait(door: Door, socket: Socket, waitedMs = 0): void {
     if (socket.destroyed) return;
     const holder = serving ? undefined : options.holder();
+    const again = (): void => void clock.alarm(LOOK_AGAIN_MS, () => wait(door, socket, waitedMs + LOOK_AGAIN_MS));
     if (serving) admit(door, socket);
-    else if (holder) relay(door, socket, holder);
     else if (waitedMs >= PATIENCE_MS) socket.destroy();
-    else clock.alarm(LOOK_AGAIN_MS, () => wait(door, socket, waitedMs + LOOK_AGAIN_MS));
+    // A holder that died is known as the holder until its lease ends.
+    else if (holder) relay(door, socket, { holder, unreached: again });
+    else again();
   }
 
-  function relay(door: Door, socket: Socket, holder: Advert): void {
-    relays.set(socket, { pass: holder.pass, cut: passOn(socket, door, holder) });
-    socket.once('close', () => relays.delete(socket));
+  function relay(door: Door, socket: Socket, { holder, unreached }: Reaching): void {
+    const forget = (): void => void relays.delete(socket);
+    const cut = passOn(socket, door, holder, () => {
+      socket.off('close', forget);
+      forget();
+      unreached();
+    });
+    relays.set(socket, { pass: holder.pass, cut });
+    socket.once('close', forget);
     cancelLook ??= clock.alarm(LOOK_AGAIN_MS, cutStale);
   }
 

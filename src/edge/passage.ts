@@ -37,8 +37,11 @@ function join(a: Socket, b: Socket): void {
   b.pipe(a);
 }
 
-/** Sends a client's connection through to the holder; the client sees only that one. The returned function cuts it. */
-export function passOn(client: Socket, door: Door, holder: Advert): () => void {
+/**
+ * Sends a client's connection through to the holder; the client sees only that one. `unreached`: nothing answers there, and
+ * nothing of the client was read. The returned function cuts it.
+ */
+export function passOn(client: Socket, door: Door, holder: Advert, unreached: () => void): () => void {
   const peer = parseAddress(holder.peer);
   const link = connect({ host: peer.host, port: peer.port, noDelay: true });
   const introduction: Introduction = {
@@ -47,9 +50,15 @@ export function passOn(client: Socket, door: Door, holder: Advert): () => void {
     from: client.remoteAddress ?? '',
     port: client.remotePort ?? 0,
   };
-  client.on('error', () => link.destroy());
-  link.on('error', () => client.destroy());
+  const clientFailed = (): void => void link.destroy();
+  const linkFailed = (): void => {
+    client.off('error', clientFailed);
+    unreached();
+  };
+  client.on('error', clientFailed);
+  link.on('error', linkFailed);
   link.once('connect', () => {
+    link.off('error', linkFailed);
     link.write(`${JSON.stringify(introduction)}\n`);
     join(client, link);
   });
