@@ -22,16 +22,25 @@ const runtimes = (hosts: number, slots: number) => ({
   },
 });
 
-/** Asks for all of them at once, each again until it is answered; `granted` is called with each answer. */
-function askForAll(api: Api, count: number, granted: () => void): Promise<readonly Runtime[]> {
+interface Asked {
+  /** Resolves when a tenth is granted, in the turn of that answer: all others are answered later. */
+  readonly someGranted: Promise<void>;
+  readonly all: Promise<readonly Runtime[]>;
+}
+
+/** Asks for all of them at once, each again until it is answered. */
+function askForAll(api: Api, count: number): Asked {
+  const { promise: someGranted, resolve } = Promise.withResolvers<void>();
+  let answered = 0;
   const one = async (at: number): Promise<Runtime> => {
     const runtime = await until(`runtime r${at} is granted`, () =>
       api.post<Runtime>('/runtimes', { id: `r${at}`, slots: 1 }).catch(() => undefined),
     );
-    granted();
+    answered += 1;
+    if (answered === count / 10) resolve();
     return runtime;
   };
-  return Promise.all(Array.from({ length: count }, (_, at) => one(at)));
+  return { someGranted, all: Promise.all(Array.from({ length: count }, (_, at) => one(at))) };
 }
 
 async function expectExactly(api: Api, grants: readonly Runtime[], slots: number): Promise<void> {
@@ -51,12 +60,9 @@ test('a thousand requests at once, and kill -9 of the server in the middle: exac
   const place = await placeServer(world, { agent_pools: [], runtimes: runtimes(50, 20) });
   const api = apiOf(world, place.http);
   const first = await startServer(world, place).ready();
-  let done = 0;
 
-  const all = askForAll(api, 1_000, () => {
-    done += 1;
-  });
-  await until('some are granted', () => done >= 100);
+  const { someGranted, all } = askForAll(api, 1_000);
+  await someGranted;
   await first.kill();
   await startServer(world, place).ready();
   const grants = await all;
@@ -77,12 +83,9 @@ test('the holder dies and a standby takes over: nothing is granted twice', async
   const first = await startServer(world, a).ready();
   startServer(world, b);
   const api = apiOf(world, b.http);
-  let done = 0;
 
-  const all = askForAll(api, 1_000, () => {
-    done += 1;
-  });
-  await until('some are granted', () => done >= 100);
+  const { someGranted, all } = askForAll(api, 1_000);
+  await someGranted;
   await first.kill();
   const grants = await all;
 

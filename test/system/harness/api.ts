@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Event } from '../../../src/api/wire/event.ts';
 import type { Pool } from '../../../src/api/wire/pool.ts';
@@ -23,10 +22,6 @@ export interface Api {
   pool(name: string): Promise<Pool>;
 }
 
-/** A server may close a kept connection just when it is used again: what only reads is then asked anew (RFC 9110 9.2.2). */
-const wasClosed = ({ cause }: Error): boolean => (cause as { code?: string } | undefined)?.code === 'UND_ERR_SOCKET';
-
-const SEE_CLOSED_MS = 100;
 const ANSWER_WITHIN_MS = 120_000;
 
 /** Speaks to that address with the token of the world's data directory. */
@@ -36,14 +31,7 @@ export function apiOf(world: World, httpPort: number): Api {
   async function request(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = { authorization: `Bearer ${token()}`, ...(init.headers as Record<string, string>) };
     const signal = init.signal ?? AbortSignal.timeout(ANSWER_WITHIN_MS);
-    const ask = (): Promise<Response> =>
-      fetch(`http://127.0.0.1:${httpPort}/api/v1${path}`, { ...init, headers, signal });
-    const reply = await ask().catch(async (thrown) => {
-      if (init.method !== undefined || !wasClosed(thrown)) throw thrown;
-      // Of many that were closed at once, this program has seen one: it needs a moment to see the others.
-      await systemClock.sleep(SEE_CLOSED_MS);
-      return ask();
-    });
+    const reply = await fetch(`http://127.0.0.1:${httpPort}/api/v1${path}`, { ...init, headers, signal });
     if (!reply.ok) throw new Fault('unavailable', `${path} answered ${reply.status}: ${await reply.text()}`);
     return reply;
   }
