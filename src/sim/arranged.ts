@@ -1,4 +1,4 @@
-// What chance alone would bring too seldom to count on: arranged in every storm, at times that the seed chooses.
+// What chance alone would bring too seldom to count on: arranged in every spell with faults, at times that the seed chooses.
 import { HOUR_MS, MINUTE_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { SimCall, SimEffect } from './backend.ts';
@@ -25,20 +25,20 @@ const LONGEST_ELECTION_MS = 3_000;
 const [SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS] = [5_000, 2 * MINUTE_MS];
 
 export function openArranged(options: ArrangedOptions): Arranged {
-  const { clock, weather, happenings, definitions, fleet } = options;
+  const { clock, draws, happenings, definitions, fleet } = options;
   const chance = options.chance('arranged');
   const scarceUntilMs = new Map<string, number>();
   let awaited: 'create' | 'any write' | undefined;
 
   /** Calm spells put it off. */
   function evenly(name: FaultName, happen: () => string | undefined): void {
-    const meanMs = HOUR_MS / weather.usualRate(name);
+    const meanMs = HOUR_MS / draws.usualRate(name);
     if (meanMs === Number.POSITIVE_INFINITY) return;
     const look = (): void => {
-      if (weather.usualRate(name) === 0) return;
-      const about = weather.rate(name) > 0 ? happen() : undefined;
+      if (draws.usualRate(name) === 0) return;
+      const about = draws.rate(name) > 0 ? happen() : undefined;
       if (about === undefined) return void clock.alarm(CALM_LOOK_MS, look);
-      weather.count(name);
+      draws.count(name);
       happenings.note(name, about);
       clock.alarm(chance.ms(meanMs / 2, meanMs * 1.5), look);
     };
@@ -97,7 +97,7 @@ export function openArranged(options: ArrangedOptions): Arranged {
         options.takeOver(chance.ms(0, LONGEST_ELECTION_MS));
         return { is: 'hang', isDone: true, afterMs: chance.ms(SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS) };
       }
-      const isScarce = (scarceUntilMs.get(region) ?? 0) > clock.monotonic() && weather.rate('scarcity') > 0;
+      const isScarce = (scarceUntilMs.get(region) ?? 0) > clock.monotonic() && draws.rate('scarcity') > 0;
       if (!isScarce || (name !== 'create' && name !== 'resume')) return undefined;
       return { is: 'refused', fault: new Fault('exhausted', 'There is not enough capacity in this region.') };
     },

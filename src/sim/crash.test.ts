@@ -19,7 +19,7 @@ function* pointsOf({ points }: World): Iterable<CrashPoint> {
 
 const only = (rates: Partial<FaultRates>): FaultRates => ({ ...NO_FAULTS, ...rates });
 
-const WEATHERS: readonly (readonly [string, FaultRates])[] = [
+const FAULT_SETS: readonly (readonly [string, FaultRates])[] = [
   ['in which nothing else goes wrong', NO_FAULTS],
   ['with late lists and lost replies', only({ 'late-list': 1, 'lost-reply': 0.3, 'partial-reply': 0.2 })],
   ['with a slow disk and slow calls', only({ 'slow-disk': 0.3, 'slow-call': 0.3 })],
@@ -48,7 +48,7 @@ async function sweep(options: ScriptOptions): Promise<{ points: number; wrong: s
 }
 
 describe('a scripted run', () => {
-  it.each(WEATHERS)('%s comes to the same end wherever the server dies', async (_title, faults) => {
+  it.each(FAULT_SETS)('%s comes to the same end wherever the server dies', async (_title, faults) => {
     const disk = await diskWithSecrets();
     const wrong: string[] = [];
     let points = 0;

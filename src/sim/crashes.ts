@@ -1,7 +1,7 @@
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Chance } from './chance.ts';
-import type { Weather } from './faults.ts';
+import type { FaultDraws } from './faults.ts';
 
 /** Where the server dies, once: at its nth commit or call, counted over all of its lives. */
 export interface CrashPoint {
@@ -24,13 +24,13 @@ export interface Crashes {
 export interface CrashesOptions {
   readonly clock: Clock;
   readonly chance: Chance;
-  readonly weather: Weather;
+  readonly draws: FaultDraws;
   readonly at: CrashPoint | undefined;
 }
 
 const SLOWEST_DISK_MS = 3_000;
 
-export function openCrashes({ clock, chance, weather, at: point }: CrashesOptions): Crashes {
+export function openCrashes({ clock, chance, draws, at: point }: CrashesOptions): Crashes {
   const counts = { commit: 0, call: 0, message: 0 };
 
   function count(at: CrashPoint['at']): CrashPoint | undefined {
@@ -42,14 +42,14 @@ export function openCrashes({ clock, chance, weather, at: point }: CrashesOption
     counts,
     atCommit() {
       const found = count('commit');
-      if (found || !weather.strikes('crash-at-commit', chance)) return found;
+      if (found || !draws.strikes('crash-at-commit', chance)) return found;
       return { at: 'commit', nth: counts.commit, isDone: chance.happens(0.5) };
     },
     atCall: () => count('call'),
     atMessage: () => count('message'),
     disk() {
-      if (weather.strikes('disk-failure', chance)) throw new Fault('unavailable', 'The disk is full.');
-      return weather.strikes('slow-disk', chance) ? clock.sleep(chance.ms(1, SLOWEST_DISK_MS)) : undefined;
+      if (draws.strikes('disk-failure', chance)) throw new Fault('unavailable', 'The disk is full.');
+      return draws.strikes('slow-disk', chance) ? clock.sleep(chance.ms(1, SLOWEST_DISK_MS)) : undefined;
     },
   };
 }

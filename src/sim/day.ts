@@ -1,7 +1,7 @@
 import { HOUR_MS, MINUTE_MS } from '#core/clock.ts';
 import { SELF } from '#core/journal.ts';
 import { checkRest, type RestOptions, unrest } from './laws/rest.ts';
-import { startStorm } from './storm.ts';
+import { startTimedFaults } from './timed-faults.ts';
 import { openWorld, type World, type WorldOptions } from './world.ts';
 
 // The longest drain, then decay worker by worker.
@@ -11,9 +11,9 @@ const LOOK_EVERY_MS = 2 * MINUTE_MS;
 /** Lets load and faults loose on a world for so long, then lets it come to rest, and looks at what is left. */
 export async function runWorld(options: WorldOptions, hours: number): Promise<World> {
   const world = await openWorld(options);
-  startStorm({
+  startTimedFaults({
     ...world,
-    chance: world.chance('storm'),
+    chance: world.chance('timed-faults'),
     regions: [...world.regions.keys()],
     life: () => world.life,
     crash: () => world.server.crash('at any moment'),
@@ -28,7 +28,7 @@ export async function runWorld(options: WorldOptions, hours: number): Promise<Wo
 /** The load ends, nothing goes wrong any more, operators have seen to what waits for them: all must settle by itself. */
 export async function comeToRest(world: World): Promise<void> {
   world.load.stop();
-  world.weather.calm();
+  world.draws.calm();
   world.network.mend();
   world.definitions.restore();
   world.happenings.note('calm');

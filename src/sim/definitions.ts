@@ -3,7 +3,7 @@ import { Fault } from '#core/fault.ts';
 import type { Document, Source } from '#core/provider.ts';
 import type { OpenedSource } from '#pools/pools.ts';
 import type { Chance } from './chance.ts';
-import type { Weather } from './faults.ts';
+import type { FaultDraws } from './faults.ts';
 
 export interface Definition {
   readonly name: string;
@@ -90,14 +90,14 @@ export interface Definitions {
 
 export interface DefinitionsOptions {
   readonly chance: Chance;
-  readonly weather: Weather;
+  readonly draws: FaultDraws;
 }
 
 const SOURCES = { files: 45_000, terraform: 90_000 } as const;
 const IDS = Object.keys(SOURCES);
 const other = (source: string): string => IDS.find((id) => id !== source) ?? source;
 
-export function openDefinitions({ chance, weather }: DefinitionsOptions): Definitions {
+export function openDefinitions({ chance, draws }: DefinitionsOptions): Definitions {
   const entries = new Map<string, Entry>();
   // Two listings in a row that lack a document mean that it is gone, so chance lets only one of them lie.
   const hasLied = new Set<string>();
@@ -107,7 +107,7 @@ export function openDefinitions({ chance, weather }: DefinitionsOptions): Defini
   const lastLists = new Map<string, { readonly versions: number; readonly documents: readonly Document[] }>();
 
   async function documents(source: string, held: ReadonlyMap<string, string>): Promise<readonly Document[]> {
-    if (weather.strikes('source-failure', chance)) {
+    if (draws.strikes('source-failure', chance)) {
       if (hasLied.has(source) || chance.happens(0.5)) throw new Fault('unavailable', 'The bucket does not answer.');
       hasLied.add(source);
       const whole = list(source, held);

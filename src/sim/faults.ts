@@ -100,7 +100,7 @@ export function parseFaults(text: string): FaultRates {
 }
 
 /** What goes wrong now, and what has. */
-export interface Weather {
+export interface FaultDraws {
   /** Draws whether that fault happens here and now, and counts it. */
   strikes(name: FaultName, chance: Chance): boolean;
   /** How often it happens now: 0 while it is calm. */
@@ -120,20 +120,20 @@ export interface Weather {
 // A calm spell is longer than the longest boot, wait after a refusal and cut together, so that what must hold again
 // some time after the last fault can be looked at.
 const SPELL_MS = 150 * MINUTE_MS;
-const STORM_MS = 80 * MINUTE_MS;
+const FAULTY_MS = 80 * MINUTE_MS;
 
-export interface WeatherOptions {
+export interface FaultDrawOptions {
   readonly clock: Clock;
   readonly rates: FaultRates;
-  /** Storms and calm spells take turns. */
+  /** Spells with faults and calm spells take turns. */
   readonly hasSpells: boolean;
 }
 
-export function openWeather({ clock, rates, hasSpells }: WeatherOptions): Weather {
+export function openFaultDraws({ clock, rates, hasSpells }: FaultDrawOptions): FaultDraws {
   const counts = new Map<FaultName, number>();
   let isOver = false;
   let lastMs = 0;
-  const isCalm = (): boolean => isOver || (hasSpells && clock.monotonic() % SPELL_MS >= STORM_MS);
+  const isCalm = (): boolean => isOver || (hasSpells && clock.monotonic() % SPELL_MS >= FAULTY_MS);
   const rate = (name: FaultName): number => (isCalm() ? 0 : rates[name]);
   const count = (name: FaultName): void => {
     counts.set(name, (counts.get(name) ?? 0) + 1);

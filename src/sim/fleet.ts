@@ -4,7 +4,7 @@ import { type AgentFile, type AgentQuirks, type SimAgent, startAgent } from './a
 import type { AgentRun } from './agent-run.ts';
 import type { SimCloud, SimMachine } from './backend.ts';
 import type { Chance } from './chance.ts';
-import type { Weather } from './faults.ts';
+import type { FaultDraws } from './faults.ts';
 import type { Happenings } from './happenings.ts';
 import type { Network } from './network.ts';
 
@@ -20,7 +20,7 @@ export interface Fleet {
 export interface FleetOptions {
   readonly clock: Clock;
   readonly chance: Chance;
-  readonly weather: Weather;
+  readonly draws: FaultDraws;
   readonly network: Network;
   readonly happenings: Happenings;
   readonly quirks: AgentQuirks;
@@ -35,7 +35,7 @@ const MEAN_LIFE_MS = 30 * 60_000;
 const NOTICE_MS = 2 * 60_000;
 
 export function openFleet(options: FleetOptions): Fleet {
-  const { clock, chance, weather, network, happenings } = options;
+  const { clock, chance, draws, network, happenings } = options;
   const agents = new Map<string, SimAgent>();
   const clouds = new WeakMap<SimAgent, SimCloud>();
   // The machines of a pool all boot with the same text.
@@ -48,7 +48,7 @@ export function openFleet(options: FleetOptions): Fleet {
   }
 
   function boot(cloud: SimCloud, { machine, launch }: SimMachine): void {
-    if (!launch || weather.strikes('no-boot', chance)) return;
+    if (!launch || draws.strikes('no-boot', chance)) return;
     planDeath(cloud, machine.name);
     clock.alarm(chance.ms(500, 5_000), () => {
       if (cloud.find(machine.name)?.state === 'running') begin(cloud, machine.name, launch.boot);
@@ -64,7 +64,7 @@ export function openFleet(options: FleetOptions): Fleet {
       chance,
       quirks: options.quirks,
       dial: network.dial,
-      refuses: () => weather.strikes('refusal', chance),
+      refuses: () => draws.strikes('refusal', chance),
       started: options.started,
       ended: options.ended,
       left(gone) {
@@ -79,13 +79,13 @@ export function openFleet(options: FleetOptions): Fleet {
   }
 
   function planDeath(cloud: SimCloud, name: string): void {
-    if (weather.strikes('machine-death', chance)) {
+    if (draws.strikes('machine-death', chance)) {
       clock.alarm(chance.exponentialMs(MEAN_LIFE_MS), () => {
         if (!cloud.find(name)) return;
         happenings.note('machine died', name);
         cloud.kill(name);
       });
-    } else if (weather.strikes('machine-failure', chance)) {
+    } else if (draws.strikes('machine-failure', chance)) {
       clock.alarm(chance.exponentialMs(MEAN_LIFE_MS), () => fail(cloud, name));
     }
   }

@@ -4,7 +4,7 @@ import { VirtualClock } from '#core/virtual-clock.ts';
 import { type Disk, emptyDisk } from '#store/memory.ts';
 import type { SimCloud } from './backend.ts';
 import { type Chance, chanceFrom } from './chance.ts';
-import { type FaultRates, NO_FAULTS, openWeather, type Weather } from './faults.ts';
+import { type FaultRates, NO_FAULTS, openFaultDraws, type FaultDraws } from './faults.ts';
 import { type Figures, openFigures } from './figures.ts';
 import { type Happenings, openHappenings } from './happenings.ts';
 import { type Invariants, openInvariants } from './invariants.ts';
@@ -13,7 +13,7 @@ export interface Ground {
   readonly clock: VirtualClock;
   /** All that a restart of the server finds. */
   readonly disk: Disk;
-  readonly weather: Weather;
+  readonly draws: FaultDraws;
   /** Nothing ever goes wrong here. */
   readonly isFair: boolean;
   readonly isPlain: boolean;
@@ -35,7 +35,7 @@ const STREAMS = {
     definitions: 4,
     disk: 5,
     pools: 6,
-    storm: 7,
+    'timed-faults': 7,
     down: 8,
     parking: 9,
     arranged: 10,
@@ -63,7 +63,7 @@ export function openGround({ seed, faults = NO_FAULTS, disk = emptyDisk(), isPla
   return {
     clock,
     disk,
-    weather: openWeather({ clock, rates: faults, hasSpells: !isPlain }),
+    draws: openFaultDraws({ clock, rates: faults, hasSpells: !isPlain }),
     isFair: faults === NO_FAULTS,
     isPlain,
     regions: new Map(),

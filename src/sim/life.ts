@@ -17,7 +17,7 @@ import type { SimCloud } from './backend.ts';
 import type { Definitions } from './definitions.ts';
 import type { EndedByKey } from './ended-by-key.ts';
 import { SIM_KINDS, type SimContext } from './kinds.ts';
-import { mortalClock } from './mortal-clock.ts';
+import { processClock } from './process-clock.ts';
 
 export interface Life {
   readonly store: Store;
@@ -59,9 +59,9 @@ const AGENT_LEASE_MS = 30 * 60_000;
 
 const never = (): Promise<never> => new Promise(() => {});
 
-function mortalDriver({ disk, ended, hooks, isAlive }: LifeOptions): Driver {
+function processDriver({ disk, ended, hooks, isAlive }: LifeOptions): Driver {
   const driver = memoryDriver(disk);
-  const mortal: Driver = {
+  const own: Driver = {
     ...driver,
     history: ended.over(driver.history),
     async write(changes) {
@@ -76,7 +76,7 @@ function mortalDriver({ disk, ended, hooks, isAlive }: LifeOptions): Driver {
       if (!isAlive()) await never();
     },
   };
-  return hooks.wrapDriver?.(mortal) ?? mortal;
+  return hooks.wrapDriver?.(own) ?? own;
 }
 
 function watched({ hooks, isAlive }: LifeOptions, backend: Backend): Backend {
@@ -94,7 +94,7 @@ function watched({ hooks, isAlive }: LifeOptions, backend: Backend): Backend {
 }
 
 /** Nothing of a dead server reaches an agent any more. */
-function mortalLink({ link, isAlive }: LifeOptions): AgentLink {
+function processLink({ link, isAlive }: LifeOptions): AgentLink {
   return {
     send: (agent, command) => isAlive() && link.send(agent, command),
     dismiss(agent, why) {
@@ -123,8 +123,8 @@ function heard(store: Store, { passed, committing }: LifeHooks): Store {
 export async function startLife(options: LifeOptions): Promise<Life> {
   const { random, hooks, isAlive, regions, definitions } = options;
   const log = silentLog;
-  const clock = mortalClock(options.clock, isAlive);
-  const opened = await openStore(mortalDriver(options), hooks.fatal);
+  const clock = processClock(options.clock, isAlive);
+  const opened = await openStore(processDriver(options), hooks.fatal);
   const store = heard(opened, hooks);
   hooks.opened(opened);
   const context: SimContext = {
@@ -148,7 +148,7 @@ export async function startLife(options: LifeOptions): Promise<Life> {
     redactor: makeRedactor(),
     kinds: SIM_KINDS,
     context,
-    link: mortalLink(options),
+    link: processLink(options),
     sources: definitions.open(isAlive),
     retention: RETENTION,
     bootConfig: ({ name, spec }) =>

@@ -62,18 +62,18 @@ const NEEDED_FAULTS: Readonly<Record<Occasion, readonly FaultName[]>> = {
   takeover: ['takeover'],
 };
 
-// Each is arranged at least once in every two storms.
+// Each is arranged at least once in every two spells with faults.
 const LONG_ENOUGH_MS = 12 * HOUR_MS;
 
 /** Why this world cannot have it; nothing: it must have happened. */
 export function whyWithout(
-  { clock, weather, definitions, figures, isPlain }: World,
+  { clock, draws, definitions, figures, isPlain }: World,
   name: Occasion,
 ): string | undefined {
   const pools = definitions.names().map((pool) => definitions.get(pool));
   const isWithout = (has: (parks: number, offers: number) => boolean): boolean =>
     !pools.some((pool) => has(pool?.parks ?? 0, pool?.regions.length ?? 0));
-  const missing = NEEDED_FAULTS[name].find((fault) => weather.rates[fault] === 0);
+  const missing = NEEDED_FAULTS[name].find((fault) => draws.rates[fault] === 0);
   if (isPlain) return 'the world is as it was before these were in it';
   if (clock.monotonic() < LONG_ENOUGH_MS) return 'the run is shorter than 12 hours';
   if (figures.accepted === 0) return 'there is no load';

@@ -3,7 +3,7 @@ import type { Mark } from '#core/provider.ts';
 import type { Arranged } from './arranged.ts';
 import { type SimCallName, type SimCloud, simCloud } from './backend.ts';
 import type { Chance } from './chance.ts';
-import { cloudWeather } from './cloud-weather.ts';
+import { cloudFaults } from './cloud-faults.ts';
 import type { Crashes } from './crashes.ts';
 import { countMachines, type Figures } from './figures.ts';
 import type { Fleet } from './fleet.ts';
@@ -44,14 +44,14 @@ function followExisting(existing: Set<string>, region: SimCloud): void {
   });
 }
 
-function openRegion({ clock, weather }: Ground, chance: Chance, name: string): SimCloud {
-  const isLate = weather.rate('late-list') > 0;
-  if (isLate) weather.count('late-list');
+function openRegion({ clock, draws }: Ground, chance: Chance, name: string): SimCloud {
+  const isLate = draws.rate('late-list') > 0;
+  if (isLate) draws.count('late-list');
   return simCloud({
     clock,
     cloud: name,
     bootMs: () =>
-      weather.strikes('slow-boot', chance) ? chance.ms(2 * MINUTE_MS, 12 * MINUTE_MS) : chance.ms(10_000, 50_000),
+      draws.strikes('slow-boot', chance) ? chance.ms(2 * MINUTE_MS, 12 * MINUTE_MS) : chance.ms(10_000, 50_000),
     answerMs: 200,
     listLagMs: isLate ? chance.ms(0, 8_000) : 0,
     dyingMs: chance.ms(1_000, 20_000),
@@ -62,12 +62,12 @@ function openRegion({ clock, weather }: Ground, chance: Chance, name: string): S
 }
 
 function scriptOf(
-  { clock, weather, figures }: Ground,
+  { clock, draws, figures }: Ground,
   chance: Chance,
   parts: RegionParts & { name: string },
 ): SimCloud['script'] {
   const crash = (): void => parts.crash('at a call');
-  const script = cloudWeather({ clock, chance, weather, crash });
+  const script = cloudFaults({ clock, chance, draws, crash });
   return (call) => {
     count(figures, call.name);
     const point = parts.crashes.atCall();

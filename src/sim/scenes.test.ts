@@ -195,7 +195,7 @@ describe('a pool whose machines once did not join', () => {
     await world.advance(30 * MINUTE_MS);
     const [session] = [...(world.life?.store.view.sessions.all() ?? [])];
     await world.life?.plane.sessions.kill(session?.id ?? '', true, SELF);
-    world.weather.calm();
+    world.draws.calm();
     // The law looks at every full minute: half a minute after the sessions have come.
     await world.advance(60 * MINUTE_MS + 30 * SECOND_MS);
 

@@ -60,7 +60,7 @@ export function summaryOf(world: World): string[] {
     ...machineLines(world),
     ...serverLines(world),
     line('Occasions', times(Object.entries(world.figures.occasions))),
-    line('Faults', times(world.weather.counts) || 'none'),
+    line('Faults', times(world.draws.counts) || 'none'),
     'Invariants, and how often each was looked at',
     ...looks.map(([name, count]) => `  ${INVARIANTS[name]}: ${number(count)}`),
   ];

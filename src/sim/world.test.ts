@@ -15,7 +15,7 @@ const timesAsOften = (factor: number): FaultRates =>
     Object.entries(FAULT_RATES).map(([name, rate]) => [name, name === 'late-list' ? rate : rate * factor]),
   ) as unknown as FaultRates;
 
-const STORMY = timesAsOften(3);
+const MANY_FAULTS = timesAsOften(3);
 
 const range = (from: number, count: number): number[] => Array.from({ length: count }, (_, at) => from + at);
 
@@ -26,11 +26,11 @@ describe('a world in which everything goes wrong', () => {
   const happened = noOccasions();
 
   it.each(SEEDS)('keeps every invariant for three hours of busy pools: seed %i', async (seed) => {
-    const world = await runWorld({ seed, pools: 4, faults: STORMY, sessionsPerPoolHour: 60 }, 3);
+    const world = await runWorld({ seed, pools: 4, faults: MANY_FAULTS, sessionsPerPoolHour: 60 }, 3);
 
     expect(whyBroken(world)).toBe('');
     expect(world.figures.crashes).toBeGreaterThan(0);
-    expect(world.weather.counts.size).toBeGreaterThan(15);
+    expect(world.draws.counts.size).toBeGreaterThan(15);
     expect(neverLookedAt(world)).toEqual([]);
     expect(world.figures.calls.suspend).toBeGreaterThan(0);
     for (const [name, count] of Object.entries(world.figures.occasions)) happened[name as Occasion] += count;
@@ -42,11 +42,11 @@ describe('a world in which everything goes wrong', () => {
 
   it('keeps them with sessions of seconds, and with sessions of many minutes', async () => {
     const short = await runWorld(
-      { seed: 1, pools: 2, faults: STORMY, sessionsPerPoolHour: 600, meanSessionMs: 4_000 },
+      { seed: 1, pools: 2, faults: MANY_FAULTS, sessionsPerPoolHour: 600, meanSessionMs: 4_000 },
       1,
     );
     const long = await runWorld(
-      { seed: 2, pools: 2, faults: STORMY, sessionsPerPoolHour: 10, meanSessionMs: 900_000 },
+      { seed: 2, pools: 2, faults: MANY_FAULTS, sessionsPerPoolHour: 10, meanSessionMs: 900_000 },
       6,
     );
 
@@ -58,7 +58,7 @@ describe('a run', () => {
   it('catches a pool that has nothing idle long after the last fault', async () => {
     const world = await runWorld(
       {
-        ...{ seed: 3, pools: 4, faults: STORMY, sessionsPerPoolHour: 60 },
+        ...{ seed: 3, pools: 4, faults: MANY_FAULTS, sessionsPerPoolHour: 60 },
         sabotage: {
           wrapBackend: (backend) => ({
             ...backend,
@@ -75,7 +75,7 @@ describe('a run', () => {
   });
 
   it('says which invariants it never put to the test', async () => {
-    const world = await runWorld({ seed: 1, isPlain: true, pools: 2, faults: STORMY, sessionsPerPoolHour: 60 }, 3);
+    const world = await runWorld({ seed: 1, isPlain: true, pools: 2, faults: MANY_FAULTS, sessionsPerPoolHour: 60 }, 3);
 
     expect(whyBroken(world)).toBe('');
     expect(neverLookedAt(world)).toEqual(['idle-kept']);
@@ -111,7 +111,7 @@ describe('a world in which nothing goes wrong', () => {
 });
 
 describe('the seed', () => {
-  const options: WorldOptions = { seed: 7, pools: 3, faults: STORMY, sessionsPerPoolHour: 60 };
+  const options: WorldOptions = { seed: 7, pools: 3, faults: MANY_FAULTS, sessionsPerPoolHour: 60 };
 
   it('gives the same world again, and another seed another one', async () => {
     const first = summaryOf(await runWorld(options, 2));

@@ -65,9 +65,9 @@ function somePools(ground: Ground, count: number): readonly Definition[] {
 
 /** Agents, callers and invariants: all that is there before the server is. */
 function openSurroundings(ground: Ground, options: WorldOptions) {
-  const { clock, weather, happenings, figures, existing } = ground;
+  const { clock, draws, happenings, figures, existing } = ground;
   const waits = countWaits(figures, clock);
-  const definitions = openDefinitions({ chance: ground.chance('definitions'), weather });
+  const definitions = openDefinitions({ chance: ground.chance('definitions'), draws });
   const laws = openLaws({
     ...ground,
     replaysAll: options.replaysAll ?? false,

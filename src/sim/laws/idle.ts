@@ -3,7 +3,7 @@ import { type Clock, MINUTE_MS } from '#core/clock.ts';
 import type { Pool } from '#core/pool.ts';
 import { poolOfSubject } from '#core/reason.ts';
 import type { Change, Store } from '#core/store.ts';
-import type { Weather } from '../faults.ts';
+import type { FaultDraws } from '../faults.ts';
 import type { Invariants } from '../invariants.ts';
 import { isHeld } from './pools.ts';
 
@@ -67,14 +67,14 @@ export interface IdleOptions {
   readonly clock: Clock;
   /** Nothing ever goes wrong here. */
   readonly isFair: boolean;
-  readonly weather: Pick<Weather, 'quietMs'>;
+  readonly draws: Pick<FaultDraws, 'quietMs'>;
 }
 
-export function idleLaws({ invariants, clock, isFair, weather }: IdleOptions): IdleLaws {
+export function idleLaws({ invariants, clock, isFair, draws }: IdleOptions): IdleLaws {
   const guarded = new Set<string>();
 
   const mustBeRight = (store: Store, id: string): boolean =>
-    isFair || (weather.quietMs() > RIGHT_AGAIN_MS && !isHeld(store, id) && !guarded.has(id));
+    isFair || (draws.quietMs() > RIGHT_AGAIN_MS && !isHeld(store, id) && !guarded.has(id));
 
   function look(store: Store, id: string, looksLeft: number): void {
     const pool = store.view.pools.get(id);

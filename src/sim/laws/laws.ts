@@ -5,7 +5,7 @@ import type { Change, Store } from '#core/store.ts';
 import type { Disk } from '#store/memory.ts';
 import type { SimAgent } from '../agent.ts';
 import { rowOn } from '../disk-rows.ts';
-import type { Weather } from '../faults.ts';
+import type { FaultDraws } from '../faults.ts';
 import type { Invariants } from '../invariants.ts';
 import { type DurabilityLaws, durabilityLaws } from './durability.ts';
 import { idleLaws } from './idle.ts';
@@ -39,7 +39,7 @@ export interface LawsOptions {
   readonly isFair: boolean;
   /** Every stored decision is computed again, however many there are. */
   readonly replaysAll: boolean;
-  readonly weather: Pick<Weather, 'quietMs'>;
+  readonly draws: Pick<FaultDraws, 'quietMs'>;
   agentOn(machine: string): SimAgent | undefined;
   exists(machine: string): boolean;
   ended(session: Session): void;

@@ -19,7 +19,7 @@ import { openStore } from '#store/store.ts';
 import type { WorkersContext } from '#workers/context.ts';
 import { openWorkers, type Times, type Workers } from '#workers/workers.ts';
 import { type SimCloud, type SimCloudOptions, type SimMachine, simCloud, simKind } from '../backend.ts';
-import { mortalClock } from '../mortal-clock.ts';
+import { processClock } from '../process-clock.ts';
 import { type SimAgents, simAgents } from './agents.ts';
 import { type SimSessions, simSessions } from './sessions.ts';
 
@@ -119,7 +119,7 @@ interface LifeOptions {
   readonly options: WorldOptions;
 }
 
-function mortalDriver({ disk, options }: LifeOptions, isAlive: () => boolean): Driver {
+function processDriver({ disk, options }: LifeOptions, isAlive: () => boolean): Driver {
   const driver = memoryDriver(disk);
   let writes = 0;
   return {
@@ -138,9 +138,9 @@ function mortalDriver({ disk, options }: LifeOptions, isAlive: () => boolean): D
 async function openLife(parts: LifeOptions): Promise<Life> {
   const { cloud, agents, options, disk } = parts;
   let isAlive = true;
-  const clock = mortalClock(parts.clock, () => isAlive);
+  const clock = processClock(parts.clock, () => isAlive);
   const store = await openStore(
-    mortalDriver(parts, () => isAlive),
+    processDriver(parts, () => isAlive),
     () => {},
   );
   const random = seededRandom((options.seed ?? 1) * 1_000 + disk.epoch);

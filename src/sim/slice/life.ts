@@ -64,7 +64,7 @@ function kindsWith(provider: Provider): KnownKinds {
   return kinds;
 }
 
-async function openMortalStore({ disk, step }: SliceLifeParts): Promise<Store> {
+async function openProcessStore({ disk, step }: SliceLifeParts): Promise<Store> {
   const driver = memoryDriver(disk);
   const write: typeof driver.write = (changes) =>
     changes.length === 0 ? driver.write(changes) : step('write', () => driver.write(changes));
@@ -73,7 +73,7 @@ async function openMortalStore({ disk, step }: SliceLifeParts): Promise<Store> {
 
 export async function startSliceLife(parts: SliceLifeParts): Promise<SliceLife> {
   const { clock, disk, network, documents, step, isAlive } = parts;
-  const store = await openMortalStore(parts);
+  const store = await openProcessStore(parts);
   const random = seededRandom(parts.seed + disk.epoch);
   const reach: typeof fetch = (input, init) => {
     const signal = init?.signal ? AbortSignal.any([init.signal, parts.died]) : parts.died;

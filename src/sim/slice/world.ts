@@ -4,7 +4,7 @@ import { seededRandom } from '#core/random.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { emptyDisk } from '#store/memory.ts';
 import { chanceFrom } from '../chance.ts';
-import { mortalClock } from '../mortal-clock.ts';
+import { processClock } from '../process-clock.ts';
 import { openNetwork } from '../network.ts';
 import { openSliceAgents, type SliceAgents } from './agents.ts';
 import type { SliceCloud, SliceDocuments, SliceHarness, SliceMachine } from './cloud.ts';
@@ -109,7 +109,7 @@ export async function openSliceWorld(harness: SliceHarness, options: SliceWorldO
       provider: harness.provider,
       variables: harness.variables,
       documents,
-      clock: mortalClock(clock, lives),
+      clock: processClock(clock, lives),
       disk,
       network,
       sources,

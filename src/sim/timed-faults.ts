@@ -6,15 +6,15 @@ import type { SimAgent } from './agent.ts';
 import type { Chance } from './chance.ts';
 import type { Definitions } from './definitions.ts';
 import { someDefinition } from './definitions.ts';
-import type { FaultName, Weather } from './faults.ts';
+import type { FaultName, FaultDraws } from './faults.ts';
 import type { Fleet } from './fleet.ts';
 import type { Happenings } from './happenings.ts';
 import type { Life } from './life.ts';
 
-export interface StormOptions {
+export interface TimedFaultOptions {
   readonly clock: VirtualClock;
   readonly chance: Chance;
-  readonly weather: Weather;
+  readonly draws: FaultDraws;
   readonly fleet: Fleet;
   readonly definitions: Definitions;
   readonly happenings: Happenings;
@@ -23,17 +23,17 @@ export interface StormOptions {
   crash(): void;
 }
 
-export function startStorm(options: StormOptions): void {
-  const { clock, chance, weather, fleet, definitions, happenings } = options;
+export function startTimedFaults(options: TimedFaultOptions): void {
+  const { clock, chance, draws, fleet, definitions, happenings } = options;
 
   /** Lets something happen so often an hour, for each `per` of what there is at the time. */
   function often(name: FaultName, share: () => number, happen: () => string | undefined): void {
-    const perHour = weather.usualRate(name) * Math.max(0.1, share());
+    const perHour = draws.usualRate(name) * Math.max(0.1, share());
     if (perHour === 0) return;
     clock.alarm(chance.exponentialMs(HOUR_MS / perHour), () => {
-      const about = weather.rate(name) > 0 ? happen() : undefined;
+      const about = draws.rate(name) > 0 ? happen() : undefined;
       if (about !== undefined) {
-        weather.count(name);
+        draws.count(name);
         happenings.note(name, about);
       }
       often(name, share, happen);

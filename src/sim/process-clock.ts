@@ -1,7 +1,7 @@
 import { type Clock, sleepOn } from '#core/clock.ts';
 
 /** The clock of one process: once that is dead nothing rings for it any more, while the world's clock goes on. */
-export function mortalClock(world: Clock, isAlive: () => boolean): Clock {
+export function processClock(world: Clock, isAlive: () => boolean): Clock {
   const whileAlive = (run: () => void) => (): void => {
     if (isAlive()) run();
   };
