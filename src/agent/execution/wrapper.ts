@@ -15,11 +15,23 @@ import type { Folder } from './folder.ts';
 const BEGIN = `
 muster_folder=$2 muster_pipes=$3 muster_claim=$4 muster_mkfifo=$5 muster_cat=$6 muster_open=$7 muster_cgroup=$8
 shift 8
-[ "$muster_cgroup" ] && (echo $$ >"$muster_cgroup/cgroup.procs") 2>/dev/null
 trap : INT HUP QUIT
 trap muster_asked=143 TERM
-muster_out= muster_err= muster_asked=
+muster_out= muster_err= muster_asked= muster_joining=
 end() { kill -s KILL -- -$$; exit 1; }
+`;
+
+// Linux takes some ten milliseconds to move a process into another group, most of them waiting for all processors
+// (`cgroup_threadgroup_rwsem`): the rest of this script goes on meanwhile, and only the command waits for it.
+const JOIN = `
+if [ "$muster_cgroup" ]; then
+  (trap '' TERM INT HUP QUIT; echo $$ >"$muster_cgroup/cgroup.procs") 2>/dev/null & muster_joining=$!
+fi
+`;
+
+// A signal ends `wait` early, with a status over 128.
+const JOINED = `
+if [ "$muster_joining" ]; then until wait "$muster_joining"; [ $? -le 128 ]; do :; done; fi
 `;
 
 // The command writes into pipes, never into our files: \`> /dev/stderr\` in a script would empty a file. A command that
@@ -71,8 +83,8 @@ exit "$muster_code"
 // The shell's own notices ("Terminated") are no output of the command.
 const HUSH = 'exec 3>&2 2>/dev/null\n';
 
-const PLAIN = BEGIN + INPUT + CARRY + CLAIM + run('>&5 2>&6 5>&- 6>&-') + END;
-const TERMINAL = BEGIN + HUSH + INPUT + CLAIM + run('2>&3 3>&-') + END;
+const PLAIN = BEGIN + JOIN + INPUT + CARRY + CLAIM + JOINED + run('>&5 2>&6 5>&- 6>&-') + END;
+const TERMINAL = BEGIN + HUSH + JOIN + INPUT + CLAIM + JOINED + run('2>&3 3>&-') + END;
 
 export interface WrapperTools {
   readonly mkfifo: string;
