@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { openAgents } from '../parts/answering-agents.ts';
+import { openLeanLine } from '../parts/lean-line.ts';
 import { machineNow } from '../parts/moments.ts';
 import { percentile } from '../parts/numbers.ts';
 import { type Calls, serveCalls } from '../parts/program.ts';
@@ -34,21 +35,41 @@ const FULL_QUEUE_MS = 100;
 
 /** Callers whose session no agent has yet, by the time that stands in its command. */
 const waiting = new Map<string, () => void>();
-const agents = openAgents((moment) => {
-  waiting.get(moment)?.();
-  waiting.delete(moment);
+const agents = openAgents({
+  heard(moment) {
+    waiting.get(moment)?.();
+    waiting.delete(moment);
+  },
+  dial: openLeanLine,
 });
+
+/** One request: it is over when it was answered, and with `waitsForAgent` when an agent has the session too. */
+interface Posted {
+  resolve(isAccepted: boolean): void;
+  reject(thrown: unknown): void;
+  isAnswered: boolean;
+  hasArrived: boolean;
+}
 
 /** The little of HTTP/1.1 that this takes: a fetch for each request would cost more than the server's answer. */
 function openCaller({ host, port, token, pool, sessionsPerPost, waitsForAgent = false }: Calling) {
   const socket: Socket = connect({ host, port, noDelay: true });
   let received = '';
-  let answered: ((answer: string) => void) | undefined;
+  let posted: Posted | undefined;
   const head = `POST /api/v1/sessions HTTP/1.1\r\nhost: ${host}:${port}\r\nauthorization: Bearer ${token}\r\ncontent-type: application/json\r\ncontent-length: `;
 
   function bodyAt(moment: string): string {
     const one = `{"pool":"${pool}","command":["true","${moment}"]}`;
     return sessionsPerPost === 1 ? one : `[${Array.from({ length: sessionsPerPost }, () => one).join(',')}]`;
+  }
+
+  function answered(answer: string): void {
+    if (!posted) return;
+    if (answer.startsWith('HTTP/1.1 429')) return posted.resolve(false);
+    if (!answer.startsWith('HTTP/1.1 201'))
+      return posted.reject(new Fault('internal', `The server answered: ${answer}`));
+    posted.isAnswered = true;
+    if (posted.hasArrived) posted.resolve(true);
   }
 
   socket.setEncoding('latin1');
@@ -60,27 +81,25 @@ function openCaller({ host, port, token, pool, sessionsPerPost, waitsForAgent = 
     if (received.length < end + 4 + length) return;
     const answer = received;
     received = '';
-    answered?.(answer);
+    answered(answer);
   });
-  const failed = new Promise<never>((_, reject) => socket.on('error', reject));
-  failed.catch(() => {});
+  socket.on('error', (error) => posted?.reject(error));
 
   return {
     /** Answers false where the queue of the pool is full. */
-    async post(): Promise<boolean> {
-      const moment = String(machineNow());
-      const text = bodyAt(moment);
-      const answer = new Promise<string>((resolve) => (answered = resolve));
-      const arrived = new Promise<void>((resolve) => {
-        if (waitsForAgent) waiting.set(moment, resolve);
-        else resolve();
+    post(): Promise<boolean> {
+      return new Promise((resolve, reject) => {
+        const moment = String(machineNow());
+        const one: Posted = { resolve, reject, isAnswered: false, hasArrived: !waitsForAgent };
+        posted = one;
+        if (waitsForAgent)
+          waiting.set(moment, () => {
+            one.hasArrived = true;
+            if (one.isAnswered) resolve(true);
+          });
+        const text = bodyAt(moment);
+        socket.write(`${head}${text.length}\r\n\r\n${text}`);
       });
-      socket.write(`${head}${text.length}\r\n\r\n${text}`);
-      const got = await Promise.race([answer, failed]);
-      if (got.startsWith('HTTP/1.1 429')) return false;
-      if (!got.startsWith('HTTP/1.1 201')) throw new Fault('internal', `The server answered: ${got}`);
-      await arrived;
-      return true;
     },
     close: () => socket.destroy(),
   };
