@@ -46,6 +46,8 @@ export interface Pools extends Foresight {
   sync(source: string): void;
   /** The same; resolves with the outcome when it is durable. */
   synced(source: string, signal: AbortSignal): Promise<SyncOutcome>;
+  /** Resolves when that source has been synced once, or could not be: its pools are there, or its fault is. */
+  firstSync(source: string): Promise<void>;
   /** Approves a held removal; with a number of pools, only if exactly so many are held. */
   approve(source: string, actor: Actor, pools?: number): Promise<void>;
   /** How the syncs of each configured source went; for `sourceStatus`. */
@@ -92,6 +94,7 @@ export async function startPools(deps: PoolsDeps): Promise<Pools> {
     ...apiPools(registry, applyOwnership),
     sync: (source) => void ask(source),
     synced: (source, signal) => awaitSync(registry, ask(source), signal),
+    firstSync: async (source) => registry.runners.get(source)?.firstSync.promise,
     approve: droppedPools.approve,
     timings: () => new Map([...registry.runners].map(([id, runner]) => [id, runner.timing])),
     noteActivity: reports.poolChanged,

@@ -107,6 +107,8 @@ export interface SourceRunner {
   /** Aborted when the source is closed or replaced. */
   readonly closed: AbortController;
   timing: SyncTiming;
+  /** Settled by the end of its first sync, good or not, and when it is closed. */
+  readonly firstSync: PromiseWithResolvers<void>;
   /** The tick at which its last good listing began; 0: not read since it was opened. */
   readTick: number;
   /** When the next listing is due that may confirm what is missing. */

@@ -17,11 +17,15 @@ export interface RunnerParts {
 }
 
 function makeRunner({ deps }: Registry, opened: OpenedSource): SourceRunner {
+  const closed = new AbortController();
+  const firstSync = Promise.withResolvers<void>();
+  closed.signal.addEventListener('abort', () => firstSync.resolve(), { once: true });
   return {
     opened,
     log: withFields(deps.log, { provisioner: opened.id }),
-    closed: new AbortController(),
+    closed,
     timing: { everyMs: opened.everyMs, failures: 0 },
+    firstSync,
     readTick: 0,
     nextPollMs: deps.clock.monotonic(),
     isAsked: false,

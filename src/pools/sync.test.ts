@@ -262,6 +262,29 @@ it('ends the wait for a sync that cannot come any more', async () => {
   expect(() => world.pools.synced('nobody', stopping.signal)).toThrow(Fault);
 });
 
+it('tells when a source was synced once: with its pools, with a fault, or when it is closed before', async () => {
+  const [late, bad] = [fakeSource({ a: text('a') }), fakeSource()];
+  const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>();
+  const documents = late.documents.bind(late);
+  late.documents = async (...words) => mayAnswer.then(() => documents(...words));
+  bad.fault = outage();
+  const hangs = { documents: () => new Promise<never>(() => {}) };
+  const world = await openWorld([opened('late', late), opened('bad', bad), opened('hangs', hangs)]);
+  const told: string[] = [];
+  for (const id of ['late', 'bad', 'hangs']) void world.pools.firstSync(id).then(() => told.push(id));
+
+  await world.clock.settle();
+  expect(told).toEqual(['bad']);
+  answer();
+  await world.clock.settle();
+  expect([told, world.pool('a')?.name]).toEqual([['bad', 'late'], 'a']);
+  world.pools.setSources([opened('late', late), opened('bad', bad)]);
+  await world.clock.settle();
+
+  expect(told).toEqual(['bad', 'late', 'hangs']);
+  expect(late.listings).toBe(1);
+});
+
 it('closes a source that is configured no longer, or otherwise, and all of them at the end; one that stays is left alone', async () => {
   const closed: string[] = [];
   const closing = (name: string) =>

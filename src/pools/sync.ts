@@ -159,6 +159,7 @@ export function makeSync(registry: Registry, { applyOwnership, droppedPools, end
     const counter = await attempt(runner, signal);
     droppedPools.review();
     ended(id);
+    runner.firstSync.resolve();
     if (counter) for (const tell of waiting) tell(counter.outcome());
     return isCurrent(runner) ? again(runner) : undefined;
   };

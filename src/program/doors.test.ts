@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { issueServerIdentity, newAuthority } from '#access/tls.ts';
 import { DAY_MS } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
 import { seededRandom } from '#core/random.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { keepLocks } from './doors.ts';
@@ -74,7 +75,8 @@ it.each([
   const address = { host, port: 1 };
   const offer = async (): Promise<void> => void packed++;
 
-  packForOthers({ front: { addresses: { http: address, grpc: address } }, installer: { offer } } as never);
+  const installer = { offer, offered: () => [] };
+  packForOthers({ front: { addresses: { http: address, grpc: address } }, installer, log: silentLog } as never);
 
   expect(packed).toBe(times);
 });

@@ -6,6 +6,7 @@ import { writeAgentConfig } from '#config/agent-file.ts';
 import type { Environment } from '#config/environment.ts';
 import type { KnownKinds } from '#config/kinds.ts';
 import type { LoadedConfig } from '#config/load.ts';
+import { CONFIG_SOURCE } from '#config/server-file.ts';
 import type { Clock } from '#core/clock.ts';
 import { DEFAULT_AGENT_WORK_DIR } from '#core/defaults.ts';
 import { Fault } from '#core/fault.ts';
@@ -198,7 +199,10 @@ async function openPlane(ground: Ground): Promise<Plane> {
 /** Beyond loopback anyone may ask for the agent: it is packed before, so that no caller makes the server work for it. */
 export function packForOthers({ front, installer, log }: Pick<Ground, 'front' | 'installer' | 'log'>): void {
   if (!needsTls(front.addresses.http)) return;
-  installer.offer().catch((thrown) => log('warn', 'agent not packed', { error: Fault.from(thrown).message }));
+  installer.offer().then(
+    () => log('info', 'agent packed', { archives: installer.offered()?.map(({ name }) => name) ?? [] }),
+    (thrown) => log('warn', 'agent not packed', { error: Fault.from(thrown).message }),
+  );
 }
 
 /** Beyond loopback others may have the role operator: their sessions in such pools run as the user of this process. */
@@ -239,6 +243,8 @@ export async function hold(parts: HoldingParts): Promise<Holding> {
   warnOfLocalPools(ground);
   const record = { pid: process.pid, http, grpc: formatAddress(addresses.grpc), epoch: store.epoch };
   const removeRecord = writeServerRecord(parts.dataDir, { ...record, version: parts.version }, ground.trust.http);
+  // Those who wait for this line ask for the pools of the file.
+  await plane.pools.firstSync(CONFIG_SOURCE);
   log('info', 'serving', { http, grpc, store: parts.storeKind, epoch: store.epoch, cluster: store.cluster });
   const config = followConfig(ground, plane);
 

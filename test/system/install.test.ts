@@ -82,6 +82,7 @@ describe.concurrent('a machine that has nothing', () => {
     const pools = [processPool(world, 'local', { max_agents: 1, min_agents: 1 }), { name: 'manual' }];
     const place = await placeServer(world, { agent_pools: pools }, { host: '0.0.0.0' });
     const server = await startServer(world, place).ready();
+    await until('the agent is packed before anyone asks', () => server.logged('agent packed').length > 0);
     const ca = world.path('data/ca.pem');
     const token = await joinToken(world);
     const elsewhere = {

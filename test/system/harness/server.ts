@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import { systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { freePort } from '#core/testing/free-port.ts';
 import { until } from '#core/testing/until.ts';
@@ -27,9 +26,6 @@ export interface PlaceOptions {
   /** Nothing is in its data directory: it makes the agent itself. */
   readonly isFirstStart?: boolean;
 }
-
-const LOOK_EVERY_MS = 20;
-const MOST_LOOKS = 250;
 
 /** Takes ports for a server and writes its file. */
 export async function placeServer(world: World, config: Tree, options: PlaceOptions = {}): Promise<ServerPlace> {
@@ -120,9 +116,6 @@ export function startServer(
     ended,
     async ready() {
       const isServing = await until(`${place.name} serves`, () => isOver || logged('serving').length > 0);
-      // The pools of its file come with the first sync, a moment later.
-      const hasPools = (): boolean => logged('source synced').some(({ provisioner }) => provisioner === 'config');
-      for (let looks = 0; looks < MOST_LOOKS && !isOver && !hasPools(); looks++) await systemClock.sleep(LOOK_EVERY_MS);
       if (isServing && !isOver) return server;
       throw new Fault('unavailable', `The server ended: ${world.read(logName)}`);
     },
