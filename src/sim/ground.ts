@@ -4,7 +4,7 @@ import { VirtualClock } from '#core/virtual-clock.ts';
 import { type Disk, emptyDisk } from '#store/memory.ts';
 import type { SimCloud } from './backend.ts';
 import { type Chance, chanceFrom } from './chance.ts';
-import { type FaultRates, NO_FAULTS, openFaultDraws, type FaultDraws } from './faults.ts';
+import { type FaultDraws, type FaultRates, NO_FAULTS, openFaultDraws } from './faults.ts';
 import { type Figures, openFigures } from './figures.ts';
 import { type Happenings, openHappenings } from './happenings.ts';
 import { type Invariants, openInvariants } from './invariants.ts';

@@ -66,10 +66,7 @@ const NEEDED_FAULTS: Readonly<Record<Occasion, readonly FaultName[]>> = {
 const LONG_ENOUGH_MS = 12 * HOUR_MS;
 
 /** Why this world cannot have it; nothing: it must have happened. */
-export function whyWithout(
-  { clock, draws, definitions, figures, isPlain }: World,
-  name: Occasion,
-): string | undefined {
+export function whyWithout({ clock, draws, definitions, figures, isPlain }: World, name: Occasion): string | undefined {
   const pools = definitions.names().map((pool) => definitions.get(pool));
   const isWithout = (has: (parks: number, offers: number) => boolean): boolean =>
     !pools.some((pool) => has(pool?.parks ?? 0, pool?.regions.length ?? 0));

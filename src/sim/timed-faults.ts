@@ -6,7 +6,7 @@ import type { SimAgent } from './agent.ts';
 import type { Chance } from './chance.ts';
 import type { Definitions } from './definitions.ts';
 import { someDefinition } from './definitions.ts';
-import type { FaultName, FaultDraws } from './faults.ts';
+import type { FaultDraws, FaultName } from './faults.ts';
 import type { Fleet } from './fleet.ts';
 import type { Happenings } from './happenings.ts';
 import type { Life } from './life.ts';
