@@ -1,14 +1,16 @@
 // Control groups of Linux: what a process starts stays in its group, whatever session or parent it gives itself.
-import { mkdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmdirSync, writeFile } from 'node:fs';
 import { join } from 'node:path';
 
 /** Makes control groups below that of this process, where the machine allows it. */
 export interface Cgroups {
   /** The folder of a new group, or undefined where none can be made. */
   make(name: string): string | undefined;
+  /** A process will be moved into a new group within milliseconds. */
+  expectMove(): void;
 }
 
-export const NO_CGROUPS: Cgroups = { make: () => undefined };
+export const NO_CGROUPS: Cgroups = { make: () => undefined, expectMove: () => {} };
 
 interface Mount {
   readonly root: string;
@@ -69,6 +71,9 @@ export function openCgroups(probe: string): Cgroups {
         const folder = join(own, name);
         return tryMake(folder) ? folder : undefined;
       },
+      // The first move in a while waits some ten milliseconds until all processors have seen that one is about to happen
+      // (`rcu_sync_enter` in Linux), and others share that wait. To move ourselves to where we are begins it early.
+      expectMove: () => writeFile(join(own, 'cgroup.procs'), String(process.pid), () => {}),
     };
   }
   return NO_CGROUPS;

@@ -102,6 +102,7 @@ export async function openExecution(options: ExecutionOptions): Promise<Executio
     }
     const why = whyNot(command);
     if (why !== undefined) throw new Fault('conflict', why);
+    cgroups.expectMove();
     const folder = openFolder(join(sessionsPath, name));
     folder.create();
     // Two agents on one machine, or an agent that crashed, may have made one of the same name.
