@@ -183,7 +183,8 @@ describe('a start', () => {
     const spec = shell(`echo x >>${file}; until [ -e ${go} ]; do sleep 0.02; done`);
     stand.start('s1', spec);
     stand.start('s1', spec);
-    await until('the file', () => (existsSync(file) ? true : undefined));
+    // Not the file: the command may write it before the agent has looked.
+    await stand.said('s1', 'started');
     stand.start('s1', spec);
     const started = (): number => stand.reports.filter((said) => said.is === 'started').length;
     await until('a second word', () => (started() > 1 ? true : undefined));
