@@ -89,19 +89,19 @@ describe('a session', () => {
 
 describe('the environment', () => {
   it('holds the base and what the session brings, and nothing of the agent: not in `env`, not in `ps`', async () => {
-    process.env.MUSTER_PLANTED = 'planted-secret';
+    process.env.MUSTER_PLANTED = 'planted-in-an-agent-3309';
     try {
-      stand.start('s1', shell('env; sleep 30', { env: { GREETING: 'hello', HOME: '/elsewhere' } }));
-      await stand.textHas('s1', 'GREETING');
+      stand.start('s1', shell('env; sleep 30', { env: { GREETING_3309: 'hello', HOME: '/elsewhere' } }));
+      await stand.textHas('s1', 'GREETING_3309');
       const list = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' });
 
       expect(stand.text('s1')).toContain('MUSTER_SESSION=s1\n');
-      expect(stand.text('s1')).toContain('GREETING=hello\n');
+      expect(stand.text('s1')).toContain('GREETING_3309=hello\n');
       expect(stand.text('s1')).toContain('HOME=/elsewhere\n');
       expect(stand.text('s1')).toMatch(/^PATH=/m);
-      expect(stand.text('s1')).not.toContain('planted-secret');
-      expect(list).not.toContain('planted-secret');
-      expect(list).not.toContain('GREETING');
+      expect(stand.text('s1')).not.toContain('planted-in-an-agent-3309');
+      expect(list).not.toContain('planted-in-an-agent-3309');
+      expect(list).not.toContain('GREETING_3309');
     } finally {
       delete process.env.MUSTER_PLANTED;
     }
