@@ -24,7 +24,7 @@ function read(pid: number, file: string): string {
 const isZombie = (pid: number): boolean => /\) [ZX] /.test(read(pid, 'stat'));
 
 /** Every process of the machine that we may look at. */
-function everything(): Living[] {
+export function everything(): Living[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.map((name) => {
     const pid = Number(name);
