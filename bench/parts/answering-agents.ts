@@ -32,7 +32,7 @@ export interface Answering {
   dial(address: BrokerAddress): Line;
 }
 
-/** Without `answering` they connect as agents do. */
+/** Without `dial` they connect as agents do. */
 export function openAgents({ heard, dial }: Partial<Answering> = {}) {
   const delaysMs = new Float64Array(MOST_DELAYS);
   let started = 0;

@@ -262,7 +262,7 @@ it('ends the wait for a sync that cannot come any more', async () => {
   expect(() => world.pools.synced('nobody', stopping.signal)).toThrow(Fault);
 });
 
-it('tells when a source was synced once: with its pools, with a fault, or when it is closed before', async () => {
+it('ends the wait for the first sync of a source: with its pools, with a fault, or when it is closed before', async () => {
   const [late, bad] = [fakeSource({ a: text('a') }), fakeSource()];
   const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>();
   const documents = late.documents.bind(late);
@@ -270,18 +270,18 @@ it('tells when a source was synced once: with its pools, with a fault, or when i
   bad.fault = outage();
   const hangs = { documents: () => new Promise<never>(() => {}) };
   const world = await openWorld([opened('late', late), opened('bad', bad), opened('hangs', hangs)]);
-  const told: string[] = [];
-  for (const id of ['late', 'bad', 'hangs']) void world.pools.firstSync(id).then(() => told.push(id));
+  const synced: string[] = [];
+  for (const id of ['late', 'bad', 'hangs']) void world.pools.firstSync(id).then(() => synced.push(id));
 
   await world.clock.settle();
-  expect(told).toEqual(['bad']);
+  expect(synced).toEqual(['bad']);
   answer();
   await world.clock.settle();
-  expect([told, world.pool('a')?.name]).toEqual([['bad', 'late'], 'a']);
+  expect([synced, world.pool('a')?.name]).toEqual([['bad', 'late'], 'a']);
   world.pools.setSources([opened('late', late), opened('bad', bad)]);
   await world.clock.settle();
 
-  expect(told).toEqual(['bad', 'late', 'hangs']);
+  expect(synced).toEqual(['bad', 'late', 'hangs']);
   expect(late.listings).toBe(1);
 });
 
