@@ -15,8 +15,10 @@ export const NO_CGROUPS: Cgroups = { make: () => undefined, expectMove: () => {}
 interface Mount {
   readonly root: string;
   readonly at: string;
-  readonly isUnified: boolean;
+  readonly version: CgroupVersion;
 }
+
+export type CgroupVersion = 1 | 2;
 
 function lines(path: string): string[] {
   try {
@@ -32,15 +34,15 @@ function mountOf(line: string): Mount[] {
   const [before = '', after = ''] = line.split(' - ');
   const [, , , root = '/', at = ''] = before.split(' ');
   const [kind, , options = ''] = after.split(' ');
-  if (kind === 'cgroup2') return [{ root, at, isUnified: true }];
-  return kind === 'cgroup' && options.split(',').includes('freezer') ? [{ root, at, isUnified: false }] : [];
+  if (kind === 'cgroup2') return [{ root, at, version: 2 }];
+  return kind === 'cgroup' && options.split(',').includes('freezer') ? [{ root, at, version: 1 }] : [];
 }
 
 /** The folder of our own group in that hierarchy. */
-function ownFolder({ root, at, isUnified }: Mount): string | undefined {
+function ownFolder({ root, at, version }: Mount): string | undefined {
   for (const line of lines('/proc/self/cgroup')) {
     const [, controllers = '', path = '/'] = line.split(':', 3);
-    const isThis = isUnified ? controllers === '' : controllers.split(',').includes('freezer');
+    const isThis = version === 2 ? controllers === '' : controllers.split(',').includes('freezer');
     if (!isThis) continue;
     return join(at, root !== '/' && path.startsWith(root) ? path.slice(root.length) : path);
   }
@@ -56,11 +58,13 @@ function tryMake(folder: string): boolean {
   }
 }
 
-/** Looks for a hierarchy in which this process may make groups: version 2 first. */
-export function openCgroups(probe: string): Cgroups {
-  const mounts = lines('/proc/self/mountinfo')
-    .flatMap(mountOf)
-    .toSorted((a, b) => Number(b.isUnified) - Number(a.isUnified));
+/**
+ * Looks for a hierarchy in which this process may make groups, in that order of versions. A group of version 1 takes in
+ * the only thread of a process at once; to move a whole process, the only way of version 2, takes some ten milliseconds.
+ */
+export function openCgroups(probe: string, versions: readonly CgroupVersion[] = [1, 2]): Cgroups {
+  const found = lines('/proc/self/mountinfo').flatMap(mountOf);
+  const mounts = versions.flatMap((version) => found.filter((mount) => mount.version === version));
   for (const mount of mounts) {
     const own = ownFolder(mount);
     const first = own && join(own, probe);
@@ -73,7 +77,9 @@ export function openCgroups(probe: string): Cgroups {
       },
       // The first move in a while waits some ten milliseconds until all processors have seen that one is about to happen
       // (`rcu_sync_enter` in Linux), and others share that wait. To move ourselves to where we are begins it early.
-      expectMove: () => writeFile(join(own, 'cgroup.procs'), String(process.pid), () => {}),
+      expectMove: () => {
+        if (mount.version === 2) writeFile(join(own, 'cgroup.procs'), String(process.pid), () => {});
+      },
     };
   }
   return NO_CGROUPS;

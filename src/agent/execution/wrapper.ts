@@ -21,11 +21,14 @@ muster_out= muster_err= muster_asked= muster_joining=
 end() { kill -s KILL -- -$$; exit 1; }
 `;
 
-// Linux takes some ten milliseconds to move a process into another group, most of them waiting for all processors
-// (`cgroup_threadgroup_rwsem`): the rest of this script goes on meanwhile, and only the command waits for it.
+// Of version 1, the only thread of a process joins at once (`cgroup_procs_write_start` in Linux 5.6 and later). To move a
+// whole process, the only way of version 2, waits some ten milliseconds for all processors (`cgroup_threadgroup_rwsem`):
+// the rest of this script goes on meanwhile, and only the command waits for it.
 const JOIN = `
 if [ "$muster_cgroup" ]; then
-  (trap '' TERM INT HUP QUIT; echo $$ >"$muster_cgroup/cgroup.procs") 2>/dev/null & muster_joining=$!
+  if [ -e "$muster_cgroup/tasks" ]; then echo 0 >"$muster_cgroup/tasks"
+  else (trap '' TERM INT HUP QUIT; echo $$ >"$muster_cgroup/cgroup.procs") & muster_joining=$!
+  fi 2>/dev/null
 fi
 `;
 
