@@ -116,6 +116,7 @@ export interface OutputChunk {
 
 export const sessionTables = {
   sessions: table<Session>()({
+    byCallers: true,
     writer: 'sessions',
     indexes: {
       pool: (s) => s.pool,

@@ -1,8 +1,9 @@
 import type { Clock } from '#core/clock.ts';
 
+/** Changes of callers, who mostly come again when they were answered. */
 export interface LastTransaction {
   readonly changes: number;
-  /** How many changes waited when it ended. */
+  /** How many waited when it ended. */
   readonly waiting: number;
 }
 
@@ -10,7 +11,7 @@ export interface LastTransaction {
 export interface Gather {
   /** Resolves when it should. */
   begin(last: LastTransaction): Promise<void>;
-  /** So many changes wait for it by now. */
+  /** So many changes of callers wait for it by now. */
   waiting(count: number): void;
 }
 
@@ -20,8 +21,8 @@ const CROWD = 3;
 const MOST_MS = 1;
 
 /**
- * What the sockets have brought by now shares a transaction. Where the last one had many changes, those whom it answered
- * mostly come again at once. They are waited for, whatever waits already: otherwise there would be two groups for good,
+ * What the sockets have brought by now shares a transaction. Where the last one had many changes of callers, those
+ * whom it answered mostly come again at once. They are waited for, whatever waits already: otherwise there would be two groups for good,
  * of which one always waits for the transaction of the other, and twice as many transactions.
  */
 export function openGather(clock: Pick<Clock, 'soon' | 'alarm'>): Gather {

@@ -4,6 +4,8 @@ import type { Gather } from './gather.ts';
 
 interface Batch {
   readonly changes: Change[];
+  /** How many of them callers have sent. */
+  ofCallers: number;
   readonly done: Promise<void>;
   readonly resolve: () => void;
   readonly reject: (fault: Fault) => void;
@@ -17,7 +19,7 @@ function unheard<P extends Promise<unknown>>(promise: P): P {
 
 function newBatch(): Batch {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  return { changes: [], done: unheard(promise), resolve, reject };
+  return { changes: [], ofCallers: 0, done: unheard(promise), resolve, reject };
 }
 
 export interface GroupCommit {
@@ -38,6 +40,7 @@ export interface GroupCommit {
 export interface GroupCommitOptions {
   /** Absent: the changes of a transaction are taken at once. */
   readonly gather?: Gather | undefined;
+  isOfCaller(change: Change): boolean;
   /** One transaction; resolves when durable. */
   write(changes: readonly Change[]): Promise<void>;
   durable(changes: readonly Change[]): void;
@@ -54,7 +57,7 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
   let broken: Fault | undefined;
   let closed: Fault | undefined;
 
-  const waitingNow = (): number => next?.changes.length ?? 0;
+  const waitingNow = (): number => next?.ofCallers ?? 0;
 
   async function writeAll(): Promise<void> {
     while (next && !broken) {
@@ -65,7 +68,7 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
       next = undefined;
       await options.write(current.changes);
       if (broken) return;
-      last = { changes: current.changes.length, waiting: waitingNow() };
+      last = { changes: current.ofCallers, waiting: waitingNow() };
       current.resolve();
       options.durable(current.changes);
     }
@@ -97,7 +100,8 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
     add(change) {
       next ??= newBatch();
       next.changes.push(change);
-      gather?.waiting(next.changes.length);
+      if (options.isOfCaller(change)) next.ofCallers += 1;
+      gather?.waiting(next.ofCallers);
       if (isWriting) return;
       isWriting = true;
       // Not at once: all that one turn of the program commits belongs together.

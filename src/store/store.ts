@@ -6,6 +6,7 @@ import { type MemoryTable, type MemoryTables, memoryTables } from './view.ts';
 
 type Heard = (after: never, before: never, id: string) => void;
 
+const isOfCaller = (change: Change): boolean => 'table' in change && 'byCallers' in TABLES[change.table];
 const isDurable = (change: Change): boolean => 'append' in change || !('volatile' in TABLES[change.table]);
 
 function filled({ rows }: Loaded): MemoryTables {
@@ -29,6 +30,7 @@ export async function openStore(driver: Driver, fatal: (fault: Fault) => void): 
   let durableListeners: readonly ((changes: readonly Change[]) => void)[] = [];
   const group = groupCommit({
     gather: driver.gather,
+    isOfCaller,
     async write(changes) {
       const lasting = changes.every(isDurable) ? changes : changes.filter(isDurable);
       if (lasting.length > 0) await driver.write(lasting);
