@@ -15,6 +15,7 @@ import { register } from './register.ts';
 import { openRequestGate } from './request-gate.ts';
 import type { Route } from './route.ts';
 import { allRoutes, openHub } from './table.ts';
+import { WholeMessage } from './whole-message.ts';
 
 /** How long a client may take; shorter in tests. */
 export interface ClientTimeouts {
@@ -46,6 +47,7 @@ function dropUnread(this: ServerResponse): void {
 function makeServer(patience: ClientTimeouts, handler: Parameters<typeof createServer>[1]): Server {
   const server = createServer(
     {
+      IncomingMessage: WholeMessage,
       headersTimeout: patience.headersMs,
       requestTimeout: patience.requestMs,
       keepAliveTimeout: patience.idleMs,
@@ -98,7 +100,7 @@ export async function startApi(deps: ApiDeps, patience: ClientTimeouts = PATIENC
     clientErrorHandler: (error, socket) => burst.run(() => refuseRaw(error, socket, deps.clock)),
     serverFactory: (handler) =>
       makeServer(patience, (request, response) =>
-        burst.run(() => request.destroyed || direct?.(request, response) || handler(request, response)),
+        burst.run(() => request.destroyed || direct?.(request as WholeMessage, response) || handler(request, response)),
       ),
     forceCloseConnections: true,
     // Our routes validate and serialise themselves; otherwise fastify loads a JSON schema compiler for each.

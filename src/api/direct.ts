@@ -9,9 +9,10 @@ import { PROBLEM_MEDIA } from './problem.ts';
 import { checkedBody, JSON_MEDIA, type Registering, signalOf } from './register.ts';
 import type { RequestGate } from './request-gate.ts';
 import type { Call, Route } from './route.ts';
+import type { WholeMessage } from './whole-message.ts';
 
 /** Takes a request, or answers false: then it has not touched it. */
-export type Direct = (request: IncomingMessage, response: ServerResponse) => boolean;
+export type Direct = (request: WholeMessage, response: ServerResponse) => boolean;
 
 export interface DirectMeans extends Registering {
   readonly gate: Pick<RequestGate, 'passes'>;
@@ -74,7 +75,7 @@ class DirectCall implements Call<unknown, unknown, unknown> {
 }
 
 interface Exchange {
-  readonly request: IncomingMessage;
+  readonly request: WholeMessage;
   readonly response: ServerResponse;
 }
 
@@ -127,12 +128,8 @@ export function openDirect(routes: readonly Route[], means: DirectMeans): Direct
   function take(route: Route, caller: Caller, exchange: Exchange): void {
     const { request, response } = exchange;
     const startMs = clock.monotonic();
-    const chunks: Buffer[] = [];
     answers.opened(response);
-    request.on('data', (chunk: Buffer) => void chunks.push(chunk));
-    request.on('end', () => {
-      const [only] = chunks;
-      const body = chunks.length === 1 && only ? only : Buffer.concat(chunks);
+    request.takeWhole((body) => {
       void answer(route, caller, exchange, body).then((status) =>
         metrics.httpAnswered({ method: route.method, route: route.path, status, ms: clock.monotonic() - startMs }),
       );
