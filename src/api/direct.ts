@@ -90,6 +90,7 @@ function send({ response }: Exchange, code: number, headers: string[], text: str
 export function openDirect(routes: readonly Route[], means: DirectMeans): Direct {
   const { deps, gate, answers, stopping, json } = means;
   const { store, metrics, clock } = deps;
+  const answeredMs = new WeakMap<object, number>();
   const byPath = new Map(routes.filter((route) => route.isDirect).map((route) => [route.path, route]));
 
   async function refuse(thrown: unknown, route: Route, exchange: Exchange): Promise<number> {
@@ -128,11 +129,16 @@ export function openDirect(routes: readonly Route[], means: DirectMeans): Direct
   function take(route: Route, caller: Caller, exchange: Exchange): void {
     const { request, response } = exchange;
     const startMs = clock.monotonic();
+    const { socket } = request;
+    const lastMs = answeredMs.get(socket);
+    if (lastMs !== undefined) store.cameAgain(startMs - lastMs);
     answers.opened(response);
     request.takeWhole((body) => {
-      void answer(route, caller, exchange, body).then((status) =>
-        metrics.httpAnswered({ method: route.method, route: route.path, status, ms: clock.monotonic() - startMs }),
-      );
+      void answer(route, caller, exchange, body).then((status) => {
+        const endMs = clock.monotonic();
+        answeredMs.set(socket, endMs);
+        metrics.httpAnswered({ method: route.method, route: route.path, status, ms: endMs - startMs });
+      });
     });
     // A caller that went away in the middle of its request.
     request.on('error', () => response.destroy());

@@ -2,10 +2,19 @@ import { describe, expect, test } from 'vitest';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { openGather } from './gather.ts';
 
+interface Beginning {
+  readonly changes: number;
+  readonly left?: number;
+  readonly waiting: number;
+  /** How long after their answers callers came again until now. */
+  readonly cameAgainMs?: number;
+}
+
 /** A transaction that is to begin, and whether it has; `waiting`: changes by now, of which `left` came before the last ended. */
-async function beginning({ changes, left = 0, waiting }: { changes: number; left?: number; waiting: number }) {
+async function beginning({ changes, left = 0, waiting, cameAgainMs }: Beginning) {
   const clock = new VirtualClock();
   const gather = openGather(clock);
+  if (cameAgainMs !== undefined) for (let n = 0; n < 100; n++) gather.cameAgain(cameAgainMs);
   let hasBegun = false;
   gather.waiting(waiting);
   void gather.begin({ changes, waiting: left }).then(() => {
@@ -48,5 +57,32 @@ describe('a transaction', () => {
     await clock.advance(1);
 
     expect([hadBegun, hasBegun()]).toEqual([false, true]);
+  });
+
+  test('waits longer while callers who come again at once are coming', async () => {
+    const { clock, gather, hasBegun } = await beginning({ changes: 20, waiting: 3, cameAgainMs: 2 });
+    const seen: boolean[] = [];
+    for (const count of [4, 5, 5]) {
+      gather.waiting(count);
+      await clock.advance(1);
+      seen.push(hasBegun());
+    }
+
+    expect(seen).toEqual([false, false, true]);
+  });
+
+  test.each([
+    ['are enough', { each: 100, cameAgainMs: 2, turns: 1 }],
+    ['come at their own pace', { each: 1, cameAgainMs: 30, turns: 1 }],
+    ['have come for six milliseconds', { each: 1, cameAgainMs: 2, turns: 6 }],
+  ])('begins though more are coming, where they %s', async (_why, { each, cameAgainMs, turns }) => {
+    const { clock, gather, hasBegun } = await beginning({ changes: 900, waiting: 3, cameAgainMs });
+    let turn = 0;
+    for (; turn < 20 && !hasBegun(); turn++) {
+      gather.waiting(3 + (turn + 1) * each);
+      await clock.advance(1);
+    }
+
+    expect(turn).toBe(turns);
   });
 });

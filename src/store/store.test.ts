@@ -38,6 +38,7 @@ async function pausedStore({ isGathering = false } = {}) {
   const gather = {
     begin: () => new Promise<void>((resolve) => gathered.push(resolve)),
     waiting: (count: number) => void waiting.push(count),
+    cameAgain() {},
   };
   const store = await openStore({ ...driver, ...(isGathering && { gather }) }, (fault) => faults.push(fault));
   const happened: string[] = [];

@@ -68,6 +68,7 @@ export async function openStore(driver: Driver, fatal: (fault: Fault) => void): 
       return group.durable();
     },
     durable: () => group.durable(),
+    cameAgain: (afterMs) => driver.gather?.cameAgain(afterMs),
     onChange<T extends TableName>(
       name: T,
       heard: (after: RowOf<T> | undefined, before: RowOf<T> | undefined, id: string) => void,
