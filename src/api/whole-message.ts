@@ -10,7 +10,7 @@ export class WholeMessage extends IncomingMessage {
 
   /** Calls back once with all of the body, at once where it has come already. The caller bounds its length beforehand. */
   takeWhole(whole: (body: Buffer) => void): void {
-    const come = this.read() as Buffer | null;
+    const come = this.readableLength > 0 ? (this.read() as Buffer | null) : null;
     if (this.complete) return whole(come ?? Buffer.alloc(0));
     this.#pieces = come ? [come] : [];
     this.#whole = whole;
