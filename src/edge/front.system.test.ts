@@ -87,6 +87,20 @@ test('a client that comes when the holder has just died, and is still known as t
   expect(await answer).toBe('hello 127.0.0.1');
 });
 
+test('a client that is on its way to a dead holder when this process takes over is served here', async () => {
+  const dead = await listenOn(parseAddress('127.0.0.1:0'), (socket) => socket.destroy());
+  dead.close();
+  let isServing = false;
+  const front = await aFront(() => {
+    // In the turn in which the client is passed on: the dead holder has not refused it yet.
+    if (!isServing) queueMicrotask(() => serveGreeting(front));
+    isServing = true;
+    return { peer: formatAddress(dead.address), pass: 'old' };
+  });
+
+  expect(await ask(front.addresses.http)).toBe('hello 127.0.0.1');
+});
+
 test('connections that come at once leave others a turn between them', async () => {
   let nowMs = 0;
   let turn = 0;

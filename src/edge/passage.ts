@@ -39,7 +39,7 @@ function join(a: Socket, b: Socket): void {
 
 /**
  * Sends a client's connection through to the holder; the client sees only that one. `unreached`: nothing answers there, and
- * nothing of the client was read. The returned function cuts it.
+ * nothing of the client was read. The returned function cuts it; one that is still on its way counts as unreached.
  */
 export function passOn(client: Socket, door: Door, holder: Advert, unreached: () => void): () => void {
   const peer = parseAddress(holder.peer);
@@ -50,6 +50,7 @@ export function passOn(client: Socket, door: Door, holder: Advert, unreached: ()
     from: client.remoteAddress ?? '',
     port: client.remotePort ?? 0,
   };
+  let isThrough = false;
   const clientFailed = (): void => void link.destroy();
   const linkFailed = (): void => {
     client.off('error', clientFailed);
@@ -58,13 +59,18 @@ export function passOn(client: Socket, door: Door, holder: Advert, unreached: ()
   client.on('error', clientFailed);
   link.on('error', linkFailed);
   link.once('connect', () => {
+    isThrough = true;
     link.off('error', linkFailed);
     link.write(`${JSON.stringify(introduction)}\n`);
     join(client, link);
   });
   return () => {
-    client.destroy();
     link.destroy();
+    if (isThrough) client.destroy();
+    else {
+      link.off('error', linkFailed).on('error', () => {});
+      linkFailed();
+    }
   };
 }
 
