@@ -144,6 +144,18 @@ describe('a session submitted on a connection that was used before', () => {
     );
   });
 
+  it('lets the store know how soon after its last answer the caller came again', async () => {
+    const { caller, deps } = await served();
+    const cameAgainMs: number[] = [];
+    deps.store.cameAgain = (afterMs) => void cameAgainMs.push(afterMs);
+    const post = caller();
+    for (let n = 0; n < 4; n++) await post();
+
+    // The first passes through fastify, the second is the first to be remembered.
+    expect(cameAgainMs).toHaveLength(2);
+    expect(Math.min(...cameAgainMs)).toBeGreaterThanOrEqual(0);
+  });
+
   it('is answered only when durable', async () => {
     let isStopped = false;
     const [begun, written] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -90,6 +90,7 @@ function send({ response }: Exchange, code: number, headers: string[], text: str
 export function openDirect(routes: readonly Route[], means: DirectMeans): Direct {
   const { deps, gate, answers, stopping, json } = means;
   const { store, metrics, clock } = deps;
+  // By connection.
   const answeredMs = new WeakMap<object, number>();
   const byPath = new Map(routes.filter((route) => route.isDirect).map((route) => [route.path, route]));
 
