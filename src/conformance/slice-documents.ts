@@ -6,7 +6,7 @@ import type { DocumentState } from '#core/source.ts';
 import { sourceStatus } from '#pools/status.ts';
 import { documentOf, type SliceDocuments, type SliceHarness, type Tree } from '#sim/slice/cloud.ts';
 import { openSliceWorld, type SliceWorld } from '#sim/slice/world.ts';
-import { strideOf } from './slice-story.ts';
+import { divisorOf } from './slice-story.ts';
 import type { SliceLaw } from './slice-world.ts';
 
 const EMPTY = { scaler: { min_idle_agents: 0, max_idle_agents: 0 } };
@@ -47,7 +47,7 @@ export const DOCUMENT_LAWS: readonly SliceLaw[] = [
     async check(_stage, harness) {
       // All of them in the long run.
       const { mostDocuments = 10_000 } = harness;
-      const good = Math.round(mostDocuments / strideOf(harness)) - 1;
+      const good = Math.round(mostDocuments / divisorOf(harness)) - 1;
       const world = await openSliceWorld(harness, { sources: [NAMED], pageSize: 10 });
       for (let at = 0; at < good; at++) world.documents.write('pools', `p${at}`, documentOf(harness, `p${at}`, EMPTY));
       const { bad = BAD } = world.documents;

@@ -7,7 +7,7 @@ import { documentOf, type Place, type SliceMachine } from '#sim/slice/cloud.ts';
 import type { SourceEntry } from '#sim/slice/life.ts';
 import { openSliceWorld, type SliceWorld } from '#sim/slice/world.ts';
 import { demand } from './demand.ts';
-import { strideOf } from './slice-story.ts';
+import { divisorOf } from './slice-story.ts';
 import type { SliceLaw, SliceSuite } from './slice-world.ts';
 
 const POOLS = ['alpha', 'beta'];
@@ -48,7 +48,7 @@ function expectUntouched({ harness, world, before }: Scene): void {
 /** For that long, or a part of it in the short run, with a new process in the middle. */
 async function expectSteadfast(scene: Scene, longMs = 20 * MINUTE_MS): Promise<void> {
   const { world } = scene;
-  const forMs = Math.max(longMs / strideOf(scene.harness), 4 * MINUTE_MS);
+  const forMs = Math.max(longMs / divisorOf(scene.harness), 4 * MINUTE_MS);
   await world.clock.advance(forMs / 2);
   expectUntouched(scene);
   world.restart();

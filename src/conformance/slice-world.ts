@@ -36,8 +36,6 @@ export interface SliceSuite extends SliceHarness {
   readonly excuses?: Readonly<Partial<Record<SliceLawId, string>>>;
   /** Every how many points are tried; default: as the run was started. */
   readonly stride?: number;
-  /** So many times fewer points in the short run, for a fake whose stories take long. */
-  readonly sparse?: number;
   /** The most documents at a time; default: 10,000. */
   readonly mostDocuments?: number;
 }

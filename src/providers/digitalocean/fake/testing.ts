@@ -65,7 +65,6 @@ export const DROPLET_SLICE: SliceSuite = {
   removals: ['delete', 'deleteByTag'],
   mostCalls: { creation: 100, removal: 20 },
   refusedAfterMs: 60_000,
-  sparse: 2,
   mostDocuments: 1_000,
   laterPage: LATER_PAGE,
   denied: {

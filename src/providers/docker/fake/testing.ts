@@ -126,7 +126,6 @@ export const DOCKER_SLICE: SliceSuite = {
   creation: 'create',
   removals: ['delete', 'stop'],
   mostCalls: { creation: 1_000, removal: 1_000 },
-  sparse: 6,
   mostDocuments: 1_000,
   laterPage: { action: 'list', what: { kind: 'error', code: 'server error', message: 'server error', status: 500 } },
   denied: { kind: 'error', code: 'denied', message: 'authorization denied by plugin opa', status: 403 },

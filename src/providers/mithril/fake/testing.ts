@@ -86,7 +86,6 @@ export const MITHRIL_SLICE: SliceSuite = {
   removals: ['delete', 'update'],
   mostCalls: { creation: 1_000, removal: 1_000 },
   refusedAfterMs: 120_000,
-  sparse: 2,
   mostDocuments: 1_000,
   laterPage: LATER_PAGE,
   denied: { kind: 'error', code: 'forbidden', message: 'You have no access to this project', status: 403 },

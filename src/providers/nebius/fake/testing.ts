@@ -83,7 +83,6 @@ export const NEBIUS_SLICE: SliceSuite = {
   creation: 'create',
   removals: ['delete', 'stop'],
   mostCalls: { creation: 1_000, removal: 1_000 },
-  sparse: 2,
   mostDocuments: 1_000,
   laterPage: LATER_PAGE,
   denied: { kind: 'error', code: 'PermissionDenied', message: 'No access to the project' },

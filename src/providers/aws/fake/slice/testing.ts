@@ -94,7 +94,6 @@ export const fakesOf = new WeakMap<object, FakeAws>();
 
 export const AWS_SLICE: SliceSuite = {
   provider: aws,
-  sparse: 3,
   backend: { kind: 'aws_launch_template', config: { region: REGION, ...GPU_BACKEND } },
   openCloud({ clock, random, isLimited, bootMs, ...options }) {
     const limits = isLimited ? publishedLimits : noLimits;

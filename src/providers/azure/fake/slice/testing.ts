@@ -133,7 +133,6 @@ export const VM_SLICE: SliceSuite = {
   // 200 machines at once, then 10 a second.
   grownWithinMs: 100_000,
   refusedAfterMs: 30_000,
-  sparse: 3,
   mostDocuments: 1_000,
   laterPage: LATER_PAGE,
   denied: { kind: 'error', code: 'AuthorizationFailed', message: 'The client may not.', status: 403 },

@@ -165,7 +165,6 @@ const sliceOf = (reads?: string): SliceSuite => ({
   creation: 'create pods',
   removals: ['delete pods'],
   mostCalls: { creation: 1_000, removal: 1_000 },
-  sparse: 15,
   // Each is kept by a finalizer and answered by status: so many AgentPools are a large cluster.
   mostDocuments: 500,
   refusedAfterMs: SCHEDULING_MS,

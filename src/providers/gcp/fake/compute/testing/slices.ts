@@ -93,7 +93,6 @@ export const GROUP_SLICE: SliceSuite = {
   creation: 'compute.instanceGroupManagers.createInstances',
   removals: ['compute.instanceGroupManagers.deleteInstances'],
   mostCalls: { creation: 10, removal: 20 },
-  sparse: 2,
   mostDocuments: 1_000,
   forbidden: [['an address of its own', { endpoint: 'https://evil.example' }, 'endpoint']],
 };
@@ -120,7 +119,6 @@ export const INSTANCE_SLICE: SliceSuite = {
   removals: ['compute.instances.delete'],
   // Compute Engine deletes instances one by one.
   mostCalls: { creation: 10, removal: 1_000 },
-  sparse: 2,
   mostDocuments: 1_000,
   forbidden: [
     ['an address of its own', { endpoint: 'https://evil.example' }, 'endpoint'],
