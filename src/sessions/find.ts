@@ -22,16 +22,17 @@ export const stopping = (): Fault =>
   new Fault('unavailable', 'The server is stopping.', { remedy: 'Try again in a few seconds.' });
 
 export function openFinder(store: Store): Finder {
-  const recent = new Map<string, Session>();
+  let recent = new Map<string, Session>();
   const waiters = new Map<string, Set<Waiter>>();
   // In the history since the last batch: callers who waited for them ask at once, so they stay in memory for one batch.
-  let durable: string[] = [];
+  let durable = new Set<string>();
   const unsubscribe = store.onDurable((changes) => {
-    for (const id of durable) recent.delete(id);
-    durable = [];
+    // A new map for each batch: V8 copies what a long-lived one lets go of twice before it collects it.
+    if (durable.size > 0) recent = new Map(Iterator.from(recent).filter(([id]) => !durable.has(id)));
+    durable = new Set();
     for (const change of changes) {
       if (!('append' in change) || change.append !== 'ended') continue;
-      durable.push(change.row.id);
+      durable.add(change.row.id);
       wakeWaiters(change.row);
     }
   });
