@@ -1,3 +1,5 @@
+import { makeBriefMap } from './brief-map.ts';
+
 /** A priority queue: the least item first; any item can be replaced or removed, in O(log n). */
 export interface Heap<T extends { readonly id: string }> {
   /** Replaces an item with the same id. */
@@ -11,7 +13,7 @@ export interface Heap<T extends { readonly id: string }> {
 
 export function makeHeap<T extends { readonly id: string }>(isBefore: (a: T, b: T) => boolean): Heap<T> {
   const items: T[] = [];
-  const places = new Map<string, number>();
+  const places = makeBriefMap<number>();
 
   function set(item: T, at: number): void {
     items[at] = item;
