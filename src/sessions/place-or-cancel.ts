@@ -23,6 +23,25 @@ export function placeOrCancel(deps: SessionsDeps, parts: QueueParts, pool: strin
   return row && !row.removal ? place(deps, parts, pool) : cancelQueued(deps, parts, pool);
 }
 
+const placedOn = (session: Session, agent: string, nowMs: number): Session => ({
+  ...session,
+  unmatched: undefined,
+  worker: agent,
+  attempt: session.attempt + 1,
+  placedAt: nowMs,
+});
+
+/**
+ * New sessions, each placed where a slot is free and no other waits for it: they need not be queued first. They are to
+ * be committed in this turn, and sent to their agents when that is durable.
+ */
+export function placeNew(queues: PoolQueues, sessions: readonly Session[]): readonly Session[] {
+  return sessions.map((session, n) => {
+    const agent = n < PLACEMENTS_PER_PASS ? queues.queue(session.pool).takeSeat(session) : undefined;
+    return agent === undefined ? session : placedOn(session, agent, session.acceptedAt);
+  });
+}
+
 /**
  * Gives free slots to the first sessions of the queue, in one commit, and sends them to their agents when it is durable.
  * A paused or removed pool offers no seats, so nothing is placed there. A frozen pool places as usual.
@@ -34,8 +53,7 @@ export function place(deps: SessionsDeps, { queues, delivery }: QueueParts, pool
   while (placed.length < PLACEMENTS_PER_PASS) {
     const match = queue.take();
     if (!match) break;
-    const { session, agent } = match;
-    placed.push({ ...session, unmatched: undefined, worker: agent, attempt: session.attempt + 1, placedAt: nowMs });
+    placed.push(placedOn(match.session, match.agent, nowMs));
   }
   if (placed.length === 0) return undefined;
   commitThen(

@@ -28,6 +28,7 @@ const offersSame = (a: Pool | undefined, b: Pool | undefined): boolean =>
 
 export function openPoolQueues({ store, seat, changed }: Options): PoolQueues {
   const queues = new Map<string, PoolQueue>();
+  // By agent: the pool where it has, or last had, free slots.
   const seatedIn = new Map<string, string>();
 
   function queue(pool: string): PoolQueue {
@@ -40,8 +41,8 @@ export function openPoolQueues({ store, seat, changed }: Options): PoolQueues {
     const found = seat(agent);
     const before = seatedIn.get(agent);
     if (before !== undefined && before !== found?.pool) queues.get(before)?.seat(agent, undefined);
-    if (!found) return void seatedIn.delete(agent);
-    seatedIn.set(agent, found.pool);
+    if (!found) return;
+    if (before !== found.pool) seatedIn.set(agent, found.pool);
     queue(found.pool).seat(agent, found);
     changed(found.pool);
   }
@@ -65,7 +66,10 @@ export function openPoolQueues({ store, seat, changed }: Options): PoolQueues {
 
   const subscriptions = [
     store.onChange('sessions', sessionChanged),
-    store.onChange('agents', (_after, _before, id) => reseat(id)),
+    store.onChange('agents', (after, _before, id) => {
+      reseat(id);
+      if (!after) seatedIn.delete(id);
+    }),
     store.onChange('workers', (_after, _before, id) => reseat(id)),
     store.onChange('pools', poolChanged),
   ];

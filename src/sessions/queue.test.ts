@@ -79,6 +79,30 @@ test('a removed session and a seat that went are not taken', () => {
   expect(takeAll(queue)).toEqual(['b@m-2']);
 });
 
+test('a session that has just come takes the seat of the fullest agent that suits it, one slot each', () => {
+  const queue = makePoolQueue();
+  queue.seat('idle', seat('idle', { free: 3 }));
+  queue.seat('full', seat('full', { free: 1 }));
+  queue.seat('other', seat('other', { free: 1, labels: { zone: 'x' } }));
+
+  const taken = ['a', 'b', 'c'].map((id) => queue.takeSeat(waiting(id, id === 'b' ? { labels: { zone: 'x' } } : {})));
+
+  expect(taken).toEqual(['full', 'other', 'idle']);
+  expect(queue.takeSeat(waiting('d', { labels: { zone: 'x' } }))).toBeUndefined();
+});
+
+test('and none while another waits that could take it; one that no seat suits is not waited for', () => {
+  const queue = makePoolQueue();
+  queue.seat('m-1', seat('m-1', { free: 2 }));
+  queue.add(waiting('h', { labels: { gpu: 'h100' } }));
+  expect(queue.takeSeat(waiting('a'))).toBe('m-1');
+
+  queue.add(waiting('b'));
+
+  expect(queue.takeSeat(waiting('c', { priority: -1 }))).toBeUndefined();
+  expect(takeAll(queue)).toEqual(['b@m-1']);
+});
+
 test('forgets lanes that are empty, and knows all seats again when one like them opens', () => {
   const queue = makePoolQueue();
   queue.seat('m-1', seat('m-1', { free: 200, labels: { zone: 'x' } }));

@@ -23,6 +23,8 @@ export interface PoolQueue {
   remove(session: Session): void;
   /** Sets an agent's seat; undefined: it has no free slot. */
   seat(agent: string, seat: Seat | undefined): void;
+  /** Takes a seat for a session that has just come; none where it has to wait, for a seat or behind others. */
+  takeSeat(session: Session): string | undefined;
   /** Takes the first session that some seat suits, and that seat. A session that no seat suits does not block those behind it. */
   take(): Match | undefined;
 }
@@ -50,6 +52,8 @@ interface Lane {
   readonly seats: Heap<Seat>;
 }
 
+const newLane = (labels: Labels): Lane => ({ labels, waiting: makeHeap(isSooner), seats: makeHeap(isFuller) });
+
 /** Equal for equal labels. */
 export function laneKey(labels: Labels): string {
   const names = Object.keys(labels);
@@ -60,24 +64,29 @@ export function laneKey(labels: Labels): string {
 const LANES_KEPT = 32;
 
 export function makePoolQueue(): PoolQueue {
-  const lanes = new Map<string, Lane>();
-  const seats = new Map<string, Seat>();
+  // Every seat suits a session that asks for no labels.
+  const plain = newLane({});
+  const lanes = new Map<string, Lane>([['', plain]]);
+
+  function laneOf(session: Session): Lane {
+    const { labels } = session.spec;
+    const key = laneKey(labels);
+    return lanes.get(key) ?? openLane(key, labels);
+  }
 
   function openLane(key: string, labels: Labels): Lane {
     if (lanes.size >= LANES_KEPT) dropEmptyLanes();
-    const lane: Lane = { labels, waiting: makeHeap(isSooner), seats: makeHeap(isFuller) };
-    for (const seat of seats.values()) if (offersAll(seat.labels, labels)) lane.seats.put(seat);
+    const lane = newLane(labels);
+    for (const seat of plain.seats.items()) if (offersAll(seat.labels, labels)) lane.seats.put(seat);
     lanes.set(key, lane);
     return lane;
   }
 
   function dropEmptyLanes(): void {
-    for (const [key, lane] of lanes) if (lane.waiting.size === 0 && key !== '') lanes.delete(key);
+    for (const [key, lane] of lanes) if (lane.waiting.size === 0 && lane !== plain) lanes.delete(key);
   }
 
   function fileSeat(agent: string, seat: Seat | undefined): void {
-    if (seat) seats.set(agent, seat);
-    else if (!seats.delete(agent)) return;
     for (const lane of lanes.values()) {
       if (seat && offersAll(seat.labels, lane.labels)) lane.seats.put(seat);
       else lane.seats.remove(agent);
@@ -94,21 +103,26 @@ export function makePoolQueue(): PoolQueue {
     return next;
   }
 
+  /** One slot of this seat is taken from now on. */
+  const narrow = (seat: Seat): void => fileSeat(seat.id, seat.free > 1 ? { ...seat, free: seat.free - 1 } : undefined);
+
   return {
-    add(session) {
-      const key = laneKey(session.spec.labels);
-      const lane = lanes.get(key) ?? openLane(key, session.spec.labels);
-      lane.waiting.put(session);
-    },
+    add: (session) => laneOf(session).waiting.put(session),
     remove: (session) => lanes.get(laneKey(session.spec.labels))?.waiting.remove(session.id),
     seat: fileSeat,
+    takeSeat(session) {
+      if (nextLane()) return undefined;
+      const seat = laneOf(session).seats.first();
+      if (seat) narrow(seat);
+      return seat?.id;
+    },
     take() {
       const lane = nextLane();
       const session = lane?.waiting.first();
       if (!lane || !session) return undefined;
       const seat = seatFor(session, lane.seats);
       lane.waiting.remove(session.id);
-      fileSeat(seat.id, seat.free > 1 ? { ...seat, free: seat.free - 1 } : undefined);
+      narrow(seat);
       return { session, agent: seat.id };
     },
   };

@@ -39,6 +39,35 @@ test('accepts a list in one commit, in order, and answers when it is durable', a
   expect(scene.disk.rows.get('sessions')?.size).toBe(2);
 });
 
+test('places what finds a free slot with the commit that accepts it, and queues the rest', async () => {
+  const scene = await sceneWithPool();
+  await scene.join('m-1', { slots: 2 });
+  const changes: unknown[] = [];
+  scene.store.onChange('sessions', (after) => changes.push(after?.worker));
+
+  const accepted = await scene.sessions.submit([request(), request(), request()], CALLER);
+  await scene.clock.settle();
+
+  expect(changes).toEqual(['m-1', 'm-1', undefined]);
+  expect(accepted.map(({ worker, attempt }) => [worker, attempt])).toEqual(Array(3).fill([undefined, 0]));
+  expect(scene.sent.map(({ command }) => command.do)).toEqual(['start', 'start']);
+});
+
+test('starts nothing before that commit is durable', async () => {
+  const scene = await sceneWithPool();
+  await scene.join('m-1', { slots: 1 });
+  scene.gate.pause();
+
+  const submitting = scene.sessions.submit([request()], CALLER);
+  await scene.clock.settle();
+  expect(scene.sent).toEqual([]);
+  scene.gate.resume();
+  await submitting;
+  await scene.clock.settle();
+
+  expect(scene.sent).toHaveLength(1);
+});
+
 test('takes all or none', async () => {
   const scene = await sceneWithPool();
 

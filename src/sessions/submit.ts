@@ -5,20 +5,26 @@ import { nearest } from '#core/nearest.ts';
 import type { Pool } from '#core/pool.ts';
 import type { Session } from '#core/session.ts';
 import { put, type Store } from '#core/store.ts';
-import type { SessionLimits, SessionsDeps } from './deps.ts';
+import type { Delivery } from './delivery.ts';
+import { type SessionLimits, type SessionsDeps, whenDurable } from './deps.ts';
 import { checkKey, findRepeat, hashOf, type Keyed, sessionKeyOf } from './idempotency-key.ts';
 import type { OfferedLabels } from './offered-labels.ts';
+import { placeNew } from './place-or-cancel.ts';
+import type { PoolQueues } from './pool-queues.ts';
 import type { SessionRequest, Sessions } from './sessions.ts';
 import { checkRequests } from './validate.ts';
 
 export interface SubmitParts {
   readonly limits: SessionLimits;
   readonly labels: Pick<OfferedLabels, 'lacking'>;
+  readonly queues: PoolQueues;
+  readonly delivery: Delivery;
   /** The demand of this pool has changed. */
   changed(pool: string): void;
 }
 
-export function openSubmit(deps: SessionsDeps, { limits, labels, changed }: SubmitParts): Sessions['submit'] {
+export function openSubmit(deps: SessionsDeps, parts: SubmitParts): Sessions['submit'] {
+  const { limits, labels, queues, delivery, changed } = parts;
   const { store, clock, random } = deps;
   const inFlight = new Map<string, Promise<unknown>>();
   const firstMs = latestAcceptance(store) + 1;
@@ -43,7 +49,11 @@ export function openSubmit(deps: SessionsDeps, { limits, labels, changed }: Subm
         unmatched: labels.lacking(pool, spec.labels),
       };
     });
-    const durable = store.commit(sessions.map((session) => put('sessions', session)));
+    const rows = placeNew(queues, sessions);
+    const durable = store.commit(rows.map((row) => put('sessions', row)));
+    whenDurable(deps, () => {
+      for (const row of rows) delivery.start(row);
+    });
     for (const { id } of new Set(pools)) changed(id);
     await durable;
     return sessions;
