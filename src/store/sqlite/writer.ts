@@ -11,6 +11,11 @@ const PAGE_BYTES = 4_096;
 const PAGES_PER_CHECKPOINT = 1_000;
 // Measured 1.5 for events, which have the most indexes.
 const PAGES_PER_FORGOTTEN_ROW = 2;
+// The ends of a table and of its indexes, which the rows of one transaction mostly share.
+const PAGES_PER_TRANSACTION = 6;
+// Neighbouring rows share pages: with many callers four rows take one. What was learnt may be of another load.
+const LEAST_SHARE = 0.25;
+const MOST_SHARE = 4;
 
 const PUT =
   'INSERT INTO live (kind, id, body) VALUES (?, ?, ?) ON CONFLICT (kind, id) DO UPDATE SET body = excluded.body';
@@ -49,7 +54,7 @@ export interface SqliteWriter {
 export function sqliteWriter(
   connection: SqliteConnection,
   histories: readonly HistoryTable[],
-  { clock, listener }: { readonly clock: Clock; readonly listener: Pick<ThreadListener, 'log'> },
+  { clock, listener }: { readonly clock: Pick<Clock, 'soon'>; readonly listener: Pick<ThreadListener, 'log'> },
 ): SqliteWriter {
   const put = connection.prepare(PUT);
   const drop = connection.prepare(DROP);
@@ -61,8 +66,14 @@ export function sqliteWriter(
   }));
   const begin = connection.prepare('BEGIN IMMEDIATE');
   const commit = connection.prepare('COMMIT');
+  const copyLog = connection.prepare('PRAGMA wal_checkpoint(PASSIVE)');
   let pagesSinceCheckpoint = 0;
+  // Pages in the log for each that was estimated, as the last checkpoint found.
+  let share = 1;
+  let pagesLeft = 0;
   let isCheckpointDue = false;
+
+  const isFull = (): boolean => pagesSinceCheckpoint * share >= PAGES_PER_CHECKPOINT;
 
   function writePart({ puts, drops, appended, data }: Part): void {
     runRows(put, puts, LIVE_COLUMNS.puts.length);
@@ -82,15 +93,21 @@ export function sqliteWriter(
     return rows + data.byteLength / PAGE_BYTES;
   }
 
+  function learn({ log, checkpointed }: { readonly log: number; readonly checkpointed: number }): void {
+    share = Math.min(Math.max((log - pagesLeft) / pagesSinceCheckpoint, LEAST_SHARE), MOST_SHARE);
+    // SQLite begins the log anew only where all of it was copied.
+    pagesLeft = checkpointed < log ? log : 0;
+  }
+
   function checkpoint(): void {
     isCheckpointDue = false;
-    pagesSinceCheckpoint = 0;
     try {
-      connection.exec('PRAGMA wal_checkpoint(PASSIVE)');
+      learn(copyLog.get() as { log: number; checkpointed: number });
     } catch (thrown) {
       // Everything is safe in the log; if the trouble lasts, a commit will say so.
       listener.log('warn', 'database checkpoint failed', { error: Fault.from(thrown).message });
     }
+    pagesSinceCheckpoint = 0;
   }
 
   function rollBack(): void {
@@ -111,8 +128,9 @@ export function sqliteWriter(
         rollBack();
         throw sqliteFault(thrown, connection.file);
       }
+      pagesSinceCheckpoint += PAGES_PER_TRANSACTION;
       for (const part of parts) pagesSinceCheckpoint += pagesOf(part);
-      if (pagesSinceCheckpoint < PAGES_PER_CHECKPOINT || isCheckpointDue) return;
+      if (isCheckpointDue || !isFull()) return;
       isCheckpointDue = true;
       // After the answer is on its way.
       clock.soon(checkpoint);
@@ -120,7 +138,7 @@ export function sqliteWriter(
     noteForgotten(rows) {
       pagesSinceCheckpoint += rows * PAGES_PER_FORGOTTEN_ROW;
       // At once: this answer is not urgent, and calls that follow each other closely would keep a later turn waiting.
-      if (pagesSinceCheckpoint >= PAGES_PER_CHECKPOINT) checkpoint();
+      if (isFull()) checkpoint();
     },
   };
 }
