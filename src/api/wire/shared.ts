@@ -5,8 +5,12 @@ import { duration } from '#core/schema.ts';
 /** A moment, in ISO 8601 and UTC. */
 export const Time = z.iso.datetime().meta({ examples: ['2026-01-01T12:00:00.000Z'] });
 
+// Under load the times of many answers are the same millisecond.
+let lastTime = { ms: Number.NaN, text: '' };
+
 export function toTime(ms: number): string {
-  return new Date(ms).toISOString();
+  if (ms !== lastTime.ms) lastTime = { ms, text: new Date(ms).toISOString() };
+  return lastTime.text;
 }
 
 export function toTimeIf(ms: number | undefined): string | undefined {
