@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { makeBriefMap } from './brief-map.ts';
+import { BriefMap } from './brief-map.ts';
 
 test('holds what a map holds, however many keys come and go', () => {
   const key = fc.integer({ min: 0, max: 300 }).map(String);
   const step = fc.record({ key, value: fc.option(fc.integer(), { nil: undefined }) });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 2_000, size: 'max' }), (steps) => {
-      const brief = makeBriefMap<number>();
+      const brief = new BriefMap<number>();
       const plain = new Map<string, number>();
       for (const { key, value } of steps) {
         if (value === undefined) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { makeHeap } from './heap.ts';
+import { Heap } from './heap.ts';
 
 type Item = { id: string; weight: number };
 
@@ -14,7 +14,7 @@ test('always has the least item first, whatever was put, changed and removed', (
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
       const isBefore = (a: Item, b: Item) => a.weight < b.weight || (a.weight === b.weight && a.id < b.id);
-      const heap = makeHeap<Item>(isBefore);
+      const heap = new Heap<Item>(isBefore);
       const model = new Map<string, Item>();
       for (const { do: what, id, weight } of steps) {
         if (what === 'put') {

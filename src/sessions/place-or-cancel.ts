@@ -37,7 +37,7 @@ const placedOn = (session: Session, agent: string, nowMs: number): Session => ({
  */
 export function placeNew(queues: PoolQueues, sessions: readonly Session[]): readonly Session[] {
   return sessions.map((session, n) => {
-    const agent = n < PLACEMENTS_PER_PASS ? queues.queue(session.pool).takeSeat(session) : undefined;
+    const agent = n < PLACEMENTS_PER_PASS ? queues.find(session.pool)?.takeSeat(session) : undefined;
     return agent === undefined ? session : placedOn(session, agent, session.acceptedAt);
   });
 }
@@ -47,7 +47,8 @@ export function placeNew(queues: PoolQueues, sessions: readonly Session[]): read
  * A paused or removed pool offers no seats, so nothing is placed there. A frozen pool places as usual.
  */
 export function place(deps: SessionsDeps, { queues, delivery }: QueueParts, pool: string): Again | undefined {
-  const queue = queues.queue(pool);
+  const queue = queues.find(pool);
+  if (!queue) return undefined;
   const nowMs = deps.clock.now();
   const placed: Session[] = [];
   while (placed.length < PLACEMENTS_PER_PASS) {

@@ -6,7 +6,8 @@ import { makePoolQueue, type PoolQueue } from './queue.ts';
 
 /** The queues of all pools, kept in step with the rows: queued sessions, and agents with free slots. */
 export interface PoolQueues {
-  queue(pool: string): PoolQueue;
+  /** Undefined where no session has waited and no slot was free yet. */
+  find(pool: string): PoolQueue | undefined;
   /** Pools that have had queued sessions or seats. */
   pools(): Iterable<string>;
   /** Computes the free slots of one agent again. */
@@ -76,7 +77,7 @@ export function openPoolQueues({ store, seat, changed }: Options): PoolQueues {
   for (const session of store.view.sessions.all()) if (isQueued(session)) queue(session.pool).add(session);
 
   return {
-    queue,
+    find: (pool) => queues.get(pool),
     pools: () => queues.keys(),
     reseat,
     stop() {

@@ -1,5 +1,5 @@
 import type { Session } from '#core/session.ts';
-import { type Heap, makeHeap } from './heap.ts';
+import { Heap } from './heap.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -52,7 +52,7 @@ interface Lane {
   readonly seats: Heap<Seat>;
 }
 
-const newLane = (labels: Labels): Lane => ({ labels, waiting: makeHeap(isSooner), seats: makeHeap(isFuller) });
+const newLane = (labels: Labels): Lane => ({ labels, waiting: new Heap(isSooner), seats: new Heap(isFuller) });
 
 /** Equal for equal labels. */
 export function laneKey(labels: Labels): string {
