@@ -26,10 +26,17 @@ export function openFinder(store: Store): Finder {
   const waiters = new Map<string, Set<Waiter>>();
   // In the history since the last batch: callers who waited for them ask at once, so they stay in memory for one batch.
   let durable = new Set<string>();
-  const unsubscribe = store.onDurable((changes) => {
-    // A new map for each batch: V8 copies what a long-lived one lets go of twice before it collects it.
-    if (durable.size > 0) recent = new Map(Iterator.from(recent).filter(([id]) => !durable.has(id)));
+
+  // A new map each time: V8 copies what a long-lived one lets go of twice before it collects it.
+  function forgetDurable(): void {
+    const kept = new Map<string, Session>();
+    for (const [id, session] of recent) if (!durable.has(id)) kept.set(id, session);
+    recent = kept;
     durable = new Set();
+  }
+
+  const unsubscribe = store.onDurable((changes) => {
+    if (durable.size > 0) forgetDurable();
     for (const change of changes) {
       if (!('append' in change) || change.append !== 'ended') continue;
       durable.add(change.row.id);
