@@ -23,7 +23,8 @@ const USUAL_DIVISOR = 10;
 const STORY_PAGE = 2;
 
 /** Tests of the suite itself take every point. */
-const strideOf = ({ stride }: SliceSuite): number => stride ?? inject('sliceStride') ?? USUAL_STRIDE;
+const strideOf = ({ stride, shortStride = USUAL_STRIDE }: SliceSuite): number =>
+  stride ?? inject('sliceStride') ?? shortStride;
 /** By what a large number of machines or documents, or a long time, is divided. */
 export const divisorOf = (harness: SliceSuite): number => (strideOf(harness) === 1 ? 1 : USUAL_DIVISOR);
 

@@ -36,6 +36,8 @@ export interface SliceSuite extends SliceHarness {
   readonly excuses?: Readonly<Partial<Record<SliceLawId, string>>>;
   /** Every how many points are tried; default: as the run was started. */
   readonly stride?: number;
+  /** In the short run, for a fake with many calls whose stories take long; odd. */
+  readonly shortStride?: number;
   /** The most documents at a time; default: 10,000. */
   readonly mostDocuments?: number;
 }

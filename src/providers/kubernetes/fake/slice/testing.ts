@@ -165,6 +165,7 @@ const sliceOf = (reads?: string): SliceSuite => ({
   creation: 'create pods',
   removals: ['delete pods'],
   mostCalls: { creation: 1_000, removal: 1_000 },
+  shortStride: 15,
   // Each is kept by a finalizer and answered by status: so many AgentPools are a large cluster.
   mostDocuments: 500,
   refusedAfterMs: SCHEDULING_MS,
