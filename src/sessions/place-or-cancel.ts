@@ -32,14 +32,12 @@ const placedOn = (session: Session, agent: string, nowMs: number): Session => ({
 });
 
 /**
- * New sessions, each placed where a slot is free and no other waits for it: they need not be queued first. They are to
- * be committed in this turn, and sent to their agents when that is durable.
+ * A new session, placed where a slot is free and no other waits for it: it need not be queued first. It is to be committed
+ * in this turn, and sent to its agent when that is durable.
  */
-export function placeNew(queues: PoolQueues, sessions: readonly Session[]): readonly Session[] {
-  return sessions.map((session, n) => {
-    const agent = n < PLACEMENTS_PER_PASS ? queues.find(session.pool)?.takeSeat(session) : undefined;
-    return agent === undefined ? session : placedOn(session, agent, session.acceptedAt);
-  });
+export function placeNew(queues: PoolQueues, session: Session): Session {
+  const agent = queues.find(session.pool)?.takeSeat(session);
+  return agent === undefined ? session : placedOn(session, agent, session.acceptedAt);
 }
 
 /**

@@ -15,7 +15,7 @@ import { openKill } from './kill.ts';
 import { startLostSessions } from './lost-sessions.ts';
 import { openOfferedLabels } from './offered-labels.ts';
 import { openOutputKeeper } from './output.ts';
-import { place, placeOrCancel } from './place-or-cancel.ts';
+import { place, placeNew, placeOrCancel } from './place-or-cancel.ts';
 import { openPoolQueues } from './pool-queues.ts';
 import { openReport } from './report.ts';
 import { openSubmit } from './submit.ts';
@@ -99,6 +99,7 @@ export function startSessions(deps: SessionsDeps): Sessions {
     lostSessions,
     unknownSessions,
     limits,
+    placeNew: (session: Session) => (isStopping ? session : placeNew(queues, session)),
     changed,
   };
   const loop = startLoop({ ...deps, name: 'placing', reconcile: (pool) => placeOrCancel(deps, parts, pool) });

@@ -39,18 +39,39 @@ test('accepts a list in one commit, in order, and answers when it is durable', a
   expect(scene.disk.rows.get('sessions')?.size).toBe(2);
 });
 
-test('places what finds a free slot with the commit that accepts it, and queues the rest', async () => {
+test('places a session that finds a free slot with the commit that accepts it', async () => {
   const scene = await sceneWithPool();
-  await scene.join('m-1', { slots: 2 });
+  await scene.join('m-1', { slots: 1 });
   const changes: unknown[] = [];
   scene.store.onChange('sessions', (after) => changes.push(after?.worker));
 
-  const accepted = await scene.sessions.submit([request(), request(), request()], CALLER);
+  const [first] = await scene.sessions.submit([request()], CALLER);
+  await scene.sessions.submit([request()], CALLER);
   await scene.clock.settle();
 
-  expect(changes).toEqual(['m-1', 'm-1', undefined]);
-  expect(accepted.map(({ worker, attempt }) => [worker, attempt])).toEqual(Array(3).fill([undefined, 0]));
-  expect(scene.sent.map(({ command }) => command.do)).toEqual(['start', 'start']);
+  expect(changes).toEqual(['m-1', undefined]);
+  expect(first).toMatchObject({ attempt: 0 });
+  expect(scene.sent.map(({ command }) => command.do)).toEqual(['start']);
+});
+
+test('a list gets free slots in the order of its priorities', async () => {
+  const scene = await sceneWithPool();
+  await scene.join('m-1', { slots: 1 });
+
+  const [last, first] = await scene.sessions.submit([request({ priority: 5 }), request({ priority: -1 })], CALLER);
+  await scene.clock.settle();
+
+  expect([last, first].map((session) => scene.now(session?.id ?? '')?.worker)).toEqual([undefined, 'm-1']);
+});
+
+test('places nothing once it has stopped', async () => {
+  const scene = await sceneWithPool();
+  await scene.join('m-1', { slots: 1 });
+  await scene.sessions.stop();
+
+  const [session] = await scene.sessions.submit([request()], CALLER);
+
+  expect(scene.now(session?.id ?? '')?.worker).toBeUndefined();
 });
 
 test('starts nothing before that commit is durable', async () => {

@@ -9,22 +9,21 @@ import type { Delivery } from './delivery.ts';
 import { type SessionLimits, type SessionsDeps, whenDurable } from './deps.ts';
 import { checkKey, findRepeat, hashOf, type Keyed, sessionKeyOf } from './idempotency-key.ts';
 import type { OfferedLabels } from './offered-labels.ts';
-import { placeNew } from './place-or-cancel.ts';
-import type { PoolQueues } from './pool-queues.ts';
 import type { SessionRequest, Sessions } from './sessions.ts';
 import { checkRequests } from './validate.ts';
 
 export interface SubmitParts {
   readonly limits: SessionLimits;
   readonly labels: Pick<OfferedLabels, 'lacking'>;
-  readonly queues: PoolQueues;
-  readonly delivery: Delivery;
+  readonly delivery: Pick<Delivery, 'start'>;
+  /** The session as placed, where a slot is free for it. */
+  placeNew(session: Session): Session;
   /** The demand of this pool has changed. */
   changed(pool: string): void;
 }
 
 export function openSubmit(deps: SessionsDeps, parts: SubmitParts): Sessions['submit'] {
-  const { limits, labels, queues, delivery, changed } = parts;
+  const { limits, labels, delivery, placeNew, changed } = parts;
   const { store, clock, random } = deps;
   const inFlight = new Map<string, Promise<unknown>>();
   const firstMs = latestAcceptance(store) + 1;
@@ -49,7 +48,8 @@ export function openSubmit(deps: SessionsDeps, parts: SubmitParts): Sessions['su
         unmatched: labels.lacking(pool, spec.labels),
       };
     });
-    const rows = placeNew(queues, sessions);
+    // A list may have several priorities: the queue brings it into their order.
+    const rows = sessions.length === 1 ? sessions.map(placeNew) : sessions;
     const durable = store.commit(rows.map((row) => put('sessions', row)));
     whenDurable(deps, () => {
       for (const row of rows) delivery.start(row);
