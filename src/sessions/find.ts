@@ -1,6 +1,7 @@
 import { Fault } from '#core/fault.ts';
 import type { Session } from '#core/session.ts';
 import type { Store } from '#core/store.ts';
+import { BriefMap } from './brief-map.ts';
 
 /** Finds live and ended sessions, and waits for ends. All that it answers is durable. */
 export interface Finder {
@@ -22,24 +23,16 @@ export const stopping = (): Fault =>
   new Fault('unavailable', 'The server is stopping.', { remedy: 'Try again in a few seconds.' });
 
 export function openFinder(store: Store): Finder {
-  let recent = new Map<string, Session>();
+  const recent = new BriefMap<Session>();
   const waiters = new Map<string, Set<Waiter>>();
   // In the history since the last batch: callers who waited for them ask at once, so they stay in memory for one batch.
-  let durable = new Set<string>();
-
-  // A new map each time: V8 copies what a long-lived one lets go of twice before it collects it.
-  function forgetDurable(): void {
-    const kept = new Map<string, Session>();
-    for (const [id, session] of recent) if (!durable.has(id)) kept.set(id, session);
-    recent = kept;
-    durable = new Set();
-  }
-
+  let durable: string[] = [];
   const unsubscribe = store.onDurable((changes) => {
-    if (durable.size > 0) forgetDurable();
+    for (const id of durable) recent.delete(id);
+    durable = [];
     for (const change of changes) {
       if (!('append' in change) || change.append !== 'ended') continue;
-      durable.add(change.row.id);
+      durable.push(change.row.id);
       wakeWaiters(change.row);
     }
   });
