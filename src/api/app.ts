@@ -12,6 +12,7 @@ import { farewell } from './farewell.ts';
 import { answerFaults, guard, measure, takeText, waitForStore } from './hooks.ts';
 import { httpFault, PROBLEM_MEDIA, toProblem } from './problem.ts';
 import { register } from './register.ts';
+import { watchRepeated } from './repeated-requests.ts';
 import { openRequestGate } from './request-gate.ts';
 import type { Route } from './route.ts';
 import { allRoutes, openHub } from './table.ts';
@@ -100,7 +101,9 @@ export async function startApi(deps: ApiDeps, patience: ClientTimeouts = PATIENC
     clientErrorHandler: (error, socket) => burst.run(() => refuseRaw(error, socket, deps.clock)),
     serverFactory: (handler) =>
       makeServer(patience, (request, response) =>
-        burst.run(() => request.destroyed || direct?.(request as WholeMessage, response) || handler(request, response)),
+        burst.run(
+          () => request.destroyed || direct?.take(request as WholeMessage, response) || handler(request, response),
+        ),
       ),
     forceCloseConnections: true,
     // Our routes validate and serialise themselves; otherwise fastify loads a JSON schema compiler for each.
@@ -118,7 +121,8 @@ export async function startApi(deps: ApiDeps, patience: ClientTimeouts = PATIENC
   const routes = allRoutes(deps, hub);
   const means = { deps, stopping: stopping.signal, json: openJsonReader(deps.clock) };
   register(app, routes, means);
-  direct = openDirect(routes, { ...means, gate, answers });
+  const repeated = watchRepeated(server);
+  direct = openDirect(routes, { ...means, gate, answers, repeated, inTurn: burst.run, idleMs: patience.idleMs });
   const detach = acceptAttach(server, { deps, gate, stopping: stopping.signal });
   await app.ready();
   return {
@@ -129,6 +133,7 @@ export async function startApi(deps: ApiDeps, patience: ClientTimeouts = PATIENC
       stopping.abort();
       detach();
       hub.stop();
+      await direct?.quiet(CLOSE_WITHIN_MS);
       server.closeIdleConnections();
       await answers.quiet(CLOSE_WITHIN_MS);
       await app.close();

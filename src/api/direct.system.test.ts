@@ -24,7 +24,7 @@ interface Asked {
 
 const SESSION = JSON.stringify({ pool: 'gpu', command: ['true'] });
 
-/** The API with callers that each keep one connection; `byFastify` counts what fastify handled. */
+/** The API with callers that each keep one connection; `byNode` and `byFastify` count what Node has read and fastify handled. */
 async function served(options: WorldOptions = {}) {
   const rows = [row('pools', poolWithSecret('gpu'))];
   const world = await apiWorld({ clock: systemClock as unknown as VirtualClock, rows, ...options });
@@ -32,48 +32,73 @@ async function served(options: WorldOptions = {}) {
   listener.listen(0, '127.0.0.1');
   await once(listener, 'listening');
   const { port } = listener.address() as AddressInfo;
-  let handled = 0;
+  const seen = { byNode: 0, byFastify: 0 };
   const count = (): void => {
-    handled += 1;
+    seen.byFastify += 1;
+  };
+  const countNode = (): void => {
+    seen.byNode += 1;
   };
   subscribe('tracing:fastify.request.handler:start', count);
+  subscribe('http.server.request.start', countNode);
   stops.push(
     () => void listener.close(),
     () => world.api.close(),
     () => void unsubscribe('tracing:fastify.request.handler:start', count),
+    () => void unsubscribe('http.server.request.start', countNode),
   );
 
   function caller(token = world.tokens.operator) {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     stops.push(() => agent.destroy());
     return async ({ path = '/api/v1/sessions', body = SESSION, headers }: Asked = {}) => {
-      const handledBefore = handled;
+      const before = { ...seen };
       const sent = { host: 'localhost', authorization: `Bearer ${token}`, 'content-type': 'application/json' };
       const asking = request({ agent, port, path, method: 'POST', headers: { ...sent, ...headers } });
       asking.end(body);
       const [answer] = (await once(asking, 'response')) as [IncomingMessage];
       const { date: _, location, ...others } = answer.headers;
       const shown = (await text(answer)).replace(/"(id|accepted_at)":"[^"]*"/g, '"$1":"…"');
-      const byFastify = handled - handledBefore;
-      return { status: answer.statusCode, headers: others, hasLocation: location !== undefined, shown, byFastify };
+      const by = { byNode: seen.byNode - before.byNode, byFastify: seen.byFastify - before.byFastify };
+      return { status: answer.statusCode, headers: others, hasLocation: location !== undefined, shown, ...by };
     };
   }
   return { ...world, caller };
 }
 
-/** The answer to a caller on a new connection, and to the same caller again. */
-async function bothWays(caller: () => (asked?: Asked) => Promise<object>, asked: Asked) {
+/** A disk that, once it is stopped, takes nothing before `written`. */
+function aDiskThatStops() {
+  const [begun, written] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const disk = {
+    isStopped: false,
+    async beforeWrite(): Promise<void> {
+      if (!disk.isStopped) return;
+      begun.resolve();
+      await written.promise;
+    },
+  };
+  return { disk, begun, written };
+}
+
+/** The answer to a caller on a new connection, to one who is known, and to the same request once more. */
+async function everyWay(caller: () => (asked?: Asked) => Promise<object>, asked: Asked) {
   const first = await caller()(asked);
   const known = caller();
   await known();
-  return { first, again: await known(asked) };
+  return [first, await known(asked), await known(asked)];
 }
 
 describe('a session submitted on a connection that was used before', () => {
-  it('does not pass through fastify', async () => {
+  it('does not pass through fastify, and from the third on not through Node', async () => {
     const post = (await served()).caller();
+    const ways = [await post(), await post(), await post(), await post()];
 
-    expect([(await post()).byFastify, (await post()).byFastify]).toEqual([1, 0]);
+    expect(ways.map(({ byNode, byFastify }) => [byNode, byFastify])).toEqual([
+      [1, 1],
+      [1, 0],
+      [0, 0],
+      [0, 0],
+    ]);
   });
 
   it.each<[string, Asked]>([
@@ -94,9 +119,9 @@ describe('a session submitted on a connection that was used before', () => {
   ])('is answered as on a new connection: %s', async (_what, asked) => {
     const { caller } = await served();
 
-    const { first, again } = await bothWays(caller, asked);
+    const [first, ...others] = await everyWay(caller, asked);
 
-    expect({ ...again, byFastify: 1 }).toEqual({ ...first, byFastify: 1 });
+    for (const again of others) expect({ ...again, byNode: 1, byFastify: 1 }).toEqual({ ...first, byFastify: 1 });
   });
 
   it.each<[string, () => Error]>([
@@ -105,14 +130,16 @@ describe('a session submitted on a connection that was used before', () => {
   ])('is refused as on a new connection: %s', async (_what, thrown) => {
     const world = await served();
     const post = world.caller();
-    await post();
+    for (let n = 0; n < 3; n++) await post();
     world.sessions.submit = () => Promise.reject(thrown());
 
     const [first, again] = [await world.caller()(), await post()];
+    expect(again.byNode).toBe(0);
 
     const blind = ({ shown, ...rest }: typeof first) => ({
       ...rest,
       byFastify: 0,
+      byNode: 0,
       shown: shown.replace(/by \S+\./, ''),
     });
     expect(again.byFastify).toBe(0);
@@ -124,7 +151,7 @@ describe('a session submitted on a connection that was used before', () => {
   it('needs a token that still holds, and the role', async () => {
     const { caller, deps, tokens } = await served();
     const [post, view] = [caller(), caller(tokens.viewer)];
-    await post();
+    for (let n = 0; n < 3; n++) await post();
     const viewed = [await view(), await view()];
     const [token] = [...deps.store.view.tokens.all()].filter(({ name }) => name === 'operator');
     await deps.access.revokeToken(token?.id ?? '', { who: 'test', from: 'here' });
@@ -136,11 +163,10 @@ describe('a session submitted on a connection that was used before', () => {
   it('is counted among the answers', async () => {
     const { caller, deps } = await served();
     const post = caller();
-    await post();
-    await post();
+    for (let n = 0; n < 4; n++) await post();
 
     expect(await deps.metrics.text()).toContain(
-      'muster_http_request_seconds_count{method="POST",route="/api/v1/sessions",status="201"} 2',
+      'muster_http_request_seconds_count{method="POST",route="/api/v1/sessions",status="201"} 4',
     );
   });
 
@@ -157,25 +183,35 @@ describe('a session submitted on a connection that was used before', () => {
   });
 
   it('is answered only when durable', async () => {
-    let isStopped = false;
-    const [begun, written] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    async function beforeWrite(): Promise<void> {
-      if (!isStopped) return;
-      begun.resolve();
-      await written.promise;
-    }
-    const { caller } = await served({ beforeWrite });
+    const { disk, begun, written } = aDiskThatStops();
+    const { caller } = await served(disk);
     const post = caller();
-    await post();
-    isStopped = true;
+    for (let n = 0; n < 3; n++) await post();
+    disk.isStopped = true;
     const happened: string[] = [];
 
-    const answered = post().then(({ status, byFastify }) => happened.push(`answered ${status} ${byFastify}`));
+    const answered = post().then(({ status, byNode }) => happened.push(`answered ${status} ${byNode}`));
     await begun.promise;
     happened.push('durable');
     written.resolve();
     await answered;
 
     expect(happened).toEqual(['durable', 'answered 201 0']);
+  });
+
+  it('is answered when the server stops meanwhile', async () => {
+    const { disk, begun, written } = aDiskThatStops();
+    const { caller, api } = await served(disk);
+    const post = caller();
+    for (let n = 0; n < 3; n++) await post();
+    disk.isStopped = true;
+
+    const answered = post();
+    await begun.promise;
+    const closed = api.close();
+    written.resolve();
+
+    expect(await answered).toMatchObject({ status: 201, byNode: 0 });
+    await closed;
   });
 });

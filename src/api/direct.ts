@@ -1,22 +1,35 @@
 // Programs that submit sessions keep their connection. For a route that is asked very often, their requests go past
 // fastify: its hooks, its objects and its promises cost as much as the rest of the request.
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { Fault } from '#core/fault.ts';
 import type { Caller } from '../access/access.ts';
-import { type Measured, problemOf, SAFE_HEADERS, storeFailed } from './hooks.ts';
+import { type Exchange, nodesExchange, RawExchange, tailOf } from './exchange.ts';
+import { problemOf, SAFE_HEADERS, storeFailed } from './hooks.ts';
+import { type InFlight, openInFlight } from './in-flight.ts';
 import { originOf } from './origin.ts';
 import { PROBLEM_MEDIA } from './problem.ts';
 import { checkedBody, JSON_MEDIA, type Registering, signalOf } from './register.ts';
+import type { RepeatedRequests, Taker } from './repeated-requests.ts';
 import type { RequestGate } from './request-gate.ts';
 import type { Call, Route } from './route.ts';
 import type { WholeMessage } from './whole-message.ts';
 
-/** Takes a request, or answers false: then it has not touched it. */
-export type Direct = (request: WholeMessage, response: ServerResponse) => boolean;
+export interface Direct {
+  /** Takes a request, or answers false: then it has not touched it. */
+  take(request: WholeMessage, response: ServerResponse): boolean;
+  /** Resolves when all that was taken past Node is answered, or after that time: Node takes such connections for idle. */
+  quiet(withinMs: number): Promise<void>;
+}
 
 export interface DirectMeans extends Registering {
   readonly gate: Pick<RequestGate, 'passes'>;
-  readonly answers: Pick<Measured, 'opened'>;
+  readonly answers: Pick<InFlight, 'begun'>;
+  readonly repeated: RepeatedRequests;
+  /** Runs it in its share of a turn. */
+  inTurn(work: () => void): void;
+  /** How long a connection may be idle, as its answers say. */
+  readonly idleMs: number;
 }
 
 // What is longer is rare, and fastify bounds it.
@@ -33,8 +46,7 @@ class DirectCall implements Call<unknown, unknown, unknown> {
   code: number;
   readonly sent: string[] = [...safeHeaders];
   readonly #route: Route;
-  readonly #request: IncomingMessage;
-  readonly #response: ServerResponse;
+  readonly #exchange: Exchange;
   readonly #means: Registering;
   #signal: AbortSignal | undefined;
 
@@ -42,22 +54,21 @@ class DirectCall implements Call<unknown, unknown, unknown> {
     this.#route = route;
     this.caller = caller;
     this.code = route.status ?? 200;
-    this.#request = exchange.request;
-    this.#response = exchange.response;
+    this.#exchange = exchange;
     this.#means = means;
   }
 
-  get headers(): IncomingMessage['headers'] {
-    return this.#request.headers;
+  get headers(): IncomingHttpHeaders {
+    return this.#exchange.headers;
   }
 
   get origin(): string {
-    return originOf(this.#request);
+    return originOf(this.#exchange);
   }
 
   get signal(): AbortSignal {
     const { caller } = this;
-    this.#signal ??= signalOf(this.#means, { route: this.#route, caller, response: this.#response });
+    this.#signal ??= signalOf(this.#means, { route: this.#route, caller, response: this.#exchange.response });
     return this.#signal;
   }
 
@@ -74,22 +85,12 @@ class DirectCall implements Call<unknown, unknown, unknown> {
   };
 }
 
-interface Exchange {
-  readonly request: WholeMessage;
-  readonly response: ServerResponse;
-}
-
-function send({ response }: Exchange, code: number, headers: string[], text: string): void {
-  if (response.destroyed) return;
-  headers.push('content-length', String(Buffer.byteLength(text)));
-  response.writeHead(code, headers);
-  response.end(text);
-}
-
 /** The routes that are asked very often, for callers whose connection has passed the gate before. */
 export function openDirect(routes: readonly Route[], means: DirectMeans): Direct {
-  const { deps, gate, answers, stopping, json } = means;
+  const { deps, gate, answers, stopping, json, repeated, inTurn, idleMs } = means;
   const { store, metrics, clock } = deps;
+  const tail = tailOf(clock, idleMs);
+  const pastNode = openInFlight(clock);
   // By connection.
   const answeredMs = new WeakMap<object, number>();
   const byPath = new Map(routes.filter((route) => route.isDirect).map((route) => [route.path, route]));
@@ -108,52 +109,84 @@ export function openDirect(routes: readonly Route[], means: DirectMeans): Direct
       'content-type',
       `${PROBLEM_MEDIA}; charset=utf-8`,
     ];
-    send(exchange, shown.problem.status, sent, JSON.stringify(shown.problem));
+    exchange.send(shown.problem.status, sent, JSON.stringify(shown.problem));
     return shown.problem.status;
   }
 
   async function answer(route: Route, caller: Caller, exchange: Exchange, sent: Buffer): Promise<number> {
     try {
       const call = new DirectCall(route, caller, exchange, means);
-      const body = checkedBody(route, { body: sent, headers: exchange.request.headers }, json);
+      const body = checkedBody(route, { body: sent, headers: exchange.headers }, json);
       call.body = body instanceof Promise ? await body : body;
       const shown = await route.handle(call);
       if (call.refusal) throw call.refusal;
       call.sent.push('content-type', JSON_MEDIA);
-      send(exchange, call.code, call.sent, JSON.stringify(shown));
+      exchange.send(call.code, call.sent, JSON.stringify(shown));
       return call.code;
     } catch (thrown) {
       return refuse(thrown, route, exchange);
     }
   }
 
-  function take(route: Route, caller: Caller, exchange: Exchange): void {
-    const { request, response } = exchange;
-    const startMs = clock.monotonic();
-    const { socket } = request;
-    const lastMs = answeredMs.get(socket);
-    if (lastMs !== undefined) store.cameAgain(startMs - lastMs);
-    answers.opened(response);
-    request.takeWhole((body) => {
-      void answer(route, caller, exchange, body).then((status) => {
-        const endMs = clock.monotonic();
-        answeredMs.set(socket, endMs);
-        metrics.httpAnswered({ method: route.method, route: route.path, status, ms: endMs - startMs });
-      });
-    });
-    // A caller that went away in the middle of its request.
-    request.on('error', () => response.destroy());
+  /** Answers, and measures that. */
+  async function serve(route: Route, caller: Caller, exchange: Exchange, body: Buffer, startMs: number): Promise<void> {
+    const status = await answer(route, caller, exchange, body);
+    const endMs = clock.monotonic();
+    answeredMs.set(exchange.socket, endMs);
+    metrics.httpAnswered({ method: route.method, route: route.path, status, ms: endMs - startMs });
   }
 
-  return (request, response) => {
-    const route = byPath.get(request.url ?? '');
-    if (route === undefined || route.method !== request.method || stopping.aborted) return false;
-    const { headers, socket, method } = request;
-    if (headers['content-type'] !== 'application/json' || !(Number(headers['content-length']) <= LONGEST_BODY))
-      return false;
-    const caller = gate.passes({ connection: socket, method, headers, from: '' }, route.role);
-    if (!caller) return false;
-    take(route, caller, { request, response });
-    return true;
+  function begun(socket: Socket): number {
+    const startMs = clock.monotonic();
+    const lastMs = answeredMs.get(socket);
+    if (lastMs !== undefined) store.cameAgain(startMs - lastMs);
+    return startMs;
+  }
+
+  function passes(route: Route, socket: Socket, headers: IncomingHttpHeaders): Caller | undefined {
+    if (stopping.aborted) return undefined;
+    return gate.passes({ connection: socket, method: route.method, headers, from: '' }, route.role);
+  }
+
+  /** Requests with the same head on the same connection. */
+  function takerOf(route: Route, { socket, headers }: WholeMessage): Taker {
+    return (body) => {
+      const caller = body.length <= LONGEST_BODY ? passes(route, socket, headers) : undefined;
+      if (!caller) return undefined;
+      const ended = pastNode.begun();
+      const startMs = begun(socket);
+      return new Promise((resolve) => {
+        inTurn(() => {
+          void serve(route, caller, new RawExchange(socket, headers, tail), body, startMs).then(() => {
+            ended();
+            resolve();
+          });
+        });
+      });
+    };
+  }
+
+  function take(route: Route, caller: Caller, request: WholeMessage, response: ServerResponse): void {
+    const startMs = begun(request.socket);
+    response.once('close', answers.begun());
+    request.takeWhole((body) => void serve(route, caller, nodesExchange(request, response), body, startMs));
+    // A caller that went away in the middle of its request.
+    request.on('error', () => response.destroy());
+    repeated.learn(request, takerOf(route, request));
+  }
+
+  return {
+    take(request, response) {
+      const route = byPath.get(request.url ?? '');
+      if (route === undefined || route.method !== request.method) return false;
+      const { headers, socket } = request;
+      if (headers['content-type'] !== 'application/json' || !(Number(headers['content-length']) <= LONGEST_BODY))
+        return false;
+      const caller = passes(route, socket, headers);
+      if (!caller) return false;
+      take(route, caller, request, response);
+      return true;
+    },
+    quiet: pastNode.quiet,
   };
 }

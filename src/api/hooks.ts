@@ -1,9 +1,9 @@
 // Hooks call back rather than return promises: each promise costs every request some turns.
-import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '#core/fault.ts';
 import type { ApiDeps } from './deps.ts';
 import { PAGE_POLICY } from './html.ts';
+import { type InFlight, openInFlight } from './in-flight.ts';
 import { isBrowser, loginPage } from './login-page.ts';
 import { originOf } from './origin.ts';
 import { httpStatusOf, PROBLEM_MEDIA, requestFaultOf, toProblem } from './problem.ts';
@@ -110,27 +110,11 @@ export function guard(app: FastifyInstance, gate: RequestGate): void {
   });
 }
 
-export interface Measured {
-  /** One more request, until its answer is closed. */
-  opened(response: ServerResponse): void;
-  /** Resolves when none is in flight, or after that time. */
-  quiet(withinMs: number): Promise<void>;
-}
-
 /** Counts requests in flight, and measures them. */
-export function measure(app: FastifyInstance, { metrics, clock }: ApiDeps): Measured {
-  let open = 0;
-  let quietNow: (() => void) | undefined;
-  const closed = (): void => {
-    open -= 1;
-    if (open === 0) quietNow?.();
-  };
-  function opened(response: ServerResponse): void {
-    open += 1;
-    response.once('close', closed);
-  }
+export function measure(app: FastifyInstance, { metrics, clock }: ApiDeps): InFlight {
+  const answers = openInFlight(clock);
   app.addHook('onRequest', (_request, reply, done) => {
-    opened(reply.raw);
+    reply.raw.once('close', answers.begun());
     done();
   });
   app.addHook('onResponse', (request, reply, done) => {
@@ -138,19 +122,7 @@ export function measure(app: FastifyInstance, { metrics, clock }: ApiDeps): Meas
     metrics.httpAnswered({ method: request.method, route, status: reply.statusCode, ms: reply.elapsedTime });
     done();
   });
-  return {
-    opened,
-    async quiet(withinMs) {
-      if (open === 0) return;
-      await new Promise<void>((resolve) => {
-        const cancel = clock.alarm(withinMs, resolve);
-        quietNow = () => {
-          cancel();
-          resolve();
-        };
-      });
-    },
-  };
+  return answers;
 }
 
 /** Bodies come as bytes; each route reads them in its own way. Long ones become no text here: that would hold up all others. */

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '#core/fault.ts';
 import type { Caller } from '../access/access.ts';
@@ -50,10 +50,15 @@ function badBody(cause: unknown): Fault {
 
 const TOKEN_OVER = 'The token of this request has expired or was revoked meanwhile.';
 
+/** Says `close` when an answer was sent, or its caller is gone. */
+export interface Closing {
+  once(event: 'close', closed: () => void): unknown;
+}
+
 interface Answered {
   readonly route: Route;
   readonly caller: Caller;
-  readonly response: ServerResponse;
+  readonly response: Closing;
 }
 
 /** Aborts when the client is gone, the server stops, or while a long answer goes on the token is revoked. */
