@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Fault } from '#core/fault.ts';
 import type { Caller } from '../access/access.ts';
-import { type Exchange, nodesExchange, RawExchange, tailOf } from './exchange.ts';
+import { type DirectExchange, nodesExchange, RawExchange, tailOf } from './direct-exchange.ts';
 import { problemOf, SAFE_HEADERS, storeFailed } from './hooks.ts';
 import { type InFlight, openInFlight } from './in-flight.ts';
 import { originOf } from './origin.ts';
@@ -46,11 +46,11 @@ class DirectCall implements Call<unknown, unknown, unknown> {
   code: number;
   readonly sent: string[] = [...safeHeaders];
   readonly #route: Route;
-  readonly #exchange: Exchange;
+  readonly #exchange: DirectExchange;
   readonly #means: Registering;
   #signal: AbortSignal | undefined;
 
-  constructor(route: Route, caller: Caller, exchange: Exchange, means: Registering) {
+  constructor(route: Route, caller: Caller, exchange: DirectExchange, means: Registering) {
     this.#route = route;
     this.caller = caller;
     this.code = route.status ?? 200;
@@ -95,7 +95,7 @@ export function openDirect(routes: readonly Route[], means: DirectMeans): Direct
   const answeredMs = new WeakMap<object, number>();
   const byPath = new Map(routes.filter((route) => route.isDirect).map((route) => [route.path, route]));
 
-  async function refuse(thrown: unknown, route: Route, exchange: Exchange): Promise<number> {
+  async function refuse(thrown: unknown, route: Route, exchange: DirectExchange): Promise<number> {
     const about = { id: 'direct', method: route.method, route: route.path };
     const { problem, headers } = problemOf(thrown, deps, about);
     // As every other answer: what it shows may be committed, and not durable yet.
@@ -113,7 +113,7 @@ export function openDirect(routes: readonly Route[], means: DirectMeans): Direct
     return shown.problem.status;
   }
 
-  async function answer(route: Route, caller: Caller, exchange: Exchange, sent: Buffer): Promise<number> {
+  async function answer(route: Route, caller: Caller, exchange: DirectExchange, sent: Buffer): Promise<number> {
     try {
       const call = new DirectCall(route, caller, exchange, means);
       const body = checkedBody(route, { body: sent, headers: exchange.headers }, json);
@@ -129,7 +129,13 @@ export function openDirect(routes: readonly Route[], means: DirectMeans): Direct
   }
 
   /** Answers, and measures that. */
-  async function serve(route: Route, caller: Caller, exchange: Exchange, body: Buffer, startMs: number): Promise<void> {
+  async function serve(
+    route: Route,
+    caller: Caller,
+    exchange: DirectExchange,
+    body: Buffer,
+    startMs: number,
+  ): Promise<void> {
     const status = await answer(route, caller, exchange, body);
     const endMs = clock.monotonic();
     answeredMs.set(exchange.socket, endMs);

@@ -10,6 +10,7 @@ import { nouns } from './nouns.gen.ts';
 import { openProcessMetrics } from './process-metrics.ts';
 import { REASONS } from './reasons.gen.ts';
 import { scrapeText } from './scrape-text.ts';
+import { TimeHistogram } from './time-histogram.ts';
 
 /** Metrics for Prometheus. Gauges are read from the store; the rest is reported by its owner. */
 export interface Metrics {
@@ -40,11 +41,11 @@ const MINUTES = [0.01, 0.1, 1, 5, 10, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 
 function openSeries(registry: Registry) {
   const registers = [registry];
   return {
-    queueWait: new Histogram({
+    queueWait: new TimeHistogram({
       name: 'muster_session_queue_wait_seconds',
       help: 'Time from accepting a session to placing it on a slot.',
       buckets: MINUTES,
-      registers,
+      registry,
     }),
     launch: new Histogram({
       name: 'muster_launch_seconds',
@@ -65,12 +66,11 @@ function openSeries(registry: Registry) {
       labelNames: ['how'],
       registers,
     }),
-    http: new Histogram({
+    http: new TimeHistogram({
       name: 'muster_http_request_seconds',
       help: 'HTTP requests, by route.',
-      labelNames: ['method', 'route', 'status'],
       buckets: SECONDS,
-      registers,
+      registry,
     }),
     cloud: new Histogram({
       name: 'muster_cloud_call_seconds',
@@ -81,6 +81,8 @@ function openSeries(registry: Registry) {
     }),
   };
 }
+
+const noLabels = (): Record<string, never> => ({});
 
 const bySubject = new Map(REASONS.map((kind) => [kind.subject, kind]));
 
@@ -97,6 +99,7 @@ export function openMetrics({ store, clock, withProcess = false }: MetricsDeps):
   const registry = new Registry();
   const ofProcess = withProcess ? openProcessMetrics(registry) : undefined;
   const series = openSeries(registry);
+  series.queueWait.open('', {});
   let syncTimes = (): SyncTimes => new Map();
   let features: Partial<PublicFeatures> = {};
   const world = { registry, store, clock, syncTimes: () => syncTimes(), features: () => features };
@@ -115,7 +118,7 @@ export function openMetrics({ store, clock, withProcess = false }: MetricsDeps):
   const stops = [
     store.onChange('sessions', (after, before) => {
       if (after?.placedAt === undefined || before?.placedAt !== undefined) return;
-      series.queueWait.observe(Math.max(0, after.placedAt - after.acceptedAt) / 1_000);
+      series.queueWait.observe('', noLabels, Math.max(0, after.placedAt - after.acceptedAt) / 1_000);
     }),
     store.onChange('workers', (after, before) => {
       if (after?.joinedAt === undefined || before?.joinedAt !== undefined || after.launch === undefined) return;
@@ -129,7 +132,8 @@ export function openMetrics({ store, clock, withProcess = false }: MetricsDeps):
 
   return {
     cloudCall: ({ kind, call, fault, ms }) => series.cloud.observe({ kind, call, fault: fault ?? '' }, ms / 1_000),
-    httpAnswered: ({ method, route, status, ms }) => series.http.observe({ method, route, status }, ms / 1_000),
+    httpAnswered: ({ method, route, status, ms }) =>
+      series.http.observe(`${method} ${status} ${route}`, () => ({ method, route, status }), ms / 1_000),
     followSyncs(timings) {
       syncTimes = timings;
     },

@@ -28,12 +28,15 @@ const MOST_VALUES = 20_000;
 
 type SentBody = Pick<FastifyRequest, 'body' | 'headers'>;
 
+// Mostly it is exactly that.
+const isYamlMedia = (type: string): boolean =>
+  type !== 'application/json' && type.split(';')[0]?.trim().toLowerCase().endsWith('yaml') === true;
+
 /** A body, read as the route takes it. */
 function bodyOf(route: Route, request: SentBody, json: JsonReader): unknown {
   const body = request.body as Buffer | undefined;
   if (body === undefined || body.length === 0 || !route.body) return undefined;
-  const media = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
-  const isYaml = media.endsWith('yaml');
+  const isYaml = isYamlMedia(request.headers['content-type'] ?? '');
   if (route.bodyMedia) return body.toString('utf8');
   if (isYaml) throw httpFault(415, 'invalid', 'The body must be JSON.', { at: 'headers.content-type' });
   try {

@@ -5,7 +5,7 @@ import type { Closing } from './register.ts';
 import type { WholeMessage } from './whole-message.ts';
 
 /** A request, and the way of its answer. */
-export interface Exchange {
+export interface DirectExchange {
   readonly socket: Socket;
   readonly headers: IncomingHttpHeaders;
   /** Closes when the answer was sent or the caller is gone. */
@@ -15,7 +15,7 @@ export interface Exchange {
 }
 
 /** What Node reads and writes. */
-export function nodesExchange({ socket, headers }: WholeMessage, response: ServerResponse): Exchange {
+export function nodesExchange({ socket, headers }: WholeMessage, response: ServerResponse): DirectExchange {
   return {
     socket,
     headers,
@@ -30,7 +30,7 @@ export function nodesExchange({ socket, headers }: WholeMessage, response: Serve
 }
 
 /** As Node would write it. */
-export class RawExchange implements Exchange {
+export class RawExchange implements DirectExchange {
   readonly socket: Socket;
   readonly headers: IncomingHttpHeaders;
   readonly #tail: () => string;
