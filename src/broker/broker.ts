@@ -1,4 +1,4 @@
-import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
 import type { AgentReport, JoinProof } from '#core/agent-link.ts';
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
@@ -57,7 +57,7 @@ export interface BrokerDeps {
 /** The gRPC edge: agents join here, and commands reach them. */
 export interface Broker {
   /** Takes over an accepted connection; with TLS, after the handshake. */
-  accept(socket: Duplex): void;
+  accept(socket: Socket): void;
   readonly connectedAgents: number;
   /** Ends every stream with status OK, so that agents reconnect at once, and then drops what remains. */
   stop(): Promise<void>;

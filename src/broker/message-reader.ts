@@ -70,11 +70,11 @@ export class MessageReader {
   }
 }
 
-/** A message as it travels. */
-export function asFrame(message: Uint8Array): Buffer {
-  const frame = Buffer.allocUnsafe(HEAD_BYTES + message.length);
-  frame[0] = 0;
-  frame.writeUInt32BE(message.length, 1);
-  frame.set(message, HEAD_BYTES);
+/** A message as it travels, behind so many free bytes. */
+export function asFrame(message: Uint8Array, free = 0): Buffer {
+  const frame = Buffer.allocUnsafe(free + HEAD_BYTES + message.length);
+  frame[free] = 0;
+  frame.writeUInt32BE(message.length, free + 1);
+  frame.set(message, free + HEAD_BYTES);
   return frame;
 }

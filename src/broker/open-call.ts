@@ -1,9 +1,10 @@
-import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
-import type { Clock } from '#core/clock.ts';
+import { type Clock, systemClock } from '#core/clock.ts';
 import { FAULTS, Fault } from '#core/fault.ts';
+import { ERROR, type ErrorCode, HEAD_BYTES } from './http2/frames.ts';
+import { headerBlock } from './http2/hpack.ts';
+import type { Http2Stream, StreamListener } from './http2/stream.ts';
 import { asFrame, MessageReader } from './message-reader.ts';
 import type { RpcCaller, RpcHandler, RpcListener, RpcStream } from './transport.ts';
 import { LONGEST_MESSAGE_BYTES, LONGEST_UNCHECKED_BYTES, tame } from './wire/frame.ts';
@@ -11,7 +12,8 @@ import { LONGEST_MESSAGE_BYTES, LONGEST_UNCHECKED_BYTES, tame } from './wire/fra
 const LONGEST_STATUS_TEXT = 1_024;
 // Clients end their part when they have the status: grpc-go and grpc-js do so at once.
 const FAREWELL_MS = 5_000;
-const ANSWER = { ':status': 200, 'content-type': 'application/grpc+proto' };
+const ANSWER = { ':status': '200', 'content-type': 'application/grpc+proto' };
+const ANSWER_BLOCK = headerBlock(ANSWER);
 
 /** The status that a caller gets; an internal error shows no details. */
 export function grpcStatusOf(fault: Fault): { code: number; details: string } {
@@ -35,10 +37,10 @@ export interface Service {
 }
 
 /** One open call; a single object, since every connected agent keeps one. */
-export class OpenCall implements RpcStream, RpcCaller {
-  readonly #stream: ServerHttp2Stream;
-  readonly #headers: IncomingHttpHeaders;
-  readonly #socket: Duplex;
+export class OpenCall implements RpcStream, RpcCaller, StreamListener {
+  readonly #stream: Http2Stream;
+  readonly #headers: ReadonlyMap<string, string>;
+  readonly #socket: Socket;
   readonly #service: Service;
   readonly #reader = new MessageReader(LONGEST_UNCHECKED_BYTES);
   #listener: RpcListener | undefined;
@@ -49,27 +51,40 @@ export class OpenCall implements RpcStream, RpcCaller {
   #isReading = false;
   // Its last messages may still wait for `resume`.
   #isHalfClosed = false;
+  // Ends the stream after a while: when its caller gives up, later when it does not end its part.
+  #cancelAlarm: (() => void) | undefined;
 
-  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, socket: Duplex, service: Service) {
+  constructor(stream: Http2Stream, headers: ReadonlyMap<string, string>, socket: Socket, service: Service) {
     this.#stream = stream;
     this.#headers = headers;
     this.#socket = socket;
     this.#service = service;
   }
 
-  /** Opens its handler, and gives it what comes. */
-  start(): void {
-    const stream = this.#stream;
-    stream.on('close', () => this.#closed());
+  /** Opens its handler, and gives it what comes. The caller may say how long it waits: then it reads no status. */
+  start(timeoutMs: number | undefined): void {
+    if (timeoutMs !== undefined) this.#resetAfter(systemClock, timeoutMs, ERROR.cancel);
     this.#guarded(() => {
       this.#listener = this.#service.handler(this);
     });
-    stream.on('data', (chunk: Buffer) => this.#take(chunk));
-    stream.on('end', () => {
-      this.#isHalfClosed = true;
-      this.#deliver();
-    });
-    if (this.#isPaused) stream.pause();
+    this.#stream.listen(this);
+    if (this.#isPaused) this.#stream.pause();
+  }
+
+  data(chunk: Buffer): void {
+    if (this.#hasEnded) return;
+    this.#guarded(() => this.#reader.add(chunk));
+    this.#deliver();
+  }
+
+  ended(): void {
+    this.#isHalfClosed = true;
+    this.#deliver();
+  }
+
+  closed(): void {
+    this.#cancelAlarm?.();
+    this.#release();
   }
 
   get caller(): RpcCaller {
@@ -78,7 +93,7 @@ export class OpenCall implements RpcStream, RpcCaller {
 
   get peerAddress(): string {
     // A dual-stack socket shows IPv4 callers in their IPv6 form.
-    return ((this.#socket as Socket).remoteAddress ?? 'unknown').replace(/^::ffff:/i, '');
+    return (this.#socket.remoteAddress ?? 'unknown').replace(/^::ffff:/i, '');
   }
 
   get certificateName(): string | undefined {
@@ -88,15 +103,14 @@ export class OpenCall implements RpcStream, RpcCaller {
   }
 
   header(name: string): string | undefined {
-    const value = this.#headers[name];
-    return Array.isArray(value) ? value[0] : value;
+    return this.#headers.get(name);
   }
 
   write(message: Uint8Array, written: () => void): void {
     if (this.#hasEnded || this.#isGone) return;
     this.#answer();
-    this.#stream.write(asFrame(message), (error) => {
-      if (!error && !this.#isClosed) written();
+    this.#stream.write(asFrame(message, HEAD_BYTES), () => {
+      if (!this.#isClosed) written();
     });
   }
 
@@ -119,38 +133,24 @@ export class OpenCall implements RpcStream, RpcCaller {
     if (this.#hasEnded || this.#isGone) return;
     this.#hasEnded = true;
     const status = statusHeaders(fault);
-    const stream = this.#stream;
-    if (this.#hasAnswered) {
-      stream.once('wantTrailers', () => {
-        stream.sendTrailers(status);
-        this.#over();
-      });
-      stream.end();
-    } else {
-      stream.respond({ ...ANSWER, ...status }, { endStream: true });
-      this.#over();
-    }
+    if (this.#hasAnswered) return this.#stream.end(headerBlock(status), () => this.#over());
+    this.#stream.respond(headerBlock({ ...ANSWER, ...status }), true);
+    this.#over();
   }
 
   cut(): void {
     this.#socket.destroy();
   }
 
-  /** A stream refuses answers some turns before it says `close`. */
+  /** `closed` comes a moment later. */
   get #isGone(): boolean {
-    return this.#isClosed || this.#stream.destroyed || this.#stream.closed;
+    return this.#isClosed || this.#stream.isClosed;
   }
 
   #answer(): void {
     if (this.#hasAnswered) return;
     this.#hasAnswered = true;
-    this.#stream.respond(ANSWER, { waitForTrailers: true });
-  }
-
-  #take(chunk: Buffer): void {
-    if (this.#hasEnded) return;
-    this.#guarded(() => this.#reader.add(chunk));
-    this.#deliver();
+    this.#stream.respond(ANSWER_BLOCK, false);
   }
 
   /** A handler may pause or resume within a message: then the one loop goes on. */
@@ -173,20 +173,20 @@ export class OpenCall implements RpcStream, RpcCaller {
     this.#listener?.halfClosed();
   }
 
-  /** The status was sent. What the caller sends until it closes is read and dropped: an unread stream would never close. */
+  /** The status was sent. What the caller sends until it ends its part is dropped. */
   #over(): void {
     const stream = this.#stream;
     stream.resume();
-    // As gRPC servers end a stream whose caller goes on, but later: nghttp2 drops a status that waits behind a reset.
-    if (!stream.readableEnded)
-      stream.once(
-        'close',
-        this.#service.clock.alarm(FAREWELL_MS, () => stream.close(constants.NGHTTP2_NO_ERROR)),
-      );
-    process.nextTick(() => this.#closed());
+    if (!stream.isClosed) this.#resetAfter(this.#service.clock, FAREWELL_MS, ERROR.none);
+    queueMicrotask(() => this.#release());
   }
 
-  #closed(): void {
+  #resetAfter(clock: Clock, afterMs: number, code: ErrorCode): void {
+    this.#cancelAlarm?.();
+    this.#cancelAlarm = clock.alarm(afterMs, () => this.#stream.reset(code));
+  }
+
+  #release(): void {
     this.#isClosed = true;
     const listener = this.#listener;
     this.#listener = undefined;

@@ -1,5 +1,5 @@
-// The transport of calls: gRPC on node:http2. Messages are bytes here, so that another transport is a few files.
-import type { Duplex } from 'node:stream';
+// The transport of calls: gRPC on our own HTTP/2. Messages are bytes here, so that another transport is a few files.
+import type { Socket } from 'node:net';
 import type { Fault } from '#core/fault.ts';
 
 /** The caller, as the connection shows it. */
@@ -39,7 +39,7 @@ export type RpcHandler = (stream: RpcStream) => RpcListener;
 
 export interface Transport {
   /** Takes over an accepted connection, with or without TLS. */
-  accept(socket: Duplex): void;
+  accept(socket: Socket): void;
   /** Accepts no new calls; after `graceMs` drops the connections that are still open. */
   stop(graceMs: number): Promise<void>;
 }

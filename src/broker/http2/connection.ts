@@ -1,0 +1,388 @@
+// The server's side of HTTP/2 (RFC 9113), as much of it as gRPC takes. In Node's own a message passes through streams of the
+// socket, of the session and of the call: with it a session took a tenth more processor time.
+import type { Socket } from 'node:net';
+import type { Clock } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
+import { FrameReader } from './frame-reader.ts';
+import {
+  ERROR,
+  type ErrorCode,
+  FIRST_WINDOW_BYTES,
+  FLAG,
+  FRAME,
+  frameOf,
+  goAwayFrame,
+  HEAD_BYTES,
+  LARGEST_LONGEST_FRAME,
+  LARGEST_WINDOW_BYTES,
+  LONGEST_FRAME_BYTES,
+  number31,
+  numberFrame,
+  PING_BYTES,
+  SETTING,
+  SETTING_BYTES,
+  settingsFrame,
+} from './frames.ts';
+import { HeaderReader, LONGEST_LIST_BYTES } from './hpack.ts';
+import { areTrailers, requestHeaders } from './request-headers.ts';
+import { Http2Stream, type StreamCarrier } from './stream.ts';
+
+const NOTHING = Buffer.alloc(0);
+const MOST_HEADER_FRAMES = 16;
+// Answers that a client asks for and does not read: pings, settings, resets.
+const MOST_UNREAD_BYTES = 256 * 1_024;
+// As many streams may be given up or refused at once, and in a second (CVE-2023-44487); as nghttp2 has it.
+const MOST_RESETS = 1_000;
+const RESETS_PER_S = 33;
+
+export interface Http2Options {
+  readonly mostStreams: number;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** A request: what comes on it waits until someone listens. */
+  taken(stream: Http2Stream, headers: ReadonlyMap<string, string>): void;
+  /** No stream is open any more. */
+  emptied(): void;
+}
+
+interface HeaderBlock {
+  readonly stream: number;
+  readonly isLast: boolean;
+  readonly parts: Buffer[];
+  bytes: number;
+}
+
+/** One connection of a client. A class, since every connected agent has one. */
+export class Http2Connection implements StreamCarrier {
+  sendWindow = FIRST_WINDOW_BYTES;
+  longestFrame = LONGEST_FRAME_BYTES;
+  readonly #socket: Socket;
+  readonly #options: Http2Options;
+  readonly #frames = new FrameReader();
+  readonly #headers = new HeaderReader();
+  readonly #streams = new Map<number, Http2Stream>();
+  readonly #taken = (frame: Buffer): boolean => {
+    this.#take(frame);
+    return !this.#isOver;
+  };
+  #firstWindow = FIRST_WINDOW_BYTES;
+  #receiveWindow = FIRST_WINDOW_BYTES;
+  #hasSettings = false;
+  #block: HeaderBlock | undefined;
+  #lastStream = 0;
+  #resets = 0;
+  #resetsAtMs = 0;
+  #pinged: (() => void) | undefined;
+  #isCorked = false;
+  #written: (() => void)[] | undefined;
+  #isClosing = false;
+  #isOver = false;
+
+  constructor(socket: Socket, options: Http2Options) {
+    this.#socket = socket;
+    this.#options = options;
+    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+    socket.on('close', () => this.#closed());
+    this.send(
+      settingsFrame([
+        [SETTING.mostStreams, options.mostStreams],
+        [SETTING.longestHeaders, LONGEST_LIST_BYTES],
+      ]),
+    );
+    // It may have been passed on paused.
+    socket.resume();
+  }
+
+  /** Calls back when the client has answered. */
+  ping(answered: () => void): void {
+    this.#pinged = answered;
+    this.send(frameOf({ type: FRAME.ping, flags: 0, stream: 0 }, Buffer.alloc(PING_BYTES)));
+  }
+
+  /** Takes no more requests, and closes the connection when the open ones are over. */
+  close(): void {
+    if (this.#isClosing || this.#isOver) return;
+    this.#isClosing = true;
+    this.send(goAwayFrame(this.#lastStream, ERROR.none));
+    this.#endIfDone();
+  }
+
+  /** All that is sent in one turn leaves together. */
+  send(bytes: Buffer, written?: () => void): void {
+    const socket = this.#socket;
+    if (this.#isOver || !socket.writable) return;
+    if (!this.#isCorked) {
+      this.#isCorked = true;
+      socket.cork();
+      queueMicrotask(() => this.#flush());
+    }
+    socket.write(bytes);
+    if (!written) return;
+    this.#written ??= [];
+    this.#written.push(written);
+  }
+
+  widen(stream: number, bytes: number): void {
+    this.send(numberFrame(FRAME.windowUpdate, stream, bytes));
+  }
+
+  reset(stream: Http2Stream, code: ErrorCode): void {
+    this.send(numberFrame(FRAME.reset, stream.id, code));
+    stream.close();
+  }
+
+  forget({ id }: Http2Stream): void {
+    if (!this.#streams.delete(id) || this.#streams.size > 0) return;
+    this.#options.emptied();
+    this.#endIfDone();
+  }
+
+  #flush(): void {
+    const socket = this.#socket;
+    const written = this.#written;
+    this.#isCorked = false;
+    this.#written = undefined;
+    socket.uncork();
+    if (!written) return;
+    const tell = (): void => {
+      for (const each of written) each();
+    };
+    // Mostly the system takes all of it at once; a callback for each write would cost a tick of its own.
+    if (socket.writableLength === 0) tell();
+    else socket.write(NOTHING, (error) => error || tell());
+  }
+
+  #endIfDone(): void {
+    if (this.#isClosing && this.#streams.size === 0) this.#socket.end();
+  }
+
+  #closed(): void {
+    this.#isOver = true;
+    for (const stream of this.#streams.values()) stream.close();
+  }
+
+  /** The client broke the protocol, or asks for too much. */
+  #fail(code: ErrorCode): void {
+    if (this.#isOver) return;
+    this.send(goAwayFrame(this.#lastStream, code));
+    this.#isOver = true;
+    // When the reason has left; who does not read it is cut off by its next ping.
+    queueMicrotask(() => this.#socket.destroySoon());
+    this.#closed();
+  }
+
+  #receive(chunk: Buffer): void {
+    if (this.#isOver) return;
+    const error = this.#frames.read(chunk, this.#taken);
+    if (error !== undefined) this.#fail(error);
+  }
+
+  #take(frame: Buffer): void {
+    const type = frame[3] as number;
+    const flags = frame[4] as number;
+    const stream = number31(frame, 5);
+    if (type === FRAME.data) return this.#data(stream, flags, frame.subarray(HEAD_BYTES));
+    const isInBlock = this.#block !== undefined;
+    // A block of headers is not interrupted, and the first frame says what the client can do.
+    if (isInBlock !== (type === FRAME.continuation)) return this.#fail(ERROR.protocol);
+    if (!this.#hasSettings && type !== FRAME.settings) return this.#fail(ERROR.protocol);
+    const payload = frame.subarray(HEAD_BYTES);
+    switch (type) {
+      case FRAME.headers:
+        return this.#begin(stream, flags, payload);
+      case FRAME.continuation:
+        return this.#continue(stream, flags, payload);
+      case FRAME.windowUpdate:
+        return this.#widened(stream, payload);
+      case FRAME.ping:
+        return this.#ping(stream, flags, payload);
+      case FRAME.settings:
+        return this.#settings(stream, flags, payload);
+      case FRAME.reset:
+        return this.#given(stream, payload);
+      case FRAME.priority:
+        return this.#priority(stream, payload);
+      case FRAME.pushPromise:
+        return this.#fail(ERROR.protocol);
+      case FRAME.goAway:
+        if (stream !== 0) this.#fail(ERROR.protocol);
+    }
+  }
+
+  /** Nothing follows from it: priorities are deprecated. */
+  #priority(stream: number, payload: Buffer): void {
+    if (stream === 0) this.#fail(ERROR.protocol);
+    else if (payload.length !== 5) this.#fail(ERROR.frameSize);
+  }
+
+  /** The payload without its padding, or undefined where that is longer than all of it. */
+  #unpadded(flags: number, payload: Buffer): Buffer | undefined {
+    if (!(flags & FLAG.padded)) return payload;
+    const padding = payload[0] ?? 0;
+    if (payload.length > padding) return payload.subarray(1, payload.length - padding);
+    this.#fail(ERROR.protocol);
+    return undefined;
+  }
+
+  #data(id: number, flags: number, payload: Buffer): void {
+    if (this.#block || id === 0 || id > this.#lastStream) return this.#fail(ERROR.protocol);
+    const chunk = this.#unpadded(flags, payload);
+    if (!chunk || !this.#consume(payload.length)) return;
+    const stream = this.#streams.get(id);
+    // It may be one that we have given up while this was on its way.
+    if (!stream) return this.#refuse(id, ERROR.streamClosed);
+    if (stream.isEndedThere) return this.reset(stream, ERROR.streamClosed);
+    if (!stream.receive(chunk, payload.length)) return this.reset(stream, ERROR.flowControl);
+    if (flags & FLAG.endStream) stream.endedThere();
+  }
+
+  /** All streams share the window of the connection: one that is paused must not hold up the others. */
+  #consume(bytes: number): boolean {
+    this.#receiveWindow -= bytes;
+    if (this.#receiveWindow < 0) this.#fail(ERROR.flowControl);
+    else if (this.#receiveWindow * 2 < FIRST_WINDOW_BYTES) {
+      this.widen(0, FIRST_WINDOW_BYTES - this.#receiveWindow);
+      this.#receiveWindow = FIRST_WINDOW_BYTES;
+    }
+    return !this.#isOver;
+  }
+
+  #begin(stream: number, flags: number, payload: Buffer): void {
+    let part = this.#unpadded(flags, payload);
+    if (!part) return;
+    if (stream % 2 === 0) return this.#fail(ERROR.protocol);
+    if (flags & FLAG.priority) {
+      if (part.length < 5) return this.#fail(ERROR.frameSize);
+      part = part.subarray(5);
+    }
+    this.#block = { stream, isLast: (flags & FLAG.endStream) !== 0, parts: [], bytes: 0 };
+    this.#continue(stream, flags, part);
+  }
+
+  #continue(stream: number, flags: number, part: Buffer): void {
+    const block = this.#block;
+    if (block?.stream !== stream) return this.#fail(ERROR.protocol);
+    block.bytes += part.length;
+    // CVE-2024-27316: a block without an end.
+    if (block.bytes > LONGEST_LIST_BYTES || block.parts.length >= MOST_HEADER_FRAMES)
+      return this.#fail(ERROR.enhanceYourCalm);
+    const isWhole = (flags & FLAG.endHeaders) !== 0;
+    // Copied where it waits for more: it is a window on a larger buffer.
+    block.parts.push(isWhole ? part : Buffer.from(part));
+    if (!isWhole) return;
+    this.#block = undefined;
+    this.#request(block);
+  }
+
+  /** Every block is read, also that of a request which is refused: later ones build on it. */
+  #read({ parts }: HeaderBlock): readonly (readonly [string, string])[] | undefined {
+    try {
+      return this.#headers.read(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts));
+    } catch (thrown) {
+      this.#fail(Fault.from(thrown).kind === 'throttled' ? ERROR.enhanceYourCalm : ERROR.compression);
+      return undefined;
+    }
+  }
+
+  #request(block: HeaderBlock): void {
+    const list = this.#read(block);
+    if (!list) return;
+    const { stream: id, isLast } = block;
+    if (id <= this.#lastStream) return this.#trailers(id, isLast && areTrailers(list));
+    this.#lastStream = id;
+    const headers = requestHeaders(list);
+    if (!headers) return this.#refuse(id, ERROR.protocol);
+    if (this.#isClosing || this.#streams.size >= this.#options.mostStreams)
+      return this.#refuse(id, ERROR.refusedStream);
+    const stream = new Http2Stream(id, this.#firstWindow, this);
+    this.#streams.set(id, stream);
+    if (isLast) stream.endedThere();
+    this.#options.taken(stream, headers);
+  }
+
+  #trailers(id: number, isValid: boolean): void {
+    const stream = this.#streams.get(id);
+    if (!stream) return this.#refuse(id, ERROR.streamClosed);
+    if (stream.isEndedThere) return this.reset(stream, ERROR.streamClosed);
+    if (!isValid) return this.reset(stream, ERROR.protocol);
+    stream.endedThere();
+  }
+
+  #widened(id: number, payload: Buffer): void {
+    if (payload.length !== 4) return this.#fail(ERROR.frameSize);
+    if (id > this.#lastStream) return this.#fail(ERROR.protocol);
+    const bytes = number31(payload, 0);
+    const stream = this.#streams.get(id);
+    if (id !== 0 && !stream) return;
+    if (stream) {
+      if (bytes === 0) return this.reset(stream, ERROR.protocol);
+      if (stream.widen(bytes) > LARGEST_WINDOW_BYTES) return this.reset(stream, ERROR.flowControl);
+      return stream.sendWaiting();
+    }
+    this.sendWindow += bytes;
+    if (bytes === 0) return this.#fail(ERROR.protocol);
+    if (this.sendWindow > LARGEST_WINDOW_BYTES) return this.#fail(ERROR.flowControl);
+    for (const each of this.#streams.values()) each.sendWaiting();
+  }
+
+  #ping(stream: number, flags: number, payload: Buffer): void {
+    if (stream !== 0) return this.#fail(ERROR.protocol);
+    if (payload.length !== PING_BYTES) return this.#fail(ERROR.frameSize);
+    if (!(flags & FLAG.ack)) return this.#answer(frameOf({ type: FRAME.ping, flags: FLAG.ack, stream: 0 }, payload));
+    const answered = this.#pinged;
+    this.#pinged = undefined;
+    answered?.();
+  }
+
+  /** To frames that cost a client nothing: one that does not read the answers is cut off. */
+  #answer(frame: Buffer): void {
+    if (this.#socket.writableLength > MOST_UNREAD_BYTES) this.#socket.destroy();
+    else this.send(frame);
+  }
+
+  #settings(stream: number, flags: number, payload: Buffer): void {
+    if (stream !== 0) return this.#fail(ERROR.protocol);
+    const isAck = (flags & FLAG.ack) !== 0;
+    if (isAck ? payload.length > 0 : payload.length % SETTING_BYTES !== 0) return this.#fail(ERROR.frameSize);
+    if (isAck) return;
+    this.#hasSettings = true;
+    for (let at = 0; at < payload.length && !this.#isOver; at += SETTING_BYTES)
+      this.#set(payload.readUInt16BE(at), payload.readUInt32BE(at + 2));
+    this.#answer(frameOf({ type: FRAME.settings, flags: FLAG.ack, stream: 0 }, NOTHING));
+    for (const each of this.#streams.values()) each.sendWaiting();
+  }
+
+  #set(setting: number, value: number): void {
+    if (setting === SETTING.enablePush && value > 1) return this.#fail(ERROR.protocol);
+    if (setting === SETTING.longestFrame) {
+      if (value < LONGEST_FRAME_BYTES || value > LARGEST_LONGEST_FRAME) return this.#fail(ERROR.protocol);
+      this.longestFrame = value;
+    }
+    if (setting !== SETTING.initialWindow) return;
+    if (value > LARGEST_WINDOW_BYTES) return this.#fail(ERROR.flowControl);
+    const more = value - this.#firstWindow;
+    this.#firstWindow = value;
+    for (const stream of this.#streams.values())
+      if (stream.widen(more) > LARGEST_WINDOW_BYTES) return this.#fail(ERROR.flowControl);
+  }
+
+  /** The client has given up on a stream. */
+  #given(id: number, payload: Buffer): void {
+    if (payload.length !== 4) return this.#fail(ERROR.frameSize);
+    if (id === 0 || id > this.#lastStream) return this.#fail(ERROR.protocol);
+    this.#countReset();
+    this.#streams.get(id)?.close();
+  }
+
+  #refuse(id: number, code: ErrorCode): void {
+    this.#countReset();
+    if (!this.#isOver) this.#answer(numberFrame(FRAME.reset, id, code));
+  }
+
+  #countReset(): void {
+    const nowMs = this.#options.clock.monotonic();
+    const gone = ((nowMs - this.#resetsAtMs) * RESETS_PER_S) / 1_000;
+    this.#resets = Math.max(0, this.#resets - gone) + 1;
+    this.#resetsAtMs = nowMs;
+    if (this.#resets > MOST_RESETS) this.#fail(ERROR.enhanceYourCalm);
+  }
+}
