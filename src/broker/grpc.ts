@@ -91,6 +91,8 @@ export function openGrpc(handlers: Readonly<Record<string, RpcHandler>>, options
   );
   // One packet may open a hundred calls: the rest of them waits until others had a turn.
   const burst = openBurstQueue(clock);
+  // What comes is read in real time, on whatever clock we run.
+  const reading = openBurstQueue(systemClock);
   let isStopped = false;
   let allClosed: (() => void) | undefined;
 
@@ -99,6 +101,7 @@ export function openGrpc(handlers: Readonly<Record<string, RpcHandler>>, options
     const connection = new Http2Connection(socket, {
       mostStreams: STREAMS_PER_CONNECTION,
       clock,
+      inTurn: reading.run,
       emptied: idle.emptied,
       taken(stream, headers) {
         idle.taken();

@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
+import { Favours } from './favours.ts';
 import { FrameReader } from './frame-reader.ts';
 import {
   ERROR,
@@ -31,18 +32,23 @@ const NOTHING = Buffer.alloc(0);
 const MOST_HEADER_FRAMES = 16;
 // Answers that a client asks for and does not read: pings, settings, resets.
 const MOST_UNREAD_BYTES = 256 * 1_024;
-// As many streams may be given up or refused at once, and in a second (CVE-2023-44487); as nghttp2 has it.
-const MOST_RESETS = 1_000;
-const RESETS_PER_S = 33;
 
 export interface Http2Options {
   readonly mostStreams: number;
   readonly clock: Pick<Clock, 'monotonic'>;
+  /** Runs it now, or in a later turn in the order of calls. */
+  inTurn(work: () => void): void;
   /** A request: what comes on it waits until someone listens. */
   taken(stream: Http2Stream, headers: ReadonlyMap<string, string>): void;
   /** No stream is open any more. */
   emptied(): void;
 }
+
+const ourSettings = (mostStreams: number): Buffer =>
+  settingsFrame([
+    [SETTING.mostStreams, mostStreams],
+    [SETTING.longestHeaders, LONGEST_LIST_BYTES],
+  ]);
 
 interface HeaderBlock {
   readonly stream: number;
@@ -57,9 +63,12 @@ export class Http2Connection implements StreamCarrier {
   longestFrame = LONGEST_FRAME_BYTES;
   readonly #socket: Socket;
   readonly #options: Http2Options;
+  readonly #favours = new Favours();
   readonly #frames = new FrameReader();
   readonly #headers = new HeaderReader();
   readonly #streams = new Map<number, Http2Stream>();
+  /** Those that the window of the connection holds up. */
+  readonly #blocked = new Set<Http2Stream>();
   readonly #taken = (frame: Buffer): boolean => {
     this.#take(frame);
     return !this.#isOver;
@@ -69,8 +78,6 @@ export class Http2Connection implements StreamCarrier {
   #hasSettings = false;
   #block: HeaderBlock | undefined;
   #lastStream = 0;
-  #resets = 0;
-  #resetsAtMs = 0;
   #pinged: (() => void) | undefined;
   #isCorked = false;
   #written: (() => void)[] | undefined;
@@ -80,14 +87,9 @@ export class Http2Connection implements StreamCarrier {
   constructor(socket: Socket, options: Http2Options) {
     this.#socket = socket;
     this.#options = options;
-    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+    socket.on('data', (chunk: Buffer) => this.#hear(chunk));
     socket.on('close', () => this.#closed());
-    this.send(
-      settingsFrame([
-        [SETTING.mostStreams, options.mostStreams],
-        [SETTING.longestHeaders, LONGEST_LIST_BYTES],
-      ]),
-    );
+    this.send(ourSettings(options.mostStreams));
     // It may have been passed on paused.
     socket.resume();
   }
@@ -130,8 +132,13 @@ export class Http2Connection implements StreamCarrier {
     stream.close();
   }
 
-  forget({ id }: Http2Stream): void {
-    if (!this.#streams.delete(id) || this.#streams.size > 0) return;
+  blocked(stream: Http2Stream): void {
+    this.#blocked.add(stream);
+  }
+
+  forget(stream: Http2Stream): void {
+    this.#blocked.delete(stream);
+    if (!this.#streams.delete(stream.id) || this.#streams.size > 0) return;
     this.#options.emptied();
     this.#endIfDone();
   }
@@ -170,10 +177,16 @@ export class Http2Connection implements StreamCarrier {
     this.#closed();
   }
 
-  #receive(chunk: Buffer): void {
-    if (this.#isOver) return;
-    const error = this.#frames.read(chunk, this.#taken);
-    if (error !== undefined) this.#fail(error);
+  /** One piece may hold thousands of frames, and many clients may send such pieces: others have their turn in between. */
+  #hear(chunk: Buffer): void {
+    let isRead = false;
+    this.#options.inTurn(() => {
+      isRead = true;
+      const error = this.#isOver ? undefined : this.#frames.read(chunk, this.#taken);
+      if (error !== undefined) this.#fail(error);
+      if (this.#socket.isPaused()) this.#socket.resume();
+    });
+    if (!isRead) this.#socket.pause();
   }
 
   #take(frame: Buffer): void {
@@ -199,19 +212,16 @@ export class Http2Connection implements StreamCarrier {
         return this.#settings(stream, flags, payload);
       case FRAME.reset:
         return this.#given(stream, payload);
-      case FRAME.priority:
-        return this.#priority(stream, payload);
       case FRAME.pushPromise:
         return this.#fail(ERROR.protocol);
+      case FRAME.priority:
+        // Deprecated: nothing follows from it.
+        if (stream === 0) this.#fail(ERROR.protocol);
+        else if (payload.length !== 5) this.#fail(ERROR.frameSize);
+        return;
       case FRAME.goAway:
         if (stream !== 0) this.#fail(ERROR.protocol);
     }
-  }
-
-  /** Nothing follows from it: priorities are deprecated. */
-  #priority(stream: number, payload: Buffer): void {
-    if (stream === 0) this.#fail(ERROR.protocol);
-    else if (payload.length !== 5) this.#fail(ERROR.frameSize);
   }
 
   /** The payload without its padding, or undefined where that is longer than all of it. */
@@ -321,7 +331,11 @@ export class Http2Connection implements StreamCarrier {
     this.sendWindow += bytes;
     if (bytes === 0) return this.#fail(ERROR.protocol);
     if (this.sendWindow > LARGEST_WINDOW_BYTES) return this.#fail(ERROR.flowControl);
-    for (const each of this.#streams.values()) each.sendWaiting();
+    for (const each of this.#blocked) {
+      if (this.sendWindow <= 0) return;
+      this.#blocked.delete(each);
+      each.sendWaiting();
+    }
   }
 
   #ping(stream: number, flags: number, payload: Buffer): void {
@@ -345,6 +359,7 @@ export class Http2Connection implements StreamCarrier {
     if (isAck ? payload.length > 0 : payload.length % SETTING_BYTES !== 0) return this.#fail(ERROR.frameSize);
     if (isAck) return;
     this.#hasSettings = true;
+    this.#countFavour();
     for (let at = 0; at < payload.length && !this.#isOver; at += SETTING_BYTES)
       this.#set(payload.readUInt16BE(at), payload.readUInt32BE(at + 2));
     this.#answer(frameOf({ type: FRAME.settings, flags: FLAG.ack, stream: 0 }, NOTHING));
@@ -369,20 +384,16 @@ export class Http2Connection implements StreamCarrier {
   #given(id: number, payload: Buffer): void {
     if (payload.length !== 4) return this.#fail(ERROR.frameSize);
     if (id === 0 || id > this.#lastStream) return this.#fail(ERROR.protocol);
-    this.#countReset();
+    this.#countFavour();
     this.#streams.get(id)?.close();
   }
 
   #refuse(id: number, code: ErrorCode): void {
-    this.#countReset();
+    this.#countFavour();
     if (!this.#isOver) this.#answer(numberFrame(FRAME.reset, id, code));
   }
 
-  #countReset(): void {
-    const nowMs = this.#options.clock.monotonic();
-    const gone = ((nowMs - this.#resetsAtMs) * RESETS_PER_S) / 1_000;
-    this.#resets = Math.max(0, this.#resets - gone) + 1;
-    this.#resetsAtMs = nowMs;
-    if (this.#resets > MOST_RESETS) this.#fail(ERROR.enhanceYourCalm);
+  #countFavour(): void {
+    if (!this.#favours.grant(this.#options.clock)) this.#fail(ERROR.enhanceYourCalm);
   }
 }

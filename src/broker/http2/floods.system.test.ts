@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { untilHolds } from '#core/testing/until.ts';
-import { FLAG, FRAME, SETTING, settingsFrame } from './frames.ts';
+import { FLAG, FRAME, PREFACE, SETTING, settingsFrame } from './frames.ts';
 import { headerBlock } from './hpack.ts';
 import {
   answersTo,
@@ -11,8 +11,10 @@ import {
   data,
   echo,
   frame,
+  framed,
   HELLO,
   lastWords,
+  OK,
   PING,
   REQUEST,
   rawClient,
@@ -62,23 +64,29 @@ const givenUp = (count: number, first = 1): Buffer[] =>
   Array.from({ length: count }, (_, n) => [request(first + 2 * n), cancel(first + 2 * n)]).flat();
 
 test('a client that gives up more than a thousand streams at once is told to be calm (11)', async () => {
-  expect((await answersTo(givenUp(1_000))).filter((line) => line.startsWith('goAway'))).toEqual([]);
+  expect((await answersTo(givenUp(999))).filter((line) => line.startsWith('goAway'))).toEqual([]);
   expect((await lastWords(HELLO, ...givenUp(1_001))).at(-1)).toBe('goAway 0 11');
 });
 
 test('a client may give up 33 more streams each second', async () => {
   const { server, client } = await connected();
   const heard = (line: string) => client.heard().filter((other) => other === line).length;
-  client.say(HELLO, ...givenUp(1_000), PING);
+  client.say(HELLO, ...givenUp(999), PING);
   await untilHolds(() => expect(heard('ping 0 ack')).toBe(1));
 
   await server.clock.advance(1_000);
   client.say(...givenUp(33, 2_001), PING);
   await untilHolds(() => expect(heard('ping 0 ack')).toBe(2));
-  client.say(...givenUp(1, 2_067), PING);
+  client.say(...givenUp(2, 2_067), PING);
   await client.closed;
 
   expect([heard('ping 0 ack'), client.heard().at(-1)]).toEqual([2, 'goAway 0 11']);
+});
+
+test('a client that changes its settings more than a thousand times at once is told to be calm (11)', async () => {
+  const changes = Array.from({ length: 1_001 }, (_, n) => settingsFrame([[SETTING.initialWindow, n]]));
+
+  expect((await lastWords(HELLO, ...changes)).at(-1)).toBe('goAway 0 11');
 });
 
 test('a client that has more than a thousand requests refused is told to be calm (11)', async () => {
@@ -100,6 +108,46 @@ test('a client that reads no answers to its pings is cut off', async () => {
     await new Promise((resolve) => client.socket.write(pings, resolve));
 
   expect(socket?.destroyed).toBe(true);
+});
+
+test('data count as written when the system has taken them, not before', async () => {
+  let isWritten = false;
+  const server = await serveHttp2({
+    taken(stream) {
+      stream.respond(OK, false);
+      stream.write(framed(Buffer.alloc(30_000_000)), () => {
+        isWritten = true;
+      });
+    },
+  });
+  const client = rawClient(server.port);
+  open.push(server, { close: () => client.socket.destroy() });
+  client.socket.pause();
+  client.say(PREFACE, settingsFrame([[SETTING.initialWindow, 2 ** 30]]), windowUpdate(0, 2 ** 30), request(1));
+  await untilHolds(() => expect(server.sockets[0]?.writableLength).toBeGreaterThan(0));
+  expect(isWritten).toBe(false);
+
+  client.socket.resume();
+
+  await untilHolds(() => expect(isWritten).toBe(true));
+});
+
+test('a client is not read while what it sent waits for its turn', async () => {
+  const waiting: (() => void)[] = [];
+  const server = await serveHttp2({ inTurn: (work) => void waiting.push(work) });
+  const client = rawClient(server.port);
+  open.push(server, { close: () => client.socket.destroy() });
+  client.say(HELLO, request(1), data(1, 'one'));
+  await untilHolds(() => expect(waiting).toHaveLength(1));
+  expect([server.sockets[0]?.isPaused(), client.heard()]).toEqual([true, []]);
+
+  client.say(data(1, 'two', FLAG.endStream));
+  waiting.shift()?.();
+  await untilHolds(() => expect(waiting).toHaveLength(1));
+  waiting.shift()?.();
+
+  const expected = ['headers 1 :status=200', 'data 1 one', 'data 1 two', 'headers 1 done=yes end'];
+  await untilHolds(() => expect(client.heard()).toEqual(expected));
 });
 
 /** Requests with all that frames may have: padding, priorities, headers in pieces, trailers. */

@@ -9,8 +9,10 @@ import {
   continuation,
   data,
   frame,
+  framed,
   HELLO,
   lastWords,
+  OK,
   PING,
   REQUEST,
   rawClient,
@@ -141,7 +143,7 @@ describe('the stream alone is reset', () => {
   });
 
   test('whose headers have two paths', async () => {
-    const twice = Buffer.concat([headerBlock(REQUEST), headerBlock({ ':path': '/' })]);
+    const twice = Buffer.concat([headerBlock(REQUEST), Buffer.from([0x84])]);
 
     expect(await answersTo([frame(FRAME.headers, 1, twice, FLAG.endHeaders)])).toEqual(['reset 1 1']);
   });
@@ -169,6 +171,25 @@ test('a request behind our farewell is refused, and those before it are answered
   await server.close();
 
   expect(client.heard().slice(2)).toEqual(['goAway 0 0', 'reset 3 7', 'data 1 x', 'headers 1 done=yes end']);
+});
+
+test('streams that wait for the window of the connection get it in turn', async () => {
+  const frames = [
+    settingsFrame([[SETTING.initialWindow, 100_000]]),
+    request(1),
+    request(3),
+    windowUpdate(0, 2),
+    windowUpdate(0, 2),
+    windowUpdate(0, 2),
+  ];
+  const answers = await answersTo(frames, {
+    taken(stream) {
+      stream.respond(OK, false);
+      stream.write(framed('x'.repeat(80_000)), () => {});
+    },
+  });
+
+  expect(answers.slice(-3)).toEqual(['data 1 xx', 'data 3 xx', 'data 1 xx']);
 });
 
 test('what needs no answer gets none', async () => {

@@ -19,6 +19,8 @@ export interface StreamCarrier {
   send(bytes: Buffer, written?: () => void): void;
   widen(stream: number, bytes: number): void;
   reset(stream: Http2Stream, code: ErrorCode): void;
+  /** It has data that wait for the window of the connection. */
+  blocked(stream: Http2Stream): void;
   forget(stream: Http2Stream): void;
 }
 
@@ -136,7 +138,10 @@ export class Http2Stream {
       const { sendWindow, longestFrame } = this.#carrier;
       const left = first.bytes.length - first.at;
       const size = Math.min(left, this.#sendWindow, sendWindow, longestFrame);
-      if (size < left && size <= 0) return;
+      if (size < left && size <= 0) {
+        if (sendWindow <= 0) this.#carrier.blocked(this);
+        return;
+      }
       const piece = first.bytes.subarray(first.at, first.at + size);
       first.at += size;
       this.#take(size);

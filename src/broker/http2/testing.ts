@@ -107,6 +107,7 @@ export function openStream({
       log.push(`reset ${one.id} ${code}`);
       one.close();
     },
+    blocked: () => {},
     forget: ({ id }) => void log.push(`forget ${id}`),
   };
   const stream = new Http2Stream(1, window, carrier);
@@ -149,6 +150,7 @@ export async function serveHttp2(options: Partial<Http2Options> = {}): Promise<S
       new Http2Connection(socket, {
         mostStreams: 100,
         clock,
+        inTurn: (work) => work(),
         taken: (stream) => echo(stream),
         emptied() {},
         ...options,
