@@ -25,13 +25,12 @@ import {
   settingsFrame,
 } from './frames.ts';
 import { HeaderReader, LONGEST_LIST_BYTES } from './hpack.ts';
+import { Outgoing } from './outgoing.ts';
 import { areTrailers, requestHeaders } from './request-headers.ts';
 import { Http2Stream, type StreamCarrier } from './stream.ts';
 
 const NOTHING = Buffer.alloc(0);
 const MOST_HEADER_FRAMES = 16;
-// Answers that a client asks for and does not read: pings, settings, resets.
-const MOST_UNREAD_BYTES = 256 * 1_024;
 
 export interface Http2Options {
   readonly mostStreams: number;
@@ -63,6 +62,7 @@ export class Http2Connection implements StreamCarrier {
   longestFrame = LONGEST_FRAME_BYTES;
   readonly #socket: Socket;
   readonly #options: Http2Options;
+  readonly #outgoing: Outgoing;
   readonly #favours = new Favours();
   readonly #frames = new FrameReader();
   readonly #headers = new HeaderReader();
@@ -74,18 +74,17 @@ export class Http2Connection implements StreamCarrier {
     return !this.#isOver;
   };
   #firstWindow = FIRST_WINDOW_BYTES;
-  #receiveWindow = FIRST_WINDOW_BYTES;
+  #consumed = 0;
   #hasSettings = false;
   #block: HeaderBlock | undefined;
   #lastStream = 0;
   #pinged: (() => void) | undefined;
-  #isCorked = false;
-  #written: (() => void)[] | undefined;
   #isClosing = false;
   #isOver = false;
 
   constructor(socket: Socket, options: Http2Options) {
     this.#socket = socket;
+    this.#outgoing = new Outgoing(socket);
     this.#options = options;
     socket.on('data', (chunk: Buffer) => this.#hear(chunk));
     socket.on('close', () => this.#closed());
@@ -108,19 +107,8 @@ export class Http2Connection implements StreamCarrier {
     this.#endIfDone();
   }
 
-  /** All that is sent in one turn leaves together. */
   send(bytes: Buffer, written?: () => void): void {
-    const socket = this.#socket;
-    if (this.#isOver || !socket.writable) return;
-    if (!this.#isCorked) {
-      this.#isCorked = true;
-      socket.cork();
-      queueMicrotask(() => this.#flush());
-    }
-    socket.write(bytes);
-    if (!written) return;
-    this.#written ??= [];
-    this.#written.push(written);
+    if (!this.#isOver) this.#outgoing.send(bytes, written);
   }
 
   widen(stream: number, bytes: number): void {
@@ -141,21 +129,6 @@ export class Http2Connection implements StreamCarrier {
     if (!this.#streams.delete(stream.id) || this.#streams.size > 0) return;
     this.#options.emptied();
     this.#endIfDone();
-  }
-
-  #flush(): void {
-    const socket = this.#socket;
-    const written = this.#written;
-    this.#isCorked = false;
-    this.#written = undefined;
-    socket.uncork();
-    if (!written) return;
-    const tell = (): void => {
-      for (const each of written) each();
-    };
-    // Mostly the system takes all of it at once; a callback for each write would cost a tick of its own.
-    if (socket.writableLength === 0) tell();
-    else socket.write(NOTHING, (error) => error || tell());
   }
 
   #endIfDone(): void {
@@ -221,6 +194,7 @@ export class Http2Connection implements StreamCarrier {
         return;
       case FRAME.goAway:
         if (stream !== 0) this.#fail(ERROR.protocol);
+        else if (payload.length < 8) this.#fail(ERROR.frameSize);
     }
   }
 
@@ -233,27 +207,30 @@ export class Http2Connection implements StreamCarrier {
     return undefined;
   }
 
+  /** The client has opened no such stream; even ones are ours, and we open none. */
+  #isIdle(id: number): boolean {
+    return id % 2 === 0 || id > this.#lastStream;
+  }
+
   #data(id: number, flags: number, payload: Buffer): void {
-    if (this.#block || id === 0 || id > this.#lastStream) return this.#fail(ERROR.protocol);
+    if (this.#block || this.#isIdle(id)) return this.#fail(ERROR.protocol);
     const chunk = this.#unpadded(flags, payload);
-    if (!chunk || !this.#consume(payload.length)) return;
+    if (!chunk) return;
+    this.#consume(payload.length);
     const stream = this.#streams.get(id);
     // It may be one that we have given up while this was on its way.
-    if (!stream) return this.#refuse(id, ERROR.streamClosed);
-    if (stream.isEndedThere) return this.reset(stream, ERROR.streamClosed);
-    if (!stream.receive(chunk, payload.length)) return this.reset(stream, ERROR.flowControl);
+    if (!stream) return this.send(numberFrame(FRAME.reset, id, ERROR.streamClosed));
+    if (stream.isEndedThere) return this.#refuse(id, ERROR.streamClosed);
+    if (!stream.receive(chunk, payload.length)) return this.#refuse(id, ERROR.flowControl);
     if (flags & FLAG.endStream) stream.endedThere();
   }
 
   /** All streams share the window of the connection: one that is paused must not hold up the others. */
-  #consume(bytes: number): boolean {
-    this.#receiveWindow -= bytes;
-    if (this.#receiveWindow < 0) this.#fail(ERROR.flowControl);
-    else if (this.#receiveWindow * 2 < FIRST_WINDOW_BYTES) {
-      this.widen(0, FIRST_WINDOW_BYTES - this.#receiveWindow);
-      this.#receiveWindow = FIRST_WINDOW_BYTES;
-    }
-    return !this.#isOver;
+  #consume(bytes: number): void {
+    this.#consumed += bytes;
+    if (this.#consumed * 2 < FIRST_WINDOW_BYTES) return;
+    this.widen(0, this.#consumed);
+    this.#consumed = 0;
   }
 
   #begin(stream: number, flags: number, payload: Buffer): void {
@@ -312,20 +289,20 @@ export class Http2Connection implements StreamCarrier {
   #trailers(id: number, isValid: boolean): void {
     const stream = this.#streams.get(id);
     if (!stream) return this.#refuse(id, ERROR.streamClosed);
-    if (stream.isEndedThere) return this.reset(stream, ERROR.streamClosed);
-    if (!isValid) return this.reset(stream, ERROR.protocol);
+    if (stream.isEndedThere) return this.#refuse(id, ERROR.streamClosed);
+    if (!isValid) return this.#refuse(id, ERROR.protocol);
     stream.endedThere();
   }
 
   #widened(id: number, payload: Buffer): void {
     if (payload.length !== 4) return this.#fail(ERROR.frameSize);
-    if (id > this.#lastStream) return this.#fail(ERROR.protocol);
+    if (id !== 0 && this.#isIdle(id)) return this.#fail(ERROR.protocol);
     const bytes = number31(payload, 0);
     const stream = this.#streams.get(id);
     if (id !== 0 && !stream) return;
     if (stream) {
-      if (bytes === 0) return this.reset(stream, ERROR.protocol);
-      if (stream.widen(bytes) > LARGEST_WINDOW_BYTES) return this.reset(stream, ERROR.flowControl);
+      if (bytes === 0) return this.#refuse(id, ERROR.protocol);
+      if (stream.widen(bytes) > LARGEST_WINDOW_BYTES) return this.#refuse(id, ERROR.flowControl);
       return stream.sendWaiting();
     }
     this.sendWindow += bytes;
@@ -341,16 +318,10 @@ export class Http2Connection implements StreamCarrier {
   #ping(stream: number, flags: number, payload: Buffer): void {
     if (stream !== 0) return this.#fail(ERROR.protocol);
     if (payload.length !== PING_BYTES) return this.#fail(ERROR.frameSize);
-    if (!(flags & FLAG.ack)) return this.#answer(frameOf({ type: FRAME.ping, flags: FLAG.ack, stream: 0 }, payload));
+    if (!(flags & FLAG.ack)) return this.send(frameOf({ type: FRAME.ping, flags: FLAG.ack, stream: 0 }, payload));
     const answered = this.#pinged;
     this.#pinged = undefined;
     answered?.();
-  }
-
-  /** To frames that cost a client nothing: one that does not read the answers is cut off. */
-  #answer(frame: Buffer): void {
-    if (this.#socket.writableLength > MOST_UNREAD_BYTES) this.#socket.destroy();
-    else this.send(frame);
   }
 
   #settings(stream: number, flags: number, payload: Buffer): void {
@@ -362,7 +333,7 @@ export class Http2Connection implements StreamCarrier {
     this.#countFavour();
     for (let at = 0; at < payload.length && !this.#isOver; at += SETTING_BYTES)
       this.#set(payload.readUInt16BE(at), payload.readUInt32BE(at + 2));
-    this.#answer(frameOf({ type: FRAME.settings, flags: FLAG.ack, stream: 0 }, NOTHING));
+    this.send(frameOf({ type: FRAME.settings, flags: FLAG.ack, stream: 0 }, NOTHING));
     for (const each of this.#streams.values()) each.sendWaiting();
   }
 
@@ -383,14 +354,15 @@ export class Http2Connection implements StreamCarrier {
   /** The client has given up on a stream. */
   #given(id: number, payload: Buffer): void {
     if (payload.length !== 4) return this.#fail(ERROR.frameSize);
-    if (id === 0 || id > this.#lastStream) return this.#fail(ERROR.protocol);
+    if (this.#isIdle(id)) return this.#fail(ERROR.protocol);
     this.#countFavour();
     this.#streams.get(id)?.close();
   }
 
   #refuse(id: number, code: ErrorCode): void {
     this.#countFavour();
-    if (!this.#isOver) this.#answer(numberFrame(FRAME.reset, id, code));
+    this.send(numberFrame(FRAME.reset, id, code));
+    this.#streams.get(id)?.close();
   }
 
   #countFavour(): void {

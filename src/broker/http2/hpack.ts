@@ -144,6 +144,9 @@ function textBytes(text: string): Buffer {
   return Buffer.concat([Buffer.from(integerBytes(bytes.length, 7)), bytes]);
 }
 
+// A client that has made its table smaller must be told so (RFC 9113, 4.3.1): we use none, whatever it allows.
+const NO_TABLE = Buffer.from([0x20]);
+
 /** A block that needs no table: every header as it is, apart from those that are static as a whole. Names in lower case. */
 export function headerBlock(headers: Readonly<Record<string, string>>): Buffer {
   const parts = Object.entries(headers).map(([name, value]) => {
@@ -152,5 +155,5 @@ export function headerBlock(headers: Readonly<Record<string, string>>): Buffer {
       ? Buffer.from([0x80 + at + 1])
       : Buffer.concat([Buffer.from([0]), textBytes(name), textBytes(value)]);
   });
-  return Buffer.concat(parts);
+  return Buffer.concat([NO_TABLE, ...parts]);
 }

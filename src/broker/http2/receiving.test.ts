@@ -57,6 +57,17 @@ describe('what comes', () => {
     expect(listenTo(stream)).toEqual(['one']);
   });
 
+  test('is held in few pieces, however small it comes', () => {
+    const { stream } = openStream();
+    const text = 'one byte at a time, '.repeat(50);
+    for (const letter of text) receive(stream, letter);
+
+    const heard = listenTo(stream);
+
+    expect(heard.join('')).toBe(text);
+    expect(heard.length).toBeLessThan(100);
+  });
+
   test('ends once', () => {
     const { stream } = openStream();
     const heard = listenTo(stream);

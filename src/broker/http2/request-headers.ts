@@ -2,10 +2,12 @@ const PSEUDO = new Set([':method', ':scheme', ':authority', ':path']);
 const NEEDED = [':method', ':scheme', ':path'];
 // Of HTTP/1.1: they speak of a connection, which HTTP/2 does for itself (RFC 9113, 8.2.2).
 const OF_CONNECTIONS = new Set(['connection', 'proxy-connection', 'keep-alive', 'transfer-encoding', 'upgrade']);
-const UPPER_CASE = /[A-Z]/;
+// RFC 9113, 8.2.1.
+const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
+const BROKEN_VALUE = /[\0\r\n]/;
 
 function isAllowed(name: string, value: string): boolean {
-  if (name === '' || UPPER_CASE.test(name) || OF_CONNECTIONS.has(name)) return false;
+  if (!NAME.test(name) || BROKEN_VALUE.test(value) || OF_CONNECTIONS.has(name)) return false;
   return name !== 'te' || value === 'trailers';
 }
 

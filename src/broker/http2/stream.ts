@@ -30,6 +30,8 @@ interface Waiting {
   readonly written: () => void;
 }
 
+const MOST_HELD = 64;
+
 /** Our side of one stream. A class, since every connected agent has one. It begins paused. */
 export class Http2Stream {
   readonly id: number;
@@ -190,6 +192,8 @@ export class Http2Stream {
     this.#held ??= [];
     // Copied: it would keep all that came with it, which may be many times as much.
     if (chunk.length > 0) this.#held.push(Buffer.from(chunk));
+    // A buffer takes more than a hundred times the room of the one byte that it may hold.
+    if (this.#held.length > MOST_HELD) this.#held = [Buffer.concat(this.#held)];
     this.#consume(size - chunk.length);
   }
 
