@@ -9,10 +9,13 @@ import type { Http2Stream } from './http2/stream.ts';
 import { OpenCall, type Service } from './open-call.ts';
 import type { RpcHandler, Transport, TransportOptions } from './transport.ts';
 import { unsupported } from './unary.ts';
+import { openSharedAlarm } from './wire/shared-alarm.ts';
 
 // An agent needs one; the others are for a command line that shares a connection.
 const STREAMS_PER_CONNECTION = 100;
 const IDLE_CONNECTION_MS = 300_000;
+// Far less than any client waits for the answer to a ping.
+const LATER_MS = 20;
 
 type Headers = ReadonlyMap<string, string>;
 
@@ -93,6 +96,7 @@ export function openGrpc(handlers: Readonly<Record<string, RpcHandler>>, options
   const burst = openBurstQueue(clock);
   // What comes is read in real time, on whatever clock we run.
   const reading = openBurstQueue(systemClock);
+  const later = openSharedAlarm(systemClock, LATER_MS);
   let isStopped = false;
   let allClosed: (() => void) | undefined;
 
@@ -102,6 +106,7 @@ export function openGrpc(handlers: Readonly<Record<string, RpcHandler>>, options
       mostStreams: STREAMS_PER_CONNECTION,
       clock,
       inTurn: reading.run,
+      later,
       emptied: idle.emptied,
       taken(stream, headers) {
         idle.taken();

@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
+import type { SharedAlarm } from '../wire/shared-alarm.ts';
 import { Favours } from './favours.ts';
 import { FrameReader } from './frame-reader.ts';
 import {
@@ -37,6 +38,8 @@ export interface Http2Options {
   readonly clock: Pick<Clock, 'monotonic'>;
   /** Runs it now, or in a later turn in the order of calls. */
   inTurn(work: () => void): void;
+  /** For what may wait a moment. */
+  readonly later: SharedAlarm;
   /** A request: what comes on it waits until someone listens. */
   taken(stream: Http2Stream, headers: ReadonlyMap<string, string>): void;
   /** No stream is open any more. */
@@ -84,7 +87,7 @@ export class Http2Connection implements StreamCarrier {
 
   constructor(socket: Socket, options: Http2Options) {
     this.#socket = socket;
-    this.#outgoing = new Outgoing(socket);
+    this.#outgoing = new Outgoing(socket, options.later);
     this.#options = options;
     socket.on('data', (chunk: Buffer) => this.#hear(chunk));
     socket.on('close', () => this.#closed());
@@ -318,7 +321,9 @@ export class Http2Connection implements StreamCarrier {
   #ping(stream: number, flags: number, payload: Buffer): void {
     if (stream !== 0) return this.#fail(ERROR.protocol);
     if (payload.length !== PING_BYTES) return this.#fail(ERROR.frameSize);
-    if (!(flags & FLAG.ack)) return this.send(frameOf({ type: FRAME.ping, flags: FLAG.ack, stream: 0 }, payload));
+    // grpc-go sends one for nearly every message: answers of their own would cost as many writes as the messages.
+    if (!(flags & FLAG.ack))
+      return this.#outgoing.sendLater(frameOf({ type: FRAME.ping, flags: FLAG.ack, stream: 0 }, payload));
     const answered = this.#pinged;
     this.#pinged = undefined;
     answered?.();

@@ -1,19 +1,24 @@
 import type { Socket } from 'node:net';
+import type { SharedAlarm } from '../wire/shared-alarm.ts';
 import { FRAME } from './frames.ts';
 
 const NOTHING = Buffer.alloc(0);
+const MOST_LATE = 16;
 // Frames that no window holds back: headers, and answers to pings, settings and broken rules.
 const MOST_UNREAD_BYTES = 256 * 1_024;
 
 /** The way out of a connection: all frames that are sent in one turn leave together. */
 export class Outgoing {
   readonly #socket: Socket;
+  readonly #later: SharedAlarm;
+  #late: Buffer[] | undefined;
   #isCorked = false;
   #unreadBytes = 0;
   #written: (() => void)[] | undefined;
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, later: SharedAlarm) {
     this.#socket = socket;
+    this.#later = later;
   }
 
   /** `written` is called when the system has taken the frame, never where the connection breaks. */
@@ -25,11 +30,31 @@ export class Outgoing {
       socket.cork();
       queueMicrotask(() => this.#flush());
     }
+    if (this.#late) this.#sendLate();
     if (frame[3] === FRAME.data) socket.write(frame);
     else this.#sendFree(frame);
     if (!written) return;
     this.#written ??= [];
     this.#written.push(written);
+  }
+
+  /** For answers that no one waits for: they leave with the next frame, or alone a moment later. */
+  sendLater(frame: Buffer): void {
+    if (this.#isCorked || (this.#late?.length ?? 0) >= MOST_LATE) return this.send(frame);
+    if (this.#late) return void this.#late.push(frame);
+    this.#late = [frame];
+    this.#later(() => {
+      const [first, ...others] = this.#late ?? [];
+      this.#late = undefined;
+      if (first) this.send(first);
+      for (const other of others) this.send(other);
+    });
+  }
+
+  #sendLate(): void {
+    const late = this.#late;
+    this.#late = undefined;
+    for (const frame of late ?? []) this.#sendFree(frame);
   }
 
   /** A client that does not read such frames is cut off. */

@@ -151,6 +151,7 @@ export async function serveHttp2(options: Partial<Http2Options> = {}): Promise<S
         mostStreams: 100,
         clock,
         inTurn: (work) => work(),
+        later: (run) => run(),
         taken: (stream) => echo(stream),
         emptied() {},
         ...options,
