@@ -105,7 +105,7 @@ describe.each(READERS)('a malformed %s', (_, schema, read) => {
           `none of ${JSON.stringify(problems)} is at ${place}`,
         ).toBe(true);
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
   });
 
@@ -166,7 +166,7 @@ describe.each(READERS)('a malformed %s', (_, schema, read) => {
         if (result.problems) expectRefusal(result);
         else expect(Object.keys(result)).not.toContain('problems');
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
   });
 });
