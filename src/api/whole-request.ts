@@ -43,7 +43,7 @@ export function wholeRequest(chunk: Buffer): WholeRequest | undefined {
     digitsAt = at - 2 - value.length;
   }
   if (chunk.length !== start + Number(digits ?? 0)) return undefined;
-  // Copied: the chunk may be large, and is kept by nobody else.
+  // Copied: a window would keep the whole chunk.
   const copy = (from: number, to: number): Buffer => Buffer.from(chunk.subarray(from, to));
   return {
     lines,

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { SharedAlarm } from '../wire/shared-alarm.ts';
-import { Favours } from './favours.ts';
+import { FloodLimit } from './flood-limit.ts';
 import { FrameReader } from './frame-reader.ts';
 import {
   ERROR,
@@ -66,7 +66,7 @@ export class Http2Connection implements StreamCarrier {
   readonly #socket: Socket;
   readonly #options: Http2Options;
   readonly #outgoing: Outgoing;
-  readonly #favours = new Favours();
+  readonly #floodLimit = new FloodLimit();
   readonly #frames = new FrameReader();
   readonly #headers = new HeaderReader();
   readonly #streams = new Map<number, Http2Stream>();
@@ -187,7 +187,7 @@ export class Http2Connection implements StreamCarrier {
       case FRAME.settings:
         return this.#settings(stream, flags, payload);
       case FRAME.reset:
-        return this.#given(stream, payload);
+        return this.#resetByClient(stream, payload);
       case FRAME.pushPromise:
         return this.#fail(ERROR.protocol);
       case FRAME.priority:
@@ -335,7 +335,7 @@ export class Http2Connection implements StreamCarrier {
     if (isAck ? payload.length > 0 : payload.length % SETTING_BYTES !== 0) return this.#fail(ERROR.frameSize);
     if (isAck) return;
     this.#hasSettings = true;
-    this.#countFavour();
+    this.#countCostly();
     for (let at = 0; at < payload.length && !this.#isOver; at += SETTING_BYTES)
       this.#set(payload.readUInt16BE(at), payload.readUInt32BE(at + 2));
     this.send(frameOf({ type: FRAME.settings, flags: FLAG.ack, stream: 0 }, NOTHING));
@@ -357,20 +357,20 @@ export class Http2Connection implements StreamCarrier {
   }
 
   /** The client has given up on a stream. */
-  #given(id: number, payload: Buffer): void {
+  #resetByClient(id: number, payload: Buffer): void {
     if (payload.length !== 4) return this.#fail(ERROR.frameSize);
     if (this.#isIdle(id)) return this.#fail(ERROR.protocol);
-    this.#countFavour();
+    this.#countCostly();
     this.#streams.get(id)?.close();
   }
 
   #refuse(id: number, code: ErrorCode): void {
-    this.#countFavour();
+    this.#countCostly();
     this.send(numberFrame(FRAME.reset, id, code));
     this.#streams.get(id)?.close();
   }
 
-  #countFavour(): void {
-    if (!this.#favours.grant(this.#options.clock)) this.#fail(ERROR.enhanceYourCalm);
+  #countCostly(): void {
+    if (!this.#floodLimit.isWithin(this.#options.clock)) this.#fail(ERROR.enhanceYourCalm);
   }
 }

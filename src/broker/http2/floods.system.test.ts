@@ -39,7 +39,7 @@ async function connected() {
   return { server, client };
 }
 
-describe('the client is told to be calm (11) for', () => {
+describe('the connection ends with ENHANCE_YOUR_CALM (11) for', () => {
   const half = Buffer.alloc(8_193);
   // Each of these bytes stands for a whole header.
   const short = Buffer.alloc(400, 0x82);
@@ -63,7 +63,7 @@ test('headers in 16 frames are read', async () => {
 const givenUp = (count: number, first = 1): Buffer[] =>
   Array.from({ length: count }, (_, n) => [request(first + 2 * n), cancel(first + 2 * n)]).flat();
 
-test('a client that gives up more than a thousand streams at once is told to be calm (11)', async () => {
+test('a client that gives up more than a thousand streams at once gets ENHANCE_YOUR_CALM (11)', async () => {
   expect((await answersTo(givenUp(999))).filter((line) => line.startsWith('goAway'))).toEqual([]);
   expect((await lastWords(HELLO, ...givenUp(1_001))).at(-1)).toBe('goAway 0 11');
 });
@@ -83,13 +83,13 @@ test('a client may give up 33 more streams each second', async () => {
   expect([heard('ping 0 ack'), client.heard().at(-1)]).toEqual([2, 'goAway 0 11']);
 });
 
-test('a client that changes its settings more than a thousand times at once is told to be calm (11)', async () => {
+test('a client that changes its settings more than a thousand times at once gets ENHANCE_YOUR_CALM (11)', async () => {
   const changes = Array.from({ length: 1_001 }, (_, n) => settingsFrame([[SETTING.initialWindow, n]]));
 
   expect((await lastWords(HELLO, ...changes)).at(-1)).toBe('goAway 0 11');
 });
 
-test('a client that has more than a thousand requests refused is told to be calm (11)', async () => {
+test('a client that has more than a thousand requests refused gets ENHANCE_YOUR_CALM (11)', async () => {
   const requests = Array.from({ length: 1_001 }, (_, n) => request(2 * n + 1, FLAG.endHeaders, {}));
 
   expect((await lastWords(HELLO, ...requests)).at(-1)).toBe('goAway 0 11');

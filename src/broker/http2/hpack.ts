@@ -144,7 +144,7 @@ function textBytes(text: string): Buffer {
   return Buffer.concat([Buffer.from(integerBytes(bytes.length, 7)), bytes]);
 }
 
-// A client that has made its table smaller must be told so (RFC 9113, 4.3.1): we use none, whatever it allows.
+// After a client has made its table smaller, a block must begin so (RFC 9113, 4.3.1). We use no table, whatever it allows.
 const NO_TABLE = Buffer.from([0x20]);
 
 /** A block that needs no table: every header as it is, apart from those that are static as a whole. Names in lower case. */

@@ -101,7 +101,7 @@ test('a client that reads no answers to its requests is cut off', async () => {
   await untilHolds(() => expect(here?.destroyed).toBe(true));
 });
 
-test('a client that makes us reset more than a thousand streams is told to be calm (11)', async () => {
+test('a client that makes us reset more than a thousand streams gets ENHANCE_YOUR_CALM (11)', async () => {
   const frames = Array.from({ length: 1_001 }, (_, n) => [request(2 * n + 1), windowUpdate(2 * n + 1, 0)]);
 
   expect((await lastWords(HELLO, ...frames.flat())).at(-1)).toBe('goAway 0 11');

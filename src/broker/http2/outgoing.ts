@@ -32,7 +32,7 @@ export class Outgoing {
     }
     if (this.#late) this.#sendLate();
     if (frame[3] === FRAME.data) socket.write(frame);
-    else this.#sendFree(frame);
+    else this.#sendUnlimited(frame);
     if (!written) return;
     this.#written ??= [];
     this.#written.push(written);
@@ -44,21 +44,20 @@ export class Outgoing {
     if (this.#late) return void this.#late.push(frame);
     this.#late = [frame];
     this.#later(() => {
-      const [first, ...others] = this.#late ?? [];
+      const late = this.#late ?? [];
       this.#late = undefined;
-      if (first) this.send(first);
-      for (const other of others) this.send(other);
+      for (const each of late) this.send(each);
     });
   }
 
   #sendLate(): void {
     const late = this.#late;
     this.#late = undefined;
-    for (const frame of late ?? []) this.#sendFree(frame);
+    for (const frame of late ?? []) this.#sendUnlimited(frame);
   }
 
   /** A client that does not read such frames is cut off. */
-  #sendFree(frame: Buffer): void {
+  #sendUnlimited(frame: Buffer): void {
     if (this.#unreadBytes > MOST_UNREAD_BYTES) return void this.#socket.destroy();
     this.#unreadBytes += frame.length;
     this.#socket.write(frame, () => {

@@ -134,7 +134,7 @@ describe('the end of our side', () => {
     expect(log).toEqual(['headers 1 done=yes end', 'sent']);
   });
 
-  test('closes the stream when the client has ended too, whoever is first', () => {
+  test('closes the stream when the client has ended too, before or after', () => {
     const ours = openStream();
     ours.end();
     expect(ours.stream.isClosed).toBe(false);

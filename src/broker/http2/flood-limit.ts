@@ -4,13 +4,13 @@ import type { Clock } from '#core/clock.ts';
 const MOST = 1_000;
 const PER_S = 33;
 
-/** Counts what costs us more than the client. */
-export class Favours {
+/** Bounds what costs us more than the client. */
+export class FloodLimit {
   #count = 0;
   #countedMs = 0;
 
-  /** One more; false where it is too many. */
-  grant(clock: Pick<Clock, 'monotonic'>): boolean {
+  /** One more; false where it is one too many. */
+  isWithin(clock: Pick<Clock, 'monotonic'>): boolean {
     const nowMs = clock.monotonic();
     this.#count = Math.max(0, this.#count - ((nowMs - this.#countedMs) * PER_S) / 1_000) + 1;
     this.#countedMs = nowMs;
