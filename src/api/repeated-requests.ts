@@ -24,7 +24,7 @@ class ReadAhead {
   readonly #heard: Heard = (chunk) => this.#hear(chunk);
   #known: Known | undefined;
   #last: ReturnType<typeof wholeRequest>;
-  /** Requests that Node has, or that are being answered here: answers go out in the order of requests. */
+  // Answers go out in the order of requests: while Node has some, or we answer one, the next one waits or goes to Node.
   #atNode = 0;
   #isBusy = false;
   #waiting: Buffer[] = [];

@@ -67,8 +67,7 @@ export class OpenCall implements RpcStream, RpcCaller, StreamListener {
     this.#guarded(() => {
       this.#listener = this.#service.handler(this);
     });
-    this.#stream.listen(this);
-    if (this.#isPaused) this.#stream.pause();
+    this.#stream.listen(this, this.#isPaused);
   }
 
   data(chunk: Buffer): void {

@@ -21,6 +21,7 @@ import {
   PING,
   REQUEST,
   request,
+  type ServedHttp2,
   serveHttp2,
   windowUpdate,
 } from './testing.ts';
@@ -29,6 +30,18 @@ const open: { close(): unknown }[] = [];
 afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
 });
+
+/** A call of a client that lets the server send all of a large answer at once. */
+async function wideCall(server: ServedHttp2) {
+  const client = connectHttp2(`http://127.0.0.1:${server.port}`, { settings: { initialWindowSize: 16_000_000 } });
+  client.on('error', () => {});
+  open.push(server, { close: () => client.destroy() });
+  await new Promise<void>((resolve) => client.once('remoteSettings', () => resolve()));
+  client.setLocalWindowSize(16_000_000);
+  const stream = client.request({ ':method': 'POST' });
+  stream.on('error', () => {});
+  return { client, stream };
+}
 
 test('a client may ping while it reads a large answer', async () => {
   const size = 8_000_000;
@@ -39,13 +52,7 @@ test('a client may ping while it reads a large answer', async () => {
       stream.end(DONE, () => {});
     },
   });
-  const client = connectHttp2(`http://127.0.0.1:${server.port}`, { settings: { initialWindowSize: 16_000_000 } });
-  client.on('error', () => {});
-  open.push(server, { close: () => client.destroy() });
-  await new Promise<void>((resolve) => client.once('remoteSettings', () => resolve()));
-  client.setLocalWindowSize(16_000_000);
-  const stream = client.request({ ':method': 'POST' });
-  stream.on('error', () => {});
+  const { client, stream } = await wideCall(server);
   stream.once('data', () => client.ping(() => {}));
   let received = 0;
   stream.on('data', (chunk: Buffer) => {
@@ -133,13 +140,7 @@ test('a connection that closes lets a large last answer leave', async () => {
   const size = 12_000_000;
   const streams: Http2Stream[] = [];
   const server = await serveHttp2({ taken: (stream) => void streams.push(stream) });
-  const client = connectHttp2(`http://127.0.0.1:${server.port}`, { settings: { initialWindowSize: 16_000_000 } });
-  client.on('error', () => {});
-  open.push(server, { close: () => client.destroy() });
-  await new Promise<void>((resolve) => client.once('remoteSettings', () => resolve()));
-  client.setLocalWindowSize(16_000_000);
-  const stream = client.request({ ':method': 'POST' });
-  stream.on('error', () => {});
+  const { stream } = await wideCall(server);
   let received = 0;
   stream.on('data', (chunk: Buffer) => {
     received += chunk.length;

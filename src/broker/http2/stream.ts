@@ -64,10 +64,10 @@ export class Http2Stream {
     return this.#isEndedThere;
   }
 
-  /** From now on what comes is heard. */
-  listen(listener: StreamListener): void {
+  /** From now on what comes is heard, or from `resume` on where it is to stay paused. */
+  listen(listener: StreamListener, isPaused = false): void {
     this.#listener = listener;
-    this.resume();
+    if (!isPaused) this.resume();
   }
 
   /** The first answer: an encoded block of headers. */
