@@ -2,6 +2,7 @@
 // response cost more than all that we do for it: a request with a known head is taken from the socket instead.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { readPieces } from '../broker/read-pieces.ts';
 import { bodyBehind, wholeRequest } from './whole-request.ts';
 
 /** Takes a body, and resolves when it was answered; or answers undefined: then Node gets the request. */
@@ -21,7 +22,7 @@ interface Known {
 class ReadAhead {
   readonly #socket: Socket;
   readonly #toParser: Heard;
-  readonly #heard: Heard = (chunk) => this.#hear(chunk);
+  readonly #giveBack: () => void;
   #known: Known | undefined;
   #last: ReturnType<typeof wholeRequest>;
   // Answers go out in the order of requests: while Node has some, or we answer one, the next one waits or goes to Node.
@@ -33,7 +34,7 @@ class ReadAhead {
     this.#socket = socket;
     this.#toParser = toParser;
     // Node reads a socket past JavaScript until someone listens; then its own listener hears too.
-    socket.on('data', this.#heard);
+    this.#giveBack = readPieces(socket, (piece) => this.#hear(piece));
     socket.off('data', toParser);
   }
 
@@ -81,7 +82,7 @@ class ReadAhead {
     this.#last = wholeRequest(chunk);
     if (!this.#last) {
       this.#socket.on('data', this.#toParser);
-      this.#socket.off('data', this.#heard);
+      this.#giveBack();
     }
     this.#toParser(chunk);
   }

@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
+import { readPieces } from '../read-pieces.ts';
 import type { SharedAlarm } from '../wire/shared-alarm.ts';
 import { FloodLimit } from './flood-limit.ts';
 import { FrameReader } from './frame-reader.ts';
@@ -89,7 +90,7 @@ export class Http2Connection implements StreamCarrier {
     this.#socket = socket;
     this.#outgoing = new Outgoing(socket, options.later);
     this.#options = options;
-    socket.on('data', (chunk: Buffer) => this.#hear(chunk));
+    readPieces(socket, (piece) => this.#hear(piece));
     socket.on('close', () => this.#closed());
     this.send(ourSettings(options.mostStreams));
     // It may have been passed on paused.
@@ -135,7 +136,9 @@ export class Http2Connection implements StreamCarrier {
   }
 
   #endIfDone(): void {
-    if (this.#isClosing && this.#streams.size === 0) this.#socket.end();
+    if (!this.#isClosing || this.#streams.size > 0) return;
+    this.#outgoing.flush();
+    this.#socket.end();
   }
 
   #closed(): void {
