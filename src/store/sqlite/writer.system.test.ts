@@ -43,6 +43,36 @@ const rows = (count: number, idOf: (n: number) => string): Part => ({
 
 const pagesOfLog = (): number => statSync(`${file}-wal`).size / PAGE_WITH_HEAD_BYTES;
 
+test.each([1, 7, 8, 9, 16, 21])('%i rows of a transaction are put, dropped and appended, each once', async (count) => {
+  const ids = Array.from({ length: count }, (_, n) => `s-${n}`);
+  const [kept = '', ...dropped] = ids;
+  const body = (id: string): string => JSON.stringify({ id });
+  writer.write([
+    {
+      puts: [...ids, 'other'].flatMap((id) => ['sessions', id, '{}']),
+      drops: [],
+      appended: {},
+      data: new Uint8Array(),
+    },
+    { puts: ids.flatMap((id) => ['sessions', id, body(id)]), drops: [], appended: {}, data: new Uint8Array() },
+    {
+      puts: [],
+      drops: dropped.flatMap((id) => ['sessions', id]),
+      appended: { ended: ids.flatMap((id, at) => [id, at, 'a key', 'a pool', body(id)]) },
+      data: new Uint8Array(),
+    },
+    { puts: [], drops: [], appended: { ended: [kept, 9, 'a key', 'a pool', 'again'] }, data: new Uint8Array() },
+  ]);
+
+  expect(await connection.query('SELECT id, body FROM live ORDER BY id')).toEqual([
+    { id: 'other', body: '{}' },
+    { id: kept, body: body(kept) },
+  ]);
+  expect(await connection.query('SELECT id, at, body FROM ended ORDER BY at')).toEqual(
+    ids.map((id, at) => ({ id, at, body: body(id) })),
+  );
+});
+
 test('the log is copied after some thousand pages, also where each row is a transaction', () => {
   for (let n = 0; n < 2_000; n++) writer.write([rows(1, () => `s-${String(n).padStart(9, '0')}`)]);
 

@@ -17,18 +17,41 @@ const PAGES_PER_TRANSACTION = 6;
 const LEAST_SHARE = 0.25;
 const MOST_SHARE = 4;
 
-const PUT =
-  'INSERT INTO live (kind, id, body) VALUES (?, ?, ?) ON CONFLICT (kind, id) DO UPDATE SET body = excluded.body';
-const DROP = 'DELETE FROM live WHERE kind = ? AND id = ?';
+// A statement for several rows takes a sixth less than one for each.
+const ROWS_AT_ONCE = 8;
+
+const places = (width: number, rows: number): string =>
+  Array(rows)
+    .fill(`(${Array(width).fill('?').join(', ')})`)
+    .join(', ');
+
+const putSql = (rows: number): string =>
+  `INSERT INTO live (kind, id, body) VALUES ${places(LIVE_COLUMNS.puts.length, rows)} ON CONFLICT (kind, id) DO UPDATE SET body = excluded.body`;
+const dropSql = (rows: number): string =>
+  rows === 1
+    ? 'DELETE FROM live WHERE kind = ? AND id = ?'
+    : `DELETE FROM live WHERE (kind, id) IN (VALUES ${places(LIVE_COLUMNS.drops.length, rows)})`;
 
 // History rows that come again are the same rows: the first is kept.
-function appendSql({ name, columns }: HistoryTable): string {
-  const names = columns.map((column) => column.name).join(', ');
-  return `INSERT INTO ${name} (${names}) VALUES (${columns.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`;
+const appendSql =
+  ({ name, columns }: HistoryTable) =>
+  (rows: number): string => {
+    const names = columns.map((column) => column.name).join(', ');
+    return `INSERT INTO ${name} (${names}) VALUES ${places(columns.length, rows)} ON CONFLICT DO NOTHING`;
+  };
+
+/** The same statement for one row and for several. */
+interface RowsStatement {
+  readonly width: number;
+  readonly one: StatementSync;
+  readonly several: StatementSync;
 }
 
-function runRows(statement: StatementSync, cells: readonly Cell[], width: number): void {
-  for (let at = 0; at < cells.length; at += width) statement.run(...cells.slice(at, at + width));
+function runRows({ one, several, width }: RowsStatement, cells: readonly Cell[]): void {
+  const step = width * ROWS_AT_ONCE;
+  let at = 0;
+  for (; at + step <= cells.length; at += step) several.run(...cells.slice(at, at + step));
+  for (; at < cells.length; at += width) one.run(...cells.slice(at, at + width));
 }
 
 /** Rows that end with the place of their bytes. */
@@ -56,13 +79,17 @@ export function sqliteWriter(
   histories: readonly HistoryTable[],
   { clock, listener }: { readonly clock: Pick<Clock, 'soon'>; readonly listener: Pick<ThreadListener, 'log'> },
 ): SqliteWriter {
-  const put = connection.prepare(PUT);
-  const drop = connection.prepare(DROP);
+  const rowsStatement = (width: number, sql: (rows: number) => string): RowsStatement => ({
+    width,
+    one: connection.prepare(sql(1)),
+    several: connection.prepare(sql(ROWS_AT_ONCE)),
+  });
+  const put = rowsStatement(LIVE_COLUMNS.puts.length, putSql);
+  const drop = rowsStatement(LIVE_COLUMNS.drops.length, dropSql);
   const appends = histories.map((history) => ({
     name: history.name,
-    width: cellNames(history).length,
-    statement: connection.prepare(appendSql(history)),
     isOfBytes: history.columns.at(-1)?.is === 'bytes',
+    ...rowsStatement(cellNames(history).length, appendSql(history)),
   }));
   const begin = connection.prepare('BEGIN IMMEDIATE');
   const commit = connection.prepare('COMMIT');
@@ -76,13 +103,13 @@ export function sqliteWriter(
   const isFull = (): boolean => pagesSinceCheckpoint * share >= PAGES_PER_CHECKPOINT;
 
   function writePart({ puts, drops, appended, data }: Part): void {
-    runRows(put, puts, LIVE_COLUMNS.puts.length);
-    runRows(drop, drops, LIVE_COLUMNS.drops.length);
-    for (const { name, width, statement, isOfBytes } of appends) {
-      const cells = appended[name];
+    runRows(put, puts);
+    runRows(drop, drops);
+    for (const append of appends) {
+      const cells = appended[append.name];
       if (!cells) continue;
-      if (isOfBytes) runPieces(statement, cells, { width, data });
-      else runRows(statement, cells, width);
+      if (append.isOfBytes) runPieces(append.one, cells, { width: append.width, data });
+      else runRows(append, cells);
     }
   }
 
