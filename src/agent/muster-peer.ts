@@ -23,7 +23,7 @@ export interface MusterPeerOptions {
 /** Protocol of a Muster broker: reports and commands in batches, output until it is acknowledged. */
 export function openMusterPeer({ stream, clock, log, obey }: MusterPeerOptions): Peer {
   const outbox = createOutbox({
-    clock,
+    soon: (run) => clock.soon(run),
     batchBytes: BATCH_BYTES,
     // Runs send only a window of unacknowledged output.
     limitBytes: Number.POSITIVE_INFINITY,

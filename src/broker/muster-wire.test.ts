@@ -51,6 +51,17 @@ test('sessions for all slots of a large agent go out, however much they are toge
   expect(sessionsIn(sent)).toEqual([...sessions, 's0']);
 });
 
+test('all commands of one commit leave in one message, before those who wait for the commit go on', async () => {
+  const { sent, wire } = aWire();
+
+  wire.send({ do: 'start', session: 's1', attempt: 1, spec });
+  wire.send({ do: 'kill', session: 's2', force: true, graceMs: 0 });
+  expect(sent).toEqual([]);
+  await Promise.resolve();
+
+  expect(sent.map(({ commands }) => commands.map(({ session }) => session))).toEqual([['s1', 's2']]);
+});
+
 test('input for an agent that does not read is not kept without end', async () => {
   const { sent, failures, wire } = aWire();
   const data = new Uint8Array(1024 * 1024);

@@ -31,7 +31,8 @@ class MusterWire implements Wire {
     this.#options = options;
     this.#canRunAs = canRunAs;
     this.#outbox = createOutbox({
-      clock: options.clock,
+      // Before callers get their answers, which take longer: an agent that has its session can start.
+      soon: queueMicrotask,
       later: options.later,
       batchBytes: BATCH_BYTES,
       limitBytes: WAITING_LIMIT_BYTES,

@@ -72,7 +72,7 @@ export function openVeldaWire(options: VeldaWireOptions): Wire {
   // A Velda agent reports an end once: it must be taken before the agent reconnects without that session.
   const over = new AbortController();
   const outbox = createOutbox({
-    clock,
+    soon: queueMicrotask,
     batchBytes: 0,
     limitBytes: WAITING_LIMIT_BYTES,
     send: ([message], sent) => stream.write(message as Uint8Array, sent),

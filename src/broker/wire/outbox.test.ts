@@ -9,7 +9,7 @@ function anOutbox(batchBytes = 10, limitBytes = 100) {
   const sent: (() => void)[] = [];
   const overflows: string[] = [];
   const outbox = createOutbox({
-    clock,
+    soon: (run) => clock.soon(run),
     batchBytes,
     limitBytes,
     later: openSharedAlarm(clock, 20),

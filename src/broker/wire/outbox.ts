@@ -1,8 +1,8 @@
-import type { Clock } from '#core/clock.ts';
 import type { SharedAlarm } from './shared-alarm.ts';
 
 export interface OutboxOptions {
-  readonly clock: Pick<Clock, 'soon'>;
+  /** Runs it a moment later: all that is pushed until then goes together. */
+  soon(run: () => void): void;
   /** When to send what may wait, if nothing else is sent before; absent: at once. */
   readonly later?: SharedAlarm;
   /** How large a batch may grow; one that is larger by itself goes alone. */
@@ -101,7 +101,7 @@ class BatchingOutbox implements Outbox {
   #schedule(): void {
     if (this.#isScheduled || this.#isSending || this.#isClosed) return;
     this.#isScheduled = true;
-    this.#options.clock.soon(() => {
+    this.#options.soon(() => {
       this.#isScheduled = false;
       this.#sendNext();
     });
@@ -130,7 +130,7 @@ class BatchingOutbox implements Outbox {
   }
 }
 
-/** Sends all items of one turn, or that came while the last batch was in flight, as one batch. */
+/** Sends all items of one moment, or that came while the last batch was in flight, as one batch. */
 export function createOutbox(options: OutboxOptions): Outbox {
   return new BatchingOutbox(options);
 }
