@@ -145,7 +145,7 @@ export function checkedBody(route: Route, request: SentBody, json: JsonReader): 
   const { body } = route;
   if (!body) return undefined;
   const read = bodyOf(route, request, json);
-  if (!(read instanceof Promise)) return checked(body, read, 'body');
+  if (!(read instanceof Promise)) return route.plainBody?.(read) ?? checked(body, read, 'body');
   return read.then(
     (value) => checked(body, value, 'body'),
     (thrown) => Promise.reject(badBody(thrown)),

@@ -45,6 +45,8 @@ export interface RouteSpec<P extends z.ZodType, Q extends z.ZodType, B extends z
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
+  /** The body of a request that is asked very often and plainly valid; undefined: `body` decides. */
+  plainBody?(value: unknown): z.output<B> | undefined;
   /** What the body may be sent as; JSON where absent. Anything else arrives as text. */
   readonly bodyMedia?: readonly string[];
   readonly bodyLimit?: number;

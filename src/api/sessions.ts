@@ -5,6 +5,7 @@ import type { ApiDeps } from './deps.ts';
 import { gaugeSet } from './gauges.ts';
 import { type ChangeTable, type Gauges, type GaugeWorld, type Noun, stopAll } from './noun.ts';
 import { selectPage } from './page.ts';
+import { plainSessions } from './plain-session.ts';
 import { findPool } from './pools.ts';
 import { httpFault } from './problem.ts';
 import { type Route, route } from './route.ts';
@@ -43,6 +44,7 @@ function submitting({ store, sessions }: ApiDeps): Route {
     role: 'operator',
     summary: 'Starts one session, or a list of sessions: all or none. `Idempotency-Key` makes a retry safe.',
     body: wire.SessionsIn,
+    plainBody: plainSessions(),
     bodyLimit: BODY_LIMIT,
     mostValues: MOST_VALUES,
     headers: [
