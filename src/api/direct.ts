@@ -156,19 +156,18 @@ export function openDirect(routes: readonly Route[], means: DirectMeans): Direct
 
   /** Requests with the same head on the same connection. */
   function takerOf(route: Route, { socket, headers }: WholeMessage): Taker {
-    return (body) => {
+    return (body, answered) => {
       const caller = body.length <= LONGEST_BODY ? passes(route, socket, headers) : undefined;
-      if (!caller) return undefined;
+      if (!caller) return false;
       const ended = pastNode.begun();
       const startMs = begun(socket);
-      return new Promise((resolve) => {
-        inTurn(() => {
-          void serve(route, caller, new RawExchange(socket, headers, tail), body, startMs).then(() => {
-            ended();
-            resolve();
-          });
+      inTurn(() => {
+        void serve(route, caller, new RawExchange(socket, headers, tail), body, startMs).then(() => {
+          ended();
+          answered();
         });
       });
+      return true;
     };
   }
 

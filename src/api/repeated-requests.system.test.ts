@@ -23,9 +23,13 @@ async function served(answer: Answer = (body) => body, atNode: Answer = answer) 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { socket } = request;
     if (request.url === '/a')
-      repeated.learn(request, (body) => {
+      repeated.learn(request, (body, whenAnswered) => {
         heard.push(`past ${body}`);
-        return Promise.resolve(answer(String(body))).then((said) => void (socket.destroyed || socket.write(raw(said))));
+        void Promise.resolve(answer(String(body))).then((said) => {
+          if (!socket.destroyed) socket.write(raw(said));
+          whenAnswered();
+        });
+        return true;
       });
     const body = await text(request);
     heard.push(`node ${body || request.url}`);

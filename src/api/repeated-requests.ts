@@ -5,8 +5,8 @@ import type { Socket } from 'node:net';
 import { readPieces } from '../broker/read-pieces.ts';
 import { bodyBehind, wholeRequest } from './whole-request.ts';
 
-/** Takes a body, and resolves when it was answered; or answers undefined: then Node gets the request. */
-export type Taker = (body: Buffer) => Promise<void> | undefined;
+/** Takes a body, and calls back when it was answered; or answers false: then Node gets the request. */
+export type Taker = (body: Buffer, answered: () => void) => boolean;
 
 type Heard = (chunk: Buffer) => void;
 
@@ -23,6 +23,7 @@ class ReadAhead {
   readonly #socket: Socket;
   readonly #toParser: Heard;
   readonly #giveBack: () => void;
+  readonly #whenAnswered = (): void => this.#answered();
   #known: Known | undefined;
   #last: ReturnType<typeof wholeRequest>;
   // Answers go out in the order of requests: while Node has some, or we answer one, the next one waits or goes to Node.
@@ -62,10 +63,11 @@ class ReadAhead {
       return void this.#socket.pause();
     }
     const body = this.#known && this.#atNode === 0 ? bodyBehind(this.#known.around, chunk) : undefined;
-    const taken = body && this.#known?.take(body);
-    if (!taken) return this.#pass(chunk);
+    // It may be answered at once.
     this.#isBusy = true;
-    void taken.then(() => this.#answered());
+    if (body && this.#known?.take(body, this.#whenAnswered)) return;
+    this.#isBusy = false;
+    this.#pass(chunk);
   }
 
   #answered(): void {
