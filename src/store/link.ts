@@ -93,5 +93,5 @@ export function startThread<Calls extends { [M in keyof Calls]: Method }>(
 /** The bytes of a part need not be copied: it was made for this one journey. */
 function transferable(args: readonly unknown[]): ArrayBuffer[] {
   const data = (args[0] as { data?: unknown } | undefined)?.data;
-  return data instanceof Uint8Array ? [data.buffer as ArrayBuffer] : [];
+  return data instanceof Uint8Array && data.length > 0 ? [data.buffer as ArrayBuffer] : [];
 }

@@ -87,7 +87,10 @@ function newPart(writers: ReadonlyMap<string, WriteRow>) {
   };
 }
 
+const NO_DATA = new Uint8Array(0);
+
 function joined(pieces: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
+  if (size === 0) return NO_DATA;
   const data = new Uint8Array(size);
   let at = 0;
   for (const piece of pieces) {
