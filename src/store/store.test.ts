@@ -119,6 +119,18 @@ describe('commit', () => {
     expect(gathered).toHaveLength(1);
   });
 
+  test('waits for rows that callers make and end, not for what happens to them in between', async () => {
+    const { store, waiting } = await pausedStore({ isGathering: true });
+
+    void store.commit([session('s-1')]);
+    void store.commit([session('s-1')]);
+    void store.commit([session('s-2'), session('s-2')]);
+    void store.commit([drop('sessions', 's-1')]);
+    void store.commit([session('s-1')]);
+
+    expect(waiting).toEqual([1, 1, 2, 2, 3, 4]);
+  });
+
   test('waits for changes of callers alone: what the server decides by itself is no crowd', async () => {
     const { store, waiting } = await pausedStore({ isGathering: true });
 

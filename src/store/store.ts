@@ -6,7 +6,6 @@ import { type MemoryTable, type MemoryTables, memoryTables } from './view.ts';
 
 type Heard = (after: never, before: never, id: string) => void;
 
-const isOfCaller = (change: Change): boolean => 'table' in change && 'byCallers' in TABLES[change.table];
 const isDurable = (change: Change): boolean => 'append' in change || !('volatile' in TABLES[change.table]);
 
 function filled({ rows }: Loaded): MemoryTables {
@@ -28,6 +27,13 @@ export async function openStore(driver: Driver, fatal: (fault: Fault) => void): 
   // Replaced as a whole when someone subscribes or leaves: who is told of a change is fixed before it is told.
   const changeListeners = new Map<TableName, readonly Heard[]>();
   let durableListeners: readonly ((changes: readonly Change[]) => void)[] = [];
+
+  /** What callers send and what agents report makes rows and ends them, once each, whatever comes first. */
+  function isOfCaller(change: Change): boolean {
+    if ('append' in change || !('byCallers' in TABLES[change.table])) return false;
+    return change.row === undefined || tables[change.table].get(change.id) === undefined;
+  }
+
   const group = groupCommit({
     gather: driver.gather,
     isOfCaller,
