@@ -1,8 +1,8 @@
 import type { Clock } from '#core/clock.ts';
 
-/** Changes of callers, who mostly come again when they were answered. */
+/** Rows that callers made or ended; they mostly come again when they were answered. */
 export interface LastTransaction {
-  readonly changes: number;
+  readonly rows: number;
   /** How many waited when it ended. */
   readonly waiting: number;
 }
@@ -11,7 +11,7 @@ export interface LastTransaction {
 export interface Gather {
   /** Resolves when it should. */
   begin(last: LastTransaction): Promise<void>;
-  /** So many changes of callers wait for it by now. */
+  /** So many rows of callers wait for it by now. */
   waiting(count: number): void;
   /** A caller has sent its next request so long after its last answer. */
   cameAgain(afterMs: number): void;
@@ -23,7 +23,7 @@ const CROWD = 3;
 const LOOK_EVERY_MS = 1;
 // While more of them come, up to here: measured with ten callers, a fifth less processor time and shorter waits too.
 const MOST_MS = 6;
-// Of so many changes, the cost of their transaction is a small part.
+// Of so many rows, the cost of their transaction is a small part.
 const ENOUGH = 100;
 const AT_ONCE_MS = 10;
 // Of the last so many requests: callers who come at their own pace are not waited for any longer.
@@ -31,7 +31,7 @@ const REMEMBERED = 32;
 const MOSTLY = 0.5;
 
 /**
- * What the sockets have brought by now shares a transaction. Where the last one had many changes of callers, those
+ * What the sockets have brought by now shares a transaction. Where callers made or ended many rows in the last one, those
  * whom it answered mostly come again at once. They are waited for, whatever waits already: otherwise there would be two
  * groups for good, of which one always waits for the transaction of the other, and twice as many transactions.
  */
@@ -67,12 +67,12 @@ export function openGather(clock: Pick<Clock, 'soon' | 'alarm' | 'monotonic'>): 
 
   return {
     begin(last) {
-      wanted = last.changes + last.waiting;
+      wanted = last.rows + last.waiting;
       // All have come again already: others would only wait.
-      if (last.changes > 0 && count >= wanted) return Promise.resolve();
+      if (last.rows > 0 && count >= wanted) return Promise.resolve();
       return new Promise((resolve) => {
         clock.soon(() => {
-          if (last.changes < CROWD || count >= wanted) resolve();
+          if (last.rows < CROWD || count >= wanted) resolve();
           else waitForThem(resolve);
         });
       });

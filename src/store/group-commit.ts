@@ -4,7 +4,7 @@ import type { Gather } from './gather.ts';
 
 interface Batch {
   readonly changes: Change[];
-  /** How many of them callers have sent. */
+  /** How many rows callers make or end by them. */
   ofCallers: number;
   readonly done: Promise<void>;
   readonly resolve: () => void;
@@ -52,7 +52,7 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
   const { gather } = options;
   let current: Batch | undefined;
   let next: Batch | undefined;
-  let last = { changes: 0, waiting: 0 };
+  let last = { rows: 0, waiting: 0 };
   let isWriting = false;
   let broken: Fault | undefined;
   let closed: Fault | undefined;
@@ -68,7 +68,7 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
       next = undefined;
       await options.write(current.changes);
       if (broken) return;
-      last = { changes: current.ofCallers, waiting: waitingNow() };
+      last = { rows: current.ofCallers, waiting: waitingNow() };
       current.resolve();
       options.durable(current.changes);
     }
