@@ -8,6 +8,7 @@ import { isBrowser, loginPage } from './login-page.ts';
 import { originOf } from './origin.ts';
 import { httpStatusOf, PROBLEM_MEDIA, requestFaultOf, toProblem } from './problem.ts';
 import type { RequestGate } from './request-gate.ts';
+import { readSentBody } from './sent-body.ts';
 import type { HttpProblem } from './wire/problem.ts';
 
 /** What is answered in place of what was asked for; a bug is logged. */
@@ -129,5 +130,5 @@ export function measure(app: FastifyInstance, { metrics, clock }: ApiDeps): InFl
 export function takeText(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   const kinds = ['application/json', 'application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'];
-  app.addContentTypeParser(kinds, { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.addContentTypeParser(kinds, readSentBody);
 }
