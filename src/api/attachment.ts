@@ -65,8 +65,8 @@ async function show(socket: WebSocket, wish: AttachWish, { deps, turn }: Means, 
   for await (const chunk of deps.sessions.output(session.id, { follow: true, afterSeq, attempt }, signal)) {
     await deps.store.durable();
     const message = encodeOutput(chunk, 'message');
-    await say(socket, message);
     await turn(message);
+    await say(socket, message);
   }
   if (signal.aborted) return;
   const ended = await findSession(deps, session.id);

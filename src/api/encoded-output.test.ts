@@ -42,8 +42,19 @@ test('readers that take much together leave every other event its turn, and go o
   const second = gone.length;
   while (await next());
 
-  expect([first, second, gone.length]).toEqual([8, 16, 20]);
+  expect([first, second, gone.length]).toEqual([7, 14, 20]);
   expect(gone).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
+});
+
+test('short pieces count too: each is a call to the system', async () => {
+  const { take, next } = aTurn();
+  let sent = 0;
+
+  for (let reader = 1; reader <= 100; reader++) take(10, () => (sent += 1));
+  const first = sent;
+  while (await next());
+
+  expect([first, sent]).toEqual([32, 100]);
 });
 
 test('a reader that takes little goes on at once, turn after turn', async () => {

@@ -9,14 +9,16 @@ export type OutputForm = 'raw' | 'line' | 'message';
 
 // Some milliseconds on a slow machine.
 const MOST_A_TURN_BYTES = 512 * 2 ** 10;
+// A short piece costs a call to the system as well: about as much as so many bytes.
+const CALL_AS_BYTES = 16 * 2 ** 10;
 
 /**
- * To be awaited after each piece that was sent to a reader, by all readers together. The network takes megabytes without
+ * To be awaited before each piece is sent to a reader, by all readers together. The network takes megabytes without
  * waiting, so that hundreds of readers would hold the event loop for as long: after some bytes, to any of them, every
- * other event gets its turn.
+ * other event gets its turn. Readers that wait for output are all woken by the same piece: not even the first goes at once.
  */
-export function openTurns(clock: Clock): (sent: Buffer) => Promise<void> | undefined {
-  const waiting: { readonly bytes: number; goOn(): void }[] = [];
+export function openTurns(clock: Clock): (piece: Buffer) => Promise<void> | undefined {
+  const waiting: { readonly costBytes: number; goOn(): void }[] = [];
   let bytes = 0;
   let isDue = false;
 
@@ -26,7 +28,7 @@ export function openTurns(clock: Clock): (sent: Buffer) => Promise<void> | undef
     while (bytes < MOST_A_TURN_BYTES) {
       const reader = waiting.shift();
       if (!reader) break;
-      bytes += reader.bytes;
+      bytes += reader.costBytes;
       reader.goOn();
     }
     if (bytes > 0) callNext();
@@ -38,12 +40,13 @@ export function openTurns(clock: Clock): (sent: Buffer) => Promise<void> | undef
   }
 
   return ({ length }) => {
+    const costBytes = length + CALL_AS_BYTES;
     callNext();
     if (bytes < MOST_A_TURN_BYTES && waiting.length === 0) {
-      bytes += length;
+      bytes += costBytes;
       return undefined;
     }
-    return new Promise((goOn) => waiting.push({ bytes: length, goOn }));
+    return new Promise((goOn) => waiting.push({ costBytes, goOn }));
   };
 }
 

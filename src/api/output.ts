@@ -25,15 +25,20 @@ interface OutputDeps extends Pick<ApiDeps, 'sessions' | 'store'> {
 }
 
 /** Pieces as they arrive; each is sent only when it is durable. */
-async function* pieces(deps: OutputDeps, id: string, asked: Query, signal: AbortSignal): AsyncIterable<Buffer> {
+export async function* outputPieces(
+  deps: OutputDeps,
+  id: string,
+  asked: Query,
+  signal: AbortSignal,
+): AsyncIterable<Buffer> {
   const { follow, after_seq: afterSeq, stream } = asked;
   const from = { follow, afterSeq, attempt: asked.attempt || undefined };
   for await (const chunk of deps.sessions.output(id, from, signal)) {
     if (stream !== undefined && chunk.stream !== stream) continue;
     await deps.store.durable();
     const piece = encodeOutput(chunk, asked.raw ? 'raw' : 'line');
-    yield piece;
     await deps.turn(piece);
+    yield piece;
   }
 }
 
@@ -54,7 +59,7 @@ function outputRoutes(deps: ApiDeps): Route[] {
         const session = await findSession(deps, params.session);
         header('content-type', query.raw ? OCTETS : NDJSON);
         // One piece ahead is enough: a slow reader must not fill the memory.
-        return Readable.from(pieces(shared, session.id, query, signal), { objectMode: true, highWaterMark: 1 });
+        return Readable.from(outputPieces(shared, session.id, query, signal), { objectMode: true, highWaterMark: 1 });
       },
     }),
   ];
