@@ -42,6 +42,7 @@ it('goes on while the slice lasts', async () => {
 function burstClock() {
   let nowMs = 0;
   const soon: (() => void)[] = [];
+  const ticks: (() => void)[] = [];
   return {
     clock: { monotonic: () => nowMs, soon: (run: () => void) => void soon.push(run) } as never,
     work: (ms: number) => {
@@ -50,9 +51,20 @@ function burstClock() {
     /** The next turn; false where nothing is left to do. */
     turn(): boolean {
       const due = soon.splice(0);
-      for (const run of due) run();
+      const thrown: unknown[] = [];
+      for (const run of due) {
+        try {
+          run();
+        } catch (error) {
+          thrown.push(error);
+        }
+        for (const tick of ticks.splice(0)) tick();
+      }
+      if (thrown.length > 0) throw thrown[0];
       return due.length > 0;
     },
+    /** Runs before the next event of the same turn. */
+    tick: (run: () => void) => void ticks.push(run),
   };
 }
 
@@ -75,6 +87,44 @@ it('does of a burst what fits into the turn, and the rest in later ones, in orde
 
   turn();
   expect(done).toEqual([1, 2, 3, 4, 5, 6]);
+});
+
+it('counts what the work sets off for its share of the turn', () => {
+  const { clock, work, turn, tick } = burstClock();
+  const queue = openBurstQueue(clock);
+  const done: number[] = [];
+  queue.run(() => work(100));
+  for (const id of [1, 2, 3, 4, 5])
+    queue.run(() => {
+      done.push(id);
+      tick(() => work(3));
+    });
+
+  turn();
+  expect(done).toEqual([1, 2]);
+
+  turn();
+  expect(done).toEqual([1, 2, 3, 4]);
+});
+
+it('gives each of two queues its share of the turn', () => {
+  const { clock, work, turn } = burstClock();
+  const [first, second] = [openBurstQueue(clock), openBurstQueue(clock)];
+  const done: string[] = [];
+  const workFor = (name: string) => () => {
+    work(100);
+    done.push(name);
+  };
+  for (const id of [1, 2, 3]) {
+    first.run(workFor(`first ${id}`));
+    second.run(workFor(`second ${id}`));
+  }
+
+  turn();
+  expect(done.toSorted()).toEqual(['first 1', 'first 2', 'second 1', 'second 2']);
+
+  turn();
+  expect(done).toHaveLength(6);
 });
 
 it('does what comes in a later turn at once, and then has nothing left to do', () => {
