@@ -3,6 +3,7 @@ import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import { openBurstQueue } from '#core/slices.ts';
 import { type Address, formatAddress, parseAddress } from './address.ts';
+import { endInTurn } from './end-in-turn.ts';
 import { listenOn, type Port } from './listen.ts';
 import { type Advert, type Door, passOn, receivePassed } from './passage.ts';
 import { answerProbe } from './probe.ts';
@@ -60,7 +61,7 @@ export async function openFront(options: FrontOptions): Promise<Front> {
   const ports: Port[] = [];
   const relays = new Map<Socket, Relay>();
   let cancelLook: (() => void) | undefined;
-  // The system hands over all connections that wait in one turn.
+  // The system hands over all connections that wait, and all that have ended, in one turn.
   const burst = openBurstQueue(clock);
 
   function enter(door: Door, socket: Socket): void {
@@ -108,7 +109,10 @@ export async function openFront(options: FrontOptions): Promise<Front> {
     const from = socket.remoteAddress;
     lock(
       socket,
-      (secure) => serve[door](secure),
+      (secure) => {
+        if (secure !== socket) endInTurn(secure, burst);
+        serve[door](secure);
+      },
       (why) => log('debug', 'connection refused', { door, from, why }),
     );
   }
@@ -117,6 +121,7 @@ export async function openFront(options: FrontOptions): Promise<Front> {
     const failed = (error: Error): void => log('debug', 'connection failed', { at: text, error: error.message });
     const port = await listenOn(parseAddress(text), (socket) => {
       socket.on('error', failed);
+      endInTurn(socket, burst);
       burst.run(() => socket.destroyed || taken(socket));
     });
     ports.push(port);

@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { until } from '#core/testing/until.ts';
+import { endInTurn } from './end-in-turn.ts';
+import { listenOn } from './listen.ts';
+
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+/** A connection whose end waits in a queue, and what its owner has noticed of it. */
+async function aConnection({ isRead = true } = {}) {
+  const waiting: (() => void)[] = [];
+  const taken = Promise.withResolvers<Socket>();
+  const port = await listenOn({ host: '127.0.0.1', port: 0 }, taken.resolve);
+  const client = connect(port.address.port, '127.0.0.1').on('error', () => {});
+  const socket = await taken.promise;
+  closing.push(
+    port.close,
+    () => client.destroy(),
+    () => socket.destroy(),
+  );
+  const noticed: string[] = [];
+  if (isRead) socket.on('data', (piece) => noticed.push(String(piece)));
+  socket.on('end', () => noticed.push('end'));
+  socket.on('error', (error: NodeJS.ErrnoException) => noticed.push(error.code ?? error.message));
+  socket.on('close', () => noticed.push('close'));
+  endInTurn(socket, { run: (work) => void waiting.push(work) });
+  const letAllEnd = async (): Promise<void> => {
+    for (const work of waiting.splice(0)) work();
+    await until('it is closed', () => {
+      for (const work of waiting.splice(0)) work();
+      return noticed.includes('close');
+    });
+  };
+  return { socket, client, waiting, noticed, letAllEnd };
+}
+
+test('the end of a connection waits for its turn, after all that was sent', async () => {
+  const { client, waiting, noticed, letAllEnd } = await aConnection();
+
+  client.end('last words');
+  await until('the end has come', () => waiting.length > 0);
+  expect(noticed).toEqual(['last words']);
+
+  await letAllEnd();
+  expect(noticed).toEqual(['last words', 'end', 'close']);
+});
+
+test('a connection that is reset waits for its turn', async () => {
+  const { socket, client, waiting, noticed, letAllEnd } = await aConnection();
+
+  client.resetAndDestroy();
+  await until('the reset has come', () => waiting.length > 0);
+  expect([noticed, socket.destroyed]).toEqual([[], false]);
+
+  await letAllEnd();
+  expect(noticed).toEqual(['ECONNRESET', 'close']);
+});
+
+test('a connection that its owner ends is marked at once, and closes in its turn', async () => {
+  const { socket, client, waiting, noticed, letAllEnd } = await aConnection();
+  const ended = once(client.resume(), 'end');
+
+  socket.destroy();
+  expect([socket.destroyed, noticed, waiting.length]).toEqual([true, [], 1]);
+
+  await letAllEnd();
+  await ended;
+  expect(noticed).toEqual(['close']);
+});
+
+test('the end of a connection that nobody reads is noticed too', async () => {
+  const { client, noticed, letAllEnd } = await aConnection({ isRead: false });
+
+  client.end();
+
+  await letAllEnd();
+  expect(noticed).toEqual(['end', 'close']);
+});

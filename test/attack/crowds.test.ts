@@ -1,0 +1,58 @@
+// Thousands of connections that come, end or are reset at once: the system reports all of them in one turn of the event loop.
+import { connect as connectHttp2 } from 'node:http2';
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, test } from 'vitest';
+import { openTarget, type Target } from './target.ts';
+
+let target: Target;
+beforeAll(async () => {
+  target = await openTarget();
+});
+afterAll(() => target?.close());
+
+const CONNECTIONS = 4_000;
+const HTTP2_CONNECTIONS = 1_000;
+const TURNS = 100;
+const ENDS = {
+  end: (socket: Socket) => void socket.destroy(),
+  'are reset': (socket: Socket) => void socket.resetAndDestroy(),
+};
+
+async function openAll(port: number, text: string): Promise<Socket[]> {
+  const sockets = Array.from({ length: CONNECTIONS }, () => connect(port, '127.0.0.1').on('error', () => {}));
+  await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('connect', resolve))));
+  for (const socket of sockets) if (text) socket.write(text);
+  return sockets;
+}
+
+test.each([
+  ['silent', 'http', ''],
+  ['with half a request', 'http', 'GET / HTTP/1.1\r\nhost: a\r\nx: '],
+  ['silent', 'grpc', ''],
+] as const)('4,000 connections, %s, over %s', async (kind, door, text) => {
+  const what = `${CONNECTIONS} connections, ${kind}, over ${door}`;
+  for (const [verb, end] of Object.entries(ENDS)) {
+    const sockets = await target.whileOthersAsk(`${what}, come`, async (other) => {
+      const opened = await openAll(target[door], text);
+      await other.answered(TURNS);
+      return opened;
+    });
+    await target.whileOthersAsk(`${what}, ${verb}`, async (other) => {
+      sockets.forEach(end);
+      await other.answered(TURNS);
+    });
+  }
+  target.mustBeSound();
+});
+
+test('1,000 connections that speak HTTP/2 and end at once', async () => {
+  const sessions = Array.from({ length: HTTP2_CONNECTIONS }, () =>
+    connectHttp2(`http://127.0.0.1:${target.grpc}`).on('error', () => {}),
+  );
+  await Promise.all(sessions.map((session) => new Promise((resolve) => session.once('remoteSettings', resolve))));
+  await target.whileOthersAsk(`${HTTP2_CONNECTIONS} connections over HTTP/2 end`, async (other) => {
+    for (const session of sessions) session.destroy();
+    await other.answered(TURNS);
+  });
+  target.mustBeSound();
+});
