@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
-import { openBurstQueue } from '#core/slices.ts';
+import { type Lane, openBurstQueue } from '#core/slices.ts';
 import { openJsonReader } from '../config/json-text.ts';
 import { acceptAttach } from './attach.ts';
 import type { ApiDeps } from './deps.ts';
@@ -86,6 +86,9 @@ function refuseRaw(error: NodeJS.ErrnoException, socket: Duplex, clock: Clock): 
   farewell(socket, `${head}\r\n\r\n${body}`, clock);
 }
 
+const NEW: Lane = 0;
+const KNOWN: Lane = 1;
+
 /** Serves the HTTP API on a server that the owner of the listening sockets feeds with connections. */
 export async function startApi(deps: ApiDeps, patience: ClientTimeouts = PATIENCE): Promise<Api> {
   const stopping = new AbortController();
@@ -93,16 +96,19 @@ export async function startApi(deps: ApiDeps, patience: ClientTimeouts = PATIENC
   let answer: ReturnType<typeof answerFaults> | undefined;
   let direct: Direct | undefined;
   // Node reads all connections that have something to say in one turn: the rest of their requests waits for later ones.
+  // Who has shown a token does not wait for all the others.
   const burst = openBurstQueue(deps.clock);
+  const laneOf = (connection: object) => (gate.isKnown(connection) ? KNOWN : NEW);
   const app = Fastify({
     bodyLimit: BODY_LIMIT,
     routerOptions: { maxParamLength: LONGEST_NAME },
     frameworkErrors: (error, request, reply) => answer?.(error, request, reply as FastifyReply),
-    clientErrorHandler: (error, socket) => burst.run(() => refuseRaw(error, socket, deps.clock)),
+    clientErrorHandler: (error, socket) => burst.run(() => refuseRaw(error, socket, deps.clock), NEW),
     serverFactory: (handler) =>
       makeServer(patience, (request, response) =>
         burst.run(
           () => request.destroyed || direct?.take(request as WholeMessage, response) || handler(request, response),
+          laneOf(request.socket),
         ),
       ),
     forceCloseConnections: true,
@@ -122,7 +128,14 @@ export async function startApi(deps: ApiDeps, patience: ClientTimeouts = PATIENC
   const means = { deps, stopping: stopping.signal, json: openJsonReader(deps.clock) };
   register(app, routes, means);
   const repeated = watchRepeated(server);
-  direct = openDirect(routes, { ...means, gate, answers, repeated, inTurn: burst.run, idleMs: patience.idleMs });
+  direct = openDirect(routes, {
+    ...means,
+    gate,
+    answers,
+    repeated,
+    inTurn: (work) => burst.run(work, KNOWN),
+    idleMs: patience.idleMs,
+  });
   const detach = acceptAttach(server, { deps, gate, stopping: stopping.signal });
   await app.ready();
   return {

@@ -23,7 +23,7 @@ function aGate() {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
     return gate.enter({ connection, method: 'GET', headers, from: '::1' }, 'viewer').who;
   };
-  return { enter, looked, revoked };
+  return { enter, looked, revoked, isKnown: gate.isKnown };
 }
 
 test('a connection that shows the same token again is not looked up again; another one is', () => {
@@ -48,4 +48,13 @@ test('a token that was revoked, or is not shown, does not go on because the conn
   expect(() => enter(connection, 'eve')).toThrow(Fault);
   revoked.add('ada');
   expect(() => enter(connection, 'ada')).toThrow(Fault);
+});
+
+test('a connection is known once it has shown a valid token', () => {
+  const { enter, isKnown } = aGate();
+  const [one, other] = [{}, {}];
+  enter(one, 'ada');
+  expect(() => enter(other, 'eve')).toThrow(Fault);
+
+  expect([isKnown(one), isKnown(other)]).toEqual([true, false]);
 });

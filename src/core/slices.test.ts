@@ -107,6 +107,19 @@ it('counts what the work sets off for its share of the turn', () => {
   expect(done).toEqual([1, 2, 3, 4]);
 });
 
+it('serves two lanes by turns', () => {
+  const { clock, work, turn } = burstClock();
+  const queue = openBurstQueue(clock);
+  const done: number[] = [];
+  queue.run(() => work(100));
+  for (const id of [1, 2, 3, 4]) queue.run(() => done.push(id));
+  for (const id of [11, 12]) queue.run(() => done.push(id), 1);
+
+  turn();
+
+  expect(done).toEqual([11, 1, 12, 2, 3, 4]);
+});
+
 it('gives each of two queues its share of the turn', () => {
   const { clock, work, turn } = burstClock();
   const [first, second] = [openBurstQueue(clock), openBurstQueue(clock)];

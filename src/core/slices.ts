@@ -32,20 +32,32 @@ export async function inSlices<T>(clock: Clock, items: Iterable<T>, step: (item:
 
 /** Work that comes in bursts from outside: at once while its share of a turn lasts, what is left in later turns, in order. */
 export interface BurstQueue {
-  run(work: () => void): void;
+  /** What waits in one lane does not wait for all that came before it in the other: they are served by turns. */
+  run(work: () => void, lane?: Lane): void;
 }
+
+export type Lane = 0 | 1;
 
 // As many as may be called in one turn; each call costs a microsecond.
 const MOST_CALLS = 256;
 
 export function openBurstQueue(clock: Clock): BurstQueue {
-  const waiting: (() => void)[] = [];
+  const lanes: Readonly<Record<Lane, (() => void)[]>> = [[], []];
+  let served: Lane = 0;
   let isOpen = false;
   let endMs: number | undefined;
   let calls = 0;
 
+  const waiting = (): number => lanes[0].length + lanes[1].length;
+
+  function take(): (() => void) | undefined {
+    const other = served === 0 ? 1 : 0;
+    if (lanes[other].length > 0) served = other;
+    return lanes[served].shift();
+  }
+
   function nextTurn(): void {
-    isOpen = waiting.length > 0;
+    isOpen = waiting() > 0;
     endMs = undefined;
     if (isOpen) clock.soon(nextTurn);
   }
@@ -63,19 +75,19 @@ export function openBurstQueue(clock: Clock): BurstQueue {
     clock.soon(() => {
       calls -= 1;
       try {
-        if (hasTime()) waiting.shift()?.();
+        if (hasTime()) take()?.();
       } finally {
-        if (calls < waiting.length) call();
+        if (calls < waiting()) call();
       }
     });
   }
 
   return {
-    run(work) {
+    run(work, lane = 0) {
       if (!isOpen) clock.soon(nextTurn);
       isOpen = true;
-      if (waiting.length === 0 && hasTime()) return work();
-      waiting.push(work);
+      if (waiting() === 0 && hasTime()) return work();
+      lanes[lane].push(work);
       if (calls < MOST_CALLS) call();
     },
   };
