@@ -1,9 +1,9 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import { openBurstQueue } from '#core/burst-queue.ts';
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
-import { type Lane, openBurstQueue } from '#core/slices.ts';
 import { openJsonReader } from '../config/json-text.ts';
 import { acceptAttach } from './attach.ts';
 import type { ApiDeps } from './deps.ts';
@@ -86,9 +86,6 @@ function refuseRaw(error: NodeJS.ErrnoException, socket: Duplex, clock: Clock): 
   farewell(socket, `${head}\r\n\r\n${body}`, clock);
 }
 
-const NEW: Lane = 0;
-const KNOWN: Lane = 1;
-
 /** Serves the HTTP API on a server that the owner of the listening sockets feeds with connections. */
 export async function startApi(deps: ApiDeps, patience: ClientTimeouts = PATIENCE): Promise<Api> {
   const stopping = new AbortController();
@@ -96,19 +93,19 @@ export async function startApi(deps: ApiDeps, patience: ClientTimeouts = PATIENC
   let answer: ReturnType<typeof answerFaults> | undefined;
   let direct: Direct | undefined;
   // Node reads all connections that have something to say in one turn: the rest of their requests waits for later ones.
-  // Who has shown a token does not wait for all the others.
+  // Each token has a lane of its own: nobody waits for all that another one sends.
   const burst = openBurstQueue(deps.clock);
-  const laneOf = (connection: object) => (gate.isKnown(connection) ? KNOWN : NEW);
+  const inTurn = (connection: object, work: () => void): void => burst.run(work, gate.tokenOf(connection));
   const app = Fastify({
     bodyLimit: BODY_LIMIT,
     routerOptions: { maxParamLength: LONGEST_NAME },
     frameworkErrors: (error, request, reply) => answer?.(error, request, reply as FastifyReply),
-    clientErrorHandler: (error, socket) => burst.run(() => refuseRaw(error, socket, deps.clock), NEW),
+    clientErrorHandler: (error, socket) => burst.run(() => refuseRaw(error, socket, deps.clock)),
     serverFactory: (handler) =>
       makeServer(patience, (request, response) =>
-        burst.run(
+        inTurn(
+          request.socket,
           () => request.destroyed || direct?.take(request as WholeMessage, response) || handler(request, response),
-          laneOf(request.socket),
         ),
       ),
     forceCloseConnections: true,
@@ -117,7 +114,7 @@ export async function startApi(deps: ApiDeps, patience: ClientTimeouts = PATIENC
   });
   const server = app.server as Server;
   answer = answerFaults(app, deps);
-  takeText(app);
+  takeText(app, inTurn);
   guard(app, gate);
   waitForStore(app, deps);
   const answers = measure(app, deps);
@@ -133,7 +130,7 @@ export async function startApi(deps: ApiDeps, patience: ClientTimeouts = PATIENC
     gate,
     answers,
     repeated,
-    inTurn: (work) => burst.run(work, KNOWN),
+    inTurn,
     idleMs: patience.idleMs,
   });
   const detach = acceptAttach(server, { deps, gate, stopping: stopping.signal });

@@ -27,7 +27,7 @@ export interface DirectMeans extends Registering {
   readonly answers: Pick<InFlight, 'begun'>;
   readonly repeated: RepeatedRequests;
   /** Runs it in its share of a turn. */
-  inTurn(work: () => void): void;
+  inTurn(connection: object, work: () => void): void;
   /** How long a connection may be idle, as its answers say. */
   readonly idleMs: number;
 }
@@ -161,7 +161,7 @@ export function openDirect(routes: readonly Route[], means: DirectMeans): Direct
       if (!caller) return false;
       const ended = pastNode.begun();
       const startMs = begun(socket);
-      inTurn(() => {
+      inTurn(socket, () => {
         void serve(route, caller, new RawExchange(socket, headers, tail), body, startMs).then(() => {
           ended();
           answered();

@@ -126,9 +126,14 @@ export function measure(app: FastifyInstance, { metrics, clock }: ApiDeps): InFl
   return answers;
 }
 
-/** Bodies come as bytes; each route reads them in its own way. Long ones become no text here: that would hold up all others. */
-export function takeText(app: FastifyInstance): void {
+/**
+ * Bodies come as bytes; each route reads them in its own way. Long ones become no text here: that would hold up all others.
+ * The last bytes of many may come in one turn of the event loop: each is handled in its own.
+ */
+export function takeText(app: FastifyInstance, inTurn: (connection: object, work: () => void) => void): void {
   app.removeAllContentTypeParsers();
   const kinds = ['application/json', 'application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'];
-  app.addContentTypeParser(kinds, readSentBody);
+  app.addContentTypeParser(kinds, (request, payload, done) =>
+    readSentBody(request, payload, (error, body) => inTurn(request.raw.socket, () => done(error, body))),
+  );
 }

@@ -23,7 +23,7 @@ function aGate() {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
     return gate.enter({ connection, method: 'GET', headers, from: '::1' }, 'viewer').who;
   };
-  return { enter, looked, revoked, isKnown: gate.isKnown };
+  return { enter, looked, revoked, tokenOf: gate.tokenOf };
 }
 
 test('a connection that shows the same token again is not looked up again; another one is', () => {
@@ -50,11 +50,12 @@ test('a token that was revoked, or is not shown, does not go on because the conn
   expect(() => enter(connection, 'ada')).toThrow(Fault);
 });
 
-test('a connection is known once it has shown a valid token', () => {
-  const { enter, isKnown } = aGate();
+test('a connection is known by the valid token that it has shown last', () => {
+  const { enter, tokenOf } = aGate();
   const [one, other] = [{}, {}];
   enter(one, 'ada');
+  enter(one, 'bob');
   expect(() => enter(other, 'eve')).toThrow(Fault);
 
-  expect([isKnown(one), isKnown(other)]).toEqual([true, false]);
+  expect([tokenOf(one), tokenOf(other)]).toEqual(['bob', undefined]);
 });

@@ -16,8 +16,8 @@ export interface Visitor {
 
 /** Every request passes here before its body is read. */
 export interface RequestGate {
-  /** Whether this connection has shown a valid token before. */
-  isKnown(connection: object): boolean;
+  /** The id of the token that this connection has shown last. */
+  tokenOf(connection: object): string | undefined;
   /** Throws a `Fault` unless it was sent to one of our names. */
   checkHost(visitor: Visitor): void;
   /** The caller, if it has this role; otherwise throws a `Fault`. */
@@ -56,7 +56,7 @@ export function openRequestGate({ access, log, server }: Pick<ApiDeps, 'access' 
   }
 
   return {
-    isKnown: (connection) => shown.has(connection),
+    tokenOf: (connection) => shown.get(connection)?.caller.token,
     checkHost({ headers: { host } }) {
       const hosts = server.hosts();
       if (isAccepted(host, hosts)) return;

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
+import { openBurstQueue } from '#core/burst-queue.ts';
 import { type Clock, systemClock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
-import { openBurstQueue } from '#core/slices.ts';
 import { Http2Connection } from './http2/connection.ts';
 import { ERROR } from './http2/frames.ts';
 import { headerBlock } from './http2/hpack.ts';

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { BurstQueue } from '#core/slices.ts';
+import type { BurstQueue } from '#core/burst-queue.ts';
 
 /**
  * Connections may end by the thousand, and the system reports all of them in one turn of the event loop: the end of each

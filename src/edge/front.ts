@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
+import { openBurstQueue } from '#core/burst-queue.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
-import { openBurstQueue } from '#core/slices.ts';
 import { type Address, formatAddress, parseAddress } from './address.ts';
 import { endInTurn } from './end-in-turn.ts';
 import { listenOn, type Port } from './listen.ts';

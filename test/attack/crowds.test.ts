@@ -56,3 +56,28 @@ test('1,000 connections that speak HTTP/2 and end at once', async () => {
   });
   target.mustBeSound();
 });
+
+const BODIES = 200;
+const BODY = Array.from({ length: 250 }, (_, at) => `k${at}: ${at}`).join('\n');
+
+test.each([
+  ['/pools', 'operator', 'application/yaml', BODY],
+  ['/plans', 'viewer', 'application/json', JSON.stringify({ documents: [{ key: 'x', text: BODY }] })],
+] as const)('200 callers of %s whose last bytes come at once', async (path, role, type, body) => {
+  const head = `POST /api/v1${path} HTTP/1.1\r\nhost: 127.0.0.1:${target.http}\r\nauthorization: Bearer ${target.token(role)}`;
+  const sockets = Array.from({ length: BODIES }, () =>
+    connect(target.http, '127.0.0.1')
+      .on('error', () => {})
+      .resume(),
+  );
+  await target.whileOthersAsk(`the ends of ${BODIES} requests to ${path}`, async (other) => {
+    for (const socket of sockets)
+      socket.write(`${head}\r\ncontent-type: ${type}\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, -1)}`);
+    await other.answered(TURNS);
+    const answers = sockets.map((socket) => new Promise((resolve) => socket.once('data', resolve)));
+    for (const socket of sockets) socket.write(body.slice(-1));
+    await Promise.all(answers);
+  });
+  for (const socket of sockets) socket.destroy();
+  target.mustBeSound();
+});
