@@ -14,9 +14,10 @@ export interface TextReader {
   read(text: string, limits: DocumentLimits): Tree | Promise<Tree>;
 }
 
-// So much, with so little structure, is read within some ten milliseconds; brackets alone would take a hundred.
+// So much, with so little structure, is read within ten milliseconds even by a server that has read nothing yet; brackets
+// alone would take a hundred.
 const SHORT_CHARACTERS = 4 * 1_024;
-const MOST_INDICATORS = 256;
+const MOST_INDICATORS = 64;
 // What begins a value within another.
 const INDICATORS = /[[{?&*!]|- |: /g;
 

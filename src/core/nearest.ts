@@ -7,10 +7,12 @@ export function nearest(written: string, known: readonly string[]): string | und
     const distance = editDistance(folded, fold(word), longest);
     if (distance <= longest && (!best || distance < best.distance)) best = { word, distance };
   }
-  return best?.word ?? known.find((word) => lettersOf(fold(word)) === lettersOf(folded));
+  return best?.word ?? known.find((word) => hasSameLetters(fold(word), folded));
 }
 
 /** In a short word one slip of the finger counts as two mistakes where it moves a letter further than to its neighbour. */
+const hasSameLetters = (a: string, b: string): boolean => a.length === b.length && lettersOf(a) === lettersOf(b);
+
 const lettersOf = (word: string): string => [...word].toSorted().join('');
 
 const fold = (word: string): string => word.toLowerCase().replace(/[^a-z0-9]/g, '');
