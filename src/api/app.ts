@@ -96,6 +96,7 @@ export async function startApi(deps: ApiDeps, patience: ClientTimeouts = PATIENC
   // Each token has a lane of its own: nobody waits for all that another one sends.
   const burst = openBurstQueue(deps.clock);
   const inTurn = (connection: object, work: () => void): void => burst.run(work, gate.tokenOf(connection));
+  const turn = (connection: object): Promise<void> => burst.turn(gate.tokenOf(connection));
   const app = Fastify({
     bodyLimit: BODY_LIMIT,
     routerOptions: { maxParamLength: LONGEST_NAME },
@@ -122,7 +123,7 @@ export async function startApi(deps: ApiDeps, patience: ClientTimeouts = PATIENC
   deps.metrics.followFeatures(deps.features);
   const hub = openHub(deps);
   const routes = allRoutes(deps, hub);
-  const means = { deps, stopping: stopping.signal, json: openJsonReader(deps.clock) };
+  const means = { deps, stopping: stopping.signal, json: openJsonReader(deps.clock), turn };
   register(app, routes, means);
   const repeated = watchRepeated(server);
   direct = openDirect(routes, {

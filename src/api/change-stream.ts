@@ -20,6 +20,8 @@ export interface ChangeWish {
   /** Of the client. */
   readonly role: Role;
   readonly signal: AbortSignal;
+  /** Resolves in this client's turn: a change wakes all streams at once. */
+  readonly turn: () => Promise<void>;
 }
 
 const message = (event: string, id: string, data: unknown): string =>
@@ -92,6 +94,7 @@ export function changeStream(deps: ApiDeps, hub: ChangeHub, wish: ChangeWish): R
 
   async function flush(): Promise<void> {
     flushedAtMs = clock.monotonic();
+    await wish.turn();
     // An ended row is in history once durable; only then can it be read here.
     await store.durable();
     const texts: string[] = [];
@@ -113,7 +116,7 @@ export function changeStream(deps: ApiDeps, hub: ChangeHub, wish: ChangeWish): R
   function beat(): void {
     missed = isBlocked ? missed + 1 : 0;
     if (missed >= MOST_MISSED) return void stream.destroy();
-    if (!isBlocked) send(':\n\n');
+    if (!isBlocked) void wish.turn().then(() => send(':\n\n'));
     cancelHeartbeat = clock.alarm(HEARTBEAT_EVERY_MS, beat);
   }
 

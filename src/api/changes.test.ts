@@ -34,7 +34,13 @@ async function watched(options: WorldOptions = {}) {
   const hub = openHub(world.deps);
   const watch = (wish: Partial<ChangeWish> = {}) => {
     const over = new AbortController();
-    const stream = changeStream(world.deps, hub, { tables: all, role: 'viewer', signal: over.signal, ...wish });
+    const stream = changeStream(world.deps, hub, {
+      tables: all,
+      role: 'viewer',
+      signal: over.signal,
+      turn: async () => {},
+      ...wish,
+    });
     let text = '';
     stream.on('data', (part) => {
       text += String(part);
@@ -226,7 +232,12 @@ describe('changes', () => {
 
   it('never fill the memory for a client that does not read', async () => {
     const { deps, clock, hub } = await watched();
-    const stream = changeStream(deps, hub, { tables: all, role: 'viewer', signal: new AbortController().signal });
+    const stream = changeStream(deps, hub, {
+      tables: all,
+      role: 'viewer',
+      signal: new AbortController().signal,
+      turn: async () => {},
+    });
     await settle(clock, 300);
 
     for (let at = 0; at < 8; at++) {
@@ -247,7 +258,12 @@ describe('changes', () => {
 
   it('give up a client that reads nothing for a minute', async () => {
     const { deps, clock, hub } = await watched();
-    const stream = changeStream(deps, hub, { tables: all, role: 'viewer', signal: new AbortController().signal });
+    const stream = changeStream(deps, hub, {
+      tables: all,
+      role: 'viewer',
+      signal: new AbortController().signal,
+      turn: async () => {},
+    });
     await settle(clock, 300);
     await deps.store.commit(Array.from({ length: 1_000 }, (_, one) => row('pools', poolWithSecret(`p${one}`))));
 

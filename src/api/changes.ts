@@ -33,7 +33,7 @@ function changeRoutes(deps: ApiDeps, { hub, changes }: WholeApi): Route[] {
       media: ['text/event-stream'],
       isStream: true,
       headers: [{ name: 'Last-Event-ID', description: 'Resumes after this change.' }],
-      handle({ query, caller, headers, signal, header }) {
+      handle({ query, caller, headers, signal, turn, header }) {
         const since = headers['last-event-id'];
         header('x-accel-buffering', 'no');
         return changeStream(deps, hub, {
@@ -41,6 +41,7 @@ function changeRoutes(deps: ApiDeps, { hub, changes }: WholeApi): Route[] {
           since: typeof since === 'string' && since !== '' ? since : undefined,
           role: caller.role,
           signal,
+          turn,
         });
       },
     }),

@@ -72,6 +72,10 @@ class DirectCall implements Call<unknown, unknown, unknown> {
     return this.#signal;
   }
 
+  get turn(): () => Promise<void> {
+    return () => this.#means.turn(this.#exchange.socket);
+  }
+
   /** Why the answer may no longer be shown, if the handler waited for long. */
   get refusal(): Fault | undefined {
     const why: unknown = this.#signal?.reason;

@@ -122,6 +122,10 @@ class HandlerCall implements Call<unknown, unknown, unknown> {
     return this.#signal;
   }
 
+  get turn(): () => Promise<void> {
+    return () => this.#means.turn(this.#request.raw.socket);
+  }
+
   /** Why the answer may no longer be shown, if the handler waited for long. */
   get refusal(): Fault | undefined {
     const why: unknown = this.#signal?.reason;
@@ -216,6 +220,8 @@ export interface Registering {
   readonly deps: ApiDeps;
   readonly stopping: AbortSignal;
   readonly json: JsonReader;
+  /** Resolves in the turn of whoever holds this connection. */
+  turn(connection: object): Promise<void>;
 }
 
 /** Registers the table of routes with fastify. */

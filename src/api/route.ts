@@ -25,6 +25,8 @@ export interface Call<Params, Query, Body> {
   readonly origin: string;
   /** Aborts when the client is gone or the server stops. */
   readonly signal: AbortSignal;
+  /** Resolves in this caller's turn. To be awaited after an event that many wait for: it wakes all of them at once. */
+  readonly turn: () => Promise<void>;
   /** Sets a header of the answer. */
   header(name: string, value: string): void;
   /** Sets the status of the answer, where it differs from the route's own. */

@@ -6,7 +6,7 @@ import type { ApiDeps } from './deps.ts';
 import { gaugeSet } from './gauges.ts';
 import type { ChangeTable, Gauges, GaugeWorld, Noun } from './noun.ts';
 import { selectPage } from './page.ts';
-import { type Raw, type Route, route } from './route.ts';
+import { type Call, type Raw, type Route, route } from './route.ts';
 import { shownHost, shownRender, shownRuntime } from './shown/runtime.ts';
 import * as wire from './wire/runtime.ts';
 import { listOf, Name, paging, spanIn } from './wire/shared.ts';
@@ -35,8 +35,12 @@ function findRuntime({ store }: ApiDeps, id: string): RuntimeRow {
 }
 
 /** The runtime at each change, from now until it is settled or gone, or the time is up. */
-async function* progress(deps: ApiDeps, id: string, waitMs: number, signal: AbortSignal): AsyncIterable<Buffer> {
-  const { store, clock } = deps;
+async function* progress(
+  { store, clock }: ApiDeps,
+  id: string,
+  waitMs: number,
+  { signal, turn }: Pick<Call<unknown, unknown, unknown>, 'signal' | 'turn'>,
+): AsyncIterable<Buffer> {
   let changed = Promise.withResolvers<void>();
   const poke = (): void => changed.resolve();
   const stops = [
@@ -53,6 +57,7 @@ async function* progress(deps: ApiDeps, id: string, waitMs: number, signal: Abor
       yield Buffer.from(`${JSON.stringify(shownRuntime(row))}\n`);
       if (!isUnderWay(row) || signal.aborted || clock.monotonic() >= endsAt) return;
       await changed.promise;
+      await turn();
       changed = Promise.withResolvers();
     }
   } finally {
@@ -96,10 +101,13 @@ function reading(deps: ApiDeps): Route[] {
       reply: z.custom<Raw>(),
       media: [NDJSON],
       isStream: true,
-      handle({ params: { runtime }, query, signal, header }) {
+      handle({ params: { runtime }, query, signal, turn, header }) {
         findRuntime(deps, runtime);
         header('content-type', NDJSON);
-        return Readable.from(progress(deps, runtime, query.timeout, signal), { objectMode: true, highWaterMark: 1 });
+        return Readable.from(progress(deps, runtime, query.timeout, { signal, turn }), {
+          objectMode: true,
+          highWaterMark: 1,
+        });
       },
     }),
   ];

@@ -144,9 +144,8 @@ describe('sessions', () => {
     const lasting = wait('s2');
     await clock.advance(1_000);
     await sessions.end('s1', 7);
-    const ended = await ending;
     await clock.advance(30_000);
-    const late = await lasting;
+    const [ended, late] = await Promise.all([ending, lasting]);
 
     expect(ended.json<Session>().end).toMatchObject({ exit_code: 7 });
     expect(late.json<Session>().phase).toBe('queued');

@@ -122,16 +122,22 @@ function listing(deps: ApiDeps): Route {
   });
 }
 
-/** Resolves when the session has ended, the time is up, or the caller is gone. */
-async function waitForEnd(deps: ApiDeps, id: string, waitMs: number, signal: AbortSignal): Promise<void> {
+/** The session, once it has ended; none where the time is up, or the caller is gone. */
+async function waitForEnd(
+  deps: ApiDeps,
+  id: string,
+  waitMs: number,
+  signal: AbortSignal,
+): Promise<SessionRow | undefined> {
   const over = new AbortController();
   const stop = (): void => over.abort();
   signal.addEventListener('abort', stop, { once: true });
   const cancel = deps.clock.alarm(waitMs, stop);
   try {
-    await deps.sessions.ended(id, over.signal);
+    return await deps.sessions.ended(id, over.signal);
   } catch (thrown) {
     if (!over.signal.aborted) throw thrown;
+    return undefined;
   } finally {
     cancel();
     signal.removeEventListener('abort', stop);
@@ -149,11 +155,12 @@ function watching(deps: ApiDeps): Route[] {
       params,
       query: z.strictObject({ wait: spanIn(LONGEST_WAIT_MS).default(0) }),
       reply: wire.Session,
-      async handle({ params, query, signal }) {
+      async handle({ params, query, signal, turn }) {
         const session = await findSession(deps, params.session);
         if (session.end || query.wait === 0) return shownSession(session, store);
-        await waitForEnd(deps, session.id, query.wait, signal);
-        return shownSession(await findSession(deps, params.session), store);
+        const ended = await waitForEnd(deps, session.id, query.wait, signal);
+        await turn();
+        return shownSession(ended ?? (await findSession(deps, params.session)), store);
       },
     }),
     route({

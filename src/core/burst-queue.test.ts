@@ -113,6 +113,28 @@ it('does what comes in a later turn at once, and then has nothing left to do', (
   expect(done).toEqual([1]);
 });
 
+it('gives those who were woken together their turns one after the other', async () => {
+  const { clock, work, turn, tick } = burstClock();
+  const queue = openBurstQueue(clock);
+  let gone = 0;
+  for (let n = 0; n < 5; n++)
+    void queue.turn().then(() => {
+      gone += 1;
+    });
+  await Promise.resolve();
+  expect(gone).toBe(0);
+
+  // What each does once it was woken takes its time: as the test cannot await within a turn, a tick stands for it.
+  for (let n = 0; n < 5; n++) queue.run(() => tick(() => work(3)), 'busy');
+  turn();
+  await Promise.resolve();
+  expect(gone).toBeLessThan(5);
+
+  while (turn());
+  await Promise.resolve();
+  expect(gone).toBe(5);
+});
+
 it('goes on after work that throws', () => {
   const { clock, work, turn } = burstClock();
   const queue = openBurstQueue(clock);

@@ -5,6 +5,8 @@ import { SLICE_MS } from './slices.ts';
 export interface BurstQueue {
   /** Lanes are served by turns: what waits in one does not wait for all that came before it in the others. */
   run(work: () => void, lane?: string): void;
+  /** Never at once: for those whom one event has woken together, and who will only then do their work. */
+  turn(lane?: string): Promise<void>;
 }
 
 // As many as may be called in one turn; each call costs a microsecond.
@@ -23,6 +25,7 @@ export function openBurstQueue(clock: Clock): BurstQueue {
     if (works) works.push(work);
     else lanes.set(lane, [work]);
     waiting += 1;
+    if (calls < MOST_CALLS) call();
   }
 
   function take(): (() => void) | undefined {
@@ -61,13 +64,20 @@ export function openBurstQueue(clock: Clock): BurstQueue {
     });
   }
 
+  function open(): void {
+    if (!isOpen) clock.soon(nextTurn);
+    isOpen = true;
+  }
+
   return {
     run(work, lane = '') {
-      if (!isOpen) clock.soon(nextTurn);
-      isOpen = true;
-      if (waiting === 0 && hasTime()) return work();
-      add(work, lane);
-      if (calls < MOST_CALLS) call();
+      open();
+      if (waiting === 0 && hasTime()) work();
+      else add(work, lane);
+    },
+    turn(lane = '') {
+      open();
+      return new Promise((resolve) => add(resolve, lane));
     },
   };
 }

@@ -27,7 +27,7 @@ async function aConnection({ isRead = true } = {}) {
   socket.on('end', () => noticed.push('end'));
   socket.on('error', (error: NodeJS.ErrnoException) => noticed.push(error.code ?? error.message));
   socket.on('close', () => noticed.push('close'));
-  endInTurn(socket, { run: (work) => void waiting.push(work) });
+  endInTurn(socket, { run: (work) => void waiting.push(work), turn: async () => {} });
   const letAllEnd = async (): Promise<void> => {
     for (const work of waiting.splice(0)) work();
     await until('it is closed', () => {

@@ -28,6 +28,7 @@ async function openAll(port: number, text: string): Promise<Socket[]> {
 test.each([
   ['silent', 'http', ''],
   ['with half a request', 'http', 'GET / HTTP/1.1\r\nhost: a\r\nx: '],
+  ['with a whole request', 'http', 'GET /api/v1/pools HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n'],
   ['silent', 'grpc', ''],
 ] as const)('4,000 connections, %s, over %s', async (kind, door, text) => {
   const what = `${CONNECTIONS} connections, ${kind}, over ${door}`;
@@ -77,6 +78,43 @@ test.each([
     const answers = sockets.map((socket) => new Promise((resolve) => socket.once('data', resolve)));
     for (const socket of sockets) socket.write(body.slice(-1));
     await Promise.all(answers);
+  });
+  for (const socket of sockets) socket.destroy();
+  target.mustBeSound();
+});
+
+const WAITING = 1_000;
+
+function untilHeard(socket: Socket, word: string): Promise<void> {
+  let text = '';
+  return new Promise((resolve) =>
+    socket.on('data', (piece) => {
+      text += piece;
+      if (text.includes(word)) resolve();
+    }),
+  );
+}
+
+test.each([
+  ['the end of a session', (id: string) => `/sessions/${id}?wait=60s`, undefined],
+  ['changes', () => '/changes', 'hello'],
+])('1,000 callers who wait for %s', async (what, pathOf, greeting) => {
+  const headers = { authorization: `Bearer ${target.token('operator')}`, 'content-type': 'application/json' };
+  const post = (path: string, body: object) =>
+    target.send({ method: 'POST', path: `/api/v1${path}`, headers, body: JSON.stringify(body) });
+  const submitted = await post('/sessions', { pool: 'manual', command: ['true'] });
+  const { id } = JSON.parse(submitted.body) as { id: string };
+  const head = `GET /api/v1${pathOf(id)} HTTP/1.1\r\nhost: 127.0.0.1:${target.http}\r\nauthorization: Bearer ${target.token('viewer')}`;
+  const sockets = Array.from({ length: WAITING }, () => connect(target.http, '127.0.0.1').on('error', () => {}));
+  const heard = sockets.map((socket) => untilHeard(socket, id));
+  await target.whileOthersAsk(`${WAITING} callers come to wait for ${what}`, async (other) => {
+    for (const socket of sockets) socket.write(`${head}\r\n\r\n`);
+    if (greeting) await Promise.all(sockets.map((socket) => untilHeard(socket, greeting)));
+    else await other.answered(TURNS);
+  });
+  await target.whileOthersAsk(`${WAITING} callers hear of ${what}`, async () => {
+    await post(`/sessions/${id}/kill`, {});
+    await Promise.all(heard);
   });
   for (const socket of sockets) socket.destroy();
   target.mustBeSound();
