@@ -2,7 +2,7 @@
 // response cost more than all that we do for it: a request with a known head is taken from the socket instead.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { readPieces } from '../broker/read-pieces.ts';
+import { readPieces } from '../edge/read-pieces.ts';
 import { bodyBehind, wholeRequest } from './whole-request.ts';
 
 /** Takes a body, and calls back when it was answered; or answers false: then Node gets the request. */

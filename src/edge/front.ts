@@ -3,10 +3,10 @@ import { openBurstQueue } from '#core/burst-queue.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import { type Address, formatAddress, parseAddress } from './address.ts';
-import { endInTurn } from './end-in-turn.ts';
 import { listenOn, type Port } from './listen.ts';
 import { type Advert, type Door, passOn, receivePassed } from './passage.ts';
 import { answerProbe } from './probe.ts';
+import { readInTurn } from './read-pieces.ts';
 import { type Lock, openLock } from './secure.ts';
 
 /** Handlers of connections while this process is the holder. */
@@ -110,7 +110,7 @@ export async function openFront(options: FrontOptions): Promise<Front> {
     lock(
       socket,
       (secure) => {
-        if (secure !== socket) endInTurn(secure, burst);
+        if (secure !== socket) readInTurn(secure, burst);
         serve[door](secure);
       },
       (why) => log('debug', 'connection refused', { door, from, why }),
@@ -121,7 +121,7 @@ export async function openFront(options: FrontOptions): Promise<Front> {
     const failed = (error: Error): void => log('debug', 'connection failed', { at: text, error: error.message });
     const port = await listenOn(parseAddress(text), (socket) => {
       socket.on('error', failed);
-      endInTurn(socket, burst);
+      readInTurn(socket, burst);
       burst.run(() => socket.destroyed || taken(socket));
     });
     ports.push(port);

@@ -31,7 +31,7 @@ const INWARD: Readonly<Record<string, readonly string[]>> = {
   sessions: ['clouds', 'access', 'journal'],
   fakes: ['core', 'host'],
   providers: ['core', 'boot', 'rest', 'host', 'kube', 'gotemplate', 'fakes'],
-  broker: ['pools', 'workers', 'sessions'],
+  broker: ['pools', 'workers', 'sessions', 'edge'],
   api: ['pools', 'workers', 'sessions', 'broker'],
   agent: ['config', 'broker', 'host'],
   cli: ['core'],

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { until } from '#core/testing/until.ts';
-import { endInTurn } from './end-in-turn.ts';
 import { listenOn } from './listen.ts';
+import { readInTurn, readPieces } from './read-pieces.ts';
 
 const closing: (() => void)[] = [];
 afterEach(() => {
@@ -27,7 +27,7 @@ async function aConnection({ isRead = true } = {}) {
   socket.on('end', () => noticed.push('end'));
   socket.on('error', (error: NodeJS.ErrnoException) => noticed.push(error.code ?? error.message));
   socket.on('close', () => noticed.push('close'));
-  endInTurn(socket, { run: (work) => void waiting.push(work), turn: async () => {} });
+  readInTurn(socket, { run: (work) => void waiting.push(work) });
   const letAllEnd = async (): Promise<void> => {
     for (const work of waiting.splice(0)) work();
     await until('it is closed', () => {
@@ -38,15 +38,64 @@ async function aConnection({ isRead = true } = {}) {
   return { socket, client, waiting, noticed, letAllEnd };
 }
 
-test('the end of a connection waits for its turn, after all that was sent', async () => {
+test('what was sent waits for its turn, and the end of the connection after it', async () => {
   const { client, waiting, noticed, letAllEnd } = await aConnection();
 
   client.end('last words');
+  await until('something has come', () => waiting.length > 0);
+  expect(noticed).toEqual([]);
+
+  waiting.shift()?.();
   await until('the end has come', () => waiting.length > 0);
   expect(noticed).toEqual(['last words']);
 
   await letAllEnd();
   expect(noticed).toEqual(['last words', 'end', 'close']);
+});
+
+test('nothing more is read while a piece waits for its turn; then all of it, in order', async () => {
+  const { socket, client, waiting, noticed } = await aConnection();
+  const pieces = Array.from({ length: 32 }, (_, n) => Buffer.alloc(64 * 1_024, n));
+  const sent = Buffer.concat(pieces);
+  let most = 0;
+  client.write(sent);
+
+  await until('all has come', () => {
+    most = Math.max(most, waiting.length);
+    waiting.shift()?.();
+    return noticed.join('').length === sent.length;
+  });
+
+  expect(most).toBe(1);
+  expect(noticed.join('')).toBe(String(sent));
+  expect(socket.bytesRead).toBe(sent.length);
+});
+
+test('a listener that takes the pieces itself gets them in its turn, also after it was paused', async () => {
+  const { socket, client, waiting, noticed } = await aConnection({ isRead: false });
+  const heard: string[] = [];
+  const giveBack = readPieces(socket, (piece) => heard.push(String(piece)));
+  socket.resume();
+
+  client.write('a');
+  await until('a has come', () => waiting.length > 0);
+  socket.pause();
+  waiting.shift()?.();
+  client.write('b');
+  await until('b has come', () => waiting.length > 0);
+  waiting.shift()?.();
+  expect(heard).toEqual([]);
+
+  socket.resume();
+  await until('both are heard', () => heard.join('') === 'ab');
+  giveBack();
+  socket.on('data', (piece) => noticed.push(String(piece)));
+  client.write('c');
+  await until('c is emitted', () => {
+    waiting.shift()?.();
+    return noticed.join('') === 'c';
+  });
+  expect(heard.join('')).toBe('ab');
 });
 
 test('a connection that is reset waits for its turn', async () => {
