@@ -25,6 +25,7 @@ function burstClock() {
       if (thrown.length > 0) throw thrown[0];
       return due.length > 0;
     },
+    waking: () => soon.length,
     /** Runs before the next event of the same turn. */
     tick: (run: () => void) => void ticks.push(run),
   };
@@ -67,6 +68,17 @@ it('counts what the work sets off for its share of the turn', () => {
 
   turn();
   expect(done).toEqual([1, 2, 3, 4]);
+});
+
+it('wakes the event loop once a turn, however many queues there are', () => {
+  const { clock, turn, waking } = burstClock();
+  const queues = [1, 2, 3].map(() => openBurstQueue(clock));
+
+  for (const queue of queues) queue.run(() => {});
+  expect(waking()).toBe(1);
+
+  turn();
+  expect(waking()).toBe(0);
 });
 
 it('serves lanes by turns', () => {

@@ -9,6 +9,32 @@ export interface BurstQueue {
   turn(lane?: string): Promise<void>;
 }
 
+/** A turn of the event loop; all queues of a clock count the same ones. */
+interface Turns {
+  count: number;
+  isCounted: boolean;
+}
+
+const turnsOf = new WeakMap<Clock, Turns>();
+
+/** The number of this turn. Each queue that counted by itself would wake the event loop once more a turn. */
+function turnOf(clock: Clock): number {
+  let turns = turnsOf.get(clock);
+  if (!turns) {
+    turns = { count: 0, isCounted: false };
+    turnsOf.set(clock, turns);
+  }
+  if (!turns.isCounted) {
+    const counted = turns;
+    counted.isCounted = true;
+    clock.soon(() => {
+      counted.count += 1;
+      counted.isCounted = false;
+    });
+  }
+  return turns.count;
+}
+
 // As many as may be called in one turn; each call costs a microsecond.
 const MOST_CALLS = 256;
 
@@ -16,9 +42,9 @@ export function openBurstQueue(clock: Clock): BurstQueue {
   // Those that have something to do, in the order in which they are served.
   const lanes = new Map<string, (() => void)[]>();
   let waiting = 0;
-  let isOpen = false;
-  let endMs: number | undefined;
   let calls = 0;
+  let turn = -1;
+  let endMs = 0;
 
   function add(work: () => void, lane: string): void {
     const works = lanes.get(lane);
@@ -38,22 +64,22 @@ export function openBurstQueue(clock: Clock): BurstQueue {
     return works.shift();
   }
 
-  function nextTurn(): void {
-    isOpen = waiting > 0;
-    endMs = undefined;
-    if (isOpen) clock.soon(nextTurn);
-  }
-
   /** Counted from the first work of a turn: what others do before it is not its share. */
-  const hasTime = (): boolean => {
+  function hasTime(): boolean {
     const nowMs = clock.monotonic();
-    endMs ??= nowMs + SLICE_MS;
+    const now = turnOf(clock);
+    if (now !== turn) {
+      turn = now;
+      endMs = nowMs + SLICE_MS;
+    }
     return nowMs <= endMs;
-  };
+  }
 
   // One work for each call: ticks and promises that it sets off run before the next call, and so count for the share.
   function call(): void {
     calls += 1;
+    // So that the call is in a turn that was counted.
+    turnOf(clock);
     clock.soon(() => {
       calls -= 1;
       try {
@@ -64,20 +90,11 @@ export function openBurstQueue(clock: Clock): BurstQueue {
     });
   }
 
-  function open(): void {
-    if (!isOpen) clock.soon(nextTurn);
-    isOpen = true;
-  }
-
   return {
     run(work, lane = '') {
-      open();
       if (waiting === 0 && hasTime()) work();
       else add(work, lane);
     },
-    turn(lane = '') {
-      open();
-      return new Promise((resolve) => add(resolve, lane));
-    },
+    turn: (lane = '') => new Promise((resolve) => add(resolve, lane)),
   };
 }
