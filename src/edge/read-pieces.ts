@@ -49,13 +49,13 @@ function takeOver(socket: Socket, run: (work: () => void) => void): Reading {
  */
 export function readInTurn(socket: Socket, { run }: Pick<BurstQueue, 'run'>): void {
   takeOver(socket, run);
-  const { destroy, _destroy } = socket;
+  const { destroy } = socket;
+  // Only what Node does itself may wait: it throws on bytes that come for a socket that is destroyed and not closed yet.
   socket.destroy = (error?: NodeJS.ErrnoException): Socket => {
     if (error?.syscall !== 'read') return destroy.call(socket, error);
     run(() => void destroy.call(socket, error));
     return socket;
   };
-  socket._destroy = (error, done) => run(() => _destroy.call(socket, error, done));
 }
 
 const atOnce = (work: () => void): void => work();
