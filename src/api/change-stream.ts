@@ -20,7 +20,7 @@ export interface ChangeWish {
   /** Of the client. */
   readonly role: Role;
   readonly signal: AbortSignal;
-  /** Resolves in this client's turn: a change wakes all streams at once. */
+  /** Resolves in this client's turn: a change wakes all streams at once, and so does a commit that they wait for. */
   readonly turn: () => Promise<void>;
 }
 
@@ -94,9 +94,9 @@ export function changeStream(deps: ApiDeps, hub: ChangeHub, wish: ChangeWish): R
 
   async function flush(): Promise<void> {
     flushedAtMs = clock.monotonic();
-    await wish.turn();
     // An ended row is in history once durable; only then can it be read here.
     await store.durable();
+    await wish.turn();
     const texts: string[] = [];
     if (mustReset) {
       mustReset = false;
@@ -110,6 +110,7 @@ export function changeStream(deps: ApiDeps, hub: ChangeHub, wish: ChangeWish): R
     }
     // The rows may be newer than what was durable a moment ago.
     await store.durable();
+    await wish.turn();
     if (texts.length > 0) send(texts.join(''));
   }
 
