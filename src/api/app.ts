@@ -92,8 +92,8 @@ export async function startApi(deps: ApiDeps, patience: ClientTimeouts = PATIENC
   const gate = openRequestGate(deps);
   let answer: ReturnType<typeof answerFaults> | undefined;
   let direct: Direct | undefined;
-  // Node reads all connections that have something to say in one turn: the rest of their requests waits for later ones.
-  // Each token has a lane of its own: nobody waits for all that another one sends.
+  // Node reads all readable sockets in one iteration of the event loop. Requests beyond the time slice run in later
+  // iterations, round robin by token: one busy token does not delay the others.
   const burst = openBurstQueue(deps.clock);
   const inTurn = (connection: object, work: () => void): void => burst.run(work, gate.tokenOf(connection));
   const turn = (connection: object): Promise<void> => burst.turn(gate.tokenOf(connection));
@@ -126,14 +126,7 @@ export async function startApi(deps: ApiDeps, patience: ClientTimeouts = PATIENC
   const means = { deps, stopping: stopping.signal, json: openJsonReader(deps.clock), turn };
   register(app, routes, means);
   const repeated = watchRepeated(server);
-  direct = openDirect(routes, {
-    ...means,
-    gate,
-    answers,
-    repeated,
-    inTurn,
-    idleMs: patience.idleMs,
-  });
+  direct = openDirect(routes, { ...means, gate, answers, repeated, inTurn, idleMs: patience.idleMs });
   const detach = acceptAttach(server, { deps, gate, stopping: stopping.signal });
   await app.ready();
   return {

@@ -20,7 +20,7 @@ export interface ChangeWish {
   /** Of the client. */
   readonly role: Role;
   readonly signal: AbortSignal;
-  /** Resolves in this client's turn: a change wakes all streams at once, and so does a commit that they wait for. */
+  /** Resolves when the round robin reaches this client. One change or one commit wakes all streams at once. */
   readonly turn: () => Promise<void>;
 }
 

@@ -128,7 +128,7 @@ export function measure(app: FastifyInstance, { metrics, clock }: ApiDeps): InFl
 
 /**
  * Bodies come as bytes; each route reads them in its own way. Long ones become no text here: that would hold up all others.
- * The last bytes of many may come in one turn of the event loop: each is handled in its own.
+ * The bodies of many requests may end in one iteration of the event loop, so their handlers are queued.
  */
 export function takeText(app: FastifyInstance, inTurn: (connection: object, work: () => void) => void): void {
   app.removeAllContentTypeParsers();

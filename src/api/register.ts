@@ -220,7 +220,7 @@ export interface Registering {
   readonly deps: ApiDeps;
   readonly stopping: AbortSignal;
   readonly json: JsonReader;
-  /** Resolves in the turn of whoever holds this connection. */
+  /** Resolves when the round robin reaches the token of this connection. */
   turn(connection: object): Promise<void>;
 }
 

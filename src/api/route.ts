@@ -25,7 +25,7 @@ export interface Call<Params, Query, Body> {
   readonly origin: string;
   /** Aborts when the client is gone or the server stops. */
   readonly signal: AbortSignal;
-  /** Resolves in this caller's turn. To be awaited after an event that many wait for: it wakes all of them at once. */
+  /** Resolves when the round robin reaches this caller. Await it after an event that wakes many callers at once. */
   readonly turn: () => Promise<void>;
   /** Sets a header of the answer. */
   header(name: string, value: string): void;

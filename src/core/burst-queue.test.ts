@@ -81,7 +81,7 @@ it('wakes the event loop once a turn, however many queues there are', () => {
   expect(waking()).toBe(0);
 });
 
-it('serves lanes by turns', () => {
+it('serves flows round robin', () => {
   const { clock, work, turn } = burstClock();
   const queue = openBurstQueue(clock);
   const done: string[] = [];

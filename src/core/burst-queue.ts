@@ -3,10 +3,10 @@ import { SLICE_MS } from './slices.ts';
 
 /** Work that comes in bursts from outside: at once while its share of a turn lasts, what is left in later turns, in order. */
 export interface BurstQueue {
-  /** Lanes are served by turns: what waits in one does not wait for all that came before it in the others. */
-  run(work: () => void, lane?: string): void;
-  /** Never at once: for those whom one event has woken together, and who will only then do their work. */
-  turn(lane?: string): Promise<void>;
+  /** Fair queueing: flows are served round robin, so that a long one does not delay the others. */
+  run(work: () => void, flow?: string): void;
+  /** Always queued: for callers that one event wakes together. Each does its work after this resolves. */
+  turn(flow?: string): Promise<void>;
 }
 
 /** A turn of the event loop; all queues of a clock count the same ones. */
@@ -17,7 +17,7 @@ interface Turns {
 
 const turnsOf = new WeakMap<Clock, Turns>();
 
-/** The number of this turn. Each queue that counted by itself would wake the event loop once more a turn. */
+/** The number of this turn. One `soon` a turn for all queues: each costs one more poll of the event loop. */
 function turnOf(clock: Clock): number {
   let turns = turnsOf.get(clock);
   if (!turns) {
@@ -39,27 +39,27 @@ function turnOf(clock: Clock): number {
 const MOST_CALLS = 256;
 
 export function openBurstQueue(clock: Clock): BurstQueue {
-  // Those that have something to do, in the order in which they are served.
-  const lanes = new Map<string, (() => void)[]>();
+  // Flows with queued work, in the order in which they are served.
+  const flows = new Map<string, (() => void)[]>();
   let waiting = 0;
   let calls = 0;
   let turn = -1;
   let endMs = 0;
 
-  function add(work: () => void, lane: string): void {
-    const works = lanes.get(lane);
+  function add(work: () => void, flow: string): void {
+    const works = flows.get(flow);
     if (works) works.push(work);
-    else lanes.set(lane, [work]);
+    else flows.set(flow, [work]);
     waiting += 1;
     if (calls < MOST_CALLS) call();
   }
 
   function take(): (() => void) | undefined {
-    const [first] = lanes;
+    const [first] = flows;
     if (!first) return undefined;
-    const [lane, works] = first;
-    lanes.delete(lane);
-    if (works.length > 1) lanes.set(lane, works);
+    const [flow, works] = first;
+    flows.delete(flow);
+    if (works.length > 1) flows.set(flow, works);
     waiting -= 1;
     return works.shift();
   }
@@ -91,10 +91,10 @@ export function openBurstQueue(clock: Clock): BurstQueue {
   }
 
   return {
-    run(work, lane = '') {
+    run(work, flow = '') {
       if (waiting === 0 && hasTime()) work();
-      else add(work, lane);
+      else add(work, flow);
     },
-    turn: (lane = '') => new Promise((resolve) => add(resolve, lane)),
+    turn: (flow = '') => new Promise((resolve) => add(resolve, flow)),
   };
 }

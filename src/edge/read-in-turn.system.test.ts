@@ -9,7 +9,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-/** A connection whose end waits in a queue, and what its owner has noticed of it. */
+/** A connection that is read through a queue, and the events that its socket has emitted. */
 async function aConnection({ isRead = true } = {}) {
   const waiting: (() => void)[] = [];
   const taken = Promise.withResolvers<Socket>();
@@ -37,7 +37,7 @@ async function aConnection({ isRead = true } = {}) {
   return { socket, client, waiting, noticed, letAllEnd };
 }
 
-test('what was sent waits for its turn, and the end of the connection after it', async () => {
+test('data waits in the queue, and EOF after it', async () => {
   const { client, waiting, noticed, letAllEnd } = await aConnection();
 
   client.end('last words');
@@ -52,7 +52,7 @@ test('what was sent waits for its turn, and the end of the connection after it',
   expect(noticed).toEqual(['last words', 'end', 'close']);
 });
 
-test('nothing more is read while a piece waits for its turn; then all of it, in order', async () => {
+test('a queued chunk stops reading; afterwards all data arrive in order', async () => {
   const { socket, client, waiting, noticed } = await aConnection();
   const pieces = Array.from({ length: 32 }, (_, n) => Buffer.alloc(64 * 1_024, n));
   const sent = Buffer.concat(pieces);
@@ -70,7 +70,7 @@ test('nothing more is read while a piece waits for its turn; then all of it, in 
   expect(socket.bytesRead).toBe(sent.length);
 });
 
-test('a listener that takes the pieces itself gets them in its turn, also after it was paused', async () => {
+test('readPieces gets its chunks from the queue, also after the socket was paused', async () => {
   const { socket, client, waiting, noticed } = await aConnection({ isRead: false });
   const heard: string[] = [];
   const giveBack = readPieces(socket, (piece) => heard.push(String(piece)));
@@ -97,7 +97,7 @@ test('a listener that takes the pieces itself gets them in its turn, also after 
   expect(heard.join('')).toBe('ab');
 });
 
-test('a connection that is reset waits for its turn', async () => {
+test('a reset waits in the queue', async () => {
   const { socket, client, waiting, noticed, letAllEnd } = await aConnection();
 
   client.resetAndDestroy();
@@ -108,7 +108,7 @@ test('a connection that is reset waits for its turn', async () => {
   expect(noticed).toEqual(['ECONNRESET', 'close']);
 });
 
-test('a connection that its owner ends closes at once, whatever still comes or waits', async () => {
+test('destroy() closes at once, whatever still arrives or is queued', async () => {
   const { socket, client, waiting, noticed } = await aConnection();
   client.write('late');
   await until('something has come', () => waiting.length > 0);
@@ -121,7 +121,7 @@ test('a connection that its owner ends closes at once, whatever still comes or w
   expect(noticed).toEqual(['close']);
 });
 
-test('the end of a connection that nobody reads is noticed too', async () => {
+test('a socket without a data listener still emits end and close', async () => {
   const { client, noticed, letAllEnd } = await aConnection({ isRead: false });
 
   client.end();

@@ -31,26 +31,27 @@ function takeOver(socket: Socket, run: (work: () => void) => void): Reading {
     run(() => {
       mayGoOn = !socket.destroyed && pass(piece, encoding);
       if (!isLater) return;
-      // As Node does after the end: a socket that nobody reads would not notice it.
+      // Node calls read(0) after EOF: without it, a socket without a reader never emits `end`.
       if (piece === null) socket.read(0);
-      // Node has stopped reading; by itself it only begins again after it has pushed something.
+      // `push` returned false, so Node stopped reading; it resumes by itself only after a push to the stream.
       else if (mayGoOn) socket._read(0);
     });
     isLater = true;
-    // Until it was passed, nothing more is read: at most one piece waits for each connection.
+    // False stops reading (back-pressure): at most one chunk waits for each connection.
     return mayGoOn ?? false;
   };
   return reading;
 }
 
 /**
- * Thousands of connections may send, end or fail at once, and the system reports all of them in one turn of the event
- * loop: each piece, each end and each error takes its turn in the queue.
+ * Queues what comes from a socket: data, EOF and read errors. Thousands of sockets may be ready in one iteration of the
+ * event loop, and Node would handle all of them before anything else.
  */
 export function readInTurn(socket: Socket, { run }: Pick<BurstQueue, 'run'>): void {
   takeOver(socket, run);
   const { destroy } = socket;
-  // Only what Node does itself may wait: it throws on bytes that come for a socket that is destroyed and not closed yet.
+  // Only read errors are delayed. Node throws if bytes arrive for a socket that is destroyed but not closed
+  // (onStreamRead in stream_base_commons.js), so destroy() of our own code must close at once.
   socket.destroy = (error?: NodeJS.ErrnoException): Socket => {
     if (error?.syscall !== 'read') return destroy.call(socket, error);
     run(() => void destroy.call(socket, error));
