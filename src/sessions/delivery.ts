@@ -1,6 +1,5 @@
 import type { Session } from '#core/session.ts';
 import type { AgentSlots } from './agent-slots.ts';
-import { BriefMap } from './brief-map.ts';
 import type { SessionsDeps } from './deps.ts';
 
 /** Sends commands to agents. Call it only when all that a command depends on is durable. */
@@ -31,7 +30,7 @@ export function openDelivery(
   agentSlots: AgentSlots,
 ): Delivery {
   // By session: the epoch of the agent's connection that it was sent on.
-  const sentOnConnection = new BriefMap<number>();
+  const sentOnConnection = new Map<string, number>();
   // Placed by an earlier process, which may have sent them or not.
   const inherited = new Set<string>();
   for (const session of view.sessions.all()) if (session.worker !== undefined) inherited.add(session.id);

@@ -1,7 +1,6 @@
 import { Fault } from '#core/fault.ts';
 import type { Session } from '#core/session.ts';
 import type { Store } from '#core/store.ts';
-import { BriefMap } from './brief-map.ts';
 
 /** Finds live and ended sessions, and waits for ends. All that it answers is durable. */
 export interface Finder {
@@ -23,7 +22,7 @@ export const stopping = (): Fault =>
   new Fault('unavailable', 'The server is stopping.', { remedy: 'Try again in a few seconds.' });
 
 export function openFinder(store: Store): Finder {
-  const recent = new BriefMap<Session>();
+  const recent = new Map<string, Session>();
   const waiters = new Map<string, Set<Waiter>>();
   // In the history since the last batch: callers who waited for them ask at once, so they stay in memory for one batch.
   let durable: string[] = [];

@@ -1,5 +1,3 @@
-import { BriefMap } from './brief-map.ts';
-
 /**
  * A priority queue: the least item first; any item can be replaced or removed, in O(log n). A class, since each pool has
  * two or more: closures would take several times its memory.
@@ -7,7 +5,7 @@ import { BriefMap } from './brief-map.ts';
 export class Heap<T extends { readonly id: string }> {
   readonly #isBefore: (a: T, b: T) => boolean;
   readonly #items: T[] = [];
-  readonly #places = new BriefMap<number>();
+  readonly #places = new Map<string, number>();
 
   constructor(isBefore: (a: T, b: T) => boolean) {
     this.#isBefore = isBefore;
