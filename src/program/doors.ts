@@ -7,7 +7,6 @@ import type { Authorize } from '../broker/authorize.ts';
 import { type Broker, startBroker } from '../broker/broker.ts';
 import type { Serve } from '../edge/front.ts';
 import { needsTls, serverNames } from './addresses.ts';
-import { growYoungGenerationAtOnce, releaseStartupMemory } from './heap-size.ts';
 import type { Ground } from './holding.ts';
 import { identityOf } from './identity.ts';
 import { poolDocuments, redactBackendConfig } from './kinds.ts';
@@ -124,8 +123,6 @@ export async function openDoors(ground: Ground, plane: Plane): Promise<{ close()
   const ready: Readiness = { whyNot: undefined };
   const broker = openBroker(ground, plane, { workers: open.workers, sessions: open.sessions });
   const api = await openApi(ground, plane, { names, ready, sessions: open.sessions });
-  await releaseStartupMemory();
-  growYoungGenerationAtOnce();
   const stopRenewing = keepLocks(ground, plane, {
     names,
     serve: { http: (socket) => void api.server.emit('connection', socket), grpc: (socket) => broker.accept(socket) },
