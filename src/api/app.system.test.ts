@@ -82,8 +82,8 @@ describe('over real sockets', () => {
   });
 
   it('drops those who never finish a request', async () => {
-    const patience = { headersMs: 200, requestMs: 300, idleMs: 1_000, checkEveryMs: 50 };
-    const { port } = await served({ patience });
+    const timeouts = { headersMs: 200, requestMs: 300, idleMs: 1_000 };
+    const { port } = await served({ timeouts });
 
     const headers = await raw(port, 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow:');
     const body = await raw(
@@ -96,11 +96,11 @@ describe('over real sockets', () => {
   });
 
   it('lets go of those who do not read what they asked for', async () => {
-    const patience = { headersMs: 200, requestMs: 300, idleMs: 1_000, checkEveryMs: 50 };
+    const timeouts = { headersMs: 200, requestMs: 300, idleMs: 1_000 };
     const endless = Readable.from(Iterator.from({ next: () => ({ value: Buffer.alloc(65_536), done: false }) }));
     const file = { bytes: 2 ** 40, sha256: 'ab'.repeat(32), mediaType: 'application/gzip', open: () => endless };
     const agentFiles = { installScript: async () => '', find: async () => file };
-    const { port, accepted } = await served({ patience, over: { agentFiles } });
+    const { port, accepted } = await served({ timeouts, over: { agentFiles } });
 
     const client = connect(port, '127.0.0.1').pause();
     stops.push(() => void client.destroy());
@@ -111,9 +111,9 @@ describe('over real sockets', () => {
   });
 
   it('leaves those alone who wait long for the next word', async () => {
-    const patience = { headersMs: 100, requestMs: 100, idleMs: 600_000, checkEveryMs: 20 };
+    const timeouts = { headersMs: 100, requestMs: 100, idleMs: 600_000 };
     const { address, port, authorization, sessions } = await served({
-      patience,
+      timeouts,
       rows: [row('pools', gpu), row('sessions', aSession('s', gpu))],
     });
 

@@ -5,8 +5,8 @@ import { Fault } from '#core/fault.ts';
 import { attachTo } from './attachment.ts';
 import type { ApiDeps } from './deps.ts';
 import { openTurns } from './encoded-output.ts';
-import { farewell } from './farewell.ts';
-import { PROBLEM_MEDIA, toProblem } from './problem.ts';
+import { closeWith } from './graceful-close.ts';
+import { toProblem } from './problem.ts';
 import type { RequestGate } from './request-gate.ts';
 import { findSession } from './sessions.ts';
 
@@ -20,15 +20,7 @@ const PATH = /^\/api\/v1\/sessions\/([^/?]+)\/attach(?:\?(.*))?$/;
 const LONGEST_MESSAGE = 1024 * 1024;
 
 function refuse(socket: Duplex, fault: Fault, deps: ApiDeps): void {
-  const problem = toProblem(fault, deps.redactText);
-  const body = JSON.stringify(problem);
-  const head = [
-    `HTTP/1.1 ${problem.status} ${problem.title}`,
-    `content-type: ${PROBLEM_MEDIA}`,
-    `content-length: ${Buffer.byteLength(body)}`,
-    'connection: close',
-  ];
-  farewell(socket, `${head.join('\r\n')}\r\n\r\n${body}`, deps.clock);
+  closeWith(socket, toProblem(fault, deps.redactText), deps.clock);
   // No one else reads the socket, so its end would go unnoticed.
   socket.resume();
 }

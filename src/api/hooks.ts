@@ -3,12 +3,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '#core/fault.ts';
 import type { ApiDeps } from './deps.ts';
 import { PAGE_POLICY } from './html.ts';
-import { type InFlight, openInFlight } from './in-flight.ts';
 import { isBrowser, loginPage } from './login-page.ts';
 import { originOf } from './origin.ts';
 import { httpStatusOf, PROBLEM_MEDIA, requestFaultOf, toProblem } from './problem.ts';
 import type { RequestGate } from './request-gate.ts';
-import { readSentBody } from './sent-body.ts';
 import type { HttpProblem } from './wire/problem.ts';
 
 /** What is answered in place of what was asked for; a bug is logged. */
@@ -111,29 +109,22 @@ export function guard(app: FastifyInstance, gate: RequestGate): void {
   });
 }
 
-/** Counts requests in flight, and measures them. */
-export function measure(app: FastifyInstance, { metrics, clock }: ApiDeps): InFlight {
-  const answers = openInFlight(clock);
-  app.addHook('onRequest', (_request, reply, done) => {
-    reply.raw.once('close', answers.begun());
-    done();
-  });
+export function measure(app: FastifyInstance, { metrics }: ApiDeps): void {
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none';
     metrics.httpAnswered({ method: request.method, route, status: reply.statusCode, ms: reply.elapsedTime });
     done();
   });
-  return answers;
 }
 
 /**
  * Bodies come as bytes; each route reads them in its own way. Long ones become no text here: that would hold up all others.
  * The bodies of many requests may end in one iteration of the event loop, so their handlers are queued.
  */
-export function takeText(app: FastifyInstance, inTurn: (connection: object, work: () => void) => void): void {
+export function takeBytes(app: FastifyInstance, inTurn: (connection: object, work: () => void) => void): void {
   app.removeAllContentTypeParsers();
   const kinds = ['application/json', 'application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'];
-  app.addContentTypeParser(kinds, (request, payload, done) =>
-    readSentBody(request, payload, (error, body) => inTurn(request.raw.socket, () => done(error, body))),
+  app.addContentTypeParser(kinds, { parseAs: 'buffer' }, (request, body, done) =>
+    inTurn(request.raw.socket, () => done(null, body)),
   );
 }

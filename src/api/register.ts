@@ -145,18 +145,18 @@ function checkedQuery(route: Route, query: unknown): unknown {
 }
 
 /** The body, or a promise of it where it is long. Errors in path or query are reported first, whatever the body holds. */
-export function checkedBody(route: Route, request: SentBody, json: JsonReader): unknown {
+function checkedBody(route: Route, request: SentBody, json: JsonReader): unknown {
   const { body } = route;
   if (!body) return undefined;
   const read = bodyOf(route, request, json);
-  if (!(read instanceof Promise)) return route.plainBody?.(read) ?? checked(body, read, 'body');
+  if (!(read instanceof Promise)) return checked(body, read, 'body');
   return read.then(
     (value) => checked(body, value, 'body'),
     (thrown) => Promise.reject(badBody(thrown)),
   );
 }
 
-export const JSON_MEDIA = 'application/json; charset=utf-8';
+const JSON_MEDIA = 'application/json; charset=utf-8';
 
 /** Makes a JSON text of an answer that is data; texts, bytes and streams stay as they are. */
 function asSent(route: Route, reply: FastifyReply, answer: unknown): unknown {

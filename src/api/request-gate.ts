@@ -22,8 +22,6 @@ export interface RequestGate {
   checkHost(visitor: Visitor): void;
   /** The caller, if it has this role; otherwise throws a `Fault`. */
   enter(visitor: Visitor, needed: Role | 'anyone'): Caller;
-  /** The caller, where the same connection has entered with the same headers before and both checks would pass again. */
-  passes(visitor: Visitor, needed: Role | 'anyone'): Caller | undefined;
 }
 
 // Browsers send these without a preflight from any page, so they must not change anything.
@@ -32,8 +30,6 @@ const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 const anyone = (from: string): Caller => ({ who: 'anyone', from, role: 'viewer', token: '', by: 'header' });
 
 export function openRequestGate({ access, log, server }: Pick<ApiDeps, 'access' | 'log' | 'server'>): RequestGate {
-  let accepted: { readonly host: string | undefined; readonly hosts: readonly string[] } | undefined;
-
   // What each connection showed last: the same header again need not be hashed again.
   const shown = new WeakMap<object, { readonly authorization: string; readonly caller: Caller }>();
 
@@ -51,24 +47,9 @@ export function openRequestGate({ access, log, server }: Pick<ApiDeps, 'access' 
     }
   }
 
-  function isAccepted(host: string | undefined, hosts: readonly string[]): boolean {
-    return accepted !== undefined && accepted.host === host && accepted.hosts === hosts;
-  }
-
   return {
     tokenOf: (connection) => shown.get(connection)?.caller.token,
-    checkHost({ headers: { host } }) {
-      const hosts = server.hosts();
-      if (isAccepted(host, hosts)) return;
-      checkHost(host, hosts);
-      accepted = { host, hosts };
-    },
-    passes({ connection, headers }, needed) {
-      if (needed === 'anyone' || !isAccepted(headers.host, server.hosts())) return undefined;
-      const before = shown.get(connection);
-      if (!before || before.authorization !== headers.authorization || before.caller.by !== 'header') return undefined;
-      return access.stillHolds(before.caller) && isAtLeast(before.caller.role, needed) ? before.caller : undefined;
-    },
+    checkHost: ({ headers: { host } }) => checkHost(host, server.hosts()),
     enter(visitor, needed) {
       if (needed === 'anyone') return anyone(visitor.from);
       const caller = authenticated(visitor);

@@ -47,8 +47,6 @@ export interface RouteSpec<P extends z.ZodType, Q extends z.ZodType, B extends z
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
-  /** The body of a request that is asked very often and plainly valid; undefined: `body` decides. */
-  plainBody?(value: unknown): z.output<B> | undefined;
   /** What the body may be sent as; JSON where absent. Anything else arrives as text. */
   readonly bodyMedia?: readonly string[];
   readonly bodyLimit?: number;
@@ -64,8 +62,6 @@ export interface RouteSpec<P extends z.ZodType, Q extends z.ZodType, B extends z
   readonly isHealth?: boolean;
   /** A successful answer shows only what the handler has seen become durable: it waits for nothing committed since. */
   readonly isDurable?: boolean;
-  /** Asked very often, at one exact path, with a JSON body: callers that keep their connection are served without fastify. */
-  readonly isDirect?: boolean;
   /** Answers piece by piece; each piece waits for durability by itself. */
   readonly isStream?: boolean;
   handle(call: Call<z.output<P>, z.output<Q>, z.output<B>>): z.input<R> | Promise<z.input<R>>;

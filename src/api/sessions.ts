@@ -5,7 +5,6 @@ import type { ApiDeps } from './deps.ts';
 import { gaugeSet } from './gauges.ts';
 import { type ChangeTable, type Gauges, type GaugeWorld, type Noun, stopAll } from './noun.ts';
 import { selectPage } from './page.ts';
-import { plainSessions } from './plain-session.ts';
 import { findPool } from './pools.ts';
 import { httpFault } from './problem.ts';
 import { type Route, route } from './route.ts';
@@ -44,7 +43,6 @@ function submitting({ store, sessions }: ApiDeps): Route {
     role: 'operator',
     summary: 'Starts one session, or a list of sessions: all or none. `Idempotency-Key` makes a retry safe.',
     body: wire.SessionsIn,
-    plainBody: plainSessions(),
     bodyLimit: BODY_LIMIT,
     mostValues: MOST_VALUES,
     headers: [
@@ -58,7 +56,6 @@ function submitting({ store, sessions }: ApiDeps): Route {
     status: 201,
     // Under load something is always being committed: each answer would wait for a second commit.
     isDurable: true,
-    isDirect: true,
     async handle({ body, headers, caller, header }) {
       const wanted = Array.isArray(body) ? body : [body];
       const requests = wanted.map((one) => ({ pool: one.pool, spec: specOf(one) }));

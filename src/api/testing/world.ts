@@ -9,7 +9,8 @@ import { VirtualClock } from '#core/virtual-clock.ts';
 import { openAccess } from '../../access/access.ts';
 import { type Disk, emptyDisk, memoryDriver } from '../../store/memory.ts';
 import { openStore } from '../../store/store.ts';
-import { type ClientTimeouts, startApi } from '../app.ts';
+import { startApi } from '../app.ts';
+import type { ClientTimeouts } from '../connections.ts';
 import type { ApiDeps } from '../deps.ts';
 import { openMetrics } from '../metrics.ts';
 import { fakePools, fakeSessions, fakeWorkers } from './features.ts';
@@ -23,7 +24,7 @@ export interface WorldOptions {
   readonly beforeWrite?: (changes: readonly Change[]) => Promise<void>;
   readonly clock?: VirtualClock;
   readonly over?: Partial<ApiDeps>;
-  readonly patience?: ClientTimeouts;
+  readonly timeouts?: ClientTimeouts;
 }
 
 const agentFiles: ApiDeps['agentFiles'] = {
@@ -99,7 +100,7 @@ export async function apiWorld(options: WorldOptions = {}) {
   const disk = emptyDisk();
   const opened = await openDeps(options, disk);
   const { deps } = opened;
-  const api = await startApi(deps, options.patience);
+  const api = await startApi(deps, options.timeouts);
   const SELF = { who: 'test', from: 'here' };
   const tokens = {} as Record<Role, string>;
   for (const role of ['viewer', 'operator', 'admin'] as const) {
