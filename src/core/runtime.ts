@@ -57,7 +57,6 @@ export interface DrainedHost {
 
 export const runtimeTables = {
   runtimes: table<Runtime>()({
-    byCallers: true,
     writer: 'runtimes',
     subject: 'runtime',
     indexes: { provisioner: (r) => r.provisioner, host: (r) => r.host, phase: (r) => r.phase },

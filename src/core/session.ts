@@ -116,7 +116,6 @@ export interface OutputChunk {
 
 export const sessionTables = {
   sessions: table<Session>()({
-    byCallers: true,
     writer: 'sessions',
     indexes: {
       pool: (s) => s.pool,

@@ -55,8 +55,6 @@ export interface Store {
   commit(changes: readonly Change[]): Promise<void>;
   /** Resolves when everything committed so far is durable. */
   durable(): Promise<void>;
-  /** A caller has sent its next request so long after its last answer: where most come again at once, transactions wait for them. */
-  cameAgain(afterMs: number): void;
   /** Called at once for each row put or dropped, in order; it must not throw and should only poke. */
   onChange<T extends TableName>(
     name: T,

@@ -10,8 +10,6 @@ export interface TableRule<R extends Row> {
   readonly writer: string;
   /** Kept in memory alone. */
   readonly volatile?: true;
-  /** Written by many callers, each of whom mostly comes again when it was answered: their changes share transactions. */
-  readonly byCallers?: true;
   /** Decisions about a row have the subject `<subject>/<id>`; the last one is forgotten with the row. */
   readonly subject?: string;
   readonly indexes: Readonly<Record<string, (row: R) => string | undefined>>;

@@ -1,5 +1,4 @@
 import type { Change, HistoryQueries, RowOf, TableName } from '#core/store.ts';
-import type { Gather } from './gather.ts';
 
 /** What a database starts with: who the cluster is, under which epoch this process holds it, and every live row. */
 export interface Loaded {
@@ -12,8 +11,8 @@ export interface Loaded {
 /** One database, opened and held. */
 export interface Driver {
   load(): Promise<Loaded>;
-  /** When a transaction begins with what was committed until then; absent: at the end of the microtasks. */
-  readonly gather?: Gather;
+  /** Resolves when a transaction should begin with what was committed until then; absent: at the end of the microtasks. */
+  gather?(): Promise<void>;
   /** One transaction; resolves when durable. A rejection means that this process must end. */
   write(changes: readonly Change[]): Promise<void>;
   readonly history: HistoryQueries;

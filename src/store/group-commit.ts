@@ -1,11 +1,8 @@
 import { Fault } from '#core/fault.ts';
 import type { Change } from '#core/store.ts';
-import type { Gather } from './gather.ts';
 
 interface Batch {
   readonly changes: Change[];
-  /** How many rows callers make or end by them. */
-  ofCallers: number;
   readonly done: Promise<void>;
   readonly resolve: () => void;
   readonly reject: (fault: Fault) => void;
@@ -19,7 +16,7 @@ function unheard<P extends Promise<unknown>>(promise: P): P {
 
 function newBatch(): Batch {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  return { changes: [], ofCallers: 0, done: unheard(promise), resolve, reject };
+  return { changes: [], done: unheard(promise), resolve, reject };
 }
 
 export interface GroupCommit {
@@ -38,9 +35,8 @@ export interface GroupCommit {
 }
 
 export interface GroupCommitOptions {
-  /** Absent: the changes of a transaction are taken at once. */
-  readonly gather?: Gather | undefined;
-  isOfCaller(change: Change): boolean;
+  /** Awaited before the changes of a transaction are taken; undefined: they are taken at once. */
+  gather(): Promise<void> | undefined;
   /** One transaction; resolves when durable. */
   write(changes: readonly Change[]): Promise<void>;
   durable(changes: readonly Change[]): void;
@@ -49,26 +45,22 @@ export interface GroupCommitOptions {
 
 /** One transaction at a time; whatever is added meanwhile becomes the next one, in the order of adding. */
 export function groupCommit(options: GroupCommitOptions): GroupCommit {
-  const { gather } = options;
   let current: Batch | undefined;
   let next: Batch | undefined;
-  let last = { rows: 0, waiting: 0 };
   let isWriting = false;
   let broken: Fault | undefined;
   let closed: Fault | undefined;
 
-  const waitingNow = (): number => next?.ofCallers ?? 0;
-
   async function writeAll(): Promise<void> {
     while (next && !broken) {
-      if (gather) await gather.begin(last);
+      const gathered = options.gather();
+      if (gathered !== undefined) await gathered;
       // A change may have failed meanwhile.
       if (broken) return;
       current = next;
       next = undefined;
       await options.write(current.changes);
       if (broken) return;
-      last = { rows: current.ofCallers, waiting: waitingNow() };
       current.resolve();
       options.durable(current.changes);
     }
@@ -100,8 +92,6 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
     add(change) {
       next ??= newBatch();
       next.changes.push(change);
-      if (options.isOfCaller(change)) next.ofCallers += 1;
-      gather?.waiting(next.ofCallers);
       if (isWriting) return;
       isWriting = true;
       // Not at once: all that one turn of the program commits belongs together.

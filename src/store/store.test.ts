@@ -4,10 +4,9 @@ import { Fault } from '#core/fault.ts';
 import { append, type Change, drop, put, type Store } from '#core/store.ts';
 import { emptyDisk, memoryDriver } from './memory.ts';
 import { openStore } from './store.ts';
-import { sampleEvent, sampleSession, sampleWorker } from './testing/rows.ts';
+import { sampleEvent, sampleWorker } from './testing/rows.ts';
 
 const worker = (id: string): Change => put('workers', sampleWorker(id));
-const session = (id: string): Change => put('sessions', sampleSession(id));
 const agent = put('agents', {
   id: 'm-1',
   pool: 'p1',
@@ -34,12 +33,7 @@ async function pausedStore({ isGathering = false } = {}) {
     return new Promise((finish, fail) => writes.push({ changes, finish, fail }));
   });
   const gathered: (() => void)[] = [];
-  const waiting: number[] = [];
-  const gather = {
-    begin: () => new Promise<void>((resolve) => gathered.push(resolve)),
-    waiting: (count: number) => void waiting.push(count),
-    cameAgain() {},
-  };
+  const gather = (): Promise<void> => new Promise((resolve) => gathered.push(resolve));
   const store = await openStore({ ...driver, ...(isGathering && { gather }) }, (fault) => faults.push(fault));
   const happened: string[] = [];
   const note = (name: string, promise: Promise<void>): void => {
@@ -50,7 +44,7 @@ async function pausedStore({ isGathering = false } = {}) {
   };
   // All promise callbacks, however deeply chained, run before the next immediate.
   const settle = (): Promise<void> => new Promise((resolve) => systemClock.soon(resolve));
-  return { disk, writes, faults, store, happened, note, settle, gathered, waiting };
+  return { disk, writes, faults, store, happened, note, settle, gathered };
 }
 
 describe('commit', () => {
@@ -117,27 +111,6 @@ describe('commit', () => {
     expect(writes.map(({ changes }) => changes)).toEqual([[worker('m-1'), worker('m-2')]]);
     expect(happened).toEqual(['1', '2']);
     expect(gathered).toHaveLength(1);
-  });
-
-  test('waits for rows that callers make and end, not for what happens to them in between', async () => {
-    const { store, waiting } = await pausedStore({ isGathering: true });
-
-    void store.commit([session('s-1')]);
-    void store.commit([session('s-1')]);
-    void store.commit([session('s-2'), session('s-2')]);
-    void store.commit([drop('sessions', 's-1')]);
-    void store.commit([session('s-1')]);
-
-    expect(waiting).toEqual([1, 1, 2, 2, 3, 4]);
-  });
-
-  test('waits for changes of callers alone: what the server decides by itself is no crowd', async () => {
-    const { store, waiting } = await pausedStore({ isGathering: true });
-
-    void store.commit([worker('m-1'), worker('m-2'), worker('m-3')]);
-    void store.commit([session('s-1'), session('s-2')]);
-
-    expect(waiting).toEqual([0, 0, 0, 1, 2]);
   });
 
   test('made by a listener stands behind what it heard of, in memory and on disk', async () => {

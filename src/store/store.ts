@@ -27,16 +27,8 @@ export async function openStore(driver: Driver, fatal: (fault: Fault) => void): 
   // Replaced as a whole when someone subscribes or leaves: who is told of a change is fixed before it is told.
   const changeListeners = new Map<TableName, readonly Heard[]>();
   let durableListeners: readonly ((changes: readonly Change[]) => void)[] = [];
-
-  /** What callers send and what agents report makes rows and ends them, once each, whatever comes first. */
-  function isOfCaller(change: Change): boolean {
-    if ('append' in change || !('byCallers' in TABLES[change.table])) return false;
-    return change.row === undefined || tables[change.table].get(change.id) === undefined;
-  }
-
   const group = groupCommit({
-    gather: driver.gather,
-    isOfCaller,
+    gather: () => driver.gather?.(),
     async write(changes) {
       const lasting = changes.every(isDurable) ? changes : changes.filter(isDurable);
       if (lasting.length > 0) await driver.write(lasting);
@@ -74,7 +66,6 @@ export async function openStore(driver: Driver, fatal: (fault: Fault) => void): 
       return group.durable();
     },
     durable: () => group.durable(),
-    cameAgain: (afterMs) => driver.gather?.cameAgain(afterMs),
     onChange<T extends TableName>(
       name: T,
       heard: (after: RowOf<T> | undefined, before: RowOf<T> | undefined, id: string) => void,

@@ -5,7 +5,6 @@ import type { HistoryRule, HistoryRules } from '#core/table.ts';
 import type { Held } from './cluster.ts';
 import type { Driver, Loaded } from './driver.ts';
 import type { EngineCalls, LiveRow } from './engine.ts';
-import { openGather } from './gather.ts';
 import type { Link } from './link.ts';
 import { type Part, partMaker } from './parts.ts';
 
@@ -87,7 +86,8 @@ export function threadDriver(link: EngineLink, options: ThreadDriverOptions): Dr
   const partsOf = partMaker(options.histories);
   return {
     load: () => load(link, options.held),
-    gather: openGather(systemClock),
+    // A transaction costs both threads as much as some ten rows: what the sockets have brought by now shall share one.
+    gather: () => new Promise((resolve) => systemClock.soon(resolve)),
     write: (changes) => write(link, partsOf(changes)),
     history: historyQueries(link, options.histories),
     leaseLeftMs: () => options.leaseLeftMs(),
