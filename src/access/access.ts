@@ -67,6 +67,8 @@ export interface AccessDeps {
   readonly dataDir?: string | undefined;
 }
 
+/** How often what a caller follows (output, changes, a terminal) looks at its token again. */
+export const CHECK_TOKEN_EVERY_MS = 5_000;
 export const SESSION_COOKIE = 'muster_session';
 
 function shownToken({ authorization, cookie }: Credentials): { text: string; by: Caller['by'] } | undefined {

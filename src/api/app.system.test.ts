@@ -184,7 +184,7 @@ describe('over real sockets', () => {
       clock: _,
     } = await served({
       rows: [row('pools', gpu)],
-      over: { clock: { ...systemClock, alarm: (ms, ring) => systemClock.alarm(ms === 15_000 ? 50 : ms, ring) } },
+      over: { clock: { ...systemClock, alarm: (ms, ring) => systemClock.alarm(ms === 5_000 ? 50 : ms, ring) } },
     });
     const made = await deps.access.createToken({ name: 'x', use: { role: 'viewer' } }, { who: 't', from: 't' });
     const changes = await fetch(`${address}/api/v1/changes`, { headers: { authorization: `Bearer ${made.text}` } });
@@ -338,6 +338,18 @@ describe('attach', () => {
       expect(code, message).toBe(1008);
       expect(reason, message).toMatch(/message/);
     }
+  });
+
+  it('is closed within five seconds after its token was revoked', async () => {
+    const clock = new VirtualClock();
+    const world = await served({ rows, clock });
+    const { closed } = await attached(world);
+    const [token] = [...world.deps.store.view.tokens.all()].filter(({ name }) => name === 'operator');
+    await world.deps.access.revokeToken(token?.id ?? '', { who: 'test', from: 'here' });
+
+    await clock.advance(5_000);
+
+    expect(await closed).toEqual({ code: 1008, reason: 'The token is no longer valid.' });
   });
 
   it('is refused without a token, to a viewer, by another Host or origin, and where there is nothing', async () => {

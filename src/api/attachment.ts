@@ -1,7 +1,7 @@
 import { type RawData, WebSocket } from 'ws';
 import { Fault } from '#core/fault.ts';
 import type { Session } from '#core/session.ts';
-import type { Caller } from '../access/access.ts';
+import { type Caller, CHECK_TOKEN_EVERY_MS } from '../access/access.ts';
 import { checked } from './checked.ts';
 import type { ApiDeps } from './deps.ts';
 import { encodeOutput, type openTurns } from './encoded-output.ts';
@@ -166,6 +166,7 @@ export function attachTo(socket: WebSocket, wish: AttachWish, means: Means): voi
   const over = new AbortController();
   let isAlive = true;
   let cancelPing = (): void => {};
+  let cancelLook = (): void => {};
   const isTerminal = session.spec.terminal !== undefined;
   const turn = passInTurn(passOn, deps, (isFirst) => isTerminal || isFirst);
   const reading = readWhileRunning(socket, session.id, { ...deps, isHeld: turn.isHeld });
@@ -174,6 +175,7 @@ export function attachTo(socket: WebSocket, wish: AttachWish, means: Means): voi
     if (over.signal.aborted) return;
     over.abort();
     cancelPing();
+    cancelLook();
     turn.stop();
     reading.stop();
     stopping.removeEventListener('abort', stop);
@@ -204,10 +206,14 @@ export function attachTo(socket: WebSocket, wish: AttachWish, means: Means): voi
   function ping(): void {
     // Pongs are not read while the session does not run.
     if (!isAlive && reading.isReading()) return socket.terminate();
-    if (!deps.access.stillHolds(wish.caller)) return finish(CLOSE.refused, 'The token is no longer valid.');
     isAlive = !reading.isReading();
     socket.ping();
     cancelPing = deps.clock.alarm(PING_EVERY_MS, ping);
+  }
+
+  function look(): void {
+    if (!deps.access.stillHolds(wish.caller)) return finish(CLOSE.refused, 'The token is no longer valid.');
+    cancelLook = deps.clock.alarm(CHECK_TOKEN_EVERY_MS, look);
   }
 
   socket.on('pong', () => {
@@ -218,6 +224,7 @@ export function attachTo(socket: WebSocket, wish: AttachWish, means: Means): voi
   socket.on('close', () => finish(CLOSE.done, ''));
   stopping.addEventListener('abort', stop, { once: true });
   cancelPing = deps.clock.alarm(PING_EVERY_MS, ping);
+  cancelLook = deps.clock.alarm(CHECK_TOKEN_EVERY_MS, look);
   show(socket, wish, means, over.signal).then(
     () => finish(CLOSE.done, 'The session has ended.'),
     (thrown) => finish(CLOSE.broken, deps.redactText(Fault.from(thrown).message)),

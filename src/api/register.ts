@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '#core/fault.ts';
-import type { Caller } from '../access/access.ts';
+import { type Caller, CHECK_TOKEN_EVERY_MS } from '../access/access.ts';
 import type { JsonReader } from '../config/json-text.ts';
 import { checked } from './checked.ts';
 import type { ApiDeps } from './deps.ts';
@@ -21,7 +21,6 @@ declare module 'fastify' {
 }
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-const STILL_ALLOWED_EVERY_MS = 15_000;
 
 // As many as a schema checks within some ten milliseconds.
 const MOST_VALUES = 20_000;
@@ -76,9 +75,9 @@ export function signalOf({ deps, stopping }: Registering, { route, caller, respo
   const stop = (): void => end();
   const look = (): void => {
     if (!deps.access.stillHolds(caller)) return end(new Fault('unauthenticated', TOKEN_OVER));
-    cancel = deps.clock.alarm(STILL_ALLOWED_EVERY_MS, look);
+    cancel = deps.clock.alarm(CHECK_TOKEN_EVERY_MS, look);
   };
-  if (route.role !== 'anyone') cancel = deps.clock.alarm(STILL_ALLOWED_EVERY_MS, look);
+  if (route.role !== 'anyone') cancel = deps.clock.alarm(CHECK_TOKEN_EVERY_MS, look);
   stopping.addEventListener('abort', stop, { once: true });
   response.once('close', stop);
   return gone.signal;
