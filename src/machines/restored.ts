@@ -4,7 +4,7 @@ import type { Machine } from '#core/provider.ts';
 import type { Base } from './asked.ts';
 
 /** Then nothing proves that it was not asked for. */
-export function isOlderThanBackup({ store }: Pick<Base, 'store'>, { createdAt }: Machine): boolean {
+export function isOlderThanBackup({ store }: Pick<Base, 'store'>, { createdAt }: Pick<Machine, 'createdAt'>): boolean {
   return store.restoredAt !== undefined && createdAt < store.restoredAt;
 }
 

@@ -190,6 +190,21 @@ describe('an agent is refused', () => {
     await expect(joining).rejects.toMatchObject({ kind: 'denied', message: /not made for/ });
   });
 
+  it.each([
+    ['of a launch that the server does not know', () => 'token of a launch long gone'],
+    ['of another launch of its own pool', (launch: string) => `token of ${launch}`],
+  ] as const)('with a launch token %s, under the name of a worker without a launch', async (_what, token) => {
+    const { world, name, proof } = await withMachine();
+    const launch = world.life.store.view.workers.get(name)?.launch ?? '';
+    const byHand = { id: 'desk-7', pool: 'id-gpu', machine: 'desk-7', askedAt: world.clock.now() };
+    await world.life.store.commit([put('workers', byHand)]);
+
+    const joining = join(world, 'desk-7', { ...proof, token: token(launch) });
+
+    await expect(joining).rejects.toMatchObject({ kind: 'denied', message: /not made for/ });
+    expect(world.life.store.view.agents.size).toBe(0);
+  });
+
   it('with another key than the first, though its token is right', async () => {
     const { world, name, proof } = await withMachine();
     await join(world, name, proof);

@@ -6,7 +6,7 @@ import type { Pool } from '#core/pool.ts';
 import { type Change, put } from '#core/store.ts';
 import type { Agent, Worker } from '#core/worker.ts';
 import { keepOffer } from '#machines/offers.ts';
-import { mayShowMore } from '#machines/restored.ts';
+import { isOlderThanBackup, mayShowMore } from '#machines/restored.ts';
 import { isAnyCalling } from '#machines/unknown.ts';
 import { workerNamed } from './asker.ts';
 import type { WorkersContext, WorkersDeps } from './context.ts';
@@ -153,9 +153,9 @@ function addressesOf({ clouds }: WorkersContext, { pool, known, hello }: JoinReq
 }
 
 /** A launch token is good for the names of its launch, each once, and binds the agent's own key. */
-function checkLaunch(context: WorkersContext, launch: string, { pool, known, hello, credential }: JoinRequest): void {
-  const isForAnother = known?.launch !== undefined && known.launch !== launch;
-  if (isForAnother || isOfOtherPool(context, launch, pool)) throw notMadeFor(hello);
+function checkLaunch(context: WorkersContext, launch: string, request: JoinRequest): void {
+  const { known, hello, credential } = request;
+  if (!isMadeFor(context, launch, request)) throw notMadeFor(hello);
   if (credential === undefined) throw refuse(`${hello.name} has a launch token, but no key of its own.`);
   // An adopted worker joined before the backup was made, so its key is not stored: it is bound now.
   const isUsedUp = known?.joinedAt !== undefined && known.launch !== undefined;
@@ -164,11 +164,26 @@ function checkLaunch(context: WorkersContext, launch: string, { pool, known, hel
 
 const notMadeFor = ({ name }: Hello): Fault => refuse(`This token was not made for ${name}.`);
 
+function isMadeFor(context: WorkersContext, launch: string, { pool, known }: JoinRequest): boolean {
+  const owner = ownerOfLaunch(context, launch);
+  if (owner === undefined) return mayBeForgotten(context, { pool, known });
+  return owner === pool.id && (!known || known.launch === launch);
+}
+
 /** Also once its launch is done with: while one of its workers is left, the token is known by that. */
-function isOfOtherPool({ store }: WorkersContext, launch: string, pool: Pool): boolean {
+function ownerOfLaunch({ store }: WorkersContext, launch: string): string | undefined {
   const record = store.view.launches.get(launch);
-  if (record && readMark(record.mark).owner !== pool.id) return true;
-  return Iterator.from(store.view.workers.by('launch', launch)).some((worker) => worker.pool !== pool.id);
+  return record ? readMark(record.mark).owner : [...store.view.workers.by('launch', launch)][0]?.pool;
+}
+
+/** A restored backup may lack the launch of a machine: that of an adopted worker, or of one that is not adopted yet. */
+function mayBeForgotten(
+  { asked: { base } }: WorkersContext,
+  { pool, known }: Pick<JoinRequest, 'pool' | 'known'>,
+): boolean {
+  if (!known) return mayShowMore(base, pool.spec.offers);
+  const { launch, offer, createdAt = Number.POSITIVE_INFINITY } = known;
+  return launch === undefined && offer !== undefined && isOlderThanBackup(base, { createdAt });
 }
 
 function newcomer(context: WorkersContext, pool: Pool, name: string): Worker {
