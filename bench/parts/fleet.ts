@@ -1,7 +1,8 @@
 // A large fleet: pools as the API defines them, and workers with their agents and machines.
 import { SELF } from '#core/journal.ts';
+import type { Agent } from '#core/machine.ts';
 import { put, type Store } from '#core/store.ts';
-import type { Agent, Worker } from '#core/worker.ts';
+import type { Worker } from '#core/worker.ts';
 import type { Pools } from '#pools/pools.ts';
 import type { BenchCloud } from './cloud.ts';
 
@@ -81,5 +82,5 @@ export function addMachine(cloud: BenchCloud, cluster: string, { machine: name, 
 /** The agent of a worker, as it is after its joining. */
 export function agentOf({ id, pool }: Worker, epoch: number): Agent {
   const facts = { wire: 'muster', version: '1', hostname: id, address: '127.0.0.1' } as const;
-  return { id, pool, epoch, slots: 1, labels: {}, connectedAt: 1, ...facts };
+  return { id, use: 'worker', owner: pool, epoch, slots: 1, labels: {}, connectedAt: 1, ...facts };
 }

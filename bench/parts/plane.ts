@@ -44,11 +44,11 @@ export function openBenchPlane({ store, provider, variables, tell }: BenchPlaneO
       dismiss: () => {},
     },
     sources: [],
-    bootConfig: ({ name, spec }) =>
+    agentConfig: ({ name, slots }) =>
       writeAgentConfig({
         broker: { address: 'http://127.0.0.1:50051', ca: undefined },
         pool: name,
-        slots: spec.scaling.slotsPerAgent,
+        slots,
         workDir: '/tmp/agent',
         labels: {},
         leaseMs: 3_600_000,

@@ -224,7 +224,7 @@ const changes: ChangeTable = {
     stopAll([
       store.onChange('pools', (_after, _before, id) => touched(id)),
       store.onChange('workers', (after, before) => touched((after ?? before)?.pool)),
-      store.onChange('agents', (after, before) => touched((after ?? before)?.pool)),
+      store.onChange('agents', (_after, _before, id) => touched(store.view.workers.get(id)?.pool)),
       store.onChange('sessions', (after, before) => touched((after ?? before)?.pool)),
       store.onChange('freezes', (_after, _before, id) => {
         for (const pool of id === FLEET ? store.view.pools.all() : [store.view.pools.get(id)]) touched(pool?.id);

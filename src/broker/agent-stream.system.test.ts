@@ -154,7 +154,7 @@ test('where two connections join at once the newer epoch stays, whichever is thr
   const through: (() => void)[] = [];
   const plane = await aPlane();
   const slow = await aPlane({
-    workers: {
+    machines: {
       join: (said) =>
         new Promise((resolve) => {
           const epoch = through.length + 1;

@@ -2,10 +2,10 @@ import type { AgentCommand, AgentReport, Hello, JoinProof } from '#core/agent-li
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
+import type { Agent } from '#core/machine.ts';
 import type { Store } from '#core/store.ts';
-import type { Agent } from '#core/worker.ts';
+import type { Machines } from '../machines/machines.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import type { Workers } from '../workers/workers.ts';
 import type { AgentConnection, Agents } from './agents.ts';
 import { bearerOf } from './authorize.ts';
 import { decode } from './codec.ts';
@@ -26,7 +26,7 @@ const FAREWELL_MS = 5_000;
 
 /** One object, shared by all agents. */
 export interface AgentStreamDeps {
-  readonly workers: Pick<Workers, 'join' | 'leave'>;
+  readonly machines: Pick<Machines, 'join' | 'leave'>;
   readonly sessions: Pick<Sessions, 'agentJoined' | 'report'>;
   readonly view: Pick<Store['view'], 'sessions'>;
   readonly agents: Agents;
@@ -142,7 +142,7 @@ class AgentStream implements RpcListener, AgentConnection, WireOptions {
   }
 
   closed(): void {
-    const { workers, agents, output, log } = this.#deps;
+    const { machines, agents, output, log } = this.#deps;
     this.#isClosed = true;
     this.#phase = 'over';
     this.#setAlarm();
@@ -151,7 +151,7 @@ class AgentStream implements RpcListener, AgentConnection, WireOptions {
     const { id, epoch } = this.#agent;
     this.#wire?.close();
     agents.remove(this);
-    workers.leave(id, epoch);
+    machines.leave(id, epoch);
     output.sweep();
     log('info', 'agent disconnected', { agent: id, epoch });
   }
@@ -192,14 +192,14 @@ class AgentStream implements RpcListener, AgentConnection, WireOptions {
   }
 
   async #join(message: AgentUpdateRequest, bytes: Uint8Array): Promise<void> {
-    const { workers, sessions, agents, view, log } = this.#deps;
+    const { machines, sessions, agents, view, log } = this.#deps;
     const { peerAddress } = this;
     const hello = readHello(message, peerAddress, (session) => view.sessions.get(session)?.attempt);
-    const agent = await workers.join(hello, proofOf(this.stream.caller));
+    const agent = await machines.join(hello, proofOf(this.stream.caller));
     this.#agent = agent;
     if (this.#phase === 'over' || !agents.admit(this)) {
       this.#agent = undefined;
-      workers.leave(agent.id, agent.epoch);
+      machines.leave(agent.id, agent.epoch);
       return this.end(new Fault('conflict', 'This agent already has a newer connection.'));
     }
     this.stream.trust();

@@ -4,8 +4,8 @@ import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import type { Store } from '#core/store.ts';
+import type { Machines } from '../machines/machines.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import type { Workers } from '../workers/workers.ts';
 import { serveAgent } from './agent-stream.ts';
 import { type Agents, createAgents, type LateAgentLink } from './agents.ts';
 import type { Authorize } from './authorize.ts';
@@ -32,7 +32,7 @@ const LATER_MS = 20;
 export interface BrokerDeps {
   /** From `createAgentLink`; the broker attaches its agents to it. */
   readonly link: LateAgentLink;
-  readonly workers: Pick<Workers, 'join' | 'leave'>;
+  readonly machines: Pick<Machines, 'join' | 'leave'>;
   readonly sessions: Pick<Sessions, 'agentJoined' | 'report' | 'submit' | 'kill' | 'find' | 'ended' | 'output'>;
   readonly view: Pick<Store['view'], 'pools' | 'sessions' | 'agents'>;
   /** Resolves when all that the views show is durable; awaited before an answer shows it. */
@@ -104,7 +104,7 @@ function refusals(): Record<string, RpcHandler> {
 }
 
 export function startBroker(deps: BrokerDeps): Broker {
-  const { workers, sessions, view, clock, log, version, cluster, holderEpoch, agentLeaseMs, knows } = deps;
+  const { machines, sessions, view, clock, log, version, cluster, holderEpoch, agentLeaseMs, knows } = deps;
   const agents = createAgents();
   const stopping = new AbortController();
   const report = (agent: string, report: AgentReport): void => sessions.report(agent, report);
@@ -113,7 +113,7 @@ export function startBroker(deps: BrokerDeps): Broker {
   const waiting = createWaitingAgents();
   const refused = openRefusalLog({ clock, log });
   const later = openSharedAlarm(clock, LATER_MS);
-  const perStream = { workers, sessions, view, agents, output, waiting, refused, knows, server, clock, log, later };
+  const perStream = { machines, sessions, view, agents, output, waiting, refused, knows, server, clock, log, later };
   const handlers: Record<string, RpcHandler> = {
     ...refusals(),
     ...sessionCalls(deps),

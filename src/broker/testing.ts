@@ -13,8 +13,8 @@ import type { AgentReport, Hello, JoinProof } from '#core/agent-link.ts';
 import { type Clock, systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
+import type { Agent } from '#core/machine.ts';
 import type { Session } from '#core/session.ts';
-import type { Agent } from '#core/worker.ts';
 import { type MemoryTables, memoryTables } from '../store/view.ts';
 import { type Broker, type BrokerDeps, createAgentLink, type LateAgentLink, startBroker } from './broker.ts';
 import {
@@ -47,7 +47,19 @@ export interface FakePlaneOptions extends Partial<Omit<BrokerDeps, 'link' | 'vie
 
 function agentOf(hello: Hello, epoch: number, clock: Clock): Agent {
   const { name, pool, slots, labels, wire, version, hostname, address } = hello;
-  return { id: name, pool, epoch, slots, labels, wire, version, hostname, address, connectedAt: clock.now() };
+  return {
+    id: name,
+    use: 'worker',
+    owner: pool,
+    epoch,
+    slots,
+    labels,
+    wire,
+    version,
+    hostname,
+    address,
+    connectedAt: clock.now(),
+  };
 }
 
 export async function openFakePlane(options: FakePlaneOptions = {}): Promise<FakePlane> {
@@ -61,7 +73,7 @@ export async function openFakePlane(options: FakePlaneOptions = {}): Promise<Fak
     reports: [],
   };
   let epoch = 0;
-  const workers: BrokerDeps['workers'] = {
+  const machines: BrokerDeps['machines'] = {
     async join(hello, proof) {
       kept.hellos.push({ hello, proof });
       await options.door?.(hello, proof);
@@ -91,7 +103,7 @@ export async function openFakePlane(options: FakePlaneOptions = {}): Promise<Fak
     output: () => nothing(),
   };
   const broker = startBroker({
-    workers,
+    machines,
     sessions,
     durable: async () => {},
     authorize: () => ({ who: 'token:test', from: 'test' }),

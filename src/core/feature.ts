@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 import type { Problem } from './problem.ts';
-import type { Backend, Context, Kinds, Source } from './provider.ts';
+import type { Backend, Boot, Context, Kinds, Source } from './provider.ts';
 import type { Random } from './random.ts';
 import type { RuntimeHost } from './runtime-host.ts';
 import type { Store } from './store.ts';
@@ -22,6 +22,20 @@ export interface Section<Settings> {
    * the file. `json`: JSON, with comments.
    */
   readonly variables?: Readonly<Record<string, { readonly name: string; readonly holds: 'text' | 'json' }>>;
+}
+
+/** What a feature that owns machines tells those that it launches. */
+export interface BootSettings {
+  /** The agent's configuration file for new machines of an owner. */
+  agentConfig(owner: AgentOwner): string;
+  /** Where machines without an agent get one. */
+  install(): Boot['install'];
+}
+
+/** Whose machines new agents are for, and how many sessions each of them takes. */
+export interface AgentOwner {
+  readonly name: string;
+  readonly slots: number;
 }
 
 /** What every feature is started with; `program/features.ts` says what else there is. */

@@ -1,5 +1,5 @@
 import { readMark } from './mark.ts';
-import type { Boot, Mark } from './provider.ts';
+import type { Boot, Mark, Use } from './provider.ts';
 import { type Row, table } from './table.ts';
 
 /** The row of a machine; features extend it with their own fields. */
@@ -20,6 +20,8 @@ export interface MachineRow extends Row {
   readonly createdAt?: number | undefined;
   /** When it first proved that it works, as its agent does by joining: durable, so that a restart does not take it for one that never booted. */
   readonly joinedAt?: number | undefined;
+  /** SHA-256 of its agent's own key: the launch token alone never admits a second agent. */
+  readonly credential?: string | undefined;
   /** What its offer came to when it was asked for, where the cloud tells. */
   readonly form?: string | undefined;
   /** Its machine is stopped, or will be, and waits for a launch that wakes it. */
@@ -42,6 +44,28 @@ export interface LaunchRecord extends Row {
   readonly askedAt: number;
 }
 
+/** A connected agent. In memory only: agents reconnect by themselves. */
+export interface Agent extends Row {
+  /** The id of the row of its machine. */
+  readonly id: string;
+  readonly use: Use;
+  /** The pool or computer that its machine is for. */
+  readonly owner: string;
+  /** Grows with every connection: the end of an old stream never counts against a newer one. */
+  readonly epoch: number;
+  readonly slots: number;
+  readonly labels: Readonly<Record<string, string>>;
+  /** `velda` agents know nothing of our own fields. */
+  readonly wire: 'muster' | 'velda';
+  readonly version: string;
+  readonly hostname: string;
+  readonly address: string;
+  readonly connectedAt: number;
+  /** Sessions that it runs and that the server does not know: they keep their slots, and are never killed. */
+  readonly unknown?: readonly string[] | undefined;
+}
+
 export const machineTables = {
   launches: table<LaunchRecord>()({ writer: 'machines', indexes: { owner: (l) => readMark(l.mark).owner } }),
+  agents: table<Agent>()({ writer: 'machines', volatile: true, indexes: { owner: (a) => a.owner } }),
 } as const;

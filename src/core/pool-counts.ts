@@ -1,5 +1,6 @@
+import type { Agent } from './machine.ts';
 import type { Store } from './store.ts';
-import { type Agent, WORKER_PHASES, type Worker, type WorkerPhase, workerPhase } from './worker.ts';
+import { WORKER_PHASES, type Worker, type WorkerPhase, workerPhase } from './worker.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 type ByPhase = Readonly<Record<WorkerPhase, number>>;

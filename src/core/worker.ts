@@ -1,11 +1,9 @@
-import type { MachineRow } from './machine.ts';
+import type { Agent, MachineRow } from './machine.ts';
 import { type Row, table } from './table.ts';
 
 /** What we asked a cloud for; it joins the machine that the cloud has and the agent that is connected. */
 export interface Worker extends MachineRow {
   readonly pool: string;
-  /** SHA-256 of the agent's own key: the launch token alone never admits a second agent. */
-  readonly credential?: string | undefined;
   /** No new sessions; deleted when the last one has ended, or at the deadline. */
   readonly drain?: Drain | undefined;
 }
@@ -18,25 +16,6 @@ export interface Drain {
   readonly isTaken?: true | undefined;
   /** Its agent joined by itself and knows no command to stop: its row stays, and keeps it out. */
   readonly isKept?: true | undefined;
-}
-
-/** A connected agent. In memory only: agents reconnect by themselves. */
-export interface Agent extends Row {
-  /** The name of its worker. */
-  readonly id: string;
-  readonly pool: string;
-  /** Grows with every connection: the end of an old stream never counts against a newer one. */
-  readonly epoch: number;
-  readonly slots: number;
-  readonly labels: Readonly<Record<string, string>>;
-  /** `velda` agents know nothing of our own fields. */
-  readonly wire: 'muster' | 'velda';
-  readonly version: string;
-  readonly hostname: string;
-  readonly address: string;
-  readonly connectedAt: number;
-  /** Sessions that it runs and that the server does not know: they keep their slots, and are never killed. */
-  readonly unknown?: readonly string[] | undefined;
 }
 
 /** Stops all action of a pool, or of the whole fleet under the id `fleet`. */
@@ -87,6 +66,5 @@ export const workerTables = {
     writer: 'workers',
     indexes: { pool: (w) => w.pool, launch: (w) => w.launch, machine: (w) => w.machine, offer: (w) => w.offer },
   }),
-  agents: table<Agent>()({ writer: 'workers', volatile: true, indexes: { pool: (a) => a.pool } }),
   freezes: table<Freeze>()({ writer: 'workers', indexes: {} }),
 } as const;

@@ -1,13 +1,15 @@
 import type { Clouds } from '#clouds/clouds.ts';
+import type { Hello } from '#core/agent-link.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
-import type { LaunchRecord, MachineRow } from '#core/machine.ts';
+import type { Agent, LaunchRecord, MachineRow } from '#core/machine.ts';
 import type { Offer } from '#core/pool.ts';
 import type { Boot, Machine, Use } from '#core/provider.ts';
 import type { Random } from '#core/random.ts';
 import type { Change, Store } from '#core/store.ts';
 import type { Journal } from '#journal/journal.ts';
+import type { JoiningAgent } from './agents.ts';
 import type { Observation, Observations } from './observation.ts';
 import type { PendingCalls } from './pending-call.ts';
 import type { MachineTimes } from './times.ts';
@@ -32,6 +34,8 @@ export interface Asker<R extends MachineRow> {
   /** The row whose machine its cloud lists under that name. */
   named(machine: string): R | undefined;
   rowsOf(owner: string): Iterable<R>;
+  /** Any row of that launch. */
+  launched(launch: string): R | undefined;
   ownerOf(row: R): string;
   isOwner(id: string): boolean;
   /** Frozen or paused: none of its machines is deleted or adopted. */
@@ -49,15 +53,19 @@ export interface Asker<R extends MachineRow> {
   priceOf(owner: string, offer: string): number | undefined;
   row(owner: string, fields: NewRow): R;
   put(row: R): Change;
-  /** Drops the row, and all of the feature's that ends with it. */
+  /** Drops the row, and all of the feature's that ends with it; the row of its agent goes by itself. */
   drop(row: R): readonly Change[];
   event(row: R, event: { kind: MachineEvent; message: string; fields?: Readonly<Record<string, unknown>> }): Change;
-  /** The same for the same launch, always. */
-  bootOf(record: LaunchRecord): Boot;
   /** Changes that adopt a machine that the restored backup did not contain; none: it is left alone. */
   adopt(machine: Machine, offer: Offer): readonly Change[];
   /** The cloud created or woke no machine for a launch. */
   launchFailed(owner: string, offer: string, fault: Failure): void;
+  /** Verifies an agent, or throws a `Fault`; resolves with the id of its row once that is durable. Absent: by its launch token, then by its key. */
+  admit?(joining: JoiningAgent): Promise<string>;
+  /** Its agent is about to be connected. Throws a `Fault` where a decision that was made meanwhile forbids that. */
+  connected(row: R, hello: Hello): { readonly labels: Agent['labels']; readonly changes: readonly Change[] };
+  /** Its agent has disconnected; returns what is committed with that. */
+  disconnected(agent: Agent): readonly Change[];
   /** Right before its cloud is asked to stop or delete it. */
   leaving(row: R): void;
   /** The row is gone for good. */
@@ -76,6 +84,10 @@ export interface MachinesDeps {
   /** Equal for offers that make equal machines, whatever their credentials and limits; absent: their ids. */
   offerShape?(offer: Offer): string;
   readonly times?: Partial<MachineTimes> | undefined;
+  /** The same for the same launch, always. */
+  launchToken(launch: string): string;
+  /** The launch that a token was made for. */
+  verifyLaunchToken(token: string): string | undefined;
 }
 
 /** What all machines share, whichever feature asked for them. */
@@ -105,6 +117,9 @@ export interface Asked<R extends MachineRow = MachineRow, O extends Observation 
   readonly waiting: Waiting;
   /** Called with the last state of a dropped row. */
   forget(id: string, row: R | undefined): void;
+  admit(joining: JoiningAgent): Promise<string>;
+  /** The same for the same launch, always. */
+  bootOf(record: LaunchRecord): Boot;
 }
 
 /** A machine as the listing of its cloud shows it. */

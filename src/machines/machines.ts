@@ -3,6 +3,8 @@ import { idMaker } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
 import type { MachineRow } from '#core/machine.ts';
 import type { Use } from '#core/provider.ts';
+import { drop } from '#core/store.ts';
+import { admitByLaunch, type MachineAgents, openAgents } from './agents.ts';
 import type { Asked, Asker, Base, MachinesDeps } from './asked.ts';
 import { type Beyond, type Observation, openObservations } from './observation.ts';
 import { followOffers } from './offers.ts';
@@ -13,7 +15,7 @@ import { openUnknownMachines } from './unknown.ts';
 import { openWaitingOwners } from './waiting.ts';
 
 /** The life cycle of every machine, from committed launch to confirmed absence, for all features. */
-export interface Machines {
+export interface Machines extends MachineAgents {
   /** From now on machines of that use are compared with the feature's rows. Until then they are never touched. */
   register<R extends MachineRow, O extends Observation = Observation>(
     asker: Asker<R>,
@@ -43,6 +45,7 @@ export function startMachines(deps: MachinesDeps): Machines {
   const offers = followOffers(base, () => features.values());
 
   return {
+    ...openAgents(base, features),
     register(asker, unseen) {
       if (features.has(asker.use)) throw new Fault('internal', `The use ${asker.use} is registered already.`);
       const asked = askedBy(base, asker, unseen);
@@ -66,8 +69,10 @@ function askedBy<R extends MachineRow, O extends Observation>(
   const lagMs = (offer: string | undefined): number => listLagMs(base, offer);
   const observations = openObservations<R, O>({ clock, startedMs, lagMs, unseen });
   const calls = noCalls();
-  return {
+  const asked: Asked<R, O> = {
     ...asker,
+    drop: (row) =>
+      base.store.view.agents.get(row.id) ? [...asker.drop(row), drop('agents', row.id)] : asker.drop(row),
     base,
     observations,
     calls,
@@ -79,7 +84,10 @@ function askedBy<R extends MachineRow, O extends Observation>(
       calls.deletions.delete(id);
       calls.parkings.delete(id);
     },
+    admit: asker.admit ?? ((joining) => admitByLaunch(asked, joining)),
+    bootOf: ({ id, agentConfig, install }) => ({ agentConfig, install, token: base.launchToken(id) }),
   };
+  return asked;
 }
 
 /** What waits for clouds, apart from any pass. */

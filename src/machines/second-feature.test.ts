@@ -1,111 +1,18 @@
 // A second feature asks for machines through the same functions as workers do: the use `computer`.
 import { describe, expect, it } from 'vitest';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
-import type { MachineRow } from '#core/machine.ts';
 import type { Machine } from '#core/provider.ts';
 import { aPool, OFFER } from '#core/testing/pool.ts';
 import type { SimMachine } from '#sim/backend.ts';
-import { type Life, openWorld, type World, type WorldOptions } from '#sim/part/world.ts';
-import { type Asked, listedOf } from './asked.ts';
-import { askFor } from './launch.ts';
-import { isLost, lossOf } from './loss.ts';
-import { afterListing } from './observation.ts';
-import { carryOutRemovals, removalOf } from './removal.ts';
-import { resolveLaunches } from './resolve-launches.ts';
-
-const DESK = { id: 'id-desk', name: 'desk' };
-
-interface Computer extends MachineRow {
-  readonly owner: string;
-}
-
-interface Computers {
-  readonly asked: Asked<Computer>;
-  create(): void;
-  remove(): void;
-}
-
-/** Its rows outlive the process, as those of a table do. */
-function startComputers(
-  { machines, store, journal, clouds }: Life,
-  rows: Map<string, Computer>,
-  world: World,
-): Computers {
-  const event = (kind: string, id: string, message: string) =>
-    journal.event({ kind, subject: `computer/${id}`, message });
-  const asked: Asked<Computer> = machines.register<Computer>(
-    {
-      use: 'computer',
-      noun: 'computer',
-      get: (id) => rows.get(id),
-      named: (machine) => [...rows.values()].find((row) => row.machine === machine),
-      rowsOf: () => [...rows.values()],
-      ownerOf: ({ owner }) => owner,
-      isOwner: (id) => id === DESK.id,
-      isHeld: () => false,
-      isWanted: () => true,
-      isOutdated: () => false,
-      keepsParked: () => false,
-      offersInUse: () => [OFFER.id],
-      hasRowsOf: () => rows.size > 0,
-      priceOf: () => undefined,
-      row: (owner, fields) => ({ ...fields, owner }),
-      put(row) {
-        rows.set(row.id, row);
-        return event('computer.changed', row.id, 'Changed.');
-      },
-      drop({ id }) {
-        rows.delete(id);
-        return [];
-      },
-      event: ({ id }, { kind, message }) => event(`computer.${kind}`, id, message),
-      bootOf: ({ agentConfig }) => ({ agentConfig, token: '' }),
-      adopt: () => [],
-      launchFailed: () => {},
-      leaving: () => {},
-      removed: () => {},
-      poke: () => world.clock.soon(pass),
-    },
-    () => ({}),
-  );
-
-  function pass(): void {
-    for (const row of [...rows.values()]) {
-      const listing = clouds.listing(row.offer ?? '');
-      const nowMs = world.clock.monotonic();
-      const shown = { listing, machine: listedOf(asked, row), nowMs };
-      asked.observations.observe(row, afterListing(asked.base, asked.observations.of(row), row, shown));
-      if (!row.removal && isLost(row, asked.observations.of(row), listing)) asked.base.commit(lossOf(asked, row));
-    }
-    resolveLaunches(asked, DESK.id);
-    carryOutRemovals(
-      asked,
-      [...rows.values()].filter((row) => row.removal),
-    );
-  }
-
-  clouds.follow(DESK.id, [OFFER], 10 * SECOND_MS);
-  asked.waiting.add(DESK.id);
-  return {
-    asked,
-    create() {
-      const record = { agentConfig: 'desk', count: 1, owner: DESK, offer: OFFER };
-      asked.base.commit(askFor(asked, { ...record, event: ({ id }) => event('computer.asked', id, 'Asked.') }));
-      pass();
-    },
-    remove() {
-      asked.base.commit([...rows.values()].flatMap((row) => removalOf(asked, row, 'not needed')));
-      void store.durable().then(pass);
-    },
-  };
-}
+import { openWorld, type World, type WorldOptions } from '#sim/part/world.ts';
+import { type Computer, DESK, startComputers } from './testing/computers.ts';
 
 const doesBoot = ({ launch }: SimMachine): boolean => launch?.mark.use === 'worker';
 
 async function open(options: WorldOptions = {}) {
   const world = await openWorld({ pools: [aPool({ minIdleSlots: 1 })], doesBoot, ...options });
   const rows = new Map<string, Computer>();
-  return { world, rows, computers: startComputers(world.life, rows, world) };
+  return { world, rows, computers: startComputers({ ...world.life, clock: world.clock }, rows) };
 }
 
 const uses = (world: World) => world.cloud.machines().map(({ machine }) => machine.mark?.use);
@@ -130,7 +37,7 @@ describe("a computer's machine in the account of a pool", () => {
       while (listings(world) < before + 20) await world.advance(MINUTE_MS);
       world.crash();
       await world.start();
-      startComputers(world.life, rows, world);
+      startComputers({ ...world.life, clock: world.clock }, rows);
     }
     await world.advance(5 * MINUTE_MS);
 

@@ -128,7 +128,7 @@ describe('a machine that bears our mark and has no row', () => {
       address: '',
       executions: [],
     } as const;
-    const agent = await world.life.workers.join({ name: 'm-older', pool: 'gpu', ...about }, proof);
+    const agent = await world.life.machines.join({ name: 'm-older', pool: 'gpu', ...about }, proof);
 
     expect(there(world)).toContain('m-older');
     expect(there(world)).not.toContain('m-newer');
@@ -154,7 +154,7 @@ describe('a machine that bears our mark and has no row', () => {
     for (const name of ['m-1', 'm-2']) world.cloud.add(orphan(name, { createdAt: restoredAt - 1 }));
     const hello = { name: 'm-1', pool: 'gpu', slots: 1, labels: {}, version: '1', hostname: '', address: '' };
     const knock = () =>
-      world.life.workers.join(
+      world.life.machines.join(
         { ...hello, wire: 'muster', executions: [] },
         { peerAddress: '', token: 'token of a launch long gone', key: 'k' },
       );
@@ -299,7 +299,7 @@ describe('machines of a kind that cannot mark', () => {
       address: '',
       executions: [],
     } as const;
-    await world.life.workers.join({ name: 'stranger', pool: 'gpu', ...about }, { peerAddress: '10.0.0.1' });
+    await world.life.machines.join({ name: 'stranger', pool: 'gpu', ...about }, { peerAddress: '10.0.0.1' });
     await world.advance(30 * MINUTE_MS);
 
     expect(world.phases()).toBe('1 idle');

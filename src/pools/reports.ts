@@ -238,7 +238,7 @@ function listen({ deps }: Registry, { isAsleep, changed }: Listener): Listening 
       if (row && !isAsleep()) changed(row.source, row.key);
     }),
     store.onChange('workers', (after, before) => poolChanged((after ?? before)?.pool)),
-    store.onChange('agents', (after, before) => poolChanged((after ?? before)?.pool)),
+    store.onChange('agents', (after, before) => poolChanged((after ?? before)?.owner)),
     store.onChange('sessions', (after, before) => poolChanged((after ?? before)?.pool)),
     // A decision that does nothing changes no row, and may still say something new.
     store.onDurable((changes) => {

@@ -24,7 +24,7 @@ function authorizeBy({ access }: Plane): Authorize {
 }
 
 /** Admits agents, and serves Velda's command line. */
-export function openBroker(ground: Ground, plane: Plane, open: Pick<Plane, 'workers' | 'sessions'>): Broker {
+export function openBroker(ground: Ground, plane: Plane, open: Pick<Plane, 'machines' | 'sessions'>): Broker {
   const { store, link, clock, log, version, loaded, redactor } = ground;
   return startBroker({
     ...open,
@@ -121,7 +121,7 @@ export async function openDoors(ground: Ground, plane: Plane): Promise<{ close()
   const names = serverNames(loaded.config, Object.values(front.addresses));
   const open = loaded.config.allowNewPool ? withNewPools(plane) : plane;
   const ready: Readiness = { whyNot: undefined };
-  const broker = openBroker(ground, plane, { workers: open.workers, sessions: open.sessions });
+  const broker = openBroker(ground, plane, { machines: open.machines, sessions: open.sessions });
   const api = await openApi(ground, plane, { names, ready, sessions: open.sessions });
   const stopRenewing = keepLocks(ground, plane, {
     names,

@@ -2,15 +2,22 @@ import type { Access } from '#access/access.ts';
 import type { Clouds } from '#clouds/clouds.ts';
 import type { Gate } from '#clouds/gate.ts';
 import type { KnownKinds } from '#config/kinds.ts';
-import type { Feature, FeatureBase, PublicFeatures, Running, Section } from '#core/feature.ts';
+import type { AgentLink } from '#core/agent-link.ts';
+import type { BootSettings, Feature, FeatureBase, PublicFeatures, Running, Section } from '#core/feature.ts';
 import type { Problem } from '#core/problem.ts';
 import type { Journal } from '#journal/journal.ts';
+import type { Machines } from '#machines/machines.ts';
 
 /** What a feature gets besides its settings. */
 export interface FeatureParts extends Omit<FeatureBase<unknown>, 'settings'> {
   readonly journal: Journal;
   readonly access: Access;
   readonly clouds: Clouds;
+  /** Where a feature that owns machines registers their use. */
+  readonly machines: Machines;
+  /** Sends commands to its agents. */
+  readonly link: AgentLink;
+  readonly boot: BootSettings;
   readonly gate: Gate;
   readonly kinds: KnownKinds;
 }

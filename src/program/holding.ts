@@ -10,8 +10,8 @@ import { CONFIG_SOURCE } from '#config/server-file.ts';
 import type { Clock } from '#core/clock.ts';
 import { DEFAULT_AGENT_WORK_DIR } from '#core/defaults.ts';
 import { Fault } from '#core/fault.ts';
+import type { AgentOwner } from '#core/feature.ts';
 import type { Log } from '#core/log.ts';
-import type { Pool } from '#core/pool.ts';
 import type { Boot, Context } from '#core/provider.ts';
 import { systemRandom } from '#core/random.ts';
 import type { Store } from '#core/store.ts';
@@ -155,12 +155,12 @@ async function openGround(parts: HoldingParts): Promise<Ground> {
   };
 }
 
-function bootConfig({ grpc, otherBrokers, loaded, front }: Ground, pool: Pool, access: Access): string {
+function agentConfig({ grpc, otherBrokers, loaded, front }: Ground, owner: AgentOwner, access: Access): string {
   const ca = needsTls(front.addresses.grpc) ? trustedBy(loaded.config, access) : undefined;
   return writeAgentConfig({
     broker: { address: grpc, otherAddresses: otherBrokers, ca },
-    pool: pool.name,
-    slots: pool.spec.scaling.slotsPerAgent,
+    pool: owner.name,
+    slots: owner.slots,
     // A backend that gives its agents a work directory of their own overrides it.
     workDir: DEFAULT_AGENT_WORK_DIR,
     labels: {},
@@ -191,7 +191,7 @@ async function openPlane(ground: Ground): Promise<Plane> {
     sections: loaded.config.sections,
     times: { reconnectGraceMs: agent.reconnectGraceMs },
     // A launch may happen before the ports are open, so this asks access itself.
-    bootConfig: (pool, access) => bootConfig(ground, pool, access),
+    agentConfig: (owner, access) => agentConfig(ground, owner, access),
     install: (access) => installFor(ground, access),
   });
 }

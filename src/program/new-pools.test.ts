@@ -16,12 +16,12 @@ function open() {
       verifyLaunchToken: (token: string) => (token === 'launch' ? { launch: 'l' } : undefined),
     },
     pools: { define: async (text: string) => void made.push(text) },
-    workers: { join: async () => ({}) },
+    machines: { join: async () => ({}), useOf: () => 'worker' },
     sessions: {},
   };
-  const { workers } = withNewPools(plane as never);
+  const { machines } = withNewPools(plane as never);
   const join = (proof: object) =>
-    workers.join({ pool: 'new' } as never, { peerAddress: '10.0.0.1', ...proof } as never);
+    machines.join({ pool: 'new' } as never, { peerAddress: '10.0.0.1', ...proof } as never);
   return { made, join };
 }
 

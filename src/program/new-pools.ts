@@ -4,8 +4,8 @@ import { SELF } from '#core/journal.ts';
 import type { Plane } from './plane.ts';
 
 /** With `allow_new_pool` a pool that is named and missing is created, as a manual one. */
-export function withNewPools(plane: Plane): Pick<Plane, 'workers' | 'sessions'> {
-  const { access, pools, workers, sessions } = plane;
+export function withNewPools(plane: Plane): Pick<Plane, 'machines' | 'sessions'> {
+  const { access, pools, machines, sessions } = plane;
 
   async function ensure(name: string): Promise<void> {
     try {
@@ -29,11 +29,11 @@ export function withNewPools(plane: Plane): Pick<Plane, 'workers' | 'sessions'> 
   }
 
   return {
-    workers: {
-      ...workers,
+    machines: {
+      ...machines,
       async join(hello, proof) {
-        if (isTrusted(proof)) await ensure(hello.pool);
-        return workers.join(hello, proof);
+        if (machines.useOf(hello, proof) === 'worker' && isTrusted(proof)) await ensure(hello.pool);
+        return machines.join(hello, proof);
       },
     },
     sessions: {

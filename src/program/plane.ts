@@ -8,8 +8,8 @@ import { type PoolReading, readPoolText } from '#config/pool-document.ts';
 import { openTextReader } from '#config/text-reader.ts';
 import type { AgentLink } from '#core/agent-link.ts';
 import type { Clock } from '#core/clock.ts';
+import type { AgentOwner, BootSettings } from '#core/feature.ts';
 import type { Log } from '#core/log.ts';
-import type { Pool } from '#core/pool.ts';
 import type { Boot, Context } from '#core/provider.ts';
 import type { Random } from '#core/random.ts';
 import { poolSubject } from '#core/reason.ts';
@@ -43,8 +43,8 @@ export interface PlaneParts {
   readonly retention?: Partial<Retention>;
   readonly times?: Partial<Times>;
   readonly limits?: SessionsDeps['limits'];
-  /** The agent's file for new machines of a pool; the certificate authority is known only once access is open. */
-  bootConfig(pool: Pool, access: Access): string;
+  /** The agent's file for new machines of an owner; the certificate authority is known only once access is open. */
+  agentConfig(owner: AgentOwner, access: Access): string;
   /** Where new machines get the agent, as soon as it is ready. */
   install?(access: Access): Boot['install'];
   /** Absent: one of its own. */
@@ -109,7 +109,13 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     clouds,
     offerShape: offerShapes(parts.kinds.backends),
     times: parts.times,
+    launchToken: access.launchToken,
+    verifyLaunchToken: access.verifyLaunchToken,
   });
+  const boot: BootSettings = {
+    agentConfig: (owner) => parts.agentConfig(owner, access),
+    install: () => parts.install?.(access),
+  };
   const workers = startWorkers({
     ...base,
     journal,
@@ -117,9 +123,7 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     machines,
     link,
     admit: access.admit,
-    bootConfig: (pool) => parts.bootConfig(pool, access),
-    launchToken: access.launchToken,
-    install: () => parts.install?.(access),
+    boot,
     troubleChanged: pools.noteActivity,
     times: parts.times,
   });
@@ -128,10 +132,10 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     journal,
     link,
     limits: parts.limits,
-    noteUnknown: workers.noteUnknown,
+    noteUnknown: machines.noteUnknown,
   });
   const { context, kinds, sections } = parts;
-  const parted = { ...base, context, journal, access, clouds, gate, kinds, sections };
+  const parted = { ...base, context, link, boot, journal, access, clouds, machines, gate, kinds, sections };
   const features = startFeatures(parts.features ?? allFeatures, parted);
   return {
     access,

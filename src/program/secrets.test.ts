@@ -76,7 +76,7 @@ async function live(disk = emptyDisk(), isReadable = true) {
     context: { cluster: store.cluster, clock, random, log } as unknown as Context,
     link: { send: () => false, dismiss() {} } as unknown as AgentLink,
     sources: [{ id: 'one', kind: 'bucket', everyMs: MINUTE_MS, source: { documents }, trust: 'foreign' }],
-    bootConfig: () => '',
+    agentConfig: () => '',
   });
   await clock.advance(10 * MINUTE_MS);
   const [pool] = [...store.view.pools.all()];

@@ -25,7 +25,7 @@ async function openManualPool() {
     context: { ...base, cluster: store.cluster } as unknown as Context,
     link: { send: () => false, dismiss() {} } as unknown as AgentLink,
     sources: [],
-    bootConfig: () => '',
+    agentConfig: () => '',
   });
   await plane.pools.define(JSON.stringify({ name: 'gpu' }), {}, SELF);
   await clock.advance(1_000);

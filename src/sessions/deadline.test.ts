@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { Agent } from '#core/machine.ts';
 import { exitCodeOf } from '#core/session.ts';
-import type { Agent } from '#core/worker.ts';
 import { CALLER, exited, openRunningSession } from './testing/scene.ts';
 
 async function running(wire: Agent['wire']) {

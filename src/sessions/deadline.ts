@@ -1,7 +1,7 @@
 import { SELF } from '#core/journal.ts';
+import type { Agent } from '#core/machine.ts';
 import type { Session } from '#core/session.ts';
 import { put } from '#core/store.ts';
-import type { Agent } from '#core/worker.ts';
 import { type AgentSlots, strayKey } from './agent-slots.ts';
 import type { Delivery } from './delivery.ts';
 import { commitThen, type SessionsDeps } from './deps.ts';

@@ -84,7 +84,7 @@ export function openFinishAttempt(deps: SessionsDeps, hooks: AttemptHooks): Fini
   /** What an agent cannot do another may: it is asked while one is connected that has not refused. */
   function isHopeless({ pool, refusedBy = [] }: Session, forGood: ForGood): boolean {
     if (forGood !== 'here') return forGood === 'anywhere';
-    for (const { id } of store.view.agents.by('pool', pool)) if (!refusedBy.includes(id)) return false;
+    for (const { id } of store.view.agents.by('owner', pool)) if (!refusedBy.includes(id)) return false;
     return true;
   }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Agent } from '#core/worker.ts';
+import type { Agent } from '#core/machine.ts';
 import { CALLER, exited, openScene, type Scene, workerRow } from './testing/scene.ts';
 
 const commandsOf = ({ sent }: Scene) => sent.map(({ agent, command }) => ({ agent, ...command }));

@@ -1,8 +1,8 @@
 import { type Again, startLoop } from '#core/loop.ts';
+import type { Agent } from '#core/machine.ts';
 import type { Pool } from '#core/pool.ts';
 import type { Session } from '#core/session.ts';
 import { put, type Store } from '#core/store.ts';
-import type { Agent } from '#core/worker.ts';
 import type { SessionsDeps } from './deps.ts';
 import { laneKey, offersAll } from './queue.ts';
 
@@ -35,13 +35,14 @@ export function openOfferedLabels(deps: SessionsDeps, changed: (pool: string) =>
   const loop = startLoop({ ...deps, name: 'matching labels', reconcile });
 
   function note(agent: Agent): void {
-    const shown = shownIn.get(agent.pool) ?? { sets: new Map(), offers: new Set() };
-    shownIn.set(agent.pool, shown);
+    if (agent.use !== 'worker') return;
+    const shown = shownIn.get(agent.owner) ?? { sets: new Map(), offers: new Set() };
+    shownIn.set(agent.owner, shown);
     const before = shown.sets.size + shown.offers.size;
     if (shown.sets.size <= MOST_SETS) shown.sets.set(laneKey(agent.labels), agent.labels);
     const offer = store.view.workers.get(agent.id)?.offer;
     if (offer !== undefined) shown.offers.add(offer);
-    if (shown.sets.size + shown.offers.size !== before) loop.poke(agent.pool);
+    if (shown.sets.size + shown.offers.size !== before) loop.poke(agent.owner);
   }
 
   function lacking(pool: Pool, asked: Labels): string | undefined {

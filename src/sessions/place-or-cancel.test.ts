@@ -52,7 +52,8 @@ test('an agent that is connected but not settled yet gets nothing', async () => 
   await scene.change('workers', workerRow('m-1', 'gpu'));
   await scene.change('agents', {
     id: 'm-1',
-    pool: 'gpu',
+    use: 'worker',
+    owner: 'gpu',
     epoch: 1,
     slots: 1,
     labels: {},

@@ -48,7 +48,7 @@ export function openUnknownSessions(
 
   function report(agent: string, sessions: readonly string[]): void {
     const news = sessions.filter((session) => !reported.has(`${agent}/${session}`));
-    const pool = store.view.agents.get(agent)?.pool;
+    const pool = store.view.workers.get(agent)?.pool;
     if (news.length === 0 || pool === undefined) return;
     for (const session of news) reported.add(`${agent}/${session}`);
     const names = news.slice(0, MOST_NAMED).join(', ') + (news.length > MOST_NAMED ? ' and others' : '');

@@ -151,8 +151,7 @@ export async function startLife(options: LifeOptions): Promise<Life> {
     link: processLink(options),
     sources: definitions.open(isAlive),
     retention: RETENTION,
-    bootConfig: ({ name, spec }) =>
-      JSON.stringify({ pool: name, slots: spec.scaling.slotsPerAgent, leaseMs: AGENT_LEASE_MS }),
+    agentConfig: ({ name, slots }) => JSON.stringify({ pool: name, slots, leaseMs: AGENT_LEASE_MS }),
   });
   return { store, plane };
 }

@@ -2,7 +2,7 @@
 import type { AgentCommand, AgentLink, AgentReport, Hello, JoinProof } from '#core/agent-link.ts';
 import type { Clock } from '#core/clock.ts';
 import { Fault, type FaultKind } from '#core/fault.ts';
-import type { Agent } from '#core/worker.ts';
+import type { Agent } from '#core/machine.ts';
 import type { SimAgent, Wire } from './agent.ts';
 import type { Chance } from './chance.ts';
 

@@ -161,14 +161,14 @@ export function openServer(options: ServerOptions): Server {
 }
 
 function doorOf({ plane }: Life, laws: Laws): Door {
-  const { workers, sessions } = plane;
+  const { machines, sessions } = plane;
   return {
     async join(hello, proof) {
-      const agent = await workers.join(hello, proof);
+      const agent = await machines.join(hello, proof);
       laws.durability.joined(agent.id);
       return agent;
     },
-    leave: workers.leave,
+    leave: machines.leave,
     agentJoined: sessions.agentJoined,
     report: sessions.report,
   };

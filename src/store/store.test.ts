@@ -9,7 +9,8 @@ import { sampleEvent, sampleWorker } from './testing/rows.ts';
 const worker = (id: string): Change => put('workers', sampleWorker(id));
 const agent = put('agents', {
   id: 'm-1',
-  pool: 'p1',
+  use: 'worker',
+  owner: 'p1',
   epoch: 1,
   slots: 1,
   labels: {},

@@ -1,27 +1,24 @@
 // Registers workers as a use of machines: their rows, their pools, and the consequences of machine events for a pool.
-import type { LaunchRecord } from '#core/machine.ts';
 import type { Offer } from '#core/pool.ts';
 import type { Machine } from '#core/provider.ts';
-import { type Change, drop, put, type Store } from '#core/store.ts';
+import { type Change, drop, put } from '#core/store.ts';
 import { isFrozen, type Worker } from '#core/worker.ts';
 import type { Asker } from '#machines/asked.ts';
 import { keepOffer } from '#machines/offers.ts';
 import type { WorkersContext, WorkersDeps } from './context.ts';
+import { connectWorker, type openJoining, workerNamed } from './join.ts';
 import { coolDown } from './launch-failures.ts';
+import { disconnectWorker } from './loss.ts';
 import { observeAdopted } from './observation.ts';
 import { isOutdated, priceOf } from './pool-offers.ts';
 
-/** The worker of a name: its own, or the one that its cloud gave it. */
-export function workerNamed({ view }: Pick<Store, 'view'>, name: string): Worker | undefined {
-  return view.workers.get(name) ?? [...view.workers.by('machine', name)][0];
-}
-
-export interface AskerDeps extends Pick<WorkersDeps, 'store' | 'clouds' | 'journal' | 'link' | 'launchToken'> {
+export interface AskerDeps extends Pick<WorkersDeps, 'store' | 'clouds' | 'journal' | 'link'> {
+  readonly join: ReturnType<typeof openJoining>;
   poke(pool: string): void;
   context(): WorkersContext;
 }
 
-export function poolsAsAsker({ store, clouds, journal, link, launchToken, poke, context }: AskerDeps): Asker<Worker> {
+export function poolsAsAsker({ store, clouds, journal, link, join, poke, context }: AskerDeps): Asker<Worker> {
   const { view } = store;
 
   function adopt(machine: Machine, offer: Offer): Change[] {
@@ -45,6 +42,7 @@ export function poolsAsAsker({ store, clouds, journal, link, launchToken, poke, 
     get: (id) => view.workers.get(id),
     named: (machine) => workerNamed(store, machine),
     rowsOf: (pool) => view.workers.by('pool', pool),
+    launched: (launch) => [...view.workers.by('launch', launch)][0],
     ownerOf: ({ pool }) => pool,
     isOwner: (id) => view.pools.get(id) !== undefined,
     isHeld: (pool) => isFrozen(store, pool) || view.pools.get(pool)?.pausedAt !== undefined,
@@ -67,15 +65,17 @@ export function poolsAsAsker({ store, clouds, journal, link, launchToken, poke, 
     },
     row: (pool, fields) => ({ ...fields, pool }),
     put: (worker) => put('workers', worker),
-    drop: ({ id }) => (view.agents.get(id) ? [drop('workers', id), drop('agents', id)] : [drop('workers', id)]),
+    drop: ({ id }) => [drop('workers', id)],
     event: ({ id, pool }, { kind, ...event }) =>
       journal.event({ kind: `worker.${kind}`, subject: `worker/${id}`, pool, ...event }),
-    bootOf: ({ id, agentConfig, install }: LaunchRecord) => ({ agentConfig, install, token: launchToken(id) }),
     adopt,
     launchFailed(id, offer, fault) {
       const pool = view.pools.get(id);
       if (pool) coolDown(context(), pool, { offer, fault });
     },
+    admit: join,
+    connected: (worker, hello) => connectWorker(context(), worker, hello),
+    disconnected: (agent) => disconnectWorker(context(), agent),
     leaving: ({ id }) => void link.send(id, { do: 'drain', stop: true }),
     removed: (id) => link.dismiss(id, 'This worker has been removed.'),
     poke,

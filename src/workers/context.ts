@@ -2,9 +2,8 @@ import type { Admission, JoinRequest } from '#access/admit-agent.ts';
 import type { Clouds } from '#clouds/clouds.ts';
 import type { AgentLink } from '#core/agent-link.ts';
 import type { Clock } from '#core/clock.ts';
+import type { BootSettings } from '#core/feature.ts';
 import type { Log } from '#core/log.ts';
-import type { Pool } from '#core/pool.ts';
-import type { Boot } from '#core/provider.ts';
 import type { Random } from '#core/random.ts';
 import type { Store } from '#core/store.ts';
 import type { Worker } from '#core/worker.ts';
@@ -26,12 +25,7 @@ export interface WorkersDeps {
   readonly link: AgentLink;
   /** Admits an agent by the pool's `agent_auth`, or throws a `Fault`. */
   admit(request: JoinRequest): Admission;
-  /** The agent's configuration file for new machines of that pool. */
-  bootConfig(pool: Pool): string;
-  /** The same for the same launch, always. */
-  launchToken(launch: string): string;
-  /** Where machines without an agent get one. */
-  install?(): Boot['install'];
+  readonly boot: BootSettings;
   /** Called when what keeps a pool from its machines has changed. */
   troubleChanged?(pool: string): void;
   readonly times?: Partial<Times> | undefined;

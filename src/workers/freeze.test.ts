@@ -52,7 +52,7 @@ describe('mass loss', () => {
       taken.map(({ name, key, running }) => {
         const executions = [...running.keys()].map((session) => ({ session, attempt: 1 }));
         const about = { labels: {}, wire: 'muster', version: '1', hostname: '', address: '' } as const;
-        return world.life.workers.join(
+        return world.life.machines.join(
           { name, pool: 'gpu', slots: 0, executions, leaving, ...about },
           { peerAddress: '', key },
         );
@@ -61,7 +61,7 @@ describe('mass loss', () => {
 
     await world.advance(110 * SECOND_MS);
     for (const { name } of taken) world.cloud.kill(name);
-    for (const { id, epoch } of connections) world.life.workers.leave(id, epoch);
+    for (const { id, epoch } of connections) world.life.machines.leave(id, epoch);
     await world.advance(5 * MINUTE_MS);
 
     expect(freezes(world)).toEqual([]);
@@ -170,10 +170,10 @@ describe('mass loss', () => {
       executions: [],
     } as const;
     const joined = ['a', 'b', 'c'].map((name) => {
-      return world.life.workers.join({ name, pool: 'gpu', ...about }, { peerAddress: '10.0.0.1' });
+      return world.life.machines.join({ name, pool: 'gpu', ...about }, { peerAddress: '10.0.0.1' });
     });
 
-    for (const { id, epoch } of await Promise.all(joined)) world.life.workers.leave(id, epoch);
+    for (const { id, epoch } of await Promise.all(joined)) world.life.machines.leave(id, epoch);
     await world.advance(MINUTE_MS);
 
     expect(world.phases()).toBe('3 lost');

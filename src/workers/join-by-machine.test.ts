@@ -10,7 +10,7 @@ import { openWorld, type World } from '#sim/part/world.ts';
 const HELLO = { pool: 'gpu', slots: 2, labels: {}, version: '1', hostname: 'host', address: '10.0.0.9' };
 
 const join = (world: World, name: string, proof: JoinProof) =>
-  world.life.workers.join({ ...HELLO, name, wire: 'muster', executions: [] }, proof);
+  world.life.machines.join({ ...HELLO, name, wire: 'muster', executions: [] }, proof);
 
 describe('a pool whose agents prove themselves by their machine', () => {
   /** The cloud lists an address for its machines, once it has given them one. */
@@ -73,7 +73,7 @@ describe('a pool whose agents prove themselves by their machine', () => {
     let address: string | undefined = '10.0.0.9';
     const { from, name, world } = await withAddress(() => address);
     const { epoch } = await from('10.0.0.9', 'first');
-    world.life.workers.leave(name, epoch);
+    world.life.machines.leave(name, epoch);
     address = undefined;
     await world.advance(2 * MINUTE_MS);
 
@@ -113,7 +113,7 @@ describe('a pool whose agents prove themselves by their machine', () => {
   it('admits a container that was started anew without its files, once the old connection has ended', async () => {
     const { from, name, world } = await withAddress(() => '10.0.0.9');
     const { epoch } = await from('10.0.0.9', 'first');
-    world.life.workers.leave(name, epoch);
+    world.life.machines.leave(name, epoch);
 
     await expect(from('10.0.0.9', 'second')).resolves.toMatchObject({ id: name });
     await expect(from('10.0.0.9', 'second')).resolves.toMatchObject({ id: name });

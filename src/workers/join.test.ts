@@ -33,7 +33,7 @@ async function withMachine(options: WorldOptions = {}) {
   return { world, name: worker?.id ?? '', proof };
 }
 
-const join = (world: World, name: string, proof: JoinProof) => world.life.workers.join(hello(name), proof);
+const join = (world: World, name: string, proof: JoinProof) => world.life.machines.join(hello(name), proof);
 
 describe('an agent that joins', () => {
   it("becomes the agent of its worker, with its pool's labels and its own", async () => {
@@ -43,7 +43,13 @@ describe('an agent that joins', () => {
 
     const agent = await join(world, name, proof);
 
-    expect(agent).toMatchObject({ id: name, pool: 'id-gpu', slots: 2, labels: { zone: 'a', gpu: 'a100' } });
+    expect(agent).toMatchObject({
+      id: name,
+      use: 'worker',
+      owner: 'id-gpu',
+      slots: 2,
+      labels: { zone: 'a', gpu: 'a100' },
+    });
     expect(world.life.store.view.agents.get(name)).toBe(agent);
     expect(world.disk.rows.get('workers')?.get(name)).toMatchObject({ joinedAt: world.clock.now() });
   });
@@ -90,7 +96,7 @@ describe('an agent that joins', () => {
   it('may come again with its key, and without its token', async () => {
     const { world, name, proof } = await withMachine();
     const first = await join(world, name, proof);
-    world.life.workers.leave(name, first.epoch);
+    world.life.machines.leave(name, first.epoch);
 
     const second = await join(world, name, { peerAddress: '10.0.0.9', key: 'its own' });
 
@@ -102,9 +108,9 @@ describe('an agent that joins', () => {
     const first = await join(world, name, proof);
     const second = await join(world, name, proof);
 
-    world.life.workers.leave(name, first.epoch);
+    world.life.machines.leave(name, first.epoch);
     const still = world.life.store.view.agents.get(name);
-    world.life.workers.leave(name, second.epoch);
+    world.life.machines.leave(name, second.epoch);
 
     expect(still).toBe(second);
     expect(world.life.store.view.agents.get(name)).toBeUndefined();
@@ -141,7 +147,7 @@ describe('an agent is refused', () => {
   it('in a pool that does not exist', async () => {
     const { world, name, proof } = await withMachine();
 
-    await expect(world.life.workers.join(hello(name, { pool: 'nix' }), proof)).rejects.toMatchObject({
+    await expect(world.life.machines.join(hello(name, { pool: 'nix' }), proof)).rejects.toMatchObject({
       kind: 'missing',
     });
   });
@@ -173,7 +179,7 @@ describe('an agent is refused', () => {
       if (when.startsWith('after')) await join(world, name, proof);
       await world.advance(2 * MINUTE_MS);
 
-      const joining = world.life.workers.join(hello('made-by-hand', { pool: 'other' }), { ...proof, key: 'second' });
+      const joining = world.life.machines.join(hello('made-by-hand', { pool: 'other' }), { ...proof, key: 'second' });
 
       await expect(joining).rejects.toMatchObject({ kind: 'denied', message: /not made for/ });
     },
@@ -185,7 +191,7 @@ describe('an agent is refused', () => {
     const byHand = { id: 'desk-7', pool: 'id-manual', machine: 'desk-7', askedAt: world.clock.now() };
     await world.life.store.commit([put('workers', byHand)]);
 
-    const joining = world.life.workers.join(hello('desk-7', { pool: 'manual' }), proof);
+    const joining = world.life.machines.join(hello('desk-7', { pool: 'manual' }), proof);
 
     await expect(joining).rejects.toMatchObject({ kind: 'denied', message: /not made for/ });
   });
@@ -217,7 +223,7 @@ describe('an agent is refused', () => {
     const other = aPool({ maxAgents: 0 }, { name: 'other' });
     const { world, name, proof } = await withMachine({ pools: [aPool({ minIdleSlots: 1 }), other] });
 
-    await expect(world.life.workers.join(hello(name, { pool: 'other' }), proof)).rejects.toMatchObject({
+    await expect(world.life.machines.join(hello(name, { pool: 'other' }), proof)).rejects.toMatchObject({
       kind: 'denied',
     });
   });
@@ -250,7 +256,7 @@ describe('an agent is refused', () => {
     await world.advance(SECOND_MS);
     await world.life.workers.drain(name, OPS);
 
-    world.life.workers.leave(name, first.epoch);
+    world.life.machines.leave(name, first.epoch);
 
     await expect(join(world, name, proof)).resolves.toMatchObject({ id: name });
   });
@@ -285,7 +291,7 @@ describe('a manual pool', () => {
     const world = await openWorld({ pools: [manual] });
     const agent = await join(world, 'desk-7', { peerAddress: '10.0.0.9' });
 
-    world.life.workers.leave('desk-7', agent.epoch);
+    world.life.machines.leave('desk-7', agent.epoch);
     await world.advance(MINUTE_MS);
     const away = world.phases();
     await world.advance(20 * MINUTE_MS);
@@ -303,7 +309,7 @@ describe('an agent whose machine will be taken away', () => {
     await world.advance(SECOND_MS);
     const leaving = { why: 'the cloud reclaims its machine', endsAt: world.clock.now() + 2 * MINUTE_MS };
 
-    await world.life.workers.join(hello(name, { leaving, slots: 0 }), proof);
+    await world.life.machines.join(hello(name, { leaving, slots: 0 }), proof);
     await world.advance(5 * SECOND_MS);
 
     expect(world.life.store.view.workers.get(name)?.drain).toMatchObject({
@@ -322,7 +328,7 @@ describe('an agent whose machine will be taken away', () => {
     await world.life.workers.drain(name, OPS);
     const leaving = { why: 'the cloud reclaims its machine', endsAt: world.clock.now() + 2 * MINUTE_MS };
 
-    await world.life.workers.join(hello(name, { leaving, slots: 0 }), proof);
+    await world.life.machines.join(hello(name, { leaving, slots: 0 }), proof);
 
     expect(world.life.store.view.workers.get(name)?.drain).toMatchObject({ deadlineAt: leaving.endsAt });
   });
@@ -332,7 +338,7 @@ describe('an agent whose machine will be taken away', () => {
     await join(world, name, proof);
     const leaving = { why: 'the cloud reclaims its machine', endsAt: world.clock.now() + 2 * MINUTE_MS };
 
-    const rejoined = world.life.workers.join(hello(name, { leaving, slots: 0 }), proof);
+    const rejoined = world.life.machines.join(hello(name, { leaving, slots: 0 }), proof);
 
     await expect(rejoined).rejects.toMatchObject({ kind: 'denied' });
     await world.advance(MINUTE_MS);
@@ -349,7 +355,7 @@ describe('a machine that does not start', () => {
     world.cloud.trouble(made?.name ?? '', { kind: 'exhausted', message: '0/3 nodes are available', final: false });
     await world.advance(2 * MINUTE_MS);
     const before = world.life.workers.trouble('id-gpu');
-    await world.life.workers.join(hello(made?.name ?? ''), {
+    await world.life.machines.join(hello(made?.name ?? ''), {
       peerAddress: '',
       token: `token of ${made?.launch?.id}`,
       key: 'k',

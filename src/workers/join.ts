@@ -1,14 +1,22 @@
-import { hash } from 'node:crypto';
 import type { Hello, JoinProof } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
 import { readMark } from '#core/mark.ts';
 import type { Pool } from '#core/pool.ts';
-import { type Change, put } from '#core/store.ts';
-import type { Agent, Worker } from '#core/worker.ts';
+import { type Change, put, type Store } from '#core/store.ts';
+import type { Worker } from '#core/worker.ts';
+import {
+  checkAgentKey,
+  checkFirstJoin,
+  checkStays,
+  credentialOf,
+  type JoiningAgent,
+  joinedRow,
+  notMadeFor,
+  refuseAgent,
+} from '#machines/agents.ts';
 import { keepOffer } from '#machines/offers.ts';
 import { isOlderThanBackup, mayShowMore } from '#machines/restored.ts';
 import { isAnyCalling } from '#machines/unknown.ts';
-import { workerNamed } from './asker.ts';
 import type { WorkersContext, WorkersDeps } from './context.ts';
 import { openKeptOut, releasedEvent } from './kept-out.ts';
 import { forgiveFailures } from './launch-failures.ts';
@@ -16,45 +24,29 @@ import { observeCalling, observeConnected, observeJoined } from './observation.t
 
 type Admit = WorkersDeps['admit'];
 
-/** Admits agents, each under the name under which its machine was launched. */
-export function openJoining(context: WorkersContext, admit: Admit): (hello: Hello, proof: JoinProof) => Promise<Agent> {
-  const { store, clock } = context;
+/** Admits agents, each under the name under which its machine was launched; resolves with that when it is durable. */
+export function openJoining(context: WorkersContext, admit: Admit): (joining: JoiningAgent) => Promise<string> {
+  const { store, asked } = context;
   const keptOut = openKeptOut(context);
-  let lastEpoch = 0;
 
-  return async (hello, proof) => {
-    const epoch = ++lastEpoch;
+  return async ({ hello, proof }) => {
     const pool = [...store.view.pools.by('name', hello.pool)][0];
     if (!pool) throw new Fault('missing', `There is no pool "${hello.pool}".`);
     const before = workerNamed(store, hello.name);
     const known = before && keptOut.called(before, hello);
     if (known) checkName(context, pool, known, hello);
-    const credential = proof.key === undefined ? undefined : hashOf(proof.key);
+    const credential = credentialOf(proof);
     const worker = verifyJoin(context, admit, { pool, known, hello, proof, credential });
-    const joined: Worker = {
-      ...worker,
-      createdAt: worker.createdAt ?? clock.now(),
-      joinedAt: worker.joinedAt ?? clock.now(),
-      machineId: machineIdOf(context, worker),
-      credential: pool.spec.agentAuth === 'machine' ? credential : (worker.credential ?? credential),
-      isWaking: undefined,
-      drain: leavingOf(context, worker, hello),
-    };
+    const bound = pool.spec.agentAuth === 'machine' ? credential : (worker.credential ?? credential);
+    const joined: Worker = { ...joinedRow(asked, worker, bound), drain: leavingOf(context, worker, hello) };
     await recordJoining(context, joined, before);
-    try {
-      return admitted(context, { pool, hello, epoch, name: joined.id });
-    } catch (thrown) {
-      // It has joined, and is not here: its pool must see to that.
-      context.asked.poke(pool.id);
-      throw thrown;
-    }
+    return joined.id;
   };
 }
 
-/** Kept from the first join on, where names are used again; a machine that was woken may be another in its cloud. */
-function machineIdOf({ clouds }: WorkersContext, { machineId, isWaking, offer, machine }: Worker): string | undefined {
-  if (machineId !== undefined && !isWaking) return machineId;
-  return offer !== undefined && clouds.reusesNames(offer) ? clouds.machine(offer, machine)?.id : undefined;
+/** The worker of a name: its own, or the one that its cloud gave it. */
+export function workerNamed({ view }: Pick<Store, 'view'>, name: string): Worker | undefined {
+  return view.workers.get(name) ?? [...view.workers.by('machine', name)][0];
 }
 
 /** A worker that its cloud reclaims is drained, so that a replacement is launched; a drain with an earlier deadline stays. */
@@ -63,28 +55,16 @@ function leavingOf({ clock }: WorkersContext, { drain }: Worker, { leaving }: He
   return { at: drain?.at ?? clock.now(), why: leaving.why, deadlineAt: leaving.endsAt, isTaken: true };
 }
 
-const hashOf = (key: string): string => hash('sha256', key, 'hex');
-
-const refuse = (message: string): Fault =>
-  new Fault('denied', message, {
-    remedy: 'An agent joins once, under the name of its own machine.',
-  });
-
 function checkName(context: WorkersContext, pool: Pool, worker: Worker, hello: Hello): void {
-  if (worker.pool !== pool.id) throw refuse(`${worker.id} belongs to another pool than ${pool.name}.`);
-  if (worker.removal) throw refuse(`${worker.id} is being removed.`);
-  // Its machine has not stopped yet, or was started outside Muster.
-  if (worker.parked)
-    throw new Fault('unavailable', `${worker.id} is parked.`, {
-      remedy: 'The server wakes it when its pool needs it.',
-    });
+  if (worker.pool !== pool.id) throw refuseAgent(`${worker.id} belongs to another pool than ${pool.name}.`);
+  checkStays(worker);
   const hasWork = hello.executions.length > 0 || context.store.view.sessions.count('worker', worker.id) > 0;
   // A draining worker with sessions must be able to reconnect and report them; any other is not needed.
   if (worker.drain?.isKept && !hasWork)
     throw new Fault('denied', `${worker.id} is drained.`, {
       remedy: 'Start its agent again, or release it: `muster worker release`.',
     });
-  if (worker.drain && !hasWork) throw refuse(`${worker.id} is draining and has no sessions.`);
+  if (worker.drain && !hasWork) throw refuseAgent(`${worker.id} is draining and has no sessions.`);
 }
 
 interface JoinRequest {
@@ -100,8 +80,7 @@ function verifyJoin(context: WorkersContext, admit: Admit, request: JoinRequest)
   const { pool, known, hello, proof, credential } = request;
   if (pool.spec.agentAuth === 'machine') checkOnlyOne(context, request);
   else if (known?.credential !== undefined) {
-    if (known.credential !== credential) throw refuse(`${known.id} has already joined with another key.`);
-    // The key was bound when the token was checked; later joins need only the key.
+    checkAgentKey(known, credential);
     if (pool.spec.agentAuth === 'token') return known;
   }
   const name = known?.id ?? hello.name;
@@ -109,9 +88,12 @@ function verifyJoin(context: WorkersContext, admit: Admit, request: JoinRequest)
   const returning = addresses ? undefined : returningByKey(context, request);
   if (returning) return returning;
   const { launch } = admit({ pool, name, proof, addresses });
-  if (launch !== undefined) checkLaunch(context, launch, request);
+  if (launch !== undefined) {
+    if (!isMadeFor(context, launch, request)) throw notMadeFor(hello);
+    checkFirstJoin(hello.name, known, credential);
+  }
   if (known) return known;
-  if (pool.removal) throw refuse(`Pool ${pool.name} is being removed.`);
+  if (pool.removal) throw refuseAgent(`Pool ${pool.name} is being removed.`);
   if (pool.spec.offers.length === 0 && launch === undefined) return newcomer(context, pool, hello.name);
   return unknown(context, request, launch);
 }
@@ -151,18 +133,6 @@ function addressesOf({ clouds }: WorkersContext, { pool, known, hello }: JoinReq
   for (const offer of offers) clouds.refresh(offer);
   return undefined;
 }
-
-/** A launch token is good for the names of its launch, each once, and binds the agent's own key. */
-function checkLaunch(context: WorkersContext, launch: string, request: JoinRequest): void {
-  const { known, hello, credential } = request;
-  if (!isMadeFor(context, launch, request)) throw notMadeFor(hello);
-  if (credential === undefined) throw refuse(`${hello.name} has a launch token, but no key of its own.`);
-  // An adopted worker joined before the backup was made, so its key is not stored: it is bound now.
-  const isUsedUp = known?.joinedAt !== undefined && known.launch !== undefined;
-  if (isUsedUp) throw refuse(`${hello.name} has already used its launch token.`);
-}
-
-const notMadeFor = ({ name }: Hello): Fault => refuse(`This token was not made for ${name}.`);
 
 function isMadeFor(context: WorkersContext, launch: string, { pool, known }: JoinRequest): boolean {
   const owner = ownerOfLaunch(context, launch);
@@ -206,7 +176,7 @@ function unknown(context: WorkersContext, { pool, hello }: JoinRequest, launch: 
         },
       );
     }
-    throw refuse(`${hello.name} was not launched for pool ${pool.name}.`);
+    throw refuseAgent(`${hello.name} was not launched for pool ${pool.name}.`);
   }
   // What a launch made has our mark.
   if (launch !== undefined) throw notMadeFor(hello);
@@ -234,34 +204,14 @@ async function recordJoining(context: WorkersContext, joined: Worker, known: Wor
   await store.commit(changes);
 }
 
-function admitted(
-  context: WorkersContext,
-  { pool, hello, epoch, name }: { pool: Pool; hello: Hello; epoch: number; name: string },
-): Agent {
-  const { view } = context.store;
-  const worker = view.workers.get(name);
-  // Decisions made meanwhile have precedence.
-  if (!worker) throw refuse(`${name} is no longer needed.`);
+/** Decisions made meanwhile have precedence. */
+export function connectWorker(context: WorkersContext, worker: Worker, hello: Hello) {
+  const pool = context.store.view.pools.get(worker.pool);
+  if (!pool) throw new Fault('missing', `There is no pool "${hello.pool}".`);
   checkName(context, pool, worker, hello);
-  const before = view.agents.get(name);
-  if (before && before.epoch > epoch) throw new Fault('conflict', `A newer connection of ${name} replaced this one.`);
-  const agent: Agent = {
-    id: name,
-    pool: pool.id,
-    epoch,
-    // 0 slots: the agent drains.
-    slots: hello.slots === 0 ? 0 : Math.max(1, Math.floor(hello.slots) || 1),
-    labels: { ...pool.spec.labels, ...hello.labels },
-    wire: hello.wire,
-    version: hello.version,
-    hostname: hello.hostname,
-    address: hello.address,
-    connectedAt: context.clock.now(),
-  };
   forgiveFailures(context, pool.id);
   const wasAway = observeConnected(context, worker);
-  context.asked.base.commit([put('agents', agent), ...(wasAway ? [returned(context, worker)] : [])]);
-  return agent;
+  return { labels: { ...pool.spec.labels, ...hello.labels }, changes: wasAway ? [returned(context, worker)] : [] };
 }
 
 function returned({ journal }: WorkersContext, { id, pool }: Worker): Change {

@@ -23,7 +23,7 @@ const hello: Hello = {
   address: '10.0.0.9',
   executions: [],
 };
-const join = (world: World) => world.life.workers.join(hello, proof);
+const join = (world: World) => world.life.machines.join(hello, proof);
 const drainOf = (world: World) => world.life.store.view.workers.get('desk-7')?.drain;
 
 /** A drained Velda agent, whose stream has ended. */
@@ -31,7 +31,7 @@ async function drained(world: World): Promise<void> {
   const agent = await join(world);
   await world.life.workers.drain('desk-7', OPS);
   await world.advance(SECOND_MS);
-  world.life.workers.leave('desk-7', agent.epoch);
+  world.life.machines.leave('desk-7', agent.epoch);
   await world.advance(SECOND_MS);
 }
 
@@ -101,7 +101,7 @@ describe('a drained agent of Velda that joined by itself', () => {
     await world.advance(SECOND_MS);
     await world.life.workers.drain('desk-7', OPS);
     await world.advance(30 * MINUTE_MS);
-    world.life.workers.leave('desk-7', first.epoch);
+    world.life.machines.leave('desk-7', first.epoch);
 
     await expect(join(world)).resolves.toMatchObject({ id: 'desk-7' });
     expect(drainOf(world)).toMatchObject({ isKept: true });
@@ -110,15 +110,15 @@ describe('a drained agent of Velda that joined by itself', () => {
   it('stays while it runs sessions that the server does not know', async () => {
     const world = await openWorld({ pools: [manual] });
     const executions = [{ session: 'of-another-server', attempt: 1 }];
-    const agent = await world.life.workers.join({ ...hello, executions }, proof);
-    world.life.workers.noteUnknown('desk-7', ['of-another-server']);
+    const agent = await world.life.machines.join({ ...hello, executions }, proof);
+    world.life.machines.noteUnknown('desk-7', ['of-another-server']);
     await world.life.workers.drain('desk-7', OPS);
     await world.advance(MINUTE_MS);
     const still = world.life.store.view.agents.get('desk-7');
-    world.life.workers.leave('desk-7', agent.epoch);
+    world.life.machines.leave('desk-7', agent.epoch);
 
     expect(still).toMatchObject({ epoch: agent.epoch, unknown: ['of-another-server'] });
-    await expect(world.life.workers.join({ ...hello, executions }, proof)).resolves.toMatchObject({ id: 'desk-7' });
+    await expect(world.life.machines.join({ ...hello, executions }, proof)).resolves.toMatchObject({ id: 'desk-7' });
   });
 
   it('is forgotten when it has not called for a quarter of an hour', async () => {
@@ -133,7 +133,7 @@ describe('a drained agent of Velda that joined by itself', () => {
 
 it('only what is kept out can be released', async () => {
   const world = await openWorld({ pools: [manual] });
-  await world.life.workers.join({ ...hello, wire: 'muster' }, { ...proof, key: 'k' });
+  await world.life.machines.join({ ...hello, wire: 'muster' }, { ...proof, key: 'k' });
   await world.life.sessions.submit('id-gpu', 1, 60 * MINUTE_MS);
   await world.advance(SECOND_MS);
   await world.life.workers.drain('desk-7', OPS);

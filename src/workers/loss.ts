@@ -1,4 +1,5 @@
-import { type Change, drop } from '#core/store.ts';
+import type { Agent } from '#core/machine.ts';
+import type { Change } from '#core/store.ts';
 import { lookForLost as lookForMachine, lossOf } from '#machines/loss.ts';
 import { removalOf } from '#machines/removal.ts';
 import type { WorkersContext } from './context.ts';
@@ -6,24 +7,17 @@ import { bootGaveUp } from './launch-failures.ts';
 import { observeDisconnected } from './observation.ts';
 import type { Survey } from './survey.ts';
 
-/** The stream of that connection ended; an older one than the agent's newest changes nothing. */
-export function leave(context: WorkersContext, name: string, epoch: number): void {
-  const { store, asked, clouds, journal, standingDown } = context;
-  const { view } = store;
-  const agent = view.agents.get(name);
-  if (agent?.epoch !== epoch) return;
-  const worker = view.workers.get(name);
-  const changes: Change[] = [drop('agents', name)];
-  if (standingDown.isOn) return asked.base.commit(changes);
-  if (worker) {
-    observeDisconnected(context, worker, agent);
-    if (worker.offer !== undefined && !worker.removal) clouds.refresh(worker.offer);
-  }
-  if (worker && !worker.removal && !worker.parked) {
-    const message = disconnected(view.sessions.count('worker', name));
-    changes.push(journal.event({ kind: 'worker.lost', subject: `worker/${name}`, pool: worker.pool, message }));
-  }
-  asked.base.commit(changes);
+export function disconnectWorker(context: WorkersContext, agent: Agent): Change[] {
+  const { clouds, journal, standingDown } = context;
+  const { view } = context.store;
+  const worker = view.workers.get(agent.id);
+  if (!worker || standingDown.isOn) return [];
+  const { id, pool, offer, removal, parked } = worker;
+  observeDisconnected(context, worker, agent);
+  if (offer !== undefined && !removal) clouds.refresh(offer);
+  if (removal || parked) return [];
+  const message = disconnected(view.sessions.count('worker', id));
+  return [journal.event({ kind: 'worker.lost', subject: `worker/${id}`, pool, message })];
 }
 
 function disconnected(sessions: number): string {

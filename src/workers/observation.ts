@@ -1,6 +1,8 @@
 // What this process has seen of a worker beyond its machine: its agent, and whether that is at work.
+
+import type { Agent } from '#core/machine.ts';
 import type { Machine } from '#core/provider.ts';
-import type { Agent, Worker } from '#core/worker.ts';
+import type { Worker } from '#core/worker.ts';
 import type { Beyond, Observation } from '#machines/observation.ts';
 import type { WorkersContext } from './context.ts';
 import type { Survey } from './survey.ts';

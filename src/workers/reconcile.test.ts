@@ -69,10 +69,10 @@ describe('a pool of workers', () => {
     await world.life.sessions.submit('id-gpu', 1, SECOND_MS);
     await world.advance(MINUTE_MS);
     const [worker] = world.life.store.view.workers.all();
-    world.life.workers.noteUnknown(worker?.id ?? '', ['of-another-server']);
+    world.life.machines.noteUnknown(worker?.id ?? '', ['of-another-server']);
     await world.advance(60 * MINUTE_MS);
     const before = world.phases();
-    world.life.workers.noteUnknown(worker?.id ?? '', []);
+    world.life.machines.noteUnknown(worker?.id ?? '', []);
     await world.advance(10 * MINUTE_MS);
 
     expect([before, world.phases()]).toEqual(['1 busy', 'none']);

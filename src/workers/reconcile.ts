@@ -1,4 +1,5 @@
 // One pass over a pool: survey, keep observations, carry out what is due, plan, and commit the plan.
+import type { BootSettings } from '#core/feature.ts';
 import type { Again } from '#core/loop.ts';
 import type { Pool } from '#core/pool.ts';
 import { sessionsOn } from '#core/pool-counts.ts';
@@ -12,7 +13,7 @@ import { resolveLaunches } from '#machines/resolve-launches.ts';
 import { deleteUnknown } from '#machines/unknown.ts';
 import { writeFacts } from '../autoscaler/inputs.ts';
 import { type Action, type Plan, plan } from '../autoscaler/plan.ts';
-import type { WorkersContext, WorkersDeps } from './context.ts';
+import type { WorkersContext } from './context.ts';
 import { drainOf, drainPool, drainReclaimed, removeDrained, sendAwayDrained } from './drain.ts';
 import { factsOf } from './facts.ts';
 import { guardAgainstMassLoss } from './freeze.ts';
@@ -20,9 +21,6 @@ import { bootFailed, forgiveFailures } from './launch-failures.ts';
 import { keepMachineIds, lookForLost, takeLosses } from './loss.ts';
 import { observeSurvey } from './observation.ts';
 import { type Survey, surveyPool } from './survey.ts';
-
-/** Boot configuration of a pool's new machines. */
-export type BootSettings = Pick<WorkersDeps, 'bootConfig' | 'install'>;
 
 /** Brings one pool's workers to its wanted state. Never waits. */
 export function reconcilePool(context: WorkersContext, boot: BootSettings, id: string): Again | undefined {
@@ -166,7 +164,7 @@ function countFailedBoots(context: WorkersContext, pool: string, { actions }: Pl
 /** Wakes parked machines first; launches the rest. */
 function launch(
   { asked, journal }: WorkersContext,
-  { bootConfig, install }: BootSettings,
+  boot: BootSettings,
   { pool, action }: { pool: Pool; action: Extract<Action, { do: 'launch' }> },
 ): Change[] {
   const offer = pool.spec.offers.find(({ id }) => id === action.offer);
@@ -179,8 +177,8 @@ function launch(
     owner: pool,
     offer,
     count: left,
-    agentConfig: bootConfig(pool),
-    install: install?.(),
+    agentConfig: boot.agentConfig({ name: pool.name, slots: pool.spec.scaling.slotsPerAgent }),
+    install: boot.install(),
     event: ({ id, names }) =>
       journal.event({
         kind: 'worker.asked',

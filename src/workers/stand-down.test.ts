@@ -33,7 +33,7 @@ it('takes the leaving of agents for no loss: no freeze, no event', async () => {
   await world.advance(MINUTE_MS);
 
   await world.life.workers.standDown(() => false);
-  for (const { id, epoch } of [...world.life.store.view.agents.all()]) world.life.workers.leave(id, epoch);
+  for (const { id, epoch } of [...world.life.store.view.agents.all()]) world.life.machines.leave(id, epoch);
   await world.advance(SECOND_MS);
 
   expect(world.life.store.view.freezes.size).toBe(0);

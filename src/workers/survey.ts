@@ -1,8 +1,9 @@
 import { isGone, type Listing } from '#clouds/listing.ts';
+import type { Agent } from '#core/machine.ts';
 import type { Pool } from '#core/pool.ts';
 import { sessionsWith } from '#core/pool-counts.ts';
 import type { Machine, Trouble } from '#core/provider.ts';
-import { type Agent, type Worker, workerPhase } from '#core/worker.ts';
+import { type Worker, workerPhase } from '#core/worker.ts';
 import { isLost, troubleOf } from '#machines/loss.ts';
 import { afterListing } from '#machines/observation.ts';
 import { isUnderWay } from '#machines/waiting.ts';

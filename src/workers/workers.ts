@@ -1,10 +1,9 @@
-import type { Hello, JoinProof } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
 import type { Actor } from '#core/journal.ts';
 import { type Again, startLoop } from '#core/loop.ts';
 import type { Offer, Pool } from '#core/pool.ts';
-import { drop, put, type Store } from '#core/store.ts';
-import { type Agent, FLEET, type Freeze, type Worker } from '#core/worker.ts';
+import { drop, type Store } from '#core/store.ts';
+import { FLEET, type Freeze, type Worker } from '#core/worker.ts';
 import type { Plan } from '../autoscaler/plan.ts';
 import { poolsAsAsker } from './asker.ts';
 import type { WorkersContext, WorkersDeps } from './context.ts';
@@ -14,7 +13,6 @@ import { freeze, thaw } from './freeze.ts';
 import { openJoining } from './join.ts';
 import { releaseWorker } from './kept-out.ts';
 import { launchFaultOf, launchTroubleOf } from './launch-failures.ts';
-import { leave } from './loss.ts';
 import { unseenWorkers, type WorkerObservation } from './observation.ts';
 import { rememberPools } from './pool-memory.ts';
 import { followPools } from './pool-offers.ts';
@@ -28,12 +26,6 @@ export { DEFAULT_TIMES, type Times } from './times.ts';
 
 /** The workers of every pool: launching, joining, draining and losing them. */
 export interface Workers {
-  /** Admits an agent, or throws a `Fault`; resolves when the join is durable. */
-  join(hello: Hello, proof: JoinProof): Promise<Agent>;
-  /** The stream of that connection ended; an older one than the agent's newest changes nothing. */
-  leave(name: string, epoch: number): void;
-  /** All sessions that this agent runs and that the server does not know. */
-  noteUnknown(agent: string, sessions: readonly string[]): void;
   /** Drains a worker: no new sessions; it is removed when its last one has ended. */
   drain(name: string, actor: Actor): Promise<Worker>;
   /** Takes back the drain of a worker whose agent joined by itself and is kept out. */
@@ -65,7 +57,7 @@ export function openWorkers(deps: WorkersDeps): { readonly workers: Workers; rea
   const context = openContext(deps, loop.poke);
 
   function reconcile(id: string): Again | undefined {
-    const again = reconcilePool(context, deps, id);
+    const again = reconcilePool(context, deps.boot, id);
     const trouble = launchTroubleOf(context, id);
     if (trouble !== context.pools.read(id).trouble) {
       context.pools.of(id).trouble = trouble;
@@ -79,13 +71,6 @@ export function openWorkers(deps: WorkersDeps): { readonly workers: Workers; rea
   for (const { pool } of store.view.workers.all()) if (!store.view.pools.get(pool)) loop.poke(pool);
 
   const workers: Workers = {
-    join: openJoining(context, deps.admit),
-    leave: (name, epoch) => leave(context, name, epoch),
-    noteUnknown(name, sessions) {
-      const agent = store.view.agents.get(name);
-      if (!agent || (sessions.length === 0 && !agent.unknown)) return;
-      context.asked.base.commit([put('agents', { ...agent, unknown: sessions.length > 0 ? sessions : undefined })]);
-    },
     drain: (name, actor) => drainWorker(context, name, actor),
     release: (name, actor) => releaseWorker(context, name, actor),
     freeze: (scope, why, actor) => freeze(context, scope, { why, actor }),
@@ -112,7 +97,7 @@ function openContext(deps: WorkersDeps, poke: (pool: string) => void): WorkersCo
   const { store, clock, log, journal, clouds, link, machines } = deps;
   const times = { ...DEFAULT_TIMES, ...deps.times };
   const graceEndMs = clock.monotonic() + times.reconnectGraceMs;
-  const asker = poolsAsAsker({ ...deps, poke, context: () => context });
+  const asker = poolsAsAsker({ ...deps, poke, join: (joining) => join(joining), context: () => context });
   const asked = machines.register<Worker, WorkerObservation>(asker, unseenWorkers(graceEndMs));
   let changes = 0;
   store.onChange('workers', () => {
@@ -125,6 +110,7 @@ function openContext(deps: WorkersDeps, poke: (pool: string) => void): WorkersCo
     acting: { pool: undefined },
     workersChanged: () => changes,
   };
+  const join = openJoining(context, deps.admit);
   return context;
 }
 
@@ -152,11 +138,13 @@ function listen(
       if (!isJoining(after, before) && !isOnlyCreated(after, before)) pokePool(after, before);
     }),
     store.onChange('agents', (after, before, id) => {
+      const agent = after ?? before;
+      if (agent?.use !== 'worker') return;
       // The sessions that wait are placed there at once: one pass answers both.
-      const hasQueue = after !== undefined && !before && store.view.sessions.count('queue', after.pool) > 0;
-      if (hasQueue) return pokeAfter(context, after.pool, { waitMs: context.times.passGapMs, poke });
+      const hasQueue = after !== undefined && !before && store.view.sessions.count('queue', agent.owner) > 0;
+      if (hasQueue) pokeAfter(context, agent.owner, { waitMs: context.times.passGapMs, poke });
       // Of a worker that is being removed nothing but the listing of its cloud is awaited.
-      if (after || !store.view.workers.get(id)?.removal) pokePool(after, before);
+      else if (after || !store.view.workers.get(id)?.removal) poke(agent.owner);
     }),
     store.onChange('freezes', (_after, _before, id) => pokeScope(store, id, poke)),
     store.onChange('sessions', (after, before) => {

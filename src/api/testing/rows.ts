@@ -1,8 +1,9 @@
+import type { Agent } from '#core/machine.ts';
 import type { Pool } from '#core/pool.ts';
 import type { Session, SessionSpec } from '#core/session.ts';
 import type { Change, RowOf, TableName } from '#core/store.ts';
 import { aPool } from '#core/testing/pool.ts';
-import type { Agent, Worker } from '#core/worker.ts';
+import type { Worker } from '#core/worker.ts';
 
 /** A change as its owner would make it; here the API only looks on. */
 export function row<T extends TableName>(table: T, value: RowOf<T>): Change {
@@ -31,7 +32,8 @@ export function aWorker(id: string, pool: string, more: Partial<Worker> = {}): W
 export function anAgent(id: string, pool: string, slots = 1): Agent {
   return {
     id,
-    pool,
+    use: 'worker',
+    owner: pool,
     epoch: 1,
     slots,
     labels: {},

@@ -3,13 +3,14 @@ import type { AgentCommand, AgentLink, AgentReport, Hello } from '#core/agent-li
 import { Fault } from '#core/fault.ts';
 import { type Actor, SELF } from '#core/journal.ts';
 import { silentLog } from '#core/log.ts';
+import type { Agent } from '#core/machine.ts';
 import type { Pool } from '#core/pool.ts';
 import { seededRandom } from '#core/random.ts';
 import type { Session, SessionSpec } from '#core/session.ts';
 import { append, drop, put, type RowOf, type Store, type TableName } from '#core/store.ts';
 import { aPool, OFFER } from '#core/testing/pool.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
-import type { Agent, Worker } from '#core/worker.ts';
+import type { Worker } from '#core/worker.ts';
 import type { Journal, NewEvent } from '#journal/journal.ts';
 import { type Disk, emptyDisk, memoryDriver } from '#store/memory.ts';
 import { openStore } from '#store/store.ts';
@@ -156,7 +157,7 @@ function actions(store: Store, clock: VirtualClock, sessions: Sessions) {
     /** Connects an agent, with the list of what it runs. */
     async join(name: string, { pool = 'gpu', executions = [], ...more }: AgentOptions = {}): Promise<void> {
       if (!store.view.workers.get(name)) await change('workers', workerRow(name, pool));
-      await change('agents', agentRow(name, { pool, epoch: ++epoch, connectedAt: clock.now(), ...more }));
+      await change('agents', agentRow(name, { owner: pool, epoch: ++epoch, connectedAt: clock.now(), ...more }));
       sessions.agentJoined(name, executions);
       await clock.settle();
     },
@@ -206,6 +207,16 @@ export function workerRow(id: string, pool: string): Worker {
   return { id, pool, machine: id, offer: OFFER.id, askedAt: 0, createdAt: 0, joinedAt: 0 };
 }
 
-function agentRow(id: string, more: Partial<Agent> & { pool: string; epoch: number; connectedAt: number }): Agent {
-  return { id, slots: 1, labels: {}, wire: 'muster', version: '1', hostname: id, address: '10.0.0.1', ...more };
+function agentRow(id: string, more: Partial<Agent> & { owner: string; epoch: number; connectedAt: number }): Agent {
+  return {
+    id,
+    use: 'worker',
+    slots: 1,
+    labels: {},
+    wire: 'muster',
+    version: '1',
+    hostname: id,
+    address: '10.0.0.1',
+    ...more,
+  };
 }

@@ -114,9 +114,10 @@ export function poolLaws(invariants: Invariants, clock: Clock): PoolLaws {
       store.onChange(
         'agents',
         whileAlive((after, before) => {
-          if (before && !after) demand(before.pool);
+          if (before && !after) demand(before.owner);
           // Until it joined it was taken for one with as many slots as its pool's definition says now.
-          if (after && after.slots !== store.view.pools.get(after.pool)?.spec.scaling.slotsPerAgent) demand(after.pool);
+          if (after && after.slots !== store.view.pools.get(after.owner)?.spec.scaling.slotsPerAgent)
+            demand(after.owner);
         }),
       );
       store.onChange(

@@ -1,7 +1,7 @@
 // Agents of simulated machines: they join by themselves, keep results while disconnected, and end with their machine.
 import type { AgentCommand, AgentLink, JoinProof } from '#core/agent-link.ts';
 import type { Clock } from '#core/clock.ts';
-import type { Agent } from '#core/worker.ts';
+import type { Agent } from '#core/machine.ts';
 import type { SimCloud, SimMachine } from '../backend.ts';
 
 /** What an agent needs of the process that it is connected to. */

@@ -49,7 +49,7 @@ export function simSessions({ store, clock, agents }: { store: Store; clock: Clo
   }
 
   function placeIn(pool: string): void {
-    const free = [...view.agents.by('pool', pool)].flatMap((agent) => {
+    const free = [...view.agents.by('owner', pool)].flatMap((agent) => {
       const worker = view.workers.get(agent.id);
       const isOpen = worker && !worker.drain && !worker.parked && !worker.removal;
       return isOpen ? Array(Math.max(0, agent.slots - view.sessions.count('worker', agent.id))).fill(agent.id) : [];

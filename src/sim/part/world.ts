@@ -135,6 +135,11 @@ function processDriver({ disk, options }: LifeOptions, isAlive: () => boolean): 
   };
 }
 
+const TOKEN = 'token of ';
+
+const launchOf = (token: string): string | undefined =>
+  token.startsWith(TOKEN) ? token.slice(TOKEN.length) : undefined;
+
 async function openLife(parts: LifeOptions): Promise<Life> {
   const { cloud, agents, options, disk } = parts;
   let isAlive = true;
@@ -157,7 +162,11 @@ async function openLife(parts: LifeOptions): Promise<Life> {
   const context = { cluster: store.cluster, clock, random, log } as Context;
   const clouds = openClouds({ kinds, context, gate: openGate({ store, clock, log }), clock, random, log });
   const { times } = options;
-  const machines = startMachines({ store, clock, random, log, journal, clouds, times, ...shapes(options) });
+  const machines = startMachines({
+    ...{ store, clock, random, log, journal, clouds, times, ...shapes(options) },
+    launchToken: (launch) => `${TOKEN}${launch}`,
+    verifyLaunchToken: launchOf,
+  });
   const { workers, context: remembered } = openWorkers({
     machines,
     store,
@@ -171,15 +180,20 @@ async function openLife(parts: LifeOptions): Promise<Life> {
       const { pool, proof } = request;
       if (pool.spec.agentAuth === 'network') return {};
       if (pool.spec.agentAuth === 'machine') return byMachine(request);
-      if (!proof.token?.startsWith('token of ')) throw new Fault('denied', 'No token.');
-      return { launch: proof.token.slice('token of '.length) };
+      const launch = launchOf(proof.token ?? '');
+      if (launch === undefined) throw new Fault('denied', 'No token.');
+      return { launch };
     },
-    bootConfig: (pool) => `pool: ${pool.name}`,
-    launchToken: (launch) => `token of ${launch}`,
+    boot: { agentConfig: ({ name }) => `pool: ${name}`, install: () => undefined },
     times,
   });
   const sessions = simSessions({ store, clock, agents });
-  agents.connectTo({ join: workers.join, leave: workers.leave, joined: sessions.joined, finished: sessions.finished });
+  agents.connectTo({
+    join: machines.join,
+    leave: machines.leave,
+    joined: sessions.joined,
+    finished: sessions.finished,
+  });
   return { store, journal, clouds, machines, workers, context: remembered, sessions, kill: () => (isAlive = false) };
 }
 

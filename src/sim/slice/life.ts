@@ -115,14 +115,14 @@ export async function startSliceLife(parts: SliceLifeParts): Promise<SliceLife> 
       dismiss: (agent, why) => isAlive() && network.dismiss(agent, why),
     },
     sources: await open(parts.sources),
-    bootConfig: (pool) => `pool: ${pool.name}`,
+    agentConfig: ({ name }) => `pool: ${name}`,
     install: () => INSTALL,
   });
-  const { workers, sessions } = plane;
+  const { machines, sessions } = plane;
   if (isAlive()) {
     network.open({
-      join: workers.join,
-      leave: workers.leave,
+      join: machines.join,
+      leave: machines.leave,
       agentJoined: sessions.agentJoined,
       report: sessions.report,
     });

@@ -114,7 +114,8 @@ function liveLaws(current: () => Store, restart: () => Promise<Store>): void {
   test('forgets agents: they come back by themselves', async () => {
     const agent = {
       id: 'm-1',
-      pool: 'p1',
+      use: 'worker' as const,
+      owner: 'p1',
       epoch: 1,
       slots: 1,
       labels: {},

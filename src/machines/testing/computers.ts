@@ -1,0 +1,118 @@
+// A feature with one computer, `desk`, for tests: it asks for machines of the use `computer`.
+import type { Clouds } from '#clouds/clouds.ts';
+import type { AgentLink } from '#core/agent-link.ts';
+import { type Clock, SECOND_MS } from '#core/clock.ts';
+import type { BootSettings } from '#core/feature.ts';
+import type { MachineRow } from '#core/machine.ts';
+import type { Store } from '#core/store.ts';
+import { OFFER } from '#core/testing/pool.ts';
+import type { Journal } from '#journal/journal.ts';
+import { type Asked, listedOf } from '../asked.ts';
+import { askFor } from '../launch.ts';
+import { isLost, lossOf } from '../loss.ts';
+import type { Machines } from '../machines.ts';
+import { afterListing } from '../observation.ts';
+import { carryOutRemovals, removalOf } from '../removal.ts';
+import { resolveLaunches } from '../resolve-launches.ts';
+
+export const DESK = { id: 'id-desk', name: 'desk' };
+
+export interface Computer extends MachineRow {
+  readonly owner: string;
+}
+
+export interface Computers {
+  readonly asked: Asked<Computer>;
+  create(): void;
+  remove(): void;
+}
+
+export interface ComputersDeps {
+  readonly machines: Machines;
+  readonly store: Store;
+  readonly journal: Journal;
+  readonly clouds: Clouds;
+  readonly clock: Clock;
+  readonly boot?: BootSettings;
+  readonly link?: AgentLink;
+}
+
+/** Its rows outlive the process, as those of a table do. */
+export function startComputers(
+  { machines, store, journal, clouds, clock, boot, link }: ComputersDeps,
+  rows: Map<string, Computer>,
+): Computers {
+  const event = (kind: string, id: string, message: string) =>
+    journal.event({ kind, subject: `computer/${id}`, message });
+  const asked: Asked<Computer> = machines.register<Computer>(
+    {
+      use: 'computer',
+      noun: 'computer',
+      get: (id) => rows.get(id),
+      named: (machine) => [...rows.values()].find((row) => row.machine === machine),
+      rowsOf: () => [...rows.values()],
+      launched: (launch) => [...rows.values()].find((row) => row.launch === launch),
+      ownerOf: ({ owner }) => owner,
+      isOwner: (id) => id === DESK.id,
+      isHeld: () => false,
+      isWanted: () => true,
+      isOutdated: () => false,
+      keepsParked: () => false,
+      offersInUse: () => [OFFER.id],
+      hasRowsOf: () => rows.size > 0,
+      priceOf: () => undefined,
+      row: (owner, fields) => ({ ...fields, owner }),
+      put(row) {
+        rows.set(row.id, row);
+        return event('computer.changed', row.id, 'Changed.');
+      },
+      drop({ id }) {
+        rows.delete(id);
+        return [];
+      },
+      event: ({ id }, { kind, message }) => event(`computer.${kind}`, id, message),
+      adopt: () => [],
+      launchFailed: () => {},
+      connected: ({ id }, { labels }) => ({
+        labels: { ...labels, room: '7' },
+        changes: [event('computer.connected', id, 'Connected.')],
+      }),
+      disconnected: ({ id }) => [event('computer.disconnected', id, 'Disconnected.')],
+      leaving: ({ id }) => void link?.send(id, { do: 'drain', stop: true }),
+      removed: () => {},
+      poke: () => clock.soon(pass),
+    },
+    () => ({}),
+  );
+
+  function pass(): void {
+    for (const row of [...rows.values()]) {
+      const listing = clouds.listing(row.offer ?? '');
+      const nowMs = clock.monotonic();
+      const shown = { listing, machine: listedOf(asked, row), nowMs };
+      asked.observations.observe(row, afterListing(asked.base, asked.observations.of(row), row, shown));
+      if (!row.removal && isLost(row, asked.observations.of(row), listing)) asked.base.commit(lossOf(asked, row));
+    }
+    resolveLaunches(asked, DESK.id);
+    carryOutRemovals(
+      asked,
+      [...rows.values()].filter((row) => row.removal),
+    );
+  }
+
+  clouds.follow(DESK.id, [OFFER], 10 * SECOND_MS);
+  asked.waiting.add(DESK.id);
+  return {
+    asked,
+    create() {
+      const agentConfig = boot?.agentConfig({ name: DESK.name, slots: 1 }) ?? DESK.name;
+      const record = { agentConfig, install: boot?.install(), count: 1, owner: DESK, offer: OFFER };
+      asked.base.commit(askFor(asked, { ...record, event: ({ id }) => event('computer.asked', id, 'Asked.') }));
+      pass();
+    },
+    remove() {
+      asked.base.commit([...rows.values()].flatMap((row) => removalOf(asked, row, 'not needed')));
+      void store.durable().then(pass);
+    },
+  };
+}
