@@ -43,7 +43,7 @@ function isSameCredential(a: ClusterCredential, b: ClusterCredential): boolean {
 
 function addressOf(server: string, { path, query = {} }: KubeRequest): string {
   const wanted = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
-  const text = new URLSearchParams(wanted.map(([key, value]) => [key, String(value)])).toString();
+  const text = new URLSearchParams(wanted.map(([key, value]): [string, string] => [key, String(value)])).toString();
   return `${server}${path}${text === '' ? '' : `?${text}`}`;
 }
 
