@@ -1,4 +1,4 @@
-import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { fromBinary, type MessageInitShape } from '@bufbuild/protobuf';
 import type { AgentCommand, AgentReport } from '#core/agent-link.ts';
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
@@ -7,7 +7,8 @@ import {
   AgentUpdateRequestSchema,
   type AgentUpdateResponse,
   AgentUpdateResponseSchema,
-} from '../broker/gen/velda/broker_pb.ts';
+} from '#wire/gen/velda/broker_pb.ts';
+import { encode } from '#wire/messages.ts';
 import type { Ending } from './backoff.ts';
 import type { Line } from './dial.ts';
 import { openMusterPeer } from './muster-peer.ts';
@@ -101,7 +102,7 @@ export function openConnection(options: ConnectionOptions): Connection {
       stream.write(message, written);
     },
   };
-  stream.write(toBinary(AgentUpdateRequestSchema, create(AgentUpdateRequestSchema, options.hello)), () => {});
+  stream.write(encode(AgentUpdateRequestSchema, options.hello), () => {});
   return {
     report: (report) => peer?.report(report),
     leave: () => stream.halfClose(),

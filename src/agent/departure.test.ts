@@ -1,7 +1,5 @@
-import { toBinary } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
-import { AgentUpdateRequestSchema } from '../broker/gen/velda/broker_pb.ts';
-import { readReports } from '../broker/wire/reports.ts';
+import { readReports } from '#wire/reports.ts';
 import type { AgentEnd } from './agent.ts';
 import { joined, openScene } from './testing.ts';
 
@@ -128,7 +126,7 @@ test('such a session is refused where the server does not hear of the new connec
   await clock.settle();
   calls[0]?.command({ ...start, session: 's2' });
 
-  const refusals = calls[0]?.heard.flatMap((said) => readReports(toBinary(AgentUpdateRequestSchema, said)));
+  const refusals = calls[0]?.heard.flatMap((said) => readReports(said.reports));
   expect(refusals).toEqual([{ is: 'refused', session: 's1', attempt: 1, why: 'The agent was reconnecting.' }]);
   expect(handled).toMatchObject([{ do: 'start', session: 's2' }]);
 });

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { checkServerIdentity } from 'node:tls';
 import { type ChannelCredentials, Client, credentials, Metadata } from '@grpc/grpc-js';
-import { LONGEST_MESSAGE_BYTES } from '../broker/wire/frame.ts';
+import { LONGEST_MESSAGE_BYTES } from '#wire/messages.ts';
 import { type BrokerAddress, targetOf } from './address.ts';
 import type { Ending } from './backoff.ts';
 

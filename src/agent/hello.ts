@@ -1,5 +1,5 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { AgentUpdateRequestSchema } from '../broker/gen/velda/broker_pb.ts';
+import type { AgentUpdateRequestSchema } from '#wire/gen/velda/broker_pb.ts';
 import type { Notice } from './notices.ts';
 import type { VeldaTask } from './velda-peer.ts';
 

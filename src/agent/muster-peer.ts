@@ -2,11 +2,11 @@ import type { AgentCommand } from '#core/agent-link.ts';
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
-import { AgentUpdateRequestSchema } from '../broker/gen/velda/broker_pb.ts';
-import { decodeCommand } from '../broker/wire/commands.ts';
-import { messageOf } from '../broker/wire/frame.ts';
-import { createOutbox } from '../broker/wire/outbox.ts';
-import { encodeReport } from '../broker/wire/reports.ts';
+import { decodeCommand } from '#wire/commands.ts';
+import { AgentUpdateRequestSchema } from '#wire/gen/velda/broker_pb.ts';
+import { messageOf } from '#wire/messages.ts';
+import { createOutbox } from '#wire/outbox.ts';
+import { encodeReport } from '#wire/reports.ts';
 import type { ClientStream } from './dial.ts';
 import type { Peer } from './peer.ts';
 

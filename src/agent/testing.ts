@@ -1,17 +1,17 @@
 // An agent on the virtual clock with a broker of a few lines, and sessions that end when a test says so.
-import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { fromBinary, type MessageInitShape } from '@bufbuild/protobuf';
 import type { AgentCommand, AgentReport } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
 import { seededRandom } from '#core/random.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
+import { encodeCommand } from '#wire/commands.ts';
 import {
   type AgentUpdateRequest,
   AgentUpdateRequestSchema,
   AgentUpdateResponseSchema,
-} from '../broker/gen/velda/broker_pb.ts';
-import { encodeCommand } from '../broker/wire/commands.ts';
-import { messageOf } from '../broker/wire/frame.ts';
+} from '#wire/gen/velda/broker_pb.ts';
+import { encode, messageOf } from '#wire/messages.ts';
 import { type AgentEnd, type RunningAgent, startAgent } from './agent.ts';
 import type { Line, LineOptions, StreamEvents } from './dial.ts';
 import type { OpenExecution } from './execution.ts';
@@ -87,8 +87,7 @@ export function openScene(options: { leaseMs?: number; addresses?: readonly stri
       isOver = true;
       clock.soon(() => events.ended({ code, details }));
     };
-    const say: FakeCall['say'] = (message) =>
-      events.message(toBinary(AgentUpdateResponseSchema, create(AgentUpdateResponseSchema, message)));
+    const say: FakeCall['say'] = (message) => events.message(encode(AgentUpdateResponseSchema, message));
     return {
       heard: [],
       isHalfClosed: false,

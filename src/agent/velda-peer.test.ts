@@ -6,8 +6,8 @@ import {
   type AgentUpdateRequest,
   AgentUpdateRequestSchema,
   AgentUpdateResponseSchema,
-} from '../broker/gen/velda/broker_pb.ts';
-import { type PushLogsRequest, PushLogsRequestSchema } from '../broker/gen/velda/task_pb.ts';
+} from '#wire/gen/velda/broker_pb.ts';
+import { type PushLogsRequest, PushLogsRequestSchema } from '#wire/gen/velda/task_pb.ts';
 import { openVeldaPeer, type VeldaTask } from './velda-peer.ts';
 
 function aPeer(tasks = new Map<string, VeldaTask>()) {

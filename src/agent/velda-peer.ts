@@ -1,13 +1,14 @@
 // Protocol of a Velda broker, which ignores Muster's fields: it starts one session per message, gets output by a call of its
 // own, and acknowledges nothing.
 import { constants } from 'node:os';
-import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { AgentCommand, AgentReport } from '#core/agent-link.ts';
 import type { Log } from '#core/log.ts';
 import type { SessionSpec } from '#core/session.ts';
-import { AgentUpdateRequestSchema } from '../broker/gen/velda/broker_pb.ts';
-import type { SessionRequest, Workload } from '../broker/gen/velda/session_pb.ts';
-import { LogTaskResponse_Stream, PushLogsRequestSchema } from '../broker/gen/velda/task_pb.ts';
+import { AgentUpdateRequestSchema } from '#wire/gen/velda/broker_pb.ts';
+import type { SessionRequest, Workload } from '#wire/gen/velda/session_pb.ts';
+import { LogTaskResponse_Stream, PushLogsRequestSchema } from '#wire/gen/velda/task_pb.ts';
+import { encode } from '#wire/messages.ts';
 import type { ClientStream, Line } from './dial.ts';
 import type { Peer } from './peer.ts';
 
@@ -69,7 +70,7 @@ export function openVeldaPeer({ stream, line, log, tasks, obey }: VeldaPeerOptio
   const logs = new Map<string, ClientStream>();
 
   function say(message: Message, written = (): void => {}): void {
-    stream.write(toBinary(AgentUpdateRequestSchema, create(AgentUpdateRequestSchema, message)), written);
+    stream.write(encode(AgentUpdateRequestSchema, message), written);
   }
 
   const refOf = (session: string) => ({ sessionId: session, instanceId: tasks.get(session)?.request.instanceId ?? 0n });
@@ -119,8 +120,8 @@ export function openVeldaPeer({ stream, line, log, tasks, obey }: VeldaPeerOptio
     logs.set(session, call);
     const taskId = tasks.get(session)?.request.taskId || session;
     const which = name === 'stdout' ? LogTaskResponse_Stream.STDOUT : LogTaskResponse_Stream.STDERR;
-    const piece = create(PushLogsRequestSchema, { taskId, stream: which, data: new Uint8Array(data) });
-    call.write(toBinary(PushLogsRequestSchema, piece), () => ack(session, seq, false));
+    const piece = encode(PushLogsRequestSchema, { taskId, stream: which, data: new Uint8Array(data) });
+    call.write(piece, () => ack(session, seq, false));
   }
 
   function end(report: Ended): void {

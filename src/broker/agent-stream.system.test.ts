@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import { Fault } from '#core/fault.ts';
 import { untilHolds } from '#core/testing/until.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
-import { ListPoolsRequestSchema, ListPoolsResponseSchema } from './gen/velda/pool_pb.ts';
+import { ListPoolsRequestSchema, ListPoolsResponseSchema } from '#wire/gen/velda/pool_pb.ts';
 import {
   aSession,
   ask,

@@ -4,12 +4,15 @@ import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import type { Agent } from '#core/machine.ts';
 import type { Store } from '#core/store.ts';
+import { type AgentIdentity, type AgentUpdateRequest, AgentUpdateRequestSchema } from '#wire/gen/velda/broker_pb.ts';
+import { decode } from '#wire/messages.ts';
+import { MOST_REPORT_FIELDS } from '#wire/reports.ts';
+import type { SharedAlarm } from '#wire/shared-alarm.ts';
 import type { Machines } from '../machines/machines.ts';
 import type { Sessions } from '../sessions/sessions.ts';
+import type { ServerFacts, Wire, WireOptions } from './agent-wire.ts';
 import type { AgentConnection, Agents } from './agents.ts';
 import { bearerOf } from './authorize.ts';
-import { decode } from './codec.ts';
-import { type AgentIdentity, type AgentUpdateRequest, AgentUpdateRequestSchema } from './gen/velda/broker_pb.ts';
 import { canRunAs, readHello } from './hello.ts';
 import { openMusterWire } from './muster-wire.ts';
 import type { RefusalLog } from './refusal-log.ts';
@@ -17,8 +20,6 @@ import type { RpcCaller, RpcListener, RpcStream } from './transport.ts';
 import type { VeldaOutput } from './velda-output.ts';
 import { openVeldaWire } from './velda-wire.ts';
 import type { WaitingAgents } from './waiting-agents.ts';
-import type { SharedAlarm } from './wire/shared-alarm.ts';
-import type { ServerFacts, Wire, WireOptions } from './wire.ts';
 
 const FIRST_MESSAGE_MS = 10_000;
 // If the agent has not closed an ended stream by then, its connection is dropped.
@@ -128,7 +129,7 @@ class AgentStream implements RpcListener, AgentConnection, WireOptions {
   message(bytes: Uint8Array): void {
     if (this.#phase === 'over') return;
     try {
-      if (this.#phase === 'open') this.#wire?.receive(bytes);
+      if (this.#phase === 'open') this.#wire?.receive(decode(AgentUpdateRequestSchema, bytes, MOST_REPORT_FIELDS));
       else this.#takeFirst(bytes);
     } catch (thrown) {
       this.#refuse(thrown);
@@ -168,7 +169,7 @@ class AgentStream implements RpcListener, AgentConnection, WireOptions {
     this.#setAlarm();
     this.#deps.waiting.remove(this);
     this.stream.pause();
-    this.#join(message, bytes)
+    this.#join(message)
       .catch((thrown) => this.#refuse(thrown, message.agentIdentity))
       .finally(() => this.stream.resume());
   }
@@ -191,7 +192,7 @@ class AgentStream implements RpcListener, AgentConnection, WireOptions {
     return openVeldaWire({ stream, server, clock, log, later, report, fail, executions, slots, attemptNow, lastSeq });
   }
 
-  async #join(message: AgentUpdateRequest, bytes: Uint8Array): Promise<void> {
+  async #join(message: AgentUpdateRequest): Promise<void> {
     const { machines, sessions, agents, view, log } = this.#deps;
     const { peerAddress } = this;
     const hello = readHello(message, peerAddress, (session) => view.sessions.get(session)?.attempt);
@@ -217,7 +218,7 @@ class AgentStream implements RpcListener, AgentConnection, WireOptions {
     });
     wire.greet();
     sessions.agentJoined(agent.id, hello.executions);
-    wire.receive(bytes);
+    wire.receive(message);
   }
 }
 

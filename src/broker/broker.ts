@@ -4,6 +4,7 @@ import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import type { Store } from '#core/store.ts';
+import { openSharedAlarm } from '#wire/shared-alarm.ts';
 import type { Machines } from '../machines/machines.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { serveAgent } from './agent-stream.ts';
@@ -18,7 +19,6 @@ import type { RpcHandler } from './transport.ts';
 import { unsupported } from './unary.ts';
 import { createVeldaOutput } from './velda-output.ts';
 import { createWaitingAgents } from './waiting-agents.ts';
-import { openSharedAlarm } from './wire/shared-alarm.ts';
 
 export { createAgentLink, type LateAgentLink } from './agents.ts';
 

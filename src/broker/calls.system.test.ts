@@ -1,4 +1,4 @@
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { fromBinary } from '@bufbuild/protobuf';
 import { EmptySchema } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@grpc/grpc-js';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -8,11 +8,12 @@ import type { Actor } from '#core/journal.ts';
 import { aPool } from '#core/testing/pool.ts';
 import { untilHolds } from '#core/testing/until.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
+import * as broker from '#wire/gen/velda/broker_pb.ts';
+import * as pool from '#wire/gen/velda/pool_pb.ts';
+import { ExecutionStatus_Status, ExecutionStatusSchema, SessionRequestSchema } from '#wire/gen/velda/session_pb.ts';
+import { GetTaskRequestSchema, TaskSchema } from '#wire/gen/velda/task_pb.ts';
+import { encode } from '#wire/messages.ts';
 import type { SessionRequest } from '../sessions/sessions.ts';
-import * as broker from './gen/velda/broker_pb.ts';
-import * as pool from './gen/velda/pool_pb.ts';
-import { ExecutionStatus_Status, ExecutionStatusSchema, SessionRequestSchema } from './gen/velda/session_pb.ts';
-import { GetTaskRequestSchema, TaskSchema } from './gen/velda/task_pb.ts';
 import type { LaunchFault } from './pool-calls.ts';
 import {
   aSession,
@@ -285,7 +286,7 @@ test('a stop of the broker ends what follows a task at once', async () => {
     '/velda.TaskService/WatchTask',
     (bytes: Uint8Array) => Buffer.from(bytes),
     (bytes) => fromBinary(TaskSchema, bytes),
-    toBinary(GetTaskRequestSchema, create(GetTaskRequestSchema, { taskId: 's1' })),
+    encode(GetTaskRequestSchema, { taskId: 's1' }),
     metadataOf(headers),
   );
   call.on('error', () => {});

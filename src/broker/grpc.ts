@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { openBurstQueue } from '#core/burst-queue.ts';
 import { type Clock, systemClock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
+import { openSharedAlarm } from '#wire/shared-alarm.ts';
 import { Http2Connection } from './http2/connection.ts';
 import { ERROR } from './http2/frames.ts';
 import { headerBlock } from './http2/hpack.ts';
@@ -9,7 +10,6 @@ import type { Http2Stream } from './http2/stream.ts';
 import { OpenCall, type Service } from './open-call.ts';
 import type { RpcHandler, Transport, TransportOptions } from './transport.ts';
 import { unsupported } from './unary.ts';
-import { openSharedAlarm } from './wire/shared-alarm.ts';
 
 // An agent needs one; the others are for a command line that shares a connection.
 const STREAMS_PER_CONNECTION = 100;

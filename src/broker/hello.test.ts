@@ -1,6 +1,6 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
-import { AgentUpdateRequestSchema } from './gen/velda/broker_pb.ts';
+import { AgentUpdateRequestSchema } from '#wire/gen/velda/broker_pb.ts';
 import { readHello } from './hello.ts';
 
 type Message = MessageInitShape<typeof AgentUpdateRequestSchema>;

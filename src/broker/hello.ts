@@ -1,10 +1,10 @@
 import { isIP } from 'node:net';
 import type { Hello } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
-import type { AgentUpdateRequest } from './gen/velda/broker_pb.ts';
-import type { MusterHello } from './gen/velda/muster_pb.ts';
-import type { SessionRequest } from './gen/velda/session_pb.ts';
-import { checkedName, tame } from './wire/frame.ts';
+import { checkedName, tame } from '#wire/foreign-text.ts';
+import type { AgentUpdateRequest } from '#wire/gen/velda/broker_pb.ts';
+import type { MusterHello } from '#wire/gen/velda/muster_pb.ts';
+import type { SessionRequest } from '#wire/gen/velda/session_pb.ts';
 
 const LONGEST_NAME = 253;
 const LONGEST_ID = 128;

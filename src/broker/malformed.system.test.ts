@@ -1,11 +1,12 @@
 // Whatever comes in over the wire is answered with a clear status; nothing crashes and nothing half happens.
 
 import { connect, constants } from 'node:http2';
-import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { Client } from '@grpc/grpc-js';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { AgentUpdateRequestSchema } from './gen/velda/broker_pb.ts';
+import { AgentUpdateRequestSchema } from '#wire/gen/velda/broker_pb.ts';
+import { encode } from '#wire/messages.ts';
 import { clientTo, type FakePlane, metadataOf, openFakeAgent, openFakePlane } from './testing.ts';
 
 type First = MessageInitShape<typeof AgentUpdateRequestSchema>;
@@ -59,10 +60,7 @@ test('random bytes as first message get a clear status', async () => {
 });
 
 test('random bytes after a good first message end only that stream', async () => {
-  const first = toBinary(
-    AgentUpdateRequestSchema,
-    create(AgentUpdateRequestSchema, { agentIdentity: { agentId: 'a', pool: 'p' }, musterHello: {} }),
-  );
+  const first = encode(AgentUpdateRequestSchema, { agentIdentity: { agentId: 'a', pool: 'p' }, musterHello: {} });
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 300 }), async (bytes) => {
       expect(CLEAR).toContain((await endOfStream([first, bytes])).code);
@@ -119,9 +117,7 @@ const absurd = fc.record(
 test('valid but absurd messages get a clear status, and what is let in is tame', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(absurd, { minLength: 1, maxLength: 3 }), async (messages) => {
-      const said = messages.map((message) =>
-        toBinary(AgentUpdateRequestSchema, create(AgentUpdateRequestSchema, message as unknown as First)),
-      );
+      const said = messages.map((message) => encode(AgentUpdateRequestSchema, message as unknown as First));
       expect(CLEAR).toContain((await endOfStream(said)).code);
     }),
     { numRuns: 120 },
@@ -175,7 +171,7 @@ function framed(message: Uint8Array): Buffer {
 
 test('thousands of messages in one piece are all heard, in order', async () => {
   const first = { agentIdentity: { agentId: 'chatty', pool: 'p' }, musterHello: {} };
-  const hello = toBinary(AgentUpdateRequestSchema, create(AgentUpdateRequestSchema, first));
+  const hello = encode(AgentUpdateRequestSchema, first);
   const session = connect(`http://127.0.0.1:${plane.port}`);
   const stream = session.request({
     [constants.HTTP2_HEADER_METHOD]: 'POST',

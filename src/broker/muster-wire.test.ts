@@ -4,11 +4,11 @@ import type { AgentReport } from '#core/agent-link.ts';
 import type { Fault } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
-import { type AgentUpdateResponse, AgentUpdateResponseSchema } from './gen/velda/broker_pb.ts';
+import { decodeCommand } from '#wire/commands.ts';
+import { type AgentUpdateResponse, AgentUpdateResponseSchema } from '#wire/gen/velda/broker_pb.ts';
+import { openSharedAlarm } from '#wire/shared-alarm.ts';
+import type { WireOptions } from './agent-wire.ts';
 import { openMusterWire } from './muster-wire.ts';
-import { decodeCommand } from './wire/commands.ts';
-import { openSharedAlarm } from './wire/shared-alarm.ts';
-import type { WireOptions } from './wire.ts';
 
 function aWire(canRunAs = true) {
   const clock = new VirtualClock();

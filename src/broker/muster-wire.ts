@@ -1,12 +1,11 @@
-import { create, toBinary } from '@bufbuild/protobuf';
 import type { AgentCommand } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
-import { AgentUpdateResponseSchema } from './gen/velda/broker_pb.ts';
-import { encodeCommand } from './wire/commands.ts';
-import { LONGEST_MESSAGE_BYTES, messageOf } from './wire/frame.ts';
-import { createOutbox, type Outbox } from './wire/outbox.ts';
-import { readReports } from './wire/reports.ts';
-import { WAITING_LIMIT_BYTES, type Wire, type WireOptions } from './wire.ts';
+import { encodeCommand } from '#wire/commands.ts';
+import { type AgentUpdateRequest, AgentUpdateResponseSchema } from '#wire/gen/velda/broker_pb.ts';
+import { encode, LONGEST_MESSAGE_BYTES, messageOf } from '#wire/messages.ts';
+import { createOutbox, type Outbox } from '#wire/outbox.ts';
+import { readReports } from '#wire/reports.ts';
+import { WAITING_LIMIT_BYTES, type Wire, type WireOptions } from './agent-wire.ts';
 
 const BATCH_BYTES = 512 * 1024;
 const INPUT_BYTES = 256 * 1024;
@@ -52,8 +51,10 @@ class MusterWire implements Wire {
       leaseMs: BigInt(Math.round(server.agentLeaseMs)),
       timeMs: BigInt(Math.round(clock.now())),
     };
-    const first = create(AgentUpdateResponseSchema, { serverInfo: { version: server.version }, musterServer });
-    stream.write(toBinary(AgentUpdateResponseSchema, first), () => {});
+    stream.write(
+      encode(AgentUpdateResponseSchema, { serverInfo: { version: server.version }, musterServer }),
+      () => {},
+    );
   }
 
   send(command: AgentCommand): void {
@@ -64,8 +65,8 @@ class MusterWire implements Wire {
     else for (const piece of pieces(command)) this.#push(piece);
   }
 
-  receive(message: Uint8Array): void {
-    for (const report of readReports(message)) {
+  receive({ reports }: AgentUpdateRequest): void {
+    for (const report of readReports(reports)) {
       if (report) this.#options.report(report);
       else this.#options.log('warn', 'agent sent a report of an unknown kind', {});
     }

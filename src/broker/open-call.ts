@@ -2,14 +2,17 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { type Clock, systemClock } from '#core/clock.ts';
 import { FAULTS, Fault } from '#core/fault.ts';
+import { tame } from '#wire/foreign-text.ts';
+import { LONGEST_MESSAGE_BYTES } from '#wire/messages.ts';
 import { ERROR, type ErrorCode, HEAD_BYTES } from './http2/frames.ts';
 import { headerBlock } from './http2/hpack.ts';
 import type { Http2Stream, StreamListener } from './http2/stream.ts';
 import { asFrame, MessageReader } from './message-reader.ts';
 import type { RpcCaller, RpcHandler, RpcListener, RpcStream } from './transport.ts';
-import { LONGEST_MESSAGE_BYTES, LONGEST_UNCHECKED_BYTES, tame } from './wire/frame.ts';
 
 const LONGEST_STATUS_TEXT = 1_024;
+// The longest message from a caller whose credentials were not checked.
+const LONGEST_UNCHECKED_BYTES = 64 * 1024;
 // Clients end their part when they have the status: grpc-go and grpc-js do so at once.
 const FAREWELL_MS = 5_000;
 const ANSWER = { ':status': '200', 'content-type': 'application/grpc+proto' };

@@ -1,8 +1,8 @@
-import { create, toBinary } from '@bufbuild/protobuf';
 import { expect, it } from 'vitest';
 import { Fault } from '#core/fault.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
-import { WatchPoolStatusRequestSchema } from './gen/velda/pool_pb.ts';
+import { WatchPoolStatusRequestSchema } from '#wire/gen/velda/pool_pb.ts';
+import { encode } from '#wire/messages.ts';
 import { poolCalls } from './pool-calls.ts';
 
 /** Someone who watches a pool whose trouble is a new one at every look. */
@@ -33,7 +33,7 @@ async function watched() {
     cut() {},
   });
   await isAdmitted.promise;
-  call?.message(toBinary(WatchPoolStatusRequestSchema, create(WatchPoolStatusRequestSchema, { pool: 'gpu' })));
+  call?.message(encode(WatchPoolStatusRequestSchema, { pool: 'gpu' }));
   return { clock, heard, token };
 }
 

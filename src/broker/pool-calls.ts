@@ -1,11 +1,9 @@
-import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Fault } from '#core/fault.ts';
 import type { Pool } from '#core/pool.ts';
 import type { Store } from '#core/store.ts';
-import { admitted, type CallerCheck } from './admitted.ts';
-import { authorized } from './authorize.ts';
-import { decode } from './codec.ts';
+import { tame } from '#wire/foreign-text.ts';
 import {
   GetPoolRequestSchema,
   GetPoolResponseSchema,
@@ -14,10 +12,12 @@ import {
   type PoolAutoscalerStatusSchema,
   PoolStatusNotificationSchema,
   WatchPoolStatusRequestSchema,
-} from './gen/velda/pool_pb.ts';
+} from '#wire/gen/velda/pool_pb.ts';
+import { decode, encode } from '#wire/messages.ts';
+import { admitted, type CallerCheck } from './admitted.ts';
+import { authorized } from './authorize.ts';
 import type { RpcHandler, RpcStream } from './transport.ts';
 import { unary } from './unary.ts';
-import { tame } from './wire/frame.ts';
 
 const LOOK_EVERY_MS = 2_000;
 
@@ -64,8 +64,8 @@ export function poolCalls(deps: PoolCallDeps): Record<string, RpcHandler> {
       const fault = launchFault(pool.id);
       const now = `${fault?.at} ${fault?.message}`;
       if (now !== sent) {
-        const note = create(PoolStatusNotificationSchema, { pool: name, autoscalerStatus: statusOf(pool) });
-        stream.write(toBinary(PoolStatusNotificationSchema, note), () => {});
+        const note = { pool: name, autoscalerStatus: statusOf(pool) };
+        stream.write(encode(PoolStatusNotificationSchema, note), () => {});
         sent = now;
       }
       await clock.sleep(LOOK_EVERY_MS, signal);

@@ -2,7 +2,7 @@ import type { Clock } from '#core/clock.ts';
 import { MINUTE_MS } from '#core/clock.ts';
 import type { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
-import { tame } from './wire/frame.ts';
+import { tame } from '#wire/foreign-text.ts';
 
 // Names are the callers' choice: the table of them must not grow without end.
 const MOST_REMEMBERED = 1_000;

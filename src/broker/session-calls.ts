@@ -2,15 +2,15 @@ import { EmptySchema } from '@bufbuild/protobuf/wkt';
 import { Fault } from '#core/fault.ts';
 import { type Session, type SessionPhase, sessionPhase } from '#core/session.ts';
 import type { Store } from '#core/store.ts';
-import type { Sessions } from '../sessions/sessions.ts';
-import type { CallerCheck } from './admitted.ts';
 import {
   KillSessionRequestSchema,
   type ListSessionsRequest,
   ListSessionsRequestSchema,
   ListSessionsResponseSchema,
-} from './gen/velda/broker_pb.ts';
-import { ExecutionStatus_Status, ExecutionStatusSchema, SessionRequestSchema } from './gen/velda/session_pb.ts';
+} from '#wire/gen/velda/broker_pb.ts';
+import { ExecutionStatus_Status, ExecutionStatusSchema, SessionRequestSchema } from '#wire/gen/velda/session_pb.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import type { CallerCheck } from './admitted.ts';
 import type { RpcHandler } from './transport.ts';
 import { unary } from './unary.ts';
 import { sessionRequestOf } from './velda-request.ts';

@@ -1,16 +1,17 @@
-import { create, type DescMessage, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { type DescMessage, fromBinary, type MessageInitShape } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import type { Fault } from '#core/fault.ts';
 import type { OutputChunk, Session } from '#core/session.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
-import { memoryTables } from '../store/view.ts';
 import {
   GetTaskRequestSchema,
   LogTaskRequestSchema,
   LogTaskResponseSchema,
   TaskSchema,
   TaskStatus,
-} from './gen/velda/task_pb.ts';
+} from '#wire/gen/velda/task_pb.ts';
+import { encode } from '#wire/messages.ts';
+import { memoryTables } from '../store/view.ts';
 import { taskCalls } from './task-calls.ts';
 import { aSession } from './testing.ts';
 import type { RpcStream } from './transport.ts';
@@ -56,7 +57,7 @@ function aScene(first: Session | undefined, output: readonly OutputChunk[] = [])
     };
     const listener = calls[`/velda.TaskService/${method}`]?.(stream as RpcStream);
     await clock.settle();
-    listener?.message(toBinary(request, create(request, message)));
+    listener?.message(encode(request, message));
     await clock.settle();
     return { said, ends };
   }

@@ -1,12 +1,10 @@
 // A task of Velda's command line is a session here: `velda run --batch -f` follows one.
-import { create, type DescMessage, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import type { DescMessage, MessageInitShape } from '@bufbuild/protobuf';
 import { EmptySchema, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Fault } from '#core/fault.ts';
 import { exitCodeOf, type Session, sessionPhase } from '#core/session.ts';
 import type { Store } from '#core/store.ts';
-import type { Sessions } from '../sessions/sessions.ts';
-import { admitted, type CallerCheck } from './admitted.ts';
-import { decode } from './codec.ts';
+import { tame } from '#wire/foreign-text.ts';
 import {
   CancelJobRequestSchema,
   GetTaskRequestSchema,
@@ -15,11 +13,13 @@ import {
   LogTaskResponseSchema,
   TaskSchema,
   TaskStatus,
-} from './gen/velda/task_pb.ts';
+} from '#wire/gen/velda/task_pb.ts';
+import { decode, encode } from '#wire/messages.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { admitted, type CallerCheck } from './admitted.ts';
 import type { RpcHandler, RpcStream } from './transport.ts';
 import { unary } from './unary.ts';
 import { INSTANCE } from './velda-wire.ts';
-import { tame } from './wire/frame.ts';
 
 const LOOK_EVERY_MS = 250;
 
@@ -92,7 +92,7 @@ export function taskCalls(deps: TaskCallDeps, stopping: AbortSignal): Record<str
 
   async function watch(stream: RpcStream, id: string, signal: AbortSignal): Promise<void> {
     const say = (session: Session, status?: TaskStatus): void =>
-      stream.write(toBinary(TaskSchema, create(TaskSchema, shown(session, status))), () => {});
+      stream.write(encode(TaskSchema, shown(session, status)), () => {});
     let session = await find(id);
     let hasRun = false;
     while (!session.end) {
@@ -111,11 +111,11 @@ export function taskCalls(deps: TaskCallDeps, stopping: AbortSignal): Record<str
     await find(taskId);
     for await (const { stream: name, data } of sessions.output(taskId, { follow }, signal)) {
       const which = name === 'stderr' ? LogTaskResponse_Stream.STDERR : LogTaskResponse_Stream.STDOUT;
-      const piece = create(LogTaskResponseSchema, { stream: which, data: new Uint8Array(data) });
+      const piece = encode(LogTaskResponseSchema, { stream: which, data: new Uint8Array(data) });
       // A slow reader slows us down, not the server's memory up.
       await new Promise<void>((written) => {
         signal.addEventListener('abort', () => written(), { once: true });
-        stream.write(toBinary(LogTaskResponseSchema, piece), written);
+        stream.write(piece, written);
       });
     }
     stream.end(follow ? failureOf(await sessions.ended(taskId, signal)) : undefined);

@@ -1,13 +1,6 @@
 // A broker on loopback with workers and sessions that only record what they receive, and a client for it.
 import { createServer, type Socket } from 'node:net';
-import {
-  create,
-  type DescMessage,
-  fromBinary,
-  type MessageInitShape,
-  type MessageShape,
-  toBinary,
-} from '@bufbuild/protobuf';
+import { type DescMessage, fromBinary, type MessageInitShape, type MessageShape } from '@bufbuild/protobuf';
 import { type ChannelCredentials, Client, type ClientDuplexStream, credentials, Metadata } from '@grpc/grpc-js';
 import type { AgentReport, Hello, JoinProof } from '#core/agent-link.ts';
 import { type Clock, systemClock } from '#core/clock.ts';
@@ -15,13 +8,14 @@ import { Fault } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
 import type { Agent } from '#core/machine.ts';
 import type { Session } from '#core/session.ts';
-import { type MemoryTables, memoryTables } from '../store/view.ts';
-import { type Broker, type BrokerDeps, createAgentLink, type LateAgentLink, startBroker } from './broker.ts';
 import {
   AgentUpdateRequestSchema,
   type AgentUpdateResponse,
   AgentUpdateResponseSchema,
-} from './gen/velda/broker_pb.ts';
+} from '#wire/gen/velda/broker_pb.ts';
+import { encode } from '#wire/messages.ts';
+import { type MemoryTables, memoryTables } from '../store/view.ts';
+import { type Broker, type BrokerDeps, createAgentLink, type LateAgentLink, startBroker } from './broker.ts';
 
 export interface FakePlane {
   readonly broker: Broker;
@@ -176,7 +170,7 @@ export function openFakeAgent(client: Client, headers: Readonly<Record<string, s
   return {
     call,
     answers,
-    say: (message) => void call.write(toBinary(AgentUpdateRequestSchema, create(AgentUpdateRequestSchema, message))),
+    say: (message) => void call.write(encode(AgentUpdateRequestSchema, message)),
     sayBytes: (bytes) => void call.write(bytes),
     ended,
     close: () => client.close(),
@@ -201,7 +195,7 @@ export function ask<Request extends DescMessage, Answer extends DescMessage>(
       path,
       asBuffer,
       (bytes) => fromBinary(answer, bytes),
-      toBinary(request, create(request, message)),
+      encode(request, message),
       metadataOf(headers),
       (error, said) => (error || !said ? reject(error) : resolve(said)),
     );

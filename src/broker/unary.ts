@@ -1,9 +1,9 @@
-import { create, type DescMessage, type MessageInitShape, type MessageShape, toBinary } from '@bufbuild/protobuf';
+import type { DescMessage, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import type { Role } from '#core/access.ts';
 import { Fault } from '#core/fault.ts';
 import type { Actor } from '#core/journal.ts';
+import { decode, encode } from '#wire/messages.ts';
 import { admitted, type CallerCheck } from './admitted.ts';
-import { decode } from './codec.ts';
 import type { RpcHandler, RpcListener } from './transport.ts';
 
 interface Exchange<Request extends DescMessage, Answer extends DescMessage> {
@@ -23,7 +23,7 @@ export function unary<Request extends DescMessage, Answer extends DescMessage>(
     let isAsked = false;
     async function answer(bytes: Uint8Array): Promise<void> {
       const reply = await exchange.run(decode(exchange.request, bytes), actor);
-      stream.write(toBinary(exchange.answer, create(exchange.answer, reply)), () => {});
+      stream.write(encode(exchange.answer, reply), () => {});
       stream.end();
     }
     return {

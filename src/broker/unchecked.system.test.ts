@@ -8,7 +8,7 @@ import { systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { untilHolds } from '#core/testing/until.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
-import { AgentUpdateRequestSchema } from './gen/velda/broker_pb.ts';
+import { AgentUpdateRequestSchema } from '#wire/gen/velda/broker_pb.ts';
 import { clientTo, type FakePlane, type FakePlaneOptions, openFakeAgent, openFakePlane } from './testing.ts';
 
 const open: { close(): unknown }[] = [];

@@ -1,9 +1,9 @@
-import { create, toBinary } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import type { AgentReport } from '#core/agent-link.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
+import { PushLogsRequestSchema } from '#wire/gen/velda/task_pb.ts';
+import { encode } from '#wire/messages.ts';
 import { memoryTables } from '../store/view.ts';
-import { PushLogsRequestSchema } from './gen/velda/task_pb.ts';
 import { aSession } from './testing.ts';
 import type { RpcListener, RpcStream } from './transport.ts';
 import { createVeldaOutput } from './velda-output.ts';
@@ -33,7 +33,7 @@ function aScene(epoch = 1) {
 }
 
 const piece = (bytes: number): Uint8Array =>
-  toBinary(PushLogsRequestSchema, create(PushLogsRequestSchema, { taskId: 's1', data: new Uint8Array(bytes) }));
+  encode(PushLogsRequestSchema, { taskId: 's1', data: new Uint8Array(bytes) });
 
 test('output comes only from the machine that the agent is on', () => {
   const { open, reports } = aScene();

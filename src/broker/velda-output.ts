@@ -3,11 +3,11 @@ import type { AgentReport } from '#core/agent-link.ts';
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Store } from '#core/store.ts';
+import { tame } from '#wire/foreign-text.ts';
+import { LogTaskResponse_Stream, type PushLogsRequest, PushLogsRequestSchema } from '#wire/gen/velda/task_pb.ts';
+import { decode } from '#wire/messages.ts';
 import type { Agents } from './agents.ts';
-import { decode } from './codec.ts';
-import { LogTaskResponse_Stream, type PushLogsRequest, PushLogsRequestSchema } from './gen/velda/task_pb.ts';
 import type { RpcCaller, RpcHandler, RpcListener, RpcStream } from './transport.ts';
-import { tame } from './wire/frame.ts';
 
 // Output that is in flight when the end is reported arrives within this time, or is lost.
 const LATE_OUTPUT_MS = 5_000;

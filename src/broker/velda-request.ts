@@ -1,8 +1,8 @@
 import { Fault } from '#core/fault.ts';
 import type { RunAs, SessionSpec } from '#core/session.ts';
+import { checkedName } from '#wire/foreign-text.ts';
+import type { SessionRequest as VeldaRequest, Workload } from '#wire/gen/velda/session_pb.ts';
 import type { SessionRequest } from '../sessions/sessions.ts';
-import type { SessionRequest as VeldaRequest, Workload } from './gen/velda/session_pb.ts';
-import { checkedName } from './wire/frame.ts';
 
 const LONGEST_POOL = 253;
 const LONGEST_USER = 256;

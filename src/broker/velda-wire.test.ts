@@ -1,4 +1,4 @@
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { create, fromBinary } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import type { AgentReport } from '#core/agent-link.ts';
 import { silentLog } from '#core/log.ts';
@@ -7,9 +7,9 @@ import {
   AgentUpdateRequestSchema,
   type AgentUpdateResponse,
   AgentUpdateResponseSchema,
-} from './gen/velda/broker_pb.ts';
+} from '#wire/gen/velda/broker_pb.ts';
+import { openSharedAlarm } from '#wire/shared-alarm.ts';
 import { openVeldaWire, type VeldaWireOptions } from './velda-wire.ts';
-import { openSharedAlarm } from './wire/shared-alarm.ts';
 
 const spec = { command: ['true'], env: {}, stdin: false, priority: 0, labels: {}, graceMs: 1, retries: 0 };
 
@@ -41,9 +41,9 @@ function aWire({ lastSeq = async () => 0, slots = 1, executions = [{ session: 's
 }
 
 const askedFor = (sent: readonly AgentUpdateResponse[]) => sent.map((answer) => answer.sessionRequest?.sessionId);
-const ended = (sessionId: string): Uint8Array => {
+const ended = (sessionId: string) => {
   const sessionCompletion = { sessionId, batchTaskResult: { exitCode: 0 } };
-  return toBinary(AgentUpdateRequestSchema, create(AgentUpdateRequestSchema, { sessionCompletion }));
+  return create(AgentUpdateRequestSchema, { sessionCompletion });
 };
 const completion = ended('s1');
 

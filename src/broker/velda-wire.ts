@@ -1,16 +1,16 @@
 import { constants } from 'node:os';
-import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { AgentCommand, AgentReport, Hello } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
 import type { RunAs } from '#core/session.ts';
-import { decode } from './codec.ts';
-import { AgentUpdateRequestSchema, AgentUpdateResponseSchema } from './gen/velda/broker_pb.ts';
-import type { SessionCompletion } from './gen/velda/session_pb.ts';
+import { checkedName } from '#wire/foreign-text.ts';
+import { AgentUpdateResponseSchema } from '#wire/gen/velda/broker_pb.ts';
+import type { SessionCompletion } from '#wire/gen/velda/session_pb.ts';
+import { encode } from '#wire/messages.ts';
+import { createOutbox } from '#wire/outbox.ts';
+import { WAITING_LIMIT_BYTES, type Wire, type WireOptions } from './agent-wire.ts';
 import { ATTEMPT_TAG } from './hello.ts';
 import { openSlotRest } from './slot-rest.ts';
-import { checkedName } from './wire/frame.ts';
-import { createOutbox } from './wire/outbox.ts';
-import { WAITING_LIMIT_BYTES, type Wire, type WireOptions } from './wire.ts';
 
 type Start = Extract<AgentCommand, { do: 'start' }>;
 type Answer = MessageInitShape<typeof AgentUpdateResponseSchema>;
@@ -82,7 +82,7 @@ export function openVeldaWire(options: VeldaWireOptions): Wire {
   const rest = openSlotRest({ slots: options.slots, clock, running: () => attempts.size });
 
   function write(answer: Answer): void {
-    outbox.push(toBinary(AgentUpdateResponseSchema, create(AgentUpdateResponseSchema, answer)));
+    outbox.push(encode(AgentUpdateResponseSchema, answer));
   }
 
   function start(command: Start): void {
@@ -126,8 +126,7 @@ export function openVeldaWire(options: VeldaWireOptions): Wire {
       if (command.do === 'start') start(command);
       if (command.do === 'kill') kill(command.session);
     },
-    receive(message) {
-      const { sessionInitResponse: init, sessionCompletion: completion } = decode(AgentUpdateRequestSchema, message);
+    receive({ sessionInitResponse: init, sessionCompletion: completion }) {
       if (init) {
         const session = checkedName(init.sessionId, LONGEST_ID, 'session_init_response.session_id');
         const attempt = attemptOf(session);

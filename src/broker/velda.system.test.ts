@@ -1,10 +1,10 @@
 // An agent and a command line that know nothing of our own fields.
-import { create, toBinary } from '@bufbuild/protobuf';
 import type { Client, ServiceError } from '@grpc/grpc-js';
 import { afterEach, expect, test } from 'vitest';
 import { type Clock, systemClock } from '#core/clock.ts';
 import { untilHolds } from '#core/testing/until.ts';
-import { PushLogsRequestSchema } from './gen/velda/task_pb.ts';
+import { PushLogsRequestSchema } from '#wire/gen/velda/task_pb.ts';
+import { encode } from '#wire/messages.ts';
 import {
   aSession,
   clientTo,
@@ -60,12 +60,7 @@ function pushLogs(client: Client, headers: Record<string, string> = {}) {
   );
   call.on('error', () => {});
   const say = (taskId: string, stream: 1 | 2, text: string): unknown =>
-    call.write(
-      toBinary(
-        PushLogsRequestSchema,
-        create(PushLogsRequestSchema, { taskId, stream, data: new TextEncoder().encode(text) }),
-      ),
-    );
+    call.write(encode(PushLogsRequestSchema, { taskId, stream, data: new TextEncoder().encode(text) }));
   return {
     say,
     end: () => call.end(),

@@ -3,8 +3,8 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
+import type { SharedAlarm } from '#wire/shared-alarm.ts';
 import { readPieces } from '../../edge/read-pieces.ts';
-import type { SharedAlarm } from '../wire/shared-alarm.ts';
 import { FloodLimit } from './flood-limit.ts';
 import { FrameReader } from './frame-reader.ts';
 import {

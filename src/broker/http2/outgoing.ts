@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { SharedAlarm } from '../wire/shared-alarm.ts';
+import type { SharedAlarm } from '#wire/shared-alarm.ts';
 import { FRAME } from './frames.ts';
 
 const NOTHING = Buffer.alloc(0);

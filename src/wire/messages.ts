@@ -1,10 +1,36 @@
-import { type DescField, type DescMessage, fromBinary, type MessageShape, ScalarType } from '@bufbuild/protobuf';
-import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
+import {
+  create,
+  type DescField,
+  type DescMessage,
+  fromBinary,
+  type MessageInitShape,
+  type MessageShape,
+  ScalarType,
+  toBinary,
+} from '@bufbuild/protobuf';
+import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { Fault } from '#core/fault.ts';
+
+/** The longest message that either side accepts: what Velda's programs accept and may send, the default of grpc-go. */
+export const LONGEST_MESSAGE_BYTES = 4 * 1024 * 1024;
 
 // As many as decode within 50 ms on a slow core. A field takes two bytes or more.
 const MOST_FIELDS = 50_000;
 const DEEPEST = 100;
+
+export function encode<Schema extends DescMessage>(
+  schema: Schema,
+  message: MessageInitShape<Schema>,
+): Uint8Array<ArrayBuffer> {
+  return toBinary(schema, create(schema, message));
+}
+
+/** A message with these encoded ones in one repeated field: each is encoded once, so its size is known before. */
+export function messageOf(field: number, items: readonly Uint8Array[]): Uint8Array {
+  const writer = new BinaryWriter();
+  for (const item of items) writer.tag(field, WireType.LengthDelimited).bytes(item);
+  return writer.finish();
+}
 
 const isPacked = (field: DescField): boolean =>
   field.fieldKind === 'list' &&
@@ -24,8 +50,8 @@ function fieldsOf(desc: DescMessage): ReadonlyMap<number, DescField> {
   return fields;
 }
 
-/** Whether decoding would make more than the limit: counting to it takes a fraction of the time. */
-function hasTooMany(schema: DescMessage, bytes: Uint8Array): boolean {
+/** Whether decoding would make more than so many fields: counting to it takes a fraction of the time. */
+function hasTooMany(schema: DescMessage, bytes: Uint8Array, mostFields: number): boolean {
   const reader = new BinaryReader(bytes);
   let count = 0;
 
@@ -44,7 +70,7 @@ function hasTooMany(schema: DescMessage, bytes: Uint8Array): boolean {
     while (reader.pos < end) {
       const [number, wire] = reader.tag();
       count += 1;
-      if (count > MOST_FIELDS || depth > DEEPEST) return true;
+      if (count > mostFields || depth > DEEPEST) return true;
       const field = fields.get(number);
       if (!field || wire !== WireType.LengthDelimited) reader.skip(wire, number);
       else if (isOverWithin(field, depth)) return true;
@@ -56,14 +82,18 @@ function hasTooMany(schema: DescMessage, bytes: Uint8Array): boolean {
 }
 
 /** Decodes a message, or throws a `Fault` that names the expected type. */
-export function decode<Schema extends DescMessage>(schema: Schema, bytes: Uint8Array): MessageShape<Schema> {
+export function decode<Schema extends DescMessage>(
+  schema: Schema,
+  bytes: Uint8Array,
+  mostFields = MOST_FIELDS,
+): MessageShape<Schema> {
   try {
-    const isTooMuch = bytes.length > 2 * MOST_FIELDS && hasTooMany(schema, bytes);
+    const isTooMuch = bytes.length > 2 * mostFields && hasTooMany(schema, bytes, mostFields);
     if (!isTooMuch) return fromBinary(schema, bytes, { readUnknownFields: false });
   } catch (thrown) {
     const remedy = 'Send messages as proto/velda describes them.';
     throw new Fault('invalid', `The message is not a valid ${schema.typeName}.`, { cause: thrown, remedy });
   }
-  const why = `The message has more than ${MOST_FIELDS} fields.`;
+  const why = `The message has more than ${mostFields} fields.`;
   throw new Fault('invalid', why, { remedy: 'Send less in one message.' });
 }

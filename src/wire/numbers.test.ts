@@ -1,10 +1,10 @@
 // Names and numbers are those of Velda's wire: a change here is a break with every agent in the field.
 import type { DescMessage } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
-import * as broker from '../gen/velda/broker_pb.ts';
-import * as pool from '../gen/velda/pool_pb.ts';
-import * as session from '../gen/velda/session_pb.ts';
-import * as task from '../gen/velda/task_pb.ts';
+import * as broker from './gen/velda/broker_pb.ts';
+import * as pool from './gen/velda/pool_pb.ts';
+import * as session from './gen/velda/session_pb.ts';
+import * as task from './gen/velda/task_pb.ts';
 
 const WIRE: readonly (readonly [DescMessage, string])[] = [
   [

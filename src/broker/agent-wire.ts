@@ -2,16 +2,17 @@ import type { AgentCommand, AgentReport } from '#core/agent-link.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
+import type { AgentUpdateRequest } from '#wire/gen/velda/broker_pb.ts';
+import type { SharedAlarm } from '#wire/shared-alarm.ts';
 import type { RpcStream } from './transport.ts';
-import type { SharedAlarm } from './wire/shared-alarm.ts';
 
 /** The protocol of one connected agent. */
 export interface Wire {
   /** Sends the first answer: the agent is admitted. */
   greet(): void;
   send(command: AgentCommand): void;
-  /** Turns a message, an encoded AgentUpdateRequest, into reports; throws a `Fault` for an invalid one. */
-  receive(message: Uint8Array): void;
+  /** Turns a message into reports; throws a `Fault` for an invalid one. */
+  receive(message: AgentUpdateRequest): void;
   /** Bytes sent and not yet taken by the connection. */
   readonly waitingBytes: number;
   close(): void;

@@ -1,0 +1,99 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { AgentCommand } from '#core/agent-link.ts';
+import { Fault } from '#core/fault.ts';
+import type { RunAs, SessionSpec } from '#core/session.ts';
+import { checkedName } from './foreign-text.ts';
+import {
+  type Command,
+  type Command_RunAsSchema,
+  type Command_Start,
+  type Command_StartSchema,
+  CommandSchema,
+} from './gen/velda/muster_pb.ts';
+import { encode } from './messages.ts';
+
+type Start = Extract<AgentCommand, { do: 'start' }>;
+type What = NonNullable<MessageInitShape<typeof CommandSchema>['what']>;
+
+const LONGEST_ID = 128;
+const wholeMs = (ms: number): bigint => BigInt(Math.max(0, Math.round(ms)));
+
+const runAsOf = (runAs: RunAs): MessageInitShape<typeof Command_RunAsSchema> =>
+  'user' in runAs ? { user: runAs.user } : { uid: runAs.uid, gid: runAs.gid, groups: [...runAs.groups] };
+
+function startOf({ attempt, spec }: Start): MessageInitShape<typeof Command_StartSchema> {
+  return {
+    attempt,
+    command: [...spec.command],
+    env: spec.env,
+    cwd: spec.cwd ?? '',
+    ...(spec.terminal && { terminal: spec.terminal }),
+    stdin: spec.stdin,
+    priority: BigInt(Math.trunc(spec.priority)),
+    labels: spec.labels,
+    timeoutMs: wholeMs(spec.timeoutMs ?? 0),
+    graceMs: wholeMs(spec.graceMs),
+    retries: spec.retries,
+    ...(spec.runAs && { runAs: runAsOf(spec.runAs) }),
+  };
+}
+
+function whatOf(command: AgentCommand): What {
+  switch (command.do) {
+    case 'start':
+      return { case: 'start', value: startOf(command) };
+    case 'kill':
+      return { case: 'kill', value: { force: command.force, graceMs: wholeMs(command.graceMs) } };
+    case 'input':
+      return { case: 'input', value: { data: command.data as Uint8Array<ArrayBuffer>, isLast: command.isLast } };
+    case 'resize':
+      return { case: 'resize', value: { columns: command.columns, rows: command.rows } };
+    case 'ack':
+      return { case: 'ack', value: { attempt: command.attempt, seq: command.seq, result: command.result } };
+    case 'drain':
+      return { case: 'drain', value: { stop: command.stop } };
+  }
+}
+
+export function encodeCommand(command: AgentCommand): Uint8Array {
+  return encode(CommandSchema, { session: command.do === 'drain' ? '' : command.session, what: whatOf(command) });
+}
+
+function specOf(start: Command_Start): SessionSpec {
+  const { terminal, timeoutMs, runAs } = start;
+  if (start.command.length === 0) throw new Fault('invalid', 'The session has no command.', { at: 'start.command' });
+  return {
+    command: start.command,
+    env: start.env,
+    ...(start.cwd !== '' && { cwd: start.cwd }),
+    ...(runAs && {
+      runAs: runAs.user !== '' ? { user: runAs.user } : { uid: runAs.uid, gid: runAs.gid, groups: runAs.groups },
+    }),
+    ...(terminal && { terminal: { columns: terminal.columns, rows: terminal.rows, type: terminal.type } }),
+    stdin: start.stdin,
+    priority: Number(start.priority),
+    labels: start.labels,
+    ...(timeoutMs > 0n && { timeoutMs: Number(timeoutMs) }),
+    graceMs: Number(start.graceMs),
+    retries: start.retries,
+  };
+}
+
+/** Undefined for a command that this version does not know. */
+export function decodeCommand({ session: id, what }: Command): AgentCommand | undefined {
+  if (what.case === undefined) return undefined;
+  if (what.case === 'drain') return { do: 'drain', stop: what.value.stop };
+  const session = checkedName(id, LONGEST_ID, 'command.session');
+  switch (what.case) {
+    case 'start':
+      return { do: 'start', session, attempt: what.value.attempt, spec: specOf(what.value) };
+    case 'kill':
+      return { do: 'kill', session, force: what.value.force, graceMs: Number(what.value.graceMs) };
+    case 'input':
+      return { do: 'input', session, data: new Uint8Array(what.value.data), isLast: what.value.isLast };
+    case 'resize':
+      return { do: 'resize', session, columns: what.value.columns, rows: what.value.rows };
+    case 'ack':
+      return { do: 'ack', session, attempt: what.value.attempt, seq: what.value.seq, result: what.value.result };
+  }
+}
