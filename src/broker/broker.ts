@@ -1,14 +1,13 @@
 import type { Socket } from 'node:net';
 import type { AgentReport, JoinProof } from '#core/agent-link.ts';
 import type { Clock } from '#core/clock.ts';
-import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import type { Store } from '#core/store.ts';
 import { openSharedAlarm } from '#wire/shared-alarm.ts';
 import type { Machines } from '../machines/machines.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { serveAgent } from './agent-stream.ts';
-import { type Agents, createAgents, type LateAgentLink } from './agents.ts';
+import { createAgents, type LateAgentLink } from './agents.ts';
 import type { Authorize } from './authorize.ts';
 import { openGrpc } from './grpc.ts';
 import { type LaunchFault, poolCalls } from './pool-calls.ts';
@@ -63,20 +62,6 @@ export interface Broker {
   stop(): Promise<void>;
 }
 
-/** For processes beside an agent, which have no credential: nothing is read from where no agent is connected. */
-function besideAgents(agents: Agents, handler: RpcHandler): RpcHandler {
-  return (stream) => {
-    const { peerAddress } = stream.caller;
-    for (const agent of agents.all()) {
-      if (agent.peerAddress !== peerAddress) continue;
-      stream.trust();
-      return handler(stream);
-    }
-    const remedy = 'Push output from the machine that runs the session, while it runs.';
-    throw new Fault('denied', `No agent is connected from ${peerAddress}.`, { remedy });
-  };
-}
-
 /** Methods of Velda's server that Muster does not serve. */
 const NOT_HERE: Readonly<Record<string, readonly [methods: string, remedy: string]>> = {
   BrokerService: ['SetTag', 'Give a session its labels when it starts: `muster run --label`.'],
@@ -118,9 +103,9 @@ export function startBroker(deps: BrokerDeps): Broker {
     ...refusals(),
     ...sessionCalls(deps),
     ...taskCalls(deps, stopping.signal),
-    ...poolCalls({ ...deps, launchFault: deps.launchFault ?? (() => undefined) }),
+    ...poolCalls({ ...deps, launchFault: deps.launchFault ?? (() => undefined) }, stopping.signal),
     '/velda.BrokerService/AgentUpdate': (stream) => serveAgent(stream, perStream),
-    '/velda.TaskLogService/PushLogs': besideAgents(agents, output.pushLogs),
+    '/velda.TaskLogService/PushLogs': output.pushLogs,
   };
   const { pingEveryMs = PING_EVERY_MS, pingTimeoutMs = PING_TIMEOUT_MS } = deps;
   const transport = openGrpc(handlers, { pingEveryMs, pingTimeoutMs, clock, log });

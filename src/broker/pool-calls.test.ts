@@ -11,7 +11,7 @@ async function watched() {
   const heard = { notes: 0, fault: undefined as Fault | undefined };
   const token = { isRevoked: false };
   const isAdmitted = Promise.withResolvers<void>();
-  const calls = poolCalls({
+  const deps: Parameters<typeof poolCalls>[0] = {
     view: { pools: { by: () => [{ id: 'p1', name: 'gpu', spec: {} }] } } as never,
     clock,
     durable: async () => {},
@@ -20,8 +20,8 @@ async function watched() {
       if (token.isRevoked) throw new Fault('unauthenticated', 'This token is unknown, expired or revoked.');
       return { who: 'token:ci', from: '10.0.0.7' };
     },
-  });
-  const call = calls['/velda.PoolManagerService/WatchPoolStatus']?.({
+  };
+  const call = poolCalls(deps, new AbortController().signal)['/velda.PoolManagerService/WatchPoolStatus']?.({
     caller: { peerAddress: '10.0.0.7', certificateName: undefined, header: () => 'Bearer x' },
     write: () => void heard.notes++,
     pause() {},

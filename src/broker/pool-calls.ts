@@ -13,9 +13,10 @@ import {
   PoolStatusNotificationSchema,
   WatchPoolStatusRequestSchema,
 } from '#wire/gen/velda/pool_pb.ts';
-import { decode, encode } from '#wire/messages.ts';
-import { admitted, type CallerCheck } from './admitted.ts';
+import { encode } from '#wire/messages.ts';
+import type { CallerCheck } from './admitted.ts';
 import { authorized } from './authorize.ts';
+import { following } from './following.ts';
 import type { RpcHandler, RpcStream } from './transport.ts';
 import { unary } from './unary.ts';
 
@@ -33,8 +34,8 @@ export interface PoolCallDeps extends CallerCheck {
   launchFault(pool: string): LaunchFault | undefined;
 }
 
-/** The calls of Velda's command line about pools. */
-export function poolCalls(deps: PoolCallDeps): Record<string, RpcHandler> {
+/** The calls of Velda's command line about pools; `stopping` ends those that watch one. */
+export function poolCalls(deps: PoolCallDeps, stopping: AbortSignal): Record<string, RpcHandler> {
   const { view, authorize, clock, durable, launchFault } = deps;
 
   function find(name: string): Pool {
@@ -54,7 +55,7 @@ export function poolCalls(deps: PoolCallDeps): Record<string, RpcHandler> {
   });
 
   /** Sends the status at first and after each change, until the caller or the pool is gone. */
-  async function watch(stream: RpcStream, name: string, signal: AbortSignal): Promise<void> {
+  async function watch(stream: RpcStream, name: string, signal: AbortSignal): Promise<undefined> {
     let sent: string | undefined;
     while (!signal.aborted) {
       // Each time: a token may have been revoked meanwhile.
@@ -92,19 +93,9 @@ export function poolCalls(deps: PoolCallDeps): Record<string, RpcHandler> {
         return { pool: shown(find(pool)) };
       },
     }),
-    '/velda.PoolManagerService/WatchPoolStatus': admitted('viewer', deps, (stream) => {
-      const gone = new AbortController();
-      let isAsked = false;
-      return {
-        message(bytes) {
-          if (isAsked) return;
-          isAsked = true;
-          const { pool } = decode(WatchPoolStatusRequestSchema, bytes);
-          watch(stream, pool, gone.signal).catch((thrown) => stream.end(Fault.from(thrown)));
-        },
-        halfClosed() {},
-        closed: () => gone.abort(),
-      };
+    '/velda.PoolManagerService/WatchPoolStatus': following(deps, stopping, {
+      request: WatchPoolStatusRequestSchema,
+      run: (stream, { pool }, signal) => watch(stream, pool, signal),
     }),
   };
 }

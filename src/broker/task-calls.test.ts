@@ -1,6 +1,7 @@
+import { getEventListeners } from 'node:events';
 import { type DescMessage, fromBinary, type MessageInitShape } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
-import type { Fault } from '#core/fault.ts';
+import { Fault } from '#core/fault.ts';
 import type { OutputChunk, Session } from '#core/session.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import {
@@ -26,17 +27,23 @@ function aScene(first: Session | undefined, output: readonly OutputChunk[] = [])
   const stopping = new AbortController();
   let session = first;
   const ended = Promise.withResolvers<Session>();
+  const token = { isRevoked: false };
+  const signals: AbortSignal[] = [];
   if (first?.end) ended.resolve(first);
   const sessions = {
     find: async (id: string) => (id === session?.id ? session : undefined),
     ended: () => ended.promise,
-    async *output() {
+    async *output(_id: string, _options: object, signal: AbortSignal) {
+      signals.push(signal);
       yield* output;
       await ended.promise;
     },
     kill: async () => aSession('s1'),
   };
-  const authorize = () => ({ who: 'token:test', from: 'test' });
+  const authorize = () => {
+    if (token.isRevoked) throw new Fault('unauthenticated', 'This token is unknown, expired or revoked.');
+    return { who: 'token:test', from: 'test' };
+  };
   const calls = taskCalls({ sessions, view: memoryTables(), authorize, clock } as never, stopping.signal);
 
   async function call<Request extends DescMessage, Answer extends DescMessage>(
@@ -65,6 +72,8 @@ function aScene(first: Session | undefined, output: readonly OutputChunk[] = [])
   return {
     clock,
     stopping,
+    token,
+    signals,
     watch: () => call('WatchTask', { request: GetTaskRequestSchema, answer: TaskSchema }, { taskId: 's1' }),
     logs: (follow: boolean) =>
       call('Logs', { request: LogTaskRequestSchema, answer: LogTaskResponseSchema }, { taskId: 's1', follow }),
@@ -128,6 +137,32 @@ test('a stop of the server ends what follows a task at once', async () => {
   scene.stopping.abort();
 
   expect([watch.ends[0]?.kind, logs.ends[0]?.kind]).toEqual(['unavailable', 'unavailable']);
+});
+
+test('a revoked token ends what follows a task within five seconds', async () => {
+  const scene = aScene(aSession('s1'), [chunk(1, 'stdout', 'out')]);
+  const [watch, logs] = [await scene.watch(), await scene.logs(true)];
+  await scene.clock.advance(60_000);
+  const before = [...watch.ends, ...logs.ends];
+
+  scene.token.isRevoked = true;
+  await scene.clock.advance(5_000);
+  const heard = [watch.said.length, logs.said.length];
+  await scene.change({ worker: 'm', startedAt: 5 });
+
+  expect(before).toEqual([]);
+  expect([watch.ends[0]?.kind, logs.ends[0]?.kind]).toEqual(['unauthenticated', 'unauthenticated']);
+  expect([watch.said.length, logs.said.length]).toEqual(heard);
+});
+
+test('a call that follows output keeps no listener for a piece that was written', async () => {
+  const pieces = Array.from({ length: 100 }, (_, at) => chunk(at + 1, 'stdout', 'x'));
+  const scene = aScene(aSession('s1'), pieces);
+  const { said } = await scene.logs(true);
+  const [signal] = scene.signals;
+
+  expect(said).toHaveLength(100);
+  expect(getEventListeners(signal as AbortSignal, 'abort').length).toBeLessThan(5);
 });
 
 test('an unknown task is missing', async () => {

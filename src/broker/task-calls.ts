@@ -1,5 +1,5 @@
 // A task of Velda's command line is a session here: `velda run --batch -f` follows one.
-import type { DescMessage, MessageInitShape } from '@bufbuild/protobuf';
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import { EmptySchema, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Fault } from '#core/fault.ts';
 import { exitCodeOf, type Session, sessionPhase } from '#core/session.ts';
@@ -14,9 +14,10 @@ import {
   TaskSchema,
   TaskStatus,
 } from '#wire/gen/velda/task_pb.ts';
-import { decode, encode } from '#wire/messages.ts';
+import { encode } from '#wire/messages.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import { admitted, type CallerCheck } from './admitted.ts';
+import type { CallerCheck } from './admitted.ts';
+import { following } from './following.ts';
 import type { RpcHandler, RpcStream } from './transport.ts';
 import { unary } from './unary.ts';
 import { INSTANCE } from './velda-wire.ts';
@@ -74,10 +75,14 @@ export function taskCalls(deps: TaskCallDeps, stopping: AbortSignal): Record<str
   /** Answers when the session has another status, and when it has ended. */
   async function changed(id: string, from: string, signal: AbortSignal): Promise<Session> {
     const over = new AbortController();
-    const ended = sessions.ended(id, AbortSignal.any([signal, over.signal])).catch(() => undefined);
+    const wake = AbortSignal.any([signal, over.signal]);
+    sessions.ended(id, wake).then(
+      () => over.abort(),
+      () => {},
+    );
     try {
       for (;;) {
-        await Promise.race([ended, clock.sleep(LOOK_EVERY_MS, signal)]);
+        await clock.sleep(LOOK_EVERY_MS, wake);
         const session = await find(id);
         if (session.end || keyOf(session) !== from) return session;
         signal.throwIfAborted();
@@ -90,7 +95,7 @@ export function taskCalls(deps: TaskCallDeps, stopping: AbortSignal): Record<str
   const keyOf = (session: Session): string =>
     `${sessionPhase(session, view.agents.get(session.worker ?? '') !== undefined)} ${statusOf(session)}`;
 
-  async function watch(stream: RpcStream, id: string, signal: AbortSignal): Promise<void> {
+  async function watch(stream: RpcStream, id: string, signal: AbortSignal): Promise<undefined> {
     const say = (session: Session, status?: TaskStatus): void =>
       stream.write(encode(TaskSchema, shown(session, status)), () => {});
     let session = await find(id);
@@ -103,45 +108,26 @@ export function taskCalls(deps: TaskCallDeps, stopping: AbortSignal): Record<str
     // Velda's command line reads output only of a task that it saw running, and else waits for it for ever.
     if (!hasRun) say(session, TaskStatus.RUNNING);
     say(session);
-    stream.end();
   }
 
-  async function logs(stream: RpcStream, request: { taskId: string; follow: boolean }, signal: AbortSignal) {
-    const { taskId, follow } = request;
+  async function logs(
+    stream: RpcStream,
+    { taskId, follow }: { taskId: string; follow: boolean },
+    signal: AbortSignal,
+  ): Promise<Fault | undefined> {
     await find(taskId);
     for await (const { stream: name, data } of sessions.output(taskId, { follow }, signal)) {
       const which = name === 'stderr' ? LogTaskResponse_Stream.STDERR : LogTaskResponse_Stream.STDOUT;
       const piece = encode(LogTaskResponseSchema, { stream: which, data: new Uint8Array(data) });
       // A slow reader slows us down, not the server's memory up.
-      await new Promise<void>((written) => {
-        signal.addEventListener('abort', () => written(), { once: true });
-        stream.write(piece, written);
-      });
+      const { promise: written, resolve } = Promise.withResolvers<void>();
+      const goOn = (): void => resolve();
+      signal.addEventListener('abort', goOn);
+      stream.write(piece, goOn);
+      await written;
+      signal.removeEventListener('abort', goOn);
     }
-    stream.end(follow ? failureOf(await sessions.ended(taskId, signal)) : undefined);
-  }
-
-  /** A call that goes on until what it follows is over, the caller is gone, or the server stops. */
-  function following<Request extends DescMessage>(
-    schema: Request,
-    run: (stream: RpcStream, bytes: ReturnType<typeof decode<Request>>, signal: AbortSignal) => Promise<void>,
-  ): RpcHandler {
-    return admitted('viewer', deps, (stream) => {
-      const gone = new AbortController();
-      const signal = AbortSignal.any([gone.signal, stopping]);
-      let isAsked = false;
-      return {
-        message(bytes) {
-          if (isAsked) return;
-          isAsked = true;
-          const stop = (): void => stream.end(new Fault('unavailable', 'The server is stopping.'));
-          stopping.addEventListener('abort', stop, { once: true, signal: gone.signal });
-          run(stream, decode(schema, bytes), signal).catch((thrown) => stream.end(Fault.from(thrown)));
-        },
-        halfClosed() {},
-        closed: () => gone.abort(),
-      };
-    });
+    return follow ? failureOf(await sessions.ended(taskId, signal)) : undefined;
   }
 
   return {
@@ -161,9 +147,10 @@ export function taskCalls(deps: TaskCallDeps, stopping: AbortSignal): Record<str
         return {};
       },
     }),
-    '/velda.TaskService/WatchTask': following(GetTaskRequestSchema, (stream, { taskId }, signal) =>
-      watch(stream, taskId, signal),
-    ),
-    '/velda.TaskService/Logs': following(LogTaskRequestSchema, logs),
+    '/velda.TaskService/WatchTask': following(deps, stopping, {
+      request: GetTaskRequestSchema,
+      run: (stream, { taskId }, signal) => watch(stream, taskId, signal),
+    }),
+    '/velda.TaskService/Logs': following(deps, stopping, { request: LogTaskRequestSchema, run: logs }),
   };
 }

@@ -1,9 +1,12 @@
+import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import type { AgentReport } from '#core/agent-link.ts';
+import type { Fault } from '#core/fault.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { PushLogsRequestSchema } from '#wire/gen/velda/task_pb.ts';
 import { encode } from '#wire/messages.ts';
 import { memoryTables } from '../store/view.ts';
+import type { AgentConnection } from './agents.ts';
 import { aSession } from './testing.ts';
 import type { RpcListener, RpcStream } from './transport.ts';
 import { createVeldaOutput } from './velda-output.ts';
@@ -14,22 +17,26 @@ function aScene(epoch = 1) {
   view.agents.set('v1', { id: 'v1', pool: 'p1', wire: 'velda', epoch: 1 } as never);
   view.sessions.set('s1', aSession('s1', { worker: 'v1', attempt: 1 }));
   const reports: AgentReport[] = [];
+  const agent = { name: 'v1', peerAddress: '10.0.0.1' } as AgentConnection;
   const output = createVeldaOutput({
     view,
     clock,
     holderEpoch: epoch,
-    agents: { get: (name) => (name === 'v1' ? ({ peerAddress: '10.0.0.1' } as never) : undefined) },
+    agents: { get: (name) => (name === 'v1' ? agent : undefined), all: () => [agent] },
     report: (_, report) => void reports.push(report),
   });
-  const open = (peerAddress = '10.0.0.1'): RpcListener => {
+  const ends: (Fault | undefined)[] = [];
+  const trusted: string[] = [];
+  const open = (peerAddress = '10.0.0.1', header?: string): RpcListener => {
     const stream: Partial<RpcStream> = {
-      caller: { peerAddress, certificateName: undefined, header: () => undefined },
+      caller: { peerAddress, certificateName: undefined, header: () => header },
       write: () => {},
-      end: () => {},
+      trust: () => void trusted.push(peerAddress),
+      end: (fault) => void ends.push(fault),
     };
     return output.pushLogs(stream as RpcStream);
   };
-  return { clock, view, reports, output, open };
+  return { clock, view, reports, output, ends, trusted, open };
 }
 
 const piece = (bytes: number): Uint8Array =>
@@ -38,10 +45,52 @@ const piece = (bytes: number): Uint8Array =>
 test('output comes only from the machine that the agent is on', () => {
   const { open, reports } = aScene();
 
-  expect(() => open('10.0.0.2').message(piece(1))).toThrow(expect.objectContaining({ kind: 'denied' }));
+  expect(() => open('10.0.0.2')).toThrow(expect.objectContaining({ kind: 'denied' }));
+  expect(() => open('10.0.0.2', '1:s1:s1')).toThrow(expect.objectContaining({ kind: 'denied' }));
   open('10.0.0.1').message(piece(1));
 
   expect(reports).toHaveLength(1);
+});
+
+test('a call is trusted only once it has named a session of the agent at its address', async () => {
+  const { open, trusted, ends, clock } = aScene();
+  const unnamed = open();
+  expect(trusted).toEqual([]);
+  unnamed.message(piece(1));
+  open('10.0.0.1', '1:s1:s1');
+
+  await clock.advance(3_600_000);
+
+  expect(trusted).toEqual(['10.0.0.1', '10.0.0.1']);
+  expect(ends).toEqual([]);
+});
+
+test('a call that names no session within ten seconds is ended', async () => {
+  const { open, ends, clock } = aScene();
+  open();
+
+  await clock.advance(9_999);
+  expect(ends).toEqual([]);
+  await clock.advance(1);
+
+  expect(ends).toMatchObject([{ kind: 'invalid', message: expect.stringContaining('10 s') }]);
+});
+
+test('a call whose header names no session of that machine is refused at once', () => {
+  const { open, view } = aScene();
+  view.sessions.set('s2', aSession('s2', { worker: 'other' }));
+
+  for (const header of ['1:s9:s9', '1:s2:s2', '1:s1:'])
+    expect(() => open('10.0.0.1', header)).toThrow(expect.objectContaining({ kind: 'denied' }));
+});
+
+test('a session has four open calls for its output at most', () => {
+  const { open } = aScene();
+  const calls = Array.from({ length: 4 }, () => open('10.0.0.1', '1:s1:s1'));
+
+  expect(() => open('10.0.0.1', '1:s1:s1')).toThrow(expect.objectContaining({ kind: 'throttled' }));
+  calls[0]?.closed();
+  expect(() => open('10.0.0.1', '1:s1:s1')).not.toThrow();
 });
 
 test('an agent of our own cannot slip output past its acknowledgements', () => {
@@ -96,6 +145,19 @@ test('in a hurry the last number waits for nothing', async () => {
   hurry.abort();
 
   expect(await lastSeq).toBe(1);
+});
+
+test('no listener stays on the signal once the last number is known', async () => {
+  const { open, output } = aScene();
+  const call = open();
+  call.message(piece(1));
+  const hurry = new AbortController();
+
+  const lastSeq = output.lastSeq('s1', hurry.signal);
+  call.closed();
+  await lastSeq;
+
+  expect(getEventListeners(hurry.signal, 'abort')).toEqual([]);
 });
 
 test('the numbers of each holder are above all of the one before, which it does not remember', () => {

@@ -12,13 +12,18 @@ import type { RpcCaller, RpcHandler, RpcListener, RpcStream } from './transport.
 // Output that is in flight when the end is reported arrives within this time, or is lost.
 const LATE_OUTPUT_MS = 5_000;
 const PIECE_BYTES = 64 * 1024;
+// Velda's sandbox opens its call when the process starts, and names the session in a header; others name it at once.
+const NAMED_WITHIN_MS = 10_000;
+// The sandbox has one; those of lost connections stay until the next ping.
+const MOST_CALLS_PER_SESSION = 4;
+const REMEDY = 'Push output from the machine that runs the session, while it runs.';
 // A Velda agent does not number its output, and our numbers end with the process: each holder has a range of its own
 // above that of the one before, with a number for each byte that is kept of a session.
 const NUMBERS_PER_HOLDER = 2 ** 26;
 
 export interface VeldaOutputOptions {
   readonly view: Pick<Store['view'], 'sessions' | 'agents'>;
-  readonly agents: Pick<Agents, 'get'>;
+  readonly agents: Pick<Agents, 'get' | 'all'>;
   readonly clock: Clock;
   /** Number of the replica's holdership; grows with each change of holder. */
   readonly holderEpoch: number;
@@ -54,17 +59,21 @@ export function createVeldaOutput({ view, agents, clock, holderEpoch, report }: 
   function admit(task: string, caller: RpcCaller): AttemptOutput {
     const session = view.sessions.get(task);
     const agent = session?.worker === undefined ? undefined : view.agents.get(session.worker);
-    const [, , claimed = task] = (caller.header('velda-session') ?? '').split(':');
     const isThere = agent?.wire === 'velda' && agents.get(agent.id)?.peerAddress === caller.peerAddress;
-    if (!session || !agent || !isThere || claimed !== task) {
-      const remedy = 'Push output from the machine that runs the session, while it runs.';
-      throw new Fault('denied', `This caller may not push output of session "${tame(task, 100)}".`, { remedy });
+    if (!session || !agent || !isThere) {
+      const why = `This caller may not push output of session "${tame(task, 100)}".`;
+      throw new Fault('denied', why, { remedy: REMEDY });
     }
     const known = attempts.get(task);
     if (known?.attempt === session.attempt) return known;
     const output = { agent: agent.id, session: task, attempt: session.attempt, seq: firstSeq, openCalls: 0 };
     attempts.set(task, output);
     return output;
+  }
+
+  function checkIsBesideAgent({ peerAddress }: RpcCaller): void {
+    for (const agent of agents.all()) if (agent.peerAddress === peerAddress) return;
+    throw new Fault('denied', `No agent is connected from ${peerAddress}.`, { remedy: REMEDY });
   }
 
   function push(output: AttemptOutput, { stream, data }: PushLogsRequest): void {
@@ -79,16 +88,33 @@ export function createVeldaOutput({ view, agents, clock, holderEpoch, report }: 
 
   function pushLogs(stream: RpcStream): RpcListener {
     let output: AttemptOutput | undefined;
+
+    function name(task: string): AttemptOutput {
+      const named = admit(task, stream.caller);
+      if (named.openCalls === MOST_CALLS_PER_SESSION) {
+        const why = `Session "${task}" has ${MOST_CALLS_PER_SESSION} open calls for its output already.`;
+        throw new Fault('throttled', why, { remedy: 'Push all of its output by one call.' });
+      }
+      named.openCalls += 1;
+      cancel();
+      stream.trust();
+      return named;
+    }
+
+    let cancel = (): void => {};
+    const [, , claimed] = (stream.caller.header('velda-session') ?? '').split(':');
+    if (claimed === undefined) {
+      checkIsBesideAgent(stream.caller);
+      const why = `The call named no session within ${NAMED_WITHIN_MS / 1_000} s.`;
+      cancel = clock.alarm(NAMED_WITHIN_MS, () => stream.end(new Fault('invalid', why, { at: 'task_id' })));
+    } else output = name(claimed);
     open.add(stream);
     return {
       message(bytes) {
         const request = decode(PushLogsRequestSchema, bytes);
-        if (!output) {
-          output = admit(request.taskId, stream.caller);
-          output.openCalls += 1;
-        }
+        output ??= name(request.taskId);
         if (request.taskId !== output.session) {
-          throw new Fault('invalid', 'The task_id differs from that of the first message.', { at: 'task_id' });
+          throw new Fault('invalid', 'The task_id differs from that of the call.', { at: 'task_id' });
         }
         push(output, request);
       },
@@ -98,6 +124,7 @@ export function createVeldaOutput({ view, agents, clock, holderEpoch, report }: 
       },
       closed() {
         open.delete(stream);
+        cancel();
         if (!output) return;
         output.openCalls -= 1;
         if (output.openCalls === 0) output.ended?.();
@@ -112,10 +139,12 @@ export function createVeldaOutput({ view, agents, clock, holderEpoch, report }: 
       if (!output) return 0;
       if (output.openCalls > 0 && !hurry?.aborted) {
         const { promise, resolve } = Promise.withResolvers<void>();
-        const cancel = clock.alarm(LATE_OUTPUT_MS, resolve);
-        hurry?.addEventListener('abort', () => resolve(), { once: true });
-        output.ended = resolve;
+        const goOn = (): void => resolve();
+        const cancel = clock.alarm(LATE_OUTPUT_MS, goOn);
+        hurry?.addEventListener('abort', goOn);
+        output.ended = goOn;
         await promise;
+        hurry?.removeEventListener('abort', goOn);
         cancel();
       }
       attempts.delete(session);
