@@ -1,18 +1,17 @@
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
-import WebSocket from 'ws';
 import { systemClock } from '#core/clock.ts';
 import { untilHolds } from '#core/testing/until.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
-import { anAgent, aSession, aSpec, poolWithSecret, row } from './testing/rows.ts';
-import { apiWorld, type WorldOptions } from './testing/world.ts';
-import type { AttachOut } from './wire/session.ts';
+import { aSession, poolWithSecret, row } from './testing/rows.ts';
+import { atEnd, endAll, served } from './testing/served.ts';
+import { apiWorld } from './testing/world.ts';
 
 const gpu = poolWithSecret('gpu');
 const UPGRADE = [
@@ -24,30 +23,8 @@ const UPGRADE = [
   'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
   '\r\n',
 ].join('\r\n');
-const stops: (() => Promise<void> | void)[] = [];
 
-afterEach(async () => {
-  for (const stop of stops.splice(0).toReversed()) await stop();
-});
-
-/** The API behind a listening socket that hands its connections over, as the program does. */
-async function served(options: WorldOptions = {}, wrap: (socket: Socket) => Socket = (socket) => socket) {
-  const world = await apiWorld({ clock: systemClock as unknown as VirtualClock, ...options });
-  const first = Promise.withResolvers<Socket>();
-  const listener = createServer((socket) => {
-    first.resolve(socket);
-    world.api.server.emit('connection', wrap(socket));
-  });
-  listener.listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  const { port } = listener.address() as AddressInfo;
-  stops.push(
-    () => void listener.close(),
-    () => world.api.close(),
-  );
-  const authorization = `Bearer ${world.tokens.operator}`;
-  return { ...world, port, address: `http://127.0.0.1:${port}`, authorization, accepted: first.promise };
-}
+afterEach(endAll);
 
 /** Sends raw bytes and answers all that comes back until the other side closes. */
 async function raw(port: number, text: string): Promise<string> {
@@ -103,7 +80,7 @@ describe('over real sockets', () => {
     const { port, accepted } = await served({ timeouts, over: { agentFiles } });
 
     const client = connect(port, '127.0.0.1').pause();
-    stops.push(() => void client.destroy());
+    atEnd(() => void client.destroy());
     client.write('GET /agent/any.tgz HTTP/1.1\r\nHost: localhost\r\n\r\n');
     await once(endless, 'close');
 
@@ -136,7 +113,7 @@ describe('over real sockets', () => {
       const { port, accepted } = await served({ clock });
       const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).resume();
       client.on('error', () => {});
-      stops.push(() => void client.destroy());
+      atEnd(() => void client.destroy());
       client.write(text);
       await once(client, 'end');
       return { clock, client, socket: await accepted };
@@ -215,168 +192,10 @@ describe('over real sockets', () => {
   });
 });
 
-describe('attach', () => {
-  const interactive = aSession('s1', gpu, {
-    spec: { ...aSpec, stdin: true, terminal: { columns: 80, rows: 24, type: 'x' } },
-  });
-  const running = { ...interactive, worker: 'm-1', attempt: 1, startedAt: 1 };
-  const rows = [row('pools', gpu), row('agents', anAgent('m-1', gpu.id)), row('sessions', running)];
-
-  async function attached(
-    world: Awaited<ReturnType<typeof served>>,
-    more: { path?: string; headers?: Record<string, string> } = {},
-  ) {
-    const { path = '/api/v1/sessions/s1/attach', headers = { authorization: world.authorization } } = more;
-    const socket = new WebSocket(`ws://127.0.0.1:${world.port}${path}`, { headers });
-    const messages: AttachOut[] = [];
-    socket.on('message', (data) => void messages.push(JSON.parse(String(data))));
-    const closed = new Promise<{ code: number; reason: string }>((resolve) =>
-      socket.on('close', (code, reason) => resolve({ code, reason: String(reason) })),
-    );
-    const opened = await new Promise<number>((resolve) => {
-      socket.on('open', () => resolve(101));
-      socket.on('unexpected-response', (_request, response) => resolve(response.statusCode ?? 0));
-      socket.on('error', () => {});
-    });
-    return { socket, messages, closed, opened };
-  }
-
-  it('carries input and window size in, output and the end out', async () => {
-    const world = await served({ rows });
-    const { socket, messages, closed } = await attached(world);
-
-    socket.send(Buffer.from('ls\n'), { binary: true });
-    socket.send(JSON.stringify({ input: Buffer.from('pwd').toString('base64') }));
-    socket.send(JSON.stringify({ resize: { columns: 100, rows: 30 } }));
-    socket.send(JSON.stringify({ eof: true }));
-    await untilHolds(() => expect(world.sessions.said).toHaveLength(4));
-    await world.sessions.print('s1', 1, 'hello');
-    await untilHolds(() => expect(messages).toHaveLength(1));
-    await world.sessions.end('s1', 3);
-
-    expect((await closed).code).toBe(1000);
-    expect(world.sessions.said).toEqual(['s1 ls\n', 's1 pwd', 's1 100x30', 's1  eof']);
-    expect(messages).toMatchObject([
-      { output: { seq: 1, stream: 'stdout', data: Buffer.from('hello').toString('base64') } },
-      { end: { id: 's1', phase: 'ended', end: { exit_code: 3 } } },
-    ]);
-  });
-
-  it('keeps what is typed before the session runs until it does', async () => {
-    const world = await served({ rows: [...rows, row('sessions', interactive)] });
-    const { socket } = await attached(world);
-
-    socket.send(Buffer.from('early'), { binary: true });
-    await untilHolds(async () => expect((await world.accepted).isPaused()).toBe(true));
-    const before = [...world.sessions.said];
-    await world.deps.store.commit([row('sessions', running)]);
-    await untilHolds(() => expect(world.sessions.said).toHaveLength(1));
-
-    expect(before).toEqual([]);
-    expect(world.sessions.said).toEqual(['s1 early']);
-  });
-
-  it('keeps what is typed while the agent is away until it is back, in order', async () => {
-    const world = await served({ rows });
-    const { socket } = await attached(world);
-
-    socket.send(Buffer.from('before'), { binary: true });
-    await untilHolds(() => expect(world.sessions.said).toHaveLength(1));
-    world.sessions.isAway = true;
-    socket.send(Buffer.from('one'), { binary: true });
-    socket.send(Buffer.from('two'), { binary: true });
-    await untilHolds(() => expect(world.sessions.refusals).toBeGreaterThan(1));
-    world.sessions.isAway = false;
-    await untilHolds(() => expect(world.sessions.said).toHaveLength(3));
-
-    expect(world.sessions.said).toEqual(['s1 before', 's1 one', 's1 two']);
-    expect(socket.readyState).toBe(WebSocket.OPEN);
-  });
-
-  it('with piped input is closed where the agent went away in the midst of it: part may be lost', async () => {
-    const piped = { ...running, spec: { ...aSpec, stdin: true } };
-    const world = await served({ rows: [...rows, row('sessions', piped)] });
-    const { socket, closed } = await attached(world);
-    world.sessions.isAway = true;
-
-    socket.send(Buffer.from('one'), { binary: true });
-    await untilHolds(() => expect(world.sessions.refusals).toBeGreaterThan(0));
-    world.sessions.isAway = false;
-    await untilHolds(() => expect(world.sessions.said).toHaveLength(1));
-    world.sessions.isAway = true;
-    socket.send(Buffer.from('two'), { binary: true });
-
-    expect(await closed).toEqual({ code: 1008, reason: 'The agent of the session is disconnected.' });
-    expect(world.sessions.said).toEqual(['s1 one']);
-  });
-
-  it('reads no further while much is still on its way to the agent', async () => {
-    const world = await served({ rows });
-    const { socket } = await attached(world);
-    world.sessions.waitingBytes = 2 ** 24;
-
-    socket.send(Buffer.from('one'), { binary: true });
-    await untilHolds(() => expect(world.sessions.said).toHaveLength(1));
-    socket.send(Buffer.from('two'), { binary: true });
-    await untilHolds(async () => expect((await world.accepted).isPaused()).toBe(true));
-    const meanwhile = [...world.sessions.said];
-    world.sessions.waitingBytes = 0;
-    await untilHolds(() => expect(world.sessions.said).toHaveLength(2));
-
-    expect(meanwhile).toEqual(['s1 one']);
-    expect(world.sessions.said).toEqual(['s1 one', 's1 two']);
-  });
-
-  it('is closed with the reason where a message is malformed', async () => {
-    for (const message of ['x', '{}', '{"resize":{"columns":0,"rows":1}}', '{"input":"%"}', '{"eof":false}']) {
-      const world = await served({ rows });
-      const { socket, closed } = await attached(world);
-
-      socket.send(message);
-
-      const { code, reason } = await closed;
-      expect(code, message).toBe(1008);
-      expect(reason, message).toMatch(/message/);
-    }
-  });
-
-  it('is closed within five seconds after its token was revoked', async () => {
-    const clock = new VirtualClock();
-    const world = await served({ rows, clock });
-    const { closed } = await attached(world);
-    const [token] = [...world.deps.store.view.tokens.all()].filter(({ name }) => name === 'operator');
-    await world.deps.access.revokeToken(token?.id ?? '', { who: 'test', from: 'here' });
-
-    await clock.advance(5_000);
-
-    expect(await closed).toEqual({ code: 1008, reason: 'The token is no longer valid.' });
-  });
-
-  it('is refused without a token, to a viewer, by another Host or origin, and where there is nothing', async () => {
-    const world = await served({ rows });
-    const { authorization, tokens, deps, port } = world;
-    const caller = deps.access.authenticate({ authorization, from: 't' });
-    const { text } = await deps.access.exchangeLogin(deps.access.createLoginLink('operator', caller).code, 'here');
-    const cookie = `muster_session=${text}`;
-    const tryWith = async (headers: Record<string, string>, path?: string) =>
-      (await attached(world, { headers, ...(path && { path }) })).opened;
-
-    expect(await tryWith({})).toBe(401);
-    expect(await tryWith({ authorization: `Bearer ${tokens.viewer}` })).toBe(403);
-    expect(await tryWith({ authorization, host: 'evil.example.org' })).toBe(421);
-    expect(await tryWith({ cookie, origin: 'https://evil.example.org' })).toBe(403);
-    expect(await tryWith({ cookie, origin: `http://127.0.0.1:${port}` })).toBe(101);
-    expect(await tryWith({ authorization }, '/api/v1/sessions/nothing/attach')).toBe(404);
-    expect(await tryWith({ authorization }, '/api/v1/pools')).toBe(404);
-    expect(await tryWith({ authorization }, '/api/v1/sessions/%zz/attach')).toBe(422);
-    expect(await tryWith({ authorization }, '/api/v1/sessions/s1/attach?after_seq=x')).toBe(422);
-  });
-});
-
 describe('backup', () => {
   it('is sent whole, or written where nothing is yet, for its owner alone', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'muster-backup-'));
-    stops.push(() => rm(directory, { recursive: true }));
+    atEnd(() => rm(directory, { recursive: true }));
     const file = join(directory, 'copy.db');
     const { deps } = await apiWorld();
     const store = { ...deps.store, backup: (to: string) => writeFile(to, 'everything') };

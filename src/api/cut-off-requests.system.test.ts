@@ -1,44 +1,25 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { systemClock } from '#core/clock.ts';
 import { until } from '#core/testing/until.ts';
-import type { VirtualClock } from '#core/virtual-clock.ts';
 import { poolWithSecret, row } from './testing/rows.ts';
-import { apiWorld } from './testing/world.ts';
+import { atEnd, endAll, served } from './testing/served.ts';
 
-const stops: (() => Promise<void> | void)[] = [];
+afterEach(endAll);
 
-afterEach(async () => {
-  for (const stop of stops.splice(0).toReversed()) await stop();
-});
-
-/** The API behind a listener; `hold` makes the disk wait until its answer is called. */
-async function served() {
+/** The API; `hold` makes the disk wait until its answer is called. */
+async function servedWithSlowDisk() {
   let written: Promise<void> = Promise.resolve();
-  const rows = [row('pools', poolWithSecret('gpu'))];
-  const world = await apiWorld({
-    clock: systemClock as unknown as VirtualClock,
-    rows,
-    beforeWrite: () => written,
-  });
   const sockets: Socket[] = [];
-  const listener = createServer((socket) => {
+  const world = await served({ rows: [row('pools', poolWithSecret('gpu'))], beforeWrite: () => written }, (socket) => {
     sockets.push(socket);
-    world.api.server.emit('connection', socket);
+    return socket;
   });
-  listener.listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  stops.push(
-    () => void listener.close(),
-    () => world.api.close(),
-  );
 
   /** A client that has sent nothing yet, and whose connection the server has taken. */
   async function client() {
     const taken = sockets.length;
-    const socket = connect((listener.address() as AddressInfo).port, '127.0.0.1');
-    stops.push(() => void socket.destroy());
+    const socket = connect(world.port, '127.0.0.1');
+    atEnd(() => void socket.destroy());
     let received = '';
     socket.setEncoding('latin1').on('data', (text: string) => {
       received += text;
@@ -65,7 +46,7 @@ function request(method: string, path: string, token: string, body = ''): string
 }
 
 test('half a request of a connection that was reset is never executed with the token of another one', async () => {
-  const { client, hold, tokens, deps } = await served();
+  const { client, hold, tokens, deps } = await servedWithSlowDisk();
   const victim = [...deps.store.view.tokens.all()].find(({ name }) => name === 'viewer')?.id ?? '';
   const submit = request('POST', '/api/v1/sessions', tokens.operator, '{"pool":"gpu","command":["true"]}');
   const attacker = await client();
