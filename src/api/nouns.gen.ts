@@ -7,6 +7,7 @@ import { noun as events } from './events.ts';
 import { noun as freezes } from './freezes.ts';
 import { noun as health } from './health.ts';
 import { noun as logins } from './logins.ts';
+import { noun as machines } from './machines.ts';
 import type { Noun } from './noun.ts';
 import { noun as output } from './output.ts';
 import { noun as plans } from './plans.ts';
@@ -27,6 +28,7 @@ export const nouns: readonly Noun[] = [
   freezes,
   health,
   logins,
+  machines,
   output,
   plans,
   pools,

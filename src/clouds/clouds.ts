@@ -74,6 +74,8 @@ export interface Clouds {
   onFault(heard: (followers: Iterable<string>, offers: Iterable<string>) => void): void;
   /** An offer resolves to another form than before. */
   onForm(heard: (offer: string) => void): void;
+  /** An offer has another price than before, or its first since it was opened. */
+  onPrice(heard: (offer: string) => void): void;
   create(offer: Offer, launch: Launch, by: CallOf): Promise<readonly Outcome[]>;
   delete(offer: Offer, machines: readonly Machine[], by: CallOf): Promise<readonly Outcome[]>;
   /** Stops machines and keeps them, or wakes them again; only where `parkingOf` says so. */
@@ -111,6 +113,7 @@ export function openClouds(deps: CloudsDeps): Clouds {
   const openHeards = new Set<(offer: string, followers: Iterable<string>) => void>();
   const faultHeards = new Set<(followers: Iterable<string>, offers: Iterable<string>) => void>();
   const formHeards = new Set<(offer: string) => void>();
+  const priceHeards = new Set<(offer: string) => void>();
   const stopping = new AbortController();
 
   const offerIds = (cloud: string): ReadonlySet<string> => offersByCloud.get(cloud) ?? new Set();
@@ -147,6 +150,9 @@ export function openClouds(deps: CloudsDeps): Clouds {
     },
     changed(offer) {
       for (const heard of formHeards) heard(offer);
+    },
+    priceChanged(offer) {
+      for (const heard of priceHeards) heard(offer);
     },
   });
 
@@ -274,6 +280,7 @@ export function openClouds(deps: CloudsDeps): Clouds {
     onOpen: (heard) => void openHeards.add(heard),
     onFault: (heard) => void faultHeards.add(heard),
     onForm: (heard) => void formHeards.add(heard),
+    onPrice: (heard) => void priceHeards.add(heard),
     create: (offer, launch, by) =>
       write('create', { offer, by, machines: launch.names.length }, (backend, signal) =>
         backend.create(launch, signal),

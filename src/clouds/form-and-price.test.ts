@@ -15,6 +15,7 @@ function setUp() {
     backends: () => [['a', backend]],
     ask: (_offer, _name, run) => run(backend, new AbortController().signal),
     changed: (offer) => void changed.push(offer),
+    priceChanged: () => {},
     log: silentLog,
   });
   const ask = async (answer: () => Promise<string>): Promise<string | undefined> => {
@@ -56,10 +57,11 @@ it('an offer that was closed while it was asked for has no form', async () => {
   expect(forms.formOf('a')).toBeUndefined();
 });
 
-it('the price of an offer is asked at most once an hour, and stays while the cloud does not answer', async () => {
+it('the price of an offer is asked at most once an hour, stays while the cloud does not answer, and its changes are announced', async () => {
+  const announced: (number | undefined)[] = [];
   const clock = new VirtualClock();
   const asked: number[] = [];
-  const prices = [1.25, 2.5];
+  const prices = [1.25, 1.25, 2.5];
   const pricePerHour = async (): Promise<number> => {
     asked.push(clock.monotonic() / HOUR_MS);
     const price = prices.shift();
@@ -72,18 +74,20 @@ it('the price of an offer is asked at most once an hour, and stays while the clo
     backends: () => [['a', backend]],
     ask: (_offer, _name, run) => run(backend, new AbortController().signal),
     changed: () => {},
+    priceChanged: (offer) => void announced.push(resolved.priceOf(offer)),
     log: silentLog,
   });
   const seen: (number | undefined)[] = [resolved.priceOf('a')];
 
-  for (let minute = 0; minute < 150; minute += 10) {
+  for (let minute = 0; minute < 210; minute += 10) {
     resolved.refresh('aws');
     await clock.advance(10 * MINUTE_MS);
     seen.push(resolved.priceOf('a'));
   }
 
-  expect(asked).toEqual([0, 1, 2]);
+  expect(asked).toEqual([0, 1, 2, 3]);
   expect([...new Set(seen)]).toEqual([undefined, 1.25, 2.5]);
+  expect(announced).toEqual([1.25, 2.5]);
 });
 
 it('asks for an offer that was opened since at the next refresh, whatever the others wait for', async () => {
@@ -100,6 +104,7 @@ it('asks for an offer that was opened since at the next refresh, whatever the ot
       return run(backend, new AbortController().signal);
     },
     changed: () => {},
+    priceChanged: () => {},
     log: silentLog,
   });
   const refreshes = async (count: number): Promise<void> => {

@@ -11,6 +11,8 @@ export interface FormsAndPricesDeps {
   ask<T>(offer: string, name: string, run: (backend: Backend, signal: AbortSignal) => Promise<T>): Promise<T>;
   /** An offer's form is another than before; the first one that is heard is none. */
   changed(offer: string): void;
+  /** An offer has another price than before, or its first. */
+  priceChanged(offer: string): void;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -36,7 +38,8 @@ interface Answers {
   isAsking: boolean;
 }
 
-export function openFormsAndPrices({ backends, ask, changed, clock, log }: FormsAndPricesDeps): FormsAndPrices {
+export function openFormsAndPrices(deps: FormsAndPricesDeps): FormsAndPrices {
+  const { backends, ask, changed, priceChanged, clock, log } = deps;
   const known = new Map<string, Answers>();
   // Until when nothing is to be asked of a cloud: most are listed every minute, and prices hold for an hour.
   const nothingDueUntilMs = new Map<string, number>();
@@ -55,7 +58,7 @@ export function openFormsAndPrices({ backends, ask, changed, clock, log }: Forms
       if (form) takeForm(offer, answers, await ask(offer, 'form', async (it, signal) => it.form?.(signal)));
       if (pricePerHour && clock.monotonic() - answers.priceAskedMs >= PRICE_HOLDS_MS) {
         answers.priceAskedMs = clock.monotonic();
-        answers.price = await ask(offer, 'price', async (it, signal) => it.pricePerHour?.(signal));
+        takePrice(offer, answers, await ask(offer, 'price', async (it, signal) => it.pricePerHour?.(signal)));
       }
     } catch (thrown) {
       const { kind, message } = Fault.from(thrown);
@@ -70,6 +73,12 @@ export function openFormsAndPrices({ backends, ask, changed, clock, log }: Forms
     if (form === undefined || form === before || known.get(offer) !== answers) return;
     answers.form = form;
     if (before !== undefined) changed(offer);
+  }
+
+  function takePrice(offer: string, answers: Answers, price: number | undefined): void {
+    const before = answers.price;
+    answers.price = price;
+    if (price !== undefined && price !== before && known.get(offer) === answers) priceChanged(offer);
   }
 
   function dueFrom(cloud: string, ms: number): void {

@@ -37,6 +37,7 @@ describe('readServerFile', () => {
       retention: {
         events: 2_592_000_000,
         decisions: 1_209_600_000,
+        endedMachines: 7_776_000_000,
         ended: 2_592_000_000,
         output: 604_800_000,
       },

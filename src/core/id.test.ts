@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { idMaker, isLaunchName, launchNames, nameAt, readLaunchName, slug, stemOf } from './id.ts';
+import { idMaker, idsFrom, isLaunchName, launchNames, nameAt, readLaunchName, slug, stemOf } from './id.ts';
 import { seededRandom } from './random.ts';
 
 test('ids sort by the time of their making, also within a millisecond and when the clock goes back', () => {
@@ -14,6 +14,19 @@ test('ids sort by the time of their making, also within a millisecond and when t
 
   expect(made).toEqual(made.toSorted());
   expect(new Set(made).size).toBe(made.length);
+});
+
+test('ids made at a time or later sort after the text of that time, earlier ones before it', () => {
+  let nowMs = 1_760_000_000_000;
+  const makeId = idMaker(() => nowMs, seededRandom(1));
+
+  const made = Array.from({ length: 5 }, () => {
+    nowMs += 1;
+    return makeId();
+  });
+
+  expect(made.filter((id) => id > idsFrom(1_760_000_000_003))).toEqual(made.slice(2));
+  expect(made.filter((id) => id < idsFrom(1_760_000_000_003))).toEqual(made.slice(0, 2));
 });
 
 test.each([

@@ -4,20 +4,25 @@ import type { Random } from './random.ts';
 // Crockford's alphabet in lower case: sorts as its numbers do, and no letter is taken for a digit.
 const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz';
 
+const TIME_DIGITS = 9;
+
 /** Makes ids that sort by the time of their making, also within one millisecond and when the clock goes back. */
 export function idMaker(now: () => number, random: Random): () => string {
   let lastMs = 0;
-  let time = base32(lastMs, 9);
+  let time = base32(lastMs, TIME_DIGITS);
   let count = 0;
   return () => {
     const ms = Math.max(now(), lastMs);
     count = ms === lastMs ? count + 1 : 0;
     // Many are made within one millisecond.
-    if (ms !== lastMs) time = base32(ms, 9);
+    if (ms !== lastMs) time = base32(ms, TIME_DIGITS);
     lastMs = ms;
     return time + base32(count, 4) + randomText(random, 5);
   };
 }
+
+/** Ids that were made at that time or later sort after this text, those that were made earlier before it. */
+export const idsFrom = (ms: number): string => base32(ms, TIME_DIGITS);
 
 /** A short random id for marks: fits the labels and names of every cloud. */
 export function shortId(random: Random, length = 8): string {

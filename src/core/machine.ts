@@ -1,6 +1,8 @@
+import type { FaultKind } from './fault.ts';
 import { readMark } from './mark.ts';
+import type { Price } from './pool.ts';
 import type { Boot, Mark, Use } from './provider.ts';
-import { type Row, table } from './table.ts';
+import { type Row, records, table } from './table.ts';
 
 /** The row of a machine; features extend it with their own fields. */
 export interface MachineRow extends Row {
@@ -29,7 +31,19 @@ export interface MachineRow extends Row {
   /** It was parked, was woken, and has not joined since. */
   readonly isWaking?: true | undefined;
   /** Final once committed: the machine will be deleted, and agents of its name are refused. */
-  readonly removal?: { readonly at: number; readonly why: string } | undefined;
+  readonly removal?: Removal | undefined;
+}
+
+export interface Removal {
+  readonly at: number;
+  readonly why: string;
+  /** Where the machine is removed because it does not work. */
+  readonly fault?: EndFault | undefined;
+}
+
+export interface EndFault {
+  readonly kind: FaultKind;
+  readonly message: string;
 }
 
 /** A committed request for one or more named machines: same id, same bytes, always. */
@@ -65,7 +79,37 @@ export interface Agent extends Row {
   readonly unknown?: readonly string[] | undefined;
 }
 
+/** A machine that was asked for and is no more. Written in the commit that drops its row. */
+export interface EndedMachine extends Row {
+  /** Sorts by the time of the end; a name may end more than once where a cloud uses names again. */
+  readonly id: string;
+  /** The id of its row: the name that we gave it. */
+  readonly machine: string;
+  readonly use: Use;
+  readonly owner: string;
+  readonly offer: string;
+  readonly kind: string;
+  /** When it was asked for, or woken the last time. */
+  readonly askedAt: number;
+  readonly createdAt?: number | undefined;
+  readonly joinedAt?: number | undefined;
+  readonly endedAt: number;
+  /** We deleted it or did not need it any more, its cloud no longer had it, or its cloud made none that works. */
+  readonly how: 'removed' | 'gone' | 'failed';
+  readonly fault?: EndFault | undefined;
+  /** What it cost, as far as the server knows: the first price, and each change of it. */
+  readonly prices?: readonly Price[] | undefined;
+}
+
 export const machineTables = {
   launches: table<LaunchRecord>()({ writer: 'machines', indexes: { owner: (l) => readMark(l.mark).owner } }),
   agents: table<Agent>()({ writer: 'machines', volatile: true, indexes: { owner: (a) => a.owner } }),
+} as const;
+
+export const machineHistories = {
+  endedMachines: records<EndedMachine>()({
+    finds: { machine: (m) => m.machine, owner: (m) => m.owner },
+    at: (m) => m.endedAt,
+    kept: { setting: 'machines', default: '90d', about: 'Retention time of ended machines.' },
+  }),
 } as const;

@@ -8,6 +8,18 @@ export interface Offer extends Row {
   readonly config: Readonly<Record<string, unknown>>;
 }
 
+/** A price in dollars an hour, and since when. */
+export interface Price {
+  readonly from: number;
+  readonly perHour: number;
+}
+
+/** An offer that a machine may have been made from. */
+export interface KeptOffer extends Offer {
+  /** What its cloud said that a machine of it costs, by time. */
+  readonly prices?: readonly Price[] | undefined;
+}
+
 /** What a pool says about one of its offers. */
 export interface Terms {
   /** In dollars, for one machine. */
@@ -92,5 +104,5 @@ export const poolTables = {
     subject: 'pool',
     indexes: { name: (p) => p.name, source: (p) => p.owner.source },
   }),
-  offers: table<Offer>()({ writer: 'machines', indexes: {} }),
+  offers: table<KeptOffer>()({ writer: 'machines', indexes: {} }),
 } as const;

@@ -1,7 +1,7 @@
 // Written by "npm run gen" from src/core/*.ts; do not edit.
 import { accessTables } from './access.ts';
 import { journalHistories } from './journal.ts';
-import { machineTables } from './machine.ts';
+import { machineHistories, machineTables } from './machine.ts';
 import { poolTables } from './pool.ts';
 import { runtimeTables } from './runtime.ts';
 import { sessionHistories, sessionTables } from './session.ts';
@@ -22,5 +22,6 @@ export const TABLES = {
 /** What is only appended. */
 export const HISTORIES = {
   ...journalHistories,
+  ...machineHistories,
   ...sessionHistories,
 } as const;

@@ -235,6 +235,6 @@ it('forgets a long history in bounded steps, and leaves alone what is kept for e
 
   expect(disk.histories.events).toHaveLength(0);
   expect(Math.max(...asked)).toBeLessThanOrEqual(1_000);
-  expect([...names].toSorted()).toEqual(['decisions', 'ended', 'events']);
+  expect([...names].toSorted()).toEqual(['decisions', 'ended', 'endedMachines', 'events']);
   await journal.stop();
 });

@@ -23,6 +23,8 @@ export interface Journal {
   noteWait(decision: NewDecision): boolean;
   /** The last decision of a subject, how often it was repeated, and when last. */
   lastDecision(subject: Subject): LastDecision | undefined;
+  /** A text without secrets, as it may be stored. */
+  redact(text: string): string;
   stop(): Promise<void>;
 }
 
@@ -74,6 +76,7 @@ export function startJournal(deps: JournalDeps): Journal {
     decision: decisions.record,
     noteWait: decisions.noteWait,
     lastDecision: decisions.last,
+    redact: redactor.text,
     async stop() {
       for (const stop of stops) stop();
       await retention.stop();

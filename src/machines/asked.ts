@@ -49,8 +49,8 @@ export interface Asker<R extends MachineRow> {
   /** The ids of all offers that its owners launch from. */
   offersInUse(): Iterable<string>;
   hasRowsOf(offer: string): boolean;
-  /** Of one machine of that offer, in dollars. */
-  priceOf(owner: string, offer: string): number | undefined;
+  /** What its owner says that one machine of that offer costs, in dollars an hour; absent: what its cloud says. */
+  statedPrice(owner: string, offer: string): number | undefined;
   row(owner: string, fields: NewRow): R;
   put(row: R): Change;
   /** Drops the row, and all of the feature's that ends with it; the row of its agent goes by itself. */
@@ -118,6 +118,8 @@ export interface Asked<R extends MachineRow = MachineRow, O extends Observation 
   /** Called with the last state of a dropped row. */
   forget(id: string, row: R | undefined): void;
   admit(joining: JoiningAgent): Promise<string>;
+  /** Of one machine of that offer, in dollars an hour. */
+  priceOf(owner: string, offer: string): number | undefined;
   /** The same for the same launch, always. */
   bootOf(record: LaunchRecord): Boot;
 }

@@ -7,6 +7,7 @@ import type { Offer } from '#core/pool.ts';
 import type { Boot, Outcome } from '#core/provider.ts';
 import { type Change, drop, put } from '#core/store.ts';
 import type { Asked } from './asked.ts';
+import { endingOf } from './ended.ts';
 import { keepOffer } from './offers.ts';
 import { type PendingLaunch, pendingLaunch } from './pending-call.ts';
 import { firstListingMs } from './times.ts';
@@ -161,14 +162,16 @@ export function made<R extends MachineRow>({ base }: Asked<R>, row: R, machine =
   return { ...row, machine, createdAt: row.createdAt ?? base.clock.now() };
 }
 
-/** The cloud created no machine of that name: the row is dropped, and the next plan uses another name. */
+/** The cloud created no machine of that name, or was not called for it: the row is dropped, and the next plan uses another name. */
 export function notMade<R extends MachineRow>(
   asked: Asked<R>,
   row: R,
   { kind, message }: Pick<Fault, 'kind' | 'message'>,
+  how: 'failed' | 'removed' = 'failed',
 ): Change[] {
   const fields = { fault: kind };
-  return [...asked.drop(row), asked.event(row, { kind: 'failed', message: `Not launched: ${message}`, fields })];
+  const ended = endingOf(asked, row, { how, fault: how === 'failed' ? { kind, message } : undefined });
+  return [...ended, asked.event(row, { kind: 'failed', message: `Not launched: ${message}`, fields })];
 }
 
 export function launchOver<R extends MachineRow>({ calls }: Asked<R>, launch: string): Change[] {

@@ -4,6 +4,7 @@ import type { MachineRow } from '#core/machine.ts';
 import type { Machine, Trouble } from '#core/provider.ts';
 import type { Change } from '#core/store.ts';
 import type { Asked } from './asked.ts';
+import { endingOf } from './ended.ts';
 import type { Observation } from './observation.ts';
 import { lifetimeOf } from './removal.ts';
 
@@ -36,7 +37,7 @@ export function lossOf<R extends MachineRow>(asked: Asked<R>, row: R): Change[] 
   const isUnmet = row.joinedAt === undefined;
   const message = `Machine gone from the cloud${isUnmet ? ' before its agent joined' : ''}.`;
   const fields = { lifetime: lifetimeOf(asked, row) };
-  return [...asked.drop(row), asked.event(row, { kind: 'gone', message, fields })];
+  return [...endingOf(asked, row, { how: 'gone' }), asked.event(row, { kind: 'gone', message, fields })];
 }
 
 /** Asks for fresh listings until two have started since the machine was last seen; each one wakes its owner. */

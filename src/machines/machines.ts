@@ -85,6 +85,7 @@ function askedBy<R extends MachineRow, O extends Observation>(
       calls.parkings.delete(id);
     },
     admit: asker.admit ?? ((joining) => admitByLaunch(asked, joining)),
+    priceOf: (owner, offer) => asker.statedPrice(owner, offer) ?? base.clouds.priceOf(offer),
     bootOf: ({ id, agentConfig, install }) => ({ agentConfig, install, token: base.launchToken(id) }),
   };
   return asked;

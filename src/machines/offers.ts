@@ -27,6 +27,8 @@ export function followOffers(base: Base, features: () => Iterable<Asked>): { sto
   });
   for (const offer of store.view.offers.all()) clouds.follow(followerOf(offer.id), [offer], SYNC_OF_OLD_OFFERS_MS);
 
+  clouds.onPrice((id) => base.commit(priceChanges(base, id)));
+
   let unused = new Set<string>();
   let cancel = clock.alarm(times.tidyOffersMs, tidy);
   /** An offer goes when two looks in a row found that nothing uses it, and its cloud shows nothing made from it. */
@@ -44,6 +46,18 @@ export function followOffers(base: Base, features: () => Iterable<Asked>): { sto
       stopListening();
     },
   };
+}
+
+// Prices are asked for once an hour, and most change a few times a day.
+const MOST_PRICES = 200;
+
+/** A kept offer keeps what its machines cost and cost before: they outlive the process. */
+function priceChanges({ store, clouds, clock }: Base, id: string): Change[] {
+  const offer = store.view.offers.get(id);
+  const perHour = clouds.priceOf(id);
+  if (!offer || perHour === undefined || offer.prices?.at(-1)?.perHour === perHour) return [];
+  const prices = [...(offer.prices ?? []), { from: clock.now(), perHour }].slice(-MOST_PRICES);
+  return [put('offers', { ...offer, prices })];
 }
 
 function unusedOffers(base: Base, features: readonly Asked[]): Set<string> {

@@ -2,17 +2,21 @@
 import { isAbsent, isGone } from '#clouds/listing.ts';
 import { formatDuration } from '#core/duration.ts';
 import { Fault, retryDelayMs } from '#core/fault.ts';
-import type { MachineRow } from '#core/machine.ts';
+import type { EndFault, MachineRow } from '#core/machine.ts';
 import type { Machine, Outcome } from '#core/provider.ts';
 import type { Change } from '#core/store.ts';
 import { type Asked, listedOf } from './asked.ts';
+import { endingOf } from './ended.ts';
 import { beginCall, callAgreed, type PendingCall } from './pending-call.ts';
 import { isExact, listLagMs } from './times.ts';
 
 const MOST_DELETED_AT_ONCE = 50;
 
-/** Changes that remove a machine. The caller has checked in the same turn that no work is lost, or accepts the loss. */
-export function removalOf<R extends MachineRow>(asked: Asked<R>, row: R, why: string): Change[] {
+/**
+ * Changes that remove a machine; with a fault, because it does not work. The caller has checked in the same turn that no
+ * work is lost, or accepts the loss.
+ */
+export function removalOf<R extends MachineRow>(asked: Asked<R>, row: R, why: string, fault?: EndFault): Change[] {
   const { clock } = asked.base;
   const { missedFromMs } = asked.observations.of(row);
   // Earlier listings do not count: the machine may still exist, so the cloud must be called.
@@ -21,7 +25,7 @@ export function removalOf<R extends MachineRow>(asked: Asked<R>, row: R, why: st
     asked.observations.observe(row, { missedFromMs: fromMs });
   }
   const event = asked.event(row, { kind: 'removing', message: `Removing the machine: ${why}.` });
-  return [asked.put({ ...row, removal: { at: clock.now(), why } }), event];
+  return [asked.put({ ...row, removal: { at: clock.now(), why, fault } }), event];
 }
 
 /** A machine that no listing has shown yet may still exist: only later listings can prove that it does not. */
@@ -109,8 +113,10 @@ function nextLook<R extends MachineRow>(asked: Asked<R>, row: R): number {
 
 function over<R extends MachineRow>(asked: Asked<R>, row: R): Change[] {
   const lifetime = lifetimeOf(asked, row);
+  const fault = row.removal?.fault;
   const message = `Machine gone after ${lifetime}: ${row.removal?.why ?? ''}.`;
-  return [...asked.drop(row), asked.event(row, { kind: 'removed', message, fields: { lifetime } })];
+  const ended = endingOf(asked, row, { how: fault ? 'failed' : 'removed', fault });
+  return [...ended, asked.event(row, { kind: 'removed', message, fields: { lifetime } })];
 }
 
 /** How long a machine has been there, in whole seconds. */

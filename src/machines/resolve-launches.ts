@@ -42,7 +42,7 @@ function callFirst<R extends MachineRow>(
 ): number {
   if (!rows.some((row) => isPending(row) && asked.isWanted(row))) {
     const why = { kind: 'unavailable', message: 'it was no longer needed' } as const;
-    asked.base.commit([...rows.flatMap((row) => notMade(asked, row, why)), ...launchOver(asked, record.id)]);
+    asked.base.commit([...rows.flatMap((row) => notMade(asked, row, why, 'removed')), ...launchOver(asked, record.id)]);
     return Number.POSITIVE_INFINITY;
   }
   if (asked.base.clock.monotonic() < call.notBeforeMs) return call.notBeforeMs;

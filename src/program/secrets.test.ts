@@ -82,14 +82,15 @@ async function live(disk = emptyDisk(), isReadable = true) {
   const [pool] = [...store.view.pools.all()];
   const events = await store.history.events({}, { limit: 100, order: 'oldest first' });
   const trouble = plane.workers.trouble(pool?.id ?? '') ?? '';
-  return { disk, written: written.join(''), events: JSON.stringify(events), trouble: redactor.text(trouble) };
+  const ended = JSON.stringify(disk.histories.endedMachines);
+  return { disk, written: written.join(''), events: JSON.stringify(events), ended, trouble: redactor.text(trouble) };
 }
 
 describe('the token of a kind in the error text of its cloud is hidden', () => {
   it('in log, events and answers, where it came with a document', async () => {
-    const { written, events, trouble } = await live();
+    const { written, events, ended, trouble } = await live();
 
-    for (const text of [written, events, trouble]) {
+    for (const text of [written, events, ended, trouble]) {
       expect(text).toContain('with [hidden] was refused');
       expect(text).not.toContain(TOKEN);
     }

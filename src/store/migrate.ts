@@ -45,8 +45,9 @@ export async function migrate(
 }
 
 async function createMissing(sql: Sql, histories: readonly HistoryTable[]): Promise<void> {
-  const tables = new Set((await sql.query(sql.dialect.tables)).map(({ name }) => name));
-  const missing = histories.filter(({ name }) => !tables.has(name));
+  // PostgreSQL keeps unquoted names in lower case.
+  const tables = new Set((await sql.query(sql.dialect.tables)).map(({ name }) => String(name).toLowerCase()));
+  const missing = histories.filter(({ name }) => !tables.has(name.toLowerCase()));
   for (const history of missing) {
     for (const statement of createHistory(history, sql.dialect)) await sql.query(statement);
   }

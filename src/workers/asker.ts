@@ -59,10 +59,7 @@ export function poolsAsAsker({ store, clouds, journal, link, join, poke, context
       for (const { spec } of view.pools.all()) for (const { id } of spec.offers) yield id;
     },
     hasRowsOf: (offer) => view.workers.count('offer', offer) > 0,
-    priceOf(id, offer) {
-      const pool = view.pools.get(id);
-      return pool && priceOf({ clouds }, pool.spec, offer);
-    },
+    statedPrice: (id, offer) => view.pools.get(id)?.spec.terms?.[offer]?.pricePerHour,
     row: (pool, fields) => ({ ...fields, pool }),
     put: (worker) => put('workers', worker),
     drop: ({ id }) => [drop('workers', id)],

@@ -3,6 +3,7 @@ import { MINUTE_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { type Random, seededRandom } from '#core/random.ts';
 import { aPool } from '#core/testing/pool.ts';
+import { namesAskedFor, namesEnded } from '#machines/testing/ended.ts';
 import type { SimCall, SimEffect } from '#sim/backend.ts';
 import { openWorld, type World } from '#sim/part/world.ts';
 
@@ -111,6 +112,7 @@ describe('a storm of crashes, cuts, dead machines and cloud faults', () => {
           .toSorted(),
       ).toEqual(rows.toSorted());
       expect(world.phases()).toBe('1 idle');
+      expect(namesEnded(world.disk)).toEqual(namesAskedFor(world.disk).filter((name) => !rows.includes(name)));
       expect({ launches: view.launches.size, sessions: view.sessions.size }).toEqual({ launches: 0, sessions: 0 });
       expect(world.agents.kills).toEqual([]);
       const again = [...world.agents.runs.values()].filter((times) => times > 1).length;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { aPool } from '#core/testing/pool.ts';
+import { namesAskedFor, namesEnded } from '#machines/testing/ended.ts';
 import { openWorld, type World, type WorldOptions } from '#sim/part/world.ts';
 
 type Point = { readonly at: 'write' | 'call'; readonly nth: number; readonly isDone: boolean };
@@ -62,6 +63,7 @@ function expectWhole({ world, peak, accepted }: Run): void {
   const machines = world.cloud.machines().map((made) => made.machine.name);
   expect(machines.toSorted()).toEqual(rows.toSorted());
   expect(world.phases()).toBe('1 idle');
+  expect(namesEnded(world.disk)).toEqual(namesAskedFor(world.disk).filter((name) => !rows.includes(name)));
   expect(peak).toBeLessThanOrEqual(3);
   expect(Math.max(...world.cloud.made.values())).toBe(1);
   expect(world.agents.kills).toEqual([]);

@@ -43,8 +43,9 @@ export function takeLosses(context: WorkersContext, { gone, broken }: Survey): b
     changes.push(...lossOf(asked, worker));
   }
   for (const { worker, trouble } of broken) {
+    const { kind, message } = trouble;
     if (worker.joinedAt === undefined) bootGaveUp(context, worker, trouble);
-    changes.push(...removalOf(asked, worker, `${trouble.kind}, ${trouble.message}`));
+    changes.push(...removalOf(asked, worker, `${kind}, ${message}`, { kind, message }));
   }
   asked.base.commit(changes);
   return true;

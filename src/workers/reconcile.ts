@@ -215,7 +215,9 @@ function remove(
   // The plan has seen it; this is the last look in the same turn, and costs nothing.
   if (worker.removal || sessionsOn(store, worker.id) > 0) return [];
   const isParked = !action.isOverdue && mayPark(worker);
-  return isParked ? parkOf(asked, worker, action.why) : removalOf(asked, worker, action.why);
+  if (isParked) return parkOf(asked, worker, action.why);
+  const isFailed = action.isOverdue && worker.joinedAt === undefined;
+  return removalOf(asked, worker, action.why, isFailed ? { kind: 'unavailable', message: action.why } : undefined);
 }
 
 function logUnlisted({ asked, log }: WorkersContext, { unlisted }: Survey): void {

@@ -60,7 +60,7 @@ export function startComputers(
       keepsParked: () => false,
       offersInUse: () => [OFFER.id],
       hasRowsOf: () => rows.size > 0,
-      priceOf: () => undefined,
+      statedPrice: () => undefined,
       row: (owner, fields) => ({ ...fields, owner }),
       put(row) {
         rows.set(row.id, row);

@@ -1,7 +1,9 @@
 // The laws of a store, for every driver.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Fault } from '#core/fault.ts';
+import { idsFrom } from '#core/id.ts';
 import type { DecisionRow } from '#core/journal.ts';
+import type { EndedMachine } from '#core/machine.ts';
 import { append, type Change, drop, type Page, put, type Store } from '#core/store.ts';
 import type { Driver } from '../driver.ts';
 import { openStore } from '../store.ts';
@@ -199,6 +201,32 @@ function historyLaws(current: () => Store, restart: () => Promise<Store>): void 
     expect(await history.ended({ pool: 'p2' }, OLDEST)).toEqual([second]);
     expect(await history.ended({ id: '1', pool: 'p2' }, OLDEST)).toEqual([]);
     expect(ids(await history.ended({}, NEWEST))).toEqual(['2', '1']);
+  });
+
+  test('finds ended machines by name, owner and time, as they were', async () => {
+    const at = Date.UTC(2026, 0, 1);
+    const ended = (seconds: number, more: Partial<EndedMachine>): EndedMachine => ({
+      ...{ id: `${idsFrom(at + seconds * 1_000)}0000x`, machine: `m-${seconds}`, use: 'worker', owner: 'p1' },
+      ...{ offer: 'o1', kind: 'sim', askedAt: at, endedAt: at + seconds * 1_000, how: 'removed' },
+      ...more,
+    });
+    const fault = { kind: 'quota' as const, message: 'No more.' };
+    const rows = [
+      ended(1, { createdAt: at + 1, joinedAt: at + 2, prices: [{ from: at, perHour: 0.25 }] }),
+      ended(2, { how: 'failed', fault }),
+      ended(3, { owner: 'desk', use: 'computer', how: 'gone' }),
+    ];
+    await current().commit(rows.map((row) => append('endedMachines', row)));
+
+    const { endedMachines } = (await restart()).history;
+    const machines = async (filter: { owner?: string; machine?: string }, page: Page): Promise<readonly string[]> =>
+      (await endedMachines(filter, page)).map(({ machine }) => machine);
+
+    expect(await endedMachines({}, OLDEST)).toEqual(rows);
+    expect(await machines({ owner: 'p1' }, NEWEST)).toEqual(['m-2', 'm-1']);
+    expect(await machines({ machine: 'm-3' }, OLDEST)).toEqual(['m-3']);
+    expect(await machines({}, { ...OLDEST, after: idsFrom(at + 2_000) })).toEqual(['m-2', 'm-3']);
+    expect(await machines({ owner: 'p1' }, { ...NEWEST, after: idsFrom(at + 2_000) })).toEqual(['m-1']);
   });
 
   test('gives output in order of attempt and number, byte for byte', async () => {
