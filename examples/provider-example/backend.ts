@@ -1,4 +1,5 @@
 import { agentFile } from 'muster/src/boot/agent-file.ts';
+import { bootScript, WORK_DIR } from 'muster/src/boot/script.ts';
 import { Fault } from 'muster/src/core/fault.ts';
 import type { Backend, Context, Launch, Machine, Mark, Outcome } from 'muster/src/core/provider.ts';
 import type { MachineConfig } from './config.ts';
@@ -30,7 +31,9 @@ export async function openBackend(config: MachineConfig, context: Context): Prom
 
   /** The depot makes a name once, so that repeating a launch is safe. */
   async function lend({ mark, boot }: Launch, name: string, signal: AbortSignal): Promise<Outcome> {
-    const body = { size: config.size, labels: mark, boot: agentFile(boot, { name }) };
+    const file = agentFile(boot, { name, workDir: WORK_DIR });
+    const script = bootScript({ naming: { name }, agentFile: file, install: boot.install });
+    const body = { size: config.size, labels: mark, boot: script };
     try {
       await ask({ method: 'PUT', path: pathOf(name), body, signal });
       return { name };

@@ -13,6 +13,7 @@ export default {
       example: { url: 'http://depot.internal', size: 'large' },
       // A launch carries a token, which is sent to `url`.
       trust: 'operator only',
+      boots: 'script',
       limits: { read: 10, write: 5 },
       open: openBackend,
     }),

@@ -76,6 +76,26 @@ describe('opening', () => {
     expect(clouds.cloudOf('a')).toBe('sim');
   });
 
+  it.each([
+    [{ boots: 'script' }, false],
+    [{}, true],
+  ] as const)('opens an offer of a kind with %o before the agent is packed: %s', async (kind, isOpened) => {
+    const { promise: packed, resolve: pack } = Promise.withResolvers<void>();
+    const { clock, clouds } = setUp({
+      kinds: (cloud) => ({ sim: { ...simKind(cloud), ...kind } }),
+      deps: { packAgent: () => packed },
+    });
+
+    clouds.follow('p1', [anOffer('a')], MINUTE_MS);
+    await clock.advance(10 * SECOND_MS);
+    const before = clouds.cloudOf('a');
+    pack();
+    await clock.advance(SECOND_MS);
+
+    expect(before !== undefined).toBe(isOpened);
+    expect(clouds.cloudOf('a')).toBe('sim');
+  });
+
   it('says what is wrong with an offer that does not open, and opens it when it can', async () => {
     let isBroken = true;
     const { clock, clouds } = setUp({

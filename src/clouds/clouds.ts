@@ -18,6 +18,8 @@ type CallName = 'list' | 'create' | 'delete' | 'suspend' | 'resume';
 export interface CloudsDeps {
   readonly kinds: Kinds<Backend>;
   readonly context: Context;
+  /** Makes the agent ready for machines that have none. */
+  readonly packAgent?: (() => Promise<void>) | undefined;
   readonly gate: Gate;
   readonly clock: Clock;
   readonly random: Random;
@@ -195,6 +197,7 @@ export function openClouds(deps: CloudsDeps): Clouds {
   });
 
   async function open(offer: Offer, signal: AbortSignal): Promise<Backend> {
+    if (deps.kinds[offer.kind]?.boots === 'script' && !opening.get(offer.id)) await deps.packAgent?.();
     const { it: backend } = await opening.open(offer, signal);
     openFaults.delete(offer.id);
     const offers = offersByCloud.get(backend.cloud) ?? new Set();

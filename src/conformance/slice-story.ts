@@ -5,6 +5,7 @@ import { expect, inject } from 'vitest';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import type { Mischance } from '#fakes/mishaps.ts';
 import { documentOf, type SliceHarness } from '#sim/slice/cloud.ts';
+import { INSTALL } from '#sim/slice/life.ts';
 import { openSliceWorld, type Point, type SliceWorld } from '#sim/slice/world.ts';
 import { demand } from './demand.ts';
 import type { SliceLaw, SliceSuite } from './slice-world.ts';
@@ -147,6 +148,26 @@ export const STORY_LAWS: readonly SliceLaw[] = [
 
       expectWhole(run);
       expect([run.accepted, run.most]).toEqual([3, 3]);
+    },
+  },
+  {
+    id: 'boots',
+    name: 'a machine without an agent gets the one that the server has packed',
+    async check(_stage, harness) {
+      const world = await openSliceWorld(harness);
+      world.documents.write('pools', 'gpu-pool', documentOf(harness, 'gpu-pool'));
+      await world.clock.advance(MINUTE_MS);
+      const [machine] = world.machines();
+      const script = machine?.scripts().join('\n') ?? '';
+
+      demand(machine, 'no machine was made');
+      for (const { url, sha256 } of INSTALL.archives) {
+        const isOffered = script.includes(url) && script.includes(sha256);
+        demand(
+          isOffered,
+          `the boot data lack ${url}: say boots: 'script' in the kind, and give boot.install to bootScript`,
+        );
+      }
     },
   },
   {

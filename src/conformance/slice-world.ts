@@ -4,6 +4,7 @@ import type { Law } from './suite.ts';
 
 export type SliceLawId =
   | 'story'
+  | 'boots'
   | 'dropped at writes'
   | 'dropped at calls'
   | 'lost replies'

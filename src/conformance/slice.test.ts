@@ -7,6 +7,8 @@ import type { SliceLawId } from './slice-world.ts';
 const MISTAKES: readonly (readonly [keyof Mistakes, SliceLawId, string])[] = [
   ['firstPageOnly', 'broken page of machines', 'StringContaining "broken"'],
   ['swallowsBrokenPage', 'broken page of machines', 'StringContaining "broken"'],
+  ['forgetsBoots', 'boots', "say boots: 'script' in the kind"],
+  ['dropsInstall', 'boots', 'give boot.install to bootScript'],
   ['namesAllAlike', 'story', 'machines made twice'],
   ['dropsMarks', 'story', 'in the middle'],
   ['createsAgain', 'late listing', 'machines made twice'],

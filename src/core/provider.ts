@@ -184,8 +184,6 @@ export interface Context {
   readonly agentCommand: readonly string[];
   /** What agents on this very machine find in their environment: PATH, HOME, LANG. Never secrets. */
   readonly agentEnv?: Readonly<Record<string, string>> | undefined;
-  /** Makes the agent ready for machines that have none; launches carry it once this has resolved. */
-  offerAgent?(): Promise<void>;
   /** An environment variable of the server; only those that the provider declares. Empty counts as absent. */
   variable?(name: string): string | undefined;
   /** By provider id: how many times its published request limits an account has; absent: once. */
@@ -228,6 +226,11 @@ export interface Kind<Config, Instance> {
   runsAsOther?(config: Config): boolean;
   /** Calls a second that the cloud allows; shared by all that is opened on the same account. */
   readonly limits?: { readonly read: number | Rate; readonly write: number | Rate } | undefined;
+  /**
+   * For backends: its machines have no agent of their own and run `bootScript` once. Before it is opened the server packs
+   * the agent, so that every launch carries `boot.install`.
+   */
+  readonly boots?: 'script' | undefined;
   /** Each machine of a call counts as one write: the cloud has one request for each. */
   readonly writesEach?: true | undefined;
   /** How many machines one `create` or `delete` may be about, at most 1,024; absent: 50. */

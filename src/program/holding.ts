@@ -121,7 +121,6 @@ async function openGround(parts: HoldingParts): Promise<Ground> {
     dataDir,
     agentCommand,
     agentEnv: localEnv(parts.environment),
-    offerAgent: () => installer.offer(),
     rates: config.requestRates,
     variable: (name) => parts.environment.variable(name),
     fetchWith,
@@ -192,6 +191,7 @@ async function openPlane(ground: Ground): Promise<Plane> {
     times: { reconnectGraceMs: agent.reconnectGraceMs },
     // A launch may happen before the ports are open, so this asks access itself.
     agentConfig: (owner, access) => agentConfig(ground, owner, access),
+    packAgent: () => ground.installer.offer(),
     install: (access) => installFor(ground, access),
   });
 }

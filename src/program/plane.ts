@@ -45,6 +45,8 @@ export interface PlaneParts {
   readonly limits?: SessionsDeps['limits'];
   /** The agent's file for new machines of an owner; the certificate authority is known only once access is open. */
   agentConfig(owner: AgentOwner, access: Access): string;
+  /** Makes the agent ready for machines that have none. */
+  readonly packAgent?: () => Promise<void>;
   /** Where new machines get the agent, as soon as it is ready. */
   install?(access: Access): Boot['install'];
   /** Absent: one of its own. */
@@ -82,6 +84,7 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     gate,
     kinds: parts.kinds.backends,
     context: parts.context,
+    packAgent: parts.packAgent,
   });
   const texts = openTextReader(parts.clock);
   const pools = await startPools({

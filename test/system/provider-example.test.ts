@@ -41,9 +41,10 @@ async function serve(depot: Depot): Promise<{ readonly url: string; close(): voi
   return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
 }
 
-/** What the machine would do with its boot data: run the agent. */
+/** What the machine would do with its boot script: run the agent with the file that stands in it. */
 function bootMachine(world: World, name: string, boot: string): void {
-  const file = parse(boot) as { daemonConfig: object };
+  const [, text = ''] = /agent\.yaml" <<'MUSTER_END'\n([\s\S]*?)MUSTER_END\n/.exec(boot) ?? [];
+  const file = parse(text) as { daemonConfig: object };
   const daemonConfig = { ...file.daemonConfig, workDirPath: world.path(`work/${name}`) };
   const config = world.write(`${name}.yaml`, stringify({ ...file, daemonConfig }));
   startCli(world, ['agent', '--config', config]);
@@ -98,5 +99,6 @@ test('the server takes it in through `plugins:`: its documents are pools, its ma
   expect(edge.owner).toMatchObject({ source: 'depot', key: 'edge', version: '1' });
   expect({ code, out }).toEqual({ code: 0, out: 'hello\n' });
   expect(lent.size).toBe('large');
+  expect(lent.boot).toContain(`http://127.0.0.1:${place.http}/agent/`);
   expect(shown.out).toContain('depot_machine');
 });

@@ -107,7 +107,8 @@ export async function openBackend(config: MachineConfig, context: Context, mista
   /** The launch is the token of the request: the cloud makes nothing twice for it. */
   function requestOf({ id, mark, boot, names }: Launch) {
     const text = agentFile(boot, { name: NAME_PLACE, workDir: WORK_DIR });
-    const script = bootScript({ naming: { shell: 'name=$MEMORY_NAME' }, agentFile: text, install: boot.install });
+    const install = mistakes.dropsInstall ? undefined : boot.install;
+    const script = bootScript({ naming: { shell: 'name=$MEMORY_NAME' }, agentFile: text, install });
     const isAnother = mistakes.createsAgain || mistakes.namesAllAlike;
     const wanted = mistakes.namesAllAlike ? names.map(() => names[0]) : names;
     const token = isAnother ? `${id} ${clock.now()} ${repeats++}` : id;

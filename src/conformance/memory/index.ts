@@ -11,6 +11,7 @@ export default {
       config: MachineConfig,
       example: { url: 'http://memory.internal', size: 'large' },
       trust: 'any source',
+      boots: 'script',
       limits: { read: 20, write: 20 },
       batch: 1_000,
       open: (config, context) => openBackend(config, context),

@@ -27,4 +27,7 @@ export interface Mistakes {
   readonly claimsExact?: boolean;
   readonly neverHints?: boolean;
   readonly hintsForEver?: boolean;
+  /** Its kind does not say how its machines boot. */
+  readonly forgetsBoots?: boolean;
+  readonly dropsInstall?: boolean;
 }

@@ -26,6 +26,7 @@ export default {
       // For whole calls of the program, each of which is one or more requests; these keep to the limits of each action.
       limits: { read: 20, write: 5 },
       batch: MOST_AT_ONCE,
+      boots: 'script',
       open: async (...given) => (await import('./launch-template/backend.ts')).openLaunchTemplate(...given),
     }),
   },

@@ -39,6 +39,7 @@ export default {
       writesEach: true,
       batch: MACHINES_A_CALL,
       hasPrices: true,
+      boots: 'script',
       open: async (...given) => (await import('./vm/backend.ts')).openVms(...given),
     }),
     azure_vmss: kind({
@@ -54,6 +55,7 @@ export default {
       writesEach: true,
       batch: MACHINES_A_CALL,
       hasPrices: true,
+      boots: 'script',
       open: async (...given) => (await import('./vmss/backend.ts')).openScaleSet(...given),
     }),
   },

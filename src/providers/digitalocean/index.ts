@@ -26,6 +26,7 @@ export default {
       limits: { read: 5, write: 10 },
       batch: MOST_NAMES,
       hasPrices: true,
+      boots: 'script',
       open: async (...given) => (await import('./droplet/backend.ts')).openDroplets(...given),
     }),
   },

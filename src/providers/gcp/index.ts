@@ -38,6 +38,7 @@ export default {
       trust: 'any source',
       limits: LIMITS,
       batch: BATCH,
+      boots: 'script',
       open: async (...given) => (await import('./instance/backend.ts')).openInstances(...given),
     }),
     gce_instance_group: kind({
@@ -47,6 +48,7 @@ export default {
       trust: 'any source',
       limits: LIMITS,
       batch: BATCH,
+      boots: 'script',
       open: async (...given) => (await import('./instance-group/backend.ts')).openInstanceGroup(...given),
     }),
   },

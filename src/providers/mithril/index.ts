@@ -25,6 +25,7 @@ export default {
       limits: { read: 10, write: 20 },
       batch: 20,
       hasPrices: true,
+      boots: 'script',
       open: async (...given) => (await import('./spot-bid/backend.ts')).openSpotBids(...given),
     }),
   },

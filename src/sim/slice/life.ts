@@ -53,7 +53,10 @@ export interface SliceLifeParts {
 
 const EVERY_MS = 20_000;
 const ACTOR = { who: 'test', from: 'here' };
-const INSTALL = { archives: [{ machine: 'x86_64', url: 'https://muster:8081/agent/agent.tar.gz', sha256: 'ab12' }] };
+/** What the server offers to machines without an agent, once it is packed. */
+export const INSTALL = {
+  archives: [{ machine: 'x86_64', url: 'https://muster:8081/agent/agent.tar.gz', sha256: 'ab12' }],
+};
 
 const kindsOf = new WeakMap<Provider, KnownKinds>();
 
@@ -80,6 +83,7 @@ export async function startSliceLife(parts: SliceLifeParts): Promise<SliceLife> 
     return step('call', () => parts.fetch(input, { ...init, signal }));
   };
   const { access } = parts;
+  let isPacked = false;
   const context: Context = {
     cluster: store.cluster,
     clock,
@@ -116,7 +120,10 @@ export async function startSliceLife(parts: SliceLifeParts): Promise<SliceLife> 
     },
     sources: await open(parts.sources),
     agentConfig: ({ name }) => `pool: ${name}`,
-    install: () => INSTALL,
+    async packAgent() {
+      isPacked = true;
+    },
+    install: () => (isPacked ? INSTALL : undefined),
   });
   const { machines, sessions } = plane;
   if (isAlive()) {

@@ -90,6 +90,7 @@ export function memorySlice(mistakes: Mistakes = {}): SliceSuite {
   const kind = provider.backends.memory_machine;
   const broken = {
     ...kind,
+    boots: mistakes.forgetsBoots ? undefined : kind.boots,
     open: (config: MachineConfig, context: Parameters<typeof kind.open>[1]) => openBackend(config, context, mistakes),
   };
   return {

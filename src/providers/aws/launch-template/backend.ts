@@ -37,8 +37,6 @@ const cloudOf = ({ region, elsewhere }: Service<Ec2Calls>): string =>
 
 export async function openLaunchTemplate(config: LaunchConfig, context: Context): Promise<Backend> {
   const { cluster, clock } = context;
-  // Before anything can be launched: a machine that boots without an agent would never join.
-  await context.offerAgent?.();
   const ec2 = await ec2At(context, { region: regionIn(config), endpoint: config.endpoint });
   const { images, deleted } = sharedOn(ec2, context, config);
   const finder = { ec2, cluster };

@@ -224,21 +224,6 @@ describe('images', () => {
     });
   });
 
-  it('wait for the agent that the server packs', async () => {
-    const scene = openScene();
-    const { promise: packed, resolve: pack } = Promise.withResolvers<void>();
-    const context = { ...scene.contextFor('cluster1'), offerAgent: () => packed };
-    let isOpen = false;
-
-    const opening = openLaunchTemplate(LaunchConfig.parse(GPU), context).finally(() => (isOpen = true));
-    await scene.clock.advance(5_000);
-    const before = isOpen;
-    pack();
-
-    expect(await scene.during(opening)).toMatchObject({ cloud: `aws:${REGION}` });
-    expect(before).toBe(false);
-  });
-
   it('and templates are what a pool’s form is made of', async () => {
     const scene = openScene();
     const backend = await openBackend(scene, { ...GPU, amiId: undefined, amiName: 'velda-agent-2*' });

@@ -49,8 +49,6 @@ export function openMachines(
 }
 
 export async function openVms(config: VmConfig, context: Context): Promise<Backend> {
-  // Before anything can be launched: a machine that boots without an agent would never join.
-  await context.offerAgent?.();
   const arm = armAt(config, context);
   const catalogue = catalogueOf(arm);
   const { resourceGroup, vmSize, location, market } = config;

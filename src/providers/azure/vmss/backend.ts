@@ -14,8 +14,6 @@ const FRESH_MS = MINUTE_MS;
 
 /** Machines in a flexible scale set: ordinary ones, made by name and put into it. */
 export async function openScaleSet(config: VmssConfig, context: Context): Promise<Backend> {
-  // Before anything can be launched: a machine that boots without an agent would never join.
-  await context.offerAgent?.();
   const arm = armAt(config, context);
   const catalogue = catalogueOf(arm);
   const { resourceGroup, vmssName } = config;

@@ -35,8 +35,6 @@ async function cloudOf(api: DigitalOcean): Promise<string> {
 const LEAST_GAP_MS = 5_000;
 
 export async function openDroplets(config: DropletConfig, context: Context): Promise<Backend> {
-  // Before anything can be launched: a machine that boots without an agent would never join.
-  await context.offerAgent?.();
   const api = digitalOceanAt(accessFor(config, config.size, context), context);
   const cloud = await cloudOf(api);
   const account = accountAt(cloud, context);

@@ -130,4 +130,5 @@ export const DOCKER_SLICE: SliceSuite = {
   laterPage: { action: 'list', what: { kind: 'error', code: 'server error', message: 'server error', status: 500 } },
   denied: { kind: 'error', code: 'denied', message: 'authorization denied by plugin opa', status: 403 },
   named: 'unix:///var/run/docker.sock',
+  excuses: { boots: 'the image of its containers brings the agent' },
 };

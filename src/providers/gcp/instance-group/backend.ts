@@ -10,8 +10,6 @@ import { removerOf } from './remove.ts';
 
 /** Instances of a managed instance group: each by a name of ours, never by the size of the group. */
 export async function openInstanceGroup(config: GroupConfig, context: Context): Promise<Backend> {
-  // Before anything can be launched: a machine that boots without an agent would never join.
-  if (config.marks === 'metadata') await context.offerAgent?.();
   const group = groupAt(config, context);
   const { clock, cluster } = group;
   await factsOf(group, new AbortController().signal);

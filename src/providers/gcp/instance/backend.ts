@@ -8,8 +8,6 @@ import { machineOf } from './machine.ts';
 
 /** Instances that we make ourselves, without a group. */
 export async function openInstances(config: InstanceConfig, context: Context): Promise<Backend> {
-  // Before anything can be launched: a machine that boots without an agent would never join.
-  await context.offerAgent?.();
   const account = accountAt(config, context);
   const change = changerOf(account);
   const backend: Backend = {

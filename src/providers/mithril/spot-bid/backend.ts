@@ -11,8 +11,6 @@ import { machineOf } from './machine.ts';
 const CENTS = 100;
 
 export async function openSpotBids(config: BidConfig, context: Context): Promise<Backend> {
-  // Before anything can be launched: a machine that boots without an agent would never join.
-  await context.offerAgent?.();
   const api = mithrilAt(config, context);
   const cloud = `mithril:${api.host}:${config.projectId}`;
   const account = accountAt(cloud, config.projectId, context);

@@ -14,8 +14,6 @@ import { pricePerHour } from './price.ts';
 const LEAST_GAP_MS = 500;
 
 export async function openInstances(config: InstanceConfig, context: Context): Promise<Backend> {
-  // Before anything can be launched: a machine that boots without an agent would never join.
-  await context.offerAgent?.();
   const api = nebiusAt(config, context);
   const { parentId } = config;
   const cloud = `nebius:${api.host}:${parentId}`;

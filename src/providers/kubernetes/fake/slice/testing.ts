@@ -173,6 +173,7 @@ const sliceOf = (reads?: string): SliceSuite => ({
   denied: { kind: 'error', code: 'Forbidden', status: 403 },
   named: /cluster\.test|in namespace default/,
   excuses: {
+    boots: 'the image of its pods brings the agent',
     moved: 'the pods of a pool are in the namespace of its object: with another one come other pods',
     'two clusters':
       'an AgentPool belongs to the first that reads it: tested beside the source, their pods by the backend',
