@@ -3,7 +3,7 @@ import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import { startLoop } from '#core/loop.ts';
 import type { Offer } from '#core/pool.ts';
-import type { Backend, Context, Kinds, Launch, Machine, Outcome, Parking } from '#core/provider.ts';
+import type { Backend, Context, Kinds, Launch, Machine, Outcome, Parking, PendingCreate } from '#core/provider.ts';
 import type { Random } from '#core/random.ts';
 import { openFollowing } from './following.ts';
 import { openFormsAndPrices } from './form-and-price.ts';
@@ -13,7 +13,7 @@ import { startListings } from './listings.ts';
 import { openKinds } from './open-kinds.ts';
 import { openWatching } from './watching.ts';
 
-type CallName = 'list' | 'create' | 'delete' | 'suspend' | 'resume';
+type CallName = 'list' | 'check' | 'create' | 'delete' | 'suspend' | 'resume';
 
 export interface CloudsDeps {
   readonly kinds: Kinds<Backend>;
@@ -79,6 +79,8 @@ export interface Clouds {
   /** An offer has another price than before, or its first since it was opened. */
   onPrice(heard: (offer: string) => void): void;
   create(offer: Offer, launch: Launch, by: CallOf): Promise<readonly Outcome[]>;
+  /** How pending creations ended; where the kind cannot tell, all of them are unknown. */
+  check(offer: Offer, pending: readonly PendingCreate[], by: CallOf): Promise<readonly Outcome[]>;
   delete(offer: Offer, machines: readonly Machine[], by: CallOf): Promise<readonly Outcome[]>;
   /** Stops machines and keeps them, or wakes them again; only where `parkingOf` says so. */
   park(
@@ -98,6 +100,7 @@ export interface Clouds {
 
 const TIMEOUTS_MS: Readonly<Record<CallName, number>> = {
   list: 60_000,
+  check: 60_000,
   create: 120_000,
   delete: 120_000,
   suspend: 120_000,
@@ -227,7 +230,7 @@ export function openClouds(deps: CloudsDeps): Clouds {
   }
 
   async function write<T>(
-    name: Exclude<CallName, 'list'>,
+    name: Exclude<CallName, 'list' | 'check'>,
     { offer, by, machines }: { offer: Offer; by: CallOf; machines: number },
     run: (backend: Backend, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
@@ -288,6 +291,11 @@ export function openClouds(deps: CloudsDeps): Clouds {
       write('create', { offer, by, machines: launch.names.length }, (backend, signal) =>
         backend.create(launch, signal),
       ),
+    async check(offer, pending, by) {
+      await open(offer, stopping.signal);
+      const call = { ...by, name: 'check', is: 'read', timeoutMs: timeoutsMs.check } as const;
+      return opening.call(offer, call, async (backend, signal) => backend.check?.(pending, signal) ?? []);
+    },
     delete: (offer, machines, by) =>
       write('delete', { offer, by, machines: machines.length }, (backend, signal) => backend.delete(machines, signal)),
     park: (offer, machines, { call, ...by }) =>

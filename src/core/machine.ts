@@ -39,11 +39,14 @@ export interface Removal {
   readonly why: string;
   /** Where the machine is removed because it does not work. */
   readonly fault?: EndFault | undefined;
+  /** Its cloud had agreed to make it, and failed to: durable, so that a restart does not forget it. */
+  readonly isNotMade?: true | undefined;
 }
 
 export interface EndFault {
   readonly kind: FaultKind;
   readonly message: string;
+  readonly remedy?: string;
 }
 
 /** A committed request for one or more named machines: same id, same bytes, always. */
@@ -56,6 +59,8 @@ export interface LaunchRecord extends Row {
   readonly agentConfig: string;
   readonly install?: Boot['install'];
   readonly askedAt: number;
+  /** By name: what its cloud is not done with. Absent in rows of earlier versions. */
+  readonly operations?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A connected agent. In memory only: agents reconnect by themselves. */

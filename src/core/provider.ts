@@ -23,7 +23,7 @@ export interface Mark {
   readonly shape: string;
 }
 
-/** A failure that appears after the cloud has accepted the launch: late stock-out, a pod that cannot be scheduled. */
+/** A failure that a listing shows: a pod that cannot be scheduled, a machine that broke. */
 export interface Trouble {
   readonly kind: FaultKind;
   readonly message: string;
@@ -74,12 +74,21 @@ export interface Launch {
   readonly askedAt: number;
 }
 
-/** The outcome for one name. A missing name is unknown: check the listing before repeating. */
+/** The outcome for one name: done, unless it has a fault or an operation. A missing name is unknown: check the listing before repeating. */
 export interface Outcome {
   readonly name: string;
   /** The name the cloud gave it, where the cloud insists on its own. */
   readonly machine?: string | undefined;
+  /** Refused, or failed after the cloud had agreed. */
   readonly fault?: Fault | undefined;
+  /** Pending: the cloud has agreed and is not done. The text tells `check` of any server what to ask for. */
+  readonly operation?: string | undefined;
+}
+
+/** A machine that its cloud has agreed to make; whether it comes is not known yet. */
+export interface PendingCreate {
+  readonly name: string;
+  readonly operation: string;
 }
 
 type MachineCall = (machines: readonly Machine[], signal: AbortSignal) => Promise<readonly Outcome[]>;
@@ -109,8 +118,13 @@ export interface Backend {
   readonly leastGapMs?: number | undefined;
   /** All of our cluster's machines in this cloud, every page, or throws. */
   list(signal: AbortSignal): Promise<readonly Machine[]>;
-  /** Repeating a launch makes nothing twice. */
+  /** Each name is made, refused (`fault`), pending (`operation`), or left out where that is unknown. Repeating a launch makes nothing twice. */
   create(launch: Launch, signal: AbortSignal): Promise<readonly Outcome[]>;
+  /**
+   * How pending creations ended: `operation` is still pending, `fault` a late failure, neither is made, left out is unknown.
+   * Any server may ask, as often as it likes; what failed stays failed.
+   */
+  check?(pending: readonly PendingCreate[], signal: AbortSignal): Promise<readonly Outcome[]>;
   /** A machine that is absent is a success; a foreign mark is refused. */
   delete(machines: readonly Machine[], signal: AbortSignal): Promise<readonly Outcome[]>;
   /** Present where the cloud can keep a machine without paying for it in full, and the pool wants that. */

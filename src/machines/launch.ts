@@ -5,11 +5,13 @@ import type { LaunchRecord, MachineRow } from '#core/machine.ts';
 import { readMark, shapeOf } from '#core/mark.ts';
 import type { Offer } from '#core/pool.ts';
 import type { Boot, Outcome } from '#core/provider.ts';
-import { type Change, drop, put } from '#core/store.ts';
+import { type Change, put } from '#core/store.ts';
 import type { Asked } from './asked.ts';
 import { endingOf } from './ended.ts';
 import { keepOffer } from './offers.ts';
-import { type PendingLaunch, pendingLaunch } from './pending-call.ts';
+import { isCreating, keepOperations } from './operations.ts';
+import { newLaunch, type PendingLaunch, pendingLaunch } from './pending-call.ts';
+
 import { firstListingMs } from './times.ts';
 
 const NAMES_IN_ONE_LAUNCH = 50;
@@ -46,7 +48,7 @@ function launchOf<R extends MachineRow>(asked: Asked<R>, wanted: Wanted, names: 
   const form = base.clouds.formOf(offer);
   const mark = { cluster: base.store.cluster, use, owner, shape: shapeOf(base.offerShape(wanted.offer), form) };
   const record: LaunchRecord = { id: base.nextId(), offer, mark, names, agentConfig, install, askedAt };
-  calls.launches.set(record.id, { isCalling: false, calls: 0, attempts: 0, notBeforeMs: 0 });
+  calls.launches.set(record.id, newLaunch());
   for (const name of names) observations.observeFirst(name);
   const fields = { launch: record.id, offer, askedAt, pricePerHour: asked.priceOf(owner, offer), form };
   const rows = names.map((id) => asked.put(asked.row(owner, { id, machine: id, ...fields })));
@@ -89,10 +91,11 @@ function callEnded<R extends MachineRow>(asked: Asked<R>, { names, offer }: Laun
   const nowMs = asked.base.clock.monotonic();
   call.calls += 1;
   call.endedMs = nowMs;
-  const missedFromMs = nowMs + firstListingMs(asked.base, offer);
+  const listedMs = nowMs + firstListingMs(asked.base, offer);
   for (const name of names) {
     const row = asked.get(name);
-    if (row) asked.observations.observe(row, { missedFromMs });
+    if (!row) continue;
+    asked.observations.observe(row, { missedFromMs: isCreating(asked, row) ? Number.POSITIVE_INFINITY : listedMs });
   }
 }
 
@@ -132,6 +135,7 @@ function takeOutcomes<R extends MachineRow>(
   outcomes: readonly Outcome[],
 ): boolean {
   const byName = new Map(outcomes.map((outcome) => [outcome.name, outcome]));
+  const operations: Record<string, string> = { ...asked.base.store.view.launches.get(record.id)?.operations };
   const changes: Change[] = [];
   let failure: Fault | undefined;
   for (const name of record.names) {
@@ -141,13 +145,14 @@ function takeOutcomes<R extends MachineRow>(
     // A machine whose agent has joined exists, whatever the cloud answers.
     if (!outcome.fault || row.joinedAt !== undefined) {
       changes.push(asked.put(made(asked, row, outcome.machine)));
+      if (outcome.operation !== undefined && row.joinedAt === undefined) operations[name] = outcome.operation;
       continue;
     }
     failure = outcome.fault;
     changes.push(...notMade(asked, row, outcome.fault));
   }
   const isResolved = record.names.every((name) => byName.has(name) || !asked.get(name));
-  if (isResolved) changes.push(...launchOver(asked, record.id));
+  changes.push(...keepOperations(asked, record, { operations, isAnswered: isResolved }));
   if (failure) asked.launchFailed(readMark(record.mark).owner, record.offer, failure);
   asked.base.commit(changes);
   return isResolved && record.names.every((name) => isKept(asked, name));
@@ -172,11 +177,6 @@ export function notMade<R extends MachineRow>(
   const fields = { fault: kind };
   const ended = endingOf(asked, row, { how, fault: how === 'failed' ? { kind, message } : undefined });
   return [...ended, asked.event(row, { kind: 'failed', message: `Not launched: ${message}`, fields })];
-}
-
-export function launchOver<R extends MachineRow>({ calls }: Asked<R>, launch: string): Change[] {
-  calls.launches.delete(launch);
-  return [drop('launches', launch)];
 }
 
 /** What commits that the open launches of an owner go by other offers, where there are such. */

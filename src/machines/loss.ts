@@ -6,6 +6,7 @@ import type { Change } from '#core/store.ts';
 import type { Asked } from './asked.ts';
 import { endingOf } from './ended.ts';
 import type { Observation } from './observation.ts';
+import { isCreating } from './operations.ts';
 import { lifetimeOf } from './removal.ts';
 
 /** Whether its cloud has put another machine under its name, as instance groups do that heal themselves. */
@@ -23,12 +24,17 @@ export function isLost(row: MachineRow, { missedFromMs }: Observation, listing: 
   return isReplaced(row, listing) || isGone(listing, row.machine, missedFromMs);
 }
 
-/** Why an existing machine without work has failed for good; undefined if it has not. */
-export function troubleOf(row: MachineRow, machine: Machine | undefined): Trouble | undefined {
+/** Why an existing machine without work has failed for good; undefined if it has not, or its operation will tell. */
+export function troubleOf<R extends MachineRow>(
+  asked: Pick<Asked<R>, 'base'>,
+  row: R,
+  machine: Machine | undefined,
+): Trouble | undefined {
   if (!machine) return undefined;
   const { trouble, state } = machine;
   const isHopeless = trouble?.final === true && row.joinedAt === undefined;
   if (state !== 'failed' && !isHopeless) return undefined;
+  if (!trouble && isCreating(asked, row)) return undefined;
   return trouble ?? { kind: 'unavailable', message: 'the machine failed', final: true };
 }
 

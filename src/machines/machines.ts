@@ -6,8 +6,10 @@ import type { Use } from '#core/provider.ts';
 import { drop } from '#core/store.ts';
 import { admitByLaunch, type MachineAgents, openAgents } from './agents.ts';
 import type { Asked, Asker, Base, MachinesDeps } from './asked.ts';
+import { startChecks } from './check-operations.ts';
 import { type Beyond, type Observation, openObservations } from './observation.ts';
 import { followOffers } from './offers.ts';
+import { isCreating } from './operations.ts';
 import { noCalls } from './pending-call.ts';
 import { startSweep } from './sweep.ts';
 import { DEFAULT_MACHINE_TIMES, listLagMs } from './times.ts';
@@ -42,6 +44,7 @@ export function startMachines(deps: MachinesDeps): Machines {
     unsettle: (cloud, machine) => sweep.unsettle(cloud, machine),
   };
   const sweep = startSweep(base, features);
+  const checks = startChecks(base, features);
   const offers = followOffers(base, () => features.values());
 
   return {
@@ -55,7 +58,7 @@ export function startMachines(deps: MachinesDeps): Machines {
     async stop() {
       stopping.abort();
       offers.stop();
-      await Promise.all([sweep.stop(), work.done()]);
+      await Promise.all([sweep.stop(), checks.stop(), work.done()]);
     },
   };
 }
@@ -67,7 +70,13 @@ function askedBy<R extends MachineRow, O extends Observation>(
 ): Asked<R, O> {
   const { clock, startedMs } = base;
   const lagMs = (offer: string | undefined): number => listLagMs(base, offer);
-  const observations = openObservations<R, O>({ clock, startedMs, lagMs, unseen });
+  const observations = openObservations<R, O>({
+    clock,
+    startedMs,
+    lagMs,
+    isCreating: (row) => isCreating({ base }, row),
+    unseen,
+  });
   const calls = noCalls();
   const asked: Asked<R, O> = {
     ...asker,

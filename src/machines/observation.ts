@@ -41,6 +41,8 @@ export interface ObservationsDeps<O extends Observation> {
   readonly startedMs: number;
   /** How far listings of an offer's cloud may lag behind. */
   lagMs(offer: string | undefined): number;
+  /** Whether its cloud has agreed to make it, and how that ends is not known yet. */
+  isCreating(row: MachineRow): boolean;
   /** What the feature assumes of a machine that it has not seen yet. */
   unseen(isFromBefore: boolean): Beyond<O>;
 }
@@ -48,7 +50,7 @@ export interface ObservationsDeps<O extends Observation> {
 export function openObservations<R extends MachineRow, O extends Observation>(
   deps: ObservationsDeps<O>,
 ): Observations<R, O> {
-  const { clock, startedMs, lagMs, unseen } = deps;
+  const { clock, startedMs, lagMs, isCreating, unseen } = deps;
   const kept = new Map<string, O>();
 
   // All of one form from the start, since every pass reads all of them.
@@ -68,8 +70,8 @@ export function openObservations<R extends MachineRow, O extends Observation>(
     made({
       askedMs: clock.monotonic() - Math.max(0, clock.now() - row.askedAt),
       isFromBefore: true,
-      // It may have been made just before this process began, and be listed late.
-      missedFromMs: startedMs + lagMs(row.offer),
+      // It may have been made just before this process began, and be listed late; or its making is under way.
+      missedFromMs: isCreating(row) ? Number.POSITIVE_INFINITY : startedMs + lagMs(row.offer),
     });
 
   const of = (row: R): O => kept.get(row.id) ?? fromBefore(row);

@@ -18,6 +18,8 @@ export interface PendingLaunch extends PendingCall {
   endedMs?: number;
   /** Why a repeat of it was refused: it is not called again. */
   refusal?: Fault;
+  /** By operation: when its cloud was last asked about it. */
+  readonly checkedMs: Map<string, number>;
 }
 
 /** The calls in flight for the machines of one feature: launches by their id, the others by the id of the row. */
@@ -46,11 +48,20 @@ export function callAgreed(call: PendingCall, nowMs: number): void {
   call.attempts = 0;
 }
 
+/** Of a launch that no cloud has heard of. */
+export const newLaunch = (): PendingLaunch => ({
+  isCalling: false,
+  calls: 0,
+  attempts: 0,
+  notBeforeMs: 0,
+  checkedMs: new Map(),
+});
+
 /** The outcome of a launch of an earlier process is unknown here. */
 export function pendingLaunch({ launches }: PendingCalls, id: string, startedMs: number): PendingLaunch {
   let call = launches.get(id);
   if (!call) {
-    call = { isCalling: false, calls: 1, attempts: 1, endedMs: startedMs, notBeforeMs: 0 };
+    call = { ...newLaunch(), calls: 1, attempts: 1, endedMs: startedMs };
     launches.set(id, call);
   }
   return call;

@@ -2,11 +2,12 @@
 import { isAbsent, isGone } from '#clouds/listing.ts';
 import { formatDuration } from '#core/duration.ts';
 import { Fault, retryDelayMs } from '#core/fault.ts';
-import type { EndFault, MachineRow } from '#core/machine.ts';
+import type { MachineRow, Removal } from '#core/machine.ts';
 import type { Machine, Outcome } from '#core/provider.ts';
 import type { Change } from '#core/store.ts';
 import { type Asked, listedOf } from './asked.ts';
 import { endingOf } from './ended.ts';
+import { isCreating } from './operations.ts';
 import { beginCall, callAgreed, type PendingCall } from './pending-call.ts';
 import { isExact, listLagMs } from './times.ts';
 
@@ -16,7 +17,12 @@ const MOST_DELETED_AT_ONCE = 50;
  * Changes that remove a machine; with a fault, because it does not work. The caller has checked in the same turn that no
  * work is lost, or accepts the loss.
  */
-export function removalOf<R extends MachineRow>(asked: Asked<R>, row: R, why: string, fault?: EndFault): Change[] {
+export function removalOf<R extends MachineRow>(
+  asked: Asked<R>,
+  row: R,
+  why: string,
+  failure: Pick<Removal, 'fault' | 'isNotMade'> = {},
+): Change[] {
   const { clock } = asked.base;
   const { missedFromMs } = asked.observations.of(row);
   // Earlier listings do not count: the machine may still exist, so the cloud must be called.
@@ -25,12 +31,13 @@ export function removalOf<R extends MachineRow>(asked: Asked<R>, row: R, why: st
     asked.observations.observe(row, { missedFromMs: fromMs });
   }
   const event = asked.event(row, { kind: 'removing', message: `Removing the machine: ${why}.` });
-  return [asked.put({ ...row, removal: { at: clock.now(), why, fault } }), event];
+  return [asked.put({ ...row, removal: { at: clock.now(), why, ...failure } }), event];
 }
 
-/** A machine that no listing has shown yet may still exist: only later listings can prove that it does not. */
+/** A machine that no listing has shown yet may still exist, unless its cloud failed to make it: only later listings can prove that it does not. */
 function unlistedLagMs<R extends MachineRow>({ base, observations }: Asked<R>, row: R): number {
-  return observations.of(row).hasBeenListed ? 0 : listLagMs(base, row.offer);
+  const isKnown = observations.of(row).hasBeenListed || row.removal?.isNotMade === true;
+  return isKnown ? 0 : listLagMs(base, row.offer);
 }
 
 /** Deletes the machines of removed rows and drops the rows of those that are gone; returns when to look again. */
@@ -41,6 +48,7 @@ export function carryOutRemovals<R extends MachineRow>(asked: Asked<R>, removing
   const byOffer = new Map<string, R[]>();
   let againAtMs = Number.POSITIVE_INFINITY;
   for (const row of removing) {
+    coolDownFor(asked, row);
     if (isOver(asked, row)) {
       changes.push(...over(asked, row));
       gone.push(row);
@@ -59,11 +67,18 @@ export function carryOutRemovals<R extends MachineRow>(asked: Asked<R>, removing
   return againAtMs;
 }
 
+/** A late failure counts like a refusal, once in each process that learns of it. */
+function coolDownFor<R extends MachineRow>(asked: Asked<R>, row: R): void {
+  const { offer, removal } = row;
+  if (offer === undefined || !removal?.isNotMade || !removal.fault || asked.calls.deletions.has(row.id)) return;
+  asked.launchFailed(asked.ownerOf(row), offer, removal.fault);
+}
+
 /** Certainly gone: after at least one delete call, either the cloud accepted it and one listing lacks the machine, or two listings lack it. */
 function isOver<R extends MachineRow>(asked: Asked<R>, row: R): boolean {
   const { base, calls, observations } = asked;
   const deletion = calls.deletions.get(row.id);
-  if (!deletion || deletion.isCalling || isLaunching(asked, row)) return false;
+  if (!deletion || deletion.isCalling || isLaunching(asked, row) || isCreating(asked, row)) return false;
   const { agreedMs } = deletion;
   if (row.offer === undefined) return agreedMs !== undefined;
   const listing = base.clouds.listing(row.offer);

@@ -4,7 +4,8 @@ import { Fault } from '#core/fault.ts';
 import type { LaunchRecord, MachineRow } from '#core/machine.ts';
 import { readMark } from '#core/mark.ts';
 import type { Asked } from './asked.ts';
-import { callCreate, launchOver, MOST_CALLS, made, notMade } from './launch.ts';
+import { callCreate, MOST_CALLS, made, notMade } from './launch.ts';
+import { keepOperations, launchOver } from './operations.ts';
 import { type PendingLaunch, pendingLaunch } from './pending-call.ts';
 import { listLagMs } from './times.ts';
 import { claimUnknown } from './unknown.ts';
@@ -24,15 +25,15 @@ export function resolveLaunches<R extends MachineRow>(asked: Asked<R>, owner: st
 function resolve<R extends MachineRow>(asked: Asked<R>, record: LaunchRecord, call: PendingLaunch): number {
   const rows = (): R[] => record.names.flatMap((name) => asked.get(name) ?? []);
   if (call.endedMs === undefined) return callFirst(asked, record, { call, rows: rows() });
-  const found = listed(asked, record, rows().filter(isPending));
+  const found = listed(asked, record, rows().filter(isUnanswered));
   if (found.length > 0) asked.base.commit(found.map(asked.put));
-  const pending = rows().filter(isPending);
+  const pending = rows().filter(isUnanswered);
   if (pending.length > 0) return resolveMissing(asked, record, { call, pending });
-  asked.base.commit(launchOver(asked, record.id));
+  if (!record.operations) asked.base.commit(launchOver(asked, record.id));
   return Number.POSITIVE_INFINITY;
 }
 
-const isPending = (row: MachineRow): boolean => row.createdAt === undefined && !row.removal;
+const isUnanswered = (row: MachineRow): boolean => row.createdAt === undefined && !row.removal;
 
 /** The cloud was not called yet: machines that are no longer needed are not launched. */
 function callFirst<R extends MachineRow>(
@@ -40,7 +41,7 @@ function callFirst<R extends MachineRow>(
   record: LaunchRecord,
   { call, rows }: { call: PendingLaunch; rows: R[] },
 ): number {
-  if (!rows.some((row) => isPending(row) && asked.isWanted(row))) {
+  if (!rows.some((row) => isUnanswered(row) && asked.isWanted(row))) {
     const why = { kind: 'unavailable', message: 'it was no longer needed' } as const;
     asked.base.commit([...rows.flatMap((row) => notMade(asked, row, why, 'removed')), ...launchOver(asked, record.id)]);
     return Number.POSITIVE_INFINITY;
@@ -93,7 +94,8 @@ function resolveMissing<R extends MachineRow>(
   }
   const fault = call.refusal ?? new Fault('unavailable', 'the cloud did not answer, and does not list the machine');
   asked.launchFailed(readMark(record.mark).owner, record.offer, fault);
-  commit([...pending.flatMap((row) => notMade(asked, row, fault)), ...launchOver(asked, record.id)]);
+  const over = keepOperations(asked, record, { operations: record.operations ?? {}, isAnswered: true });
+  commit([...pending.flatMap((row) => notMade(asked, row, fault)), ...over]);
   return Number.POSITIVE_INFINITY;
 }
 

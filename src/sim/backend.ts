@@ -10,10 +10,11 @@ import {
   type Machine,
   type Outcome,
   type Parking,
+  type PendingCreate,
   type Trouble,
 } from '#core/provider.ts';
 
-export type SimCallName = 'list' | 'create' | 'delete' | 'suspend' | 'resume';
+export type SimCallName = 'list' | 'create' | 'check' | 'delete' | 'suspend' | 'resume';
 
 export interface SimCall {
   readonly name: SimCallName;
@@ -68,6 +69,8 @@ export interface SimCloudOptions {
   readonly form?: () => string;
   /** The cloud insists on names of its own. */
   readonly nameOf?: (name: string) => string;
+  /** Creations are pending for this long; absent: a machine is made at once. */
+  readonly pendingMs?: number;
 }
 
 /** How a machine ended; a stopped one may boot again. */
@@ -86,6 +89,8 @@ export interface SimCloud {
   readonly calls: readonly SimCall[];
   /** May be set and changed at any time. */
   script: (call: SimCall) => SimEffect | undefined;
+  /** With `pendingMs`: the cloud agrees to make that machine, and does not; only `check` tells. */
+  failsLate: (name: string) => Fault | undefined;
   /** A machine dies by itself. */
   kill(machine: string): void;
   /** Someone else stops it, or starts it again. */
@@ -114,8 +119,9 @@ export function simCloud(options: SimCloudOptions): SimCloud {
   const kept = new Map<string, Kept>();
   const made = new Map<string, number>();
   const everMade = new Set<string>();
+  const operations = new Map<string, { readonly endsMs: number; readonly fault: Fault | undefined }>();
   const calls: SimCall[] = [];
-  const counts: Record<SimCallName, number> = { list: 0, create: 0, delete: 0, suspend: 0, resume: 0 };
+  const counts: Record<SimCallName, number> = { list: 0, create: 0, check: 0, delete: 0, suspend: 0, resume: 0 };
   const heardMade: ((made: SimMachine) => void)[] = [];
   const booted: ((made: SimMachine) => void)[] = [];
   const gone: ((made: SimMachine, how: SimEnd) => void)[] = [];
@@ -141,6 +147,24 @@ export function simCloud(options: SimCloudOptions): SimCloud {
     for (const heard of heardMade) heard(entry);
     boot(entry);
     return machineName;
+  }
+
+  /** The cloud has agreed: the same operation for the same name of a launch, however often it is asked for. */
+  function agree(launch: Launch, name: string, isLate: boolean): Outcome {
+    const { pendingMs } = options;
+    if (pendingMs === undefined) return { name, machine: make(launch, name, isLate) };
+    const operation = `${launch.id} ${name}`;
+    if (!operations.has(operation)) {
+      const fault = sim.failsLate(name);
+      operations.set(operation, { endsMs: clock.monotonic() + pendingMs, fault });
+      if (!fault) make(launch, name, isLate);
+    }
+    return { name, machine: nameOf(name), operation };
+  }
+
+  function checkOne({ name, operation }: PendingCreate): Outcome {
+    const { endsMs = 0, fault } = operations.get(operation) ?? {};
+    return clock.monotonic() < endsMs ? { name, operation } : { name, fault };
   }
 
   function boot(entry: Kept): void {
@@ -270,6 +294,7 @@ export function simCloud(options: SimCloudOptions): SimCloud {
     made,
     calls,
     script: () => undefined,
+    failsLate: () => undefined,
     backend(isAlive = () => true) {
       const alive = async <T>(run: () => Promise<T>): Promise<T> => {
         if (!isAlive()) await never();
@@ -291,9 +316,16 @@ export function simCloud(options: SimCloudOptions): SimCloud {
         cloud,
         list: (signal) => alive(() => list(signal)),
         create: (launch, signal) => {
-          const act = (name: string): Outcome => ({ name, machine: make(launch, name, !isAlive()) });
+          const act = (name: string): Outcome => agree(launch, name, !isAlive());
           return alive(() => play(called('create', launch.names, launch), act, signal));
         },
+        ...(options.pendingMs !== undefined && {
+          check: (pending: readonly PendingCreate[], signal: AbortSignal) => {
+            const act = (name: string) => checkOne(pending.find((one) => one.name === name) as PendingCreate);
+            const names = pending.map(({ name }) => name);
+            return alive(() => play(called('check', names), act, signal));
+          },
+        }),
         delete: (machines, signal) => alive(() => remove(machines, signal)),
         ...(options.form && { form: async () => options.form?.() ?? '' }),
         ...(options.park && { park: { ...options.park, suspend: order('suspend'), resume: order('resume') } }),

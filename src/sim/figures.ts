@@ -39,7 +39,7 @@ export function openFigures(): Figures {
     crashes: 0,
     lateMachines: 0,
     commits: 0,
-    calls: { list: 0, create: 0, delete: 0, suspend: 0, resume: 0 },
+    calls: { list: 0, create: 0, check: 0, delete: 0, suspend: 0, resume: 0 },
     passes: 0,
     machineMs: 0,
     neededMs: 0,

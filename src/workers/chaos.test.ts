@@ -79,8 +79,9 @@ async function run(seed: number): Promise<{ world: World; seen: Seen }> {
   const world = await openWorld({
     pools: [pool],
     seed,
-    cloud: { bootMs: 15_000, listLagMs: 4_000, deletingMs: 10_000 },
+    cloud: { bootMs: 15_000, listLagMs: 4_000, deletingMs: 10_000, ...(seed % 2 === 0 && { pendingMs: 8_000 }) },
   });
+  world.cloud.failsLate = () => (random.next() < 0.1 ? new Fault('exhausted', 'bad luck, later') : undefined);
   world.cloud.script = honestly((call) => someEffect(random, call));
   world.cloud.onBoot(() => {
     seen.peak = Math.max(seen.peak, world.cloud.machines().length);
@@ -89,6 +90,7 @@ async function run(seed: number): Promise<{ world: World; seen: Seen }> {
   await storm(world, random, seen);
   // Then nothing goes wrong any more, and an operator has looked at what was frozen.
   world.cloud.script = () => undefined;
+  world.cloud.failsLate = () => undefined;
   await world.advance(10 * MINUTE_MS);
   for (const freeze of [...world.life.store.view.freezes.all()]) {
     await Promise.race([world.life.workers.thaw(freeze.id, { who: 'ops', from: 'here' }), world.advance(1)]);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
 import { aPool } from '#core/testing/pool.ts';
 import { namesAskedFor, namesEnded } from '#machines/testing/ended.ts';
 import { openWorld, type World, type WorldOptions } from '#sim/part/world.ts';
@@ -13,8 +14,15 @@ interface Run {
   readonly accepted: number;
 }
 
+/** A cloud that makes machines at once, and one that agrees first; its first machine never comes. */
+const CLOUDS = {
+  'at once': { bootMs: 5_000, deletingMs: 3_000 },
+  afterwards: { bootMs: 5_000, deletingMs: 3_000, pendingMs: 3_000 },
+} as const;
+type Makes = keyof typeof CLOUDS;
+
 /** One scripted run: grow, work, shrink. The process dies at the given point and is started again five seconds later. */
-async function run(point?: Point): Promise<Run> {
+async function run(makes: Makes, point?: Point): Promise<Run> {
   let writes = 0;
   let calls = 0;
   let peak = 0;
@@ -29,7 +37,12 @@ async function run(point?: Point): Promise<Run> {
     return new Promise(() => {});
   };
   const pool = aPool({ maxAgents: 3, minIdleSlots: 1, maxIdleSlots: 1, syncEveryMs: 20 * SECOND_MS });
-  const world = await openWorld({ pools: [pool], onWrite, cloud: { bootMs: 5_000, deletingMs: 3_000 } });
+  const world = await openWorld({ pools: [pool], onWrite, cloud: CLOUDS[makes] });
+  let failed: string | undefined;
+  world.cloud.failsLate = (name) => {
+    failed ??= name;
+    return name === failed ? new Fault('exhausted', 'none left') : undefined;
+  };
   die = () => {
     world.crash();
     world.clock.alarm(5 * SECOND_MS, () => void world.start());
@@ -74,12 +87,12 @@ function expectWhole({ world, peak, accepted }: Run): void {
   expect(world.life.store.view.launches.size).toBe(0);
 }
 
-async function expectWholeAtEvery(at: Point['at'], count: number): Promise<void> {
+async function expectWholeAtEvery(makes: Makes, at: Point['at'], count: number): Promise<void> {
   for (let nth = 1; nth <= count; nth++) {
     for (const isDone of [false, true]) {
       const point = { at, nth, isDone };
       try {
-        expectWhole(await run(point));
+        expectWhole(await run(makes, point));
       } catch (thrown) {
         throw new Error(`dropped at ${JSON.stringify(point)}: ${(thrown as Error).message}`, { cause: thrown });
       }
@@ -87,22 +100,25 @@ async function expectWholeAtEvery(at: Point['at'], count: number): Promise<void>
   }
 }
 
-describe('the process dropped at any point', () => {
-  it('is whole when nothing happens to it', async () => {
-    expectWhole(await run());
-  });
+describe.each(Object.keys(CLOUDS) as Makes[])(
+  'the process dropped at any point, with a cloud that tells %s',
+  (makes) => {
+    it('is whole when nothing happens to it', async () => {
+      expectWhole(await run(makes));
+    });
 
-  it('leaves no worker doubled or leaked and no session lost, at every commit, durable or not', async () => {
-    const { writes } = await run();
+    it('leaves no worker doubled or leaked and no session lost, at every commit, durable or not', async () => {
+      const { writes } = await run(makes);
 
-    expect(writes).toBeGreaterThan(15);
-    await expectWholeAtEvery('write', writes);
-  });
+      expect(writes).toBeGreaterThan(15);
+      await expectWholeAtEvery(makes, 'write', writes);
+    });
 
-  it('nor at every call to the cloud, heard or not', async () => {
-    const { world } = await run();
+    it('nor at every call to the cloud, heard or not', async () => {
+      const { world } = await run(makes);
 
-    expect(world.cloud.calls.length).toBeGreaterThan(10);
-    await expectWholeAtEvery('call', world.cloud.calls.length);
-  });
-});
+      expect(world.cloud.calls.length).toBeGreaterThan(10);
+      await expectWholeAtEvery(makes, 'call', world.cloud.calls.length);
+    });
+  },
+);

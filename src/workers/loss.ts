@@ -45,7 +45,7 @@ export function takeLosses(context: WorkersContext, { gone, broken }: Survey): b
   for (const { worker, trouble } of broken) {
     const { kind, message } = trouble;
     if (worker.joinedAt === undefined) bootGaveUp(context, worker, trouble);
-    changes.push(...removalOf(asked, worker, `${kind}, ${message}`, { kind, message }));
+    changes.push(...removalOf(asked, worker, `${kind}, ${message}`, { fault: { kind, message } }));
   }
   asked.base.commit(changes);
   return true;

@@ -217,7 +217,7 @@ function remove(
   const isParked = !action.isOverdue && mayPark(worker);
   if (isParked) return parkOf(asked, worker, action.why);
   const isFailed = action.isOverdue && worker.joinedAt === undefined;
-  return removalOf(asked, worker, action.why, isFailed ? { kind: 'unavailable', message: action.why } : undefined);
+  return removalOf(asked, worker, action.why, isFailed ? { fault: { kind: 'unavailable', message: action.why } } : {});
 }
 
 function logUnlisted({ asked, log }: WorkersContext, { unlisted }: Survey): void {

@@ -224,7 +224,7 @@ function isGoneFor({ nowMs }: Look, { worker, observation, agent, listing }: See
 function noteBroken(look: Look, seen: Seen): boolean {
   const { worker, agent, machine } = seen;
   if (agent) return false;
-  const trouble = troubleOf(worker, machine) ?? stoppedFor(look, seen);
+  const trouble = troubleOf(look.context.asked, worker, machine) ?? stoppedFor(look, seen);
   if (trouble) look.survey.broken.push({ worker, trouble });
   return trouble !== undefined;
 }

@@ -1,0 +1,165 @@
+// Clouds agree first and find out afterwards: their operations are checked at one pace for all clouds.
+import { Fault, type FaultKind } from '#core/fault.ts';
+import { type Again, type Loop, startLoop } from '#core/loop.ts';
+import type { LaunchRecord, MachineRow } from '#core/machine.ts';
+import { readMark } from '#core/mark.ts';
+import type { Outcome, PendingCreate, Use } from '#core/provider.ts';
+import type { Change } from '#core/store.ts';
+import type { Asked, Base } from './asked.ts';
+import { keepOperations } from './operations.ts';
+import { pendingLaunch } from './pending-call.ts';
+import { removalOf } from './removal.ts';
+import { firstListingMs } from './times.ts';
+
+// A refusal comes soon or not at all: an operation is checked ever less often, after a quarter of its age.
+const SOONEST_MS = 1_000;
+const LATEST_MS = 10_000;
+// Checks must stay cheap for a cloud; the other operations have their turn at the next pass.
+const MOST_AT_ONCE = 10;
+
+/** Asking again later may help; after any other fault nothing will be known, and the listing decides. */
+const PASSING: ReadonlySet<FaultKind> = new Set<FaultKind>(['unavailable', 'throttled', 'internal', 'conflict']);
+
+/** One operation of a launch, with the names that it is to make. */
+interface Operation {
+  readonly asked: Asked;
+  readonly record: LaunchRecord;
+  readonly pending: readonly PendingCreate[];
+  readonly lastMs: number;
+  readonly dueMs: number;
+  checked(atMs: number): void;
+}
+
+export function startChecks(base: Base, features: ReadonlyMap<Use, Asked>): Pick<Loop, 'stop'> {
+  const { store, clock, random, log, clouds } = base;
+  const loop = startLoop({ name: 'operations', clock, random, log, concurrency: 64, reconcile: pass });
+  const look = (offer: string): void => {
+    const cloud = clouds.cloudOf(offer);
+    if (cloud !== undefined) loop.poke(cloud);
+  };
+  const stopListening = store.onChange('launches', (after) => {
+    if (after?.operations) look(after.offer);
+  });
+  clouds.onOpen(look);
+
+  /** Checks what is due in one cloud. */
+  async function pass(cloud: string, signal: AbortSignal): Promise<Again | undefined> {
+    const nowMs = clock.monotonic();
+    const open = openIn(base, features, cloud);
+    if (open.length === 0) return undefined;
+    const due = open
+      .filter(({ dueMs }) => dueMs <= nowMs)
+      .toSorted((a, b) => a.lastMs - b.lastMs)
+      .slice(0, MOST_AT_ONCE);
+    const byOffer = Map.groupBy(due, ({ record }) => record.offer);
+    const checks = [...byOffer].map(([offer, operations]) => checkAll(base, offer, { operations, signal }));
+    const faults = (await Promise.all(checks)).flatMap((fault) => fault ?? []);
+    if (faults[0]) throw faults[0];
+    if (due.length > 0) return { afterMs: SOONEST_MS };
+    return { afterMs: Math.ceil(Math.min(...open.map(({ dueMs }) => dueMs)) - nowMs) };
+  }
+
+  return {
+    async stop() {
+      stopListening();
+      await loop.stop();
+    },
+  };
+}
+
+/** The open operations in that cloud. A frozen owner's wait: how they ended would change its machines. */
+function openIn(base: Base, features: ReadonlyMap<Use, Asked>, cloud: string): Operation[] {
+  const nowMs = base.clock.monotonic();
+  const found: Operation[] = [];
+  for (const record of base.store.view.launches.all()) {
+    if (!record.operations || base.clouds.cloudOf(record.offer) !== cloud) continue;
+    const { use, owner } = readMark(record.mark);
+    const asked = features.get(use);
+    if (!asked) continue;
+    const { endedMs = nowMs, checkedMs } = pendingLaunch(asked.calls, record.id, base.startedMs);
+    const all = Object.entries(record.operations).map(([name, operation]) => ({ name, operation }));
+    for (const [operation, pending] of Map.groupBy(all, (one) => one.operation)) {
+      const lastMs = checkedMs.get(operation) ?? endedMs;
+      const waitMs = asked.isHeld(owner) ? LATEST_MS : Math.max(SOONEST_MS, (nowMs - endedMs) / 4);
+      const sinceMs = asked.isHeld(owner) ? nowMs : lastMs;
+      const checked = (atMs: number): void => void checkedMs.set(operation, atMs);
+      found.push({ asked, record, pending, lastMs, dueMs: sinceMs + Math.min(LATEST_MS, waitMs), checked });
+    }
+  }
+  return found;
+}
+
+/** Asks about the operations of one offer; answers the fault after which they are to be asked about again. */
+async function checkAll(
+  base: Base,
+  offer: string,
+  { operations, signal }: { operations: readonly Operation[]; signal: AbortSignal },
+): Promise<Fault | undefined> {
+  const known = base.store.view.offers.get(offer);
+  const nowMs = base.clock.monotonic();
+  for (const one of operations) one.checked(nowMs);
+  const owner = `check of ${offer}`;
+  const pending = operations.flatMap((one) => one.pending);
+  let outcomes: readonly Outcome[] = [];
+  try {
+    if (known) outcomes = await base.clouds.check(known, pending, { owner, signal });
+  } catch (thrown) {
+    const fault = Fault.from(thrown);
+    if (signal.aborted || PASSING.has(fault.kind)) return fault;
+    base.log('warn', 'cannot check what a cloud is making, its listing decides', { offer, error: fault.message });
+  }
+  const byName = new Map(outcomes.map((outcome) => [outcome.name, outcome]));
+  const byLaunch = Map.groupBy(operations, ({ record }) => record.id);
+  for (const [id, some] of byLaunch) {
+    const asked = (some[0] as Operation).asked;
+    take(asked, id, { pending: some.flatMap((one) => one.pending), byName });
+  }
+  return undefined;
+}
+
+interface Checked {
+  readonly pending: readonly PendingCreate[];
+  readonly byName: ReadonlyMap<string, Outcome>;
+}
+
+function take(asked: Asked, launch: string, { pending, byName }: Checked): void {
+  const record = asked.base.store.view.launches.get(launch);
+  if (!record?.operations) return;
+  const operations = { ...record.operations };
+  const changes: Change[] = [];
+  let isChanged = false;
+  for (const { name, operation } of pending) {
+    const outcome = byName.get(name);
+    if (operations[name] !== operation || outcome?.operation === operation) continue;
+    isChanged = true;
+    if (outcome?.operation !== undefined) operations[name] = outcome.operation;
+    else {
+      delete operations[name];
+      const row = asked.get(name);
+      if (row) changes.push(...ended(asked, row, outcome?.fault));
+    }
+  }
+  if (!isChanged) return;
+  const isAnswered = record.names.every((name) => isAnsweredFor(asked.get(name)));
+  asked.base.commit([...changes, ...keepOperations(asked, record, { operations, isAnswered })]);
+  asked.poke(readMark(record.mark).owner);
+}
+
+const isAnsweredFor = (row: MachineRow | undefined): boolean =>
+  !row || row.createdAt !== undefined || row.removal !== undefined;
+
+/** From here on listings decide about a machine that was made; what is left of one that was not is deleted. */
+function ended(asked: Asked, row: MachineRow, fault: Fault | undefined): Change[] {
+  const { base, observations } = asked;
+  const nowMs = base.clock.monotonic();
+  // A machine whose agent has joined exists, whatever the cloud says.
+  const isFailed = fault !== undefined && row.joinedAt === undefined;
+  const fromMs = isFailed ? nowMs : nowMs + firstListingMs(base, row.offer ?? '');
+  observations.observe(row, { missedFromMs: Math.min(observations.of(row).missedFromMs, fromMs) });
+  // A deletion before that may have found nothing to delete.
+  if (row.removal && !isFailed && asked.calls.deletions.get(row.id)?.isCalling === false)
+    asked.calls.deletions.delete(row.id);
+  if (!isFailed || row.removal) return [];
+  const { kind, message, remedy } = fault;
+  return removalOf(asked, row, `${kind}, ${message}`, { fault: { kind, message, remedy }, isNotMade: true });
+}
