@@ -2,7 +2,7 @@
 
 import { chunked } from '#core/chunked.ts';
 import { Fault, type FaultKind, isUnclear } from '#core/fault.ts';
-import { type Backend, type Machine, type Mark, type Outcome, USES } from '#core/provider.ts';
+import { type Backend, type Machine, type Mark, type Outcome, type PendingCreate, USES } from '#core/provider.ts';
 import { going } from '#core/testing/going.ts';
 import {
   aLaunch,
@@ -24,9 +24,33 @@ const names = (count: number, stem?: string): string[] =>
   Array.from({ length: count }, (_, at) => lawName(String(at), stem));
 const machineName = ({ name, machine }: Outcome): string => machine ?? name;
 
+/** Checks a pending creation until it has ended; nothing where the backend does not know. */
+export async function endOfCreate(
+  world: BackendWorld,
+  backend: Backend,
+  { name, operation }: PendingCreate,
+): Promise<Outcome | undefined> {
+  demand(backend.check, 'create answers an operation, and there is no check');
+  let pending = { name, operation };
+  for (let rounds = 0; rounds < 20; rounds++) {
+    const [outcome] = await world.during(backend.check?.([pending], going()) ?? Promise.resolve([]));
+    if (outcome?.operation === undefined) return outcome;
+    demand(!outcome.fault, `${name} is called pending, and failed too`);
+    pending = { name, operation: outcome.operation };
+    await world.settle();
+  }
+  demand(false, `${name} is pending for ever`);
+  return undefined;
+}
+
 /** Makes machines and lets the cloud come to rest; answers what the backend calls them. */
 export async function make(world: BackendWorld, backend: Backend, launch = aLaunch(OURS, names(1))): Promise<string[]> {
-  const outcomes = await world.during(backend.create(launch, going()));
+  const answers = await world.during(backend.create(launch, going()));
+  const outcomes: Outcome[] = [];
+  for (const { name, operation, ...answer } of answers) {
+    const ended = operation === undefined ? undefined : await endOfCreate(world, backend, { name, operation });
+    outcomes.push({ name, ...answer, ...ended });
+  }
   for (const { name, fault } of outcomes) demand(!fault, `${name} was not made: ${fault?.message}`);
   sameNames(
     outcomes.map(({ name }) => name),
@@ -195,6 +219,12 @@ export const BACKEND_LAWS: readonly BackendLaw[] = [
         ['list', () => backend.list(stopped)],
         ['create', () => backend.create(aLaunch(OURS, [lawName('late')]), stopped)],
         ['delete', () => backend.delete([machine as Machine], stopped)],
+        [
+          'check',
+          () =>
+            backend.check?.([{ name: lawName('late'), operation: 'any' }], stopped) ??
+            Promise.reject(new Fault('unsupported', 'nothing is ever pending')),
+        ],
       ];
       for (const [call, run] of calls) {
         const fault = await faultOfCall(world.during(run()));

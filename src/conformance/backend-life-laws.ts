@@ -1,9 +1,9 @@
-// The laws of what becomes of machines after a launch: names of a batch, promises that are broken late, machines that rest.
+// The laws of what becomes of machines after a launch: names of a batch, creations that end or fail late, machines that rest.
 import { nameAt } from '#core/id.ts';
-import type { Backend, Machine, Outcome, Parking } from '#core/provider.ts';
+import type { Backend, Machine, Outcome, Parking, PendingCreate } from '#core/provider.ts';
 import { going } from '#core/testing/going.ts';
-import { type BackendLaw, faultOfCall, list, make } from './backend-laws.ts';
-import { aLaunch, type BackendWorld, lawName, OURS, THEIRS } from './backend-world.ts';
+import { type BackendLaw, endOfCreate, faultOfCall, list, make } from './backend-laws.ts';
+import { aLaunch, type BackendWorld, lawName, markOf, OURS, THEIRS } from './backend-world.ts';
 import { demand, sameNames } from './demand.ts';
 
 const batch = (count: number): string[] => Array.from({ length: count }, (_, at) => nameAt('m-law-pool1-batch000', at));
@@ -52,6 +52,27 @@ async function refusesTheirs(world: BackendWorld, park: Parking): Promise<void> 
   }
 }
 
+/** The machine that a listing shows as failed. */
+async function failedIn(world: BackendWorld, backend: Backend): Promise<Machine> {
+  const isTold = ({ trouble, state }: Machine): boolean => trouble?.final === true || state === 'failed';
+  const lost = (await waitFor(world, backend, (all) => all.some(isTold))).find(isTold);
+  demand(lost !== undefined, 'a machine that never came vanished without a word');
+  demand(lost?.trouble?.kind !== 'internal', 'the reason must say what is to be done about it');
+  return lost as Machine;
+}
+
+/** The machine whose operation failed, as the program would have it deleted. Two servers ask, each of them twice. */
+async function failedBy(world: BackendWorld, pending: PendingCreate): Promise<Machine> {
+  for (const backend of [await world.open(OURS), await world.open(OURS)]) {
+    for (const time of ['', ' when asked again']) {
+      const ended = await endOfCreate(world, backend, pending);
+      demand(ended?.fault, `a machine that never came is called ${ended ? 'made' : 'unknown'}${time}`);
+      demand(ended?.fault?.kind !== 'internal', 'the reason must say what is to be done about it');
+    }
+  }
+  return { name: pending.name, mark: markOf(OURS), createdAt: 0, state: 'creating' };
+}
+
 export const LIFE_LAWS: readonly BackendLaw[] = [
   {
     id: 'batch',
@@ -68,22 +89,37 @@ export const LIFE_LAWS: readonly BackendLaw[] = [
     },
   },
   {
+    id: 'pending',
+    name: 'tells of every creation that was pending how it ended, and lists what it calls made',
+    async check(world) {
+      const backend = await world.open(OURS);
+      const launch = aLaunch(OURS, batch(2));
+      const answers = await world.during(backend.create(launch, going()));
+      for (const { name, operation } of answers) {
+        const ended = operation === undefined ? undefined : await endOfCreate(world, backend, { name, operation });
+        demand(!ended?.fault, `${name} is called failed: ${ended?.fault?.message}`);
+      }
+      const made = answers.map(({ name, machine }) => machine ?? name);
+      const listed = await waitFor(world, backend, (all) => all.length === made.length);
+
+      sameNames(listed.map(nameOf), made, 'the listing must hold what was pending and is made');
+    },
+  },
+  {
     id: 'late failure',
-    name: 'tells of a machine that was promised and never came, until that was heard',
+    name: 'tells of a machine that the cloud agreed to make and did not, to any server that asks',
     async check(world) {
       demand(world.failLate, 'the harness must offer failLate, or excuse this law');
       const backend = await world.open(OURS);
       world.failLate?.();
-      const launch = aLaunch(OURS, batch(1));
-      const outcomes = await world.during(backend.create(launch, going()));
+      const [name = ''] = batch(1);
+      const [outcome] = await world.during(backend.create(aLaunch(OURS, [name]), going()));
       // A cloud that knows at once may say so at once.
-      if (outcomes.some(({ fault }) => fault)) return;
-      const isTold = ({ trouble, state }: Machine): boolean => trouble?.final === true || state === 'failed';
-      const machines = await waitFor(world, backend, (all) => all.some(isTold));
-      const lost = machines.find(isTold);
-      demand(lost !== undefined, 'a machine that never came vanished without a word');
-      demand(lost?.trouble?.kind !== 'internal', 'the reason must say what is to be done about it');
-      await mustSucceed(world, backend.delete([lost as Machine], going()), 'deleting what never came');
+      if (outcome?.fault) return;
+      const operation = outcome?.operation;
+      const lost =
+        operation === undefined ? await failedIn(world, backend) : await failedBy(world, { name, operation });
+      await mustSucceed(world, backend.delete([lost], going()), 'deleting what never came');
       const left = await waitFor(world, backend, (all) => all.length === 0);
       demand(left.length === 0, 'what never came and was deleted must not be listed for ever');
     },

@@ -22,7 +22,7 @@ export interface BackendWorld {
   hang?(): void;
   /** The next create fails as the cloud does in such a case. */
   fail?(kind: FaultKind): void;
-  /** The next machine is promised, and never comes; the cloud finds that out afterwards. */
+  /** The cloud agrees to make the next machine, and finds out afterwards that it cannot. */
   failLate?(): void;
   /** Opens the kind so that it keeps idle machines stopped. */
   openParking?(cluster: string): Promise<Backend>;
@@ -47,6 +47,7 @@ export type LawId =
   | 'secrets'
   | 'batch'
   | 'late failure'
+  | 'pending'
   | 'parks'
   | 'account'
   | 'exact'

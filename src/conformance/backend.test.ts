@@ -29,7 +29,10 @@ const MISTAKES: readonly (readonly [keyof Mistakes, LawId])[] = [
   ['namesAllAlike', 'batch'],
   ['createsAgain', 'batch'],
   ['dropsLateFailures', 'late failure'],
-  ['showsLateFailuresForEver', 'late failure'],
+  ['callsPendingMade', 'late failure'],
+  ['checksOnlyItsOwn', 'late failure'],
+  ['tellsFailuresOnce', 'late failure'],
+  ['callsPendingFailed', 'pending'],
   ['suspendDeletes', 'parks'],
   ['suspendsAll', 'parks'],
   ['suspendsForeign', 'parks'],
@@ -40,7 +43,22 @@ const MISTAKES: readonly (readonly [keyof Mistakes, LawId])[] = [
   ['hintsForEver', 'hints'],
 ];
 
+/** Of a cloud whose listing shows what failed. */
+const LISTING_MISTAKES: typeof MISTAKES = [
+  ['dropsLateFailures', 'late failure'],
+  ['showsLateFailuresForEver', 'late failure'],
+];
+
 describe('the suite', () => {
+  it.each(LISTING_MISTAKES)(
+    'catches a backend without operations that has the mistake %s, by the law "%s"',
+    async (mistake, law) => {
+      const broken = await brokenLaws(memoryCloud({ [mistake]: true }, { operations: false }));
+
+      expect([...broken.keys()]).toContain(law);
+    },
+  );
+
   it.each(MISTAKES)('catches a backend that has the mistake %s, by the law "%s"', async (mistake, law) => {
     const broken = await brokenLaws(memoryCloud({ [mistake]: true }));
 

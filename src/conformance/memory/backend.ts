@@ -2,7 +2,7 @@ import { agentFile } from '#boot/agent-file.ts';
 import { bootScript, NAME_PLACE, WORK_DIR } from '#boot/script.ts';
 import type { Clock } from '#core/clock.ts';
 import { Fault, type FaultKind } from '#core/fault.ts';
-import type { Backend, Context, Launch, Machine, Mark, Outcome } from '#core/provider.ts';
+import type { Backend, Context, Launch, Machine, Mark, Outcome, PendingCreate } from '#core/provider.ts';
 import type { MachineConfig } from './config.ts';
 import type { Mistakes } from './mistakes.ts';
 
@@ -13,6 +13,13 @@ interface Listed {
   readonly madeAtMs: number;
   readonly state: Machine['state'];
   /** Why it will never run. */
+  readonly reason?: string;
+}
+
+/** A creation that the cloud has agreed to. */
+interface Operation {
+  readonly id: string;
+  readonly state: 'running' | 'done' | 'failed';
   readonly reason?: string;
 }
 
@@ -77,6 +84,8 @@ async function waitForChanges(
 export async function openBackend(config: MachineConfig, context: Context, mistakes: Mistakes = {}): Promise<Backend> {
   const { cluster, clock, log } = context;
   const ask = client(config, context, mistakes);
+  // Of mistakes alone.
+  const [own, told] = [new Set<string>(), new Set<string>()];
 
   function asMachine({ name, labels, madeAtMs, state, reason }: Listed): Machine {
     const mark = mistakes.listsAllAsWorkers ? { ...labels, use: 'worker' as const } : labels;
@@ -112,21 +121,42 @@ export async function openBackend(config: MachineConfig, context: Context, mista
     const isAnother = mistakes.createsAgain || mistakes.namesAllAlike;
     const wanted = mistakes.namesAllAlike ? names.map(() => names[0]) : names;
     const token = isAnother ? `${id} ${clock.now()} ${repeats++}` : id;
-    return { token, names: wanted, labels: mark, size: config.size, script };
+    return { token, names: wanted, labels: mark, size: config.size, script, isFollowed: config.operations };
   }
 
   async function create(launch: Launch, signal: AbortSignal): Promise<readonly Outcome[]> {
     if (mistakes.logsToken) log('info', 'launching', { token: launch.boot.token });
     const request = requestOf(launch);
-    try {
-      await ask('/machines/create', signal, request);
-    } catch (thrown) {
+    const asked = ask('/machines/create', signal, request).catch((thrown) => {
       const isLost = Fault.from(thrown).kind === 'unavailable';
       if (isLost && mistakes.lostReplyIsFailure) throw new Fault('exhausted', 'No capacity.');
       if (!isLost || !mistakes.repeatsAfterLostReply) throw thrown;
-      await ask('/machines/create', signal, { ...request, token: `${launch.id} again` });
-    }
-    return launch.names.map((name) => ({ name }));
+      return ask('/machines/create', signal, { ...request, token: `${launch.id} again` });
+    });
+    const { operations = {} } = (await asked) as { operations?: Readonly<Record<string, string>> };
+    for (const operation of Object.values(operations)) own.add(operation);
+    return launch.names.map((name) =>
+      mistakes.callsPendingMade ? { name } : { name, operation: operations[name] ?? undefined },
+    );
+  }
+
+  function endOf(name: string, { id, state, reason }: Operation): Outcome[] {
+    if (mistakes.checksOnlyItsOwn && !own.has(id)) return [];
+    const isFailed = state === 'failed' && !mistakes.dropsLateFailures;
+    if (state === 'running' && !mistakes.callsPendingFailed) return [{ name, operation: id }];
+    if (!isFailed && !mistakes.callsPendingFailed) return [{ name }];
+    if (mistakes.tellsFailuresOnce && told.has(id)) return [];
+    told.add(id);
+    return [{ name, fault: new Fault(kindOf(reason ?? '', 500), `The cloud says ${reason}.`) }];
+  }
+
+  async function check(pending: readonly PendingCreate[], signal: AbortSignal): Promise<readonly Outcome[]> {
+    const ids = pending.map(({ operation }) => operation).join();
+    const { operations } = (await ask(`/machines/operations?ids=${ids}`, signal)) as { operations: Operation[] };
+    return pending.flatMap(({ name, operation }) => {
+      const found = operations.find(({ id }) => id === operation);
+      return found ? endOf(name, found) : [];
+    });
   }
 
   function outcomeOf(name: string, { done, already, absent }: Changed, isRepeatable: boolean): Outcome {
@@ -173,6 +203,7 @@ export async function openBackend(config: MachineConfig, context: Context, mista
     ...(config.watches ? { watch } : {}),
     list,
     create,
+    check,
     delete: remove,
   };
   return config.parked > 0 ? { ...backend, park } : backend;

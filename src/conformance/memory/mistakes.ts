@@ -6,6 +6,10 @@ export interface Mistakes {
   readonly dropsMarks?: boolean;
   readonly listsAllAsWorkers?: boolean;
   readonly dropsLateFailures?: boolean;
+  readonly callsPendingMade?: boolean;
+  readonly callsPendingFailed?: boolean;
+  readonly checksOnlyItsOwn?: boolean;
+  readonly tellsFailuresOnce?: boolean;
   readonly showsLateFailuresForEver?: boolean;
   readonly createsAgain?: boolean;
   readonly repeatsAfterLostReply?: boolean;

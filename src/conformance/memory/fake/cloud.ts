@@ -32,9 +32,26 @@ export interface FakeMemoryOptions {
   readonly bootMs?: number;
 }
 
+/** What the cloud does after it has agreed to make a machine. */
+interface FakeOperation {
+  readonly endsMs: number;
+  readonly isFailed: boolean;
+}
+
 export interface MemoryCall extends WireCall {
   readonly page: string | undefined;
+  /** Of the operations that are asked for. */
+  readonly ids: readonly string[];
   readonly body: Readonly<Record<string, unknown>>;
+}
+
+interface Creation {
+  readonly token: string;
+  readonly names: readonly string[];
+  readonly labels: Mark;
+  readonly script: string;
+  /** Operations are wanted. */
+  readonly isFollowed: boolean;
 }
 
 export interface FakeMemory extends Answering<MemoryCall, MemoryCall & RecordedCall> {
@@ -61,13 +78,16 @@ async function readCall(request: Request): Promise<MemoryCall> {
   const text = await request.text();
   const action = url.pathname.split('/')[2] ?? 'list';
   const page = url.searchParams.get('page') ?? undefined;
-  return { service: 'machines', region: '', action, page, body: text === '' ? {} : JSON.parse(text) };
+  const ids = url.searchParams.get('ids')?.split(',') ?? [];
+  return { service: 'machines', region: '', action, page, ids, body: text === '' ? {} : JSON.parse(text) };
 }
 
 export function openFakeMemory(options: FakeMemoryOptions): FakeMemory {
   const { clock, pageSize = 5, limits = noLimits, lagMs = LAG_MS, bootMs = BOOT_MS } = options;
   const machines: FakeMachine[] = [];
-  const tokens = new Set<string>();
+  /** By the token of the request: its operations by name. */
+  const tokens = new Map<string, Readonly<Record<string, string>>>();
+  const operations = new Map<string, FakeOperation>();
   const watchers = new Set<(machine: FakeMachine) => void>();
   const take = openBuckets<MemoryCall>({ limits: () => limits, tooMuch });
   let late = 0;
@@ -77,10 +97,10 @@ export function openFakeMemory(options: FakeMemoryOptions): FakeMemory {
     for (const heard of watchers) heard(machine);
   };
 
-  function make(name: string, labels: Partial<Mark>, script: string): FakeMachine {
+  function make(name: string, labels: Partial<Mark>, script: string, failed: State = 'failed'): FakeMachine {
     const madeAtMs = clock.now();
     const next: Step<State> =
-      late > 0 ? { atMs: madeAtMs + LATE_MS, state: 'failed' } : { atMs: madeAtMs + bootMs, state: 'running' };
+      late > 0 ? { atMs: madeAtMs + LATE_MS, state: failed } : { atMs: madeAtMs + bootMs, state: 'running' };
     late = Math.max(0, late - 1);
     const id = `id-${String(machines.length).padStart(6, '0')}`;
     const machine = {
@@ -116,10 +136,29 @@ export function openFakeMemory(options: FakeMemoryOptions): FakeMemory {
   }
 
   function create({ body }: MemoryCall): Response {
-    const { token, names, labels, script } = body as { token: string; names: string[]; labels: Mark; script: string };
-    if (!tokens.has(token)) for (const name of names) make(name, labels, script);
-    tokens.add(token);
-    return Response.json({});
+    const { token, names, labels, script, isFollowed } = body as unknown as Creation;
+    const begun = tokens.get(token) ?? Object.fromEntries(names.map((name) => [name, begin(name)]));
+    tokens.set(token, begun);
+    return Response.json(isFollowed ? { operations: begun } : {});
+
+    /** Of a machine whose operation failed nothing is left. */
+    function begin(name: string): string {
+      const made = make(name, labels, script, isFollowed ? 'gone' : 'failed');
+      const { atMs: endsMs, state } = made.timeline.at(-1) as Step<State>;
+      const id = `operation-${operations.size}`;
+      operations.set(id, { endsMs, isFailed: state !== 'running' });
+      return id;
+    }
+  }
+
+  function showOperations({ ids }: MemoryCall): Response {
+    const shown = ids.flatMap((id) => {
+      const { endsMs, isFailed } = operations.get(id) ?? {};
+      if (endsMs === undefined) return [];
+      if (clock.now() < endsMs) return [{ id, state: 'running' }];
+      return [isFailed ? { id, state: 'failed', reason: 'out_of_stock' } : { id, state: 'done' }];
+    });
+    return Response.json({ operations: shown });
   }
 
   function changeOne(to: State, one: FakeMachine): 'done' | 'already' {
@@ -167,6 +206,7 @@ export function openFakeMemory(options: FakeMemoryOptions): FakeMemory {
     if (call.action === 'watch') return watchOnce(signal);
     if (call.action === 'list') return list(call);
     if (call.action === 'create') return create(call);
+    if (call.action === 'operations') return showOperations(call);
     const to = ACTIONS[call.action];
     if (to === undefined) throw refusal('unknown_action', `There is no action ${call.action}.`, 404);
     return change(to, call);

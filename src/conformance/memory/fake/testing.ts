@@ -27,13 +27,13 @@ const CODES: Readonly<Partial<Record<FaultKind, string>>> = {
 const isLaterPage = ({ page }: MemoryCall): boolean => page !== undefined;
 const FOR_EVER = 1e9;
 
-function openWorld(mistakes: Mistakes): BackendWorld {
+function openWorld(mistakes: Mistakes, some: object): BackendWorld {
   const clock = new VirtualClock();
   const fake = openFakeMemory({ clock, pageSize: PAGE });
   const lines: string[] = [];
   const parts = { clock, random: systemRandom, fetch: fake.fetch, dataDir: '/nowhere', agentCommand: [] };
   const open = (cluster: string, config: object): Promise<Backend> =>
-    openBackend(MachineConfig.parse(config), contextWithLog({ cluster, ...parts }, lines), mistakes);
+    openBackend(MachineConfig.parse({ ...some, ...config }), contextWithLog({ cluster, ...parts }, lines), mistakes);
   const { mishaps } = fake;
   return {
     open: (cluster) => open(cluster, {}),
@@ -61,10 +61,10 @@ function openWorld(mistakes: Mistakes): BackendWorld {
 }
 
 /** For the laws of a backend; with mistakes, some of them are broken. */
-export function memoryCloud(mistakes: Mistakes = {}): BackendHarness {
+export function memoryCloud(mistakes: Mistakes = {}, config: object = {}): BackendHarness {
   return {
     kind: provider.backends.memory_machine,
-    openWorld: async () => openWorld(mistakes),
+    openWorld: async () => openWorld(mistakes, config),
     many: PAGE * 2 + 1,
     faults: ['denied', 'exhausted', 'quota', 'throttled', 'unavailable'],
   };
