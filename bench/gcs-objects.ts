@@ -2,6 +2,7 @@ import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import type { Source } from '#core/provider.ts';
 import { systemRandom } from '#core/random.ts';
+import { openShared } from '#core/shared.ts';
 import type { Store } from '#core/store.ts';
 import provider from '../src/providers/gcp/index.ts';
 import type { Bench, Report } from './bench.ts';
@@ -38,6 +39,7 @@ function openSource(emulator: string): Promise<Source> {
     random: systemRandom,
     log: silentLog,
     fetch,
+    shared: openShared(),
     dataDir: '/nonexistent',
     agentCommand: ['true'],
     variable: (name) => (name === 'STORAGE_EMULATOR_HOST' ? emulator : undefined),

@@ -2,6 +2,7 @@ import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import type { Context } from '#core/provider.ts';
 import { systemRandom } from '#core/random.ts';
+import { openShared } from '#core/shared.ts';
 import type { AwsCalls } from '../programs/aws.ts';
 import { type Program, startProgram } from './program.ts';
 
@@ -33,6 +34,7 @@ export function awsContext(cluster: string, limitTimes: number): Context {
     random: systemRandom,
     log: silentLog,
     fetch,
+    shared: openShared(),
     dataDir: '/nonexistent',
     agentCommand: ['true'],
     rates: { aws: limitTimes },

@@ -6,6 +6,7 @@ import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import type { Provider } from '#core/provider.ts';
 import { systemRandom } from '#core/random.ts';
+import { openShared } from '#core/shared.ts';
 import type { Store } from '#core/store.ts';
 import { makeRedactor } from '#journal/redact.ts';
 import { openUnary } from '../../src/edge/unary.ts';
@@ -31,6 +32,7 @@ export function openBenchPlane({ store, provider, variables, tell }: BenchPlaneO
       ...base,
       cluster: store.cluster,
       fetch,
+      shared: openShared(),
       dataDir: '/nonexistent',
       agentCommand: ['true'],
       variable: (name) => variables?.[name],

@@ -4,6 +4,7 @@ import type { ClusterAccess } from '#core/cluster-access.ts';
 import type { Backend, Context, Provider, Source } from '#core/provider.ts';
 import { kind } from '#core/provider.ts';
 import { secret } from '#core/schema.ts';
+import { openShared } from '#core/shared.ts';
 import { renderConfiguration, renderJsonSchema } from '../../scripts/config-reference.ts';
 import { knownKinds } from './kinds.ts';
 import { offerOf, offerShapes } from './offers.ts';
@@ -131,22 +132,21 @@ it('a kind reads the environment variables that its provider declares, and no ot
   ]);
 });
 
-it('all that a server opens of one provider has the same context, by which it shares clients and limits', async () => {
-  const contexts: Context[] = [];
-  const open = async (_config: unknown, context: Context) => void contexts.push(context);
+it('all that a server opens of one provider shares clients and limits, and nothing with another provider or server', async () => {
+  const clients: object[] = [];
+  const open = async (_config: unknown, context: Context) => void clients.push(context.shared('client', () => ({})));
   const one = { ...base, config: z.strictObject({}), open } as never;
   const { sources, backends } = knownKinds([
     { id: 'one', title: 'One', sources: { source: one }, backends: { machines: one } },
     { id: 'two', title: 'Two', backends: { others: one } },
   ]);
-  const context = { cluster: 'cluster1' } as Context;
-  for (const server of [context, { ...context }]) {
+  const newServer = () => ({ cluster: 'cluster1', shared: openShared() }) as Context;
+  for (const server of [newServer(), newServer()]) {
     await sources.source?.open({}, server);
     for (const name of ['machines', 'machines', 'others']) await backends[name]?.open({}, server);
   }
 
-  const [source, first, again, other, ofAnotherServer] = contexts;
-  expect([first, again]).toEqual([source, source]);
+  const [source, first, again, other, ofAnotherServer] = clients;
   expect(first === source && again === source).toBe(true);
   expect(other === source || ofAnotherServer === source).toBe(false);
 });

@@ -54,18 +54,13 @@ function mapKinds(kinds: Kinds<unknown>, change: (kind: AnyKind<unknown>) => Any
   return Object.fromEntries(Object.entries(kinds).map(([key, kind]) => [key, change(kind)]));
 }
 
-const scopes = new WeakMap<Context, WeakMap<Provider, Context>>();
-
-/** What a provider may see; the same for all of its kinds, since they share clients, limits and listings by it. */
-function scopeOf(context: Context, provider: Provider): Context {
-  const known = scopes.get(context) ?? new WeakMap<Provider, Context>();
-  scopes.set(context, known);
-  const names = provider.variables ?? [];
-  const variable = (name: string): string | undefined =>
-    names.includes(name) ? context.variable?.(name) || undefined : undefined;
-  const scope = known.get(provider) ?? { ...context, variable };
-  known.set(provider, scope);
-  return scope;
+/** What a provider may see: the variables that it declares, and what its own kinds share. */
+function scopeOf(context: Context, { id, variables = [] }: Provider): Context {
+  return {
+    ...context,
+    variable: (name) => (variables.includes(name) ? context.variable?.(name) || undefined : undefined),
+    shared: (key, make) => context.shared(`${id} ${key}`, make),
+  };
 }
 
 /** A kind finds in the environment what its provider declared, and nothing else. */

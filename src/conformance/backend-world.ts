@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { FaultKind } from '#core/fault.ts';
 import type { AnyKind, Backend, Context, Launch, Mark, Use } from '#core/provider.ts';
+import { openShared } from '#core/shared.ts';
 
 /** One cloud of its own, seen from both sides: through backends, and past them. */
 export interface BackendWorld {
@@ -89,9 +90,10 @@ export function aLaunch(cluster: string, names: readonly string[], id = `launch-
   return { id, mark: markOf(cluster), names, boot: { agentConfig, token: PLANTED_TOKEN }, askedAt: 0 };
 }
 
-/** A context whose log can be read back, made of what the world has. */
-export function contextWithLog(parts: Omit<Context, 'log'>, lines: string[]): Context {
+/** The context of a process of its own, whose log can be read back, made of what the world has. */
+export function contextWithLog(parts: Omit<Context, 'log' | 'shared'>, lines: string[]): Context {
   return {
+    shared: openShared(),
     ...parts,
     log: (level, message, fields) => lines.push(`${level} ${message} ${JSON.stringify(fields ?? {})}`),
   };

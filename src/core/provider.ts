@@ -6,6 +6,7 @@ import type { Fault, FaultKind } from './fault.ts';
 import type { Log } from './log.ts';
 import type { Random } from './random.ts';
 import type { RuntimeHost } from './runtime-host.ts';
+import type { Shared } from './shared.ts';
 import type { DocumentReport } from './source.ts';
 import type { Unary } from './unary.ts';
 
@@ -192,6 +193,8 @@ export interface Context {
   readonly random: Random;
   readonly log: Log;
   readonly fetch: typeof fetch;
+  /** The one of that key that all kinds of the provider share in this server: a client with its limits and tokens. Made at the first call. */
+  readonly shared: Shared;
   /** Where a kind may keep files of its own. */
   readonly dataDir: string;
   /** How to run our agent on this very machine: program and first arguments. */

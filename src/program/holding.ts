@@ -14,6 +14,7 @@ import type { AgentOwner } from '#core/feature.ts';
 import type { Log } from '#core/log.ts';
 import type { Boot, Context } from '#core/provider.ts';
 import { systemRandom } from '#core/random.ts';
+import { openShared } from '#core/shared.ts';
 import type { Store } from '#core/store.ts';
 import type { Redactor } from '#journal/redact.ts';
 import { removeBackupLeftovers } from '../api/backup-leftovers.ts';
@@ -118,6 +119,7 @@ async function openGround(parts: HoldingParts): Promise<Ground> {
     random: systemRandom,
     log,
     fetch,
+    shared: openShared(),
     dataDir,
     agentCommand,
     agentEnv: localEnv(parts.environment),

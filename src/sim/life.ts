@@ -7,6 +7,7 @@ import { Fault } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
 import type { Backend, Launch, Machine } from '#core/provider.ts';
 import type { Random } from '#core/random.ts';
+import { openShared } from '#core/shared.ts';
 import type { Change, Store } from '#core/store.ts';
 import { makeRedactor } from '#journal/redact.ts';
 import { type Plane, startPlane } from '#program/plane.ts';
@@ -133,6 +134,7 @@ export async function startLife(options: LifeOptions): Promise<Life> {
     random,
     log,
     fetch: () => Promise.reject(new Fault('unsupported', 'A simulated world has no network.')),
+    shared: openShared(),
     dataDir: '/nowhere',
     agentCommand: [],
     openRegion(name) {

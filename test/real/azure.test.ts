@@ -4,6 +4,7 @@ import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import type { Context } from '#core/provider.ts';
 import { systemRandom } from '#core/random.ts';
+import { openShared } from '#core/shared.ts';
 import { serveFake } from '#fakes/serve.ts';
 import { openStore } from '../../src/providers/azure/fake/app-configuration/store.ts';
 import { openFakeAzure } from '../../src/providers/azure/fake/fake-azure.ts';
@@ -43,6 +44,7 @@ test("Azure's own clients make, list and delete machines and key-values of the s
     random: systemRandom,
     log: silentLog,
     fetch,
+    shared: openShared(),
     dataDir: '/nowhere',
     agentCommand: [],
   };

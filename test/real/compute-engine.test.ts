@@ -4,6 +4,7 @@ import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import type { Context, Launch } from '#core/provider.ts';
 import { systemRandom } from '#core/random.ts';
+import { openShared } from '#core/shared.ts';
 import { openFakeGcp } from '../../src/providers/gcp/fake/fake-gcp.ts';
 import { serveGcp } from '../../src/providers/gcp/fake/serve.ts';
 import gcp from '../../src/providers/gcp/index.ts';
@@ -41,6 +42,7 @@ test("Google's own client makes, lists, stops and deletes instances of the simul
     random: systemRandom,
     log: silentLog,
     fetch,
+    shared: openShared(),
     dataDir: '/nowhere',
     agentCommand: [],
     variable: (name) => (name === 'CLOUDSDK_AUTH_DISABLE_CREDENTIALS' ? 'true' : `${address}/compute/v1/`),

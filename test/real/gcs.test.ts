@@ -4,6 +4,7 @@ import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import type { Source } from '#core/provider.ts';
 import { systemRandom } from '#core/random.ts';
+import { openShared } from '#core/shared.ts';
 import type { SimulatedCloud } from '#core/simulation.ts';
 import { renderGcs } from '../../src/cli/export/shell.ts';
 import simulation from '../../src/providers/gcp/fake/simulation.ts';
@@ -31,6 +32,7 @@ function openSource(emulator: string | undefined): Promise<Source> {
     random: systemRandom,
     log: silentLog,
     fetch,
+    shared: openShared(),
     dataDir: '/nowhere',
     agentCommand: [],
     variable: (name) => (name === 'STORAGE_EMULATOR_HOST' ? emulator : undefined),

@@ -250,29 +250,14 @@ async function openService(opening: Opening, where: Where): Promise<Service<unkn
 
 const sdkPrefix = (action: string): string => (action.startsWith('GetParameter') ? 'ssm' : 'ec2');
 
-// All that a server opens shares its context: so pools, sources and clouds share clients and limits, and nothing
-// outlives the server.
-const opened = new WeakMap<Context, Map<string, Promise<Service<unknown>>>>();
-
 /** The service there, the same for all who ask under one context. */
 async function serviceAt(name: keyof typeof SDKS, context: Context, where: Where): Promise<Service<unknown>> {
-  const services = opened.get(context) ?? new Map<string, Promise<Service<unknown>>>();
-  opened.set(context, services);
-  const keep = (key: string, make: () => Promise<Service<unknown>>): Promise<Service<unknown>> => {
-    const known = services.get(key);
-    if (known) return known;
-    const made = make();
-    services.set(key, made);
-    // A chain that has nothing yet is asked again.
-    made.catch(() => services.delete(key));
-    return made;
-  };
   const keyOf = ({ region = '', endpoint = '' }: Where): string => `${name} ${region} ${endpoint}`;
-  return keep(keyOf(where), async () => {
+  return context.shared(keyOf(where), async () => {
     const sdk = await SDKS[name]();
     const service = await openService({ context, sdk, signal: new AbortController().signal }, where);
     if (where.region !== undefined) return service;
-    return keep(keyOf({ ...where, region: service.region }), async () => service);
+    return context.shared(keyOf({ ...where, region: service.region }), async () => service);
   });
 }
 

@@ -11,6 +11,7 @@ import { FAULTS } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import type { Backend, Context, Machine } from '#core/provider.ts';
 import { systemRandom } from '#core/random.ts';
+import { openShared } from '#core/shared.ts';
 import { until } from '#core/testing/until.ts';
 import { processStart } from '#host/processes.ts';
 import { openCommandBackend } from './backend.ts';
@@ -29,7 +30,7 @@ const keepingLog: Log = (_level, _message, fields = {}) => void logged.push(fiel
 
 function contextFor(dataDir: string, more: Partial<Context> = {}): Context {
   const parts = { cluster: OURS, clock: systemClock, random: systemRandom, log: keepingLog, fetch, agentCommand: [] };
-  return { ...parts, dataDir, ...more };
+  return { ...parts, shared: openShared(), dataDir, ...more };
 }
 
 // A cloud that is a folder: each machine is a file in it. `$mode` says once what goes wrong.

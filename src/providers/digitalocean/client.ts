@@ -110,15 +110,7 @@ function openClient({ base, token }: Access, context: Context): DigitalOcean {
   };
 }
 
-// All that a server opens shares its context, and so its limits; nothing outlives the server.
-const opened = new WeakMap<Context, Map<string, DigitalOcean>>();
-
 /** The client for that address and token, the same for all that one server opens. */
 export function digitalOceanAt(access: Access, context: Context): DigitalOcean {
-  const clients = opened.get(context) ?? new Map<string, DigitalOcean>();
-  opened.set(context, clients);
-  const key = `${access.base} ${hash('sha256', access.token)}`;
-  const client = clients.get(key) ?? openClient(access, context);
-  clients.set(key, client);
-  return client;
+  return context.shared(`client ${access.base} ${hash('sha256', access.token)}`, () => openClient(access, context));
 }

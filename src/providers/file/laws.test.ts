@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { systemClock } from '#core/clock.ts';
 import type { Context } from '#core/provider.ts';
 import { systemRandom } from '#core/random.ts';
+import { openShared } from '#core/shared.ts';
 import { testSource } from '../../conformance/source.ts';
 import type { SourceWorld } from '../../conformance/source-world.ts';
 import provider from './index.ts';
@@ -18,6 +19,7 @@ async function openWorld(): Promise<SourceWorld> {
     random: systemRandom,
     log: (level, message, fields) => lines.push(`${level} ${message} ${JSON.stringify(fields ?? {})}`),
     fetch,
+    shared: openShared(),
     dataDir: base,
     agentCommand: [],
   };

@@ -91,16 +91,8 @@ function openClient({ token, base }: Access, context: Context): Mithril {
   };
 }
 
-// All that a server opens shares its context, and so its limits; nothing outlives the server.
-const opened = new WeakMap<Context, Map<string, Mithril>>();
-
 /** The client for that configuration, the same for all that one server opens with it. */
 export function mithrilAt(config: AccessConfig, context: Context): Mithril {
   const access = accessFor(config, context);
-  const clients = opened.get(context) ?? new Map<string, Mithril>();
-  opened.set(context, clients);
-  const key = `${access.base} ${hash('sha256', access.token)}`;
-  const client = clients.get(key) ?? openClient(access, context);
-  clients.set(key, client);
-  return client;
+  return context.shared(`client ${access.base} ${hash('sha256', access.token)}`, () => openClient(access, context));
 }

@@ -122,19 +122,13 @@ export interface AccessConfig extends CredentialsConfig {
   readonly endpoint?: string | undefined;
 }
 
-// All that a server opens shares its context, and so its limits; nothing outlives the server.
-const opened = new WeakMap<Context, Map<string, Nebius>>();
-
 /** The client for that configuration, the same for all that one server opens with it. */
 export function nebiusAt(config: AccessConfig, context: Context): Nebius {
   const { unary } = context;
   if (!unary) throw new Fault('unsupported', 'gRPC cannot be spoken here.');
   const endpoint = endpointFor(config.endpoint, context);
-  const clients = opened.get(context) ?? new Map<string, Nebius>();
-  opened.set(context, clients);
   const credential = hash('sha256', JSON.stringify([config.iamToken, config.serviceAccountKey]));
-  const key = `${endpoint.host} ${credential}`;
-  const client = clients.get(key) ?? openClient({ endpoint, config, context, unary });
-  clients.set(key, client);
-  return client;
+  return context.shared(`client ${endpoint.host} ${credential}`, () =>
+    openClient({ endpoint, config, context, unary }),
+  );
 }

@@ -6,6 +6,7 @@ import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import type { Context } from '#core/provider.ts';
 import { systemRandom } from '#core/random.ts';
+import { openShared } from '#core/shared.ts';
 import { livingAll, signalEach } from './living.ts';
 import { machineNames, openMachineFolder } from './machine-folder.ts';
 
@@ -23,6 +24,7 @@ export function contextFor(dataDir: string, more: Partial<Context> = {}): Contex
     random: systemRandom,
     log: silentLog,
     fetch,
+    shared: openShared(),
     dataDir,
     agentCommand: IDLE_AGENT,
     ...more,

@@ -5,6 +5,7 @@ import type { ClusterAccess } from '#core/cluster-access.ts';
 import { silentLog } from '#core/log.ts';
 import type { Context, Provider } from '#core/provider.ts';
 import { seededRandom } from '#core/random.ts';
+import { openShared } from '#core/shared.ts';
 import type { Store } from '#core/store.ts';
 import { unaryOver } from '#fakes/grpc.ts';
 import { makeRedactor } from '#journal/redact.ts';
@@ -90,6 +91,7 @@ export async function startSliceLife(parts: SliceLifeParts): Promise<SliceLife> 
     random: seededRandom(1),
     log: silentLog,
     fetch: reach,
+    shared: openShared(),
     fetchWith: () => reach,
     unary: unaryOver(reach),
     ...(access && { clusterAt: async () => access }),

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { systemRandom } from '#core/random.ts';
+import { openShared } from '#core/shared.ts';
 import { going } from '#core/testing/going.ts';
 import { presenterOf } from '../fake/eks/check-token.ts';
 import { openFakeAws } from '../fake/fake-aws.ts';
@@ -17,7 +18,7 @@ it('a cluster is found and opened as a role over real connections, and a wrong n
   fake.region(REGION).clusters.set(NAME, { name: NAME, status: 'ACTIVE', endpoint: SERVER, ca: CA });
   const served = await serve(fake);
   const outside = { clock: systemClock, random: systemRandom, log: silentLog, fetch };
-  const context = { ...outside, cluster: 'cluster1', dataDir: '/nowhere', agentCommand: [] };
+  const context = { ...outside, cluster: 'cluster1', shared: openShared(), dataDir: '/nowhere', agentCommand: [] };
   const open = (clusterName: string) =>
     openEks(EksConfig.parse({ region: REGION, clusterName, roleArn: ROLE, endpoint: served.address }), context);
   try {

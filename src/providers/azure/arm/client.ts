@@ -134,9 +134,6 @@ function openArm(subscriptionId: string, endpoint: string | undefined, context: 
   };
 }
 
-// All that a server opens shares its context, and so its limits; nothing outlives the server.
-const opened = new WeakMap<Context, Map<string, Arm>>();
-
 export interface ArmPlace {
   readonly subscriptionId?: string | undefined;
   readonly endpoint?: string | undefined;
@@ -151,10 +148,6 @@ export function armAt(place: ArmPlace, context: Context): Arm {
     });
   }
   const endpoint = place.endpoint ?? context.variable?.(MANAGER_VARIABLE);
-  const clients = opened.get(context) ?? new Map<string, Arm>();
-  opened.set(context, clients);
-  const key = `${endpoint ?? ''} ${subscriptionId.toLowerCase()}`;
-  const client = clients.get(key) ?? openArm(subscriptionId.toLowerCase(), endpoint, context);
-  clients.set(key, client);
-  return client;
+  const id = subscriptionId.toLowerCase();
+  return context.shared(`arm ${endpoint ?? ''} ${id}`, () => openArm(id, endpoint, context));
 }

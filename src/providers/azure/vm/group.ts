@@ -53,14 +53,9 @@ export interface Group {
 export const cloudOf = ({ host, subscriptionId }: Arm, resourceGroup: string): string =>
   `azure:${host}:${subscriptionId}/${resourceGroup.toLowerCase()}`;
 
-const groups = new WeakMap<Context, Map<string, Group>>();
-
 /** The same for all that one server opens on one resource group, whatever the kind. */
 export function groupAt(arm: Arm, resourceGroup: string, context: Context): Group {
-  const known = groups.get(context) ?? new Map<string, Group>();
-  groups.set(context, known);
-  const cloud = cloudOf(arm, resourceGroup);
-  const group: Group = known.get(cloud) ?? {
+  return context.shared<Group>(`group ${cloudOf(arm, resourceGroup)}`, () => ({
     arm,
     cluster: context.cluster,
     path: `/subscriptions/${arm.subscriptionId}/resourceGroups/${resourceGroup}`,
@@ -72,9 +67,7 @@ export function groupAt(arm: Arm, resourceGroup: string, context: Context): Grou
     leftovers: new Map(),
     leftoversLookedMs: Number.NEGATIVE_INFINITY,
     follower: undefined,
-  };
-  known.set(cloud, group);
-  return group;
+  }));
 }
 
 export const vmPath = ({ path }: Group, name: string): string =>

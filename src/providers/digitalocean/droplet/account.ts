@@ -62,13 +62,9 @@ export interface Account {
   readonly batches: { next: Batch | undefined; last: Promise<unknown> };
 }
 
-const accounts = new WeakMap<Context, Map<string, Account>>();
-
 /** The same for all that one server opens on one account. */
 export function accountAt(cloud: string, context: Context): Account {
-  const known = accounts.get(context) ?? new Map<string, Account>();
-  accounts.set(context, known);
-  const account: Account = known.get(cloud) ?? {
+  return context.shared<Account>(`account ${cloud}`, () => ({
     clock: context.clock,
     log: context.log,
     cluster: context.cluster,
@@ -84,9 +80,7 @@ export function accountAt(cloud: string, context: Context): Account {
     beingDeleted: new Set(),
     hasEndingTag: false,
     batches: { next: undefined, last: Promise.resolve() },
-  };
-  known.set(cloud, account);
-  return account;
+  }));
 }
 
 const keyOf = ({ id }: Droplet): number => id;

@@ -100,18 +100,10 @@ function openCompute(place: Place, project: string, context: Context): Compute {
   };
 }
 
-// All that a server opens shares its context, and so its limits and tokens; nothing outlives the server.
-const opened = new WeakMap<Context, Map<string, Compute>>();
-
 /** The same for all that one server opens on one project. */
 export function computeAt(project: string, endpoint: string | undefined, context: Context): Compute {
-  const known = opened.get(context) ?? new Map<string, Compute>();
-  opened.set(context, known);
   const place = placeFor(endpoint, context);
-  const key = `${place.base} ${project}`;
-  const compute = known.get(key) ?? openCompute(place, project, context);
-  known.set(key, compute);
-  return compute;
+  return context.shared(`compute ${place.base} ${project}`, () => openCompute(place, project, context));
 }
 
 /** The budget of a project: at Google by its id alone, elsewhere with the address. */

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { systemRandom } from '#core/random.ts';
+import { openShared } from '#core/shared.ts';
 import { until } from '#core/testing/until.ts';
 import gcp from '../index.ts';
 import simulation from './simulation.ts';
@@ -20,6 +21,7 @@ test('its variables lead the source to a bucket with a pool, and to what is writ
     random: systemRandom,
     log: silentLog,
     fetch,
+    shared: openShared(),
     dataDir: '/nowhere',
     agentCommand: [],
     variable: (name) => running.environment[name],

@@ -39,16 +39,12 @@ export interface Group {
   readonly promised: Map<string, number>;
 }
 
-const groups = new WeakMap<Context, Map<string, Group>>();
-
 /** The same for all that one server opens on one group. */
 export function groupAt(config: GroupConfig, context: Context): Group {
   const compute = computeAt(config.project, config.endpoint, context);
   const place = placeOfGroup(config);
   const cloud = `${accountOf(compute)}:${place.replace('/', ':')}:${config.instanceGroup}`;
-  const known = groups.get(context) ?? new Map<string, Group>();
-  groups.set(context, known);
-  const group: Group = known.get(cloud) ?? {
+  return context.shared<Group>(`group ${cloud}`, () => ({
     compute,
     clock: context.clock,
     cluster: context.cluster,
@@ -61,9 +57,7 @@ export function groupAt(config: GroupConfig, context: Context): Group {
     isMasked: true,
     facts: undefined,
     promised: new Map(),
-  };
-  known.set(cloud, group);
-  return group;
+  }));
 }
 
 /** A refusal of the group, with the nearest zone, region or group where there is none of that name. */

@@ -25,22 +25,19 @@ export interface Account {
   readonly promised: Map<string, { readonly zone: string; readonly atMs: number }>;
 }
 
-const accounts = new WeakMap<Compute, Account>();
-
 /** The same for all that one server opens on one project. */
 export function accountAt({ project, endpoint }: InstanceConfig, context: Context): Account {
   const compute = computeAt(project, endpoint, context);
-  const account = accounts.get(compute) ?? {
+  const cloud = `${accountOf(compute)}:instances`;
+  return context.shared<Account>(`account ${cloud}`, () => ({
     compute,
     clock: context.clock,
     cluster: context.cluster,
-    cloud: `${accountOf(compute)}:instances`,
+    cloud,
     image: openImages(compute),
     last: undefined,
     promised: new Map(),
-  };
-  accounts.set(compute, account);
-  return account;
+  }));
 }
 
 interface Scope {

@@ -42,13 +42,9 @@ export interface Account {
   longestPatienceMs: number;
 }
 
-const accounts = new WeakMap<Context, Map<string, Account>>();
-
 /** The same for all that one server opens on one project. */
 export function accountAt(cloud: string, project: string, context: Context): Account {
-  const known = accounts.get(context) ?? new Map<string, Account>();
-  accounts.set(context, known);
-  const account: Account = known.get(cloud) ?? {
+  return context.shared<Account>(`account ${cloud}`, () => ({
     clock: context.clock,
     cluster: context.cluster,
     project,
@@ -60,9 +56,7 @@ export function accountAt(cloud: string, project: string, context: Context): Acc
     noticed: new Map(),
     patienceMs: new Map(),
     longestPatienceMs: 0,
-  };
-  known.set(cloud, account);
-  return account;
+  }));
 }
 
 /** Whose a bid is, where its name says that it is of that cluster. */

@@ -5,6 +5,7 @@ import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import type { Context } from '#core/provider.ts';
 import { systemRandom } from '#core/random.ts';
+import { openShared } from '#core/shared.ts';
 import { going } from '#core/testing/going.ts';
 import { until } from '#core/testing/until.ts';
 import { aBatch } from '../../../conformance/scene.ts';
@@ -22,6 +23,7 @@ test('an instance of the simulated Nebius is made by real gRPC and runs its comm
     log: silentLog,
     fetch,
     unary: openUnary(),
+    shared: openShared(),
     dataDir: '/nowhere',
     agentCommand: [],
     variable: (name) => running.environment[name],

@@ -43,13 +43,9 @@ export interface Account {
   follower: (() => void) | undefined;
 }
 
-const accounts = new WeakMap<Context, Map<string, Account>>();
-
 /** The same for all that one server opens on one project. */
 export function accountAt(cloud: string, parent: string, context: Context): Account {
-  const known = accounts.get(context) ?? new Map<string, Account>();
-  accounts.set(context, known);
-  const account: Account = known.get(cloud) ?? {
+  return context.shared<Account>(`account ${cloud}`, () => ({
     clock: context.clock,
     log: context.log,
     cluster: context.cluster,
@@ -60,9 +56,7 @@ export function accountAt(cloud: string, parent: string, context: Context): Acco
     reasons: new Map(),
     underWay: new Map(),
     follower: undefined,
-  };
-  known.set(cloud, account);
-  return account;
+  }));
 }
 
 // Each instance comes with its user data of up to 32 KiB, and gRPC refuses answers of more than 4 MiB.
