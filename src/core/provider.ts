@@ -241,7 +241,7 @@ export interface Kind<Config, Instance> {
   readonly hasPrices?: true | undefined;
   /** For local kinds: whether sessions with this configuration run as another user than the server. */
   runsAsOther?(config: Config): boolean;
-  /** Calls a second that the cloud allows; shared by all that is opened on the same account. */
+  /** Calls a second that the cloud allows, shared by all that is opened on the same account. Absent where its client counts each request by `rates`: an account has one limit. */
   readonly limits?: { readonly read: number | Rate; readonly write: number | Rate } | undefined;
   /**
    * For backends: its machines have no agent of their own and run `bootScript` once. Before it is opened the server packs

@@ -1,8 +1,8 @@
 // App Configuration, as far as a reader of key-values needs it.
 import type { Context } from '#core/provider.ts';
 import { openWatchedFiles } from '#kube/watched-files.ts';
-import { authorizedClient } from '#rest/authorized-client.ts';
 import type { Ask, Explained, RestRequest } from '#rest/client.ts';
+import { cloudClient } from '#rest/cloud-client.ts';
 import { openTokens } from '#rest/tokens.ts';
 import { cliToken } from '../credentials/cli.ts';
 import { defaultLogin } from '../credentials/default.ts';
@@ -39,7 +39,7 @@ export function openStoreApi(
   context: Context,
   own: Partial<SourceDeps> = {},
 ): StoreApi {
-  const { clock, fetch } = context;
+  const { clock } = context;
   const { host, hostname, protocol } = new URL(endpoint);
   const closing = new AbortController();
   const synced = openSyncTokens();
@@ -51,12 +51,12 @@ export function openStoreApi(
   });
   const tokens = openTokens({ clock, renew: () => login.token(login.appConfiguration, closing.signal) });
 
-  const send = authorizedClient({
-    fetch,
-    clock,
+  const { ask: send } = cloudClient({
+    context,
     base: endpoint,
     cloud: host,
-    tokens: protocol === 'http:' ? undefined : tokens,
+    auth: protocol === 'http:' ? undefined : tokens,
+    rates: [],
     headers() {
       const token = synced.header();
       return token === undefined ? {} : ({ 'sync-token': token } as Record<string, string>);

@@ -4,8 +4,8 @@ import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Context } from '#core/provider.ts';
 import { openWatchedFiles } from '#kube/watched-files.ts';
-import { authorizedClient } from '#rest/authorized-client.ts';
 import type { RestRequest } from '#rest/client.ts';
+import { cloudClient } from '#rest/cloud-client.ts';
 import { inPages } from '#rest/retry.ts';
 import { openTokens } from '#rest/tokens.ts';
 import { explainArm } from '../azure-fault.ts';
@@ -75,12 +75,12 @@ function openArm(subscriptionId: string, endpoint: string | undefined, context: 
   );
   const isPlain = protocol === 'http:';
 
-  const send = authorizedClient({
-    fetch: context.fetch,
-    clock,
+  const { ask: send } = cloudClient({
+    context,
     base,
     cloud: `Azure (${host})`,
-    tokens: isPlain ? undefined : tokens,
+    auth: isPlain ? undefined : tokens,
+    rates: [],
     explain: (status, body) => explainArm(status, body, DENIED),
   });
 

@@ -1,6 +1,7 @@
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
-import { inPages, retried } from '#rest/retry.ts';
+import { retried } from '#rest/retry.ts';
+import { nextPage } from '../google-api.ts';
 import type { StorageApi } from './api.ts';
 
 /** One object as a listing shows it. */
@@ -20,7 +21,6 @@ interface Item {
 interface Listing {
   readonly kind?: string;
   readonly items?: readonly Item[];
-  readonly nextPageToken?: string;
 }
 
 export interface Bucket {
@@ -52,21 +52,15 @@ function noBucket({ bucket, api }: Bucket, cause: Fault): Fault {
 
 /** All objects below a prefix, at any depth. */
 export async function listObjects(at: Bucket, prefix: string, signal: AbortSignal): Promise<readonly ListedObject[]> {
-  const { api, clock, bucket } = at;
+  const { api, bucket } = at;
   const path = `/b/${bucket}/o`;
   const query = { prefix: prefix || undefined, maxResults: PAGE, fields: `kind,items(${ITEM}),nextPageToken` };
-  const found: ListedObject[] = [];
-  await inPages(clock, signal, async (pageToken) => {
-    const page = await api.ask<Listing | undefined>({ path, query: { ...query, pageToken } }, signal);
-    // An empty listing has no items either: only its kind tells it from the answer of somebody else.
-    if (page?.kind !== LISTING_KIND) throw new Fault('unavailable', `${api.host} answered without a list of objects.`);
-    for (const item of page.items ?? []) found.push(objectOf(item));
-    return page.nextPageToken;
-  }).catch((thrown) => {
+  // An empty listing has no items either: only its kind tells it from the answer of somebody else.
+  const items = ({ kind, items: found = [] }: Listing) => (kind === LISTING_KIND ? found.map(objectOf) : undefined);
+  return api.all({ path, query, items, next: nextPage }, signal).catch((thrown) => {
     const fault = Fault.from(thrown);
     throw fault.kind === 'missing' ? noBucket(at, fault) : fault;
   });
-  return found;
 }
 
 const pathOf = (bucket: string, name: string): string => `/b/${bucket}/o/${encodeURIComponent(name)}`;
