@@ -18,8 +18,13 @@ const PROGRAM_DIR = 'dist/server';
 const BANNER =
   "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
 
-/** The program and its threads stand side by side: each finds the others by the URL of its own file. */
-const ENTRIES = ['src/main.ts', 'src/program/store-thread.mjs', 'src/config/yaml-thread.mjs'];
+/** The program, its threads and the `curl` of simulated machines stand side by side: each is found by the URL of the others. */
+const ENTRIES = [
+  'src/main.ts',
+  'src/program/store-thread.mjs',
+  'src/config/yaml-thread.mjs',
+  'src/fakes/boot/curl.mjs',
+];
 
 /**
  * A package in CommonJS that is imported when it is needed would have no named exports in a bundle of

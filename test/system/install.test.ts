@@ -3,6 +3,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, symli
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { until } from '#core/testing/until.ts';
+import { placeCurl } from '#fakes/boot/curl.ts';
 import { apiOf } from './harness/api.ts';
 import { runCli } from './harness/cli.ts';
 import { placeServer, processPool, startServer } from './harness/server.ts';
@@ -13,7 +14,7 @@ import { openWorld, type World } from './harness/world.ts';
 const TOOLS =
   'sh curl wget tar gzip sha256sum shasum uname mktemp mkdir mkfifo chmod sed rm cat id dirname sleep'.split(' ');
 
-/** A PATH with a few tools, and without Node. */
+/** A PATH with a few tools, and without Node. Its curl is ours where this machine has none. */
 function bareMachine(world: World): string {
   const bin = world.path('bin');
   mkdirSync(bin);
@@ -21,6 +22,7 @@ function bareMachine(world: World): string {
     const found = ['/usr/bin', '/bin'].map((folder) => join(folder, tool)).find(existsSync);
     if (found) symlinkSync(found, join(bin, tool));
   }
+  placeCurl(bin);
   return bin;
 }
 

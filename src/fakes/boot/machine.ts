@@ -3,7 +3,9 @@ import { closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, writeF
 import { join } from 'node:path';
 import type { Clock } from '#core/clock.ts';
 import { type ProcessMark, processStart, sendSignal } from '#host/processes.ts';
+import { DEFAULT_PATH } from '#host/programs.ts';
 import { type Handler, type Listener, listen } from '../listen.ts';
+import { placeCurl } from './curl.ts';
 import { livingOf } from './living.ts';
 import { type Init, openInit, saidText, systemctlScript } from './systemctl.ts';
 
@@ -38,7 +40,6 @@ export interface Machine {
 const SHUTDOWN_GRACE_MS = 3_000;
 const PATIENCE_MS = 10_000;
 const LOOK_EVERY_MS = 20;
-const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 interface Running {
   readonly init: Init;
@@ -69,8 +70,9 @@ export function openMachine(bootable: Bootable, { clock, folder }: MachinePlace)
       return new Response(saidText(await init.systemctl((await request.text()).split('\n'))));
     });
     writeFileSync(join(folder, 'bin/systemctl'), systemctlScript(`${listener.address}/systemctl`), { mode: 0o755 });
+    placeCurl(join(folder, 'bin'));
     const env = {
-      PATH: `${join(folder, 'bin')}:${SYSTEM_PATH}`,
+      PATH: `${join(folder, 'bin')}:${DEFAULT_PATH}`,
       HOME: root,
       TMPDIR: join(folder, 'tmp'),
       LANG: 'C.UTF-8',

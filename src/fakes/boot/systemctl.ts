@@ -110,8 +110,7 @@ export function openInit(root: string, place: Omit<UnitPlace, 'logPath'> & { log
 export function systemctlScript(address: string): string {
   return `#!/bin/sh
 words=$(printf '%s\\n' "$@")
-if command -v curl >/dev/null 2>&1; then said=$(curl -fsS --noproxy '*' --data-binary "$words" ${address}) || exit 1
-else said=$(wget -q --no-proxy -O - --post-data="$words" ${address}) || exit 1; fi
+said=$(curl -fsS --noproxy '*' --data-binary "$words" ${address}) || exit 1
 code=\${said%%:*}
 text=\${said#*:}
 [ -z "$text" ] || printf '%s\\n' "$text"

@@ -9,6 +9,7 @@ import { parse } from 'yaml';
 import { agentFile } from '#boot/agent-file.ts';
 import { bootScript, NAME_PLACE, WORK_DIR } from '#boot/script.ts';
 import { nameAt } from '#core/id.ts';
+import { placeCurl } from '#fakes/boot/curl.ts';
 import { namingOf } from './naming.ts';
 
 let place: string;
@@ -42,6 +43,7 @@ beforeEach(async () => {
   place = mkdtempSync(join(tmpdir(), 'muster-boot-'));
   root = join(place, "machine's root");
   mkdirSync(join(place, 'bin'));
+  placeCurl(join(place, 'bin'));
   writeFileSync(join(place, 'bin/systemctl'), `#!/bin/sh\necho "$@" >> ${place}/systemctl.log\n`);
   chmodSync(join(place, 'bin/systemctl'), 0o755);
   writeFileSync(join(place, 'muster-agent'), '#!/bin/sh\n');
