@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { until } from '#core/testing/until.ts';
+import { commandLines } from '#host/testing.ts';
 import { aSpec, openStand, type Stand } from './testing.ts';
 
 let stand: Stand;
@@ -88,12 +88,12 @@ describe('a session', () => {
 });
 
 describe('the environment', () => {
-  it('holds the base and what the session brings, and nothing of the agent: not in `env`, not in `ps`', async () => {
+  it('holds the base and what the session brings, and nothing of the agent: not in `env`, not in the list of processes', async () => {
     process.env.MUSTER_PLANTED = 'planted-in-an-agent-3309';
     try {
       stand.start('s1', shell('env; sleep 30', { env: { GREETING_3309: 'hello', HOME: '/elsewhere' } }));
       await stand.textHas('s1', 'GREETING_3309');
-      const list = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' });
+      const list = commandLines().join('\n');
 
       expect(stand.text('s1')).toContain('MUSTER_SESSION=s1\n');
       expect(stand.text('s1')).toContain('GREETING_3309=hello\n');

@@ -7,6 +7,7 @@ import { systemClock } from '#core/clock.ts';
 import type { Backend, Machine } from '#core/provider.ts';
 import { until } from '#core/testing/until.ts';
 import { bootId } from '#host/processes.ts';
+import { commandLines } from '#host/testing.ts';
 import { openProcessBackend } from './backend.ts';
 import { ProcessConfig } from './config.ts';
 import { forbidSessions } from './session-folders.ts';
@@ -39,8 +40,7 @@ beforeEach(async () => {
 afterEach(() => clearDataDir(dataDir));
 
 function processes(): string[] {
-  const list = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' });
-  return list.split('\n').filter((line) => line.includes(dataDir));
+  return commandLines().filter((line) => line.includes(dataDir));
 }
 
 async function makeBusy(name: string): Promise<Machine> {

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -11,6 +12,7 @@ import type { Backend, Machine } from '#core/provider.ts';
 import { systemRandom } from '#core/random.ts';
 import { until } from '#core/testing/until.ts';
 import { bootId, membersOf, processStart } from '#host/processes.ts';
+import { commandLines } from '#host/testing.ts';
 import { openProcessBackend } from './backend.ts';
 import { ProcessConfig } from './config.ts';
 import provider from './index.ts';
@@ -77,11 +79,9 @@ async function make(name = 'm-1', by = backend): Promise<Machine> {
   return machine;
 }
 
-/** Whoever was told that folder on its command line. */
-function processesOf(folder: string): string[] {
-  return execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
-    .split('\n')
-    .filter((line) => line.includes(folder));
+/** Whoever was told that on its command line. */
+function processesOf(word: string): string[] {
+  return commandLines().filter((line) => line.includes(word));
 }
 
 async function killAgent(name: string): Promise<void> {
@@ -89,6 +89,10 @@ async function killAgent(name: string): Promise<void> {
   process.kill(-pid, 'SIGKILL');
   await until('its processes to end', () => membersOf('group', pid).length === 0);
 }
+
+/** What the agent of that machine has started for its own use. */
+const childOf = (name: string): Promise<number> =>
+  until('a child of the agent', () => membersOf('group', pidOf(name)).find((pid) => pid !== pidOf(name)));
 
 async function gone(pid: number): Promise<void> {
   await until(`process ${pid} to end`, () => processStart(pid) === undefined);
@@ -113,9 +117,6 @@ describe('a machine', () => {
     await make('m-1', own);
     const path = join(dataDir, 'machines/m-1/agent.yaml');
     const config = parse(readFileSync(path, 'utf8'));
-    const [session, nice] = execFileSync('ps', ['-o', 'sess=,ni=', '-p', `${pidOf('m-1')}`], { encoding: 'utf8' })
-      .trim()
-      .split(/\s+/);
 
     expect(config).toMatchObject({
       pool: 'law',
@@ -123,14 +124,13 @@ describe('a machine', () => {
       daemonConfig: { agentName: 'm-1', maxSessions: 3, workDirPath: join(dataDir, 'machines/m-1/work') },
     });
     expect(statSync(path).mode & 0o077).toBe(0);
-    expect(Number(session)).toBe(pidOf('m-1'));
-    expect(Number(nice)).toBe(5);
+    expect(membersOf('session', pidOf('m-1'))).toContain(pidOf('m-1'));
+    expect(getPriority(pidOf('m-1'))).toBe(5);
     const environment = readFileSync(`/proc/${pidOf('m-1')}/environ`, 'utf8');
     expect(environment).toContain('GREETING=hello\0');
     expect(environment).toContain('MUSTER_SESSION_ENV=GREETING,p,s\0');
     expect(environment.split('\0')).toEqual(expect.arrayContaining(['p=own', 's=own']));
-    const list = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' });
-    expect(list).not.toContain(PLANTED_TOKEN);
+    expect(processesOf(PLANTED_TOKEN)).toEqual([]);
     expect(environment).not.toContain(PLANTED_TOKEN);
   });
 
@@ -271,12 +271,24 @@ describe('a machine', () => {
 describe('deleting', () => {
   it('leaves nothing of what the agent itself has started', async () => {
     const machine = await make();
-    const [child] = execFileSync('pgrep', ['-P', `${pidOf('m-1')}`], { encoding: 'utf8' })
-      .trim()
-      .split('\n');
+    const child = await childOf('m-1');
     await backend.delete([machine], signal);
 
-    await gone(Number(child));
+    await gone(child);
+  });
+
+  it('leaves nothing of agent and sessions where no program lists processes', async () => {
+    const machine = await make();
+    const pids = [pidOf('m-1'), await childOf('m-1'), plantSession('m-1')];
+    const { PATH } = process.env;
+    process.env.PATH = dataDir;
+    try {
+      expect(await backend.delete([machine], signal)).toEqual([{ name: 'm-1' }]);
+    } finally {
+      process.env.PATH = PATH;
+    }
+
+    for (const pid of pids) await gone(pid);
   });
 
   it('ends an agent that does not listen, and its sessions', async () => {
