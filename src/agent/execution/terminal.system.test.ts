@@ -1,7 +1,9 @@
-import { existsSync } from 'node:fs';
-import { afterEach, describe, expect, it } from 'vitest';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { until } from '#core/testing/until.ts';
-import { findProgram } from '#host/programs.ts';
+import { type FindProgram, findProgram } from '#host/programs.ts';
 import { aSpec, openStand, type Stand } from './testing.ts';
 
 let stand: Stand;
@@ -11,13 +13,22 @@ const terminal = { columns: 91, rows: 23, type: 'vt100' };
 const type = (text: string): void =>
   stand.execution.handle({ do: 'input', session: 's1', data: Buffer.from(text), isLast: false });
 const without =
-  (...names: string[]) =>
-  (name: string, path: string, cwd?: string): string | undefined =>
+  (...names: string[]): FindProgram =>
+  (name, path, cwd) =>
     names.includes(name) ? undefined : findProgram(name, path, cwd);
+
+// Does what our program for Python does, by `script`: a machine need not have Python to be tested.
+const STAND_IN = '#!/bin/sh\nshift 2\nexec script -qefc "exec $*" /dev/null\n';
+const bin = mkdtempSync(join(tmpdir(), 'muster-terminal-'));
+writeFileSync(join(bin, 'python3'), STAND_IN, { mode: 0o755 });
+afterAll(() => rmSync(bin, { recursive: true, force: true }));
+
+const withPython: FindProgram = (name, path, cwd) =>
+  without('script')(name, path, cwd) ?? (name === 'python3' ? join(bin, name) : undefined);
 
 const MAKERS = [
   ['script', without('python3')],
-  ['Python', without('script')],
+  ['Python', withPython],
 ] as const;
 
 describe.each(MAKERS)('a terminal made by %s', (_maker, find) => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentReport } from '#core/agent-link.ts';
 import { systemClock } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
 import type { SessionSpec } from '#core/session.ts';
 import { until } from '#core/testing/until.ts';
@@ -65,11 +66,15 @@ export async function openStand(options: Partial<ExecutionOptions> = {}): Promis
     reports,
     execution,
     start: (session, spec, attempt = 1) => execution.handle({ do: 'start', session, attempt, spec }),
-    said: <Is extends AgentReport['is']>(session: string, is: Is) =>
-      until(
-        `"${is}" of ${session}`,
-        () => reports.find((said) => said.session === session && said.is === is) as Extract<AgentReport, { is: Is }>,
-      ),
+    async said(session, is) {
+      const found = await until(`"${is}" of ${session}`, () => {
+        const its = reports.filter((said) => said.session === session);
+        const hasStarted = its.some((said) => said.is === 'started');
+        return its.find((said) => said.is === is || (said.is === 'refused' && !hasStarted));
+      });
+      if (found.is === is) return found as Extract<AgentReport, { is: typeof is }>;
+      throw new Fault('conflict', `${session} was refused: ${'why' in found && found.why}`);
+    },
     text,
     textHas: (session, part) =>
       until(`"${part}" from ${session}`, () => (text(session).includes(part) ? true : undefined)).then(() => {}),

@@ -12,7 +12,13 @@ type Present<T> = Exclude<T, undefined | null | false | ''>;
 
 const isPresent = (value: unknown): boolean => value !== undefined && value !== null && value !== false && value !== '';
 
-/** Asks until the answer is there: nothing, an empty text, and whatever is thrown count as not yet. */
+/** A program that is not installed does not come by waiting. */
+function isMissingProgram(thrown: unknown): boolean {
+  const { code, syscall, path = '' } = thrown as NodeJS.ErrnoException;
+  return code === 'ENOENT' && syscall?.startsWith('spawn') === true && !path.includes('/');
+}
+
+/** Asks until the answer is there: nothing, an empty text, and what is thrown count as not yet. */
 export async function until<T>(what: string, ask: () => T | Promise<T>): Promise<Present<T>> {
   const deadlineMs = systemClock.monotonic() + PATIENCE_MS;
   let last: unknown;
@@ -22,6 +28,7 @@ export async function until<T>(what: string, ask: () => T | Promise<T>): Promise
       last = await ask();
       if (isPresent(last)) return last as Present<T>;
     } catch (thrown) {
+      if (isMissingProgram(thrown)) throw thrown;
       last = thrown;
     }
     if (systemClock.monotonic() >= deadlineMs) {
