@@ -63,6 +63,7 @@ export interface Facts {
   readonly surplusSinceMs?: number | undefined;
 }
 
+/** One thing that a pass does to a pool, with its reason for people. */
 export type Action =
   | { readonly do: 'launch'; readonly offer: string; readonly count: number; readonly why: string }
   /** No new sessions; it goes when its last one has ended. */
@@ -75,6 +76,7 @@ export type Action =
       readonly isOverdue?: boolean | undefined;
     };
 
+/** What one pass does, why, and what would change the decision. */
 export interface Plan {
   readonly actions: readonly Action[];
   /** The actions in a few words: `launch 2, remove 1`, or `nothing`. */

@@ -36,6 +36,7 @@ export interface CallOf {
   leaving?(): void;
 }
 
+/** The last good listing of one cloud, and the fault of the last listing where that failed. */
 export interface CloudStatus {
   readonly cloud: string;
   readonly lastGoodAt?: number | undefined;

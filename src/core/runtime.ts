@@ -64,6 +64,7 @@ export const runtimeTables = {
   drainedHosts: table<DrainedHost>()({ writer: 'runtimes', indexes: {} }),
 } as const;
 
+/** A runtime that is asked for. */
 export interface NewRuntime {
   readonly id: string;
   readonly slots: number;

@@ -3,6 +3,7 @@ import type { DecisionRow } from '#core/journal.ts';
 import { type Alternative, areSameReasons, isSameReason, type Reason, type Subject } from '#core/reason.ts';
 import { append, type Change } from '#core/store.ts';
 
+/** A decision to append; the journal adds its id, its time and its inputs. */
 export interface NewDecision extends Omit<DecisionRow, 'id' | 'at' | 'inputs' | 'reason'> {
   readonly reason: Reason;
 }
@@ -10,6 +11,7 @@ export interface NewDecision extends Omit<DecisionRow, 'id' | 'at' | 'inputs' | 
 /** Writes the inputs of a decision; called only when it is stored. */
 export type WriteInputs = (redactText: (text: string) => string) => string;
 
+/** The last decision of a subject, and how often it was repeated. */
 export interface LastDecision {
   /** With the newest figures, and without its inputs. */
   readonly decision: DecisionRow;

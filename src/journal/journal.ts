@@ -11,6 +11,8 @@ import { makeRedactor, type Redactor } from './redact.ts';
 import { type Retention, startRetention } from './retention.ts';
 
 export type { LastDecision, NewDecision } from './decisions.ts';
+
+/** An event to append; the journal adds its id, its time and its actor. */
 export type NewEvent = Pick<EventRow, 'kind' | 'subject' | 'message'> & Partial<Pick<EventRow, 'pool' | 'fields'>>;
 
 /** Events and decisions: what happened, who caused it, and why. */

@@ -16,6 +16,7 @@ export interface DraftDocument {
   readonly text: string;
 }
 
+/** Computes what documents would change, and changes nothing. */
 export interface Foresight {
   /**
    * What these documents would change, each in place of the one that forms its pool now, or else through the API.

@@ -12,6 +12,7 @@ export const POOL_CHANGES = ['create', 'change', 'move', 'restore', 'remove', 'h
 /** `move`: to another document or source; its workers stay. `hold`: a removal that would wait for approval. */
 export type PoolChange = (typeof POOL_CHANGES)[number];
 
+/** One pool that would change, and how. */
 export interface PlannedPool {
   readonly name: string;
   readonly change: PoolChange;
@@ -30,6 +31,7 @@ export interface Refusal {
   readonly fault: Fault;
 }
 
+/** What documents would change: the answer of `Foresight`. */
 export interface ChangePlan {
   readonly pools: readonly PlannedPool[];
   readonly unchanged: readonly string[];

@@ -26,6 +26,7 @@ export type { ChangePlan, PlannedPool, Refusal } from './planned-changes.ts';
 export type { PoolReader } from './read-document.ts';
 export type { Allow, OpenedSource, PoolsDeps, SyncOutcome, SyncTiming } from './registry.ts';
 
+/** What the writer of a document takes for granted; the write is refused where that does not hold. */
 export interface Expectation {
   /** The revision that the caller has seen; a newer one refuses the write. 0: there must be no such pool yet. */
   readonly revision?: number | undefined;
