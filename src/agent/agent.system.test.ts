@@ -3,7 +3,6 @@ import { createPrivateKey } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createServer } from 'node:tls';
 import { afterEach, expect, test } from 'vitest';
 import type { AgentConfig } from '#config/agent-file.ts';
 import type { AgentCommand, AgentReport } from '#core/agent-link.ts';
@@ -228,17 +227,7 @@ const ca = certificate('CA', 'authority', caKey);
 async function aSecuredPlane(...addresses: string[]): Promise<FakePlane> {
   const key = newKey();
   const cert = certificate('broker', 'server', key, addresses);
-  const handshake = createServer({
-    key,
-    cert,
-    ca,
-    requestCert: true,
-    rejectUnauthorized: false,
-    ALPNProtocols: ['h2'],
-  });
-  const plane = await aPlane({ secure: (socket) => void handshake.emit('connection', socket) });
-  handshake.on('secureConnection', plane.broker.accept);
-  return plane;
+  return aPlane({ tls: { key, certificate: cert, clientCa: ca } });
 }
 
 test('over TLS it trusts the given authority alone, and shows its own certificate', async () => {

@@ -14,12 +14,13 @@ import type { ServerFacts, Wire, WireOptions } from './agent-wire.ts';
 import type { AgentConnection, Agents } from './agents.ts';
 import { bearerOf } from './authorize.ts';
 import { canRunAs, readHello } from './hello.ts';
+import type { RpcCaller, TwoWayMethod, TwoWayStream } from './method.ts';
 import { openMusterWire } from './muster-wire.ts';
 import type { RefusalLog } from './refusal-log.ts';
-import type { RpcCaller, RpcListener, RpcStream } from './transport.ts';
+import { grpcStatusOf } from './status.ts';
+import type { UnprovenCalls } from './unproven-calls.ts';
 import type { VeldaOutput } from './velda-output.ts';
 import { openVeldaWire } from './velda-wire.ts';
-import type { WaitingAgents } from './waiting-agents.ts';
 
 const FIRST_MESSAGE_MS = 10_000;
 // If the agent has not closed an ended stream by then, its connection is dropped.
@@ -33,9 +34,13 @@ export interface AgentStreamDeps {
   readonly agents: Agents;
   readonly output: VeldaOutput;
   readonly refused: RefusalLog;
-  readonly waiting: WaitingAgents;
-  /** Whether such a proof is worth reading a long first message; joining checks it. */
+  readonly unproven: UnprovenCalls;
+  /** Whether a credential of this server proves the caller, before it has named its pool; joining checks it. */
   knows(proof: JoinProof): boolean;
+  /** An agent on this connection has joined. */
+  proved(peer: string): void;
+  /** Drops the connection of that peer. */
+  cut(peer: string): void;
   readonly server: ServerFacts;
   readonly clock: Clock;
   readonly log: Log;
@@ -51,10 +56,21 @@ const proofOf = (caller: RpcCaller): JoinProof => ({
 
 const nothing = (): void => {};
 
+/** A call as it was admitted. */
+interface Arrival {
+  readonly peer: string;
+  readonly proof: JoinProof;
+  /** It no longer counts as one whose caller is unknown. */
+  leaveUnproven(): void;
+}
+
 /** A class, since there is one for each agent: closures would take several times its memory. */
-class AgentStream implements RpcListener, AgentConnection, WireOptions {
-  readonly stream: RpcStream;
+class AgentStream implements AgentConnection, WireOptions {
+  readonly #call: TwoWayStream;
   readonly #deps: AgentStreamDeps;
+  readonly #peer: string;
+  readonly #proof: JoinProof;
+  readonly #leaveUnproven: () => void;
   #phase: 'waiting' | 'joining' | 'open' | 'over' = 'waiting';
   #isClosed = false;
   #agent: Agent | undefined;
@@ -62,13 +78,17 @@ class AgentStream implements RpcListener, AgentConnection, WireOptions {
   // Waits for the first message, later for the agent to close an ended stream.
   #cancelAlarm = nothing;
 
-  constructor(stream: RpcStream, deps: AgentStreamDeps) {
-    this.stream = stream;
+  constructor(call: TwoWayStream, { peer, proof, leaveUnproven }: Arrival, deps: AgentStreamDeps) {
+    this.#call = call;
     this.#deps = deps;
+    this.#peer = peer;
+    this.#proof = proof;
+    this.#leaveUnproven = leaveUnproven;
     const why = `The agent sent no first message within ${FIRST_MESSAGE_MS / 1_000} s.`;
     this.#setAlarm(FIRST_MESSAGE_MS, () => this.end(new Fault('invalid', why, { at: 'agent_identity' })));
-    if (deps.knows(proofOf(stream.caller))) stream.trust();
-    else deps.waiting.add(this);
+    call.on('data', (bytes: Buffer) => this.#receive(bytes));
+    call.once('end', () => this.#halfClosed());
+    call.once('close', () => this.#closed());
   }
 
   get server(): ServerFacts {
@@ -96,11 +116,17 @@ class AgentStream implements RpcListener, AgentConnection, WireOptions {
   }
 
   get peerAddress(): string {
-    return this.stream.caller.peerAddress;
+    return this.#proof.peerAddress;
   }
 
   get waitingBytes(): number {
     return this.#wire?.waitingBytes ?? 0;
+  }
+
+  write(message: Uint8Array, written: () => void): void {
+    this.#call.write(message, (error?: Error | null) => {
+      if (!error) written();
+    });
   }
 
   send(command: AgentCommand): void {
@@ -120,13 +146,14 @@ class AgentStream implements RpcListener, AgentConnection, WireOptions {
     this.#phase = 'over';
     this.#setAlarm();
     this.#wire?.close();
-    this.#deps.waiting.remove(this);
+    this.#leaveUnproven();
     this.#deps.agents.remove(this);
-    this.stream.end(fault);
-    if (!this.#isClosed) this.#setAlarm(FAREWELL_MS, () => this.stream.cut());
+    if (fault) this.#call.emit('error', grpcStatusOf(fault));
+    else this.#call.end();
+    if (!this.#isClosed) this.#setAlarm(FAREWELL_MS, () => this.#deps.cut(this.#peer));
   }
 
-  message(bytes: Uint8Array): void {
+  #receive(bytes: Uint8Array): void {
     if (this.#phase === 'over') return;
     try {
       if (this.#phase === 'open') this.#wire?.receive(decode(AgentUpdateRequestSchema, bytes, MOST_REPORT_FIELDS));
@@ -136,18 +163,18 @@ class AgentStream implements RpcListener, AgentConnection, WireOptions {
     }
   }
 
-  // A lost connection looks the same at first; then the answer is dropped, and `closed` follows.
-  halfClosed(): void {
+  // A lost connection looks the same at first; then the answer is dropped, and the call closes.
+  #halfClosed(): void {
     const why = 'The agent ended the stream before its first message.';
     this.end(this.#agent ? undefined : new Fault('invalid', why, { at: 'agent_identity' }));
   }
 
-  closed(): void {
+  #closed(): void {
     const { machines, agents, output, log } = this.#deps;
     this.#isClosed = true;
     this.#phase = 'over';
     this.#setAlarm();
-    this.#deps.waiting.remove(this);
+    this.#leaveUnproven();
     if (!this.#agent) return;
     const { id, epoch } = this.#agent;
     this.#wire?.close();
@@ -167,11 +194,10 @@ class AgentStream implements RpcListener, AgentConnection, WireOptions {
     const message = decode(AgentUpdateRequestSchema, bytes);
     this.#phase = 'joining';
     this.#setAlarm();
-    this.#deps.waiting.remove(this);
-    this.stream.pause();
+    this.#call.pause();
     this.#join(message)
       .catch((thrown) => this.#refuse(thrown, message.agentIdentity))
-      .finally(() => this.stream.resume());
+      .finally(() => this.#call.resume());
   }
 
   #refuse(thrown: unknown, identity?: AgentIdentity): void {
@@ -183,27 +209,29 @@ class AgentStream implements RpcListener, AgentConnection, WireOptions {
 
   #wireFor({ wire, executions, slots }: Hello, first: AgentUpdateRequest): Wire {
     if (wire === 'muster') return openMusterWire(this, canRunAs(first));
-    const { stream, server, clock, log, later } = this;
+    const { server, clock, log, later } = this;
     const { view, output } = this.#deps;
     const attemptNow = (session: string): number | undefined => view.sessions.get(session)?.attempt;
+    const write: WireOptions['write'] = (message, written) => this.write(message, written);
     const report = (report: AgentReport): void => this.report(report);
     const fail = (fault: Fault): void => this.end(fault);
     const { lastSeq } = output;
-    return openVeldaWire({ stream, server, clock, log, later, report, fail, executions, slots, attemptNow, lastSeq });
+    return openVeldaWire({ write, server, clock, log, later, report, fail, executions, slots, attemptNow, lastSeq });
   }
 
   async #join(message: AgentUpdateRequest): Promise<void> {
-    const { machines, sessions, agents, view, log } = this.#deps;
+    const { machines, sessions, agents, view, log, proved } = this.#deps;
     const { peerAddress } = this;
     const hello = readHello(message, peerAddress, (session) => view.sessions.get(session)?.attempt);
-    const agent = await machines.join(hello, proofOf(this.stream.caller));
+    const agent = await machines.join(hello, this.#proof);
+    this.#leaveUnproven();
     this.#agent = agent;
     if (this.#phase === 'over' || !agents.admit(this)) {
       this.#agent = undefined;
       machines.leave(agent.id, agent.epoch);
       return this.end(new Fault('conflict', 'This agent already has a newer connection.'));
     }
-    this.stream.trust();
+    proved(this.#peer);
     const wire = this.#wireFor(hello, message);
     this.#wire = wire;
     this.#phase = 'open';
@@ -222,7 +250,15 @@ class AgentStream implements RpcListener, AgentConnection, WireOptions {
   }
 }
 
-/** One connection of an agent: first its identity, then its reports, until the stream ends. */
-export function serveAgent(stream: RpcStream, deps: AgentStreamDeps): RpcListener {
-  return new AgentStream(stream, deps);
+/** Connections of agents: first the identity of each, then its reports, until the stream ends. */
+export function agentUpdate(deps: AgentStreamDeps): TwoWayMethod {
+  const { knows, unproven } = deps;
+  return {
+    type: 'bidi',
+    admit(caller) {
+      const proof = proofOf(caller);
+      const leaveUnproven = knows(proof) ? nothing : unproven.enter(proof.peerAddress);
+      return (call) => void new AgentStream(call, { peer: caller.peer, proof, leaveUnproven }, deps);
+    },
+  };
 }

@@ -4,7 +4,6 @@ import type { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import type { AgentUpdateRequest } from '#wire/gen/velda/broker_pb.ts';
 import type { SharedAlarm } from '#wire/shared-alarm.ts';
-import type { RpcStream } from './transport.ts';
 
 /** The protocol of one connected agent. */
 export interface Wire {
@@ -27,12 +26,13 @@ export interface ServerFacts {
 }
 
 export interface WireOptions {
-  readonly stream: Pick<RpcStream, 'write'>;
   readonly server: ServerFacts;
   readonly clock: Clock;
   readonly log: Log;
   /** For messages that may wait a moment. */
   readonly later: SharedAlarm;
+  /** `written` is called when the connection has taken the message; never after the call has closed. */
+  write(message: Uint8Array, written: () => void): void;
   report(report: AgentReport): void;
   /** Commands cannot be sent to this agent any more. */
   fail(fault: Fault): void;

@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import type { AgentReport, JoinProof } from '#core/agent-link.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
@@ -6,18 +5,19 @@ import type { Store } from '#core/store.ts';
 import { openSharedAlarm } from '#wire/shared-alarm.ts';
 import type { Machines } from '../machines/machines.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import { serveAgent } from './agent-stream.ts';
+import type { AdmissionOptions } from './admission.ts';
+import { agentUpdate } from './agent-stream.ts';
 import { createAgents, type LateAgentLink } from './agents.ts';
 import type { Authorize } from './authorize.ts';
+import type { GrpcConnections } from './connections.ts';
 import { openGrpc } from './grpc.ts';
+import { type RpcMethod, unsupported } from './method.ts';
 import { type LaunchFault, poolCalls } from './pool-calls.ts';
 import { openRefusalLog } from './refusal-log.ts';
 import { sessionCalls } from './session-calls.ts';
 import { taskCalls } from './task-calls.ts';
-import type { RpcHandler } from './transport.ts';
-import { unsupported } from './unary.ts';
+import { createUnprovenCalls } from './unproven-calls.ts';
 import { createVeldaOutput } from './velda-output.ts';
-import { createWaitingAgents } from './waiting-agents.ts';
 
 export { createAgentLink, type LateAgentLink } from './agents.ts';
 
@@ -28,7 +28,10 @@ const STOP_GRACE_MS = 2_000;
 // How long an acknowledgement may wait for a command that it can travel with.
 const LATER_MS = 20;
 
-export interface BrokerDeps {
+// An agent needs one; the others are for a command line that shares a connection.
+const STREAMS_PER_CONNECTION = 1_000;
+
+export interface BrokerDeps extends Pick<AdmissionOptions, 'clientAddress' | 'proved'> {
   /** From `createAgentLink`; the broker attaches its agents to it. */
   readonly link: LateAgentLink;
   readonly machines: Pick<Machines, 'join' | 'leave'>;
@@ -51,12 +54,13 @@ export interface BrokerDeps {
   readonly agentLeaseMs: number;
   readonly pingEveryMs?: number;
   readonly pingTimeoutMs?: number;
+  readonly streamsPerConnection?: number;
 }
 
 /** The gRPC edge: agents join here, and commands reach them. */
 export interface Broker {
-  /** Takes over an accepted connection; with TLS, after the handshake. */
-  accept(socket: Socket): void;
+  /** Takes over accepted connections, with TLS or without; call it again for a renewed certificate. */
+  readonly listener: GrpcConnections['listener'];
   readonly connectedAgents: number;
   /** Ends every stream with status OK, so that agents reconnect at once, and then drops what remains. */
   stop(): Promise<void>;
@@ -75,7 +79,7 @@ const NOT_HERE: Readonly<Record<string, readonly [methods: string, remedy: strin
   ],
 };
 
-function refusals(): Record<string, RpcHandler> {
+function refusals(): Record<string, RpcMethod> {
   return Object.fromEntries(
     Object.entries(NOT_HERE).flatMap(([service, [methods, remedy]]) =>
       methods
@@ -93,25 +97,49 @@ export function startBroker(deps: BrokerDeps): Broker {
   const agents = createAgents();
   const stopping = new AbortController();
   const report = (agent: string, report: AgentReport): void => sessions.report(agent, report);
-  const output = createVeldaOutput({ view, agents, clock, holderEpoch, report });
+  const { proved = () => {} } = deps;
+  const unproven = createUnprovenCalls();
+  const output = createVeldaOutput({ view, agents, unproven, proved, clock, holderEpoch, report });
   const server = { version, cluster, agentLeaseMs };
-  const waiting = createWaitingAgents();
   const refused = openRefusalLog({ clock, log });
   const later = openSharedAlarm(clock, LATER_MS);
-  const perStream = { machines, sessions, view, agents, output, waiting, refused, knows, server, clock, log, later };
-  const handlers: Record<string, RpcHandler> = {
+  const { pingEveryMs = PING_EVERY_MS, pingTimeoutMs = PING_TIMEOUT_MS } = deps;
+  const { streamsPerConnection = STREAMS_PER_CONNECTION } = deps;
+  const perAgent = {
+    machines,
+    sessions,
+    view,
+    agents,
+    output,
+    unproven,
+    refused,
+    knows,
+    proved,
+    server,
+    clock,
+    log,
+    later,
+  };
+  const methods: Record<string, RpcMethod> = {
     ...refusals(),
     ...sessionCalls(deps),
     ...taskCalls(deps, stopping.signal),
     ...poolCalls({ ...deps, launchFault: deps.launchFault ?? (() => undefined) }, stopping.signal),
-    '/velda.BrokerService/AgentUpdate': (stream) => serveAgent(stream, perStream),
+    '/velda.BrokerService/AgentUpdate': agentUpdate({ ...perAgent, cut: (peer) => grpc.cut(peer) }),
     '/velda.TaskLogService/PushLogs': output.pushLogs,
   };
-  const { pingEveryMs = PING_EVERY_MS, pingTimeoutMs = PING_TIMEOUT_MS } = deps;
-  const transport = openGrpc(handlers, { pingEveryMs, pingTimeoutMs, clock, log });
+  const grpc = openGrpc(new Map(Object.entries(methods)), {
+    clientAddress: deps.clientAddress,
+    proved,
+    pingEveryMs,
+    pingTimeoutMs,
+    streamsPerConnection,
+    clock,
+    log,
+  });
   deps.link.attach(agents);
   return {
-    accept: (socket) => transport.accept(socket),
+    listener: grpc.listener,
     get connectedAgents() {
       return agents.size;
     },
@@ -119,7 +147,7 @@ export function startBroker(deps: BrokerDeps): Broker {
       for (const connection of agents.all()) connection.end();
       output.stop();
       stopping.abort();
-      await transport.stop(STOP_GRACE_MS);
+      await grpc.stop(STOP_GRACE_MS);
     },
   };
 }

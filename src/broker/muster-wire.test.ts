@@ -16,12 +16,10 @@ function aWire(canRunAs = true) {
   const reports: AgentReport[] = [];
   const failures: Fault[] = [];
   const options: WireOptions = {
-    stream: {
-      write(bytes, written) {
-        expect(bytes.length).toBeLessThanOrEqual(4 * 1024 * 1024);
-        sent.push(fromBinary(AgentUpdateResponseSchema, bytes));
-        clock.soon(written);
-      },
+    write(bytes, written) {
+      expect(bytes.length).toBeLessThanOrEqual(4 * 1024 * 1024);
+      sent.push(fromBinary(AgentUpdateResponseSchema, bytes));
+      clock.soon(written);
     },
     server: { version: '1', cluster: 'c', agentLeaseMs: 1 },
     clock,

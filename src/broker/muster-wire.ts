@@ -35,7 +35,7 @@ class MusterWire implements Wire {
       later: options.later,
       batchBytes: BATCH_BYTES,
       limitBytes: WAITING_LIMIT_BYTES,
-      send: (batch, sent) => options.stream.write(messageOf(COMMANDS, batch), sent),
+      send: (batch, sent) => options.write(messageOf(COMMANDS, batch), sent),
       overflowed: () => options.fail(new Fault('throttled', 'The agent does not read its messages.')),
     });
   }
@@ -45,13 +45,13 @@ class MusterWire implements Wire {
   }
 
   greet(): void {
-    const { server, clock, stream } = this.#options;
+    const { server, clock } = this.#options;
     const musterServer = {
       cluster: server.cluster,
       leaseMs: BigInt(Math.round(server.agentLeaseMs)),
       timeMs: BigInt(Math.round(clock.now())),
     };
-    stream.write(
+    this.#options.write(
       encode(AgentUpdateResponseSchema, { serverInfo: { version: server.version }, musterServer }),
       () => {},
     );

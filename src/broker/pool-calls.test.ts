@@ -3,14 +3,14 @@ import { Fault } from '#core/fault.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { WatchPoolStatusRequestSchema } from '#wire/gen/velda/pool_pb.ts';
 import { encode } from '#wire/messages.ts';
+import type { AnswerStreamMethod } from './method.ts';
 import { poolCalls } from './pool-calls.ts';
+import { aCaller, anAnswerStream } from './testing.ts';
 
 /** Someone who watches a pool whose trouble is a new one at every look. */
 async function watched() {
   const clock = new VirtualClock();
-  const heard = { notes: 0, fault: undefined as Fault | undefined };
   const token = { isRevoked: false };
-  const isAdmitted = Promise.withResolvers<void>();
   const deps: Parameters<typeof poolCalls>[0] = {
     view: { pools: { by: () => [{ id: 'p1', name: 'gpu', spec: {} }] } } as never,
     clock,
@@ -21,31 +21,25 @@ async function watched() {
       return { who: 'token:ci', from: '10.0.0.7' };
     },
   };
-  const call = poolCalls(deps, new AbortController().signal)['/velda.PoolManagerService/WatchPoolStatus']?.({
-    caller: { peerAddress: '10.0.0.7', certificateName: undefined, header: () => 'Bearer x' },
-    write: () => void heard.notes++,
-    pause() {},
-    resume: () => isAdmitted.resolve(),
-    trust() {},
-    end(fault) {
-      heard.fault = fault;
-    },
-    cut() {},
+  const method = poolCalls(deps, new AbortController().signal)['/velda.PoolManagerService/WatchPoolStatus'];
+  const { call, said } = anAnswerStream(encode(WatchPoolStatusRequestSchema, { pool: 'gpu' }));
+  const serve = await (method as AnswerStreamMethod).admit(aCaller('10.0.0.7', { authorization: 'Bearer x' }));
+  const heard = { said, fault: undefined as Fault | undefined };
+  serve(call).catch((fault: Fault) => {
+    heard.fault = fault;
   });
-  await isAdmitted.promise;
-  call?.message(encode(WatchPoolStatusRequestSchema, { pool: 'gpu' }));
   return { clock, heard, token };
 }
 
 it('a watch ends with the token that began it', async () => {
   const { clock, heard, token } = await watched();
   await clock.advance(3_000);
-  const before = heard.notes;
+  const before = heard.said.length;
 
   token.isRevoked = true;
   await clock.advance(60_000);
 
   expect(before).toBe(2);
-  expect(heard.notes).toBe(before);
+  expect(heard.said.length).toBe(before);
   expect(heard.fault?.kind).toBe('unauthenticated');
 });

@@ -11,13 +11,13 @@ import {
   ListPoolsResponseSchema,
   type PoolAutoscalerStatusSchema,
   PoolStatusNotificationSchema,
+  type WatchPoolStatusRequest,
   WatchPoolStatusRequestSchema,
 } from '#wire/gen/velda/pool_pb.ts';
 import { encode } from '#wire/messages.ts';
-import type { CallerCheck } from './admitted.ts';
-import { authorized } from './authorize.ts';
-import { following } from './following.ts';
-import type { RpcHandler, RpcStream } from './transport.ts';
+import { authorized, type CallerCheck } from './authorize.ts';
+import { type FollowedCall, following } from './following.ts';
+import type { RpcMethod } from './method.ts';
 import { unary } from './unary.ts';
 
 const LOOK_EVERY_MS = 2_000;
@@ -35,7 +35,7 @@ export interface PoolCallDeps extends CallerCheck {
 }
 
 /** The calls of Velda's command line about pools; `stopping` ends those that watch one. */
-export function poolCalls(deps: PoolCallDeps, stopping: AbortSignal): Record<string, RpcHandler> {
+export function poolCalls(deps: PoolCallDeps, stopping: AbortSignal): Record<string, RpcMethod> {
   const { view, authorize, clock, durable, launchFault } = deps;
 
   function find(name: string): Pool {
@@ -55,18 +55,19 @@ export function poolCalls(deps: PoolCallDeps, stopping: AbortSignal): Record<str
   });
 
   /** Sends the status at first and after each change, until the caller or the pool is gone. */
-  async function watch(stream: RpcStream, name: string, signal: AbortSignal): Promise<undefined> {
+  async function watch({ request, caller, signal, say }: FollowedCall<WatchPoolStatusRequest>): Promise<void> {
+    const { pool: name } = request;
     let sent: string | undefined;
     while (!signal.aborted) {
       // Each time: a token may have been revoked meanwhile.
-      await authorized(authorize, stream.caller, 'viewer');
+      await authorized(authorize, caller, 'viewer');
       await durable();
       const pool = find(name);
       const fault = launchFault(pool.id);
       const now = `${fault?.at} ${fault?.message}`;
       if (now !== sent) {
         const note = { pool: name, autoscalerStatus: statusOf(pool) };
-        stream.write(encode(PoolStatusNotificationSchema, note), () => {});
+        await say(encode(PoolStatusNotificationSchema, note));
         sent = now;
       }
       await clock.sleep(LOOK_EVERY_MS, signal);
@@ -95,7 +96,7 @@ export function poolCalls(deps: PoolCallDeps, stopping: AbortSignal): Record<str
     }),
     '/velda.PoolManagerService/WatchPoolStatus': following(deps, stopping, {
       request: WatchPoolStatusRequestSchema,
-      run: (stream, { pool }, signal) => watch(stream, pool, signal),
+      run: watch,
     }),
   };
 }

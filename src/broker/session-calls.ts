@@ -10,8 +10,8 @@ import {
 } from '#wire/gen/velda/broker_pb.ts';
 import { ExecutionStatus_Status, ExecutionStatusSchema, SessionRequestSchema } from '#wire/gen/velda/session_pb.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import type { CallerCheck } from './admitted.ts';
-import type { RpcHandler } from './transport.ts';
+import type { CallerCheck } from './authorize.ts';
+import type { RpcMethod } from './method.ts';
 import { unary } from './unary.ts';
 import { sessionRequestOf } from './velda-request.ts';
 import { INSTANCE } from './velda-wire.ts';
@@ -31,7 +31,7 @@ const STATUSES: Readonly<Record<SessionPhase, ExecutionStatus_Status>> = {
 };
 
 /** The calls of Velda's command line about sessions. */
-export function sessionCalls(deps: SessionCallDeps): Record<string, RpcHandler> {
+export function sessionCalls(deps: SessionCallDeps): Record<string, RpcMethod> {
   const { sessions, view, durable } = deps;
   function shown(session: Session) {
     const agent = session.worker === undefined ? undefined : view.agents.get(session.worker);

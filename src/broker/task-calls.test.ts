@@ -13,9 +13,9 @@ import {
 } from '#wire/gen/velda/task_pb.ts';
 import { encode } from '#wire/messages.ts';
 import { memoryTables } from '../store/view.ts';
+import type { AnswerStreamMethod } from './method.ts';
 import { taskCalls } from './task-calls.ts';
-import { aSession } from './testing.ts';
-import type { RpcStream } from './transport.ts';
+import { aCaller, anAnswerStream, aSession } from './testing.ts';
 
 const chunk = (seq: number, stream: OutputChunk['stream'], text: string): OutputChunk => ({
   ...{ session: 's1', attempt: 1, seq, stream, at: 0 },
@@ -51,22 +51,15 @@ function aScene(first: Session | undefined, output: readonly OutputChunk[] = [])
     { request, answer }: { request: Request; answer: Answer },
     message: MessageInitShape<Request>,
   ) {
-    const said: ReturnType<typeof fromBinary<Answer>>[] = [];
     const ends: (Fault | undefined)[] = [];
-    const stream = {
-      caller: { peerAddress: '10.0.0.1', certificateName: undefined, header: () => undefined },
-      write(bytes: Uint8Array, written: () => void) {
-        said.push(fromBinary(answer, bytes));
-        written();
-      },
-      ...{ pause() {}, resume() {}, trust() {}, cut() {} },
-      end: (fault?: Fault) => void ends.push(fault),
-    };
-    const listener = calls[`/velda.TaskService/${method}`]?.(stream as RpcStream);
+    const { call: stream, said } = anAnswerStream(encode(request, message));
+    const serve = await (calls[`/velda.TaskService/${method}`] as AnswerStreamMethod).admit(aCaller('10.0.0.1'));
+    serve(stream).then(
+      () => ends.push(undefined),
+      (fault: Fault) => ends.push(fault),
+    );
     await clock.settle();
-    listener?.message(encode(request, message));
-    await clock.settle();
-    return { said, ends };
+    return { said: () => said.map((bytes) => fromBinary(answer, bytes)), ends };
   }
 
   return {
@@ -93,8 +86,8 @@ test('a watched task tells each status until its end', async () => {
   await scene.change({ worker: 'm', startedAt: 5 });
   await scene.change({ worker: 'm', startedAt: 5, end: exited(0) });
 
-  expect(said.map(({ status }) => status)).toEqual([TaskStatus.QUEUEING, TaskStatus.RUNNING, TaskStatus.SUCCESS]);
-  expect(said.at(-1)).toMatchObject({ id: 's1', pool: 'local', batchTaskResult: { exitCode: 0 } });
+  expect(said().map(({ status }) => status)).toEqual([TaskStatus.QUEUEING, TaskStatus.RUNNING, TaskStatus.SUCCESS]);
+  expect(said().at(-1)).toMatchObject({ id: 's1', pool: 'local', batchTaskResult: { exitCode: 0 } });
   expect(ends).toEqual([undefined]);
 });
 
@@ -108,7 +101,7 @@ test.each([
     const scene = aScene(aSession('s1', { end }));
     const { said } = await scene.watch();
 
-    expect(said.map((task) => task.status)).toEqual([TaskStatus.RUNNING, status]);
+    expect(said().map((task) => task.status)).toEqual([TaskStatus.RUNNING, status]);
   },
 );
 
@@ -118,7 +111,7 @@ test('its output is followed to its end, and that ends with an error where the t
   const before = [...ends];
   await scene.change({ end: exited(3) });
 
-  expect(said.map(({ stream, data }) => `${stream} ${new TextDecoder().decode(data)}`)).toEqual(['1 out', '2 err']);
+  expect(said().map(({ stream, data }) => `${stream} ${new TextDecoder().decode(data)}`)).toEqual(['1 out', '2 err']);
   expect(before).toEqual([]);
   expect(ends).toMatchObject([{ message: expect.stringContaining('exit code 3') }]);
 });
@@ -135,6 +128,7 @@ test('a stop of the server ends what follows a task at once', async () => {
   const [watch, logs] = [await scene.watch(), await scene.logs(true)];
 
   scene.stopping.abort();
+  await scene.clock.settle();
 
   expect([watch.ends[0]?.kind, logs.ends[0]?.kind]).toEqual(['unavailable', 'unavailable']);
 });
@@ -147,12 +141,12 @@ test('a revoked token ends what follows a task within five seconds', async () =>
 
   scene.token.isRevoked = true;
   await scene.clock.advance(5_000);
-  const heard = [watch.said.length, logs.said.length];
+  const heard = [watch.said(), logs.said()];
   await scene.change({ worker: 'm', startedAt: 5 });
 
   expect(before).toEqual([]);
   expect([watch.ends[0]?.kind, logs.ends[0]?.kind]).toEqual(['unauthenticated', 'unauthenticated']);
-  expect([watch.said.length, logs.said.length]).toEqual(heard);
+  expect([watch.said(), logs.said()]).toEqual(heard);
 });
 
 test('a call that follows output keeps no listener for a piece that was written', async () => {
@@ -161,7 +155,7 @@ test('a call that follows output keeps no listener for a piece that was written'
   const { said } = await scene.logs(true);
   const [signal] = scene.signals;
 
-  expect(said).toHaveLength(100);
+  expect(said()).toHaveLength(100);
   expect(getEventListeners(signal as AbortSignal, 'abort').length).toBeLessThan(5);
 });
 

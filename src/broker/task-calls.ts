@@ -7,7 +7,9 @@ import type { Store } from '#core/store.ts';
 import { tame } from '#wire/foreign-text.ts';
 import {
   CancelJobRequestSchema,
+  type GetTaskRequest,
   GetTaskRequestSchema,
+  type LogTaskRequest,
   LogTaskRequestSchema,
   LogTaskResponse_Stream,
   LogTaskResponseSchema,
@@ -16,9 +18,9 @@ import {
 } from '#wire/gen/velda/task_pb.ts';
 import { encode } from '#wire/messages.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import type { CallerCheck } from './admitted.ts';
-import { following } from './following.ts';
-import type { RpcHandler, RpcStream } from './transport.ts';
+import type { CallerCheck } from './authorize.ts';
+import { type FollowedCall, following } from './following.ts';
+import type { RpcMethod } from './method.ts';
 import { unary } from './unary.ts';
 import { INSTANCE } from './velda-wire.ts';
 
@@ -62,7 +64,7 @@ function failureOf({ id, end }: Session): Fault | undefined {
 }
 
 /** The calls of Velda's command line about tasks; `stopping` ends those that follow one. */
-export function taskCalls(deps: TaskCallDeps, stopping: AbortSignal): Record<string, RpcHandler> {
+export function taskCalls(deps: TaskCallDeps, stopping: AbortSignal): Record<string, RpcMethod> {
   const { sessions, view, clock } = deps;
 
   async function find(id: string): Promise<Session> {
@@ -95,39 +97,30 @@ export function taskCalls(deps: TaskCallDeps, stopping: AbortSignal): Record<str
   const keyOf = (session: Session): string =>
     `${sessionPhase(session, view.agents.get(session.worker ?? '') !== undefined)} ${statusOf(session)}`;
 
-  async function watch(stream: RpcStream, id: string, signal: AbortSignal): Promise<undefined> {
-    const say = (session: Session, status?: TaskStatus): void =>
-      stream.write(encode(TaskSchema, shown(session, status)), () => {});
+  async function watch({ request, signal, say }: FollowedCall<GetTaskRequest>): Promise<void> {
+    const { taskId: id } = request;
+    const tell = (session: Session, status?: TaskStatus) => say(encode(TaskSchema, shown(session, status)));
     let session = await find(id);
     let hasRun = false;
     while (!session.end) {
-      say(session);
+      await tell(session);
       hasRun ||= statusOf(session) === TaskStatus.RUNNING;
       session = await changed(id, keyOf(session), signal);
     }
     // Velda's command line reads output only of a task that it saw running, and else waits for it for ever.
-    if (!hasRun) say(session, TaskStatus.RUNNING);
-    say(session);
+    if (!hasRun) await tell(session, TaskStatus.RUNNING);
+    await tell(session);
   }
 
-  async function logs(
-    stream: RpcStream,
-    { taskId, follow }: { taskId: string; follow: boolean },
-    signal: AbortSignal,
-  ): Promise<Fault | undefined> {
-    await find(taskId);
-    for await (const { stream: name, data } of sessions.output(taskId, { follow }, signal)) {
-      const which = name === 'stderr' ? LogTaskResponse_Stream.STDERR : LogTaskResponse_Stream.STDOUT;
-      const piece = encode(LogTaskResponseSchema, { stream: which, data: new Uint8Array(data) });
-      // A slow reader slows us down, not the server's memory up.
-      const { promise: written, resolve } = Promise.withResolvers<void>();
-      const goOn = (): void => resolve();
-      signal.addEventListener('abort', goOn);
-      stream.write(piece, goOn);
-      await written;
-      signal.removeEventListener('abort', goOn);
+  async function logs({ request, signal, say }: FollowedCall<LogTaskRequest>): Promise<void> {
+    const { taskId: id, follow } = request;
+    await find(id);
+    for await (const { stream: name, data } of sessions.output(id, { follow }, signal)) {
+      const stream = name === 'stderr' ? LogTaskResponse_Stream.STDERR : LogTaskResponse_Stream.STDOUT;
+      await say(encode(LogTaskResponseSchema, { stream, data: new Uint8Array(data) }));
     }
-    return follow ? failureOf(await sessions.ended(taskId, signal)) : undefined;
+    const failure = follow && failureOf(await sessions.ended(id, signal));
+    if (failure) throw failure;
   }
 
   return {
@@ -149,7 +142,7 @@ export function taskCalls(deps: TaskCallDeps, stopping: AbortSignal): Record<str
     }),
     '/velda.TaskService/WatchTask': following(deps, stopping, {
       request: GetTaskRequestSchema,
-      run: (stream, { taskId }, signal) => watch(stream, taskId, signal),
+      run: watch,
     }),
     '/velda.TaskService/Logs': following(deps, stopping, { request: LogTaskRequestSchema, run: logs }),
   };

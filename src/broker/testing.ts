@@ -1,5 +1,6 @@
 // A broker on loopback with workers and sessions that only record what they receive, and a client for it.
-import { createServer, type Socket } from 'node:net';
+import { EventEmitter } from 'node:events';
+import { createServer } from 'node:net';
 import { type DescMessage, fromBinary, type MessageInitShape, type MessageShape } from '@bufbuild/protobuf';
 import { type ChannelCredentials, Client, type ClientDuplexStream, credentials, Metadata } from '@grpc/grpc-js';
 import type { AgentReport, Hello, JoinProof } from '#core/agent-link.ts';
@@ -16,6 +17,8 @@ import {
 import { encode } from '#wire/messages.ts';
 import { type MemoryTables, memoryTables } from '../store/view.ts';
 import { type Broker, type BrokerDeps, createAgentLink, type LateAgentLink, startBroker } from './broker.ts';
+import type { ServerTls } from './connections.ts';
+import type { AnswerStream, RpcCaller } from './method.ts';
 
 export interface FakePlane {
   readonly broker: Broker;
@@ -32,8 +35,7 @@ export interface FakePlane {
 export interface FakePlaneOptions extends Partial<Omit<BrokerDeps, 'link' | 'view'>> {
   /** Throws to refuse. */
   readonly door?: (hello: Hello, proof: JoinProof) => void | Promise<void>;
-  /** Stands between the listening socket and the broker, for TLS. */
-  readonly secure?: (socket: Socket) => void;
+  readonly tls?: ServerTls;
   /** Called with each report after it was recorded. */
   readonly heard?: (agent: string, report: AgentReport, link: LateAgentLink) => void;
   readonly port?: number;
@@ -112,9 +114,7 @@ export async function openFakePlane(options: FakePlaneOptions = {}): Promise<Fak
     link,
     view: tables,
   });
-  const server = createServer({ pauseOnConnect: true }, (socket) =>
-    options.secure ? options.secure(socket) : broker.accept(socket),
-  );
+  const server = createServer({ pauseOnConnect: true }, broker.listener(options.tls));
   await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
   const { port } = server.address() as { port: number };
   return {
@@ -200,6 +200,22 @@ export function ask<Request extends DescMessage, Answer extends DescMessage>(
       (error, said) => (error || !said ? reject(error) : resolve(said)),
     );
   });
+}
+
+/** One that shows no certificate. */
+export function aCaller(peerAddress: string, headers: Readonly<Record<string, string>> = {}): RpcCaller {
+  return { peer: `${peerAddress}:50000`, peerAddress, certificateName: undefined, header: (name) => headers[name] };
+}
+
+/** The side of the server of a call with one request, whose messages are taken at once. */
+export function anAnswerStream(request: Uint8Array) {
+  const said: Uint8Array[] = [];
+  const write = (message: Uint8Array, written: () => void): void => {
+    said.push(message);
+    written();
+  };
+  const call = Object.assign(new EventEmitter(), { request, write }) as unknown as AnswerStream;
+  return { call, said };
 }
 
 export function aSession(id: string, more: Partial<Session> = {}): Session {

@@ -9,7 +9,7 @@ import { systemRandom } from '#core/random.ts';
 import { untilHolds } from '#core/testing/until.ts';
 import { type CertificateUse, makeCertificate, newKey } from '../access/certificate.ts';
 import { type Front, openFront } from '../edge/front.ts';
-import { clientTo, type FakePlane, openFakeAgent, openFakePlane } from './testing.ts';
+import { clientTo, type FakePlane, type FakePlaneOptions, openFakeAgent, openFakePlane } from './testing.ts';
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {
@@ -23,9 +23,9 @@ interface Pair {
 
 const caKey = newKey();
 const signer = { name: 'CA', key: createPrivateKey(caKey) };
-function certificate(name: string, use: CertificateUse, by = signer): Pair {
+const always = { fromMs: Date.UTC(2020, 0), untilMs: Date.UTC(2090, 0) };
+function certificate(name: string, use: CertificateUse, by = signer, span = always): Pair {
   const key = use === 'authority' ? caKey : newKey();
-  const span = { fromMs: Date.UTC(2020, 0), untilMs: Date.UTC(2090, 0) };
   const request = { name, use, addresses: ['localhost'], ...span, serial: systemRandom.bytes(16) };
   return { key, cert: makeCertificate(request, createPrivateKey(key), by) };
 }
@@ -46,15 +46,15 @@ async function aFront(holder?: Front): Promise<Front> {
   return front;
 }
 
-async function aSecuredPlane(): Promise<{ plane: FakePlane; front: Front; standby: Front }> {
-  const plane = await openFakePlane();
+async function aSecuredPlane(
+  options: FakePlaneOptions = {},
+): Promise<{ plane: FakePlane; front: Front; standby: Front }> {
+  const plane = await openFakePlane(options);
   open.push(plane);
   const front = await aFront();
   const { key, cert } = certificate('broker', 'server');
-  front.serve(
-    { http: (socket) => socket.destroy(), grpc: plane.broker.accept },
-    { grpc: { key, certificate: cert, clientCa: ca } },
-  );
+  const grpc = plane.broker.listener({ key, certificate: cert, clientCa: ca });
+  front.serve({ http: (socket) => socket.destroy(), grpc });
   return { plane, front, standby: await aFront(front) };
 }
 
@@ -82,12 +82,40 @@ test('a secured connection serves, and a client certificate of our own CA names 
   }
 });
 
-test('a certificate of someone else opens no door', async () => {
-  const { plane, front } = await aSecuredPlane();
-  const stranger = { name: 'CA', key: createPrivateKey(newKey()) };
+const stranger = { name: 'CA', key: createPrivateKey(newKey()) };
+const past = { fromMs: Date.UTC(2020, 0), untilMs: Date.UTC(2021, 0) };
 
-  expect(await anAgent(front, certificate('m-1', 'client', stranger)).ended).toMatchObject({ code: 14 });
+test.each<[string, Pair]>([
+  ['of someone else', certificate('m-1', 'client', stranger)],
+  ['that our CA signed for a server', certificate('m-1', 'server')],
+  ['that has expired', certificate('m-1', 'client', signer, past)],
+])('a certificate %s opens no door', async (_, pair) => {
+  const { plane, front } = await aSecuredPlane();
+
+  expect(await anAgent(front, pair).ended).toMatchObject({ code: 14 });
+  // Nor does it where the client comes back with its session of TLS.
+  expect(await anAgent(front, pair).ended).toMatchObject({ code: 14 });
   expect(plane.hellos).toEqual([]);
+});
+
+test('a renewed certificate is shown to those who come later, and leaves open connections alone', async () => {
+  const { plane, front } = await aSecuredPlane();
+  const early = anAgent(front);
+  await untilHolds(() => expect(early.answers).toHaveLength(1));
+  const other = { name: 'CA', key: createPrivateKey(newKey()) };
+  const { key, cert } = certificate('broker', 'server', other);
+
+  front.serve({ http: (socket) => socket.destroy(), grpc: plane.broker.listener({ key, certificate: cert }) });
+
+  expect(await anAgent(front).ended).toMatchObject({ code: 14 });
+  plane.link.send('a1', { do: 'kill', session: 's1', force: true, graceMs: 0 });
+  await untilHolds(() => expect(early.answers).toHaveLength(2));
+});
+
+test('the address of a client that a standby passed on is that which the edge knows', async () => {
+  const { plane, front } = await aSecuredPlane({ clientAddress: () => '::ffff:192.0.2.7' });
+
+  expect(await proofOf(plane, front)).toMatchObject({ peerAddress: '192.0.2.7' });
 });
 
 test('an agent that trusts another CA does not come in', async () => {

@@ -9,6 +9,7 @@ import { Fault } from '#core/fault.ts';
 import { untilHolds } from '#core/testing/until.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { AgentUpdateRequestSchema } from '#wire/gen/velda/broker_pb.ts';
+import { encode } from '#wire/messages.ts';
 import { clientTo, type FakePlane, type FakePlaneOptions, openFakeAgent, openFakePlane } from './testing.ts';
 
 const open: { close(): unknown }[] = [];
@@ -122,12 +123,62 @@ test.skipIf(process.platform !== 'linux')(
   },
 );
 
-test('an agent without a credential may not send a long first message; its length is enough', async () => {
-  const { stream, status } = call(aSession(await aPlane()), AGENT);
+/** How many of these calls are refused with that status; the others stay open. */
+async function refusedOf(calls: readonly Call[], session: ClientHttp2Session): Promise<number> {
+  let refused = 0;
+  for (const { status } of calls) void status.then((code) => (refused += Number(code === '8')));
+  // Whatever is answered later on the same connection is answered after the refusals were heard.
+  await call(session, '/velda.TaskService/RunTask').status;
+  return refused;
+}
 
-  stream.write(headOf(64 * 1024 + 1));
+test('32 calls of an address that show no credential are open at a time, and further ones are refused', async () => {
+  const plane = await aPlane();
+  const session = aSession(plane);
+  const calls = Array.from({ length: 40 }, () => call(session, AGENT));
+  expect(await refusedOf(calls, session)).toBe(8);
+  expect(await calls.at(-1)?.message).toContain('Try again');
 
-  expect(await status).toBe('8');
+  const known = Array.from({ length: 40 }, () => call(session, AGENT, 'good'));
+  expect(await refusedOf(known, session)).toBe(0);
+  for (const { stream } of calls) stream.close();
+  await untilHolds(async () => {
+    const next = call(session, AGENT);
+    expect(await refusedOf([next], session)).toBe(0);
+  });
+});
+
+test('an agent that has joined leaves its place to the next that shows no credential', async () => {
+  const plane = await aPlane();
+  const session = aSession(plane);
+  const hello = (agentId: string) =>
+    framed(encode(AgentUpdateRequestSchema, { agentIdentity: { agentId, pool: 'p' } }));
+
+  for (let at = 0; at < 100; at++) {
+    const { stream } = call(session, AGENT);
+    const isIn = new Promise((resolve) => stream.once('data', resolve));
+    stream.write(hello(`a${at}`));
+    await isIn;
+  }
+
+  expect(plane.broker.connectedAgents).toBe(100);
+});
+
+test('of calls from the address of an agent that name no session, no more than 32 can send a long message', async () => {
+  const plane = await aPlane();
+  const agent = openFakeAgent(clientTo(plane));
+  open.push(agent);
+  agent.say({ agentIdentity: { agentId: 'v1', hostname: 'v1', pool: 'shell' }, slots: 1 });
+  await untilHolds(() => expect(agent.answers).toHaveLength(1));
+  const sessions = [aSession(plane), aSession(plane)];
+  const calls = sessions.flatMap((session) =>
+    Array.from({ length: 100 }, () => call(session, '/velda.TaskLogService/PushLogs')),
+  );
+  for (const { stream } of calls) stream.write(headOf(4 * MB));
+
+  let refused = 0;
+  for (const { status } of calls) void status.then((code) => (refused += Number(code === '8')));
+  await untilHolds(() => expect(refused).toBe(168));
 });
 
 function collectGarbage(): void {
@@ -152,16 +203,6 @@ test('400 unfinished first messages of unknown agents keep little memory', async
     collectGarbage();
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(3 * 400 * 64 * 1024);
   });
-});
-
-test('of unknown agents that do not go on, the one that has waited longest makes room', async () => {
-  const plane = await aPlane();
-  const sessions = Array.from({ length: 11 }, () => aSession(plane));
-  const first = call(sessions[0] as ClientHttp2Session, AGENT);
-  const all = sessions.flatMap((session) => Array.from({ length: 95 }, () => call(session, AGENT)));
-
-  expect(await first.status).toBe('8');
-  for (const { stream } of all) stream.close();
 });
 
 test('a caller with a token may send long messages', async () => {

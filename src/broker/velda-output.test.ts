@@ -1,4 +1,4 @@
-import { getEventListeners } from 'node:events';
+import { EventEmitter, getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import type { AgentReport } from '#core/agent-link.ts';
 import type { Fault } from '#core/fault.ts';
@@ -7,8 +7,8 @@ import { PushLogsRequestSchema } from '#wire/gen/velda/task_pb.ts';
 import { encode } from '#wire/messages.ts';
 import { memoryTables } from '../store/view.ts';
 import type { AgentConnection } from './agents.ts';
-import { aSession } from './testing.ts';
-import type { RpcListener, RpcStream } from './transport.ts';
+import type { RequestStream } from './method.ts';
+import { aCaller, aSession } from './testing.ts';
 import { createVeldaOutput } from './velda-output.ts';
 
 function aScene(epoch = 1) {
@@ -18,25 +18,35 @@ function aScene(epoch = 1) {
   view.sessions.set('s1', aSession('s1', { worker: 'v1', attempt: 1 }));
   const reports: AgentReport[] = [];
   const agent = { name: 'v1', peerAddress: '10.0.0.1' } as AgentConnection;
+  const proved: string[] = [];
+  const unproven = { open: 0 };
   const output = createVeldaOutput({
     view,
     clock,
     holderEpoch: epoch,
     agents: { get: (name) => (name === 'v1' ? agent : undefined), all: () => [agent] },
+    unproven: {
+      enter() {
+        unproven.open += 1;
+        return () => void unproven.open--;
+      },
+    },
+    proved: (peer) => void proved.push(peer),
     report: (_, report) => void reports.push(report),
   });
-  const ends: (Fault | undefined)[] = [];
-  const trusted: string[] = [];
-  const open = (peerAddress = '10.0.0.1', header?: string): RpcListener => {
-    const stream: Partial<RpcStream> = {
-      caller: { peerAddress, certificateName: undefined, header: () => header },
-      write: () => {},
-      trust: () => void trusted.push(peerAddress),
-      end: (fault) => void ends.push(fault),
+  const open = (peerAddress = '10.0.0.1', header?: string) => {
+    const call = new EventEmitter();
+    const caller = aCaller(peerAddress, header === undefined ? {} : { 'velda-session': header });
+    const outcome: { fault?: Fault } = {};
+    const serve = output.pushLogs.admit(caller) as (call: RequestStream) => Promise<Uint8Array>;
+    serve(call as unknown as RequestStream).catch((fault: Fault) => Object.assign(outcome, { fault }));
+    return {
+      outcome,
+      message: (bytes: Uint8Array) => call.emit('data', bytes),
+      close: () => call.emit('close'),
     };
-    return output.pushLogs(stream as RpcStream);
   };
-  return { clock, view, reports, output, ends, trusted, open };
+  return { clock, view, reports, output, proved, unproven, open };
 }
 
 const piece = (bytes: number): Uint8Array =>
@@ -52,28 +62,29 @@ test('output comes only from the machine that the agent is on', () => {
   expect(reports).toHaveLength(1);
 });
 
-test('a call is trusted only once it has named a session of the agent at its address', async () => {
-  const { open, trusted, ends, clock } = aScene();
+test('a call counts as unproven until it has named a session of the agent at its address', async () => {
+  const { open, proved, unproven, clock } = aScene();
   const unnamed = open();
-  expect(trusted).toEqual([]);
+  expect([proved, unproven.open]).toEqual([[], 1]);
   unnamed.message(piece(1));
-  open('10.0.0.1', '1:s1:s1');
+  expect(unproven.open).toBe(0);
+  const named = open('10.0.0.1', '1:s1:s1');
 
   await clock.advance(3_600_000);
 
-  expect(trusted).toEqual(['10.0.0.1', '10.0.0.1']);
-  expect(ends).toEqual([]);
+  expect(proved).toEqual(['10.0.0.1:50000', '10.0.0.1:50000']);
+  expect([unproven.open, unnamed.outcome, named.outcome]).toEqual([0, {}, {}]);
 });
 
 test('a call that names no session within ten seconds is ended', async () => {
-  const { open, ends, clock } = aScene();
-  open();
+  const { open, clock } = aScene();
+  const { outcome } = open();
 
   await clock.advance(9_999);
-  expect(ends).toEqual([]);
+  expect(outcome).toEqual({});
   await clock.advance(1);
 
-  expect(ends).toMatchObject([{ kind: 'invalid', message: expect.stringContaining('10 s') }]);
+  expect(outcome).toMatchObject({ fault: { kind: 'invalid', message: expect.stringContaining('10 s') } });
 });
 
 test('a call whose header names no session of that machine is refused at once', () => {
@@ -89,15 +100,19 @@ test('a session has four open calls for its output at most', () => {
   const calls = Array.from({ length: 4 }, () => open('10.0.0.1', '1:s1:s1'));
 
   expect(() => open('10.0.0.1', '1:s1:s1')).toThrow(expect.objectContaining({ kind: 'throttled' }));
-  calls[0]?.closed();
+  calls[0]?.close();
   expect(() => open('10.0.0.1', '1:s1:s1')).not.toThrow();
 });
 
-test('an agent of our own cannot slip output past its acknowledgements', () => {
-  const { open, view } = aScene();
+test('an agent of our own cannot slip output past its acknowledgements', async () => {
+  const { open, view, clock } = aScene();
   view.agents.set('v1', { id: 'v1', pool: 'p1', wire: 'muster', epoch: 1 } as never);
 
-  expect(() => open().message(piece(1))).toThrow(expect.objectContaining({ kind: 'denied' }));
+  const { message, outcome } = open();
+  message(piece(1));
+  await clock.settle();
+
+  expect(outcome).toMatchObject({ fault: { kind: 'denied' } });
 });
 
 test('large pieces are cut, and numbers go on over calls but not over attempts', async () => {
@@ -154,7 +169,7 @@ test('no listener stays on the signal once the last number is known', async () =
   const hurry = new AbortController();
 
   const lastSeq = output.lastSeq('s1', hurry.signal);
-  call.closed();
+  call.close();
   await lastSeq;
 
   expect(getEventListeners(hurry.signal, 'abort')).toEqual([]);

@@ -7,7 +7,8 @@ import { tame } from '#wire/foreign-text.ts';
 import { LogTaskResponse_Stream, type PushLogsRequest, PushLogsRequestSchema } from '#wire/gen/velda/task_pb.ts';
 import { decode } from '#wire/messages.ts';
 import type { Agents } from './agents.ts';
-import type { RpcCaller, RpcHandler, RpcListener, RpcStream } from './transport.ts';
+import type { RequestStream, RequestStreamMethod, RpcCaller } from './method.ts';
+import type { UnprovenCalls } from './unproven-calls.ts';
 
 // Output that is in flight when the end is reported arrives within this time, or is lost.
 const LATE_OUTPUT_MS = 5_000;
@@ -24,6 +25,9 @@ const NUMBERS_PER_HOLDER = 2 ** 26;
 export interface VeldaOutputOptions {
   readonly view: Pick<Store['view'], 'sessions' | 'agents'>;
   readonly agents: Pick<Agents, 'get' | 'all'>;
+  readonly unproven: UnprovenCalls;
+  /** A caller on this connection has named a session of the agent at its address. */
+  proved(peer: string): void;
   readonly clock: Clock;
   /** Number of the replica's holdership; grows with each change of holder. */
   readonly holderEpoch: number;
@@ -31,7 +35,7 @@ export interface VeldaOutputOptions {
 }
 
 export interface VeldaOutput {
-  readonly pushLogs: RpcHandler;
+  readonly pushLogs: RequestStreamMethod;
   /** The number of a session's last piece, once no more can come or the wait is over; forgets the session. */
   lastSeq(session: string, hurry?: AbortSignal): Promise<number>;
   /** Forgets sessions that have ended. */
@@ -50,9 +54,10 @@ interface AttemptOutput {
   ended?: () => void;
 }
 
-export function createVeldaOutput({ view, agents, clock, holderEpoch, report }: VeldaOutputOptions): VeldaOutput {
+export function createVeldaOutput(options: VeldaOutputOptions): VeldaOutput {
+  const { view, agents, unproven, proved, clock, holderEpoch, report } = options;
   const attempts = new Map<string, AttemptOutput>();
-  const open = new Set<RpcStream>();
+  const open = new Set<(fault: Fault) => void>();
   const firstSeq = (holderEpoch - 1) * NUMBERS_PER_HOLDER;
 
   /** Accepts output only from the machine that runs the session, and only for Velda agents. */
@@ -86,51 +91,72 @@ export function createVeldaOutput({ view, agents, clock, holderEpoch, report }: 
     }
   }
 
-  function pushLogs(stream: RpcStream): RpcListener {
-    let output: AttemptOutput | undefined;
+  /** The output that a call names, which counts as open from then on. */
+  function name(task: string, caller: RpcCaller): AttemptOutput {
+    const named = admit(task, caller);
+    if (named.openCalls === MOST_CALLS_PER_SESSION) {
+      const why = `Session "${task}" has ${MOST_CALLS_PER_SESSION} open calls for its output already.`;
+      throw new Fault('throttled', why, { remedy: 'Push all of its output by one call.' });
+    }
+    named.openCalls += 1;
+    proved(caller.peer);
+    return named;
+  }
 
-    function name(task: string): AttemptOutput {
-      const named = admit(task, stream.caller);
-      if (named.openCalls === MOST_CALLS_PER_SESSION) {
-        const why = `Session "${task}" has ${MOST_CALLS_PER_SESSION} open calls for its output already.`;
-        throw new Fault('throttled', why, { remedy: 'Push all of its output by one call.' });
+  function takeAll(call: RequestStream, caller: RpcCaller, first: AttemptOutput | undefined, proven: () => void) {
+    const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
+    let output = first;
+    const why = `The call named no session within ${NAMED_WITHIN_MS / 1_000} s.`;
+    const tooLate = (): void => reject(new Fault('invalid', why, { at: 'task_id' }));
+    const cancel = output ? undefined : clock.alarm(NAMED_WITHIN_MS, tooLate);
+
+    function take(bytes: Uint8Array): void {
+      const request = decode(PushLogsRequestSchema, bytes);
+      if (!output) {
+        output = name(request.taskId, caller);
+        cancel?.();
+        proven();
       }
-      named.openCalls += 1;
-      cancel();
-      stream.trust();
-      return named;
+      if (request.taskId !== output.session)
+        throw new Fault('invalid', 'The task_id differs from that of the call.', { at: 'task_id' });
+      push(output, request);
     }
 
-    let cancel = (): void => {};
-    const [, , claimed] = (stream.caller.header('velda-session') ?? '').split(':');
-    if (claimed === undefined) {
-      checkIsBesideAgent(stream.caller);
-      const why = `The call named no session within ${NAMED_WITHIN_MS / 1_000} s.`;
-      cancel = clock.alarm(NAMED_WITHIN_MS, () => stream.end(new Fault('invalid', why, { at: 'task_id' })));
-    } else output = name(claimed);
-    open.add(stream);
-    return {
-      message(bytes) {
-        const request = decode(PushLogsRequestSchema, bytes);
-        output ??= name(request.taskId);
-        if (request.taskId !== output.session) {
-          throw new Fault('invalid', 'The task_id differs from that of the call.', { at: 'task_id' });
-        }
-        push(output, request);
-      },
-      halfClosed() {
-        stream.write(new Uint8Array(), () => {});
-        stream.end();
-      },
-      closed() {
-        open.delete(stream);
-        cancel();
-        if (!output) return;
-        output.openCalls -= 1;
-        if (output.openCalls === 0) output.ended?.();
-      },
-    };
+    open.add(reject);
+    call.on('data', (bytes: Buffer) => {
+      if (!open.has(reject)) return;
+      try {
+        take(bytes);
+      } catch (thrown) {
+        open.delete(reject);
+        reject(thrown);
+      }
+    });
+    call.once('end', () => resolve(new Uint8Array()));
+    call.once('close', () => {
+      open.delete(reject);
+      cancel?.();
+      proven();
+      if (!output) return;
+      output.openCalls -= 1;
+      if (output.openCalls === 0) output.ended?.();
+    });
+    return promise;
   }
+
+  const pushLogs: RequestStreamMethod = {
+    type: 'clientStream',
+    admit(caller) {
+      const [, , claimed] = (caller.header('velda-session') ?? '').split(':');
+      if (claimed !== undefined) {
+        const output = name(claimed, caller);
+        return (call) => takeAll(call, caller, output, () => {});
+      }
+      checkIsBesideAgent(caller);
+      const proven = unproven.enter(caller.peerAddress);
+      return (call) => takeAll(call, caller, undefined, proven);
+    },
+  };
 
   return {
     pushLogs,
@@ -154,7 +180,7 @@ export function createVeldaOutput({ view, agents, clock, holderEpoch, report }: 
       for (const session of attempts.keys()) if (!view.sessions.get(session)) attempts.delete(session);
     },
     stop() {
-      for (const stream of open) stream.end(new Fault('unavailable', 'The server is stopping.'));
+      for (const fail of open) fail(new Fault('unavailable', 'The server is stopping.'));
     },
   };
 }

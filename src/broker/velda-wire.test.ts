@@ -20,11 +20,9 @@ function aWire({ lastSeq = async () => 0, slots = 1, executions = [{ session: 's
   const sent: AgentUpdateResponse[] = [];
   const reports: AgentReport[] = [];
   const wire = openVeldaWire({
-    stream: {
-      write(bytes, written) {
-        sent.push(fromBinary(AgentUpdateResponseSchema, bytes));
-        written();
-      },
+    write(bytes, written) {
+      sent.push(fromBinary(AgentUpdateResponseSchema, bytes));
+      written();
     },
     server: { version: '1', cluster: 'c', agentLeaseMs: 1 },
     clock,

@@ -66,7 +66,7 @@ function endOf({ batchTaskResult: result, checkpointed }: SessionCompletion, was
 
 /** The wire of Velda agents: one session or kill in a message, output by another call. */
 export function openVeldaWire(options: VeldaWireOptions): Wire {
-  const { stream, clock } = options;
+  const { clock } = options;
   const attempts = new Map(options.executions.map(({ session, attempt }) => [session, attempt]));
   const killed = new Set<string>();
   // A Velda agent reports an end once: it must be taken before the agent reconnects without that session.
@@ -75,7 +75,7 @@ export function openVeldaWire(options: VeldaWireOptions): Wire {
     soon: queueMicrotask,
     batchBytes: 0,
     limitBytes: WAITING_LIMIT_BYTES,
-    send: ([message], sent) => stream.write(message as Uint8Array, sent),
+    send: ([message], sent) => options.write(message as Uint8Array, sent),
     overflowed: () => options.fail(new Fault('throttled', 'The agent does not read its messages.')),
   });
 

@@ -33,7 +33,7 @@ async function openTroubled(message: string) {
   const access = { authenticate: () => ({ who: 'token:ci', from: 'here', role: 'viewer' }) };
   const workers = { launchFault: () => ({ message, at: 5_000 }) };
   const broker = openBroker(ground as never, { access, workers } as never, { workers, sessions: {} } as never);
-  const listener = createServer({ pauseOnConnect: true }, (socket) => broker.accept(socket)).listen(0, '127.0.0.1');
+  const listener = createServer({ pauseOnConnect: true }, (socket) => broker.listener()(socket)).listen(0, '127.0.0.1');
   await once(listener, 'listening');
   const client = clientTo(listener.address() as AddressInfo);
   onTestFinished(async () => {

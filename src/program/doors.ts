@@ -125,7 +125,7 @@ export async function openDoors(ground: Ground, plane: Plane): Promise<{ close()
   const api = await openApi(ground, plane, { names, ready, sessions: open.sessions });
   const stopRenewing = keepLocks(ground, plane, {
     names,
-    serve: { http: (socket) => void api.server.emit('connection', socket), grpc: (socket) => broker.accept(socket) },
+    serve: { http: (socket) => void api.server.emit('connection', socket), grpc: broker.listener() },
   });
   return {
     async close() {
