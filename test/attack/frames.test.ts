@@ -42,20 +42,24 @@ function windowSetting(bytes: number): Buffer {
   return frame(FRAME.settings, 0, payload);
 }
 
-/** A header of HPACK (RFC 7541 6.2.2) with a new name or one of the static table, without an index of its own. */
-function header(name: string | number, value: string): Buffer {
-  const text = (words: string): Buffer => Buffer.concat([Buffer.from([words.length]), Buffer.from(words)]);
-  const begin = typeof name === 'number' ? Buffer.from([name]) : Buffer.concat([Buffer.from([0]), text(name)]);
-  return Buffer.concat([begin, text(value)]);
-}
+const text = (words: string): Buffer => Buffer.concat([Buffer.from([words.length]), Buffer.from(words)]);
 
-// POST and http are whole entries of the static table; :path has the number 4 there.
-const block = Buffer.concat([
-  Buffer.from([0x83, 0x86]),
-  header(4, '/velda.BrokerService/AgentUpdate'),
-  header('content-type', 'application/grpc'),
-]);
+/** Headers of HPACK (RFC 7541 6.2); `kept` 0x40 puts path and content type into the table, as its entries 63 and 62. */
+const blockOf = (kept: 0 | 0x40): Buffer =>
+  Buffer.concat([
+    // POST and http are whole entries of the static table; :path has the number 4 there.
+    Buffer.from([0x83, 0x86, kept | 4]),
+    text('/velda.BrokerService/AgentUpdate'),
+    Buffer.from([kept]),
+    text('content-type'),
+    text('application/grpc'),
+  ]);
+const block = blockOf(0);
+const keptBlock = blockOf(0x40);
+const shortBlock = Buffer.from([0x83, 0x86, 0xbf, 0xbe]);
 const call = (stream: number): Buffer => frame(FRAME.headers, stream, block, END_HEADERS);
+/** The first says its headers, the others have them in four bytes. */
+const shortCall = (n: number): Buffer => frame(FRAME.headers, 2 * n + 1, n === 0 ? keptBlock : shortBlock, END_HEADERS);
 
 /** All that one client sends, as often as it takes. */
 function flood(step: (n: number) => Buffer): Buffer {
@@ -77,6 +81,9 @@ const FLOODS: Readonly<Record<string, () => Buffer>> = {
   'calls that are given up': () =>
     flood((n) => Buffer.concat([call(2 * n + 1), numberFrame(FRAME.reset, 2 * n + 1, 8)])),
   'calls beyond the limit': () => flood((n) => call(2 * n + 1)),
+  'short calls beyond the limit': () => flood(shortCall),
+  'short calls that are given up': () =>
+    flood((n) => Buffer.concat([shortCall(n), numberFrame(FRAME.reset, 2 * n + 1, 8)])),
   'malformed calls': () => flood((n) => frame(FRAME.headers, 2 * n + 1, Buffer.from([0x82]), END_HEADERS)),
   'headers without an end': () => flood((n) => frame(n === 0 ? FRAME.headers : FRAME.continuation, 1, Buffer.alloc(1))),
   priorities: () => flood(() => frame(FRAME.priority, 3, Buffer.alloc(5))),
