@@ -9,8 +9,9 @@ import { type Store, TABLES, type TableName } from '#core/store.ts';
 import { makeRedactor } from '#journal/redact.ts';
 import { formatAddress } from '../../src/edge/address.ts';
 import { type Front, openFront } from '../../src/edge/front.ts';
+import { openConnections } from '../../src/edge/open-connections.ts';
 import { agentRuntimes } from '../../src/program/agent-program.ts';
-import { hold } from '../../src/program/holding.ts';
+import { startHolder } from '../../src/program/holder.ts';
 import { loadKinds } from '../../src/program/kinds.ts';
 import { type InUse, inUse } from '../parts/memory.ts';
 import { type Calls, serveCalls } from '../parts/program.ts';
@@ -62,16 +63,18 @@ const calls = {
     const environment = readEnvironment();
     const load = () => loadServerConfig({ named: config, environment, cpus: 2, kinds: loadKinds });
     store = await openHeld(folder);
-    const base = { clock: systemClock, log: countingLog };
+    const clock = systemClock;
+    const connections = openConnections({ mostOfAddress: 10_000, trustedProxies: [], clock, log: countingLog });
+    const base = { clock, log: countingLog, connections };
     const front = await openFront({
       ...base,
       http: '127.0.0.1:0',
       grpc: '127.0.0.1:0',
-      pass: '',
+      secret: '',
       holder: () => undefined,
     });
     const loaded = await load();
-    const holding = await hold({
+    const holding = await startHolder({
       ...base,
       environment,
       version: 'bench',

@@ -260,3 +260,25 @@ describe('a browser', () => {
     }
   });
 });
+
+it('a token with too many requests at once gets 429 with the remedy, and other tokens are answered', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const world = await apiWorld({ over: { requestsPerToken: 1 } });
+  const begun = Promise.withResolvers<void>();
+  world.deps.sessions.find = async () => {
+    begun.resolve();
+    await promise;
+    return undefined;
+  };
+  const first = Promise.resolve(world.call('GET', '/api/v1/sessions/s1', { as: 'viewer' }));
+  await begun.promise;
+
+  const second = await world.call('GET', '/api/v1/sessions/s1', { as: 'viewer' });
+  const other = await world.call('GET', '/api/v1/pools', { as: 'operator' });
+  resolve();
+
+  expect([second.statusCode, other.statusCode]).toEqual([429, 200]);
+  expect(second.json()).toMatchObject({ remedy: expect.stringContaining('server.limits.requests_per_token') });
+  expect((await first).statusCode).toBe(404);
+  expect((await world.call('GET', '/api/v1/pools', { as: 'viewer' })).statusCode).toBe(200);
+});

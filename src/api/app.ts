@@ -7,9 +7,10 @@ import { acceptAttach } from './attach.ts';
 import { type ClientTimeouts, watchConnections } from './connections.ts';
 import type { ApiDeps } from './deps.ts';
 import { refuseRaw } from './graceful-close.ts';
-import { answerFaults, guard, measure, takeBytes, waitForStore } from './hooks.ts';
+import { answerFaults, guard, limitRequests, measure, takeBytes, waitForStore } from './hooks.ts';
 import { register } from './register.ts';
 import { openRequestGate } from './request-gate.ts';
+import { countRequests } from './requests-of-token.ts';
 import type { Route } from './route.ts';
 import { allRoutes, openHub } from './table.ts';
 
@@ -72,7 +73,9 @@ export async function startApi(deps: ApiDeps, times: ClientTimeouts = TIMEOUTS):
   const connections = watchConnections(server, times, deps.clock);
   answer = answerFaults(app, deps);
   takeBytes(app, inTurn);
-  guard(app, gate);
+  guard(app, gate, deps);
+  const requests = countRequests(deps.requestsPerToken);
+  limitRequests(app, requests);
   waitForStore(app, deps);
   measure(app, deps);
   deps.metrics.followSyncs(deps.pools.timings);
@@ -80,7 +83,7 @@ export async function startApi(deps: ApiDeps, times: ClientTimeouts = TIMEOUTS):
   const hub = openHub(deps);
   const routes = allRoutes(deps, hub);
   register(app, routes, { deps, stopping: stopping.signal, json: openJsonReader(deps.clock), turn });
-  const detach = acceptAttach(server, { deps, gate, stopping: stopping.signal });
+  const detach = acceptAttach(server, { deps, gate, requests, stopping: stopping.signal });
   await app.ready();
   return {
     server,

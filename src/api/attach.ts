@@ -7,12 +7,14 @@ import type { ApiDeps } from './deps.ts';
 import { openTurns } from './encoded-output.ts';
 import { closeWith } from './graceful-close.ts';
 import { toProblem } from './problem.ts';
-import type { RequestGate } from './request-gate.ts';
+import { type RequestGate, visitorOf } from './request-gate.ts';
+import type { RequestsOfToken } from './requests-of-token.ts';
 import { findSession } from './sessions.ts';
 
 interface Means {
   readonly deps: ApiDeps;
   readonly gate: RequestGate;
+  readonly requests: RequestsOfToken;
   readonly stopping: AbortSignal;
 }
 
@@ -41,8 +43,7 @@ function numberIn(query: URLSearchParams, name: string): number {
 
 /** Caller, session and output position of an attach request; throws a `Fault` if it is refused. */
 async function wishOf(request: IncomingMessage, { deps, gate }: Means) {
-  const { headers, socket: connection } = request;
-  const visitor = { connection, method: 'GET', headers, from: connection.remoteAddress ?? 'unknown' };
+  const visitor = visitorOf(request, deps.connections);
   gate.checkHost(visitor);
   const caller = gate.enter(visitor, 'operator');
   const match = PATH.exec(request.url ?? '');
@@ -64,6 +65,7 @@ export function acceptAttach(server: Server, means: Means): () => void {
     try {
       const wish = await wishOf(request, means);
       await deps.store.durable();
+      socket.once('close', means.requests.begin(wish.caller.token, true));
       socket.off('error', broken);
       sockets.handleUpgrade(request, socket, head, (joined) => attachTo(joined, wish, { deps, stopping, turn }));
     } catch (thrown) {

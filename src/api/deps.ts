@@ -7,6 +7,7 @@ import type { PoolSpec } from '#core/pool.ts';
 import type { Random } from '#core/random.ts';
 import type { Store } from '#core/store.ts';
 import type { Access } from '../access/access.ts';
+import type { OpenConnections } from '../edge/open-connections.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Foresight, Pools } from '../pools/pools.ts';
 import type { Sessions } from '../sessions/sessions.ts';
@@ -70,4 +71,8 @@ export interface ApiDeps {
   };
   /** Takes known secrets out of a text that leaves the process. */
   redactText(text: string): string;
+  /** What the edge knows of open connections. */
+  readonly connections: Pick<OpenConnections, 'addressOf' | 'authenticated' | 'isProxy'>;
+  /** Requests of one token that are being answered. */
+  readonly requestsPerToken: number;
 }

@@ -6,7 +6,8 @@ import { PAGE_POLICY } from './html.ts';
 import { isBrowser, loginPage } from './login-page.ts';
 import { originOf } from './origin.ts';
 import { httpStatusOf, PROBLEM_MEDIA, requestFaultOf, toProblem } from './problem.ts';
-import type { RequestGate } from './request-gate.ts';
+import { type RequestGate, visitorOf } from './request-gate.ts';
+import type { RequestsOfToken } from './requests-of-token.ts';
 import type { HttpProblem } from './wire/problem.ts';
 
 /** What is answered in place of what was asked for; a bug is logged. */
@@ -88,12 +89,11 @@ export const SAFE_HEADERS = {
 };
 
 /** Every request needs the right Host, a valid token and the role of the route. */
-export function guard(app: FastifyInstance, gate: RequestGate): void {
+export function guard(app: FastifyInstance, gate: RequestGate, { connections }: Pick<ApiDeps, 'connections'>): void {
   app.decorateRequest('caller');
   function enter(request: FastifyRequest): void {
     const { muster: route } = request.routeOptions.config;
-    const { method, headers, ip: from, raw } = request;
-    const visitor = { connection: raw.socket, method, headers, from };
+    const visitor = visitorOf(request.raw, connections);
     // Health probes do not know the host name of the server.
     if (!route?.isHealth || route.role !== 'anyone') gate.checkHost(visitor);
     request.caller = gate.enter(visitor, route?.role ?? 'viewer');
@@ -102,6 +102,22 @@ export function guard(app: FastifyInstance, gate: RequestGate): void {
     reply.headers(SAFE_HEADERS);
     try {
       enter(request);
+    } catch (thrown) {
+      return done(thrown as Error);
+    }
+    done();
+  });
+}
+
+const isLong = ({ routeOptions, query }: FastifyRequest): boolean =>
+  routeOptions.config.muster?.isStream === true || 'wait' in (query as object);
+
+/** Bounds the requests of a token that are being answered. */
+export function limitRequests(app: FastifyInstance, requests: RequestsOfToken): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.caller.token === '') return done();
+    try {
+      reply.raw.once('close', requests.begin(request.caller.token, isLong(request)));
     } catch (thrown) {
       return done(thrown as Error);
     }

@@ -1,9 +1,10 @@
+import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
 import { Fault } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
 import type { Caller, Credentials } from '../access/access.ts';
 import type { ApiDeps } from './deps.ts';
-import { openRequestGate } from './request-gate.ts';
+import { openRequestGate, visitorOf } from './request-gate.ts';
 
 /** A gate of two tokens; `looked` are the headers that were checked, `revoked` those that no longer hold. */
 function aGate() {
@@ -18,7 +19,9 @@ function aGate() {
     },
     stillHolds: ({ token }: Caller) => !revoked.has(token),
   } as unknown as ApiDeps['access'];
-  const gate = openRequestGate({ access, log: silentLog, server: { hosts: () => [] } as unknown as ApiDeps['server'] });
+  const server = { hosts: () => [] } as unknown as ApiDeps['server'];
+  const connections = { addressOf: () => '', isProxy: () => false, authenticated() {} };
+  const gate = openRequestGate({ access, log: silentLog, server, connections });
   const enter = (connection: object, token?: string): string => {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
     return gate.enter({ connection, method: 'GET', headers, from: '::1' }, 'viewer').who;
@@ -58,4 +61,21 @@ test('a connection is known by the valid token that it has shown last', () => {
   expect(() => enter(other, 'eve')).toThrow(Fault);
 
   expect([tokenOf(one), tokenOf(other)]).toEqual(['bob', undefined]);
+});
+
+test.each([
+  ['10.9.0.1', '203.0.113.7', '203.0.113.7'],
+  ['10.9.0.1', '198.51.100.1, 203.0.113.7, 10.9.0.2', '203.0.113.7'],
+  ['10.9.0.1', 'nonsense', '10.9.0.1'],
+  ['10.9.0.1', undefined, '10.9.0.1'],
+  ['203.0.113.9', '198.51.100.1', '203.0.113.9'],
+])('a client at %s with X-Forwarded-For %s counts as %s', (peer, forwarded, from) => {
+  const connections = {
+    addressOf: () => peer,
+    isProxy: (address: string) => address.startsWith('10.9.'),
+    authenticated() {},
+  };
+  const request = { socket: {}, method: 'GET', headers: { 'x-forwarded-for': forwarded } };
+
+  expect(visitorOf(request as unknown as IncomingMessage, connections).from).toBe(from);
 });

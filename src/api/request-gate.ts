@@ -1,17 +1,28 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
 import type { Role } from '#core/access.ts';
 import { Fault } from '#core/fault.ts';
 import type { Caller } from '../access/access.ts';
 import { isAtLeast } from '../access/tokens.ts';
+import type { Ends } from '../edge/open-connections.ts';
 import type { ApiDeps } from './deps.ts';
 import { checkHost, checkOrigin } from './host-header.ts';
 
 export interface Visitor {
   /** The same for all requests of one connection. */
-  readonly connection: object;
+  readonly connection: object & Ends;
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
   readonly from: string;
+}
+
+/** Who asks: where a trusted proxy stands in front of the client, the proxy names its address. */
+export function visitorOf(request: IncomingMessage, { addressOf, isProxy }: ApiDeps['connections']): Visitor {
+  const { socket: connection, method = 'GET', headers } = request;
+  const peer = addressOf(connectionKey(connection)) ?? plainAddress(connection.remoteAddress ?? 'unknown');
+  const hops = isProxy(peer) ? String(headers['x-forwarded-for'] ?? '').split(',') : [];
+  const client = hops.map((hop) => hop.trim()).findLast((hop) => !isProxy(hop));
+  return { connection, method, headers, from: client !== undefined && isIP(client) ? client : peer };
 }
 
 /** Every request passes here before its body is read. */
@@ -29,7 +40,9 @@ const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 const anyone = (from: string): Caller => ({ who: 'anyone', from, role: 'viewer', token: '', by: 'header' });
 
-export function openRequestGate({ access, log, server }: Pick<ApiDeps, 'access' | 'log' | 'server'>): RequestGate {
+type GateDeps = Pick<ApiDeps, 'access' | 'log' | 'server' | 'connections'>;
+
+export function openRequestGate({ access, log, server, connections }: GateDeps): RequestGate {
   // What each connection showed last: the same header again need not be hashed again.
   const shown = new WeakMap<object, { readonly authorization: string; readonly caller: Caller }>();
 
@@ -53,6 +66,7 @@ export function openRequestGate({ access, log, server }: Pick<ApiDeps, 'access' 
     enter(visitor, needed) {
       if (needed === 'anyone') return anyone(visitor.from);
       const caller = authenticated(visitor);
+      connections.authenticated(connectionKey(visitor.connection));
       const isUpgrade = visitor.headers.upgrade !== undefined;
       if (caller.by === 'cookie' && (isUpgrade || !SAFE.has(visitor.method))) checkOrigin(visitor.headers);
       if (isAtLeast(caller.role, needed)) return caller;

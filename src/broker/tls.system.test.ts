@@ -9,6 +9,7 @@ import { systemRandom } from '#core/random.ts';
 import { untilHolds } from '#core/testing/until.ts';
 import { type CertificateUse, makeCertificate, newKey } from '../access/certificate.ts';
 import { type Front, openFront } from '../edge/front.ts';
+import { openConnections } from '../edge/open-connections.ts';
 import { clientTo, type FakePlane, type FakePlaneOptions, openFakeAgent, openFakePlane } from './testing.ts';
 
 const open: { close(): unknown }[] = [];
@@ -37,8 +38,9 @@ async function aFront(holder?: Front): Promise<Front> {
     http: address,
     grpc: address,
     peer: address,
-    pass: 'open sesame',
-    holder: () => holder && { peer: `127.0.0.1:${holder.peer?.port}`, pass: 'open sesame' },
+    secret: 'open sesame',
+    holder: () => holder && { address: `127.0.0.1:${holder.peer?.port}`, secret: 'open sesame' },
+    connections: openConnections({ mostOfAddress: 256, trustedProxies: [], clock: systemClock, log: silentLog }),
     clock: systemClock,
     log: silentLog,
   });

@@ -6,6 +6,7 @@ const READ_AT_START: Readonly<Record<string, (config: ServerConfig) => unknown>>
   'server.grpc_address': ({ grpc }) => grpc,
   'server.http_address': ({ http }) => http,
   'server.peer_address': ({ peer }) => peer,
+  'server.limits': ({ limits }) => limits,
   clusters: ({ clusters }) => clusters,
   store: ({ store }) => store,
   data_dir: ({ dataDir }) => dataDir,

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { DEFAULT_AGENT_LEASE_MS, DEFAULT_DATA_DIR } from '#core/defaults.ts';
 import { formatDuration } from '#core/duration.ts';
-import { duration, oneOrMore, secret, unused } from '#core/schema.ts';
+import { cidr, duration, oneOrMore, secret, unused } from '#core/schema.ts';
 import { HISTORIES, type HistoryName } from '#core/store.ts';
 import type { HistoryRules } from '#core/table.ts';
 
@@ -47,6 +47,28 @@ function storePlace() {
   });
 }
 
+const positive = () => z.int().positive();
+
+const limits = z.object({
+  unauthenticatedConnections: positive()
+    .default(256)
+    .describe('Connections of one address whose client has not authenticated yet; further ones are closed.'),
+  requestsPerToken: positive()
+    .default(1_000)
+    .describe(
+      'Requests of one token that are being answered; further ones get 429. Requests that wait or follow are counted apart, with the same limit.',
+    ),
+  streamsPerConnection: positive().default(1_000).describe('gRPC calls that are open on one connection.'),
+  trustedProxies: z
+    .array(cidr())
+    .default([])
+    .describe(
+      'Networks of proxies and load balancers, as CIDR: their connections are not limited by address, and their `X-Forwarded-For` names the client.',
+    ),
+});
+
+export type ConnectionLimits = z.output<typeof limits>;
+
 const server = z.object({
   grpcAddress: listenAddress().prefault('127.0.0.1:50051').describe('Address of the broker, which agents join.'),
   httpAddress: listenAddress().prefault('127.0.0.1:8081').describe('Address of the API.'),
@@ -54,6 +76,7 @@ const server = z.object({
     .optional()
     .describe('With PostgreSQL: address to which other replicas forward connections while this one is the holder.')
     .meta({ defaultText: 'the port after that of `http_address`' }),
+  limits: limits.prefault({}).describe('What one client may hold open.'),
   certSpiffeId: unused('`agent_auth` of each pool decides how agents authenticate').describe(
     'Setting of Velda without effect here.',
   ),

@@ -13,7 +13,7 @@ import { poolWarnings, schemaFor } from './pool-document.ts';
 import { type Parsed, problemAt } from './problem.ts';
 import type { Schema } from './schema-walk.ts';
 import { sectionsInEnvironment } from './section-variables.ts';
-import { type Listen, retentionOf, type StoreConfig } from './server-fields.ts';
+import { type ConnectionLimits, type Listen, retentionOf, type StoreConfig } from './server-fields.ts';
 import { SECOND_POOL, type ServerFile, serverSchema } from './server-schema.ts';
 import type { SourceConfig } from './source-schema.ts';
 import { type ConfigNode, child } from './tree.ts';
@@ -34,6 +34,7 @@ export interface ServerConfig {
   readonly http: Listen;
   /** Where other replicas reach this one; absent: beside `http`. */
   readonly peer?: Listen | undefined;
+  readonly limits: ConnectionLimits;
   readonly dataDir: string;
   readonly store: StoreConfig;
   readonly pools: readonly StaticPool[];
@@ -173,6 +174,7 @@ function configOf(
     grpc: file.server.grpcAddress,
     http: file.server.httpAddress,
     peer: file.server.peerAddress,
+    limits: file.server.limits,
     dataDir,
     store: file.store ?? { kind: 'sqlite', directory: dataDir },
     pools,

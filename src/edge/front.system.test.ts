@@ -11,35 +11,52 @@ import { until } from '#core/testing/until.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { issueServerIdentity, newAuthority } from '../access/tls.ts';
 import { type Address, formatAddress, isLoopback, parseAddress } from './address.ts';
+import type { HolderAddress } from './forward.ts';
 import { type Front, type FrontOptions, openFront } from './front.ts';
 import { listenOn } from './listen.ts';
-import type { Advert } from './passage.ts';
+import { connectionKey, type OpenConnections, openConnections } from './open-connections.ts';
+import { openTlsListener, type TlsContext, tellTls } from './secure.ts';
 
 const open: Front[] = [];
 afterEach(() => {
   for (const front of open.splice(0)) front.close();
 });
 
-async function aFront(holder: () => Advert | undefined, more: Partial<FrontOptions> = {}): Promise<Front> {
+type TestFront = Front & { readonly connections: OpenConnections };
+
+async function aFront(holder: () => HolderAddress | undefined, more: Partial<FrontOptions> = {}): Promise<TestFront> {
   const anyPort = '127.0.0.1:0';
+  const { clock = systemClock } = more;
+  const connections = openConnections({ mostOfAddress: 256, trustedProxies: [], clock, log: silentLog });
   const options = {
     http: anyPort,
     grpc: anyPort,
     peer: anyPort,
-    pass: 'open sesame',
-    clock: systemClock,
+    secret: 'open sesame',
+    connections,
+    clock,
     log: silentLog,
   };
   const front = await openFront({ ...options, holder, ...more });
   open.push(front);
-  return front;
+  return { ...front, connections };
 }
 
-function serveGreeting(front: Front): void {
+function serveGreeting(front: TestFront): void {
   const server = createServer((request, reply) => {
-    reply.setHeader('connection', 'close').end(`hello ${request.socket.remoteAddress}`);
+    reply.setHeader('connection', 'close').end(`hello ${front.connections.addressOf(connectionKey(request.socket))}`);
   });
   front.serve({ http: (socket) => server.emit('connection', socket), grpc: (socket) => socket.destroy() });
+}
+
+/** TLS on both ports; on that of gRPC it is optional. */
+function serveTls({ connections, serve }: TestFront, context: TlsContext, taken: (socket: Socket) => void): void {
+  const established = (socket: Socket): void => {
+    connections.established(connectionKey(socket));
+    taken(socket);
+  };
+  const { accept } = openTlsListener(context, established, () => {});
+  serve({ http: accept, grpc: (socket) => tellTls(socket, accept, established) });
 }
 
 const ask = (address: Address): Promise<string> =>
@@ -50,8 +67,8 @@ const ask = (address: Address): Promise<string> =>
 test('a standby passes connections on to the holder, and the client keeps its own address', async () => {
   const holder = await aFront(() => undefined);
   serveGreeting(holder);
-  const advert = { peer: formatAddress(holder.peer as Address), pass: 'open sesame' };
-  const standby = await aFront(() => advert);
+  const holderAddress = { address: formatAddress(holder.peer as Address), secret: 'open sesame' };
+  const standby = await aFront(() => holderAddress);
 
   expect(await ask(holder.addresses.http)).toBe('hello 127.0.0.1');
   expect(await ask(standby.addresses.http)).toBe('hello 127.0.0.1');
@@ -77,7 +94,7 @@ test('a client that comes when the holder has just died, and is still known as t
   let looks = 0;
   const front = await aFront(() => {
     looks += 1;
-    return { peer: formatAddress(dead.address), pass: 'old' };
+    return { address: formatAddress(dead.address), secret: 'old' };
   });
 
   const answer = ask(front.addresses.http);
@@ -95,7 +112,7 @@ test('a client that is on its way to a dead holder when this process takes over 
     // In the turn in which the client is passed on: the dead holder has not refused it yet.
     if (!isServing) queueMicrotask(() => serveGreeting(front));
     isServing = true;
-    return { peer: formatAddress(dead.address), pass: 'old' };
+    return { address: formatAddress(dead.address), secret: 'old' };
   });
 
   expect(await ask(front.addresses.http)).toBe('hello 127.0.0.1');
@@ -132,43 +149,47 @@ test('connections that come at once leave others a turn between them', async () 
 });
 
 test('relays to a holder that is no longer the holder are cut, though it keeps them open', async () => {
-  // A frozen process: its sockets stay open, and it says nothing.
-  const frozen = await listenOn(parseAddress('127.0.0.1:0'), (socket) => socket.on('error', () => {}).resume());
+  let relayed = 0;
+  // It goes silent once the connection has come through.
+  const frozen = await aFront(() => undefined, { secret: 'old' });
+  frozen.serve({ http: (socket) => socket.destroy(), grpc: () => void relayed++ });
   const next = await aFront(() => undefined);
   serveGreeting(next);
-  let advert = { peer: formatAddress(frozen.address), pass: 'old' };
-  const standby = await aFront(() => advert);
+  let holderAddress = { address: formatAddress(frozen.peer as Address), secret: 'old' };
+  const standby = await aFront(() => holderAddress);
   const stuck = connect(standby.addresses.grpc.port, '127.0.0.1');
   stuck.on('error', () => {});
-  await once(stuck, 'connect');
-  const closed = once(stuck, 'close');
-
-  advert = { peer: formatAddress(next.peer as Address), pass: 'open sesame' };
-  await closed;
-
-  expect(await ask(standby.addresses.http)).toBe('hello 127.0.0.1');
-  frozen.close();
-});
-
-test('relays are cut when this process becomes the holder itself', async () => {
-  let relayed = 0;
-  const frozen = await listenOn(parseAddress('127.0.0.1:0'), (socket) => {
-    socket.on('error', () => {}).resume();
-    relayed += 1;
-  });
-  const standby = await aFront(() => ({ peer: formatAddress(frozen.address), pass: 'old' }));
-  const stuck = connect(standby.addresses.http.port, '127.0.0.1');
-  stuck.on('error', () => {});
-  await once(stuck, 'connect');
-  const closed = once(stuck, 'close');
   await until('it is relayed', () => relayed > 0);
+  const closed = once(stuck, 'close');
 
-  serveGreeting(standby);
+  holderAddress = { address: formatAddress(next.peer as Address), secret: 'open sesame' };
   await closed;
 
   expect(await ask(standby.addresses.http)).toBe('hello 127.0.0.1');
-  frozen.close();
 });
+
+test.each(['another process', 'this process'])(
+  'a client on its way to a frozen holder is served by %s as soon as that is the holder',
+  async (which) => {
+    let reached = 0;
+    // A frozen process: the system accepts for it, and it says nothing.
+    const frozen = await listenOn(parseAddress('127.0.0.1:0'), (socket) => {
+      socket.on('error', () => {}).resume();
+      reached += 1;
+    });
+    const next = await aFront(() => undefined);
+    let holderAddress = { address: formatAddress(frozen.address), secret: 'old' };
+    const standby = await aFront(() => holderAddress);
+    const answer = ask(standby.addresses.http);
+    await until('the frozen holder is reached', () => reached > 0);
+
+    serveGreeting(which === 'this process' ? standby : next);
+    holderAddress = { address: formatAddress(next.peer as Address), secret: 'open sesame' };
+
+    expect(await answer).toBe('hello 127.0.0.1');
+    frozen.close();
+  },
+);
 
 test('a replica without a holder answers probes at once, and says what is missing', async () => {
   const front = await aFront(() => undefined, { clock: { ...systemClock, alarm: () => () => {} } });
@@ -184,15 +205,63 @@ test('a replica without a holder answers probes at once, and says what is missin
   });
 });
 
-test('no connection comes through the peer port without the pass', async () => {
-  const holder = await aFront(() => undefined);
-  serveGreeting(holder);
-  const peer = connect((holder.peer as Address).port, '127.0.0.1');
-  const introduction = { pass: 'guess', door: 'http', from: '10.0.0.1', port: 1 };
+describe('the port for other replicas', () => {
+  const INTRODUCTION = `${JSON.stringify({ protocol: 'http', from: '10.0.0.1' })}\nGET / HTTP/1.1\r\nhost: x\r\n\r\n`;
 
-  peer.write(`${JSON.stringify(introduction)}\nGET / HTTP/1.1\r\nhost: x\r\n\r\n`);
+  test('takes nothing without TLS', async () => {
+    const holder = await aFront(() => undefined);
+    serveGreeting(holder);
+    const peer = connect((holder.peer as Address).port, '127.0.0.1');
 
-  expect(await text(peer).catch(() => '')).toBe('');
+    peer.write(INTRODUCTION);
+
+    expect(await text(peer).catch(() => '')).not.toContain('hello');
+  });
+
+  test.each([
+    ['open sesame', 'hello 10.0.0.1'],
+    ['guess', ''],
+  ])('takes connections of those who know the secret alone: %s', async (secret, answer) => {
+    const holder = await aFront(() => undefined);
+    serveGreeting(holder);
+    const peer = connectTls({
+      port: (holder.peer as Address).port,
+      host: '127.0.0.1',
+      ciphers: 'PSK',
+      maxVersion: 'TLSv1.2',
+      pskCallback: () => ({ psk: Buffer.from(secret), identity: 'replica' }),
+      checkServerIdentity: () => undefined,
+    });
+
+    peer.write(INTRODUCTION);
+    const heard = await text(peer).catch(() => '');
+
+    expect(heard.split('\r\n\r\n')[1] ?? '').toBe(answer);
+  });
+
+  test('shows nothing of what is forwarded to those who listen on the line', async () => {
+    const holder = await aFront(() => undefined);
+    serveGreeting(holder);
+    const seen: Buffer[] = [];
+    const line = await listenOn(parseAddress('127.0.0.1:0'), (near) => {
+      const far = connect((holder.peer as Address).port, '127.0.0.1');
+      for (const [from, to] of [
+        [near, far],
+        [far, near],
+      ] as const) {
+        from.on('error', () => to.destroy()).on('data', (bytes: Buffer) => void seen.push(bytes));
+        from.pipe(to);
+      }
+    });
+    const standby = await aFront(() => ({ address: formatAddress(line.address), secret: 'open sesame' }));
+
+    const answer = await ask(standby.addresses.http);
+
+    line.close();
+    expect(answer).toBe('hello 127.0.0.1');
+    const all = Buffer.concat(seen).toString('latin1');
+    for (const word of ['hello', 'GET /', 'open sesame', '127.0.0.1']) expect(all).not.toContain(word);
+  });
 });
 
 describe('on a clock that stands still', () => {
@@ -211,7 +280,7 @@ describe('on a clock that stands still', () => {
     const { certificate, key, ca } = issueServerIdentity(newAuthority(means), [], means);
     const front = await aFront(() => undefined, { clock });
     const echo = (socket: Socket): void => void socket.pipe(socket);
-    front.serve({ http: echo, grpc: echo }, { http: { certificate, key }, grpc: { certificate, key } });
+    serveTls(front, { certificate, key }, echo);
     return { clock, front, ca, limits };
   }
 
@@ -256,8 +325,8 @@ describe('on a clock that stands still', () => {
 
   test('who came through stays, however long they are silent', async () => {
     const { clock, front, ca } = await anEcho();
-    const advert = { peer: formatAddress(front.peer as Address), pass: 'open sesame' };
-    const standby = await aFront(() => advert, { clock });
+    const holderAddress = { address: formatAddress(front.peer as Address), secret: 'open sesame' };
+    const standby = await aFront(() => holderAddress, { clock });
     const guests = [front, standby].map(({ addresses }) =>
       connectTls({ port: addresses.http.port, host: '127.0.0.1', ca }),
     );
@@ -279,7 +348,7 @@ test('where TLS is optional, clients with it and without it are served on the sa
   const { certificate, key, ca } = issueServerIdentity(newAuthority(means), [], means);
   const front = await aFront(() => undefined);
   const echo = (socket: Socket): void => void socket.pipe(socket);
-  front.serve({ http: echo, grpc: echo }, { http: { certificate, key }, grpc: { certificate, key, isOptional: true } });
+  serveTls(front, { certificate, key }, echo);
   const { grpc, http } = front.addresses;
   const secure = connectTls({ port: grpc.port, host: '127.0.0.1', ca });
   const plain = connect(grpc.port, '127.0.0.1');

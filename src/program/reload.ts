@@ -1,12 +1,12 @@
 import type { LoadedConfig } from '#config/load.ts';
 import { type ConfigWatch, watchConfig } from '#config/reload.ts';
 import { Fault } from '#core/fault.ts';
-import type { Ground } from './holding.ts';
+import type { ServerContext } from './holder.ts';
 import type { Plane } from './plane.ts';
 
 /** Applies changes of the configuration file; a bad one changes nothing; both make an event. */
-export function followConfig(ground: Ground, { pools, journal, features }: Plane): ConfigWatch {
-  const { clock, log, loaded, load, sources, store } = ground;
+export function followConfig(server: ServerContext, { pools, journal, features }: Plane): ConfigWatch {
+  const { clock, log, loaded, load, sources, store } = server;
 
   function tell(kind: string, message: string): void {
     // A store that fails ends the process by itself.

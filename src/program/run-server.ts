@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { Environment } from '#config/environment.ts';
 import { systemClock } from '#core/clock.ts';
-import type { Holding } from './holding.ts';
+import type { RunningHolder } from './holder.ts';
 import { onSignals, stopThenForce } from './interrupts.ts';
 import { type Server, startServer } from './server.ts';
 import { readVersion } from './version.ts';
@@ -12,7 +12,7 @@ export interface RunServerOptions {
   readonly environment: Environment;
 }
 
-function banner({ http }: Holding, file: string | undefined): string {
+function banner({ http }: RunningHolder, file: string | undefined): string {
   const bold = (text: string): string => styleText('bold', text);
   return `
   ${bold('Muster')} listens on ${bold(http)}  (configuration: ${file ?? 'built in'})
@@ -32,7 +32,7 @@ const STOP_AGENTS_WITHIN_MS = 10_000;
 
 /** Stops idle agents on this computer; agents with sessions go on, and the next start adopts them. */
 async function stopIdleAgents(server: Server): Promise<void> {
-  await Promise.race([server.holding()?.standDown(), systemClock.sleep(STOP_AGENTS_WITHIN_MS)]);
+  await Promise.race([server.holder()?.standDown(), systemClock.sleep(STOP_AGENTS_WITHIN_MS)]);
 }
 
 /** Runs the server until a signal stops it; a store that fails ends it at once. */
@@ -46,7 +46,7 @@ export async function runServer(options: RunServerOptions): Promise<void> {
   );
   const stopReloading = onSignals(['SIGHUP'], () => server.reload());
   void server.ready.then(
-    (holding) => process.stderr.isTTY && process.stderr.write(banner(holding, server.loaded.file)),
+    (holder) => process.stderr.isTTY && process.stderr.write(banner(holder, server.loaded.file)),
     () => {},
   );
 

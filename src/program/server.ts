@@ -14,12 +14,13 @@ import { systemRandom } from '#core/random.ts';
 import { makeRedactor } from '#journal/redact.ts';
 import { openDatabase } from '#store/database.ts';
 import { openStore } from '#store/store.ts';
-import { formatAddress } from '../edge/address.ts';
+import { type Address, formatAddress } from '../edge/address.ts';
+import { type HolderAddress, parseHolderAddress } from '../edge/forward.ts';
 import { openFront } from '../edge/front.ts';
-import { type Advert, parseAdvert } from '../edge/passage.ts';
+import { openConnections } from '../edge/open-connections.ts';
 import { reachable, toAddress } from './addresses.ts';
 import { agentRuntimes, makeAgentProgram } from './agent-program.ts';
-import { type Holding, hold } from './holding.ts';
+import { type RunningHolder, startHolder } from './holder.ts';
 import { loadKinds } from './kinds.ts';
 import { openLog } from './logging.ts';
 import { learnConfig } from './secrets.ts';
@@ -36,9 +37,9 @@ export interface ServerOptions {
 /** A running server, or one that stands by. */
 export interface Server {
   /** Resolves once this process is the holder and serves. */
-  readonly ready: Promise<Holding>;
+  readonly ready: Promise<RunningHolder>;
   /** What it runs as the holder; nothing while it stands by. */
-  holding(): Holding | undefined;
+  holder(): RunningHolder | undefined;
   /** Rejects when the server must end: its store failed, or another has taken over. */
   readonly failed: Promise<never>;
   readonly log: Log;
@@ -54,17 +55,16 @@ function storeUrl({ store }: ServerConfig): string {
   return store.kind === 'sqlite' ? resolve(store.directory) : store.url;
 }
 
-/** What this replica tells others of itself; written to the lease when it becomes the holder. */
-function advertOf(config: ServerConfig, pass: string): { advert: Advert; peer: string | undefined } {
-  if (config.store.kind !== 'postgres') return { advert: { peer: '', pass }, peer: undefined };
-  const peer = config.peer ?? { host: config.http.host, port: config.http.port + 1 };
-  return { advert: { peer: reachable(toAddress(peer)), pass }, peer: formatAddress(toAddress(peer)) };
+/** Where other replicas forward connections to; undefined where there can be none. */
+function peerOf(config: ServerConfig): Address | undefined {
+  if (config.store.kind !== 'postgres') return undefined;
+  return toAddress(config.peer ?? { host: config.http.host, port: config.http.port + 1 });
 }
 
 /** Where the holder is, if that is another process; one that is just becoming it lets clients wait. */
-function otherHolder(advertised: unknown, ownPass: string): Advert | undefined {
-  const advert = parseAdvert(advertised);
-  return advert && advert.pass !== ownPass ? advert : undefined;
+function otherHolder(published: unknown, ownSecret: string): HolderAddress | undefined {
+  const holder = parseHolderAddress(published);
+  return holder && holder.secret !== ownSecret ? holder : undefined;
 }
 
 /** Reads the configuration, opens store and sockets, and serves as soon as this process is the holder. */
@@ -101,21 +101,25 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   agentProgram.catch(() => {});
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
   failed.catch(() => {});
-  const pass = randomBytes(24).toString('hex');
-  const { advert, peer } = advertOf(config, pass);
+  const secret = randomBytes(24).toString('hex');
+  const peer = peerOf(config);
+  const published: HolderAddress = { address: peer ? reachable(peer) : '', secret };
+  const { unauthenticatedConnections: mostOfAddress, trustedProxies } = config.limits;
+  const connections = openConnections({ mostOfAddress, trustedProxies, clock, log });
   const replica = await openDatabase(storeUrl(config), {
     random: systemRandom,
     log,
-    advertised: advert,
+    advertised: published,
     lost: fail,
     threadFile: STORE_THREAD,
   });
   const front = await openFront({
     http: formatAddress(toAddress(config.http)),
     grpc: formatAddress(toAddress(config.grpc)),
-    peer,
-    pass,
-    holder: () => otherHolder(replica.holder()?.advertised, pass),
+    peer: peer && formatAddress(peer),
+    secret,
+    holder: () => otherHolder(replica.holder()?.advertised, secret),
+    connections,
     clock,
     log,
   }).catch(async (thrown) => {
@@ -123,10 +127,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     throw thrown;
   });
   const stopping = new AbortController();
-  let holding: Holding | undefined;
+  let holder: RunningHolder | undefined;
   const following = followConfigAsStandby({ loaded, load, clock, log });
 
-  async function serve(): Promise<Holding> {
+  async function serve(): Promise<RunningHolder> {
     if (replica.kind === 'postgres') log('info', 'standing by until this process is the holder');
     const store = await openStore(await replica.hold(stopping.signal), fail);
     const parts = {
@@ -138,12 +142,13 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       store,
       storeKind: replica.kind,
       front,
+      connections,
       dataDir,
       agentProgram,
       runtimes,
     };
-    holding = await hold(parts);
-    return holding;
+    holder = await startHolder(parts);
+    return holder;
   }
 
   const ready = serve();
@@ -153,16 +158,16 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   });
   return {
     ready,
-    holding: () => holding,
+    holder: () => holder,
     failed,
     log,
     loaded,
-    reload: () => (holding ? holding.reload() : following.poke()),
+    reload: () => (holder ? holder.reload() : following.poke()),
     async stop() {
       stopping.abort();
       front.close();
       await ready.catch(() => {});
-      await holding?.stop();
+      await holder?.stop();
       await replica.close();
     },
   };

@@ -7,6 +7,7 @@ import { seededRandom } from '#core/random.ts';
 import { append, type Change } from '#core/store.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { openAccess } from '../../access/access.ts';
+import { openConnections } from '../../edge/open-connections.ts';
 import { type Disk, emptyDisk, memoryDriver } from '../../store/memory.ts';
 import { openStore } from '../../store/store.ts';
 import { startApi } from '../app.ts';
@@ -89,6 +90,8 @@ async function openDeps(options: WorldOptions, disk: Disk) {
         auto_scaler: { max_agents: scaling.maxAgents, backend: { process: offers[0]?.config } },
       }),
     },
+    connections: openConnections({ mostOfAddress: 256, trustedProxies: ['10.9.0.0/16'], clock, log }),
+    requestsPerToken: 1_000,
     redactText: (text) => text.replaceAll('planted-secret', '[hidden]'),
     ...options.over,
   };

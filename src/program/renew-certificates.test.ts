@@ -4,16 +4,14 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { issueServerIdentity, newAuthority } from '#access/tls.ts';
 import { DAY_MS } from '#core/clock.ts';
-import { silentLog } from '#core/log.ts';
 import { seededRandom } from '#core/random.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
-import { keepLocks } from './doors.ts';
-import { packForOthers, warnOfLocalPools } from './holding.ts';
+import { renewCertificates } from './renew-certificates.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'muster-locks-'));
+const folder = mkdtempSync(join(tmpdir(), 'muster-certificates-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Doors beyond loopback with a certificate of the operator, and all that is said and shown. */
+/** A server with a certificate of the operator, and all that is logged and shown. */
 function open() {
   const clock = new VirtualClock();
   const means = { clock, random: seededRandom(1) };
@@ -28,18 +26,16 @@ function open() {
   const first = renew();
   const shown: unknown[] = [];
   const said: string[] = [];
-  const address = { host: '0.0.0.0', port: 1 };
-  const ground = {
-    front: {
-      addresses: { http: address, grpc: address },
-      serve: (_: unknown, locks: { http?: { certificate: string } }) => void shown.push(locks.http?.certificate),
-    },
+  const server = {
     loaded: { config: { tls: { cert, key } } },
     clock,
     log: (level: string, message: string) => void said.push(`${level} ${message}`),
   };
   const access = { ca: { certificate: authority.certificate } };
-  const stop = keepLocks(ground as never, { access } as never, { names: [], serve: {} as never });
+  const stop = renewCertificates(server as never, { access } as never, {
+    names: [],
+    show: ({ certificate }) => void shown.push(certificate),
+  });
   return { clock, cert, first, shown, said, renew, stop };
 }
 
@@ -65,39 +61,4 @@ it('a certificate that is just being replaced is looked at again', async () => {
   stop();
 
   expect(shown.at(-1)).toBe(next);
-});
-
-it.each([
-  ['0.0.0.0', 1],
-  ['127.0.0.1', 0],
-])('a server on %s packs the agent %i times before anyone asks for it', (host, times) => {
-  let packed = 0;
-  const address = { host, port: 1 };
-  const offer = async (): Promise<void> => void packed++;
-
-  const installer = { offer, offered: () => [] };
-  packForOthers({ front: { addresses: { http: address, grpc: address } }, installer, log: silentLog } as never);
-
-  expect(packed).toBe(times);
-});
-
-it.each([
-  ['0.0.0.0', [['local']]],
-  ['127.0.0.1', []],
-])('a server on %s says whose files the sessions of its own machine can read', (host, warned) => {
-  const said: unknown[] = [];
-  const pool = (name: string, kind: string, config = {}) => ({ spec: { name, offers: [{ kind, config }] } });
-  const runsAsOther = ({ user }: { user?: string }) => user !== undefined;
-  const address = { host, port: 1 };
-
-  warnOfLocalPools({
-    front: { addresses: { http: address, grpc: address } },
-    kinds: { backends: { process: { isLocal: true, runsAsOther }, cloud: {} } },
-    loaded: {
-      config: { pools: [pool('local', 'process'), pool('apart', 'process', { user: 'ada' }), pool('far', 'cloud')] },
-    },
-    log: (_level: string, _message: string, fields: { pools: unknown }) => said.push(fields.pools),
-  } as never);
-
-  expect(said).toEqual(warned);
 });

@@ -9,7 +9,7 @@ import { GetPoolRequestSchema, GetPoolResponseSchema } from '#wire/gen/velda/poo
 import { createAgentLink } from '../broker/broker.ts';
 import { ask, clientTo } from '../broker/testing.ts';
 import { memoryTables } from '../store/view.ts';
-import { openBroker } from './doors.ts';
+import { openBroker } from './listeners.ts';
 
 const GET_POOL = {
   path: '/velda.PoolManagerService/GetPool',
@@ -21,18 +21,18 @@ const GET_POOL = {
 async function openTroubled(message: string) {
   const view = memoryTables();
   view.pools.set('p1', { id: 'p1', name: 'gpu', spec: {}, owner: { source: 'api' } } as unknown as Pool);
-  const ground = {
+  const server = {
     store: { view, durable: async () => {}, cluster: 'c1' },
     link: createAgentLink(),
     clock: systemClock,
     log: silentLog,
     version: '0.0.0-test',
-    loaded: { config: { agent: { leaseMs: 60_000 } } },
+    loaded: { config: { agent: { leaseMs: 60_000 }, limits: { streamsPerConnection: 10 } } },
     redactor: makeRedactor(['planted-secret']),
   };
   const access = { authenticate: () => ({ who: 'token:ci', from: 'here', role: 'viewer' }) };
   const workers = { launchFault: () => ({ message, at: 5_000 }) };
-  const broker = openBroker(ground as never, { access, workers } as never, { workers, sessions: {} } as never);
+  const broker = openBroker(server as never, { access, workers } as never, { workers, sessions: {} } as never);
   const listener = createServer({ pauseOnConnect: true }, (socket) => broker.listener()(socket)).listen(0, '127.0.0.1');
   await once(listener, 'listening');
   const client = clientTo(listener.address() as AddressInfo);

@@ -22,22 +22,24 @@ import { type Metrics, openMetrics } from '../api/metrics.ts';
 import { createAgentLink, type LateAgentLink } from '../broker/broker.ts';
 import { formatAddress } from '../edge/address.ts';
 import { fetchWith } from '../edge/fetch-with.ts';
+import { PROTOCOLS } from '../edge/forward.ts';
 import type { Front } from '../edge/front.ts';
+import type { OpenConnections } from '../edge/open-connections.ts';
 import { openUnary } from '../edge/unary.ts';
 import type { Bundle } from '../installer/bundle.ts';
 import { type Installer, openInstaller } from '../installer/installer.ts';
 import type { NodeRuntime } from '../installer/runtime.ts';
 import { brokerAddresses, needsTls, reachable } from './addresses.ts';
 import { agentFolder, makeAgentProgram } from './agent-program.ts';
-import { openDoors } from './doors.ts';
 import { trustedBy } from './identity.ts';
 import { loadKinds } from './kinds.ts';
+import { openListeners } from './listeners.ts';
 import { type Plane, startPlane } from './plane.ts';
 import { followConfig } from './reload.ts';
 import { writeServerRecord } from './server-record.ts';
 import { type ConfiguredSources, configuredSources } from './sources.ts';
 
-export interface HoldingParts {
+export interface HolderParts {
   readonly environment: Environment;
   readonly clock: Clock;
   readonly version: string;
@@ -48,6 +50,7 @@ export interface HoldingParts {
   readonly store: Store;
   readonly storeKind: string;
   readonly front: Front;
+  readonly connections: OpenConnections;
   readonly dataDir: string;
   /** The agent's program, where it was made ready while this process waited to become the holder. */
   readonly agentProgram?: Promise<Bundle>;
@@ -61,7 +64,7 @@ interface Trust {
 }
 
 /** What the edges and the plane of one holder share. */
-export interface Ground extends HoldingParts {
+export interface ServerContext extends HolderParts {
   readonly startedAt: number;
   readonly kinds: KnownKinds;
   readonly context: Context;
@@ -76,11 +79,11 @@ export interface Ground extends HoldingParts {
   readonly grpc: string;
   /** Further addresses of the broker, which agents try where the first does not answer. */
   readonly otherBrokers: readonly string[];
-  /** What new machines must trust at each door that has TLS; known once access is open. */
+  /** What new machines must trust at each port that has TLS; known once access is open. */
   readonly trust: Trust;
 }
 
-export interface Holding {
+export interface RunningHolder {
   readonly plane: Plane;
   /** How clients reach it: `http://127.0.0.1:8081`. */
   readonly http: string;
@@ -99,7 +102,7 @@ function localEnv(environment: Environment): Record<string, string> {
   return Object.fromEntries(found.filter((entry): entry is [string, string] => entry[1] !== undefined));
 }
 
-async function openGround(parts: HoldingParts): Promise<Ground> {
+async function openContext(parts: HolderParts): Promise<ServerContext> {
   const { clock, log, store, front, dataDir, version } = parts;
   const { config } = parts.loaded;
   const { http } = front.addresses;
@@ -156,7 +159,7 @@ async function openGround(parts: HoldingParts): Promise<Ground> {
   };
 }
 
-function agentConfig({ grpc, otherBrokers, loaded, front }: Ground, owner: AgentOwner, access: Access): string {
+function agentConfig({ grpc, otherBrokers, loaded, front }: ServerContext, owner: AgentOwner, access: Access): string {
   const ca = needsTls(front.addresses.grpc) ? trustedBy(loaded.config, access) : undefined;
   return writeAgentConfig({
     broker: { address: grpc, otherAddresses: otherBrokers, ca },
@@ -170,7 +173,7 @@ function agentConfig({ grpc, otherBrokers, loaded, front }: Ground, owner: Agent
 }
 
 /** Where new machines get the agent, once that is packed. */
-function installFor({ http, loaded, front, installer }: Ground, access: Access): Boot['install'] {
+function installFor({ http, loaded, front, installer }: ServerContext, access: Access): Boot['install'] {
   const offered = installer.offered()?.filter(({ system }) => system === 'Linux');
   if (!offered || offered.length === 0) return undefined;
   const ca = needsTls(front.addresses.http) ? trustedBy(loaded.config, access) : undefined;
@@ -179,27 +182,27 @@ function installFor({ http, loaded, front, installer }: Ground, access: Access):
   return { archives, ...(ca === undefined ? {} : { ca }) };
 }
 
-async function openPlane(ground: Ground): Promise<Plane> {
-  const { loaded } = ground;
-  const sources = await ground.sources.open(loaded.config);
-  ground.sources.use(sources);
+async function openPlane(server: ServerContext): Promise<Plane> {
+  const { loaded } = server;
+  const sources = await server.sources.open(loaded.config);
+  server.sources.use(sources);
   const { retention, agent } = loaded.config;
   return startPlane({
-    ...ground,
+    ...server,
     random: systemRandom,
     sources,
     retention,
     sections: loaded.config.sections,
     times: { reconnectGraceMs: agent.reconnectGraceMs },
     // A launch may happen before the ports are open, so this asks access itself.
-    agentConfig: (owner, access) => agentConfig(ground, owner, access),
-    packAgent: () => ground.installer.offer(),
-    install: (access) => installFor(ground, access),
+    agentConfig: (owner, access) => agentConfig(server, owner, access),
+    packAgent: () => server.installer.offer(),
+    install: (access) => installFor(server, access),
   });
 }
 
 /** Beyond loopback anyone may ask for the agent: it is packed before, so that no caller makes the server work for it. */
-export function packForOthers({ front, installer, log }: Pick<Ground, 'front' | 'installer' | 'log'>): void {
+export function packForOthers({ front, installer, log }: Pick<ServerContext, 'front' | 'installer' | 'log'>): void {
   if (!needsTls(front.addresses.http)) return;
   installer.offer().then(
     () => log('info', 'agent packed', { archives: installer.offered()?.map(({ name }) => name) ?? [] }),
@@ -213,7 +216,7 @@ export function warnOfLocalPools({
   loaded,
   kinds,
   log,
-}: Pick<Ground, 'front' | 'loaded' | 'kinds' | 'log'>): void {
+}: Pick<ServerContext, 'front' | 'loaded' | 'kinds' | 'log'>): void {
   if (!Object.values(front.addresses).some(needsTls)) return;
   const runsAsServer = ({ spec }: LoadedConfig['config']['pools'][number]): boolean =>
     spec.offers.some(({ kind, config }) => {
@@ -230,41 +233,41 @@ export function warnOfLocalPools({
 }
 
 /** Starts everything that only the holder may run. */
-export async function hold(parts: HoldingParts): Promise<Holding> {
+export async function startHolder(parts: HolderParts): Promise<RunningHolder> {
   const left = removeBackupLeftovers(parts.dataDir);
   if (left > 0) parts.log('warn', 'removed backups that were cut short', { backups: left });
-  const ground = await openGround(parts);
-  const { log, store, http, grpc } = ground;
-  const plane = await openPlane(ground);
+  const server = await openContext(parts);
+  const { log, store, http, grpc } = server;
+  const plane = await openPlane(server);
   const { addresses } = parts.front;
-  for (const door of ['http', 'grpc'] as const) {
-    if (needsTls(addresses[door])) ground.trust[door] = trustedBy(parts.loaded.config, plane.access);
+  for (const protocol of PROTOCOLS) {
+    if (needsTls(addresses[protocol])) server.trust[protocol] = trustedBy(parts.loaded.config, plane.access);
   }
-  const doors = await openDoors(ground, plane);
-  packForOthers(ground);
-  warnOfLocalPools(ground);
+  const listeners = await openListeners(server, plane);
+  packForOthers(server);
+  warnOfLocalPools(server);
   const record = { pid: process.pid, http, grpc: formatAddress(addresses.grpc), epoch: store.epoch };
-  const removeRecord = writeServerRecord(parts.dataDir, { ...record, version: parts.version }, ground.trust.http);
+  const removeRecord = writeServerRecord(parts.dataDir, { ...record, version: parts.version }, server.trust.http);
   // Those who wait for this line ask for the pools of the file.
   await plane.pools.firstSync(CONFIG_SOURCE);
   log('info', 'serving', { http, grpc, store: parts.storeKind, epoch: store.epoch, cluster: store.cluster });
-  const config = followConfig(ground, plane);
+  const config = followConfig(server, plane);
 
   return {
     plane,
     http,
     grpc,
     reload: () => config.poke(),
-    standDown: () => plane.workers.standDown(({ kind }) => ground.kinds.backends[kind]?.isLocal === true),
+    standDown: () => plane.workers.standDown(({ kind }) => server.kinds.backends[kind]?.isLocal === true),
     async stop() {
       config.stop();
       removeRecord();
       // During shutdown we close agent connections ourselves; that is no mass loss.
       await plane.workers.standDown(() => false);
-      await doors.close();
+      await listeners.close();
       await plane.stop();
-      await ground.clusters.closeAll();
-      ground.metrics.stop();
+      await server.clusters.closeAll();
+      server.metrics.stop();
       await store.close();
     },
   };
