@@ -4,13 +4,13 @@ import type { Role } from '#core/access.ts';
 import { Fault } from '#core/fault.ts';
 import type { Caller } from '../access/access.ts';
 import { isAtLeast } from '../access/tokens.ts';
-import type { Ends } from '../edge/open-connections.ts';
+import type { ConnectionEnds } from '../edge/open-connections.ts';
 import type { ApiDeps } from './deps.ts';
 import { checkHost, checkOrigin } from './host-header.ts';
 
 export interface Visitor {
   /** The same for all requests of one connection. */
-  readonly connection: object & Ends;
+  readonly connection: object & ConnectionEnds;
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
   readonly from: string;

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { parseAddress } from './address.ts';
 
 export const PROTOCOLS = ['http', 'grpc'] as const;
-export type Protocol = (typeof PROTOCOLS)[number];
+export type EdgeProtocol = (typeof PROTOCOLS)[number];
 
 /** What a holder publishes with its lease, so that standbys find it; `secret` changes with every holder. */
 export const HolderAddress = z.object({ address: z.string(), secret: z.string() });
@@ -36,7 +36,7 @@ function join(a: Socket, b: Socket): void {
 }
 
 interface Forwarded {
-  readonly protocol: Protocol;
+  readonly protocol: EdgeProtocol;
   readonly holder: HolderAddress;
   /** Nothing answers there, and nothing of the client was read. */
   unreached(): void;
@@ -88,7 +88,7 @@ function parseIntroduction(line: string): Introduction | undefined {
   }
 }
 
-type Taken = (protocol: Protocol, socket: Socket, from: string) => void;
+type Taken = (protocol: EdgeProtocol, socket: Socket, from: string) => void;
 
 /** Reads the introduction; what follows stays to be read. */
 function readIntroduction(socket: TLSSocket, taken: Taken): void {

@@ -3,16 +3,16 @@ import { openBurstQueue } from '#core/burst-queue.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import { type Address, formatAddress, parseAddress } from './address.ts';
-import type { OpenConnections } from './open-connections.ts';
+import { type EdgeProtocol, forward, type HolderAddress, receiveForwarded } from './forward.ts';
 import { listenOn, type Port } from './listen.ts';
-import { forward, type HolderAddress, type Protocol, receiveForwarded } from './forward.ts';
+import type { OpenConnections } from './open-connections.ts';
 import { answerProbe } from './probe.ts';
 
 /** Handlers of connections while this process is the holder. */
-export type Serve = Readonly<Record<Protocol, (socket: Socket) => void>>;
+export type Serve = Readonly<Record<EdgeProtocol, (socket: Socket) => void>>;
 
 export interface Front {
-  readonly addresses: Readonly<Record<Protocol, Address>>;
+  readonly addresses: Readonly<Record<EdgeProtocol, Address>>;
   /** Where standbys reach this process, if it may have any. */
   readonly peer: Address | undefined;
   /** From now on connections are served here. */
@@ -64,13 +64,13 @@ export async function openFront(options: FrontOptions): Promise<Front> {
   // The system hands over all connections that wait in one turn.
   const burst = openBurstQueue(clock);
 
-  function enter(protocol: Protocol, socket: Socket): void {
+  function enter(protocol: EdgeProtocol, socket: Socket): void {
     const isAlone = !serving && !options.holder();
     if (protocol === 'http' && isAlone) answerProbe(socket, whyNotReady, () => wait(protocol, socket));
     else wait(protocol, socket);
   }
 
-  function wait(protocol: Protocol, socket: Socket, waitedMs = 0): void {
+  function wait(protocol: EdgeProtocol, socket: Socket, waitedMs = 0): void {
     if (socket.destroyed) return;
     const holder = serving ? undefined : options.holder();
     const again = (): void => void clock.alarm(LOOK_AGAIN_MS, () => wait(protocol, socket, waitedMs + LOOK_AGAIN_MS));
@@ -81,7 +81,7 @@ export async function openFront(options: FrontOptions): Promise<Front> {
     else again();
   }
 
-  function relay(protocol: Protocol, socket: Socket, { holder, unreached }: Reaching): void {
+  function relay(protocol: EdgeProtocol, socket: Socket, { holder, unreached }: Reaching): void {
     const forget = (): void => void relays.delete(socket);
     const cut = forward(socket, {
       protocol,
@@ -105,7 +105,7 @@ export async function openFront(options: FrontOptions): Promise<Front> {
     if (relays.size > 0 && !serving) cancelLook = clock.alarm(LOOK_AGAIN_MS, cutStale);
   }
 
-  function admit(protocol: Protocol, socket: Socket, from?: string): void {
+  function admit(protocol: EdgeProtocol, socket: Socket, from?: string): void {
     if (!serving || !connections.admit(socket, from)) return void socket.destroy();
     serving[protocol](socket);
   }

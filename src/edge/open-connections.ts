@@ -5,7 +5,7 @@ import type { Log } from '#core/log.ts';
 import { isWithin } from '../access/networks.ts';
 
 /** Both ends of a connection, as sockets and gRPC calls show them. */
-export interface Ends {
+export interface ConnectionEnds {
   readonly remoteAddress?: string | undefined;
   readonly remotePort?: number | undefined;
   readonly localPort?: number | undefined;
@@ -18,11 +18,11 @@ export interface OpenConnections {
    */
   admit(socket: Socket, from?: string): boolean;
   /** The address of the client, also where a standby forwarded its connection. */
-  addressOf(ends: Ends): string;
+  addressOf(ends: ConnectionEnds): string;
   /** The handshake is over: who serves the connection has deadlines of its own. */
-  established(ends: Ends): void;
+  established(ends: ConnectionEnds): void;
   /** Its client has shown a credential that holds: the connection counts no more, and has no deadline here. */
-  authenticated(ends: Ends): void;
+  authenticated(ends: ConnectionEnds): void;
   /** Whether clients behind this address are counted by the proxy itself. */
   isProxy(address: string): boolean;
 }
@@ -47,11 +47,9 @@ const ESTABLISHED_WITHIN_MS = 10_000;
 
 const LOG_AGAIN_MS = 60_000;
 
-/** A dual-stack socket shows IPv4 clients in their IPv6 form. */
-export const plainAddress = (address: string): string => address.replace(/^::ffff:/i, '');
+const plain = (address: string): string => address.replace(/^::ffff:/i, '');
 
-/** Names a connection while it is open, also where TLS wraps its socket. */
-export const connectionKey = ({ remoteAddress, remotePort, localPort }: ConnectionEnds): string =>
+const keyOf = ({ remoteAddress, remotePort, localPort }: ConnectionEnds): string =>
   `${remoteAddress}:${remotePort}>${localPort}`;
 
 export function openConnections(options: ConnectionsOptions): OpenConnections {
@@ -68,7 +66,8 @@ export function openConnections(options: ConnectionsOptions): OpenConnections {
     log('warn', 'connections refused: too many of one address have not authenticated', {
       from,
       most: mostOfAddress,
-      remedy: 'Name proxies under `server.limits.trusted_proxies`, or raise `server.limits.unauthenticated_connections`.',
+      remedy:
+        'Name proxies under `server.limits.trusted_proxies`, or raise `server.limits.unauthenticated_connections`.',
     });
   }
 
@@ -96,8 +95,8 @@ export function openConnections(options: ConnectionsOptions): OpenConnections {
   return {
     isProxy,
     admit(socket, forwarded) {
-      const from = plainAddress(forwarded ?? socket.remoteAddress ?? 'unknown');
-      const key = connectionKey(socket);
+      const from = plain(forwarded ?? socket.remoteAddress ?? 'unknown');
+      const key = keyOf(socket);
       open.get(key)?.settle();
       if (!isProxy(from) && (countOf.get(from) ?? 0) >= mostOfAddress) {
         noteRefusal(from);
@@ -112,8 +111,8 @@ export function openConnections(options: ConnectionsOptions): OpenConnections {
       });
       return true;
     },
-    addressOf: (connection) => open.get(connection)?.from,
-    established: (connection) => open.get(connection)?.cancelDeadline(),
-    authenticated: (connection) => open.get(connection)?.settle(),
+    addressOf: (ends) => open.get(keyOf(ends))?.from ?? plain(ends.remoteAddress ?? 'unknown'),
+    established: (ends) => open.get(keyOf(ends))?.cancelDeadline(),
+    authenticated: (ends) => open.get(keyOf(ends))?.settle(),
   };
 }

@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import { isAtLeast } from '#access/tokens.ts';
 import { Fault } from '#core/fault.ts';
 import { systemRandom } from '#core/random.ts';
@@ -6,7 +5,6 @@ import { type Api, startApi } from '../api/app.ts';
 import type { Authorize } from '../broker/authorize.ts';
 import { type Broker, startBroker } from '../broker/broker.ts';
 import type { Serve } from '../edge/front.ts';
-import { connectionKey } from '../edge/open-connections.ts';
 import { openTlsListener, type TlsListener, tellTls } from '../edge/secure.ts';
 import { needsTls, serverNames } from './addresses.ts';
 import type { ServerContext } from './holder.ts';
@@ -46,8 +44,7 @@ export function openBroker(context: ServerContext, plane: Plane, open: Pick<Plan
     cluster: store.cluster,
     holderEpoch: store.epoch,
     agentLeaseMs: loaded.config.agent.leaseMs,
-    clientAddress: context.connections.addressOf,
-    proved: context.connections.authenticated,
+    connections: context.connections,
     streamsPerConnection: loaded.config.limits.streamsPerConnection,
   });
 }
@@ -88,11 +85,15 @@ function openApi(
 }
 
 /** The handlers of accepted connections: with TLS beyond loopback, whose certificates `stop` no longer renews. */
-function openServe(context: ServerContext, plane: Plane, { api, broker, names }: Opened): { serve: Serve; stop(): void } {
+function openServe(
+  context: ServerContext,
+  plane: Plane,
+  { api, broker, names }: Opened,
+): { serve: Serve; stop(): void } {
   const { front, loaded, connections, log } = context;
   const { http, grpc } = front.addresses;
-  const plainHttp = (socket: Socket): void => {
-    connections.established(connectionKey(socket));
+  const plainHttp = (socket: Accepted): void => {
+    connections.established(socket);
     api.server.emit('connection', socket);
   };
   const refused = (why: string, from: string | undefined): void => log('debug', 'TLS handshake failed', { from, why });
@@ -110,8 +111,8 @@ function openServe(context: ServerContext, plane: Plane, { api, broker, names }:
           },
         })
       : () => {};
-  const anyGrpc = (socket: Socket): void => tellTls(socket, (begun) => secureGrpc(begun), plainGrpc);
-  const onlySecureGrpc = (socket: Socket): void => secureGrpc(socket);
+  const anyGrpc = (socket: Accepted): void => tellTls(socket, (begun) => secureGrpc(begun), plainGrpc);
+  const onlySecureGrpc = (socket: Accepted): void => secureGrpc(socket);
   return {
     stop,
     serve: {
@@ -120,6 +121,8 @@ function openServe(context: ServerContext, plane: Plane, { api, broker, names }:
     },
   };
 }
+
+type Accepted = Parameters<Serve['http']>[0];
 
 interface Opened {
   readonly api: Api;

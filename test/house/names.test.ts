@@ -13,8 +13,6 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   'the simulator stands in for the part of that name': [
     'AgentOptions',
     'Broker',
-    'Door',
-    'Ground',
     'RunOptions',
     'Server',
     'ServerOptions',

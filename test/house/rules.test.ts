@@ -1,9 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { TABLES } from '#core/store.ts';
-import { asFile, importsOf, isTest, packagesOf, parsed, type SourceFile, sourceFiles } from './tree.ts';
-
-const files = sourceFiles();
-const program = files.filter((file) => !isTest(file.path));
+import { codeMatches, files, program, rule } from './rule.ts';
+import { importsOf, isTest, packagesOf, parsed, type SourceFile } from './tree.ts';
 
 // A noun of its own is a folder with an index: it needs no line below. A feature that owns machines (computers, say)
 // registers its use with `machines`, which launches, parks, deletes and sweeps them for every feature.
@@ -51,38 +49,6 @@ function reach(folder: string, seen = new Set<string>()): Set<string> {
 }
 
 const folderOf = (path: string): string => (path.split('/').length > 2 ? (path.split('/')[1] as string) : '');
-
-type Check = (file: SourceFile) => readonly string[];
-
-/** What a rule finds, as `path: what to do instead`. */
-const offences = (check: Check, among: readonly SourceFile[]): string[] =>
-  among.flatMap((file) => check(file).map((found) => `${file.path}: ${found}`));
-
-/** A rule of the house: the tree keeps it, and each of the texts that break it is found out. */
-function rule(
-  title: string,
-  check: Check,
-  samples: {
-    readonly breaks: readonly (readonly [path: string, text: string])[];
-    readonly keeps?: typeof samples.breaks;
-  },
-  among = program,
-): void {
-  describe(title, () => {
-    test('holds in the tree', () => {
-      expect(offences(check, among)).toEqual([]);
-    });
-    test.each(samples.breaks)('is broken by %s: %s', (path, text) => {
-      expect(check(asFile(path, text))).not.toEqual([]);
-    });
-    test.each(samples.keeps ?? [])('is kept by %s: %s', (path, text) => {
-      expect(check(asFile(path, text))).toEqual([]);
-    });
-  });
-}
-
-const codeMatches = (file: SourceFile, pattern: RegExp): string[] =>
-  [...parsed(file).code.matchAll(pattern)].map((match) => match[1] ?? match[0]);
 
 rule(
   'imports point inward',

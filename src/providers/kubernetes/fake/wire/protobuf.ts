@@ -1,9 +1,8 @@
 // kubectl writes some objects of its own as protobufs: they are read by shape, and answered as JSON.
+import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { SHAPES, type Shape } from './protobuf-shapes.ts';
 
 const MAGIC = Buffer.from('k8s\0');
-const VARINT = 0;
-const LENGTH = 2;
 
 interface Entry {
   readonly number: number;
@@ -11,33 +10,16 @@ interface Entry {
   readonly amount: number;
 }
 
-function readVarint(bytes: Buffer, at: number): { value: number; next: number } {
-  let value = 0;
-  let scale = 1;
-  for (let next = at; next < bytes.length; next++) {
-    const byte = bytes[next] as number;
-    value += (byte & 0x7f) * scale;
-    if (byte < 0x80) return { value, next: next + 1 };
-    scale *= 0x80;
-  }
-  return { value, next: bytes.length };
-}
-
 /** The fields of a message in their order; fields of fixed width do not occur in what is read here. */
 function entriesOf(bytes: Buffer): Entry[] {
   const entries: Entry[] = [];
-  for (let at = 0; at < bytes.length; ) {
-    const { value: tag, next } = readVarint(bytes, at);
-    const { value, next: after } = readVarint(bytes, next);
-    const number = Math.floor(tag / 8);
-    const kind = tag % 8;
-    if (kind === VARINT) {
-      entries.push({ number, content: Buffer.alloc(0), amount: value });
-      at = after;
-    } else if (kind === LENGTH) {
-      entries.push({ number, content: bytes.subarray(after, after + value), amount: 0 });
-      at = after + value;
-    } else return entries;
+  const reader = new BinaryReader(bytes);
+  while (reader.pos < reader.len) {
+    const [number, kind] = reader.tag();
+    if (kind === WireType.Varint) entries.push({ number, content: Buffer.alloc(0), amount: Number(reader.int64()) });
+    else if (kind === WireType.LengthDelimited)
+      entries.push({ number, content: Buffer.from(reader.bytes()), amount: 0 });
+    else reader.skip(kind, number);
   }
   return entries;
 }
