@@ -4,7 +4,7 @@ import type { Role } from '#core/access.ts';
 import { Fault } from '#core/fault.ts';
 import type { Caller } from '../access/access.ts';
 import { isAtLeast } from '../access/tokens.ts';
-import type { ConnectionEnds } from '../edge/open-connections.ts';
+import { type ConnectionEnds, connectionKey, plainAddress } from '../edge/open-connections.ts';
 import type { ApiDeps } from './deps.ts';
 import { checkHost, checkOrigin } from './host-header.ts';
 

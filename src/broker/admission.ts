@@ -8,6 +8,7 @@ import { openBurstQueue } from '#core/burst-queue.ts';
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
+import { connectionKey, plainAddress } from '../edge/open-connections.ts';
 import type { RpcCaller, RpcMethod } from './method.ts';
 import { statusOfThrown } from './status.ts';
 
@@ -15,9 +16,9 @@ import { statusOfThrown } from './status.ts';
 const REQUEST_MS = 60_000;
 
 export interface AdmissionOptions {
-  /** The client's address where a connection comes from a standby; by `ip:port` of the connection. */
+  /** The client's address where a connection comes from a standby; by `connectionKey`. */
   readonly clientAddress?: ((peer: string) => string | undefined) | undefined;
-  /** A caller on this connection (`ip:port`) has proved who it is. */
+  /** A caller on this connection (`connectionKey`) has proved who it is. */
   readonly proved?: ((peer: string) => void) | undefined;
   readonly clock: Clock;
   readonly log: Log;
@@ -32,12 +33,11 @@ function callerOf(
   metadata: Metadata,
   clientAddress: AdmissionOptions['clientAddress'],
 ): RpcCaller {
-  const { remoteAddress = 'unknown', remotePort = 0 } = call.getConnectionInfo();
-  const peer = `${remoteAddress}:${remotePort}`;
+  const ends = call.getConnectionInfo();
+  const peer = connectionKey(ends);
   return {
     peer,
-    // A dual-stack socket shows IPv4 callers in their IPv6 form.
-    peerAddress: (clientAddress?.(peer) ?? remoteAddress).replace(/^::ffff:/i, ''),
+    peerAddress: plainAddress(clientAddress?.(peer) ?? ends.remoteAddress ?? 'unknown'),
     get certificateName() {
       const name: unknown = call.getAuthContext().sslPeerCertificate?.subject.CN;
       return typeof name === 'string' ? name : undefined;

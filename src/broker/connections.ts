@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
 import type { Log } from '#core/log.ts';
+import { connectionKey } from '../edge/open-connections.ts';
 
 /** What a listener shows its clients, and the CA of theirs; PEM, with the chain. */
 export interface ServerTls {
@@ -16,20 +17,17 @@ type Listener = (socket: Socket) => void;
 /** GrpcConnections that someone else has accepted, on their way to the server. */
 export interface GrpcConnections {
   listener(tls?: ServerTls): Listener;
-  /** Drops the connection of that peer, `ip:port`. */
+  /** Drops a connection, by `connectionKey`. */
   cut(peer: string): void;
   /** Drops those that come later; resolves when the others are closed. */
   stop(): Promise<void>;
   cutAll(): void;
 }
 
-// As long as an HTTP client has for the head of its request.
-const HANDSHAKE_MS = 10_000;
-
 /** Node verifies it for us; without `authorized` a certificate is not from our CA, not in date, or not for clients. */
 const isRefused = (socket: TLSSocket): boolean => !socket.authorized && socket.getPeerX509Certificate() !== undefined;
 
-export function openConnections(take: (socket: Socket) => void, log: Log): GrpcConnections {
+export function takeConnections(take: (socket: Socket) => void, log: Log): GrpcConnections {
   const sockets = new Map<string, Socket>();
   let isStopped = false;
   let allClosed: (() => void) | undefined;
@@ -47,7 +45,6 @@ export function openConnections(take: (socket: Socket) => void, log: Log): GrpcC
       requestCert: clientCa !== undefined,
       rejectUnauthorized: false,
       ALPNProtocols: ['h2'],
-      handshakeTimeout: HANDSHAKE_MS,
     });
     server.on('tlsClientError', failed);
     server.on('secureConnection', (socket) => {
@@ -60,7 +57,7 @@ export function openConnections(take: (socket: Socket) => void, log: Log): GrpcC
   }
 
   function keep(socket: Socket): void {
-    const peer = `${socket.remoteAddress}:${socket.remotePort}`;
+    const peer = connectionKey(socket);
     sockets.set(peer, socket);
     socket.once('close', () => {
       if (sockets.get(peer) === socket) sockets.delete(peer);

@@ -8,7 +8,7 @@ import {
 } from '@grpc/grpc-js';
 import { LONGEST_MESSAGE_BYTES } from '#wire/messages.ts';
 import { type AdmissionOptions, openAdmission } from './admission.ts';
-import { type GrpcConnections, openConnections } from './connections.ts';
+import { type GrpcConnections, takeConnections } from './connections.ts';
 import type { RpcMethod } from './method.ts';
 import { type CallStatus, statusOfThrown } from './status.ts';
 
@@ -84,7 +84,7 @@ export function openGrpc(methods: ReadonlyMap<string, RpcMethod>, options: GrpcO
 
   // The handshake of TLS is over when it gets a connection.
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
-  const connections = openConnections((socket) => {
+  const connections = takeConnections((socket) => {
     injector.injectConnection(socket);
     // Whoever accepted it may have paused it: grpc-js takes it over, but does not begin to read.
     socket.read(0);

@@ -8,7 +8,7 @@ export type TwoWayStream = ServerDuplexStream<Buffer, Uint8Array>;
 
 /** The caller, as its connection and its metadata show it. */
 export interface RpcCaller {
-  /** `ip:port` of the connection. */
+  /** `connectionKey` of the connection. */
   readonly peer: string;
   /** Where the client is; behind a standby not the address of the connection. */
   readonly peerAddress: string;

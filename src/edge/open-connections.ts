@@ -17,12 +17,12 @@ export interface OpenConnections {
    * it is established or authenticated in time. A second call says for which address it was forwarded.
    */
   admit(socket: Socket, from?: string): boolean;
-  /** The address of the client, also where a standby forwarded its connection. */
-  addressOf(ends: ConnectionEnds): string;
+  /** The address of the client, also where a standby forwarded its connection; undefined for an unknown one. */
+  addressOf(connection: string): string | undefined;
   /** The handshake is over: who serves the connection has deadlines of its own. */
-  established(ends: ConnectionEnds): void;
+  established(connection: string): void;
   /** Its client has shown a credential that holds: the connection counts no more, and has no deadline here. */
-  authenticated(ends: ConnectionEnds): void;
+  authenticated(connection: string): void;
   /** Whether clients behind this address are counted by the proxy itself. */
   isProxy(address: string): boolean;
 }
@@ -47,9 +47,11 @@ const ESTABLISHED_WITHIN_MS = 10_000;
 
 const LOG_AGAIN_MS = 60_000;
 
-const plain = (address: string): string => address.replace(/^::ffff:/i, '');
+/** A dual-stack socket shows IPv4 clients in their IPv6 form. */
+export const plainAddress = (address: string): string => address.replace(/^::ffff:/i, '');
 
-const keyOf = ({ remoteAddress, remotePort, localPort }: ConnectionEnds): string =>
+/** Names a connection while it is open, also where TLS wraps its socket. */
+export const connectionKey = ({ remoteAddress, remotePort, localPort }: ConnectionEnds): string =>
   `${remoteAddress}:${remotePort}>${localPort}`;
 
 export function openConnections(options: ConnectionsOptions): OpenConnections {
@@ -95,8 +97,8 @@ export function openConnections(options: ConnectionsOptions): OpenConnections {
   return {
     isProxy,
     admit(socket, forwarded) {
-      const from = plain(forwarded ?? socket.remoteAddress ?? 'unknown');
-      const key = keyOf(socket);
+      const from = plainAddress(forwarded ?? socket.remoteAddress ?? 'unknown');
+      const key = connectionKey(socket);
       open.get(key)?.settle();
       if (!isProxy(from) && (countOf.get(from) ?? 0) >= mostOfAddress) {
         noteRefusal(from);
@@ -111,8 +113,8 @@ export function openConnections(options: ConnectionsOptions): OpenConnections {
       });
       return true;
     },
-    addressOf: (ends) => open.get(keyOf(ends))?.from ?? plain(ends.remoteAddress ?? 'unknown'),
-    established: (ends) => open.get(keyOf(ends))?.cancelDeadline(),
-    authenticated: (ends) => open.get(keyOf(ends))?.settle(),
+    addressOf: (connection) => open.get(connection)?.from,
+    established: (connection) => open.get(connection)?.cancelDeadline(),
+    authenticated: (connection) => open.get(connection)?.settle(),
   };
 }

@@ -8,6 +8,7 @@ import { makeRedactor } from '#journal/redact.ts';
 import { GetPoolRequestSchema, GetPoolResponseSchema } from '#wire/gen/velda/pool_pb.ts';
 import { createAgentLink } from '../broker/broker.ts';
 import { ask, clientTo } from '../broker/testing.ts';
+import { openConnections } from '../edge/open-connections.ts';
 import { memoryTables } from '../store/view.ts';
 import { openBroker } from './listeners.ts';
 
@@ -22,6 +23,7 @@ async function openTroubled(message: string) {
   const view = memoryTables();
   view.pools.set('p1', { id: 'p1', name: 'gpu', spec: {}, owner: { source: 'api' } } as unknown as Pool);
   const server = {
+    connections: openConnections({ mostOfAddress: 9, trustedProxies: [], clock: systemClock, log: silentLog }),
     store: { view, durable: async () => {}, cluster: 'c1' },
     link: createAgentLink(),
     clock: systemClock,

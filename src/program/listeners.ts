@@ -5,6 +5,7 @@ import { type Api, startApi } from '../api/app.ts';
 import type { Authorize } from '../broker/authorize.ts';
 import { type Broker, startBroker } from '../broker/broker.ts';
 import type { Serve } from '../edge/front.ts';
+import { connectionKey } from '../edge/open-connections.ts';
 import { openTlsListener, type TlsListener, tellTls } from '../edge/secure.ts';
 import { needsTls, serverNames } from './addresses.ts';
 import type { ServerContext } from './holder.ts';
@@ -44,7 +45,8 @@ export function openBroker(context: ServerContext, plane: Plane, open: Pick<Plan
     cluster: store.cluster,
     holderEpoch: store.epoch,
     agentLeaseMs: loaded.config.agent.leaseMs,
-    connections: context.connections,
+    clientAddress: context.connections.addressOf,
+    proved: context.connections.authenticated,
     streamsPerConnection: loaded.config.limits.streamsPerConnection,
   });
 }
@@ -93,7 +95,7 @@ function openServe(
   const { front, loaded, connections, log } = context;
   const { http, grpc } = front.addresses;
   const plainHttp = (socket: Accepted): void => {
-    connections.established(socket);
+    connections.established(connectionKey(socket));
     api.server.emit('connection', socket);
   };
   const refused = (why: string, from: string | undefined): void => log('debug', 'TLS handshake failed', { from, why });
