@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { nearest } from '#core/nearest.ts';
 import type { Problem } from '#core/problem.ts';
+import type { SchemaNotes } from '#core/schema.ts';
 import type { Expansion } from './environment.ts';
 import { escapeVariables, expandSecretFile, expandVariables } from './expand.ts';
 import { isKey, joinPath, toCamel, toSnake } from './keys.ts';
@@ -32,6 +33,8 @@ export interface Way {
   /** As the user wrote it. */
   readonly path: string;
   readonly walk: Walk;
+  /** Within a schema that refuses keys of the operator. */
+  readonly isOfOthers?: boolean | undefined;
 }
 
 export function newWalk(expand: Expansion | undefined, refusesFiles = false): Walk {
@@ -85,15 +88,16 @@ function expandText(isSecret: boolean, node: ScalarNode, { path, walk }: Way): s
 
 const ANYTHING = z.unknown();
 
-const within = ({ path, walk }: Way, key: string | number): Way => ({ path: joinPath(path, key), walk });
+const within = (way: Way, key: string | number): Way => ({ ...way, path: joinPath(way.path, key) });
 
 /**
  * Makes of a tree the plain value that its schema expects: keys in the schema's spelling, texts expanded,
  * numbers taken out of texts where numbers are wanted. Whether the value is right is for the schema to say.
  */
-export function fitToSchema(schema: Schema, node: ConfigNode, way: Way): unknown {
+export function fitToSchema(schema: Schema, node: ConfigNode, from: Way): unknown {
   const unwrapped = unwrap(schema);
   const { def, notes } = unwrapped;
+  const way = notes.ofOthers ? { ...from, isOfOthers: true } : from;
   if (notes.literal || notes.unused !== undefined) return plain(node);
   if (def.type === 'union') return fitUnion(unwrapped, node, way);
   if (node.is === 'scalar') return fitScalar(unwrapped, node, way);
@@ -161,10 +165,19 @@ function withoutNull(entry: Entry): Entry {
 
 function fitEntry(schema: Schema, entry: Entry, way: Way): unknown {
   const { notes } = unwrap(schema);
+  if (way.isOfOthers && notes.operatorOnly) {
+    tell(way, entry, () => operatorKeyMessage(entry.key, notes.operatorOnly));
+    return undefined;
+  }
   if (notes.unused !== undefined) {
     way.walk.warnings.push(problemAt(way.path, entry.place, `has no effect: ${notes.unused}`));
   }
   return fitToSchema(schema, entry.value, way);
+}
+
+function operatorKeyMessage(key: string, why: SchemaNotes['operatorOnly']): string {
+  const reason = typeof why === 'string' ? why : 'it decides where credentials are sent';
+  return `${toSnake(key)} may be set only in the operator's own file: ${reason}`;
 }
 
 function fitUnknownKey(unwrapped: Unwrapped, entry: Entry, way: Way): unknown {
@@ -220,11 +233,12 @@ function mayBe(option: Unwrapped, node: ConfigNode): boolean {
 }
 
 /** The first option without problems, or else the one with the fewest. */
-function bestOf(options: readonly Option[], node: ConfigNode, { path, walk }: Way): unknown {
+function bestOf(options: readonly Option[], node: ConfigNode, way: Way): unknown {
+  const { walk } = way;
   let best: { readonly value: unknown; readonly trial: Walk; readonly wrong: number; readonly at: number } | undefined;
   for (const { option, at } of options.length > 0 ? options : [{ option: ANYTHING, at: -1 }]) {
     const trial: Walk = { ...walk, problems: [], warnings: [] };
-    const value = fitToSchema(option, node, { path, walk: trial });
+    const value = fitToSchema(option, node, { ...way, walk: trial });
     const isOnly = options.length <= 1;
     const wrong = isOnly ? 0 : trial.problems.length + (z.safeParse(option, value).error?.issues.length ?? 0);
     if (!best || wrong < best.wrong) best = { value, trial, wrong, at };

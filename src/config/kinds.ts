@@ -12,7 +12,6 @@ import {
 } from '#core/provider.ts';
 import type { SchemaNotes } from '#core/schema.ts';
 import { toSnake } from './keys.ts';
-import { withoutOperatorKeys } from './operator-only.ts';
 import { QUIET } from './parse.ts';
 
 /** The kinds of all providers by family and config key; of families that nothing uses yet there may be none. */
@@ -119,12 +118,15 @@ export function kindKeys<I>(kinds: Kinds<I>, noun: string, trust: Trust): Readon
     const config = isRefused
       ? refused(key, noun)
       : trust === 'foreign' && !lent.has(kind)
-        ? withoutOperatorKeys(kind.config)
+        ? ofOthers(kind.config)
         : kind.config;
     return [key, config.optional().describe(kind.summary)];
   });
   return Object.fromEntries(keys);
 }
+
+/** Refuses the keys that only the operator may write, where they were written: a default is not. */
+const ofOthers = (config: z.ZodType): z.ZodType => config.meta({ ...z.globalRegistry.get(config), ofOthers: true });
 
 function refused(key: string, noun: string): z.ZodType {
   const error = `the ${noun} ${toSnake(key)} runs on the server itself, so only the operator's own file may use it`;

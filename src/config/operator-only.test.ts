@@ -37,6 +37,26 @@ it('lets the operator set it, and others name the kind without it', () => {
   expect(problemsOf({ size: 'small' }, 'foreign')).toEqual([]);
 });
 
+it('refuses a key of the operator that has a default only where it was written, and beside other problems', () => {
+  const region = z.string().default('here').meta({ operatorOnly: true });
+  const inner = z.strictObject({ region }).prefault({});
+  const config = z.strictObject({ size: z.string(), region, inner });
+  const withDefaults = { cloudy: { ...(kinds.cloudy as Kinds<Backend>[string]), config } };
+  const read = (written: object) => readPool(textOf(written), { kinds: withDefaults, trust: 'foreign' });
+
+  expect(read({ size: 'small' }).spec?.offers).toMatchObject([
+    { config: { region: 'here', inner: { region: 'here' } } },
+  ]);
+  expect(read({ size: 'small', inner: {} }).problems).toBeUndefined();
+  expect(read({ size: 'small', region: 'here' }).problems?.map(({ path }) => path)).toEqual([
+    'auto_scaler.backend.cloudy.region',
+  ]);
+  expect(read({ size: 7, inner: { region: 'there' } }).problems?.map(({ path }) => path)).toEqual([
+    'auto_scaler.backend.cloudy.size',
+    'auto_scaler.backend.cloudy.inner.region',
+  ]);
+});
+
 it('lets the documents of a source name a kind that it lends, with the keys that the source itself sets', () => {
   const only: Kinds<Backend> = { cloudy: { ...(kinds.cloudy as Kinds<Backend>[string]), trust: 'operator only' } };
   const read = (mayName?: readonly string[]) =>

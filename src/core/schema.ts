@@ -22,6 +22,8 @@ export interface SchemaNotes {
   readonly shapes?: false;
   /** Refused in documents of others, though they may name the kind: an address that credentials are sent to, or for the reason given. */
   readonly operatorOnly?: boolean | string;
+  /** Documents of others are read by it: keys of the operator are refused in it, at any depth. */
+  readonly ofOthers?: boolean;
   /** At most one kind of that family stands beside the object's own keys, and only the operator may name it: `{ namespace, gke: {…} }`. */
   readonly kindsOf?: string;
   /** What the keys of this object name, for messages: `backend`. */
