@@ -29,6 +29,16 @@ describe('the suite of the slice', () => {
     expect(broken.get(law)).toContain(message);
   });
 
+  it('says why a document was refused, where a law fails for want of its pool', async () => {
+    const whole = memorySlice();
+    const config = { size: 'huge' };
+    const broken = await brokenSliceLaws({ ...whole, backend: { ...whole.backend, config } }, ['story', 'removal']);
+
+    expect([...broken.keys()]).toEqual(['story', 'removal']);
+    for (const message of broken.values())
+      expect(message).toMatch(/gpu-pool.* auto_scaler\.backend\.memory_machine\.size: must be one of small, large/);
+  });
+
   it('lets no excuse stand that is not needed', async () => {
     const broken = await brokenSliceLaws({ ...memorySlice(), excuses: { story: 'a reason' } }, ['story']);
 

@@ -1,3 +1,4 @@
+import { Fault } from '#core/fault.ts';
 import type { SliceHarness } from '#sim/slice/cloud.ts';
 import { checkKind } from './backend.ts';
 import { demand } from './demand.ts';
@@ -8,7 +9,25 @@ import { STORY_LAWS } from './slice-story.ts';
 import type { SliceLaw, SliceLawId, SliceStage, SliceSuite } from './slice-world.ts';
 import { findBroken, testLaws } from './suite.ts';
 
-const LAWS: readonly SliceLaw[] = [...STORY_LAWS, ...APART_LAWS, ...STEADFAST_LAWS, ...DOCUMENT_LAWS];
+const LAWS = [...STORY_LAWS, ...APART_LAWS, ...STEADFAST_LAWS, ...DOCUMENT_LAWS].map(tellingRefusals);
+
+/** Where the server refuses a document of the harness there is no pool, and laws fail in words that do not say so. */
+function tellingRefusals(law: SliceLaw): SliceLaw {
+  return {
+    ...law,
+    async check(stage, harness) {
+      const refusals = new Set<string>();
+      const refused = (why: string): void => void refusals.add(why);
+      await law.check(stage, { ...harness, refused }).catch((cause) => {
+        if (refusals.size === 0) throw cause;
+        const { message } = Fault.from(cause);
+        throw new Fault('internal', `${message}\nThe server refused documents:\n${[...refusals].join('\n')}`, {
+          cause,
+        });
+      });
+    },
+  };
+}
 
 /** Laws open their worlds themselves. */
 const openStage = async (): Promise<SliceStage> => ({ close: async () => {} });

@@ -103,6 +103,8 @@ export interface SliceHarness {
   readonly denied: Mischance;
   /** What a fault of this cloud names: its region, its address. */
   readonly named: string | RegExp;
+  /** Called with each document that the server refuses, and why. */
+  readonly refused?: (why: string) => void;
   /** Configurations of the backend that only the operator may write, each with the key that is refused. */
   readonly forbidden?: readonly (readonly [what: string, config: Tree, key: string])[];
 }

@@ -122,6 +122,11 @@ export async function openSliceWorld(harness: SliceHarness, options: SliceWorldO
       fetch: cloud.fake.fetch,
     });
     if (!lives()) return;
+    born.store.onChange('documents', (after) => {
+      const { message, place } = after?.fault ?? {};
+      if (after && message !== undefined)
+        harness.refused?.(`${after.key}: ${[place, message].filter(Boolean).join(': ')}`);
+    });
     born.store.onChange('pools', (after, _before, id) => after && names.set(id, after.name));
     for (const pool of born.store.view.pools.all()) names.set(pool.id, pool.name);
     life = born;
