@@ -114,7 +114,7 @@ export function checkFirstJoin(name: string, row: MachineRow | undefined, creden
 /** Admits an agent by the token of its launch, and from then on by its key. */
 export async function admitByLaunch<R extends MachineRow>(asked: Asked<R>, joining: JoiningAgent): Promise<string> {
   const { hello, proof, launch } = joining;
-  const row = asked.get(hello.name);
+  const row = asked.get(hello.name) ?? asked.named(hello.name);
   if (!row) throw notMadeFor(hello);
   checkStays(row);
   const credential = credentialOf(proof);

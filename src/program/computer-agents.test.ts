@@ -19,9 +19,9 @@ import { startPlane } from './plane.ts';
 const INSTALL = { archives: [{ machine: 'x86_64', url: 'https://muster:8081/agent/agent.tar.gz', sha256: 'ab12' }] };
 
 /** A server with a pool that keeps one worker idle, and with the feature of the computer `desk`. */
-async function open(doesBoot = (_made: SimMachine): boolean => true) {
+async function open(doesBoot = (_made: SimMachine): boolean => true, nameOf = (name: string): string => name) {
   const clock = new VirtualClock();
-  const cloud = simCloud({ clock, bootMs: 20_000, answerMs: 100 });
+  const cloud = simCloud({ clock, bootMs: 20_000, answerMs: 100, nameOf });
   const disk = emptyDisk();
   const pool = aPool({ minIdleSlots: 1 });
   disk.rows.set('pools', new Map([[pool.id, pool]]));
@@ -93,6 +93,13 @@ describe('the agent of a computer', () => {
     expect([...workers.all()].map(({ id }) => id)).toEqual([world.worker]);
     expect([...agents.by('owner', 'id-gpu')].map(({ id }) => id)).toEqual([world.worker]);
     expect(idleWorkers(world)).toBe(1);
+  });
+
+  it('joins under the name that its cloud gave its machine', async () => {
+    const world = await open(undefined, (name) => `i-${name}`);
+
+    expect(world.rows.get(world.computer)?.machine).toBe(`i-${world.computer}`);
+    expect(world.store.view.agents.get(world.computer)).toMatchObject({ use: 'computer', owner: DESK.id });
   });
 
   it('reconnects with its key alone, and with no other key', async () => {
