@@ -8,11 +8,12 @@ import {
   toBinary,
 } from '@bufbuild/protobuf';
 import { answered } from '#core/answer.ts';
-import { openBudget } from '#core/budget.ts';
 import { type Clock, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Context } from '#core/provider.ts';
 import { GRPC, type Unary } from '#core/unary.ts';
+import { type Keep, openKept } from '#rest/kept.ts';
+import { openLimits } from '#rest/limits.ts';
 import { inPages } from '#rest/retry.ts';
 import type { Token } from '#rest/tokens.ts';
 import { METHODS, type Method } from './api.ts';
@@ -21,8 +22,7 @@ import { type Endpoint, endpointFor } from './endpoint.ts';
 import { faultOf, statusOf } from './faults.ts';
 
 // Nebius publishes no limits; these are ours.
-const RATE = { perSecond: 40, burst: 100 };
-const PAUSE_MS = 5_000;
+const RATES = [{ perSecond: 40, burst: 100 }];
 const WITHIN_MS = 30_000;
 
 interface AskOptions {
@@ -36,6 +36,7 @@ export interface Nebius {
   readonly clock: Clock;
   /** `api.nebius.cloud`, or where else it is. */
   readonly host: string;
+  readonly keep: Keep;
   ask<Request extends DescMessage, Answer extends DescMessage>(
     method: Method<Request, Answer>,
     request: MessageInitShape<Request>,
@@ -69,8 +70,7 @@ interface Parts {
 
 function openClient({ endpoint, config, context, unary }: Parts): Nebius {
   const { clock } = context;
-  const factor = context.rates?.nebius ?? 1;
-  const budget = openBudget(clock, { perSecond: RATE.perSecond * factor, burst: Math.max(1, RATE.burst * factor) });
+  const within = openLimits<string>(clock, RATES, context.rates?.nebius);
   const patient = new AbortController().signal;
 
   async function send<Request extends DescMessage, Answer extends DescMessage>(
@@ -103,18 +103,18 @@ function openClient({ endpoint, config, context, unary }: Parts): Nebius {
   return {
     clock,
     host: endpoint.host,
-    async ask(method, request, { signal, key }) {
-      await budget.take(signal);
-      const patience = { clock, what: 'The token for Nebius', withinMs: WITHIN_MS };
-      const token = await answered(patience, signal, () => tokens.get());
-      const metadata = { authorization: `Bearer ${token}`, ...(key !== undefined && { 'x-idempotency-key': key }) };
-      return send(method, request, { signal, metadata }).catch((thrown) => {
-        const fault = Fault.from(thrown);
-        if (fault.kind === 'throttled') budget.pause(fault.retryAfterMs ?? PAUSE_MS);
-        if (fault.kind === 'unauthenticated') tokens.refused(token);
-        throw fault;
-      });
-    },
+    keep: openKept(clock),
+    ask: (method, request, { signal, key }) =>
+      within(method.path, signal, async () => {
+        const patience = { clock, what: 'The token for Nebius', withinMs: WITHIN_MS };
+        const token = await answered(patience, signal, () => tokens.get());
+        const metadata = { authorization: `Bearer ${token}`, ...(key !== undefined && { 'x-idempotency-key': key }) };
+        return send(method, request, { signal, metadata }).catch((thrown) => {
+          const fault = Fault.from(thrown);
+          if (fault.kind === 'unauthenticated') tokens.refused(token);
+          throw fault;
+        });
+      }),
   };
 }
 

@@ -7,7 +7,7 @@ import { Fault } from '#core/fault.ts';
 import type { Context } from '#core/provider.ts';
 import { openWatchedFiles, type WatchedFiles } from '#kube/watched-files.ts';
 import { signedJwt } from '#rest/signed-jwt.ts';
-import { openTokens, type Token, type Tokens } from '#rest/tokens.ts';
+import { fixedToken, openTokens, type Token, type Tokens } from '#rest/tokens.ts';
 import type { ExchangeTokenRequestSchema } from './gen/nebius_pb.ts';
 
 export const TOKEN_VARIABLE = 'NEBIUS_IAM_TOKEN';
@@ -91,7 +91,7 @@ async function accountIn(credential: KeyCredential, files: WatchedFiles): Promis
 
 /** Tokens of a credential; a file is read anew for each, so that a key that was replaced counts from then on. */
 export function openCredential(credential: Credential, { clock }: Context, exchange: Exchange): Tokens<string> {
-  if ('token' in credential) return { get: async () => credential.token, refused() {} };
+  if ('token' in credential) return fixedToken(credential.token);
   const files = openWatchedFiles(clock);
   const renew = async () => exchange(questionOf(await accountIn(credential, files), clock.now()));
   return openTokens({ clock, renew });

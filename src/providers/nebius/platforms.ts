@@ -5,27 +5,17 @@ import { METHODS } from './api.ts';
 import { everyPage, type Nebius } from './client.ts';
 import type { Platform } from './gen/nebius_pb.ts';
 
-interface Kept {
-  readonly atMs: number;
-  readonly platforms: readonly Platform[];
-}
-
-const lists = new WeakMap<Nebius, Map<string, Kept>>();
 const PAGE = 100n;
 
 /** The platforms that Nebius offers to a project; asked at most once an hour. */
-export async function platformsOf(api: Nebius, parentId: string, signal: AbortSignal): Promise<readonly Platform[]> {
-  const known = lists.get(api) ?? new Map<string, Kept>();
-  lists.set(api, known);
-  const kept = known.get(parentId);
-  if (kept && api.clock.monotonic() - kept.atMs < HOUR_MS) return kept.platforms;
-  const platforms = await everyPage(api, signal, async (pageToken) => {
-    const question = { parentId, pageSize: PAGE, pageToken };
-    const { items: found, nextPageToken } = await api.ask(METHODS.listPlatforms, question, { signal });
-    return { found, nextPageToken };
-  });
-  known.set(parentId, { atMs: api.clock.monotonic(), platforms });
-  return platforms;
+export function platformsOf(api: Nebius, parentId: string, signal: AbortSignal): Promise<readonly Platform[]> {
+  return api.keep(`platforms ${parentId}`, HOUR_MS, () =>
+    everyPage(api, signal, async (pageToken) => {
+      const question = { parentId, pageSize: PAGE, pageToken };
+      const { items: found, nextPageToken } = await api.ask(METHODS.listPlatforms, question, { signal });
+      return { found, nextPageToken };
+    }),
+  );
 }
 
 export interface Wanted {
@@ -57,11 +47,11 @@ export function unoffered(platforms: readonly Platform[], wanted: Wanted): strin
 /** A refusal that may come from a wrong name, with the name that was probably meant. */
 export async function advised(
   fault: Fault,
-  wanted: Wanted,
-  { api, parentId, signal }: { readonly api: Nebius; readonly parentId: string; readonly signal: AbortSignal },
+  wanted: Wanted & { readonly parentId: string },
+  { api, signal }: { readonly api: Nebius; readonly signal: AbortSignal },
 ): Promise<Fault> {
   if (fault.kind !== 'invalid' && fault.kind !== 'missing') return fault;
-  const platforms = await platformsOf(api, parentId, signal).catch(() => undefined);
+  const platforms = await platformsOf(api, wanted.parentId, signal).catch(() => undefined);
   const advice = platforms && unoffered(platforms, wanted);
   if (!advice) return fault;
   return new Fault('invalid', fault.message, {

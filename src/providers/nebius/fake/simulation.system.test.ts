@@ -44,7 +44,7 @@ test('an instance of the simulated Nebius is made by real gRPC and runs its comm
   const wrong = { ...config, resourcePreset: '4vcpu-61gb' };
   const [refused] = await (await openInstances(wrong, context)).create(aBatch(1, 'launch2', 'pool2'), going());
 
-  expect(outcomes).toEqual(aBatch(1).names.map((name) => ({ name })));
+  expect(outcomes).toEqual(aBatch(1).names.map((name) => ({ name, operation: expect.any(String) })));
   expect(refused?.fault).toMatchObject({ kind: 'invalid', remedy: expect.stringContaining('"4vcpu-16gb"') });
   expect(refused?.fault?.message).toContain('spec.resources.preset: unknown preset "4vcpu-61gb"');
   await running.close();

@@ -1,15 +1,16 @@
+// Nebius agrees first and finds out afterwards: only the operation of an instance says whether there was room.
 import { hash } from 'node:crypto';
 import { Fault } from '#core/fault.ts';
-import type { Launch, Outcome } from '#core/provider.ts';
-import { createEach, joined } from '#rest/creations.ts';
+import type { Backend, Launch, Outcome } from '#core/provider.ts';
+import { checkEach, createEach } from '#rest/creations.ts';
 import { METHODS } from '../api.ts';
 import type { Nebius } from '../client.ts';
 import type { InstanceConfig } from '../config.ts';
 import { faultOf, isAlreadyThere } from '../faults.ts';
-import type { Operation } from '../gen/nebius_pb.ts';
-import type { Account } from './account.ts';
+import type { Operation, Status } from '../gen/nebius_pb.ts';
+import { advised } from '../platforms.ts';
 import { markOf } from './marks.ts';
-import { requestOf } from './request.ts';
+import { imageOf, requestOf } from './request.ts';
 
 /** The same for the same instance of the same launch, in the form of a UUID. */
 function idempotencyKey(launch: string, name: string): string {
@@ -17,51 +18,43 @@ function idempotencyKey(launch: string, name: string): string {
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-export interface CreatorDeps {
-  readonly account: Account;
-  readonly api: Nebius;
-  readonly config: InstanceConfig;
-  image(signal: AbortSignal): Promise<string>;
-  /** Names what was probably meant, where a name is wrong. */
-  advise(fault: Fault, signal: AbortSignal): Promise<Fault>;
-}
+export const creationFault = ({ host }: Nebius, name: string, status: Status): Fault =>
+  faultOf(`The creation of ${name} by Nebius (${host})`, status);
 
-export function creatorOf({ account, api, config, image, advise }: CreatorDeps) {
-  const { clock, promised, underWay, parent } = account;
+export function creatorOf(api: Nebius, config: InstanceConfig): Required<Pick<Backend, 'create' | 'check'>> {
+  const { parentId } = config;
+
+  function outcomeOf(name: string, { id: operation, status }: Operation): Outcome {
+    if (!status) return { name, operation };
+    return status.code === 0 ? { name } : { name, fault: creationFault(api, name, status) };
+  }
 
   /** The name is taken: by an earlier call of this launch, or by somebody else. */
-  async function alreadyThere(launch: Launch, name: string, refused: Fault, signal: AbortSignal): Promise<Outcome> {
-    const found = await api.ask(METHODS.getByName, { parentId: parent, name }, { signal });
-    const mark = markOf(found);
-    if (mark?.cluster === launch.mark.cluster && mark.owner === launch.mark.owner) return { name };
-    throw new Fault('invalid', refused.message, { remedy: `The name ${name} is taken in ${parent} by somebody else.` });
+  async function alreadyThere({ mark }: Launch, name: string, refused: Fault, signal: AbortSignal): Promise<Outcome> {
+    const found = markOf(await api.ask(METHODS.getByName, { parentId, name }, { signal }));
+    if (found?.cluster === mark.cluster && found.owner === mark.owner) return { name };
+    const remedy = `The name ${name} is taken in ${parentId} by somebody else.`;
+    throw new Fault('invalid', refused.message, { remedy });
   }
 
-  function agreed(launch: Launch, name: string, { id, resourceId, status }: Operation): Outcome {
-    if (status && status.code !== 0) throw faultOf(`The creation of ${name} by Nebius (${api.host})`, status);
-    const atMs = clock.monotonic();
-    promised.set(name, { id: resourceId, operation: id, api, mark: launch.mark, atMs, checkedMs: atMs });
-    account.follower?.();
-    return { name };
-  }
-
-  async function createOnce(launch: Launch, name: string, signal: AbortSignal): Promise<Outcome> {
-    if (promised.has(name)) return { name };
-    const request = requestOf(config, { launch, name, image: await image(signal) });
+  async function createOne(launch: Launch, name: string, signal: AbortSignal): Promise<Outcome> {
+    const request = requestOf(config, { launch, name, image: await imageOf(api, config, signal) });
     const key = idempotencyKey(launch.id, name);
     try {
-      return agreed(launch, name, await api.ask(METHODS.createInstance, request, { signal, key }));
+      return outcomeOf(name, await api.ask(METHODS.createInstance, request, { signal, key }));
     } catch (thrown) {
       const fault = Fault.from(thrown);
       if (isAlreadyThere(fault)) return alreadyThere(launch, name, fault, signal);
-      throw await advise(fault, signal);
+      throw await advised(fault, config, { api, signal });
     }
   }
 
-  return (launch: Launch, signal: AbortSignal): Promise<readonly Outcome[]> =>
-    createEach(launch, signal, (name) =>
-      joined(underWay, name, { clock, signal, what: `The creation of ${name}` }, () =>
-        createOnce(launch, name, signal),
-      ),
-    );
+  return {
+    create: (launch, signal) => createEach(launch, signal, (name) => createOne(launch, name, signal)),
+    check: (pending, signal) =>
+      checkEach(pending, signal, async (id, names) => {
+        const operation = await api.ask(METHODS.getOperation, { id }, { signal });
+        return names.map((name) => outcomeOf(name, operation));
+      }),
+  };
 }

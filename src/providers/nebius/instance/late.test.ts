@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Machine } from '#core/provider.ts';
+import type { Machine, PendingCreate } from '#core/provider.ts';
 import { going } from '#core/testing/going.ts';
 import { aBatch } from '../../../conformance/scene.ts';
 import { H200, type NebiusScene, openBackend, openScene } from '../fake/testing.ts';
@@ -11,24 +11,43 @@ describe.each([
   ['is gone', false],
   ['stays in the state ERROR', true],
 ])('an instance whose creation failed and that %s', (_what, keepsFailed) => {
-  it('is shown as failed with the reason of its operation, until it is deleted', async () => {
+  it('is told of with the reason of its operation, also to another process, and is deleted as what may be left', async () => {
     const scene = openScene({ keepsFailed });
     const backend = openBackend(scene);
     scene.fake.stock.set(H200.platform, 1);
     const launch = aBatch(2);
-    await scene.during((await backend).create(launch, going()));
+    const pending = (await scene.during((await backend).create(launch, going()))) as PendingCreate[];
+    const early = await scene.during((await openBackend(scene)).check?.(pending, going()) ?? Promise.resolve([]));
     await scene.clock.advance(10_000);
-    const failed = (await listed(scene, backend)).filter(({ state }) => state === 'failed');
-    const [outcome] = await scene.during((await backend).delete(failed, going()));
+    const [made, failed] = await scene.during(
+      (await openBackend(scene)).check?.(pending, going()) ?? Promise.resolve([]),
+    );
+    const machine: Machine = { name: launch.names[1] ?? '', mark: launch.mark, createdAt: 0, state: 'creating' };
+    const [outcome] = await scene.during((await backend).delete([machine], going()));
     await scene.clock.advance(10_000);
 
-    expect(failed).toMatchObject([{ name: launch.names[1], trouble: { kind: 'exhausted', final: true } }]);
-    expect(failed[0]?.trouble?.message).toMatch(
-      /^The creation of \S+ by Nebius \(api\.nebius\.cloud\) failed: RESOURCE_EXHAUSTED: NotEnoughResources: .* Wait, or offer/,
+    expect(early).toEqual(pending);
+    expect(made).toEqual({ name: launch.names[0] });
+    expect(failed).toMatchObject({ name: launch.names[1], fault: { kind: 'exhausted' } });
+    expect(failed?.fault?.message).toMatch(
+      /^The creation of \S+ by Nebius \(api\.nebius\.cloud\) failed: RESOURCE_EXHAUSTED: NotEnoughResources: /,
     );
+    expect(failed?.fault?.remedy).toMatch(/^Wait, or offer/);
     expect(outcome).toEqual({ name: launch.names[1] });
     expect((await listed(scene, backend)).map(({ name }) => name)).toEqual([launch.names[0]]);
   });
+});
+
+it('an operation that Nebius has forgotten is unknown, and one that cannot be read stays pending', async () => {
+  const scene = openScene({ bootMs: 600_000 });
+  const backend = await openBackend(scene);
+  const [pending] = (await scene.during(backend.create(aBatch(1), going()))) as [PendingCreate];
+  const forgotten = { name: 'm-old', operation: 'computeoperation-99' };
+  const both = await scene.during(backend.check?.([pending, forgotten], going()) ?? Promise.resolve([]));
+  scene.fake.mishaps.add({ action: 'operation', what: { kind: 'garbage' } });
+  const unread = await scene.during(backend.check?.([pending, forgotten], going()) ?? Promise.resolve([]));
+
+  expect([both, unread]).toEqual([[pending], [pending]]);
 });
 
 it('in the state ERROR is explained also by a process that did not make it', async () => {
@@ -59,19 +78,20 @@ it('is explained by what failed last, from every page of its operations', async 
   expect(await listed(scene)).toMatchObject([{ state: 'failed', trouble: { kind: 'exhausted' } }]);
 });
 
-it('an operation that may not be read fails no listing; the log says so', async () => {
-  const scene = openScene({ bootMs: 600_000 });
+it('operations that may not be read fail no listing; the log says so', async () => {
+  const scene = openScene({ keepsFailed: true });
   const backend = openBackend(scene);
+  scene.fake.refuseLate(1);
   await scene.during((await backend).create(aBatch(2), going()));
   const denied = { kind: 'error', code: 'PermissionDenied' } as const;
-  scene.fake.mishaps.add({ action: 'operation', times: 1_000, what: denied });
+  scene.fake.mishaps.add({ action: 'operations', times: 1_000, what: denied });
   await scene.clock.advance(5_000);
 
-  expect(await listed(scene, backend)).toHaveLength(2);
+  expect((await listed(scene, backend)).map(({ state }) => state)).toEqual(['failed', 'running']);
   expect(scene.lines.join()).toContain('cannot find out why instances failed');
 });
 
-it('a listing of many that boot costs few looks at operations', async () => {
+it('a listing of many that boot costs no looks at operations', async () => {
   const scene = openScene({ bootMs: 600_000 });
   const backend = await openBackend(scene);
   for (const owner of ['a', 'b', 'c']) await scene.during(backend.create(aBatch(20, owner, owner), going()));
@@ -80,16 +100,7 @@ it('a listing of many that boot costs few looks at operations', async () => {
   const machines = await scene.during(backend.list(going()));
 
   expect(machines).toHaveLength(60);
-  expect(scene.fake.countOf('operation') - before).toBeLessThanOrEqual(5);
-});
-
-it('a watch asks nothing while nothing is being made', async () => {
-  const scene = openScene();
-  const backend = await openBackend(scene);
-  backend.watch?.(() => {}, going());
-  await scene.clock.advance(3_600_000);
-
-  expect(scene.fake.calls).toEqual([]);
+  expect(scene.fake.countOf('operation') - before).toBe(0);
 });
 
 describe('a deletion', () => {

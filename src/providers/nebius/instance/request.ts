@@ -1,6 +1,10 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
+import { MINUTE_MS } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
 import type { Launch } from '#core/provider.ts';
-import type { InstanceConfig } from '../config.ts';
+import { METHODS } from '../api.ts';
+import type { Nebius } from '../client.ts';
+import { type InstanceConfig, isDefaultFamily } from '../config.ts';
 import {
   AttachMode,
   type CreateInstanceRequestSchema,
@@ -54,6 +58,22 @@ export function specOf(config: InstanceConfig, sourceImageId: string) {
       recoveryPolicy: RecoveryPolicy.FAIL,
     }),
   } satisfies MessageInitShape<typeof CreateInstanceRequestSchema>['spec'];
+}
+
+const IMAGE_HOLDS_MS = 5 * MINUTE_MS;
+
+/** The id of the newest image of a family. Families of one's own are in the project, others among the public images. */
+export function imageOf(api: Nebius, { imageFamily, parentId }: InstanceConfig, signal: AbortSignal): Promise<string> {
+  return api.keep(`image ${parentId} ${imageFamily}`, IMAGE_HOLDS_MS, async () => {
+    const question = { imageFamily, parentId: isDefaultFamily(imageFamily) ? '' : parentId };
+    const { metadata } = await api.ask(METHODS.getLatestImage, question, { signal }).catch((thrown) => {
+      const fault = Fault.from(thrown);
+      if (fault.kind !== 'missing') throw fault;
+      const remedy = `Correct image_family, or put an image of the family "${imageFamily}" into ${parentId}.`;
+      throw new Fault('invalid', fault.message, { cause: fault.cause, remedy });
+    });
+    return metadata?.id ?? '';
+  });
 }
 
 export interface Wanted {
