@@ -119,6 +119,17 @@ describe('a machine that its cloud has agreed to make', () => {
 });
 
 describe('a machine that its cloud agreed to make and does not', () => {
+  it('counts for nothing from then on: the next offer may have all machines that the pool may have', async () => {
+    const world = await openPending({}, { minAgents: 2, maxAgents: 2, retryDelayMs: SECOND_MS });
+    world.cloud.failsLate = () => (callsOf(world, 'create').length === 1 ? NO_STOCK : undefined);
+    world.cloud.script = ({ name }) => (name === 'delete' ? { is: 'hang', isDone: false } : undefined);
+    await waitUntil(world, () => failures(world).length > 0);
+    await world.advance(2 * SECOND_MS);
+
+    expect(failures(world)).toHaveLength(2);
+    expect(world.phases()).toBe('2 booting');
+  });
+
   it('lets the next offer have its turn within a second of the check that tells, and is shown with its reason', async () => {
     const offers = [OFFER, { id: 'shape2', kind: 'other', config: {} }];
     const worlds: World[] = [];
@@ -176,7 +187,7 @@ describe('a machine that its cloud agreed to make and does not', () => {
 
     expect(failures(world)).toEqual([{ kind: 'exhausted', message: NO_STOCK.message, remedy: NO_STOCK.remedy }]);
     expect(world.life.workers.trouble('id-gpu')).toBe('exhausted: The zone has no stock. Choose another zone.');
-    expect(world.phases()).toBe('1 deleting');
+    expect(world.phases()).toBe('none');
   });
 
   it('is still known to the server that starts after the failure was committed', async () => {

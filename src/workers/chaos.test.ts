@@ -22,7 +22,8 @@ function someEffect(random: Random, call: SimCall): SimEffect | undefined {
   if (roll < 0.13) return { is: 'hang', isDone: random.next() < 0.5 };
   if (roll < 0.2) return { is: 'slow', ms: spanMs(random, 20_000) };
   if (roll < 0.25 && call.name !== 'list') {
-    const kinds = [fault, 'silent', 'skipped', undefined] as const;
+    // A check that tells of a failure is believed: clouds do not lie there.
+    const kinds = [call.name === 'check' ? undefined : fault, 'silent', 'skipped', undefined] as const;
     return { is: 'partial', of: () => kinds[Math.floor(random.next() * kinds.length)] };
   }
   return roll < 0.28 && call.name === 'list' ? { is: 'answer', of: () => [] } : undefined;

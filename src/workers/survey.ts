@@ -160,7 +160,8 @@ function takeIn(look: Look, seen: Seen): void {
   countLoss(look, seen);
   if (isBooting(seen) || isBeingDeleted(seen)) survey.underWay.push(worker);
   else if ((!agent || worker.removal) && !isStoppedAsParked(seen)) survey.waitsForListing = true;
-  survey.workers.push(factOf(look, seen));
+  // What its cloud failed to make counts for nothing, though its row stays until nothing can be left of it.
+  if (!worker.removal?.isNotMade) survey.workers.push(factOf(look, seen));
   if (worker.parked) survey.parked.push(worker);
   else if (worker.isWaking) survey.waking.push(worker);
   if (worker.removal) survey.removing.push(worker);
