@@ -1,9 +1,10 @@
 // What the tests of a cloud's folder share: its fake on a virtual clock, and contexts that see nothing else.
 import type { FaultKind } from '#core/fault.ts';
 import { launchNames } from '#core/id.ts';
-import type { Context, Launch } from '#core/provider.ts';
+import type { Backend, Context, Launch, Outcome } from '#core/provider.ts';
 import { seededRandom } from '#core/random.ts';
 import { during } from '#core/testing/during.ts';
+import { going } from '#core/testing/going.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { unaryOver } from '#fakes/grpc.ts';
 import type { Mischance, Mishaps, WireCall } from '#fakes/mishaps.ts';
@@ -56,6 +57,28 @@ export function aBatch(count: number, id = 'launch1', owner = 'pool1'): Launch {
     boot: { agentConfig, token: 'mlt_secret', install: { archives: [ARCHIVE] } },
     askedAt: 1_000,
   };
+}
+
+/** Creates, and checks each second what is pending, as the program does, until that is enough; answers what is known of each name. */
+export async function createdBy(
+  { clock, during: awaited }: Pick<Scene<unknown>, 'clock' | 'during'>,
+  backend: Backend,
+  launch: Launch,
+  isEnough = (outcomes: readonly Outcome[]): boolean => outcomes.every(({ operation }) => operation === undefined),
+): Promise<readonly Outcome[]> {
+  let outcomes = await awaited(backend.create(launch, going()));
+  for (let seconds = 0; seconds < 120 && !isEnough(outcomes); seconds++) {
+    await clock.advance(1_000);
+    const pending = outcomes.flatMap(({ name, operation }) => (operation === undefined ? [] : [{ name, operation }]));
+    const checked = (await awaited(backend.check?.(pending, going()) ?? Promise.resolve([]))).map(
+      (outcome) => [outcome.name, outcome] as const,
+    );
+    const byName = new Map(checked);
+    outcomes = outcomes.map((one) =>
+      one.operation === undefined ? one : (byName.get(one.name) ?? { name: one.name }),
+    );
+  }
+  return outcomes;
 }
 
 /** The refusals of a cloud, by what the program makes of them. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
-import type { Context, Launch } from '#core/provider.ts';
+import type { Backend, Context, Launch, PendingCreate } from '#core/provider.ts';
 import { systemRandom } from '#core/random.ts';
 import { openShared } from '#core/shared.ts';
 import { openFakeGcp } from '../../src/providers/gcp/fake/fake-gcp.ts';
@@ -26,6 +26,15 @@ const launchOf = (name: string): Launch => ({
   boot: { agentConfig: 'pool: gpu\n', token: 'mlt_x' },
   askedAt: 0,
 });
+
+/** Creates, and checks until nothing is pending. */
+async function made(backend: Backend, launch: Launch): Promise<void> {
+  let outcomes = await backend.create(launch, going());
+  while (outcomes.some(({ operation }) => operation !== undefined)) {
+    await systemClock.sleep(100, going());
+    outcomes = (await backend.check?.(outcomes as PendingCreate[], going())) ?? [];
+  }
+}
 
 test("Google's own client makes, lists, stops and deletes instances of the simulated Compute Engine", async (context) => {
   const { folder } = needed(context, await npmClients('google', ['@google-cloud/compute@7.8.0']));
@@ -52,8 +61,8 @@ test("Google's own client makes, lists, stops and deletes instances of the simul
   const group = await grouped.open(grouped.config.parse({ ...place, instanceGroup: 'velda-workers' }), parts);
   const more = { machineType: 'e2-standard-4', provisioningModel: 'spot', labels: { team: 'ml' } };
   const instances = await single.open(single.config.parse({ ...place, ...more }), parts);
-  await group.create(launchOf(GROUPED), going());
-  await instances.create(launchOf(OWN), going());
+  await made(group, launchOf(GROUPED));
+  await made(instances, launchOf(OWN));
 
   const ran = await run(process.execPath, [DRIVE, folder, address, PROJECT, GROUPED, OWN], {
     env: { ...process.env } as Record<string, string>,

@@ -5,8 +5,6 @@ import { InstanceConfig } from './instance/config.ts';
 import { GroupConfig } from './instance-group/config.ts';
 import { GcsConfig, placeOf } from './storage/config.ts';
 
-// For whole calls of the program, each of which is one or more requests; these keep to the limits of the project.
-const LIMITS = { read: 10, write: 20 };
 // Google takes 1,000 names in one call; in a group each brings its own start-up script of some kilobytes.
 const BATCH = 100;
 
@@ -36,7 +34,6 @@ export default {
         labels: { team: 'ml' },
       },
       trust: 'any source',
-      limits: LIMITS,
       batch: BATCH,
       boots: 'script',
       open: async (...given) => (await import('./instance/backend.ts')).openInstances(...given),
@@ -46,7 +43,6 @@ export default {
       config: GroupConfig,
       example: { project: 'my-project', zone: 'us-central1-a', instance_group: 'velda-workers' },
       trust: 'any source',
-      limits: LIMITS,
       batch: BATCH,
       boots: 'script',
       open: async (...given) => (await import('./instance-group/backend.ts')).openInstanceGroup(...given),

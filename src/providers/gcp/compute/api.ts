@@ -16,7 +16,9 @@ export interface Operation {
   readonly error?: Errors;
   /** Of a bulkInsert: what it came to, by zone. */
   readonly instancesBulkInsertOperationMetadata?: {
-    readonly perLocationStatus?: Readonly<Record<string, { readonly createdVmCount?: number }>>;
+    readonly perLocationStatus?: Readonly<
+      Record<string, { readonly targetVmCount?: number; readonly createdVmCount?: number }>
+    >;
   };
 }
 

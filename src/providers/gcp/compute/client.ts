@@ -1,10 +1,10 @@
-import { type Budget, openBudget, type Rate } from '#core/budget.ts';
+import type { Rate } from '#core/budget.ts';
 import type { Clock } from '#core/clock.ts';
-import { Fault } from '#core/fault.ts';
 import type { Context } from '#core/provider.ts';
 import type { RestRequest } from '#rest/client.ts';
-import { inPages } from '#rest/retry.ts';
-import { openGoogleApi } from '../google-api.ts';
+import type { CloudListing } from '#rest/cloud-client.ts';
+import type { Keep } from '#rest/kept.ts';
+import { nextPage, openGoogleApi } from '../google-api.ts';
 import { explainCompute } from './faults.ts';
 
 /** The variables by which gcloud is sent to an emulator, and shows it no credentials. */
@@ -16,18 +16,15 @@ const GOOGLE = 'https://compute.googleapis.com';
 // Compute Engine, "Rate quotas": 1,500 requests a minute for each project and group of methods. A bucket lets
 // burst + rate × window through in any window.
 const EACH: Rate = { burst: 300, perSecond: 20 };
-const PAUSE_MS = 5_000;
+const isReading = ({ method = 'GET', path }: RestRequest): boolean => method === 'GET' || /\/list\w*$/.test(path);
+const RATES = [
+  { ...EACH, counts: isReading },
+  { ...EACH, counts: (request: RestRequest) => !isReading(request) },
+];
 
 export interface ComputeRequest extends RestRequest {
-  /** It changes nothing, though its method is POST. */
-  readonly isReading?: true;
   /** Another project than its own: public images are in projects of Google. */
   readonly project?: string;
-}
-
-export interface ComputeListing<T> extends ComputeRequest {
-  /** What a page holds. */
-  items(page: unknown): readonly T[];
 }
 
 /** Compute Engine for one project, asked within its limits. */
@@ -36,10 +33,11 @@ export interface Compute {
   readonly project: string;
   /** `compute.googleapis.com`; the port where it has one. */
   readonly host: string;
+  readonly keep: Keep;
   /** Paths begin below the project. */
   ask<T>(request: ComputeRequest, signal: AbortSignal): Promise<T>;
   /** Every page, or throws. */
-  all<T>(listing: ComputeListing<T>, signal: AbortSignal): Promise<T[]>;
+  all<T>(listing: Omit<CloudListing<T>, 'next'>, signal: AbortSignal): Promise<T[]>;
 }
 
 interface Place {
@@ -54,49 +52,21 @@ function placeFor(endpoint: string | undefined, { variable }: Context): Place {
   return { base, isEmulator: endpoint === undefined && variable?.(NO_CREDENTIALS_VARIABLE) === 'true' };
 }
 
-function openCompute(place: Place, project: string, context: Context): Compute {
-  const { clock } = context;
-  const factor = context.rates?.gcp ?? 1;
-  const rate = { burst: Math.max(1, EACH.burst * factor), perSecond: EACH.perSecond * factor };
-  const [reads, writes]: Budget[] = [openBudget(clock, rate), openBudget(clock, rate)];
-  const api = openGoogleApi({
+function openCompute({ base, isEmulator }: Place, project: string, context: Context): Compute {
+  const { clock, host, keep, ask, all } = openGoogleApi({
     context,
-    base: `${place.base}/compute/v1/projects`,
-    isEmulator: place.isEmulator,
+    base: `${base}/compute/v1/projects`,
+    isEmulator,
+    rates: RATES,
     explain: (status, body) => explainCompute(status, body, project),
   });
-
-  async function ask<T>(request: ComputeRequest, signal: AbortSignal): Promise<T> {
-    const { isReading = (request.method ?? 'GET') === 'GET', project: at = project, ...rest } = request;
-    const budget = (isReading ? reads : writes) as Budget;
-    await budget.take(signal);
-    if (signal.aborted) throw new Fault('unavailable', `${request.path} was cancelled.`);
-    return api.ask<T>({ ...rest, path: `/${at}${rest.path}` }, signal).catch((thrown) => {
-      const fault = Fault.from(thrown);
-      if (fault.kind === 'throttled') budget.pause(fault.retryAfterMs ?? PAUSE_MS);
-      throw fault;
-    });
-  }
-
   return {
     clock,
     project,
-    host: api.host,
-    ask,
-    async all<T>({ items, query, ...request }: ComputeListing<T>, signal: AbortSignal): Promise<T[]> {
-      const found: T[] = [];
-      await inPages(clock, signal, async (pageToken) => {
-        const page = await ask<{ readonly nextPageToken?: string } | undefined>(
-          { ...request, query: { ...query, pageToken } },
-          signal,
-        );
-        if (typeof page !== 'object')
-          throw new Fault('unavailable', `${api.host} answered ${request.path} without a list.`);
-        found.push(...items(page));
-        return page.nextPageToken;
-      });
-      return found;
-    },
+    host,
+    keep,
+    ask: ({ project: at = project, ...request }, signal) => ask({ ...request, path: `/${at}${request.path}` }, signal),
+    all: (listing, signal) => all({ ...listing, path: `/${project}${listing.path}`, next: nextPage }, signal),
   };
 }
 

@@ -1,29 +1,15 @@
 // Names that Google Cloud does not know, and what was probably meant.
-import { type Clock, HOUR_MS } from '#core/clock.ts';
+import { HOUR_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { nearest } from '#core/nearest.ts';
 import type { Named } from './api.ts';
 import type { Compute } from './client.ts';
 
-interface Kept {
-  readonly atMs: number;
-  readonly names: readonly string[];
-}
-
-const catalogues = new WeakMap<Compute, Map<string, Kept>>();
-
 /** The names of a listing of the project; asked at most once an hour. */
-export async function namesAt(compute: Compute, path: string, signal: AbortSignal): Promise<readonly string[]> {
-  const { clock }: { clock: Clock } = compute;
-  const known = catalogues.get(compute) ?? new Map<string, Kept>();
-  catalogues.set(compute, known);
-  const kept = known.get(path);
-  if (kept && clock.monotonic() - kept.atMs < HOUR_MS) return kept.names;
+export function namesAt(compute: Compute, path: string, signal: AbortSignal): Promise<readonly string[]> {
   const query = { maxResults: 500, fields: 'items/name,nextPageToken' };
-  const items = (page: unknown) => (page as { readonly items?: readonly Named[] }).items ?? [];
-  const names = (await compute.all<Named>({ path, query, items }, signal)).map(({ name }) => name);
-  known.set(path, { atMs: clock.monotonic(), names });
-  return names;
+  const items = ({ items: found = [] }: { readonly items?: readonly Named[] }) => found.map(({ name }) => name);
+  return compute.keep(`names ${path}`, HOUR_MS, () => compute.all({ path, query, items }, signal));
 }
 
 /** What of a configuration to compare with a list of the cloud. */

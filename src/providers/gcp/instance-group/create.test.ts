@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { HOUR_MS, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
+import type { Outcome } from '#core/provider.ts';
 import { going } from '#core/testing/going.ts';
-import { aBatch } from '../../../conformance/scene.ts';
+import { aBatch, createdBy } from '../../../conformance/scene.ts';
 import { createManaged, recreate } from '../fake/compute/group.ts';
 import { groupIn, openComputeScene } from '../fake/compute/testing/scene.ts';
 
@@ -80,7 +81,7 @@ describe('a launch in a group', () => {
     scene.compute.requests.clear();
     const [first] = scene.group.managed;
     scene.group.managed.splice(0, 1);
-    const outcomes = await scene.during((await scene.openGroup()).create(launch, going()));
+    const outcomes = await createdBy(scene, await scene.openGroup(), launch);
 
     expect(outcomes).toEqual(launch.names.map((name) => ({ name })));
     expect(scene.group.managed.map(({ name }) => name).toSorted()).toEqual([...launch.names].toSorted());
@@ -98,7 +99,9 @@ describe('a group that cannot make an instance', () => {
     else scene.compute.cpus.set('us-central1', 4);
     const backend = await scene.openGroup();
     const { names } = aBatch(2);
-    const outcomes = await scene.during(backend.create(aBatch(2), going()));
+    const outcomes = await createdBy(scene, backend, aBatch(2));
+    const refused = { name: names[1] ?? '', mark: aBatch(2).mark, createdAt: 0, state: 'creating' } as const;
+    await scene.during(backend.delete([refused], going()));
     await scene.clock.advance(5 * SECOND_MS);
 
     expect(outcomes.map(({ fault }) => fault?.kind)).toEqual([undefined, kind]);
@@ -112,7 +115,8 @@ describe('a group that cannot make an instance', () => {
     scene.compute.stock.set('e2-standard-4 us-central1-a', 1);
     const backend = await scene.openGroup();
     const startMs = scene.clock.monotonic();
-    const outcomes = await scene.during(backend.create(aBatch(2), going()));
+    const isTold = (told: readonly Outcome[]): boolean => told.some(({ fault }) => fault);
+    const outcomes = await createdBy(scene, backend, aBatch(2), isTold);
     const tookMs = scene.clock.monotonic() - startMs;
 
     expect(outcomes.map(({ fault }) => fault?.kind)).toEqual([undefined, 'exhausted']);
@@ -142,7 +146,7 @@ describe('a group that cannot make an instance', () => {
       what: { kind: 'garbage' },
     });
     const backend = await scene.openGroup();
-    const outcomes = await scene.during(backend.create(aBatch(1), going()));
+    const outcomes = await createdBy(scene, backend, aBatch(1));
 
     expect(outcomes.map(({ fault }) => fault)).toEqual([undefined]);
     expect(scene.fake.countOf(REMOVAL)).toBe(0);

@@ -56,12 +56,10 @@ async function readFacts(group: Group, signal: AbortSignal): Promise<Facts> {
 }
 
 /** Not older than a minute; refuses a group that scales or balances itself. */
-export async function factsOf(group: Group, signal: AbortSignal): Promise<Facts> {
-  const { clock, facts } = group;
-  if (facts && clock.monotonic() - facts.atMs < HOLDS_MS) return facts.known;
-  const known = await readFacts(group, signal).catch(async (thrown) => {
-    throw await advisedOn(group, Fault.from(thrown), signal);
-  });
-  group.facts = { atMs: clock.monotonic(), known };
-  return known;
+export function factsOf(group: Group, signal: AbortSignal): Promise<Facts> {
+  return group.compute.keep(`facts ${group.path}`, HOLDS_MS, () =>
+    readFacts(group, signal).catch(async (thrown) => {
+      throw await advisedOn(group, Fault.from(thrown), signal);
+    }),
+  );
 }

@@ -1,28 +1,28 @@
 import type { Backend, Context } from '#core/provider.ts';
-import { accountOf } from '../compute/client.ts';
-import { accountAt, look } from './account.ts';
+import { accountOf, computeAt } from '../compute/client.ts';
 import { changerOf } from './change.ts';
 import type { InstanceConfig } from './config.ts';
 import { creatorOf } from './create.ts';
+import { imageOf } from './image.ts';
+import { listInstances } from './listing.ts';
 import { machineOf } from './machine.ts';
 
 /** Instances that we make ourselves, without a group. */
 export async function openInstances(config: InstanceConfig, context: Context): Promise<Backend> {
-  const account = accountAt(config, context);
-  const change = changerOf(account);
-  const backend: Backend = {
-    cloud: account.cloud,
-    account: accountOf(account.compute),
-    async list(signal) {
-      const { byName } = await look(account, signal);
-      return [...byName.values()].flatMap((instance) => machineOf(instance) ?? []);
-    },
-    create: creatorOf({ account, config }),
-    delete: (machines, signal) => change('delete', machines, signal),
-    form: (signal) => account.image(config.image, signal),
+  const { cluster } = context;
+  const compute = computeAt(config.project, config.endpoint, context);
+  const account = accountOf(compute);
+  const change = changerOf(compute, config.zone, cluster);
+  const { maxStoppedInstances: most, provisioningModel } = config;
+  return {
+    cloud: `${account}:instances`,
+    account,
+    list: async (signal) =>
+      (await listInstances(compute, cluster, signal)).flatMap((instance) => machineOf(instance) ?? []),
+    ...creatorOf(compute, config, cluster),
+    delete: change('delete'),
+    form: (signal) => imageOf(compute, config.image, signal),
+    ...(most > 0 &&
+      provisioningModel !== 'spot' && { park: { most, suspend: change('stop'), resume: change('start') } }),
   };
-  if (config.maxStoppedInstances === 0 || config.provisioningModel === 'spot') return backend;
-  const suspend: Backend['delete'] = (machines, signal) => change('stop', machines, signal);
-  const resume: Backend['delete'] = (machines, signal) => change('start', machines, signal);
-  return { ...backend, park: { most: config.maxStoppedInstances, suspend, resume } };
 }

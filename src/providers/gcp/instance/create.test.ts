@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { going } from '#core/testing/going.ts';
-import { aBatch } from '../../../conformance/scene.ts';
+import { aBatch, createdBy } from '../../../conformance/scene.ts';
 import { openComputeScene } from '../fake/compute/testing/scene.ts';
 
 const CREATION = 'compute.instances.bulkInsert';
@@ -100,7 +100,7 @@ describe('a zone with less room than wanted', () => {
     const scene = openComputeScene();
     scene.compute.stock.set('e2-standard-4 us-central1-a', 2);
     const backend = await scene.openInstances();
-    const outcomes = await scene.during(backend.create(aBatch(4), going()));
+    const outcomes = await createdBy(scene, backend, aBatch(4));
 
     expect(outcomes.map(({ fault }) => fault?.kind)).toEqual([undefined, undefined, 'exhausted', 'exhausted']);
     expect(outcomes[3]?.fault?.message).toBe('us-central1-a had no room for 2 of 4 instances of e2-standard-4.');
@@ -113,7 +113,7 @@ it('a launch that is repeated after Google has forgotten the request asks only f
   await scene.during((await scene.openInstances()).create(launch, going()));
   scene.compute.requests.clear();
   scene.compute.instances.splice(0, 1);
-  const outcomes = await scene.during((await scene.openInstances()).create(launch, going()));
+  const outcomes = await createdBy(scene, await scene.openInstances(), launch);
 
   expect(outcomes).toEqual(launch.names.map((name) => ({ name })));
   expect(scene.compute.instances.map(({ name }) => name).toSorted()).toEqual([...launch.names].toSorted());

@@ -1,32 +1,31 @@
 // Names are ours, so a launch makes nothing twice: the request id is the same for each try, and a name exists once in a zone.
-import { Fault, isUnclear } from '#core/fault.ts';
-import type { Launch, Outcome } from '#core/provider.ts';
+import { Fault } from '#core/fault.ts';
+import type { Backend, Launch, Outcome } from '#core/provider.ts';
+import { checkEach } from '#rest/creations.ts';
 import type { Operation } from '../compute/api.ts';
+import type { Compute } from '../compute/client.ts';
+import { faultOfErrors } from '../compute/faults.ts';
 import { readLabels } from '../compute/marks.ts';
-import { followed, requestIdFor } from '../compute/operation.ts';
+import { requestIdFor } from '../compute/operation.ts';
 import { advised } from '../compute/places.ts';
-import { type Account, findInstance } from './account.ts';
 import type { InstanceConfig } from './config.ts';
+import { imageOf } from './image.ts';
+import { findInstance } from './listing.ts';
 import { bodyFor } from './request.ts';
 
-// Below the time that a creation has. What becomes of one that takes longer the listings tell.
-const DONE_WITHIN_MS = 100_000;
-
-interface CreatorDeps {
-  readonly account: Account;
-  readonly config: InstanceConfig;
+/** Whether a bulkInsert that is done made fewer than it was asked for; why not the others it does not say. */
+function isShort({ instancesBulkInsertOperationMetadata: told }: Operation): boolean {
+  return Object.values(told?.perLocationStatus ?? {}).some(
+    ({ createdVmCount = 0, targetVmCount = createdVmCount }) => createdVmCount < targetVmCount,
+  );
 }
 
-interface Asked {
-  /** How many machines the operation did not make. */
-  readonly short: number;
-  /** Why it made none, where it says so. */
-  readonly fault?: Fault;
-}
-
-export function creatorOf({ account, config }: CreatorDeps) {
-  const { compute, clock, cluster, promised } = account;
-  const { zone } = config;
+export function creatorOf(
+  compute: Compute,
+  config: InstanceConfig,
+  cluster: string,
+): Required<Pick<Backend, 'create' | 'check'>> {
+  const { zone, machineType } = config;
   const place = `zones/${zone}`;
 
   const explained = (fault: Fault, signal: AbortSignal): Promise<Fault> =>
@@ -35,29 +34,23 @@ export function creatorOf({ account, config }: CreatorDeps) {
       fault,
       [
         { key: 'zone', written: zone, path: '/zones' },
-        { key: 'machine_type', written: config.machineType, path: `/${place}/machineTypes` },
+        { key: 'machine_type', written: machineType, path: `/${place}/machineTypes` },
       ],
       signal,
     );
 
-  async function post(launch: Launch, names: readonly string[], signal: AbortSignal): Promise<Asked> {
-    const body = bodyFor(config, launch, { names, image: await account.image(config.image, signal) });
+  /** Asks for these names by one call; the operation is that of all of them. */
+  async function post(launch: Launch, names: readonly string[], signal: AbortSignal): Promise<Outcome[]> {
+    const body = bodyFor(config, launch, { names, image: await imageOf(compute, config.image, signal) });
     const query = { requestId: requestIdFor(place, launch.id, ...names) };
     const path = `/${place}/instances/bulkInsert`;
-    const operation = await compute.ask<Operation>({ method: 'POST', path, query, body }, signal);
-    for (const name of names) promised.set(name, { zone, atMs: clock.monotonic() });
-    const following = { place, what: `bulkInsert in ${zone}`, withinMs: DONE_WITHIN_MS };
-    const done = await followed(compute, operation, following, signal).catch((thrown) => Fault.from(thrown));
-    if (done instanceof Fault && isUnclear(done.kind)) throw done;
-    if (done instanceof Fault) return { short: names.length, fault: done };
-    const told = Object.values(done.instancesBulkInsertOperationMetadata?.perLocationStatus ?? {});
-    const made = told.reduce((sum, { createdVmCount = 0 }) => sum + createdVmCount, 0);
-    return { short: told.length === 0 ? 0 : names.length - made };
+    const { name: operation } = await compute.ask<Operation>({ method: 'POST', path, query, body }, signal);
+    return names.map((name) => ({ name, operation: `${place}/operations/${operation}` }));
   }
 
   /** Which of the names there are now, by asking for each: listings are late. */
   async function existing(names: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>> {
-    const found = await Promise.all(names.map((name) => findInstance(account, { zone, name }, signal)));
+    const found = await Promise.all(names.map((name) => findInstance(compute, { zone, name }, signal)));
     for (const instance of found) {
       if (instance && readLabels(instance.labels)?.cluster !== cluster)
         throw new Fault('denied', `${instance.name} in ${zone} is not a machine of this cluster.`);
@@ -65,36 +58,37 @@ export function creatorOf({ account, config }: CreatorDeps) {
     return new Set(found.flatMap((instance) => instance?.name ?? []));
   }
 
-  /** Some were made: the operation does not say which, and why not the others. */
-  function noRoom({ names }: Launch, short: number): Fault {
-    const message = `${zone} had no room for ${short} of ${names.length} instances of ${config.machineType}.`;
+  function noRoom(short: number, all: number): Fault {
+    const message = `${zone} had no room for ${short} of ${all} instances of ${machineType}.`;
     return new Fault('exhausted', message, { remedy: 'Wait, or offer another machine type or zone.' });
   }
 
-  /** A name that exists is refused: then only those that do not are asked for. */
-  async function ensure(launch: Launch, signal: AbortSignal): Promise<Asked> {
-    try {
-      return await post(launch, launch.names, signal);
-    } catch (thrown) {
-      const fault = Fault.from(thrown);
-      if (fault.kind !== 'conflict') throw await explained(fault, signal);
-      const there = await existing(launch.names, signal);
-      const missing = launch.names.filter((name) => !there.has(name));
-      if (there.size === 0) throw fault;
-      return missing.length > 0 ? post(launch, missing, signal) : { short: 0 };
-    }
-  }
-
-  return async (launch: Launch, signal: AbortSignal): Promise<readonly Outcome[]> => {
-    if (signal.aborted) throw new Fault('unavailable', 'The creation was cancelled.');
-    const { short, fault } = await ensure(launch, signal);
-    if (short <= 0) return launch.names.map((name) => ({ name }));
-    const there = await existing(launch.names, signal);
-    const refusal = fault ? await explained(fault, signal) : noRoom(launch, short);
-    return launch.names.map((name) => {
-      if (there.has(name)) return { name };
-      promised.delete(name);
-      return { name, fault: refusal };
-    });
+  return {
+    async create(launch, signal) {
+      if (signal.aborted) throw new Fault('unavailable', 'The creation was cancelled.');
+      try {
+        return await post(launch, launch.names, signal);
+      } catch (thrown) {
+        const fault = Fault.from(thrown);
+        if (fault.kind !== 'conflict') throw await explained(fault, signal);
+        // A name that exists is refused: then only those that do not are asked for.
+        const there = await existing(launch.names, signal);
+        if (there.size === 0) throw fault;
+        const missing = launch.names.filter((name) => !there.has(name));
+        const asked = missing.length > 0 ? await post(launch, missing, signal) : [];
+        return launch.names.map((name) => asked.find((one) => one.name === name) ?? { name });
+      }
+    },
+    check: (pending, signal) =>
+      checkEach(pending, signal, async (operation, names) => {
+        const now = await compute.ask<Operation>({ path: `/${operation}` }, signal);
+        if (now.status !== 'DONE') return names.map((name) => ({ name, operation }));
+        if (!now.error && !isShort(now)) return names.map((name) => ({ name }));
+        const there = await existing(names, signal);
+        const fault = now.error
+          ? await explained(faultOfErrors(`bulkInsert in ${zone}`, now.error.errors ?? []), signal)
+          : noRoom(names.length - there.size, names.length);
+        return names.map((name) => (there.has(name) ? { name } : { name, fault }));
+      }),
   };
 }

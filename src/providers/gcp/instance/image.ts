@@ -8,11 +8,6 @@ interface ImageResource {
   readonly selfLink?: string;
 }
 
-interface Kept {
-  readonly atMs: number;
-  readonly path: string;
-}
-
 /** As Compute Engine writes it: `projects/debian-cloud/global/images/family/debian-12`. */
 export function imagePath(image: string, project: string): string {
   if (image.startsWith('projects/')) return image;
@@ -25,14 +20,11 @@ const HOLDS_MS = 5 * MINUTE_MS;
 const FAMILY = /^projects\/([^/]+)(\/global\/images\/family\/[^/]+)$/;
 
 /** The image itself: of a family the newest, so that machines from an older one are known as outdated. */
-export function openImages(compute: Compute) {
-  const kept = new Map<string, Kept>();
-  return async (image: string, signal: AbortSignal): Promise<string> => {
-    const path = imagePath(image, compute.project);
-    const [, project, below] = FAMILY.exec(path) ?? [];
-    if (project === undefined || below === undefined) return path;
-    const known = kept.get(path);
-    if (known && compute.clock.monotonic() - known.atMs < HOLDS_MS) return known.path;
+export async function imageOf(compute: Compute, image: string, signal: AbortSignal): Promise<string> {
+  const path = imagePath(image, compute.project);
+  const [, project, below] = FAMILY.exec(path) ?? [];
+  if (project === undefined || below === undefined) return path;
+  return compute.keep(`image ${path}`, HOLDS_MS, async () => {
     const { name } = await compute.ask<ImageResource>({ project, path: below }, signal).catch((thrown) => {
       const fault = Fault.from(thrown);
       if (fault.kind !== 'missing') throw fault;
@@ -41,8 +33,6 @@ export function openImages(compute: Compute) {
         remedy: `Correct image: gcloud compute images list --project=${project} --format='value(family)'.`,
       });
     });
-    const newest = `projects/${project}/global/images/${name}`;
-    kept.set(path, { atMs: compute.clock.monotonic(), path: newest });
-    return newest;
-  };
+    return `projects/${project}/global/images/${name}`;
+  });
 }
