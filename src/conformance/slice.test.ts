@@ -4,7 +4,10 @@ import type { Mistakes } from './memory/mistakes.ts';
 import { brokenSliceLaws } from './slice.ts';
 import type { SliceLawId } from './slice-world.ts';
 
-const MISTAKES: readonly (readonly [keyof Mistakes, SliceLawId, string])[] = [
+/** A cloud whose listing shows what failed late. */
+const LISTS_FAILURES = { operations: false };
+
+const MISTAKES: readonly (readonly [keyof Mistakes, SliceLawId, string, object?])[] = [
   ['firstPageOnly', 'broken page of machines', 'StringContaining "broken"'],
   ['swallowsBrokenPage', 'broken page of machines', 'StringContaining "broken"'],
   ['forgetsBoots', 'boots', "say boots: 'script' in the kind"],
@@ -15,19 +18,24 @@ const MISTAKES: readonly (readonly [keyof Mistakes, SliceLawId, string])[] = [
   ['repeatsAfterLostReply', 'lost replies', 'machines made twice'],
   ['absentIsAnError', 'dropped at calls', 'in the middle'],
   ['dropsLateFailures', 'late refusal', "to contain 'exhausted'"],
-  ['showsLateFailuresForEver', 'late refusal', 'in the middle'],
+  ['callsPendingMade', 'late refusal', "to contain 'exhausted'"],
+  ['dropsLateFailures', 'late refusal', "to contain 'exhausted'", LISTS_FAILURES],
+  ['showsLateFailuresForEver', 'late refusal', 'in the middle', LISTS_FAILURES],
   ['deletesAll', 'equal pools', 'to deeply equal'],
   ['deletesAll', 'foreign machines', "'gone'"],
   ['deletesAll', 'removal', 'to deeply equal'],
 ];
 
 describe('the suite of the slice', () => {
-  it.each(MISTAKES)('catches a provider that has the mistake %s, by the law "%s"', async (mistake, law, message) => {
-    const broken = await brokenSliceLaws({ ...memorySlice({ [mistake]: true }), stride: 1 }, [law]);
+  it.each(MISTAKES)(
+    'catches a provider that has the mistake %s, by the law "%s"',
+    async (mistake, law, message, config) => {
+      const broken = await brokenSliceLaws({ ...memorySlice({ [mistake]: true }, config), stride: 1 }, [law]);
 
-    expect([...broken.keys()]).toEqual([law]);
-    expect(broken.get(law)).toContain(message);
-  });
+      expect([...broken.keys()]).toEqual([law]);
+      expect(broken.get(law)).toContain(message);
+    },
+  );
 
   it('says why a document was refused, where a law fails for want of its pool', async () => {
     const whole = memorySlice();

@@ -86,7 +86,7 @@ const isComing = ({ timeline }: FakeMachine, nowMs: number): boolean =>
   timeline.findLast(({ atMs }) => atMs <= nowMs)?.state === 'creating';
 
 /** For the laws of the slice, likewise. */
-export function memorySlice(mistakes: Mistakes = {}): SliceSuite {
+export function memorySlice(mistakes: Mistakes = {}, config: object = {}): SliceSuite {
   const kind = provider.backends.memory_machine;
   const broken = {
     ...kind,
@@ -95,7 +95,7 @@ export function memorySlice(mistakes: Mistakes = {}): SliceSuite {
   };
   return {
     provider: { ...provider, backends: { memory_machine: broken } },
-    backend: { kind: 'memory_machine', config: {} },
+    backend: { kind: 'memory_machine', config: { ...config } },
     openCloud({ isLimited, ...options }) {
       const limit = { bucket: 'calls', size: 20, perSecond: 20 };
       const fake = openFakeMemory({
