@@ -43,7 +43,7 @@ while [ $# -gt 0 ]; do
   esac
 done
 [ -n "$pool" ] || fail "--pool NAME says which pool this machine joins"
-has curl || has wget || fail "curl or wget is needed"
+has curl || has wget || fail "this machine has neither curl nor wget: install one of them, then run this script again"
 
 umask 077
 work=$(mktemp -d)
@@ -73,6 +73,8 @@ ${facts.otherBrokers.length === 0 ? '' : `  echo "  addresses:"\n${facts.otherBr
   [ -z "$name" ] || printf '  agent_name: %s\\n' "$(yaml "$name")"
 } > "$config"
 echo "muster: agent installed in $prefix"
+said=$("$prefix/node" --version 2>&1) ||
+  fail "its Node does not start on this machine: $said. Install what it lacks, then run this script again"
 if [ -n "$run" ]; then trap - EXIT; rm -rf "$work"; exec "$prefix/muster-agent" --config "$config"; fi
 if [ "$(id -u)" = 0 ] && [ -d /run/systemd/system ]; then
 ${unitLines({
