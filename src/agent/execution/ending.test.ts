@@ -5,6 +5,8 @@ import type { Stop } from './folder.ts';
 const killed: Stop = { how: 'killed', at: 0, killAt: 0 };
 const timeout: Stop = { how: 'timeout', at: 0, killAt: 0, message: 'The session ran longer than 5m.' };
 
+const FULL = expect.stringContaining('disk of the worker is full');
+
 const TABLE: readonly (readonly [string, Remains, object])[] = [
   ['a code of 0', { exitCode: 0 }, { how: 'exited', exitCode: 0 }],
   ['a code below 128', { exitCode: 127 }, { how: 'exited', exitCode: 127 }],
@@ -15,6 +17,14 @@ const TABLE: readonly (readonly [string, Remains, object])[] = [
   ['a kill that left no trace', { stop: killed }, { how: 'killed', exitCode: 137, signal: 'SIGKILL' }],
   ['its time limit', { exitCode: 143, stop: timeout }, { how: 'timeout', signal: 'SIGTERM', message: timeout.message }],
   ['a full disk', { wrapper: { code: 5, signal: null } }, { how: 'exited', exitCode: 5 }],
+  ['output without room', { exitCode: 141, wasDiskFull: true }, { how: 'exited', exitCode: 141, message: FULL }],
+  [
+    'its own signal on a full disk',
+    { wrapper: { code: 143, signal: null }, wasDiskFull: true },
+    { how: 'signalled', exitCode: 143, signal: 'SIGTERM', message: FULL },
+  ],
+  ['an exit code without room', { wasDiskFull: true }, { how: 'lost', message: FULL }],
+  ['a reader that left', { exitCode: 141 }, { how: 'signalled', exitCode: 141, signal: 'SIGPIPE' }],
   ['the end of its shell', { wrapper: { code: null, signal: 'SIGKILL' } }, { how: 'signalled', signal: 'SIGKILL' }],
   ['no trace at all', {}, { how: 'lost' }],
 ];

@@ -59,6 +59,8 @@ export interface Folder {
   readTerminal(record: RunRecord): RunTerminal | undefined;
   /** Exit code of the command, once it has ended; 128 + number for a signal. */
   readExitCode(): number | undefined;
+  /** Whether the disk had no room for output or for the exit code; known when the wrapper has ended. */
+  wasDiskFull(): boolean;
   readStop(): Stop | undefined;
   writeStop(stop: Stop): void;
   readEnd<End>(): End | undefined;
@@ -106,6 +108,8 @@ function writeJson(path: string, value: object): void {
 }
 
 const VOID = 'void';
+/** Follows the exit code where output could not be written. */
+export const UNWRITTEN = 'unwritten';
 
 export function openFolder(path: string): Folder {
   const at = (name: string): string => join(path, name);
@@ -144,6 +148,14 @@ export function openFolder(path: string): Folder {
     readExitCode() {
       const line = readLine(at('exit'));
       return line === undefined ? undefined : Number(line);
+    },
+    wasDiskFull() {
+      try {
+        const text = readFileSync(at('exit'), 'latin1');
+        return text === '' || text.includes(UNWRITTEN);
+      } catch {
+        return false;
+      }
     },
     readStop: () => readJson<Stop>(at('stop.json')),
     writeStop: (stop) => writeJson(at('stop.json'), stop),

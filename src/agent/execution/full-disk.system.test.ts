@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { mkdtempSync, rmSync, statfsSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -20,6 +20,42 @@ const probe = mkdtempSync(join(tmpdir(), 'muster-small-disk-'));
 const canMount = mountSmall(probe);
 if (canMount) execFileSync('umount', [probe]);
 rmSync(probe, { recursive: true });
+
+describe('a session whose output finds no room on the disk of its worker', () => {
+  let stand: Stand;
+  beforeEach(async () => {
+    stand = await openStand();
+  });
+  afterEach(() => stand.close());
+
+  /** Its output goes to a device that is always full. */
+  function startFull(script: string, stream: 'out' | 'err' = 'out'): void {
+    stand.start('s1', aSpec(['/bin/sh', '-c', script]));
+    // The record is still being written: nothing has opened the file yet but the agent.
+    const file = join(stand.sessionPath('s1'), stream);
+    rmSync(file);
+    symlinkSync('/dev/full', file);
+  }
+
+  it('ends with a message that names the disk and the remedy, not with the signal that it died of', async () => {
+    startFull('while :; do echo line; done');
+
+    const { how, exitCode, signal, message } = await stand.said('s1', 'ended');
+    expect({ how, exitCode, signal }).toEqual({ how: 'exited', exitCode: 141, signal: undefined });
+    expect(message).toMatch(/^The disk of the worker is full.* Free space/);
+  });
+
+  it('keeps its own exit code where it goes on, and what reached the other stream', async () => {
+    startFull('echo lost >&2; echo kept; exit 3', 'err');
+
+    expect(await stand.said('s1', 'ended')).toMatchObject({
+      how: 'exited',
+      exitCode: 3,
+      message: expect.stringContaining('disk of the worker is full'),
+    });
+    expect(stand.text('s1')).toBe('kept\n');
+  });
+});
 
 describe.skipIf(!canMount)('a session that fills the disk of its worker (needs the right to mount)', () => {
   let disk: string;
@@ -54,6 +90,14 @@ describe.skipIf(!canMount)('a session that fills the disk of its worker (needs t
     stand.execution.handle({ do: 'kill', session: 's1', force: true, graceMs: 0 });
 
     expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'killed' });
+  });
+
+  it('by its output ends with a message that names the disk', async () => {
+    stand.start('s1', aSpec(['cat', '/dev/zero']));
+
+    const { how, signal, message } = await stand.said('s1', 'ended');
+    expect({ how, signal }).toEqual({ how: 'exited', signal: undefined });
+    expect(message).toMatch(/^The disk of the worker is full/);
   });
 
   it('does not keep its agent from starting again, over and over, and from ending it then', async () => {

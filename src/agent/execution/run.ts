@@ -144,7 +144,13 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
     }
     endAll({ processes, terminal, cgroup });
     sweep();
-    finish(endOf({ exitCode: folder.readExitCode(), stop: stopping.stop, wrapper }));
+    const remains = {
+      exitCode: folder.readExitCode(),
+      wasDiskFull: folder.wasDiskFull(),
+      stop: stopping.stop,
+      wrapper,
+    };
+    finish(endOf(remains));
   }
 
   /** Whatever was forked while it was being killed goes now; the group is removed when it is empty. */

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, existsSync, openSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SELF_OF_SHELL } from '#host/processes.ts';
-import type { Folder } from './folder.ts';
+import { type Folder, UNWRITTEN } from './folder.ts';
 
 // $1 this script, $2 folder, $3 folder of the pipes, $4 file for our number, $5 mkfifo, $6 cat, $7 set where stdin is open,
 // $8 folder of a control group, if there is one; then the command. Our variables bear our name: one that the session's environment holds would reach it with our value.
@@ -73,12 +73,16 @@ if [ "$muster_asked" ]; then muster_code=$muster_asked; else
 fi
 `;
 
-// What is left of the group goes with us. Where the disk is full, our own exit code tells the agent.
+// What is left of the group goes with us. `cat` exits with 1 where it could not write, mostly since the disk is full. Then
+// the file may stay empty, and our own exit code tells the agent.
 const END = `
 trap '' TERM INT HUP QUIT
 echo "$muster_code" >"$muster_folder/exit"
 exec 5>&- 6>&-
-[ "$muster_out" ] && wait $muster_out $muster_err
+for muster_carrier in $muster_out $muster_err; do
+  wait "$muster_carrier"
+  [ $? = 1 ] && echo ${UNWRITTEN} >>"$muster_folder/exit"
+done
 [ -s "$muster_folder/exit" ] && end
 exit "$muster_code"
 `;
