@@ -27,7 +27,7 @@ const MISTAKES: readonly (readonly [keyof Mistakes, SliceLawId, string, object?]
 ];
 
 describe('the suite of the slice', () => {
-  it.each(MISTAKES)(
+  it.each(MISTAKES.map(([mistake, law, message, config]) => [mistake, law, message, config] as const))(
     'catches a provider that has the mistake %s, by the law "%s"',
     async (mistake, law, message, config) => {
       const broken = await brokenSliceLaws({ ...memorySlice({ [mistake]: true }, config), stride: 1 }, [law]);
