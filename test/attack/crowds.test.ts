@@ -2,13 +2,16 @@
 import { connect as connectHttp2 } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, test } from 'vitest';
-import { openTarget, type Target } from './target.ts';
+import { CROWD_WAIT_MS, type OtherCaller, openTarget, type Target } from './target.ts';
 
 let target: Target;
 beforeAll(async () => {
-  target = await openTarget();
+  target = await openTarget({ isBehindProxy: true });
 });
 afterAll(() => target?.close());
+
+const whileOthersAsk = <T>(attack: string, run: (other: OtherCaller) => Promise<T>): Promise<T> =>
+  target.whileOthersAsk(attack, run, CROWD_WAIT_MS);
 
 const CONNECTIONS = 4_000;
 const HTTP2_CONNECTIONS = 1_000;
@@ -30,15 +33,15 @@ test.each([
   ['with half a request', 'http', 'GET / HTTP/1.1\r\nhost: a\r\nx: '],
   ['with a whole request', 'http', 'GET /api/v1/pools HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n'],
   ['silent', 'grpc', ''],
-] as const)('4,000 connections, %s, over %s', async (kind, door, text) => {
-  const what = `${CONNECTIONS} connections, ${kind}, over ${door}`;
+] as const)('4,000 connections, %s, over %s', async (kind, protocol, text) => {
+  const what = `${CONNECTIONS} connections, ${kind}, over ${protocol}`;
   for (const [verb, end] of Object.entries(ENDS)) {
-    const sockets = await target.whileOthersAsk(`${what}, come`, async (other) => {
-      const opened = await openAll(target[door], text);
+    const sockets = await whileOthersAsk(`${what}, come`, async (other) => {
+      const opened = await openAll(target[protocol], text);
       await other.answered(TURNS);
       return opened;
     });
-    await target.whileOthersAsk(`${what}, ${verb}`, async (other) => {
+    await whileOthersAsk(`${what}, ${verb}`, async (other) => {
       sockets.forEach(end);
       await other.answered(TURNS);
     });
@@ -51,7 +54,7 @@ test('1,000 connections that speak HTTP/2 and end at once', async () => {
     connectHttp2(`http://127.0.0.1:${target.grpc}`).on('error', () => {}),
   );
   await Promise.all(sessions.map((session) => new Promise((resolve) => session.once('remoteSettings', resolve))));
-  await target.whileOthersAsk(`${HTTP2_CONNECTIONS} connections over HTTP/2 end`, async (other) => {
+  await whileOthersAsk(`${HTTP2_CONNECTIONS} connections over HTTP/2 end`, async (other) => {
     for (const session of sessions) session.destroy();
     await other.answered(TURNS);
   });
@@ -71,7 +74,7 @@ test.each([
       .on('error', () => {})
       .resume(),
   );
-  await target.whileOthersAsk(`the ends of ${BODIES} requests to ${path}`, async (other) => {
+  await whileOthersAsk(`the ends of ${BODIES} requests to ${path}`, async (other) => {
     for (const socket of sockets)
       socket.write(`${head}\r\ncontent-type: ${type}\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, -1)}`);
     await other.answered(TURNS);
@@ -107,12 +110,12 @@ test.each([
   const head = `GET /api/v1${pathOf(id)} HTTP/1.1\r\nhost: 127.0.0.1:${target.http}\r\nauthorization: Bearer ${target.token('viewer')}`;
   const sockets = Array.from({ length: WAITING }, () => connect(target.http, '127.0.0.1').on('error', () => {}));
   const heard = sockets.map((socket) => untilHeard(socket, id));
-  await target.whileOthersAsk(`${WAITING} callers come to wait for ${what}`, async (other) => {
+  await whileOthersAsk(`${WAITING} callers come to wait for ${what}`, async (other) => {
     for (const socket of sockets) socket.write(`${head}\r\n\r\n`);
     if (greeting) await Promise.all(sockets.map((socket) => untilHeard(socket, greeting)));
     else await other.answered(TURNS);
   });
-  await target.whileOthersAsk(`${WAITING} callers hear of ${what}`, async () => {
+  await whileOthersAsk(`${WAITING} callers hear of ${what}`, async () => {
     await post(`/sessions/${id}/kill`, {});
     await Promise.all(heard);
   });

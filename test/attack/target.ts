@@ -38,7 +38,7 @@ export interface Target {
   /** The memory that the process has, in megabytes. */
   memoryMb(): number;
   /** Runs an attack, and fails where the server kept another caller waiting too long meanwhile, in one turn of its event loop or in many. */
-  whileOthersAsk<T>(attack: string, run: (other: OtherCaller) => Promise<T>): Promise<T>;
+  whileOthersAsk<T>(attack: string, run: (other: OtherCaller) => Promise<T>, mostMs?: number): Promise<T>;
   /** Starts a session on the server's own agent; answers its id once it runs. */
   start(command: readonly string[]): Promise<string>;
   path(name: string): string;
@@ -51,8 +51,9 @@ export interface Target {
 
 // Processor time of one turn, and of all that the server does while another caller waits for its answer: so it does not
 // matter what else runs on this machine.
-const LONGEST_TURN_MS = 50;
 const LONGEST_WAIT_MS = 100;
+/** What thousands of sockets do in one turn of the event loop, Node handles before anything else. */
+export const CROWD_WAIT_MS = 300;
 const UNDISTURBED_ANSWERS = 200;
 const METER = join(import.meta.dirname, 'turn-meter.mjs');
 const ANSWER_WITHIN_MS = 120_000;
@@ -144,12 +145,19 @@ function longestHeld(path: string): Promise<Held> {
 const shownHeld = ({ turnMs, answerMs }: Held, waitMs: number): string =>
   `longest turn ${turnMs.toFixed(0)} ms and longest wait ${(turnMs + answerMs).toFixed(0)} ms of processor time (${waitMs.toFixed(0)} ms on the wall)`;
 
-export async function openTarget({ hasAgent = false } = {}): Promise<Target> {
+export interface TargetOptions {
+  readonly hasAgent?: boolean;
+  /** As if every client came through a proxy: then connections are not limited by address. */
+  readonly isBehindProxy?: boolean;
+}
+
+export async function openTarget({ hasAgent = false, isBehindProxy = false }: TargetOptions = {}): Promise<Target> {
   const world = openWorld();
   const local = hasAgent ? [processPool(world, 'local', { max_agents: 1, min_agents: 1 })] : [];
   const pools = [{ name: 'manual' }, { name: 'other', labels: { zone: 'a' } }, ...local];
   const place = await placeServer(world, {
     agent_pools: pools,
+    ...(isBehindProxy && { server: { limits: { trusted_proxies: ['127.0.0.0/8'] } } }),
     provisioners: [{ file: { path: world.path('pools') } }],
   });
   world.write('pools/first.yaml', 'name: from-file\n');
@@ -195,15 +203,14 @@ export async function openTarget({ hasAgent = false } = {}): Promise<Target> {
       const [, kb] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8')) ?? [];
       return Number(kb) / 1_024;
     },
-    async whileOthersAsk(attack, run) {
+    async whileOthersAsk(attack, run, mostMs = LONGEST_WAIT_MS) {
       await longestHeld(meter);
       const other = startOther();
       const result = await run(other);
       const waitMs = await other.stop();
       const held = await longestHeld(meter);
       say(`${attack}: ${shownHeld(held, waitMs)}`);
-      const isHeldUp = held.turnMs > LONGEST_TURN_MS || held.turnMs + held.answerMs > LONGEST_WAIT_MS;
-      if (isHeldUp) breach(`${attack} held up others: ${shownHeld(held, waitMs)}`);
+      if (held.turnMs + held.answerMs > mostMs) breach(`${attack} held up others: ${shownHeld(held, waitMs)}`);
       return result;
     },
     async start(command) {

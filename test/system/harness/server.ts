@@ -37,11 +37,12 @@ export async function placeServer(world: World, config: Tree, options: PlaceOpti
     http,
     grpc,
     file,
-    configure(more) {
+    configure({ server: limits, ...more }) {
       const server = {
         http_address: `${host}:${http}`,
         grpc_address: `${host}:${grpc}`,
         peer_address: `127.0.0.1:${peer}`,
+        ...(limits as object | undefined),
       };
       const base = { server, data_dir: world.dataDir, log: { level: 'debug', format: 'json' } };
       world.write(`${name}.yaml`, JSON.stringify({ ...base, ...more }, null, 2));
