@@ -9,6 +9,7 @@ import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import { connectionKey, plainAddress } from '../edge/open-connections.ts';
+import type { GrpcConnections } from './connections.ts';
 import type { RpcCaller, RpcMethod } from './method.ts';
 import { statusOfThrown } from './status.ts';
 
@@ -18,8 +19,7 @@ const REQUEST_MS = 60_000;
 export interface AdmissionOptions {
   /** The client's address where a connection comes from a standby; by `connectionKey`. */
   readonly clientAddress?: ((peer: string) => string | undefined) | undefined;
-  /** A caller on this connection (`connectionKey`) has proved who it is. */
-  readonly proved?: ((peer: string) => void) | undefined;
+  readonly connections: Pick<GrpcConnections, 'proved' | 'refused' | 'cut'>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -31,12 +31,11 @@ type Serve = ServeOf<RpcMethod['type']>;
 function callerOf(
   call: ServerInterceptingCallInterface,
   metadata: Metadata,
-  clientAddress: AdmissionOptions['clientAddress'],
+  { clientAddress, connections }: AdmissionOptions,
 ): RpcCaller {
   const ends = call.getConnectionInfo();
   const peer = connectionKey(ends);
   return {
-    peer,
     peerAddress: plainAddress(clientAddress?.(peer) ?? ends.remoteAddress ?? 'unknown'),
     get certificateName() {
       const name: unknown = call.getAuthContext().sslPeerCertificate?.subject.CN;
@@ -46,17 +45,21 @@ function callerOf(
       const [value] = metadata.get(name);
       return typeof value === 'string' ? value : undefined;
     },
+    proved: () => connections.proved(peer),
+    cut: () => connections.cut(peer),
   };
 }
 
 /** Lets callers in by what metadata, certificate and address show, before a message of them is read. */
 export function openAdmission(methods: ReadonlyMap<string, RpcMethod>, options: AdmissionOptions) {
-  const { clientAddress, proved, clock, log } = options;
+  const { connections, clock, log } = options;
   const admitted = new WeakMap<Metadata, Serve>();
   // One packet may open a thousand calls: the rest of them waits until others had a turn.
   const burst = openBurstQueue(clock);
 
   const interceptor: ServerInterceptor = ({ path, requestStream }, call) => {
+    const peer = connectionKey(call.getConnectionInfo());
+    let isWell = false;
     let isOver = false;
     let cancel = (): void => {};
     const refuse = (thrown: unknown): void => call.sendStatus(statusOfThrown(thrown, path, log));
@@ -68,7 +71,7 @@ export function openAdmission(methods: ReadonlyMap<string, RpcMethod>, options: 
       cancel = clock.alarm(REQUEST_MS, () => refuse(new Fault('invalid', why)));
       decide(caller, (serve) => {
         // A method without a stream of requests is one for a role.
-        proved?.(caller.peer);
+        caller.proved();
         taken(serve);
       });
     }
@@ -85,10 +88,14 @@ export function openAdmission(methods: ReadonlyMap<string, RpcMethod>, options: 
     }
 
     return new ServerInterceptingCall(call, {
+      sendStatus(status, next) {
+        isWell = status.code === 0;
+        next(status);
+      },
       start: (next) =>
         next({
           onReceiveMetadata(metadata, goOn) {
-            const caller = callerOf(call, metadata, clientAddress);
+            const caller = callerOf(call, metadata, options);
             const taken = (serve: Serve): void => {
               admitted.set(metadata, serve);
               goOn(metadata);
@@ -102,6 +109,7 @@ export function openAdmission(methods: ReadonlyMap<string, RpcMethod>, options: 
           onCancel() {
             isOver = true;
             cancel();
+            if (!isWell) connections.refused(peer);
           },
         }),
     });

@@ -37,10 +37,6 @@ export interface AgentStreamDeps {
   readonly unproven: UnprovenCalls;
   /** Whether a credential of this server proves the caller, before it has named its pool; joining checks it. */
   knows(proof: JoinProof): boolean;
-  /** An agent on this connection has joined. */
-  proved(peer: string): void;
-  /** Drops the connection of that peer. */
-  cut(peer: string): void;
   readonly server: ServerFacts;
   readonly clock: Clock;
   readonly log: Log;
@@ -58,7 +54,7 @@ const nothing = (): void => {};
 
 /** A call as it was admitted. */
 interface Arrival {
-  readonly peer: string;
+  readonly caller: RpcCaller;
   readonly proof: JoinProof;
   /** It no longer counts as one whose caller is unknown. */
   leaveUnproven(): void;
@@ -68,7 +64,7 @@ interface Arrival {
 class AgentStream implements AgentConnection, WireOptions {
   readonly #call: TwoWayStream;
   readonly #deps: AgentStreamDeps;
-  readonly #peer: string;
+  readonly #caller: RpcCaller;
   readonly #proof: JoinProof;
   readonly #leaveUnproven: () => void;
   #phase: 'waiting' | 'joining' | 'open' | 'over' = 'waiting';
@@ -78,10 +74,10 @@ class AgentStream implements AgentConnection, WireOptions {
   // Waits for the first message, later for the agent to close an ended stream.
   #cancelAlarm = nothing;
 
-  constructor(call: TwoWayStream, { peer, proof, leaveUnproven }: Arrival, deps: AgentStreamDeps) {
+  constructor(call: TwoWayStream, { caller, proof, leaveUnproven }: Arrival, deps: AgentStreamDeps) {
     this.#call = call;
     this.#deps = deps;
-    this.#peer = peer;
+    this.#caller = caller;
     this.#proof = proof;
     this.#leaveUnproven = leaveUnproven;
     const why = `The agent sent no first message within ${FIRST_MESSAGE_MS / 1_000} s.`;
@@ -150,7 +146,7 @@ class AgentStream implements AgentConnection, WireOptions {
     this.#deps.agents.remove(this);
     if (fault) this.#call.emit('error', grpcStatusOf(fault));
     else this.#call.end();
-    if (!this.#isClosed) this.#setAlarm(FAREWELL_MS, () => this.#deps.cut(this.#peer));
+    if (!this.#isClosed) this.#setAlarm(FAREWELL_MS, () => this.#caller.cut());
   }
 
   #receive(bytes: Uint8Array): void {
@@ -220,7 +216,7 @@ class AgentStream implements AgentConnection, WireOptions {
   }
 
   async #join(message: AgentUpdateRequest): Promise<void> {
-    const { machines, sessions, agents, view, log, proved } = this.#deps;
+    const { machines, sessions, agents, view, log } = this.#deps;
     const { peerAddress } = this;
     const hello = readHello(message, peerAddress, (session) => view.sessions.get(session)?.attempt);
     const agent = await machines.join(hello, this.#proof);
@@ -231,7 +227,7 @@ class AgentStream implements AgentConnection, WireOptions {
       machines.leave(agent.id, agent.epoch);
       return this.end(new Fault('conflict', 'This agent already has a newer connection.'));
     }
-    proved(this.#peer);
+    this.#caller.proved();
     const wire = this.#wireFor(hello, message);
     this.#wire = wire;
     this.#phase = 'open';
@@ -258,7 +254,7 @@ export function agentUpdate(deps: AgentStreamDeps): TwoWayMethod {
     admit(caller) {
       const proof = proofOf(caller);
       const leaveUnproven = knows(proof) ? nothing : unproven.enter(proof.peerAddress);
-      return (call) => void new AgentStream(call, { peer: caller.peer, proof, leaveUnproven }, deps);
+      return (call) => void new AgentStream(call, { caller, proof, leaveUnproven }, deps);
     },
   };
 }

@@ -5,12 +5,10 @@ import type { Store } from '#core/store.ts';
 import { openSharedAlarm } from '#wire/shared-alarm.ts';
 import type { Machines } from '../machines/machines.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import type { AdmissionOptions } from './admission.ts';
 import { agentUpdate } from './agent-stream.ts';
 import { createAgents, type LateAgentLink } from './agents.ts';
 import type { Authorize } from './authorize.ts';
-import type { GrpcConnections } from './connections.ts';
-import { openGrpc } from './grpc.ts';
+import { type Grpc, type GrpcOptions, openGrpc } from './grpc.ts';
 import { type RpcMethod, unsupported } from './method.ts';
 import { type LaunchFault, poolCalls } from './pool-calls.ts';
 import { openRefusalLog } from './refusal-log.ts';
@@ -31,7 +29,7 @@ const LATER_MS = 20;
 // An agent needs one; the others are for a command line that shares a connection.
 const STREAMS_PER_CONNECTION = 1_000;
 
-export interface BrokerDeps extends Pick<AdmissionOptions, 'clientAddress' | 'proved'> {
+export interface BrokerDeps extends Pick<GrpcOptions, 'clientAddress' | 'proved'> {
   /** From `createAgentLink`; the broker attaches its agents to it. */
   readonly link: LateAgentLink;
   readonly machines: Pick<Machines, 'join' | 'leave'>;
@@ -60,7 +58,7 @@ export interface BrokerDeps extends Pick<AdmissionOptions, 'clientAddress' | 'pr
 /** The gRPC edge: agents join here, and commands reach them. */
 export interface Broker {
   /** Takes over accepted connections, with TLS or without; call it again for a renewed certificate. */
-  readonly listener: GrpcConnections['listener'];
+  readonly listener: Grpc['listener'];
   readonly connectedAgents: number;
   /** Ends every stream with status OK, so that agents reconnect at once, and then drops what remains. */
   stop(): Promise<void>;
@@ -97,9 +95,8 @@ export function startBroker(deps: BrokerDeps): Broker {
   const agents = createAgents();
   const stopping = new AbortController();
   const report = (agent: string, report: AgentReport): void => sessions.report(agent, report);
-  const { proved = () => {} } = deps;
   const unproven = createUnprovenCalls();
-  const output = createVeldaOutput({ view, agents, unproven, proved, clock, holderEpoch, report });
+  const output = createVeldaOutput({ view, agents, unproven, clock, holderEpoch, report });
   const server = { version, cluster, agentLeaseMs };
   const refused = openRefusalLog({ clock, log });
   const later = openSharedAlarm(clock, LATER_MS);
@@ -114,7 +111,6 @@ export function startBroker(deps: BrokerDeps): Broker {
     unproven,
     refused,
     knows,
-    proved,
     server,
     clock,
     log,
@@ -125,12 +121,12 @@ export function startBroker(deps: BrokerDeps): Broker {
     ...sessionCalls(deps),
     ...taskCalls(deps, stopping.signal),
     ...poolCalls({ ...deps, launchFault: deps.launchFault ?? (() => undefined) }, stopping.signal),
-    '/velda.BrokerService/AgentUpdate': agentUpdate({ ...perAgent, cut: (peer) => grpc.cut(peer) }),
+    '/velda.BrokerService/AgentUpdate': agentUpdate(perAgent),
     '/velda.TaskLogService/PushLogs': output.pushLogs,
   };
   const grpc = openGrpc(new Map(Object.entries(methods)), {
     clientAddress: deps.clientAddress,
-    proved,
+    proved: deps.proved,
     pingEveryMs,
     pingTimeoutMs,
     streamsPerConnection,

@@ -16,19 +16,34 @@ type Listener = (socket: Socket) => void;
 
 /** GrpcConnections that someone else has accepted, on their way to the server. */
 export interface GrpcConnections {
-  listener(tls?: ServerTls): Listener;
+  /** Hands connections on to `take`, with TLS after the handshake. */
+  listener(take: Listener, tls?: ServerTls): Listener;
   /** Drops a connection, by `connectionKey`. */
   cut(peer: string): void;
+  /** A caller on that connection has proved who it is. */
+  proved(peer: string): void;
+  /** A call on that connection was refused, or given up. */
+  refused(peer: string): void;
   /** Drops those that come later; resolves when the others are closed. */
   stop(): Promise<void>;
   cutAll(): void;
 }
 
+// A refused call takes memory until its caller ends its part, which one that means harm never does.
+const MOST_REFUSALS = 100;
+
+/** An open connection, and how often it was refused before a caller on it has proved who it is. */
+interface TakenConnection {
+  readonly socket: Socket;
+  isProved: boolean;
+  refusals: number;
+}
+
 /** Node verifies it for us; without `authorized` a certificate is not from our CA, not in date, or not for clients. */
 const isRefused = (socket: TLSSocket): boolean => !socket.authorized && socket.getPeerX509Certificate() !== undefined;
 
-export function takeConnections(take: (socket: Socket) => void, log: Log): GrpcConnections {
-  const sockets = new Map<string, Socket>();
+export function takeConnections(log: Log, proved: (peer: string) => void = () => {}): GrpcConnections {
+  const open = new Map<string, TakenConnection>();
   let isStopped = false;
   let allClosed: (() => void) | undefined;
 
@@ -37,7 +52,7 @@ export function takeConnections(take: (socket: Socket) => void, log: Log): GrpcC
     socket.destroy();
   }
 
-  function secured({ certificate, key, clientCa }: ServerTls): Listener {
+  function secured(take: Listener, { certificate, key, clientCa }: ServerTls): Listener {
     const server = createServer({
       cert: certificate,
       key,
@@ -58,31 +73,43 @@ export function takeConnections(take: (socket: Socket) => void, log: Log): GrpcC
 
   function keep(socket: Socket): void {
     const peer = connectionKey(socket);
-    sockets.set(peer, socket);
+    open.set(peer, { socket, isProved: false, refusals: 0 });
     socket.once('close', () => {
-      if (sockets.get(peer) === socket) sockets.delete(peer);
-      if (sockets.size === 0) allClosed?.();
+      if (open.get(peer)?.socket === socket) open.delete(peer);
+      if (open.size === 0) allClosed?.();
     });
     socket.on('error', (error) => failed(error, socket));
   }
 
   return {
-    listener(tls) {
-      const begin = tls ? secured(tls) : take;
+    listener(take, tls) {
+      const begin = tls ? secured(take, tls) : take;
       return (socket) => {
         if (isStopped) return void socket.destroy();
         keep(socket);
         begin(socket);
       };
     },
-    cut: (peer) => void sockets.get(peer)?.destroy(),
+    cut: (peer) => void open.get(peer)?.socket.destroy(),
+    proved(peer) {
+      const connection = open.get(peer);
+      if (!connection || connection.isProved) return;
+      connection.isProved = true;
+      proved(peer);
+    },
+    refused(peer) {
+      const connection = open.get(peer);
+      if (!connection || connection.isProved) return;
+      connection.refusals += 1;
+      if (connection.refusals > MOST_REFUSALS) connection.socket.destroy();
+    },
     async stop() {
       isStopped = true;
-      if (sockets.size === 0) return;
+      if (open.size === 0) return;
       await new Promise<void>((resolve) => (allClosed = resolve));
     },
     cutAll() {
-      for (const socket of sockets.values()) socket.destroy();
+      for (const { socket } of open.values()) socket.destroy();
     },
   };
 }

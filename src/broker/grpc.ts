@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import {
   type handleBidiStreamingCall,
   type handleClientStreamingCall,
@@ -8,20 +9,24 @@ import {
 } from '@grpc/grpc-js';
 import { LONGEST_MESSAGE_BYTES } from '#wire/messages.ts';
 import { type AdmissionOptions, openAdmission } from './admission.ts';
-import { type GrpcConnections, takeConnections } from './connections.ts';
+import { type ServerTls, takeConnections } from './connections.ts';
 import type { RpcMethod } from './method.ts';
 import { type CallStatus, statusOfThrown } from './status.ts';
 
 const IDLE_CONNECTION_MS = 300_000;
 
-export interface GrpcOptions extends AdmissionOptions {
+export interface GrpcOptions extends Omit<AdmissionOptions, 'connections'> {
+  /** A caller on this connection (`connectionKey`) has proved who it is. */
+  readonly proved?: ((peer: string) => void) | undefined;
   /** How often a peer is pinged, and how long it has to answer. */
   readonly pingEveryMs: number;
   readonly pingTimeoutMs: number;
   readonly streamsPerConnection: number;
 }
 
-export interface Grpc extends Pick<GrpcConnections, 'listener' | 'cut'> {
+export interface Grpc {
+  /** Takes over accepted connections, with TLS or without. */
+  listener(tls?: ServerTls): (socket: Socket) => void;
   /** Accepts no new calls; after `graceMs` drops the connections that are still open. */
   stop(graceMs: number): Promise<void>;
 }
@@ -40,7 +45,8 @@ const sent = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byte
 /** Serves each path by its method. */
 export function openGrpc(methods: ReadonlyMap<string, RpcMethod>, options: GrpcOptions): Grpc {
   const { clock, log } = options;
-  const { interceptor, servedBy } = openAdmission(methods, options);
+  const connections = takeConnections(log, options.proved);
+  const { interceptor, servedBy } = openAdmission(methods, { ...options, connections });
   const server = new Server({
     // Its registry of every connection and call costs more memory than the calls.
     'grpc.enable_channelz': 0,
@@ -54,44 +60,41 @@ export function openGrpc(methods: ReadonlyMap<string, RpcMethod>, options: GrpcO
 
   const failed = (path: string, thrown: unknown): CallStatus => statusOfThrown(thrown, path, log);
   const handlers: { [Type in RpcMethod['type']]: (path: string) => HandlerOf[Type] } = {
-    unary: (path) => (call, answer) =>
-      void servedBy(
-        'unary',
-        call.metadata,
-      )(call.request).then(
+    unary: (path) => (call, answer) => {
+      const answered = servedBy('unary', call.metadata)(call.request);
+      answered.then(
         (bytes) => answer(null, bytes),
         (thrown) => answer(failed(path, thrown)),
-      ),
-    clientStream: (path) => (call, answer) =>
-      void servedBy(
-        'clientStream',
-        call.metadata,
-      )(call).then(
+      );
+    },
+    clientStream: (path) => (call, answer) => {
+      const answered = servedBy('clientStream', call.metadata)(call);
+      answered.then(
         (bytes) => answer(null, bytes),
         (thrown) => answer(failed(path, thrown)),
-      ),
-    serverStream: (path) => (call) =>
-      void servedBy(
-        'serverStream',
-        call.metadata,
-      )(call).then(
+      );
+    },
+    serverStream: (path) => (call) => {
+      const ended = servedBy('serverStream', call.metadata)(call);
+      ended.then(
         () => void call.end(),
         (thrown) => void call.emit('error', failed(path, thrown)),
-      ),
+      );
+    },
     bidi: () => (call) => servedBy('bidi', call.metadata)(call),
   };
   for (const [path, { type }] of methods) server.register(path, handlers[type](path), sent, received, type);
 
-  // The handshake of TLS is over when it gets a connection.
+  // TLS, if any, has ended when grpc-js gets a connection.
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
-  const connections = takeConnections((socket) => {
+  function take(socket: Socket): void {
     injector.injectConnection(socket);
     // Whoever accepted it may have paused it: grpc-js takes it over, but does not begin to read.
     socket.read(0);
-  }, log);
+  }
+
   return {
-    listener: connections.listener,
-    cut: connections.cut,
+    listener: (tls) => connections.listener(take, tls),
     async stop(graceMs) {
       const cancel = clock.alarm(graceMs, connections.cutAll);
       // Its callback does not wait for connections, since Node closes them with the server.

@@ -8,13 +8,15 @@ export type TwoWayStream = ServerDuplexStream<Buffer, Uint8Array>;
 
 /** The caller, as its connection and its metadata show it. */
 export interface RpcCaller {
-  /** `connectionKey` of the connection. */
-  readonly peer: string;
   /** Where the client is; behind a standby not the address of the connection. */
   readonly peerAddress: string;
   /** The common name of a client certificate that our CA signed. */
   readonly certificateName: string | undefined;
   header(name: string): string | undefined;
+  /** It has proved who it is, and so its connection counts as one of a known caller. */
+  proved(): void;
+  /** Drops its connection at once, for a peer that does not read. */
+  cut(): void;
 }
 
 interface MethodOf<Type extends string, Serve> {

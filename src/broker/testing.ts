@@ -204,7 +204,8 @@ export function ask<Request extends DescMessage, Answer extends DescMessage>(
 
 /** One that shows no certificate. */
 export function aCaller(peerAddress: string, headers: Readonly<Record<string, string>> = {}): RpcCaller {
-  return { peer: `${peerAddress}:50000`, peerAddress, certificateName: undefined, header: (name) => headers[name] };
+  const header = (name: string): string | undefined => headers[name];
+  return { peerAddress, certificateName: undefined, header, proved() {}, cut() {} };
 }
 
 /** The side of the server of a call with one request, whose messages are taken at once. */

@@ -148,6 +148,22 @@ test('32 calls of an address that show no credential are open at a time, and fur
   });
 });
 
+test('a connection with a hundred refused calls and none of a known caller is closed', async () => {
+  const plane = await aPlane();
+  const [stranger, known] = [aSession(plane), aSession(plane)];
+  const list = call(known, '/velda.PoolManagerService/ListPools', 'good');
+  list.stream.end(framed(new Uint8Array()));
+  expect(await list.status).toBe('0');
+  const closed = new Promise((resolve) => stranger.once('close', resolve));
+
+  for (let at = 0; at < 100; at++) await call(stranger, '/velda.BrokerService/RequestSession').status;
+  void call(stranger, '/velda.BrokerService/RequestSession').status;
+  await closed;
+
+  for (let at = 0; at < 101; at++) await call(known, '/velda.BrokerService/RequestSession').status;
+  expect(known.closed).toBe(false);
+});
+
 test('an agent that has joined leaves its place to the next that shows no credential', async () => {
   const plane = await aPlane();
   const session = aSession(plane);

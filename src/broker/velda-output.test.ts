@@ -31,12 +31,12 @@ function aScene(epoch = 1) {
         return () => void unproven.open--;
       },
     },
-    proved: (peer) => void proved.push(peer),
     report: (_, report) => void reports.push(report),
   });
   const open = (peerAddress = '10.0.0.1', header?: string) => {
     const call = new EventEmitter();
-    const caller = aCaller(peerAddress, header === undefined ? {} : { 'velda-session': header });
+    const shown = aCaller(peerAddress, header === undefined ? {} : { 'velda-session': header });
+    const caller = { ...shown, proved: () => void proved.push(peerAddress) };
     const outcome: { fault?: Fault } = {};
     const serve = output.pushLogs.admit(caller) as (call: RequestStream) => Promise<Uint8Array>;
     serve(call as unknown as RequestStream).catch((fault: Fault) => Object.assign(outcome, { fault }));
@@ -72,7 +72,7 @@ test('a call counts as unproven until it has named a session of the agent at its
 
   await clock.advance(3_600_000);
 
-  expect(proved).toEqual(['10.0.0.1:50000', '10.0.0.1:50000']);
+  expect(proved).toEqual(['10.0.0.1', '10.0.0.1']);
   expect([unproven.open, unnamed.outcome, named.outcome]).toEqual([0, {}, {}]);
 });
 

@@ -26,8 +26,6 @@ export interface VeldaOutputOptions {
   readonly view: Pick<Store['view'], 'sessions' | 'agents'>;
   readonly agents: Pick<Agents, 'get' | 'all'>;
   readonly unproven: UnprovenCalls;
-  /** A caller on this connection has named a session of the agent at its address. */
-  proved(peer: string): void;
   readonly clock: Clock;
   /** Number of the replica's holdership; grows with each change of holder. */
   readonly holderEpoch: number;
@@ -55,7 +53,7 @@ interface AttemptOutput {
 }
 
 export function createVeldaOutput(options: VeldaOutputOptions): VeldaOutput {
-  const { view, agents, unproven, proved, clock, holderEpoch, report } = options;
+  const { view, agents, unproven, clock, holderEpoch, report } = options;
   const attempts = new Map<string, AttemptOutput>();
   const open = new Set<(fault: Fault) => void>();
   const firstSeq = (holderEpoch - 1) * NUMBERS_PER_HOLDER;
@@ -99,7 +97,7 @@ export function createVeldaOutput(options: VeldaOutputOptions): VeldaOutput {
       throw new Fault('throttled', why, { remedy: 'Push all of its output by one call.' });
     }
     named.openCalls += 1;
-    proved(caller.peer);
+    caller.proved();
     return named;
   }
 
