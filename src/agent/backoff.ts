@@ -16,10 +16,14 @@ const REFUSALS: ReadonlySet<number> = new Set([3, 7, 16]);
 // ABORTED: another process has our name; if both hurry, they displace each other again and again.
 const SUPERSEDED = 10;
 
+// RESOURCE_EXHAUSTED: too many callers are about to prove who they are; the next attempt may be in time.
+const CROWDED = 8;
+
 export const isRefusedByServer = ({ code }: Ending): boolean => REFUSALS.has(code);
 
 /** The server itself refused: its other addresses would answer the same. */
-export const isFromServer = (ending: Ending): boolean => isRefusedByServer(ending) || ending.code === SUPERSEDED;
+export const isFromServer = (ending: Ending): boolean =>
+  isRefusedByServer(ending) || ending.code === SUPERSEDED || ending.code === CROWDED;
 
 // Agents that lose one address at the same moment should not all reach the next one at once.
 const NEXT_ADDRESS_MS = 200;
