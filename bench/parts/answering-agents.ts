@@ -2,9 +2,9 @@
 import { systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
-import { type BrokerAddress, parseBrokerAddress } from '../../src/agent/address.ts';
+import { parseBrokerAddress } from '../../src/agent/address.ts';
 import { type Connection, openConnection } from '../../src/agent/connection.ts';
-import { type Line, openLine } from '../../src/agent/dial.ts';
+import { openLine } from '../../src/agent/dial.ts';
 import { helloOf } from '../../src/agent/hello.ts';
 import { sinceMs } from './moments.ts';
 
@@ -26,14 +26,8 @@ export interface Heard {
 const MOST_DELAYS = 400_000;
 const AT_A_TIME = 50;
 
-export interface Answering {
-  /** Gets the time that stands in the command of each session when an agent has it. */
-  heard(moment: string): void;
-  dial(address: BrokerAddress): Line;
-}
-
-/** Without `dial` they connect as agents do. */
-export function openAgents({ heard, dial }: Partial<Answering> = {}) {
+/** They connect as agents do; `heard` gets the time that stands in the command of each session when an agent has it. */
+export function openAgents(heard: (moment: string) => void = () => {}) {
   const delaysMs = new Float64Array(MOST_DELAYS);
   let started = 0;
   let joined = 0;
@@ -43,9 +37,7 @@ export function openAgents({ heard, dial }: Partial<Answering> = {}) {
     const self = { name, hostname: name, address: '127.0.0.1', pool, slots, labels: {}, version: 'bench' };
     return new Promise((resolve, reject) => {
       const connection: Connection = openConnection({
-        line: dial
-          ? dial(parseBrokerAddress(address, false))
-          : openLine(parseBrokerAddress(address, ca !== undefined), { ca }),
+        line: openLine(parseBrokerAddress(address, ca !== undefined), { ca }),
         firstAnswerMs: 20_000,
         headers: { 'x-muster-agent-key': name },
         hello: helloOf(self, { executions: [], tasks: new Map(), isDraining: false }),
@@ -61,7 +53,7 @@ export function openAgents({ heard, dial }: Partial<Answering> = {}) {
           started += 1;
           connection.report({ is: 'started', session, attempt });
           connection.report({ is: 'ended', session, attempt, lastSeq: 0, how: 'exited', exitCode: 0 });
-          heard?.(moment);
+          heard(moment);
         },
         ended: ({ code, details }) => reject(new Fault('unavailable', `${name} was sent away: ${code} ${details}`)),
       });

@@ -4,7 +4,6 @@ import { connect, type Socket } from 'node:net';
 import { systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { openAgents } from '../parts/answering-agents.ts';
-import { openLeanLine } from '../parts/lean-line.ts';
 import { machineNow } from '../parts/moments.ts';
 import { percentile } from '../parts/numbers.ts';
 import { type Calls, serveCalls } from '../parts/program.ts';
@@ -35,12 +34,9 @@ const FULL_QUEUE_MS = 100;
 
 /** Callers whose session no agent has yet, by the time that stands in its command. */
 const waiting = new Map<string, () => void>();
-const agents = openAgents({
-  heard(moment) {
-    waiting.get(moment)?.();
-    waiting.delete(moment);
-  },
-  dial: openLeanLine,
+const agents = openAgents((moment) => {
+  waiting.get(moment)?.();
+  waiting.delete(moment);
 });
 
 /** One request: it is over when it was answered, and with `waitsForAgent` when an agent has the session too. */
