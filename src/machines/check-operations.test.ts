@@ -60,6 +60,17 @@ describe('a machine that its cloud has agreed to make', () => {
     expect(world.cloud.made.size).toBe(1);
   });
 
+  it('is checked no more once its agent has joined, whatever its operation does', async () => {
+    const world = await openPending({ pendingMs: 60 * MINUTE_MS });
+    await world.advance(MINUTE_MS);
+    const checks = callsOf(world, 'check').length;
+    await world.advance(10 * MINUTE_MS);
+
+    expect(world.phases()).toBe('1 idle');
+    expect(launches(world)).toEqual([]);
+    expect(callsOf(world, 'check')).toHaveLength(checks);
+  });
+
   it('is looked for in the listing where its cloud has forgotten the operation', async () => {
     const world = await openPending({ bootMs: 10 * MINUTE_MS }, { syncEveryMs: 10 * SECOND_MS });
     world.cloud.script = ({ name }) => (name === 'check' ? { is: 'partial', of: () => 'skipped' } : undefined);
@@ -112,7 +123,7 @@ describe('a machine that its cloud has agreed to make', () => {
     const checks = callsOf(world, 'check').length;
     await world.advance(60 * MINUTE_MS);
 
-    expect(names).toBeLessThanOrEqual(10 * 600);
+    expect(names).toBeLessThanOrEqual(5 * 600);
     expect(world.phases()).toBe('60 idle');
     expect(callsOf(world, 'check')).toHaveLength(checks);
   });

@@ -14,8 +14,8 @@ import { firstListingMs } from './times.ts';
 // A refusal comes soon or not at all: an operation is checked ever less often, after a quarter of its age.
 const SOONEST_MS = 1_000;
 const LATEST_MS = 10_000;
-// Checks must stay cheap for a cloud; the other operations have their turn at the next pass.
-const MOST_AT_ONCE = 10;
+// Checks must stay cheap for a cloud, which is asked at most once in `SOONEST_MS`; the other operations have their turn then.
+const MOST_AT_ONCE = 5;
 
 /** Asking again later may help; after any other fault nothing will be known, and the listing decides. */
 const PASSING: ReadonlySet<FaultKind> = new Set<FaultKind>(['unavailable', 'throttled', 'internal', 'conflict']);
@@ -33,6 +33,8 @@ interface Operation {
 export function startChecks(base: Base, features: ReadonlyMap<Use, Asked>): Pick<Loop, 'stop'> {
   const { store, clock, random, log, clouds } = base;
   const loop = startLoop({ name: 'operations', clock, random, log, concurrency: 64, reconcile: pass });
+  /** By cloud: when it was last asked. */
+  const askedMs = new Map<string, number>();
   const look = (offer: string): void => {
     const cloud = clouds.cloudOf(offer);
     if (cloud !== undefined) loop.poke(cloud);
@@ -45,12 +47,16 @@ export function startChecks(base: Base, features: ReadonlyMap<Use, Asked>): Pick
   /** Checks what is due in one cloud. */
   async function pass(cloud: string, signal: AbortSignal): Promise<Again | undefined> {
     const nowMs = clock.monotonic();
+    for (const { asked, record } of launchesIn(base, features, cloud)) closeKnown(asked, record);
     const open = openIn(base, features, cloud);
     if (open.length === 0) return undefined;
+    const gapMs = (askedMs.get(cloud) ?? Number.NEGATIVE_INFINITY) + SOONEST_MS - nowMs;
+    if (gapMs > 0) return { afterMs: Math.ceil(gapMs), isUntried: true };
     const due = open
       .filter(({ dueMs }) => dueMs <= nowMs)
       .toSorted((a, b) => a.lastMs - b.lastMs)
       .slice(0, MOST_AT_ONCE);
+    if (due.length > 0) askedMs.set(cloud, nowMs);
     const byOffer = Map.groupBy(due, ({ record }) => record.offer);
     const checks = [...byOffer].map(([offer, operations]) => checkAll(base, offer, { operations, signal }));
     const faults = (await Promise.all(checks)).flatMap((fault) => fault ?? []);
@@ -67,17 +73,32 @@ export function startChecks(base: Base, features: ReadonlyMap<Use, Asked>): Pick
   };
 }
 
+/** The launches that this cloud is not done with. */
+function* launchesIn(base: Base, features: ReadonlyMap<Use, Asked>, cloud: string) {
+  for (const record of base.store.view.launches.all()) {
+    if (!record.operations || base.clouds.cloudOf(record.offer) !== cloud) continue;
+    const asked = features.get(readMark(record.mark).use);
+    if (asked) yield { asked, record, operations: Object.entries(record.operations) };
+  }
+}
+
+/** A machine whose agent has joined is made, and nobody asks for one without a row. */
+function closeKnown(asked: Asked, { id, operations = {} }: LaunchRecord): void {
+  const isKnown = (row: MachineRow | undefined): boolean => !row || row.joinedAt !== undefined;
+  const pending = Object.entries(operations).flatMap(([name, operation]) =>
+    isKnown(asked.get(name)) ? [{ name, operation }] : [],
+  );
+  if (pending.length > 0) take(asked, id, { pending, byName: new Map() });
+}
+
 /** The open operations in that cloud. A frozen owner's wait: how they ended would change its machines. */
 function openIn(base: Base, features: ReadonlyMap<Use, Asked>, cloud: string): Operation[] {
   const nowMs = base.clock.monotonic();
   const found: Operation[] = [];
-  for (const record of base.store.view.launches.all()) {
-    if (!record.operations || base.clouds.cloudOf(record.offer) !== cloud) continue;
-    const { use, owner } = readMark(record.mark);
-    const asked = features.get(use);
-    if (!asked) continue;
+  for (const { asked, record, operations } of launchesIn(base, features, cloud)) {
+    const { owner } = readMark(record.mark);
     const { endedMs = nowMs, checkedMs } = pendingLaunch(asked.calls, record.id, base.startedMs);
-    const all = Object.entries(record.operations).map(([name, operation]) => ({ name, operation }));
+    const all = operations.map(([name, operation]) => ({ name, operation }));
     for (const [operation, pending] of Map.groupBy(all, (one) => one.operation)) {
       const lastMs = checkedMs.get(operation) ?? endedMs;
       const waitMs = asked.isHeld(owner) ? LATEST_MS : Math.max(SOONEST_MS, (nowMs - endedMs) / 4);
