@@ -42,7 +42,6 @@ const TARGETS: Partial<Record<MeasureName, number>> = {
   'nebius-launches-unaccounted': 0,
   'digitalocean-launches-unaccounted': 0,
   'mithril-launches-unaccounted': 0,
-  'parameters-unchanged-cpu': 400,
   'parameters-unchanged-writes': 0,
   'parameters-unchanged-woken': 0,
   'gcs-unchanged-calls': 10,

@@ -7,7 +7,6 @@ import type { Context } from '#core/provider.ts';
 import type { Rates } from '#rest/rates.ts';
 import { awsFault } from './faults.ts';
 import { requestHandler, type WireRequest } from './http.ts';
-import { openListingCall } from './listing-call.ts';
 import { openAwsRates } from './rates.ts';
 import { machineRegion } from './region.ts';
 
@@ -39,16 +38,8 @@ export interface Ec2Calls {
   >;
 }
 
-/** What of a parameter comes as it is in every way of asking. */
-export type ListedParameter = Pick<Ssm.Parameter, 'Name' | 'Type' | 'Value' | 'Version'>;
-
-interface ListedParameters {
-  readonly Parameters?: readonly ListedParameter[] | undefined;
-  readonly NextToken?: string | undefined;
-}
-
 export interface SsmCalls {
-  readonly GetParametersByPath: Call<Ssm.GetParametersByPathCommandInput, ListedParameters>;
+  readonly GetParametersByPath: Call<Ssm.GetParametersByPathCommandInput, Ssm.GetParametersByPathCommandOutput>;
   readonly GetParameter: Call<Ssm.GetParameterCommandInput, Ssm.GetParameterCommandOutput>;
 }
 
@@ -145,9 +136,6 @@ function commandOf(sdk: Constructors, name: string, input: unknown): object {
 
 const REQUEST_TIMEOUT_MS = 30_000;
 
-// Asked a thousand times in a row where there are ten thousand parameters.
-const LISTING = 'GetParametersByPath';
-
 // As many as the limits of requests allow: waiting for a socket as well would only add a second queue.
 const CONNECTIONS = { keepAlive: true, maxSockets: Number.POSITIVE_INFINITY };
 
@@ -209,31 +197,14 @@ async function openService(opening: Opening, where: Where): Promise<Service<unkn
   const { client, region, endpoint: configured } = await openClient(opening, where);
   await settle(client);
   const rates = openAwsRates(clock, context.rates?.aws);
-  const send = (action: string, input: unknown, abortSignal: AbortSignal): Promise<unknown> =>
-    client.send(sdk.command(action, input), { abortSignal });
-  let listing: ReturnType<typeof openListingCall> | undefined;
-
-  async function list(input: object, ending: AbortSignal): Promise<unknown> {
-    listing ??= openListingCall({
-      client,
-      clock,
-      region,
-      endpoint: configured,
-      service: 'ssm',
-      targetPrefix: 'AmazonSSM',
-      action: LISTING,
-      send: (...given) => send(LISTING, ...given),
-    });
-    return (await listing)(input, ending);
-  }
 
   async function ask(action: string, input: object, { signal, machines = 0 }: Asking): Promise<unknown> {
     const patience = { clock, what: `${action} in ${region}`, withinMs: REQUEST_TIMEOUT_MS };
     const service = sdkPrefix(action);
     await rates.take(action, machines, signal);
     try {
-      const output = await answered(patience, signal, (ending) =>
-        action === LISTING ? list(input, ending) : send(action, input, ending),
+      const output = await answered(patience, signal, (abortSignal) =>
+        client.send(sdk.command(action, input), { abortSignal }),
       );
       rates.granted(action);
       return output;

@@ -1,7 +1,8 @@
 // One parameter as a document. A SecureString whose key is refused is decrypted alone, so that only it has a fault.
+import type { Parameter } from '@aws-sdk/client-ssm';
 import { Fault } from '#core/fault.ts';
 import type { Document } from '#core/provider.ts';
-import type { ListedParameter, Service, SsmCalls } from '../client.ts';
+import type { Service, SsmCalls } from '../client.ts';
 import { codeOf } from '../faults.ts';
 
 /** One reading of all parameters. */
@@ -12,7 +13,7 @@ export interface Reading {
 }
 
 /** One parameter as a document; its text only where it is not the version held. */
-export function takeParameter({ Name, Value, Version }: ListedParameter, { held, documents }: Reading): void {
+export function takeParameter({ Name, Value, Version }: Parameter, { held, documents }: Reading): void {
   if (Name === undefined) return;
   const version = String(Version ?? 0);
   if (held.get(Name) === version) documents.push({ key: Name, version });
@@ -38,7 +39,7 @@ function sealedFault(key: string, cause: Fault): Fault {
 }
 
 /** Decrypts one SecureString that was listed encrypted. */
-export async function openSecret(ssm: Service<SsmCalls>, sealed: ListedParameter, reading: Reading): Promise<void> {
+export async function openSecret(ssm: Service<SsmCalls>, sealed: Parameter, reading: Reading): Promise<void> {
   const { Name: key = '', Version } = sealed;
   const version = String(Version ?? 0);
   // It could be decrypted when that version was read, and has not changed since.
