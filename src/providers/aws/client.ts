@@ -4,6 +4,7 @@ import type * as Ssm from '@aws-sdk/client-ssm';
 import { answered } from '#core/answer.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Context } from '#core/provider.ts';
+import { type Keep, openKept } from '#rest/kept.ts';
 import type { Rates } from '#rest/rates.ts';
 import { awsFault } from './faults.ts';
 import { requestHandler, type WireRequest } from './http.ts';
@@ -56,6 +57,7 @@ export interface Service<Calls> {
   readonly elsewhere: string | undefined;
   readonly rates: Rates;
   readonly clock: Clock;
+  readonly keep: Keep;
   ask<Name extends keyof Calls & string>(
     name: Name,
     input: Calls[Name] extends Call<infer Input, unknown> ? Input : never,
@@ -216,7 +218,7 @@ async function openService(opening: Opening, where: Where): Promise<Service<unkn
   }
 
   const elsewhere = configured === undefined ? undefined : new URL(configured).host;
-  return { region, elsewhere, rates, clock, ask: ask as unknown as Service<unknown>['ask'] };
+  return { region, elsewhere, rates, clock, keep: openKept(clock), ask: ask as unknown as Service<unknown>['ask'] };
 }
 
 const sdkPrefix = (action: string): string => (action.startsWith('GetParameter') ? 'ssm' : 'ec2');

@@ -5,7 +5,7 @@ import { OURS } from '../../../conformance/backend-world.ts';
 import { aBatch } from '../../../conformance/scene.ts';
 import { LaunchConfig } from '../config.ts';
 import { stateAt } from '../fake/ec2/instance.ts';
-import { type AwsScene, GPU, openBackend, openScene, REGION } from '../testing.ts';
+import { type AwsScene, GPU, openBackend, openScene } from '../testing.ts';
 import { openLaunchTemplate } from './backend.ts';
 
 const PARKING = { ...GPU, maxStoppedInstances: 2, maxInstanceLifetime: '1h' };
@@ -52,22 +52,16 @@ describe('the listing', () => {
     },
   );
 
-  it('says why a machine never came, until that was heard', async () => {
-    const scene = openScene();
-    scene.fake.region(REGION).stock.late.set('p3.2xlarge', 1);
-    const backend = await openBackend(scene);
-    const launch = aBatch(2);
-    const outcomes = await scene.during(backend.create(launch, going()));
+  it('shows why EC2 takes a spot machine back, until that has ended', async () => {
+    const scene = await withMachines(2, { ...GPU, market: 'spot' });
+    const [taken, kept] = scene.machines as [Machine, Machine];
+    scene.fake.interrupt(taken.id ?? '');
+    await scene.clock.advance(125_000);
+    const [ending] = await scene.during(scene.backend.list(going()));
     await scene.clock.advance(60_000);
-    const machines = await scene.during(backend.list(going()));
-    const lost = machines.find(({ trouble }) => trouble) as Machine;
 
-    expect(outcomes.every(({ fault }) => !fault)).toBe(true);
-    expect(lost.trouble).toMatchObject({ kind: 'exhausted', final: true });
-    expect(launch.names).toContain(lost.name);
-    const [deleted] = await scene.during(backend.delete([lost], going()));
-    expect(deleted).toEqual({ name: lost.name });
-    expect(await scene.during(backend.list(going()))).toHaveLength(1);
+    expect(ending).toMatchObject({ name: taken.name, state: 'deleting', trouble: { kind: 'exhausted', final: true } });
+    expect(await scene.during(scene.backend.list(going()))).toMatchObject([{ name: kept.name }]);
   });
 
   it('leaves out what bears no mark of ours, and what is half marked', async () => {

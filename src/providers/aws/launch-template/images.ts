@@ -1,5 +1,4 @@
 import type { Image } from '@aws-sdk/client-ec2';
-import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { inPages } from '#rest/retry.ts';
 import type { Ec2Calls, Service, SsmCalls } from '../client.ts';
@@ -19,53 +18,51 @@ export function isStandard({ amiId, amiName, launchTemplateName, launchTemplateI
   return amiId === STANDARD || (!amiId && !amiName && !launchTemplateName && !launchTemplateId);
 }
 
+async function standardImage({ ask, region }: Service<SsmCalls>, signal: AbortSignal): Promise<string> {
+  const { Parameter } = await ask('GetParameter', { Name: STANDARD_PARAMETER }, { signal });
+  if (Parameter?.Value) return Parameter.Value;
+  throw new Fault('missing', `AWS has no standard image for ${region}.`, { remedy: 'Set ami_id or ami_name.' });
+}
+
+/** The newest that is available; never one that just anybody published under a fitting name. */
+async function namedImage(
+  { ask, clock, region }: Service<Ec2Calls>,
+  { name, owner }: { readonly name: string; readonly owner: string | undefined },
+  signal: AbortSignal,
+): Promise<string> {
+  const owners = ['self', ...(owner ? [owner] : [])];
+  const filters = [
+    { Name: 'name', Values: [name] },
+    { Name: 'state', Values: ['available'] },
+  ];
+  const all: Image[] = [];
+  await inPages(clock, signal, async (token) => {
+    const input = { Owners: owners, Filters: filters, MaxResults: 1_000, ...(token ? { NextToken: token } : {}) };
+    const { Images = [], NextToken } = await ask('DescribeImages', input, { signal });
+    all.push(...Images);
+    return NextToken;
+  });
+  const newest = all.toSorted(byAge).at(-1)?.ImageId;
+  if (newest) return newest;
+  throw new Fault('missing', `No image of ${owners.join(' or ')} in ${region} is named ${name}.`, {
+    remedy: 'Correct ami_name, or set its owner as ami_owner.',
+  });
+}
+
 export interface ImageDeps {
   readonly ec2: Service<Ec2Calls>;
   ssm(): Promise<Service<SsmCalls>>;
-  readonly clock: Clock;
 }
 
-/** Finds the image of a configuration; nothing where the launch template brings it. */
-export function openImages({ ec2, ssm, clock }: ImageDeps) {
-  let kept: { readonly id: string; readonly untilMs: number } | undefined;
-
-  async function standardImage(signal: AbortSignal): Promise<string> {
-    if (kept && clock.monotonic() < kept.untilMs) return kept.id;
-    const asked = await (await ssm()).ask('GetParameter', { Name: STANDARD_PARAMETER }, { signal });
-    const id = asked.Parameter?.Value;
-    if (!id) {
-      throw new Fault('missing', `AWS has no standard image for ${ec2.region}.`, {
-        remedy: 'Set ami_id or ami_name.',
-      });
-    }
-    kept = { id, untilMs: clock.monotonic() + KEEP_MS };
-    return id;
-  }
-
-  /** The newest that is available; never one that just anybody published under a fitting name. */
-  async function namedImage(name: string, owner: string | undefined, signal: AbortSignal): Promise<string> {
-    const owners = ['self', ...(owner ? [owner] : [])];
-    const filters = [
-      { Name: 'name', Values: [name] },
-      { Name: 'state', Values: ['available'] },
-    ];
-    const all: Image[] = [];
-    await inPages(clock, signal, async (token) => {
-      const input = { Owners: owners, Filters: filters, MaxResults: 1_000, ...(token ? { NextToken: token } : {}) };
-      const { Images = [], NextToken } = await ec2.ask('DescribeImages', input, { signal });
-      all.push(...Images);
-      return NextToken;
-    });
-    const newest = all.toSorted(byAge).at(-1)?.ImageId;
-    if (newest) return newest;
-    throw new Fault('missing', `No image of ${owners.join(' or ')} in ${ec2.region} is named ${name}.`, {
-      remedy: 'Correct ami_name, or set its owner as ami_owner.',
-    });
-  }
-
-  return async (config: LaunchConfig, signal: AbortSignal): Promise<string | undefined> => {
-    if (isStandard(config)) return standardImage(signal);
-    if (config.amiName) return namedImage(config.amiName, config.amiOwner, signal);
-    return config.amiId;
-  };
+/** The image of a configuration; nothing where the launch template brings it. */
+export async function findImage(
+  { ec2, ssm }: ImageDeps,
+  config: LaunchConfig,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { amiId, amiName: name, amiOwner: owner } = config;
+  if (name) return namedImage(ec2, { name, owner }, signal);
+  if (!isStandard(config)) return amiId;
+  const service = await ssm();
+  return service.keep('standard image', KEEP_MS, () => standardImage(service, signal));
 }

@@ -3,6 +3,7 @@ import type { FaultKind } from '#core/fault.ts';
 import type { Machine, Trouble } from '#core/provider.ts';
 import { markOf, nameOf, tagsOf } from './marks.ts';
 
+/** A terminated instance is no machine any more; EC2 lists it for another hour. */
 const STATES: Readonly<Record<string, Machine['state'] | 'gone'>> = {
   pending: 'creating',
   running: 'running',
@@ -12,40 +13,27 @@ const STATES: Readonly<Record<string, Machine['state'] | 'gone'>> = {
   terminated: 'gone',
 };
 
-interface Reason {
-  readonly kind: FaultKind;
-  /** It never ran: the launch must learn why, also when it is already gone. */
-  readonly isStillborn: boolean;
-}
-
-const stillborn = (kind: FaultKind): Reason => ({ kind, isStillborn: true });
-const taken = (kind: FaultKind): Reason => ({ kind, isStillborn: false });
-
-// EC2 says yes first, and finds out afterwards; the codes stand under `StateReason` in its API reference.
-const REASONS: Readonly<Record<string, Reason>> = {
-  'Server.InsufficientInstanceCapacity': stillborn('exhausted'),
-  'Server.InternalError': stillborn('unavailable'),
-  'Client.VolumeLimitExceeded': stillborn('quota'),
-  'Client.InstanceLimitExceeded': stillborn('quota'),
-  'Client.InvalidSnapshot.NotFound': stillborn('missing'),
+// Why EC2 ended an instance by itself; the codes stand under `StateReason` in its API reference.
+const REASONS: Readonly<Record<string, FaultKind>> = {
+  'Server.InsufficientInstanceCapacity': 'exhausted',
+  'Server.InternalError': 'unavailable',
+  'Client.VolumeLimitExceeded': 'quota',
+  'Client.InstanceLimitExceeded': 'quota',
+  'Client.InvalidSnapshot.NotFound': 'missing',
   // Mostly a volume whose key the account may not use.
-  'Client.InternalError': stillborn('invalid'),
-  'Server.SpotInstanceTermination': taken('exhausted'),
-  'Server.SpotInstanceShutdown': taken('exhausted'),
+  'Client.InternalError': 'invalid',
+  'Server.SpotInstanceTermination': 'exhausted',
+  'Server.SpotInstanceShutdown': 'exhausted',
 };
 
 const ENDING = new Set(['shutting-down', 'terminated', 'stopping', 'stopped']);
 
-function reasonOf({ State, StateReason }: Instance): Reason | undefined {
-  return ENDING.has(State?.Name ?? '') ? REASONS[StateReason?.Code ?? ''] : undefined;
-}
-
-function troubleOf(instance: Instance): Trouble | undefined {
-  const reason = reasonOf(instance);
-  if (!reason) return undefined;
-  const { Code = '', Message = '' } = instance.StateReason ?? {};
-  const message = Message.startsWith(Code) ? Message : `${Code}: ${Message}`;
-  return { kind: reason.kind, message, final: true };
+/** Why EC2 ended an instance, where it did. */
+export function troubleOf({ State, StateReason = {} }: Instance): Trouble | undefined {
+  const { Code = '', Message = '' } = StateReason;
+  const kind = ENDING.has(State?.Name ?? '') ? REASONS[Code] : undefined;
+  if (!kind) return undefined;
+  return { kind, message: Message.startsWith(Code) ? Message : `${Code}: ${Message}`, final: true };
 }
 
 /** When it was made: `LaunchTime` is when it last started, the first interface was there from the beginning. */
@@ -54,24 +42,11 @@ function madeAt({ LaunchTime, NetworkInterfaces = [] }: Instance): number {
   return Math.min(...times.flatMap((time) => (time ? [time.getTime()] : [])), Number.MAX_SAFE_INTEGER);
 }
 
-// EC2 lists terminated instances for an hour; their launches are settled long before.
-export const SHOW_STILLBORN_MS = 600_000;
-
 /** An instance as the rest of the program sees it; nothing where it bears no whole mark, or is gone. */
-export function machineOf(instance: Instance, nowMs: number): Machine | undefined {
+export function machineOf(instance: Instance): Machine | undefined {
   const tags = tagsOf(instance);
   const [mark, name] = [markOf(tags), nameOf(instance, tags)];
   const state = STATES[instance.State?.Name ?? ''] ?? 'creating';
-  if (!mark || !name) return undefined;
-  const createdAt = madeAt(instance);
-  if (state === 'gone' && !(reasonOf(instance)?.isStillborn && nowMs - createdAt < SHOW_STILLBORN_MS)) return undefined;
-  const trouble = troubleOf(instance);
-  return {
-    name,
-    mark,
-    id: instance.InstanceId,
-    createdAt,
-    state: state === 'gone' ? 'deleting' : state,
-    ...(trouble ? { trouble } : {}),
-  };
+  if (!mark || !name || state === 'gone') return undefined;
+  return { name, mark, id: instance.InstanceId, createdAt: madeAt(instance), state, trouble: troubleOf(instance) };
 }

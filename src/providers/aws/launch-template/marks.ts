@@ -53,9 +53,13 @@ export function markOf(tags: ReadonlyMap<string, string>): Mark | undefined {
   return cluster && use && owner && shape ? { cluster, use, owner, shape } : undefined;
 }
 
+/** The name that an instance got from its launch. */
+export function launchNameOf({ AmiLaunchIndex = 0 }: Instance, tags: ReadonlyMap<string, string>): string | undefined {
+  const stem = tags.get(STEM);
+  return tags.get(NAME) ?? (stem && nameAt(stem, AmiLaunchIndex));
+}
+
 /** The name of an instance in the rest of the program; it comes from its tags alone, for many pools share one listing. */
 export function nameOf(instance: Instance, tags = tagsOf(instance)): string | undefined {
-  if (tags.has(BY_ID)) return instance.InstanceId;
-  const stem = tags.get(STEM);
-  return tags.get(NAME) ?? (stem && nameAt(stem, instance.AmiLaunchIndex ?? 0));
+  return tags.has(BY_ID) ? instance.InstanceId : launchNameOf(instance, tags);
 }
