@@ -23,8 +23,6 @@ export default {
         max_stopped_instances: 2,
       },
       trust: 'any source',
-      // For whole calls of the program, each of which is one or more requests; these keep to the limits of each action.
-      limits: { read: 20, write: 5 },
       batch: MOST_AT_ONCE,
       boots: 'script',
       open: async (...given) => (await import('./launch-template/backend.ts')).openLaunchTemplate(...given),
