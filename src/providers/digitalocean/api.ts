@@ -3,6 +3,8 @@ export interface Droplet {
   readonly id: number;
   readonly name: string;
   readonly status: 'new' | 'active' | 'off' | 'archive';
+  /** While DigitalOcean makes or destroys it. */
+  readonly locked?: boolean;
   readonly created_at: string;
   readonly tags: readonly string[];
   readonly networks?: {
@@ -15,21 +17,21 @@ export interface Droplet {
 export interface Action {
   readonly id: number;
   readonly status: 'in-progress' | 'completed' | 'errored';
-  readonly resource_id: number | null;
 }
 
 export interface Size {
   readonly slug: string;
   readonly price_hourly: number;
-  readonly regions: readonly string[];
-}
-
-export interface Region {
-  readonly slug: string;
 }
 
 /** The answer to a creation with `names`. */
 export interface Created {
   readonly droplets?: readonly Droplet[];
   readonly links?: { readonly actions?: readonly { readonly id: number; readonly rel: string }[] };
+}
+
+/** What every page of a listing has beside its items. */
+export interface Page {
+  readonly links?: { readonly pages?: { readonly next?: string } };
+  readonly meta?: { readonly total?: number };
 }

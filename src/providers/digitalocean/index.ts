@@ -3,9 +3,6 @@ import { kind, type Provider } from '#core/provider.ts';
 import { AutoConfig, placeOf } from './auto/config.ts';
 import { DropletConfig } from './config.ts';
 
-/** As many names as one creation takes. */
-const MOST_NAMES = 10;
-
 export default {
   id: 'digitalocean',
   title: 'DigitalOcean',
@@ -22,9 +19,6 @@ export default {
         tags: ['team:ml'],
       },
       trust: 'any source',
-      // For whole calls of the program, each of which is one or more requests; these keep to the limits of the token.
-      limits: { read: 5, write: 10 },
-      batch: MOST_NAMES,
       hasPrices: true,
       boots: 'script',
       open: async (...given) => (await import('./droplet/backend.ts')).openDroplets(...given),

@@ -4,7 +4,7 @@ import type { Context, Document, Source } from '#core/provider.ts';
 import { digitalOceanAt } from '../client.ts';
 import { dropletFields } from '../config.ts';
 import { accessFor } from '../endpoint.ts';
-import { catalogueOf, findUnlisted } from '../sizes.ts';
+import { findUnlisted } from '../sizes.ts';
 import type { AutoConfig } from './config.ts';
 
 type Detail = AutoConfig['poolDetails'][number];
@@ -33,7 +33,7 @@ export async function openAuto(config: AutoConfig, context: Context): Promise<So
     const found = new Set<string>();
     for (const { size } of config.poolDetails) {
       const api = digitalOceanAt(accessFor(config, size, context), context);
-      for (const note of await findUnlisted({ size, region: config.region }, catalogueOf(api), signal)) found.add(note);
+      for (const note of await findUnlisted(api, { size, region: config.region }, signal)) found.add(note);
     }
     return [...found];
   }

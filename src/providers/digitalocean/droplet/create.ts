@@ -1,15 +1,21 @@
-// DigitalOcean has no idempotency key and takes a name twice: one creation a launch, and a look before it is repeated.
+// DigitalOcean has no idempotency key and takes a name twice: the listing is read before a launch is asked for.
 import { agentFile, hasWorkDir, withOverrides } from '#boot/agent-file.ts';
 import { bootScript, NAME_PLACE, type Naming, WORK_DIR } from '#boot/script.ts';
 import { userData } from '#boot/user-data.ts';
+import { chunked } from '#core/chunked.ts';
+import { MINUTE_MS } from '#core/clock.ts';
 import { Fault, isUnclear } from '#core/fault.ts';
-import type { Launch, Outcome } from '#core/provider.ts';
-import { joined } from '#rest/creations.ts';
+import type { Backend, Launch, Outcome } from '#core/provider.ts';
+import type { CloudClient } from '#rest/cloud-client.ts';
+import { createEach } from '#rest/creations.ts';
 import type { Created } from '../api.ts';
-import type { DigitalOcean } from '../client.ts';
 import type { DropletConfig } from '../config.ts';
-import { type Account, look, named } from './account.ts';
+import { advised } from '../sizes.ts';
+import { listDroplets } from './listing.ts';
 import { tagsFor } from './marks.ts';
+
+/** As many as one request takes. */
+const MOST_NAMES = 10;
 
 const USER_DATA_LIMIT = { cloud: 'DigitalOcean', bytes: 64 * 1024 };
 
@@ -43,8 +49,11 @@ function bodyFor(config: DropletConfig, launch: Launch): Record<string, unknown>
   };
 }
 
-// Listings of an account under load were seen late by seconds; longer than any of them.
-const REPEAT_AFTER_MS = 120_000;
+// Listings of an account under load were seen late by seconds. A launch without an answer is not repeated before this
+// time, when every listing shows what came of it.
+const REPEAT_AFTER_MS = 2 * MINUTE_MS;
+// A repeat comes that much later or from another process: a listing of this age shows what was made before.
+const LISTING_HOLDS_MS = MINUTE_MS;
 
 // The request did not leave: it is as if it had never been tried.
 const UNSENT = new Set([
@@ -62,68 +71,41 @@ function isUnsent(fault: Fault): boolean {
   return false;
 }
 
-export interface CreatorDeps {
-  readonly account: Account;
-  readonly api: DigitalOcean;
-  readonly config: DropletConfig;
-  /** What else to say of a refusal. */
-  advise(fault: Fault, signal: AbortSignal): Promise<Fault>;
-}
-
-export function creatorOf({ account, api, config, advise }: CreatorDeps) {
-  const { clock, unclear, promised, underWay } = account;
-
-  async function post(launch: Launch, signal: AbortSignal): Promise<Outcome[]> {
+export function creatorOf(api: CloudClient, config: DropletConfig, cluster: string): Backend['create'] {
+  async function post(launch: Launch, signal: AbortSignal): Promise<ReadonlyMap<string, Outcome>> {
     const body = bodyFor(config, launch);
     try {
       const { droplets, links } = await api.ask<Created>({ method: 'POST', path: '/droplets', body }, signal);
       if (!droplets) throw new Fault('unavailable', `${api.host} answered a creation without a list of droplets.`);
       const actions = (links?.actions ?? []).filter(({ rel }) => rel === 'create');
-      const [atMs, checkedMs] = [clock.monotonic(), Number.NEGATIVE_INFINITY];
-      for (const [place, { id, name }] of droplets.entries())
-        promised.set(name, { id, api, mark: launch.mark, action: actions[place]?.id, atMs, checkedMs, isMade: false });
-      account.follower?.();
-      return droplets.filter(({ name }) => launch.names.includes(name)).map(({ name }) => ({ name }));
+      return new Map(droplets.map(({ name }, at) => [name, { name, operation: actions[at]?.id.toString() }]));
     } catch (thrown) {
       const fault = Fault.from(thrown);
-      if (!isUnclear(fault.kind)) throw await advise(fault, signal);
-      if (!isUnsent(fault)) unclear.set(launch.id, clock.monotonic());
-      throw fault;
+      if (!isUnclear(fault.kind)) throw await advised(api, fault, config, signal);
+      if (isUnsent(fault)) throw fault;
+      const { message, cause, remedy } = fault;
+      throw new Fault(fault.kind, message, { cause, remedy, retryAfterMs: REPEAT_AFTER_MS });
     }
   }
 
   /** What there is of the launch; where a name is there twice, the oldest stays. */
-  async function found({ names }: Launch, isAnew: boolean, signal: AbortSignal): Promise<Outcome[]> {
-    const snapshot = isAnew || !account.last ? await look(account, api, signal) : account.last;
-    const outcomes: Outcome[] = [];
-    for (const name of names) {
-      const [first, ...rest] = named(snapshot, name);
-      if (first) outcomes.push({ name });
-      for (const { id } of rest) await api.ask({ method: 'DELETE', path: `/droplets/${id}` }, signal).catch(() => {});
-    }
-    return outcomes;
+  async function found({ names }: Launch, signal: AbortSignal): Promise<Outcome[]> {
+    const droplets = await listDroplets(api, { cluster, holdsMs: LISTING_HOLDS_MS, signal });
+    const byName = Map.groupBy(droplets, ({ name }) => name);
+    const there = names.filter((name) => byName.has(name));
+    for (const { id } of there.flatMap((name) => byName.get(name)?.slice(1) ?? []))
+      await api.ask({ method: 'DELETE', path: `/droplets/${id}` }, signal).catch(() => {});
+    return there.map((name) => ({ name }));
   }
 
-  async function createOnce(launch: Launch, signal: AbortSignal): Promise<Outcome[]> {
-    const known = launch.names.filter((name) => promised.has(name));
-    if (known.length > 0) return known.map((name) => ({ name }));
-    const endedMs = unclear.get(launch.id);
-    // A launch of an earlier process is in every listing of this one.
-    const there = await found(launch, endedMs !== undefined, signal);
-    if (there.length > 0) return there;
-    const leftMs = (endedMs ?? Number.NEGATIVE_INFINITY) + REPEAT_AFTER_MS - clock.monotonic();
-    if (leftMs > 0) {
-      throw new Fault('unavailable', `${api.host} did not answer the creation, and does not list the droplets yet.`, {
-        retryAfterMs: leftMs,
-      });
-    }
-    unclear.delete(launch.id);
-    return post(launch, signal);
-  }
-
-  return async (launch: Launch, signal: AbortSignal): Promise<readonly Outcome[]> => {
+  return async (launch, signal) => {
     if (signal.aborted) throw new Fault('unavailable', 'The creation was cancelled.');
-    const joining = { clock, signal, what: `The creation of ${launch.id}` };
-    return joined(underWay, launch.id, joining, () => createOnce(launch, signal));
+    const there = await found(launch, signal);
+    if (there.length > 0) return there;
+    const answers = chunked(launch.names, MOST_NAMES).map((names) => post({ ...launch, names }, signal));
+    return createEach(launch, signal, async (name) => {
+      const outcome = (await answers[Math.floor(launch.names.indexOf(name) / MOST_NAMES)])?.get(name);
+      return outcome ?? Promise.reject(new Fault('unavailable', `${api.host} did not say what became of ${name}.`));
+    });
   };
 }

@@ -42,5 +42,4 @@ testBackend('digitalocean_droplet', {
   openWorld,
   many: 4,
   faults: Object.keys(FAILURES) as FaultKind[],
-  excuses: { hints: 'It has no events: between listings Muster looks for failures alone, which a pool waits for.' },
 });

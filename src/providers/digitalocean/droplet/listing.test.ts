@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { HOUR_MS, MINUTE_MS } from '#core/clock.ts';
 import { going } from '#core/testing/going.ts';
 import { aBatch } from '../../../conformance/scene.ts';
 import { GPU, openBackend, openScene } from '../fake/testing.ts';
-
-const MOST_PAGES = 5;
 
 describe('a listing', () => {
   it('holds droplets with and without GPUs, more than one page of each', async () => {
@@ -44,44 +41,6 @@ describe('a listing', () => {
     const names = (await listing).map(({ name }) => name);
 
     expect(names).toEqual(expect.arrayContaining(scene.fake.droplets.slice(1).map(({ name }) => name)));
-  });
-
-  it('is whole without the actions that the token may not read, and the log says so', async () => {
-    const scene = openScene({ bootMs: 10 * MINUTE_MS });
-    const backend = await openBackend(scene);
-    await scene.during(backend.create(aBatch(3), going()));
-    const denied = { kind: 'error', code: 'forbidden', status: 403 } as const;
-    scene.fake.mishaps.add({ action: 'action', times: 1_000, what: denied });
-    await scene.clock.advance(2 * MINUTE_MS);
-
-    expect(await scene.during(backend.list(going()))).toHaveLength(3);
-    expect(scene.lines.join()).toMatch(/cannot find out why droplets failed.*actions:read/);
-  });
-
-  it('is hinted when an action failed, after looks that take at most 20 requests a minute for 1,000 droplets', async () => {
-    const scene = openScene({ bootMs: 3 * HOUR_MS });
-    const backend = await openBackend(scene);
-    await scene.during(backend.list(going()));
-    const ending = new AbortController();
-    let hints = 0;
-    backend.watch?.(() => void hints++, ending.signal);
-    const looks = () => scene.fake.calls.filter(({ action }) => action === 'actions').length;
-    for (let at = 0; at < 99; at++) await scene.during(backend.create(aBatch(10, `l${at}`, `p${at}`), going()));
-    scene.fake.refuseLate(1);
-    await scene.during(backend.create(aBatch(1, 'late', 'late'), going()));
-    await scene.clock.advance(30_000);
-    const failed = (await scene.during(backend.list(going()))).filter(({ state }) => state === 'failed');
-    const before = looks();
-    // A young one all the time, so that the looks never slow down.
-    for (let at = 0; at < 60; at++) {
-      if (at % 3 === 0) await scene.during(backend.create(aBatch(1, `y${at}`, `y${at}`), going()));
-      await scene.clock.advance(10_000);
-    }
-    ending.abort();
-
-    expect([hints, failed.length]).toEqual([1, 1]);
-    expect(looks() - before).toBeLessThanOrEqual(200 + MOST_PAGES);
-    expect(looks() - before).toBeGreaterThan(100);
   });
 
   it('shows two pools of equal definitions apart', async () => {

@@ -1,6 +1,6 @@
 // How droplets are recognised: by the tags that they got when they were made, in the same call.
 import { Fault } from '#core/fault.ts';
-import { type Machine, type Mark, USES, type Use } from '#core/provider.ts';
+import { type Mark, USES, type Use } from '#core/provider.ts';
 import type { Droplet } from '../api.ts';
 import type { DropletConfig } from '../config.ts';
 
@@ -36,27 +36,4 @@ export function markOf({ tags }: Pick<Droplet, 'tags'>): Mark | undefined {
   const use = USES.find((each) => after(OWNER[each]) !== undefined);
   const owner = use && after(OWNER[use]);
   return cluster && use && owner && shape ? { cluster, use, owner, shape } : undefined;
-}
-
-const STATES: Readonly<Record<Droplet['status'], Machine['state']>> = {
-  new: 'creating',
-  active: 'running',
-  off: 'suspended',
-  archive: 'suspended',
-};
-
-/** A droplet as the rest of the program sees it; nothing where it bears no whole mark. */
-export function machineOf(droplet: Droplet): Machine | undefined {
-  const mark = markOf(droplet);
-  if (!mark) return undefined;
-  const { id, name, status, created_at, networks = {} } = droplet;
-  const addresses = [...(networks.v4 ?? []), ...(networks.v6 ?? [])].map(({ ip_address }) => ip_address);
-  return {
-    name,
-    mark,
-    id: String(id),
-    createdAt: Date.parse(created_at),
-    state: STATES[status] ?? 'creating',
-    ...(addresses.length > 0 && { addresses }),
-  };
 }

@@ -1,5 +1,5 @@
 import { refusal } from '#fakes/refusal.ts';
-import { IMAGES, REGIONS, SIZES } from './furniture.ts';
+import { IMAGES, REGIONS, SIZES } from './seed-data.ts';
 
 /** What a creation asks for, once it is known to be good. */
 export interface Wanted {

@@ -7,7 +7,7 @@ import { refusal } from '#fakes/refusal.ts';
 import { follow } from '#fakes/timeline.ts';
 import { checkCreation, type Wanted } from './check-creation.ts';
 import { type FakeDroplet, hasGpus, shown, stateAt } from './droplet.ts';
-import { REGIONS, SIZES } from './furniture.ts';
+import { REGIONS, SIZES } from './seed-data.ts';
 import { type DropletCall, readCall } from './wire.ts';
 
 export interface FakeDigitalOceanOptions {

@@ -1,6 +1,6 @@
 import type { Bootable } from '#fakes/boot/machine.ts';
 import { nextStepMs, type Step, stepAt } from '#fakes/timeline.ts';
-import { SIZES } from './furniture.ts';
+import { SIZES } from './seed-data.ts';
 
 type State = 'new' | 'active' | 'off' | 'ending' | 'gone';
 
