@@ -1,10 +1,8 @@
 import { hash } from 'node:crypto';
-import { openBudget } from '#core/budget.ts';
-import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Context } from '#core/provider.ts';
-import { type RestRequest, restClient } from '#rest/client.ts';
-import { inPages } from '#rest/retry.ts';
+import { type CloudClient, cloudClient } from '#rest/cloud-client.ts';
+import { fixedToken } from '#rest/tokens.ts';
 import type { Page } from './api.ts';
 import { explain } from './faults.ts';
 
@@ -15,18 +13,8 @@ export const URL_VARIABLE = 'MITHRIL_API_URL';
 const USUAL = 'https://api.mithril.ai';
 
 // Mithril publishes no limits; these are ours.
-const RATE = { perSecond: 40, burst: 100 };
+const RATES = [{ perSecond: 40, burst: 100 }];
 const PAGE = 100;
-const PAUSE_MS = 5_000;
-
-/** Mithril's API at one address by one token. */
-export interface Mithril {
-  readonly clock: Clock;
-  readonly host: string;
-  ask<T>(request: RestRequest, signal: AbortSignal): Promise<T>;
-  /** Every page of a listing, or throws. */
-  all<T>(path: string, query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<T[]>;
-}
 
 interface Access {
   readonly token: string;
@@ -49,50 +37,34 @@ function accessFor({ apiToken, apiEndpoint }: AccessConfig, context: Context): A
   return { token, base: base.replace(/\/+$/, '').replace(/\/v2$/, '') };
 }
 
-function openClient({ token, base }: Access, context: Context): Mithril {
-  const { clock } = context;
-  const factor = context.rates?.mithril ?? 1;
-  const budget = openBudget(clock, { perSecond: RATE.perSecond * factor, burst: Math.max(1, RATE.burst * factor) });
-  const { host } = new URL(base);
-  const headers = { authorization: `Bearer ${token}` };
-  const send = restClient({
-    fetch: context.fetch,
-    clock,
-    base: `${base}/v2`,
-    cloud: `Mithril (${host})`,
-    headers: async () => headers,
-    explain,
-  });
-
-  async function ask<T>(request: RestRequest, signal: AbortSignal): Promise<T> {
-    await budget.take(signal);
-    return send<T>(request, signal).catch((thrown) => {
-      const fault = Fault.from(thrown);
-      if (fault.kind === 'throttled') budget.pause(fault.retryAfterMs ?? PAUSE_MS);
-      throw fault;
-    });
-  }
-
-  return {
-    clock,
-    host,
-    ask,
-    async all<T>(path: string, query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<T[]> {
-      const found: T[] = [];
-      await inPages(clock, signal, async (cursor) => {
-        const asked = { ...query, limit: PAGE, next_cursor: cursor };
-        const { data, next_cursor } = (await ask<Page<T> | undefined>({ path, query: asked }, signal)) ?? {};
-        if (!data) throw new Fault('unavailable', `${host} answered a listing of ${path} without data.`);
-        found.push(...data);
-        return next_cursor ?? undefined;
-      });
-      return found;
-    },
-  };
+/** The client for that configuration, the same for all that one server opens with it. */
+export function mithrilAt(config: AccessConfig, context: Context): CloudClient {
+  const { token, base } = accessFor(config, context);
+  return context.shared(`client ${base} ${hash('sha256', token)}`, () =>
+    cloudClient({
+      context,
+      base: `${base}/v2`,
+      cloud: `Mithril (${new URL(base).host})`,
+      auth: fixedToken(token),
+      rates: RATES,
+      factor: context.rates?.mithril,
+      explain,
+    }),
+  );
 }
 
-/** The client for that configuration, the same for all that one server opens with it. */
-export function mithrilAt(config: AccessConfig, context: Context): Mithril {
-  const access = accessFor(config, context);
-  return context.shared(`client ${access.base} ${hash('sha256', access.token)}`, () => openClient(access, context));
+/** Every page of a listing, or throws. */
+export function allOf<T>(
+  api: CloudClient,
+  path: string,
+  query: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<T[]> {
+  const listing = {
+    path,
+    query: { ...query, limit: PAGE },
+    items: ({ data }: Page<T>) => data,
+    next: ({ next_cursor }: Page<T>) => (next_cursor ? { next_cursor } : undefined),
+  };
+  return api.all<T>(listing, signal);
 }

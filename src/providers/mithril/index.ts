@@ -21,8 +21,6 @@ export default {
         allocation_timeout: '10m',
       },
       trust: 'any source',
-      // For whole calls of the program, each of which is one or more requests.
-      limits: { read: 10, write: 20 },
       batch: 20,
       hasPrices: true,
       boots: 'script',

@@ -1,8 +1,8 @@
 import { HOUR_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { nearest } from '#core/nearest.ts';
+import type { CloudClient } from '#rest/cloud-client.ts';
 import type { Availability, InstanceType } from './api.ts';
-import type { Mithril } from './client.ts';
 
 /** What Mithril sells and where. */
 export interface Offered {
@@ -10,21 +10,17 @@ export interface Offered {
   readonly availabilities: readonly Availability[];
 }
 
-const lists = new WeakMap<Mithril, { readonly atMs: number; readonly offered: Offered }>();
-
 /** Asked at most once an hour. */
-export async function offeredBy(api: Mithril, signal: AbortSignal): Promise<Offered> {
-  const kept = lists.get(api);
-  if (kept && api.clock.monotonic() - kept.atMs < HOUR_MS) return kept.offered;
-  const [types, availabilities] = await Promise.all([
-    api.ask<InstanceType[]>({ path: '/instance-types' }, signal),
-    api.ask<Availability[]>({ path: '/spot/availability' }, signal),
-  ]);
-  if (!Array.isArray(types) || !Array.isArray(availabilities))
-    throw new Fault('unavailable', `${api.host} answered without a list of instance types.`);
-  const offered = { types, availabilities };
-  lists.set(api, { atMs: api.clock.monotonic(), offered });
-  return offered;
+export function offeredBy(api: CloudClient, signal: AbortSignal): Promise<Offered> {
+  return api.keep('instance types', HOUR_MS, async () => {
+    const [types, availabilities] = await Promise.all([
+      api.ask<InstanceType[]>({ path: '/instance-types' }, signal),
+      api.ask<Availability[]>({ path: '/spot/availability' }, signal),
+    ]);
+    if (!Array.isArray(types) || !Array.isArray(availabilities))
+      throw new Fault('unavailable', `${api.host} answered without a list of instance types.`);
+    return { types, availabilities };
+  });
 }
 
 interface Named {

@@ -1,7 +1,7 @@
 import { Fault } from '#core/fault.ts';
 import type { Refusal } from '#fakes/refusal.ts';
 import type { FakeBid } from './bid.ts';
-import { TYPES } from './furniture.ts';
+import { TYPES } from './seed-data.ts';
 
 type Wanted = Pick<FakeBid, 'project' | 'name' | 'region' | 'instanceType' | 'limitPrice' | 'script'>;
 

@@ -7,7 +7,7 @@ import { isRefusal, refusal } from '#fakes/refusal.ts';
 import { follow } from '#fakes/timeline.ts';
 import { type FakeBid, shownBid, shownInstance, stateAt } from './bid.ts';
 import { checkBid } from './check-bid.ts';
-import { TYPES } from './furniture.ts';
+import { TYPES } from './seed-data.ts';
 import { type MithrilCall, readCall } from './wire.ts';
 
 export interface FakeMithrilOptions {

@@ -51,6 +51,17 @@ it('a bid that stays open past allocation_timeout is ended, and the next backend
   expect(fake.bids.map((bid) => bid.timeline.at(-1)?.state)).toEqual(['Terminated', 'running']);
 });
 
+it('a bid whose reply is lost is not repeated while listings are late by 50 seconds: one bid is made', async () => {
+  const world = await openSliceWorld(MITHRIL_SLICE, { lagMs: 50 * SECOND_MS, bootMs: 2 * MINUTE_MS });
+  const fake = world.cloud.fake as FakeMithril;
+  fake.mishaps.add({ action: 'create', what: { kind: 'lost reply' } });
+  world.documents.write('pools', 'gpu-pool', documentOf(MITHRIL_SLICE, 'gpu-pool'));
+  await world.clock.advance(5 * MINUTE_MS);
+
+  expect(fake.bids).toHaveLength(1);
+  expect(world.machines()).toHaveLength(1);
+});
+
 it('a refusal is one line of `pool show`, with the remedy', async () => {
   const world = await openSliceWorld(MITHRIL_SLICE);
   (world.cloud.fake as FakeMithril).quota = 0;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Fault } from '#core/fault.ts';
 import { readMarkedName } from '#core/mark-name.ts';
+import type { Backend, PendingCreate } from '#core/provider.ts';
 import { going } from '#core/testing/going.ts';
 import { aBatch } from '../../../conformance/scene.ts';
 import { type BidScene, H100, openBackend, openScene } from '../fake/testing.ts';
@@ -25,7 +26,9 @@ describe('a bid', () => {
     const launch = aBatch(2);
     const outcomes = await scene.during((await openBackend(scene)).create(launch, going()));
 
-    expect(outcomes).toEqual(launch.names.map((name) => ({ name })));
+    expect(outcomes).toEqual(
+      launch.names.map((name) => ({ name, operation: expect.stringMatching(/^bid_\d+ \d{4}-/) })),
+    );
     const [body] = bodies(scene);
     expect(body).toMatchObject({ project: 'proj_abc123', region: 'us-west-2', instance_type: 'it_8xh1001' });
     expect(body).toMatchObject({ limit_price: '$4.50', instance_quantity: 1 });
@@ -46,18 +49,16 @@ describe('a bid', () => {
     expect(script.indexOf('modprobe nvidia')).toBeLessThan(script.indexOf('Brings the Muster agent'));
   });
 
-  it('whose reply was lost is not repeated while listings may be late; it is found', async () => {
+  it('whose reply was lost asks not to be repeated while listings may be late; a repeat finds it', async () => {
     const scene = openScene({ lagMs: 50_000 });
     const backend = await openBackend(scene);
     scene.fake.mishaps.add({ action: 'create', what: { kind: 'lost reply' } });
     const first = await faultOf(scene.during(backend.create(aBatch(1), going())));
-    await scene.clock.advance(20_000);
-    const second = await faultOf(scene.during(backend.create(aBatch(1), going())));
-    await scene.clock.advance(60_000);
-    const third = await scene.during(backend.create(aBatch(1), going()));
+    await scene.clock.advance(first.retryAfterMs ?? 0);
+    const second = await scene.during(backend.create(aBatch(1), going()));
 
-    expect([first.kind, second.kind, third.length]).toEqual(['unavailable', 'unavailable', 1]);
-    expect(second.retryAfterMs).toBeGreaterThan(90_000);
+    expect([first.kind, second.length]).toEqual(['unavailable', 1]);
+    expect(first.retryAfterMs).toBeGreaterThan(90_000);
     expect(scene.fake.bids).toHaveLength(1);
   });
 
@@ -85,22 +86,48 @@ describe('a bid', () => {
 });
 
 describe('an open bid', () => {
-  it('waits for capacity until allocation_timeout, and then counts as refused', async () => {
+  it('is pending until allocation_timeout, and then counts as refused, also for another server', async () => {
     const scene = openScene();
-    const backend = await openBackend(scene, { ...H100, allocationTimeout: '2m' });
+    const config = { ...H100, allocationTimeout: '2m' };
+    const backend = await openBackend(scene, config);
     scene.fake.refuseLate(1);
-    await scene.during(backend.create(aBatch(1), going()));
+    const pending = (await scene.during(backend.create(aBatch(1), going()))) as PendingCreate[];
+    const check = async (one: Backend) => (await scene.during(one.check?.(pending, going()) ?? Promise.resolve([])))[0];
+    const young = await check(backend);
     await scene.clock.advance(60_000);
-    const [waiting] = await scene.during(backend.list(going()));
+    const [listed] = await scene.during(backend.list(going()));
+    const waiting = await check(backend);
     await scene.clock.advance(61_000);
-    const [refused] = await scene.during(backend.list(going()));
+    const refused = [await check(backend), await check(await openBackend(scene, config))];
 
-    expect(waiting).toMatchObject({ state: 'creating', trouble: { kind: 'exhausted', final: false } });
-    expect(refused?.trouble).toMatchObject({ kind: 'exhausted', final: true });
-    expect(refused?.trouble?.message).toContain('allocation_timeout (2m)');
+    expect([young, waiting]).toEqual([pending[0], pending[0]]);
+    expect(listed).toMatchObject({ state: 'creating', trouble: { kind: 'exhausted', final: false } });
+    expect(refused).toMatchObject([{ fault: { kind: 'exhausted' } }, { fault: { kind: 'exhausted' } }]);
+    expect(refused[0]?.fault?.message).toContain('allocation_timeout (2m)');
   });
 
-  it('that was woken has that time anew', async () => {
+  it('that got its instance just before allocation_timeout is made', async () => {
+    const scene = openScene({ bootMs: 150_000 });
+    const backend = await openBackend(scene, { ...H100, allocationTimeout: '80s' });
+    const pending = (await scene.during(backend.create(aBatch(1), going()))) as PendingCreate[];
+    await scene.clock.advance(84_000);
+    const ended = await scene.during(backend.check?.(pending, going()) ?? Promise.resolve([]));
+
+    expect(ended).toEqual([{ name: pending[0]?.name }]);
+  });
+
+  it('that somebody else ended is unknown, so that the listing decides', async () => {
+    const scene = openScene();
+    const backend = await openBackend(scene);
+    const pending = (await scene.during(backend.create(aBatch(1), going()))) as PendingCreate[];
+    await scene.clock.advance(10_000);
+    await scene.during(backend.delete(await scene.during(backend.list(going())), going()));
+    await scene.clock.advance(180_000);
+
+    expect(await scene.during(backend.check?.(pending, going()) ?? Promise.resolve([]))).toEqual([]);
+  });
+
+  it('that was woken is not refused for its age', async () => {
     const scene = openScene();
     const backend = await openBackend(scene, { ...H100, allocationTimeout: '2m', maxSuspendedBids: 1 });
     await scene.during(backend.create(aBatch(1), going()));
