@@ -24,41 +24,41 @@ export const MAIN_FLEET = FLEETS.find(({ name }) => name === '100x1-64') as Flee
 type PerFleet = 'session-cpu' | 'session-rate' | 'session-delay-p50' | 'session-delay-p99';
 
 const SESSION = 'machine-session';
-const CPU_GOAL_US = 200;
-const DELAY_GOAL_MS = 20;
-const RATE_GOAL = 5_000;
+// 1.3 times what the first version with fastify and grpc-js took; the server of the original takes 8,500.
+const CPU_GOALS_US: Readonly<Partial<Record<Fleet['name'], number>>> = { '10x1-10': 416, '100x1-64': 306 };
+const LIST_CPU_GOAL_US = 70;
 
 function measuresOf(fleet: Fleet): Record<string, Measure> {
   const { name, agents, slots, callers } = fleet;
   const who = `${agents} agents of ${slots === 1 ? '1 slot' : `${slots} slots`}, ${callers} callers`;
-  const isMain = fleet === MAIN_FLEET;
+  const goalUs = CPU_GOALS_US[name];
   return {
     [`session-cpu-${name}`]: {
       what: `processor time of the server for one session, one a POST: ${who}`,
       unit: 'µs',
-      ...(slots === 1 && { atMost: CPU_GOAL_US, against: SESSION }),
+      ...(goalUs !== undefined && { atMost: goalUs, against: SESSION }),
     },
     [`session-rate-${name}`]: {
       what: 'the same fleet: sessions accepted, placed, sent to agents and ended',
       unit: '/s',
-      ...(isMain && { atLeast: RATE_GOAL, against: SESSION }),
     },
     [`session-delay-p50-${name}`]: { what: 'the same fleet: request to agent', unit: 'ms' },
-    [`session-delay-p99-${name}`]: {
-      what: 'the same',
-      unit: 'ms',
-      ...(isMain && { atMost: DELAY_GOAL_MS, against: 'machine-wait' as const }),
-    },
+    [`session-delay-p99-${name}`]: { what: 'the same', unit: 'ms' },
   };
 }
 
 const LISTS = {
   'session-delay-half-p50': { what: 'request to agent at half the rate of 100x1-64', unit: 'ms' },
   'session-delay-half-p99': { what: 'the same', unit: 'ms' },
-  'session-rate-list-10': { what: '100x1-64 with lists of 10', unit: '/s', atLeast: RATE_GOAL, against: SESSION },
+  'session-rate-list-10': { what: '100x1-64 with lists of 10', unit: '/s' },
   'session-cpu-list-10': { what: 'the same: processor time of the server for one session', unit: 'µs' },
-  'session-rate-list-100': { what: '100x1-64 with lists of 100', unit: '/s', atLeast: RATE_GOAL, against: SESSION },
-  'session-cpu-list-100': { what: 'the same: processor time of the server for one session', unit: 'µs' },
+  'session-rate-list-100': { what: '100x1-64 with lists of 100', unit: '/s' },
+  'session-cpu-list-100': {
+    what: 'the same: processor time of the server for one session',
+    unit: 'µs',
+    atMost: LIST_CPU_GOAL_US,
+    against: SESSION,
+  },
 } satisfies Record<string, Measure>;
 
 export type SessionMeasureName = `${PerFleet}-${Fleet['name']}` | keyof typeof LISTS;
