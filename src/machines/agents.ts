@@ -6,7 +6,7 @@ import type { Agent, MachineRow } from '#core/machine.ts';
 import { readMark } from '#core/mark.ts';
 import type { Use } from '#core/provider.ts';
 import { drop, put } from '#core/store.ts';
-import type { Asked, Base } from './asked.ts';
+import type { Base, OwnedMachines } from './owned-machines.ts';
 
 /** A client that claims to be the agent of a machine. */
 export interface JoiningAgent {
@@ -27,7 +27,7 @@ export interface MachineAgents {
   noteUnknown(agent: string, sessions: readonly string[]): void;
 }
 
-export function openAgents(base: Base, features: ReadonlyMap<Use, Asked>): MachineAgents {
+export function openAgents(base: Base, features: ReadonlyMap<Use, OwnedMachines>): MachineAgents {
   const { view } = base.store;
   let lastEpoch = 0;
 
@@ -39,19 +39,19 @@ export function openAgents(base: Base, features: ReadonlyMap<Use, Asked>): Machi
     const record = launch === undefined ? undefined : view.launches.get(launch);
     if (record) return readMark(record.mark).use;
     const all = [...features.values()];
-    const asked =
+    const owned =
       all.find(({ launched }) => launch !== undefined && launched(launch)) ?? all.find(({ named }) => named(name));
-    return asked?.use ?? 'worker';
+    return owned?.use ?? 'worker';
   }
 
-  function connect(asked: Asked, row: MachineRow, { hello, epoch }: { hello: Hello; epoch: number }): Agent {
+  function connect(owned: OwnedMachines, row: MachineRow, { hello, epoch }: { hello: Hello; epoch: number }): Agent {
     const before = view.agents.get(row.id);
     if (before && before.epoch > epoch)
       throw new Fault('conflict', `A newer connection of ${row.id} replaced this one.`);
-    const { labels, changes } = asked.connected(row, hello);
+    const { labels, changes } = owned.connected(row, hello);
     const { slots, wire, version, hostname, address } = hello;
     const agent: Agent = {
-      ...{ id: row.id, use: asked.use, owner: asked.ownerOf(row), epoch },
+      ...{ id: row.id, use: owned.use, owner: owned.ownerOf(row), epoch },
       // 0 slots: the agent drains.
       slots: slots === 0 ? 0 : Math.max(1, Math.floor(slots) || 1),
       ...{ labels, wire, version, hostname, address, connectedAt: base.clock.now() },
@@ -65,16 +65,16 @@ export function openAgents(base: Base, features: ReadonlyMap<Use, Asked>): Machi
     async join(hello, proof) {
       const epoch = ++lastEpoch;
       const launch = launchOf(proof);
-      const asked = features.get(useOf(hello, launch));
-      if (!asked) throw refuseAgent(`${hello.name} has no machine on this server.`);
-      const id = await asked.admit({ hello, proof, launch });
-      const row = asked.get(id);
+      const owned = features.get(useOf(hello, launch));
+      if (!owned) throw refuseAgent(`${hello.name} has no machine on this server.`);
+      const id = await owned.admit({ hello, proof, launch });
+      const row = owned.get(id);
       if (!row) throw refuseAgent(`${id} is no longer needed.`);
       try {
-        return connect(asked, row, { hello, epoch });
+        return connect(owned, row, { hello, epoch });
       } catch (thrown) {
         // It has joined, and is not here: its owner must see to that.
-        asked.poke(asked.ownerOf(row));
+        owned.poke(owned.ownerOf(row));
         throw thrown;
       }
     },
@@ -112,9 +112,12 @@ export function checkFirstJoin(name: string, row: MachineRow | undefined, creden
 }
 
 /** Admits an agent by the token of its launch, and from then on by its key. */
-export async function admitByLaunch<R extends MachineRow>(asked: Asked<R>, joining: JoiningAgent): Promise<string> {
+export async function admitByLaunch<R extends MachineRow>(
+  owned: OwnedMachines<R>,
+  joining: JoiningAgent,
+): Promise<string> {
   const { hello, proof, launch } = joining;
-  const row = asked.get(hello.name) ?? asked.named(hello.name);
+  const row = owned.get(hello.name) ?? owned.named(hello.name);
   if (!row) throw notMadeFor(hello);
   checkStays(row);
   const credential = credentialOf(proof);
@@ -122,8 +125,8 @@ export async function admitByLaunch<R extends MachineRow>(asked: Asked<R>, joini
   else if (launch === undefined || row.launch !== launch) throw notMadeFor(hello);
   else checkFirstJoin(hello.name, row, credential);
   const isNews = row.joinedAt === undefined || row.credential !== credential;
-  const { store } = asked.base;
-  await (isNews ? store.commit([asked.put(joinedRow(asked, row, credential))]) : store.durable());
+  const { store } = owned.base;
+  await (isNews ? store.commit([owned.put(joinedRow(owned, row, credential))]) : store.durable());
   return row.id;
 }
 
@@ -138,14 +141,14 @@ export function checkStays({ id, removal, parked }: MachineRow): void {
 export const notMadeFor = ({ name }: Hello): Fault => refuseAgent(`This token was not made for ${name}.`);
 
 /** The row of a machine whose agent has joined; it exists, whatever its cloud answers. */
-export function joinedRow<R extends MachineRow>(asked: Asked<R>, row: R, credential: string | undefined): R {
-  const now = asked.base.clock.now();
+export function joinedRow<R extends MachineRow>(owned: OwnedMachines<R>, row: R, credential: string | undefined): R {
+  const now = owned.base.clock.now();
   const { createdAt = now, joinedAt = now } = row;
-  return { ...row, createdAt, joinedAt, machineId: machineIdOf(asked, row), credential, isWaking: undefined };
+  return { ...row, createdAt, joinedAt, machineId: machineIdOf(owned, row), credential, isWaking: undefined };
 }
 
 /** Kept from the first join on, where names are used again; a machine that was woken may be another in its cloud. */
-function machineIdOf<R extends MachineRow>({ base: { clouds } }: Asked<R>, row: R): string | undefined {
+function machineIdOf<R extends MachineRow>({ base: { clouds } }: OwnedMachines<R>, row: R): string | undefined {
   const { machineId, isWaking, offer, machine } = row;
   if (machineId !== undefined && !isWaking) return machineId;
   return offer !== undefined && clouds.reusesNames(offer) ? clouds.machine(offer, machine)?.id : undefined;

@@ -5,8 +5,8 @@ import type { LaunchRecord, MachineRow } from '#core/machine.ts';
 import { readMark } from '#core/mark.ts';
 import type { Outcome, PendingCreate, Use } from '#core/provider.ts';
 import type { Change } from '#core/store.ts';
-import type { Asked, Base } from './asked.ts';
 import { keepOperations } from './operations.ts';
+import type { Base, OwnedMachines } from './owned-machines.ts';
 import { pendingLaunch } from './pending-call.ts';
 import { removalOf } from './removal.ts';
 import { firstListingMs } from './times.ts';
@@ -22,7 +22,7 @@ const PASSING: ReadonlySet<FaultKind> = new Set<FaultKind>(['unavailable', 'thro
 
 /** One operation of a launch, with the names that it is to make. */
 interface Operation {
-  readonly asked: Asked;
+  readonly owned: OwnedMachines;
   readonly record: LaunchRecord;
   readonly pending: readonly PendingCreate[];
   readonly lastMs: number;
@@ -30,7 +30,7 @@ interface Operation {
   checked(atMs: number): void;
 }
 
-export function startChecks(base: Base, features: ReadonlyMap<Use, Asked>): Pick<Loop, 'stop'> {
+export function startChecks(base: Base, features: ReadonlyMap<Use, OwnedMachines>): Pick<Loop, 'stop'> {
   const { store, clock, random, log, clouds } = base;
   const loop = startLoop({ name: 'operations', clock, random, log, concurrency: 64, reconcile: pass });
   /** By cloud: when it was last asked. */
@@ -47,7 +47,7 @@ export function startChecks(base: Base, features: ReadonlyMap<Use, Asked>): Pick
   /** Checks what is due in one cloud. */
   async function pass(cloud: string, signal: AbortSignal): Promise<Again | undefined> {
     const nowMs = clock.monotonic();
-    for (const { asked, record } of launchesIn(base, features, cloud)) closeKnown(asked, record);
+    for (const { owned, record } of launchesIn(base, features, cloud)) closeKnown(owned, record);
     const open = openIn(base, features, cloud);
     if (open.length === 0) return undefined;
     const gapMs = (askedMs.get(cloud) ?? Number.NEGATIVE_INFINITY) + SOONEST_MS - nowMs;
@@ -74,37 +74,37 @@ export function startChecks(base: Base, features: ReadonlyMap<Use, Asked>): Pick
 }
 
 /** The launches that this cloud is not done with. */
-function* launchesIn(base: Base, features: ReadonlyMap<Use, Asked>, cloud: string) {
+function* launchesIn(base: Base, features: ReadonlyMap<Use, OwnedMachines>, cloud: string) {
   for (const record of base.store.view.launches.all()) {
     if (!record.operations || base.clouds.cloudOf(record.offer) !== cloud) continue;
-    const asked = features.get(readMark(record.mark).use);
-    if (asked) yield { asked, record, operations: Object.entries(record.operations) };
+    const owned = features.get(readMark(record.mark).use);
+    if (owned) yield { owned, record, operations: Object.entries(record.operations) };
   }
 }
 
 /** A machine whose agent has joined is made, and nobody asks for one without a row. */
-function closeKnown(asked: Asked, { id, operations = {} }: LaunchRecord): void {
+function closeKnown(owned: OwnedMachines, { id, operations = {} }: LaunchRecord): void {
   const isKnown = (row: MachineRow | undefined): boolean => !row || row.joinedAt !== undefined;
   const pending = Object.entries(operations).flatMap(([name, operation]) =>
-    isKnown(asked.get(name)) ? [{ name, operation }] : [],
+    isKnown(owned.get(name)) ? [{ name, operation }] : [],
   );
-  if (pending.length > 0) take(asked, id, { pending, byName: new Map() });
+  if (pending.length > 0) take(owned, id, { pending, byName: new Map() });
 }
 
 /** The open operations in that cloud. A frozen owner's wait: how they ended would change its machines. */
-function openIn(base: Base, features: ReadonlyMap<Use, Asked>, cloud: string): Operation[] {
+function openIn(base: Base, features: ReadonlyMap<Use, OwnedMachines>, cloud: string): Operation[] {
   const nowMs = base.clock.monotonic();
   const found: Operation[] = [];
-  for (const { asked, record, operations } of launchesIn(base, features, cloud)) {
+  for (const { owned, record, operations } of launchesIn(base, features, cloud)) {
     const { owner } = readMark(record.mark);
-    const { endedMs = nowMs, checkedMs } = pendingLaunch(asked.calls, record.id, base.startedMs);
+    const { endedMs = nowMs, checkedMs } = pendingLaunch(owned.calls, record.id, base.startedMs);
     const all = operations.map(([name, operation]) => ({ name, operation }));
     for (const [operation, pending] of Map.groupBy(all, (one) => one.operation)) {
       const lastMs = checkedMs.get(operation) ?? endedMs;
-      const waitMs = asked.isHeld(owner) ? LATEST_MS : Math.max(SOONEST_MS, (nowMs - endedMs) / 4);
-      const sinceMs = asked.isHeld(owner) ? nowMs : lastMs;
+      const waitMs = owned.isHeld(owner) ? LATEST_MS : Math.max(SOONEST_MS, (nowMs - endedMs) / 4);
+      const sinceMs = owned.isHeld(owner) ? nowMs : lastMs;
       const checked = (atMs: number): void => void checkedMs.set(operation, atMs);
-      found.push({ asked, record, pending, lastMs, dueMs: sinceMs + Math.min(LATEST_MS, waitMs), checked });
+      found.push({ owned, record, pending, lastMs, dueMs: sinceMs + Math.min(LATEST_MS, waitMs), checked });
     }
   }
   return found;
@@ -132,8 +132,8 @@ async function checkAll(
   const byName = new Map(outcomes.map((outcome) => [outcome.name, outcome]));
   const byLaunch = Map.groupBy(operations, ({ record }) => record.id);
   for (const [id, some] of byLaunch) {
-    const asked = (some[0] as Operation).asked;
-    take(asked, id, { pending: some.flatMap((one) => one.pending), byName });
+    const owned = (some[0] as Operation).owned;
+    take(owned, id, { pending: some.flatMap((one) => one.pending), byName });
   }
   return undefined;
 }
@@ -143,8 +143,8 @@ interface Checked {
   readonly byName: ReadonlyMap<string, Outcome>;
 }
 
-function take(asked: Asked, launch: string, { pending, byName }: Checked): void {
-  const record = asked.base.store.view.launches.get(launch);
+function take(owned: OwnedMachines, launch: string, { pending, byName }: Checked): void {
+  const record = owned.base.store.view.launches.get(launch);
   if (!record?.operations) return;
   const operations = { ...record.operations };
   const changes: Change[] = [];
@@ -156,31 +156,31 @@ function take(asked: Asked, launch: string, { pending, byName }: Checked): void 
     if (outcome?.operation !== undefined) operations[name] = outcome.operation;
     else {
       delete operations[name];
-      const row = asked.get(name);
-      if (row) changes.push(...ended(asked, row, outcome?.fault));
+      const row = owned.get(name);
+      if (row) changes.push(...ended(owned, row, outcome?.fault));
     }
   }
   if (!isChanged) return;
-  const isAnswered = record.names.every((name) => isAnsweredFor(asked.get(name)));
-  asked.base.commit([...changes, ...keepOperations(asked, record, { operations, isAnswered })]);
-  asked.poke(readMark(record.mark).owner);
+  const isAnswered = record.names.every((name) => isAnsweredFor(owned.get(name)));
+  owned.base.commit([...changes, ...keepOperations(owned, record, { operations, isAnswered })]);
+  owned.poke(readMark(record.mark).owner);
 }
 
 const isAnsweredFor = (row: MachineRow | undefined): boolean =>
   !row || row.createdAt !== undefined || row.removal !== undefined;
 
 /** From here on listings decide about a machine that was made; what is left of one that was not is deleted. */
-function ended(asked: Asked, row: MachineRow, fault: Fault | undefined): Change[] {
-  const { base, observations } = asked;
+function ended(owned: OwnedMachines, row: MachineRow, fault: Fault | undefined): Change[] {
+  const { base, observations } = owned;
   const nowMs = base.clock.monotonic();
   // A machine whose agent has joined exists, whatever the cloud says.
   const isFailed = fault !== undefined && row.joinedAt === undefined;
   const fromMs = isFailed ? nowMs : nowMs + firstListingMs(base, row.offer ?? '');
   observations.observe(row, { missedFromMs: Math.min(observations.of(row).missedFromMs, fromMs) });
   // A deletion before that may have found nothing to delete.
-  if (row.removal && !isFailed && asked.calls.deletions.get(row.id)?.isCalling === false)
-    asked.calls.deletions.delete(row.id);
+  if (row.removal && !isFailed && owned.calls.deletions.get(row.id)?.isCalling === false)
+    owned.calls.deletions.delete(row.id);
   if (!isFailed || row.removal) return [];
   const { kind, message, remedy } = fault;
-  return removalOf(asked, row, `${kind}, ${message}`, { fault: { kind, message, remedy }, isNotMade: true });
+  return removalOf(owned, row, `${kind}, ${message}`, { fault: { kind, message, remedy }, isNotMade: true });
 }

@@ -6,10 +6,10 @@ import { readMark, shapeOf } from '#core/mark.ts';
 import type { Offer } from '#core/pool.ts';
 import type { Boot, Outcome } from '#core/provider.ts';
 import { type Change, put } from '#core/store.ts';
-import type { Asked } from './asked.ts';
 import { endingOf } from './ended.ts';
 import { keepOffer } from './offers.ts';
 import { isCreating, keepOperations } from './operations.ts';
+import type { OwnedMachines } from './owned-machines.ts';
 import { newLaunch, type PendingLaunch, pendingLaunch } from './pending-call.ts';
 
 import { firstListingMs } from './times.ts';
@@ -28,20 +28,20 @@ export interface Wanted extends Pick<Boot, 'agentConfig' | 'install'> {
 }
 
 /** Changes to commit before the cloud is called: names that are never reused, and their launch records. */
-export function askFor<R extends MachineRow>(asked: Asked<R>, wanted: Wanted): Change[] {
-  const { base, use } = asked;
+export function askFor<R extends MachineRow>(owned: OwnedMachines<R>, wanted: Wanted): Change[] {
+  const { base, use } = owned;
   const { owner, offer, count } = wanted;
   const changes: Change[] = keepOffer(base.store, offer);
   const most = base.clouds.batchOf(offer.kind) ?? NAMES_IN_ONE_LAUNCH;
   for (let left = count; left > 0; left -= most) {
     const names = launchNames(owner, Math.min(left, most), base.random, use);
-    changes.push(...launchOf(asked, wanted, names));
+    changes.push(...launchOf(owned, wanted, names));
   }
   return changes;
 }
 
-function launchOf<R extends MachineRow>(asked: Asked<R>, wanted: Wanted, names: string[]): Change[] {
-  const { base, use, observations, calls } = asked;
+function launchOf<R extends MachineRow>(owned: OwnedMachines<R>, wanted: Wanted, names: string[]): Change[] {
+  const { base, use, observations, calls } = owned;
   const { agentConfig, install } = wanted;
   const [owner, offer] = [wanted.owner.id, wanted.offer.id];
   const askedAt = base.clock.now();
@@ -50,72 +50,76 @@ function launchOf<R extends MachineRow>(asked: Asked<R>, wanted: Wanted, names: 
   const record: LaunchRecord = { id: base.nextId(), offer, mark, names, agentConfig, install, askedAt };
   calls.launches.set(record.id, newLaunch());
   for (const name of names) observations.observeFirst(name);
-  const fields = { launch: record.id, offer, askedAt, pricePerHour: asked.priceOf(owner, offer), form };
-  const rows = names.map((id) => asked.put(asked.row(owner, { id, machine: id, ...fields })));
+  const fields = { launch: record.id, offer, askedAt, pricePerHour: owned.priceOf(owner, offer), form };
+  const rows = names.map((id) => owned.put(owned.row(owner, { id, machine: id, ...fields })));
   return [put('launches', record), ...rows, wanted.event(record)];
 }
 
 /** Calls the cloud for a committed launch. Repeating it makes nothing twice: same id, same bytes. */
-export function callCreate<R extends MachineRow>(asked: Asked<R>, record: LaunchRecord): void {
-  const { store, clouds, stopping, startedMs } = asked.base;
-  const call = pendingLaunch(asked.calls, record.id, startedMs);
+export function callCreate<R extends MachineRow>(owned: OwnedMachines<R>, record: LaunchRecord): void {
+  const { store, clouds, stopping, startedMs } = owned.base;
+  const call = pendingLaunch(owned.calls, record.id, startedMs);
   const mark = readMark(record.mark);
   call.isCalling = true;
   call.attempts += 1;
-  asked.base.start('launch', async () => {
+  owned.base.start('launch', async () => {
     let hasLeft = false;
     let isAllMade = false;
     try {
       const offer = store.view.offers.get(record.offer);
       if (!offer) throw new Fault('invalid', `The offer ${record.offer} no longer exists.`);
       const { id, names, askedAt } = record;
-      const launch = { id, mark, names, boot: asked.bootOf(record), askedAt };
+      const launch = { id, mark, names, boot: owned.bootOf(record), askedAt };
       const outcomes = await clouds.create(offer, launch, {
         owner: mark.owner,
         signal: stopping,
         leaving: () => (hasLeft = true),
       });
-      isAllMade = takeOutcomes(asked, record, believed(call, outcomes));
+      isAllMade = takeOutcomes(owned, record, believed(call, outcomes));
     } catch (thrown) {
-      takeFault(asked, record, { call, fault: Fault.from(thrown), hasLeft });
+      takeFault(owned, record, { call, fault: Fault.from(thrown), hasLeft });
     } finally {
       call.isCalling = false;
-      if (hasLeft) callEnded(asked, record, call);
+      if (hasLeft) callEnded(owned, record, call);
       // The next listing, or an agent that joins, wakes an owner that has all it asked for.
-      if (!isAllMade) asked.poke(mark.owner);
+      if (!isAllMade) owned.poke(mark.owner);
     }
   });
 }
 
-function callEnded<R extends MachineRow>(asked: Asked<R>, { names, offer }: LaunchRecord, call: PendingLaunch): void {
-  const nowMs = asked.base.clock.monotonic();
+function callEnded<R extends MachineRow>(
+  owned: OwnedMachines<R>,
+  { names, offer }: LaunchRecord,
+  call: PendingLaunch,
+): void {
+  const nowMs = owned.base.clock.monotonic();
   call.calls += 1;
   call.endedMs = nowMs;
-  const listedMs = nowMs + firstListingMs(asked.base, offer);
+  const listedMs = nowMs + firstListingMs(owned.base, offer);
   for (const name of names) {
-    const row = asked.get(name);
+    const row = owned.get(name);
     if (!row) continue;
-    asked.observations.observe(row, { missedFromMs: isCreating(asked, row) ? Number.POSITIVE_INFINITY : listedMs });
+    owned.observations.observe(row, { missedFromMs: isCreating(owned, row) ? Number.POSITIVE_INFINITY : listedMs });
   }
 }
 
 function takeFault<R extends MachineRow>(
-  asked: Asked<R>,
+  owned: OwnedMachines<R>,
   record: LaunchRecord,
   { call, fault, hasLeft }: { call: PendingLaunch; fault: Fault; hasLeft: boolean },
 ): void {
-  const { stopping, clock, random, log } = asked.base;
+  const { stopping, clock, random, log } = owned.base;
   const { owner } = readMark(record.mark);
   // A call that was never sent counts as refused after enough attempts: another offer may work.
   const isHopeless = !hasLeft && call.calls === 0 && call.attempts >= MOST_CALLS && !stopping.aborted;
   if (!isUnclear(fault.kind) || isHopeless) {
     const outcomes = record.names.map((name) => ({ name, fault }));
-    takeOutcomes(asked, record, believed(call, outcomes));
-    if (call.refusal) asked.launchFailed(owner, record.offer, call.refusal);
+    takeOutcomes(owned, record, believed(call, outcomes));
+    if (call.refusal) owned.launchFailed(owner, record.offer, call.refusal);
     return;
   }
   if (stopping.aborted) return;
-  const about = { [asked.noun]: owner, launch: record.id, kind: fault.kind, error: fault.message, hasLeft };
+  const about = { [owned.noun]: owner, launch: record.id, kind: fault.kind, error: fault.message, hasLeft };
   log('warn', 'launch outcome unknown', about);
   call.notBeforeMs = clock.monotonic() + retryDelayMs(fault, call.attempts, random.next());
 }
@@ -130,58 +134,58 @@ function believed(call: PendingLaunch, outcomes: readonly Outcome[]): readonly O
 
 /** Resolves each name in the answer; a missing name stays unknown until listings show it or not. Returns whether all were made and are wanted still. */
 function takeOutcomes<R extends MachineRow>(
-  asked: Asked<R>,
+  owned: OwnedMachines<R>,
   record: LaunchRecord,
   outcomes: readonly Outcome[],
 ): boolean {
   const byName = new Map(outcomes.map((outcome) => [outcome.name, outcome]));
-  const operations: Record<string, string> = { ...asked.base.store.view.launches.get(record.id)?.operations };
+  const operations: Record<string, string> = { ...owned.base.store.view.launches.get(record.id)?.operations };
   const changes: Change[] = [];
   let failure: Fault | undefined;
   for (const name of record.names) {
     const outcome = byName.get(name);
-    const row = asked.get(name);
+    const row = owned.get(name);
     if (!outcome || !row) continue;
     // A machine whose agent has joined exists, whatever the cloud answers.
     if (!outcome.fault || row.joinedAt !== undefined) {
-      changes.push(asked.put(made(asked, row, outcome.machine)));
+      changes.push(owned.put(made(owned, row, outcome.machine)));
       if (outcome.operation !== undefined && row.joinedAt === undefined) operations[name] = outcome.operation;
       continue;
     }
     failure = outcome.fault;
-    changes.push(...notMade(asked, row, outcome.fault));
+    changes.push(...notMade(owned, row, outcome.fault));
   }
-  const isResolved = record.names.every((name) => byName.has(name) || !asked.get(name));
-  changes.push(...keepOperations(asked, record, { operations, isAnswered: isResolved }));
-  if (failure) asked.launchFailed(readMark(record.mark).owner, record.offer, failure);
-  asked.base.commit(changes);
-  return isResolved && record.names.every((name) => isKept(asked, name));
+  const isResolved = record.names.every((name) => byName.has(name) || !owned.get(name));
+  changes.push(...keepOperations(owned, record, { operations, isAnswered: isResolved }));
+  if (failure) owned.launchFailed(readMark(record.mark).owner, record.offer, failure);
+  owned.base.commit(changes);
+  return isResolved && record.names.every((name) => isKept(owned, name));
 }
 
-function isKept<R extends MachineRow>(asked: Asked<R>, name: string): boolean {
-  const row = asked.get(name);
-  return row !== undefined && !row.removal && asked.isWanted(row);
+function isKept<R extends MachineRow>(owned: OwnedMachines<R>, name: string): boolean {
+  const row = owned.get(name);
+  return row !== undefined && !row.removal && owned.isWanted(row);
 }
 
-export function made<R extends MachineRow>({ base }: Asked<R>, row: R, machine = row.machine): R {
+export function made<R extends MachineRow>({ base }: OwnedMachines<R>, row: R, machine = row.machine): R {
   return { ...row, machine, createdAt: row.createdAt ?? base.clock.now() };
 }
 
 /** The cloud created no machine of that name, or was not called for it: the row is dropped, and the next plan uses another name. */
 export function notMade<R extends MachineRow>(
-  asked: Asked<R>,
+  owned: OwnedMachines<R>,
   row: R,
   { kind, message }: Pick<Fault, 'kind' | 'message'>,
   how: 'failed' | 'removed' = 'failed',
 ): Change[] {
   const fields = { fault: kind };
-  const ended = endingOf(asked, row, { how, fault: how === 'failed' ? { kind, message } : undefined });
-  return [...ended, asked.event(row, { kind: 'failed', message: `Not launched: ${message}`, fields })];
+  const ended = endingOf(owned, row, { how, fault: how === 'failed' ? { kind, message } : undefined });
+  return [...ended, owned.event(row, { kind: 'failed', message: `Not launched: ${message}`, fields })];
 }
 
 /** What commits that the open launches of an owner go by other offers, where there are such. */
 export function launchesGoBy<R extends MachineRow>(
-  { base }: Asked<R>,
+  { base }: OwnedMachines<R>,
   owner: string,
   successorOf: (offer: string) => string | undefined,
 ): Change[] {

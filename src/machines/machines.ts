@@ -5,11 +5,11 @@ import type { MachineRow } from '#core/machine.ts';
 import type { Use } from '#core/provider.ts';
 import { drop } from '#core/store.ts';
 import { admitByLaunch, type MachineAgents, openAgents } from './agents.ts';
-import type { Asked, Asker, Base, MachinesDeps } from './asked.ts';
 import { startChecks } from './check-operations.ts';
-import { type Beyond, type Observation, openObservations } from './observation.ts';
+import { type FeatureFields, type Observation, openObservations } from './observation.ts';
 import { followOffers } from './offers.ts';
 import { isCreating } from './operations.ts';
+import type { Base, MachineOwner, MachinesDeps, OwnedMachines } from './owned-machines.ts';
 import { noCalls } from './pending-call.ts';
 import { startSweep } from './sweep.ts';
 import { DEFAULT_MACHINE_TIMES, listLagMs } from './times.ts';
@@ -20,16 +20,16 @@ import { openWaitingOwners } from './waiting.ts';
 export interface Machines extends MachineAgents {
   /** From now on machines of that use are compared with the feature's rows. Until then they are never touched. */
   register<R extends MachineRow, O extends Observation = Observation>(
-    asker: Asker<R>,
-    unseen: (isFromBefore: boolean) => Beyond<O>,
-  ): Asked<R, O>;
+    asker: MachineOwner<R>,
+    unseen: (isFromBefore: boolean) => FeatureFields<O>,
+  ): OwnedMachines<R, O>;
   stop(): Promise<void>;
 }
 
 export function startMachines(deps: MachinesDeps): Machines {
   const { store, clock, random, log } = deps;
   const stopping = new AbortController();
-  const features = new Map<Use, Asked>();
+  const features = new Map<Use, OwnedMachines>();
   const work = openWork(log);
   const base: Base = {
     ...deps,
@@ -41,7 +41,7 @@ export function startMachines(deps: MachinesDeps): Machines {
     commit: (changes, thenDo) => void store.commit(changes).then(thenDo, () => {}),
     start: work.start,
     isReviewed: (cloud) => sweep.isReviewed(cloud),
-    unsettle: (cloud, machine) => sweep.unsettle(cloud, machine),
+    invalidate: (cloud, machine) => sweep.invalidate(cloud, machine),
   };
   const sweep = startSweep(base, features);
   const checks = startChecks(base, features);
@@ -51,9 +51,9 @@ export function startMachines(deps: MachinesDeps): Machines {
     ...openAgents(base, features),
     register(asker, unseen) {
       if (features.has(asker.use)) throw new Fault('internal', `The use ${asker.use} is registered already.`);
-      const asked = askedBy(base, asker, unseen);
-      features.set(asker.use, asked as unknown as Asked);
-      return asked;
+      const owned = ownedBy(base, asker, unseen);
+      features.set(asker.use, owned as unknown as OwnedMachines);
+      return owned;
     },
     async stop() {
       stopping.abort();
@@ -63,11 +63,11 @@ export function startMachines(deps: MachinesDeps): Machines {
   };
 }
 
-function askedBy<R extends MachineRow, O extends Observation>(
+function ownedBy<R extends MachineRow, O extends Observation>(
   base: Base,
-  asker: Asker<R>,
-  unseen: (isFromBefore: boolean) => Beyond<O>,
-): Asked<R, O> {
+  asker: MachineOwner<R>,
+  unseen: (isFromBefore: boolean) => FeatureFields<O>,
+): OwnedMachines<R, O> {
   const { clock, startedMs } = base;
   const lagMs = (offer: string | undefined): number => listLagMs(base, offer);
   const observations = openObservations<R, O>({
@@ -78,7 +78,7 @@ function askedBy<R extends MachineRow, O extends Observation>(
     unseen,
   });
   const calls = noCalls();
-  const asked: Asked<R, O> = {
+  const owned: OwnedMachines<R, O> = {
     ...asker,
     drop: (row) =>
       base.store.view.agents.get(row.id) ? [...asker.drop(row), drop('agents', row.id)] : asker.drop(row),
@@ -88,16 +88,16 @@ function askedBy<R extends MachineRow, O extends Observation>(
     unknown: openUnknownMachines(),
     waiting: openWaitingOwners(),
     forget(id, row) {
-      if (row) base.unsettle(row.offer === undefined ? undefined : base.clouds.cloudOf(row.offer), row.machine);
+      if (row) base.invalidate(row.offer === undefined ? undefined : base.clouds.cloudOf(row.offer), row.machine);
       observations.forget(id);
       calls.deletions.delete(id);
       calls.parkings.delete(id);
     },
-    admit: asker.admit ?? ((joining) => admitByLaunch(asked, joining)),
+    admit: asker.admit ?? ((joining) => admitByLaunch(owned, joining)),
     priceOf: (owner, offer) => asker.statedPrice(owner, offer) ?? base.clouds.priceOf(offer),
     bootOf: ({ id, agentConfig, install }) => ({ agentConfig, install, token: base.launchToken(id) }),
   };
-  return asked;
+  return owned;
 }
 
 /** What waits for clouds, apart from any pass. */

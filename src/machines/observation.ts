@@ -21,7 +21,7 @@ export interface Observation {
 }
 
 /** What a feature sees of its machines beyond what their clouds show. */
-export type Beyond<O extends Observation> = Omit<O, keyof Observation>;
+export type FeatureFields<O extends Observation> = Omit<O, keyof Observation>;
 
 export interface Observations<R extends MachineRow, O extends Observation> {
   /** What was seen of it; reading keeps nothing. */
@@ -44,7 +44,7 @@ export interface ObservationsDeps<O extends Observation> {
   /** Whether its cloud has agreed to make it, and how that ends is not known yet. */
   isCreating(row: MachineRow): boolean;
   /** What the feature assumes of a machine that it has not seen yet. */
-  unseen(isFromBefore: boolean): Beyond<O>;
+  unseen(isFromBefore: boolean): FeatureFields<O>;
 }
 
 export function openObservations<R extends MachineRow, O extends Observation>(

@@ -3,7 +3,7 @@ import { offerShapeIn } from '#core/mark.ts';
 import type { Offer } from '#core/pool.ts';
 import type { Mark } from '#core/provider.ts';
 import { type Change, drop, put, type Store } from '#core/store.ts';
-import type { Asked, Base } from './asked.ts';
+import type { Base, OwnedMachines } from './owned-machines.ts';
 
 const SYNC_OF_OLD_OFFERS_MS = 60_000;
 const followerOf = (offer: string): string => `offer/${offer}`;
@@ -20,7 +20,7 @@ export function isMadeFrom({ offerShape }: Pick<Base, 'offerShape'>, offer: Offe
 }
 
 /** Keeps the clouds of all kept offers listed: machines of older definitions may still be there. */
-export function followOffers(base: Base, features: () => Iterable<Asked>): { stop(): void } {
+export function followOffers(base: Base, features: () => Iterable<OwnedMachines>): { stop(): void } {
   const { store, clouds, clock, times } = base;
   const stopListening = store.onChange('offers', (after, before, id) => {
     if (!before || !after) clouds.follow(followerOf(id), after ? [after] : [], SYNC_OF_OLD_OFFERS_MS);
@@ -60,15 +60,15 @@ function priceChanges({ store, clouds, clock }: Base, id: string): Change[] {
   return [put('offers', { ...offer, prices })];
 }
 
-function unusedOffers(base: Base, features: readonly Asked[]): Set<string> {
+function unusedOffers(base: Base, features: readonly OwnedMachines[]): Set<string> {
   const { store, clouds } = base;
   const { offers, launches } = store.view;
   // Most offers have machines, and most often all of them have: then the owners need not be asked.
-  const empty = [...offers.all()].filter(({ id }) => !features.some((asked) => asked.hasRowsOf(id)));
+  const empty = [...offers.all()].filter(({ id }) => !features.some((owned) => owned.hasRowsOf(id)));
   const found = new Set<string>();
   if (empty.length === 0) return found;
   const used = new Set<string>();
-  for (const asked of features) for (const offer of asked.offersInUse()) used.add(offer);
+  for (const owned of features) for (const offer of owned.offersInUse()) used.add(offer);
   for (const { offer } of launches.all()) used.add(offer);
   for (const offer of empty) {
     const { id } = offer;

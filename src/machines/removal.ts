@@ -5,9 +5,9 @@ import { Fault, retryDelayMs } from '#core/fault.ts';
 import type { MachineRow, Removal } from '#core/machine.ts';
 import type { Machine, Outcome } from '#core/provider.ts';
 import type { Change } from '#core/store.ts';
-import { type Asked, listedOf } from './asked.ts';
 import { endingOf } from './ended.ts';
 import { isCreating } from './operations.ts';
+import { listedOf, type OwnedMachines } from './owned-machines.ts';
 import { beginCall, callAgreed, type PendingCall } from './pending-call.ts';
 import { isExact, listLagMs } from './times.ts';
 
@@ -18,85 +18,85 @@ const MOST_DELETED_AT_ONCE = 50;
  * work is lost, or accepts the loss.
  */
 export function removalOf<R extends MachineRow>(
-  asked: Asked<R>,
+  owned: OwnedMachines<R>,
   row: R,
   why: string,
   failure: Pick<Removal, 'fault' | 'isNotMade'> = {},
 ): Change[] {
-  const { clock } = asked.base;
-  const { missedFromMs } = asked.observations.of(row);
+  const { clock } = owned.base;
+  const { missedFromMs } = owned.observations.of(row);
   // Earlier listings do not count: the machine may still exist, so the cloud must be called.
   if (missedFromMs !== Number.POSITIVE_INFINITY) {
-    const fromMs = Math.max(missedFromMs, clock.monotonic() + unlistedLagMs(asked, row));
-    asked.observations.observe(row, { missedFromMs: fromMs });
+    const fromMs = Math.max(missedFromMs, clock.monotonic() + unlistedLagMs(owned, row));
+    owned.observations.observe(row, { missedFromMs: fromMs });
   }
-  const event = asked.event(row, { kind: 'removing', message: `Removing the machine: ${why}.` });
-  return [asked.put({ ...row, removal: { at: clock.now(), why, ...failure } }), event];
+  const event = owned.event(row, { kind: 'removing', message: `Removing the machine: ${why}.` });
+  return [owned.put({ ...row, removal: { at: clock.now(), why, ...failure } }), event];
 }
 
 /** A machine that no listing has shown yet may still exist, unless its cloud failed to make it: only later listings can prove that it does not. */
-function unlistedLagMs<R extends MachineRow>({ base, observations }: Asked<R>, row: R): number {
+function unlistedLagMs<R extends MachineRow>({ base, observations }: OwnedMachines<R>, row: R): number {
   const isKnown = observations.of(row).hasBeenListed || row.removal?.isNotMade === true;
   return isKnown ? 0 : listLagMs(base, row.offer);
 }
 
 /** Deletes the machines of removed rows and drops the rows of those that are gone; returns when to look again. */
-export function carryOutRemovals<R extends MachineRow>(asked: Asked<R>, removing: readonly R[]): number {
+export function carryOutRemovals<R extends MachineRow>(owned: OwnedMachines<R>, removing: readonly R[]): number {
   if (removing.length === 0) return Number.POSITIVE_INFINITY;
   const changes: Change[] = [];
   const gone: R[] = [];
   const byOffer = new Map<string, R[]>();
   let againAtMs = Number.POSITIVE_INFINITY;
   for (const row of removing) {
-    coolDownFor(asked, row);
-    if (isOver(asked, row)) {
-      changes.push(...over(asked, row));
+    coolDownFor(owned, row);
+    if (isOver(owned, row)) {
+      changes.push(...over(owned, row));
       gone.push(row);
-    } else if (isToBeCalled(asked, row)) {
+    } else if (isToBeCalled(owned, row)) {
       const batch = byOffer.get(row.offer ?? '');
       if (batch) batch.push(row);
       else byOffer.set(row.offer ?? '', [row]);
-    } else againAtMs = Math.min(againAtMs, nextLook(asked, row));
+    } else againAtMs = Math.min(againAtMs, nextLook(owned, row));
   }
   if (changes.length > 0) {
-    asked.base.commit(changes, () => {
-      for (const { id } of gone) asked.removed(id);
+    owned.base.commit(changes, () => {
+      for (const { id } of gone) owned.removed(id);
     });
   }
-  for (const [offer, rows] of byOffer) deleteAll(asked, offer, rows);
+  for (const [offer, rows] of byOffer) deleteAll(owned, offer, rows);
   return againAtMs;
 }
 
 /** A late failure counts like a refusal, once in each process that learns of it. */
-function coolDownFor<R extends MachineRow>(asked: Asked<R>, row: R): void {
+function coolDownFor<R extends MachineRow>(owned: OwnedMachines<R>, row: R): void {
   const { offer, removal } = row;
-  if (offer === undefined || !removal?.isNotMade || !removal.fault || asked.calls.deletions.has(row.id)) return;
-  asked.launchFailed(asked.ownerOf(row), offer, removal.fault);
+  if (offer === undefined || !removal?.isNotMade || !removal.fault || owned.calls.deletions.has(row.id)) return;
+  owned.launchFailed(owned.ownerOf(row), offer, removal.fault);
 }
 
 /** Certainly gone: after at least one delete call, either the cloud accepted it and one listing lacks the machine, or two listings lack it. */
-function isOver<R extends MachineRow>(asked: Asked<R>, row: R): boolean {
-  const { base, calls, observations } = asked;
+function isOver<R extends MachineRow>(owned: OwnedMachines<R>, row: R): boolean {
+  const { base, calls, observations } = owned;
   const deletion = calls.deletions.get(row.id);
-  if (!deletion || deletion.isCalling || isLaunching(asked, row) || isCreating(asked, row)) return false;
+  if (!deletion || deletion.isCalling || isLaunching(owned, row) || isCreating(owned, row)) return false;
   const { agreedMs } = deletion;
   if (row.offer === undefined) return agreedMs !== undefined;
   const listing = base.clouds.listing(row.offer);
   // An empty listing alone proves nothing: a cloud with an outage may answer with one too.
   const isProof = listing !== undefined && (listing.machines.size > 0 || isExact(base, row.offer));
-  if (isProof && agreedMs !== undefined && isAbsent(listing, row.machine, agreedMs + unlistedLagMs(asked, row)))
+  if (isProof && agreedMs !== undefined && isAbsent(listing, row.machine, agreedMs + unlistedLagMs(owned, row)))
     return true;
   return isGone(listing, row.machine, observations.of(row).missedFromMs);
 }
 
 /** While its launch is in flight the machine may still be created: a delete now could be too early. */
-const isLaunching = <R extends MachineRow>({ calls }: Asked<R>, row: R): boolean =>
+const isLaunching = <R extends MachineRow>({ calls }: OwnedMachines<R>, row: R): boolean =>
   calls.launches.get(row.launch ?? '')?.isCalling === true;
 
-function isToBeCalled<R extends MachineRow>(asked: Asked<R>, row: R): boolean {
-  const { base, calls } = asked;
+function isToBeCalled<R extends MachineRow>(owned: OwnedMachines<R>, row: R): boolean {
+  const { base, calls } = owned;
   const deletion = calls.deletions.get(row.id);
-  if (isLaunching(asked, row)) return false;
+  if (isLaunching(owned, row)) return false;
   // A launch that the cloud has not heard of is dropped as a whole, or called first.
   const launch = calls.launches.get(row.launch ?? '');
   if (launch && launch.endedMs === undefined) return false;
@@ -104,21 +104,21 @@ function isToBeCalled<R extends MachineRow>(asked: Asked<R>, row: R): boolean {
   const nowMs = base.clock.monotonic();
   if (deletion.isCalling || nowMs < deletion.notBeforeMs) return false;
   if (deletion.agreedMs === undefined) return true;
-  return nowMs - deletion.agreedMs >= base.times.deleteAgainMs && isStill(asked, row);
+  return nowMs - deletion.agreedMs >= base.times.deleteAgainMs && isStill(owned, row);
 }
 
 /** Its cloud agreed to delete it, and shows it as if it had not. */
-function isStill<R extends MachineRow>(asked: Asked<R>, row: R): boolean {
-  const machine = listedOf(asked, row);
+function isStill<R extends MachineRow>(owned: OwnedMachines<R>, row: R): boolean {
+  const machine = listedOf(owned, row);
   return machine !== undefined && machine.state !== 'deleting';
 }
 
 /** Asks for the second listing where the first does not show it any more; answers when the next call is due, which lies ahead. */
-function nextLook<R extends MachineRow>(asked: Asked<R>, row: R): number {
-  const { clock, clouds, times } = asked.base;
-  const deletion = asked.calls.deletions.get(row.id);
+function nextLook<R extends MachineRow>(owned: OwnedMachines<R>, row: R): number {
+  const { clock, clouds, times } = owned.base;
+  const deletion = owned.calls.deletions.get(row.id);
   // The end of its launch wakes its owner.
-  if (!deletion || deletion.isCalling || isLaunching(asked, row)) return Number.POSITIVE_INFINITY;
+  if (!deletion || deletion.isCalling || isLaunching(owned, row)) return Number.POSITIVE_INFINITY;
   const { agreedMs, notBeforeMs } = deletion;
   const listing = clouds.listing(row.offer ?? '');
   if (agreedMs !== undefined && listing && isAbsent(listing, row.machine, agreedMs)) clouds.refresh(row.offer ?? '');
@@ -126,38 +126,38 @@ function nextLook<R extends MachineRow>(asked: Asked<R>, row: R): number {
   return dueMs > clock.monotonic() ? dueMs : Number.POSITIVE_INFINITY;
 }
 
-function over<R extends MachineRow>(asked: Asked<R>, row: R): Change[] {
-  const lifetime = lifetimeOf(asked, row);
+function over<R extends MachineRow>(owned: OwnedMachines<R>, row: R): Change[] {
+  const lifetime = lifetimeOf(owned, row);
   const fault = row.removal?.fault;
   const message = `Machine gone after ${lifetime}: ${row.removal?.why ?? ''}.`;
-  const ended = endingOf(asked, row, { how: fault ? 'failed' : 'removed', fault });
-  return [...ended, asked.event(row, { kind: 'removed', message, fields: { lifetime } })];
+  const ended = endingOf(owned, row, { how: fault ? 'failed' : 'removed', fault });
+  return [...ended, owned.event(row, { kind: 'removed', message, fields: { lifetime } })];
 }
 
 /** How long a machine has been there, in whole seconds. */
-export function lifetimeOf<R extends MachineRow>({ base }: Asked<R>, { createdAt, askedAt }: R): string {
+export function lifetimeOf<R extends MachineRow>({ base }: OwnedMachines<R>, { createdAt, askedAt }: R): string {
   return formatDuration(Math.max(0, Math.round((base.clock.now() - (createdAt ?? askedAt)) / 1_000) * 1_000));
 }
 
-function deleteAll<R extends MachineRow>(asked: Asked<R>, offer: string, rows: readonly R[]): void {
-  const { store, clouds } = asked.base;
+function deleteAll<R extends MachineRow>(owned: OwnedMachines<R>, offer: string, rows: readonly R[]): void {
+  const { store, clouds } = owned.base;
   const kind = store.view.offers.get(offer)?.kind;
   const most = (kind === undefined ? undefined : clouds.batchOf(kind)) ?? MOST_DELETED_AT_ONCE;
-  for (let at = 0; at < rows.length; at += most) deleteBatch(asked, offer, rows.slice(at, at + most));
+  for (let at = 0; at < rows.length; at += most) deleteBatch(owned, offer, rows.slice(at, at + most));
 }
 
-function deleteBatch<R extends MachineRow>(asked: Asked<R>, offer: string, rows: readonly R[]): void {
-  const deletions = rows.map((row) => ({ row, deletion: beginCall(asked.calls.deletions, row.id) }));
-  asked.base.start('delete', async () => {
-    const outcomes = await callDelete(asked, offer, rows).catch((thrown): Outcome[] => {
+function deleteBatch<R extends MachineRow>(owned: OwnedMachines<R>, offer: string, rows: readonly R[]): void {
+  const deletions = rows.map((row) => ({ row, deletion: beginCall(owned.calls.deletions, row.id) }));
+  owned.base.start('delete', async () => {
+    const outcomes = await callDelete(owned, offer, rows).catch((thrown): Outcome[] => {
       const fault = Fault.from(thrown);
       return rows.map((row) => ({ name: row.machine, fault }));
     });
     const byName = new Map(outcomes.map((outcome) => [outcome.name, outcome]));
-    for (const { row, deletion } of deletions) take(asked, { row, deletion, outcome: byName.get(row.machine) });
+    for (const { row, deletion } of deletions) take(owned, { row, deletion, outcome: byName.get(row.machine) });
     // Who has nothing to do until the machines are gone is woken by the listing that shows it.
-    if (offer !== '' && deletions.every(isAgreed)) listUntilGone(asked, offer, deletions);
-    else for (const owner of new Set(rows.map(asked.ownerOf))) asked.poke(owner);
+    if (offer !== '' && deletions.every(isAgreed)) listUntilGone(owned, offer, deletions);
+    else for (const owner of new Set(rows.map(owned.ownerOf))) owned.poke(owner);
   });
 }
 
@@ -173,58 +173,62 @@ const isAgreed = ({ deletion }: { readonly deletion: PendingCall }): boolean =>
  * Until the cloud shows them no more it is listed more often than usual. Not at once: a machine takes its time to end, and
  * every machine that goes would cost a listing of the whole account.
  */
-function listUntilGone<R extends MachineRow>(asked: Asked<R>, offer: string, deletions: readonly Deletion<R>[]): void {
-  const { clock, clouds, times, stopping } = asked.base;
+function listUntilGone<R extends MachineRow>(
+  owned: OwnedMachines<R>,
+  offer: string,
+  deletions: readonly Deletion<R>[],
+): void {
+  const { clock, clouds, times, stopping } = owned.base;
   const agreedMs = clock.monotonic();
   const isAwaited = ({ row, deletion }: Deletion<R>): boolean =>
-    asked.calls.deletions.get(row.id) === deletion && deletion.agreedMs === agreedMs;
+    owned.calls.deletions.get(row.id) === deletion && deletion.agreedMs === agreedMs;
   const look = (): void => {
     const awaited = deletions.filter(isAwaited);
     if (awaited.length === 0 || stopping.aborted) return;
-    if (clock.monotonic() - agreedMs >= times.deleteAgainMs) wakeForStill(asked, awaited);
+    if (clock.monotonic() - agreedMs >= times.deleteAgainMs) wakeForStill(owned, awaited);
     const dueMs = Math.max(clouds.listing(offer)?.startedMs ?? agreedMs, agreedMs) + times.deletingListMs;
     const leftMs = Math.ceil(dueMs - clock.monotonic());
     // A frozen owner drops no rows, so there is nothing to find out.
-    if (leftMs <= 0 && !awaited.every(({ row }) => asked.isHeld(asked.ownerOf(row)))) clouds.refresh(offer);
+    if (leftMs <= 0 && !awaited.every(({ row }) => owned.isHeld(owned.ownerOf(row)))) clouds.refresh(offer);
     clock.alarm(leftMs > 0 ? leftMs : times.deletingListMs, look);
   };
-  if (isExact(asked.base, offer)) clouds.refresh(offer);
+  if (isExact(owned.base, offer)) clouds.refresh(offer);
   look();
 }
 
 /** No listing wakes the owner of a machine that stays as it is. */
-function wakeForStill<R extends MachineRow>(asked: Asked<R>, awaited: readonly Deletion<R>[]): void {
-  for (const { row } of awaited) if (isStill(asked, row)) asked.poke(asked.ownerOf(row));
+function wakeForStill<R extends MachineRow>(owned: OwnedMachines<R>, awaited: readonly Deletion<R>[]): void {
+  for (const { row } of awaited) if (isStill(owned, row)) owned.poke(owned.ownerOf(row));
 }
 
 /** First the agent gets the command to stop, so that it disconnects cleanly; then the cloud is called. */
 async function callDelete<R extends MachineRow>(
-  asked: Asked<R>,
+  owned: OwnedMachines<R>,
   offer: string,
   rows: readonly R[],
 ): Promise<readonly Outcome[]> {
-  const { store, clouds, stopping } = asked.base;
+  const { store, clouds, stopping } = owned.base;
   await store.durable();
-  for (const row of rows) asked.leaving(row);
+  for (const row of rows) owned.leaving(row);
   if (offer === '') return rows.map(({ machine }) => ({ name: machine }));
   const known = store.view.offers.get(offer);
   if (!known) throw new Fault('invalid', `The offer ${offer} no longer exists.`);
-  const machines = rows.map((row) => listedOf(asked, row) ?? unlisted(asked, row));
-  return clouds.delete(known, machines, { owner: asked.ownerOf(rows[0] as R), signal: stopping });
+  const machines = rows.map((row) => listedOf(owned, row) ?? unlisted(owned, row));
+  return clouds.delete(known, machines, { owner: owned.ownerOf(rows[0] as R), signal: stopping });
 }
 
 /** As we asked for it. */
-function unlisted<R extends MachineRow>({ base, use, ownerOf }: Asked<R>, row: R): Machine {
+function unlisted<R extends MachineRow>({ base, use, ownerOf }: OwnedMachines<R>, row: R): Machine {
   const { machine, offer = '', createdAt, askedAt } = row;
   const mark = { cluster: base.store.cluster, use, owner: ownerOf(row), shape: offer };
   return { name: machine, mark, createdAt: createdAt ?? askedAt, state: 'running' };
 }
 
 function take<R extends MachineRow>(
-  asked: Asked<R>,
+  owned: OwnedMachines<R>,
   { row, deletion, outcome }: { row: R; deletion: PendingCall; outcome: Outcome | undefined },
 ): void {
-  const { clock, stopping, random, log } = asked.base;
+  const { clock, stopping, random, log } = owned.base;
   const nowMs = clock.monotonic();
   if (outcome && !outcome.fault) return callAgreed(deletion, nowMs);
   deletion.isCalling = false;
@@ -232,6 +236,6 @@ function take<R extends MachineRow>(
   const fault = outcome?.fault ?? new Fault('unavailable', 'The cloud reported no result for this machine.');
   const waitMs = retryDelayMs(fault, deletion.attempts, random.next());
   deletion.notBeforeMs = nowMs + waitMs;
-  const about = { [asked.noun]: asked.ownerOf(row), [asked.use]: row.id, kind: fault.kind, error: fault.message };
+  const about = { [owned.noun]: owned.ownerOf(row), [owned.use]: row.id, kind: fault.kind, error: fault.message };
   log('warn', 'cannot delete machine', { ...about, attempts: deletion.attempts, waitMs });
 }

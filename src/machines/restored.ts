@@ -1,7 +1,7 @@
 // A restored store may lack machines that exist and run sessions: they are looked for first.
 import type { Offer } from '#core/pool.ts';
 import type { Machine } from '#core/provider.ts';
-import type { Base } from './asked.ts';
+import type { Base } from './owned-machines.ts';
 
 /** Then nothing proves that it was not asked for. */
 export function isOlderThanBackup({ store }: Pick<Base, 'store'>, { createdAt }: Pick<Machine, 'createdAt'>): boolean {

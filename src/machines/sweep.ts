@@ -7,21 +7,21 @@ import type { MachineRow } from '#core/machine.ts';
 import type { Offer } from '#core/pool.ts';
 import type { Machine, Mark, Use } from '#core/provider.ts';
 import { inSlices, openSlices } from '#core/slices.ts';
-import type { Asked, Base } from './asked.ts';
 import { isMadeFrom } from './offers.ts';
+import type { Base, OwnedMachines } from './owned-machines.ts';
 import { isOlderThanBackup } from './restored.ts';
-import { openSettled, type Settled } from './settled.ts';
+import { openReviewCache, type ReviewCache } from './review-cache.ts';
 import { forgetKnown, observeUnknown } from './unknown.ts';
-import { showsOtherwise } from './waiting.ts';
+import { hasChanged } from './waiting.ts';
 
 /** The features by the use that each of them registered. */
-export type Features = ReadonlyMap<Use, Asked>;
+export type Features = ReadonlyMap<Use, OwnedMachines>;
 
 export interface Sweep extends Pick<Loop, 'stop'> {
   /** Whether the machines of that cloud have been compared with our rows at least once. */
   isReviewed(cloud: string): boolean;
   /** The row of a machine was dropped: the next review checks it even if its listing is unchanged. */
-  unsettle(cloud: string | undefined, machine: string): void;
+  invalidate(cloud: string | undefined, machine: string): void;
 }
 
 /** Looks through each new listing, a few milliseconds at a time. */
@@ -30,7 +30,7 @@ export function startSweep(base: Base, features: Features): Sweep {
   const newest = new Map<string, Listing>();
   const reviewed = new Set<string>();
   const sweeping = new Set<string>();
-  const settled = openSettled();
+  const settled = openReviewCache();
   const loop = startLoop({
     name: 'sweep',
     clock,
@@ -44,46 +44,46 @@ export function startSweep(base: Base, features: Features): Sweep {
       await review({ base, features, sweeping, settled }, listing);
       if (reviewed.has(cloud)) return;
       reviewed.add(cloud);
-      for (const asked of features.values()) for (const owner of ownersIn(asked, cloud)) asked.poke(owner);
+      for (const owned of features.values()) for (const owner of ownersIn(owned, cloud)) owned.poke(owner);
     },
   });
   clouds.onListing((listing) => {
     newest.set(listing.cloud, listing);
     loop.poke(listing.cloud);
     // The owners that wait for it need not wait for the whole of it to be looked through.
-    for (const asked of features.values()) {
-      const owners = listing.count === 1 ? ownersIn(asked, listing.cloud) : waitingFor(asked, listing);
-      for (const owner of owners) asked.poke(owner);
+    for (const owned of features.values()) {
+      const owners = listing.count === 1 ? ownersIn(owned, listing.cloud) : waitingFor(owned, listing);
+      for (const owner of owners) owned.poke(owner);
     }
   });
   // An owner that waits for a listing says why it does not come.
   clouds.onFault((followers) => {
-    for (const asked of features.values())
-      for (const owner of followers) if (asked.waiting.has(owner)) asked.poke(owner);
+    for (const owned of features.values())
+      for (const owner of followers) if (owned.waiting.has(owner)) owned.poke(owner);
   });
-  return { stop: loop.stop, isReviewed: (cloud) => reviewed.has(cloud), unsettle: settled.unsettle };
+  return { stop: loop.stop, isReviewed: (cloud) => reviewed.has(cloud), invalidate: settled.invalidate };
 }
 
-function* ownersIn({ base, isOwner }: Asked, cloud: string): Iterable<string> {
+function* ownersIn({ base, isOwner }: OwnedMachines, cloud: string): Iterable<string> {
   for (const follower of base.clouds.followers(cloud)) if (isOwner(follower)) yield follower;
 }
 
-function* waitingFor(asked: Asked, listing: Listing): Iterable<string> {
+function* waitingFor(owned: OwnedMachines, listing: Listing): Iterable<string> {
   const { cloud } = listing;
-  const { clouds } = asked.base;
+  const { clouds } = owned.base;
   const isSame = listing.machines === listing.before?.machines;
-  for (const [owner, underWay] of asked.waiting.all()) {
+  for (const [owner, underWay] of owned.waiting.all()) {
     if (underWay) {
-      if (!isSame && showsOtherwise(listing, underWay, clouds.cloudOf)) yield owner;
+      if (!isSame && hasChanged(listing, underWay, clouds.cloudOf)) yield owner;
       continue;
     }
     const isFollowing = clouds.isFollowing(owner, cloud);
-    if (isFollowing ? asked.isOwner(owner) : hasRowsIn(asked, owner, cloud)) yield owner;
+    if (isFollowing ? owned.isOwner(owner) : hasRowsIn(owned, owner, cloud)) yield owner;
   }
 }
 
 /** Machines of older definitions may be in a cloud that their owner has left. */
-function hasRowsIn({ base, rowsOf }: Asked, owner: string, cloud: string): boolean {
+function hasRowsIn({ base, rowsOf }: OwnedMachines, owner: string, cloud: string): boolean {
   let last: string | undefined;
   for (const { offer } of rowsOf(owner)) {
     // Most rows of an owner are of one offer.
@@ -99,7 +99,7 @@ interface Review {
   readonly features: Features;
   /** Orphans that their cloud is being asked to delete. */
   readonly sweeping: Set<string>;
-  readonly settled: Settled;
+  readonly settled: ReviewCache;
 }
 
 // Passing one over takes less time than reading the clock.
@@ -117,11 +117,11 @@ async function review(by: Review, listing: Listing): Promise<void> {
   const reviewed = by.settled.begin(listing);
   const look = (machine: Machine, known: Machine | undefined): void => {
     // A machine of an unregistered use is never deleted, adopted or counted.
-    const asked = machine.mark && features.get(machine.mark.use);
-    if (machine.mark && !asked) return reviewed.leaveOpen(machine);
-    const found = asked ? rowIn(asked, machine.name) : rowOf(features.values(), machine.name);
+    const owned = machine.mark && features.get(machine.mark.use);
+    if (machine.mark && !owned) return reviewed.keepForNextReview(machine);
+    const found = owned ? rowIn(owned, machine.name) : rowOf(features.values(), machine.name);
     if (found) return noticeChange(found, machine, known);
-    reviewed.leaveOpen(machine);
+    reviewed.keepForNextReview(machine);
     if (!machine.mark) unmarked.observe(machine);
     else if (machine.state !== 'deleting' && isOrphan(machine)) orphans.push(machine);
   };
@@ -131,15 +131,15 @@ async function review(by: Review, listing: Listing): Promise<void> {
     const known = reviewed.before(machine);
     if (known) stayed += 1;
     seen += 1;
-    const isSettled = reviewed.isSettled(machine, known);
-    if (!isSettled) look(machine, known);
-    if ((!isSettled || seen % SETTLED_PER_LOOK_AT_CLOCK === 0) && slices.isOver()) await slices.next();
+    const isUnchanged = reviewed.isUnchanged(machine, known);
+    if (!isUnchanged) look(machine, known);
+    if ((!isUnchanged || seen % SETTLED_PER_LOOK_AT_CLOCK === 0) && slices.isOver()) await slices.next();
   }
   // Most often all of them stayed.
   if (before && !reviewed.onlyThese && stayed < before.size) {
     await inSlices(base.clock, before.keys(), (name) => {
       const found = listing.machines.has(name) ? undefined : rowOf(features.values(), name);
-      if (found) found.asked.poke(found.asked.ownerOf(found.row));
+      if (found) found.owned.poke(found.owned.ownerOf(found.row));
     });
   }
   unmarked.forget(listing);
@@ -147,41 +147,41 @@ async function review(by: Review, listing: Listing): Promise<void> {
 }
 
 interface Found {
-  readonly asked: Asked;
+  readonly owned: OwnedMachines;
   readonly row: MachineRow;
 }
 
-function rowIn(asked: Asked, machine: string): Found | undefined {
-  const row = asked.named(machine);
-  return row && { asked, row };
+function rowIn(owned: OwnedMachines, machine: string): Found | undefined {
+  const row = owned.named(machine);
+  return row && { owned, row };
 }
 
-function rowOf(features: Iterable<Asked>, machine: string): Found | undefined {
-  for (const asked of features) {
-    const found = rowIn(asked, machine);
+function rowOf(features: Iterable<OwnedMachines>, machine: string): Found | undefined {
+  for (const owned of features) {
+    const found = rowIn(owned, machine);
     if (found) return found;
   }
   return undefined;
 }
 
 /** A machine that turned bad, does not start for another reason, or is stopped or runs though it should not, is looked at now, not when its owner happens to pass again. */
-function noticeChange({ asked, row }: Found, machine: Machine, before: Machine | undefined): void {
+function noticeChange({ owned, row }: Found, machine: Machine, before: Machine | undefined): void {
   // Most often the cloud shows the same as before.
   if (machine === before) return;
   const isWorse = machine.state === 'failed' || machine.trouble?.final === true;
   const isNews = machine.state !== before?.state || machine.trouble?.final !== before.trouble?.final;
   const isStopped = machine.state === 'suspended';
   const isTroubled = machine.trouble?.message !== before?.trouble?.message || machine.endsAt !== before?.endsAt;
-  if (isTroubled || (isNews && (isWorse || isStopped !== (row.parked !== undefined)))) asked.poke(asked.ownerOf(row));
+  if (isTroubled || (isNews && (isWorse || isStopped !== (row.parked !== undefined)))) owned.poke(owned.ownerOf(row));
 }
 
 /** Kinds that cannot mark have a cloud of their own for each owner; shared by several, the first one answers for all. */
 function unmarkedIn({ base, features }: Review, cloud: string) {
-  let found: { readonly asked: Asked; readonly owner: string } | undefined;
+  let found: { readonly owned: OwnedMachines; readonly owner: string } | undefined;
   const first = (): typeof found => {
-    for (const asked of features.values())
-      for (const owner of found ? [] : ownersIn(asked, cloud)) {
-        found = { asked, owner };
+    for (const owned of features.values())
+      for (const owner of found ? [] : ownersIn(owned, cloud)) {
+        found = { owned, owner };
         break;
       }
     return found;
@@ -189,15 +189,15 @@ function unmarkedIn({ base, features }: Review, cloud: string) {
   return {
     observe(machine: Machine): void {
       const [offer] = base.clouds.offersOf(cloud);
-      const { asked, owner } = first() ?? {};
-      if (asked && owner !== undefined && offer) observeUnknown(asked, owner, { machine, offer: offer.id });
+      const { owned, owner } = first() ?? {};
+      if (owned && owner !== undefined && offer) observeUnknown(owned, owner, { machine, offer: offer.id });
     },
     forget(listing: Listing): void {
       // Most clouds have none, and who would answer for them need not be found out.
       if (!Iterator.from(features.values()).some(({ unknown }) => unknown.isAny())) return;
-      const { asked, owner } = first() ?? {};
-      if (!asked || owner === undefined) return;
-      forgetKnown(asked, owner, (name, of) => {
+      const { owned, owner } = first() ?? {};
+      if (!owned || owner === undefined) return;
+      forgetKnown(owned, owner, (name, of) => {
         if (base.clouds.cloudOf(of) !== listing.cloud) return true;
         const isListed = listing.machines.has(name) || listing.before?.machines.has(name) === true;
         return isListed && !rowOf(features.values(), name);
@@ -215,11 +215,11 @@ function resolveOrphans(by: Review, cloud: string, orphans: readonly Machine[]):
   const byOffer = new Map<Offer, Machine[]>();
   for (const machine of orphans) {
     const mark = machine.mark as Mark;
-    const asked = features.get(mark.use);
+    const owned = features.get(mark.use);
     const offer = offerFor(base, cloud, mark);
     // Between two slices its row may have come: adopted by an earlier review.
-    if (!asked || !offer || asked.isHeld(mark.owner) || asked.named(machine.name)) continue;
-    if (isOlderThanBackup(base, machine)) adopt(asked, machine, offer);
+    if (!owned || !offer || owned.isHeld(mark.owner) || owned.named(machine.name)) continue;
+    if (isOlderThanBackup(base, machine)) adopt(owned, machine, offer);
     else if (sweeping.has(machine.name) || mayBeLaunched(base, machine)) continue;
     else byOffer.set(offer, [...(byOffer.get(offer) ?? []), machine]);
   }
@@ -243,12 +243,12 @@ function offerFor(base: Base, cloud: string, mark: Mark): Offer | undefined {
   return offers.findLast((offer) => isMadeFrom(base, offer, mark)) ?? offers.at(-1);
 }
 
-function adopt(asked: Asked, machine: Machine, offer: Offer): void {
-  const { log, commit } = asked.base;
-  const changes = asked.adopt(machine, offer);
+function adopt(owned: OwnedMachines, machine: Machine, offer: Offer): void {
+  const { log, commit } = owned.base;
+  const changes = owned.adopt(machine, offer);
   if (changes.length > 0) return commit(changes);
-  const about = { machine: machine.name, [asked.noun]: machine.mark?.owner };
-  log('warn', `machine of an unknown ${asked.noun}, not deleted`, about);
+  const about = { machine: machine.name, [owned.noun]: machine.mark?.owner };
+  log('warn', `machine of an unknown ${owned.noun}, not deleted`, about);
 }
 
 function sweepAway({ base, sweeping }: Review, offer: Offer, machines: readonly Machine[]): void {

@@ -1,5 +1,5 @@
 import { MINUTE_MS } from '#core/clock.ts';
-import type { Base } from './asked.ts';
+import type { Base } from './owned-machines.ts';
 
 /** How long this folder waits for what clouds do by themselves. */
 export interface MachineTimes {

@@ -4,7 +4,7 @@ import type { LaunchRecord, MachineRow } from '#core/machine.ts';
 import { readMark } from '#core/mark.ts';
 import type { Offer } from '#core/pool.ts';
 import type { Machine } from '#core/provider.ts';
-import type { Asked } from './asked.ts';
+import type { OwnedMachines } from './owned-machines.ts';
 
 /** A listed machine that bears no mark and has no record. */
 export interface UnknownMachine {
@@ -41,7 +41,7 @@ export function openUnknownMachines(): UnknownMachines {
 
 /** Listed without mark and without record: it counts in the size of its owner until it is known. */
 export function observeUnknown<R extends MachineRow>(
-  { base, unknown, poke }: Asked<R>,
+  { base, unknown, poke }: OwnedMachines<R>,
   owner: string,
   seen: { machine: Machine; offer: string },
 ): void {
@@ -52,7 +52,7 @@ export function observeUnknown<R extends MachineRow>(
 
 /** Forgets those that two listings in a row did not show, and those that have become known. */
 export function forgetKnown<R extends MachineRow>(
-  { unknown, poke }: Asked<R>,
+  { unknown, poke }: OwnedMachines<R>,
   owner: string,
   isStillUnknown: (name: string, offer: string) => boolean,
 ): void {
@@ -67,21 +67,21 @@ export function forgetKnown<R extends MachineRow>(
  * A launch without an answer may have made a machine under a name of its cloud's choosing: an unknown machine that came
  * since it was asked for is taken for it. Its name is answered, and it is unknown no longer.
  */
-export function claimUnknown<R extends MachineRow>(asked: Asked<R>, record: LaunchRecord): string | undefined {
+export function claimUnknown<R extends MachineRow>(owned: OwnedMachines<R>, record: LaunchRecord): string | undefined {
   const { owner } = readMark(record.mark);
-  const unknown = asked.unknown.of(owner);
-  if (unknown.size === 0 || isAnyCalling(asked, owner)) return undefined;
+  const unknown = owned.unknown.of(owner);
+  if (unknown.size === 0 || isAnyCalling(owned, owner)) return undefined;
   for (const [name, { machine, offer, isDeleting }] of unknown) {
     const isNewer = machine.createdAt === 0 || machine.createdAt >= record.askedAt;
     if (offer !== record.offer || isDeleting || !isNewer) continue;
-    asked.unknown.observe(owner, name, undefined);
+    owned.unknown.observe(owner, name, undefined);
     return name;
   }
   return undefined;
 }
 
 /** Then an unknown machine may belong to that call, whose answer will tell. */
-export function isAnyCalling<R extends MachineRow>({ base, calls }: Asked<R>, owner: string): boolean {
+export function isAnyCalling<R extends MachineRow>({ base, calls }: OwnedMachines<R>, owner: string): boolean {
   for (const { id } of base.store.view.launches.by('owner', owner)) {
     if (calls.launches.get(id)?.isCalling) return true;
   }
@@ -90,18 +90,18 @@ export function isAnyCalling<R extends MachineRow>({ base, calls }: Asked<R>, ow
 
 /** Deletes a machine that stayed unknown for longer than its owner allows; a failure leaves it for the next pass. */
 export function deleteUnknown<R extends MachineRow>(
-  asked: Asked<R>,
+  owned: OwnedMachines<R>,
   owner: string,
   { name, offers }: { name: string; offers: readonly Offer[] },
 ): void {
-  const { store, clouds, stopping, random, log, times, clock } = asked.base;
-  const known = asked.unknown.of(owner).get(name);
+  const { store, clouds, stopping, random, log, times, clock } = owned.base;
+  const known = owned.unknown.of(owner).get(name);
   const offer = known && (store.view.offers.get(known.offer) ?? offers.find(({ id }) => id === known.offer));
   if (!known || known.isDeleting || !offer) return;
   const deleting = { ...known, isDeleting: true };
-  asked.unknown.observe(owner, name, deleting);
-  const isStill = (): boolean => asked.unknown.of(owner).get(name) === deleting;
-  asked.base.start('delete unknown', async () => {
+  owned.unknown.observe(owner, name, deleting);
+  const isStill = (): boolean => owned.unknown.of(owner).get(name) === deleting;
+  owned.base.start('delete unknown', async () => {
     const [outcome] = await clouds
       .delete(offer, [known.machine], { owner, signal: stopping })
       .catch((thrown) => [{ name, fault: Fault.from(thrown) }]);
@@ -109,13 +109,13 @@ export function deleteUnknown<R extends MachineRow>(
     const fault = outcome ? outcome.fault : new Fault('unavailable', 'The cloud reported no result for this machine.');
     const waitMs = fault ? retryDelayMs(fault, 1, random.next()) : times.deleteAgainMs;
     if (fault) {
-      const about = { [asked.noun]: owner, machine: name, error: fault.message, waitMs };
+      const about = { [owned.noun]: owner, machine: name, error: fault.message, waitMs };
       log('warn', 'cannot delete unknown machine', about);
     }
     const isListed = (): boolean => clouds.listing(known.offer)?.machines.has(name) === true;
     do await clock.sleep(waitMs, stopping);
     while (!fault && !stopping.aborted && isStill() && !isListed());
-    if (isStill()) asked.unknown.observe(owner, name, known);
-    asked.poke(owner);
+    if (isStill()) owned.unknown.observe(owner, name, known);
+    owned.poke(owner);
   });
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Listing } from '#clouds/listing.ts';
 import type { MachineRow } from '#core/machine.ts';
 import type { Machine } from '#core/provider.ts';
-import { showsOtherwise } from './waiting.ts';
+import { hasChanged } from './waiting.ts';
 
 const machine = (change: Partial<Machine> = {}): Machine => ({
   name: 'a',
@@ -23,7 +23,7 @@ const listing = (machines: readonly Machine[], before: readonly Machine[] | unde
 
 const row: MachineRow = { id: 'w', machine: 'a', offer: 'offer', askedAt: 0 };
 const isNews = (now: readonly Machine[], before: readonly Machine[] | undefined, cloud = 'here'): boolean =>
-  showsOtherwise(listing(now, before), [row], () => cloud);
+  hasChanged(listing(now, before), [row], () => cloud);
 
 it('tells no news of a machine that its cloud shows as before', () => {
   expect(isNews([machine()], [machine()])).toBe(false);
@@ -46,7 +46,7 @@ it('tells no news of a machine that starts, or of one that is removed and being 
   expect(isNews([machine()], [machine({ state: 'creating' })])).toBe(false);
   const removed = { ...row, removal: { at: 1, why: 'idle' } };
   const isNewsOfRemoved = (now: readonly Machine[]): boolean =>
-    showsOtherwise(listing(now, [machine()]), [removed], () => 'here');
+    hasChanged(listing(now, [machine()]), [removed], () => 'here');
   expect(isNewsOfRemoved([machine({ state: 'deleting' })])).toBe(false);
   expect(isNewsOfRemoved([machine({ state: 'suspended' })])).toBe(true);
   expect(isNewsOfRemoved([])).toBe(true);

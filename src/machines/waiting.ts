@@ -28,7 +28,7 @@ export const isUnderWay = (machine: Machine | undefined): boolean =>
   machine?.state === 'running' || machine?.state === 'creating';
 
 /** Whether any of these machines is shown otherwise than in the listing before, or is not shown. */
-export function showsOtherwise(
+export function hasChanged(
   listing: Listing,
   rows: readonly MachineRow[],
   cloudOf: (offer: string) => string | undefined,

@@ -8,8 +8,8 @@ import type { Random } from '#core/random.ts';
 import type { Store } from '#core/store.ts';
 import type { Worker } from '#core/worker.ts';
 import type { Journal } from '#journal/journal.ts';
-import type { Asked } from '#machines/asked.ts';
 import type { Machines } from '#machines/machines.ts';
+import type { OwnedMachines } from '#machines/owned-machines.ts';
 import type { WorkerObservation } from './observation.ts';
 import type { PoolMemories } from './pool-memory.ts';
 import type { Times } from './times.ts';
@@ -34,7 +34,7 @@ export interface WorkersDeps {
 /** What the steps of a pass read and write: the world, the machines of workers, and what is remembered of pools. */
 export interface WorkersContext extends Pick<WorkersDeps, 'store' | 'clock' | 'log' | 'journal' | 'clouds' | 'link'> {
   readonly times: Times;
-  readonly asked: Asked<Worker, WorkerObservation>;
+  readonly owned: OwnedMachines<Worker, WorkerObservation>;
   readonly pools: PoolMemories;
   /** The server is about to stop: no new decisions; committed ones are carried out. */
   readonly standingDown: { isOn: boolean };

@@ -57,7 +57,7 @@ export function drainReclaimed(context: WorkersContext, { reclaimed }: Survey): 
 }
 
 function commitDrained(context: WorkersContext, drained: readonly Worker[]): void {
-  context.asked.base.commit(
+  context.owned.base.commit(
     drained.flatMap((worker) => [put('workers', worker), drainEvent(context, worker, SELF)]),
     () => {
       for (const { id: name } of drained) context.link.send(name, { do: 'drain', stop: false });
@@ -94,8 +94,8 @@ export function sendAwayDrained({ link, store }: WorkersContext, { keptOut }: Su
 /** Removes what has drained. No placement can come between: it reads the drain, and all of this is one turn. */
 export function removeDrained(context: WorkersContext, { drained }: Survey): boolean {
   if (drained.length === 0) return false;
-  context.asked.base.commit(
-    drained.flatMap((worker) => removalOf(context.asked, worker, worker.drain?.why ?? 'drained')),
+  context.owned.base.commit(
+    drained.flatMap((worker) => removalOf(context.owned, worker, worker.drain?.why ?? 'drained')),
   );
   return true;
 }

@@ -24,22 +24,22 @@ const doneBy = (world: World): string =>
   JSON.stringify([[...world.disk.rows].map(([name, rows]) => [name, [...rows]]), world.cloud.calls]);
 
 it('tells what a pool would launch, and the world goes on as one that was never asked', async () => {
-  const [asked, twin] = [await settled(), await settled()];
+  const [owned, twin] = [await settled(), await settled()];
   const wanted = { ...limits, minAgents: 3 };
   const unknown = { ...aPool(wanted, { offers: [NEW] }), id: 'unknown' };
 
-  for (const world of [asked, twin]) {
-    if (world === asked) {
+  for (const world of [owned, twin]) {
+    if (world === owned) {
       expect(foreseen(world, unknown)).toEqual(['launch 3']);
       expect(foreseen(world, aPool(wanted))).toEqual(['launch 1']);
     }
     await world.life.sessions.submit('id-gpu', 3, 5 * MINUTE_MS);
     await world.advance(MINUTE_MS);
-    if (world === asked) foreseen(world, unknown);
+    if (world === owned) foreseen(world, unknown);
     await world.advance(30 * MINUTE_MS);
   }
 
-  expect(doneBy(asked)).toBe(doneBy(twin));
+  expect(doneBy(owned)).toBe(doneBy(twin));
 });
 
 it('tells what a change would replace, and does none of it', async () => {
@@ -100,11 +100,11 @@ function memoryIn({ read }: PoolMemories, id: string): Readonly<PoolMemory> | un
 /** All that workers remember, and all rows: values of observations are never changed in place, so their identity counts. */
 function remembered({ life, disk }: World) {
   const { store, context } = life;
-  const { asked, pools } = context;
+  const { owned, pools } = context;
   const rows = [...store.view.workers.all()];
   const ids = [...[...store.view.pools.all()].map(({ id }) => id), 'fleet', 'nobody'];
   return {
-    observations: rows.map((row) => asked.observations.kept(row.id)),
+    observations: rows.map((row) => owned.observations.kept(row.id)),
     text: inspect(
       {
         rows: [...disk.rows],
@@ -112,9 +112,9 @@ function remembered({ life, disk }: World) {
         sessions: [...store.view.sessions.all()],
         memories: ids.map((id) => memoryIn(pools, id)),
         lost: pools.lost,
-        calls: asked.calls,
-        waiting: [...asked.waiting.all()],
-        unknown: ids.map((id) => asked.unknown.of(id)),
+        calls: owned.calls,
+        waiting: [...owned.waiting.all()],
+        unknown: ids.map((id) => owned.unknown.of(id)),
       },
       { depth: null, maxArrayLength: null },
     ),

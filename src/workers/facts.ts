@@ -15,9 +15,9 @@ export function factsOf(
   pool: Pool,
   { survey, memory }: { survey: Survey; memory: Readonly<PoolMemory> },
 ): Facts {
-  const { store, clock, asked, times } = context;
+  const { store, clock, owned, times } = context;
   const { view } = store;
-  const unknown = asked.unknown.of(pool.id);
+  const unknown = owned.unknown.of(pool.id);
   return {
     nowMs: clock.monotonic(),
     scaling: pool.spec.scaling,
@@ -44,11 +44,11 @@ function unknownFacts(unknown: ReadonlyMap<string, UnknownMachine>): WorkerFact[
 }
 
 /** Ready when a cloud of the pool has been listed and shows no unknown machine, or when `initial_delay` is over. */
-function isReady({ asked, clock }: WorkersContext, { id, spec }: Pool, memory: Readonly<PoolMemory>): boolean {
+function isReady({ owned, clock }: WorkersContext, { id, spec }: Pool, memory: Readonly<PoolMemory>): boolean {
   if (memory.isReady) return true;
   const { initialDelayMs } = spec.scaling;
   const isWaitOver = initialDelayMs !== undefined && clock.monotonic() - memory.firstMs >= initialDelayMs;
-  return isWaitOver || (isLookedThrough(asked.base, spec.offers) && asked.unknown.of(id).size === 0);
+  return isWaitOver || (isLookedThrough(owned.base, spec.offers) && owned.unknown.of(id).size === 0);
 }
 
 /** What the plan for a pool would be now. */

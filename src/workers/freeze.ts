@@ -69,7 +69,7 @@ export function guardAgainstMassLoss(context: WorkersContext, pool: string, surv
   return isHeld && !isGraceOver(context) ? graceEndMs(context) : Number.POSITIVE_INFINITY;
 }
 
-const graceEndMs = ({ asked, times }: WorkersContext): number => asked.base.startedMs + times.reconnectGraceMs;
+const graceEndMs = ({ owned, times }: WorkersContext): number => owned.base.startedMs + times.reconnectGraceMs;
 const isGraceOver = (context: WorkersContext): boolean => context.clock.monotonic() >= graceEndMs(context);
 
 /**
@@ -108,7 +108,7 @@ function guard(context: WorkersContext, scope: string, { lost, here }: { lost: n
     memory.frozenMs = context.clock.monotonic();
     const why = `${lost} of ${here} workers disconnected at once`;
     context.log('warn', 'mass loss: launching, deleting and requeueing stopped', { scope, vanished: lost, here });
-    context.asked.base.commit([
+    context.owned.base.commit([
       put('freezes', { id: scope, at: context.clock.now(), why, by: 'muster', automatic: true }),
       scopeEvent(context, scope, {
         verb: 'frozen',
@@ -120,7 +120,7 @@ function guard(context: WorkersContext, scope: string, { lost, here }: { lost: n
   // In the grace period after a start no worker counts as lost yet, so none can count as reconnected.
   if (!row?.automatic || isMass(lost, here) || !(isGraceOver(context) || memory.frozenMs !== undefined)) return;
   memory.frozenMs = undefined;
-  context.asked.base.commit([
+  context.owned.base.commit([
     drop('freezes', scope),
     scopeEvent(context, scope, {
       verb: 'thawed',

@@ -26,7 +26,7 @@ type Admit = WorkersDeps['admit'];
 
 /** Admits agents, each under the name under which its machine was launched; resolves with that when it is durable. */
 export function openJoining(context: WorkersContext, admit: Admit): (joining: JoiningAgent) => Promise<string> {
-  const { store, asked } = context;
+  const { store, owned } = context;
   const keptOut = openKeptOut(context);
 
   return async ({ hello, proof }) => {
@@ -38,7 +38,7 @@ export function openJoining(context: WorkersContext, admit: Admit): (joining: Jo
     const credential = credentialOf(proof);
     const worker = verifyJoin(context, admit, { pool, known, hello, proof, credential });
     const bound = pool.spec.agentAuth === 'machine' ? credential : (worker.credential ?? credential);
-    const joined: Worker = { ...joinedRow(asked, worker, bound), drain: leavingOf(context, worker, hello) };
+    const joined: Worker = { ...joinedRow(owned, worker, bound), drain: leavingOf(context, worker, hello) };
     await recordJoining(context, joined, before);
     return joined.id;
   };
@@ -148,7 +148,7 @@ function ownerOfLaunch({ store }: WorkersContext, launch: string): string | unde
 
 /** A restored backup may lack the launch of a machine: that of an adopted worker, or of one that is not adopted yet. */
 function mayBeForgotten(
-  { asked: { base } }: WorkersContext,
+  { owned: { base } }: WorkersContext,
   { pool, known }: Pick<JoinRequest, 'pool' | 'known'>,
 ): boolean {
   if (!known) return mayShowMore(base, pool.spec.offers);
@@ -157,17 +157,17 @@ function mayBeForgotten(
 }
 
 function newcomer(context: WorkersContext, pool: Pool, name: string): Worker {
-  context.asked.observations.observeFirst(name);
+  context.owned.observations.observeFirst(name);
   return { id: name, pool: pool.id, machine: name, askedAt: context.clock.now() };
 }
 
 /** An unknown name is admitted only if the cloud lists it without a mark: some kinds name machines themselves. */
 function unknown(context: WorkersContext, { pool, hello }: JoinRequest, launch: string | undefined): Worker {
-  const { asked, clouds, clock } = context;
-  const machine = asked.unknown.of(pool.id).get(hello.name);
+  const { owned, clouds, clock } = context;
+  const machine = owned.unknown.of(pool.id).get(hello.name);
   if (!machine || machine.isDeleting) {
     for (const offer of pool.spec.offers) clouds.refresh(offer.id);
-    if (isAnyCalling(asked, pool.id) || mayShowMore(asked.base, pool.spec.offers)) {
+    if (isAnyCalling(owned, pool.id) || mayShowMore(owned.base, pool.spec.offers)) {
       throw new Fault(
         'unavailable',
         `${hello.name} is not known yet: the server is still listing the machines of its pool.`,
@@ -180,8 +180,8 @@ function unknown(context: WorkersContext, { pool, hello }: JoinRequest, launch: 
   }
   // What a launch made has our mark.
   if (launch !== undefined) throw notMadeFor(hello);
-  asked.unknown.observe(pool.id, hello.name, undefined);
-  asked.observations.observeFirst(hello.name, { missedFromMs: clock.monotonic() });
+  owned.unknown.observe(pool.id, hello.name, undefined);
+  owned.observations.observeFirst(hello.name, { missedFromMs: clock.monotonic() });
   return { id: hello.name, pool: pool.id, machine: hello.name, offer: machine.offer, askedAt: clock.now() };
 }
 

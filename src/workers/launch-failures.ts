@@ -1,7 +1,7 @@
 // Effects of failed launches and boot failures on a pool: back-off of its offers, and a guard that suspends launching.
 import type { Pool } from '#core/pool.ts';
 import type { Worker } from '#core/worker.ts';
-import type { Failure } from '#machines/asked.ts';
+import type { Failure } from '#machines/owned-machines.ts';
 import type { Facts, OfferFact } from '../autoscaler/plan.ts';
 import type { WorkersContext } from './context.ts';
 import type { PoolMemory } from './pool-memory.ts';
@@ -81,9 +81,9 @@ export function launchTroubleOf(context: WorkersContext, id: string): string | u
 }
 
 /** What keeps a machine of the pool from starting, as its cloud says. */
-function bootTroubleOf({ store, clouds, asked }: WorkersContext, pool: string): string | undefined {
+function bootTroubleOf({ store, clouds, owned }: WorkersContext, pool: string): string | undefined {
   // A pool whose machines have all started waits for none.
-  if (!asked.waiting.has(pool)) return undefined;
+  if (!owned.waiting.has(pool)) return undefined;
   for (const { joinedAt, removal, offer, machine } of store.view.workers.by('pool', pool)) {
     if (joinedAt !== undefined || removal || offer === undefined) continue;
     const trouble = clouds.listing(offer)?.machines.get(machine)?.trouble;

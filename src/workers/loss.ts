@@ -26,34 +26,34 @@ function disconnected(sessions: number): string {
 }
 
 /** Durable: a server that starts anew must know another machine under the same name. Returns whether there were any. */
-export function keepMachineIds({ asked }: WorkersContext, { identified }: Survey): boolean {
+export function keepMachineIds({ owned }: WorkersContext, { identified }: Survey): boolean {
   if (identified.length === 0) return false;
-  asked.base.commit(identified.map(({ worker, machineId }) => asked.put({ ...worker, machineId })));
+  owned.base.commit(identified.map(({ worker, machineId }) => owned.put({ ...worker, machineId })));
   return true;
 }
 
 /** Drops workers whose machine is gone, and removes those whose machine failed; returns whether there were any. */
 export function takeLosses(context: WorkersContext, { gone, broken }: Survey): boolean {
   if (gone.length + broken.length === 0) return false;
-  const { asked } = context;
+  const { owned } = context;
   const changes: Change[] = [];
   for (const worker of gone) {
     const fault = { kind: 'unavailable', message: 'its machine disappeared before its agent joined' } as const;
     if (worker.joinedAt === undefined) bootGaveUp(context, worker, fault);
-    changes.push(...lossOf(asked, worker));
+    changes.push(...lossOf(owned, worker));
   }
   for (const { worker, trouble } of broken) {
     const { kind, message } = trouble;
     if (worker.joinedAt === undefined) bootGaveUp(context, worker, trouble);
-    changes.push(...removalOf(asked, worker, `${kind}, ${message}`, { fault: { kind, message } }));
+    changes.push(...removalOf(owned, worker, `${kind}, ${message}`, { fault: { kind, message } }));
   }
-  asked.base.commit(changes);
+  owned.base.commit(changes);
   return true;
 }
 
 /** Asks for fresh listings until two have started since a worker of the pool was last seen; each one wakes the pool. */
-export function lookForLost({ store, asked }: WorkersContext, pool: string): void {
+export function lookForLost({ store, owned }: WorkersContext, pool: string): void {
   for (const worker of store.view.workers.by('pool', pool)) {
-    if (!store.view.agents.get(worker.id)) lookForMachine(asked, worker);
+    if (!store.view.agents.get(worker.id)) lookForMachine(owned, worker);
   }
 }

@@ -3,7 +3,7 @@
 import type { Agent } from '#core/machine.ts';
 import type { Machine } from '#core/provider.ts';
 import type { Worker } from '#core/worker.ts';
-import type { Beyond, Observation } from '#machines/observation.ts';
+import type { FeatureFields, Observation } from '#machines/observation.ts';
 import type { WorkersContext } from './context.ts';
 import type { Survey } from './survey.ts';
 
@@ -21,8 +21,8 @@ export interface WorkerObservation extends Observation {
 }
 
 /** What is assumed of a worker that was not seen yet: one from before this process has the grace of a restart to come back. */
-export function unseenWorkers(graceEndMs: number): (isFromBefore: boolean) => Beyond<WorkerObservation> {
-  const unseen: Beyond<WorkerObservation> = {
+export function unseenWorkers(graceEndMs: number): (isFromBefore: boolean) => FeatureFields<WorkerObservation> {
+  const unseen: FeatureFields<WorkerObservation> = {
     idleSinceMs: undefined,
     awaySinceMs: undefined,
     backByMs: Number.NEGATIVE_INFINITY,
@@ -47,23 +47,23 @@ export function afterLook(
 }
 
 /** Keeps what a survey has found: only passes do, so that reading a plan changes nothing. */
-export function observeSurvey({ asked, pools }: WorkersContext, pool: string, { seen, lost }: Survey): void {
-  for (const { worker, observation } of seen) asked.observations.observeWhole(worker.id, observation);
+export function observeSurvey({ owned, pools }: WorkersContext, pool: string, { seen, lost }: Survey): void {
+  for (const { worker, observation } of seen) owned.observations.observeWhole(worker.id, observation);
   pools.observeLost(pool, lost);
 }
 
 /** Its agent joined: if it disconnects at once, it is expected to reconnect. */
-export function observeJoined({ asked, clock, times }: WorkersContext, worker: Worker): void {
+export function observeJoined({ owned, clock, times }: WorkersContext, worker: Worker): void {
   const backByMs = clock.monotonic() + times.returnGraceMs;
-  asked.observations.observe(worker, { backByMs, awaySinceMs: backByMs });
+  owned.observations.observe(worker, { backByMs, awaySinceMs: backByMs });
 }
 
 /** Its agent is connected; answers whether it counted as away before. */
-export function observeConnected({ asked, clock, pools }: WorkersContext, worker: Worker): boolean {
+export function observeConnected({ owned, clock, pools }: WorkersContext, worker: Worker): boolean {
   const nowMs = clock.monotonic();
-  const { missedFromMs, awaySinceMs } = asked.observations.of(worker);
+  const { missedFromMs, awaySinceMs } = owned.observations.of(worker);
   const isMissed = missedFromMs !== Number.POSITIVE_INFINITY;
-  asked.observations.observe(worker, {
+  owned.observations.observe(worker, {
     missedFromMs: isMissed ? missedFromMs : nowMs,
     awaySinceMs: undefined,
   });
@@ -72,18 +72,18 @@ export function observeConnected({ asked, clock, pools }: WorkersContext, worker
 }
 
 /** Its agent calls, and cannot be admitted before its cloud has been listed: it is on its way back. */
-export function observeCalling({ asked, clock, times }: WorkersContext, worker: Worker): void {
+export function observeCalling({ owned, clock, times }: WorkersContext, worker: Worker): void {
   const backByMs = clock.monotonic() + times.returnGraceMs;
-  if (backByMs > asked.observations.of(worker).backByMs) {
-    asked.observations.observe(worker, { backByMs, awaySinceMs: backByMs });
+  if (backByMs > owned.observations.of(worker).backByMs) {
+    owned.observations.observe(worker, { backByMs, awaySinceMs: backByMs });
   }
 }
 
 /** Its agent disconnected: it counts as present for a while. */
-export function observeDisconnected({ asked, clock, times }: WorkersContext, worker: Worker, agent: Agent): void {
+export function observeDisconnected({ owned, clock, times }: WorkersContext, worker: Worker, agent: Agent): void {
   const nowMs = clock.monotonic();
-  const { missedFromMs } = asked.observations.of(worker);
-  asked.observations.observe(worker, {
+  const { missedFromMs } = owned.observations.of(worker);
+  owned.observations.observe(worker, {
     slots: agent.slots,
     awaySinceMs: nowMs,
     backByMs: nowMs + times.returnGraceMs,
@@ -93,8 +93,8 @@ export function observeDisconnected({ asked, clock, times }: WorkersContext, wor
 }
 
 /** It may be at work: it counts as one that has joined, is away, and gets the grace of a restart to come back. */
-export function observeAdopted({ asked, clock, times }: WorkersContext, name: string): void {
+export function observeAdopted({ owned, clock, times }: WorkersContext, name: string): void {
   const nowMs = clock.monotonic();
   const backByMs = nowMs + times.reconnectGraceMs;
-  asked.observations.observeFirst(name, { missedFromMs: nowMs, backByMs, awaySinceMs: backByMs });
+  owned.observations.observeFirst(name, { missedFromMs: nowMs, backByMs, awaySinceMs: backByMs });
 }

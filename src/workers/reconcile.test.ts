@@ -14,7 +14,7 @@ describe('a pool of workers', () => {
     await world.life.sessions.submit('id-gpu', 3, 30 * SECOND_MS);
 
     await world.advance(SECOND_MS);
-    const asked = world.phases();
+    const owned = world.phases();
     await world.advance(30 * SECOND_MS);
     const running = world.phases();
     await world.advance(30 * SECOND_MS);
@@ -23,7 +23,7 @@ describe('a pool of workers', () => {
     const decayed = world.phases();
     await world.advance(10 * MINUTE_MS);
 
-    expect([asked, running, idle, decayed, world.phases()]).toEqual([
+    expect([owned, running, idle, decayed, world.phases()]).toEqual([
       '3 booting',
       '3 busy',
       '3 idle',

@@ -50,10 +50,10 @@ export function reconcilePool(context: WorkersContext, boot: BootSettings, id: s
   return { afterMs: Math.max(0, Math.ceil(againAtMs - clock.monotonic())) };
 }
 
-function waitForListing({ store, asked }: WorkersContext, id: string, { waitsForListing, underWay }: Survey): void {
-  if (waitsForListing || store.view.launches.count('owner', id) > 0) asked.waiting.add(id);
-  else if (underWay.length > 0) asked.waiting.add(id, underWay);
-  else asked.waiting.delete(id);
+function waitForListing({ store, owned }: WorkersContext, id: string, { waitsForListing, underWay }: Survey): void {
+  if (waitsForListing || store.view.launches.count('owner', id) > 0) owned.waiting.add(id);
+  else if (underWay.length > 0) owned.waiting.add(id, underWay);
+  else owned.waiting.delete(id);
 }
 
 function lookAgain(context: WorkersContext, id: string, pool: Pool | undefined): Survey {
@@ -64,21 +64,21 @@ function lookAgain(context: WorkersContext, id: string, pool: Pool | undefined):
 
 /** Carries out what is due regardless of the plan; returns the survey after that. */
 function act(context: WorkersContext, pool: Pool | undefined, { id, survey }: { id: string; survey: Survey }): Survey {
-  const { asked } = context;
+  const { owned } = context;
   const isDraining = drainPool(context, id, pool) || drainReclaimed(context, survey);
   const isLosing = takeLosses(context, survey);
   const isRemoving = removeDrained(context, survey);
   sendAwayDrained(context, survey);
   const then = isDraining || isLosing || isRemoving ? lookAgain(context, id, pool) : survey;
   const changes = context.workersChanged();
-  const againAtMs = Math.min(removeAll(context, id, then), resolveLaunches(asked, id), keepParked(asked, id, then));
+  const againAtMs = Math.min(removeAll(context, id, then), resolveLaunches(owned, id), keepParked(owned, id, then));
   if (then.waitsForListing) lookForLost(context, id);
   const now = context.workersChanged() === changes ? then : lookAgain(context, id, pool);
   return againAtMs < now.againAtMs ? { ...now, againAtMs } : now;
 }
 
 function removeAll(context: WorkersContext, id: string, survey: Survey): number {
-  return unwoken(context, id, () => carryOutRemovals(context.asked, survey.removing));
+  return unwoken(context, id, () => carryOutRemovals(context.owned, survey.removing));
 }
 
 /** Changes that this pass goes on with by itself. */
@@ -93,7 +93,7 @@ function unwoken<T>({ acting }: WorkersContext, id: string, change: () => T): T 
 
 /** Plans, records the decision, and commits the actions, all in one turn; returns when to look again. */
 function decide(context: WorkersContext, boot: BootSettings, { pool, survey }: { pool: Pool; survey: Survey }): number {
-  const { asked, clock, journal, pools } = context;
+  const { owned, clock, journal, pools } = context;
   const memory = pools.of(pool.id);
   let facts = factsOf(context, pool, { survey, memory });
   let decision = plan(facts);
@@ -112,12 +112,12 @@ function decide(context: WorkersContext, boot: BootSettings, { pool, survey }: {
   const recorded = isWait ? undefined : journal.decision(made, actions.length > 0, inputs);
   const changes: Change[] = recorded ? [recorded] : [];
   if (actions.length > 0) changes.push(...carryOut(context, boot, { pool, actions }));
-  const commit = (): void => asked.base.commit(changes, () => announceDrains(context, decision));
+  const commit = (): void => owned.base.commit(changes, () => announceDrains(context, decision));
   // Woken machines are the business of the next pass.
   const isLaunch = survey.parked.length === 0 && isLaunchAlone(actions);
   if (isLaunch) launchNow(context, pool.id, commit);
   else if (changes.length > 0) commit();
-  if (!memory.isReady) asked.waiting.add(pool.id);
+  if (!memory.isReady) owned.waiting.add(pool.id);
   const { initialDelayMs = Number.POSITIVE_INFINITY, bootTimeoutMs } = pool.spec.scaling;
   const readyAtMs = memory.isReady ? Number.POSITIVE_INFINITY : memory.firstMs + initialDelayMs;
   const bootedMs = isLaunch ? bootTimeoutMs : Number.POSITIVE_INFINITY;
@@ -129,11 +129,11 @@ const isLaunchAlone = (actions: readonly Action[]): boolean =>
 
 /** Commits launches and calls for them in the same pass: the next listing is the first to bring news. */
 function launchNow(context: WorkersContext, id: string, commit: () => void): void {
-  const { store, asked } = context;
+  const { store, owned } = context;
   unwoken(context, id, commit);
   // A listener of the store may have frozen the pool.
-  if (!isFrozen(store, id)) resolveLaunches(asked, id);
-  asked.waiting.add(id);
+  if (!isFrozen(store, id)) resolveLaunches(owned, id);
+  owned.waiting.add(id);
 }
 
 function carryOut(
@@ -141,7 +141,7 @@ function carryOut(
   boot: BootSettings,
   { pool, actions }: { pool: Pool; actions: readonly Action[] },
 ): Change[] {
-  const mayPark = parkingSpaces(context.asked, pool.id);
+  const mayPark = parkingSpaces(context.owned, pool.id);
   return actions.flatMap((action) => {
     if (action.do === 'launch') return launch(context, boot, { pool, action });
     return action.do === 'drain' ? drain(context, action) : remove(context, action, { pool, mayPark });
@@ -163,17 +163,17 @@ function countFailedBoots(context: WorkersContext, pool: string, { actions }: Pl
 
 /** Wakes parked machines first; launches the rest. */
 function launch(
-  { asked, journal }: WorkersContext,
+  { owned, journal }: WorkersContext,
   boot: BootSettings,
   { pool, action }: { pool: Pool; action: Extract<Action, { do: 'launch' }> },
 ): Change[] {
   const offer = pool.spec.offers.find(({ id }) => id === action.offer);
   if (!offer) return [];
   const { count, why } = action;
-  const woken = wake(asked, pool.id, { offer: offer.id, count, why });
+  const woken = wake(owned, pool.id, { offer: offer.id, count, why });
   const left = count - woken.count;
   if (left === 0) return woken.changes;
-  const launches = askFor(asked, {
+  const launches = askFor(owned, {
     owner: pool,
     offer,
     count: left,
@@ -202,28 +202,28 @@ function announceDrains({ link }: WorkersContext, { actions }: Plan): void {
 }
 
 function remove(
-  { store, asked }: WorkersContext,
+  { store, owned }: WorkersContext,
   action: Extract<Action, { do: 'remove' }>,
   { pool, mayPark }: { pool: Pool; mayPark: (worker: Worker) => boolean },
 ): Change[] {
   const { view } = store;
   const worker = view.workers.get(action.worker);
   if (!worker) {
-    deleteUnknown(asked, pool.id, { name: action.worker, offers: pool.spec.offers });
+    deleteUnknown(owned, pool.id, { name: action.worker, offers: pool.spec.offers });
     return [];
   }
   // The plan has seen it; this is the last look in the same turn, and costs nothing.
   if (worker.removal || sessionsOn(store, worker.id) > 0) return [];
   const isParked = !action.isOverdue && mayPark(worker);
-  if (isParked) return parkOf(asked, worker, action.why);
+  if (isParked) return parkOf(owned, worker, action.why);
   const isFailed = action.isOverdue && worker.joinedAt === undefined;
-  return removalOf(asked, worker, action.why, isFailed ? { fault: { kind: 'unavailable', message: action.why } } : {});
+  return removalOf(owned, worker, action.why, isFailed ? { fault: { kind: 'unavailable', message: action.why } } : {});
 }
 
-function logUnlisted({ asked, log }: WorkersContext, { unlisted }: Survey): void {
+function logUnlisted({ owned, log }: WorkersContext, { unlisted }: Survey): void {
   for (const worker of unlisted) {
-    if (asked.observations.of(worker).isUnlistedLogged) continue;
-    asked.observations.observe(worker, { isUnlistedLogged: true });
+    if (owned.observations.of(worker).isUnlistedLogged) continue;
+    owned.observations.observe(worker, { isUnlistedLogged: true });
     const about = { pool: worker.pool, worker: worker.id, unlisted: unlisted.length };
     log('warn', 'agent is connected, but its machine is not listed', about);
   }

@@ -1,9 +1,9 @@
 // Credentials and limits form no machine: where only they changed, the workers stay and go by the new offer.
 import type { Offer, Pool, PoolSpec } from '#core/pool.ts';
 import { type Change, put } from '#core/store.ts';
-import type { Base } from '#machines/asked.ts';
 import { launchesGoBy } from '#machines/launch.ts';
 import { keepOffer } from '#machines/offers.ts';
+import type { Base } from '#machines/owned-machines.ts';
 import type { WorkersContext } from './context.ts';
 
 /** What tells which offers make the same machines. */
@@ -48,14 +48,14 @@ function isProven({ clouds, offerShape }: OfferWorld, spec: PoolSpec, offer: str
 }
 
 /** Lets the workers and launches of a pool go by the offers that its definition has now. */
-function carryOver({ asked, store, log }: WorkersContext, { id: pool, spec }: Pool): void {
+function carryOver({ owned, store, log }: WorkersContext, { id: pool, spec }: Pool): void {
   const { view } = store;
   const successors = new Map<string, Offer | undefined>();
   const successorFor = (offer: string | undefined): Offer | undefined => {
     if (offer === undefined || hasOffer(spec, offer)) return undefined;
     if (!successors.has(offer)) {
-      const found = successorOf(asked.base, spec, offer);
-      successors.set(offer, found && isProven(asked.base, spec, offer, found) ? found : undefined);
+      const found = successorOf(owned.base, spec, offer);
+      successors.set(offer, found && isProven(owned.base, spec, offer, found) ? found : undefined);
     }
     return successors.get(offer);
   };
@@ -64,13 +64,13 @@ function carryOver({ asked, store, log }: WorkersContext, { id: pool, spec }: Po
     const successor = successorFor(worker.offer);
     if (successor) changes.push(put('workers', { ...worker, offer: successor.id }));
   }
-  changes.push(...launchesGoBy(asked, pool, (offer) => successorFor(offer)?.id));
+  changes.push(...launchesGoBy(owned, pool, (offer) => successorFor(offer)?.id));
   // What is open now may also show that they are of another account, and have to be replaced.
-  if (successors.size > 0) asked.poke(pool);
+  if (successors.size > 0) owned.poke(pool);
   if (changes.length === 0) return;
   const kept = new Set(successors.values().filter((one) => one !== undefined));
   log('info', 'workers moved to an offer of the same shape', { pool, changes: changes.length });
-  asked.base.commit([...[...kept].flatMap((offer) => keepOffer(store, offer)), ...changes]);
+  owned.base.commit([...[...kept].flatMap((offer) => keepOffer(store, offer)), ...changes]);
 }
 
 /** Pools whose workers still go by an offer that their definition no longer has. */

@@ -15,8 +15,8 @@ function affected({ store }: WorkersContext, goes: (offer: Offer) => boolean): W
 const LOOK_EVERY_MS = 50;
 
 /** The cloud has accepted the delete. The row is dropped when listings no longer show the machine, perhaps after the next start. */
-function isAgreed({ asked, store }: WorkersContext, name: string): boolean {
-  return !store.view.workers.get(name) || asked.calls.deletions.get(name)?.agreedMs !== undefined;
+function isAgreed({ owned, store }: WorkersContext, name: string): boolean {
+  return !store.view.workers.get(name) || owned.calls.deletions.get(name)?.agreedMs !== undefined;
 }
 
 /**
@@ -24,12 +24,12 @@ function isAgreed({ asked, store }: WorkersContext, name: string): boolean {
  * resolves when their cloud has agreed. Those with sessions stay, and the next start finds them again.
  */
 export async function standDown(context: WorkersContext, goes: (offer: Offer) => boolean): Promise<void> {
-  const { base } = context.asked;
+  const { base } = context.owned;
   context.standingDown.isOn = true;
   const going = affected(context, goes);
   const leaving = going.filter((worker) => !worker.removal);
   if (leaving.length > 0)
-    base.commit(leaving.flatMap((worker) => removalOf(context.asked, worker, 'the server is stopping')));
+    base.commit(leaving.flatMap((worker) => removalOf(context.owned, worker, 'the server is stopping')));
   while (!base.stopping.aborted && !going.every(({ id }) => isAgreed(context, id))) {
     await context.clock.sleep(LOOK_EVERY_MS, base.stopping);
   }

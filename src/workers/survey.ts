@@ -78,7 +78,7 @@ function ofOffer(look: Look, offer: string | undefined): OfOffer {
   if (look.ofOffer.offer === offer) return look.ofOffer;
   if (offer === undefined) return NO_OFFER;
   const { context, pool } = look;
-  const now = offerNow(context.asked.base, pool?.spec, offer) ?? offer;
+  const now = offerNow(context.owned.base, pool?.spec, offer) ?? offer;
   const isDefined = pool !== undefined && hasOffer(pool.spec, now);
   const reusesNames = context.clouds.reusesNames(offer);
   look.ofOffer = { offer, listing: context.clouds.listing(offer), now, isDefined, reusesNames };
@@ -139,14 +139,14 @@ export function lossesCountFrom({ store, clock, times, pools }: WorkersContext, 
 
 function lookAt(look: Look, worker: Worker): Seen {
   const { context, survey, nowMs } = look;
-  const { asked, store } = context;
+  const { owned, store } = context;
   const { listing } = ofOffer(look, worker.offer);
   const machine = listing?.machines.get(worker.machine);
   const agent = store.view.agents.get(worker.id);
   const sessions = sessionsWith(store, worker.id, agent);
-  const kept = asked.observations.kept(worker.id);
-  const before = kept ?? asked.observations.of(worker);
-  const listed = afterListing(asked.base, before, worker, { listing, machine, nowMs });
+  const kept = owned.observations.kept(worker.id);
+  const before = kept ?? owned.observations.of(worker);
+  const listed = afterListing(owned.base, before, worker, { listing, machine, nowMs });
   const observation = afterLook(listed, { agent, sessions, machine, nowMs });
   if (observation !== kept) survey.seen.push({ worker, observation });
   return { worker, observation, agent, sessions, listing, machine };
@@ -225,7 +225,7 @@ function isGoneFor({ nowMs }: Look, { worker, observation, agent, listing }: See
 function noteBroken(look: Look, seen: Seen): boolean {
   const { worker, agent, machine } = seen;
   if (agent) return false;
-  const trouble = troubleOf(look.context.asked, worker, machine) ?? stoppedFor(look, seen);
+  const trouble = troubleOf(look.context.owned, worker, machine) ?? stoppedFor(look, seen);
   if (trouble) look.survey.broken.push({ worker, trouble });
   return trouble !== undefined;
 }
@@ -286,5 +286,5 @@ function sinceOf(look: Look, observation: WorkerObservation, phase: WorkerFact['
   if (phase === 'lost') return observation.awaySinceMs ?? nowMs;
   if (!observation.isFromBefore) return observation.askedMs;
   // It may have booted while no server was there to admit it.
-  return Math.max(observation.askedMs, context.asked.base.startedMs + context.times.reconnectGraceMs - bootTimeoutMs);
+  return Math.max(observation.askedMs, context.owned.base.startedMs + context.times.reconnectGraceMs - bootTimeoutMs);
 }

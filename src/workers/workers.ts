@@ -5,7 +5,6 @@ import type { Offer, Pool } from '#core/pool.ts';
 import { drop, type Store } from '#core/store.ts';
 import { FLEET, type Freeze, type Worker } from '#core/worker.ts';
 import type { Plan } from '../autoscaler/plan.ts';
-import { poolsAsAsker } from './asker.ts';
 import type { WorkersContext, WorkersDeps } from './context.ts';
 import { drainWorker } from './drain.ts';
 import { type Foreseen, foresee, planFor } from './facts.ts';
@@ -13,6 +12,7 @@ import { freeze, thaw } from './freeze.ts';
 import { openJoining } from './join.ts';
 import { releaseWorker } from './kept-out.ts';
 import { launchFaultOf, launchTroubleOf } from './launch-failures.ts';
+import { poolsAsAsker } from './machine-owner.ts';
 import { unseenWorkers, type WorkerObservation } from './observation.ts';
 import { rememberPools } from './pool-memory.ts';
 import { followPools } from './pool-offers.ts';
@@ -98,13 +98,13 @@ function openContext(deps: WorkersDeps, poke: (pool: string) => void): WorkersCo
   const times = { ...DEFAULT_TIMES, ...deps.times };
   const graceEndMs = clock.monotonic() + times.reconnectGraceMs;
   const asker = poolsAsAsker({ ...deps, poke, join: (joining) => join(joining), context: () => context });
-  const asked = machines.register<Worker, WorkerObservation>(asker, unseenWorkers(graceEndMs));
+  const owned = machines.register<Worker, WorkerObservation>(asker, unseenWorkers(graceEndMs));
   let changes = 0;
   store.onChange('workers', () => {
     changes += 1;
   });
   const context: WorkersContext = {
-    ...{ store, clock, log, journal, clouds, link, times, asked },
+    ...{ store, clock, log, journal, clouds, link, times, owned },
     pools: rememberPools(store, clock),
     standingDown: { isOn: false },
     acting: { pool: undefined },
@@ -119,7 +119,7 @@ function listen(
   context: WorkersContext,
   { poke, forget }: { poke(pool: string): void; forget(pool: string): void },
 ): (() => void)[] {
-  const { store, asked, pools, acting } = context;
+  const { store, owned, pools, acting } = context;
   const pokePool = (after: { pool: string } | undefined, before: { pool: string } | undefined): void => {
     const pool = after?.pool ?? before?.pool;
     if (pool !== undefined) poke(pool);
@@ -132,7 +132,7 @@ function listen(
       if (store.view.workers.count('pool', id) > 0) poke(id);
     }),
     store.onChange('workers', (after, before, id) => {
-      if (!after) asked.forget(id, before);
+      if (!after) owned.forget(id, before);
       if (!after && before) pools.forgetLost(before);
       if ((after ?? before)?.pool === acting.pool) return;
       if (!isJoining(after, before) && !isOnlyCreated(after, before)) pokePool(after, before);
@@ -174,10 +174,10 @@ function pokeScope({ view }: Store, scope: string, poke: (pool: string) => void)
   else for (const pool of view.pools.all()) poke(pool.id);
 }
 
-function forgetPool({ store, asked }: WorkersContext, id: string): void {
-  asked.unknown.forget(id);
-  asked.waiting.delete(id);
-  if (store.view.freezes.get(id)) asked.base.commit([drop('freezes', id)]);
+function forgetPool({ store, owned }: WorkersContext, id: string): void {
+  owned.unknown.forget(id);
+  owned.waiting.delete(id);
+  if (store.view.freezes.get(id)) owned.base.commit([drop('freezes', id)]);
 }
 
 /** Sessions may come and go by the thousand: a pool answers the first at once, and the others together. */

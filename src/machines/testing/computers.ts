@@ -7,11 +7,11 @@ import type { MachineRow } from '#core/machine.ts';
 import type { Store } from '#core/store.ts';
 import { OFFER } from '#core/testing/pool.ts';
 import type { Journal } from '#journal/journal.ts';
-import { type Asked, listedOf } from '../asked.ts';
 import { askFor } from '../launch.ts';
 import { isLost, lossOf } from '../loss.ts';
 import type { Machines } from '../machines.ts';
 import { afterListing } from '../observation.ts';
+import { listedOf, type OwnedMachines } from '../owned-machines.ts';
 import { carryOutRemovals, removalOf } from '../removal.ts';
 import { resolveLaunches } from '../resolve-launches.ts';
 
@@ -22,7 +22,7 @@ export interface Computer extends MachineRow {
 }
 
 export interface Computers {
-  readonly asked: Asked<Computer>;
+  readonly owned: OwnedMachines<Computer>;
   create(): void;
   remove(): void;
 }
@@ -44,7 +44,7 @@ export function startComputers(
 ): Computers {
   const event = (kind: string, id: string, message: string) =>
     journal.event({ kind, subject: `computer/${id}`, message });
-  const asked: Asked<Computer> = machines.register<Computer>(
+  const owned: OwnedMachines<Computer> = machines.register<Computer>(
     {
       use: 'computer',
       noun: 'computer',
@@ -89,29 +89,29 @@ export function startComputers(
     for (const row of [...rows.values()]) {
       const listing = clouds.listing(row.offer ?? '');
       const nowMs = clock.monotonic();
-      const shown = { listing, machine: listedOf(asked, row), nowMs };
-      asked.observations.observe(row, afterListing(asked.base, asked.observations.of(row), row, shown));
-      if (!row.removal && isLost(row, asked.observations.of(row), listing)) asked.base.commit(lossOf(asked, row));
+      const shown = { listing, machine: listedOf(owned, row), nowMs };
+      owned.observations.observe(row, afterListing(owned.base, owned.observations.of(row), row, shown));
+      if (!row.removal && isLost(row, owned.observations.of(row), listing)) owned.base.commit(lossOf(owned, row));
     }
-    resolveLaunches(asked, DESK.id);
+    resolveLaunches(owned, DESK.id);
     carryOutRemovals(
-      asked,
+      owned,
       [...rows.values()].filter((row) => row.removal),
     );
   }
 
   clouds.follow(DESK.id, [OFFER], 10 * SECOND_MS);
-  asked.waiting.add(DESK.id);
+  owned.waiting.add(DESK.id);
   return {
-    asked,
+    owned,
     create() {
       const agentConfig = boot?.agentConfig({ name: DESK.name, slots: 1 }) ?? DESK.name;
       const record = { agentConfig, install: boot?.install(), count: 1, owner: DESK, offer: OFFER };
-      asked.base.commit(askFor(asked, { ...record, event: ({ id }) => event('computer.asked', id, 'Asked.') }));
+      owned.base.commit(askFor(owned, { ...record, event: ({ id }) => event('computer.asked', id, 'Asked.') }));
       pass();
     },
     remove() {
-      asked.base.commit([...rows.values()].flatMap((row) => removalOf(asked, row, 'not needed')));
+      owned.base.commit([...rows.values()].flatMap((row) => removalOf(owned, row, 'not needed')));
       void store.durable().then(pass);
     },
   };

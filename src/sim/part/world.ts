@@ -11,7 +11,7 @@ import type { Store } from '#core/store.ts';
 import { aPool } from '#core/testing/pool.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { type Journal, startJournal } from '#journal/journal.ts';
-import type { MachinesDeps } from '#machines/asked.ts';
+import type { MachinesDeps } from '#machines/owned-machines.ts';
 import { type Machines, startMachines } from '#machines/machines.ts';
 import type { Driver } from '#store/driver.ts';
 import { type Disk, emptyDisk, memoryDriver } from '#store/memory.ts';

@@ -2,11 +2,11 @@
 import type { Listing } from '#clouds/listing.ts';
 import type { Machine } from '#core/provider.ts';
 
-export interface Settled {
+export interface ReviewCache {
   /** Begins the review of a listing; what has no row in it is looked at again in the next one. */
   begin(listing: Listing): Reviewed;
   /** The row of that machine is no more; without its cloud every machine is looked at again. */
-  unsettle(cloud: string | undefined, machine: string): void;
+  invalidate(cloud: string | undefined, machine: string): void;
 }
 
 export interface Reviewed {
@@ -14,9 +14,9 @@ export interface Reviewed {
   readonly onlyThese: readonly Machine[] | undefined;
   /** The same machine in the listing before. */
   before(machine: Machine): Machine | undefined;
-  isSettled(machine: Machine, before: Machine | undefined): boolean;
+  isUnchanged(machine: Machine, before: Machine | undefined): boolean;
   /** It has no row, or none that can be known yet. */
-  leaveOpen(machine: Machine): void;
+  keepForNextReview(machine: Machine): void;
 }
 
 // A row may be lost without a report: all machines are checked at intervals.
@@ -27,7 +27,7 @@ interface Kept {
   readonly open: Set<string>;
 }
 
-export function openSettled(): Settled {
+export function openReviewCache(): ReviewCache {
   const byCloud = new Map<string, Kept>();
   return {
     begin(listing) {
@@ -42,11 +42,11 @@ export function openSettled(): Settled {
       return {
         onlyThese: isSame ? [...unsettled].flatMap((name) => machines.get(name) ?? []) : undefined,
         before: sameIn(listing.before?.machines),
-        isSettled: (machine, before) => machine === before && unsettled?.has(machine.name) === false,
-        leaveOpen: ({ name }) => void open.add(name),
+        isUnchanged: (machine, before) => machine === before && unsettled?.has(machine.name) === false,
+        keepForNextReview: ({ name }) => void open.add(name),
       };
     },
-    unsettle(cloud, machine) {
+    invalidate(cloud, machine) {
       if (cloud === undefined) byCloud.clear();
       else byCloud.get(cloud)?.open.add(machine);
     },

@@ -3,8 +3,8 @@ import type { Offer } from '#core/pool.ts';
 import type { Machine } from '#core/provider.ts';
 import { type Change, drop, put } from '#core/store.ts';
 import { isFrozen, type Worker } from '#core/worker.ts';
-import type { Asker } from '#machines/asked.ts';
 import { keepOffer } from '#machines/offers.ts';
+import type { MachineOwner } from '#machines/owned-machines.ts';
 import type { WorkersContext, WorkersDeps } from './context.ts';
 import { connectWorker, type openJoining, workerNamed } from './join.ts';
 import { coolDown } from './launch-failures.ts';
@@ -18,7 +18,7 @@ export interface AskerDeps extends Pick<WorkersDeps, 'store' | 'clouds' | 'journ
   context(): WorkersContext;
 }
 
-export function poolsAsAsker({ store, clouds, journal, link, join, poke, context }: AskerDeps): Asker<Worker> {
+export function poolsAsAsker({ store, clouds, journal, link, join, poke, context }: AskerDeps): MachineOwner<Worker> {
   const { view } = store;
 
   function adopt(machine: Machine, offer: Offer): Change[] {
@@ -49,7 +49,7 @@ export function poolsAsAsker({ store, clouds, journal, link, join, poke, context
     isWanted: ({ drain }) => !drain,
     isOutdated(worker) {
       const pool = view.pools.get(worker.pool);
-      return pool !== undefined && isOutdated(context().asked.base, pool, worker);
+      return pool !== undefined && isOutdated(context().owned.base, pool, worker);
     },
     keepsParked(id) {
       const pool = view.pools.get(id);

@@ -26,7 +26,7 @@ export type NewRow = Pick<MachineRow, 'id' | 'machine' | 'offer' | 'askedAt'> & 
 export type MachineEvent = 'failed' | 'gone' | 'removing' | 'removed' | 'parking';
 
 /** A feature that owns machines: its rows, and its callbacks for what happens to them. */
-export interface Asker<R extends MachineRow> {
+export interface MachineOwner<R extends MachineRow> {
   readonly use: Use;
   /** What its owners are called in logs: `pool`, `computer`. */
   readonly noun: string;
@@ -105,11 +105,12 @@ export interface Base extends MachinesDeps {
   /** Whether the machines of that cloud have been compared with our rows at least once. */
   isReviewed(cloud: string): boolean;
   /** The row of a machine was dropped: the next review checks it even if its listing is unchanged. */
-  unsettle(cloud: string | undefined, machine: string): void;
+  invalidate(cloud: string | undefined, machine: string): void;
 }
 
 /** The machines that one feature asked for. */
-export interface Asked<R extends MachineRow = MachineRow, O extends Observation = Observation> extends Asker<R> {
+export interface OwnedMachines<R extends MachineRow = MachineRow, O extends Observation = Observation>
+  extends MachineOwner<R> {
   readonly base: Base;
   readonly observations: Observations<R, O>;
   readonly calls: PendingCalls;
@@ -125,6 +126,6 @@ export interface Asked<R extends MachineRow = MachineRow, O extends Observation 
 }
 
 /** A machine as the listing of its cloud shows it. */
-export function listedOf({ base }: Pick<Asked, 'base'>, { offer, machine }: MachineRow): Machine | undefined {
+export function listedOf({ base }: Pick<OwnedMachines, 'base'>, { offer, machine }: MachineRow): Machine | undefined {
   return offer === undefined ? undefined : base.clouds.listing(offer)?.machines.get(machine);
 }
