@@ -1,6 +1,6 @@
 import { systemClock } from '#core/clock.ts';
 import { SELF } from '#core/journal.ts';
-import { FURNITURE } from '../src/providers/aws/fake/furniture.ts';
+import { SEED_DATA } from '../src/providers/aws/fake/seed-data.ts';
 import provider from '../src/providers/aws/index.ts';
 import type { Bench, Report } from './bench.ts';
 import { type BenchAws, REGION, withAws } from './parts/aws.ts';
@@ -18,10 +18,10 @@ const PER_SECOND = 2;
 function documentOf(name: string, workers: number): string {
   const template = {
     region: REGION,
-    launch_template_name: FURNITURE.cpuTemplate,
+    launch_template_name: SEED_DATA.cpuTemplate,
     instance_type: 'c5.large',
-    ami_id: FURNITURE.image,
-    subnet_id: FURNITURE.subnets[0],
+    ami_id: SEED_DATA.image,
+    subnet_id: SEED_DATA.subnets[0],
   };
   const scaling = { max_agents: workers, min_idle_agents: workers, max_idle_agents: workers };
   return JSON.stringify({ name, auto_scaler: { backend: { aws_launch_template: template }, ...scaling } });

@@ -6,7 +6,7 @@ import { OURS } from '../../conformance/backend-world.ts';
 import { openSceneOf, type Scene } from '../../conformance/scene.ts';
 import { LaunchConfig } from './config.ts';
 import { type FakeAws, type FakeAwsOptions, openFakeAws } from './fake/fake-aws.ts';
-import { FURNITURE } from './fake/furniture.ts';
+import { SEED_DATA } from './fake/seed-data.ts';
 import { openLaunchTemplate } from './launch-template/backend.ts';
 
 export const REGION = 'us-west-2';
@@ -19,11 +19,11 @@ export const openScene = (options: Partial<FakeAwsOptions> = {}): AwsScene =>
 /** The seed's pool for GPUs. */
 export const GPU = {
   region: REGION,
-  launchTemplateName: FURNITURE.gpuTemplate,
+  launchTemplateName: SEED_DATA.gpuTemplate,
   instanceType: 'p3.2xlarge',
-  amiId: FURNITURE.image,
-  subnetId: FURNITURE.subnets[0],
-  securityGroupIds: [FURNITURE.group],
+  amiId: SEED_DATA.image,
+  subnetId: SEED_DATA.subnets[0],
+  securityGroupIds: [SEED_DATA.group],
 };
 
 export function openBackend(scene: AwsScene, config: object = GPU, cluster = OURS): Promise<Backend> {

@@ -5,7 +5,7 @@ import { systemClock } from '#core/clock.ts';
 import { systemRandom } from '#core/random.ts';
 import { isOver } from '../../../src/providers/aws/fake/ec2/instance.ts';
 import { type FakeAws, openFakeAws } from '../../../src/providers/aws/fake/fake-aws.ts';
-import { GPU_BACKEND } from '../../../src/providers/aws/fake/furniture.ts';
+import { GPU_BACKEND } from '../../../src/providers/aws/fake/seed-data.ts';
 import { serve } from '../../../src/providers/aws/fake/serve.ts';
 import type { World } from './world.ts';
 

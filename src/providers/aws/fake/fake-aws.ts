@@ -6,11 +6,11 @@ import { refusal } from '#fakes/refusal.ts';
 import { SERVICES } from './answer.ts';
 import { interrupt } from './ec2/change-state.ts';
 import type { Instance } from './ec2/instance.ts';
-import { furnish } from './furniture.ts';
 import { requestId } from './hex-id.ts';
 import { tooMuch } from './limits.ts';
 import { admit, checkRight, openPrincipals, type Principals } from './principals.ts';
 import { emptyRegion, type Region } from './region.ts';
+import { fillRegion } from './seed-data.ts';
 import { type AwsCall, readCall, type Service } from './wire/read-call.ts';
 import { type Behaviour, USUAL_BEHAVIOUR, type World } from './world.ts';
 
@@ -21,8 +21,8 @@ export interface FakeAwsOptions {
   readonly behaviour?: Partial<Behaviour> | undefined;
   /** Default: none. */
   readonly limits?: Limits<AwsCall> | undefined;
-  /** Fills a region when it is first used; default: the usual furniture. */
-  readonly furnish?: ((region: Region, world: World) => void) | undefined;
+  /** Fills a region when it is first used; default: the seed data. */
+  readonly fillRegion?: ((region: Region, world: World) => void) | undefined;
 }
 
 /** A call that reached the fake AWS. */
@@ -63,7 +63,7 @@ function openWorld(options: FakeAwsOptions, principals: Principals, changed: (in
       if (known) return known;
       const region = emptyRegion(name);
       regions.set(name, region);
-      (options.furnish ?? furnish)(region, world);
+      (options.fillRegion ?? fillRegion)(region, world);
       return region;
     },
     regions: () => regions.values(),

@@ -1,8 +1,8 @@
 import { RunInstancesCommand } from '@aws-sdk/client-ec2';
 import { expect, test } from 'vitest';
 import type { Instance } from './ec2/instance.ts';
-import { FURNITURE } from './furniture.ts';
 import { openImds } from './imds.ts';
+import { SEED_DATA } from './seed-data.ts';
 import { openScene } from './testing.ts';
 
 const BASE = 'http://169.254.169.254/latest';
@@ -11,7 +11,7 @@ async function openMachine() {
   const scene = openScene();
   await scene.ec2.send(
     new RunInstancesCommand({
-      LaunchTemplate: { LaunchTemplateName: FURNITURE.cpuTemplate },
+      LaunchTemplate: { LaunchTemplateName: SEED_DATA.cpuTemplate },
       InstanceMarketOptions: { MarketType: 'spot' },
       UserData: Buffer.from('#!/bin/sh\n').toString('base64'),
       TagSpecifications: [{ ResourceType: 'instance', Tags: [{ Key: 'muster:pool', Value: 'p1' }] }],

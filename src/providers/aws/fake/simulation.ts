@@ -1,9 +1,9 @@
 // The fake AWS as users run it, to try a configuration without an account.
 import type { RunningSimulation, Simulation } from '#core/simulation.ts';
 import { openFakeAws } from './fake-aws.ts';
-import { furnish, GPU_BACKEND } from './furniture.ts';
 import { publishedLimits } from './limits.ts';
 import type { Region } from './region.ts';
+import { fillRegion, GPU_BACKEND } from './seed-data.ts';
 import { serve } from './serve.ts';
 import { setParameter } from './ssm/parameter.ts';
 import type { World } from './world.ts';
@@ -26,8 +26,8 @@ const DOCUMENT = {
 };
 
 /** One pool is there from the start. */
-function furnishForTrying(region: Region, world: World): void {
-  furnish(region, world);
+function fillForTrying(region: Region, world: World): void {
+  fillRegion(region, world);
   if (region.name !== REGION) return;
   setParameter(region, {
     name: `${PREFIX}gpu-pool`,
@@ -52,7 +52,7 @@ const TRIES = [
 ];
 
 async function start({ clock, random, port }: Parameters<Simulation['start']>[0]): Promise<RunningSimulation> {
-  const fake = openFakeAws({ clock, random, behaviour: BEHAVIOUR, limits: publishedLimits, furnish: furnishForTrying });
+  const fake = openFakeAws({ clock, random, behaviour: BEHAVIOUR, limits: publishedLimits, fillRegion: fillForTrying });
   const served = await serve(fake, { port, boots: true });
   return {
     address: served.address,

@@ -5,7 +5,7 @@ import { seededRandom } from '#core/random.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { requestHandler } from '../http.ts';
 import { type FakeAws, type FakeAwsOptions, openFakeAws } from './fake-aws.ts';
-import { FURNITURE } from './furniture.ts';
+import { SEED_DATA } from './seed-data.ts';
 
 export interface Clients {
   readonly ec2: EC2Client;
@@ -30,9 +30,9 @@ export function openScene(options: Partial<FakeAwsOptions> = {}): Clients & { fa
 
 /** A launch that AWS takes. */
 export const LAUNCH: RunInstancesCommandInput = {
-  ImageId: FURNITURE.image,
+  ImageId: SEED_DATA.image,
   InstanceType: 'c5.large',
-  SubnetId: FURNITURE.subnets[0],
+  SubnetId: SEED_DATA.subnets[0],
   MinCount: 1,
   MaxCount: 1,
 };

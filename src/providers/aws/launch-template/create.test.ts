@@ -5,8 +5,8 @@ import { going } from '#core/testing/going.ts';
 import { OURS } from '../../../conformance/backend-world.ts';
 import { aBatch } from '../../../conformance/scene.ts';
 import { LaunchConfig } from '../config.ts';
-import { FURNITURE } from '../fake/furniture.ts';
 import { publishedLimits } from '../fake/limits.ts';
+import { SEED_DATA } from '../fake/seed-data.ts';
 import { paramsOf } from '../fake/wire/params.ts';
 import { type AwsScene, GPU, openBackend, openScene, REGION } from '../testing.ts';
 import { openLaunchTemplate } from './backend.ts';
@@ -20,9 +20,9 @@ function changeTemplate(
   { fake }: AwsScene,
   data: Readonly<Record<string, string | readonly Readonly<Record<string, string>>[]>>,
 ): void {
-  const template = [...fake.region(REGION).templates.values()].find(({ name }) => name === FURNITURE.gpuTemplate);
+  const template = [...fake.region(REGION).templates.values()].find(({ name }) => name === SEED_DATA.gpuTemplate);
   if (!template) return;
-  const usual = { ImageId: FURNITURE.image, InstanceType: 'p3.2xlarge' };
+  const usual = { ImageId: SEED_DATA.image, InstanceType: 'p3.2xlarge' };
   template.versions.push({ data: paramsOf({ ...usual, ...data }), note: undefined, atMs: 0 });
   template.defaultVersion = template.versions.length;
 }
@@ -63,9 +63,9 @@ describe('a launch', () => {
       MinCount: '1',
       MaxCount: '3',
       ClientToken: 'launch1',
-      ImageId: FURNITURE.image,
+      ImageId: SEED_DATA.image,
       InstanceType: 'p3.2xlarge',
-      SubnetId: FURNITURE.subnets[0],
+      SubnetId: SEED_DATA.subnets[0],
     });
     const [machine] = scene.fake.machines();
     expect(Object.fromEntries(machine?.tags ?? [])).toMatchObject({
@@ -188,7 +188,7 @@ describe('images', () => {
     await scene.during(own.create(aBatch(1, 'own'), going()));
     await scene.during(theirs.create(aBatch(1, 'theirs'), going()));
 
-    expect(scene.fake.machines().map(({ imageId }) => imageId)).toEqual([FURNITURE.image, 'ami-00000000000000bad']);
+    expect(scene.fake.machines().map(({ imageId }) => imageId)).toEqual([SEED_DATA.image, 'ami-00000000000000bad']);
   });
 
   it('that are not found are named', async () => {
@@ -209,7 +209,7 @@ describe('images', () => {
     await scene.clock.advance(25 * 3_600_000);
     await scene.during(backend.create(aBatch(1, 'c'), going()));
 
-    expect(scene.fake.machines().map(({ imageId }) => imageId)).toEqual(Array(3).fill(FURNITURE.standardImage));
+    expect(scene.fake.machines().map(({ imageId }) => imageId)).toEqual(Array(3).fill(SEED_DATA.standardImage));
     expect(callsOf(scene, 'GetParameter')).toHaveLength(2);
     expect(dataOf(scene.fake.machines()[0]?.userData)).toContain("'https://muster:8081/agent/agent.tar.gz'");
   });
@@ -231,8 +231,8 @@ describe('images', () => {
     changeTemplate(scene, { InstanceType: 'p3.8xlarge' });
     const after = await scene.during(backend.form?.(going()) as Promise<string>);
 
-    expect(before).toBe(`lt-0000000000000000a 1 ${FURNITURE.image}`);
-    expect(after).toBe(`lt-0000000000000000a 2 ${FURNITURE.image}`);
+    expect(before).toBe(`lt-0000000000000000a 1 ${SEED_DATA.image}`);
+    expect(after).toBe(`lt-0000000000000000a 2 ${SEED_DATA.image}`);
   });
 });
 
@@ -245,8 +245,8 @@ describe('a launch template', () => {
     const { parameters } = callsOf(scene, 'RunInstances')[0] ?? {};
 
     expect(parameters).toMatchObject({
-      'NetworkInterface.1.SubnetId': FURNITURE.subnets[0],
-      'NetworkInterface.1.SecurityGroupId.1': FURNITURE.group,
+      'NetworkInterface.1.SubnetId': SEED_DATA.subnets[0],
+      'NetworkInterface.1.SecurityGroupId.1': SEED_DATA.group,
       'NetworkInterface.1.AssociatePublicIpAddress': 'true',
     });
     expect(parameters?.SubnetId).toBeUndefined();

@@ -12,7 +12,7 @@ const FAILURES: Readonly<Partial<Record<FaultKind, Mischance>>> = {
 };
 
 async function openWorld(): Promise<SourceWorld> {
-  const scene = openScene({ behaviour: { largestPage: 1, emptyPages: 1 }, furnish: () => {} });
+  const scene = openScene({ behaviour: { largestPage: 1, emptyPages: 1 }, fillRegion: () => {} });
   const { fake, lines, during } = scene;
   const { aws_auto: kind } = provider.sources;
   const context = scene.contextFor('cluster1');

@@ -7,7 +7,7 @@ import {
   DescribeSubnetsCommand,
 } from '@aws-sdk/client-ec2';
 import { expect, test } from 'vitest';
-import { FURNITURE } from '../furniture.ts';
+import { SEED_DATA } from '../seed-data.ts';
 import { openScene } from '../testing.ts';
 
 test('images are found by a pattern of their name, by owner, with the date of their making', async () => {
@@ -19,7 +19,7 @@ test('images are found by a pattern of their name, by owner, with the date of th
   const newest = Images.toSorted((a, b) => ((a.CreationDate ?? '') < (b.CreationDate ?? '') ? 1 : -1))[0];
 
   expect(Images).toHaveLength(2);
-  expect(newest).toMatchObject({ ImageId: FURNITURE.image, State: 'available', Architecture: 'x86_64' });
+  expect(newest).toMatchObject({ ImageId: SEED_DATA.image, State: 'available', Architecture: 'x86_64' });
   expect(foreign.Images).toEqual([]);
   await expect(ec2.send(new DescribeImagesCommand({ ImageIds: ['ami-1'] }))).rejects.toMatchObject({
     name: 'InvalidAMIID.NotFound',
@@ -70,8 +70,8 @@ test('subnets and groups are found', async () => {
   const Filters = [{ Name: 'availability-zone', Values: ['us-west-2b'] }];
 
   const { Subnets } = await ec2.send(new DescribeSubnetsCommand({ Filters }));
-  const { SecurityGroups } = await ec2.send(new DescribeSecurityGroupsCommand({ GroupIds: [FURNITURE.group] }));
+  const { SecurityGroups } = await ec2.send(new DescribeSecurityGroupsCommand({ GroupIds: [SEED_DATA.group] }));
 
-  expect(Subnets).toMatchObject([{ SubnetId: FURNITURE.subnets[1], AvailabilityZone: 'us-west-2b' }]);
-  expect(SecurityGroups).toMatchObject([{ GroupId: FURNITURE.group, GroupName: 'velda-agent' }]);
+  expect(Subnets).toMatchObject([{ SubnetId: SEED_DATA.subnets[1], AvailabilityZone: 'us-west-2b' }]);
+  expect(SecurityGroups).toMatchObject([{ GroupId: SEED_DATA.group, GroupName: 'velda-agent' }]);
 });

@@ -8,15 +8,15 @@ import {
   RunInstancesCommand,
 } from '@aws-sdk/client-ec2';
 import { expect, test } from 'vitest';
-import { FURNITURE } from '../furniture.ts';
+import { SEED_DATA } from '../seed-data.ts';
 import { openScene } from '../testing.ts';
 
 const DATA = {
-  ImageId: FURNITURE.image,
+  ImageId: SEED_DATA.image,
   InstanceType: 'c5.large' as const,
   UserData: Buffer.from('#!/bin/sh\necho hello\n').toString('base64'),
   NetworkInterfaces: [
-    { DeviceIndex: 0, AssociatePublicIpAddress: true, SubnetId: FURNITURE.subnets[1], Groups: [FURNITURE.group] },
+    { DeviceIndex: 0, AssociatePublicIpAddress: true, SubnetId: SEED_DATA.subnets[1], Groups: [SEED_DATA.group] },
   ],
   TagSpecifications: [{ ResourceType: 'instance' as const, Tags: [{ Key: 'a', Value: 'b' }] }],
 };
@@ -47,15 +47,15 @@ test('default, latest and numbered versions are different', async () => {
     new CreateLaunchTemplateVersionCommand({
       ...name,
       SourceVersion: '1',
-      LaunchTemplateData: { ImageId: FURNITURE.oldImage },
+      LaunchTemplateData: { ImageId: SEED_DATA.oldImage },
     }),
   );
 
-  expect(await image('$Default')).toBe(FURNITURE.image);
-  expect(await image('$Latest')).toBe(FURNITURE.oldImage);
+  expect(await image('$Default')).toBe(SEED_DATA.image);
+  expect(await image('$Latest')).toBe(SEED_DATA.oldImage);
   await ec2.send(new ModifyLaunchTemplateCommand({ ...name, DefaultVersion: '2' }));
-  expect(await image('$Default')).toBe(FURNITURE.oldImage);
-  expect(await image('1')).toBe(FURNITURE.image);
+  expect(await image('$Default')).toBe(SEED_DATA.oldImage);
+  expect(await image('1')).toBe(SEED_DATA.image);
 });
 
 test('templates are found by name and filter, and one that is not there is refused', async () => {
@@ -63,9 +63,9 @@ test('templates are found by name and filter, and one that is not there is refus
   const found = async (input: DescribeLaunchTemplatesCommandInput) =>
     (await ec2.send(new DescribeLaunchTemplatesCommand(input))).LaunchTemplates?.map((one) => one.LaunchTemplateName);
 
-  expect(await found({ LaunchTemplateNames: [FURNITURE.gpuTemplate] })).toEqual([FURNITURE.gpuTemplate]);
+  expect(await found({ LaunchTemplateNames: [SEED_DATA.gpuTemplate] })).toEqual([SEED_DATA.gpuTemplate]);
   expect(await found({ Filters: [{ Name: 'launch-template-name', Values: ['velda-c*'] }] })).toEqual([
-    FURNITURE.cpuTemplate,
+    SEED_DATA.cpuTemplate,
   ]);
   await expect(found({ LaunchTemplateNames: ['no'] })).rejects.toMatchObject({
     name: 'InvalidLaunchTemplateName.NotFoundException',

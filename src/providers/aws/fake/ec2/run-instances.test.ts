@@ -1,6 +1,6 @@
 import { RunInstancesCommand, type RunInstancesCommandInput } from '@aws-sdk/client-ec2';
 import { describe, expect, test } from 'vitest';
-import { FURNITURE } from '../furniture.ts';
+import { SEED_DATA } from '../seed-data.ts';
 import { LAUNCH, openScene } from '../testing.ts';
 import { paramsOf } from '../wire/params.ts';
 import { stateAt } from './instance.ts';
@@ -44,18 +44,18 @@ describe('a launch', () => {
 
     const { Instances } = await run(scene, {
       ImageId: undefined,
-      LaunchTemplate: { LaunchTemplateName: FURNITURE.gpuTemplate, Version: '$Default' },
+      LaunchTemplate: { LaunchTemplateName: SEED_DATA.gpuTemplate, Version: '$Default' },
       TagSpecifications: [{ ResourceType: 'instance', Tags: [{ Key: 'muster:pool', Value: 'ü <&> "p"' }] }],
     });
 
     expect(Instances?.[0]?.Tags).toEqual([
-      { Key: 'template', Value: FURNITURE.gpuTemplate },
+      { Key: 'template', Value: SEED_DATA.gpuTemplate },
       { Key: 'muster:pool', Value: 'ü <&> "p"' },
       { Key: 'aws:ec2launchtemplate:id', Value: 'lt-0000000000000000a' },
       { Key: 'aws:ec2launchtemplate:version', Value: '1' },
     ]);
-    expect(Instances?.[0]).toMatchObject({ InstanceType: 'c5.large', ImageId: FURNITURE.image });
-    expect(Instances?.[0]?.SecurityGroups).toEqual([{ GroupId: FURNITURE.group, GroupName: 'velda-agent' }]);
+    expect(Instances?.[0]).toMatchObject({ InstanceType: 'c5.large', ImageId: SEED_DATA.image });
+    expect(Instances?.[0]?.SecurityGroups).toEqual([{ GroupId: SEED_DATA.group, GroupName: 'velda-agent' }]);
   });
 
   test('of spot capacity has its own code', async () => {
@@ -136,11 +136,11 @@ describe('capacity', () => {
   test('can lack in one zone alone', async () => {
     const scene = openScene();
     scene.fake.region('us-west-2').stock.machines.set('c5.large@us-west-2a', 1);
-    await run(scene, { SubnetId: FURNITURE.subnets[1] });
+    await run(scene, { SubnetId: SEED_DATA.subnets[1] });
     await run(scene);
 
     await refused(scene, {}).toMatchObject({ name: 'InsufficientInstanceCapacity' });
-    const other = await run(scene, { SubnetId: FURNITURE.subnets[1] });
+    const other = await run(scene, { SubnetId: SEED_DATA.subnets[1] });
 
     expect(other.Instances?.[0]?.Placement?.AvailabilityZone).toBe('us-west-2b');
   });
@@ -180,27 +180,27 @@ describe('network interfaces of a template', () => {
   test('refuse a subnet or groups of the instance, and take those of interface 0', async () => {
     const scene = openScene();
     addTemplate(scene, 'with-interface', {
-      ImageId: FURNITURE.image,
+      ImageId: SEED_DATA.image,
       InstanceType: 'c5.large',
-      NetworkInterface: [{ DeviceIndex: 0, AssociatePublicIpAddress: true, SecurityGroupId: [FURNITURE.group] }],
+      NetworkInterface: [{ DeviceIndex: 0, AssociatePublicIpAddress: true, SecurityGroupId: [SEED_DATA.group] }],
     });
     const of = { ImageId: undefined, SubnetId: undefined, LaunchTemplate: { LaunchTemplateName: 'with-interface' } };
 
-    await refused(scene, { ...of, SubnetId: FURNITURE.subnets[1] }).toMatchObject({
+    await refused(scene, { ...of, SubnetId: SEED_DATA.subnets[1] }).toMatchObject({
       name: 'InvalidParameterCombination',
     });
-    await refused(scene, { ...of, SecurityGroupIds: [FURNITURE.group] }).toMatchObject({
+    await refused(scene, { ...of, SecurityGroupIds: [SEED_DATA.group] }).toMatchObject({
       name: 'InvalidParameterCombination',
     });
     const { Instances } = await run(scene, {
       ...of,
-      NetworkInterfaces: [{ DeviceIndex: 0, SubnetId: FURNITURE.subnets[1], Groups: [FURNITURE.group] }],
+      NetworkInterfaces: [{ DeviceIndex: 0, SubnetId: SEED_DATA.subnets[1], Groups: [SEED_DATA.group] }],
     });
 
     expect(Instances?.[0]).toMatchObject({
-      SubnetId: FURNITURE.subnets[1],
+      SubnetId: SEED_DATA.subnets[1],
       PublicIpAddress: expect.any(String),
-      SecurityGroups: [{ GroupId: FURNITURE.group }],
+      SecurityGroups: [{ GroupId: SEED_DATA.group }],
     });
   });
 });
@@ -215,7 +215,7 @@ test.each<[string, Partial<RunInstancesCommandInput>, string]>([
   ['an image id that is none', { ImageId: 'aws-ml' }, 'InvalidAMIID.Malformed'],
   ['no image', { ImageId: undefined }, 'MissingParameter'],
   ['a type that is not there', { InstanceType: 'z9.huge' as 'c5.large' }, 'InvalidParameterValue'],
-  ['an image of another architecture', { ImageId: FURNITURE.armImage }, 'InvalidParameterValue'],
+  ['an image of another architecture', { ImageId: SEED_DATA.armImage }, 'InvalidParameterValue'],
   ['a subnet that is not there', { SubnetId: 'subnet-1' }, 'InvalidSubnetID.NotFound'],
   ['a group that is not there', { SecurityGroupIds: ['sg-1'] }, 'InvalidGroup.NotFound'],
   [
@@ -230,7 +230,7 @@ test.each<[string, Partial<RunInstancesCommandInput>, string]>([
   ],
   [
     'a version that is not there',
-    { LaunchTemplate: { LaunchTemplateName: FURNITURE.gpuTemplate, Version: '7' } },
+    { LaunchTemplate: { LaunchTemplateName: SEED_DATA.gpuTemplate, Version: '7' } },
     'InvalidLaunchTemplateId.VersionNotFound',
   ],
   ['user data that is no base64', { UserData: '#!/bin/sh' }, 'InvalidUserData.Malformed'],

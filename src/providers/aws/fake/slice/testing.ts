@@ -13,8 +13,8 @@ import { markOf } from '../../launch-template/marks.ts';
 import { dropParameter, putParameter } from '../../parameters/testing.ts';
 import { type Instance, isOver } from '../ec2/instance.ts';
 import { type FakeAws, openFakeAws } from '../fake-aws.ts';
-import { FURNITURE, GPU_BACKEND } from '../furniture.ts';
 import { publishedLimits } from '../limits.ts';
+import { GPU_BACKEND, SEED_DATA } from '../seed-data.ts';
 import { bootable } from '../serve.ts';
 import type { AwsCall } from '../wire/read-call.ts';
 
@@ -72,7 +72,7 @@ async function addForeign(fake: FakeAws, cluster: string): Promise<string[]> {
   const started = tagSets.map(async (tags) => {
     const Tags = Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
     const TagSpecifications = [{ ResourceType: 'instance' as const, Tags }];
-    const what = { ImageId: FURNITURE.image, InstanceType: 'p3.2xlarge' as const, MinCount: 1, MaxCount: 1 };
+    const what = { ImageId: SEED_DATA.image, InstanceType: 'p3.2xlarge' as const, MinCount: 1, MaxCount: 1 };
     const { Instances = [] } = await ec2.send(new RunInstancesCommand({ ...what, TagSpecifications }));
     return Instances[0]?.InstanceId ?? '';
   });

@@ -4,7 +4,7 @@ import { poolSubject } from '#core/reason.ts';
 import { documentOf } from '#sim/slice/cloud.ts';
 import { openSliceWorld, type SliceWorld } from '#sim/slice/world.ts';
 import type { FakeAws } from '../fake-aws.ts';
-import { FURNITURE } from '../furniture.ts';
+import { SEED_DATA } from '../seed-data.ts';
 import { AWS_SLICE, fakesOf, REGION } from './testing.ts';
 
 type Tree = Readonly<Record<string, unknown>>;
@@ -108,8 +108,8 @@ describe('a pool that gets no machines says why, and what to do', () => {
   it('where the launch template was deleted', async () => {
     const world = await openAwsWorld();
     const { templates } = world.fake.region(REGION);
-    for (const { id, name } of templates.values()) if (name === FURNITURE.cpuTemplate) templates.delete(id);
-    const { bad } = await openScene(world, { launch_template_name: FURNITURE.cpuTemplate });
+    for (const { id, name } of templates.values()) if (name === SEED_DATA.cpuTemplate) templates.delete(id);
+    const { bad } = await openScene(world, { launch_template_name: SEED_DATA.cpuTemplate });
 
     expectSaid(world, bad, {
       cause: 'missing: ec2:DescribeLaunchTemplateVersions in us-west-2 failed',

@@ -11,7 +11,7 @@ import {
   type PutParameterCommandInput,
 } from '@aws-sdk/client-ssm';
 import { describe, expect, test } from 'vitest';
-import { FURNITURE } from '../furniture.ts';
+import { SEED_DATA } from '../seed-data.ts';
 import { openClients, openScene } from '../testing.ts';
 
 type Scene = Pick<ReturnType<typeof openScene>, 'ssm'>;
@@ -179,7 +179,7 @@ test('public parameters are there, and several are read at once', async () => {
 
   const reply = await ssm.send(new GetParametersCommand({ Names: [alias, '/none'] }));
 
-  expect(reply.Parameters?.map(({ Value }) => Value)).toEqual([FURNITURE.standardImage]);
+  expect(reply.Parameters?.map(({ Value }) => Value)).toEqual([SEED_DATA.standardImage]);
   expect(reply.InvalidParameters).toEqual(['/none']);
 });
 

@@ -1,4 +1,4 @@
-// What stands in every region from the start: enough to launch something.
+// What every region has from the start: enough to launch something.
 import { DAY_MS } from '#core/clock.ts';
 import type { InstanceType, Region } from './region.ts';
 import { setParameter } from './ssm/parameter.ts';
@@ -8,7 +8,7 @@ import type { World } from './world.ts';
 const VPC = 'vpc-0000000000000000d';
 
 /** Ids that are the same in every region and run, for tests and examples. */
-export const FURNITURE = {
+export const SEED_DATA = {
   image: 'ami-00000000000000a9e',
   oldImage: 'ami-00000000000000a9d',
   armImage: 'ami-00000000000000a64',
@@ -21,11 +21,11 @@ export const FURNITURE = {
 
 /** A backend of a pool as its users write it, that can be launched from in any region. */
 export const GPU_BACKEND = {
-  launch_template_name: FURNITURE.gpuTemplate,
+  launch_template_name: SEED_DATA.gpuTemplate,
   instance_type: 'p3.2xlarge',
-  ami_id: FURNITURE.image,
-  subnet_id: FURNITURE.subnets[0],
-  security_group_ids: [FURNITURE.group],
+  ami_id: SEED_DATA.image,
+  subnet_id: SEED_DATA.subnets[0],
+  security_group_ids: [SEED_DATA.group],
 };
 
 const AMAZON = '898082745236';
@@ -72,25 +72,25 @@ const TYPES: readonly InstanceType[] = [
   withGpus('p5.48xlarge', [192, 2_048], ['H100', 8, 80]),
 ];
 
-function furnishNetwork(region: Region): void {
+function addNetwork(region: Region): void {
   for (const [index, zone] of region.zones.entries()) {
-    const id = FURNITURE.subnets[index] as string;
+    const id = SEED_DATA.subnets[index] as string;
     region.subnets.set(id, { id, vpcId: VPC, zone, block: `172.31.${index * 16}.0/20` });
   }
-  region.groups.set(FURNITURE.group, { id: FURNITURE.group, name: 'velda-agent', vpcId: VPC });
+  region.groups.set(SEED_DATA.group, { id: SEED_DATA.group, name: 'velda-agent', vpcId: VPC });
 }
 
-function furnishImages(region: Region, { account, clock }: World): void {
+function addImages(region: Region, { account, clock }: World): void {
   const add = (id: string, name: string, more: { ageMs: number; owner?: string; architecture?: string }): void => {
     const { ageMs, owner = account, architecture = 'x86_64' } = more;
     const ownerAlias = owner === AMAZON ? 'amazon' : undefined;
     region.images.set(id, { id, name, owner, ownerAlias, createdAtMs: clock.now() - ageMs, architecture });
   };
-  add(FURNITURE.image, 'velda-agent-2026.2', { ageMs: 10 * DAY_MS });
-  add(FURNITURE.oldImage, 'velda-agent-2026.1', { ageMs: 40 * DAY_MS });
-  add(FURNITURE.armImage, 'velda-agent-arm-2026.2', { ageMs: 10 * DAY_MS, architecture: 'arm64' });
+  add(SEED_DATA.image, 'velda-agent-2026.2', { ageMs: 10 * DAY_MS });
+  add(SEED_DATA.oldImage, 'velda-agent-2026.1', { ageMs: 40 * DAY_MS });
+  add(SEED_DATA.armImage, 'velda-agent-arm-2026.2', { ageMs: 10 * DAY_MS, architecture: 'arm64' });
   const name = 'Deep Learning Base OSS Nvidia Driver GPU AMI (Ubuntu 24.04) 20260101';
-  add(FURNITURE.standardImage, name, { ageMs: 5 * DAY_MS, owner: AMAZON });
+  add(SEED_DATA.standardImage, name, { ageMs: 5 * DAY_MS, owner: AMAZON });
   setParameter(region, {
     name: STANDARD_IMAGE_ALIAS,
     kind: 'String',
@@ -99,17 +99,17 @@ function furnishImages(region: Region, { account, clock }: World): void {
     keyId: undefined,
     dataType: 'aws:ec2:image',
     allowedPattern: undefined,
-    versions: [{ value: FURNITURE.standardImage, version: 1, atMs: clock.now() - 5 * DAY_MS }],
+    versions: [{ value: SEED_DATA.standardImage, version: 1, atMs: clock.now() - 5 * DAY_MS }],
     tags: new Map(),
   });
 }
 
-function furnishTemplates(region: Region, { clock }: World): void {
+function addTemplates(region: Region, { clock }: World): void {
   const add = (id: string, name: string, instanceType: string): void => {
     const data = paramsOf({
-      ImageId: FURNITURE.image,
+      ImageId: SEED_DATA.image,
       InstanceType: instanceType,
-      SecurityGroupId: [FURNITURE.group],
+      SecurityGroupId: [SEED_DATA.group],
       MetadataOptions: { HttpTokens: 'required', InstanceMetadataTags: 'enabled' },
       TagSpecification: [{ ResourceType: 'instance', Tag: [{ Key: 'template', Value: name }] }],
     });
@@ -123,16 +123,16 @@ function furnishTemplates(region: Region, { clock }: World): void {
       tags: new Map(),
     });
   };
-  add('lt-0000000000000000a', FURNITURE.gpuTemplate, 'p3.2xlarge');
-  add('lt-0000000000000000b', FURNITURE.cpuTemplate, 'c5.4xlarge');
+  add('lt-0000000000000000a', SEED_DATA.gpuTemplate, 'p3.2xlarge');
+  add('lt-0000000000000000b', SEED_DATA.cpuTemplate, 'c5.4xlarge');
 }
 
-export function furnish(region: Region, world: World): void {
-  furnishNetwork(region);
-  furnishImages(region, world);
+export function fillRegion(region: Region, world: World): void {
+  addNetwork(region);
+  addImages(region, world);
   for (const type of TYPES) {
     region.types.set(type.name, type);
     region.offerings.set(type.name, region.zones);
   }
-  furnishTemplates(region, world);
+  addTemplates(region, world);
 }
