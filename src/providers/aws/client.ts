@@ -109,32 +109,24 @@ export interface Client {
 
 interface Sdk {
   client(settings: object): Client;
-  command(name: string, input: unknown): object;
+  command(action: string, input: unknown): object;
 }
 
-type Constructors = Readonly<Record<string, new (input: never) => object>>;
+type Constructors = Readonly<Record<string, new (input: unknown) => object>>;
+
+function sdkOf(client: string, loaded: object): Sdk {
+  const make = (name: string, input: unknown): object =>
+    new ((loaded as Constructors)[name] as Constructors[string])(input);
+  return {
+    client: (settings) => make(client, settings) as Client,
+    command: (action, input) => make(`${action}Command`, input),
+  };
+}
 
 const SDKS = {
-  ec2: async (): Promise<Sdk> => {
-    const sdk = await import('@aws-sdk/client-ec2');
-    return {
-      client: (settings) => new sdk.EC2Client(settings) as unknown as Client,
-      command: (name, input) => commandOf(sdk as unknown as Constructors, name, input),
-    };
-  },
-  ssm: async (): Promise<Sdk> => {
-    const sdk = await import('@aws-sdk/client-ssm');
-    return {
-      client: (settings) => new sdk.SSMClient(settings) as unknown as Client,
-      command: (name, input) => commandOf(sdk as unknown as Constructors, name, input),
-    };
-  },
+  ec2: async () => sdkOf('EC2Client', await import('@aws-sdk/client-ec2')),
+  ssm: async () => sdkOf('SSMClient', await import('@aws-sdk/client-ssm')),
 };
-
-function commandOf(sdk: Constructors, name: string, input: unknown): object {
-  const Command = sdk[`${name}Command`] as new (input: unknown) => object;
-  return new Command(input);
-}
 
 const REQUEST_TIMEOUT_MS = 30_000;
 
@@ -148,15 +140,8 @@ function handlerFor(context: Context): object {
 }
 
 interface Opening {
-  readonly context: Context;
   readonly sdk: Sdk;
-  readonly signal: AbortSignal;
-}
-
-/** Asks the chain now, so that a call later only has to leave; whatever is missing shows itself with the call. */
-async function settle({ config }: Client): Promise<void> {
-  const { credentials, useFipsEndpoint, useDualstackEndpoint } = config;
-  await Promise.allSettled([credentials(), useFipsEndpoint(), useDualstackEndpoint()]);
+  readonly where: Where;
 }
 
 /** A client of the SDK, with the region and endpoint that its chain came to. */
@@ -167,7 +152,7 @@ export interface OpenedClient {
   readonly endpoint: string | undefined;
 }
 
-async function openClient({ context, sdk, signal }: Opening, where: Where, more = {}): Promise<OpenedClient> {
+async function openClient(context: Context, { sdk, where }: Opening, more = {}): Promise<OpenedClient> {
   const settings = {
     ...more,
     // Repeating belongs to those who know whether it is wanted.
@@ -178,7 +163,7 @@ async function openClient({ context, sdk, signal }: Opening, where: Where, more 
     ...(where.endpoint === undefined ? {} : { endpoint: where.endpoint }),
   };
   const asked = sdk.client(where.region === undefined ? settings : { ...settings, region: where.region });
-  const region = await asked.config.region().catch(() => machineRegion(context, signal));
+  const region = await asked.config.region().catch(() => machineRegion(context));
   const client = sdk.client({ ...settings, region });
   return { client, region, endpoint: where.endpoint ?? (await client.config.serviceConfiguredEndpoint?.()) };
 }
@@ -189,20 +174,20 @@ export async function signingClient(
   where: Where,
   credentials?: () => Promise<unknown>,
 ): Promise<OpenedClient> {
-  const opening = { context, sdk: await SDKS.ssm(), signal: new AbortController().signal };
-  return openClient(opening, where, credentials && { credentials });
+  return openClient(context, { sdk: await SDKS.ssm(), where }, credentials && { credentials });
 }
 
-async function openService(opening: Opening, where: Where): Promise<Service<unknown>> {
-  const { context, sdk } = opening;
+async function openService(name: keyof typeof SDKS, context: Context, where: Where): Promise<Service<unknown>> {
   const { clock } = context;
-  const { client, region, endpoint: configured } = await openClient(opening, where);
-  await settle(client);
+  const sdk = await SDKS[name]();
+  const { client, region, endpoint: configured } = await openClient(context, { sdk, where });
+  // The SDK reads files and asks for credentials now, not within the deadline of the first call, which tells what is missing.
+  const { credentials, useFipsEndpoint, useDualstackEndpoint } = client.config;
+  await Promise.allSettled([credentials(), useFipsEndpoint(), useDualstackEndpoint()]);
   const rates = openAwsRates(clock, context.rates?.aws);
 
   async function ask(action: string, input: object, { signal, machines = 0 }: Asking): Promise<unknown> {
     const patience = { clock, what: `${action} in ${region}`, withinMs: REQUEST_TIMEOUT_MS };
-    const service = sdkPrefix(action);
     await rates.take(action, machines, signal);
     try {
       const output = await answered(patience, signal, (abortSignal) =>
@@ -211,7 +196,7 @@ async function openService(opening: Opening, where: Where): Promise<Service<unkn
       rates.granted(action);
       return output;
     } catch (thrown) {
-      const fault = awsFault(thrown, { action: `${service}:${action}`, region });
+      const fault = awsFault(thrown, { action: `${name}:${action}`, region });
       if (fault.kind === 'throttled') rates.refused(action, machines);
       throw fault;
     }
@@ -221,14 +206,11 @@ async function openService(opening: Opening, where: Where): Promise<Service<unkn
   return { region, elsewhere, rates, clock, keep: openKept(clock), ask: ask as unknown as Service<unknown>['ask'] };
 }
 
-const sdkPrefix = (action: string): string => (action.startsWith('GetParameter') ? 'ssm' : 'ec2');
-
 /** The service there, the same for all who ask under one context. */
 async function serviceAt(name: keyof typeof SDKS, context: Context, where: Where): Promise<Service<unknown>> {
   const keyOf = ({ region = '', endpoint = '' }: Where): string => `${name} ${region} ${endpoint}`;
   return context.shared(keyOf(where), async () => {
-    const sdk = await SDKS[name]();
-    const service = await openService({ context, sdk, signal: new AbortController().signal }, where);
+    const service = await openService(name, context, where);
     if (where.region !== undefined) return service;
     return context.shared(keyOf({ ...where, region: service.region }), async () => service);
   });

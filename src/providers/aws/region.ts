@@ -6,7 +6,8 @@ import type { Context } from '#core/provider.ts';
 const METADATA = 'http://169.254.169.254/latest';
 const PATIENCE_MS = 1_500;
 
-async function read({ fetch, clock }: Context, signal: AbortSignal): Promise<string> {
+async function read({ fetch, clock }: Context): Promise<string> {
+  const { signal } = new AbortController();
   return answered({ clock, what: 'The metadata service', withinMs: PATIENCE_MS }, signal, async (ending) => {
     const ask = { method: 'PUT', headers: { 'x-aws-ec2-metadata-token-ttl-seconds': '60' }, signal: ending };
     const token = await (await fetch(`${METADATA}/api/token`, ask)).text();
@@ -17,8 +18,8 @@ async function read({ fetch, clock }: Context, signal: AbortSignal): Promise<str
 }
 
 /** The region of the machine that we run on, the last place where the SDK's users expect one. */
-export async function machineRegion(context: Context, signal: AbortSignal): Promise<string> {
-  const found = await read(context, signal).catch(() => '');
+export async function machineRegion(context: Context): Promise<string> {
+  const found = await read(context).catch(() => '');
   if (/^[a-z]{2}(-[a-z]+)+-\d+$/.test(found)) return found;
   throw new Fault('invalid', 'No AWS region is set.', {
     remedy: 'Set region, or AWS_REGION for the server, or a region in its AWS profile.',
