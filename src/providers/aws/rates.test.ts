@@ -4,7 +4,7 @@ import { openAwsRates } from './rates.ts';
 
 const going = new AbortController().signal;
 
-it('leave one place free, for requests that overtake each other on their way', async () => {
+it('the request limits leave one place free, because requests can overtake each other on the wire', async () => {
   const clock = new VirtualClock();
   const rates = openAwsRates(clock);
   const left: number[] = [];
@@ -16,7 +16,7 @@ it('leave one place free, for requests that overtake each other on their way', a
   expect(left.map((ms) => ms - startMs)).toEqual([0, 0, 0, 0, 500, 1_000]);
 });
 
-it('count no machines for a call that was refused', async () => {
+it('a call that AWS throttled counts for none of its machines', async () => {
   const rates = openAwsRates(new VirtualClock());
   await rates.take('RunInstances', 600, going);
 
@@ -28,7 +28,7 @@ it('count no machines for a call that was refused', async () => {
   expect(rates.room('RunInstances')).toBe(1_000);
 });
 
-it('ask for half after each refusal, and at least for one', () => {
+it('each throttled call halves the machines of the next one, down to one', () => {
   const rates = openAwsRates(new VirtualClock());
 
   const rooms = [5, 2, 1].map((machines) => {
