@@ -5,9 +5,8 @@ import { AppConfigurationConfig, placeOf } from './app-configuration/config.ts';
 import { VmConfig } from './vm/config.ts';
 import { VmssConfig } from './vmss/config.ts';
 
-// One request a machine, of 10 a second and 200 at once that Resource Manager allows: so the program waits, not the call.
+// One request a machine, of 10 a second that Resource Manager allows.
 const MACHINES_A_CALL = 10;
-const LIMITS = { read: 5, write: { perSecond: 10, burst: 200 } } as const;
 
 export default {
   id: 'azure',
@@ -35,8 +34,6 @@ export default {
         market: 'spot',
       },
       trust: 'any source',
-      limits: LIMITS,
-      writesEach: true,
       batch: MACHINES_A_CALL,
       hasPrices: true,
       boots: 'script',
@@ -51,8 +48,6 @@ export default {
         vmss_name: 'velda-agent-gpu',
       },
       trust: 'any source',
-      limits: LIMITS,
-      writesEach: true,
       batch: MACHINES_A_CALL,
       hasPrices: true,
       boots: 'script',

@@ -14,11 +14,11 @@ export const INLINE_NETWORK_VERSION = '2022-11-01';
 
 export type MachineConfig = Pick<VmConfig, 'sshPublicKey' | 'adminUsername' | 'agentConfig' | 'agentConfigContent'>;
 
-let unusedKey: string | undefined;
+let madeKey: string | undefined;
 
-/** Azure insists on a way to log in: a key whose other half is thrown away at once. */
-function keyOfNobody(): string {
-  if (unusedKey === undefined) {
+/** Azure insists on a way to log in: a random key, whose other half is thrown away at once. */
+function thrownAwayKey(): string {
+  if (madeKey === undefined) {
     const { publicKey } = generateKeyPairSync('ed25519');
     const raw = Buffer.from(String(publicKey.export({ format: 'jwk' }).x), 'base64url');
     const field = (bytes: Buffer): Buffer => {
@@ -27,9 +27,9 @@ function keyOfNobody(): string {
       return Buffer.concat([length, bytes]);
     };
     const packed = Buffer.concat([field(Buffer.from('ssh-ed25519')), field(raw)]);
-    unusedKey = `ssh-ed25519 ${packed.toString('base64')}`;
+    madeKey = `ssh-ed25519 ${packed.toString('base64')}`;
   }
-  return unusedKey;
+  return madeKey;
 }
 
 /** The custom data of one machine, as base64. */
@@ -50,7 +50,7 @@ export function customDataFor(
 
 /** How to log in to a machine. */
 export function linuxLogin({ adminUsername, sshPublicKey }: MachineConfig): object {
-  const key = { path: `/home/${adminUsername}/.ssh/authorized_keys`, keyData: sshPublicKey ?? keyOfNobody() };
+  const key = { path: `/home/${adminUsername}/.ssh/authorized_keys`, keyData: sshPublicKey ?? thrownAwayKey() };
   return { adminUsername, linuxConfiguration: { disablePasswordAuthentication: true, ssh: { publicKeys: [key] } } };
 }
 

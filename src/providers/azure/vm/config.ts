@@ -54,7 +54,7 @@ export const machineFields = {
     .regex(/^(ssh-rsa|ssh-ed25519) [A-Za-z0-9+/=]+( .*)?$/, 'must be a public key, like ssh-ed25519 AAAA…')
     .optional()
     .describe('SSH key for logging in. Muster itself needs none.')
-    .meta({ defaultText: 'a key that nobody has' }),
+    .meta({ defaultText: 'a random key that is thrown away' }),
   adminUsername: z
     .string()
     .regex(/^[a-z_][a-z0-9_-]{0,31}$/, 'must be the name of a Linux user')

@@ -1,39 +1,37 @@
-// A machine is put by its name, and only where there is none of that name: repeating a launch makes nothing twice.
+// A machine is put by its name, and only where there is none of that name: repeating a launch makes nothing twice. Azure
+// agrees first and finds out afterwards: the operation tells how that ended.
 import { Fault, isUnclear } from '#core/fault.ts';
-import type { Launch, Mark, Outcome } from '#core/provider.ts';
-import { createEach } from '#rest/creations.ts';
-import { COMPUTE_VERSION } from './api.ts';
+import type { Backend, Launch, Mark, Outcome } from '#core/provider.ts';
+import { checkEach, createEach } from '#rest/creations.ts';
+import { faultOfOperation } from '../azure-fault.ts';
+import { COMPUTE_VERSION, type Operation } from './api.ts';
 import { findVm, type Group, vmPath } from './group.ts';
 import { markOf } from './marks.ts';
 
-export interface CreatorDeps {
-  readonly group: Group;
-  /** The request for one machine. */
-  bodyFor(launch: Launch, name: string, signal: AbortSignal): Promise<object>;
+export interface Forming {
+  /** What makes the requests for the machines of a launch. */
+  bodies(launch: Launch, signal: AbortSignal): Promise<(name: string) => object>;
   /** What else to say of a refusal. */
   advise(fault: Fault, signal: AbortSignal): Promise<Fault>;
 }
 
+const RUNNING = /^(inprogress|accepted|running|creating)$/i;
+const FAILED = /^(failed|canceled)$/i;
+
 const isSame = (found: Mark | undefined, wanted: Mark): boolean =>
   (['cluster', 'use', 'owner'] as const).every((key) => found?.[key] === wanted[key]);
 
-export function creatorOf({ group, bodyFor, advise }: CreatorDeps) {
-  const { arm, promised } = group;
+export function creatorOf(group: Group, { bodies, advise }: Forming): Required<Pick<Backend, 'create' | 'check'>> {
+  const { arm } = group;
 
-  async function put(launch: Launch, name: string, signal: AbortSignal): Promise<void> {
-    const body = await bodyFor(launch, name, signal);
+  async function put(name: string, body: object, signal: AbortSignal): Promise<Outcome> {
     let operation: string | undefined;
-    const headers = { 'if-none-match': '*' };
     const heard = (answer: Response): void => {
       operation = answer.headers.get('azure-asyncoperation') ?? undefined;
     };
-    await arm.ask(
-      { method: 'PUT', path: vmPath(group, name), apiVersion: COMPUTE_VERSION, body, headers, heard },
-      signal,
-    );
-    const [atMs, checkedMs] = [arm.clock.monotonic(), Number.NEGATIVE_INFINITY];
-    promised.set(name, { mark: launch.mark, operation, atMs, checkedMs, ended: undefined });
-    group.follower?.();
+    const request = { method: 'PUT', path: vmPath(group, name), apiVersion: COMPUTE_VERSION, body, heard } as const;
+    await arm.ask({ ...request, headers: { 'if-none-match': '*' } }, signal);
+    return { name, operation };
   }
 
   /** There is a machine of that name: an earlier request of ours made it, or it is somebody else's. */
@@ -44,11 +42,9 @@ export function creatorOf({ group, bodyFor, advise }: CreatorDeps) {
     return { name, fault: new Fault('invalid', `There is a machine ${name} that Muster did not make for this pool.`) };
   }
 
-  async function createOne(launch: Launch, name: string, signal: AbortSignal): Promise<Outcome> {
-    if (promised.has(name)) return { name };
+  async function createOne(launch: Launch, name: string, body: object, signal: AbortSignal): Promise<Outcome> {
     try {
-      await put(launch, name, signal);
-      return { name };
+      return await put(name, body, signal);
     } catch (thrown) {
       const fault = Fault.from(thrown);
       if (!isUnclear(fault.kind)) throw await advise(fault, signal);
@@ -58,6 +54,18 @@ export function creatorOf({ group, bodyFor, advise }: CreatorDeps) {
     }
   }
 
-  return (launch: Launch, signal: AbortSignal): Promise<readonly Outcome[]> =>
-    createEach(launch, signal, (name) => createOne(launch, name, signal));
+  return {
+    async create(launch, signal) {
+      if (signal.aborted) throw new Fault('unavailable', 'The creation was cancelled.');
+      const bodyOf = bodies(launch, signal);
+      return createEach(launch, signal, async (name) => createOne(launch, name, (await bodyOf)(name), signal));
+    },
+    check: (pending, signal) =>
+      checkEach(pending, signal, async (operation, names) => {
+        const { status, error } = await arm.askAt<Operation>(operation, signal);
+        if (RUNNING.test(status)) return names.map((name) => ({ name, operation }));
+        if (!FAILED.test(status)) return names.map((name) => ({ name }));
+        return names.map((name) => ({ name, fault: faultOfOperation(error, `The creation of ${name}`) }));
+      }),
+  };
 }

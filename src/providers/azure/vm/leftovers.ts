@@ -6,20 +6,24 @@ import type { Machine } from '#core/provider.ts';
 import { askBeside } from '#rest/beside.ts';
 import { finished, type Progress } from '#rest/retry.ts';
 import { DISK_VERSION, NETWORK_VERSION, type Operation, type Part } from './api.ts';
-import type { Group, Leftover, Snapshot } from './group.ts';
+import { findVm, type Group, type Vms } from './group.ts';
 import { machineNameOf, markOf } from './marks.ts';
 
 const LOOK_EVERY_MS = 5 * MINUTE_MS;
-// A machine that is being made has its interface before it is listed itself.
-const LEFT_AFTER_MS = 4 * MINUTE_MS;
 const REMOVED_WITHIN_MS = 30_000;
 
 interface PartKind {
-  readonly kind: Leftover['kind'];
   readonly type: string;
   readonly apiVersion: string;
   /** Whether nothing holds it, apart from what is free itself. */
   isFree(part: Part, free: ReadonlyMap<string, Leftover>): boolean;
+}
+
+/** A part without its machine: an interface, an address, a disk. */
+interface Leftover {
+  readonly kind: PartKind;
+  readonly part: Part;
+  readonly machine: Machine;
 }
 
 /** Of an address: whether an interface has it that stays. */
@@ -31,74 +35,72 @@ function isAllocated({ properties }: Part, free: ReadonlyMap<string, Leftover>):
 // In the order in which they can be deleted.
 const PARTS: readonly PartKind[] = [
   {
-    kind: 'interface',
     type: 'Microsoft.Network/networkInterfaces',
     apiVersion: NETWORK_VERSION,
     isFree: ({ properties }) => !properties?.virtualMachine,
   },
   {
-    kind: 'address',
     type: 'Microsoft.Network/publicIPAddresses',
     apiVersion: NETWORK_VERSION,
     isFree: (part, free) => !isAllocated(part, free),
   },
-  { kind: 'disk', type: 'Microsoft.Compute/disks', apiVersion: DISK_VERSION, isFree: ({ managedBy }) => !managedBy },
+  { type: 'Microsoft.Compute/disks', apiVersion: DISK_VERSION, isFree: ({ managedBy }) => !managedBy },
 ];
 
-async function partsLeft(group: Group, { vms }: Snapshot, signal: AbortSignal): Promise<Map<string, Leftover>> {
-  const { arm, cluster, path, promised, leftovers } = group;
-  const nowMs = arm.clock.monotonic();
+interface Looking {
+  /** The machines that are listed. */
+  readonly vms: Vms;
+  readonly signal: AbortSignal;
+}
+
+/** The free parts whose machine is not listed, by their ids. */
+async function freeParts(group: Group, { vms, signal }: Looking): Promise<Map<string, Leftover>> {
+  const { arm, cluster, path } = group;
+  const createdAt = arm.clock.now();
   const found = new Map<string, Leftover>();
-  for (const { kind, type, apiVersion, isFree } of PARTS) {
+  for (const kind of PARTS) {
+    const { type, apiVersion, isFree } = kind;
     const parts = await arm.all<Part>({ path: `${path}/providers/${type}`, apiVersion }, signal);
     for (const part of parts) {
-      const name = machineNameOf(part);
-      if (markOf(part)?.cluster !== cluster || name === undefined || vms.has(name) || promised.has(name)) continue;
-      if (isFree(part, found))
-        found.set(part.id, { kind, part, firstSeenMs: leftovers.get(part.id)?.firstSeenMs ?? nowMs });
+      const [name, mark] = [machineNameOf(part), markOf(part)];
+      if (mark?.cluster !== cluster || name === undefined || vms.has(name) || !isFree(part, found)) continue;
+      found.set(part.id, { kind, part, machine: { name, mark, createdAt, state: 'failed' } });
     }
   }
   return found;
 }
 
-/** Looks for parts without a machine, now and then. */
-export async function findLeftovers(group: Group, snapshot: Snapshot, signal: AbortSignal): Promise<void> {
-  const nowMs = group.arm.clock.monotonic();
-  if (nowMs - group.leftoversLookedMs < LOOK_EVERY_MS) return;
-  group.leftoversLookedMs = nowMs;
-  await askBeside({ log: group.log, signal, warning: 'cannot look for parts of deleted machines' }, async () => {
-    group.leftovers = await partsLeft(group, snapshot, signal);
+/** Parts without a machine, in the order in which they can be deleted; looked for now and then. */
+function leftoversIn(group: Group, looking: Looking, holdsMs = LOOK_EVERY_MS): Promise<readonly Leftover[]> {
+  return group.arm.keep(`parts ${group.cloud}`, holdsMs, async () => {
+    const found = [...(await freeParts(group, looking)).values()];
+    const there = new Set<string>();
+    // A machine that is being made has its parts before it is listed itself.
+    for (const name of new Set(found.map(({ machine }) => machine.name)))
+      if (await findVm(group, name, looking.signal)) there.add(name);
+    return found.filter(({ machine }) => !there.has(machine.name));
   });
 }
 
-const isDue = ({ firstSeenMs }: Leftover, nowMs: number): boolean => nowMs - firstSeenMs >= LEFT_AFTER_MS;
-
 /** The machines that are listed for what they left behind. */
-export function leftMachines({ leftovers, arm }: Group, isListed: (name: string) => boolean): Machine[] {
-  const nowMs = arm.clock.monotonic();
+export async function leftMachines(group: Group, vms: Vms, signal: AbortSignal): Promise<Machine[]> {
   const machines = new Map<string, Machine>();
-  for (const left of leftovers.values()) {
-    const [name, mark] = [machineNameOf(left.part), markOf(left.part)];
-    if (name === undefined || !mark || isListed(name) || !isDue(left, nowMs)) continue;
-    machines.set(name, { name, mark, createdAt: arm.clock.now() - (nowMs - left.firstSeenMs), state: 'failed' });
-  }
+  await askBeside({ log: group.log, signal, warning: 'cannot look for parts of deleted machines' }, async () => {
+    for (const { machine } of await leftoversIn(group, { vms, signal }))
+      if (!vms.has(machine.name)) machines.set(machine.name, machine);
+  });
   return [...machines.values()];
 }
 
-async function removePart(group: Group, { kind, part }: Leftover, signal: AbortSignal): Promise<void> {
-  const { arm } = group;
-  const { type, apiVersion } = PARTS.find((one) => one.kind === kind) as PartKind;
+async function removePart({ arm, path: group }: Group, { kind, part }: Leftover, signal: AbortSignal): Promise<void> {
   let operation: string | undefined;
   const heard = (answer: Response): void => {
     operation = answer.headers.get('azure-asyncoperation') ?? undefined;
   };
-  const path = `${group.path}/providers/${type}/${encodeURIComponent(part.name)}`;
-  try {
-    await arm.ask({ method: 'DELETE', path, apiVersion, heard }, signal);
-  } catch (thrown) {
-    const fault = Fault.from(thrown);
-    if (fault.kind !== 'missing') throw fault;
-  }
+  const path = `${group}/providers/${kind.type}/${encodeURIComponent(part.name)}`;
+  await arm.ask({ method: 'DELETE', path, apiVersion: kind.apiVersion, heard }, signal).catch((thrown) => {
+    if (Fault.from(thrown).kind !== 'missing') throw thrown;
+  });
   const url = operation;
   if (url === undefined) return;
   // An address can be deleted only once its interface is gone.
@@ -111,12 +113,9 @@ async function removePart(group: Group, { kind, part }: Leftover, signal: AbortS
 }
 
 /** Deletes what a machine left behind: first the interface, then the address and the disk. */
-export async function removeLeftovers(group: Group, name: string, signal: AbortSignal): Promise<void> {
-  const own = [...group.leftovers.values()].filter(({ part }) => machineNameOf(part) === name);
-  for (const { kind } of PARTS) {
-    for (const left of own.filter((one) => one.kind === kind)) {
-      await removePart(group, left, signal);
-      group.leftovers = new Map([...group.leftovers].filter(([id]) => id !== left.part.id));
-    }
-  }
+export async function removeLeftovers(group: Group, name: string, looking: Looking): Promise<void> {
+  const own = (await leftoversIn(group, looking)).filter(({ machine }) => machine.name === name);
+  for (const left of own) await removePart(group, left, looking.signal);
+  // The next listing must not show them.
+  if (own.length > 0) await leftoversIn(group, looking, 0);
 }

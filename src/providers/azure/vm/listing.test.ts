@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MINUTE_MS } from '#core/clock.ts';
-import type { Backend, Machine } from '#core/provider.ts';
+import type { Backend, Machine, PendingCreate } from '#core/provider.ts';
 import { going } from '#core/testing/going.ts';
 import { aBatch } from '../../../conformance/scene.ts';
 import type { FakeAzureOptions } from '../fake/fake-azure.ts';
@@ -16,6 +16,49 @@ async function made(count: number, options: FakeAzureOptions = {}, config: objec
 
 const list = (scene: AzureScene, backend: Backend): Promise<readonly Machine[]> => scene.during(backend.list(going()));
 
+const DENIED = { kind: 'error', code: 'AuthorizationFailed', status: 403 } as const;
+const check = (scene: AzureScene, { check: ask }: Backend, pending: readonly PendingCreate[]) =>
+  scene.during(ask?.(pending, going()) ?? Promise.resolve([]));
+
+describe('a check of pending machines', () => {
+  it('says from the operation why a machine never came, also of one that Azure does not even list', async () => {
+    const scene = openScene();
+    Object.assign(computeOf(scene).settings, { late: 1, lagMs: 60 * MINUTE_MS });
+    const backend = await openBackend(scene);
+    const pending = (await scene.during(backend.create(aBatch(2), going()))) as PendingCreate[];
+    const soon = await check(scene, backend, pending);
+    await scene.clock.advance(MINUTE_MS);
+    const later = await check(scene, await openBackend(scene, {}, contextIn(scene)), pending);
+    const [lost, made] = pending;
+
+    expect(soon).toEqual(pending);
+    expect(later).toMatchObject([
+      { name: lost?.name, fault: { kind: 'exhausted', message: expect.stringContaining('AllocationFailed') } },
+      { name: made?.name },
+    ]);
+    expect(later[1]).toEqual({ name: made?.name });
+    expect(await list(scene, backend)).toEqual([]);
+  });
+
+  it('is refused without the right to read operations', async () => {
+    const scene = openScene();
+    const backend = await openBackend(scene);
+    const pending = (await scene.during(backend.create(aBatch(1), going()))) as PendingCreate[];
+    scene.fake.mishaps.add({ action: 'management.operation', times: 1_000, what: DENIED });
+
+    await expect(check(scene, backend, pending)).rejects.toMatchObject({ kind: 'denied' });
+  });
+
+  it('does not know of an operation that Azure has forgotten', async () => {
+    const scene = openScene();
+    const backend = await openBackend(scene);
+    const pending = (await scene.during(backend.create(aBatch(1), going()))) as PendingCreate[];
+    computeOf(scene).operations.clear();
+
+    expect(await check(scene, backend, pending)).toEqual([]);
+  });
+});
+
 describe('a listing', () => {
   it('reads all pages, and is one request where they fit into one', async () => {
     const { scene, backend } = await made(10, { pageSize: 3 });
@@ -29,63 +72,33 @@ describe('a listing', () => {
     expect(machines[0]).toMatchObject({ state: 'running', id: computeOf(scene).vms[0]?.vmId });
   });
 
-  it('says why a machine never came: from the operation, and after a restart from the view of the machine', async () => {
+  it('says why a machine failed from its view, which is asked for once a minute', async () => {
     const scene = openScene();
-    computeOf(scene).settings.late = 1;
+    computeOf(scene).settings.late = 3;
     const backend = await openBackend(scene);
-    await scene.during(backend.create(aBatch(1), going()));
+    await scene.during(backend.create(aBatch(3), going()));
     await scene.clock.advance(10_000);
-    const [before] = await list(scene, backend);
-    const [after] = await list(scene, await openBackend(scene, {}, contextIn(scene)));
+    const machines = await list(scene, backend);
+    for (const _again of [1, 2]) await list(scene, backend);
 
-    expect(scene.fake.countOf('management.operation')).toBe(1);
-    expect(scene.fake.countOf('management.vmView')).toBe(1);
-    for (const machine of [before, after])
+    expect([scene.fake.countOf('management.vmView'), scene.fake.countOf('management.operation')]).toEqual([3, 0]);
+    for (const machine of machines)
       expect(machine).toMatchObject({
         state: 'failed',
         trouble: { kind: 'exhausted', message: expect.stringContaining('AllocationFailed'), final: true },
       });
   });
 
-  it('says why a machine never came that Azure does not even list', async () => {
-    const scene = openScene();
-    Object.assign(computeOf(scene).settings, { late: 1, lagMs: 60 * MINUTE_MS });
-    const backend = await openBackend(scene);
-    const launch = aBatch(2);
-    await scene.during(backend.create(launch, going()));
-    const soon = await list(scene, backend);
-    await scene.clock.advance(MINUTE_MS);
-
-    expect(soon).toEqual([]);
-    expect(await list(scene, backend)).toMatchObject([
-      { name: launch.names[0], mark: launch.mark, state: 'failed', trouble: { kind: 'exhausted', final: true } },
-    ]);
-  });
-
-  it.each(['operation', 'vmView'])('is whole without what the right is missing for: %s', async (action) => {
+  it('is whole without the right to read the views of machines, and the log says so', async () => {
     const scene = openScene();
     computeOf(scene).settings.late = 1;
-    const first = await openBackend(scene);
-    await scene.during(first.create(aBatch(2), going()));
-    // Only a new process needs the view.
-    const backend = action === 'vmView' ? await openBackend(scene) : first;
-    const denied = { kind: 'error', code: 'AuthorizationFailed', status: 403 } as const;
-    scene.fake.mishaps.add({ action: `management.${action}`, times: 1_000, what: denied });
+    const backend = await openBackend(scene);
+    await scene.during(backend.create(aBatch(2), going()));
+    scene.fake.mishaps.add({ action: 'management.vmView', times: 1_000, what: DENIED });
     await scene.clock.advance(10_000);
 
     expect(await list(scene, backend)).toMatchObject([{ state: 'creating' }, { state: 'running' }]);
     expect(scene.lines.join()).toContain('cannot find out why machines failed');
-  });
-
-  it('asks once for each machine that failed', async () => {
-    const scene = openScene();
-    computeOf(scene).settings.late = 3;
-    const backend = await openBackend(scene);
-    await scene.during(backend.create(aBatch(3), going()));
-    await scene.clock.advance(10_000);
-    for (const _again of [1, 2, 3]) await list(scene, backend);
-
-    expect(scene.fake.countOf('management.operation')).toBe(3);
   });
 
   it('does not give up a machine that runs though an update of it failed', async () => {
@@ -169,6 +182,20 @@ describe('parts that stay behind', () => {
     expect(await list(scene, backend)).toHaveLength(1);
   });
 
+  it('are not those of a machine that is being made and not listed yet', async () => {
+    const scene = openScene({ lagMs: 60 * MINUTE_MS, bootMs: 60 * MINUTE_MS });
+    const backend = await openBackend(scene);
+    await scene.during(backend.create(aBatch(1), going()));
+    for (const part of computeOf(scene).parts)
+      Object.assign(part, { vm: { ...part.vm, timeline: [{ atMs: 0, state: 'gone' }] }, goesAlong: false });
+    for (let passed = 0; passed < 12; passed++) {
+      await scene.clock.advance(MINUTE_MS);
+      expect(await list(scene, backend)).toEqual([]);
+    }
+
+    expect(remainsIn(computeOf(scene))).toHaveLength(4);
+  });
+
   it('of another cluster are left alone', async () => {
     const { scene, backend } = await made(1);
     const compute = computeOf(scene);
@@ -196,11 +223,7 @@ describe('parts that stay behind', () => {
 
   it('that may not be listed fail no listing of machines; the log says what is missing', async () => {
     const { scene, backend } = await made(1);
-    scene.fake.mishaps.add({
-      action: 'management.partList',
-      times: 1_000,
-      what: { kind: 'error', code: 'AuthorizationFailed', status: 403 },
-    });
+    scene.fake.mishaps.add({ action: 'management.partList', times: 1_000, what: DENIED });
     await scene.clock.advance(6 * MINUTE_MS);
 
     expect(await list(scene, backend)).toHaveLength(1);

@@ -63,7 +63,9 @@ describe('a machine of a set', () => {
     await scene.during(backend.delete(await scene.during(backend.list(going())), going()));
     await scene.clock.advance(10_000);
 
-    expect(outcomes).toEqual(launch.names.map((name) => ({ name })));
+    expect(outcomes).toEqual(
+      launch.names.map((name) => ({ name, operation: expect.stringContaining('/operations/') })),
+    );
     expect(disks).toEqual(launch.names.flatMap((name) => [`${name}-data-0`, `${name}-data-3`]));
     expect(remainsIn(computeOf(scene))).toEqual([]);
   });

@@ -4,8 +4,8 @@ import type { AzureCall } from '../read-call.ts';
 import type { World } from '../world.ts';
 import { checkCreation } from './check-creation.ts';
 import type { Compute, FakeOperation } from './compute.ts';
-import { LOCATIONS, SIZES } from './furniture.ts';
 import { type FakePart, type FakeVm, instanceViewOf, shown, stateAt } from './machine.ts';
+import { LOCATIONS, SIZES } from './seed-data.ts';
 
 const RETRY_SECONDS = '1';
 

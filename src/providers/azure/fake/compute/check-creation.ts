@@ -1,6 +1,6 @@
 import { refusal } from '#fakes/refusal.ts';
-import { LOCATIONS, SIZES } from './furniture.ts';
 import type { Tags } from './machine.ts';
+import { LOCATIONS, SIZES } from './seed-data.ts';
 
 /** What a creation asks for, once it is known to be good. */
 export interface WantedVm {

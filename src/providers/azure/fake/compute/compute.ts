@@ -4,9 +4,9 @@ import type { Clock } from '#core/clock.ts';
 import { refusal } from '#fakes/refusal.ts';
 import { follow } from '#fakes/timeline.ts';
 import type { WantedVm } from './check-creation.ts';
-import { SIZES } from './furniture.ts';
 import { EVICTION_NOTICE_MS, type FakePart, type FakeVm, isPartThere, stateAt } from './machine.ts';
 import type { FakeAutoscale, FakeScaleSet } from './scale-sets.ts';
+import { SIZES } from './seed-data.ts';
 
 export interface ComputeOptions {
   readonly clock: Clock;

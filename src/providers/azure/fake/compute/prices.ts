@@ -1,5 +1,5 @@
 import type { AzureCall } from '../read-call.ts';
-import { SIZES } from './furniture.ts';
+import { SIZES } from './seed-data.ts';
 
 const asked = (filter: string, name: string): string | undefined =>
   new RegExp(`${name} eq '([^']+)'`).exec(filter)?.[1];

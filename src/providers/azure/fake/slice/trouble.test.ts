@@ -67,7 +67,7 @@ describe('a size that cannot be had', () => {
     const looked = times('management.operation').findLast((atMs) => atMs <= second) ?? Number.NaN;
 
     expect(second - looked).toBeLessThanOrEqual(SECOND_MS);
-    // The fake fails it after 3 seconds; operations are looked at every two.
+    // The fake fails it after 3 seconds; young operations are checked every second.
     expect(second - first).toBeLessThanOrEqual(5 * SECOND_MS);
     expect(computeOf(world).vms.map(({ size }) => size)).toEqual([GPU.vm_size, SECOND_CHOICE]);
   });
