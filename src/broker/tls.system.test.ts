@@ -84,6 +84,21 @@ test('a secured connection serves, and a client certificate of our own CA names 
   }
 });
 
+test('a standby forwards plain connections too, and their clients keep their address', async () => {
+  const plane = await openFakePlane();
+  open.push(plane);
+  const front = await aFront();
+  front.serve({ http: (socket) => socket.destroy(), grpc: plane.broker.listener() });
+  const standby = await aFront(front);
+  const agent = openFakeAgent(clientTo({ port: standby.addresses.grpc.port }));
+  open.push(agent);
+  agent.say({ agentIdentity: { agentId: 'a1', pool: 'p' } });
+
+  await untilHolds(() => expect(agent.answers).toHaveLength(1));
+
+  expect(plane.hellos.at(-1)?.proof).toMatchObject({ peerAddress: '127.0.0.1' });
+});
+
 const stranger = { name: 'CA', key: createPrivateKey(newKey()) };
 const past = { fromMs: Date.UTC(2020, 0), untilMs: Date.UTC(2021, 0) };
 

@@ -21,6 +21,8 @@ const LONGEST_INTRODUCTION = 1_024;
 // traffic unreadable once the secret is known. Node has pre-shared keys for TLS 1.2 alone.
 const SHARED_KEY = { ciphers: 'ECDHE-PSK-CHACHA20-POLY1305', maxVersion: 'TLSv1.2' } as const;
 const IDENTITY = 'replica';
+// Node refuses HTTP/2 on a TLS socket that has not agreed on it.
+const ALPN: Readonly<Record<EdgeProtocol, string>> = { http: 'http/1.1', grpc: 'h2' };
 
 function join(a: Socket, b: Socket): void {
   const end = (): void => {
@@ -50,6 +52,7 @@ export function forward(client: Socket, { protocol, holder, unreached }: Forward
   const { host, port } = parseAddress(holder.address);
   const link = secure({
     ...SHARED_KEY,
+    ALPNProtocols: [ALPN[protocol]],
     socket: connect({ host, port, noDelay: true }),
     pskCallback: () => ({ psk: Buffer.from(holder.secret), identity: IDENTITY }),
     // The key proves who answers: there is no certificate.
@@ -112,7 +115,11 @@ function readIntroduction(socket: TLSSocket, taken: Taken): void {
 
 /** Takes connections that standbys forward; one without the secret is closed. */
 export function receiveForwarded(secret: string, taken: Taken): (socket: Socket) => void {
-  const server = createServer({ ...SHARED_KEY, pskCallback: () => Buffer.from(secret) });
+  const server = createServer({
+    ...SHARED_KEY,
+    ALPNProtocols: Object.values(ALPN),
+    pskCallback: () => Buffer.from(secret),
+  });
   server.on('tlsClientError', (_error, socket) => socket.destroy());
   server.on('secureConnection', (socket) => {
     socket.on('error', () => socket.destroy());
