@@ -47,7 +47,7 @@ export interface CallLimits {
   readonly write: number | Rate;
 }
 
-/** The only way to call kinds of any family: bounded concurrency, within the rate budget, after all commits are durable, and only while this process holds the lease. */
+/** The only shared to call kinds of any family: bounded concurrency, within the rate budget, after all commits are durable, and only while this process holds the lease. */
 export interface Gate {
   call<T>(call: GateCall, run: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /** Registers an open user of that account; of several limits the smallest holds. The returned function unregisters it. */
@@ -58,7 +58,7 @@ const WIDTH_OF_ACCOUNT = 16;
 const WIDTH_OF_OWNER = 4;
 const PAUSE_WHEN_THROTTLED_MS = 1_000;
 
-interface Way {
+interface AccountLimits {
   readonly concurrency: ConcurrencyLimit;
   readonly rates: { read: number; write: number };
   read?: Budget;
@@ -68,26 +68,26 @@ interface Way {
 }
 
 export function openGate({ store, clock, log, observe }: GateDeps): Gate {
-  const ways = new Map<string, Way>();
+  const accounts = new Map<string, AccountLimits>();
 
-  function wayOf(account: string): Way {
-    let way = ways.get(account);
-    if (!way) {
+  function accountOf(account: string): AccountLimits {
+    let shared = accounts.get(account);
+    if (!shared) {
       const rates = { read: Number.POSITIVE_INFINITY, write: Number.POSITIVE_INFINITY };
-      way = { concurrency: limitConcurrency(WIDTH_OF_ACCOUNT, WIDTH_OF_OWNER), rates, users: 0 };
-      ways.set(account, way);
+      shared = { concurrency: limitConcurrency(WIDTH_OF_ACCOUNT, WIDTH_OF_OWNER), rates, users: 0 };
+      accounts.set(account, shared);
     }
-    return way;
+    return shared;
   }
 
-  function limit(way: Way, is: 'read' | 'write', rate: number | Rate): void {
+  function limit(shared: AccountLimits, is: 'read' | 'write', rate: number | Rate): void {
     const perSecond = typeof rate === 'number' ? rate : rate.perSecond;
-    if (perSecond >= way.rates[is]) return;
-    way.rates[is] = perSecond;
-    way[is] = openBudget(clock, rate);
+    if (perSecond >= shared.rates[is]) return;
+    shared.rates[is] = perSecond;
+    shared[is] = openBudget(clock, rate);
   }
 
-  async function leave<T>(
+  async function send<T>(
     call: GateCall,
     budget: Budget | undefined,
     run: (signal: AbortSignal) => Promise<T>,
@@ -121,32 +121,33 @@ export function openGate({ store, clock, log, observe }: GateDeps): Gate {
 
   return {
     async call(call, run) {
-      const way = wayOf(call.account);
-      const budget = call.budget === 'own' ? undefined : way[call.is];
-      const go = () => leave(call, budget, run);
+      const shared = accountOf(call.account);
+      const budget = call.budget === 'own' ? undefined : shared[call.is];
+      const go = () => send(call, budget, run);
       try {
-        return await (call.is === 'read' ? go() : way.concurrency.pass(call.owner, go));
+        return await (call.is === 'read' ? go() : shared.concurrency.pass(call.owner, go));
       } catch (thrown) {
         const fault = faultOf(thrown);
-        if (fault.kind === 'throttled') way[call.is]?.pause(fault.retryAfterMs ?? PAUSE_WHEN_THROTTLED_MS);
+        if (fault.kind === 'throttled') shared[call.is]?.pause(fault.retryAfterMs ?? PAUSE_WHEN_THROTTLED_MS);
         throw fault;
       } finally {
-        if (way.users === 0 && ways.get(call.account) === way && way.concurrency.isEmpty()) ways.delete(call.account);
+        if (shared.users === 0 && accounts.get(call.account) === shared && shared.concurrency.isEmpty())
+          accounts.delete(call.account);
       }
     },
     enter(account, limits) {
-      const way = wayOf(account);
-      way.users += 1;
+      const shared = accountOf(account);
+      shared.users += 1;
       if (limits) {
-        limit(way, 'read', limits.read);
-        limit(way, 'write', limits.write);
+        limit(shared, 'read', limits.read);
+        limit(shared, 'write', limits.write);
       }
       let isIn = true;
       return () => {
         if (!isIn) return;
         isIn = false;
-        way.users -= 1;
-        if (way.users === 0 && ways.get(account) === way) ways.delete(account);
+        shared.users -= 1;
+        if (shared.users === 0 && accounts.get(account) === shared) accounts.delete(account);
       };
     },
   };

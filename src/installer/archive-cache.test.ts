@@ -2,20 +2,20 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { archiveName, openShelf, type Packed } from './shelf.ts';
+import { archiveName, openArchiveCache, type Packed } from './archive-cache.ts';
 
 const PLATFORM = 'linux-x64';
 let folder: string;
 let packed: Packed;
 const at = (name: string): string => join(folder, name);
 const ingredients = () => [at('agent.mjs'), at('node')];
-const found = () => openShelf(folder).current(PLATFORM, ingredients());
+const found = () => openArchiveCache(folder).current(PLATFORM, ingredients());
 
 /** An archive as it is after packing. */
 function pack(sha256: string, platform = PLATFORM): Packed {
   const name = archiveName(platform, sha256);
   writeFileSync(at(name), sha256);
-  openShelf(folder).keep(platform, { name, sha256, bytes: 3 }, ingredients());
+  openArchiveCache(folder).keep(platform, { name, sha256, bytes: 3 }, ingredients());
   return { name, sha256, bytes: 3 };
 }
 
@@ -28,7 +28,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 it('finds an archive that would come out the same', () => {
   expect(found()).toEqual(packed);
-  expect(openShelf(folder).current('linux-arm64', ingredients())).toBeUndefined();
+  expect(openArchiveCache(folder).current('linux-arm64', ingredients())).toBeUndefined();
 });
 
 it.each(['archive', 'agent.mjs', 'node'])('packs anew where %s has changed or is gone', (what) => {
@@ -41,10 +41,10 @@ it.each(['archive', 'agent.mjs', 'node'])('packs anew where %s has changed or is
 });
 
 it('packs anew where another runtime goes along, or the note is torn', () => {
-  expect(openShelf(folder).current(PLATFORM, [at('agent.mjs'), at('other')])).toBeUndefined();
+  expect(openArchiveCache(folder).current(PLATFORM, [at('agent.mjs'), at('other')])).toBeUndefined();
   writeFileSync(at(`${packed.name}.json`), '{');
   expect(found()).toBeUndefined();
-  expect(openShelf(folder).find(packed.name)).toBeUndefined();
+  expect(openArchiveCache(folder).find(packed.name)).toBeUndefined();
 });
 
 it('still has what machines were promised before an upgrade, and nothing but archives', () => {
@@ -52,9 +52,9 @@ it('still has what machines were promised before an upgrade, and nothing but arc
   const next = pack('b'.repeat(64));
 
   expect(found()).toEqual(next);
-  expect(openShelf(folder).find(packed.name)).toEqual(packed);
+  expect(openArchiveCache(folder).find(packed.name)).toEqual(packed);
   for (const name of ['agent.mjs', `${packed.name}.json`, '../secret', `../${folder}/${packed.name}`])
-    expect(openShelf(folder).find(name)).toBeUndefined();
+    expect(openArchiveCache(folder).find(name)).toBeUndefined();
 });
 
 it('keeps the newest few of each platform', () => {

@@ -2,7 +2,7 @@
 // Older ones stay for a while, since machines that boot while the server is upgraded ask for what they were promised.
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { stampOf } from './stamp.ts';
+import { stampOf } from './version-stamp.ts';
 
 export interface Packed {
   /** Its content makes it: `muster-agent-linux-x64-0123456789ab.tar.gz`. */
@@ -35,7 +35,7 @@ function noteIn(folder: string, file: string): Note | undefined {
 }
 
 /** The archives of one folder. */
-export interface Shelf {
+export interface ArchiveCache {
   /** The archive for that platform, if it is there, whole, and would come out the same now. */
   current(platform: string, ingredients: readonly string[]): Packed | undefined;
   /** One of that name, also of an earlier version; names are looked up in the folder's own list, never joined to a path. */
@@ -44,7 +44,7 @@ export interface Shelf {
   keep(platform: string, packed: Packed, ingredients: readonly string[]): void;
 }
 
-export function openShelf(folder: string): Shelf {
+export function openArchiveCache(folder: string): ArchiveCache {
   const notesOf = (platform: string): Note[] =>
     readdirSync(folder)
       .filter((file) => file.startsWith(archiveName(platform, '').replace('.tar.gz', '')) && file.endsWith(NOTE))

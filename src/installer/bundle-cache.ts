@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Bundle } from './bundle.ts';
-import { stampOf } from './stamp.ts';
+import { stampOf } from './version-stamp.ts';
 
 /** All that the content of a bundle depends on. */
 export interface Ingredients {

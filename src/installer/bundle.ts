@@ -4,7 +4,7 @@ import { mkdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Fault } from '#core/fault.ts';
-import { findMade, noteMade } from './made-before.ts';
+import { findMade, noteMade } from './bundle-cache.ts';
 
 export interface Bundle {
   readonly path: string;

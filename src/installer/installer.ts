@@ -4,10 +4,10 @@ import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { writeArchive } from './archive.ts';
+import { type ArchiveCache, archiveName, openArchiveCache, type Packed } from './archive-cache.ts';
 import type { Bundle } from './bundle.ts';
 import { type NodeRuntime, type Uname, unameOf } from './runtime.ts';
 import { installScript, type ScriptFacts } from './script.ts';
-import { archiveName, openShelf, type Packed, type Shelf } from './shelf.ts';
 
 export interface InstallerOptions {
   readonly bundle: Bundle;
@@ -56,13 +56,13 @@ interface Parcel extends Uname {
   packed: Packed | undefined;
 }
 
-function openParcel({ bundle, folder }: InstallerOptions, shelf: Shelf, runtime: NodeRuntime): Parcel {
+function openParcel({ bundle, folder }: InstallerOptions, cache: ArchiveCache, runtime: NodeRuntime): Parcel {
   const { platform } = runtime;
   const ingredients = [bundle.path, runtime.path];
   let packing: Promise<Packed> | undefined;
 
   async function make(): Promise<Packed> {
-    const before = shelf.current(platform, ingredients);
+    const before = cache.current(platform, ingredients);
     if (before) return before;
     const draft = join(folder, `draft-${platform}-${process.pid}.tar.gz`);
     const { sha256, bytes } = await writeArchive(
@@ -75,7 +75,7 @@ function openParcel({ bundle, folder }: InstallerOptions, shelf: Shelf, runtime:
     );
     const packed = { name: archiveName(platform, sha256), sha256, bytes };
     await rename(draft, join(folder, packed.name));
-    shelf.keep(platform, packed, ingredients);
+    cache.keep(platform, packed, ingredients);
     return packed;
   }
 
@@ -94,8 +94,8 @@ function openParcel({ bundle, folder }: InstallerOptions, shelf: Shelf, runtime:
 
 export function openInstaller(options: InstallerOptions): Installer {
   const { bundle, folder } = options;
-  const shelf = openShelf(folder);
-  const parcels = options.runtimes.map((runtime) => openParcel(options, shelf, runtime));
+  const cache = openArchiveCache(folder);
+  const parcels = options.runtimes.map((runtime) => openParcel(options, cache, runtime));
 
   /** One after the other: each takes a whole core. */
   async function packAll(): Promise<void> {
@@ -108,7 +108,7 @@ export function openInstaller(options: InstallerOptions): Installer {
   }
 
   function archive(wanted: string): OfferedFile | undefined {
-    const found = shelf.find(wanted);
+    const found = cache.find(wanted);
     if (!found) return undefined;
     const { name, sha256, bytes } = found;
     return { sha256, bytes, mediaType: 'application/gzip', open: () => createReadStream(join(folder, name)) };

@@ -214,7 +214,7 @@ describe('a reflector', () => {
     await clock.advance(13_000);
     last().bookmark(12);
     await clock.settle();
-    expect(lines.slice(1)).toEqual(['info: the view of a cluster follows again']);
+    expect(lines.slice(1)).toEqual(['info: watch resumed']);
   });
 
   it('goes on where one of its readers fails', async () => {

@@ -121,7 +121,7 @@ export function openReflector<T>(deps: ReflectorDeps, { resource, query, keep }:
   }
 
   function confirmWatch(): void {
-    if (failures >= FAILURES_TO_WARN) deps.log('info', 'the view of a cluster follows again', what);
+    if (failures >= FAILURES_TO_WARN) deps.log('info', 'watch resumed', what);
     failures = 0;
     view.confirm(clock.monotonic());
   }

@@ -62,7 +62,7 @@ export function openView<T>(clock: Clock, log: Log, what: string): ReflectorView
         heard(key, object);
       } catch (thrown) {
         // The bug of one reader must not keep changes from the others.
-        log('error', 'a reader of a view of a cluster failed', { what, key, fault: Fault.from(thrown).message });
+        log('error', 'watch callback failed', { what, key, fault: Fault.from(thrown).message });
       }
     }
   }

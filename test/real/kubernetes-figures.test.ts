@@ -5,8 +5,8 @@ import { expect, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
 import { freePort } from '#core/testing/free-port.ts';
 import { until } from '#core/testing/until.ts';
+import { openCutNetwork } from '../system/harness/cut-network.ts';
 import { startServer } from '../system/harness/server.ts';
-import { openWay } from '../system/harness/way.ts';
 import { openWorld } from '../system/harness/world.ts';
 import type { ControlPlane } from './parts/control-plane.ts';
 import { type AgentPoolDraft, openKubeScene, smallPool } from './parts/kube-scene.ts';
@@ -109,13 +109,13 @@ test(`${POOLS} pools with ${PODS_A_POOL} pods each: at rest, at a cold start, an
     return `longest stall ${most((one) => one.stallMs)} ms, of its own ${most((one) => one.stallCpuMs)} ms, ${garbage}`;
   };
   const port = await freePort();
-  const way = await openWay(() => port);
-  context.onTestFinished(way.close);
+  const network = await openCutNetwork(() => port);
+  context.onTestFinished(network.close);
   const scene = await openKubeScene(world, programs, {
     namespaces: ['default'],
     isWithoutAgents: true,
     controlPlane: { port },
-    wayPort: way.port,
+    wayPort: network.port,
     env,
   });
   const { cluster } = scene;
@@ -169,7 +169,7 @@ test(`${POOLS} pools with ${PODS_A_POOL} pods each: at rest, at a cold start, an
   // V8 collects in full what the start has left within the first minute: that is no part of a relist.
   await aMinute(noted);
   for (let time = 1; time <= RELISTS; time++) {
-    way.cut();
+    network.cut();
     // Its successor knows nothing of before the last write, which the server has not seen yet: no watch can go on.
     await cluster.apply({
       apiVersion: 'v1',
@@ -181,7 +181,7 @@ test(`${POOLS} pools with ${PODS_A_POOL} pods each: at rest, at a cold start, an
     // While all that watch it list anew, they fill the cores: the server would only wait for its turn.
     await untilIdle(cluster.daemons);
     const away = Date.now();
-    way.mend();
+    network.restore();
     await until('all pods are listed anew', () => listsSince(scene, away) >= (POOLS * PODS_A_POOL) / PODS_A_PAGE);
     await untilQuiet(scene, 2);
     say(`all listed anew, ${time} of ${RELISTS}: ${longest(away)}, ${load()}`);

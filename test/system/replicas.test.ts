@@ -10,8 +10,8 @@ import { placeServer, processPool, startServer } from './harness/server.ts';
 import { SOURCES } from './harness/start-place.ts';
 import { openWorld } from './harness/world.ts';
 
-const YARD = join(import.meta.dirname, 'harness', 'yard.ts');
-const DESK = join(import.meta.dirname, 'harness', 'desk.ts');
+const FOLDER_CLOUD = join(import.meta.dirname, 'harness', 'folder-cloud.ts');
+const FOLDER_SOURCE = join(import.meta.dirname, 'harness', 'folder-source.ts');
 
 let postgres: SharedPostgres;
 beforeAll(async () => {
@@ -123,16 +123,16 @@ describe.concurrent('two replicas', () => {
   test('the holder is stopped between lease check and call: it commits nothing more, and what it makes is swept', async (context) => {
     const world = openWorld(context);
     const url = await postgres.database();
-    const yard = world.path('yard');
-    mkdirSync(yard);
+    const folderCloud = world.path('folderCloud');
+    mkdirSync(folderCloud);
     const pool = {
-      name: 'yard',
-      auto_scaler: { backend: { yard: { folder: yard } }, max_agents: 1, sync_loop_interval: '1s' },
+      name: 'folder-cloud',
+      auto_scaler: { backend: { folderCloud: { folder: folderCloud } }, max_agents: 1, sync_loop_interval: '1s' },
     };
     const b = await placeServer(world, {}, { name: 'b' });
     const config = (replica: string) => ({
       store: as(url, replica),
-      plugins: [YARD],
+      plugins: [FOLDER_CLOUD],
       default_broker_info: { address: `http://127.0.0.1:${b.grpc}` },
       agent_pools: [pool],
     });
@@ -142,12 +142,12 @@ describe.concurrent('two replicas', () => {
     const second = startServer(world, b, {}, SOURCES);
     await until('the other stands by', () => second.logged('listening').length > 0);
     await sql(url, WATCH);
-    world.write('yard/hold', '');
+    world.write('folderCloud/hold', '');
 
     // The call holds up the whole process, and may do so before it has answered us.
-    const submitted = apiOf(world, a.http).submit({ pool: 'yard', command: ['true'] });
+    const submitted = apiOf(world, a.http).submit({ pool: 'folder-cloud', command: ['true'] });
     submitted.catch(() => {});
-    const name = await until('the call is about to leave', () => world.read('yard/asked'));
+    const name = await until('the call is about to leave', () => world.read('folderCloud/asked'));
     first.signal('SIGSTOP');
     await second.ready();
     const api = apiOf(world, b.http);
@@ -155,10 +155,10 @@ describe.concurrent('two replicas', () => {
     await api.post(`/sessions/${session?.id}/kill`, {});
     await until('nobody wants it any more', async () => (await api.workers()).length === 0);
     const [{ now } = { now: new Date(0) }] = await sql<{ now: Date }>(url, 'SELECT clock_timestamp() AS now');
-    world.write('yard/go', '');
+    world.write('folderCloud/go', '');
     first.signal('SIGCONT');
     const end = await first.ended;
-    await until('the old holder has made a machine', () => world.read(`yard/${name}.log`));
+    await until('the old holder has made a machine', () => world.read(`folderCloud/${name}.log`));
     await until('it is swept', async () => (await api.events('machine.swept')).length > 0);
 
     expect(end.code).toBeGreaterThan(0);
@@ -168,9 +168,7 @@ describe.concurrent('two replicas', () => {
     expect(await sql(url, 'SELECT epoch::int FROM muster.cluster')).toEqual([{ epoch: 2 }]);
     expect(await api.workers()).toEqual([]);
     expect((await api.events('machine.swept')).map(({ subject }) => subject)).toEqual([`machine/${name}`]);
-    expect(second.logged('agent refused').map(({ error }) => error)).toEqual([
-      `${name} was not launched for pool yard.`,
-    ]);
+    expect(second.logged('agent refused').map(({ error }) => error)).toEqual([`This token was not made for ${name}.`]);
     expect(world.living().map(({ pid }) => pid)).toEqual([second.pid]);
     const shown = await runCli(world, ['worker', 'ls', '-o', 'json'], { MUSTER_ADDRESS: `127.0.0.1:${b.http}` });
     expect(shown.out.trim()).toBe('[]');
@@ -180,39 +178,39 @@ describe.concurrent('two replicas', () => {
   test('the holder is stopped before a report: it sends none, and the writer hears from the new holder', async (context) => {
     const world = openWorld(context);
     const url = await postgres.database();
-    const folder = world.path('desk');
+    const folder = world.path('folderSource');
     mkdirSync(folder);
     const config = (replica: string) => ({
       store: as(url, replica),
-      plugins: [DESK],
+      plugins: [FOLDER_SOURCE],
       agent_pools: [],
-      provisioners: [{ name: 'desk', update_interval: '1s', desk: { folder, replica } }],
+      provisioners: [{ name: 'folderSource', update_interval: '1s', folderSource: { folder, replica } }],
     });
     const [a, b] = [
       await placeServer(world, config('a'), { name: 'a' }),
       await placeServer(world, config('b'), { name: 'b' }),
     ];
-    const reports = (): string[] => world.read('desk/reports').trim().split('\n');
-    world.write('desk/p.json', JSON.stringify({ name: 'p' }));
+    const reports = (): string[] => world.read('folderSource/reports').trim().split('\n');
+    world.write('folderSource/p.json', JSON.stringify({ name: 'p' }));
     const first = await startServer(world, a, {}, SOURCES).ready();
     const second = startServer(world, b, {}, SOURCES);
     await until('the other stands by', () => second.logged('listening').length > 0);
     await until('its writer hears of the pool', () => reports().includes('a p manual'));
 
     // Of these nothing was ever written: the lease alone keeps a report back. Both come in one listing.
-    for (const key of ['q', 'r']) world.write(`desk/${key}.deleted`, '');
-    mkdirSync(world.path('desk/new'));
-    for (const key of ['q', 'r']) world.write(`desk/new/${key}.json`, JSON.stringify({ name: key }));
-    world.write('desk/hold-a', '');
-    renameSync(world.path('desk/new'), world.path('desk/more'));
-    const left = await until('a report has left', () => world.read('desk/asked'));
+    for (const key of ['q', 'r']) world.write(`folderSource/${key}.deleted`, '');
+    mkdirSync(world.path('folderSource/new'));
+    for (const key of ['q', 'r']) world.write(`folderSource/new/${key}.json`, JSON.stringify({ name: key }));
+    world.write('folderSource/hold-a', '');
+    renameSync(world.path('folderSource/new'), world.path('folderSource/more'));
+    const left = await until('a report has left', () => world.read('folderSource/asked'));
     const kept = ['q', 'r'].filter((key) => key !== left);
     first.signal('SIGSTOP');
     await second.ready();
     await until('the new holder has told both writers', () =>
       ['b q gone', 'b r gone'].every((line) => reports().includes(line)),
     );
-    world.write('desk/go', '');
+    world.write('folderSource/go', '');
     first.signal('SIGCONT');
     const end = await first.ended;
 

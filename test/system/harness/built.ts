@@ -5,10 +5,10 @@ import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSyn
 import { basename, join } from 'node:path';
 import { build, type OutputFile } from 'esbuild';
 import type { TestProject } from 'vitest/node';
+import type { Packed } from '../../../src/installer/archive-cache.ts';
 import type { Bundle } from '../../../src/installer/bundle.ts';
+import { findMade, noteMade } from '../../../src/installer/bundle-cache.ts';
 import { openInstaller } from '../../../src/installer/installer.ts';
-import { findMade, noteMade } from '../../../src/installer/made-before.ts';
-import type { Packed } from '../../../src/installer/shelf.ts';
 import { makeAgentProgram } from '../../../src/program/agent-program.ts';
 import { readVersion } from '../../../src/program/version.ts';
 

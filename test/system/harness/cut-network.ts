@@ -1,15 +1,15 @@
 import { connect, createServer, type Socket } from 'node:net';
 
 /** A network between agents and the broker that the test can cut. */
-export interface Way {
+export interface CutNetwork {
   readonly port: number;
-  /** Ends every connection, and lets none through until it is mended. */
+  /** Ends every connection, and lets none through until it is restored. */
   cut(): void;
-  mend(): void;
+  restore(): void;
   close(): void;
 }
 
-export async function openWay(toPort: () => number): Promise<Way> {
+export async function openCutNetwork(toPort: () => number): Promise<CutNetwork> {
   const sockets = new Set<Socket>();
   let isCut = false;
 
@@ -44,7 +44,7 @@ export async function openWay(toPort: () => number): Promise<Way> {
   return {
     port: typeof address === 'object' && address ? address.port : 0,
     cut,
-    mend() {
+    restore() {
       isCut = false;
     },
     close() {

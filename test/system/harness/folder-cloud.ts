@@ -8,14 +8,14 @@ import { agentFile } from '#boot/agent-file.ts';
 import { type Backend, type Context, kind, type Launch, type Machine, type Provider } from '#core/provider.ts';
 import { sendSignal } from '#host/processes.ts';
 
-const YardConfig = z.strictObject({ folder: z.string() });
+const FolderCloudConfig = z.strictObject({ folder: z.string() });
 
 interface Kept {
   readonly machine: Machine;
   readonly pid: number;
 }
 
-function openYard(folder: string, { clock, agentCommand }: Context): Backend {
+function openFolderCloud(folder: string, { clock, agentCommand }: Context): Backend {
   const machines = join(folder, 'machines');
   mkdirSync(machines, { recursive: true });
   const fileOf = (name: string): string => join(machines, `${name}.json`);
@@ -45,7 +45,7 @@ function openYard(folder: string, { clock, agentCommand }: Context): Backend {
   }
 
   return {
-    cloud: `yard:${folder}`,
+    cloud: `folder-cloud:${folder}`,
     list: async () => readdirSync(machines).map((file) => kept(file).machine),
     async create(launch) {
       for (const name of launch.names) make(launch, name);
@@ -63,16 +63,16 @@ function openYard(folder: string, { clock, agentCommand }: Context): Backend {
 }
 
 export default {
-  id: 'yard',
-  title: 'A yard for tests',
+  id: 'folder-cloud',
+  title: 'A cloud of files for tests',
   backends: {
-    yard: kind({
+    folderCloud: kind({
       summary: 'Machines are files of a folder.',
-      config: YardConfig,
-      example: { folder: '/tmp/yard' },
+      config: FolderCloudConfig,
+      example: { folder: '/tmp/folder-cloud' },
       trust: 'operator only',
       isLocal: true,
-      open: async ({ folder }, context) => openYard(folder, context),
+      open: async ({ folder }, context) => openFolderCloud(folder, context),
     }),
   },
 } satisfies Provider;

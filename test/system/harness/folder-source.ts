@@ -7,9 +7,9 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { type Document, kind, type Provider, type Source } from '#core/provider.ts';
 
-const DeskConfig = z.strictObject({ folder: z.string(), replica: z.string() });
+const FolderSourceConfig = z.strictObject({ folder: z.string(), replica: z.string() });
 
-function openDesk({ folder, replica }: z.output<typeof DeskConfig>): Source {
+function openFolderSource({ folder, replica }: z.output<typeof FolderSourceConfig>): Source {
   const at = (name: string): string => join(folder, name);
   const filesIn = (place: string): string[] =>
     existsSync(place) ? readdirSync(place).map((name) => join(place, name)) : [];
@@ -38,16 +38,16 @@ function openDesk({ folder, replica }: z.output<typeof DeskConfig>): Source {
 }
 
 export default {
-  id: 'desk',
-  title: 'A desk for tests',
+  id: 'folder-source',
+  title: 'A source of files for tests',
   sources: {
-    desk: kind({
+    folderSource: kind({
       summary: 'Documents are files of a folder.',
-      config: DeskConfig,
-      example: { folder: '/tmp/desk', replica: 'a' },
+      config: FolderSourceConfig,
+      example: { folder: '/tmp/folder-source', replica: 'a' },
       trust: 'operator only',
       place: ({ folder }) => folder,
-      open: async (config) => openDesk(config),
+      open: async (config) => openFolderSource(config),
     }),
   },
 } satisfies Provider;

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { inject } from 'vitest';
-import { openShelf } from '../../../src/installer/shelf.ts';
+import { openArchiveCache } from '../../../src/installer/archive-cache.ts';
 import { agentFolder } from '../../../src/program/agent-program.ts';
 import { ROOT } from './world.ts';
 
@@ -26,5 +26,5 @@ export function placeAgent(dataDir: string): void {
   symlinkSync(agent.path, program);
   writeFileSync(join(folder, 'made.json'), note.replaceAll(JSON.stringify(agent.path), JSON.stringify(program)));
   symlinkSync(join(archive.folder, archive.packed.name), join(folder, archive.packed.name));
-  openShelf(folder).keep(archive.platform, archive.packed, [program, process.execPath]);
+  openArchiveCache(folder).keep(archive.platform, archive.packed, [program, process.execPath]);
 }

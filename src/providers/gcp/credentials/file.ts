@@ -93,5 +93,5 @@ export function readCredentialFile(path: string, text: string): CredentialFile {
   const { data, error } = CredentialFile.safeParse(camelKeys(json));
   if (data) return data;
   const keys = error.issues.map(({ path: keyPath }) => keyPath.join('.')).join(', ');
-  throw new Fault('invalid', `The credentials ${path} lack or spoil: ${keys}.`, { at: path, remedy });
+  throw new Fault('invalid', `Missing or invalid keys in ${path}: ${keys}.`, { at: path, remedy });
 }
