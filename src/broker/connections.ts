@@ -14,7 +14,7 @@ export interface ServerTls {
 /** Takes over accepted connections. */
 type Listener = (socket: Socket) => void;
 
-/** GrpcConnections that someone else has accepted, on their way to the server. */
+/** Connections that someone else has accepted, on their way to the server. */
 export interface GrpcConnections {
   /** Hands connections on to `take`, with TLS after the handshake. */
   listener(take: Listener, tls?: ServerTls): Listener;
