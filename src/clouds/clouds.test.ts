@@ -259,24 +259,6 @@ describe('a call', () => {
     expect(doneMs).toEqual([100, 100, 600, 1_100, 1_600, 2_100]);
   });
 
-  it('counts each of its machines where the cloud has a request for each', async () => {
-    const { clock, clouds } = setUp({
-      kinds: (sim) => ({ sim: { ...simKind(sim), limits: { read: 1, write: 2 }, writesEach: true } }),
-    });
-    const doneMs: number[] = [];
-    await clock.advance(10 * SECOND_MS);
-    const startMs = clock.monotonic();
-
-    for (const names of [['m1', 'm2'], ['m3', 'm4', 'm5', 'm6'], ['m7']]) {
-      const launch = { ...aLaunch(names[0] ?? ''), names };
-      const made = clouds.create(anOffer('a'), launch, { owner: names[0] ?? '', signal: never });
-      void made.then(() => doneMs.push(clock.monotonic() - startMs));
-    }
-    await clock.advance(10 * SECOND_MS);
-
-    expect(doneMs).toEqual([100, 2_100, 2_600]);
-  });
-
   it('waits for its place in the budget of its account, which two clouds share', async () => {
     const { clock, clouds } = setUp({
       kinds: (sim) => {

@@ -232,13 +232,12 @@ export function openClouds(deps: CloudsDeps): Clouds {
 
   async function write<T>(
     name: Exclude<CallName, 'list' | 'check'>,
-    { offer, by, machines }: { offer: Offer; by: CallOf; machines: number },
+    { offer, by }: { offer: Offer; by: CallOf },
     run: (backend: Backend, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     if (stopping.signal.aborted) throw new Fault('unavailable', 'The server is stopping.');
     await open(offer, stopping.signal);
-    const weight = deps.kinds[offer.kind]?.writesEach ? machines : 1;
-    return opening.call(offer, { ...by, name, is: 'write', timeoutMs: timeoutsMs[name], weight }, run);
+    return opening.call(offer, { ...by, name, is: 'write', timeoutMs: timeoutsMs[name] }, run);
   }
 
   function statusOf(cloud: string): CloudStatus {
@@ -288,19 +287,16 @@ export function openClouds(deps: CloudsDeps): Clouds {
     onFault: (heard) => void faultHeards.add(heard),
     onForm: (heard) => void formHeards.add(heard),
     onPrice: (heard) => void priceHeards.add(heard),
-    create: (offer, launch, by) =>
-      write('create', { offer, by, machines: launch.names.length }, (backend, signal) =>
-        backend.create(launch, signal),
-      ),
+    create: (offer, launch, by) => write('create', { offer, by }, (backend, signal) => backend.create(launch, signal)),
     async check(offer, pending, by) {
       await open(offer, stopping.signal);
       const call = { ...by, name: 'check', is: 'read', timeoutMs: timeoutsMs.check } as const;
       return opening.call(offer, call, async (backend, signal) => backend.check?.(pending, signal) ?? []);
     },
     delete: (offer, machines, by) =>
-      write('delete', { offer, by, machines: machines.length }, (backend, signal) => backend.delete(machines, signal)),
+      write('delete', { offer, by }, (backend, signal) => backend.delete(machines, signal)),
     park: (offer, machines, { call, ...by }) =>
-      write(call, { offer, by, machines: machines.length }, async (backend, signal) => {
+      write(call, { offer, by }, async (backend, signal) => {
         if (!backend.park) throw new Fault('unsupported', `${offer.kind} cannot ${call} machines.`);
         return backend.park[call](machines, signal);
       }),

@@ -19,8 +19,6 @@ export interface GateCall {
   readonly signal: AbortSignal;
   /** `own`: the kind keeps to the limits itself, because it answers most of these calls from a cache. */
   readonly budget?: 'own' | undefined;
-  /** As how many calls it counts; absent: one. */
-  readonly weight?: number | undefined;
   /** Called right before the call is sent: until then it has had no effect outside. */
   leaving?(): void;
 }
@@ -92,7 +90,7 @@ export function openGate({ store, clock, log, observe }: GateDeps): Gate {
     budget: Budget | undefined,
     run: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    await budget?.take(call.signal, call.weight);
+    await budget?.take(call.signal);
     await store.durable();
     const what = `${call.name} on ${call.account}`;
     if (call.signal.aborted) throw new Fault('unavailable', `${what} was cancelled before it was sent.`);

@@ -34,7 +34,7 @@ export interface OpenKindsDeps<I> {
 }
 
 /** Owner of the call, and its abort signal. */
-export type CallBy = Pick<GateCall, 'name' | 'is' | 'owner' | 'signal' | 'budget' | 'weight' | 'leaving'> & {
+export type CallBy = Pick<GateCall, 'name' | 'is' | 'owner' | 'signal' | 'budget' | 'leaving'> & {
   readonly timeoutMs?: number | undefined;
 };
 

@@ -24,6 +24,12 @@ describe('readServerFile', () => {
     expect(read('{}').value).toEqual({
       grpc: { host: '127.0.0.1', port: 50_051 },
       http: { host: '127.0.0.1', port: 8081 },
+      limits: {
+        unauthenticatedConnections: 256,
+        requestsPerToken: 1_000,
+        streamsPerConnection: 1_000,
+        trustedProxies: [],
+      },
       dataDir: './data',
       store: { kind: 'sqlite', directory: './data' },
       pools: [],

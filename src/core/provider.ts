@@ -248,8 +248,6 @@ export interface Kind<Config, Instance> {
    * the agent, so that every launch carries `boot.install`.
    */
   readonly boots?: 'script' | undefined;
-  /** Each machine of a call counts as one write: the cloud has one request for each. */
-  readonly writesEach?: true | undefined;
   /** How many machines one `create` or `delete` may be about, at most 1,024; absent: 50. */
   readonly batch?: number | undefined;
   open(config: Config, context: Context): Promise<Instance>;

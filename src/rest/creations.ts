@@ -1,6 +1,4 @@
 // What creations of clouds have in common that make one machine a request, or have no idempotency key.
-import { answered } from '#core/answer.ts';
-import type { Clock } from '#core/clock.ts';
 import { Fault, isUnclear } from '#core/fault.ts';
 import type { Launch, Outcome, PendingCreate } from '#core/provider.ts';
 
@@ -54,27 +52,4 @@ export async function checkEach(
   const outcomes = (await Promise.all(checked)).flat();
   if (faults[0] && faults.length === byOperation.length) throw faults[0];
   return outcomes;
-}
-
-const WITHIN_MS = 120_000;
-
-export interface Joining {
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-  /** For messages: `The creation of m-1`. */
-  readonly what: string;
-}
-
-/** One creation of a key at a time: a second caller waits for the one that is on its way. */
-export function joined<T>(
-  underWay: Map<string, Promise<T>>,
-  key: string,
-  { clock, signal, what }: Joining,
-  create: () => Promise<T>,
-): Promise<T> {
-  const other = underWay.get(key);
-  if (other !== undefined) return answered({ clock, what, withinMs: WITHIN_MS }, signal, () => other);
-  const creating = create().finally(() => underWay.delete(key));
-  underWay.set(key, creating);
-  return creating;
 }

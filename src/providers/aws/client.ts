@@ -5,7 +5,7 @@ import { answered } from '#core/answer.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Context } from '#core/provider.ts';
 import { type Keep, openKept } from '#rest/kept.ts';
-import type { Rates } from '#rest/rates.ts';
+import type { Rates } from './action-rates.ts';
 import { awsFault } from './faults.ts';
 import { requestHandler, type WireRequest } from './http.ts';
 import { openAwsRates } from './rates.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '#core/clock.ts';
-import { type ActionRate, openRates, type Rates } from '#rest/rates.ts';
+import { type ActionRate, openRates, type Rates } from './action-rates.ts';
 
 // Amazon EC2 Developer Guide, "Request throttling for the Amazon EC2 API": request and resource token buckets of an
 // account in a region, each action on its own. What is not listed there by name is in one of the two general classes.

@@ -3,7 +3,7 @@
 import { MINUTE_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Machine } from '#core/provider.ts';
-import { askBeside } from '#rest/beside.ts';
+import { bestEffort } from '#rest/best-effort.ts';
 import { finished, type Progress } from '#rest/retry.ts';
 import { DISK_VERSION, NETWORK_VERSION, type Operation, type Part } from './api.ts';
 import { findVm, type Group, type Vms } from './group.ts';
@@ -85,7 +85,7 @@ function leftoversIn(group: Group, looking: Looking, holdsMs = LOOK_EVERY_MS): P
 /** The machines that are listed for what they left behind. */
 export async function leftMachines(group: Group, vms: Vms, signal: AbortSignal): Promise<Machine[]> {
   const machines = new Map<string, Machine>();
-  await askBeside({ log: group.log, signal, warning: 'cannot look for parts of deleted machines' }, async () => {
+  await bestEffort({ log: group.log, signal, warning: 'cannot look for parts of deleted machines' }, async () => {
     for (const { machine } of await leftoversIn(group, { vms, signal }))
       if (!vms.has(machine.name)) machines.set(machine.name, machine);
   });

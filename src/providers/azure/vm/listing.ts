@@ -1,7 +1,7 @@
 import { MINUTE_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Machine } from '#core/provider.ts';
-import { askBeside } from '#rest/beside.ts';
+import { bestEffort } from '#rest/best-effort.ts';
 import { faultOfOperation } from '../azure-fault.ts';
 import { COMPUTE_VERSION, type Status, type VirtualMachine } from './api.ts';
 import { type Group, listVms, vmPath } from './group.ts';
@@ -43,7 +43,7 @@ async function judgeAll(
 ): Promise<ReadonlyMap<VirtualMachine, Judged>> {
   const judged = new Map<VirtualMachine, Judged>();
   const beside = { log: group.log, signal, warning: 'cannot find out why machines failed' };
-  await askBeside(beside, async () => {
+  await bestEffort(beside, async () => {
     for (const vm of failed.slice(0, MOST_LOOKS)) {
       try {
         judged.set(vm, await judge(group, vm, signal));

@@ -2,7 +2,7 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { HOUR_MS } from '#core/clock.ts';
 import type { Context, Machine, Trouble } from '#core/provider.ts';
-import { askBeside } from '#rest/beside.ts';
+import { bestEffort } from '#rest/best-effort.ts';
 import { METHODS } from '../api.ts';
 import { everyPage, type Nebius } from '../client.ts';
 import { type Instance, InstanceState, type Operation } from '../gen/nebius_pb.ts';
@@ -40,7 +40,7 @@ export async function listInstances(
   });
   const reasons = new Map<Instance, Trouble | undefined>();
   const broken = instances.filter((one) => stateOf(one) === InstanceState.ERROR);
-  await askBeside({ log: context.log, signal, warning: 'cannot find out why instances failed' }, async () => {
+  await bestEffort({ log: context.log, signal, warning: 'cannot find out why instances failed' }, async () => {
     for (const one of broken) {
       const read = () => reasonOf(api, one, signal);
       reasons.set(one, await api.keep(`reason ${one.metadata?.id}`, HOUR_MS, read));

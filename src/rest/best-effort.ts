@@ -1,7 +1,7 @@
 import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 
-export interface BesideOptions {
+export interface BestEffortOptions {
   readonly log: Log;
   readonly signal: AbortSignal;
   /** For the log: `cannot find out why droplets failed`. */
@@ -9,7 +9,10 @@ export interface BesideOptions {
 }
 
 /** Asks for something that a listing is complete without: where that fails, the log says so, and a later listing asks again. */
-export async function askBeside({ log, signal, warning }: BesideOptions, ask: () => Promise<unknown>): Promise<void> {
+export async function bestEffort(
+  { log, signal, warning }: BestEffortOptions,
+  ask: () => Promise<unknown>,
+): Promise<void> {
   try {
     await ask();
   } catch (thrown) {
