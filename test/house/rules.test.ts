@@ -405,3 +405,20 @@ rule(
   },
   files.filter((file) => isTest(file.path)),
 );
+
+rule(
+  'tests hand their own output down to no child: vitest waits until all who hold it have ended',
+  (file) =>
+    [...parsed(file).code.matchAll(/\bstdio: [^\n]*'inherit'/g)].map(
+      ([found]) =>
+        `has ${found}; take 'pipe', and pass on what comes: child.stderr.pipe(process.stderr, { end: false })`,
+    ),
+  {
+    breaks: [
+      ['src/core/a.test.ts', "spawn('b', [], { stdio: 'inherit' });"],
+      ['src/core/testing/a.ts', "spawn('b', [], { stdio: ['ignore', 'pipe', 'inherit'] });"],
+    ],
+    keeps: [['src/core/a.test.ts', "spawn('b', [], { stdio: 'pipe' });"]],
+  },
+  files.filter((file) => isTest(file.path)),
+);

@@ -48,7 +48,8 @@ afterEach(async () => {
 function startAgent(spec: SessionSpec): FormerAgent {
   const urls = ['./open.ts', '../../core/clock.ts'].map((path) => new URL(path, import.meta.url).href);
   const words = ['--input-type=module', '-e', AGENT, ...urls, workDir, JSON.stringify({ spec })];
-  const child = spawn(process.execPath, words, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, words);
+  child.stderr.pipe(process.stderr, { end: false });
   const said: Said[] = [];
   let rest = '';
   child.stdout.on('data', (text) => {

@@ -213,7 +213,7 @@ describe('start', () => {
       const backend = await openCommandBackend(CommandConfig.parse({ stop: 'true', ...scripts }), context);
       await backend.create(launch, new AbortController().signal);`;
     const words = [scripts, join(place, 'data'), aLaunch(OURS, ['m-1'])].map((word) => JSON.stringify(word));
-    const server = spawn(process.execPath, ['--input-type=module', '-e', program, ...words], { stdio: 'inherit' });
+    const server = spawn(process.execPath, ['--input-type=module', '-e', program, ...words], { stdio: 'ignore' });
     await until('the script', () => existsSync(join(place, 'made')));
     server.kill('SIGKILL');
 

@@ -17,8 +17,9 @@ export interface Child {
 export function startChild(url: string, shell = ''): Child {
   const program = fileURLToPath(new URL('./program.ts', import.meta.url));
   const child = spawn('/bin/sh', ['-c', `${shell} exec "$0" "$@"`, process.execPath, program, url], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
+  child.stderr.pipe(process.stderr, { end: false });
   const said: Said[] = [];
   const listeners = new Set<(said: Said) => void>();
   const lines = createInterface({ input: child.stdout });

@@ -12,6 +12,7 @@ import {
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
 import { systemRandom } from '#core/random.ts';
+import { untilHolds } from '#core/testing/until.ts';
 import type { Served } from '#fakes/serve.ts';
 import { processStart } from '#host/processes.ts';
 import { stateAt } from './ec2/instance.ts';
@@ -87,7 +88,11 @@ const lines = (id: string, file: string): string[] => read(id, file).split('\n')
 
 const living = (pids: readonly string[]): string[] => pids.filter((pid) => processStart(Number(pid)) !== undefined);
 
-const within = <T>(check: () => T | Promise<T>) => expect.poll(check, { interval: 20 });
+const within = (check: () => unknown) => ({
+  toBe: (wanted: unknown) => untilHolds(async () => expect(await check()).toBe(wanted)),
+  toEqual: (wanted: unknown) => untilHolds(async () => expect(await check()).toEqual(wanted)),
+  toMatch: (wanted: RegExp) => untilHolds(async () => expect(await check()).toMatch(wanted)),
+});
 
 test('machines boot from their user data, each knows its place, and its service runs', async () => {
   const ids = await launch(2);

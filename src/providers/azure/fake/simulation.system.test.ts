@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
 import { systemRandom } from '#core/random.ts';
 import { until } from '#core/testing/until.ts';
@@ -30,6 +30,7 @@ const machine = {
 
 test('a machine runs its custom data, finds its name, hears of its eviction, and nothing stays when it ends', async () => {
   const running = await simulation.start({ port: 0, clock: systemClock, random: systemRandom });
+  onTestFinished(running.close);
   const { AZURE_RESOURCE_MANAGER_URL: url = '', AZURE_SUBSCRIPTION_ID: id } = running.environment;
   const path = `/subscriptions/${id}/resourceGroups/velda/providers/Microsoft.Compute/virtualMachines/m-one`;
   const ask = (method: string, tail = '', body?: object) =>

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
 import { systemRandom } from '#core/random.ts';
 import { until } from '#core/testing/until.ts';
@@ -8,6 +8,7 @@ import simulation from './simulation.ts';
 
 test('droplets of one call run their user data and find their own names, and nothing stays when it ends', async () => {
   const running = await simulation.start({ port: 0, clock: systemClock, random: systemRandom });
+  onTestFinished(running.close);
   const { DIGITALOCEAN_API_URL: url = '', DIGITALOCEAN_API_TOKEN: token } = running.environment;
   const user_data = '#!/bin/sh\ncurl -fsS "$DIGITALOCEAN_METADATA_URL/metadata/v1/hostname" > "$MUSTER_ROOT/name"\n';
   const body = { names: ['m-one', 'm-two'], region: 'atl1', size: 'c-4', image: 'ubuntu-24-04-x64', user_data };

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { systemRandom } from '#core/random.ts';
@@ -40,6 +40,7 @@ test('its variables lead the source to a bucket with a pool, and to what is writ
 
 test('instances of a group run their start-up script, find their own names, and nothing stays when it ends', async () => {
   const running = await simulation.start({ port: 0, clock: systemClock, random: systemRandom });
+  onTestFinished(running.close);
   const base = `${running.environment.CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE}projects/my-project`;
   const script = `#!/bin/sh
 curl -fsS -H 'Metadata-Flavor: Google' "http://$GCE_METADATA_HOST/computeMetadata/v1/instance/name" > "$MUSTER_ROOT/name"
