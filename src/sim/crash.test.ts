@@ -1,14 +1,14 @@
 // The server dropped at every commit, every call to the cloud and every message to an agent of a scripted run.
 import { describe, expect, inject, it } from 'vitest';
-import type { CrashPoint } from './crashes.ts';
+import type { CrashPoint } from './crash-points.ts';
 import { type FaultRates, NO_FAULTS } from './faults.ts';
 import { diskWithSecrets, runScript, type ScriptOptions } from './scripted.ts';
-import type { World } from './world.ts';
+import type { SeededWorld } from './seeded-world.ts';
 
 const POINTS = ['commit', 'call', 'message'] as const;
 
 /** Every point of a run, each before and after the other side has it. */
-function* pointsOf({ points }: World): Iterable<CrashPoint> {
+function* pointsOf({ points }: SeededWorld): Iterable<CrashPoint> {
   for (const at of POINTS) {
     for (let nth = 1; nth <= points[at]; nth++) {
       yield { at, nth, isDone: false };

@@ -1,7 +1,7 @@
 import type { Clock } from '#core/clock.ts';
 import type { Session } from '#core/session.ts';
 import type { SimCallName, SimCloud } from './backend.ts';
-import { noOccasions, type Occasion } from './occasions.ts';
+import { noRequiredEvents, type RequiredEvent } from './required-events.ts';
 
 /** What a run came to, in numbers. */
 export interface Figures {
@@ -14,7 +14,6 @@ export interface Figures {
   crashes: number;
   /** Machines that were made when the server that had asked for them was no more. */
   lateMachines: number;
-  commits: number;
   readonly calls: Record<SimCallName, number>;
   passes: number;
   /** Of machines, from their making to their end. */
@@ -26,7 +25,7 @@ export interface Figures {
   readonly decisions: Map<string, number>;
   /** By their kind. */
   readonly events: Map<string, number>;
-  readonly occasions: Record<Occasion, number>;
+  readonly requiredEvents: Record<RequiredEvent, number>;
 }
 
 export function openFigures(): Figures {
@@ -38,7 +37,6 @@ export function openFigures(): Figures {
     died: 0,
     crashes: 0,
     lateMachines: 0,
-    commits: 0,
     calls: { list: 0, create: 0, check: 0, delete: 0, suspend: 0, resume: 0 },
     passes: 0,
     machineMs: 0,
@@ -46,7 +44,7 @@ export function openFigures(): Figures {
     waitsMs: [],
     decisions: new Map(),
     events: new Map(),
-    occasions: noOccasions(),
+    requiredEvents: noRequiredEvents(),
   };
 }
 

@@ -14,9 +14,9 @@ import { comeToRest, runWorld } from './day.ts';
 import type { Definition } from './definitions.ts';
 import { type FaultRates, NO_FAULTS } from './faults.ts';
 import type { Invariant } from './invariants.ts';
-import type { Life } from './life.ts';
+import { openSeededWorld, type SeededWorld, type SeededWorldOptions } from './seeded-world.ts';
+import type { Life } from './server.ts';
 import { commandOf } from './work.ts';
-import { openWorld, type World, type WorldOptions } from './world.ts';
 
 const POOL: Definition = {
   name: 'gpu',
@@ -32,11 +32,11 @@ const POOL: Definition = {
   drainTimeoutS: 300,
 };
 
-const OFTEN: WorldOptions = { seed: 1, pools: [POOL], sessionsPerPoolHour: 300, meanSessionMs: MINUTE_MS };
+const OFTEN: SeededWorldOptions = { seed: 1, pools: [POOL], sessionsPerPoolHour: 300, meanSessionMs: MINUTE_MS };
 const only = (rates: Partial<FaultRates>): FaultRates => ({ ...NO_FAULTS, ...rates });
 
 /** Runs an hour with a broken part, and tells what broke. */
-async function brokenIn(options: Partial<WorldOptions>): Promise<Invariant | undefined> {
+async function brokenIn(options: Partial<SeededWorldOptions>): Promise<Invariant | undefined> {
   const world = await runWorld({ ...OFTEN, ...options }, 1);
   return world.invariants.firstBreak?.invariant;
 }
@@ -49,15 +49,15 @@ const withAgents = (quirks: AgentQuirks, faults: Partial<FaultRates> = {}) =>
 
 const change = (table: 'workers' | 'sessions', row: Worker | Session): Change => ({ table, id: row.id, row }) as Change;
 
-function submit(world: World, count: number, seconds: number): void {
+function submit(world: SeededWorld, count: number, seconds: number): void {
   const command = commandOf({ durationMs: seconds * SECOND_MS, exitCode: 0, pieces: 0 });
   const spec = { command, env: {}, stdin: false, priority: 0, labels: {}, graceMs: 1_000, retries: 3 };
   world.load.submit(Array.from({ length: count }, () => ({ pool: POOL.name, spec })));
 }
 
 /** A quiet world with one idle worker, in which someone meddles with the rows. */
-async function meddled(meddle: (life: Life, world: World) => Promise<unknown>): Promise<Invariant | undefined> {
-  const world = await openWorld({ seed: 1, pools: [POOL] });
+async function meddled(meddle: (life: Life, world: SeededWorld) => Promise<unknown>): Promise<Invariant | undefined> {
+  const world = await openSeededWorld({ seed: 1, pools: [POOL] });
   await world.advance(2 * MINUTE_MS);
   const life = world.life as Life;
   const meddling = meddle(life, world);
@@ -211,7 +211,7 @@ describe('a broken disk', () => {
   });
 
   it('that forgets ended sessions accepts a repeated request anew', async () => {
-    const world = await openWorld({
+    const world = await openSeededWorld({
       seed: 1,
       pools: [POOL],
       sabotage: {
@@ -224,7 +224,7 @@ describe('a broken disk', () => {
     const [ended] = world.disk.histories.ended;
     const requests = [{ pool: POOL.name, spec: (ended as Session).spec }];
 
-    const again = world.life?.plane.sessions.submit(requests, { who: 'client', from: '' }, 'job-1');
+    const again = world.life?.sessions.submit(requests, { who: 'client', from: '' }, 'job-1');
     await world.advance(SECOND_MS);
     world.laws.accepted((await again) ?? [], 'job-1');
 
@@ -246,11 +246,11 @@ describe('a broken server', () => {
   });
 
   it('that queues a session again while it runs is caught', async () => {
-    const found = await meddled(async ({ store, plane }, world) => {
+    const found = await meddled(async ({ store, workers }, world) => {
       submit(world, 1, 600);
       await world.clock.sleep(2 * MINUTE_MS);
       const session = firstOf(store.view.sessions.all());
-      await plane.workers.drain(session.worker as string, SELF);
+      await workers.drain(session.worker as string, SELF);
       const { worker: _worker, placedAt: _placedAt, startedAt: _startedAt, ...queued } = session;
       await store.commit([change('sessions', queued)]);
     });
@@ -271,8 +271,8 @@ describe('a broken server', () => {
   });
 
   it('that stands still while sessions wait keeps too little idle', async () => {
-    const found = await meddled(async ({ plane }, world) => {
-      await plane.pools.pause(POOL.name, true, SELF);
+    const found = await meddled(async ({ pools }, world) => {
+      await pools.pause(POOL.name, true, SELF);
       submit(world, 2, 60);
     });
 
@@ -304,8 +304,8 @@ describe('a broken server', () => {
   });
 
   it('that acts on a frozen pool is caught', async () => {
-    const found = await meddled(async ({ plane, store }) => {
-      await plane.workers.freeze(firstOf(store.view.pools.all()).id, 'a test', SELF);
+    const found = await meddled(async ({ workers, store }) => {
+      await workers.freeze(firstOf(store.view.pools.all()).id, 'a test', SELF);
       const worker = firstOf(store.view.workers.all());
       await store.commit([change('workers', { ...worker, removal: { at: 0, why: 'a mistake' } })]);
     });
@@ -316,7 +316,7 @@ describe('a broken server', () => {
 
 describe('a world without a broken part', () => {
   it('keeps every invariant', async () => {
-    const world = await openWorld({ seed: 1, pools: [POOL] });
+    const world = await openSeededWorld({ seed: 1, pools: [POOL] });
     await world.advance(2 * MINUTE_MS);
     submit(world, 5, 60);
     await world.advance(5 * MINUTE_MS);

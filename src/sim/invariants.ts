@@ -1,5 +1,5 @@
 import type { Clock } from '#core/clock.ts';
-import type { Happenings } from './happenings.ts';
+import type { EventLog } from './event-log.ts';
 
 /** What must hold at every step, and what must hold once all is quiet again. */
 export const INVARIANTS = {
@@ -40,7 +40,7 @@ export interface Invariants {
   readonly looks: Readonly<Record<Invariant, number>>;
 }
 
-export function openInvariants(clock: Clock, happenings: Happenings): Invariants {
+export function openInvariants(clock: Clock, eventLog: EventLog): Invariants {
   const looks = Object.fromEntries(Object.keys(INVARIANTS).map((name) => [name, 0])) as Record<Invariant, number>;
   let firstBreak: Break | undefined;
   return {
@@ -52,8 +52,8 @@ export function openInvariants(clock: Clock, happenings: Happenings): Invariants
       looks[invariant] += 1;
       if (isKept || firstBreak) return;
       firstBreak = { invariant, atMs: clock.monotonic(), message: tell() };
-      happenings.note(`BROKEN ${invariant}`, firstBreak.message);
-      happenings.freeze();
+      eventLog.note(`BROKEN ${invariant}`, firstBreak.message);
+      eventLog.freeze();
     },
   };
 }

@@ -28,13 +28,14 @@ export interface Job {
   readonly askedMs: number;
 }
 
-export type Desk = Pick<Sessions, 'submit' | 'kill'>;
+/** What takes the requests: the server, as far as callers use it. */
+export type SessionServer = Pick<Sessions, 'submit' | 'kill'>;
 
 export interface Load {
   start(): void;
   stop(): void;
   /** Somebody takes requests again: all that was not answered is asked again. */
-  open(desk: Desk): void;
+  open(server: SessionServer): void;
   shut(): void;
   submit(requests: readonly SessionRequest[]): void;
   readonly unanswered: number;
@@ -49,7 +50,7 @@ const AGAIN_MS = 2_000;
 export function openLoad(options: LoadOptions): Load {
   const { clock, chance, meanMs } = options;
   const waiting = new Set<Job>();
-  let desk: Desk | undefined;
+  let server: SessionServer | undefined;
   let isRunning = false;
   let jobs = 0;
   let turnedAway = 0;
@@ -97,21 +98,21 @@ export function openLoad(options: LoadOptions): Load {
   }
 
   function bring(job: Job): void {
-    const asked = desk;
+    const asked = server;
     if (!asked) return;
     // Who knows that the server never dies need not be able to ask twice.
     asked.submit(job.requests, ACTOR, options.isMoody ? job.key : undefined).then(
       (sessions) => {
-        if (asked !== desk || !waiting.delete(job)) return;
+        if (asked !== server || !waiting.delete(job)) return;
         options.accepted(sessions, job);
         if (options.isMoody && chance.happens(0.03)) regret(sessions);
       },
       (thrown) => {
-        if (asked !== desk || !waiting.has(job)) return;
+        if (asked !== server || !waiting.has(job)) return;
         if (isFinal(Fault.from(thrown))) {
           waiting.delete(job);
           turnedAway += job.requests.length;
-        } else clock.alarm(AGAIN_MS, () => asked === desk && bring(job));
+        } else clock.alarm(AGAIN_MS, () => asked === server && bring(job));
       },
     );
   }
@@ -120,7 +121,7 @@ export function openLoad(options: LoadOptions): Load {
 
   function regret(sessions: readonly Session[]): void {
     clock.alarm(chance.exponentialMs(meanMs), () => {
-      for (const { id } of sessions) desk?.kill(id, chance.happens(0.3), ACTOR).catch(() => {});
+      for (const { id } of sessions) server?.kill(id, chance.happens(0.3), ACTOR).catch(() => {});
     });
   }
 
@@ -133,11 +134,11 @@ export function openLoad(options: LoadOptions): Load {
       isRunning = false;
     },
     open(opened) {
-      desk = opened;
+      server = opened;
       for (const job of waiting) clock.alarm(chance.ms(0, AGAIN_MS), () => waiting.has(job) && bring(job));
     },
     shut: () => {
-      desk = undefined;
+      server = undefined;
     },
     submit,
     get unanswered() {

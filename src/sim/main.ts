@@ -4,19 +4,19 @@ import { FAULTS, Fault } from '#core/fault.ts';
 import { type Arguments, readArguments, USAGE } from './arguments.ts';
 import { runWorld } from './day.ts';
 import { INVARIANTS } from './invariants.ts';
-import { neverHappened, OCCASIONS, type Occasion, whyWithout } from './occasions.ts';
+import { neverHappened, REQUIRED_EVENTS, type RequiredEvent, whyWithout } from './required-events.ts';
+import type { SeededWorld } from './seeded-world.ts';
 import { breakOf, neverLookedAt, summaryOf } from './summary.ts';
-import type { World } from './world.ts';
 
-const HAPPENINGS_SHOWN = 50;
+const EVENTS_SHOWN = 50;
 
 const say = (lines: readonly string[]): void => console.log(lines.join('\n'));
 
 /** What did not happen in this world, and why it could not. */
-function withoutLines(world: World): string[] {
-  return (Object.keys(OCCASIONS) as Occasion[]).flatMap((name) => {
-    const why = world.figures.occasions[name] === 0 ? whyWithout(world, name) : undefined;
-    return why === undefined ? [] : [`Not here: ${OCCASIONS[name]} (${why}).`];
+function withoutLines(world: SeededWorld): string[] {
+  return (Object.keys(REQUIRED_EVENTS) as RequiredEvent[]).flatMap((name) => {
+    const why = world.figures.requiredEvents[name] === 0 ? whyWithout(world, name) : undefined;
+    return why === undefined ? [] : [`Not here: ${REQUIRED_EVENTS[name]} (${why}).`];
   });
 }
 
@@ -35,9 +35,9 @@ async function run(options: Arguments, seed: number): Promise<boolean> {
     `Took         ${tookS.toFixed(1)} s, ${passes} passes a second`,
     isBroken ? '' : 'All invariants held.',
     ...unseen.map((name) => `NEVER LOOKED AT: ${INVARIANTS[name]}`),
-    ...missed.map((name) => `NEVER HAPPENED: ${OCCASIONS[name]}`),
+    ...missed.map((name) => `NEVER HAPPENED: ${REQUIRED_EVENTS[name]}`),
     ...withoutLines(world),
-    ...breakOf(world, HAPPENINGS_SHOWN),
+    ...breakOf(world, EVENTS_SHOWN),
     '',
   ]);
   return isBroken;

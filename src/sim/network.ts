@@ -1,13 +1,13 @@
 // The streams between agents and the server: each delivers in order, late, or not at all once it is cut.
 import type { AgentCommand, AgentLink, AgentReport, Hello, JoinProof } from '#core/agent-link.ts';
 import type { Clock } from '#core/clock.ts';
-import { Fault, type FaultKind } from '#core/fault.ts';
+import { Fault } from '#core/fault.ts';
 import type { Agent } from '#core/machine.ts';
 import type { SimAgent, Wire } from './agent.ts';
 import type { Chance } from './chance.ts';
 
-/** The server's side, as the broker uses it. */
-export interface Door {
+/** The server's side of the streams, as the broker uses it. */
+export interface AgentListener {
   join(hello: Hello, proof: JoinProof): Promise<Agent>;
   leave(name: string, epoch: number): void;
   agentJoined(name: string, executions: Hello['executions']): void;
@@ -18,11 +18,11 @@ export interface Network extends AgentLink {
   dial(agent: SimAgent): void;
   /** No server listens, as after a crash. */
   shut(): void;
-  open(door: Door): void;
-  /** Nothing passes to or from that agent for so long; each side finds out in its own time. */
-  cut(agent: SimAgent, ms: number): void;
-  /** All cuts end now. */
-  mend(): void;
+  open(listener: AgentListener): void;
+  /** Nothing passes to or from that agent for so long, or until its cut is mended; each side finds out in its own time. */
+  cut(agent: SimAgent, ms?: number): void;
+  /** The cut of that agent ends now; absent: all cuts. */
+  mend(agent?: SimAgent): void;
   /** The machine of that agent is gone; the server may take a while to notice. */
   drop(agent: SimAgent): void;
 }
@@ -32,19 +32,21 @@ export interface NetworkOptions {
   readonly chance: Chance;
   /** One way, for each connection between nothing and this. */
   readonly mostLatencyMs: number;
+  /** How long each side takes at most to notice a cut. */
+  readonly noticedWithinMs?: number | undefined;
 }
 
-/** An agent at the door. */
-interface Knock {
+/** An agent that asks to join. */
+interface Joining {
   readonly agent: SimAgent;
-  readonly called: Door;
+  readonly called: AgentListener;
   readonly latencyMs: number;
   readonly hello: Hello;
 }
 
 interface Connection extends Wire {
   readonly agent: SimAgent;
-  readonly door: Door;
+  readonly listener: AgentListener;
   readonly joined: Agent;
   readonly latencyMs: number;
   /** Nothing passes any more, whether or not anyone has noticed. */
@@ -56,13 +58,16 @@ interface Connection extends Wire {
 
 const REFUSED_AFTER_MS = 50;
 const CUT_OFF_AFTER_MS = 5_000;
-const NOTICED_WITHIN_MS = 30_000;
 
-export function openNetwork({ clock, chance, mostLatencyMs }: NetworkOptions): Network {
+export function openNetwork(options: NetworkOptions): Network {
+  const { clock, chance, mostLatencyMs, noticedWithinMs = 30_000 } = options;
   const byName = new Map<string, Connection>();
-  const knocking = new Set<Knock>();
+  const newest = new WeakMap<SimAgent, Connection>();
+  const asking = new Set<Joining>();
   const cutUntilMs = new Map<SimAgent, number>();
-  let door: Door | undefined;
+  // They call while they are cut off for no fixed time, and get through when that ends.
+  const held = new Set<SimAgent>();
+  let listener: AgentListener | undefined;
 
   const isCutOff = (agent: SimAgent): boolean => (cutUntilMs.get(agent) ?? 0) > clock.monotonic();
 
@@ -72,20 +77,21 @@ export function openNetwork({ clock, chance, mostLatencyMs }: NetworkOptions): N
 
   function dial(agent: SimAgent): void {
     if (agent.isOver) return;
+    if (cutUntilMs.get(agent) === Number.POSITIVE_INFINITY) return void held.add(agent);
     if (isCutOff(agent)) return failLater(agent, CUT_OFF_AFTER_MS);
-    if (!door) return failLater(agent, REFUSED_AFTER_MS);
-    const knock: Knock = { agent, called: door, latencyMs: chance.ms(0, mostLatencyMs), hello: agent.hello() };
-    knocking.add(knock);
-    clock.alarm(knock.latencyMs, () => {
-      if (!knocking.has(knock)) return;
-      knock.called.join(knock.hello, agent.proof()).then(
-        (joined) => knocking.delete(knock) && admit(knock, joined),
-        (thrown) => knocking.delete(knock) && agent.refused(Fault.from(thrown).kind),
+    if (!listener) return failLater(agent, REFUSED_AFTER_MS);
+    const joining: Joining = { agent, called: listener, latencyMs: chance.ms(0, mostLatencyMs), hello: agent.hello() };
+    asking.add(joining);
+    clock.alarm(joining.latencyMs, () => {
+      if (!asking.has(joining)) return;
+      joining.called.join(joining.hello, agent.proof()).then(
+        (joined) => asking.delete(joining) && admit(joining, joined),
+        (thrown) => asking.delete(joining) && agent.refused(Fault.from(thrown).kind),
       );
     });
   }
 
-  function admit({ agent, called, latencyMs, hello }: Knock, joined: Agent): void {
+  function admit({ agent, called, latencyMs, hello }: Joining, joined: Agent): void {
     if (agent.isOver || isCutOff(agent)) {
       called.leave(joined.id, joined.epoch);
       return failLater(agent, REFUSED_AFTER_MS);
@@ -94,6 +100,7 @@ export function openNetwork({ clock, chance, mostLatencyMs }: NetworkOptions): N
     const older = byName.get(joined.id);
     if (older) older.isCut = true;
     byName.set(joined.id, connection);
+    newest.set(agent, connection);
     clock.alarm(latencyMs, () => {
       if (agent.isOver) return connection.close();
       if (connection.isCut) agent.refused('unavailable');
@@ -102,10 +109,10 @@ export function openNetwork({ clock, chance, mostLatencyMs }: NetworkOptions): N
     called.agentJoined(joined.id, hello.executions);
   }
 
-  function connect({ agent, called, latencyMs }: Omit<Knock, 'hello'>, joined: Agent): Connection {
+  function connect({ agent, called, latencyMs }: Omit<Joining, 'hello'>, joined: Agent): Connection {
     const connection: Connection = {
       agent,
-      door: called,
+      listener: called,
       joined,
       latencyMs,
       isCut: false,
@@ -130,8 +137,8 @@ export function openNetwork({ clock, chance, mostLatencyMs }: NetworkOptions): N
     const reports = connection.toServer ?? [];
     connection.toServer = undefined;
     for (const report of reports) {
-      if (connection.isCut || connection.door !== door) return;
-      connection.door.report(connection.joined.id, report);
+      if (connection.isCut || connection.listener !== listener) return;
+      connection.listener.report(connection.joined.id, report);
     }
   }
 
@@ -150,47 +157,51 @@ export function openNetwork({ clock, chance, mostLatencyMs }: NetworkOptions): N
     if (connection.isClosedHere) return;
     connection.isClosedHere = true;
     if (byName.get(joined.id) === connection) byName.delete(joined.id);
-    if (connection.door === door) connection.door.leave(joined.id, joined.epoch);
+    if (connection.listener === listener) connection.listener.leave(joined.id, joined.epoch);
   }
 
-  function sever(connection: Connection, kind: FaultKind, noticedWithinMs: number): void {
+  function sever(connection: Connection, withinMs: number): void {
     connection.isCut = true;
-    clock.alarm(chance.ms(0, noticedWithinMs), () => closeHere(connection));
-    clock.alarm(chance.ms(0, noticedWithinMs), () => connection.agent.lost(connection, kind));
+    clock.alarm(chance.ms(0, withinMs), () => closeHere(connection));
+    clock.alarm(chance.ms(0, withinMs), () => connection.agent.lost(connection, 'unavailable'));
   }
 
   function of(agent: SimAgent): Connection | undefined {
-    const found = byName.get(agent.name);
-    return found?.agent === agent ? found : undefined;
+    const found = newest.get(agent);
+    return found && byName.get(found.joined.id) === found ? found : undefined;
   }
 
   return {
     dial,
     shut() {
-      door = undefined;
+      listener = undefined;
       for (const connection of byName.values()) {
         connection.isClosedHere = true;
-        sever(connection, 'unavailable', 1_000);
+        sever(connection, 1_000);
       }
       byName.clear();
       // A dead server does not answer; clients find the connection reset.
-      for (const { agent } of knocking) failLater(agent, REFUSED_AFTER_MS);
-      knocking.clear();
+      for (const { agent } of asking) failLater(agent, REFUSED_AFTER_MS);
+      asking.clear();
     },
     open: (opened) => {
-      door = opened;
+      listener = opened;
     },
-    cut(agent, ms) {
+    cut(agent, ms = Number.POSITIVE_INFINITY) {
       cutUntilMs.set(agent, clock.monotonic() + ms);
       const connection = of(agent);
-      if (connection && !connection.isCut) sever(connection, 'unavailable', NOTICED_WITHIN_MS);
+      if (connection && !connection.isCut) sever(connection, noticedWithinMs);
     },
-    mend: () => cutUntilMs.clear(),
+    mend(agent) {
+      for (const each of agent ? [agent] : [...cutUntilMs.keys()]) {
+        cutUntilMs.delete(each);
+        if (held.delete(each)) dial(each);
+      }
+    },
     drop(agent) {
       cutUntilMs.delete(agent);
       const connection = of(agent);
-      if (connection && !connection.isCut)
-        sever(connection, 'unavailable', chance.happens(0.5) ? 0 : NOTICED_WITHIN_MS);
+      if (connection && !connection.isCut) sever(connection, chance.happens(0.5) ? 0 : noticedWithinMs);
     },
     send(name, command) {
       const connection = byName.get(name);

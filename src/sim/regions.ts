@@ -1,20 +1,20 @@
 import { MINUTE_MS } from '#core/clock.ts';
 import type { Mark } from '#core/provider.ts';
-import type { Arranged } from './arranged.ts';
 import { type SimCallName, type SimCloud, simCloud } from './backend.ts';
 import type { Chance } from './chance.ts';
 import { cloudFaults } from './cloud-faults.ts';
-import type { Crashes } from './crashes.ts';
+import type { CrashPoints } from './crash-points.ts';
 import { countMachines, type Figures } from './figures.ts';
-import type { Fleet } from './fleet.ts';
-import type { Ground } from './ground.ts';
 import type { Laws } from './laws/laws.ts';
+import type { MachineFaults } from './machine-faults.ts';
+import type { ScheduledFaults } from './scheduled-faults.ts';
+import type { WorldState } from './world-state.ts';
 
 export interface RegionParts {
   readonly laws: Laws;
-  readonly fleet: Fleet;
-  readonly crashes: Crashes;
-  readonly arranged: Arranged;
+  readonly machineFaults: MachineFaults;
+  readonly crashPoints: CrashPoints;
+  readonly scheduledFaults: ScheduledFaults;
   crash(why: string): void;
 }
 
@@ -22,18 +22,18 @@ export interface RegionParts {
 const MOST_PARKED = 100;
 
 /** Opens one simulated cloud for each name; in each there is a machine that belongs to others. */
-export function openRegions(ground: Ground, parts: RegionParts, names: Iterable<string>): void {
+export function openRegions(state: WorldState, parts: RegionParts, names: Iterable<string>): void {
   for (const [nth, name] of [...new Set(names)].toSorted().entries()) {
-    const chance = ground.chance('region', nth);
-    const region = openRegion(ground, chance, name);
-    region.script = scriptOf(ground, chance, { ...parts, name });
+    const chance = state.chance('region', nth);
+    const region = openRegion(state, chance, name);
+    region.script = scriptOf(state, chance, { ...parts, name });
     const mark: Mark = { cluster: 'another', use: 'worker', owner: 'theirs', shape: 'theirs' };
-    region.add({ name: `foreign-${name}`, mark, createdAt: ground.clock.now(), state: 'running' });
-    followExisting(ground.existing, region);
+    region.add({ name: `foreign-${name}`, mark, createdAt: state.clock.now(), state: 'running' });
+    followExisting(state.existing, region);
     parts.laws.machines.watch(region);
-    parts.fleet.watch(region);
-    countMachines(ground.figures, ground.clock, region);
-    ground.regions.set(name, region);
+    parts.machineFaults.watch(region);
+    countMachines(state.figures, state.clock, region);
+    state.regions.set(name, region);
   }
 }
 
@@ -44,7 +44,7 @@ function followExisting(existing: Set<string>, region: SimCloud): void {
   });
 }
 
-function openRegion({ clock, draws }: Ground, chance: Chance, name: string): SimCloud {
+function openRegion({ clock, draws }: WorldState, chance: Chance, name: string): SimCloud {
   const isLate = draws.rate('late-list') > 0;
   if (isLate) draws.count('late-list');
   return simCloud({
@@ -62,7 +62,7 @@ function openRegion({ clock, draws }: Ground, chance: Chance, name: string): Sim
 }
 
 function scriptOf(
-  { clock, draws, figures }: Ground,
+  { clock, draws, figures }: WorldState,
   chance: Chance,
   parts: RegionParts & { name: string },
 ): SimCloud['script'] {
@@ -70,8 +70,8 @@ function scriptOf(
   const script = cloudFaults({ clock, chance, draws, crash });
   return (call) => {
     count(figures, call.name);
-    const point = parts.crashes.atCall();
-    if (!point) return parts.arranged.ofCall(parts.name, call) ?? script(call);
+    const point = parts.crashPoints.atCall();
+    if (!point) return parts.scheduledFaults.ofCall(parts.name, call) ?? script(call);
     crash();
     return { is: 'hang', isDone: point.isDone };
   };

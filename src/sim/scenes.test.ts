@@ -6,8 +6,8 @@ import type { SimAgent } from './agent.ts';
 import type { SimCloud } from './backend.ts';
 import type { Definition } from './definitions.ts';
 import { NO_FAULTS } from './faults.ts';
+import { openSeededWorld, type SeededWorld, type SeededWorldOptions } from './seeded-world.ts';
 import { commandOf } from './work.ts';
-import { openWorld, type World, type WorldOptions } from './world.ts';
 
 const POOL: Definition = {
   name: 'gpu',
@@ -23,7 +23,7 @@ const POOL: Definition = {
   drainTimeoutS: 300,
 };
 
-function submit(world: World, count: number, options: { seconds: number; pieces?: number; pool?: string }): void {
+function submit(world: SeededWorld, count: number, options: { seconds: number; pieces?: number; pool?: string }): void {
   const { seconds, pieces = 0, pool = POOL.name } = options;
   const command = commandOf({ durationMs: seconds * SECOND_MS, exitCode: 3, pieces });
   const spec = { command, env: {}, stdin: false, priority: 0, labels: {}, graceMs: 1_000, retries: 1 };
@@ -31,16 +31,17 @@ function submit(world: World, count: number, options: { seconds: number; pieces?
 }
 
 /** A world whose pools have booted. */
-async function settled(options: Partial<WorldOptions> = {}): Promise<World> {
-  const world = await openWorld({ seed: 1, pools: [POOL], ...options });
+async function settled(options: Partial<SeededWorldOptions> = {}): Promise<SeededWorld> {
+  const world = await openSeededWorld({ seed: 1, pools: [POOL], ...options });
   await world.advance(2 * MINUTE_MS);
   return world;
 }
 
-const eventsOf = ({ disk }: World, kind: string): EventRow[] =>
+const eventsOf = ({ disk }: SeededWorld, kind: string): EventRow[] =>
   disk.histories.events.filter((event) => event.kind === kind);
-const busyAgents = ({ fleet }: World): SimAgent[] => [...fleet.agents.values()].filter((agent) => agent.running > 0);
-const machinesOf = ({ regions }: World): number =>
+const busyAgents = ({ agents }: SeededWorld): SimAgent[] =>
+  [...agents.all.values()].filter((agent) => agent.running > 0);
+const machinesOf = ({ regions }: SeededWorld): number =>
   [...(regions.get('north')?.machines() ?? [])].filter(({ launch }) => launch).length;
 
 describe('an agent', () => {
@@ -49,7 +50,7 @@ describe('an agent', () => {
     submit(world, 1, { seconds: 120, pieces: 10 });
     await world.advance(10 * SECOND_MS);
 
-    world.fleet.cut(busyAgents(world), 10 * MINUTE_MS);
+    for (const agent of busyAgents(world)) world.network.cut(agent, 10 * MINUTE_MS);
     await world.advance(9 * MINUTE_MS);
     const during = world.disk.histories.ended.length;
     await world.advance(3 * MINUTE_MS);
@@ -88,7 +89,7 @@ describe('a pool whose agents all vanish for 90 seconds', () => {
     await world.advance(10 * SECOND_MS);
     const [pool] = [...(world.life?.store.view.pools.all() ?? [])];
 
-    world.fleet.cut(world.fleet.agents.values(), 90 * SECOND_MS);
+    for (const agent of world.agents.all.values()) world.network.cut(agent, 90 * SECOND_MS);
     await world.advance(60 * SECOND_MS);
     const freeze = world.life?.store.view.freezes.get(pool?.id ?? '');
     await world.advance(2 * MINUTE_MS);
@@ -140,7 +141,7 @@ describe('a disk that stands still', () => {
 describe('a call that hangs', () => {
   it('delays only its own pool', async () => {
     const pools = [POOL, { ...POOL, name: 'cpu', regions: ['south'] }];
-    const world = await openWorld({ seed: 1, pools });
+    const world = await openSeededWorld({ seed: 1, pools });
     await world.advance(SECOND_MS);
     const north = world.regions.get('north');
     if (north) north.script = () => ({ is: 'hang', isDone: false });
@@ -157,7 +158,7 @@ describe('a server that takes over', () => {
   it('refuses and sweeps what a call of the former holder makes after it was given up', async () => {
     const pools = [{ ...POOL, minAgents: 0, maxAgents: 1 }];
     // With that the law of idle slots grants the pool half an hour.
-    const world = await openWorld({ seed: 1, pools, faults: { ...NO_FAULTS } });
+    const world = await openSeededWorld({ seed: 1, pools, faults: { ...NO_FAULTS } });
     await world.advance(SECOND_MS);
     const north = world.regions.get('north') as SimCloud;
     let creates = 0;
@@ -166,7 +167,7 @@ describe('a server that takes over', () => {
       creates += 1;
       if (creates > 1 && world.clock.monotonic() > 20 * MINUTE_MS) return undefined;
       if (creates > 1) return { is: 'refused', fault: new Fault('exhausted', 'There is no room.') };
-      world.server.takeOver(SECOND_MS);
+      world.takeOver(SECOND_MS);
       return { is: 'hang', isDone: true, afterMs: 10 * MINUTE_MS };
     };
     submit(world, 1, { seconds: 60 });
@@ -194,7 +195,7 @@ describe('a pool whose machines once did not join', () => {
     submit(world, 1, { seconds: 60 });
     await world.advance(30 * MINUTE_MS);
     const [session] = [...(world.life?.store.view.sessions.all() ?? [])];
-    await world.life?.plane.sessions.kill(session?.id ?? '', true, SELF);
+    await world.life?.sessions.kill(session?.id ?? '', true, SELF);
     world.draws.calm();
     // The law looks at every full minute: half a minute after the sessions have come.
     await world.advance(60 * MINUTE_MS + 30 * SECOND_MS);
@@ -225,7 +226,7 @@ describe('a pool that parks', () => {
     await world.advance(10 * MINUTE_MS);
 
     expect(parked.map(({ machine }) => machine.state)).toEqual(Array(4).fill('suspended'));
-    expect(world.figures.occasions).toMatchObject({ parking: 8, waking: 4 });
+    expect(world.figures.requiredEvents).toMatchObject({ parking: 8, waking: 4 });
     expect(world.figures.calls.create).toBe(1);
     expect(world.disk.histories.ended).toHaveLength(8);
     expect(world.invariants.firstBreak).toBeUndefined();
@@ -240,11 +241,11 @@ describe('an agent whose machine the cloud takes back', () => {
     await world.advance(10 * SECOND_MS);
     const taken = busyAgents(world);
 
-    world.fleet.takeBack(taken);
+    world.machineFaults.takeBack(taken);
     await world.advance(22 * MINUTE_MS);
 
     expect(taken).toHaveLength(2);
-    expect(world.figures.occasions.notice).toBe(2);
+    expect(world.figures.requiredEvents.notice).toBe(2);
     expect(world.disk.histories.ended.map(({ attempt, end }) => [attempt, end?.how])).toEqual([
       [1, 'exited'],
       [2, 'exited'],

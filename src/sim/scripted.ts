@@ -1,12 +1,12 @@
 // A small world with a fixed course, in which the server can be made to die at every single step.
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { type Disk, emptyDisk } from '#store/memory.ts';
-import type { CrashPoint } from './crashes.ts';
+import type { CrashPoint } from './crash-points.ts';
 import { comeToRest } from './day.ts';
 import type { Definition } from './definitions.ts';
 import type { FaultRates } from './faults.ts';
+import { openSeededWorld, type SeededWorld } from './seeded-world.ts';
 import { commandOf } from './work.ts';
-import { openWorld, type World } from './world.ts';
 
 const POOL: Definition = {
   name: 'gpu',
@@ -24,7 +24,7 @@ const POOL: Definition = {
 
 /** A disk on which the secrets of a cluster are already made: that takes longer than all the rest. */
 export async function diskWithSecrets(): Promise<Disk> {
-  const { disk, advance } = await openWorld({ seed: 1, pools: [POOL] });
+  const { disk, advance } = await openSeededWorld({ seed: 1, pools: [POOL] });
   await advance(SECOND_MS);
   return copyOf(disk);
 }
@@ -43,8 +43,8 @@ export interface ScriptOptions {
 }
 
 /** Grows, works, loses sight of an agent, is changed, shrinks, and comes to rest; the server dies once, if asked to. */
-export async function runScript({ disk, seed = 1, ...options }: ScriptOptions): Promise<World> {
-  const world = await openWorld({ ...options, seed, pools: [POOL], disk: copyOf(disk) });
+export async function runScript({ disk, seed = 1, ...options }: ScriptOptions): Promise<SeededWorld> {
+  const world = await openSeededWorld({ ...options, seed, pools: [POOL], disk: copyOf(disk) });
   const submit = (count: number, seconds: number): void => {
     const command = commandOf({ durationMs: seconds * SECOND_MS, exitCode: 0, pieces: 2 });
     const spec = { command, env: {}, stdin: false, priority: 0, labels: {}, graceMs: 1_000, retries: 1 };
@@ -55,7 +55,7 @@ export async function runScript({ disk, seed = 1, ...options }: ScriptOptions): 
   await world.advance(5 * SECOND_MS);
   submit(3, 20);
   await world.advance(20 * SECOND_MS);
-  world.fleet.cut([...world.fleet.agents.values()].slice(0, 1), 40 * SECOND_MS);
+  for (const agent of [...world.agents.all.values()].slice(0, 1)) world.network.cut(agent, 40 * SECOND_MS);
   await world.advance(30 * SECOND_MS);
   submit(1, 5);
   world.definitions.write({ ...POOL, maxAgents: 2, minIdle: 0 });

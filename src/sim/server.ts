@@ -1,153 +1,230 @@
 // The server process: it starts from its disk, dies, and starts again; all else in the world goes on.
 import type { AgentLink } from '#core/agent-link.ts';
+import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
-import type { Change } from '#core/store.ts';
-import type { Crashes, CrashPoint } from './crashes.ts';
-import type { Definitions } from './definitions.ts';
-import { indexEnded } from './ended-by-key.ts';
-import type { Ground } from './ground.ts';
-import type { Laws } from './laws/laws.ts';
-import { type Life, type LifeHooks, startLife } from './life.ts';
-import type { Load } from './load.ts';
-import type { Door, Network } from './network.ts';
-import { countOccasions, countReplacement } from './occasions.ts';
+import { type Log, silentLog } from '#core/log.ts';
+import type { Context } from '#core/provider.ts';
+import type { Random } from '#core/random.ts';
+import { openShared } from '#core/shared.ts';
+import type { Change, Store } from '#core/store.ts';
+import { makeRedactor } from '#journal/redact.ts';
+import { type Plane, type PlaneParts, startPlane } from '#program/plane.ts';
+import type { Driver } from '#store/driver.ts';
+import { type Disk, memoryDriver } from '#store/memory.ts';
+import { openStore } from '#store/store.ts';
+import type { CrashPoint, CrashPoints } from './crash-points.ts';
+import type { Network } from './network.ts';
+import { processClock } from './process-clock.ts';
+import { commandOf } from './work.ts';
+
+/** One life of the server, from its start to its death. */
+export interface Life extends Plane {
+  readonly store: Store;
+  /** Resolves when so many sessions of that length are durable. */
+  submit(pool: string, count: number, durationMs: number): Promise<void>;
+}
+
+/** What a composition may use of the process that it is made for. */
+export interface LifeProcess {
+  readonly store: Store;
+  /** Without a network. */
+  readonly context: Context;
+  readonly died: AbortSignal;
+  isAlive(): boolean;
+}
+
+type Composition = Pick<PlaneParts, 'kinds' | 'sources' | 'agentConfig'> & Partial<PlaneParts>;
+
+/** How a use of the world composes its server, and where it looks on. */
+export interface ServerHooks {
+  readonly log?: Log | undefined;
+  random(life: number): Random;
+  compose(process: LifeProcess): Composition | Promise<Composition>;
+  /** Instead of the program's: for tests that look into it. */
+  readonly startPlane?: typeof startPlane | undefined;
+  /** How long it is down after a crash; absent: until it is started. */
+  downMs?(): number;
+  wrapDriver?(driver: Driver, isAlive: () => boolean): Driver;
+  wrapStore?(store: Store, isAlive: () => boolean): Store;
+  /** Right before the disk has them, so that who looks at the disk is in step with it. */
+  written?(changes: readonly Change[]): void;
+  /** Right before it leaves. */
+  sending?(...sent: Parameters<AgentLink['send']>): void;
+  joined?(agent: string): void;
+  starting?(): void;
+  started?(life: Life): void;
+  crashed?(why: string): void;
+  /** It is down, for whatever reason. */
+  ended?(): void;
+}
+
+export interface ServerOptions extends ServerHooks {
+  readonly clock: Clock;
+  /** All that a restart finds. */
+  readonly disk: Disk;
+  readonly network: Network;
+  readonly crashPoints: CrashPoints;
+}
 
 export interface Server {
   /** Absent while it is down or starting. */
   readonly life: Life | undefined;
   start(): Promise<void>;
-  /** As kill -9: nothing of it acts any more; it is started again after a while. */
+  /** As kill -9: nothing of it acts any more. */
   crash(why: string): void;
-  /** Another process takes the lease: nothing of the former holder counts any more but what has left it. */
-  takeOver(afterMs: number): void;
+  /** The same without a crash, where it was up: the next starts after that time, or when it is asked to. */
+  end(nextAfterMs: number | undefined): boolean;
 }
 
-export interface ServerOptions extends Ground {
-  readonly definitions: Definitions;
-  readonly network: Network;
-  readonly load: Load;
-  readonly laws: Laws;
-  readonly crashes: Crashes;
-  readonly sabotage: Pick<LifeHooks, 'wrapBackend' | 'wrapDriver'>;
-}
+const ACTOR = { who: 'test', from: 'here' };
 
-const SHORTEST_DOWN_MS = 1_000;
-const LONGEST_DOWN_MS = 45_000;
+const never = (): Promise<never> => new Promise(() => {});
 
 export function openServer(options: ServerOptions): Server {
-  const { clock, network, load, laws, crashes, figures, happenings } = options;
-  const ended = indexEnded();
-  const downtime = options.chance('down');
-  let lives = 0;
+  const { disk, network, crashPoints, log = silentLog } = options;
   let life: Life | undefined;
   let kill: (() => void) | undefined;
 
   function crash(why: string): void {
     if (!kill) return;
-    figures.crashes += 1;
-    happenings.note('server died', why);
-    end(kill, downtime.ms(SHORTEST_DOWN_MS, LONGEST_DOWN_MS));
+    options.crashed?.(why);
+    end(options.downMs?.());
   }
 
-  function takeOver(afterMs: number): void {
-    if (!kill) return;
-    happenings.note('takeover');
-    end(kill, afterMs);
-    figures.occasions.takeover += 1;
-  }
-
-  function end(killed: () => void, nextAfterMs: number): void {
-    killed();
+  function end(nextAfterMs: number | undefined): boolean {
+    if (!kill) return false;
+    kill();
     kill = undefined;
     life = undefined;
     network.shut();
-    load.shut();
-    clock.alarm(nextAfterMs, () => void start());
+    options.ended?.();
+    if (nextAfterMs !== undefined) options.clock.alarm(nextAfterMs, () => void start());
+    return true;
   }
 
-  /** All that the server says, looked at right before it leaves. */
-  const link: AgentLink = {
-    send(agent, command) {
-      const point = crashes.atMessage();
-      if (point && !point.isDone) {
-        crash('at a message');
-        return false;
-      }
-      laws.durability.sending(agent, command);
-      const isSent = network.send(agent, command);
-      if (point) crash('at a message');
-      return isSent;
-    },
-    dismiss: network.dismiss,
-  };
+  async function dieAt(point: CrashPoint, write: () => Promise<void>): Promise<void> {
+    if (point.isDone) await write();
+    crash('at a commit');
+    return never();
+  }
 
   /** Not async where nothing goes wrong: a simulated day has a hundred thousand commits. */
-  function writing(_changes: readonly Change[], write: () => Promise<void>): Promise<void> {
-    figures.commits += 1;
-    const point = crashes.atCommit();
-    if (point) return dyingAt(point, write);
-    const slow = crashes.disk();
+  function throughDisk(write: () => Promise<void>): Promise<void> {
+    const point = crashPoints.atCommit();
+    if (point) return dieAt(point, write);
+    const slow = crashPoints.disk();
     return slow === undefined ? write() : slow.then(write);
   }
 
-  async function dyingAt(point: CrashPoint, write: () => Promise<void>): Promise<void> {
-    if (point.isDone) await write();
-    crash('at a commit');
-    return new Promise(() => {});
+  function processDriver(isAlive: () => boolean): Driver {
+    const driver = memoryDriver(disk);
+    const own: Driver = {
+      ...driver,
+      async write(changes) {
+        if (!isAlive()) return never();
+        await throughDisk(() => {
+          if (!isAlive()) return never();
+          options.written?.(changes);
+          return driver.write(changes);
+        });
+        if (!isAlive()) await never();
+      },
+    };
+    return options.wrapDriver?.(own, isAlive) ?? own;
   }
 
-  function hooks(isAlive: () => boolean): LifeHooks {
+  /** Nothing of a dead server reaches an agent any more. */
+  function processLink(isAlive: () => boolean): AgentLink {
     return {
-      ...options.sabotage,
-      writing,
-      written(changes) {
-        laws.written(changes);
-        for (const change of changes) note(options, change);
+      send(agent, command) {
+        if (!isAlive()) return false;
+        const point = crashPoints.atMessage();
+        if (point && !point.isDone) {
+          crash('at a message');
+          return false;
+        }
+        options.sending?.(agent, command);
+        const isSent = network.send(agent, command);
+        if (point) crash('at a message');
+        return isSent;
       },
-      committing(changes) {
-        if (!isAlive()) return;
-        laws.committing(changes);
-        for (const change of changes)
-          if ('append' in change && change.append === 'decisions') countReplacement(change.row, figures.occasions);
+      dismiss(agent, why) {
+        if (isAlive()) network.dismiss(agent, why);
       },
-      creating(launch) {
-        happenings.note('create', launch.names.join(' '));
-        laws.durability.creating(launch);
-      },
-      deleting(machines) {
-        happenings.note('delete', machines.map(({ name }) => name).join(' '));
-        laws.durability.deleting(machines);
-        laws.machines.deleting(machines);
-      },
-      opened(store) {
-        laws.watch(store, isAlive);
-        countOccasions(store, figures.occasions, isAlive);
-      },
-      fatal: () => crash('its disk failed'),
-      passed: () => {
-        figures.passes += 1;
+    };
+  }
+
+  async function compose(isAlive: () => boolean, died: AbortSignal): Promise<Life> {
+    const clock = processClock(options.clock, isAlive);
+    const opened = await openStore(processDriver(isAlive), () => crash('its disk failed'));
+    const random = options.random(opened.epoch);
+    const store = options.wrapStore?.(opened, isAlive) ?? opened;
+    const context: Context = {
+      cluster: store.cluster,
+      clock,
+      random,
+      log,
+      fetch: () => Promise.reject(new Fault('unsupported', 'A simulated world has no network.')),
+      shared: openShared(),
+      dataDir: '/nowhere',
+      agentCommand: [],
+    };
+    const composition = await options.compose({ store, context, died, isAlive });
+    const { startPlane: startAny = startPlane } = options;
+    const link = processLink(isAlive);
+    const plane = await startAny({
+      store,
+      clock,
+      random,
+      log,
+      redactor: makeRedactor(),
+      context,
+      link,
+      ...composition,
+    });
+    return {
+      ...plane,
+      store,
+      async submit(pool, count, durationMs) {
+        const command = commandOf({ durationMs, exitCode: 0, pieces: 0 });
+        const spec = { command, env: {}, stdin: false, priority: 0, labels: {}, graceMs: 0, retries: 3 };
+        await plane.sessions.submit(Array(count).fill({ pool, spec }), ACTOR);
       },
     };
   }
 
   async function start(): Promise<void> {
+    const dying = new AbortController();
     let isDead = false;
     kill = () => {
       isDead = true;
+      dying.abort();
     };
-    lives += 1;
-    const isAlive = (): boolean => !isDead;
-    happenings.note('server starts', `life ${lives}`);
-    const { random } = options.chance('life', lives);
+    options.starting?.();
     try {
-      const born = await startLife({ ...options, random, ended, link, isAlive, hooks: hooks(isAlive) });
+      const born = await compose(() => !isDead, dying.signal);
       if (isDead) return;
       life = born;
-      network.open(doorOf(born, laws));
-      load.open(born.plane.sessions);
+      listen(born);
+      options.started?.(born);
     } catch (thrown) {
-      if (!isDead) crash(`it could not start: ${Fault.from(thrown).message}`);
+      if (isDead) return;
+      if (!options.downMs) throw thrown;
+      crash(`it could not start: ${Fault.from(thrown).message}`);
     }
+  }
+
+  function listen({ machines, sessions }: Life): void {
+    network.open({
+      async join(hello, proof) {
+        const agent = await machines.join(hello, proof);
+        options.joined?.(agent.id);
+        return agent;
+      },
+      leave: machines.leave,
+      agentJoined: sessions.agentJoined,
+      report: sessions.report,
+    });
   }
 
   return {
@@ -156,31 +233,6 @@ export function openServer(options: ServerOptions): Server {
     },
     start,
     crash,
-    takeOver,
+    end,
   };
-}
-
-function doorOf({ plane }: Life, laws: Laws): Door {
-  const { machines, sessions } = plane;
-  return {
-    async join(hello, proof) {
-      const agent = await machines.join(hello, proof);
-      laws.durability.joined(agent.id);
-      return agent;
-    },
-    leave: machines.leave,
-    agentJoined: sessions.agentJoined,
-    report: sessions.report,
-  };
-}
-
-function note({ figures, happenings }: ServerOptions, change: Change): void {
-  if (!('append' in change)) return;
-  if (change.append === 'events') {
-    happenings.note(change.row.kind, change.row);
-    figures.events.set(change.row.kind, (figures.events.get(change.row.kind) ?? 0) + 1);
-  }
-  if (change.append !== 'decisions') return;
-  const did = change.row.did.replace(/ \d+/g, '');
-  figures.decisions.set(did, (figures.decisions.get(did) ?? 0) + 1);
 }

@@ -1,7 +1,7 @@
 import { HOUR_MS } from '#core/clock.ts';
 import { quantile } from './figures.ts';
 import { INVARIANTS, type Invariant } from './invariants.ts';
-import type { World } from './world.ts';
+import type { SeededWorld } from './seeded-world.ts';
 
 const number = (value: number): string => Math.round(value).toLocaleString('en');
 const seconds = (ms: number): string => `${(ms / 1_000).toLocaleString('en', { maximumFractionDigits: 2 })} s`;
@@ -14,7 +14,7 @@ const times = (counts: Iterable<readonly [string, number]>): string =>
 const WIDTH = 13;
 const line = (title: string, text: string): string => `${title.padEnd(WIDTH)}${text}`;
 
-function sessionLines({ figures, laws, load }: World): string[] {
+function sessionLines({ figures, laws, load }: SeededWorld): string[] {
   const { ends } = laws.sessions;
   const ended = [...ends.values()].reduce((sum, count) => sum + count, 0);
   const [half, most] = [quantile(figures.waitsMs, 0.5), quantile(figures.waitsMs, 0.99)];
@@ -27,7 +27,7 @@ function sessionLines({ figures, laws, load }: World): string[] {
   ];
 }
 
-function machineLines({ figures }: World): string[] {
+function machineLines({ figures }: SeededWorld): string[] {
   const { launched, deleted, died, machineMs, neededMs } = figures;
   const share = machineMs === 0 ? 0 : Math.round((100 * neededMs) / machineMs);
   return [
@@ -39,27 +39,27 @@ function machineLines({ figures }: World): string[] {
   ];
 }
 
-function serverLines({ figures }: World): string[] {
-  const { calls, commits, crashes, lateMachines, decisions } = figures;
+function serverLines({ figures, points }: SeededWorld): string[] {
+  const { calls, crashes, lateMachines, decisions } = figures;
   return [
     line('Events', times(figures.events)),
     line('Decisions', times(decisions)),
     line(
       'Server',
-      `crashes survived ${number(crashes)} · machines made for a server that was no more ${number(lateMachines)} · commits ${number(commits)} · passes ${number(figures.passes)}`,
+      `crashes survived ${number(crashes)} · machines made for a server that was no more ${number(lateMachines)} · commits ${number(points.commit)} · passes ${number(figures.passes)}`,
     ),
     line('Calls', times(Object.entries(calls))),
   ];
 }
 
 /** What a world came to; the same for the same seed, whatever computer it ran on. */
-export function summaryOf(world: World): string[] {
+export function summaryOf(world: SeededWorld): string[] {
   const looks = Object.entries(world.invariants.looks) as [Invariant, number][];
   return [
     ...sessionLines(world),
     ...machineLines(world),
     ...serverLines(world),
-    line('Occasions', times(Object.entries(world.figures.occasions))),
+    line('Required', times(Object.entries(world.figures.requiredEvents))),
     line('Faults', times(world.draws.counts) || 'none'),
     'Invariants, and how often each was looked at',
     ...looks.map(([name, count]) => `  ${INVARIANTS[name]}: ${number(count)}`),
@@ -70,20 +70,20 @@ export function summaryOf(world: World): string[] {
 const LONG_ENOUGH_MS = 3 * HOUR_MS;
 
 /** Invariants that this world never put to the test: a run that looks at nothing proves nothing. */
-export function neverLookedAt({ invariants, clock, figures }: World): Invariant[] {
+export function neverLookedAt({ invariants, clock, figures }: SeededWorld): Invariant[] {
   if (invariants.firstBreak || clock.monotonic() < LONG_ENOUGH_MS || figures.accepted === 0) return [];
   return (Object.keys(INVARIANTS) as Invariant[]).filter((name) => invariants.looks[name] === 0);
 }
 
 /** Why it broke, and what came before. */
-export function breakOf(world: World, happenings: number): string[] {
+export function breakOf(world: SeededWorld, count: number): string[] {
   const { firstBreak } = world.invariants;
   if (!firstBreak) return [];
   return [
     `BROKEN: ${INVARIANTS[firstBreak.invariant]}`,
     `  ${firstBreak.message}`,
     '',
-    `The last ${happenings} happenings`,
-    ...world.happenings.last(happenings).map((happening) => `  ${happening}`),
+    `The last ${count} events`,
+    ...world.eventLog.last(count).map((event) => `  ${event}`),
   ];
 }

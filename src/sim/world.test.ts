@@ -2,13 +2,13 @@ import { describe, expect, inject, it } from 'vitest';
 import { Fault } from '#core/fault.ts';
 import { runWorld } from './day.ts';
 import { FAULT_RATES, type FaultRates, NO_FAULTS, onlyFaults } from './faults.ts';
-import { neverHappened, noOccasions, type Occasion, whyWithout } from './occasions.ts';
+import { neverHappened, noRequiredEvents, type RequiredEvent, whyWithout } from './required-events.ts';
+import type { SeededWorld, SeededWorldOptions } from './seeded-world.ts';
 import { neverLookedAt, summaryOf } from './summary.ts';
-import type { World, WorldOptions } from './world.ts';
 
 /** What broke, with enough of what came before to see why. */
-const whyBroken = ({ invariants, happenings }: World): string =>
-  invariants.firstBreak ? happenings.last(50).join('\n') : '';
+const whyBroken = ({ invariants, eventLog }: SeededWorld): string =>
+  invariants.firstBreak ? eventLog.last(50).join('\n') : '';
 
 const timesAsOften = (factor: number): FaultRates =>
   Object.fromEntries(
@@ -23,7 +23,7 @@ const range = (from: number, count: number): number[] => Array.from({ length: co
 const SEEDS = inject('sliceStride') === 1 ? range(1, 20) : [3, 4, 5, 8];
 
 describe('a world in which everything goes wrong', () => {
-  const happened = noOccasions();
+  const happened = noRequiredEvents();
 
   it.each(SEEDS)('keeps every invariant for three hours of busy pools: seed %i', async (seed) => {
     const world = await runWorld({ seed, pools: 4, faults: MANY_FAULTS, sessionsPerPoolHour: 60 }, 3);
@@ -33,11 +33,11 @@ describe('a world in which everything goes wrong', () => {
     expect(world.draws.counts.size).toBeGreaterThan(15);
     expect(neverLookedAt(world)).toEqual([]);
     expect(world.figures.calls.suspend).toBeGreaterThan(0);
-    for (const [name, count] of Object.entries(world.figures.occasions)) happened[name as Occasion] += count;
+    for (const [name, count] of Object.entries(world.figures.requiredEvents)) happened[name as RequiredEvent] += count;
   });
 
   it('has seen each kind of occasion in one of these seeds', () => {
-    expect(Object.keys(happened).filter((name) => happened[name as Occasion] === 0)).toEqual([]);
+    expect(Object.keys(happened).filter((name) => happened[name as RequiredEvent] === 0)).toEqual([]);
   });
 
   it('keeps them with sessions of seconds, and with sessions of many minutes', async () => {
@@ -83,12 +83,17 @@ describe('a run', () => {
 });
 
 describe('a long run', () => {
-  const rarely: WorldOptions = { seed: 1, pools: 2, sessionsPerPoolHour: 4, faults: onlyFaults('takeover', 'update') };
+  const rarely: SeededWorldOptions = {
+    seed: 1,
+    pools: 2,
+    sessionsPerPoolHour: 4,
+    faults: onlyFaults('takeover', 'update'),
+  };
 
   it('fails where something that its world can have never happened, and says why others could not', async () => {
     const world = await runWorld(rarely, 12);
     const happened = neverHappened(world);
-    Object.assign(world.figures.occasions, noOccasions());
+    Object.assign(world.figures.requiredEvents, noRequiredEvents());
 
     expect(whyBroken(world)).toBe('');
     expect(happened).toEqual([]);
@@ -111,7 +116,7 @@ describe('a world in which nothing goes wrong', () => {
 });
 
 describe('the seed', () => {
-  const options: WorldOptions = { seed: 7, pools: 3, faults: MANY_FAULTS, sessionsPerPoolHour: 60 };
+  const options: SeededWorldOptions = { seed: 7, pools: 3, faults: MANY_FAULTS, sessionsPerPoolHour: 60 };
 
   it('gives the same world again, and another seed another one', async () => {
     const first = summaryOf(await runWorld(options, 2));
@@ -125,7 +130,7 @@ describe('the seed', () => {
 
 describe('what once went wrong', () => {
   // Machines that come and go by the minute, while listings are late or empty and the server dies every minute.
-  const restless: Omit<WorldOptions, 'seed'> = {
+  const restless: Omit<SeededWorldOptions, 'seed'> = {
     isPlain: true,
     pools: 8,
     faults: { ...NO_FAULTS, 'late-list': 1, crash: 60, 'empty-list': 0.1, 'partial-reply': 0.2 },

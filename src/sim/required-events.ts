@@ -1,13 +1,13 @@
-// What a long run must have seen happen: an invariant that held while nothing of the kind happened proves little.
+// What must have happened in a long run: an invariant that held while nothing of the kind happened proves little.
 import type { PoolReason } from '#autoscaler/reasons.ts';
 import { HOUR_MS } from '#core/clock.ts';
 import type { DecisionRow } from '#core/journal.ts';
 import { readMark } from '#core/mark.ts';
 import type { Store } from '#core/store.ts';
 import type { FaultName } from './faults.ts';
-import type { World } from './world.ts';
+import type { SeededWorld } from './seeded-world.ts';
 
-export const OCCASIONS = {
+export const REQUIRED_EVENTS = {
   parking: 'an idle machine is parked',
   waking: 'a parked machine is woken',
   notice: 'a cloud announces that it takes a machine back',
@@ -17,23 +17,24 @@ export const OCCASIONS = {
   takeover: 'another server takes the lease while a call is about to leave',
 } as const;
 
-export type Occasion = keyof typeof OCCASIONS;
-export type Occasions = Record<Occasion, number>;
+export type RequiredEvent = keyof typeof REQUIRED_EVENTS;
+export type RequiredEventCounts = Record<RequiredEvent, number>;
 
-const NAMES = Object.keys(OCCASIONS) as Occasion[];
+const NAMES = Object.keys(REQUIRED_EVENTS) as RequiredEvent[];
 
-export const noOccasions = (): Occasions => Object.fromEntries(NAMES.map((name) => [name, 0])) as Occasions;
+export const noRequiredEvents = (): RequiredEventCounts =>
+  Object.fromEntries(NAMES.map((name) => [name, 0])) as RequiredEventCounts;
 
 /** A decision that replaces workers of an older definition. */
-export function countReplacement({ reason, also = [] }: DecisionRow, occasions: Occasions): void {
+export function countReplacement({ reason, also = [] }: DecisionRow, counts: RequiredEventCounts): void {
   const code: PoolReason = 'outdated';
-  if ([reason, ...also].some((each) => each?.code === code)) occasions.replacement += 1;
+  if ([reason, ...also].some((each) => each?.code === code)) counts.replacement += 1;
 }
 
 /** Counts them in one life of the server, by what it commits. */
-export function countOccasions(store: Store, occasions: Occasions, isAlive: () => boolean): void {
-  const count = (name: Occasion, isNow: boolean): void => {
-    if (isNow && isAlive()) occasions[name] += 1;
+export function countRequiredEvents(store: Store, counts: RequiredEventCounts, isAlive: () => boolean): void {
+  const count = (name: RequiredEvent, isNow: boolean): void => {
+    if (isNow && isAlive()) counts[name] += 1;
   };
   store.onChange('workers', (after, before) => {
     if (!after) return;
@@ -52,7 +53,7 @@ export function countOccasions(store: Store, occasions: Occasions, isAlive: () =
   });
 }
 
-const NEEDED_FAULTS: Readonly<Record<Occasion, readonly FaultName[]>> = {
+const NEEDED_FAULTS: Readonly<Record<RequiredEvent, readonly FaultName[]>> = {
   parking: [],
   waking: [],
   notice: ['notice'],
@@ -62,11 +63,14 @@ const NEEDED_FAULTS: Readonly<Record<Occasion, readonly FaultName[]>> = {
   takeover: ['takeover'],
 };
 
-// Each is arranged at least once in every two spells with faults.
+// Each is scheduled at least once in every two spells with faults.
 const LONG_ENOUGH_MS = 12 * HOUR_MS;
 
 /** Why this world cannot have it; nothing: it must have happened. */
-export function whyWithout({ clock, draws, definitions, figures, isPlain }: World, name: Occasion): string | undefined {
+export function whyWithout(
+  { clock, draws, definitions, figures, isPlain }: SeededWorld,
+  name: RequiredEvent,
+): string | undefined {
   const pools = definitions.names().map((pool) => definitions.get(pool));
   const isWithout = (has: (parks: number, offers: number) => boolean): boolean =>
     !pools.some((pool) => has(pool?.parks ?? 0, pool?.regions.length ?? 0));
@@ -81,7 +85,7 @@ export function whyWithout({ clock, draws, definitions, figures, isPlain }: Worl
 }
 
 /** What this world could have had, and never did. */
-export function neverHappened(world: World): Occasion[] {
+export function neverHappened(world: SeededWorld): RequiredEvent[] {
   if (world.invariants.firstBreak) return [];
-  return NAMES.filter((name) => world.figures.occasions[name] === 0 && whyWithout(world, name) === undefined);
+  return NAMES.filter((name) => world.figures.requiredEvents[name] === 0 && whyWithout(world, name) === undefined);
 }

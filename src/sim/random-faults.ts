@@ -1,30 +1,32 @@
-// What goes wrong by itself, at its own time: cuts, clock jumps, crashes, and people who change their minds.
+// What goes wrong at random times: cuts, clock jumps, crashes, and people who change their minds.
 import { HOUR_MS, MINUTE_MS } from '#core/clock.ts';
 import { SELF } from '#core/journal.ts';
 import type { VirtualClock } from '#core/virtual-clock.ts';
 import type { SimAgent } from './agent.ts';
+import type { SimAgents } from './agents.ts';
 import type { Chance } from './chance.ts';
 import type { Definitions } from './definitions.ts';
 import { someDefinition } from './definitions.ts';
+import type { EventLog } from './event-log.ts';
 import type { FaultDraws, FaultName } from './faults.ts';
-import type { Fleet } from './fleet.ts';
-import type { Happenings } from './happenings.ts';
-import type { Life } from './life.ts';
+import type { Network } from './network.ts';
+import type { Life } from './server.ts';
 
-export interface TimedFaultOptions {
+export interface RandomFaultOptions {
   readonly clock: VirtualClock;
   readonly chance: Chance;
   readonly draws: FaultDraws;
-  readonly fleet: Fleet;
+  readonly agents: SimAgents;
+  readonly network: Network;
   readonly definitions: Definitions;
-  readonly happenings: Happenings;
+  readonly eventLog: EventLog;
   readonly regions: readonly string[];
   life(): Life | undefined;
   crash(): void;
 }
 
-export function startTimedFaults(options: TimedFaultOptions): void {
-  const { clock, chance, draws, fleet, definitions, happenings } = options;
+export function startRandomFaults(options: RandomFaultOptions): void {
+  const { clock, chance, draws, agents, network, definitions, eventLog } = options;
 
   /** Lets something happen so often an hour, for each `per` of what there is at the time. */
   function often(name: FaultName, share: () => number, happen: () => string | undefined): void {
@@ -34,30 +36,30 @@ export function startTimedFaults(options: TimedFaultOptions): void {
       const about = draws.rate(name) > 0 ? happen() : undefined;
       if (about !== undefined) {
         draws.count(name);
-        happenings.note(name, about);
+        eventLog.note(name, about);
       }
       often(name, share, happen);
     });
   }
 
   const once = (): number => 1;
-  const ofMachines = (): number => fleet.agents.size / 10;
+  const ofMachines = (): number => agents.all.size / 10;
   const ofPools = (): number => definitions.names().length / 10;
   const somePool = (): string => chance.pick(definitions.names());
 
   function cutAgent(): string | undefined {
-    const agent = chance.pick([...fleet.agents.values()]) as SimAgent | undefined;
+    const agent = chance.pick([...agents.all.values()]) as SimAgent | undefined;
     if (!agent) return undefined;
     const ms = chance.happens(0.5) ? chance.ms(1_000, 60_000) : chance.ms(1 * MINUTE_MS, 20 * MINUTE_MS);
-    fleet.cut([agent], ms);
+    network.cut(agent, ms);
     return `${agent.name} for ${Math.round(ms / 1_000)} s`;
   }
 
   function cutPool(): string {
     const pool = somePool();
-    const agents = [...fleet.agents.values()].filter((agent) => agent.pool === pool);
-    fleet.cut(agents, 90_000);
-    return `${pool}, ${agents.length} agents`;
+    const cutOff = [...agents.all.values()].filter((agent) => agent.pool === pool);
+    for (const agent of cutOff) network.cut(agent, 90_000);
+    return `${pool}, ${cutOff.length} agents`;
   }
 
   function jump(): string {
@@ -101,14 +103,14 @@ export function startTimedFaults(options: TimedFaultOptions): void {
     if (!life || workers.length === 0) return undefined;
     if (chance.happens(0.5)) {
       const { id } = chance.pick(workers);
-      life.plane.workers.drain(id, SELF).catch(() => {});
+      life.workers.drain(id, SELF).catch(() => {});
       return `drains ${id}`;
     }
-    life.plane.pools.pause(name, true, SELF).catch(() => {});
+    life.pools.pause(name, true, SELF).catch(() => {});
     const resume = (): void =>
       void options
         .life()
-        ?.plane.pools.pause(name, false, SELF)
+        ?.pools.pause(name, false, SELF)
         .catch(() => {});
     clock.alarm(chance.ms(1 * MINUTE_MS, 15 * MINUTE_MS), resume);
     return `pauses ${name}`;

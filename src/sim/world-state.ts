@@ -1,15 +1,15 @@
-// What every part of one simulated world stands on.
+// What all parts of one seeded world share.
 import { seededRandom } from '#core/random.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { type Disk, emptyDisk } from '#store/memory.ts';
 import type { SimCloud } from './backend.ts';
 import { type Chance, chanceFrom } from './chance.ts';
+import { type EventLog, openEventLog } from './event-log.ts';
 import { type FaultDraws, type FaultRates, NO_FAULTS, openFaultDraws } from './faults.ts';
 import { type Figures, openFigures } from './figures.ts';
-import { type Happenings, openHappenings } from './happenings.ts';
 import { type Invariants, openInvariants } from './invariants.ts';
 
-export interface Ground {
+export interface WorldState {
   readonly clock: VirtualClock;
   /** All that a restart of the server finds. */
   readonly disk: Disk;
@@ -20,7 +20,7 @@ export interface Ground {
   readonly regions: Map<string, SimCloud>;
   /** The names of all machines of ours that exist now, in whichever region. */
   readonly existing: Set<string>;
-  readonly happenings: Happenings;
+  readonly eventLog: EventLog;
   readonly invariants: Invariants;
   readonly figures: Figures;
   /** A stream of chance of its own for each part: the same for the same seed. */
@@ -28,28 +28,25 @@ export interface Ground {
 }
 
 const STREAMS = {
-  ...{
-    agents: 1,
-    network: 2,
-    load: 3,
-    definitions: 4,
-    disk: 5,
-    pools: 6,
-    'timed-faults': 7,
-    down: 8,
-    parking: 9,
-    arranged: 10,
-  },
+  agents: 1,
+  network: 2,
+  load: 3,
+  definitions: 4,
+  disk: 5,
+  pools: 6,
+  'random-faults': 7,
+  down: 8,
+  parking: 9,
+  'scheduled-faults': 10,
+  // There are as many of these as the world needs.
+  region: 100_000,
+  life: 200_000,
 } as const;
-// There are as many of these as the world needs.
-const MANY = { region: 100_000, life: 200_000 } as const;
 const SEED_STEP = 1_000_003;
 
-export type Stream = keyof typeof STREAMS | keyof typeof MANY;
+export type Stream = keyof typeof STREAMS;
 
-const numberOf = (stream: Stream): number => (stream in STREAMS ? STREAMS[stream as 'agents'] : MANY[stream as 'life']);
-
-export interface GroundOptions {
+export interface WorldStateOptions {
   readonly seed: number;
   readonly faults?: FaultRates;
   readonly disk?: Disk;
@@ -57,9 +54,14 @@ export interface GroundOptions {
   readonly isPlain?: boolean;
 }
 
-export function openGround({ seed, faults = NO_FAULTS, disk = emptyDisk(), isPlain = false }: GroundOptions): Ground {
+export function openWorldState({
+  seed,
+  faults = NO_FAULTS,
+  disk = emptyDisk(),
+  isPlain = false,
+}: WorldStateOptions): WorldState {
   const clock = new VirtualClock();
-  const happenings = openHappenings(clock);
+  const eventLog = openEventLog(clock);
   return {
     clock,
     disk,
@@ -68,9 +70,9 @@ export function openGround({ seed, faults = NO_FAULTS, disk = emptyDisk(), isPla
     isPlain,
     regions: new Map(),
     existing: new Set(),
-    happenings,
-    invariants: openInvariants(clock, happenings),
+    eventLog,
+    invariants: openInvariants(clock, eventLog),
     figures: openFigures(),
-    chance: (stream, nth = 0) => chanceFrom(seededRandom(seed * SEED_STEP + numberOf(stream) + nth)),
+    chance: (stream, nth = 0) => chanceFrom(seededRandom(seed * SEED_STEP + STREAMS[stream] + nth)),
   };
 }

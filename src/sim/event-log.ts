@@ -1,8 +1,8 @@
 import type { Clock } from '#core/clock.ts';
 import type { EventRow } from '#core/journal.ts';
 
-/** What happened last in the world, for debugging a broken law. */
-export interface Happenings {
+/** What happened last in the world: for who looks into a broken law. */
+export interface EventLog {
   /** An event is put into words only when someone asks. */
   note(what: string, about?: string | EventRow): void;
   /** Oldest first, each with its time since the world began. */
@@ -13,14 +13,14 @@ export interface Happenings {
 
 const MOST_KEPT = 4096;
 
-interface Happening {
+interface LoggedEvent {
   readonly atMs: number;
   readonly what: string;
   readonly about: string | EventRow | undefined;
 }
 
-export function openHappenings(clock: Clock): Happenings {
-  const kept: Happening[] = [];
+export function openEventLog(clock: Clock): EventLog {
+  const kept: LoggedEvent[] = [];
   let next = 0;
   let isFrozen = false;
   return {
@@ -32,7 +32,7 @@ export function openHappenings(clock: Clock): Happenings {
     last(count) {
       const from = Math.max(0, next - Math.min(count, MOST_KEPT));
       const lines: string[] = [];
-      for (let at = from; at < next; at++) lines.push(lineOf(kept[at % MOST_KEPT] as Happening));
+      for (let at = from; at < next; at++) lines.push(lineOf(kept[at % MOST_KEPT] as LoggedEvent));
       return lines;
     },
     freeze: () => {
@@ -41,7 +41,7 @@ export function openHappenings(clock: Clock): Happenings {
   };
 }
 
-function lineOf({ atMs, what, about }: Happening): string {
+function lineOf({ atMs, what, about }: LoggedEvent): string {
   const words = typeof about === 'object' ? `${about.subject}: ${about.message}` : about;
   return `${timeOf(atMs)}  ${what}${words === undefined ? '' : `  ${words}`}`;
 }

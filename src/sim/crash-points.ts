@@ -11,17 +11,18 @@ export interface CrashPoint {
   readonly isDone: boolean;
 }
 
-export interface Crashes {
+export interface CrashPoints {
   /** The point that this commit, call or message is, if it is the one. */
   atCommit(): CrashPoint | undefined;
   atCall(): CrashPoint | undefined;
   atMessage(): CrashPoint | undefined;
   /** Waits as long as the disk takes, or throws where it fails. */
   disk(): Promise<void> | undefined;
+  /** How many there were, over all lives of the server. */
   readonly counts: Readonly<Record<CrashPoint['at'], number>>;
 }
 
-export interface CrashesOptions {
+export interface CrashPointsOptions {
   readonly clock: Clock;
   readonly chance: Chance;
   readonly draws: FaultDraws;
@@ -30,7 +31,7 @@ export interface CrashesOptions {
 
 const SLOWEST_DISK_MS = 3_000;
 
-export function openCrashes({ clock, chance, draws, at: point }: CrashesOptions): Crashes {
+export function openCrashPoints({ clock, chance, draws, at: point }: CrashPointsOptions): CrashPoints {
   const counts = { commit: 0, call: 0, message: 0 };
 
   function count(at: CrashPoint['at']): CrashPoint | undefined {

@@ -1,21 +1,23 @@
-// What chance alone would bring too seldom to count on: arranged in every spell with faults, at times that the seed chooses.
+// Faults that chance alone would bring too seldom to count on: in every spell with faults, at times that the seed chooses.
 import { HOUR_MS, MINUTE_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
+import type { SimAgents } from './agents.ts';
 import type { SimCall, SimEffect } from './backend.ts';
 import type { Definition, Definitions } from './definitions.ts';
 import type { FaultName } from './faults.ts';
-import type { Fleet } from './fleet.ts';
-import type { Ground } from './ground.ts';
+import type { MachineFaults } from './machine-faults.ts';
+import type { WorldState } from './world-state.ts';
 
-export interface Arranged {
+export interface ScheduledFaults {
   /** What becomes of a call to that region. */
   ofCall(region: string, call: SimCall): SimEffect | undefined;
   start(): void;
 }
 
-export interface ArrangedOptions extends Ground {
+export interface ScheduledFaultOptions extends WorldState {
   readonly definitions: Definitions;
-  readonly fleet: Fleet;
+  readonly agents: SimAgents;
+  readonly machineFaults: MachineFaults;
   takeOver(afterMs: number): void;
 }
 
@@ -24,9 +26,9 @@ const LONGEST_ELECTION_MS = 3_000;
 // The former holder stands still for so long: its call arrives when the next has long started.
 const [SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS] = [5_000, 2 * MINUTE_MS];
 
-export function openArranged(options: ArrangedOptions): Arranged {
-  const { clock, draws, happenings, definitions, fleet } = options;
-  const chance = options.chance('arranged');
+export function openScheduledFaults(options: ScheduledFaultOptions): ScheduledFaults {
+  const { clock, draws, eventLog, definitions, agents, machineFaults } = options;
+  const chance = options.chance('scheduled-faults');
   const scarceUntilMs = new Map<string, number>();
   let awaited: 'create' | 'any write' | undefined;
 
@@ -39,7 +41,7 @@ export function openArranged(options: ArrangedOptions): Arranged {
       const about = draws.rate(name) > 0 ? happen() : undefined;
       if (about === undefined) return void clock.alarm(CALM_LOOK_MS, look);
       draws.count(name);
-      happenings.note(name, about);
+      eventLog.note(name, about);
       clock.alarm(chance.ms(meanMs / 2, meanMs * 1.5), look);
     };
     clock.alarm(chance.ms(0, meanMs), look);
@@ -49,7 +51,7 @@ export function openArranged(options: ArrangedOptions): Arranged {
   function somePool(isMeant: (definition: Definition) => boolean = () => true): Definition | undefined {
     const all = definitions.names().flatMap((name) => definitions.get(name) ?? []);
     const meant = all.filter(isMeant);
-    const served = new Set([...fleet.agents.values()].map(({ pool }) => pool));
+    const served = new Set([...agents.all.values()].map(({ pool }) => pool));
     const busy = meant.filter(({ name }) => served.has(name));
     return chance.pick(busy.length > 0 ? busy : meant);
   }
@@ -74,12 +76,10 @@ export function openArranged(options: ArrangedOptions): Arranged {
   }
 
   function notice(): string | undefined {
-    const agents = [...fleet.agents.values()];
-    const taken = new Set(
-      Array.from({ length: Math.min(agents.length, chance.whole(1, 3)) }, () => chance.pick(agents)),
-    );
+    const there = [...agents.all.values()];
+    const taken = new Set(Array.from({ length: Math.min(there.length, chance.whole(1, 3)) }, () => chance.pick(there)));
     if (taken.size === 0) return undefined;
-    fleet.takeBack(taken);
+    machineFaults.takeBack(taken);
     return [...taken].map(({ name }) => name).join(' ');
   }
 
