@@ -4,9 +4,9 @@
 import { expect, inject } from 'vitest';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import type { Mischance } from '#fakes/mishaps.ts';
+import type { CrashPoint } from '#sim/crash-points.ts';
 import { documentOf, type SliceHarness } from '#sim/slice/cloud.ts';
-import { INSTALL } from '#sim/slice/life.ts';
-import { openSliceWorld, type Point, type SliceWorld } from '#sim/slice/world.ts';
+import { INSTALL, openSliceWorld, type SliceWorld } from '#sim/slice/world.ts';
 import { demand } from './demand.ts';
 import type { SliceLaw, SliceSuite } from './slice-world.ts';
 
@@ -41,7 +41,7 @@ export interface StoryRun {
 }
 
 export interface Twist {
-  readonly point?: Point;
+  readonly crashAt?: CrashPoint;
   readonly lagMs?: number;
   readonly bootMs?: number;
   /** So much longer lasts each part of it. */
@@ -127,9 +127,12 @@ function taken<T>(harness: SliceSuite, points: readonly T[]): T[] {
   return points.filter((_, at) => at % stride === 0);
 }
 
-function drops(harness: SliceSuite, at: Point['at'], count: number): TwistedStory[] {
-  const points = numbers(count).flatMap((nth) => [false, true].map((isDone): Point => ({ at, nth, isDone })));
-  return taken(harness, points).map((point) => ({ name: `dropped at ${JSON.stringify(point)}`, twist: { point } }));
+function drops(harness: SliceSuite, at: CrashPoint['at'], count: number): TwistedStory[] {
+  const points = numbers(count).flatMap((nth) => [false, true].map((isDone): CrashPoint => ({ at, nth, isDone })));
+  return taken(harness, points).map((crashAt) => ({
+    name: `dropped at ${JSON.stringify(crashAt)}`,
+    twist: { crashAt },
+  }));
 }
 
 function mishapsAt(harness: SliceSuite, what: Mischance, count: number): TwistedStory[] {
@@ -176,8 +179,8 @@ export const STORY_LAWS: readonly SliceLaw[] = [
     async check(_stage, harness) {
       const { world } = await story(harness);
 
-      expect(world.counts.write).toBeGreaterThan(12);
-      await expectAll(harness, drops(harness, 'write', world.counts.write));
+      expect(world.points.commit).toBeGreaterThan(12);
+      await expectAll(harness, drops(harness, 'commit', world.points.commit));
     },
   },
   {
@@ -186,8 +189,8 @@ export const STORY_LAWS: readonly SliceLaw[] = [
     async check(_stage, harness) {
       const { world } = await story(harness);
 
-      expect(world.counts.call).toBeGreaterThan(10);
-      await expectAll(harness, drops(harness, 'call', world.counts.call));
+      expect(world.points.call).toBeGreaterThan(10);
+      await expectAll(harness, drops(harness, 'call', world.points.call));
     },
   },
   {
@@ -196,7 +199,7 @@ export const STORY_LAWS: readonly SliceLaw[] = [
     async check(_stage, harness) {
       const { world } = await story(harness);
 
-      await expectAll(harness, mishapsAt(harness, { kind: 'lost reply' }, world.counts.call));
+      await expectAll(harness, mishapsAt(harness, { kind: 'lost reply' }, world.points.call));
     },
   },
   {

@@ -31,6 +31,8 @@ export interface LifeProcess {
   readonly context: Context;
   readonly died: AbortSignal;
   isAlive(): boolean;
+  /** One call that the process may not survive, or may not hear the answer to. */
+  call<T>(act: () => Promise<T>): Promise<T>;
 }
 
 type Composition = Pick<PlaneParts, 'kinds' | 'sources' | 'agentConfig'> & Partial<PlaneParts>;
@@ -69,6 +71,8 @@ export interface ServerOptions extends ServerHooks {
 export interface Server {
   /** Absent while it is down or starting. */
   readonly life: Life | undefined;
+  /** The life that is, or was last. */
+  readonly lastLife: Life;
   start(): Promise<void>;
   /** As kill -9: nothing of it acts any more. */
   crash(why: string): void;
@@ -83,6 +87,7 @@ const never = (): Promise<never> => new Promise(() => {});
 export function openServer(options: ServerOptions): Server {
   const { disk, network, crashPoints, log = silentLog } = options;
   let life: Life | undefined;
+  let lastLife: Life | undefined;
   let kill: (() => void) | undefined;
 
   function crash(why: string): void {
@@ -133,6 +138,18 @@ export function openServer(options: ServerOptions): Server {
     return options.wrapDriver?.(own, isAlive) ?? own;
   }
 
+  async function callAlive<T>(isAlive: () => boolean, act: () => Promise<T>): Promise<T> {
+    if (!isAlive()) return never();
+    const point = crashPoints.atCall();
+    if (point && !point.isDone) {
+      crash('at a call');
+      return never();
+    }
+    const done = await act();
+    if (point) crash('at a call');
+    return isAlive() ? done : never();
+  }
+
   /** Nothing of a dead server reaches an agent any more. */
   function processLink(isAlive: () => boolean): AgentLink {
     return {
@@ -169,7 +186,13 @@ export function openServer(options: ServerOptions): Server {
       dataDir: '/nowhere',
       agentCommand: [],
     };
-    const composition = await options.compose({ store, context, died, isAlive });
+    const composition = await options.compose({
+      store,
+      context,
+      died,
+      isAlive,
+      call: (act) => callAlive(isAlive, act),
+    });
     const { startPlane: startAny = startPlane } = options;
     const link = processLink(isAlive);
     const plane = await startAny({
@@ -205,6 +228,7 @@ export function openServer(options: ServerOptions): Server {
       const born = await compose(() => !isDead, dying.signal);
       if (isDead) return;
       life = born;
+      lastLife = born;
       listen(born);
       options.started?.(born);
     } catch (thrown) {
@@ -230,6 +254,9 @@ export function openServer(options: ServerOptions): Server {
   return {
     get life() {
       return life;
+    },
+    get lastLife() {
+      return lastLife as Life;
     },
     start,
     crash,

@@ -1,25 +1,30 @@
-// The slice from document to machine and back on a virtual clock: a server that may die at any write or call, and a
-// fake cloud that goes on.
+// The slice from document to machine and back: a server that may die at any commit or call, and a fake cloud that
+// goes on.
+import { type KnownKinds, knownKinds } from '#config/kinds.ts';
+import type { Context, Provider } from '#core/provider.ts';
 import { seededRandom } from '#core/random.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
+import { unaryOver } from '#fakes/grpc.ts';
+import type { Allow, OpenedSource } from '#pools/pools.ts';
 import { emptyDisk } from '#store/memory.ts';
+import { providers } from '../../providers/providers.gen.ts';
 import { chanceFrom } from '../chance.ts';
-import { openNetwork } from '../network.ts';
-import { processClock } from '../process-clock.ts';
-import { openSliceAgents, type SliceAgents } from './agents.ts';
-import type { SliceCloud, SliceDocuments, SliceHarness, SliceMachine } from './cloud.ts';
-import { type SliceLife, type SourceEntry, startSliceLife } from './life.ts';
+import { rowOn } from '../disk-rows.ts';
+import type { Life, LifeProcess } from '../server.ts';
+import { openWorld, type World, type WorldOptions } from '../world.ts';
+import { startSliceAgents } from './agents.ts';
+import type { Place, SliceCloud, SliceDocuments, SliceHarness, SliceMachine } from './cloud.ts';
 import { memoryDocuments } from './memory-documents.ts';
 
-/** Where the process dies: at its nth write or call, before or after that was done. */
-export interface Point {
-  readonly at: 'write' | 'call';
-  readonly nth: number;
-  readonly isDone: boolean;
+/** A source as the operator's file has it. */
+export interface SourceEntry {
+  /** Its id; default: kind and place. */
+  readonly name?: string;
+  readonly place: Place;
+  readonly allow?: Allow;
 }
 
-export interface SliceWorldOptions {
-  readonly point?: Point | undefined;
+export interface SliceWorldOptions extends Pick<WorldOptions, 'crashAt'> {
   /** What the file names at the start; default: the pools, without a name. */
   readonly sources?: readonly SourceEntry[];
   /** Default: 1, so that every listing has pages. */
@@ -35,15 +40,11 @@ export interface SliceWorldOptions {
   readonly seed?: number;
 }
 
-export interface SliceWorld {
-  readonly clock: VirtualClock;
+export interface SliceWorld extends Pick<World, 'clock' | 'agents' | 'points'> {
   readonly cloud: SliceCloud;
   readonly documents: SliceDocuments;
-  readonly agents: SliceAgents;
   /** The present life, or the last. */
-  readonly life: SliceLife;
-  /** All writes and calls of all lives so far. */
-  readonly counts: Readonly<Record<Point['at'], number>>;
+  readonly life: Life;
   /** The machines of this cluster that exist, as the fake knows them. */
   machines(): SliceMachine[];
   poolId(name: string): string | undefined;
@@ -55,9 +56,22 @@ export interface SliceWorld {
 
 const DOWN_MS = 5_000;
 const USUAL_MS = 2_000;
-const never = (): Promise<never> => new Promise(() => {});
+const SYNC_EVERY_MS = 20_000;
+/** What the server offers to machines without an agent, once it is packed. */
+export const INSTALL = {
+  archives: [{ machine: 'x86_64', url: 'https://muster:8081/agent/agent.tar.gz', sha256: 'ab12' }],
+};
 
-function openGround(harness: SliceHarness, options: SliceWorldOptions) {
+const kindsOf = new WeakMap<Provider, KnownKinds>();
+
+/** Made once for each provider: the schema of pools is built for it, and that takes longer than a story. */
+function kindsWith(provider: Provider): KnownKinds {
+  const kinds = kindsOf.get(provider) ?? knownKinds([...providers.filter(({ id }) => id !== provider.id), provider]);
+  kindsOf.set(provider, kinds);
+  return kinds;
+}
+
+function openCloud(harness: SliceHarness, options: SliceWorldOptions) {
   const { pageSize = 1, isLimited = false, lagMs = USUAL_MS, bootMs = USUAL_MS } = options;
   const clock = new VirtualClock();
   const cloud = harness.openCloud({ clock, random: seededRandom(1), pageSize, isLimited, lagMs, bootMs });
@@ -66,91 +80,84 @@ function openGround(harness: SliceHarness, options: SliceWorldOptions) {
 
 export async function openSliceWorld(harness: SliceHarness, options: SliceWorldOptions = {}): Promise<SliceWorld> {
   await harness.load?.();
-  const { clock, cloud, documents } = options.beside ?? openGround(harness, options);
-  const { point, seed = 0 } = options;
+  const { clock, cloud, documents } = options.beside ?? openCloud(harness, options);
+  const { crashAt, seed = 0 } = options;
+  const { provider, variables } = harness;
   const disk = emptyDisk(options.cluster);
-  const names = new Map<string, string>();
-  const isOurs = ({ mark }: SliceMachine): boolean => mark?.cluster === disk.cluster;
-  const network = openNetwork({ clock, chance: chanceFrom(seededRandom(seed + 1)), mostLatencyMs: 0 });
-  const chance = chanceFrom(seededRandom(seed + 2));
-  const agents = openSliceAgents({ clock, chance, cloud, network, isOurs, poolName: (id) => names.get(id) ?? '' });
-  const counts = { write: 0, call: 0 };
   let sources = options.sources ?? [{ place: 'pools' }];
-  let isAlive = (): boolean => false;
-  let kill = (): void => {};
-  let life: SliceLife | undefined;
+  let openSources: (entries: readonly SourceEntry[]) => Promise<OpenedSource[]>;
 
-  function die(): void {
-    kill();
-    network.shut();
-    clock.alarm(DOWN_MS, () => void start());
+  function contextOf({ context, died, call }: LifeProcess): Context {
+    const reach: typeof fetch = (input, init) => {
+      const signal = init?.signal ? AbortSignal.any([init.signal, died]) : died;
+      return call(() => cloud.fake.fetch(input, { ...init, signal }));
+    };
+    const access = cloud.openCluster?.();
+    return {
+      ...context,
+      random: seededRandom(1),
+      fetch: reach,
+      fetchWith: () => reach,
+      unary: unaryOver(reach),
+      ...(access && { clusterAt: async () => access }),
+      variable: (name) => variables?.[name],
+    };
   }
 
-  /** One step that the process may not survive. */
-  async function step<T>(at: Point['at'], act: () => Promise<T>): Promise<T> {
-    const lives = isAlive;
-    counts[at] += 1;
-    const isHit = point?.at === at && point.nth === counts[at];
-    if (isHit && !point.isDone) {
-      die();
-      return never();
-    }
-    const done = await act();
-    if (isHit) die();
-    return lives() ? done : never();
+  async function openSource({ name, place, allow }: SourceEntry, context: Context): Promise<OpenedSource> {
+    const opened = await documents.open(place, context);
+    const { mayName, limits } = provider.sources?.[opened.kind] ?? {};
+    const id = name ?? `${opened.kind}:${opened.place}`;
+    return { ...opened, id, everyMs: SYNC_EVERY_MS, trust: 'foreign', allow, mayName, limits };
   }
 
-  async function start(): Promise<void> {
-    const dying = new AbortController();
-    isAlive = () => !dying.signal.aborted;
-    kill = () => dying.abort();
-    const lives = isAlive;
-    const born = await startSliceLife({
-      provider: harness.provider,
-      variables: harness.variables,
-      documents,
-      clock: processClock(clock, lives),
-      disk,
-      network,
-      sources,
-      seed,
-      isAlive: lives,
-      died: dying.signal,
-      // What still reaches a dead process, the break of its connections say, moves nothing.
-      step: (at, act) => (lives() ? step(at, act) : never()),
-      access: cloud.openCluster?.(),
-      fetch: cloud.fake.fetch,
-    });
-    if (!lives()) return;
-    born.store.onChange('documents', (after) => {
-      const { message, place } = after?.fault ?? {};
-      if (after && message !== undefined)
-        harness.refused?.(`${after.key}: ${[place, message].filter(Boolean).join(': ')}`);
-    });
-    born.store.onChange('pools', (after, _before, id) => after && names.set(id, after.name));
-    for (const pool of born.store.view.pools.all()) names.set(pool.id, pool.name);
-    life = born;
-  }
-
-  const world: SliceWorld = {
+  const world = openWorld({
     clock,
-    cloud,
-    documents,
-    agents,
-    get life() {
-      return life as SliceLife;
+    disk,
+    crashAt,
+    chance: (part) => chanceFrom(seededRandom(seed + (part === 'network' ? 1 : 2))),
+    random: (life) => seededRandom(seed + life),
+    downMs: () => DOWN_MS,
+    async compose(process) {
+      const context = contextOf(process);
+      let isPacked = false;
+      openSources = (entries) => Promise.all(entries.map((entry) => openSource(entry, context)));
+      return {
+        kinds: kindsWith(provider),
+        context,
+        sources: await openSources(sources),
+        agentConfig: ({ name }) => `pool: ${name}`,
+        async packAgent() {
+          isPacked = true;
+        },
+        install: () => (isPacked ? INSTALL : undefined),
+      };
     },
-    counts,
+    started({ store }) {
+      store.onChange('documents', (after) => {
+        const { message, place } = after?.fault ?? {};
+        if (after && message !== undefined)
+          harness.refused?.(`${after.key}: ${[place, message].filter(Boolean).join(': ')}`);
+      });
+    },
+  });
+  const { server, agents, points } = world;
+  const isOurs = ({ mark }: SliceMachine): boolean => mark?.cluster === disk.cluster;
+  startSliceAgents({ clock, cloud, agents, isOurs, poolName: (id) => rowOn(disk, 'pools', id)?.name ?? '' });
+  // The point may lie in the very first start: then the clock must go on before there is a life.
+  void server.start();
+  for (let rounds = 0; !server.lastLife && rounds < 100; rounds++) await clock.advance(DOWN_MS / 10);
+  return {
+    ...{ clock, cloud, documents, agents, points },
+    get life() {
+      return server.lastLife;
+    },
     machines: () => cloud.machines().filter((one) => isOurs(one) && one.exists(clock.now())),
-    poolId: (name) => [...(life?.store.view.pools.by('name', name) ?? [])][0]?.id,
+    poolId: (name) => [...(server.lastLife?.store.view.pools.by('name', name) ?? [])][0]?.id,
     async setSources(entries) {
       sources = entries;
-      await life?.setSources(entries);
+      server.lastLife?.pools.setSources(await openSources(entries));
     },
-    restart: die,
+    restart: () => server.crash('restarted'),
   };
-  // A point may lie in the very first start: then the clock must go on before there is a life.
-  void start();
-  for (let rounds = 0; !life && rounds < 100; rounds++) await clock.advance(DOWN_MS / 10);
-  return world;
 }

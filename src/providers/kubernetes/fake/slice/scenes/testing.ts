@@ -1,8 +1,7 @@
 // Scenes of the whole plane on the simulated cluster: pools of AgentPool objects with idle and busy pods.
 import { MINUTE_MS } from '#core/clock.ts';
 import { documentOf, type SliceHarness, type Tree } from '#sim/slice/cloud.ts';
-import type { SourceEntry } from '#sim/slice/life.ts';
-import { openSliceWorld, type SliceWorld } from '#sim/slice/world.ts';
+import { openSliceWorld, type SliceWorld, type SourceEntry } from '#sim/slice/world.ts';
 import type { FakeKubernetes } from '../../fake-kubernetes.ts';
 import type { KubeObject } from '../../objects/object.ts';
 import { type Named, type Others, othersIn } from '../others.ts';
