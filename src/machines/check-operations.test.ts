@@ -4,24 +4,24 @@ import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { aPool, OFFER } from '#core/testing/pool.ts';
 import { type SimCloudOptions, simCloud } from '#sim/backend.ts';
-import { openWorld, type World } from '#sim/part/world.ts';
+import { openPoolWorld, type PoolWorld } from '#sim/pool-world.ts';
 
 const PENDING_MS = 5 * SECOND_MS;
 const NO_STOCK = new Fault('exhausted', 'The zone has no stock', { remedy: 'Choose another zone.' });
 
-const callsOf = (world: World, name: string) => world.cloud.calls.filter((call) => call.name === name);
-const launches = (world: World) => [...world.life.store.view.launches.all()];
-const failures = (world: World) =>
+const callsOf = (world: PoolWorld, name: string) => world.cloud.calls.filter((call) => call.name === name);
+const launches = (world: PoolWorld) => [...world.life.store.view.launches.all()];
+const failures = (world: PoolWorld) =>
   [...world.life.store.view.workers.all()].flatMap(({ removal }) => (removal?.isNotMade && removal.fault) ?? []);
 
 /** Lets time pass until that is so, a minute at most. */
-async function waitUntil(world: World, isSo: () => boolean): Promise<void> {
+async function waitUntil(world: PoolWorld, isSo: () => boolean): Promise<void> {
   for (let waited = 0; !isSo() && waited < 600; waited++) await world.advance(100);
 }
 
 /** One pool with one machine, whose cloud agrees first. */
 async function openPending(cloud: Partial<SimCloudOptions> = {}, scaling: Parameters<typeof aPool>[0] = {}) {
-  return openWorld({
+  return openPoolWorld({
     pools: [aPool({ minAgents: 1, maxIdleSlots: 5, ...scaling })],
     cloud: { pendingMs: PENDING_MS, ...cloud },
   });
@@ -143,7 +143,7 @@ describe('a machine that its cloud agreed to make and does not', () => {
 
   it('lets the next offer have its turn within a second of the check that tells, and is shown with its reason', async () => {
     const offers = [OFFER, { id: 'shape2', kind: 'other', config: {} }];
-    const worlds: World[] = [];
+    const worlds: PoolWorld[] = [];
     const other = simCloud({
       cloud: 'other',
       clock: {
@@ -154,7 +154,7 @@ describe('a machine that its cloud agreed to make and does not', () => {
         soon: (run) => worlds[0]?.clock.soon(run),
       },
     });
-    const world = await openWorld({
+    const world = await openPoolWorld({
       pools: [aPool({ minAgents: 1, maxIdleSlots: 5 }, { offers })],
       cloud: { pendingMs: PENDING_MS },
       moreClouds: { other },

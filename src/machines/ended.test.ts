@@ -3,16 +3,16 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { aPool, OFFER } from '#core/testing/pool.ts';
 import { type SimCloud, simKind } from '#sim/backend.ts';
-import { openWorld, type World, type WorldOptions } from '#sim/part/world.ts';
+import { openPoolWorld, type PoolWorld, type PoolWorldOptions } from '#sim/pool-world.ts';
 import { type Computer, startComputers } from './testing/computers.ts';
 
 const ABOUT = { use: 'worker', owner: 'id-gpu', offer: OFFER.id, kind: 'sim' };
-const endedIn = ({ disk }: World) => disk.histories.endedMachines;
+const endedIn = ({ disk }: PoolWorld) => disk.histories.endedMachines;
 
 /** A world in which one machine has been made for a pool; only a test makes it go. */
-async function withMachine(options: WorldOptions = {}) {
+async function withMachine(options: PoolWorldOptions = {}) {
   const pool = aPool({ minAgents: 1, maxAgents: 1 }, { terms: { [OFFER.id]: { pricePerHour: 0.5 } } });
-  const world = await openWorld({ pools: [pool], ...options });
+  const world = await openPoolWorld({ pools: [pool], ...options });
   await world.advance(MINUTE_MS);
   const [worker] = world.life.store.view.workers.all();
   return { world, pool, askedAt: worker?.askedAt ?? 0, name: worker?.id ?? '' };
@@ -58,7 +58,7 @@ describe('the history of a machine', () => {
   });
 
   it('says why its cloud refused it, without dates or a price that it never had', async () => {
-    const world = await openWorld({
+    const world = await openPoolWorld({
       pools: [aPool({ minAgents: 1, maxAgents: 1 }, { terms: { [OFFER.id]: { pricePerHour: 0.5 } } })],
     });
     world.cloud.script = ({ name, nth }) =>
@@ -97,7 +97,7 @@ describe('the history of a machine', () => {
   it('does not take a launch that was cancelled before its cloud was called for a failure', async () => {
     const ops = { who: 'ops', from: 'here' };
     const pool = aPool({ minAgents: 1 });
-    const world = await openWorld({ pools: [pool] });
+    const world = await openPoolWorld({ pools: [pool] });
     const stop = world.life.store.onChange('launches', (after) => {
       if (after) void world.life.workers.freeze(pool.id, 'test', ops);
     });
@@ -115,7 +115,7 @@ describe('the history of a machine', () => {
 
   it('leaves out workers that came by themselves: no offer of ours made them', async () => {
     const manual = aPool({ maxAgents: 0 }, { offers: [], agentAuth: 'network', agentNetworks: ['10.0.0.0/8'] });
-    const world = await openWorld({ pools: [manual] });
+    const world = await openPoolWorld({ pools: [manual] });
     const about = {
       slots: 1,
       labels: {},
@@ -162,7 +162,7 @@ describe('the prices of a machine', () => {
   });
   let hours = 0;
 
-  async function ended(world: World) {
+  async function ended(world: PoolWorld) {
     const [worker] = world.life.store.view.workers.all();
     const pool = aPool({ maxAgents: 0, idleDecayMs: 0 }, {}, { revision: 2 });
     await world.set(pool);
@@ -170,9 +170,9 @@ describe('the prices of a machine', () => {
     return endedIn(world).find(({ machine }) => machine === worker?.id);
   }
 
-  async function openPriced(priceOf: (hour: number) => number): Promise<World> {
+  async function openPriced(priceOf: (hour: number) => number): Promise<PoolWorld> {
     hours = 0;
-    const world = await openWorld({ pools: [aPool({ maxAgents: 1 })], kinds: pricedBy(priceOf) });
+    const world = await openPoolWorld({ pools: [aPool({ maxAgents: 1 })], kinds: pricedBy(priceOf) });
     // Its cloud has told the first price before the first machine is asked for.
     await world.advance(MINUTE_MS);
     await world.set(aPool({ minAgents: 1, maxAgents: 1 }, {}, { revision: 1 }));
@@ -180,7 +180,7 @@ describe('the prices of a machine', () => {
     return world;
   }
 
-  async function pass(world: World, count: number): Promise<void> {
+  async function pass(world: PoolWorld, count: number): Promise<void> {
     for (let left = count; left > 0; left -= 1) {
       hours += 1;
       await world.advance(HOUR_MS + 2 * MINUTE_MS);

@@ -5,12 +5,12 @@ import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { aPool } from '#core/testing/pool.ts';
 import { simKind } from '#sim/backend.ts';
-import { openWorld, type World } from '#sim/part/world.ts';
+import { openPoolWorld, type PoolWorld } from '#sim/pool-world.ts';
 
 const OPS = { who: 'ops', from: 'here' };
 
 /** The most machines that were there at a time. */
-function peakOf(world: World): () => number {
+function peakOf(world: PoolWorld): () => number {
   let peak = world.cloud.machines().length;
   world.cloud.onMade(() => {
     peak = Math.max(peak, world.cloud.machines().length);
@@ -22,7 +22,7 @@ const one = aPool({ minAgents: 1, maxAgents: 1, maxIdleSlots: 5 });
 
 describe('a machine that is on its way out', () => {
   it('counts against max_agents though no listing has shown it yet', async () => {
-    const world = await openWorld({
+    const world = await openPoolWorld({
       pools: [aPool({ minAgents: 2, maxAgents: 3, maxIdleSlots: 5 })],
       cloud: { listLagMs: 8 * SECOND_MS, dyingMs: 20 * SECOND_MS },
     });
@@ -42,7 +42,7 @@ describe('a machine that is on its way out', () => {
   });
 
   it('is not gone by one empty listing, though the cloud agreed to delete it', async () => {
-    const world = await openWorld({ pools: [one], cloud: { dyingMs: 20 * SECOND_MS } });
+    const world = await openPoolWorld({ pools: [one], cloud: { dyingMs: 20 * SECOND_MS } });
     const peak = peakOf(world);
     await world.advance(MINUTE_MS);
     let agreedMs = Number.POSITIVE_INFINITY;
@@ -75,7 +75,7 @@ describe('a cloud whose listing is never late', () => {
 
   /** From the drain of the only machine of a cloud to its end. */
   async function secondsUntilGone(of: (kind: Kind) => Kind): Promise<number> {
-    const world = await openWorld({
+    const world = await openPoolWorld({
       pools: [one],
       kinds: (cloud, isAlive) => ({ sim: of(simKind(cloud, isAlive)) }),
     });
@@ -101,7 +101,7 @@ describe('a cloud whose listing is never late', () => {
 
 describe('a server that starts right after its machines were made', () => {
   it('waits out the lag of the listing before it gives up a name that the cloud never spoke of', async () => {
-    const world = await openWorld({
+    const world = await openPoolWorld({
       pools: [aPool({ minAgents: 2, maxIdleSlots: 5 })],
       cloud: { listLagMs: 8 * SECOND_MS },
     });
@@ -124,7 +124,7 @@ describe('a server that starts right after its machines were made', () => {
   });
 
   it('keeps what the call of its predecessor makes late, though the cloud refuses to be asked again', async () => {
-    const world = await openWorld({ pools: [aPool({ minAgents: 2, maxIdleSlots: 5 })] });
+    const world = await openPoolWorld({ pools: [aPool({ minAgents: 2, maxIdleSlots: 5 })] });
     world.cloud.script = ({ name, nth }) => {
       if (name !== 'create') return undefined;
       if (nth === 1) return { is: 'slow', ms: 20 * SECOND_MS };
@@ -143,7 +143,7 @@ describe('a server that starts right after its machines were made', () => {
   });
 
   it('gives up what two refused calls never made, and asks anew after the cool-down', async () => {
-    const world = await openWorld({ pools: [aPool({ minAgents: 2, maxIdleSlots: 5 })] });
+    const world = await openPoolWorld({ pools: [aPool({ minAgents: 2, maxIdleSlots: 5 })] });
     world.cloud.script = ({ name, nth }) => {
       if (name !== 'create' || nth > 2) return undefined;
       return nth === 1
@@ -164,7 +164,7 @@ describe('a server that starts right after its machines were made', () => {
   });
 
   it('does not take one that no listing has shown yet for vanished', async () => {
-    const world = await openWorld({
+    const world = await openPoolWorld({
       pools: [aPool({ minAgents: 1, maxIdleSlots: 5, syncEveryMs: 2 * SECOND_MS })],
       cloud: { listLagMs: 8 * SECOND_MS, bootMs: 30 * SECOND_MS },
     });

@@ -6,13 +6,14 @@ import type { Mark } from '#core/provider.ts';
 import { aPool, OFFER } from '#core/testing/pool.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { type SimCloud, type SimEffect, simCloud } from '#sim/backend.ts';
-import { openWorld, type World } from '#sim/part/world.ts';
+import { openPoolWorld, type PoolWorld } from '#sim/pool-world.ts';
 
-const creates = (world: World) => world.cloud.calls.filter((call) => call.name === 'create').map((call) => call.names);
-const events = (world: World, kind: string) => world.disk.histories.events.filter((event) => event.kind === kind);
+const creates = (world: PoolWorld) =>
+  world.cloud.calls.filter((call) => call.name === 'create').map((call) => call.names);
+const events = (world: PoolWorld, kind: string) => world.disk.histories.events.filter((event) => event.kind === kind);
 
 /** One effect for the first create, none for the others. */
-function firstCreate(world: World, effect: SimEffect): void {
+function firstCreate(world: PoolWorld, effect: SimEffect): void {
   world.cloud.script = ({ name, nth }) => (name === 'create' && nth === 1 ? effect : undefined);
 }
 
@@ -23,7 +24,7 @@ describe('a launch', () => {
       await new Promise<void>((resolve) => held.push(resolve));
       return write();
     };
-    const world = await openWorld({ pools: [aPool({ minIdleSlots: 1 })], onWrite });
+    const world = await openPoolWorld({ pools: [aPool({ minIdleSlots: 1 })], onWrite });
 
     await world.advance(MINUTE_MS);
     const whileHeld = { creates: [...creates(world)], rows: world.disk.rows.get('launches')?.size ?? 0 };
@@ -37,7 +38,7 @@ describe('a launch', () => {
   });
 
   it('whose reply was lost is found in the listing, and nothing is made twice', async () => {
-    const world = await openWorld({ pools: [aPool({ minIdleSlots: 2, maxIdleSlots: 2 })] });
+    const world = await openPoolWorld({ pools: [aPool({ minIdleSlots: 2, maxIdleSlots: 2 })] });
     firstCreate(world, { is: 'lost reply' });
 
     await world.advance(2 * MINUTE_MS);
@@ -49,7 +50,7 @@ describe('a launch', () => {
   });
 
   it('that two listings do not show is repeated under the same names', async () => {
-    const world = await openWorld({ pools: [aPool({ minIdleSlots: 2, maxIdleSlots: 2 })] });
+    const world = await openPoolWorld({ pools: [aPool({ minIdleSlots: 2, maxIdleSlots: 2 })] });
     firstCreate(world, { is: 'hang', isDone: false });
 
     await world.advance(5 * MINUTE_MS);
@@ -62,7 +63,7 @@ describe('a launch', () => {
 
   it('sends the same bytes when repeated, whatever the pool says meanwhile', async () => {
     const pool = aPool({ minIdleSlots: 1 });
-    const world = await openWorld({ pools: [pool] });
+    const world = await openPoolWorld({ pools: [pool] });
     firstCreate(world, { is: 'hang', isDone: false });
     await world.advance(SECOND_MS);
     const [record] = world.life.store.view.launches.all();
@@ -72,11 +73,11 @@ describe('a launch', () => {
 
     const [made] = world.cloud.machines();
     expect(made?.launch).toMatchObject({ id: record?.id, mark: record?.mark, boot: { agentConfig: 'pool: gpu' } });
-    expect(made?.launch?.boot.token).toBe(`token of ${record?.id}`);
+    expect(made?.launch?.boot.token).toBe(world.life.access.launchToken(record?.id ?? ''));
   });
 
   it('that the previous version committed is repeated as that of a worker', async () => {
-    const world = await openWorld({ pools: [aPool({ minIdleSlots: 1 })] });
+    const world = await openPoolWorld({ pools: [aPool({ minIdleSlots: 1 })] });
     firstCreate(world, { is: 'hang', isDone: false });
     await world.advance(SECOND_MS);
     world.crash();
@@ -95,7 +96,7 @@ describe('a launch', () => {
   });
 
   it('is judged name by name: made, refused, made in silence, never made', async () => {
-    const world = await openWorld({ pools: [aPool({ minIdleSlots: 4, maxIdleSlots: 4, maxAgents: 4 })] });
+    const world = await openPoolWorld({ pools: [aPool({ minIdleSlots: 4, maxIdleSlots: 4, maxAgents: 4 })] });
     const seen = new Map<string, Fault | 'silent' | 'skipped' | undefined>();
     const fates = [undefined, new Fault('exhausted', 'none left'), 'silent', 'skipped'] as const;
     firstCreate(world, {
@@ -124,7 +125,7 @@ describe('a launch', () => {
   });
 
   it('that failed is tried again after the cool-down, and not before', async () => {
-    const world = await openWorld({
+    const world = await openPoolWorld({
       pools: [aPool({ minIdleSlots: 1, retryDelayMs: 5 * MINUTE_MS, errorResetAfterMs: 6 * MINUTE_MS })],
     });
     firstCreate(world, { is: 'refused', fault: new Fault('quota', 'limit reached') });
@@ -141,7 +142,7 @@ describe('a launch', () => {
   });
 
   it('whose error is forgotten sooner than it may be retried is tried as soon as that', async () => {
-    const world = await openWorld({
+    const world = await openPoolWorld({
       pools: [aPool({ minIdleSlots: 1, retryDelayMs: 10 * MINUTE_MS, errorResetAfterMs: MINUTE_MS })],
     });
     firstCreate(world, { is: 'refused', fault: new Fault('quota', 'limit reached') });
@@ -153,12 +154,12 @@ describe('a launch', () => {
 
   it.each(['an agent joins', 'the pool is changed'])('is tried at once when %s', async (how) => {
     const pool = aPool({ minIdleSlots: 1, retryDelayMs: 60 * MINUTE_MS, errorResetAfterMs: 60 * MINUTE_MS });
-    const world = await openWorld({ pools: [pool] });
+    const world = await openPoolWorld({ pools: [pool] });
     await world.advance(MINUTE_MS);
     const [name = ''] = world.agents.all.keys();
     world.cloud.script = ({ name: call, nth }) =>
       call === 'create' && nth === 2 ? { is: 'refused', fault: new Fault('quota', 'no') } : undefined;
-    await world.life.sessions.submit(pool.id, 2, 60 * MINUTE_MS);
+    await world.life.submit(pool.name, 2, 60 * MINUTE_MS);
     await world.advance(MINUTE_MS);
     expect(creates(world)).toHaveLength(2);
 
@@ -173,7 +174,7 @@ describe('a launch', () => {
 
   it('turns to the next offer within a second when the first has no capacity', async () => {
     const offers = [OFFER, { id: 'shape2', kind: 'other', config: {} }];
-    const clock = { current: undefined as World | undefined };
+    const clock = { current: undefined as PoolWorld | undefined };
     const later = {
       now: () => clock.current?.clock.now() ?? 0,
       monotonic: () => clock.current?.clock.monotonic() ?? 0,
@@ -187,7 +188,7 @@ describe('a launch', () => {
         soon: (run) => clock.current?.clock.soon(run),
       },
     });
-    const world = await openWorld({ pools: [aPool({ minIdleSlots: 1 }, { offers })], moreClouds: { other } });
+    const world = await openPoolWorld({ pools: [aPool({ minIdleSlots: 1 }, { offers })], moreClouds: { other } });
     clock.current = world;
     world.cloud.script = ({ name }) =>
       name === 'create' ? { is: 'refused', fault: new Fault('exhausted', 'none left') } : undefined;
@@ -208,7 +209,7 @@ describe('a launch', () => {
       },
     };
     const offers = [{ id: 'bad', kind: 'away', config: {} }, OFFER];
-    const world = await openWorld({
+    const world = await openPoolWorld({
       pools: [aPool({ minAgents: 1, maxAgents: 1 }, { offers })],
       moreClouds: { away },
     });
@@ -222,7 +223,7 @@ describe('a launch', () => {
   it('that hangs delays only its own pool', async () => {
     const slow = aPool({ minIdleSlots: 1 }, { name: 'slow' });
     const quick = aPool({ minIdleSlots: 1 }, { name: 'quick' });
-    const world = await openWorld({ pools: [slow, quick] });
+    const world = await openPoolWorld({ pools: [slow, quick] });
     world.cloud.script = ({ name, names }) =>
       name === 'create' && names[0]?.includes('slow') ? { is: 'hang', isDone: false } : undefined;
 
@@ -233,7 +234,7 @@ describe('a launch', () => {
 
   it('that is no longer needed before the cloud was called makes nothing', async () => {
     const pool = aPool({ minIdleSlots: 1 });
-    const world = await openWorld({ pools: [pool] });
+    const world = await openPoolWorld({ pools: [pool] });
     await world.life.workers.freeze('fleet', 'test', { who: 'ops', from: 'here' });
     await world.advance(SECOND_MS);
     await world.life.workers.thaw('fleet', { who: 'ops', from: 'here' });
@@ -262,7 +263,7 @@ describe('a machine that does not join', () => {
       if (dead.size === 0) dead.add(made.name);
       return !dead.has(made.name);
     };
-    const world = await openWorld({ pools: [aPool({ minIdleSlots: 1, bootTimeoutMs: 5 * MINUTE_MS })], doesBoot });
+    const world = await openPoolWorld({ pools: [aPool({ minIdleSlots: 1, bootTimeoutMs: 5 * MINUTE_MS })], doesBoot });
 
     await world.advance(5 * MINUTE_MS);
     const before = world.phases();
@@ -275,7 +276,7 @@ describe('a machine that does not join', () => {
   it('is followed by fewer and fewer others, one at a time, until one joins', async () => {
     let isFixed = false;
     const pool = aPool({ minIdleSlots: 3, maxIdleSlots: 3, bootTimeoutMs: 2 * MINUTE_MS, maxAgents: 10 });
-    const world = await openWorld({ pools: [pool], doesBoot: () => isFixed });
+    const world = await openPoolWorld({ pools: [pool], doesBoot: () => isFixed });
 
     await world.advance(4 * MINUTE_MS);
     const guarded = world.life.workers.plan(pool.id).why;
@@ -292,7 +293,7 @@ describe('a machine that does not join', () => {
   });
 
   it('is deleted and replaced as soon as the cloud says that it never will', async () => {
-    const world = await openWorld({
+    const world = await openPoolWorld({
       pools: [aPool({ minIdleSlots: 1, syncEveryMs: 10_000 })],
       cloud: { bootMs: 3_600_000 },
     });
@@ -310,7 +311,7 @@ describe('a machine that does not join', () => {
   });
 
   it('is waited for while the cloud still tries', async () => {
-    const world = await openWorld({
+    const world = await openPoolWorld({
       pools: [aPool({ minIdleSlots: 1, syncEveryMs: 10_000 })],
       cloud: { bootMs: 5 * MINUTE_MS },
     });
@@ -325,7 +326,7 @@ describe('a machine that does not join', () => {
   });
 
   it('and is gone from the cloud is replaced after two listings', async () => {
-    const world = await openWorld({
+    const world = await openPoolWorld({
       pools: [aPool({ minIdleSlots: 1, syncEveryMs: 10_000 })],
       cloud: { bootMs: 10 * MINUTE_MS },
     });
@@ -340,7 +341,7 @@ describe('a machine that does not join', () => {
   });
 
   it('gets its time also after a restart, when no server could admit it', async () => {
-    const world = await openWorld({
+    const world = await openPoolWorld({
       pools: [aPool({ minIdleSlots: 1, bootTimeoutMs: 5 * MINUTE_MS })],
       cloud: { bootMs: MINUTE_MS },
     });

@@ -4,18 +4,18 @@ import { Fault } from '#core/fault.ts';
 import { SELF } from '#core/journal.ts';
 import type { Offer } from '#core/pool.ts';
 import { aPool } from '#core/testing/pool.ts';
-import { openWorld, type World } from '#sim/part/world.ts';
+import { openPoolWorld, type PoolWorld } from '#sim/pool-world.ts';
 
 const NEW: Offer = { id: 'shape2', kind: 'sim', config: { size: 2 } };
 
-const states = (world: World): string[] => world.cloud.machines().map(({ machine }) => machine.state);
-const made = (world: World): number => world.cloud.made.size;
+const states = (world: PoolWorld): string[] => world.cloud.machines().map(({ machine }) => machine.state);
+const made = (world: PoolWorld): number => world.cloud.made.size;
 
 /** A pool that has run three sessions, and now needs no worker. */
 async function afterWork(park = { most: 2 } as { most: number; maxAgeMs?: number }) {
-  const world = await openWorld({ pools: [aPool({ maxIdleSlots: 0, idleDecayMs: 0 })], cloud: { park } });
+  const world = await openPoolWorld({ pools: [aPool({ maxIdleSlots: 0, idleDecayMs: 0 })], cloud: { park } });
   await world.advance(SECOND_MS);
-  await world.life.sessions.submit('id-gpu', 3, 10 * SECOND_MS);
+  await world.life.submit('gpu', 3, 10 * SECOND_MS);
   await world.advance(2 * MINUTE_MS);
   return world;
 }
@@ -31,7 +31,7 @@ describe('idle workers of a cloud that can keep machines', () => {
   it('are woken for the next sessions before another is made, and take them', async () => {
     const world = await afterWork();
 
-    await world.life.sessions.submit('id-gpu', 3, MINUTE_MS);
+    await world.life.submit('gpu', 3, MINUTE_MS);
     await world.advance(30 * SECOND_MS);
 
     expect(world.phases()).toBe('3 busy');
@@ -53,7 +53,7 @@ describe('idle workers of a cloud that can keep machines', () => {
   it('are parked and woken to the end, wherever the server dies', async () => {
     for (let nth = 1; nth < 40; nth++) {
       let isDead = false;
-      const world = await openWorld({
+      const world = await openPoolWorld({
         pools: [aPool({ maxIdleSlots: 0, idleDecayMs: 0 })],
         cloud: { park: { most: 2 } },
         onWrite: async (count, write) => {
@@ -69,9 +69,9 @@ describe('idle workers of a cloud that can keep machines', () => {
         if (isDead) await world.start();
         await world.advance(3 * MINUTE_MS);
       };
-      void world.life.sessions.submit('id-gpu', 2, 10 * SECOND_MS);
+      void world.life.submit('gpu', 2, 10 * SECOND_MS);
       await goOn(MINUTE_MS);
-      void world.life.sessions.submit('id-gpu', 2, 10 * SECOND_MS);
+      void world.life.submit('gpu', 2, 10 * SECOND_MS);
       await goOn(MINUTE_MS);
       await world.advance(10 * MINUTE_MS);
 
@@ -105,17 +105,17 @@ describe('idle workers of a cloud that can keep machines', () => {
   });
 
   it('stay parked where there is no room to wake them, and the next offer is asked', async () => {
-    const world = await openWorld({
+    const world = await openPoolWorld({
       pools: [aPool({ maxIdleSlots: 0, idleDecayMs: 0 }, { offers: [{ id: 'shape1', kind: 'sim', config: {} }, NEW] })],
       cloud: { park: { most: 2 } },
     });
     await world.advance(SECOND_MS);
-    await world.life.sessions.submit('id-gpu', 1, 10 * SECOND_MS);
+    await world.life.submit('gpu', 1, 10 * SECOND_MS);
     await world.advance(2 * MINUTE_MS);
     world.cloud.script = ({ name }) =>
       name === 'resume' ? { is: 'refused', fault: new Fault('exhausted', 'no stock') } : undefined;
 
-    await world.life.sessions.submit('id-gpu', 1, MINUTE_MS);
+    await world.life.submit('gpu', 1, MINUTE_MS);
     await world.advance(40 * SECOND_MS);
 
     expect(world.phases()).toBe('1 busy, 1 parked');
@@ -127,7 +127,7 @@ describe('idle workers of a cloud that can keep machines', () => {
     world.cloud.script = ({ name }) =>
       name === 'resume' ? { is: 'refused', fault: new Fault('exhausted', 'no stock in its zone') } : undefined;
 
-    await world.life.sessions.submit('id-gpu', 1, 10 * SECOND_MS);
+    await world.life.submit('gpu', 1, 10 * SECOND_MS);
     await world.advance(4 * MINUTE_MS);
 
     expect([...world.agents.runs.values()]).toEqual([1, 1, 1, 1]);
@@ -135,7 +135,7 @@ describe('idle workers of a cloud that can keep machines', () => {
   });
 
   it('count against max_agents until their cloud has stopped them, and are woken then', async () => {
-    const world = await openWorld({
+    const world = await openPoolWorld({
       pools: [aPool({ maxAgents: 1, maxIdleSlots: 0, idleDecayMs: 0 })],
       cloud: { park: { most: 2 } },
     });
@@ -143,9 +143,9 @@ describe('idle workers of a cloud that can keep machines', () => {
     let isDown = true;
     world.cloud.script = ({ name }) => (name === 'suspend' && isDown ? refusal : undefined);
     await world.advance(SECOND_MS);
-    await world.life.sessions.submit('id-gpu', 1, 10 * SECOND_MS);
+    await world.life.submit('gpu', 1, 10 * SECOND_MS);
     await world.advance(MINUTE_MS);
-    await world.life.sessions.submit('id-gpu', 1, 10 * SECOND_MS);
+    await world.life.submit('gpu', 1, 10 * SECOND_MS);
     await world.advance(2 * MINUTE_MS);
     const meanwhile = { states: states(world), why: world.life.workers.plan('id-gpu').why };
     isDown = false;
@@ -171,13 +171,13 @@ describe('idle workers of a cloud that can keep machines', () => {
     const limits = { maxAgents: 9, maxIdleSlots: 0, idleDecayMs: 0, maxPricePerHour: 6 };
     const priced = (pricePerHour: number, revision: number) =>
       aPool(limits, { terms: { shape1: { pricePerHour } } }, { revision });
-    const world = await openWorld({ pools: [priced(1, 1)], cloud: { park: { most: 2 } } });
+    const world = await openPoolWorld({ pools: [priced(1, 1)], cloud: { park: { most: 2 } } });
     await world.advance(SECOND_MS);
-    await world.life.sessions.submit('id-gpu', 2, 10 * SECOND_MS);
+    await world.life.submit('gpu', 2, 10 * SECOND_MS);
     await world.advance(2 * MINUTE_MS);
 
     await world.set(priced(3, 2));
-    await world.life.sessions.submit('id-gpu', 5, 10 * MINUTE_MS);
+    await world.life.submit('gpu', 5, 10 * MINUTE_MS);
     await world.advance(2 * MINUTE_MS);
 
     expect(world.phases()).toBe('2 busy');
@@ -185,14 +185,14 @@ describe('idle workers of a cloud that can keep machines', () => {
   });
 
   it('are deleted where the cloud will not stop them', async () => {
-    const world = await openWorld({
+    const world = await openPoolWorld({
       pools: [aPool({ maxIdleSlots: 0, idleDecayMs: 0 })],
       cloud: { park: { most: 2 } },
     });
     world.cloud.script = ({ name }) =>
       name === 'suspend' ? { is: 'refused', fault: new Fault('unsupported', 'spot machines cannot stop') } : undefined;
     await world.advance(SECOND_MS);
-    await world.life.sessions.submit('id-gpu', 1, 10 * SECOND_MS);
+    await world.life.submit('gpu', 1, 10 * SECOND_MS);
 
     await world.advance(5 * MINUTE_MS);
 
@@ -201,7 +201,7 @@ describe('idle workers of a cloud that can keep machines', () => {
   });
 
   it('stay while their pool is frozen, and are deleted after the thaw where the cloud will not stop them', async () => {
-    const world = await openWorld({
+    const world = await openPoolWorld({
       pools: [aPool({ maxIdleSlots: 0, idleDecayMs: 0 })],
       cloud: { park: { most: 2 } },
     });
@@ -211,7 +211,7 @@ describe('idle workers of a cloud that can keep machines', () => {
       return { is: 'partial', of: () => new Fault('missing', 'no such machine') };
     };
     await world.advance(SECOND_MS);
-    await world.life.sessions.submit('id-gpu', 1, 10 * SECOND_MS);
+    await world.life.submit('gpu', 1, 10 * SECOND_MS);
     await world.advance(5 * MINUTE_MS);
     const [frozen] = [...world.life.store.view.workers.all()];
 

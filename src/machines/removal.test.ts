@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { aPool } from '#core/testing/pool.ts';
-import { openWorld, type World } from '#sim/part/world.ts';
+import { openPoolWorld, type PoolWorld } from '#sim/pool-world.ts';
 
 const OPS = { who: 'ops', from: 'here' };
 
-const deletes = (world: World) => world.cloud.calls.filter((call) => call.name === 'delete');
-const events = (world: World, kind: string) => world.disk.histories.events.filter((event) => event.kind === kind);
+const deletes = (world: PoolWorld) => world.cloud.calls.filter((call) => call.name === 'delete');
+const events = (world: PoolWorld, kind: string) => world.disk.histories.events.filter((event) => event.kind === kind);
 
 async function withIdle(scaling = {}, cloud = {}) {
-  const world = await openWorld({ pools: [aPool({ minAgents: 1, maxIdleSlots: 5, ...scaling })], cloud });
+  const world = await openPoolWorld({ pools: [aPool({ minAgents: 1, maxIdleSlots: 5, ...scaling })], cloud });
   await world.advance(MINUTE_MS);
   const [name = ''] = world.agents.all.keys();
   return { world, name };
@@ -32,7 +32,7 @@ describe('draining', () => {
 
   it('lets a busy worker finish, and gives it nothing new', async () => {
     const { world, name } = await withIdle({ maxAgents: 1 });
-    await world.life.sessions.submit('id-gpu', 2, 5 * MINUTE_MS);
+    await world.life.submit('gpu', 2, 5 * MINUTE_MS);
     await world.advance(SECOND_MS);
 
     await world.life.workers.drain(name, OPS);
@@ -48,7 +48,7 @@ describe('draining', () => {
 
   it('ends at the deadline, and by the wall clock, which others set it by', async () => {
     const { world, name } = await withIdle();
-    await world.life.sessions.submit('id-gpu', 1, 600 * MINUTE_MS);
+    await world.life.submit('gpu', 1, 600 * MINUTE_MS);
     await world.advance(SECOND_MS);
     await world.life.workers.drain(name, OPS);
 
@@ -67,7 +67,7 @@ describe('draining', () => {
 
   it('ends the wait for a lost worker with sessions', async () => {
     const { world, name } = await withIdle();
-    await world.life.sessions.submit('id-gpu', 1, 600 * MINUTE_MS);
+    await world.life.submit('gpu', 1, 600 * MINUTE_MS);
     await world.advance(SECOND_MS);
     world.agents.cutOff([name], true);
     await world.advance(30 * MINUTE_MS);
@@ -87,11 +87,11 @@ describe('a removal', () => {
     let isSlow = false;
     const onWrite = (_nth: number, write: () => Promise<void>): Promise<void> =>
       isSlow ? new Promise(() => {}) : write();
-    const world = await openWorld({ pools: [aPool({ minIdleSlots: 1, maxIdleSlots: 5 })], onWrite });
+    const world = await openPoolWorld({ pools: [aPool({ minIdleSlots: 1, maxIdleSlots: 5 })], onWrite });
     await world.advance(MINUTE_MS);
     const told: string[] = [];
-    const { send } = world.agents;
-    world.agents.send = (agent, command) => {
+    const { send } = world.network;
+    world.network.send = (agent, command) => {
       told.push(command.do);
       return send(agent, command);
     };
@@ -169,9 +169,9 @@ describe('a removal', () => {
 
   it('is repeated where the cloud forgot it, also while the agent stays connected', async () => {
     const { world, name } = await withIdle();
-    const { send } = world.agents;
+    const { send } = world.network;
     // One that does not understand that it is to go.
-    world.agents.send = (agent, command) => command.do === 'drain' || send(agent, command);
+    world.network.send = (agent, command) => command.do === 'drain' || send(agent, command);
     world.cloud.script = (call) =>
       call.name === 'delete' && call.nth === 1 ? { is: 'partial', of: () => 'forgotten' } : undefined;
 
@@ -217,7 +217,7 @@ describe('a removal', () => {
 
   it('of a machine whose launch is under way waits for that to end, and leaves nothing behind', async () => {
     const pool = aPool({ minIdleSlots: 1, maxIdleSlots: 1 });
-    const world = await openWorld({ pools: [pool] });
+    const world = await openPoolWorld({ pools: [pool] });
     world.cloud.script = ({ name, nth }) => (name === 'create' && nth === 1 ? { is: 'slow', ms: 60_000 } : undefined);
     await world.advance(SECOND_MS);
 
@@ -234,7 +234,7 @@ describe('a removal', () => {
 
   it('waits also for a launch that is being repeated', async () => {
     const pool = aPool({ minIdleSlots: 1, maxIdleSlots: 1 });
-    const world = await openWorld({ pools: [pool], times: { listLagMs: 1_000 } });
+    const world = await openPoolWorld({ pools: [pool], parts: { times: { listLagMs: 1_000 } } });
     world.cloud.script = ({ name, nth }) => {
       if (name !== 'create' || nth > 2) return undefined;
       return nth === 1 ? { is: 'hang', isDone: false } : { is: 'slow', ms: 60_000 };

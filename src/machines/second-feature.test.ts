@@ -4,20 +4,20 @@ import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import type { Machine } from '#core/provider.ts';
 import { aPool, OFFER } from '#core/testing/pool.ts';
 import type { SimMachine } from '#sim/backend.ts';
-import { openWorld, type World, type WorldOptions } from '#sim/part/world.ts';
+import { openPoolWorld, type PoolWorld, type PoolWorldOptions } from '#sim/pool-world.ts';
 import { type Computer, DESK, startComputers } from './testing/computers.ts';
 
 const doesBoot = ({ launch }: SimMachine): boolean => launch?.mark.use === 'worker';
 
-async function open(options: WorldOptions = {}) {
-  const world = await openWorld({ pools: [aPool({ minIdleSlots: 1 })], doesBoot, ...options });
+async function open(options: PoolWorldOptions = {}) {
+  const world = await openPoolWorld({ pools: [aPool({ minIdleSlots: 1 })], doesBoot, ...options });
   const rows = new Map<string, Computer>();
   return { world, rows, computers: startComputers({ ...world.life, clock: world.clock }, rows) };
 }
 
-const uses = (world: World) => world.cloud.machines().map(({ machine }) => machine.mark?.use);
-const kinds = (world: World) => world.disk.histories.events.map(({ kind }) => kind);
-const listings = (world: World) => world.cloud.calls.filter(({ name }) => name === 'list').length;
+const uses = (world: PoolWorld) => world.cloud.machines().map(({ machine }) => machine.mark?.use);
+const kinds = (world: PoolWorld) => world.disk.histories.events.map(({ kind }) => kind);
+const listings = (world: PoolWorld) => world.cloud.calls.filter(({ name }) => name === 'list').length;
 
 const orphan = (name: string, use: 'worker' | 'computer', more: Partial<Machine> = {}): Machine => {
   const mark = { cluster: 'cluster1', use, owner: use === 'worker' ? 'id-gpu' : DESK.id, shape: OFFER.id };
@@ -50,7 +50,7 @@ describe("a computer's machine in the account of a pool", () => {
 
   it('is not touched either where no feature has registered its use', async () => {
     const restoredAt = Date.UTC(2026, 0, 1) - MINUTE_MS;
-    const world = await openWorld({ restoredAt });
+    const world = await openPoolWorld({ restoredAt });
     world.cloud.add(orphan('c-older', 'computer', { createdAt: restoredAt - 1 }));
     world.cloud.add(orphan('c-newer', 'computer'));
     world.cloud.add(orphan('m-orphan', 'worker'));

@@ -3,7 +3,7 @@ import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Machine, Mark } from '#core/provider.ts';
 import { aPool } from '#core/testing/pool.ts';
-import { openWorld, type World, type WorldOptions } from '#sim/part/world.ts';
+import { openPoolWorld, type PoolWorld, type PoolWorldOptions } from '#sim/pool-world.ts';
 
 const OPS = { who: 'ops', from: 'here' };
 
@@ -11,12 +11,12 @@ const ours: Mark = { cluster: 'cluster1', use: 'worker', owner: 'id-gpu', shape:
 const orphan = (name: string, more: Partial<Machine> = {}): Machine => {
   return { name, mark: ours, createdAt: 0, state: 'running', ...more };
 };
-const there = (world: World) => world.cloud.machines().map((made) => made.machine.name);
-const deletes = (world: World) => world.cloud.calls.filter((call) => call.name === 'delete').length;
+const there = (world: PoolWorld) => world.cloud.machines().map((made) => made.machine.name);
+const deletes = (world: PoolWorld) => world.cloud.calls.filter((call) => call.name === 'delete').length;
 
 describe('a machine that bears our mark and has no row', () => {
   it('is deleted after two listings, not after one', async () => {
-    const world = await openWorld();
+    const world = await openPoolWorld();
     await world.advance(SECOND_MS);
     world.cloud.add(orphan('m-old'));
 
@@ -30,7 +30,7 @@ describe('a machine that bears our mark and has no row', () => {
   });
 
   it('and is of a pool that is no more goes too', async () => {
-    const world = await openWorld();
+    const world = await openPoolWorld();
     world.cloud.add(orphan('m-old', { mark: { ...ours, owner: 'forgotten' } }));
 
     await world.advance(3 * MINUTE_MS);
@@ -40,7 +40,7 @@ describe('a machine that bears our mark and has no row', () => {
 
   it('stays, where it is made for something other than a worker, whatever the backup knew', async () => {
     const restoredAt = Date.UTC(2026, 0, 1) - MINUTE_MS;
-    const world = await openWorld({ restoredAt });
+    const world = await openPoolWorld({ restoredAt });
     for (const [name, createdAt] of [
       ['c-older', restoredAt - 1],
       ['c-newer', restoredAt + 1],
@@ -49,7 +49,7 @@ describe('a machine that bears our mark and has no row', () => {
     world.cloud.add(orphan('m-old', { createdAt: restoredAt + 1 }));
 
     for (let listing = 0; listing < 20; listing += 1) await world.advance(MINUTE_MS);
-    world.life.kill();
+    world.crash();
     await world.start();
     for (let listing = 0; listing < 20; listing += 1) await world.advance(MINUTE_MS);
 
@@ -58,7 +58,7 @@ describe('a machine that bears our mark and has no row', () => {
   });
 
   it('is not asked to go twice while it goes', async () => {
-    const world = await openWorld({ cloud: { deletingMs: 10 * MINUTE_MS } });
+    const world = await openPoolWorld({ cloud: { deletingMs: 10 * MINUTE_MS } });
     world.cloud.add(orphan('m-old'));
 
     await world.advance(10 * MINUTE_MS);
@@ -67,7 +67,7 @@ describe('a machine that bears our mark and has no row', () => {
   });
 
   it('is not asked to go twice while the first call hangs', async () => {
-    const world = await openWorld({ pools: [aPool({ syncEveryMs: 10 * SECOND_MS })] });
+    const world = await openPoolWorld({ pools: [aPool({ syncEveryMs: 10 * SECOND_MS })] });
     world.cloud.add(orphan('m-old'));
     let isHanging = true;
     world.cloud.script = ({ name }) => (name === 'delete' && isHanging ? { is: 'hang', isDone: false } : undefined);
@@ -85,7 +85,7 @@ describe('a machine that bears our mark and has no row', () => {
     'stays while it may be what an open launch has made, under a name of its cloud ($is)',
     async (effect) => {
       const pools = [aPool({ minAgents: 1, maxAgents: 1, syncEveryMs: 10 * SECOND_MS })];
-      const world = await openWorld({ pools, cloud: { nameOf: (name) => `i-${name}` } });
+      const world = await openPoolWorld({ pools, cloud: { nameOf: (name) => `i-${name}` } });
       world.cloud.script = ({ name, nth }) => (name === 'create' && nth === 1 ? effect : undefined);
 
       await world.advance(30 * MINUTE_MS);
@@ -96,7 +96,7 @@ describe('a machine that bears our mark and has no row', () => {
   );
 
   it('stays while its pool or the fleet is frozen or paused', async () => {
-    const world = await openWorld({ pools: [aPool({}, {}, { pausedAt: 1 })] });
+    const world = await openPoolWorld({ pools: [aPool({}, {}, { pausedAt: 1 })] });
     world.cloud.add(orphan('m-old'));
 
     await world.advance(10 * MINUTE_MS);
@@ -113,12 +113,12 @@ describe('a machine that bears our mark and has no row', () => {
 
   it('is taken in where the store came from a backup that is newer than the machine', async () => {
     const restoredAt = Date.UTC(2026, 0, 1) - MINUTE_MS;
-    const world = await openWorld({ pools: [aPool({ minAgents: 1, maxIdleSlots: 5 })], restoredAt });
+    const world = await openPoolWorld({ pools: [aPool({ minAgents: 1, maxIdleSlots: 5 })], restoredAt });
     world.cloud.add(orphan('m-older', { createdAt: restoredAt - 1 }));
     world.cloud.add(orphan('m-newer', { createdAt: restoredAt + 1 }));
 
     await world.advance(3 * MINUTE_MS);
-    const proof = { peerAddress: '', token: 'token of a launch long gone', key: 'k' };
+    const proof = { peerAddress: '', token: world.life.access.launchToken('long gone'), key: 'k' };
     const about = {
       slots: 1,
       labels: {},
@@ -138,7 +138,7 @@ describe('a machine that bears our mark and has no row', () => {
 
   it('and is taken in counts as expected back, like after a restart', async () => {
     const restoredAt = Date.UTC(2026, 0, 1) - MINUTE_MS;
-    const world = await openWorld({ pools: [aPool({ maxAgents: 9, maxIdleSlots: 9 })], restoredAt });
+    const world = await openPoolWorld({ pools: [aPool({ maxAgents: 9, maxIdleSlots: 9 })], restoredAt });
     for (let at = 0; at < 5; at++) world.cloud.add(orphan(`m-${at}`, { createdAt: 0 }));
 
     await world.advance(2 * MINUTE_MS);
@@ -150,13 +150,13 @@ describe('a machine that bears our mark and has no row', () => {
   it('and is taken in leaves nothing to launch in its place, and its agent is not sent away meanwhile', async () => {
     const restoredAt = Date.UTC(2026, 0, 1) - MINUTE_MS;
     const scaling = { minAgents: 2, maxAgents: 2, maxIdleSlots: 2 };
-    const world = await openWorld({ pools: [aPool(scaling)], restoredAt, cloud: { answerMs: 5 * SECOND_MS } });
+    const world = await openPoolWorld({ pools: [aPool(scaling)], restoredAt, cloud: { answerMs: 5 * SECOND_MS } });
     for (const name of ['m-1', 'm-2']) world.cloud.add(orphan(name, { createdAt: restoredAt - 1 }));
     const hello = { name: 'm-1', pool: 'gpu', slots: 1, labels: {}, version: '1', hostname: '', address: '' };
     const knock = () =>
       world.life.machines.join(
         { ...hello, wire: 'muster', executions: [] },
-        { peerAddress: '', token: 'token of a launch long gone', key: 'k' },
+        { peerAddress: '', token: world.life.access.launchToken('long gone'), key: 'k' },
       );
 
     const early = await knock().catch((fault: Fault) => fault.kind);
@@ -173,7 +173,7 @@ describe('a machine that bears our mark and has no row', () => {
     const restoredAt = Date.UTC(2026, 0, 1) - MINUTE_MS;
     const limits = { minAgents: 5, maxAgents: 9, maxIdleSlots: 9, maxPricePerHour: 9 };
     const pools = [aPool(limits, { terms: { shape1: { pricePerHour: 3 } } })];
-    const world = await openWorld({ pools, restoredAt });
+    const world = await openPoolWorld({ pools, restoredAt });
     for (let at = 0; at < 2; at++) world.cloud.add(orphan(`m-${at}`, { createdAt: 0 }));
 
     await world.advance(MINUTE_MS);
@@ -182,7 +182,7 @@ describe('a machine that bears our mark and has no row', () => {
   });
 
   it('made late by a process that had lost its place is refused at the door and swept', async () => {
-    const world = await openWorld({ pools: [aPool({ minIdleSlots: 1 })] });
+    const world = await openPoolWorld({ pools: [aPool({ minIdleSlots: 1 })] });
     world.cloud.script = ({ name, nth }) =>
       name === 'create' && nth === 1 ? { is: 'slow', ms: 10 * MINUTE_MS } : undefined;
 
@@ -196,7 +196,7 @@ describe('a machine that bears our mark and has no row', () => {
 
 describe('a machine with a foreign mark', () => {
   it('is never touched, nor counted', async () => {
-    const world = await openWorld({ pools: [aPool({ minIdleSlots: 1, killUnknownAfterMs: MINUTE_MS })] });
+    const world = await openPoolWorld({ pools: [aPool({ minIdleSlots: 1, killUnknownAfterMs: MINUTE_MS })] });
     world.cloud.add(orphan('m-theirs', { mark: { ...ours, cluster: 'theirs' } }));
 
     await world.advance(30 * MINUTE_MS);
@@ -207,8 +207,8 @@ describe('a machine with a foreign mark', () => {
 });
 
 describe('machines of a kind that cannot mark', () => {
-  const open = (scaling = {}, more: Partial<WorldOptions> = {}) =>
-    openWorld({
+  const open = (scaling = {}, more: Partial<PoolWorldOptions> = {}) =>
+    openPoolWorld({
       pools: [aPool({ minIdleSlots: 1, ...scaling }, { agentAuth: 'network', agentNetworks: ['10.0.0.0/8'] })],
       cloud: { canMark: false, nameOf: (name) => `vm${name.slice(-4)}` },
       ...more,
@@ -227,7 +227,7 @@ describe('machines of a kind that cannot mark', () => {
 
   it('are deleted by those names', async () => {
     const world = await open({ minIdleSlots: 0 });
-    await world.life.sessions.submit('id-gpu', 1, SECOND_MS);
+    await world.life.submit('gpu', 1, SECOND_MS);
 
     await world.advance(10 * MINUTE_MS);
 

@@ -2,34 +2,16 @@
 import { describe, expect, it } from 'vitest';
 import type { Hello, JoinProof } from '#core/agent-link.ts';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
-import { silentLog } from '#core/log.ts';
-import type { Context } from '#core/provider.ts';
-import { seededRandom } from '#core/random.ts';
 import { aPool } from '#core/testing/pool.ts';
-import { VirtualClock } from '#core/virtual-clock.ts';
-import { makeRedactor } from '#journal/redact.ts';
 import { type Computer, type Computers, DESK, startComputers } from '#machines/testing/computers.ts';
-import { type SimMachine, simCloud, simKind } from '#sim/backend.ts';
-import { simAgents } from '#sim/part/agents.ts';
-import { emptyDisk, memoryDriver } from '#store/memory.ts';
-import { openStore } from '#store/store.ts';
+import type { SimMachine } from '#sim/backend.ts';
+import { openPoolWorld } from '#sim/pool-world.ts';
 import type { AnyFeature } from './features.ts';
-import { startPlane } from './plane.ts';
 
 const INSTALL = { archives: [{ machine: 'x86_64', url: 'https://muster:8081/agent/agent.tar.gz', sha256: 'ab12' }] };
 
 /** A server with a pool that keeps one worker idle, and with the feature of the computer `desk`. */
 async function open(doesBoot = (_made: SimMachine): boolean => true, nameOf = (name: string): string => name) {
-  const clock = new VirtualClock();
-  const cloud = simCloud({ clock, bootMs: 20_000, answerMs: 100, nameOf });
-  const disk = emptyDisk();
-  const pool = aPool({ minIdleSlots: 1 });
-  disk.rows.set('pools', new Map([[pool.id, pool]]));
-  const store = await openStore(memoryDriver(disk), () => {});
-  const random = seededRandom(1);
-  const base = { store, clock, random, log: silentLog };
-  const poolName = (owner: string): string => (owner === DESK.id ? DESK.name : pool.name);
-  const link = simAgents({ clock, cloud, slots: 1, poolName, doesBoot });
   const rows = new Map<string, Computer>();
   let computers: Computers | undefined;
   const feature: AnyFeature = {
@@ -39,25 +21,24 @@ async function open(doesBoot = (_made: SimMachine): boolean => true, nameOf = (n
       return { configure: () => {}, stop: async () => {} };
     },
   };
-  const plane = await startPlane({
-    ...base,
-    redactor: makeRedactor(),
-    kinds: { backends: { sim: simKind(cloud) }, sources: {} },
-    context: { ...base, cluster: store.cluster } as unknown as Context,
-    link,
-    sources: [],
-    agentConfig: ({ name, slots }) => `${name} with ${slots}`,
-    install: () => INSTALL,
-    features: [feature],
+  const world = await openPoolWorld({
+    pools: [aPool({ minIdleSlots: 1 })],
+    cloud: { nameOf },
+    doesBoot,
+    ownerName: () => DESK.name,
+    parts: {
+      agentConfig: ({ name, slots }) => `${name} with ${slots}`,
+      install: () => INSTALL,
+      features: [feature],
+    },
   });
-  const { machines } = plane;
-  link.connectTo({ join: machines.join, leave: machines.leave, joined: () => {}, finished: () => {} });
   computers?.create();
-  await clock.advance(2 * MINUTE_MS);
+  await world.advance(2 * MINUTE_MS);
+  const { clock, cloud, disk, agents, life } = world;
   const [computer] = rows.keys();
-  const [worker] = store.view.workers.all();
+  const [worker] = life.store.view.workers.all();
   return {
-    ...{ clock, cloud, disk, store, plane, machines, rows, link },
+    ...{ clock, cloud, disk, agents, rows, plane: life, store: life.store, machines: life.machines },
     computers: computers as unknown as Computers,
     computer: computer ?? '',
     worker: worker?.id ?? '',
@@ -135,7 +116,7 @@ describe('the agent of a computer', () => {
   it('leaves when its stream ends, and its feature hears of it', async () => {
     const world = await open();
 
-    world.link.cutOff([world.computer], true);
+    world.agents.cutOff([world.computer], true);
     await world.clock.advance(SECOND_MS);
 
     expect(world.store.view.agents.get(world.computer)).toBeUndefined();

@@ -2,7 +2,7 @@
 import { describe, expect, inject, it } from 'vitest';
 import type { CrashPoint } from './crash-points.ts';
 import { type FaultRates, NO_FAULTS } from './faults.ts';
-import { diskWithSecrets, runScript, type ScriptOptions } from './scripted.ts';
+import { runScript, type ScriptOptions } from './scripted.ts';
 import type { SeededWorld } from './seeded-world.ts';
 
 const POINTS = ['commit', 'call', 'message'] as const;
@@ -49,11 +49,10 @@ async function sweep(options: ScriptOptions): Promise<{ points: number; wrong: s
 
 describe('a scripted run', () => {
   it.each(FAULT_SETS)('%s comes to the same end wherever the server dies', async (_title, faults) => {
-    const disk = await diskWithSecrets();
     const wrong: string[] = [];
     let points = 0;
     for (const seed of SEEDS) {
-      const swept = await sweep({ disk, seed, faults });
+      const swept = await sweep({ seed, faults });
       points += swept.points;
       wrong.push(...swept.wrong);
     }

@@ -190,7 +190,10 @@ export function openNetwork(options: NetworkOptions): Network {
     cut(agent, ms = Number.POSITIVE_INFINITY) {
       cutUntilMs.set(agent, clock.monotonic() + ms);
       const connection = of(agent);
-      if (connection && !connection.isCut) sever(connection, noticedWithinMs);
+      if (!connection || connection.isCut) return;
+      sever(connection, noticedWithinMs);
+      // A server that notices at once does so before anything else happens to it.
+      if (noticedWithinMs === 0) closeHere(connection);
     },
     mend(agent) {
       for (const each of agent ? [agent] : [...cutUntilMs.keys()]) {

@@ -1,9 +1,9 @@
 // A small world with a fixed course, in which the server can be made to die at every single step.
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
-import { type Disk, emptyDisk } from '#store/memory.ts';
 import type { CrashPoint } from './crash-points.ts';
 import { comeToRest } from './day.ts';
 import type { Definition } from './definitions.ts';
+import { diskWithSecrets } from './disk-with-secrets.ts';
 import type { FaultRates } from './faults.ts';
 import { openSeededWorld, type SeededWorld } from './seeded-world.ts';
 import { commandOf } from './work.ts';
@@ -22,29 +22,15 @@ const POOL: Definition = {
   drainTimeoutS: 120,
 };
 
-/** A disk on which the secrets of a cluster are already made: that takes longer than all the rest. */
-export async function diskWithSecrets(): Promise<Disk> {
-  const { disk, advance } = await openSeededWorld({ seed: 1, pools: [POOL] });
-  await advance(SECOND_MS);
-  return copyOf(disk);
-}
-
-function copyOf({ cluster, rows }: Disk): Disk {
-  const disk = emptyDisk(cluster);
-  disk.rows.set('secrets', new Map(rows.get('secrets')));
-  return disk;
-}
-
 export interface ScriptOptions {
   readonly seed?: number;
-  readonly disk: Disk;
   readonly faults?: FaultRates;
   readonly crashAt?: CrashPoint | undefined;
 }
 
 /** Grows, works, loses sight of an agent, is changed, shrinks, and comes to rest; the server dies once, if asked to. */
-export async function runScript({ disk, seed = 1, ...options }: ScriptOptions): Promise<SeededWorld> {
-  const world = await openSeededWorld({ ...options, seed, pools: [POOL], disk: copyOf(disk) });
+export async function runScript({ seed = 1, ...options }: ScriptOptions = {}): Promise<SeededWorld> {
+  const world = await openSeededWorld({ ...options, seed, pools: [POOL], disk: await diskWithSecrets() });
   const submit = (count: number, seconds: number): void => {
     const command = commandOf({ durationMs: seconds * SECOND_MS, exitCode: 0, pieces: 2 });
     const spec = { command, env: {}, stdin: false, priority: 0, labels: {}, graceMs: 1_000, retries: 1 };

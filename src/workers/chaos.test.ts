@@ -5,7 +5,7 @@ import { type Random, seededRandom } from '#core/random.ts';
 import { aPool } from '#core/testing/pool.ts';
 import { namesAskedFor, namesEnded } from '#machines/testing/ended.ts';
 import type { SimCall, SimEffect } from '#sim/backend.ts';
-import { openWorld, type World } from '#sim/part/world.ts';
+import { openPoolWorld, type PoolWorld } from '#sim/pool-world.ts';
 
 const MOST_AGENTS = 6;
 
@@ -48,16 +48,14 @@ interface Seen {
   deaths: number;
 }
 
-async function storm(world: World, random: Random, seen: Seen): Promise<void> {
+async function storm(world: PoolWorld, random: Random, seen: Seen): Promise<void> {
   for (let minute = 0; minute < 90; minute++) {
     await world.advance(spanMs(random, 2 * MINUTE_MS));
     const roll = random.next();
     const names = [...world.agents.all.keys()];
     const name = names[Math.floor(random.next() * names.length)];
     if (roll < 0.4)
-      world.life.sessions
-        .submit('id-gpu', 1 + Math.floor(random.next() * 5), spanMs(random, 3 * MINUTE_MS))
-        .catch(() => {});
+      world.life.submit('gpu', 1 + Math.floor(random.next() * 5), spanMs(random, 3 * MINUTE_MS)).catch(() => {});
     else if (roll < 0.5) {
       seen.crashes += 1;
       world.crash();
@@ -73,11 +71,11 @@ async function storm(world: World, random: Random, seen: Seen): Promise<void> {
   }
 }
 
-async function run(seed: number): Promise<{ world: World; seen: Seen }> {
+async function run(seed: number): Promise<{ world: PoolWorld; seen: Seen }> {
   const random = seededRandom(seed);
   const seen: Seen = { peak: 0, crashes: 0, deaths: 0 };
   const pool = aPool({ maxAgents: MOST_AGENTS, minIdleSlots: 1, maxIdleSlots: 2, bootTimeoutMs: 5 * MINUTE_MS });
-  const world = await openWorld({
+  const world = await openPoolWorld({
     pools: [pool],
     seed,
     cloud: { bootMs: 15_000, listLagMs: 4_000, deletingMs: 10_000, ...(seed % 2 === 0 && { pendingMs: 8_000 }) },

@@ -3,12 +3,12 @@ import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { aPool } from '#core/testing/pool.ts';
 import { namesAskedFor, namesEnded } from '#machines/testing/ended.ts';
-import { openWorld, type World, type WorldOptions } from '#sim/part/world.ts';
+import { openPoolWorld, type PoolWorld, type PoolWorldOptions } from '#sim/pool-world.ts';
 
 type Point = { readonly at: 'write' | 'call'; readonly nth: number; readonly isDone: boolean };
 
 interface Run {
-  readonly world: World;
+  readonly world: PoolWorld;
   readonly writes: number;
   readonly peak: number;
   readonly accepted: number;
@@ -29,7 +29,7 @@ async function run(makes: Makes, point?: Point): Promise<Run> {
   let accepted = 0;
   let die = (): void => {};
   const isHit = (at: Point['at'], nth: number): boolean => point?.at === at && point.nth === nth;
-  const onWrite: WorldOptions['onWrite'] = async (_nth, write) => {
+  const onWrite: PoolWorldOptions['onWrite'] = async (_nth, write) => {
     writes += 1;
     if (!isHit('write', writes)) return write();
     if (point?.isDone) await write();
@@ -37,7 +37,7 @@ async function run(makes: Makes, point?: Point): Promise<Run> {
     return new Promise(() => {});
   };
   const pool = aPool({ maxAgents: 3, minIdleSlots: 1, maxIdleSlots: 1, syncEveryMs: 20 * SECOND_MS });
-  const world = await openWorld({ pools: [pool], onWrite, cloud: CLOUDS[makes] });
+  const world = await openPoolWorld({ pools: [pool], onWrite, cloud: CLOUDS[makes] });
   let failed: string | undefined;
   world.cloud.failsLate = (name) => {
     failed ??= name;
@@ -57,7 +57,7 @@ async function run(makes: Makes, point?: Point): Promise<Run> {
     peak = Math.max(peak, world.cloud.machines().length);
   });
   const submit = (count: number): void => {
-    world.life.sessions.submit(pool.id, count, 20 * SECOND_MS).then(
+    world.life.submit(pool.name, count, 20 * SECOND_MS).then(
       () => (accepted += count),
       () => {},
     );

@@ -1,26 +1,35 @@
 import { inspect } from 'node:util';
 import { expect, it } from 'vitest';
+import { openAccess } from '#access/access.ts';
+import { openClouds } from '#clouds/clouds.ts';
+import { openGate } from '#clouds/gate.ts';
 import { MINUTE_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Offer, Pool } from '#core/pool.ts';
 import { aPool } from '#core/testing/pool.ts';
-import { openWorld, type World } from '#sim/part/world.ts';
+import { startJournal } from '#journal/journal.ts';
+import { startMachines } from '#machines/machines.ts';
+import type { Plane, PlaneParts } from '#program/plane.ts';
+import { startSessions } from '#sessions/sessions.ts';
+import { openPoolWorld, type PoolWorld } from '#sim/pool-world.ts';
+import type { WorkersContext } from './context.ts';
 import type { PoolMemories, PoolMemory } from './pool-memory.ts';
+import { openWorkers } from './workers.ts';
 
 const NEW: Offer = { id: 'shape2', kind: 'sim', config: { size: 2 } };
 const limits = { minIdleSlots: 2, maxIdleSlots: 2, maxAgents: 10 };
 
-const foreseen = (world: World, pool: Pool): string[] =>
+const foreseen = (world: PoolWorld, pool: Pool): string[] =>
   world.life.workers.foresee(pool).actions.map((action) => `${action.do} ${action.do === 'launch' ? action.count : 1}`);
 
 async function settled() {
-  const world = await openWorld({ pools: [aPool(limits)] });
+  const world = await openPoolWorld({ pools: [aPool(limits)] });
   await world.advance(MINUTE_MS);
   return world;
 }
 
 /** All that a world has done, in memory, on disk and towards its cloud. */
-const doneBy = (world: World): string =>
+const doneBy = (world: PoolWorld): string =>
   JSON.stringify([[...world.disk.rows].map(([name, rows]) => [name, [...rows]]), world.cloud.calls]);
 
 it('tells what a pool would launch, and the world goes on as one that was never asked', async () => {
@@ -33,7 +42,7 @@ it('tells what a pool would launch, and the world goes on as one that was never 
       expect(foreseen(world, unknown)).toEqual(['launch 3']);
       expect(foreseen(world, aPool(wanted))).toEqual(['launch 1']);
     }
-    await world.life.sessions.submit('id-gpu', 3, 5 * MINUTE_MS);
+    await world.life.submit('gpu', 3, 5 * MINUTE_MS);
     await world.advance(MINUTE_MS);
     if (world === owned) foreseen(world, unknown);
     await world.advance(30 * MINUTE_MS);
@@ -69,7 +78,7 @@ it('counts all that are of an older definition then, though the next pass takes 
 
 it('tells of a removal who goes at once and who may finish', async () => {
   const world = await settled();
-  await world.life.sessions.submit('id-gpu', 1, 30 * MINUTE_MS);
+  await world.life.submit('gpu', 1, 30 * MINUTE_MS);
   await world.advance(2 * MINUTE_MS);
   const removal = { at: 0, deadlineAt: 60 * MINUTE_MS, why: 'test' };
 
@@ -79,7 +88,7 @@ it('tells of a removal who goes at once and who may finish', async () => {
 });
 
 it('counts on a change to end the cool-down of a failed launch, as it does', async () => {
-  const world = await openWorld({
+  const world = await openPoolWorld({
     pools: [aPool({ ...limits, retryDelayMs: 60 * MINUTE_MS, errorResetAfterMs: 60 * MINUTE_MS })],
   });
   world.cloud.script = ({ name }) =>
@@ -97,10 +106,25 @@ function memoryIn({ read }: PoolMemories, id: string): Readonly<PoolMemory> | un
   return kept === again ? kept : undefined;
 }
 
+/** As much of the server as workers need, with what they remember. */
+async function startWithMemory(parts: PlaneParts, memory: (context: WorkersContext) => void): Promise<Plane> {
+  const { store, clock, random, log, link, context, kinds } = parts;
+  const base = { store, clock, random, log };
+  const journal = startJournal(base);
+  const access = await openAccess({ ...base, event: journal.event });
+  const gate = openGate(base);
+  const clouds = openClouds({ ...base, gate, kinds: kinds.backends, context });
+  const { launchToken, verifyLaunchToken, admit } = access;
+  const machines = startMachines({ ...base, journal, clouds, launchToken, verifyLaunchToken });
+  const boot = { agentConfig: ({ name }: { name: string }) => name, install: () => undefined };
+  const opened = openWorkers({ ...base, machines, journal, clouds, link, admit, boot });
+  const sessions = startSessions({ ...base, journal, link, noteUnknown: machines.noteUnknown });
+  memory(opened.context);
+  return { access, journal, gate, clouds, machines, workers: opened.workers, sessions } as unknown as Plane;
+}
+
 /** All that workers remember, and all rows: values of observations are never changed in place, so their identity counts. */
-function remembered({ life, disk }: World) {
-  const { store, context } = life;
-  const { owned, pools } = context;
+function remembered({ life: { store }, disk }: PoolWorld, { owned, pools }: WorkersContext) {
   const rows = [...store.view.workers.all()];
   const ids = [...[...store.view.pools.all()].map(({ id }) => id), 'fleet', 'nobody'];
   return {
@@ -122,17 +146,22 @@ function remembered({ life, disk }: World) {
 }
 
 it('changes nothing, neither in the store nor in memory, whatever the pool is going through', async () => {
-  const world = await openWorld({ pools: [aPool({ ...limits, maxAgents: 6 })], cloud: { listLagMs: 3_000 } });
+  let memory: WorkersContext | undefined;
+  const world = await openPoolWorld({
+    pools: [aPool({ ...limits, maxAgents: 6 })],
+    cloud: { listLagMs: 3_000 },
+    startPlane: (parts) => startWithMemory(parts, (context) => (memory = context)),
+  });
   const changed = aPool(limits, { offers: [NEW] }, { revision: 2 });
   let looks = 0;
   const look = (): void => {
     looks += 1;
-    const before = remembered(world);
+    const before = remembered(world, memory as WorkersContext);
     world.life.workers.plan('id-gpu');
     foreseen(world, changed);
     foreseen(world, { ...changed, id: 'nobody' });
     foreseen(world, { ...changed, removal: { at: 0, deadlineAt: 0, why: 'test' } });
-    const after = remembered(world);
+    const after = remembered(world, memory as WorkersContext);
     expect(after.text).toBe(before.text);
     expect(after.observations.every((seen, at) => seen === before.observations[at])).toBe(true);
   };
@@ -143,7 +172,7 @@ it('changes nothing, neither in the store nor in memory, whatever the pool is go
     return name === 'create' && nth % 3 === 1 ? { is: 'lost reply' } : undefined;
   };
   for (let minute = 0; minute < 40; minute += 1) {
-    await world.life.sessions.submit('id-gpu', 2, MINUTE_MS);
+    await world.life.submit('gpu', 2, MINUTE_MS);
     const names = [...world.agents.all.keys()];
     if (minute % 5 === 2) world.cloud.kill(names[0] ?? '');
     if (minute % 7 === 3) world.cloud.stop(names[1] ?? '');

@@ -2,20 +2,20 @@ import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { put } from '#core/store.ts';
 import { aPool } from '#core/testing/pool.ts';
-import { openWorld, type World } from '#sim/part/world.ts';
+import { openPoolWorld, type PoolWorld } from '#sim/pool-world.ts';
 
 const OPS = { who: 'ops', from: 'here' };
 
-const writes = (world: World) => world.cloud.calls.filter((call) => call.name !== 'list').length;
-const names = (world: World) => [...world.agents.all.keys()];
-const freezes = (world: World) => [...world.life.store.view.freezes.all()];
+const writes = (world: PoolWorld) => world.cloud.calls.filter((call) => call.name !== 'list').length;
+const names = (world: PoolWorld) => [...world.agents.all.keys()];
+const freezes = (world: PoolWorld) => [...world.life.store.view.freezes.all()];
 
-async function withBusy(count: number, options: Parameters<typeof openWorld>[0] = {}) {
-  const world = await openWorld({
+async function withBusy(count: number, options: Parameters<typeof openPoolWorld>[0] = {}) {
+  const world = await openPoolWorld({
     pools: [aPool({ maxAgents: 20, maxIdleSlots: 20, idleDecayMs: HOUR_MS })],
     ...options,
   });
-  await world.life.sessions.submit('id-gpu', count, 10 * HOUR_MS);
+  await world.life.submit('gpu', count, 10 * HOUR_MS);
   await world.advance(MINUTE_MS);
   return world;
 }
@@ -24,7 +24,7 @@ describe('mass loss', () => {
   it('of all agents of a pool for 90 seconds deletes and starts nothing, and shows a freeze', async () => {
     const world = await withBusy(5);
     const before = writes(world);
-    await world.life.sessions.submit('id-gpu', 2, MINUTE_MS);
+    await world.life.submit('gpu', 2, MINUTE_MS);
 
     world.agents.cutOff(names(world), true);
     await world.advance(90 * SECOND_MS);
@@ -49,14 +49,7 @@ describe('mass loss', () => {
     const taken = [...world.agents.all.values()].slice(0, 3);
     const leaving = { why: 'the cloud reclaims its machine', endsAt: world.clock.now() + 2 * MINUTE_MS };
     const connections = await Promise.all(
-      taken.map(({ name, key, running }) => {
-        const executions = [...running.keys()].map((session) => ({ session, attempt: 1 }));
-        const about = { labels: {}, wire: 'muster', version: '1', hostname: '', address: '' } as const;
-        return world.life.machines.join(
-          { name, pool: 'gpu', slots: 0, executions, leaving, ...about },
-          { peerAddress: '', key },
-        );
-      }),
+      taken.map((agent) => world.life.machines.join({ ...agent.hello(), slots: 0, leaving }, agent.proof())),
     );
 
     await world.advance(110 * SECOND_MS);
@@ -70,7 +63,7 @@ describe('mass loss', () => {
 
   it('freezes nothing any more once the pools are being removed: they go when their machines have gone', async () => {
     const pools = ['a', 'b'].map((name) => aPool({ maxAgents: 4, minIdleSlots: 2, maxIdleSlots: 4 }, { name }));
-    const world = await openWorld({ pools });
+    const world = await openPoolWorld({ pools });
     await world.advance(2 * MINUTE_MS);
     for (const name of names(world)) world.cloud.kill(name);
     await world.advance(MINUTE_MS);
@@ -126,7 +119,7 @@ describe('mass loss', () => {
 
   it('by an empty listing deletes nothing and launches nothing, and ends with the next good one', async () => {
     const pool = aPool({ minIdleSlots: 5, maxIdleSlots: 5, maxAgents: 20, syncEveryMs: 10_000 });
-    const world = await openWorld({ pools: [pool], cloud: { bootMs: 10 * MINUTE_MS } });
+    const world = await openPoolWorld({ pools: [pool], cloud: { bootMs: 10 * MINUTE_MS } });
     await world.advance(MINUTE_MS);
     const before = writes(world);
     world.cloud.script = ({ name }) => (name === 'list' ? { is: 'answer', of: () => [] } : undefined);
@@ -143,7 +136,7 @@ describe('mass loss', () => {
 
   it('across pools freezes the fleet, also where no pool alone lost enough', async () => {
     const pools = Array.from({ length: 4 }, (_, at) => aPool({ minIdleSlots: 1 }, { name: `p${at}` }));
-    const world = await openWorld({ pools });
+    const world = await openPoolWorld({ pools });
     await world.advance(MINUTE_MS);
     const before = writes(world);
 
@@ -158,8 +151,8 @@ describe('mass loss', () => {
   });
 
   it('is not what agents do that leave a manual pool without work', async () => {
-    const manual = aPool({ maxAgents: 0 }, { offers: [], agentAuth: 'network' });
-    const world = await openWorld({ pools: [manual] });
+    const manual = aPool({ maxAgents: 0 }, { offers: [], agentAuth: 'network', agentNetworks: ['10.0.0.0/8'] });
+    const world = await openPoolWorld({ pools: [manual] });
     const about = {
       slots: 1,
       labels: {},
@@ -236,7 +229,7 @@ describe('a freeze by hand', () => {
     await world.life.workers.freeze(scope, 'looking at something', OPS);
     const before = writes(world);
 
-    await world.life.sessions.submit('id-gpu', 5, MINUTE_MS);
+    await world.life.submit('gpu', 5, MINUTE_MS);
     await world.life.workers.drain(name, OPS);
     await world.advance(2 * HOUR_MS);
     const during = writes(world);

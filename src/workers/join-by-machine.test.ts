@@ -5,17 +5,17 @@ import { Fault } from '#core/fault.ts';
 import type { Backend } from '#core/provider.ts';
 import { aPool } from '#core/testing/pool.ts';
 import { simKind } from '#sim/backend.ts';
-import { openWorld, type World } from '#sim/part/world.ts';
+import { openPoolWorld, type PoolWorld } from '#sim/pool-world.ts';
 
 const HELLO = { pool: 'gpu', slots: 2, labels: {}, version: '1', hostname: 'host', address: '10.0.0.9' };
 
-const join = (world: World, name: string, proof: JoinProof) =>
+const join = (world: PoolWorld, name: string, proof: JoinProof) =>
   world.life.machines.join({ ...HELLO, name, wire: 'muster', executions: [] }, proof);
 
 describe('a pool whose agents prove themselves by their machine', () => {
   /** The cloud lists an address for its machines, once it has given them one. */
   async function withAddress(address: () => string | undefined) {
-    const world = await openWorld({
+    const world = await openPoolWorld({
       doesBoot: () => false,
       pools: [aPool({ minIdleSlots: 1, maxIdleSlots: 9 }, { agentAuth: 'machine' })],
       kinds: (cloud, isAlive) => {

@@ -3,7 +3,7 @@ import type { Hello, JoinProof } from '#core/agent-link.ts';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { put } from '#core/store.ts';
 import { aPool } from '#core/testing/pool.ts';
-import { openWorld, type World, type WorldOptions } from '#sim/part/world.ts';
+import { openPoolWorld, type PoolWorld, type PoolWorldOptions } from '#sim/pool-world.ts';
 
 const OPS = { who: 'ops', from: 'here' };
 
@@ -20,20 +20,22 @@ const hello = (name: string, more: Partial<Hello> = {}): Hello => ({
   ...more,
 });
 
+const tokenOf = ({ life }: PoolWorld, launch = ''): string => life.access.launchToken(launch);
+
 /** A world with one machine that the cloud has made and whose agent only comes when the test says so. */
-async function withMachine(options: WorldOptions = {}) {
-  const world = await openWorld({
+async function withMachine(options: PoolWorldOptions = {}) {
+  const world = await openPoolWorld({
     pools: [aPool({ minIdleSlots: 1, maxIdleSlots: 9 })],
     doesBoot: () => false,
     ...options,
   });
   await world.advance(SECOND_MS);
   const [worker] = world.life.store.view.workers.all();
-  const proof: JoinProof = { peerAddress: '10.0.0.9', token: `token of ${worker?.launch}`, key: 'its own' };
+  const proof: JoinProof = { peerAddress: '10.0.0.9', token: tokenOf(world, worker?.launch), key: 'its own' };
   return { world, name: worker?.id ?? '', proof };
 }
 
-const join = (world: World, name: string, proof: JoinProof) => world.life.machines.join(hello(name), proof);
+const join = (world: PoolWorld, name: string, proof: JoinProof) => world.join(hello(name), proof);
 
 describe('an agent that joins', () => {
   it("becomes the agent of its worker, with its pool's labels and its own", async () => {
@@ -126,7 +128,7 @@ describe('an agent that joins', () => {
   });
 
   it('before the cloud has answered is taken as proof that its machine exists', async () => {
-    const world = await openWorld({
+    const world = await openPoolWorld({
       pools: [aPool({ minIdleSlots: 1 })],
       doesBoot: () => false,
       cloud: { answerMs: 30_000 },
@@ -134,7 +136,7 @@ describe('an agent that joins', () => {
     await world.advance(31 * SECOND_MS);
     const [worker] = world.life.store.view.workers.all();
 
-    await join(world, worker?.id ?? '', { peerAddress: '', token: `token of ${worker?.launch}`, key: 'k' });
+    await join(world, worker?.id ?? '', { peerAddress: '', token: tokenOf(world, worker?.launch), key: 'k' });
 
     expect(world.life.store.view.workers.get(worker?.id ?? '')).toMatchObject({ createdAt: world.clock.now() });
     await world.advance(5 * MINUTE_MS);
@@ -154,17 +156,17 @@ describe('an agent is refused', () => {
 
   it.each([
     ['under a name that was not launched', (name: string, proof: JoinProof) => [`${name}x`, proof]],
-    ['without a token', (name: string) => [name, { peerAddress: '' }]],
+    ['without a token', (name: string) => [name, { peerAddress: '' }], 'unauthenticated'],
     [
       'with the token of another launch',
-      (name: string, proof: JoinProof) => [name, { ...proof, token: 'token of other' }],
+      (name: string, proof: JoinProof, world: PoolWorld) => [name, { ...proof, token: tokenOf(world, 'other') }],
     ],
     ['with a launch token and no key', (name: string, { token }: JoinProof) => [name, { peerAddress: '', token }]],
-  ] as const)('%s', async (_what, change) => {
+  ] as const)('%s', async (_what, change, kind?: string) => {
     const { world, name, proof } = await withMachine();
-    const [as, shown] = change(name, proof) as [string, JoinProof];
+    const [as, shown] = change(name, proof, world) as [string, JoinProof];
 
-    await expect(join(world, as, shown)).rejects.toMatchObject({ kind: 'denied' });
+    await expect(join(world, as, shown)).rejects.toMatchObject({ kind: kind ?? 'denied' });
     expect(world.life.store.view.agents.size).toBe(0);
   });
 
@@ -197,15 +199,15 @@ describe('an agent is refused', () => {
   });
 
   it.each([
-    ['of a launch that the server does not know', () => 'token of a launch long gone'],
-    ['of another launch of its own pool', (launch: string) => `token of ${launch}`],
+    ['of a launch that the server does not know', (world: PoolWorld) => tokenOf(world, 'long gone')],
+    ['of another launch of its own pool', tokenOf],
   ] as const)('with a launch token %s, under the name of a worker without a launch', async (_what, token) => {
     const { world, name, proof } = await withMachine();
     const launch = world.life.store.view.workers.get(name)?.launch ?? '';
     const byHand = { id: 'desk-7', pool: 'id-gpu', machine: 'desk-7', askedAt: world.clock.now() };
     await world.life.store.commit([put('workers', byHand)]);
 
-    const joining = join(world, 'desk-7', { ...proof, token: token(launch) });
+    const joining = join(world, 'desk-7', { ...proof, token: token(world, launch) });
 
     await expect(joining).rejects.toMatchObject({ kind: 'denied', message: /not made for/ });
     expect(world.life.store.view.agents.size).toBe(0);
@@ -252,7 +254,7 @@ describe('an agent is refused', () => {
   it('when it drains and has no work, but not when it has', async () => {
     const { world, name, proof } = await withMachine();
     const first = await join(world, name, proof);
-    await world.life.sessions.submit('id-gpu', 1, 60 * MINUTE_MS);
+    await world.life.submit('gpu', 1, 60 * MINUTE_MS);
     await world.advance(SECOND_MS);
     await world.life.workers.drain(name, OPS);
 
@@ -269,7 +271,7 @@ describe('a manual pool', () => {
   );
 
   it('admits an agent of its networks under the name it brings', async () => {
-    const world = await openWorld({ pools: [manual] });
+    const world = await openPoolWorld({ pools: [manual] });
 
     const agent = await join(world, 'desk-7', { peerAddress: '10.0.0.9' });
 
@@ -279,7 +281,7 @@ describe('a manual pool', () => {
   });
 
   it('binds a key that was shown once', async () => {
-    const world = await openWorld({ pools: [manual] });
+    const world = await openPoolWorld({ pools: [manual] });
     await join(world, 'desk-7', { peerAddress: '10.0.0.9', key: 'mine' });
 
     await expect(join(world, 'desk-7', { peerAddress: '10.0.0.9', key: 'yours' })).rejects.toMatchObject({
@@ -288,7 +290,7 @@ describe('a manual pool', () => {
   });
 
   it('forgets a worker that went and did not come back, and takes it again when it does', async () => {
-    const world = await openWorld({ pools: [manual] });
+    const world = await openPoolWorld({ pools: [manual] });
     const agent = await join(world, 'desk-7', { peerAddress: '10.0.0.9' });
 
     world.life.machines.leave('desk-7', agent.epoch);
@@ -305,7 +307,7 @@ describe('an agent whose machine will be taken away', () => {
   it('drains until then, and another machine comes in its place', async () => {
     const { world, name, proof } = await withMachine();
     await join(world, name, proof);
-    await world.life.sessions.submit('id-gpu', 1, 30 * MINUTE_MS);
+    await world.life.submit('gpu', 1, 30 * MINUTE_MS);
     await world.advance(SECOND_MS);
     const leaving = { why: 'the cloud reclaims its machine', endsAt: world.clock.now() + 2 * MINUTE_MS };
 
@@ -323,7 +325,7 @@ describe('an agent whose machine will be taken away', () => {
   it('does not wait longer for its sessions because it was drained before', async () => {
     const { world, name, proof } = await withMachine();
     await join(world, name, proof);
-    await world.life.sessions.submit('id-gpu', 1, 30 * MINUTE_MS);
+    await world.life.submit('gpu', 1, 30 * MINUTE_MS);
     await world.advance(SECOND_MS);
     await world.life.workers.drain(name, OPS);
     const leaving = { why: 'the cloud reclaims its machine', endsAt: world.clock.now() + 2 * MINUTE_MS };
@@ -349,7 +351,7 @@ describe('an agent whose machine will be taken away', () => {
 
 describe('a machine that does not start', () => {
   it('shows as the trouble of its pool what the cloud says of it, until its agent joins', async () => {
-    const world = await openWorld({ pools: [aPool({ minIdleSlots: 1 })], doesBoot: () => false });
+    const world = await openPoolWorld({ pools: [aPool({ minIdleSlots: 1 })], doesBoot: () => false });
     await world.advance(SECOND_MS);
     const [made] = world.cloud.machines();
     world.cloud.trouble(made?.name ?? '', { kind: 'exhausted', message: '0/3 nodes are available', final: false });
@@ -357,7 +359,7 @@ describe('a machine that does not start', () => {
     const before = world.life.workers.trouble('id-gpu');
     await world.life.machines.join(hello(made?.name ?? ''), {
       peerAddress: '',
-      token: `token of ${made?.launch?.id}`,
+      token: tokenOf(world, made?.launch?.id),
       key: 'k',
     });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Hello } from '#core/agent-link.ts';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { aPool } from '#core/testing/pool.ts';
-import { openWorld, type World } from '#sim/part/world.ts';
+import { openPoolWorld, type PoolWorld } from '#sim/pool-world.ts';
 import { leastWaitMs } from './kept-out.ts';
 
 const OPS = { who: 'ops', from: 'here' };
@@ -23,11 +23,11 @@ const hello: Hello = {
   address: '10.0.0.9',
   executions: [],
 };
-const join = (world: World) => world.life.machines.join(hello, proof);
-const drainOf = (world: World) => world.life.store.view.workers.get('desk-7')?.drain;
+const join = (world: PoolWorld) => world.join(hello, proof);
+const drainOf = (world: PoolWorld) => world.life.store.view.workers.get('desk-7')?.drain;
 
 /** A drained Velda agent, whose stream has ended. */
-async function drained(world: World): Promise<void> {
+async function drained(world: PoolWorld): Promise<void> {
   const agent = await join(world);
   await world.life.workers.drain('desk-7', OPS);
   await world.advance(SECOND_MS);
@@ -36,7 +36,7 @@ async function drained(world: World): Promise<void> {
 }
 
 /** Calls as one process of Velda's agent does, as early as it may; answers how often it was let in. */
-async function callOn(world: World, calls: number, share = 0.5): Promise<number> {
+async function callOn(world: PoolWorld, calls: number, share = 0.5): Promise<number> {
   let admitted = 0;
   for (let n = 0; n < calls; n++) {
     await world.advance(share * Math.min(60_000, 500 * 1.5 ** n));
@@ -52,7 +52,7 @@ describe('a drained agent of Velda that joined by itself', () => {
   it.each([0.5, 1, 1.5])(
     'is kept out however long the same process calls, waiting %s of its usual time',
     async (share) => {
-      const world = await openWorld({ pools: [manual] });
+      const world = await openPoolWorld({ pools: [manual] });
       await drained(world);
 
       expect(await callOn(world, 40, share)).toBe(0);
@@ -64,16 +64,16 @@ describe('a drained agent of Velda that joined by itself', () => {
   );
 
   it('is kept out by a server that was restarted', async () => {
-    const world = await openWorld({ pools: [manual] });
+    const world = await openPoolWorld({ pools: [manual] });
     await drained(world);
-    world.life.kill();
+    world.crash();
     await world.start();
 
     expect(await callOn(world, 10)).toBe(0);
   });
 
   it.each([0.5, 1.5])('is admitted when its process is started again, waiting %s of its usual time', async (share) => {
-    const world = await openWorld({ pools: [manual] });
+    const world = await openPoolWorld({ pools: [manual] });
     await drained(world);
     await callOn(world, 8);
     await world.advance(5 * SECOND_MS);
@@ -84,7 +84,7 @@ describe('a drained agent of Velda that joined by itself', () => {
   });
 
   it('is admitted when it is released', async () => {
-    const world = await openWorld({ pools: [manual] });
+    const world = await openPoolWorld({ pools: [manual] });
     await drained(world);
     await callOn(world, 8);
 
@@ -95,9 +95,9 @@ describe('a drained agent of Velda that joined by itself', () => {
   });
 
   it('finishes its sessions first, and may reconnect to report them', async () => {
-    const world = await openWorld({ pools: [manual] });
+    const world = await openPoolWorld({ pools: [manual] });
     const first = await join(world);
-    await world.life.sessions.submit('id-gpu', 1, 60 * MINUTE_MS);
+    await world.life.submit('gpu', 1, 60 * MINUTE_MS);
     await world.advance(SECOND_MS);
     await world.life.workers.drain('desk-7', OPS);
     await world.advance(30 * MINUTE_MS);
@@ -108,7 +108,7 @@ describe('a drained agent of Velda that joined by itself', () => {
   });
 
   it('stays while it runs sessions that the server does not know', async () => {
-    const world = await openWorld({ pools: [manual] });
+    const world = await openPoolWorld({ pools: [manual] });
     const executions = [{ session: 'of-another-server', attempt: 1 }];
     const agent = await world.life.machines.join({ ...hello, executions }, proof);
     world.life.machines.noteUnknown('desk-7', ['of-another-server']);
@@ -122,7 +122,7 @@ describe('a drained agent of Velda that joined by itself', () => {
   });
 
   it('is forgotten when it has not called for a quarter of an hour', async () => {
-    const world = await openWorld({ pools: [manual] });
+    const world = await openPoolWorld({ pools: [manual] });
     await drained(world);
     await world.advance(17 * MINUTE_MS);
 
@@ -132,9 +132,9 @@ describe('a drained agent of Velda that joined by itself', () => {
 });
 
 it('only what is kept out can be released', async () => {
-  const world = await openWorld({ pools: [manual] });
-  await world.life.machines.join({ ...hello, wire: 'muster' }, { ...proof, key: 'k' });
-  await world.life.sessions.submit('id-gpu', 1, 60 * MINUTE_MS);
+  const world = await openPoolWorld({ pools: [manual] });
+  await world.join({ ...hello, wire: 'muster' }, { ...proof, key: 'k' });
+  await world.life.submit('gpu', 1, 60 * MINUTE_MS);
   await world.advance(SECOND_MS);
   await world.life.workers.drain('desk-7', OPS);
 

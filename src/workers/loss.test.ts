@@ -4,19 +4,19 @@ import { Fault } from '#core/fault.ts';
 import type { Backend, Kinds } from '#core/provider.ts';
 import { aPool } from '#core/testing/pool.ts';
 import { type SimCloud, simKind } from '#sim/backend.ts';
-import { openWorld, type World } from '#sim/part/world.ts';
+import { openPoolWorld, type PoolWorld } from '#sim/pool-world.ts';
 
-const creates = (world: World) => world.cloud.calls.filter((call) => call.name === 'create').length;
-const kinds = (world: World) => world.disk.histories.events.map((event) => event.kind);
+const creates = (world: PoolWorld) => world.cloud.calls.filter((call) => call.name === 'create').length;
+const kinds = (world: PoolWorld) => world.disk.histories.events.map((event) => event.kind);
 
 /** Two workers, one of them with a session that runs for that long. */
 async function withBusy(sessionMs: number, scaling = {}) {
-  const world = await openWorld({ pools: [aPool({ minIdleSlots: 1, maxIdleSlots: 5, ...scaling })] });
+  const world = await openPoolWorld({ pools: [aPool({ minIdleSlots: 1, maxIdleSlots: 5, ...scaling })] });
   await world.advance(MINUTE_MS);
-  await world.life.sessions.submit('id-gpu', 1, sessionMs);
+  await world.life.submit('gpu', 1, sessionMs);
   await world.advance(MINUTE_MS);
-  const busy = [...world.agents.all.values()].find((agent) => agent.running.size > 0)?.name ?? '';
-  const idle = [...world.agents.all.values()].find((agent) => agent.running.size === 0)?.name ?? '';
+  const busy = [...world.agents.all.values()].find((agent) => agent.running > 0)?.name ?? '';
+  const idle = [...world.agents.all.values()].find((agent) => agent.running === 0)?.name ?? '';
   return { world, busy, idle };
 }
 
@@ -92,9 +92,9 @@ describe('a worker whose machine died', () => {
 
   it('is gone also where its pool has left that cloud', async () => {
     const pool = aPool({ minAgents: 1, maxAgents: 2, maxIdleSlots: 5 });
-    const world = await openWorld({ pools: [pool] });
+    const world = await openPoolWorld({ pools: [pool] });
     await world.advance(MINUTE_MS);
-    await world.life.sessions.submit('id-gpu', 1, 600 * MINUTE_MS);
+    await world.life.submit('gpu', 1, 600 * MINUTE_MS);
     await world.advance(SECOND_MS);
     const [name = ''] = world.agents.all.keys();
     await world.set({ ...pool, revision: 2, spec: { ...pool.spec, offers: [] } });
@@ -110,12 +110,12 @@ describe('a worker whose machine died', () => {
     for (const isRestarted of [false, true]) {
       const replaced = new Set<string>();
       const pools = [aPool({ minAgents: 1, maxIdleSlots: 5, syncEveryMs: 10_000 })];
-      const world = await openWorld({ pools, kinds: reusingNames });
+      const world = await openPoolWorld({ pools, kinds: reusingNames });
       const idOf = (name: string): string => (replaced.has(name) ? 'second' : 'first');
       world.cloud.script = ({ name }) =>
         name === 'list' ? { is: 'answer', of: (all) => all.map((one) => ({ ...one, id: idOf(one.name) })) } : undefined;
       await world.advance(MINUTE_MS);
-      await world.life.sessions.submit('id-gpu', 1, HOUR_MS);
+      await world.life.submit('gpu', 1, HOUR_MS);
       await world.advance(MINUTE_MS);
       const [busy = ''] = world.agents.all.keys();
 
@@ -242,7 +242,7 @@ describe('a worker that is away', () => {
 describe('a worker whose agent is connected and whose machine is not listed', () => {
   it('is left alone, logged once, and counted', async () => {
     const lines: string[] = [];
-    const world = await openWorld({
+    const world = await openPoolWorld({
       pools: [aPool({ minIdleSlots: 1, syncEveryMs: 10_000 })],
       log: (_level, message) => void lines.push(message),
     });

@@ -5,13 +5,13 @@ import { poolSubject } from '#core/reason.ts';
 import type { Session } from '#core/session.ts';
 import { put } from '#core/store.ts';
 import { aPool } from '#core/testing/pool.ts';
-import { openWorld } from '#sim/part/world.ts';
+import { openPoolWorld } from '#sim/pool-world.ts';
 
 describe('a pool of workers', () => {
   it('launches for the queue, runs it, and shrinks again by idle_decay', async () => {
-    const world = await openWorld({ pools: [aPool({ maxIdleSlots: 5 })] });
+    const world = await openPoolWorld({ pools: [aPool({ maxIdleSlots: 5 })] });
     await world.advance(SECOND_MS);
-    await world.life.sessions.submit('id-gpu', 3, 30 * SECOND_MS);
+    await world.life.submit('gpu', 3, 30 * SECOND_MS);
 
     await world.advance(SECOND_MS);
     const owned = world.phases();
@@ -36,10 +36,10 @@ describe('a pool of workers', () => {
   });
 
   it('launches and calls its cloud in one pass: there is nothing else to decide until the machine is listed', async () => {
-    const world = await openWorld({ pools: [aPool({ maxIdleSlots: 5 })] });
+    const world = await openPoolWorld({ pools: [aPool({ maxIdleSlots: 5 })] });
     await world.advance(SECOND_MS);
     const before = world.disk.histories.decisions.length;
-    await world.life.sessions.submit('id-gpu', 3, 30 * SECOND_MS);
+    await world.life.submit('gpu', 3, 30 * SECOND_MS);
     await world.advance(100);
 
     expect(world.cloud.calls.filter(({ name }) => name === 'create')).toHaveLength(1);
@@ -47,10 +47,10 @@ describe('a pool of workers', () => {
   });
 
   it('launches nothing for queued sessions whose labels no worker can have', async () => {
-    const world = await openWorld({ pools: [aPool()] });
-    const { store, sessions } = world.life;
+    const world = await openPoolWorld({ pools: [aPool()] });
+    const { store, submit } = world.life;
     await world.advance(SECOND_MS);
-    await sessions.submit('id-gpu', 1, SECOND_MS);
+    await submit('gpu', 1, SECOND_MS);
     const [session] = store.view.sessions.all();
     await store.commit([put('sessions', { ...(session as Session), unmatched: 'gpu=h100' })]);
 
@@ -64,9 +64,9 @@ describe('a pool of workers', () => {
   });
 
   it('never removes a worker that runs a session which the server does not know, until that has ended', async () => {
-    const world = await openWorld({ pools: [aPool({ maxIdleSlots: 5 })] });
+    const world = await openPoolWorld({ pools: [aPool({ maxIdleSlots: 5 })] });
     await world.advance(SECOND_MS);
-    await world.life.sessions.submit('id-gpu', 1, SECOND_MS);
+    await world.life.submit('gpu', 1, SECOND_MS);
     await world.advance(MINUTE_MS);
     const [worker] = world.life.store.view.workers.all();
     world.life.machines.noteUnknown(worker?.id ?? '', ['of-another-server']);
@@ -79,7 +79,7 @@ describe('a pool of workers', () => {
   });
 
   it('writes down each decision that acts, with its reason and figures, and others once', async () => {
-    const world = await openWorld({ pools: [aPool({ minIdleSlots: 2, maxIdleSlots: 2 })] });
+    const world = await openPoolWorld({ pools: [aPool({ minIdleSlots: 2, maxIdleSlots: 2 })] });
 
     await world.advance(10 * MINUTE_MS);
 
@@ -97,7 +97,7 @@ describe('a pool of workers', () => {
 
   it('is not looked at again when its cloud has made what it asked for', async () => {
     const pool = aPool({ minIdleSlots: 1, syncEveryMs: MINUTE_MS });
-    const world = await openWorld({ pools: [pool], cloud: { bootMs: 2 * MINUTE_MS, answerMs: SECOND_MS } });
+    const world = await openPoolWorld({ pools: [pool], cloud: { bootMs: 2 * MINUTE_MS, answerMs: SECOND_MS } });
     const passes = (): number => world.life.journal.lastDecision(poolSubject(pool.id))?.repeats ?? 0;
     await world.advance(1.5 * SECOND_MS);
     const before = { phases: world.phases(), passes: passes() };
@@ -109,7 +109,7 @@ describe('a pool of workers', () => {
 
   it('is not looked at again for a listing that shows a booting machine as before', async () => {
     const pool = aPool({ minIdleSlots: 1, syncEveryMs: 5 * SECOND_MS });
-    const world = await openWorld({ pools: [pool], cloud: { bootMs: 2 * MINUTE_MS } });
+    const world = await openPoolWorld({ pools: [pool], cloud: { bootMs: 2 * MINUTE_MS } });
     const passes = (): number => world.life.journal.lastDecision(poolSubject(pool.id))?.repeats ?? 0;
     const lists = (): number => world.cloud.calls.filter(({ name }) => name === 'list').length;
     await world.advance(20 * SECOND_MS);
@@ -123,10 +123,10 @@ describe('a pool of workers', () => {
 
   it('answers an agent that joins and the session that it gets with one pass', async () => {
     const pool = aPool({ maxIdleSlots: 5, syncEveryMs: 10 * MINUTE_MS });
-    const world = await openWorld({ pools: [pool], cloud: { bootMs: MINUTE_MS } });
+    const world = await openPoolWorld({ pools: [pool], cloud: { bootMs: MINUTE_MS } });
     const passes = (): number => world.life.journal.lastDecision(poolSubject(pool.id))?.repeats ?? 0;
     await world.advance(SECOND_MS);
-    await world.life.sessions.submit('id-gpu', 1, 10 * MINUTE_MS);
+    await world.life.submit('gpu', 1, 10 * MINUTE_MS);
     await world.advance(59 * SECOND_MS);
     const before = { phases: world.phases(), passes: passes() };
     await world.advance(5 * SECOND_MS);
@@ -137,7 +137,7 @@ describe('a pool of workers', () => {
 
   it('does nothing while paused, says so, and goes on when resumed', async () => {
     const pool = aPool({ minIdleSlots: 1 }, {}, { pausedAt: 1 });
-    const world = await openWorld({ pools: [pool] });
+    const world = await openPoolWorld({ pools: [pool] });
 
     await world.advance(5 * MINUTE_MS);
     const paused = {
@@ -155,7 +155,7 @@ describe('a pool of workers', () => {
   });
 
   it('shows what the next pass would do without doing it', async () => {
-    const world = await openWorld({ pools: [aPool({ minIdleSlots: 1 }, {}, { pausedAt: 1 })] });
+    const world = await openPoolWorld({ pools: [aPool({ minIdleSlots: 1 }, {}, { pausedAt: 1 })] });
     await world.advance(SECOND_MS);
 
     await world.set(aPool({ minIdleSlots: 1 }, {}, { revision: 2 }));
@@ -170,8 +170,8 @@ describe('a pool of workers', () => {
 
   it('drains a pool that is removed: idle workers go at once, busy ones finish, nothing new starts', async () => {
     const pool = aPool({ minIdleSlots: 1, maxIdleSlots: 1 });
-    const world = await openWorld({ pools: [pool] });
-    await world.life.sessions.submit(pool.id, 1, 5 * MINUTE_MS);
+    const world = await openPoolWorld({ pools: [pool] });
+    await world.life.submit(pool.name, 1, 5 * MINUTE_MS);
     await world.advance(MINUTE_MS);
     const before = world.phases();
 
@@ -187,8 +187,8 @@ describe('a pool of workers', () => {
 
   it('ends a removal at its deadline, whatever still runs', async () => {
     const pool = aPool();
-    const world = await openWorld({ pools: [pool] });
-    await world.life.sessions.submit(pool.id, 1, 600 * MINUTE_MS);
+    const world = await openPoolWorld({ pools: [pool] });
+    await world.life.submit(pool.name, 1, 600 * MINUTE_MS);
     await world.advance(MINUTE_MS);
 
     await world.set({ ...pool, removal: { at: 0, deadlineAt: world.clock.now() + 10 * MINUTE_MS, why: 'gone' } });
@@ -202,8 +202,8 @@ describe('a pool of workers', () => {
 
   it('keeps what an older definition launched until it is gone, and then forgets the offer', async () => {
     const pool = aPool({ minIdleSlots: 0 });
-    const world = await openWorld({ pools: [pool] });
-    await world.life.sessions.submit(pool.id, 1, 5 * MINUTE_MS);
+    const world = await openPoolWorld({ pools: [pool] });
+    await world.life.submit(pool.name, 1, 5 * MINUTE_MS);
     await world.advance(MINUTE_MS);
 
     const other = { id: 'shape2', kind: 'sim', config: {} };
@@ -218,7 +218,7 @@ describe('a pool of workers', () => {
   });
 
   it('launches once initial_delay is over, though its cloud cannot be listed', async () => {
-    const world = await openWorld({ pools: [] });
+    const world = await openPoolWorld({ pools: [] });
     world.cloud.script = ({ name }) =>
       name === 'list' ? { is: 'refused', fault: new Fault('denied', 'no rights') } : undefined;
     const launches = () => world.cloud.calls.filter(({ name }) => name === 'create').length;
@@ -232,14 +232,14 @@ describe('a pool of workers', () => {
   });
 
   it('answers a flood of sessions with few passes', async () => {
-    const world = await openWorld({ pools: [aPool({ maxAgents: 1 })] });
+    const world = await openPoolWorld({ pools: [aPool({ maxAgents: 1 })] });
     await world.advance(MINUTE_MS);
     const passes = (): number =>
       world.disk.histories.decisions.length + (world.life.journal.lastDecision('pool/id-gpu')?.repeats ?? 0);
     const before = passes();
 
     for (let at = 0; at < 200; at++) {
-      await world.life.sessions.submit('id-gpu', 1, 10 * MINUTE_MS);
+      await world.life.submit('gpu', 1, 10 * MINUTE_MS);
       await world.clock.settle();
     }
     await world.advance(20);
@@ -249,7 +249,7 @@ describe('a pool of workers', () => {
   });
 
   it('stops in good order, with a call under way', async () => {
-    const world = await openWorld({ pools: [aPool({ minIdleSlots: 1 })] });
+    const world = await openPoolWorld({ pools: [aPool({ minIdleSlots: 1 })] });
     world.cloud.script = ({ name }) => (name === 'create' ? { is: 'hang', isDone: false } : undefined);
     await world.advance(SECOND_MS);
 

@@ -3,18 +3,18 @@ import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Offer, UpdatePolicy } from '#core/pool.ts';
 import { aPool } from '#core/testing/pool.ts';
-import { openWorld, type World } from '#sim/part/world.ts';
+import { openPoolWorld, type PoolWorld } from '#sim/pool-world.ts';
 
 const NEW: Offer = { id: 'shape2', kind: 'sim', config: { size: 2 } };
 
-const shapes = (world: World): string[] => world.cloud.machines().map(({ launch }) => launch?.mark.shape ?? '');
+const shapes = (world: PoolWorld): string[] => world.cloud.machines().map(({ launch }) => launch?.mark.shape ?? '');
 
 describe('workers of an older definition', () => {
   async function changed(updatePolicy: UpdatePolicy, busyMs: number) {
     const limits = { minIdleSlots: 2, maxIdleSlots: 2, maxAgents: 10 };
-    const world = await openWorld({ pools: [aPool(limits, { updatePolicy })] });
+    const world = await openPoolWorld({ pools: [aPool(limits, { updatePolicy })] });
     await world.advance(MINUTE_MS);
-    if (busyMs > 0) await world.life.sessions.submit('id-gpu', 1, busyMs);
+    if (busyMs > 0) await world.life.submit('gpu', 1, busyMs);
     await world.advance(MINUTE_MS);
     await world.set(aPool(limits, { updatePolicy, offers: [NEW] }, { revision: 2 }));
     return world;
@@ -75,7 +75,7 @@ describe('workers of an older definition', () => {
   it('stay while machines of the new one do not join, and are replaced once they do, step by step', async () => {
     const limits = { minIdleSlots: 2, maxIdleSlots: 2, maxAgents: 10, bootTimeoutMs: 5 * MINUTE_MS };
     let doesWork = false;
-    const world = await openWorld({
+    const world = await openPoolWorld({
       pools: [aPool(limits, { updatePolicy: 'rolling' })],
       doesBoot: ({ launch }) => doesWork || launch?.mark.shape === 'shape1',
     });
@@ -93,7 +93,7 @@ describe('workers of an older definition', () => {
 
   it('stay where the new ones would cost more than the pool may', async () => {
     const limits = { minIdleSlots: 3, maxIdleSlots: 3, maxAgents: 10, maxPricePerHour: 4 };
-    const world = await openWorld({ pools: [aPool(limits, { updatePolicy: 'rolling' })] });
+    const world = await openPoolWorld({ pools: [aPool(limits, { updatePolicy: 'rolling' })] });
     await world.advance(2 * MINUTE_MS);
 
     const terms = { shape2: { pricePerHour: 5 } };
@@ -106,7 +106,7 @@ describe('workers of an older definition', () => {
 
   it('stay while the new definition does not work', async () => {
     const limits = { minIdleSlots: 3, maxIdleSlots: 3, maxAgents: 10, bootTimeoutMs: 2 * MINUTE_MS };
-    const world = await openWorld({
+    const world = await openPoolWorld({
       pools: [aPool(limits)],
       doesBoot: ({ launch }) => launch?.mark.shape === 'shape1',
     });
@@ -124,7 +124,7 @@ describe('several offers', () => {
   const limits = { maxAgents: 10, minIdleSlots: 2, maxIdleSlots: 2 };
 
   it('are tried in their order: the next one within a second of a refusal', async () => {
-    const world = await openWorld({
+    const world = await openPoolWorld({
       pools: [aPool(limits, { offers: [{ id: 'shape1', kind: 'sim', config: {} }, NEW] })],
     });
     world.cloud.script = ({ name, nth }) =>
@@ -141,8 +141,8 @@ describe('several offers', () => {
       { ...limits, maxPricePerHour: 8 },
       { offers: [{ id: 'shape1', kind: 'sim', config: {} }, NEW], terms },
     );
-    const world = await openWorld({ pools: [pool] });
-    await world.life.sessions.submit('id-gpu', 9, 10 * MINUTE_MS);
+    const world = await openPoolWorld({ pools: [pool] });
+    await world.life.submit('gpu', 9, 10 * MINUTE_MS);
     let most = 0;
 
     for (let second = 0; second < 300; second++) {
@@ -163,8 +163,8 @@ describe('several offers', () => {
       { maxAgents: 10, maxIdleSlots: 1 },
       { offers: [{ id: 'shape1', kind: 'sim', config: {} }, NEW], terms },
     );
-    const world = await openWorld({ pools: [pool] });
-    await world.life.sessions.submit('id-gpu', 2, 5 * MINUTE_MS);
+    const world = await openPoolWorld({ pools: [pool] });
+    await world.life.submit('gpu', 2, 5 * MINUTE_MS);
     await world.advance(2 * MINUTE_MS);
     const busy = shapes(world).toSorted();
 
@@ -178,7 +178,7 @@ describe('several offers', () => {
 describe('an offer that comes to something else', () => {
   it('has its idle workers replaced, and those that cannot tell are left alone', async () => {
     let form = 'image-1';
-    const world = await openWorld({
+    const world = await openPoolWorld({
       pools: [aPool({ minIdleSlots: 2, maxIdleSlots: 2, maxAgents: 10 })],
       cloud: { form: () => form },
     });

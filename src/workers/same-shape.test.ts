@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { offerOf, offerShapes } from '#config/offers.ts';
+import { offerOf } from '#config/offers.ts';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Offer } from '#core/pool.ts';
@@ -8,7 +8,7 @@ import { type Backend, type Kinds, kind } from '#core/provider.ts';
 import { count, secret } from '#core/schema.ts';
 import { aPool } from '#core/testing/pool.ts';
 import type { SimCloud } from '#sim/backend.ts';
-import { openWorld, type World } from '#sim/part/world.ts';
+import { openPoolWorld, type PoolWorld } from '#sim/pool-world.ts';
 
 const LIMITS = { minIdleSlots: 2, maxIdleSlots: 2, maxAgents: 10 };
 
@@ -72,19 +72,18 @@ const offer = (apiToken: string, more: object = {}): Offer =>
 const pool = (offers: Offer[], revision = 1, name = 'gpu') => aPool(LIMITS, { name, offers }, { revision });
 const names = (cloud: SimCloud): string[] => cloud.machines().map(({ machine }) => machine.name);
 
-async function openRented(accounts: Accounts, isOld: { value: boolean } = { value: false }): Promise<World> {
-  const shapes = offerShapes(accounts.kinds({} as SimCloud, () => true));
-  const world = await openWorld({
+async function openRented(accounts: Accounts, isOld: { value: boolean } = { value: false }): Promise<PoolWorld> {
+  const world = await openPoolWorld({
     pools: [pool([offer('one/1')])],
     kinds: accounts.kinds,
-    offerShape: () => (isOld.value ? undefined : shapes),
+    hasShapes: () => !isOld.value,
     cloud: { park: { most: 2 } },
   });
   await world.advance(2 * MINUTE_MS);
   return world;
 }
 
-const offersOf = (world: World): Set<string | undefined> =>
+const offersOf = (world: PoolWorld): Set<string | undefined> =>
   new Set([...world.life.store.view.workers.all()].map((worker) => worker.offer));
 
 describe('workers of an offer whose credential was rotated', () => {

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { aPool } from '#core/testing/pool.ts';
-import { openWorld } from '#sim/part/world.ts';
+import { openPoolWorld } from '#sim/pool-world.ts';
 
 it('takes idle workers along, leaves busy ones, and launches none in their place', async () => {
-  const world = await openWorld({ pools: [aPool({ minAgents: 3, maxIdleSlots: 5 })] });
+  const world = await openPoolWorld({ pools: [aPool({ minAgents: 3, maxIdleSlots: 5 })] });
   await world.advance(MINUTE_MS);
-  await world.life.sessions.submit('id-gpu', 1, 10 * MINUTE_MS);
+  await world.life.submit('gpu', 1, 10 * MINUTE_MS);
   await world.advance(SECOND_MS);
   let isDone = false;
 
@@ -19,7 +19,7 @@ it('takes idle workers along, leaves busy ones, and launches none in their place
 });
 
 it('leaves workers of other offers alone', async () => {
-  const world = await openWorld({ pools: [aPool({ minAgents: 2 })] });
+  const world = await openPoolWorld({ pools: [aPool({ minAgents: 2 })] });
   await world.advance(MINUTE_MS);
 
   await world.life.workers.standDown(() => false);
@@ -29,7 +29,7 @@ it('leaves workers of other offers alone', async () => {
 });
 
 it('takes the leaving of agents for no loss: no freeze, no event', async () => {
-  const world = await openWorld({ pools: [aPool({ minAgents: 5 })] });
+  const world = await openPoolWorld({ pools: [aPool({ minAgents: 5 })] });
   await world.advance(MINUTE_MS);
 
   await world.life.workers.standDown(() => false);
