@@ -145,7 +145,7 @@ export const APART_LAWS: readonly SliceLaw[] = [
   },
   {
     id: 'restored',
-    name: 'a pool whose document returns before that stays: the same pool, its session, and room for more',
+    name: 'a removed pool whose document returns before its last session has ended stays: the same pool, its session, and room for more',
     async check(_stage, harness) {
       const { world, pool } = await deletedWhileBusy(harness, 'vanish');
       const { view } = world.life.store;

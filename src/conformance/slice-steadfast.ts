@@ -88,7 +88,7 @@ export const STEADFAST_LAWS: readonly SliceLaw[] = [
   },
   {
     id: 'broken page of machines',
-    name: 'nor when a listing of the machines fails on its second page',
+    name: 'no worker stops when a listing of the machines fails on its second page',
     async check(_stage, harness) {
       const scene = await openScene(harness);
       const { what, ...when } = harness.laterPage;
@@ -100,7 +100,7 @@ export const STEADFAST_LAWS: readonly SliceLaw[] = [
   },
   {
     id: 'empty listing',
-    name: 'nor when the listing of documents is empty',
+    name: 'no worker stops when the listing of documents is empty',
     async check(_stage, harness) {
       const scene = await openScene(harness);
       const { documents, clock } = scene.world;
@@ -117,7 +117,7 @@ export const STEADFAST_LAWS: readonly SliceLaw[] = [
   },
   {
     id: 'wrong place',
-    name: 'nor when the file names a source wrongly, nor when that is corrected',
+    name: 'no worker stops when the file names a source wrongly, or when that is corrected',
     async check(_stage, harness) {
       for (const [what, before, after] of MISTAKES) {
         await expectThrough(what, async () => {
@@ -133,7 +133,7 @@ export const STEADFAST_LAWS: readonly SliceLaw[] = [
   },
   {
     id: 'source taken out',
-    name: 'nor when the source is taken out of the file, nor when it returns',
+    name: 'no worker stops when the source is taken out of the file, or when it returns',
     async check(_stage, harness) {
       const scene = await openScene(harness);
       await scene.world.setSources([]);
@@ -146,7 +146,7 @@ export const STEADFAST_LAWS: readonly SliceLaw[] = [
   },
   {
     id: 'moved',
-    name: 'nor when a pool moves to another source, in either order',
+    name: 'no worker stops when a pool moves to another source, in either order',
     async check(_stage, harness) {
       for (const order of ['put there first', 'taken away first']) {
         await expectThrough(order, async () => {
@@ -169,7 +169,7 @@ export const STEADFAST_LAWS: readonly SliceLaw[] = [
   },
   {
     id: 'outage',
-    name: 'nor in a long outage of the cloud, of any kind, nor after it',
+    name: 'no worker stops in a long outage of the cloud, of any kind, or after it',
     async check(_stage, harness) {
       // An hour in the long run.
       const kinds: readonly Mischance[] = [

@@ -175,7 +175,7 @@ export const STORY_LAWS: readonly SliceLaw[] = [
   },
   {
     id: 'dropped at writes',
-    name: 'it does so wherever the server is dropped: at every commit, durable or not',
+    name: 'a pool comes, works and goes though the server is dropped at any commit, durable or not',
     async check(_stage, harness) {
       const { world } = await story(harness);
 
@@ -185,7 +185,7 @@ export const STORY_LAWS: readonly SliceLaw[] = [
   },
   {
     id: 'dropped at calls',
-    name: 'and at every call to the cloud, carried out or not',
+    name: 'a pool comes, works and goes though the server is dropped at any call to the cloud, carried out or not',
     async check(_stage, harness) {
       const { world } = await story(harness);
 
@@ -195,7 +195,7 @@ export const STORY_LAWS: readonly SliceLaw[] = [
   },
   {
     id: 'lost replies',
-    name: 'and when any one reply is lost',
+    name: 'a pool comes, works and goes though any one reply is lost',
     async check(_stage, harness) {
       const { world } = await story(harness);
 
@@ -218,7 +218,7 @@ export const STORY_LAWS: readonly SliceLaw[] = [
   },
   {
     id: 'late refusal',
-    name: 'and when capacity is refused after it was promised; the pool says so meanwhile',
+    name: 'a pool comes, works and goes though capacity is refused after it was promised, and says so meanwhile',
     async check(_stage, harness) {
       for (const count of numbers(3)) {
         const run = await story(harness, {

@@ -33,7 +33,7 @@ export interface SimAgentsOptions extends Partial<Pick<AgentOptions, 'quirks' | 
   gone?(agent: SimAgent): void;
 }
 
-export function openAgents({ network, gone, ...options }: SimAgentsOptions): SimAgents {
+export function openSimAgents({ network, gone, ...options }: SimAgentsOptions): SimAgents {
   const all = new Map<string, SimAgent>();
   const runs = new Map<string, number>();
   const kills: string[] = [];

@@ -9,8 +9,7 @@ import { VirtualClock } from '#core/virtual-clock.ts';
 import type { PlaneParts } from '#program/plane.ts';
 import { type SimCloud, type SimCloudOptions, type SimMachine, simCloud, simKind } from './backend.ts';
 import { chanceFrom } from './chance.ts';
-import { rowOn } from './disk-rows.ts';
-import { diskWithSecrets } from './disk-with-secrets.ts';
+import { diskWithSecrets, rowOn } from './disk.ts';
 import type { Life, ServerHooks } from './server.ts';
 import { openWorld, type World } from './world.ts';
 

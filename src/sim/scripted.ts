@@ -3,7 +3,7 @@ import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import type { CrashPoint } from './crash-points.ts';
 import { comeToRest } from './day.ts';
 import type { Definition } from './definitions.ts';
-import { diskWithSecrets } from './disk-with-secrets.ts';
+import { diskWithSecrets } from './disk.ts';
 import type { FaultRates } from './faults.ts';
 import { openSeededWorld, type SeededWorld } from './seeded-world.ts';
 import { commandOf } from './work.ts';

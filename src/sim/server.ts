@@ -107,9 +107,9 @@ export function openServer(options: ServerOptions): Server {
     return true;
   }
 
-  async function dieAt(point: CrashPoint, write: () => Promise<void>): Promise<void> {
-    if (point.isDone) await write();
-    crash('at a commit');
+  async function dieAt(point: CrashPoint, act: () => Promise<unknown>): Promise<never> {
+    if (point.isDone) await act();
+    crash(`at a ${point.at}`);
     return never();
   }
 
@@ -141,12 +141,8 @@ export function openServer(options: ServerOptions): Server {
   async function callAlive<T>(isAlive: () => boolean, act: () => Promise<T>): Promise<T> {
     if (!isAlive()) return never();
     const point = crashPoints.atCall();
-    if (point && !point.isDone) {
-      crash('at a call');
-      return never();
-    }
+    if (point) return dieAt(point, act);
     const done = await act();
-    if (point) crash('at a call');
     return isAlive() ? done : never();
   }
 

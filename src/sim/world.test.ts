@@ -19,7 +19,7 @@ const MANY_FAULTS = timesAsOften(3);
 
 const range = (from: number, count: number): number[] => Array.from({ length: count }, (_, at) => from + at);
 
-// Each of the few has every kind of occasion; `npm run test:long` takes all.
+// Each of the few has every required event; `npm run test:long` takes all.
 const SEEDS = inject('sliceStride') === 1 ? range(1, 20) : [3, 4, 5, 8];
 
 describe('a world in which everything goes wrong', () => {
@@ -36,7 +36,7 @@ describe('a world in which everything goes wrong', () => {
     for (const [name, count] of Object.entries(world.figures.requiredEvents)) happened[name as RequiredEvent] += count;
   });
 
-  it('has seen each kind of occasion in one of these seeds', () => {
+  it('has seen each required event in one of these seeds', () => {
     expect(Object.keys(happened).filter((name) => happened[name as RequiredEvent] === 0)).toEqual([]);
   });
 

@@ -2,7 +2,7 @@
 // outlive the server.
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { type Disk, emptyDisk } from '#store/memory.ts';
-import { openAgents, type SimAgents, type SimAgentsOptions } from './agents.ts';
+import { openSimAgents, type SimAgents, type SimAgentsOptions } from './agents.ts';
 import type { Chance } from './chance.ts';
 import { type CrashPoint, type CrashPoints, openCrashPoints } from './crash-points.ts';
 import { type FaultDraws, NO_FAULTS, openFaultDraws } from './faults.ts';
@@ -37,7 +37,7 @@ export function openWorld(options: WorldOptions): World {
   const { clock = new VirtualClock(), disk = emptyDisk(), chance, latency = { mostLatencyMs: 0 } } = options;
   const { draws = openFaultDraws({ clock, rates: NO_FAULTS, hasSpells: false }), crashAt: at } = options;
   const network = openNetwork({ clock, chance: chance('network'), ...latency });
-  const agents = openAgents({ clock, chance: chance('agents'), network, ...options.agents });
+  const agents = openSimAgents({ clock, chance: chance('agents'), network, ...options.agents });
   const crashPoints = openCrashPoints({ clock, chance: chance('disk'), draws, at });
   const server = openServer({ ...options, clock, disk, network, crashPoints });
   return { clock, disk, network, agents, server, crashPoints, points: crashPoints.counts };

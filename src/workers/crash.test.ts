@@ -114,7 +114,7 @@ describe.each(Object.keys(CLOUDS) as Makes[])(
       await expectWholeAtEvery(makes, 'write', writes);
     });
 
-    it('nor at every call to the cloud, heard or not', async () => {
+    it('leaves no worker doubled or leaked and no session lost, at every call to the cloud, heard or not', async () => {
       const { world } = await run(makes);
 
       expect(world.cloud.calls.length).toBeGreaterThan(10);

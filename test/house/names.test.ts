@@ -12,7 +12,6 @@ const CONVENTIONAL = new Set(['noun', 'commands', 'simulation', 'main', 'reasons
 const SHARED: Readonly<Record<string, readonly string[]>> = {
   'the simulator stands in for the part of that name': [
     'AgentOptions',
-    'Broker',
     'RunOptions',
     'Server',
     'ServerOptions',

@@ -2,7 +2,7 @@
 import type { AgentCommand } from '#core/agent-link.ts';
 import type { Launch, Machine } from '#core/provider.ts';
 import type { Disk } from '#store/memory.ts';
-import { rowOn } from '../disk-rows.ts';
+import { rowOn } from '../disk.ts';
 import type { Invariants } from '../invariants.ts';
 
 export interface DurabilityLaws {

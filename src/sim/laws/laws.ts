@@ -4,7 +4,7 @@ import type { Session } from '#core/session.ts';
 import type { Change, Store } from '#core/store.ts';
 import type { Disk } from '#store/memory.ts';
 import type { SimAgent } from '../agent.ts';
-import { rowOn } from '../disk-rows.ts';
+import { rowOn } from '../disk.ts';
 import type { FaultDraws } from '../faults.ts';
 import type { Invariants } from '../invariants.ts';
 import { type DurabilityLaws, durabilityLaws } from './durability.ts';

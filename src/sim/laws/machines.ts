@@ -2,7 +2,7 @@ import type { Launch, Machine } from '#core/provider.ts';
 import type { Disk } from '#store/memory.ts';
 import type { SimAgent } from '../agent.ts';
 import type { SimCloud, SimMachine } from '../backend.ts';
-import { rowOn } from '../disk-rows.ts';
+import { rowOn } from '../disk.ts';
 import type { Invariants } from '../invariants.ts';
 
 /** What the clouds have, counted as they see it. */

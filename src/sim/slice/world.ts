@@ -9,7 +9,7 @@ import type { Allow, OpenedSource } from '#pools/pools.ts';
 import { emptyDisk } from '#store/memory.ts';
 import { providers } from '../../providers/providers.gen.ts';
 import { chanceFrom } from '../chance.ts';
-import { rowOn } from '../disk-rows.ts';
+import { rowOn } from '../disk.ts';
 import type { Life, LifeProcess } from '../server.ts';
 import { openWorld, type World, type WorldOptions } from '../world.ts';
 import { startSliceAgents } from './agents.ts';
