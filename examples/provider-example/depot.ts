@@ -17,7 +17,7 @@ interface Kept {
 }
 
 /** What goes wrong with the next request of that kind. */
-export interface Mishaps {
+export interface FailureRules {
   error?: string | undefined;
   loseReply?: boolean;
   breakListing?: boolean;
@@ -49,11 +49,11 @@ export function openDepot({ now = Date.now, pageSize = PAGE, lagMs = 0, bootMs =
   const pools = new Map<string, Kept>();
   /** Documents that may not be read. */
   const sealed = new Set<string>();
-  const mishaps: Mishaps = {};
+  const failureRules: FailureRules = {};
 
   function page(all: readonly { readonly name: string }[], url: URL): Response {
     const from = Number(url.searchParams.get('from') ?? 0);
-    if (mishaps.breakListing && from > 0) return refuse(502, 'upset');
+    if (failureRules.breakListing && from > 0) return refuse(502, 'upset');
     const items = all.slice(from, from + pageSize);
     const next = new URL(url);
     next.searchParams.set('from', String(from + pageSize));
@@ -69,8 +69,8 @@ export function openDepot({ now = Date.now, pageSize = PAGE, lagMs = 0, bootMs =
 
   /** Lends a machine, as it does for any caller. */
   function lend(wanted: Pick<Lent, 'name' | 'size' | 'labels' | 'boot'>): Lent {
-    const late = mishaps.failLate ?? 0;
-    mishaps.failLate = Math.max(0, late - 1);
+    const late = failureRules.failLate ?? 0;
+    failureRules.failLate = Math.max(0, late - 1);
     const lent: Lent = { ...wanted, lentAtMs: now(), ...(late > 0 && { reason: 'out_of_stock' }) };
     machines.set(lent.name, lent);
     changed(lent);
@@ -112,8 +112,8 @@ export function openDepot({ now = Date.now, pageSize = PAGE, lagMs = 0, bootMs =
   async function handle(request: Request): Promise<Response> {
     const url = new URL(request.url);
     const [, noun = '', name] = url.pathname.split('/').map(decodeURIComponent);
-    const { error } = mishaps;
-    mishaps.error = undefined;
+    const { error } = failureRules;
+    failureRules.error = undefined;
     if (error) return refuse(409, error);
     if (noun === 'machines' && name) return machine(request, name);
     if (noun === 'pools' && name) return pool(name);
@@ -128,10 +128,10 @@ export function openDepot({ now = Date.now, pageSize = PAGE, lagMs = 0, bootMs =
   async function line(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     const request = new Request(input, init);
     request.signal.throwIfAborted();
-    if (mishaps.hang) await new Promise((_, giveUp) => request.signal.addEventListener('abort', giveUp));
+    if (failureRules.hang) await new Promise((_, giveUp) => request.signal.addEventListener('abort', giveUp));
     const reply = await handle(request);
-    if (!mishaps.loseReply) return reply;
-    mishaps.loseReply = false;
+    if (!failureRules.loseReply) return reply;
+    failureRules.loseReply = false;
     throw new TypeError('the line was cut');
   }
 
@@ -143,7 +143,7 @@ export function openDepot({ now = Date.now, pageSize = PAGE, lagMs = 0, bootMs =
     machines,
     pools,
     sealed,
-    mishaps,
+    failureRules,
     handle,
     fetch: line as typeof fetch,
     keep,

@@ -28,7 +28,7 @@ function openScene() {
   const lines: string[] = [];
   const parts = { clock: systemClock, random: systemRandom, fetch: depot.fetch, dataDir: '/nowhere', agentCommand: [] };
   const contextOf = (cluster: string) => contextWithLog({ cluster, ...parts }, lines);
-  const next = (mishap: typeof depot.mishaps): void => void Object.assign(depot.mishaps, mishap);
+  const next = (failureRule: typeof depot.failureRules): void => void Object.assign(depot.failureRules, failureRule);
   const both = {
     during: <T>(call: Promise<T>): Promise<T> => call,
     logged: () => lines.join('\n'),

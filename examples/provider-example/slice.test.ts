@@ -1,7 +1,7 @@
 import { testSlice } from 'muster/src/conformance/slice.ts';
 import type { Mark } from 'muster/src/core/provider.ts';
 import { openAnswering, type RecordedCall } from 'muster/src/fakes/answering.ts';
-import type { WireCall } from 'muster/src/fakes/mishaps.ts';
+import type { WireCall } from 'muster/src/fakes/failure-rules.ts';
 import { refusal } from 'muster/src/fakes/refusal.ts';
 import type { SliceCloudOptions, SliceMachine } from 'muster/src/sim/slice/cloud.ts';
 import { type Lent, openDepot } from './depot.ts';
@@ -20,7 +20,7 @@ function read(request: Request): Asked {
   return { service: 'depot', region: '', action, path: pathname + search, request };
 }
 
-/** The depot behind a line on which calls are recorded and struck by mishaps. */
+/** The depot behind a line on which calls are recorded and that fail by rules. */
 function openLine({ clock, pageSize, lagMs, bootMs }: SliceCloudOptions) {
   const depot = openDepot({ now: () => clock.now(), pageSize, lagMs, bootMs });
   const fake = openAnswering<Asked, RecordedCall & { readonly path: string }>(
@@ -65,7 +65,7 @@ function openCloud(options: SliceCloudOptions) {
       return parts.map((labels, at) => depot.lend({ name: `by-hand-${at}`, size: 'small', labels, boot: '' }).name);
     },
     refuseLate(count: number) {
-      depot.mishaps.failLate = count;
+      depot.failureRules.failLate = count;
     },
   };
 }

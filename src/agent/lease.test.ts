@@ -60,7 +60,7 @@ test('the server sets its length, unless the machine itself does', async () => {
   expect(free.expiries()).toBe(1);
 });
 
-test('once stopped it never runs again: nothing keeps a process that has said farewell', async () => {
+test('once stopped it never runs again: nothing keeps a process that is about to exit', async () => {
   const { clock, lease, expiries } = aLease(1_000);
   lease.connected();
 

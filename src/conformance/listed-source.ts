@@ -1,12 +1,12 @@
 import type { AnyKind, Source } from '#core/provider.ts';
-import type { Mishap, WireCall } from '#fakes/mishaps.ts';
+import type { FailureRule, WireCall } from '#fakes/failure-rules.ts';
 import type { Scene } from './scene.ts';
 import { testSource } from './source.ts';
 import type { SourceWorld } from './source-world.ts';
 
 /** A fake cloud whose calls can be made to hang. */
 interface Faulty {
-  readonly mishaps: { add(mishap: Pick<Mishap<WireCall>, 'times' | 'what'>): void };
+  readonly failureRules: { add(failureRule: Pick<FailureRule<WireCall>, 'times' | 'what'>): void };
 }
 
 /** How the suite gets at a kind whose pools stand under `pool_details`. */
@@ -45,7 +45,7 @@ export function testListedSource(title: string, { kind, openScene, config, entry
       remove: async (name) => void details.delete(name),
       during: scene.during,
       logged: () => scene.lines.join('\n'),
-      hang: () => void scene.fake.mishaps.add({ times: 1_000, what: { kind: 'hang' } }),
+      hang: () => void scene.fake.failureRules.add({ times: 1_000, what: { kind: 'hang' } }),
       close: async () => {},
     };
   }

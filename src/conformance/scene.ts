@@ -6,8 +6,8 @@ import { seededRandom } from '#core/random.ts';
 import { during } from '#core/testing/during.ts';
 import { going } from '#core/testing/going.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
+import type { CallFailure, FailureRules, WireCall } from '#fakes/failure-rules.ts';
 import { unaryOver } from '#fakes/grpc.ts';
-import type { Mischance, Mishaps, WireCall } from '#fakes/mishaps.ts';
 import { type BackendWorld, contextWithLog, markOf, OURS } from './backend-world.ts';
 
 export interface Scene<Fake> {
@@ -82,30 +82,30 @@ export async function createdBy(
 }
 
 /** The refusals of a cloud, by what the program makes of them. */
-export type Failures = Readonly<Partial<Record<FaultKind, Mischance>>>;
+export type Failures = Readonly<Partial<Record<FaultKind, CallFailure>>>;
 
 interface Trouble<Call extends WireCall> {
   /** The action that creates machines. */
   readonly creation: string;
   /** What breaks a listing after its first part. */
-  readonly laterPage: Parameters<Mishaps<Call>['add']>[0];
+  readonly laterPage: Parameters<FailureRules<Call>['add']>[0];
   readonly failures: Failures;
 }
 
 /** What every world of a fake cloud does alike: time passes, calls hang, answers get lost, creations are refused. */
 export function troubleIn<Call extends WireCall>(
-  { clock, fake, lines, during: awaited }: Scene<{ readonly mishaps: Mishaps<Call> }>,
+  { clock, fake, lines, during: awaited }: Scene<{ readonly failureRules: FailureRules<Call> }>,
   { creation, laterPage, failures }: Trouble<Call>,
 ) {
-  const { mishaps } = fake;
+  const { failureRules } = fake;
   return {
     during: awaited,
     settle: () => clock.advance(60_000),
     logged: () => lines.join('\n'),
-    loseReply: () => void mishaps.add({ action: creation, what: { kind: 'lost reply' } }),
-    breakListing: () => void mishaps.add({ ...laterPage, times: 1_000 }),
-    hang: () => void mishaps.add({ times: 1_000, what: { kind: 'hang' } }),
-    fail: (kind: FaultKind) => void mishaps.add({ action: creation, what: failures[kind] as Mischance }),
+    loseReply: () => void failureRules.add({ action: creation, what: { kind: 'lost reply' } }),
+    breakListing: () => void failureRules.add({ ...laterPage, times: 1_000 }),
+    hang: () => void failureRules.add({ times: 1_000, what: { kind: 'hang' } }),
+    fail: (kind: FaultKind) => void failureRules.add({ action: creation, what: failures[kind] as CallFailure }),
     close: async () => {},
   } satisfies Partial<BackendWorld>;
 }

@@ -2,7 +2,7 @@
 
 import { expect } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '#core/clock.ts';
-import type { Mischance } from '#fakes/mishaps.ts';
+import type { CallFailure } from '#fakes/failure-rules.ts';
 import { documentOf, type Place, type SliceMachine } from '#sim/slice/cloud.ts';
 import { openSliceWorld, type SliceWorld, type SourceEntry } from '#sim/slice/world.ts';
 import { demand } from './demand.ts';
@@ -80,7 +80,7 @@ export const STEADFAST_LAWS: readonly SliceLaw[] = [
       if (!documents) return;
       demand(documents.laterPage, 'the harness must offer documents.laterPage, or excuse this law');
       const { what, ...when } = documents.laterPage as NonNullable<typeof documents.laterPage>;
-      scene.world.cloud.fake.mishaps.add({ ...when, what, times: FOR_EVER });
+      scene.world.cloud.fake.failureRules.add({ ...when, what, times: FOR_EVER });
 
       await expectSteadfast(scene);
       expect(sourceOf(scene)?.fault?.message).toContain(what.code);
@@ -92,7 +92,7 @@ export const STEADFAST_LAWS: readonly SliceLaw[] = [
     async check(_stage, harness) {
       const scene = await openScene(harness);
       const { what, ...when } = harness.laterPage;
-      scene.world.cloud.fake.mishaps.add({ ...when, what, times: FOR_EVER });
+      scene.world.cloud.fake.failureRules.add({ ...when, what, times: FOR_EVER });
 
       await expectSteadfast(scene);
       expect(troublesOf(scene)).toEqual(POOLS.map(() => expect.stringContaining(what.code)));
@@ -172,7 +172,7 @@ export const STEADFAST_LAWS: readonly SliceLaw[] = [
     name: 'no worker stops in a long outage of the cloud, of any kind, or after it',
     async check(_stage, harness) {
       // An hour in the long run.
-      const kinds: readonly Mischance[] = [
+      const kinds: readonly CallFailure[] = [
         { kind: 'lost request' },
         { kind: 'hang' },
         { kind: 'throttle' },
@@ -182,7 +182,7 @@ export const STEADFAST_LAWS: readonly SliceLaw[] = [
       for (const what of kinds) {
         await expectThrough(what.kind, async () => {
           const scene = await openScene(harness);
-          const end = scene.world.cloud.fake.mishaps.add({ times: FOR_EVER, what });
+          const end = scene.world.cloud.fake.failureRules.add({ times: FOR_EVER, what });
 
           await expectSteadfast(scene, HOUR_MS);
           expect(troublesOf(scene)).toEqual(POOLS.map(() => expect.stringMatching(harness.named)));

@@ -3,7 +3,7 @@
 
 import { expect, inject } from 'vitest';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
-import type { Mischance } from '#fakes/mishaps.ts';
+import type { CallFailure } from '#fakes/failure-rules.ts';
 import type { CrashPoint } from '#sim/crash-points.ts';
 import { documentOf, type SliceHarness } from '#sim/slice/cloud.ts';
 import { INSTALL, openSliceWorld, type SliceWorld } from '#sim/slice/world.ts';
@@ -135,10 +135,10 @@ function drops(harness: SliceSuite, at: CrashPoint['at'], count: number): Twiste
   }));
 }
 
-function mishapsAt(harness: SliceSuite, what: Mischance, count: number): TwistedStory[] {
+function failureRulesAt(harness: SliceSuite, what: CallFailure, count: number): TwistedStory[] {
   return taken(harness, numbers(count)).map((nth) => ({
     name: `${what.kind} at call ${nth}`,
-    twist: { prepare: ({ cloud }) => void cloud.fake.mishaps.add({ what, after: nth - 1 }) },
+    twist: { prepare: ({ cloud }) => void cloud.fake.failureRules.add({ what, after: nth - 1 }) },
   }));
 }
 
@@ -199,7 +199,7 @@ export const STORY_LAWS: readonly SliceLaw[] = [
     async check(_stage, harness) {
       const { world } = await story(harness);
 
-      await expectAll(harness, mishapsAt(harness, { kind: 'lost reply' }, world.points.call));
+      await expectAll(harness, failureRulesAt(harness, { kind: 'lost reply' }, world.points.call));
     },
   },
   {
@@ -209,7 +209,8 @@ export const STORY_LAWS: readonly SliceLaw[] = [
       const { world } = await story(harness, {
         lagMs: MINUTE_MS,
         bootMs: 2 * MINUTE_MS,
-        prepare: ({ cloud }) => void cloud.fake.mishaps.add({ action: harness.creation, what: { kind: 'lost reply' } }),
+        prepare: ({ cloud }) =>
+          void cloud.fake.failureRules.add({ action: harness.creation, what: { kind: 'lost reply' } }),
       });
 
       expect(world.cloud.fake.countOf(harness.creation)).toBeGreaterThan(1);

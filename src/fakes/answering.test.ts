@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { openAnswering, type RecordedCall } from './answering.ts';
+import type { WireCall } from './failure-rules.ts';
 import { openBuckets } from './limits.ts';
-import type { WireCall } from './mishaps.ts';
 import { cursorOf, inOrder, type PageQuestion, pageOf } from './paging.ts';
 import { refusal } from './refusal.ts';
 import { follow, nextStepMs, type Step, stepAt } from './timeline.ts';
@@ -39,7 +39,7 @@ function openCounter() {
 describe('a fake cloud', () => {
   it('records each call with its outcome, and refuses in its own words', async () => {
     const { fake, ask } = openCounter();
-    fake.mishaps.add({ action: 'add', after: 1, what: { kind: 'lost reply' } });
+    fake.failureRules.add({ action: 'add', after: 1, what: { kind: 'lost reply' } });
 
     const statuses = [await ask('add'), await ask('subtract')];
     await expect(ask('add')).rejects.toThrow('fetch failed');
@@ -56,10 +56,10 @@ describe('a fake cloud', () => {
   it('carries out a call whose reply is lost, and none whose request is lost or throttled', async () => {
     const { fake, ask, count } = openCounter();
     for (const kind of ['lost reply', 'lost request', 'no such host'] as const) {
-      fake.mishaps.add({ what: { kind } });
+      fake.failureRules.add({ what: { kind } });
       await expect(ask('add')).rejects.toThrow('fetch failed');
     }
-    fake.mishaps.add({ what: { kind: 'throttle' } });
+    fake.failureRules.add({ what: { kind: 'throttle' } });
 
     expect(await ask('add')).toBe(429);
     expect(count()).toBe(1);

@@ -1,12 +1,12 @@
-// The way of a request through any fake cloud: read, recorded, struck by a mishap or answered, refused in its own words.
+// The way of a request through any fake cloud: read, recorded, failed by a rule or answered, refused in its own words.
 import type { Clock } from '#core/clock.ts';
-import { type Mischance, type Mishaps, openMishaps, suffer, type WireCall } from './mishaps.ts';
+import { type CallFailure, type FailureRules, openFailureRules, suffer, type WireCall } from './failure-rules.ts';
 import { isRefusal, type Refusal } from './refusal.ts';
 
 /** A call that reached the fake. */
 export interface RecordedCall extends WireCall {
   readonly atMs: number;
-  /** `ok`, the code of the refusal, or the kind of the mishap; `open` while it is not over. */
+  /** `ok`, the code of the refusal, or the kind of the failure; `open` while it is not over. */
   outcome: string;
 }
 
@@ -30,7 +30,7 @@ export interface Answering<Call extends WireCall, Recorded extends RecordedCall>
   readonly calls: Recorded[];
   /** Number of calls of an action since the start. */
   countOf(action: string): number;
-  readonly mishaps: Mishaps<Call>;
+  readonly failureRules: FailureRules<Call>;
 }
 
 const MOST_CALLS = 20_000;
@@ -39,7 +39,7 @@ export function openAnswering<Call extends WireCall, Recorded extends RecordedCa
   protocol: Protocol<Call, Recorded>,
   clock: Clock,
 ): Answering<Call, Recorded> {
-  const mishaps = openMishaps<Call>();
+  const failureRules = openFailureRules<Call>();
   const counts = new Map<string, number>();
   const calls: Recorded[] = [];
   const countOf = (action: string): number => counts.get(action) ?? 0;
@@ -50,7 +50,7 @@ export function openAnswering<Call extends WireCall, Recorded extends RecordedCa
     if (calls.length > MOST_CALLS) calls.splice(0, MOST_CALLS / 2);
   }
 
-  async function carryOut(call: Call, what: Mischance | undefined, signal: AbortSignal): Promise<Response> {
+  async function carryOut(call: Call, what: CallFailure | undefined, signal: AbortSignal): Promise<Response> {
     const answer = async (): Promise<Response> => protocol.answer(call, signal);
     if (!what) return answer();
     return suffer(what, { clock, signal, tooMuch: () => protocol.tooMuch(call) }, answer);
@@ -60,7 +60,7 @@ export function openAnswering<Call extends WireCall, Recorded extends RecordedCa
     const call = await protocol.read(request);
     const recorded = protocol.record(call, clock.now());
     note(recorded);
-    const what = mishaps.take(call);
+    const what = failureRules.take(call);
     if (what) recorded.outcome = what.kind;
     try {
       const response = await carryOut(call, what, request.signal);
@@ -73,5 +73,5 @@ export function openAnswering<Call extends WireCall, Recorded extends RecordedCa
     }
   }
 
-  return { handle, fetch: (input, init) => handle(new Request(input, init)), calls, countOf, mishaps };
+  return { handle, fetch: (input, init) => handle(new Request(input, init)), calls, countOf, failureRules };
 }

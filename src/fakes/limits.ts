@@ -1,5 +1,5 @@
 // Token buckets of a fake cloud, by region and service.
-import type { WireCall } from './mishaps.ts';
+import type { WireCall } from './failure-rules.ts';
 
 export interface Limit {
   /** Calls of the same bucket share it. */

@@ -1,4 +1,4 @@
-import type { WireCall } from './mishaps.ts';
+import type { WireCall } from './failure-rules.ts';
 
 /** A request to a cloud whose services each have a host; its action is `<service>.<action>`. */
 export interface RestCall<Service extends string> extends WireCall {

@@ -6,7 +6,7 @@ import { drop, put } from '#core/store.ts';
 import type { ApplyOwnership } from './apply-ownership.ts';
 import { describeDocument } from './apply-ownership.ts';
 import { drainChanges } from './drain-pool.ts';
-import { ownerStatusOf } from './ownership.ts';
+import { ownerStatusOf } from './missing-documents.ts';
 import type { Expectation, Pools } from './pools.ts';
 import { nameIn, readPoolDocument } from './read-document.ts';
 import type { Registry } from './registry.ts';

@@ -7,7 +7,8 @@ import { type Change, drop, put } from '#core/store.ts';
 import type { NewEvent } from '#journal/journal.ts';
 import { drainChanges, endDrainChanges } from './drain-pool.ts';
 import { isSame } from './equal-data.ts';
-import { isDeletedByWriter, isForcedByWriter, isOwner, type Ownership, ownershipOf } from './ownership.ts';
+import { isDeletedByWriter, isForcedByWriter } from './missing-documents.ts';
+import { isOwner, type Ownership, ownershipOf } from './ownership.ts';
 import type { ParsedDocument } from './parsed-documents.ts';
 import type { Registry } from './registry.ts';
 

@@ -6,7 +6,8 @@ import { type DocumentState, documentId } from '#core/source.ts';
 import { type Change, drop, put } from '#core/store.ts';
 import { actorOf, documentChange } from './apply-ownership.ts';
 import { isSame } from './equal-data.ts';
-import { isDeletedByWriter, isOwner, MISSES_TO_DROP } from './ownership.ts';
+import { isDeletedByWriter, MISSES_TO_DROP } from './missing-documents.ts';
+import { isOwner } from './ownership.ts';
 import type { ParsedDocument } from './parsed-documents.ts';
 import { type Reading, readPoolDocument } from './read-document.ts';
 import {

@@ -1,6 +1,6 @@
 import { Fault } from '#core/fault.ts';
 import type { Pool } from '#core/pool.ts';
-import { ownerStatusOf } from './ownership.ts';
+import { ownerStatusOf } from './missing-documents.ts';
 import type { Registry, SourceRunner, SyncOutcome } from './registry.ts';
 
 /** Counts what a sync does to pools. */

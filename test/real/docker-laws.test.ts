@@ -5,7 +5,7 @@ import { systemRandom } from '#core/random.ts';
 import { testBackend } from '../../src/conformance/backend.ts';
 import { type BackendWorld, contextWithLog } from '../../src/conformance/backend-world.ts';
 import { fetchWith } from '../../src/edge/fetch-with.ts';
-import { brokenConnection, untilAborted } from '../../src/fakes/mishaps.ts';
+import { brokenConnection, untilAborted } from '../../src/fakes/failure-rules.ts';
 import provider from '../../src/providers/docker/index.ts';
 import { openWorld, type World } from '../system/harness/world.ts';
 import {
@@ -38,26 +38,26 @@ afterAll(async () => {
   await world?.close();
 });
 
-type Mishap = 'lost reply' | 'half a listing' | 'hang';
+type FailureRule = 'lost reply' | 'half a listing' | 'hang';
 
 async function openEngineWorld(): Promise<BackendWorld> {
   const { address, docker: command } = engine as DockerEngine;
   const lines: string[] = [];
-  let mishap: Mishap | undefined;
-  const mishapFor = (path: string): Mishap | undefined => {
+  let failureRule: FailureRule | undefined;
+  const failureFor = (path: string): FailureRule | undefined => {
     const isIts =
-      mishap === 'hang' ||
-      (mishap === 'lost reply' && path.endsWith('/containers/create')) ||
-      (mishap === 'half a listing' && path.endsWith('/containers/json'));
-    return isIts ? mishap : undefined;
+      failureRule === 'hang' ||
+      (failureRule === 'lost reply' && path.endsWith('/containers/create')) ||
+      (failureRule === 'half a listing' && path.endsWith('/containers/json'));
+    return isIts ? failureRule : undefined;
   };
   const reach = fetchWith({ socketPath: address.replace('unix://', '') });
   const fetchFrom: typeof fetch = async (input, init) => {
-    const struck = mishapFor(new URL(String(input)).pathname);
+    const struck = failureFor(new URL(String(input)).pathname);
     if (struck === 'hang') return untilAborted(init?.signal ?? new AbortController().signal);
     const answer = await reach(input, init);
     if (struck === undefined) return answer;
-    mishap = undefined;
+    failureRule = undefined;
     const text = await answer.text();
     if (struck === 'lost reply') throw brokenConnection();
     return new Response(text.slice(0, text.length / 2), answer);
@@ -68,8 +68,8 @@ async function openEngineWorld(): Promise<BackendWorld> {
   };
   const open = (cluster: string) =>
     docker.open(docker.config.parse({ image: TINY, host: address, stopTimeout: '1s' }), contextOf(cluster));
-  const next = (what: Mishap) => () => {
-    mishap = what;
+  const next = (what: FailureRule) => () => {
+    failureRule = what;
   };
   const named = async (...words: readonly string[]): Promise<readonly string[]> =>
     (await command('ps', ...words, '--format', '{{.Names}}')).split('\n').filter(Boolean);

@@ -66,7 +66,7 @@ describe('clients', () => {
   it('pause when AWS says that it was too much', async () => {
     const scene = openScene();
     const ec2 = await ec2At(scene.contextFor('cluster1'), { region: REGION });
-    scene.fake.mishaps.add({ what: { kind: 'throttle' } });
+    scene.fake.failureRules.add({ what: { kind: 'throttle' } });
     const ask = () => scene.during(ec2.ask('DescribeInstances', describeAll, { signal: going() }));
     await expect(ask()).rejects.toMatchObject({ kind: 'throttled' });
     const startedMs = scene.clock.monotonic();
@@ -78,7 +78,7 @@ describe('clients', () => {
   it('give up a request that hangs', async () => {
     const scene = openScene();
     const ec2 = await ec2At(scene.contextFor('cluster1'), { region: REGION });
-    scene.fake.mishaps.add({ what: { kind: 'hang' } });
+    scene.fake.failureRules.add({ what: { kind: 'hang' } });
 
     await expect(scene.during(ec2.ask('DescribeInstances', describeAll, { signal: going() }))).rejects.toMatchObject({
       kind: 'unavailable',

@@ -90,7 +90,7 @@ describe('a container', () => {
     'whose %s got no answer is made once by the next try',
     async (action) => {
       const scene = openScene();
-      scene.fake.mishaps.add({ action, what: { kind: 'lost reply' } });
+      scene.fake.failureRules.add({ action, what: { kind: 'lost reply' } });
 
       await expect(created(scene)).rejects.toMatchObject({ kind: 'unavailable' });
       expect(faultIn(await created(scene))).toBeUndefined();
@@ -118,7 +118,7 @@ describe('a container', () => {
     async (action) => {
       const scene = openScene();
       const message = 'driver failed programming external connectivity on endpoint';
-      scene.fake.mishaps.add({ action, what: { kind: 'error', code: 'system', message, status: 500 } });
+      scene.fake.failureRules.add({ action, what: { kind: 'error', code: 'system', message, status: 500 } });
       const fault = faultIn(await created(scene));
 
       expect(fault).toEqual(['exhausted', expect.stringContaining(message)]);

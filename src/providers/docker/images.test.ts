@@ -75,7 +75,7 @@ describe('an image that the engine lacks', () => {
   it('goes on being pulled when a call gives up in time, and the next one joins', async () => {
     const scene = openScene();
     scene.fake.images.remote.set(OTHER, { content: 'two' });
-    scene.fake.mishaps.add({ action: 'pull', what: { kind: 'slow', ms: 90_000 } });
+    scene.fake.failureRules.add({ action: 'pull', what: { kind: 'slow', ms: 90_000 } });
     const backend = await openBackend(scene, { image: OTHER });
     const impatient = new AbortController();
     const first = backend.create(aBatch(1), going());

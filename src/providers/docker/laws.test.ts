@@ -1,13 +1,13 @@
 import type { FaultKind } from '#core/fault.ts';
-import type { Mischance } from '#fakes/mishaps.ts';
+import type { CallFailure } from '#fakes/failure-rules.ts';
 import { testBackend } from '../../conformance/backend.ts';
 import type { BackendWorld } from '../../conformance/backend-world.ts';
 import { existing, openBackend, openScene } from './fake/testing.ts';
 import provider from './index.ts';
 
-const refused = (status: number, message: string): Mischance => ({ kind: 'error', code: 'refused', message, status });
+const refused = (status: number, message: string): CallFailure => ({ kind: 'error', code: 'refused', message, status });
 
-const FAILURES: Readonly<Partial<Record<FaultKind, Mischance>>> = {
+const FAILURES: Readonly<Partial<Record<FaultKind, CallFailure>>> = {
   invalid: refused(400, 'invalid reference format: repository name must be lowercase'),
   exhausted: refused(500, 'mkdir /var/lib/docker/overlay2/x: no space left on device'),
   denied: refused(403, 'authorization denied by plugin opa'),
@@ -26,11 +26,11 @@ async function openWorld(): Promise<BackendWorld> {
     during,
     settle: () => clock.advance(30_000),
     logged: () => lines.join('\n'),
-    loseReply: () => void fake.mishaps.add({ action: 'create', what: { kind: 'lost reply' } }),
-    breakListing: () => void fake.mishaps.add({ action: 'list', what: { kind: 'truncated reply' } }),
-    hang: () => void fake.mishaps.add({ times: 1_000, what: { kind: 'hang' } }),
+    loseReply: () => void fake.failureRules.add({ action: 'create', what: { kind: 'lost reply' } }),
+    breakListing: () => void fake.failureRules.add({ action: 'list', what: { kind: 'truncated reply' } }),
+    hang: () => void fake.failureRules.add({ times: 1_000, what: { kind: 'hang' } }),
     failLate: () => fake.refuseLate(1),
-    fail: (kind) => void fake.mishaps.add({ action: 'create', what: FAILURES[kind] as Mischance }),
+    fail: (kind) => void fake.failureRules.add({ action: 'create', what: FAILURES[kind] as CallFailure }),
     close: async () => {},
   };
 }

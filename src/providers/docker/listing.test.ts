@@ -51,7 +51,7 @@ describe('a container that has ended', () => {
   it('is listed also where nobody can look at it', async () => {
     const { scene, list, container } = await running();
     scene.fake.die(container, 3);
-    scene.fake.mishaps.add({ action: 'inspect', times: 10, what: { kind: 'garbage' } });
+    scene.fake.failureRules.add({ action: 'inspect', times: 10, what: { kind: 'garbage' } });
 
     expect(await list()).toMatchObject([{ trouble: { message: 'the container has ended with exit code 3' } }]);
   });
@@ -123,7 +123,7 @@ describe('events', () => {
   it('are heard again after the engine was away, and count as a hint', async () => {
     const scene = openScene();
     const { hints } = await watching(scene);
-    scene.fake.mishaps.add({ action: 'events', times: 3, what: { kind: 'lost request' } });
+    scene.fake.failureRules.add({ action: 'events', times: 3, what: { kind: 'lost request' } });
     scene.fake.events.cut();
     await scene.clock.advance(60_000);
     const before = hints();

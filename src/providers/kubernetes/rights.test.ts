@@ -72,7 +72,7 @@ async function liveAsSource(scene: KubeScene, context: Context, namespace: strin
     lastAction: { did: 'launch 1', reasons: ['demand'], why: '1 queued', at },
   });
   // Somebody else changes the object between our reading and our writing.
-  fake.mishaps.add({ action: 'patch agentpools', what: { kind: 'error', status: 422, code: 'Invalid' } });
+  fake.failureRules.add({ action: 'patch agentpools', what: { kind: 'error', status: 422, code: 'Invalid' } });
   await during(source.report?.(key, report(clock.now()), going()) ?? Promise.resolve());
   await clock.advance(120_000);
   // The same decision again is counted in its event.
@@ -94,7 +94,7 @@ async function liveAsBackend(scene: KubeScene, context: Context, scope: string):
     boot: { agentConfig: 'pool: gpu\n', token: 'once' },
     askedAt: 0,
   };
-  fake.mishaps.add({ action: 'create pods', what: { kind: 'lost reply' } });
+  fake.failureRules.add({ action: 'create pods', what: { kind: 'lost reply' } });
   await during(backend.create(launch, going()).catch(() => []));
   await during(backend.create(launch, going()));
   // How long a pod takes is counted from when it was first listed.

@@ -129,7 +129,7 @@ describe('the block of the seed', () => {
 
   it('makes its pools also while Mithril is away', async () => {
     const scene = openScene();
-    scene.fake.mishaps.add({ times: 1_000, what: { kind: 'lost request' } });
+    scene.fake.failureRules.add({ times: 1_000, what: { kind: 'lost request' } });
 
     expect(await poolsOf(readFile(SEED).config, scene)).toHaveLength(2);
   });

@@ -127,7 +127,7 @@ describe('the block of the seed', () => {
 
   it('makes its pools also while Nebius is away, and without credentials', async () => {
     const scene = openScene();
-    scene.fake.mishaps.add({ times: 1_000, what: { kind: 'lost request' } });
+    scene.fake.failureRules.add({ times: 1_000, what: { kind: 'lost request' } });
     const bare = await openAuto(readFile(SEED).config, openScene().contextFor());
 
     expect(await poolsOf(SEED, scene)).toHaveLength(2);

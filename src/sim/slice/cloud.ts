@@ -5,7 +5,7 @@ import type { Context, Mark, Provider } from '#core/provider.ts';
 import type { Random } from '#core/random.ts';
 import type { Answering, RecordedCall } from '#fakes/answering.ts';
 import type { Bootable } from '#fakes/boot/machine.ts';
-import type { Mischance, Mishap } from '#fakes/mishaps.ts';
+import type { CallFailure, FailureRule } from '#fakes/failure-rules.ts';
 import type { OpenedSource } from '#pools/pools.ts';
 
 export type Tree = Readonly<Record<string, unknown>>;
@@ -22,11 +22,11 @@ export interface SliceMachine extends Pick<Bootable, 'id' | 'state' | 'nextChang
   exists(nowMs: number): boolean;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: each fake has its own calls, and mishaps take them in.
+// biome-ignore lint/suspicious/noExplicitAny: each fake has its own calls, and failure rules take them in.
 type AnyCall = any;
 
 /** An error of the cloud on the second page of a listing. */
-export type BrokenPage = Mishap<AnyCall> & { readonly what: { readonly kind: 'error'; readonly code: string } };
+export type BrokenPage = FailureRule<AnyCall> & { readonly what: { readonly kind: 'error'; readonly code: string } };
 
 /** Where the operator's file says that documents are: in the right place, in another one, or wrongly. */
 export type Place = 'pools' | 'other' | 'mistyped' | 'elsewhere';
@@ -49,7 +49,7 @@ export interface SliceDocuments {
 
 /** A fake cloud of its own for each world. */
 export interface SliceCloud {
-  readonly fake: Pick<Answering<AnyCall, RecordedCall>, 'fetch' | 'calls' | 'countOf' | 'mishaps'>;
+  readonly fake: Pick<Answering<AnyCall, RecordedCall>, 'fetch' | 'calls' | 'countOf' | 'failureRules'>;
   /** All machines that ever were, of whomever. */
   machines(): readonly SliceMachine[];
   /** Called with each machine whose states to come have changed. */
@@ -100,7 +100,7 @@ export interface SliceHarness {
   /** Fails the second page of a listing of machines. */
   readonly laterPage: BrokenPage;
   /** How the cloud denies a call. */
-  readonly denied: Mischance;
+  readonly denied: CallFailure;
   /** What a fault of this cloud names: its region, its address. */
   readonly named: string | RegExp;
   /** Called with each document that the server refuses, and why. */

@@ -34,7 +34,7 @@ function openWorld(mistakes: Mistakes, some: object): BackendWorld {
   const parts = { clock, random: systemRandom, fetch: fake.fetch, dataDir: '/nowhere', agentCommand: [] };
   const open = (cluster: string, config: object): Promise<Backend> =>
     openBackend(MachineConfig.parse({ ...some, ...config }), contextWithLog({ cluster, ...parts }, lines), mistakes);
-  const { mishaps } = fake;
+  const { failureRules } = fake;
   return {
     open: (cluster) => open(cluster, {}),
     openParking: (cluster) => open(cluster, { parked: 1 }),
@@ -46,11 +46,12 @@ function openWorld(mistakes: Mistakes, some: object): BackendWorld {
     during: (running) => during(clock, running),
     settle: () => clock.advance(SETTLE_MS),
     logged: () => lines.join('\n'),
-    loseReply: () => void mishaps.add({ action: 'create', what: { kind: 'lost reply' } }),
-    breakListing: () => void mishaps.add({ when: isLaterPage, what: { kind: 'error', code: 'broken', status: 500 } }),
-    hang: () => void mishaps.add({ times: FOR_EVER, what: { kind: 'hang' } }),
+    loseReply: () => void failureRules.add({ action: 'create', what: { kind: 'lost reply' } }),
+    breakListing: () =>
+      void failureRules.add({ when: isLaterPage, what: { kind: 'error', code: 'broken', status: 500 } }),
+    hang: () => void failureRules.add({ times: FOR_EVER, what: { kind: 'hang' } }),
     fail: (kind) =>
-      void mishaps.add(
+      void failureRules.add(
         kind === 'unavailable'
           ? { action: 'create', what: { kind: 'garbage' } }
           : { action: 'create', what: { kind: 'error', code: CODES[kind] ?? 'unknown', status: 409 } },

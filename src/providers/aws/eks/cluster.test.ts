@@ -83,8 +83,8 @@ it('a missing right is named, and so is a cluster that has no address yet', asyn
 
 it('waits out a throttled moment and a lost reply', async () => {
   const scene = openEksScene();
-  scene.fake.mishaps.add({ what: { kind: 'throttle' }, service: 'eks' });
-  scene.fake.mishaps.add({ what: { kind: 'lost reply' }, service: 'eks', after: 1 });
+  scene.fake.failureRules.add({ what: { kind: 'throttle' }, service: 'eks' });
+  scene.fake.failureRules.add({ what: { kind: 'lost reply' }, service: 'eks', after: 1 });
 
   expect((await scene.during(scene.open())).server).toBe(SERVER);
 });

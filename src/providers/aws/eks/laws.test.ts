@@ -9,9 +9,10 @@ import { type EksScene, openEksScene, ROLE } from './testing.ts';
 const ALWAYS = Number.POSITIVE_INFINITY;
 
 function failAs(kind: FaultKind, { fake }: EksScene): void {
-  fake.mishaps.clear();
+  fake.failureRules.clear();
   fake.principals.allow('eks:DescribeCluster');
-  const without = (what: Parameters<typeof fake.mishaps.add>[0]) => fake.mishaps.add({ times: ALWAYS, ...what });
+  const without = (what: Parameters<typeof fake.failureRules.add>[0]) =>
+    fake.failureRules.add({ times: ALWAYS, ...what });
   if (kind === 'denied') fake.principals.deny('eks:DescribeCluster');
   if (kind === 'throttled') without({ what: { kind: 'throttle' }, service: 'eks' });
   if (kind === 'unavailable') without({ what: { kind: 'lost request' } });
@@ -37,7 +38,7 @@ function openWorld(): ClusterWorld {
     asked: () => fake.countOf('AssumeRole'),
     lifetimeMs: 15 * MINUTE_MS,
     fail: async (kind) => failAs(kind, scene),
-    hang: async () => void fake.mishaps.add({ what: { kind: 'hang' }, times: ALWAYS }),
+    hang: async () => void fake.failureRules.add({ what: { kind: 'hang' }, times: ALWAYS }),
     left: scene.running,
     close: async () => {},
   };

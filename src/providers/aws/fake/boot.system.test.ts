@@ -182,7 +182,7 @@ test('a spot machine hears that it will be taken, and then is', async () => {
 });
 
 test('a lost reply breaks the connection of its client', async () => {
-  fake.mishaps.add({ action: 'RunInstances', what: { kind: 'lost reply' } });
+  fake.failureRules.add({ action: 'RunInstances', what: { kind: 'lost reply' } });
 
   await expect(launch()).rejects.toMatchObject({ code: 'ECONNRESET' });
 

@@ -7,7 +7,7 @@ const run = () => new RunInstancesCommand({ ...LAUNCH, ClientToken: 'launch-1' }
 
 test('a lost reply leaves the machine made and the caller with a broken connection', async () => {
   const { fake, ec2 } = openScene();
-  fake.mishaps.add({ action: 'RunInstances', what: { kind: 'lost reply' } });
+  fake.failureRules.add({ action: 'RunInstances', what: { kind: 'lost reply' } });
 
   await expect(ec2.send(run())).rejects.toMatchObject({ name: 'TypeError', cause: { code: 'ECONNRESET' } });
 
@@ -22,7 +22,7 @@ test('a lost reply leaves the machine made and the caller with a broken connecti
 
 test('a lost request leaves nothing made', async () => {
   const { fake, ec2 } = openScene();
-  fake.mishaps.add({ what: { kind: 'lost request' } });
+  fake.failureRules.add({ what: { kind: 'lost request' } });
 
   await expect(ec2.send(run())).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } });
 
@@ -31,7 +31,7 @@ test('a lost request leaves nothing made', async () => {
 
 test('a call that hangs ends when its caller gives up, carried out or not', async () => {
   const { fake, ec2, clock } = openScene();
-  fake.mishaps.add({ action: 'RunInstances', what: { kind: 'hang', done: true } });
+  fake.failureRules.add({ action: 'RunInstances', what: { kind: 'hang', done: true } });
   const giveUp = new AbortController();
   let isOver = false;
 
@@ -49,7 +49,7 @@ test('a call that hangs ends when its caller gives up, carried out or not', asyn
 
 test('a slow call is carried out when its time has come', async () => {
   const { fake, ec2, clock } = openScene();
-  fake.mishaps.add({ what: { kind: 'slow', ms: 5_000 } });
+  fake.failureRules.add({ what: { kind: 'slow', ms: 5_000 } });
 
   const answered = ec2.send(run());
   await clock.advance(4_000);
@@ -60,10 +60,10 @@ test('a slow call is carried out when its time has come', async () => {
   expect(fake.machines()).toHaveLength(1);
 });
 
-test('a mishap can wait for the second page, and strike as often as was said', async () => {
+test('a failureRule can wait for the second page, and strike as often as was said', async () => {
   const { fake, ec2 } = openScene();
   const list = () => ec2.send(new DescribeInstancesCommand({}));
-  fake.mishaps.add({ action: 'DescribeInstances', after: 1, times: 2, what: { kind: 'throttle' } });
+  fake.failureRules.add({ action: 'DescribeInstances', after: 1, times: 2, what: { kind: 'throttle' } });
 
   await list();
   await expect(list()).rejects.toMatchObject({ name: 'RequestLimitExceeded', $metadata: { httpStatusCode: 503 } });
@@ -77,8 +77,8 @@ test('a mishap can wait for the second page, and strike as often as was said', a
 
 test('any error of AWS can be made, and a reply that is none of AWS', async () => {
   const { fake, ec2, ssm } = openScene();
-  fake.mishaps.add({ service: 'ec2', what: { kind: 'error', code: 'InternalError', status: 500 } });
-  fake.mishaps.add({ service: 'ssm', what: { kind: 'garbage' } });
+  fake.failureRules.add({ service: 'ec2', what: { kind: 'error', code: 'InternalError', status: 500 } });
+  fake.failureRules.add({ service: 'ssm', what: { kind: 'garbage' } });
 
   await expect(ec2.send(run())).rejects.toMatchObject({ name: 'InternalError' });
   await expect(ssm.send(new GetParametersByPathCommand({ Path: '/' }))).rejects.toMatchObject({

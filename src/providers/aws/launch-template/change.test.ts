@@ -85,7 +85,7 @@ describe('deleting', () => {
   it('fails for one that may not be ended, and for no other', async () => {
     const scene = await withMachines(5);
     const bad = scene.machines[3] as Machine;
-    scene.fake.mishaps.add({
+    scene.fake.failureRules.add({
       action: 'TerminateInstances',
       times: 100,
       when: ({ body }) => Object.values(body).includes(bad.id),
@@ -155,7 +155,7 @@ describe('parking', () => {
     const [machine] = scene.machines as [Machine];
     await scene.during(scene.backend.park?.suspend([machine], going()) as Promise<unknown>);
     await scene.clock.advance(60_000);
-    scene.fake.mishaps.add({
+    scene.fake.failureRules.add({
       action: 'StartInstances',
       what: { kind: 'error', code: 'InsufficientInstanceCapacity', status: 500 },
     });

@@ -128,7 +128,7 @@ describe('a launch', () => {
   it('is answered from what it made where its reply was lost and its template has changed since', async () => {
     const scene = openScene();
     const backend = await openBackend(scene, { ...GPU, amiId: undefined, amiName: 'velda-agent-2*' });
-    scene.fake.mishaps.add({ action: 'RunInstances', what: { kind: 'lost reply' } });
+    scene.fake.failureRules.add({ action: 'RunInstances', what: { kind: 'lost reply' } });
     await expect(scene.during(backend.create(aBatch(2), going()))).rejects.toMatchObject({ kind: 'unavailable' });
     changeTemplate(scene, { InstanceType: 'p3.8xlarge' });
     const outcomes = await scene.during(backend.create(aBatch(2), going()));

@@ -1,11 +1,11 @@
 import type { FaultKind } from '#core/fault.ts';
-import type { Mischance } from '#fakes/mishaps.ts';
+import type { CallFailure } from '#fakes/failure-rules.ts';
 import { testSource } from '../../../conformance/source.ts';
 import type { SourceWorld } from '../../../conformance/source-world.ts';
 import provider from '../index.ts';
 import { openScene, REGION } from '../testing.ts';
 
-const FAILURES: Readonly<Partial<Record<FaultKind, Mischance>>> = {
+const FAILURES: Readonly<Partial<Record<FaultKind, CallFailure>>> = {
   throttled: { kind: 'throttle' },
   denied: { kind: 'error', code: 'UnauthorizedOperation', status: 403 },
   unavailable: { kind: 'garbage' },
@@ -26,10 +26,10 @@ async function openWorld(): Promise<SourceWorld> {
     remove: async (name) => void fake.region(REGION).offerings.delete(name),
     during,
     logged: () => lines.join('\n'),
-    breakListing: async () => void fake.mishaps.add({ action, after: 2, times: 1_000, what: { kind: 'garbage' } }),
-    hang: () => void fake.mishaps.add({ times: 1_000, what: { kind: 'hang' } }),
+    breakListing: async () => void fake.failureRules.add({ action, after: 2, times: 1_000, what: { kind: 'garbage' } }),
+    hang: () => void fake.failureRules.add({ times: 1_000, what: { kind: 'hang' } }),
     fail: async (kind) =>
-      void fake.mishaps.add({ action, times: kind === 'denied' ? 1 : 4, what: FAILURES[kind] as Mischance }),
+      void fake.failureRules.add({ action, times: kind === 'denied' ? 1 : 4, what: FAILURES[kind] as CallFailure }),
     close: async () => {},
   };
 }

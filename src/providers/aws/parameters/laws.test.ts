@@ -1,12 +1,12 @@
 import type { FaultKind } from '#core/fault.ts';
-import type { Mischance } from '#fakes/mishaps.ts';
+import type { CallFailure } from '#fakes/failure-rules.ts';
 import { testSource } from '../../../conformance/source.ts';
 import type { SourceWorld } from '../../../conformance/source-world.ts';
 import provider from '../index.ts';
 import { openScene, REGION } from '../testing.ts';
 import { dropParameter, putParameter } from './testing.ts';
 
-const FAILURES: Readonly<Partial<Record<FaultKind, Mischance>>> = {
+const FAILURES: Readonly<Partial<Record<FaultKind, CallFailure>>> = {
   throttled: { kind: 'throttle' },
   denied: {
     kind: 'error',
@@ -37,11 +37,15 @@ async function openWorld(): Promise<SourceWorld> {
       putParameter(fake, keyOf(name), 'nobody reads this', 'SecureString');
     },
     breakListing: async () =>
-      void fake.mishaps.add({ action: 'GetParametersByPath', after: 2, times: 1_000, what: { kind: 'garbage' } }),
-    hang: () => void fake.mishaps.add({ times: 1_000, what: { kind: 'hang' } }),
+      void fake.failureRules.add({ action: 'GetParametersByPath', after: 2, times: 1_000, what: { kind: 'garbage' } }),
+    hang: () => void fake.failureRules.add({ times: 1_000, what: { kind: 'hang' } }),
     // As often as one page is tried.
     fail: async (kind) =>
-      void fake.mishaps.add({ action: 'GetParametersByPath', times: fails(kind), what: FAILURES[kind] as Mischance }),
+      void fake.failureRules.add({
+        action: 'GetParametersByPath',
+        times: fails(kind),
+        what: FAILURES[kind] as CallFailure,
+      }),
     close: async () => {},
   };
 }

@@ -48,7 +48,7 @@ it('parameters are asked for by the SDK, each page once, with a signature for th
 
 it('a page that was throttled is asked for once more, by this server and not by the SDK as well', async () => {
   const { scene, asked, read } = await open();
-  scene.fake.mishaps.add({ action: 'GetParametersByPath', after: 1, times: 1, what: { kind: 'throttle' } });
+  scene.fake.failureRules.add({ action: 'GetParametersByPath', after: 1, times: 1, what: { kind: 'throttle' } });
 
   expect(await read()).toHaveLength(3);
   expect(asked.map(isByMiddleware)).toEqual([true, true, true, true]);
@@ -56,7 +56,7 @@ it('a page that was throttled is asked for once more, by this server and not by 
 
 it('a page that cannot be read is asked for once more', async () => {
   const { scene, asked, read } = await open();
-  scene.fake.mishaps.add({ action: 'GetParametersByPath', after: 1, times: 1, what: { kind: 'garbage' } });
+  scene.fake.failureRules.add({ action: 'GetParametersByPath', after: 1, times: 1, what: { kind: 'garbage' } });
 
   expect(await read()).toHaveLength(3);
   expect(asked.map(isByMiddleware)).toEqual([true, true, true, true]);

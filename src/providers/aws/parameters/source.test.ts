@@ -110,7 +110,7 @@ describe('parameters', () => {
   it('survive a page that is refused for a moment', async () => {
     const scene = openScene({ behaviour: { largestPage: 1 } });
     for (const name of ['a', 'b', 'c']) putParameter(scene.fake, `${PREFIX}/${name}`, name);
-    scene.fake.mishaps.add({ action: 'GetParametersByPath', after: 1, times: 2, what: { kind: 'throttle' } });
+    scene.fake.failureRules.add({ action: 'GetParametersByPath', after: 1, times: 2, what: { kind: 'throttle' } });
 
     expect(await read(scene, await open(scene))).toHaveLength(3);
   });

@@ -124,8 +124,8 @@ it('a token goes to no other address than that of Azure', async () => {
 
 it('waits as long as a throttled answer asks, and out a lost reply', async () => {
   const scene = openScene();
-  scene.fake.mishaps.add({ what: { kind: 'throttle' }, service: 'management' });
-  scene.fake.mishaps.add({ what: { kind: 'lost reply' }, service: 'entra' });
+  scene.fake.failureRules.add({ what: { kind: 'throttle' }, service: 'management' });
+  scene.fake.failureRules.add({ what: { kind: 'lost reply' }, service: 'entra' });
 
   expect((await scene.during(scene.open())).server).toBe(SERVER);
 });
@@ -133,8 +133,8 @@ it('waits as long as a throttled answer asks, and out a lost reply', async () =>
 it('by the login of az, on a machine that is not of Azure; and says where it looked where there is none', async () => {
   const scene = openScene();
   delete scene.variables.AZURE_CLIENT_SECRET;
-  const { world, mishaps } = scene.fake;
-  mishaps.add({ what: { kind: 'lost request' }, service: 'imds', times: Number.POSITIVE_INFINITY });
+  const { world, failureRules } = scene.fake;
+  failureRules.add({ what: { kind: 'lost request' }, service: 'imds', times: Number.POSITIVE_INFINITY });
   await expect(scene.during(scene.open())).rejects.toMatchObject({
     kind: 'unavailable',
     message: expect.stringContaining('AZURE_FEDERATED_TOKEN_FILE (not set); az; the identity of the machine'),

@@ -9,13 +9,13 @@ import { AKS_SERVER, CLUSTER, openScene, type Scene, SECRET } from '../testing.t
 const ALWAYS = Number.POSITIVE_INFINITY;
 
 function failAs(kind: FaultKind, { fake }: Scene): void {
-  const { world, mishaps } = fake;
-  mishaps.clear();
+  const { world, failureRules } = fake;
+  failureRules.clear();
   world.denied.clear();
   if (kind === 'denied')
     world.denied.add('Microsoft.ContainerService/managedClusters/listClusterUserCredential/action');
-  if (kind === 'throttled') mishaps.add({ what: { kind: 'throttle' }, service: 'management', times: ALWAYS });
-  if (kind === 'unavailable') mishaps.add({ what: { kind: 'lost request' }, times: ALWAYS });
+  if (kind === 'throttled') failureRules.add({ what: { kind: 'throttle' }, service: 'management', times: ALWAYS });
+  if (kind === 'unavailable') failureRules.add({ what: { kind: 'lost request' }, times: ALWAYS });
   if (kind === 'missing') world.clusters.length = 0;
   if (kind === 'unauthenticated') {
     world.proofs.clear();
@@ -38,7 +38,7 @@ function worldOf(scene: Scene): ClusterWorld {
     asked: () => fake.countOf('entra.token') + fake.countOf('imds.token'),
     lifetimeMs: TOKEN_SECONDS * SECOND_MS,
     fail: async (kind) => failAs(kind, scene),
-    hang: async () => void fake.mishaps.add({ what: { kind: 'hang' }, times: ALWAYS }),
+    hang: async () => void fake.failureRules.add({ what: { kind: 'hang' }, times: ALWAYS }),
     left: scene.running,
     close: async () => {},
   };

@@ -1,5 +1,5 @@
 import type { FaultKind } from '#core/fault.ts';
-import type { Mischance } from '#fakes/mishaps.ts';
+import type { CallFailure } from '#fakes/failure-rules.ts';
 import { testSource } from '../../../conformance/source.ts';
 import type { SourceWorld } from '../../../conformance/source-world.ts';
 import provider from '../index.ts';
@@ -8,15 +8,15 @@ import { openScene, type Scene } from '../testing.ts';
 const ALWAYS = 1_000;
 const LIST = 'appConfiguration.kvList';
 const KEY_VAULT = 'application/vnd.microsoft.appconfig.keyvaultref+json;charset=utf-8';
-const SERVER_ERROR: Mischance = { kind: 'error', code: 'Internal', message: 'Try again.', status: 503 };
+const SERVER_ERROR: CallFailure = { kind: 'error', code: 'Internal', message: 'Try again.', status: 503 };
 
 function failAs(kind: FaultKind, { fake, store }: Scene): void {
-  const { mishaps, world } = fake;
+  const { failureRules, world } = fake;
   world.stores.set(store.name, store);
-  mishaps.clear();
+  failureRules.clear();
   world.denied.clear();
-  if (kind === 'throttled') mishaps.add({ action: LIST, times: ALWAYS, what: { kind: 'throttle' } });
-  if (kind === 'unavailable') mishaps.add({ action: LIST, times: ALWAYS, what: SERVER_ERROR });
+  if (kind === 'throttled') failureRules.add({ action: LIST, times: ALWAYS, what: { kind: 'throttle' } });
+  if (kind === 'unavailable') failureRules.add({ action: LIST, times: ALWAYS, what: SERVER_ERROR });
   if (kind === 'denied') world.denied.add('Microsoft.AppConfiguration/configurationStores/keyValues/read');
   if (kind === 'missing') world.stores.clear();
   if (kind === 'unauthenticated') {
@@ -41,8 +41,8 @@ async function openWorld(): Promise<SourceWorld> {
     logged: () => scene.lines.join('\n'),
     spoil: async (name) => void store.put(keyOf(name), '{"uri": "https://v"}', { contentType: KEY_VAULT }),
     breakListing: async () =>
-      void fake.mishaps.add({ action: LIST, after: 2, times: ALWAYS, what: { kind: 'garbage' } }),
-    hang: () => void fake.mishaps.add({ times: ALWAYS, what: { kind: 'hang' } }),
+      void fake.failureRules.add({ action: LIST, after: 2, times: ALWAYS, what: { kind: 'garbage' } }),
+    hang: () => void fake.failureRules.add({ times: ALWAYS, what: { kind: 'hang' } }),
     fail: async (kind) => failAs(kind, scene),
     close: async () => {},
   };

@@ -119,8 +119,9 @@ describe('trouble', () => {
     const scene = openScene();
     scene.fake.world.largestPage = 1;
     for (const name of ['a', 'b', 'c', 'd', 'e']) scene.store.put(`pools/${name}`, name);
-    const mischances = ['throttle', 'lost reply', 'truncated reply', 'garbage'] as const;
-    for (const [after, kind] of mischances.entries()) scene.fake.mishaps.add({ action: LIST, after, what: { kind } });
+    const callFailures = ['throttle', 'lost reply', 'truncated reply', 'garbage'] as const;
+    for (const [after, kind] of callFailures.entries())
+      scene.fake.failureRules.add({ action: LIST, after, what: { kind } });
 
     expect((await read(scene, await scene.openSource())).map(({ text }) => text)).toEqual(['a', 'b', 'c', 'd', 'e']);
     expect(outcomes(scene).filter((outcome) => outcome !== 'ok')).toHaveLength(4);

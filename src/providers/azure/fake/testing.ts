@@ -1,7 +1,7 @@
 // How tests get at the machines of the fake Azure.
 import type { FaultKind } from '#core/fault.ts';
 import type { Backend } from '#core/provider.ts';
-import type { Mischance } from '#fakes/mishaps.ts';
+import type { CallFailure } from '#fakes/failure-rules.ts';
 import type { BackendWorld } from '../../../conformance/backend-world.ts';
 import { type Failures, openSceneOf, type Scene, troubleIn } from '../../../conformance/scene.ts';
 import { openVms } from '../vm/backend.ts';
@@ -123,7 +123,7 @@ export const LATER_PAGE = {
   what: { kind: 'error', code: 'InternalServerError', status: 500 },
 } as const;
 
-const refused = (code: string, status: number, message = `${code}.`): Mischance => ({
+const refused = (code: string, status: number, message = `${code}.`): CallFailure => ({
   kind: 'error',
   ...{ code, status, message },
 });

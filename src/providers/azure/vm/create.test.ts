@@ -108,7 +108,7 @@ describe('a refusal', () => {
     ['ReadOnlyDisabledSubscription', 409, 'disabled', 'denied', 'Enable the subscription'],
   ])('with %s (%i: %s) is %s', async (code, status, message, kind, remedy) => {
     const fault = await faultOf({}, ({ fake }) =>
-      fake.mishaps.add({ action: PUT, what: { kind: 'error', code, status, message } }),
+      fake.failureRules.add({ action: PUT, what: { kind: 'error', code, status, message } }),
     );
 
     expect(fault).toMatchObject({ kind, message: expect.stringContaining(code) });
@@ -116,7 +116,10 @@ describe('a refusal', () => {
   });
 
   it('names the path in short', async () => {
-    const fault = await faultOf({}, ({ fake }) => void fake.mishaps.add({ action: PUT, what: { kind: 'throttle' } }));
+    const fault = await faultOf(
+      {},
+      ({ fake }) => void fake.failureRules.add({ action: PUT, what: { kind: 'throttle' } }),
+    );
 
     expect(fault?.message).toMatch(
       new RegExp(
@@ -128,7 +131,7 @@ describe('a refusal', () => {
 
 it('what Azure throttles is sent again no sooner than it says', async () => {
   const scene = openScene();
-  scene.fake.mishaps.add({ action: PUT, what: { kind: 'throttle' } });
+  scene.fake.failureRules.add({ action: PUT, what: { kind: 'throttle' } });
   const backend = await openBackend(scene);
   const [first] = await scene.during(backend.create(aBatch(1), going()));
   await scene.during(backend.create(aBatch(1), going()));

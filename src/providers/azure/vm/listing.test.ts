@@ -44,7 +44,7 @@ describe('a check of pending machines', () => {
     const scene = openScene();
     const backend = await openBackend(scene);
     const pending = (await scene.during(backend.create(aBatch(1), going()))) as PendingCreate[];
-    scene.fake.mishaps.add({ action: 'management.operation', times: 1_000, what: DENIED });
+    scene.fake.failureRules.add({ action: 'management.operation', times: 1_000, what: DENIED });
 
     await expect(check(scene, backend, pending)).rejects.toMatchObject({ kind: 'denied' });
   });
@@ -94,7 +94,7 @@ describe('a listing', () => {
     computeOf(scene).settings.late = 1;
     const backend = await openBackend(scene);
     await scene.during(backend.create(aBatch(2), going()));
-    scene.fake.mishaps.add({ action: 'management.vmView', times: 1_000, what: DENIED });
+    scene.fake.failureRules.add({ action: 'management.vmView', times: 1_000, what: DENIED });
     await scene.clock.advance(10_000);
 
     expect(await list(scene, backend)).toMatchObject([{ state: 'creating' }, { state: 'running' }]);
@@ -223,7 +223,7 @@ describe('parts that stay behind', () => {
 
   it('that may not be listed fail no listing of machines; the log says what is missing', async () => {
     const { scene, backend } = await made(1);
-    scene.fake.mishaps.add({ action: 'management.partList', times: 1_000, what: DENIED });
+    scene.fake.failureRules.add({ action: 'management.partList', times: 1_000, what: DENIED });
     await scene.clock.advance(6 * MINUTE_MS);
 
     expect(await list(scene, backend)).toHaveLength(1);

@@ -34,7 +34,7 @@ describe('a check of pending droplets', () => {
     const backend = await openBackend(scene);
     const pending = await created(scene, backend, 3);
     const denied = { kind: 'error', code: 'forbidden', status: 403 } as const;
-    scene.fake.mishaps.add({ action: 'actions', times: 1_000, what: denied });
+    scene.fake.failureRules.add({ action: 'actions', times: 1_000, what: denied });
     await scene.clock.advance(2 * MINUTE_MS);
 
     await expect(check(scene, backend, pending)).rejects.toMatchObject({

@@ -60,7 +60,7 @@ describe('a creation', () => {
   it('whose reply was lost asks not to be repeated while listings may be late; a repeat finds the droplets', async () => {
     const scene = openScene({ lagMs: 50_000 });
     const backend = await openBackend(scene);
-    scene.fake.mishaps.add({ action: 'create', what: { kind: 'lost reply' } });
+    scene.fake.failureRules.add({ action: 'create', what: { kind: 'lost reply' } });
     const first = await faultOf(scene.during(backend.create(aBatch(2), going())));
     await scene.clock.advance(first.retryAfterMs ?? 0);
     const second = await scene.during(backend.create(aBatch(2), going()));
@@ -74,7 +74,7 @@ describe('a creation', () => {
   it('that never arrived is repeated after that', async () => {
     const scene = openScene();
     const backend = await openBackend(scene);
-    scene.fake.mishaps.add({ action: 'create', what: { kind: 'lost request' } });
+    scene.fake.failureRules.add({ action: 'create', what: { kind: 'lost request' } });
     await faultOf(scene.during(backend.create(aBatch(2), going())));
     await scene.clock.advance(121_000);
 
@@ -85,7 +85,7 @@ describe('a creation', () => {
   it('that could not even leave may be repeated at once', async () => {
     const scene = openScene();
     const backend = await openBackend(scene);
-    scene.fake.mishaps.add({ action: 'create', what: { kind: 'no such host' } });
+    scene.fake.failureRules.add({ action: 'create', what: { kind: 'no such host' } });
     const unsent = await faultOf(scene.during(backend.create(aBatch(1), going())));
 
     expect(unsent).toMatchObject({ kind: 'unavailable', retryAfterMs: undefined });

@@ -1,5 +1,5 @@
 import type { FaultKind } from '#core/fault.ts';
-import type { Mischance } from '#fakes/mishaps.ts';
+import type { CallFailure } from '#fakes/failure-rules.ts';
 import { testBackend } from '../../../conformance/backend.ts';
 import type { BackendWorld } from '../../../conformance/backend-world.ts';
 import { type Failures, troubleIn } from '../../../conformance/scene.ts';
@@ -8,7 +8,7 @@ import { LATER_PAGE, openBackend, openScene } from '../fake/testing.ts';
 import provider from '../index.ts';
 
 const LAG_MS = 3_000;
-const unprocessable = (message: string): Mischance => ({
+const unprocessable = (message: string): CallFailure => ({
   kind: 'error',
   code: 'unprocessable_entity',
   message,

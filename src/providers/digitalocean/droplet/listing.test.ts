@@ -31,7 +31,7 @@ describe('a listing', () => {
     await scene.clock.advance(10_000);
     const [first] = scene.fake.droplets;
     // The first page is read; then the droplet on it is destroyed by someone.
-    scene.fake.mishaps.add({
+    scene.fake.failureRules.add({
       times: 1,
       when: ({ action, page, query }) => action === 'list' && page === 2 && query.type === 'gpus',
       what: { kind: 'slow', ms: 5_000 },

@@ -35,7 +35,7 @@ describe('a size that cannot be had', () => {
     [
       'is over the limit',
       (fake: FakeDigitalOcean) =>
-        void fake.mishaps.add({
+        void fake.failureRules.add({
           action: 'create',
           when: ({ body }) => body.size === GPU.size,
           times: 1e9,
@@ -111,7 +111,7 @@ describe('a size that cannot be had', () => {
 it('a creation whose reply is lost is not repeated while listings are late by 50 seconds: one droplet is made', async () => {
   const world = await openSliceWorld(DROPLET_SLICE, { lagMs: 50 * SECOND_MS, bootMs: 2 * MINUTE_MS });
   const fake = fakeOf(world);
-  fake.mishaps.add({ action: 'create', what: { kind: 'lost reply' } });
+  fake.failureRules.add({ action: 'create', what: { kind: 'lost reply' } });
   world.documents.write('pools', 'gpu-pool', documentOf(DROPLET_SLICE, 'gpu-pool'));
   await world.clock.advance(5 * MINUTE_MS);
 

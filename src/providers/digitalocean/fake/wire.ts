@@ -1,4 +1,4 @@
-import type { WireCall } from '#fakes/mishaps.ts';
+import type { WireCall } from '#fakes/failure-rules.ts';
 import { refusal } from '#fakes/refusal.ts';
 
 /** A request to the fake DigitalOcean. */

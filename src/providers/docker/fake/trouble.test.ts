@@ -23,11 +23,11 @@ describe('a pool that gets no containers', () => {
   it('because its engine is away says that, and not why a launch failed before', async () => {
     const world = await openSliceWorld(DOCKER_SLICE);
     const what = { kind: 'error', code: 'x', message: 'dial containerd.sock: connect refused', status: 500 } as const;
-    fakeOf(world).mishaps.add({ action: 'start', times: 1_000, what });
+    fakeOf(world).failureRules.add({ action: 'start', times: 1_000, what });
     world.documents.write('pools', 'dev', documentOf(DOCKER_SLICE, 'dev'));
     await world.clock.advance(30 * SECOND_MS);
     const before = lineOf(world);
-    fakeOf(world).mishaps.add({ action: 'list', times: 1_000, what: { kind: 'lost request' } });
+    fakeOf(world).failureRules.add({ action: 'list', times: 1_000, what: { kind: 'lost request' } });
     await world.clock.advance(2 * MINUTE_MS);
 
     expect(before).toContain('dial containerd.sock');
@@ -38,7 +38,7 @@ describe('a pool that gets no containers', () => {
     const world = await openSliceWorld(DOCKER_SLICE);
     const what = { kind: 'error', code: 'full', message: 'write /x: no space left on device', status: 500 } as const;
     fakeOf(world).images.build('muster/second');
-    fakeOf(world).mishaps.add({ action: 'create', times: 1_000, when: ({ body }) => body.Image === IMAGE, what });
+    fakeOf(world).failureRules.add({ action: 'create', times: 1_000, when: ({ body }) => body.Image === IMAGE, what });
     const backends = [{ docker: { image: IMAGE } }, { docker: { image: 'muster/second' } }];
     const scaler = { backends, max_agents: 3, min_idle_agents: 1, max_idle_agents: 1 };
     world.documents.write('pools', 'dev', JSON.stringify({ name: 'dev', auto_scaler: scaler }));
@@ -70,7 +70,7 @@ it('an engine that was away for an hour is listed as soon as its events are foll
   world.documents.write('pools', 'dev', documentOf(DOCKER_SLICE, 'dev'));
   await world.clock.advance(MINUTE_MS);
   const fake = fakeOf(world);
-  const end = fake.mishaps.add({ times: Number.POSITIVE_INFINITY, what: { kind: 'lost request' } });
+  const end = fake.failureRules.add({ times: Number.POSITIVE_INFINITY, what: { kind: 'lost request' } });
   fake.events.cut();
   await world.clock.advance(HOUR_MS);
   end();

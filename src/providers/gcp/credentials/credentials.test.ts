@@ -100,7 +100,7 @@ it('without a file by the metadata server, and where that is none either says wh
   scene.fake.world.machineAccount = ACCOUNT;
   expect(await whoAmI(scene)).toBe(ACCOUNT);
 
-  scene.fake.mishaps.add({ what: { kind: 'no such host' }, times: 99 });
+  scene.fake.failureRules.add({ what: { kind: 'no such host' }, times: 99 });
   expect(await refusalOf(scene)).toMatchObject({
     kind: 'unavailable',
     message: expect.stringMatching(/GOOGLE_APPLICATION_CREDENTIALS \(not set\).*gcloud.*metadata\.google\.internal/),

@@ -1,6 +1,6 @@
 // The fake Google Cloud as users run it, to try a configuration without an account.
 import type { RunningSimulation, Simulation } from '#core/simulation.ts';
-import { PROJECT, ZONE } from './compute/furniture.ts';
+import { PROJECT, ZONE } from './compute/seed-data.ts';
 import { publishedLimits } from './compute/state.ts';
 import { openFakeGcp } from './fake-gcp.ts';
 import { serveGcp } from './serve.ts';

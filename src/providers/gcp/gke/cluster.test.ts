@@ -73,9 +73,9 @@ it('a missing right is named, and so is an API that is not enabled', async () =>
 
 it('waits out a throttled moment, a lost reply and the page of a gateway', async () => {
   const scene = setUp();
-  scene.fake.mishaps.add({ what: { kind: 'throttle' }, service: 'container' });
-  scene.fake.mishaps.add({ what: { kind: 'lost reply' }, service: 'oauth2' });
-  scene.fake.mishaps.add({ what: { kind: 'garbage' }, service: 'container', after: 1 });
+  scene.fake.failureRules.add({ what: { kind: 'throttle' }, service: 'container' });
+  scene.fake.failureRules.add({ what: { kind: 'lost reply' }, service: 'oauth2' });
+  scene.fake.failureRules.add({ what: { kind: 'garbage' }, service: 'container', after: 1 });
 
   expect((await scene.during(scene.open())).server).toBe('https://34.1.2.3');
 });

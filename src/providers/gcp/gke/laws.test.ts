@@ -9,13 +9,13 @@ import { ACCOUNT, openScene, type Scene, SERVICE_ACCOUNT } from '../testing.ts';
 const ALWAYS = Number.POSITIVE_INFINITY;
 
 function failAs(kind: FaultKind, { fake }: Scene): void {
-  const { world, mishaps } = fake;
-  mishaps.clear();
+  const { world, failureRules } = fake;
+  failureRules.clear();
   world.denied.clear();
   if (kind === 'denied') world.denied.add('container.clusters.get');
   if (kind === 'missing') world.clusters.clear();
-  if (kind === 'throttled') mishaps.add({ what: { kind: 'throttle' }, service: 'container', times: ALWAYS });
-  if (kind === 'unavailable') mishaps.add({ what: { kind: 'lost request' }, times: ALWAYS });
+  if (kind === 'throttled') failureRules.add({ what: { kind: 'throttle' }, service: 'container', times: ALWAYS });
+  if (kind === 'unavailable') failureRules.add({ what: { kind: 'lost request' }, times: ALWAYS });
   if (kind === 'unauthenticated') {
     world.accountKeys.clear();
     world.machineAccount = undefined;
@@ -36,7 +36,7 @@ function worldOf(scene: Scene, place: string): ClusterWorld {
     asked: fake.asked,
     lifetimeMs: TOKEN_SECONDS * SECOND_MS,
     fail: async (kind) => failAs(kind, scene),
-    hang: async () => void fake.mishaps.add({ what: { kind: 'hang' }, times: ALWAYS }),
+    hang: async () => void fake.failureRules.add({ what: { kind: 'hang' }, times: ALWAYS }),
     left: scene.running,
     close: async () => {},
   };

@@ -64,7 +64,7 @@ describe('a launch in a group', () => {
   it('that is repeated later, by another server too, sends the very same bytes', async () => {
     const scene = openComputeScene();
     const backend = await scene.openGroup();
-    scene.fake.mishaps.add({ action: CREATION, what: { kind: 'lost reply' } });
+    scene.fake.failureRules.add({ action: CREATION, what: { kind: 'lost reply' } });
     await faultOf(scene.during(backend.create(aBatch(2), going())));
     await scene.clock.advance(90 * SECOND_MS);
     await scene.during((await scene.openGroup()).create(aBatch(2), going()));
@@ -140,7 +140,7 @@ describe('a group that cannot make an instance', () => {
 
   it('waits for what the group itself may still mend', async () => {
     const scene = openComputeScene();
-    scene.fake.mishaps.add({
+    scene.fake.failureRules.add({
       action: 'compute.instanceGroupManagers.listManagedInstances',
       times: 3,
       what: { kind: 'garbage' },
@@ -212,7 +212,7 @@ describe('what a group must not be', () => {
 describe('a listing of a group', () => {
   it('is whole also where the group gives no pages, and where Google takes no mask', async () => {
     const scene = openComputeScene({ pageSize: 2 });
-    scene.fake.mishaps.add({
+    scene.fake.failureRules.add({
       when: ({ query }) => query.fields?.includes('managedInstances') === true,
       times: 100,
       what: { kind: 'error', code: 'invalidParameter', message: 'Invalid field selection', status: 400 },

@@ -1,5 +1,5 @@
 import type { FaultKind } from '#core/fault.ts';
-import type { Mischance } from '#fakes/mishaps.ts';
+import type { CallFailure } from '#fakes/failure-rules.ts';
 import { testSource } from '../../../conformance/source.ts';
 import type { SourceWorld } from '../../../conformance/source-world.ts';
 import provider from '../index.ts';
@@ -7,14 +7,14 @@ import { openScene, type Scene, SERVICE_ACCOUNT } from '../testing.ts';
 
 const ALWAYS = 1_000;
 const LIST = 'storage.objects.list';
-const SERVER_ERROR: Mischance = { kind: 'error', code: 'backendError', message: 'Backend Error', status: 503 };
+const SERVER_ERROR: CallFailure = { kind: 'error', code: 'backendError', message: 'Backend Error', status: 503 };
 
 function failAs(kind: FaultKind, { fake }: Scene): void {
-  const { mishaps, world } = fake;
-  mishaps.clear();
+  const { failureRules, world } = fake;
+  failureRules.clear();
   world.denied.clear();
-  if (kind === 'throttled') mishaps.add({ action: LIST, times: ALWAYS, what: { kind: 'throttle' } });
-  if (kind === 'unavailable') mishaps.add({ action: LIST, times: ALWAYS, what: SERVER_ERROR });
+  if (kind === 'throttled') failureRules.add({ action: LIST, times: ALWAYS, what: { kind: 'throttle' } });
+  if (kind === 'unavailable') failureRules.add({ action: LIST, times: ALWAYS, what: SERVER_ERROR });
   if (kind === 'denied') world.denied.add(LIST);
   if (kind === 'missing') world.storage.buckets.clear();
   if (kind === 'unauthenticated') {
@@ -40,8 +40,8 @@ async function openWorld(): Promise<SourceWorld> {
     logged: () => scene.lines.join('\n'),
     spoil: async (name) => void fake.world.storage.sealed.add(keyOf(name)),
     breakListing: async () =>
-      void fake.mishaps.add({ action: LIST, after: 2, times: ALWAYS, what: { kind: 'garbage' } }),
-    hang: () => void fake.mishaps.add({ times: ALWAYS, what: { kind: 'hang' } }),
+      void fake.failureRules.add({ action: LIST, after: 2, times: ALWAYS, what: { kind: 'garbage' } }),
+    hang: () => void fake.failureRules.add({ times: ALWAYS, what: { kind: 'hang' } }),
     fail: async (kind) => failAs(kind, scene),
     close: async () => {},
   };

@@ -177,11 +177,11 @@ describe('trouble', () => {
     const scene = setUp();
     scene.fake.world.storage.largestPage = 1;
     for (const name of ['a', 'b', 'c']) scene.bucket.put(`pools/${name}`, name);
-    scene.fake.mishaps.add({ action: LIST, after: 1, times: 2, what: { kind: 'throttle' } });
-    scene.fake.mishaps.add({ action: LIST, after: 2, what: { kind: 'lost reply' } });
-    scene.fake.mishaps.add({ action: GET, what: { kind: 'truncated reply' } });
-    scene.fake.mishaps.add({ action: GET, after: 1, what: { kind: 'slow', ms: 5_000 } });
-    scene.fake.mishaps.add({ action: GET, after: 2, what: { kind: 'garbage' } });
+    scene.fake.failureRules.add({ action: LIST, after: 1, times: 2, what: { kind: 'throttle' } });
+    scene.fake.failureRules.add({ action: LIST, after: 2, what: { kind: 'lost reply' } });
+    scene.fake.failureRules.add({ action: GET, what: { kind: 'truncated reply' } });
+    scene.fake.failureRules.add({ action: GET, after: 1, what: { kind: 'slow', ms: 5_000 } });
+    scene.fake.failureRules.add({ action: GET, after: 2, what: { kind: 'garbage' } });
 
     expect((await read(scene, await scene.openGcs())).map(({ text }) => text)).toEqual(['a', 'b', 'c']);
   });
@@ -189,8 +189,8 @@ describe('trouble', () => {
   it('with one object throws rather than listing the others, and leaves no request behind', async () => {
     const scene = setUp();
     for (let at = 0; at < 40; at++) scene.bucket.put(`pools/${at}`, 'x');
-    scene.fake.mishaps.add({ action: GET, times: 1_000, what: { kind: 'lost request' }, when: isOf('pools%2F1') });
-    scene.fake.mishaps.add({ action: GET, times: 1_000, what: { kind: 'hang' } });
+    scene.fake.failureRules.add({ action: GET, times: 1_000, what: { kind: 'lost request' }, when: isOf('pools%2F1') });
+    scene.fake.failureRules.add({ action: GET, times: 1_000, what: { kind: 'hang' } });
 
     await expect(read(scene, await scene.openGcs())).rejects.toMatchObject({ kind: 'unavailable' });
     await scene.clock.advance(0);

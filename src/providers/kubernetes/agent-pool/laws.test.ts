@@ -1,6 +1,6 @@
 import type { FaultKind } from '#core/fault.ts';
 import type { DocumentReport } from '#core/source.ts';
-import type { Mischance } from '#fakes/mishaps.ts';
+import type { CallFailure } from '#fakes/failure-rules.ts';
 import type { KubeObject } from '#kube/object.ts';
 import { testSource } from '../../../conformance/source.ts';
 import type { SourceWorld } from '../../../conformance/source-world.ts';
@@ -10,7 +10,7 @@ import { documentOf } from './document.ts';
 
 const POOLS = '/apis/velda.io/v1/namespaces/default/agentpools';
 
-const FAILURES: Readonly<Partial<Record<FaultKind, Mischance>>> = {
+const FAILURES: Readonly<Partial<Record<FaultKind, CallFailure>>> = {
   throttled: { kind: 'throttle' },
   denied: { kind: 'error', code: 'Forbidden', status: 403, message: 'cannot list resource "agentpools"' },
   unauthenticated: { kind: 'error', code: 'Unauthorized', status: 401 },
@@ -48,12 +48,12 @@ async function openWorld(): Promise<SourceWorld> {
       await kubectl('PATCH', `${POOLS}/${name}`, { spec: { template: { metadata: { labels: null } } } });
     },
     async fail(kind) {
-      fake.mishaps.clear();
-      fake.mishaps.add({ service: 'agentpools', times: 1_000, what: FAILURES[kind] as Mischance });
+      fake.failureRules.clear();
+      fake.failureRules.add({ service: 'agentpools', times: 1_000, what: FAILURES[kind] as CallFailure });
       // By then the view has asked again, and knows.
       await clock.advance(60_000);
     },
-    hang: () => void fake.mishaps.add({ times: 1_000, what: { kind: 'hang' } }),
+    hang: () => void fake.failureRules.add({ times: 1_000, what: { kind: 'hang' } }),
     async markDeleted(name) {
       await kubectl('PATCH', `${POOLS}/${name}`, { metadata: { finalizers: ['muster.io/drain-cluster1'] } });
       await kubectl('DELETE', `${POOLS}/${name}`);

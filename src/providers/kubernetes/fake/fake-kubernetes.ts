@@ -79,7 +79,7 @@ function openWorld({ clock, random, behaviour: wanted }: FakeKubernetesOptions):
   };
 }
 
-function furnish({ store, clock, random }: World): void {
+function addSeedObjects({ store, clock, random }: World): void {
   const freshMeta = (name: string) => ({
     name,
     uid: newUid(random),
@@ -128,7 +128,7 @@ export function openFakeKubernetes(options: FakeKubernetesOptions): FakeKubernet
   runGarbageCollector(world);
   runWorkloadController(world);
   const kubelet = runKubelet({ world, nodes, runner: options.runner });
-  furnish(world);
+  addSeedObjects(world);
   for (const node of options.nodes ?? NODES) nodes.add(node);
 
   function answer(call: KubeCall, signal: AbortSignal): Response {

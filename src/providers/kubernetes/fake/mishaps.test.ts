@@ -3,7 +3,7 @@ import { aConfigMap, CONFIG_MAPS, openScene } from './testing.ts';
 
 test('a lost reply leaves the object made and the caller with a broken connection', async () => {
   const { fake, post } = openScene();
-  fake.mishaps.add({ action: 'create configmaps', what: { kind: 'lost reply' } });
+  fake.failureRules.add({ action: 'create configmaps', what: { kind: 'lost reply' } });
 
   await expect(post(CONFIG_MAPS, aConfigMap('a'))).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } });
 
@@ -13,7 +13,7 @@ test('a lost reply leaves the object made and the caller with a broken connectio
 
 test('too many requests are refused with a time to wait', async () => {
   const { fake, get } = openScene();
-  fake.mishaps.add({ action: 'list configmaps', what: { kind: 'throttle' } });
+  fake.failureRules.add({ action: 'list configmaps', what: { kind: 'throttle' } });
 
   const { status, headers, body } = await get(CONFIG_MAPS);
 
@@ -24,8 +24,11 @@ test('too many requests are refused with a time to wait', async () => {
 test('any refusal can be made: unavailable, a conflict on update', async () => {
   const { fake, get, patch, post } = openScene();
   await post(CONFIG_MAPS, aConfigMap('a'));
-  fake.mishaps.add({ action: 'list configmaps', what: { kind: 'error', code: 'ServiceUnavailable', status: 503 } });
-  fake.mishaps.add({ action: 'patch configmaps', what: { kind: 'error', code: 'Conflict', status: 409 } });
+  fake.failureRules.add({
+    action: 'list configmaps',
+    what: { kind: 'error', code: 'ServiceUnavailable', status: 503 },
+  });
+  fake.failureRules.add({ action: 'patch configmaps', what: { kind: 'error', code: 'Conflict', status: 409 } });
 
   expect((await get(CONFIG_MAPS)).body).toMatchObject({ kind: 'Status', reason: 'ServiceUnavailable', code: 503 });
   expect((await patch(`${CONFIG_MAPS}/a`, { data: { x: '1' } })).body).toMatchObject({ reason: 'Conflict', code: 409 });
@@ -35,7 +38,7 @@ test('any refusal can be made: unavailable, a conflict on update', async () => {
 test('a list that is cut off in its middle breaks while it is read', async () => {
   const { fake, post, get } = openScene();
   await post(CONFIG_MAPS, aConfigMap('a'));
-  fake.mishaps.add({ action: 'list configmaps', what: { kind: 'truncated reply' } });
+  fake.failureRules.add({ action: 'list configmaps', what: { kind: 'truncated reply' } });
 
   await expect(get(CONFIG_MAPS)).rejects.toThrow('fetch failed');
 

@@ -120,7 +120,7 @@ describe('releasing AgentPools', () => {
     await scene.clock.advance(60_000);
     const before = scene.fake.calls.length;
     // The object changes between our reading and our writing.
-    scene.fake.mishaps.add({ action: 'patch agentpools', what: { kind: 'error', status: 422, code: 'Invalid' } });
+    scene.fake.failureRules.add({ action: 'patch agentpools', what: { kind: 'error', status: 422, code: 'Invalid' } });
 
     const client = clientOf(scene, scene.fake.users.issue(user));
     await scene.during(releaseAgentPools(client, { server: SERVER }, going()));

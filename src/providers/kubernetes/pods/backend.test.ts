@@ -45,7 +45,7 @@ describe('the pods of a pool', () => {
   it('are listed from the moment they are made, however late their watch is', async () => {
     const names = Array.from({ length: 501 }, (_, at) => `m-${at}`);
     const { backend, scene, listed } = await withPods(...names);
-    scene.fake.mishaps.add({ action: 'watch pods', times: 100, what: { kind: 'hang' } });
+    scene.fake.failureRules.add({ action: 'watch pods', times: 100, what: { kind: 'hang' } });
     await scene.clock.advance(8_000);
     await scene.during(backend.create(launch('m-late'), going()));
 
@@ -65,7 +65,7 @@ describe('the pods of a pool', () => {
 
   it('are made although the API server has too much to do for a moment', async () => {
     const { backend, scene } = await withPods();
-    scene.fake.mishaps.add({ action: 'create pods', times: 3, what: { kind: 'throttle' } });
+    scene.fake.failureRules.add({ action: 'create pods', times: 3, what: { kind: 'throttle' } });
 
     const outcomes = await scene.during(backend.create(launch('m-1'), going()));
 

@@ -1,13 +1,13 @@
 import type { FaultKind } from '#core/fault.ts';
-import type { Mischance } from '#fakes/mishaps.ts';
+import type { CallFailure } from '#fakes/failure-rules.ts';
 import { testBackend } from '../../../conformance/backend.ts';
 import type { BackendWorld } from '../../../conformance/backend-world.ts';
 import provider from '../index.ts';
 import { openKubeScene, openPodsAt } from '../testing.ts';
 
-const refused = (status: number, code: string, message = ''): Mischance => ({ kind: 'error', status, code, message });
+const refused = (status: number, code: string, message = ''): CallFailure => ({ kind: 'error', status, code, message });
 
-const FAILURES: Readonly<Partial<Record<FaultKind, Mischance>>> = {
+const FAILURES: Readonly<Partial<Record<FaultKind, CallFailure>>> = {
   quota: refused(403, 'Forbidden', 'pods "m-1" is forbidden: exceeded quota: compute, requested: pods=1'),
   throttled: { kind: 'throttle' },
   denied: refused(403, 'Forbidden', 'User "system:serviceaccount:velda:x" cannot create resource "pods"'),
@@ -32,17 +32,17 @@ async function openWorld(): Promise<BackendWorld> {
     during,
     settle: () => clock.advance(60_000),
     logged: () => lines.join('\n'),
-    loseReply: () => void fake.mishaps.add({ action: 'create pods', what: { kind: 'lost reply' } }),
+    loseReply: () => void fake.failureRules.add({ action: 'create pods', what: { kind: 'lost reply' } }),
     breakListing: () =>
-      void fake.mishaps.add({ action: 'list pods', after: 1, times: 1_000, what: { kind: 'garbage' } }),
-    hang: () => void fake.mishaps.add({ times: 1_000, what: { kind: 'hang' } }),
+      void fake.failureRules.add({ action: 'list pods', after: 1, times: 1_000, what: { kind: 'garbage' } }),
+    hang: () => void fake.failureRules.add({ times: 1_000, what: { kind: 'hang' } }),
     openWatching: (cluster) => openPodsAt(scene, cluster),
     failLate: () => void fake.kubelet.rules.add({ unschedulable: '0/3 nodes are available: 3 Insufficient cpu.' }),
     fail: (kind) =>
-      void fake.mishaps.add({
+      void fake.failureRules.add({
         action: 'create pods',
         times: TRIES[kind] ?? 1,
-        what: FAILURES[kind] as Mischance,
+        what: FAILURES[kind] as CallFailure,
       }),
     close: async () => {},
   };

@@ -10,14 +10,14 @@ const GIB = 2 ** 30;
  * before it. Each kind of read goes unanswered once.
  */
 function* pointsOf({ calls, commits }: Fate): Iterable<Point> {
-  yield { at: 'call', nth: 1, mishap: 'before' };
-  yield { at: 'commit', nth: 1, mishap: 'before' };
+  yield { at: 'call', nth: 1, failureRule: 'before' };
+  yield { at: 'commit', nth: 1, failureRule: 'before' };
   for (const [at, { name, isWrite }] of calls.entries()) {
     const nth = at + 1;
-    if (isWrite) yield { at: 'call', nth, mishap: 'after' };
-    if (isWrite || calls.findIndex((one) => one.name === name) === at) yield { at: 'call', nth, mishap: 'lost' };
+    if (isWrite) yield { at: 'call', nth, failureRule: 'after' };
+    if (isWrite || calls.findIndex((one) => one.name === name) === at) yield { at: 'call', nth, failureRule: 'lost' };
   }
-  for (let nth = 1; nth <= commits; nth++) yield { at: 'commit', nth, mishap: 'after' };
+  for (let nth = 1; nth <= commits; nth++) yield { at: 'commit', nth, failureRule: 'after' };
 }
 
 const IS_LONG = inject('sliceStride') === 1;
@@ -65,12 +65,12 @@ function endFor({ claim, workload }: (typeof FORMS)[keyof typeof FORMS]): Return
   };
 }
 
-/** Lives it once more with that mishap; answers what is wrong. */
+/** Lives it once more with that failure; answers what is wrong. */
 async function wrongAt(point: Point, whole: Lived, form: keyof typeof FORMS): Promise<readonly string[]> {
   const name = `${JSON.stringify(point)} ${point.at === 'call' ? whole.fate.calls[point.nth - 1]?.name : ''}`;
   try {
     const lived = await live(TEXTS[form], point);
-    expect(lived.fate.deaths).toBe(point.mishap === 'lost' ? 0 : 1);
+    expect(lived.fate.deaths).toBe(point.failureRule === 'lost' ? 0 : 1);
     expect(endOf(lived)).toEqual(endFor(FORMS[form]));
     return [];
   } catch (thrown) {

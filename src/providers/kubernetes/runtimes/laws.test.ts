@@ -49,10 +49,10 @@ async function openWorld(texts: Readonly<Record<string, string>>): Promise<Runti
     },
     fail(kind) {
       const [status, code] = STATUSES[kind] ?? [500, 'InternalError'];
-      fake.mishaps.clear();
-      fake.mishaps.add({ times: FOR_EVER, what: { kind: 'error', status, code } });
+      fake.failureRules.clear();
+      fake.failureRules.add({ times: FOR_EVER, what: { kind: 'error', status, code } });
     },
-    hang: () => void fake.mishaps.add({ times: FOR_EVER, what: { kind: 'hang' } }),
+    hang: () => void fake.failureRules.add({ times: FOR_EVER, what: { kind: 'hang' } }),
     async close() {},
   };
 }

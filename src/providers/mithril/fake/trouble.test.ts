@@ -35,7 +35,10 @@ it.each([
 ])('a bid that is refused for want of %s is followed by the next backend within a second', async (_what, message) => {
   const { world, typesAsked } = await openTwoTypes(
     (fake) =>
-      void fake.mishaps.add({ action: 'create', what: { kind: 'error', code: 'bad_request', message, status: 400 } }),
+      void fake.failureRules.add({
+        action: 'create',
+        what: { kind: 'error', code: 'bad_request', message, status: 400 },
+      }),
   );
   await world.clock.advance(SECOND_MS);
 
@@ -54,7 +57,7 @@ it('a bid that stays open past allocation_timeout is ended, and the next backend
 it('a bid whose reply is lost is not repeated while listings are late by 50 seconds: one bid is made', async () => {
   const world = await openSliceWorld(MITHRIL_SLICE, { lagMs: 50 * SECOND_MS, bootMs: 2 * MINUTE_MS });
   const fake = world.cloud.fake as FakeMithril;
-  fake.mishaps.add({ action: 'create', what: { kind: 'lost reply' } });
+  fake.failureRules.add({ action: 'create', what: { kind: 'lost reply' } });
   world.documents.write('pools', 'gpu-pool', documentOf(MITHRIL_SLICE, 'gpu-pool'));
   await world.clock.advance(5 * MINUTE_MS);
 

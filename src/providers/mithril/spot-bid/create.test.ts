@@ -52,7 +52,7 @@ describe('a bid', () => {
   it('whose reply was lost asks not to be repeated while listings may be late; a repeat finds it', async () => {
     const scene = openScene({ lagMs: 50_000 });
     const backend = await openBackend(scene);
-    scene.fake.mishaps.add({ action: 'create', what: { kind: 'lost reply' } });
+    scene.fake.failureRules.add({ action: 'create', what: { kind: 'lost reply' } });
     const first = await faultOf(scene.during(backend.create(aBatch(1), going())));
     await scene.clock.advance(first.retryAfterMs ?? 0);
     const second = await scene.during(backend.create(aBatch(1), going()));

@@ -1,5 +1,5 @@
 import type { FaultKind } from '#core/fault.ts';
-import type { Mischance } from '#fakes/mishaps.ts';
+import type { CallFailure } from '#fakes/failure-rules.ts';
 import { testBackend } from '../../../conformance/backend.ts';
 import type { BackendWorld } from '../../../conformance/backend-world.ts';
 import { type Failures, troubleIn } from '../../../conformance/scene.ts';
@@ -8,7 +8,7 @@ import { EXISTING, H100, LATER_PAGE, openBackend, openScene } from '../fake/test
 import provider from '../index.ts';
 
 const LAG_MS = 3_000;
-const bad = (message: string, status = 400): Mischance => ({ kind: 'error', code: 'bad_request', message, status });
+const bad = (message: string, status = 400): CallFailure => ({ kind: 'error', code: 'bad_request', message, status });
 
 const FAILURES: Failures = {
   exhausted: bad('Insufficient capacity in this region'),

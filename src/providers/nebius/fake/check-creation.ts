@@ -1,6 +1,6 @@
 import type { CreateInstanceRequest, NetworkInterface } from '../gen/nebius_pb.ts';
-import { PLATFORMS } from './furniture.ts';
 import { refused } from './refusals.ts';
+import { PLATFORMS } from './seed-data.ts';
 
 const HOSTNAME = /^$|^[a-z0-9][a-z0-9-]{0,61}[a-z0-9]$/;
 const INTERFACE = /^[0-9a-z][0-9a-z-]{0,59}$/;

@@ -6,11 +6,11 @@ import { grpcAnswer } from '#fakes/grpc.ts';
 import { type Limits, noLimits, openBuckets } from '#fakes/limits.ts';
 import { cursorOf, inOrder, pageOf } from '#fakes/paging.ts';
 import * as pb from '../gen/nebius_pb.ts';
-import { type FakePlatform, PLATFORMS, PUBLIC_FAMILIES } from './furniture.ts';
 import { existsAt, type FakeInstance, shownInstance } from './instance.ts';
 import type { FakeOperation } from './operations.ts';
 import { type FakeProject, openProject } from './project.ts';
 import { failure, refusalAnswer, refused } from './refusals.ts';
+import { type FakePlatform, PLATFORMS, PUBLIC_FAMILIES } from './seed-data.ts';
 import { type FakeTokens, openFakeTokens } from './tokens.ts';
 import { type NebiusCall, read, readCall } from './wire.ts';
 

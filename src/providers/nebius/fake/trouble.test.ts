@@ -39,7 +39,7 @@ async function openTwoPlatforms(prepare: (fake: FakeNebius) => void) {
 describe('the next backend is asked', () => {
   it.each(['NotEnoughResources', 'QuotaFailure'])('within a second of a call that fails by %s', async (code) => {
     const { world, fake } = await openTwoPlatforms(
-      ({ mishaps }) => void mishaps.add({ action: 'create', what: { kind: 'error', code } }),
+      ({ failureRules }) => void failureRules.add({ action: 'create', what: { kind: 'error', code } }),
     );
     await world.clock.advance(SECOND_MS);
 

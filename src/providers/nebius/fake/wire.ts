@@ -1,6 +1,6 @@
 import { type DescMessage, fromBinary, type JsonValue, type MessageShape, toJson } from '@bufbuild/protobuf';
+import type { WireCall } from '#fakes/failure-rules.ts';
 import { unframed } from '#fakes/grpc.ts';
-import type { WireCall } from '#fakes/mishaps.ts';
 import * as pb from '../gen/nebius_pb.ts';
 import { refused } from './refusals.ts';
 

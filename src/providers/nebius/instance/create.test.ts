@@ -90,7 +90,7 @@ describe('a creation', () => {
   it('whose reply was lost is repeated at once with the same key, also by a new process, and makes nothing twice', async () => {
     const scene = openScene({ lagMs: 50_000 });
     const backend = await openBackend(scene);
-    scene.fake.mishaps.add({ action: 'create', what: { kind: 'lost reply' } });
+    scene.fake.failureRules.add({ action: 'create', what: { kind: 'lost reply' } });
     const lost = await scene.during(backend.create(aBatch(1), going()).catch((thrown) => Fault.from(thrown)));
     const again = await scene.during(backend.create(aBatch(1), going()));
     const restarted = await scene.during((await openBackend(scene)).create(aBatch(1), going()));

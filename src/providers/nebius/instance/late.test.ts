@@ -44,7 +44,7 @@ it('an operation that Nebius has forgotten is unknown, and one that cannot be re
   const [pending] = (await scene.during(backend.create(aBatch(1), going()))) as [PendingCreate];
   const forgotten = { name: 'm-old', operation: 'computeoperation-99' };
   const both = await scene.during(backend.check?.([pending, forgotten], going()) ?? Promise.resolve([]));
-  scene.fake.mishaps.add({ action: 'operation', what: { kind: 'garbage' } });
+  scene.fake.failureRules.add({ action: 'operation', what: { kind: 'garbage' } });
   const unread = await scene.during(backend.check?.([pending, forgotten], going()) ?? Promise.resolve([]));
 
   expect([both, unread]).toEqual([[pending], [pending]]);
@@ -84,7 +84,7 @@ it('operations that may not be read fail no listing; the log says so', async () 
   scene.fake.refuseLate(1);
   await scene.during((await backend).create(aBatch(2), going()));
   const denied = { kind: 'error', code: 'PermissionDenied' } as const;
-  scene.fake.mishaps.add({ action: 'operations', times: 1_000, what: denied });
+  scene.fake.failureRules.add({ action: 'operations', times: 1_000, what: denied });
   await scene.clock.advance(5_000);
 
   expect((await listed(scene, backend)).map(({ state }) => state)).toEqual(['failed', 'running']);

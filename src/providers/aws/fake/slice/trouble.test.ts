@@ -82,7 +82,7 @@ describe('a pool that gets no machines says why, and what to do', () => {
 
   it('where there is no such region', async () => {
     const world = await openAwsWorld();
-    world.fake.mishaps.add({ region: 'us-west-9', times: 1e9, what: { kind: 'no such host' } });
+    world.fake.failureRules.add({ region: 'us-west-9', times: 1e9, what: { kind: 'no such host' } });
     const { bad } = await openScene(world, { region: 'us-west-9' });
 
     expectSaid(world, bad, {

@@ -1,4 +1,4 @@
-import type { WireCall } from '#fakes/mishaps.ts';
+import type { WireCall } from '#fakes/failure-rules.ts';
 import { type Params, parseParams } from './params.ts';
 
 export type Service = 'ec2' | 'ssm' | 'sts' | 'eks';

@@ -32,7 +32,7 @@ function saidOf({ life, poolId }: SliceWorld): (string | undefined)[] {
 }
 
 const refuse = (code: string, message: string) => (world: SliceWorld) =>
-  void fakeOf(world).mishaps.add({
+  void fakeOf(world).failureRules.add({
     action: PUT,
     when: ({ body }) => JSON.stringify(body).includes(`"${GPU.vm_size}"`),
     times: 1e9,

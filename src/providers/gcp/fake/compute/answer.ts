@@ -3,7 +3,6 @@ import { cursorOf, inOrder, pageOf } from '#fakes/paging.ts';
 import { refusal } from '#fakes/refusal.ts';
 import type { GcpCall } from '../read-call.ts';
 import { partOf } from '../storage/partial-answer.ts';
-import { MACHINE_TYPES, PROJECT, REGIONS, ZONES } from './furniture.ts';
 import {
   createManaged,
   deleteManaged,
@@ -17,6 +16,7 @@ import { bulkInsert } from './insert.ts';
 import { type FakeInstance, isGone, shown, urlOf } from './instance.ts';
 import { endInstance, startInstance, stopInstance } from './make.ts';
 import { beginOperation, type FakeError, shownOperation } from './operations.ts';
+import { MACHINE_TYPES, PROJECT, REGIONS, ZONES } from './seed-data.ts';
 import type { ComputeState } from './state.ts';
 
 type Body = Readonly<Record<string, unknown>>;

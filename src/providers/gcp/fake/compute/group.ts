@@ -1,9 +1,9 @@
 // Managed instance groups: they make instances by name, try for ever, and recreate under the same name what was lost.
 import { refusal } from '#fakes/refusal.ts';
-import { REGION, regionOf, ZONES } from './furniture.ts';
 import { change, type FakeInstance, isGone, shownStatus, statusAt, urlOf } from './instance.ts';
 import { endInstance, makeInstance } from './make.ts';
 import type { FakeError } from './operations.ts';
+import { REGION, regionOf, ZONES } from './seed-data.ts';
 import type { ComputeState, FakeTemplate } from './state.ts';
 import { takeRoom } from './stock.ts';
 

@@ -1,10 +1,10 @@
 // Many instances by one call, each by a name that the caller gives.
 import { refusal } from '#fakes/refusal.ts';
 import type { GcpCall } from '../read-call.ts';
-import { MACHINE_TYPES } from './furniture.ts';
 import { isGone } from './instance.ts';
 import { makeInstance } from './make.ts';
 import { beginOperation, type FakeError, shownOperation } from './operations.ts';
+import { MACHINE_TYPES } from './seed-data.ts';
 import type { ComputeState } from './state.ts';
 import { takeRoom } from './stock.ts';
 

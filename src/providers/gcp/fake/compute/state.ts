@@ -1,10 +1,10 @@
 import type { Clock } from '#core/clock.ts';
 import { type Limits, noLimits } from '#fakes/limits.ts';
 import type { GcpCall } from '../read-call.ts';
-import { FAMILIES, GROUPS, PROJECT, TEMPLATES } from './furniture.ts';
 import type { FakeGroup } from './group.ts';
 import type { FakeInstance } from './instance.ts';
 import type { FakeOperation } from './operations.ts';
+import { FAMILIES, GROUPS, PROJECT, TEMPLATES } from './seed-data.ts';
 
 export interface ComputeBehaviour {
   /** The most items on a page; 500 is the most that Google allows. */

@@ -1,7 +1,8 @@
 // What there is room for, and what Compute Engine says where there is none.
-import { MACHINE_TYPES, regionOf } from './furniture.ts';
+
 import { isLiving } from './instance.ts';
 import type { FakeError } from './operations.ts';
+import { MACHINE_TYPES, regionOf } from './seed-data.ts';
 import type { ComputeState } from './state.ts';
 
 export interface Demand {

@@ -43,7 +43,7 @@ describe.each(KINDS)('a zone that has no room for %s', (_kind, suite) => {
     [
       'quota',
       (fake: FakeGcp) =>
-        void fake.mishaps.add({
+        void fake.failureRules.add({
           action: suite.creation,
           when: ({ path }) => path.includes('us-central1-a'),
           times: 1e9,

@@ -21,7 +21,7 @@ function isEmptied(world: World, name: string): boolean {
   return isEmpty;
 }
 
-function furnish({ store, random, clock }: World, namespace: string): void {
+function addSeedObjects({ store, random, clock }: World, namespace: string): void {
   const draft = (kind: string, name: string): KubeObject => ({
     apiVersion: 'v1',
     kind,
@@ -54,7 +54,7 @@ export function runNamespaceController(world: World): void {
 
   store.watch(({ type, storage, object }) => {
     const { name, namespace, deletionTimestamp } = object.metadata;
-    if (storage === STORAGE && type === 'ADDED') return furnish(world, name);
+    if (storage === STORAGE && type === 'ADDED') return addSeedObjects(world, name);
     if (storage === STORAGE && type === 'MODIFIED' && deletionTimestamp !== undefined && !going.has(name)) {
       going.add(name);
       return soon(name);

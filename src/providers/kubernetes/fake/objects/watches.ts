@@ -1,5 +1,5 @@
 import type { Clock } from '#core/clock.ts';
-import { brokenConnection } from '#fakes/mishaps.ts';
+import { brokenConnection } from '#fakes/failure-rules.ts';
 
 /** One open watch, as a stream of lines of JSON. */
 export interface OpenWatch {

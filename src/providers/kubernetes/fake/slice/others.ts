@@ -1,4 +1,4 @@
-// What others do in the cluster: kubectl, its users, other programs. Not among the recorded calls, and no mishap strikes it.
+// What others do in the cluster: kubectl, its users, other programs. Not among the recorded calls, and no failure rule applies to it.
 import { Fault } from '#core/fault.ts';
 import { answerObjects } from '../answer.ts';
 import type { FakeKubernetes } from '../fake-kubernetes.ts';

@@ -1,4 +1,4 @@
-import type { WireCall } from '#fakes/mishaps.ts';
+import type { WireCall } from '#fakes/failure-rules.ts';
 import { readProtobuf } from './protobuf.ts';
 
 /** What a path of the API names. */

@@ -3,13 +3,13 @@ import { type Clock, sleepOn } from '#core/clock.ts';
 import type { Driver } from '#store/driver.ts';
 
 /** `before` and `after`: the process dies there. `lost`: it lives, and its call is not answered. */
-export type Mishap = 'before' | 'after' | 'lost';
+export type FailureRule = 'before' | 'after' | 'lost';
 
 /** Which call or commit, counted from 1 over the whole run. */
 export interface Point {
   readonly at: 'call' | 'commit';
   readonly nth: number;
-  readonly mishap: Mishap;
+  readonly failureRule: FailureRule;
 }
 
 export interface MadeCall {
@@ -37,8 +37,8 @@ export interface Fate {
 const never = <T>(): Promise<T> => new Promise<T>(() => {});
 
 export function openFate(point: Point | undefined): Fate {
-  const struck = (at: Point['at'], nth: number): Mishap | undefined =>
-    point?.at === at && point.nth === nth ? point.mishap : undefined;
+  const struck = (at: Point['at'], nth: number): FailureRule | undefined =>
+    point?.at === at && point.nth === nth ? point.failureRule : undefined;
 
   function mortal(): Mortal {
     let isDead = false;
@@ -64,11 +64,11 @@ export function openFate(point: Point | undefined): Fate {
     }
 
     /** Carries it out, unless the process dies before; what a dead process waits for never comes. */
-    async function through<T>(mishap: Mishap | undefined, carryOut: () => Promise<T>): Promise<T> {
+    async function through<T>(failureRule: FailureRule | undefined, carryOut: () => Promise<T>): Promise<T> {
       if (isDead) return never();
-      if (mishap === 'before') return die();
+      if (failureRule === 'before') return die();
       const done = await carryOut();
-      if (mishap === 'after') return die();
+      if (failureRule === 'after') return die();
       return isDead ? never() : done;
     }
 
@@ -79,9 +79,9 @@ export function openFate(point: Point | undefined): Fate {
         if (isDead) return never();
         const name = `${init?.method ?? 'GET'} ${String(input).replace('http://cluster.test', '')}`;
         fate.calls.push({ name, isWrite: !name.startsWith('GET') && !name.includes('dryRun=') });
-        const mishap = struck('call', fate.calls.length);
-        const answer = await through(mishap, () => fetch(input, init));
-        if (mishap === 'lost') throw new TypeError('fetch failed', { cause: new Error('socket hang up') });
+        const failureRule = struck('call', fate.calls.length);
+        const answer = await through(failureRule, () => fetch(input, init));
+        if (failureRule === 'lost') throw new TypeError('fetch failed', { cause: new Error('socket hang up') });
         return answer;
       },
       driver: (driver) => ({

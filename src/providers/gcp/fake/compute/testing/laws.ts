@@ -1,14 +1,14 @@
 // The world in which the laws of a backend are tried on the fake Compute Engine.
 import type { FaultKind } from '#core/fault.ts';
 import type { Backend, Context } from '#core/provider.ts';
-import type { Mischance } from '#fakes/mishaps.ts';
+import type { CallFailure } from '#fakes/failure-rules.ts';
 import type { BackendWorld } from '../../../../../conformance/backend-world.ts';
 import { type Failures, troubleIn } from '../../../../../conformance/scene.ts';
 import { isLiving, statusAt } from '../instance.ts';
 import { type ComputeScene, LATER_PAGE, openComputeScene } from './scene.ts';
 
 const LAG_MS = 3_000;
-const refused = (code: string, status: number): Mischance => ({ kind: 'error', code, message: code, status });
+const refused = (code: string, status: number): CallFailure => ({ kind: 'error', code, message: code, status });
 
 const FAILURES: Failures = {
   exhausted: refused('ZONE_RESOURCE_POOL_EXHAUSTED', 503),

@@ -7,8 +7,8 @@ import { openInstanceGroup } from '../../../instance-group/backend.ts';
 import { GroupConfig } from '../../../instance-group/config.ts';
 import { type FakeGcp, openFakeGcp } from '../../fake-gcp.ts';
 import type { GcpCall } from '../../read-call.ts';
-import { PROJECT, ZONE } from '../furniture.ts';
 import type { FakeGroup } from '../group.ts';
+import { PROJECT, ZONE } from '../seed-data.ts';
 import type { ComputeBehaviour, ComputeState } from '../state.ts';
 
 /** The seed's group. */

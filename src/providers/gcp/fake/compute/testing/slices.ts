@@ -7,10 +7,10 @@ import type { SliceSuite } from '../../../../../conformance/slice-world.ts';
 import { readLabels, readMarkText } from '../../../compute/marks.ts';
 import gcp from '../../../index.ts';
 import { type FakeGcp, openFakeGcp } from '../../fake-gcp.ts';
-import { PROJECT, ZONE } from '../furniture.ts';
 import { createManaged } from '../group.ts';
 import { bootable, type FakeInstance, isLiving } from '../instance.ts';
 import { makeInstance } from '../make.ts';
+import { PROJECT, ZONE } from '../seed-data.ts';
 import { publishedLimits } from '../state.ts';
 import { groupIn, LATER_PAGE } from './scene.ts';
 

@@ -124,7 +124,7 @@ it('all pools of a namespace that are deleted at once drain, though another sour
   await world.clock.advance(MINUTE_MS);
   await world.life.submit('a', 1, 5 * MINUTE_MS);
   await world.clock.advance(MINUTE_MS);
-  world.fake.mishaps.add({
+  world.fake.failureRules.add({
     when: ({ target, verb }) => target?.namespace === 'elsewhere' && verb !== 'delete',
     what: { kind: 'error', code: 'ServiceUnavailable', status: 503 },
     times: 1e9,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
-import type { Mischance } from '#fakes/mishaps.ts';
+import type { CallFailure } from '#fakes/failure-rules.ts';
 import type { FakeKubernetes } from '../../fake-kubernetes.ts';
 import type { KubeCall } from '../../wire/read-call.ts';
 import { fakesOf, KUBERNETES_SLICE } from '../testing.ts';
@@ -11,8 +11,8 @@ const isList = ({ verb }: KubeCall): boolean => verb === 'list';
 const MANY = 1e9;
 
 /** Lists that come badly after a restart of the API server, which makes everyone list. */
-const badLists = (what: Mischance, times: number) => (fake: FakeKubernetes) => {
-  fake.mishaps.add({ when: isList, what, times });
+const badLists = (what: CallFailure, times: number) => (fake: FakeKubernetes) => {
+  fake.failureRules.add({ when: isList, what, times });
   fake.restart();
 };
 
@@ -33,7 +33,7 @@ const TROUBLES: readonly (readonly [what: string, begin: (fake: FakeKubernetes) 
   [
     'it answers 503 for five minutes',
     (fake) => {
-      fake.mishaps.add({ times: MANY, what: { kind: 'error', code: 'ServiceUnavailable', status: 503 } });
+      fake.failureRules.add({ times: MANY, what: { kind: 'error', code: 'ServiceUnavailable', status: 503 } });
       fake.watches.reset();
     },
     5 * MINUTE_MS,
@@ -44,7 +44,7 @@ const TROUBLES: readonly (readonly [what: string, begin: (fake: FakeKubernetes) 
     'writes of the status are refused as stale',
     (fake) => {
       const what = { kind: 'error', code: 'Conflict', status: 409 } as const;
-      fake.mishaps.add({ action: 'patch agentpools/status', what, times: 3 });
+      fake.failureRules.add({ action: 'patch agentpools/status', what, times: 3 });
     },
     0,
   ],
@@ -80,7 +80,7 @@ describe('where the API server is in trouble', () => {
     await world.clock.advance(overMs / 2);
     world.apply('late');
     await world.clock.advance(overMs / 2);
-    if (overMs > 0) world.fake.mishaps.clear();
+    if (overMs > 0) world.fake.failureRules.clear();
     await world.clock.advance(30 * SECOND_MS);
 
     await expectRight(world, before);

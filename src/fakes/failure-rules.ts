@@ -10,7 +10,7 @@ export interface WireCall {
 }
 
 /** What goes wrong with a call. */
-export type Mischance =
+export type CallFailure =
   /** Carried out; then the connection breaks before the client has read the answer. */
   | { readonly kind: 'lost reply' }
   /** Carried out; the connection breaks after half of the answer. */
@@ -27,8 +27,8 @@ export type Mischance =
   /** Not an answer of the cloud: the page of a gateway, say. */
   | { readonly kind: 'garbage'; readonly status?: number };
 
-export interface Mishap<Call extends WireCall> {
-  readonly what: Mischance;
+export interface FailureRule<Call extends WireCall> {
+  readonly what: CallFailure;
   /** Undefined: any service, action or region. */
   readonly service?: Call['service'] | undefined;
   readonly action?: string | undefined;
@@ -40,21 +40,21 @@ export interface Mishap<Call extends WireCall> {
   readonly when?: ((call: Call) => boolean) | undefined;
 }
 
-export interface Mishaps<Call extends WireCall> {
+export interface FailureRules<Call extends WireCall> {
   /** The returned function removes it. */
-  add(mishap: Mishap<Call>): () => void;
+  add(failureRule: FailureRule<Call>): () => void;
   clear(): void;
   /** What happens to this call; counts it. */
-  take(call: Call): Mischance | undefined;
+  take(call: Call): CallFailure | undefined;
 }
 
 interface Waiting<Call extends WireCall> {
-  readonly mishap: Mishap<Call>;
+  readonly failureRule: FailureRule<Call>;
   after: number;
   times: number;
 }
 
-function fits<Call extends WireCall>({ service, action, region, when }: Mishap<Call>, call: Call): boolean {
+function fits<Call extends WireCall>({ service, action, region, when }: FailureRule<Call>, call: Call): boolean {
   return (
     (service === undefined || service === call.service) &&
     (action === undefined || action === call.action) &&
@@ -72,11 +72,11 @@ function strikes<Call extends WireCall>(waiting: Waiting<Call>): boolean {
   return true;
 }
 
-export function openMishaps<Call extends WireCall>(): Mishaps<Call> {
+export function openFailureRules<Call extends WireCall>(): FailureRules<Call> {
   let all: Waiting<Call>[] = [];
   return {
-    add(mishap) {
-      const waiting = { mishap, after: mishap.after ?? 0, times: mishap.times ?? 1 };
+    add(failureRule) {
+      const waiting = { failureRule, after: failureRule.after ?? 0, times: failureRule.times ?? 1 };
       all.push(waiting);
       return () => {
         all = all.filter((one) => one !== waiting);
@@ -86,9 +86,9 @@ export function openMishaps<Call extends WireCall>(): Mishaps<Call> {
       all = [];
     },
     take(call) {
-      const struck = all.filter(({ mishap }) => fits(mishap, call)).find(strikes);
+      const struck = all.filter(({ failureRule }) => fits(failureRule, call)).find(strikes);
       all = all.filter(({ times }) => times > 0);
-      return struck?.mishap.what;
+      return struck?.failureRule.what;
     },
   };
 }
@@ -129,9 +129,9 @@ async function truncated(response: Response): Promise<Response> {
   return new Response(body, { status: response.status, headers });
 }
 
-/** Carries a call out with that mischance. */
+/** Carries a call out with that callFailure. */
 export async function suffer(
-  what: Mischance,
+  what: CallFailure,
   { clock, signal, tooMuch }: { clock: Clock; signal: AbortSignal; tooMuch: () => Error },
   carryOut: () => Promise<Response>,
 ): Promise<Response> {
