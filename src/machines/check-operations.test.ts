@@ -143,28 +143,16 @@ describe('a machine that its cloud agreed to make and does not', () => {
 
   it('lets the next offer have its turn within a second of the check that tells, and is shown with its reason', async () => {
     const offers = [OFFER, { id: 'shape2', kind: 'other', config: {} }];
-    const worlds: PoolWorld[] = [];
-    const other = simCloud({
-      cloud: 'other',
-      clock: {
-        now: () => worlds[0]?.clock.now() ?? 0,
-        monotonic: () => worlds[0]?.clock.monotonic() ?? 0,
-        sleep: (ms, signal) => worlds[0]?.clock.sleep(ms, signal) ?? Promise.resolve(),
-        alarm: (ms, ring) => worlds[0]?.clock.alarm(ms, ring) ?? (() => {}),
-        soon: (run) => worlds[0]?.clock.soon(run),
-      },
-    });
     const world = await openPoolWorld({
       pools: [aPool({ minAgents: 1, maxIdleSlots: 5 }, { offers })],
       cloud: { pendingMs: PENDING_MS },
-      moreClouds: { other },
+      moreClouds: (clock) => ({ other: simCloud({ clock, cloud: 'other' }) }),
     });
-    worlds.push(world);
     world.cloud.failsLate = () => NO_STOCK;
     await waitUntil(world, () => failures(world).length > 0);
     await world.advance(SECOND_MS);
 
-    expect(other.machines()).toHaveLength(1);
+    expect(world.clouds.other?.machines()).toHaveLength(1);
     expect(world.life.workers.trouble('id-gpu')).toBe('exhausted: The zone has no stock. Choose another zone.');
     expect(callsOf(world, 'create')).toHaveLength(1);
   });

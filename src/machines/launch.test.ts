@@ -174,29 +174,17 @@ describe('a launch', () => {
 
   it('turns to the next offer within a second when the first has no capacity', async () => {
     const offers = [OFFER, { id: 'shape2', kind: 'other', config: {} }];
-    const clock = { current: undefined as PoolWorld | undefined };
-    const later = {
-      now: () => clock.current?.clock.now() ?? 0,
-      monotonic: () => clock.current?.clock.monotonic() ?? 0,
-    };
-    const other = simCloud({
-      cloud: 'other',
-      clock: {
-        ...later,
-        sleep: (ms, signal) => clock.current?.clock.sleep(ms, signal) ?? Promise.resolve(),
-        alarm: (ms, ring) => clock.current?.clock.alarm(ms, ring) ?? (() => {}),
-        soon: (run) => clock.current?.clock.soon(run),
-      },
+    const world = await openPoolWorld({
+      pools: [aPool({ minIdleSlots: 1 }, { offers })],
+      moreClouds: (clock) => ({ other: simCloud({ clock, cloud: 'other' }) }),
     });
-    const world = await openPoolWorld({ pools: [aPool({ minIdleSlots: 1 }, { offers })], moreClouds: { other } });
-    clock.current = world;
     world.cloud.script = ({ name }) =>
       name === 'create' ? { is: 'refused', fault: new Fault('exhausted', 'none left') } : undefined;
 
     await world.advance(SECOND_MS);
 
     expect(creates(world)).toHaveLength(1);
-    expect(other.machines()).toHaveLength(1);
+    expect(world.clouds.other?.machines()).toHaveLength(1);
   });
 
   it('turns to the next offer where the first cannot even be opened, and tries that ever less often', async () => {
@@ -211,7 +199,7 @@ describe('a launch', () => {
     const offers = [{ id: 'bad', kind: 'away', config: {} }, OFFER];
     const world = await openPoolWorld({
       pools: [aPool({ minAgents: 1, maxAgents: 1 }, { offers })],
-      moreClouds: { away },
+      moreClouds: () => ({ away }),
     });
 
     await world.advance(120 * MINUTE_MS);

@@ -16,7 +16,8 @@ import { openWorld, type World } from './world.ts';
 export interface PoolWorldOptions extends Pick<ServerHooks, 'log' | 'startPlane'> {
   readonly pools?: readonly Pool[];
   readonly cloud?: Partial<SimCloudOptions>;
-  readonly moreClouds?: Readonly<Record<string, SimCloud>>;
+  /** Further clouds by their kind, on the world's clock. */
+  moreClouds?(clock: VirtualClock): Readonly<Record<string, SimCloud>>;
   /** Kinds of the test's own, on the world's cloud. */
   kinds?(cloud: SimCloud, isAlive: () => boolean): Kinds<Backend>;
   /** Asked at each start; absent or false: shapes are ids, as in the version before shapes. */
@@ -35,6 +36,8 @@ export interface PoolWorldOptions extends Pick<ServerHooks, 'log' | 'startPlane'
 
 export interface PoolWorld extends Omit<World, 'server'> {
   readonly cloud: SimCloud;
+  /** All clouds, by their kind. */
+  readonly clouds: Readonly<Record<string, SimCloud>>;
   /** The life that is, or was last. */
   readonly life: Life;
   start(): Promise<void>;
@@ -69,6 +72,7 @@ export async function openPoolWorld(options: PoolWorldOptions = {}): Promise<Poo
   const disk = await diskWithSecrets();
   disk.rows.set('pools', new Map(pools.map((pool) => [pool.id, pool])));
   disk.restoredAt = options.restoredAt;
+  const clouds: PoolWorld['clouds'] = { sim: cloud, ...options.moreClouds?.(clock) };
   const world = openWorld({
     clock,
     disk,
@@ -78,7 +82,7 @@ export async function openPoolWorld(options: PoolWorldOptions = {}): Promise<Poo
     latency: { mostLatencyMs: 0, noticedWithinMs: 0 },
     random: (life) => seededRandom(seed * 1_000 + life),
     compose: ({ isAlive }) => ({
-      kinds: { backends: backendsOf(cloud, options, isAlive), sources: {} },
+      kinds: { backends: backendsOf({ cloud, clouds }, options, isAlive), sources: {} },
       sources: [],
       features: [],
       agentConfig: ({ name }) => `pool: ${name}`,
@@ -104,6 +108,7 @@ export async function openPoolWorld(options: PoolWorldOptions = {}): Promise<Poo
   return {
     ...world,
     cloud,
+    clouds,
     get life() {
       return server.lastLife;
     },
@@ -121,8 +126,11 @@ export async function openPoolWorld(options: PoolWorldOptions = {}): Promise<Poo
   };
 }
 
-function backendsOf(cloud: SimCloud, options: PoolWorldOptions, isAlive: () => boolean): Kinds<Backend> {
-  const clouds = { sim: cloud, ...options.moreClouds };
+function backendsOf(
+  { cloud, clouds }: Pick<PoolWorld, 'cloud' | 'clouds'>,
+  options: PoolWorldOptions,
+  isAlive: () => boolean,
+): Kinds<Backend> {
   const simulated = Object.entries(clouds).map(([name, each]) => [name, simKind(each, isAlive)]);
   const kinds: Kinds<Backend> = { ...Object.fromEntries(simulated), ...options.kinds?.(cloud, isAlive) };
   if (options.hasShapes?.()) return kinds;
