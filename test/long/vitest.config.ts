@@ -9,7 +9,7 @@ export default defineConfig({
     include: [
       'src/**/slice.test.ts',
       'src/**/crash.test.ts',
-      'src/sim/world.test.ts',
+      'src/sim/seeded-world.test.ts',
       'test/long/**/*.test.ts',
       'test/system/{additions,provider-example,server-death}.test.ts',
     ],
