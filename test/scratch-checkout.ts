@@ -85,10 +85,11 @@ export function openScratchCheckout(): ScratchCheckout {
         .map(slashed)
         .toSorted(),
     run: (program, words = [], env = {}) =>
-      run(join(root, 'node_modules/.bin', program), words, {
+      // Where the system's Node is new enough, the packages bring none.
+      run(program === 'node' ? process.execPath : join(root, 'node_modules/.bin', program), words, {
         cwd: root,
         env: {
-          PATH: `${join(root, 'node_modules/.bin')}:/usr/local/bin:/usr/bin:/bin`,
+          PATH: `${join(root, 'node_modules/.bin')}:${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
           HOME: home,
           // No other program will ever find these files by their paths.
           NODE_COMPILE_CACHE: join(folder, 'compiled'),

@@ -5,10 +5,9 @@ import { answered } from '#core/answer.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Context } from '#core/provider.ts';
 import { type Keep, openKept } from '#rest/kept.ts';
-import type { Rates } from './action-rates.ts';
 import { awsFault } from './faults.ts';
 import { requestHandler, type WireRequest } from './http.ts';
-import { openAwsRates } from './rates.ts';
+import { openAwsRates, type Rates } from './rates.ts';
 import { machineRegion } from './region.ts';
 
 /** Where the configuration says to ask; what it leaves open is for the SDK's own chain. */

@@ -1,5 +1,82 @@
+import { type Budget, openBudget, type Rate } from '#core/budget.ts';
 import type { Clock } from '#core/clock.ts';
-import { type ActionRate, openRates, type Rates } from './action-rates.ts';
+
+/** How often one action may be asked, and for how many machines, as token buckets. */
+export interface ActionRate {
+  /** Actions of the same name here share one bucket; absent: the action's own. */
+  readonly bucket?: string;
+  readonly requests: Rate;
+  readonly machines?: Rate;
+}
+
+const times = ({ perSecond, burst }: Rate, factor: number): Rate => ({
+  perSecond: perSecond * factor,
+  burst: Math.max(1, Math.floor(burst * factor)),
+});
+
+/** One place stays free: of two requests on their way the second may be the faster. */
+const withSpare = ({ perSecond, burst }: Rate): Rate => ({ perSecond, burst: Math.max(1, burst - 1) });
+
+interface Budgets {
+  readonly requests: Budget;
+  readonly machines: Budget | undefined;
+  /** The most machines to ask for since one call was too much; each that passes doubles it. */
+  most: number;
+}
+
+/** The request limits of one account in one region, shared by all that asks there. */
+export interface Rates {
+  /** Resolves when the call may leave; `machines` is how many it is about. */
+  take(action: string, machines: number, signal: AbortSignal): Promise<void>;
+  /** How many machines a call could be about right now. */
+  room(action: string): number;
+  /** The cloud carried it out. */
+  granted(action: string): void;
+  /** The cloud said that it was too much. */
+  refused(action: string, machines: number): void;
+}
+
+const PAUSE_MS = 1_000;
+
+/** `factor` is how many times the published limits this account has. */
+export function openRates(clock: Clock, rateOf: (action: string) => ActionRate, factor = 1): Rates {
+  const opened = new Map<string, Budgets>();
+
+  function budgetsOf(action: string): Budgets {
+    const { bucket = action, requests, machines } = rateOf(action);
+    const budgets = opened.get(bucket) ?? {
+      requests: openBudget(clock, withSpare(times(requests, factor))),
+      machines: machines && openBudget(clock, times(machines, factor)),
+      most: Number.POSITIVE_INFINITY,
+    };
+    opened.set(bucket, budgets);
+    return budgets;
+  }
+
+  return {
+    async take(action, machines, signal) {
+      const budgets = budgetsOf(action);
+      if (machines > 0) await budgets.machines?.take(signal, machines);
+      await budgets.requests.take(signal);
+    },
+    room(action) {
+      const { machines, most } = budgetsOf(action);
+      return Math.min(machines?.room() ?? Number.POSITIVE_INFINITY, most);
+    },
+    granted(action) {
+      const budgets = budgetsOf(action);
+      budgets.most *= 2;
+    },
+    // Clouds do not say whether it was one request too many or too many machines.
+    refused(action, machines) {
+      const budgets = budgetsOf(action);
+      budgets.requests.pause(PAUSE_MS);
+      if (machines === 0) return;
+      budgets.machines?.giveBack(machines);
+      budgets.most = Math.max(1, Math.floor(Math.min(machines, budgets.most) / 2));
+    },
+  };
+}
 
 // Amazon EC2 Developer Guide, "Request throttling for the Amazon EC2 API": request and resource token buckets of an
 // account in a region, each action on its own. What is not listed there by name is in one of the two general classes.
