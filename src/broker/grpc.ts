@@ -89,7 +89,7 @@ export function openGrpc(methods: ReadonlyMap<string, RpcMethod>, options: GrpcO
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   function take(socket: Socket): void {
     injector.injectConnection(socket);
-    // Whoever accepted it may have paused it: grpc-js takes it over, but does not begin to read.
+    // The listener may have paused it: grpc-js takes it over, but does not begin to read.
     socket.read(0);
   }
 

@@ -82,7 +82,7 @@ function* launchesIn(base: Base, features: ReadonlyMap<Use, OwnedMachines>, clou
   }
 }
 
-/** A machine whose agent has joined is made, and nobody asks for one without a row. */
+/** A machine whose agent has joined is made; one without a row is no longer wanted. */
 function closeKnown(owned: OwnedMachines, { id, operations = {} }: LaunchRecord): void {
   const isKnown = (row: MachineRow | undefined): boolean => !row || row.joinedAt !== undefined;
   const pending = Object.entries(operations).flatMap(([name, operation]) =>

@@ -154,7 +154,7 @@ describe.each(['while it is open', 'once it is over'])('the token of a launch, %
     return world;
   }
 
-  it('for a worker admits nobody as a computer', async () => {
+  it('for a worker does not admit an agent as a computer', async () => {
     const world = await unmet();
     const proof = proofOf(world, world.worker);
 
@@ -166,7 +166,7 @@ describe.each(['while it is open', 'once it is over'])('the token of a launch, %
     await expect(world.machines.join(hello(world.worker, 'gpu'), proof)).resolves.toMatchObject({ use: 'worker' });
   });
 
-  it('for a computer admits nobody as a worker', async () => {
+  it('for a computer does not admit an agent as a worker', async () => {
     const world = await unmet();
     const proof = proofOf(world, world.computer);
 

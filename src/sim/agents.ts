@@ -70,7 +70,7 @@ export function openSimAgents({ network, gone, ...options }: SimAgentsOptions): 
         const agent = all.get(id);
         if (!agent) continue;
         if (isCutOff) network.cut(agent);
-        else network.mend(agent);
+        else network.restore(agent);
       }
     },
   };

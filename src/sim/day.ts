@@ -29,7 +29,7 @@ export async function runWorld(options: SeededWorldOptions, hours: number): Prom
 export async function comeToRest(world: SeededWorld): Promise<void> {
   world.load.stop();
   world.draws.calm();
-  world.network.mend();
+  world.network.restore();
   world.definitions.restore();
   world.eventLog.note('calm');
   const endMs = world.clock.monotonic() + LONGEST_REST_MS;

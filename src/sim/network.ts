@@ -19,10 +19,10 @@ export interface Network extends AgentLink {
   /** No server listens, as after a crash. */
   shut(): void;
   open(listener: AgentListener): void;
-  /** Nothing passes to or from that agent for so long, or until its cut is mended; each side finds out in its own time. */
+  /** Nothing passes to or from that agent for so long, or until its connection is restored; each side finds out in its own time. */
   cut(agent: SimAgent, ms?: number): void;
   /** The cut of that agent ends now; absent: all cuts. */
-  mend(agent?: SimAgent): void;
+  restore(agent?: SimAgent): void;
   /** The machine of that agent is gone; the server may take a while to notice. */
   drop(agent: SimAgent): void;
 }
@@ -195,7 +195,7 @@ export function openNetwork(options: NetworkOptions): Network {
       // A server that notices at once does so before anything else happens to it.
       if (noticedWithinMs === 0) closeHere(connection);
     },
-    mend(agent) {
+    restore(agent) {
       for (const each of agent ? [agent] : [...cutUntilMs.keys()]) {
         cutUntilMs.delete(each);
         if (held.delete(each)) dial(each);

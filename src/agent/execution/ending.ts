@@ -23,7 +23,7 @@ const SIGNAL_NAMES: ReadonlyMap<number, string> = new Map(
 const DISK_FULL =
   'The disk of the worker is full: output of the session could not be written. Free space there, or use workers with larger disks.';
 
-/** A program dies of SIGPIPE when nobody can write its output any more: the disk is then why it ended. */
+/** A program dies of SIGPIPE when its output can no longer be written: the full disk is then why it ended. */
 function exitOf(exitCode: number, signal: string | undefined, wasDiskFull = false): RunEnd {
   if (signal === undefined || (wasDiskFull && signal === 'SIGPIPE')) return { how: 'exited', exitCode };
   return { how: 'signalled', exitCode, signal };

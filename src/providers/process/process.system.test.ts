@@ -79,7 +79,7 @@ async function make(name = 'm-1', by = backend): Promise<Machine> {
   return machine;
 }
 
-/** Whoever was told that on its command line. */
+/** Processes that have this word on their command line. */
 function processesOf(word: string): string[] {
   return commandLines().filter((line) => line.includes(word));
 }
