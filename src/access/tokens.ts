@@ -48,9 +48,10 @@ export function isAtLeast(role: Role, needed: Role): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(needed);
 }
 
-const useText = (use: Token['use']): string => ('role' in use ? `role ${use.role}` : `joining pool ${use.join}`);
-
 export function openTokens({ store, clock, random, newId, event }: TokensDeps): Tokens {
+  const useText = (use: Token['use']): string =>
+    'role' in use ? `role ${use.role}` : `joining pool ${store.view.pools.get(use.join)?.name ?? use.join}`;
+
   const isOver = (token: Token, graceMs = 0): boolean =>
     token.expiresAt !== undefined && token.expiresAt + graceMs <= clock.now();
 

@@ -37,10 +37,12 @@ function isWhole({ path, sha256 }: Bundle): boolean {
   }
 }
 
-/** The bundle of that version, if it is there and would come out the same now. */
-export function findMade(folder: string, version: string): Bundle | undefined {
+/** The bundle of that version and program, if it is there and would come out the same now. */
+export function findMade(folder: string, version: string, entry: string): Bundle | undefined {
   const note = readNote(folder);
-  if (note?.version !== version || !note.stamps.every(([file, stamp]) => stampOf(file) === stamp)) return undefined;
+  // Another folder may hold another program of the same version.
+  if (note?.version !== version || !note.stamps.some(([file]) => file === entry)) return undefined;
+  if (!note.stamps.every(([file, stamp]) => stampOf(file) === stamp)) return undefined;
   const { path, sha256 } = note;
   return isWhole({ path, sha256 }) ? { path, sha256 } : undefined;
 }

@@ -39,6 +39,16 @@ test('a change in any file that went in makes another bundle, and the old one st
   expect(readFileSync(first.path, 'utf8')).toContain('first');
 });
 
+test('a program in another folder is bundled anew, though the first one is still there and has the same version', async () => {
+  await bundle();
+  mkdirSync(join(root, 'new'));
+  writeFileSync(join(root, 'new/entry.ts'), "console.log('newer');\n");
+
+  const second = await bundleAgent(join(root, 'new/entry.ts'), join(root, 'out'), '1');
+
+  expect(readFileSync(second.path, 'utf8')).toContain('newer');
+});
+
 test('another version is another bundle', async () => {
   const first = await bundle('1');
   writeFileSync(
@@ -55,8 +65,8 @@ test('another version is another bundle', async () => {
 test('a bundle that was damaged or removed is made again', async () => {
   const first = await bundle();
   appendFileSync(first.path, 'broken');
-  const mended = await bundle();
-  rmSync(mended.path);
+  const whole = await bundle();
+  rmSync(whole.path);
 
   const again = await bundle();
 

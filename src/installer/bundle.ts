@@ -25,7 +25,7 @@ async function make(entry: string, version: string, outfile: string): Promise<re
 
 /** The agent as one file: Node strips no types below node_modules, and one file starts several times faster than a tree. */
 export async function bundleAgent(entry: string, folder: string, version: string): Promise<Bundle> {
-  const before = findMade(folder, version);
+  const before = findMade(folder, version, entry);
   if (before) return before;
   await mkdir(folder, { recursive: true });
   // Replicas may share the folder, and bundle at the same time.

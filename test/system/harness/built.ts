@@ -77,7 +77,7 @@ async function bundleProgram(): Promise<{ readonly outputs: readonly OutputFile[
 
 async function buildProgram(version: string): Promise<string> {
   const kept = join(KEPT, 'program');
-  const before = findMade(kept, version);
+  const before = findMade(kept, version, join(ROOT, 'src/main.ts'));
   if (before) return before.path;
   const { outputs, inputs } = await bundleProgram();
   const whole = hash('sha256', Buffer.concat(outputs.map(({ contents }) => contents)));
