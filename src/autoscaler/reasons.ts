@@ -24,19 +24,19 @@ interface Rule<D> {
 
 const rule = <D>(given: Rule<D>): Rule<D> => given;
 
-interface Ground {
+interface PlanFacts {
   readonly facts: Facts;
 }
-type Growing = Ground & { readonly growth: Growth };
-type Shrinking = Ground & { readonly shrinkage: Shrinkage };
-type Overdue = Ground & { readonly count: number; readonly afterMs: number };
-type Outdated = Ground & { readonly count: number };
-type Removing = Ground & { readonly going: number; readonly staying: number };
+type Growing = PlanFacts & { readonly growth: Growth };
+type Shrinking = PlanFacts & { readonly shrinkage: Shrinkage };
+type Overdue = PlanFacts & { readonly count: number; readonly afterMs: number };
+type Outdated = PlanFacts & { readonly count: number };
+type Removing = PlanFacts & { readonly going: number; readonly staying: number };
 
-const maxAgents = ({ facts }: Ground): number => facts.scaling.maxAgents;
-const minIdle = ({ facts }: Ground): number => facts.scaling.minIdleSlots;
+const maxAgents = ({ facts }: PlanFacts): number => facts.scaling.maxAgents;
+const minIdle = ({ facts }: PlanFacts): number => facts.scaling.minIdleSlots;
 const limit = ({ afterMs }: Overdue): string => formatDuration(afterMs);
-const decay = ({ facts }: Ground): string => decayOf(facts);
+const decay = ({ facts }: PlanFacts): string => decayOf(facts);
 const them = (count: number): string => (count === 1 ? 'it' : 'them');
 
 const writtenDecays = new Map<number, string>();
@@ -73,12 +73,12 @@ const lacking = ({ facts, growth }: Growing): string => shortage(facts, growth.i
 const idleNow = ({ facts, shrinkage }: Shrinking): string => `${facts.queued} queued and ${shrinkage.idleSlots} idle`;
 const said = ({ growth }: Growing): string => (growth.coolingWhy === undefined ? '' : ` (${growth.coolingWhy})`);
 
-function coolingOffers({ facts }: Ground): string | undefined {
+function coolingOffers({ facts }: PlanFacts): string | undefined {
   const ids = facts.offers.flatMap(({ id, coolingUntilMs = 0 }) => (coolingUntilMs > facts.nowMs ? [id] : []));
   return ids.length > 0 ? ids.join(' ') : undefined;
 }
 
-function coolingFaults({ facts }: Ground): string | undefined {
+function coolingFaults({ facts }: PlanFacts): string | undefined {
   const kinds = facts.offers.flatMap(({ coolingFault, coolingUntilMs = 0 }) =>
     coolingUntilMs > facts.nowMs && coolingFault !== undefined ? [coolingFault] : [],
   );
@@ -88,12 +88,12 @@ function coolingFaults({ facts }: Ground): string | undefined {
 const cooling = { offers: coolingOffers, faults: coolingFaults };
 
 const RULES = {
-  frozen: rule<Ground>({
+  frozen: rule<PlanFacts>({
     means: 'The pool or the fleet is frozen.',
     why: () => 'frozen: Muster launches, removes and gives up nothing',
     unless: () => 'you thaw it',
   }),
-  paused: rule<Ground>({
+  paused: rule<PlanFacts>({
     means: 'The pool is paused.',
     why: () => 'paused: Muster launches and removes nothing',
     unless: () => 'you resume the pool',
@@ -107,18 +107,18 @@ const RULES = {
     },
     unless: () => 'you define the pool again',
   }),
-  manual: rule<Ground>({
+  manual: rule<PlanFacts>({
     means: 'The pool has no backend: its agents join and leave by themselves.',
     why: () => 'a manual pool: its agents join and leave by themselves',
     unless: () => 'you give the pool a backend',
   }),
-  'not-listed': rule<Ground>({
+  'not-listed': rule<PlanFacts>({
     means: 'The cloud has not been listed yet, or shows machines without a worker record.',
     why: () =>
       'the cloud has not been listed yet, or shows machines without a worker record: Muster launches and removes nothing until a listing succeeds',
     unless: () => 'a listing succeeds and every machine in it is known, or initial_delay passes',
   }),
-  'cloud-fault': rule<Ground>({
+  'cloud-fault': rule<PlanFacts>({
     means: 'The cloud has not been listed yet because its API fails.',
     with: { fault: ({ facts }) => facts.cloudFault?.kind },
     why: ({ facts }) =>
@@ -150,12 +150,12 @@ const RULES = {
     why: ({ count }) => `${count} of an older definition: replacing ${them(count)}`,
     unless: () => 'you set update_policy to keep',
   }),
-  'outdated-launch': rule<Ground>({
+  'outdated-launch': rule<PlanFacts>({
     means: 'A worker is launched that will replace one of an older definition.',
     why: () => 'launching 1 to replace one of an older definition',
     unless: () => 'you set update_policy to keep',
   }),
-  'outdated-kept': rule<Ground>({
+  'outdated-kept': rule<PlanFacts>({
     means: 'Workers of an older definition stay because no replacement can be launched.',
     why: () => 'workers of an older definition stay while no replacement can be launched',
     unless: () => 'a replacement can be launched',
