@@ -43,7 +43,7 @@ export interface RunningAgent {
 }
 
 // Results stay on disk until the server acknowledges them. On exit the agent waits this long for that.
-const FAREWELL_MS = 10_000;
+const LAST_REPORT_MS = 10_000;
 
 const STOPPED: AgentEnd = { exitCode: 0, message: 'Stopped on request.' };
 const SENT_AWAY: AgentEnd = { exitCode: 0, message: 'The server released this worker.' };
@@ -69,7 +69,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   let departure: AgentEnd | undefined;
   let notice: Notice | undefined;
   let lastTrouble = 'No answer.';
-  let cancelFarewell: (() => void) | undefined;
+  let cancelLastReport: (() => void) | undefined;
   let over: (end: AgentEnd) => void = () => {};
   const ended = new Promise<AgentEnd>((resolve) => (over = resolve));
   const lease = startLease(clock, options.leaseMs, cutOff);
@@ -160,13 +160,13 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   function endIfDone(): void {
     if (!departure || !isIdle) return;
     if (execution.executions().length === 0) return end(departure);
-    cancelFarewell ??= clock.alarm(FAREWELL_MS, () => departure && end(departure));
+    cancelLastReport ??= clock.alarm(LAST_REPORT_MS, () => departure && end(departure));
   }
 
   function end(how: AgentEnd): void {
     if (isOver) return;
     isOver = true;
-    cancelFarewell?.();
+    cancelLastReport?.();
     lease.stop();
     notices?.stop();
     void uplink?.leave().then(() => over(how));

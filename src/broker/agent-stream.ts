@@ -24,7 +24,7 @@ import { openVeldaWire } from './velda-wire.ts';
 
 const FIRST_MESSAGE_MS = 10_000;
 // If the agent has not closed an ended stream by then, its connection is dropped.
-const FAREWELL_MS = 5_000;
+const END_WITHIN_MS = 5_000;
 
 /** One object, shared by all agents. */
 export interface AgentStreamDeps {
@@ -146,7 +146,7 @@ class AgentStream implements AgentConnection, WireOptions {
     this.#deps.agents.remove(this);
     if (fault) this.#call.emit('error', grpcStatusOf(fault));
     else this.#call.end();
-    if (!this.#isClosed) this.#setAlarm(FAREWELL_MS, () => this.#caller.cut());
+    if (!this.#isClosed) this.#setAlarm(END_WITHIN_MS, () => this.#caller.cut());
   }
 
   #receive(bytes: Uint8Array): void {

@@ -36,23 +36,23 @@ export interface SessionsDeps {
   noteUnknown?(agent: string, sessions: readonly string[]): void;
 }
 
-type Ground = Pick<SessionsDeps, 'store' | 'log'>;
+type SessionsBase = Pick<SessionsDeps, 'store' | 'log'>;
 
 /** Commits, and runs `then` when durable. A failed commit ends the process, so it runs nothing. */
-export function commitThen(ground: Ground, changes: readonly Change[], then?: () => void): void {
+export function commitThen(ground: SessionsBase, changes: readonly Change[], then?: () => void): void {
   const durable = ground.store.commit(changes);
   if (then) runWhen(durable, ground, then);
 }
 
 /** Runs `then` when all that memory holds now is durable: a message to an agent may depend on any of it. */
-export function whenDurable(ground: Ground, then: () => void): void {
+export function whenDurable(ground: SessionsBase, then: () => void): void {
   runWhen(ground.store.durable(), ground, then);
 }
 
 // By the promise of a transaction, which all its commits share: one callback for all of them.
 const waiting = new WeakMap<Promise<void>, (() => void)[]>();
 
-function runWhen(durable: Promise<void>, ground: Ground, then: () => void): void {
+function runWhen(durable: Promise<void>, ground: SessionsBase, then: () => void): void {
   const others = waiting.get(durable);
   if (others) return void others.push(then);
   const all = [then];
@@ -67,7 +67,7 @@ function runWhen(durable: Promise<void>, ground: Ground, then: () => void): void
   );
 }
 
-function guarded({ log }: Ground, run: () => void): void {
+function guarded({ log }: SessionsBase, run: () => void): void {
   try {
     run();
   } catch (thrown) {
