@@ -173,7 +173,7 @@ describe('the prices of a machine', () => {
   async function openPriced(priceOf: (hour: number) => number): Promise<PoolWorld> {
     hours = 0;
     const world = await openPoolWorld({ pools: [aPool({ maxAgents: 1 })], kinds: pricedBy(priceOf) });
-    // Its cloud has told the first price before the first machine is asked for.
+    // Its cloud has reported the first price before the first machine is asked for.
     await world.advance(MINUTE_MS);
     await world.set(aPool({ minAgents: 1, maxAgents: 1 }, {}, { revision: 1 }));
     await world.advance(MINUTE_MS);

@@ -85,7 +85,7 @@ export async function openBackend(config: MachineConfig, context: Context, mista
   const { cluster, clock, log } = context;
   const ask = client(config, context, mistakes);
   // Of mistakes alone.
-  const [own, told] = [new Set<string>(), new Set<string>()];
+  const [own, reported] = [new Set<string>(), new Set<string>()];
 
   function asMachine({ name, labels, madeAtMs, state, reason }: Listed): Machine {
     const mark = mistakes.listsAllAsWorkers ? { ...labels, use: 'worker' as const } : labels;
@@ -145,8 +145,8 @@ export async function openBackend(config: MachineConfig, context: Context, mista
     const isFailed = state === 'failed' && !mistakes.dropsLateFailures;
     if (state === 'running' && !mistakes.callsPendingFailed) return [{ name, operation: id }];
     if (!isFailed && !mistakes.callsPendingFailed) return [{ name }];
-    if (mistakes.tellsFailuresOnce && told.has(id)) return [];
-    told.add(id);
+    if (mistakes.tellsFailuresOnce && reported.has(id)) return [];
+    reported.add(id);
     return [{ name, fault: new Fault(kindOf(reason ?? '', 500), `The cloud says ${reason}.`) }];
   }
 

@@ -45,7 +45,7 @@ it('writes what it gets to the file that is named', async () => {
   expect(readFileSync(join(bin, 'got'), 'utf8')).toBe('GET null ');
 });
 
-it('fails as curl does where the answer is an error, and where nobody listens', async () => {
+it('fails as curl does where the answer is an error, and where no server listens', async () => {
   expect(await run('curl -fsS "$0/missing"')).toEqual({
     code: 22,
     out: '',

@@ -14,8 +14,8 @@ import { findInstance } from './listing.ts';
 import { bodyFor } from './request.ts';
 
 /** Whether a bulkInsert that is done made fewer than it was asked for; why not the others it does not say. */
-function isShort({ instancesBulkInsertOperationMetadata: told }: Operation): boolean {
-  return Object.values(told?.perLocationStatus ?? {}).some(
+function isShort({ instancesBulkInsertOperationMetadata: metadata }: Operation): boolean {
+  return Object.values(metadata?.perLocationStatus ?? {}).some(
     ({ createdVmCount = 0, targetVmCount = createdVmCount }) => createdVmCount < targetVmCount,
   );
 }
