@@ -55,7 +55,8 @@ async function expectSteadfast(scene: Scene, longMs = 20 * MINUTE_MS): Promise<v
   expectUntouched(scene);
 }
 
-const troublesOf = ({ world }: Scene) => POOLS.map((name) => world.life.workers.trouble(world.poolId(name) ?? ''));
+const troublesOf = ({ world }: Scene) =>
+  POOLS.map((name) => world.life.workers.trouble(world.poolId(name) ?? '')?.message);
 const sourceOf = ({ world }: Scene) => world.life.store.view.sources.get('documents');
 
 /** The operator's mistakes, each with what the file said before. */

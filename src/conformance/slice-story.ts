@@ -60,7 +60,7 @@ export async function story(harness: SliceHarness, { prepare, longerMs = 0, ...t
       await world.clock.advance(5 * SECOND_MS);
       most = Math.max(most, world.machines().length);
       const trouble = world.life.workers.trouble(world.poolId('gpu-pool') ?? '');
-      if (trouble !== undefined) troubles.add(trouble);
+      if (trouble !== undefined) troubles.add(trouble.message);
     }
   };
   world.documents.write('pools', 'gpu-pool', documentOf(harness, 'gpu-pool', { scaler: { idle_decay: '15s' } }));

@@ -55,6 +55,15 @@ export interface ReportedDecision {
   readonly at: number;
 }
 
+/** Why a pool gets no machines, or cannot list them. */
+export interface PoolTrouble {
+  readonly kind: FaultKind;
+  /** One word: `ListFailed`, `LaunchFailed`, or what the cloud calls the state of a machine that does not start. */
+  readonly reason?: string | undefined;
+  /** Cause and remedy in one line. */
+  readonly message: string;
+}
+
 /** The status of a pool that is reported to the writer of its document. */
 export interface DocumentReport {
   readonly version: string;
@@ -71,7 +80,7 @@ export interface DocumentReport {
   /** The last thing that it did. */
   readonly lastAction?: ReportedDecision | undefined;
   /** Why it cannot get machines at present. */
-  readonly trouble?: string | undefined;
+  readonly trouble?: PoolTrouble | undefined;
   /** While it is being removed: what it waits for, and until when. */
   readonly drain?: { readonly sessions: number; readonly deadlineAt: number } | undefined;
 }

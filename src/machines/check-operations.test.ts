@@ -153,7 +153,9 @@ describe('a machine that its cloud agreed to make and does not', () => {
     await world.advance(SECOND_MS);
 
     expect(world.clouds.other?.machines()).toHaveLength(1);
-    expect(world.life.workers.trouble('id-gpu')).toBe('exhausted: The zone has no stock. Choose another zone.');
+    expect(world.life.workers.trouble('id-gpu')?.message).toBe(
+      'exhausted: The zone has no stock. Choose another zone.',
+    );
     expect(callsOf(world, 'create')).toHaveLength(1);
   });
 
@@ -185,7 +187,9 @@ describe('a machine that its cloud agreed to make and does not', () => {
     await world.advance(3 * SECOND_MS);
 
     expect(failures(world)).toEqual([{ kind: 'exhausted', message: NO_STOCK.message, remedy: NO_STOCK.remedy }]);
-    expect(world.life.workers.trouble('id-gpu')).toBe('exhausted: The zone has no stock. Choose another zone.');
+    expect(world.life.workers.trouble('id-gpu')?.message).toBe(
+      'exhausted: The zone has no stock. Choose another zone.',
+    );
     expect(world.phases()).toBe('none');
   });
 
@@ -199,7 +203,9 @@ describe('a machine that its cloud agreed to make and does not', () => {
     await world.start();
     await world.advance(3 * SECOND_MS);
 
-    expect(world.life.workers.trouble('id-gpu')).toBe('exhausted: The zone has no stock. Choose another zone.');
+    expect(world.life.workers.trouble('id-gpu')?.message).toBe(
+      'exhausted: The zone has no stock. Choose another zone.',
+    );
     expect(callsOf(world, 'create')).toHaveLength(1);
   });
 });

@@ -52,7 +52,7 @@ export type DeletedDocuments = ReadonlyMap<string, { readonly version: string; r
 export interface PoolActivity {
   readonly decision?: DocumentReport['decision'];
   readonly lastAction?: DocumentReport['lastAction'];
-  readonly trouble?: string | undefined;
+  readonly trouble?: DocumentReport['trouble'];
 }
 
 export interface PoolsDeps {

@@ -128,7 +128,7 @@ it('reports what the pool has, wants and last decided, while it drains too', asy
   const source = listener({ a: text({ name: 'a', drainMs: 60_000 }) });
   const decision = { did: 'nothing', reasons: ['max-agents'], why: 'max_agents is reached', at: 7 };
   const world = await openWorld([opened('files', source)], {
-    activityOf: () => ({ decision, trouble: 'no capacity with secret' }),
+    activityOf: () => ({ decision, trouble: { kind: 'exhausted', message: 'no capacity with secret' } }),
     redact: (text) => text.replace('secret', '***'),
   });
   const pool = world.pool('a')?.id ?? '';
@@ -145,7 +145,7 @@ it('reports what the pool has, wants and last decided, while it drains too', asy
     wanted: 1,
     counts: { workers: { total: 1, launching: 1 }, sessions: { queued: 1, placed: 0 } },
     decision,
-    trouble: 'no capacity with ***',
+    trouble: { kind: 'exhausted', message: 'no capacity with ***' },
   });
   const deadlineAt = world.pool('a')?.removal?.deadlineAt;
   expect(source.heard.at(-1)).toMatchObject({ phase: 'removing', wanted: 0, drain: { sessions: 1, deadlineAt } });

@@ -53,7 +53,7 @@ function poolReport({ deps, redact }: Registry, version: string, pool: Pool): Do
     wanted: removal ? 0 : wantedWorkers(counts),
     decision: decision && { ...decision, why: redact(decision.why) },
     lastAction: lastAction && { ...lastAction, why: redact(lastAction.why) },
-    trouble: trouble === undefined ? undefined : redact(trouble),
+    trouble: trouble && { ...trouble, message: redact(trouble.message) },
     drain: removal && {
       sessions: counts.sessions.queued + counts.sessions.placed,
       deadlineAt: removal.deadlineAt,

@@ -81,7 +81,7 @@ async function live(disk = emptyDisk(), isReadable = true) {
   await clock.advance(10 * MINUTE_MS);
   const [pool] = [...store.view.pools.all()];
   const events = await store.history.events({}, { limit: 100, order: 'oldest first' });
-  const trouble = plane.workers.trouble(pool?.id ?? '') ?? '';
+  const trouble = plane.workers.trouble(pool?.id ?? '')?.message ?? '';
   const ended = JSON.stringify(disk.histories.endedMachines);
   return { disk, written: written.join(''), events: JSON.stringify(events), ended, trouble: redactor.text(trouble) };
 }

@@ -356,7 +356,7 @@ describe('a machine that does not start', () => {
     const [made] = world.cloud.machines();
     world.cloud.trouble(made?.name ?? '', { kind: 'exhausted', message: '0/3 nodes are available', final: false });
     await world.advance(2 * MINUTE_MS);
-    const before = world.life.workers.trouble('id-gpu');
+    const before = world.life.workers.trouble('id-gpu')?.message;
     await world.life.machines.join(hello(made?.name ?? ''), {
       peerAddress: '',
       token: tokenOf(world, made?.launch?.id),

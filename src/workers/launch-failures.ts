@@ -1,5 +1,7 @@
 // Effects of failed launches and boot failures on a pool: back-off of its offers, and a guard that suspends launching.
+import type { FaultKind } from '#core/fault.ts';
 import type { Pool } from '#core/pool.ts';
+import type { PoolTrouble } from '#core/source.ts';
 import type { Worker } from '#core/worker.ts';
 import type { Failure } from '#machines/owned-machines.ts';
 import type { Facts, OfferFact } from '../autoscaler/plan.ts';
@@ -52,13 +54,13 @@ export function offerFacts(
 export function launchFaultOf(
   { pools }: WorkersContext,
   pool: string,
-): { readonly message: string; readonly at: number } | undefined {
+): { readonly kind: FaultKind; readonly message: string; readonly at: number } | undefined {
   const { cooling } = pools.read(pool);
   // Of most pools.
   if (cooling.size === 0) return undefined;
   const failures = [...cooling.values()];
   const newest = failures.toSorted((a, b) => b.at - a.at)[0];
-  return newest && { message: newest.why, at: newest.at };
+  return newest && { kind: newest.fault, message: newest.why, at: newest.at };
 }
 
 /** Why the clouds of a pool cannot be asked, where none of them can. */
@@ -72,22 +74,28 @@ export function cloudFaultOf({ clouds }: WorkersContext, { spec }: Pool): Facts[
   return first && { kind: first.kind, message: lineOf(first) };
 }
 
-/** Why a pool gets no machines now, in one line. A cloud that cannot be asked now hides why an earlier launch failed. */
-export function launchTroubleOf(context: WorkersContext, id: string): string | undefined {
+/** Why a pool gets no machines now. A cloud that cannot be asked now hides why an earlier launch failed. */
+export function launchTroubleOf(context: WorkersContext, id: string): PoolTrouble | undefined {
   const pool = context.store.view.pools.get(id);
-  return (
-    pool && (cloudFaultOf(context, pool)?.message ?? launchFaultOf(context, id)?.message ?? bootTroubleOf(context, id))
-  );
+  if (!pool) return undefined;
+  const unlisted = cloudFaultOf(context, pool);
+  if (unlisted) return { ...unlisted, reason: 'ListFailed' };
+  const refused = launchFaultOf(context, id);
+  if (refused) return { kind: refused.kind, message: refused.message, reason: 'LaunchFailed' };
+  return bootTroubleOf(context, id);
 }
 
+export const isSameTrouble = (one: PoolTrouble | undefined, other: PoolTrouble | undefined): boolean =>
+  one?.kind === other?.kind && one?.reason === other?.reason && one?.message === other?.message;
+
 /** What keeps a machine of the pool from starting, as its cloud says. */
-function bootTroubleOf({ store, clouds, owned }: WorkersContext, pool: string): string | undefined {
+function bootTroubleOf({ store, clouds, owned }: WorkersContext, pool: string): PoolTrouble | undefined {
   // A pool whose machines have all started waits for none.
   if (!owned.waiting.has(pool)) return undefined;
   for (const { joinedAt, removal, offer, machine } of store.view.workers.by('pool', pool)) {
     if (joinedAt !== undefined || removal || offer === undefined) continue;
     const trouble = clouds.listing(offer)?.machines.get(machine)?.trouble;
-    if (trouble) return trouble.message;
+    if (trouble) return { kind: trouble.kind, message: trouble.message };
   }
   return undefined;
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '#core/clock.ts';
 import type { FaultKind } from '#core/fault.ts';
 import type { Subject } from '#core/reason.ts';
+import type { PoolTrouble } from '#core/source.ts';
 import type { Store } from '#core/store.ts';
 import type { Worker } from '#core/worker.ts';
 
@@ -24,7 +25,7 @@ export interface PoolMemory {
   runawayRounds: number;
   runawayUntilMs: number;
   /** What kept it from its machines at the last pass. */
-  trouble?: string | undefined;
+  trouble?: PoolTrouble | undefined;
   passedMs: number;
   /** How long the last pass took. */
   passTookMs: number;

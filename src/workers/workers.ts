@@ -2,6 +2,7 @@ import { Fault } from '#core/fault.ts';
 import type { Actor } from '#core/journal.ts';
 import { type Again, startLoop } from '#core/loop.ts';
 import type { Offer, Pool } from '#core/pool.ts';
+import type { PoolTrouble } from '#core/source.ts';
 import { drop, type Store } from '#core/store.ts';
 import { FLEET, type Freeze, type Worker } from '#core/worker.ts';
 import type { Plan } from '../autoscaler/plan.ts';
@@ -11,7 +12,7 @@ import { type Foreseen, foresee, planFor } from './facts.ts';
 import { freeze, thaw } from './freeze.ts';
 import { openJoining } from './join.ts';
 import { releaseWorker } from './kept-out.ts';
-import { launchFaultOf, launchTroubleOf } from './launch-failures.ts';
+import { isSameTrouble, launchFaultOf, launchTroubleOf } from './launch-failures.ts';
 import { poolsAsAsker } from './machine-owner.ts';
 import { unseenWorkers, type WorkerObservation } from './observation.ts';
 import { rememberPools } from './pool-memory.ts';
@@ -41,8 +42,8 @@ export interface Workers {
   poke(pool: string): void;
   /** Why that pool could not get its last machine, while that is so. */
   launchFault(pool: string): { readonly message: string; readonly at: number } | undefined;
-  /** Why that pool gets no machines or cannot list them, with a remedy, in one line; undefined if all is well. */
-  trouble(pool: string): string | undefined;
+  /** Why that pool gets no machines or cannot list them; undefined if all is well. */
+  trouble(pool: string): PoolTrouble | undefined;
   /** Stops deciding, and removes idle workers of these offers; resolves when their cloud has accepted the deletes. */
   standDown(goes: (offer: Offer) => boolean): Promise<void>;
   stop(): Promise<void>;
@@ -59,7 +60,7 @@ export function openWorkers(deps: WorkersDeps): { readonly workers: Workers; rea
   function reconcile(id: string): Again | undefined {
     const again = reconcilePool(context, deps.boot, id);
     const trouble = launchTroubleOf(context, id);
-    if (trouble !== context.pools.read(id).trouble) {
+    if (!isSameTrouble(trouble, context.pools.read(id).trouble)) {
       context.pools.of(id).trouble = trouble;
       deps.troubleChanged?.(id);
     }

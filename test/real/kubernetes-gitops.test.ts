@@ -111,7 +111,7 @@ const CASES = [
   },
   {
     title: 'whose pods cannot be made',
-    object: agentPool(active({ wanted: 5, trouble: 'no room' })),
+    object: agentPool(active({ wanted: 5, trouble: { kind: 'exhausted', message: 'no room' } })),
     argo: 'Degraded',
     flux: 'InProgress',
   },

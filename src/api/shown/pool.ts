@@ -62,7 +62,7 @@ export function shownPool(pool: Pool, looks: Looks, role: Role): wire.Pool {
     paused_at: toTimeIf(pool.pausedAt),
     removal: removal && { at: toTime(removal.at), deadline_at: toTime(removal.deadlineAt), why: removal.why },
     frozen: freezeOf(pool.id, store),
-    trouble: trouble && redactText(trouble),
+    trouble: trouble && redactText(trouble.message),
     agent_auth: spec.agentAuth,
     agent_networks: [...spec.agentNetworks],
     labels: spec.labels,

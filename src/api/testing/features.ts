@@ -91,7 +91,10 @@ export function fakeWorkers({ store, clock }: Means): ApiDeps['workers'] {
       await store.commit([row('freezes', freeze)]);
       return freeze;
     },
-    trouble: (pool) => store.view.pools.get(pool)?.spec.labels.trouble,
+    trouble(pool) {
+      const message = store.view.pools.get(pool)?.spec.labels.trouble;
+      return message === undefined ? undefined : { kind: 'quota', message };
+    },
     thaw: (scope) => store.commit([gone('freezes', scope)]),
     foresee: () => ({
       actions: [],

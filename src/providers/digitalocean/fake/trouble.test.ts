@@ -26,7 +26,11 @@ const fakeOf = ({ cloud }: SliceWorld): FakeDigitalOcean => cloud.fake as FakeDi
 function saidOf({ life, poolId }: SliceWorld): (string | undefined)[] {
   const pool = poolId('gpu-pool') ?? '';
   const { workers, journal } = life;
-  return [workers.trouble(pool), workers.plan(pool).why, journal.lastDecision(poolSubject(pool))?.decision.why];
+  return [
+    workers.trouble(pool)?.message,
+    workers.plan(pool).why,
+    journal.lastDecision(poolSubject(pool))?.decision.why,
+  ];
 }
 
 describe('a size that cannot be had', () => {

@@ -6,7 +6,7 @@ import type { FakeEngine } from './engine.ts';
 import { DOCKER_SLICE, IMAGE } from './testing.ts';
 
 const fakeOf = ({ cloud }: SliceWorld): FakeEngine => cloud.fake as unknown as FakeEngine;
-const lineOf = (world: SliceWorld): string => world.life.workers.trouble(world.poolId('dev') ?? '') ?? '';
+const lineOf = (world: SliceWorld): string => world.life.workers.trouble(world.poolId('dev') ?? '')?.message ?? '';
 
 describe('a pool that gets no containers', () => {
   it('says why and what to do in one line', async () => {

@@ -102,7 +102,9 @@ describe('the status of an AgentPool', () => {
 
   it('passes on why pods cannot be had', () => {
     expect(conditions(active()).BackendHealthy).toBe('True Working');
-    expect(conditions(active({ trouble: '0/3 nodes are available' })).BackendHealthy).toBe('False Failing');
+    expect(
+      conditions(active({ trouble: { kind: 'exhausted', message: '0/3 nodes are available' } })).BackendHealthy,
+    ).toBe('False Failing');
   });
 
   it('keeps the time since when a condition is as it is', () => {

@@ -138,5 +138,5 @@ function limitedOf({ decision }: DocumentReport): Verdict {
 function healthyOf({ trouble }: DocumentReport): Verdict {
   const type = 'BackendHealthy';
   if (trouble === undefined) return { type, status: 'True', reason: 'Working', message: 'Pods can be created.' };
-  return { type, status: 'False', reason: 'Failing', message: trouble };
+  return { type, status: 'False', reason: 'Failing', message: trouble.message };
 }

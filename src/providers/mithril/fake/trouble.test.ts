@@ -73,7 +73,11 @@ it('a refusal is one line of `pool show`, with the remedy', async () => {
   const pool = world.poolId('gpu-pool') ?? '';
   const { workers, journal } = world.life;
 
-  const said = [workers.trouble(pool), workers.plan(pool).why, journal.lastDecision(poolSubject(pool))?.decision.why];
+  const said = [
+    workers.trouble(pool)?.message,
+    workers.plan(pool).why,
+    journal.lastDecision(poolSubject(pool))?.decision.why,
+  ];
   for (const line of said) {
     expect(line).toContain('quota: POST /spot/bids of Mithril');
     expect(line).toContain('Ask Mithril to raise the quota of the project, or lower max_agents.');

@@ -74,7 +74,11 @@ it.each([
   const pool = world.poolId('gpu-pool') ?? '';
   const { workers, journal } = world.life;
 
-  const said = [workers.trouble(pool), workers.plan(pool).why, journal.lastDecision(poolSubject(pool))?.decision.why];
+  const said = [
+    workers.trouble(pool)?.message,
+    workers.plan(pool).why,
+    journal.lastDecision(poolSubject(pool))?.decision.why,
+  ];
   for (const line of said) {
     expect(line).toContain(`${kind}: `);
     expect(line).toContain(cause);

@@ -31,7 +31,7 @@ async function openScene(world: AwsWorld, backend: Tree = {}): Promise<{ readonl
 function expectSaid(world: AwsWorld, pool: string, { cause, remedy }: { cause: string; remedy: string }): void {
   const { workers, journal } = world.life;
   const said = {
-    show: workers.trouble(pool),
+    show: workers.trouble(pool)?.message,
     plan: workers.plan(pool).why,
     why: journal.lastDecision(poolSubject(pool))?.decision.why,
   };

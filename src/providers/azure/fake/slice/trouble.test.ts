@@ -28,7 +28,11 @@ const twoSizes = (): string =>
 function saidOf({ life, poolId }: SliceWorld): (string | undefined)[] {
   const pool = poolId('gpu-pool') ?? '';
   const { workers, journal } = life;
-  return [workers.trouble(pool), workers.plan(pool).why, journal.lastDecision(poolSubject(pool))?.decision.why];
+  return [
+    workers.trouble(pool)?.message,
+    workers.plan(pool).why,
+    journal.lastDecision(poolSubject(pool))?.decision.why,
+  ];
 }
 
 const refuse = (code: string, message: string) => (world: SliceWorld) =>

@@ -32,7 +32,11 @@ const inTwoZones = ({ backend: { kind, config } }: SliceSuite): string =>
 function saidOf({ life, poolId }: SliceWorld): (string | undefined)[] {
   const pool = poolId('gpu-pool') ?? '';
   const { workers, journal } = life;
-  return [workers.trouble(pool), workers.plan(pool).why, journal.lastDecision(poolSubject(pool))?.decision.why];
+  return [
+    workers.trouble(pool)?.message,
+    workers.plan(pool).why,
+    journal.lastDecision(poolSubject(pool))?.decision.why,
+  ];
 }
 
 const STOCK = 'e2-standard-4 us-central1-a';
