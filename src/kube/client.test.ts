@@ -91,11 +91,16 @@ describe('a refusal', () => {
 
   it('for want of rights names verb, resource and namespace, and the rule that is missing', async () => {
     const { kube, script } = openScripted();
-    script.answering = () => refusal(403, 'Forbidden', 'agentpools.velda.io is forbidden: User "u" cannot list');
+    script.answering = () =>
+      refusal(
+        403,
+        'Forbidden',
+        'agentpools.velda.io is forbidden: User "u" cannot list resource "agentpools" in API group "velda.io" in the namespace "ml"',
+      );
     const fault = await kube.list(AGENT_POOLS, { namespace: 'ml' }, going()).catch((thrown) => thrown);
 
     expect(fault.message).toBe(
-      'https://kube.test refused to list agentpools.velda.io in namespace ml: 403: agentpools.velda.io is forbidden: User "u" cannot list',
+      'https://kube.test refused to list agentpools.velda.io in namespace ml: 403: agentpools.velda.io is forbidden: User "u" cannot list resource "agentpools" in API group "velda.io" in the namespace "ml"',
     );
     expect(fault.remedy).toBe(
       'Add this rule to its Role of namespace ml: {apiGroups: ["velda.io"], resources: ["agentpools"], verbs: ["list"]}.',

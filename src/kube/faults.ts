@@ -1,6 +1,7 @@
 // What a refusal of the API server means. It answers with a Status object, a proxy before it with anything.
 import { kindOfStatus, plainMessage, retryAfterMs } from '#core/answer.ts';
 import { Fault, type FaultKind } from '#core/fault.ts';
+import { refusalOfAuthor, refusalOfPlugin } from './admission.ts';
 import { type KubeResource, qualifiedName } from './resource.ts';
 
 /** What a request wanted, in the words of RBAC. */
@@ -76,45 +77,85 @@ export const isObjectMissing = (fault: unknown): boolean => {
  */
 export const isResourceUnknown = (fault: unknown): boolean => {
   const status = statusOf(fault);
-  return status?.code === 404 && status.details.name === undefined;
+  return status !== undefined && isResourceAbsent(status);
 };
+
+const isResourceAbsent = ({ code, details }: KubeStatus): boolean => code === 404 && details.name === undefined;
 
 const hasCause = (status: KubeStatus, reason: string): boolean =>
   status.causes.some((cause) => cause.reason === reason);
 
-const BY_CODE: Readonly<Record<number, FaultKind>> = { 405: 'unsupported', 406: 'unsupported', 415: 'unsupported' };
+const BY_CODE: Readonly<Record<number, FaultKind>> = {
+  405: 'unsupported',
+  406: 'unsupported',
+  410: 'stale',
+  415: 'unsupported',
+};
 
-function kindOf(status: KubeStatus): FaultKind {
-  const { code, reason, message } = status;
-  if (code === 403 && /exceeded quota/i.test(message)) return 'quota';
-  if (code === 403 && hasCause(status, 'NamespaceTerminating')) return 'missing';
-  if (code === 409)
-    return reason === 'AlreadyExists' || hasCause(status, 'FieldManagerConflict') ? 'conflict' : 'stale';
-  if (code === 410) return 'stale';
-  return BY_CODE[code] ?? kindOfStatus(code);
+// k8s.io/apiserver/pkg/endpoints/handlers/responsewriters: only an authorizer words a refusal so.
+const OF_AUTHORIZER =
+  /(?:^|is forbidden: )User ".*?" cannot (\S+) resource "([^"]*)" in API group "([^"]*)" (?:in the namespace "([^"]*)"|at the cluster scope)/;
+
+/** The rule that RBAC misses, in the API server's own words: an apply that would create an object needs `create` too. */
+function missingRule(message: string): string | undefined {
+  const found = OF_AUTHORIZER.exec(message);
+  if (!found) return undefined;
+  const [, verb, resource, group, namespace] = found;
+  const role = namespace ? `Role of namespace ${namespace}` : 'ClusterRole';
+  return `Add this rule to its ${role}: {apiGroups: ["${group}"], resources: ["${resource}"], verbs: ["${verb}"]}.`;
 }
 
-function ruleFor({ verb, resource, subresource }: KubeIntent): string {
-  const named = subresource === undefined ? resource.plural : `${resource.plural}/${subresource}`;
-  return `{apiGroups: ["${resource.group}"], resources: ["${named}"], verbs: ["${verb}"]}`;
+const WRITES: ReadonlySet<string> = new Set(['create', 'update', 'patch']);
+
+/**
+ * Whether a 500 is about this object alone. A schema that refuses a merge is answered so, before anything is stored
+ * (k8s.io/apimachinery/pkg/util/managedfields). `details.name` of a ServerTimeout is the operation.
+ */
+function isAboutObject({ verb, namespace, name }: KubeIntent, { code, reason, message, details }: KubeStatus): boolean {
+  if (code !== 500 || name === undefined || !WRITES.has(verb) || reason === 'ServerTimeout') return false;
+  return details.name === name || message.includes(`(${namespace ?? ''}/${name}; `);
+}
+
+interface Verdict {
+  readonly kind: FaultKind;
+  readonly remedy?: string | undefined;
+}
+
+const correctedIn = ({ kind }: KubeResource): string => (kind === 'Pod' ? 'the pod template' : `the ${kind}`);
+
+/** Whoever refused before the object was looked at as such: authentication, authorization, admission. */
+function refusedBefore(intent: KubeIntent, status: KubeStatus): Verdict | undefined {
+  const { code, message } = status;
+  const { resource, namespace } = intent;
+  const where = resource.isNamespaced ? `namespace ${namespace ?? 'default'}` : 'the cluster';
+  const refused = { code, message, what: correctedIn(resource), where };
+  const byAuthor = refusalOfAuthor(refused);
+  if (byAuthor) return byAuthor;
+  if (code === 401) return { kind: 'unauthenticated', remedy: 'Correct the credential of this cluster.' };
+  if (code !== 403) return undefined;
+  if (hasCause(status, 'NamespaceTerminating'))
+    return { kind: 'missing', remedy: 'Wait until the namespace is gone, or choose another.' };
+  const rule = missingRule(message);
+  return rule ? { kind: 'denied', remedy: rule } : (refusalOfPlugin(refused) ?? { kind: 'denied' });
+}
+
+function verdictOf(intent: KubeIntent, status: KubeStatus): Verdict {
+  const { code, reason } = status;
+  const before = refusedBefore(intent, status);
+  if (before) return before;
+  if (isAboutObject(intent, status))
+    return { kind: 'invalid', remedy: `Correct ${correctedIn(intent.resource)} as the message says.` };
+  if (isResourceAbsent(status)) {
+    const definition = qualifiedName(intent.resource);
+    return { kind: 'missing', remedy: `Install the CustomResourceDefinition ${definition} with kubectl apply -f.` };
+  }
+  if (code === 409)
+    return { kind: reason === 'AlreadyExists' || hasCause(status, 'FieldManagerConflict') ? 'conflict' : 'stale' };
+  return { kind: BY_CODE[code] ?? kindOfStatus(code) };
 }
 
 const whereOf = ({ resource, namespace }: KubeIntent): string =>
   !resource.isNamespaced ? 'in the cluster' : namespace ? `in namespace ${namespace}` : 'in all namespaces';
-
-function remedyFor(intent: KubeIntent, status: KubeStatus, kind: FaultKind): string | undefined {
-  const { resource, namespace } = intent;
-  if (kind === 'denied') {
-    const role = resource.isNamespaced && namespace ? `Role of namespace ${namespace}` : 'ClusterRole';
-    return `Add this rule to its ${role}: ${ruleFor(intent)}.`;
-  }
-  if (kind === 'quota') return `Raise the ResourceQuota of namespace ${namespace ?? 'default'}, or ask for less.`;
-  if (kind === 'unauthenticated') return 'Correct the credential of this cluster.';
-  if (hasCause(status, 'NamespaceTerminating')) return 'Wait until the namespace is gone, or choose another.';
-  if (kind === 'missing' && status.details.name === undefined)
-    return `Install the CustomResourceDefinition ${qualifiedName(resource)} with kubectl apply -f.`;
-  return undefined;
-}
 
 /** For messages: `create pods gpu-1 in namespace ml`. */
 export function describeIntent(intent: KubeIntent): string {
@@ -123,14 +164,9 @@ export function describeIntent(intent: KubeIntent): string {
   return `${verb} ${what} ${whereOf(intent)}`;
 }
 
-function messageOf(
-  intent: KubeIntent,
-  status: KubeStatus,
-  { kind, server }: { kind: FaultKind; server: string },
-): string {
+function messageOf(intent: KubeIntent, status: KubeStatus, server: string): string {
   const said = plainMessage(status.message);
-  if (kind === 'missing' && status.details.name === undefined)
-    return `The API server ${server} has no resource ${qualifiedName(intent.resource)}.`;
+  if (isResourceAbsent(status)) return `The API server ${server} has no resource ${qualifiedName(intent.resource)}.`;
   // The message names verb, resource, namespace and who asked, but only where the API server itself has refused.
   return `${server} refused to ${describeIntent(intent)}: ${status.code}${said === '' ? '' : `: ${said}`}`;
 }
@@ -145,11 +181,11 @@ export function refusalOf(
     nowMs,
   }: { readonly server: string; readonly retryAfter?: string | null; readonly nowMs: number },
 ): Fault {
-  const kind = kindOf(status);
+  const { kind, remedy } = verdictOf(intent, status);
   const seconds = status.details.retryAfterSeconds;
-  return new Fault(kind, messageOf(intent, status, { kind, server }), {
+  return new Fault(kind, messageOf(intent, status, server), {
     cause: status,
     retryAfterMs: retryAfterMs(retryAfter ?? (seconds ? String(seconds) : undefined), nowMs),
-    remedy: remedyFor(intent, status, kind),
+    remedy,
   });
 }
