@@ -4,6 +4,7 @@ import { going } from '#core/testing/going.ts';
 import { openRuntimeScene, type RuntimeScene, TEXTS } from './testing.ts';
 
 const GIB = 2 ** 30;
+const SET_PATH = '/apis/apps/v1/namespaces/cloud-runtime/statefulsets/runtime-a';
 const A: RuntimeRequest = { id: 'a', slots: 2, version: '0.62.0', annotations: { org: 'acme' }, environment: 'prod' };
 
 const KINDS = [
@@ -49,14 +50,77 @@ describe('a runtime of a StatefulSet', () => {
     expect(await scene.during(scene.host.list(going()))).toEqual(['a']);
   });
 
-  test('what was made just now is ready without a dry run; the next look compares each object by one', async () => {
+  test('objects are compared by a dry run only when they differ from what was last compared or applied', async () => {
     const scene = await openRuntimeScene();
     await applied(scene);
     const dryRuns = () => scene.fake.calls.filter(({ query }) => query.has('dryRun')).length;
 
     expect([(await stateOf(scene)).state, dryRuns()]).toEqual(['ready', 0]);
-    expect([(await stateOf(scene)).state, dryRuns()]).toEqual(['ready', 4]);
+    await scene.kubectl('PATCH', SET_PATH, { metadata: { annotations: { 'others.test/note': 'kept' } } });
+    expect([(await stateOf(scene)).state, dryRuns()]).toEqual(['ready', 1]);
+    expect([(await stateOf(scene)).state, dryRuns()]).toEqual(['ready', 1]);
   });
+
+  test('a StatefulSet that others scaled to nothing is drifted before anything waits for its pods', async () => {
+    const scene = await openRuntimeScene();
+    await applied(scene);
+    await scene.kubectl('PATCH', SET_PATH, { spec: { replicas: 0 } });
+    await scene.clock.advance(5_000);
+
+    expect(await stateOf(scene)).toMatchObject({
+      state: 'drifted',
+      why: 'StatefulSet runtime-a was changed by others.',
+    });
+    await applied(scene);
+    expect((await stateOf(scene)).state).toBe('ready');
+  });
+
+  test('a Service whose selector others changed is drifted though its runtime does not answer', async () => {
+    const scene = await openRuntimeScene();
+    await applied(scene);
+    const selector = { 'app.kubernetes.io/name': 'nobody' };
+    await scene.kubectl('PATCH', '/api/v1/namespaces/cloud-runtime/services/runtime-a', { spec: { selector } });
+
+    expect(await stateOf(scene)).toMatchObject({ state: 'drifted', why: 'Service runtime-a was changed by others.' });
+    await applied(scene);
+    expect((await stateOf(scene)).state).toBe('ready');
+  });
+
+  test.each([
+    ['serviceName', 'keeps', { serviceName: 'other' }],
+    ['selector', 'replaces', { selector: { matchLabels: { org: 'acme' } } }],
+  ])(
+    'a StatefulSet that others made anew with another %s is made as ours again; that %s its pod',
+    async (_field, how, spec) => {
+      const scene = await openRuntimeScene();
+      await applied(scene);
+      const set = scene.fake.object('statefulsets.apps', 'cloud-runtime', 'runtime-a');
+      const pod = () => scene.fake.object('pods', 'cloud-runtime', 'runtime-a-0')?.metadata.uid;
+      await scene.kubectl('DELETE', `${SET_PATH}?propagationPolicy=Orphan`);
+      await scene.clock.advance(5_000);
+      const { name, labels, annotations } = set?.metadata ?? {};
+      const anew = { metadata: { name, labels, annotations }, spec: { ...set?.spec, ...spec } };
+      await scene.kubectl('POST', SET_PATH.replace('/runtime-a', ''), anew);
+      await scene.clock.advance(5_000);
+      const before = pod();
+
+      expect(await stateOf(scene)).toMatchObject({ state: 'drifted', why: expect.stringContaining('StatefulSet') });
+      await scene
+        .during(scene.host.apply(A, going()))
+        .catch((fault: Error) =>
+          expect(fault.message).toBe('StatefulSet runtime-a is being replaced: a field of it can only be set anew.'),
+        );
+      await scene.clock.advance(5_000);
+      await applied(scene);
+
+      expect((await stateOf(scene)).state).toBe('ready');
+      expect(scene.fake.object('statefulsets.apps', 'cloud-runtime', 'runtime-a')?.spec).toMatchObject({
+        serviceName: 'cloud-runtime',
+        selector: { matchLabels: { 'app.kubernetes.io/name': 'runtime-a' } },
+      });
+      expect(pod() === before).toBe(how === 'keeps');
+    },
+  );
 
   test('a service whose ports others changed, so that ours cannot stand beside them, is made anew', async () => {
     const scene = await openRuntimeScene();
@@ -105,16 +169,9 @@ describe('a runtime of a StatefulSet', () => {
 
     const path = '/apis/networking.k8s.io/v1/namespaces/cloud-runtime/ingresses/http-runtime-a';
     await scene.kubectl('PATCH', path, { spec: { rules: [] } });
-    // Without its rule it does not answer either: what it waits for comes first.
-    expect((await stateOf(scene)).state).not.toBe('ready');
-    await applied(scene);
-    await scene.kubectl('PATCH', '/apis/apps/v1/namespaces/cloud-runtime/statefulsets/runtime-a', {
-      spec: { serviceName: 'other' },
-    });
-
     expect(await stateOf(scene)).toMatchObject({
       state: 'drifted',
-      why: 'StatefulSet runtime-a was changed by others.',
+      why: 'Ingress http-runtime-a was changed by others.',
     });
     await applied(scene);
     expect((await stateOf(scene)).state).toBe('ready');
@@ -173,6 +230,18 @@ describe('a runtime of a StatefulSet', () => {
     expect(objectsIn(scene).filter((name) => !name.includes('runtime-b'))).toEqual(['services/runtime-a-foreign']);
     expect((await stateOf(scene, { ...A, id: 'b' })).state).toBe('ready');
   });
+});
+
+test('a Deployment whose template names no replicas is scaled up again when others scaled it to nothing', async () => {
+  const scene = await openRuntimeScene(TEXTS.deployment);
+  await applied(scene);
+  const path = '/apis/apps/v1/namespaces/cloud-runtime/deployments/runtime-a';
+  await scene.kubectl('PATCH', path, { spec: { replicas: 0 } });
+  await scene.clock.advance(5_000);
+
+  expect(await stateOf(scene)).toMatchObject({ state: 'drifted', why: 'Deployment runtime-a was changed by others.' });
+  await applied(scene);
+  expect((await stateOf(scene)).state).toBe('ready');
 });
 
 test('a Deployment with its claim works the same', async () => {

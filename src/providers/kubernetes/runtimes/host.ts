@@ -1,17 +1,17 @@
 // Runtimes as objects of a cluster: rendered from templates, applied by server-side apply, found again by their labels.
-import { isDeepStrictEqual } from 'node:util';
 import { stringify } from 'yaml';
 import { Fault } from '#core/fault.ts';
 import type { Context } from '#core/provider.ts';
 import type { RuntimeHost, RuntimeObservation, RuntimeRequest } from '#core/runtime-host.ts';
-import { applyObject, OUR_FIELDS } from '#kube/apply.ts';
 import type { KubeObject } from '#kube/object.ts';
 import { clusterOf } from '../cluster.ts';
 import { type Grown, growClaims, makeWay, withExistingStorage } from './claims.ts';
 import type { RuntimeConfig } from './config.ts';
-import { CLAIMS, DIGEST, REMADE, REMOVED, runtimeOfLabels, STATEFUL_SETS, selectorOfRuntime } from './names.ts';
+import { openDrift } from './drift.ts';
+import { CLAIMS, DIGEST, REMOVED, runtimeOfLabels, STATEFUL_SETS, selectorOfRuntime } from './names.ts';
 import { openRendering, type RuntimeObject, type RuntimeObjects } from './objects.ts';
 import { ping } from './ping.ts';
+import { applyOrRemake } from './remake.ts';
 import { openTemplates } from './templates.ts';
 import { podTrouble, rolloutWaitsFor } from './workload.ts';
 
@@ -21,9 +21,7 @@ export async function openRuntimeHost(config: RuntimeConfig, context: Context): 
   const place = kubeconfigPath ? { kubeconfig: { path: kubeconfigPath } } : { in_cluster: {} };
   const { access, kube } = await clusterOf(context, place);
   const rendered = openRendering(config, { templates: openTemplates(config), cluster });
-
-  /** Made by this process where nothing was, and not seen to be ready since. */
-  const freshlyMade = new Set<string>();
+  const drift = openDrift(kube);
 
   const claimsOf = (id: string, signal: AbortSignal): Promise<readonly KubeObject[]> =>
     kube.list(CLAIMS, { namespace, labelSelector: selectorOfRuntime(cluster, id) }, signal);
@@ -66,22 +64,6 @@ export async function openRuntimeHost(config: RuntimeConfig, context: Context): 
   const liveOf = (living: readonly KubeObject[], { resource, object }: RuntimeObject): KubeObject | undefined =>
     living.find(({ kind, metadata }) => kind === resource.kind && metadata.name === object.metadata.name);
 
-  /** Applies an object; one that others changed so that ours cannot be merged with it is made anew. */
-  async function put({ resource, object }: RuntimeObject, signal: AbortSignal): Promise<void> {
-    const refused = await applyObject(kube, resource, object, signal).then(() => undefined, refusedAsInvalid);
-    if (!refused) return;
-    // The port is the key of an item of a Service: one that others changed stays beside ours, under the same name.
-    if (!REMADE.includes(resource)) throw refused;
-    const { name } = object.metadata;
-    const fresh = { ...object, metadata: { ...object.metadata, name: `${name}-try` } };
-    // Ours may be what is wrong: then the one that serves must stay.
-    await kube.patch(resource, fresh.metadata, { ...OURS, apply: fresh, isDryRun: true }, signal).catch(() => {
-      throw refused;
-    });
-    await kube.delete(resource, { namespace, name, propagationPolicy: 'Background' }, signal);
-    await applyObject(kube, resource, object, signal);
-  }
-
   /** What the rollout or the ping waits for; undefined: it is ready. */
   async function waitsFor(living: readonly KubeObject[], wanted: Wanted, signal: AbortSignal) {
     const workload = wanted.objects.find(({ template }) => template === 'statefulset' || template === 'deployment');
@@ -101,19 +83,6 @@ export async function openRuntimeHost(config: RuntimeConfig, context: Context): 
     return undefined;
   }
 
-  /** The first object that applying would change: someone else has changed fields of ours. */
-  async function changedByOthers(living: readonly KubeObject[], { objects }: Wanted, signal: AbortSignal) {
-    for (const one of objects) {
-      const { name } = one.object.metadata;
-      const apply = { ...OURS, apply: one.object, isDryRun: true };
-      const after = await kube.patch(one.resource, { name, namespace }, apply, signal).catch(unlessInvalid);
-      const live = liveOf(living, one);
-      if (live && !(after && isDeepStrictEqual(comparable(after), comparable(live))))
-        return `${nameOf(one)} was changed by others.`;
-    }
-    return undefined;
-  }
-
   async function observe(request: RuntimeRequest, signal: AbortSignal): Promise<RuntimeObservation> {
     const living = await livingOf(request.id, signal);
     if (living.length === 0) return { state: 'absent' };
@@ -125,12 +94,15 @@ export async function openRuntimeHost(config: RuntimeConfig, context: Context): 
     const { digest } = wanted;
     const old = outdated(living, wanted);
     if (old !== undefined) return { state: 'drifted', why: old, digest };
+    const pairs = wanted.objects.flatMap((one) => {
+      const live = liveOf(living, one);
+      return live ? [{ ...one, live }] : [];
+    });
+    // Before anything waits: what others changed may be why it does not come up.
+    const changed = await drift.changedByOthers(request.id, pairs, signal);
+    if (changed) return { state: 'drifted', why: `${nameOf(changed)} was changed by others.`, digest };
     const waits = await waitsFor(living, wanted, signal);
-    if (waits !== undefined) return { state: 'coming', why: waits, digest };
-    // Dry runs cost the API server as much as writes: what was made just now is compared at the next check.
-    if (freshlyMade.delete(request.id)) return { state: 'ready', digest };
-    const changed = await changedByOthers(living, wanted, signal);
-    return changed === undefined ? { state: 'ready', digest } : { state: 'drifted', why: changed, digest };
+    return waits === undefined ? { state: 'ready', digest } : { state: 'coming', why: waits, digest };
   }
 
   return {
@@ -157,19 +129,18 @@ export async function openRuntimeHost(config: RuntimeConfig, context: Context): 
       const applyOne = async (one: Wanted['objects'][number]): Promise<void> => {
         await growClaims(kube, one, signal);
         await makeWay(kube, set, one.object, signal);
-        await put(one, signal);
+        drift.isApplied(request.id, one.object, await applyOrRemake(kube, one, set, signal));
       };
       // Kinds come in their order; the ingresses lead to the service, and not to each other.
       for (const alike of Map.groupBy(objects, ({ resource }) => resource).values()) {
         const ends = await Promise.allSettled(alike.map(applyOne));
         for (const end of ends) if (end.status === 'rejected') throw end.reason;
       }
-      if (claims.length === 0) freshlyMade.add(request.id);
       return { digest, grant };
     },
     observe,
     release(id, signal) {
-      freshlyMade.delete(id);
+      drift.forget(id);
       return remove(id, false, signal);
     },
     hibernate: (id, signal) => remove(id, true, signal),
@@ -181,23 +152,6 @@ export async function openRuntimeHost(config: RuntimeConfig, context: Context): 
   };
 }
 
-const OURS = { fieldOwner: OUR_FIELDS, isForced: true };
-
 type Wanted = Pick<RuntimeObjects, 'digest' | 'grant'> & { readonly objects: readonly (RuntimeObject & Grown)[] };
 
 const nameOf = ({ resource, object }: RuntimeObject): string => `${resource.kind} ${object.metadata.name}`;
-
-function refusedAsInvalid(thrown: unknown): Fault {
-  const fault = Fault.from(thrown);
-  if (fault.kind === 'invalid') return fault;
-  throw fault;
-}
-
-const unlessInvalid = (thrown: unknown): undefined => void refusedAsInvalid(thrown);
-
-/** An object without what every write changes, or what controllers write. */
-function comparable(object: KubeObject): unknown {
-  const { metadata, status: _status, apiVersion: _apiVersion, kind: _kind, ...rest } = object;
-  const { managedFields: _managed, resourceVersion: _version, generation: _generation, ...kept } = metadata;
-  return { ...rest, metadata: kept };
-}

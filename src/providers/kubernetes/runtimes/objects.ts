@@ -125,8 +125,15 @@ function labelled(
       annotations: { ...metadata.annotations, [DIGEST]: digest },
     },
   };
-  return template === 'statefulset' ? withClaims(whole, labels) : whole;
+  if (template === 'statefulset') return withReplicas(withClaims(whole, labels));
+  return template === 'deployment' ? withReplicas(whole) : whole;
 }
+
+/** One where the template names none: a field that is not ours would stay at 0 when others scale the workload to nothing. */
+const withReplicas = (object: KubeObject): KubeObject => ({
+  ...object,
+  spec: { replicas: 1, ...(object.spec as Map_ | undefined) },
+});
 
 function withClaims(object: KubeObject, labels: Readonly<Record<string, string>>): KubeObject {
   const spec = (object.spec ?? {}) as Map_ & { readonly volumeClaimTemplates?: readonly KubeObject[] };

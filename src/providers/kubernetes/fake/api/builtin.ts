@@ -16,6 +16,7 @@ import { eventConversion } from './event-versions.ts';
 import { POD_COLUMNS } from './pod-columns.ts';
 import type { ListRule, Resource } from './resource.ts';
 import { checkServicePorts, servicePortRule } from './service-ports.ts';
+import { checkDeployment, checkStatefulSet } from './workload-rules.ts';
 
 // The merge keys of the core types, by the name of the list.
 const KEYS: Readonly<Record<string, ListRule>> = {
@@ -98,12 +99,14 @@ const INERT: readonly Resource[] = [
     categories: ['all'],
     hasStatus: true,
     countsGenerations: true,
+    check: checkDeployment,
   }),
   of('apps', 'statefulsets', 'StatefulSet', {
     shortNames: ['sts'],
     categories: ['all'],
     hasStatus: true,
     countsGenerations: true,
+    check: checkStatefulSet,
   }),
   of('batch', 'jobs', 'Job', { categories: ['all'], hasStatus: true, countsGenerations: true }),
   of('policy', 'poddisruptionbudgets', 'PodDisruptionBudget', {
