@@ -234,7 +234,7 @@ describe('pools', () => {
     const plan = (await call('GET', '/api/v1/pools/gpu/plan')).json();
     const left = (await call('POST', '/api/v1/thaw')).json();
 
-    expect(frozen).toMatchObject({ scope: 'fleet', why: 'Maintenance.', by: 'token:admin', automatic: false });
+    expect(frozen).toMatchObject({ scope: 'fleet', why: 'Maintenance.', by: 'token:admin', thaw: 'muster thaw' });
     expect(plan).toMatchObject({ pool: 'gpu', why: 'Nothing to do.', unless: 'More sessions wait.' });
     expect(left).toEqual({ items: [] });
   });

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
+import { thawCommand as toThaw } from '#core/worker.ts';
 import { type Cli, type CliCommand, clientOf } from './command.ts';
 import { print } from './terminal.ts';
 
 const scopeOf = (pool: string | undefined): string => (pool === undefined ? 'The fleet' : `Pool ${pool}`);
-const again = (pool: string | undefined): string => `muster thaw${pool === undefined ? '' : ` -p ${pool}`}`;
 
 function freezeCommand(cli: Cli): Command {
   return new Command('freeze')
@@ -13,7 +13,7 @@ function freezeCommand(cli: Cli): Command {
     .option('--why <text>', 'why you freeze it, shown to others', 'by hand')
     .action(async ({ pool, why }: { pool?: string; why: string }, command: Command) => {
       await clientOf(cli, command).call('/freeze', { method: 'POST', body: { pool, why } });
-      print(cli.terminal, `${scopeOf(pool)} is frozen. To thaw it: \`${again(pool)}\``);
+      print(cli.terminal, `${scopeOf(pool)} is frozen. To thaw it: \`${toThaw(pool)}\``);
     });
 }
 

@@ -65,10 +65,17 @@ test('why shows the newest decision whole and the others in a line each', () => 
 });
 
 test('why says so where nothing was decided yet, and where the pool is frozen', () => {
-  const frozen = { scope: 'gpu', at: '2026-01-01T00:00:00.000Z', why: 'by hand', by: 'token:ci', automatic: false };
+  const at = '2026-01-01T00:00:00.000Z';
+  const frozen = { scope: 'gpu', at, why: 'by hand', by: 'token:ci', automatic: false, thaw: 'muster thaw -p gpu' };
+  const fleet = { ...frozen, scope: 'fleet', thaw: 'muster thaw' };
 
   expect(whyText(why())).toBe('No decision yet.');
-  expect(whyText({ ...why(decision(1, 'nothing')), frozen })).toMatch(/^Frozen since .* by token:ci: by hand\n/);
+  expect(whyText({ ...why(decision(1, 'nothing')), frozen })).toMatch(
+    /^Frozen since .* by token:ci: by hand\. To thaw it, run `muster thaw -p gpu`\.\n/,
+  );
+  expect(whyText({ ...why(decision(1, 'nothing')), frozen: fleet })).toMatch(
+    /^The fleet is frozen since .* by token:ci: by hand\. To thaw it, run `muster thaw`\.\n/,
+  );
 });
 
 test('a plan says what it would do, why, and when it looks again', () => {

@@ -1,7 +1,8 @@
 // Pools, decisions and plans as people see them.
 import { styleText } from 'node:util';
+import { FLEET } from '#core/worker.ts';
 import type { Alternative, Decision, Reason } from '../api/wire/decision.ts';
-import type { Plan, Pool, Why } from '../api/wire/pool.ts';
+import type { Freeze, Plan, Pool, Why } from '../api/wire/pool.ts';
 import { moment, type TableLayout } from './show.ts';
 import { oneLine, pairsLine, renderFacts } from './table.ts';
 
@@ -43,7 +44,7 @@ export function poolFacts(pool: Pool): string {
     ['Name', pool.name],
     ['Description', pool.description && oneLine(pool.description)],
     ['Phase', pool.phase],
-    ['Frozen', frozen && oneLine(`since ${moment(frozen.at)} by ${frozen.by}: ${frozen.why}`)],
+    ['Frozen', frozen && oneLine(freezeText(frozen))],
     ['Trouble', pool.trouble && oneLine(pool.trouble)],
     [
       'Removal',
@@ -111,8 +112,13 @@ function alternativeText({ what, why_not, price_per_hour }: Alternative): string
   return `${what}${price}? No: ${why_not}`;
 }
 
+/** Since when, by whom, why, and how to end it. */
+const freezeText = ({ at, by, why, thaw }: Freeze): string =>
+  `since ${moment(at)} by ${by}: ${why.replace(/\.$/, '')}. To thaw it, run \`${thaw}\`.`;
+
 export function whyText(why: Why): string {
-  const frozen = why.frozen && oneLine(`Frozen since ${moment(why.frozen.at)} by ${why.frozen.by}: ${why.frozen.why}`);
+  const whose = why.frozen?.scope === FLEET ? 'The fleet is frozen' : 'Frozen';
+  const frozen = why.frozen && oneLine(`${whose} ${freezeText(why.frozen)}`);
   const unmatched =
     why.unmatched &&
     oneLine(`Queued sessions that match no worker: ${why.unmatched.sessions}, with ${why.unmatched.labels.join('; ')}`);

@@ -39,6 +39,9 @@ export function isFrozen({ view }: Freezes, pool: string): boolean {
   return view.freezes.get(FLEET) !== undefined || view.freezes.get(pool) !== undefined;
 }
 
+/** What an operator runs to end a freeze: of a pool by its name, or of the fleet. */
+export const thawCommand = (pool?: string): string => (pool === undefined ? 'muster thaw' : `muster thaw -p ${pool}`);
+
 export const WORKER_PHASES = [
   'launching',
   'booting',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import type { Pool } from '#core/pool.ts';
 import { put } from '#core/store.ts';
 import { aPool } from '#core/testing/pool.ts';
 import { openPoolWorld, type PoolWorld } from '#sim/pool-world.ts';
@@ -9,6 +10,14 @@ const OPS = { who: 'ops', from: 'here' };
 const writes = (world: PoolWorld) => world.cloud.calls.filter((call) => call.name !== 'list').length;
 const names = (world: PoolWorld) => [...world.agents.all.keys()];
 const freezes = (world: PoolWorld) => [...world.life.store.view.freezes.all()];
+
+const FEW = { minIdleSlots: 5, maxIdleSlots: 5, maxAgents: 9 };
+
+async function remove(world: PoolWorld, id: string): Promise<void> {
+  const pool = world.life.store.view.pools.get(id) as Pool;
+  const removal = { at: world.clock.now(), deadlineAt: world.clock.now() + HOUR_MS, why: 'Deleted.' };
+  await world.life.store.commit([put('pools', { ...pool, removal, revision: pool.revision + 1 })]);
+}
 
 async function withBusy(count: number, options: Parameters<typeof openPoolWorld>[0] = {}) {
   const world = await openPoolWorld({
@@ -69,15 +78,63 @@ describe('mass loss', () => {
     await world.advance(MINUTE_MS);
     const before = freezes(world).length;
 
-    for (const pool of [...world.life.store.view.pools.all()]) {
-      const removal = { at: world.clock.now(), deadlineAt: world.clock.now() + HOUR_MS, why: 'Deleted.' };
-      await world.life.store.commit([put('pools', { ...pool, removal, revision: pool.revision + 1 })]);
-    }
+    for (const { id } of [...world.life.store.view.pools.all()]) await remove(world, id);
     await world.advance(5 * MINUTE_MS);
 
     expect(before).toBeGreaterThan(0);
     expect(freezes(world)).toEqual([]);
     expect(world.life.store.view.workers.size).toBe(0);
+  });
+
+  it('is not what earlier losses become when the fleet shrinks on purpose, pool after pool', async () => {
+    const pools = Array.from({ length: 30 }, (_, at) => aPool({ minIdleSlots: 1 }, { name: `p${at}` }));
+    const world = await openPoolWorld({ pools });
+    await world.advance(MINUTE_MS);
+    const [lost, deleted] = [pools.slice(0, 4), pools.slice(4)];
+    const isLost = new Set(lost.map(({ id }) => id));
+    const workers = [...world.life.store.view.workers.all()];
+    world.agents.cutOff(
+      workers.filter(({ pool }) => isLost.has(pool)).map(({ id }) => id),
+      true,
+    );
+
+    for (const { id } of deleted) {
+      await remove(world, id);
+      await world.advance(10 * SECOND_MS);
+    }
+    await world.advance(MINUTE_MS);
+
+    expect(freezes(world)).toEqual([]);
+    const left = new Set([...world.life.store.view.workers.all()].map(({ pool }) => pool));
+    expect(deleted.filter(({ id }) => left.has(id))).toEqual([]);
+  });
+
+  it('is not what earlier losses become when a pool shrinks on purpose', async () => {
+    const pool = aPool({ maxAgents: 20, minIdleSlots: 15, maxIdleSlots: 15, idleDecayMs: MINUTE_MS });
+    const world = await openPoolWorld({ pools: [pool] });
+    await world.advance(MINUTE_MS);
+    world.agents.cutOff(names(world).slice(0, 4), true);
+    await world.advance(MINUTE_MS);
+
+    await world.set({ ...pool, revision: 2, spec: { ...pool.spec, scaling: { ...pool.spec.scaling, ...FEW } } });
+    await world.advance(3 * MINUTE_MS);
+
+    expect(freezes(world)).toEqual([]);
+    expect(world.phases()).toContain('4 lost');
+  });
+
+  it('is what the loss of all that is left is, also after other losses and a shrink on purpose', async () => {
+    const pool = aPool({ maxAgents: 20, minIdleSlots: 15, maxIdleSlots: 15, idleDecayMs: MINUTE_MS });
+    const world = await openPoolWorld({ pools: [pool] });
+    await world.advance(MINUTE_MS);
+    world.agents.cutOff(names(world).slice(0, 4), true);
+    await world.set({ ...pool, revision: 2, spec: { ...pool.spec, scaling: { ...pool.spec.scaling, ...FEW } } });
+    await world.advance(3 * MINUTE_MS);
+
+    world.agents.cutOff(names(world), true);
+    await world.advance(SECOND_MS);
+
+    expect(freezes(world)).toMatchObject([{ id: 'id-gpu', automatic: true }]);
   });
 
   it('of machines too starts nothing anew until an operator thaws', async () => {
@@ -148,6 +205,13 @@ describe('mass loss', () => {
 
     expect(during).toEqual({ freezes: ['fleet'], writes: before });
     expect(freezes(world)).toEqual([]);
+    expect(world.disk.histories.events).toContainEqual(
+      expect.objectContaining({
+        kind: 'fleet.frozen',
+        subject: 'fleet',
+        message: expect.stringMatching(/^Frozen: 4 of 4 workers disconnected at once\..* run `muster thaw`\.$/),
+      }),
+    );
   });
 
   it('is not what agents do that leave a manual pool without work', async () => {
@@ -202,6 +266,55 @@ describe('mass loss', () => {
     await world.advance(SECOND_MS);
 
     expect([inGrace, later, freezes(world).length]).toEqual([1, 1, 0]);
+  });
+});
+
+describe('a pool that is removed while mass loss has frozen it or the fleet', () => {
+  const frozenFleet = async () => {
+    const pools = Array.from({ length: 6 }, (_, at) => aPool({ minIdleSlots: 1 }, { name: `p${at}` }));
+    const world = await openPoolWorld({ pools });
+    await world.life.submit('p1', 1, HOUR_MS);
+    await world.advance(MINUTE_MS);
+    const hosts = (id: string) => [...world.life.store.view.workers.by('pool', id)].map((worker) => worker.id);
+    world.agents.cutOff(['id-p3', 'id-p4', 'id-p5'].flatMap(hosts), true);
+    await world.advance(SECOND_MS);
+    return { world, hosts };
+  };
+
+  it('goes where no session is left, while the freeze stays for the others', async () => {
+    const { world, hosts } = await frozenFleet();
+    const before = freezes(world).map(({ id }) => id);
+
+    await remove(world, 'id-p0');
+    await world.advance(2 * MINUTE_MS);
+
+    expect([before, freezes(world).map(({ id }) => id)]).toEqual([['fleet'], ['fleet']]);
+    expect(hosts('id-p0')).toEqual([]);
+    expect(hosts('id-p2')).toHaveLength(1);
+  });
+
+  it('keeps its workers as long as one of its sessions runs', async () => {
+    const { world, hosts } = await frozenFleet();
+    const before = hosts('id-p1');
+
+    await remove(world, 'id-p1');
+    await world.advance(30 * MINUTE_MS);
+    const during = hosts('id-p1');
+    await world.advance(HOUR_MS);
+
+    expect(during).toEqual(before);
+    expect(hosts('id-p1')).toEqual([]);
+    expect(freezes(world).map(({ id }) => id)).toEqual(['fleet']);
+  });
+
+  it('stays while a person has frozen the fleet, who may be stopping just that removal', async () => {
+    const { world, hosts } = await frozenFleet();
+    await world.life.workers.freeze('fleet', 'looking at something', OPS);
+
+    await remove(world, 'id-p0');
+    await world.advance(HOUR_MS);
+
+    expect(hosts('id-p0')).toHaveLength(1);
   });
 });
 

@@ -2,10 +2,11 @@
 import type { Offer } from '#core/pool.ts';
 import type { Machine } from '#core/provider.ts';
 import { type Change, drop, put } from '#core/store.ts';
-import { isFrozen, type Worker } from '#core/worker.ts';
+import type { Worker } from '#core/worker.ts';
 import { keepOffer } from '#machines/offers.ts';
 import type { MachineOwner } from '#machines/owned-machines.ts';
 import type { WorkersContext, WorkersDeps } from './context.ts';
+import { isHeld } from './freeze.ts';
 import { connectWorker, type openJoining, workerNamed } from './join.ts';
 import { coolDown } from './launch-failures.ts';
 import { disconnectWorker } from './loss.ts';
@@ -45,7 +46,7 @@ export function poolsAsAsker({ store, clouds, journal, link, join, poke, context
     launched: (launch) => [...view.workers.by('launch', launch)][0],
     ownerOf: ({ pool }) => pool,
     isOwner: (id) => view.pools.get(id) !== undefined,
-    isHeld: (pool) => isFrozen(store, pool) || view.pools.get(pool)?.pausedAt !== undefined,
+    isHeld: (pool) => isHeld(store, pool),
     isWanted: ({ drain }) => !drain,
     isOutdated(worker) {
       const pool = view.pools.get(worker.pool);

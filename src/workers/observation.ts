@@ -47,9 +47,9 @@ export function afterLook(
 }
 
 /** Keeps what a survey has found: only passes do, so that reading a plan changes nothing. */
-export function observeSurvey({ owned, pools }: WorkersContext, pool: string, { seen, lost }: Survey): void {
-  for (const { worker, observation } of seen) owned.observations.observeWhole(worker.id, observation);
-  pools.observeLost(pool, lost);
+export function observeSurvey({ owned, pools, store }: WorkersContext, pool: string, survey: Survey): void {
+  for (const { worker, observation } of survey.seen) owned.observations.observeWhole(worker.id, observation);
+  pools.observeLost(pool, survey.lost, { ofPool: survey.here, ofFleet: store.view.workers.size });
 }
 
 /** Its agent joined: if it disconnects at once, it is expected to reconnect. */

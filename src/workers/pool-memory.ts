@@ -36,8 +36,22 @@ export interface PoolMemory {
   frozenMs?: number | undefined;
 }
 
-/** Workers that are away or no longer listed, with since when. */
-export type Lost = ReadonlyMap<string, number>;
+/**
+ * A worker that is away or no longer listed. Its loss is compared with what there was when it was noticed: a pool or a
+ * fleet that shrinks on purpose later makes no mass loss of it.
+ */
+export interface Loss {
+  readonly sinceMs: number;
+  /** How many workers its pool and the fleet had then. */
+  readonly ofPool: number;
+  readonly ofFleet: number;
+}
+
+export interface Losses {
+  readonly byWorker: ReadonlyMap<string, Loss>;
+  /** Which part of the fleet they were, each when it was noticed: with many pools the guard cannot add up all of them at each pass. */
+  readonly share: number;
+}
 
 export interface PoolMemories {
   /** What is remembered of a pool; reading keeps nothing. */
@@ -45,10 +59,11 @@ export interface PoolMemories {
   /** The same to write to. */
   of(pool: string): PoolMemory;
   /** By pool: what the guard against mass loss of the fleet counts. */
-  readonly lost: ReadonlyMap<string, Lost>;
+  readonly lost: ReadonlyMap<string, Losses>;
   /** How many they are in all pools. */
   countLost(): number;
-  observeLost(pool: string, lost: Lost): void;
+  /** The workers of a pool that are lost now, with since when, and how many it and the fleet have. */
+  observeLost(pool: string, lost: ReadonlyMap<string, number>, now: Pick<Loss, 'ofPool' | 'ofFleet'>): void;
   forgetLost(worker: Worker): void;
 }
 
@@ -70,7 +85,7 @@ export function newMemory(clock: Clock): PoolMemory {
 
 export function rememberPools(store: Store, clock: Clock): PoolMemories {
   const memories = new Map<string, PoolMemory>();
-  const lost = new Map<string, Map<string, number>>();
+  const lost = new Map<string, { byWorker: Map<string, Loss>; share: number }>();
   let count = 0;
   store.onChange('pools', (after, _before, id) => {
     if (!after) memories.delete(id);
@@ -87,17 +102,28 @@ export function rememberPools(store: Store, clock: Clock): PoolMemories {
       return memory;
     },
     countLost: () => count,
-    observeLost(pool, found) {
+    observeLost(pool, found, now) {
       if (found.size === 0 && lost.size === 0) return;
-      count += found.size - (lost.get(pool)?.size ?? 0);
-      if (found.size > 0) lost.set(pool, new Map(found));
-      else lost.delete(pool);
+      const known = lost.get(pool);
+      count += found.size - (known?.byWorker.size ?? 0);
+      if (found.size === 0) return void lost.delete(pool);
+      const byWorker = new Map<string, Loss>();
+      let share = 0;
+      for (const [id, sinceMs] of found) {
+        const loss = { ...(known?.byWorker.get(id) ?? now), sinceMs };
+        byWorker.set(id, loss);
+        share += 1 / loss.ofFleet;
+      }
+      lost.set(pool, { byWorker, share });
     },
     forgetLost({ pool, id }) {
-      const names = lost.get(pool);
-      if (!names?.delete(id)) return;
+      const losses = lost.get(pool);
+      const loss = losses?.byWorker.get(id);
+      if (!losses || !loss) return;
+      losses.byWorker.delete(id);
+      losses.share -= 1 / loss.ofFleet;
       count -= 1;
-      if (names.size === 0) lost.delete(pool);
+      if (losses.byWorker.size === 0) lost.delete(pool);
     },
   };
 }

@@ -35,10 +35,10 @@ export interface Survey {
   readonly identified: { readonly worker: Worker; readonly machineId: string }[];
   /** Connected, and not in the cloud's listing. */
   readonly unlisted: Worker[];
-  /** Away or no longer listed, and since when; how many workers were here, and how many of them were lost lately. */
+  /** Away or no longer listed, and since when. */
   lost: ReadonlyMap<string, number>;
+  /** How many were here, those that are lost now included. */
   here: number;
-  lostLately: number;
   /** Every listing may change something. */
   waitsForListing: boolean;
   /** Launched and without an agent yet, or being deleted, and shown by their cloud: of these only another state is news. */
@@ -56,7 +56,6 @@ interface Look {
   readonly nowMs: number;
   readonly slotsPerAgent: number;
   readonly bootTimeoutMs: number;
-  readonly countLossesFromMs: number;
   readonly pool: Pool | undefined;
   /** Most workers of a pool share one offer: what holds for it is looked up once. */
   ofOffer: OfOffer;
@@ -110,7 +109,6 @@ export function surveyPool(context: WorkersContext, id: string, pool: Pool | und
     unlisted: [],
     lost: NONE_LOST,
     here: 0,
-    lostLately: 0,
     waitsForListing: false,
     underWay: [],
     againAtMs: Number.POSITIVE_INFINITY,
@@ -122,19 +120,11 @@ export function surveyPool(context: WorkersContext, id: string, pool: Pool | und
     nowMs: context.clock.monotonic(),
     slotsPerAgent: pool?.spec.scaling.slotsPerAgent ?? 1,
     bootTimeoutMs: pool?.spec.scaling.bootTimeoutMs ?? 0,
-    countLossesFromMs: lossesCountFrom(context, id),
     pool,
     ofOffer: NO_OFFER,
   };
   for (const worker of context.store.view.workers.by('pool', id)) takeIn(look, lookAt(look, worker));
   return survey;
-}
-
-/** Since when losses count as one: the window before now, or before the freeze that they caused. */
-export function lossesCountFrom({ store, clock, times, pools }: WorkersContext, scope: string): number {
-  const { frozenMs, pardonedMs } = pools.read(scope);
-  if (store.view.freezes.get(scope)?.automatic) return (frozenMs ?? Number.NEGATIVE_INFINITY) - times.lossWindowMs;
-  return Math.max(pardonedMs, clock.monotonic() - times.lossWindowMs);
 }
 
 function lookAt(look: Look, worker: Worker): Seen {
@@ -201,7 +191,7 @@ function noteUnlisted({ survey }: Look, { worker, observation, agent, listing, m
   else survey.waitsForListing = true;
 }
 
-function countLoss({ survey, nowMs, countLossesFromMs }: Look, { worker, observation, agent, sessions }: Seen): void {
+function countLoss({ survey, nowMs }: Look, { worker, observation, agent, sessions }: Seen): void {
   // One that came by itself to a manual pool may go as it likes while it has no work.
   const isFree = worker.offer === undefined && sessions === 0;
   const isHere = !isFree && (worker.joinedAt !== undefined || observation.hasBeenListed);
@@ -214,7 +204,6 @@ function countLoss({ survey, nowMs, countLossesFromMs }: Look, { worker, observa
   // Most looks find none, and share one empty map.
   if (survey.lost === NONE_LOST) survey.lost = new Map([[worker.id, sinceMs]]);
   else (survey.lost as Map<string, number>).set(worker.id, sinceMs);
-  if (sinceMs > countLossesFromMs) survey.lostLately += 1;
 }
 
 function isGoneFor({ nowMs }: Look, { worker, observation, agent, listing }: Seen): boolean {

@@ -2,7 +2,7 @@ import type { Role } from '#core/access.ts';
 import { formatDuration } from '#core/duration.ts';
 import { type Pool, poolPhase, type Scaling } from '#core/pool.ts';
 import { countPool } from '#core/pool-counts.ts';
-import { FLEET, type Freeze } from '#core/worker.ts';
+import { FLEET, type Freeze, thawCommand } from '#core/worker.ts';
 import type { Plan } from '../../autoscaler/plan.ts';
 import { teamOf } from '../../pools/status.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -16,8 +16,9 @@ type Looks = Pick<ApiDeps, 'store' | 'redactConfig' | 'redactText'> & {
 };
 
 export function shownFreeze(freeze: Freeze, store: ApiDeps['store']): wire.Freeze {
-  const scope = freeze.id === FLEET ? FLEET : (store.view.pools.get(freeze.id)?.name ?? freeze.id);
-  return { scope, at: toTime(freeze.at), why: freeze.why, by: freeze.by, automatic: freeze.automatic };
+  const { id, why, by, automatic } = freeze;
+  const pool = id === FLEET ? undefined : (store.view.pools.get(id)?.name ?? id);
+  return { scope: pool ?? FLEET, at: toTime(freeze.at), why, by, automatic, thaw: thawCommand(pool) };
 }
 
 /** The freeze that stops this pool: its own, or the fleet's. */

@@ -13,6 +13,7 @@ export const Freeze = z
     by: z.string(),
     /** Lifts by itself when the agents are back. */
     automatic: z.boolean(),
+    thaw: z.string().meta({ description: 'The command that ends it.' }),
   })
   .meta({ id: 'Freeze' });
 export type Freeze = z.infer<typeof Freeze>;

@@ -63,8 +63,15 @@ export function poolLaws(invariants: Invariants, clock: Clock): PoolLaws {
     return false;
   }
 
+  /** Mass loss keeps no pool that is being removed and has no session left. */
+  function isLeaving({ view }: Store, pool: string): boolean {
+    const { removal, pausedAt } = view.pools.get(pool) ?? {};
+    const isByHand = [view.freezes.get(pool), view.freezes.get(FLEET)].some((freeze) => freeze?.automatic === false);
+    return removal !== undefined && pausedAt === undefined && !isByHand && view.sessions.count('pool', pool) === 0;
+  }
+
   function removed(store: Store, { id, pool }: Worker): void {
-    holdsStill(store, pool, `removal of ${id}`);
+    if (!isLeaving(store, pool)) holdsStill(store, pool, `removal of ${id}`);
     if (pool !== saving) return demand(pool);
     saved.add(id);
     savedMs.set(pool, clock.monotonic());
