@@ -51,8 +51,8 @@ describe('the check of a request against the definition of a cloud', () => {
     ['right parameters', { page: '2', isFull: 'true', version: '1' }, []],
     ['an unknown one', { version: '1', pgae: '2' }, [['unknown', 'pgae', '2', undefined]]],
     ['one that is left out', {}, [['missing', 'version', undefined, undefined]]],
-    ['text for a number', { version: '1', page: 'two' }, [['value', 'page', 'two', '^-?[0-9]+$']]],
-    ['text for a boolean', { version: '1', isFull: 'yes' }, [['value', 'isFull', 'yes', ['true', 'false']]]],
+    ['text for a number', { version: '1', page: 'two' }, [['type', 'page', 'two', 'integer']]],
+    ['text for a boolean', { version: '1', isFull: 'yes' }, [['type', 'isFull', 'yes', 'boolean']]],
   ])('reads the text of a query as its types: %s', (_what, query, flaws) => {
     expect(listing(query as Record<string, string>)).toEqual(flaws);
   });

@@ -83,6 +83,13 @@ function flawsOf(at: RequestFlaw['at'], value: unknown, issue: z.core.$ZodIssue)
   return [{ ...flaw, kind: issue.code === 'invalid_union' ? 'type' : 'value', expected: pattern }];
 }
 
+/** Text that cannot be read as the type of its parameter has the wrong type. */
+function ofType(flaw: RequestFlaw, { query }: MethodDefinition): RequestFlaw {
+  const { type } = (query[String(flaw.path[0])] ?? {}) as { type?: string };
+  const isText = type === undefined || type === 'string';
+  return flaw.kind === 'value' && !isText ? { ...flaw, kind: 'type', expected: type } : flaw;
+}
+
 interface MethodSchemas {
   readonly query: z.ZodType;
   readonly body: z.ZodType | undefined;
@@ -111,7 +118,7 @@ export function openRequestCheck({ methods, $defs }: RequestDefinition): Request
     const inQuery = schemas.query.safeParse(query).error?.issues ?? [];
     const inBody = schemas.body?.safeParse(body).error?.issues ?? [];
     return [
-      ...inQuery.flatMap((issue) => flawsOf('query', query, issue)),
+      ...inQuery.flatMap((issue) => flawsOf('query', query, issue)).map((flaw) => ofType(flaw, method)),
       ...inBody.flatMap((issue) => flawsOf('body', body, issue)),
     ];
   };

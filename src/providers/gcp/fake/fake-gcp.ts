@@ -2,6 +2,7 @@ import type { Clock } from '#core/clock.ts';
 import { type Answering, openAnswering, type RecordedCall } from '#fakes/answering.ts';
 import { openBuckets } from '#fakes/limits.ts';
 import { type Refusal, refusal } from '#fakes/refusal.ts';
+import { checkCall } from './check-call.ts';
 import { answerCompute, rightFor } from './compute/answer.ts';
 import { instancesNamed } from './compute/instance.ts';
 import { openCompute } from './compute/state.ts';
@@ -54,12 +55,14 @@ function storage(call: GcpCall, who: string | undefined, world: World): Response
   const caller = who ?? 'Anonymous caller';
   const denial = `${caller} does not have ${right} access to the Google Cloud Storage bucket. Permission '${right}' denied on resource (or it may not exist).`;
   if (who === undefined && !world.storage.isOpen) throw refusal('required', denial, 401);
+  checkCall(call);
   if (world.denied.has(right)) throw refusal('forbidden', denial, 403);
   return answerStorage(call, world);
 }
 
 /** Compute Engine asks for the right before it looks for anything. */
 function compute(call: GcpCall, world: World, signal: AbortSignal): Promise<Response> {
+  checkCall(call);
   const right = rightFor(call.action);
   if (world.denied.has(right)) throw refusal('forbidden', `Required '${right}' permission for '${call.path}'`, 403);
   return answerCompute(call, world.compute, signal);
@@ -74,6 +77,7 @@ function answer(call: GcpCall, world: World, signal: AbortSignal): object | Prom
   if (call.service === 'compute' && world.storage.isOpen) return compute(call, world, signal);
   if (who === undefined) throw refusal('UNAUTHENTICATED', 'Request had invalid authentication credentials.', 401);
   if (call.service === 'compute') return compute(call, world, signal);
+  checkCall(call);
   return call.service === 'container' ? container(call, world) : impersonate(call, who, world);
 }
 

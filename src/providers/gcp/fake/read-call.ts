@@ -29,7 +29,8 @@ function compute(method: string, path: string, action: string): RestActions<Serv
   return ['compute', new RegExp(`^${method} /compute/v1/projects/[^/]+/${pattern}$`), action];
 }
 
-const ACTIONS: RestActions<Service>['actions'] = [
+/** All that the fake answers. */
+export const GCP_ACTIONS: RestActions<Service>['actions'] = [
   compute('GET', 'zones', 'zones.list'),
   compute('GET', 'regions', 'regions.list'),
   compute('GET', '@/machineTypes', 'machineTypes.list'),
@@ -67,7 +68,7 @@ const ACTIONS: RestActions<Service>['actions'] = [
 
 export async function readCall(request: Request): Promise<GcpCall> {
   const content = new Uint8Array(await request.arrayBuffer());
-  const call = restCallOf(request, { hosts: HOSTS, actions: ACTIONS });
+  const call = restCallOf(request, { hosts: HOSTS, actions: GCP_ACTIONS });
   // What is stored is nobody's form.
   const text = call.service === 'storage' ? '' : Buffer.from(content).toString();
   const isJson = text !== '' && request.headers.get('content-type')?.startsWith('application/json');
