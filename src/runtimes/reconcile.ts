@@ -1,12 +1,12 @@
 // The life of a runtime that a kind of the family `runtimes` makes: from its committed request until it answered, and from
 // there until nothing of it exists any more. Every step is read afresh from the store, so a restart goes on where it was.
-import type { CallBy, ChosenKind, OpenKinds } from '#clouds/open-kinds.ts';
+import { type CallBy, type ChosenKind, idOf, type OpenKinds } from '#clouds/open-kinds.ts';
 import type { Clock } from '#core/clock.ts';
 import { FAULTS, Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import { type Again, type Loop, type PassResult, startLoop } from '#core/loop.ts';
 import type { Random } from '#core/random.ts';
-import type { Runtime } from '#core/runtime.ts';
+import type { Runtime, RuntimePhase } from '#core/runtime.ts';
 import type { RuntimeHost, RuntimeObservation, RuntimeRequest } from '#core/runtime-host.ts';
 import { drop, type Store } from '#core/store.ts';
 import type { Journal } from '#journal/journal.ts';
@@ -39,6 +39,8 @@ const LOOK_AGAIN_MS = 1_000;
 const LOOK_AT_FAILED_MS = 15_000;
 const WAIT_FOR_TURN_MS = 60_000;
 const LONGEST_REPAIR_PAUSE_MS = 300_000;
+const LONGEST_APPLY_MS = 120_000;
+const UNDER_WAY: readonly RuntimePhase[] = ['pending', 'provisioning', 'updating'];
 
 /** What the request comes to now: versions that are not pinned are those of the settings. */
 export function requestOf(
@@ -58,6 +60,8 @@ export function startReconciling(deps: ReconcileDeps): Reconciling {
   /** How often in a row each differed from what was applied. */
   const repairs = new Map<string, number>();
   const checks = new Map<string, (() => void)[]>();
+  /** Cancels the last try within the time that each has to become ready. */
+  const lastTries = new Map<string, () => void>();
 
   function host(provisioner: string): ChosenKind | undefined {
     const found = settings().provisioners[provisioner];
@@ -117,11 +121,15 @@ export function startReconciling(deps: ReconcileDeps): Reconciling {
 
   /** `decided`: the commit of why. The gate lets the call leave when that and our own are durable, both in one go. */
   async function apply(decided: Promise<void>, runtime: Runtime, given: Applying): Promise<Runtime> {
-    const { request, chosen, by, cloud } = given;
+    const { request, chosen, by, cloud, readyWithinMs } = given;
     const phase = runtime.grant ? 'updating' : 'provisioning';
+    // One in error stays so until the cluster has taken its objects: a try is no success.
+    const isRetry = runtime.phase === 'error';
     // Where its objects are is known before the first of them exists.
-    const noted = note(runtime, phase, undefined, runtime.cloud === cloud ? {} : { cloud });
-    const calling = hosts.call(chosen, { ...by, name: 'apply', is: 'write' }, (it, signal) =>
+    const place = runtime.cloud === cloud ? {} : { cloud };
+    const noted = note(runtime, isRetry ? 'error' : phase, isRetry ? runtime.why : undefined, place);
+    const timeoutMs = Math.min(LONGEST_APPLY_MS, readyWithinMs);
+    const calling = hosts.call(chosen, { ...by, name: 'apply', is: 'write', timeoutMs }, (it, signal) =>
       it.apply(request, signal),
     );
     const [{ digest, grant }] = await Promise.all([calling, noted, decided]);
@@ -138,7 +146,7 @@ export function startReconciling(deps: ReconcileDeps): Reconciling {
     const request = requestOf({ ...runtime, version }, version);
     const { it } = await hosts.open(chosen, by.signal);
     const { digest } = await it.render(request);
-    const given: Applying = { request, chosen, by, cloud: it.cloud };
+    const given: Applying = { request, chosen, by, cloud: it.cloud, readyWithinMs: it.readyWithinMs };
     const cause = whyApply(runtime, request, digest);
     let now = runtime;
     if (cause !== undefined) {
@@ -148,12 +156,12 @@ export function startReconciling(deps: ReconcileDeps): Reconciling {
       now = await apply(decided, runtime, given);
     }
     const seen = await observe(now, chosen, by, request);
-    const again = await settle(now, seen, { ...given, readyWithinMs: it.readyWithinMs });
+    const again = await settle(now, seen, given);
     return isWaiting ? { afterMs: Math.min(again.afterMs, WAIT_FOR_TURN_MS) } : again;
   }
 
   /** What to do about how it looks. */
-  async function settle(runtime: Runtime, seen: RuntimeObservation, given: Settling): Promise<Again> {
+  async function settle(runtime: Runtime, seen: RuntimeObservation, given: Applying): Promise<Again> {
     const { id } = runtime;
     if (seen.state === 'ready') {
       await note(runtime, 'ready');
@@ -182,7 +190,7 @@ export function startReconciling(deps: ReconcileDeps): Reconciling {
     // One that was ready has as long to come back as one that was just applied.
     const beganAt = phase === 'ready' ? now : Math.max(applied?.at ?? now, phase === 'error' ? 0 : since);
     if (now - beganAt >= readyWithinMs) {
-      await note(runtime, 'error', `It was not ready within ${Math.round(readyWithinMs / 1_000)} seconds: ${why}`);
+      await note(runtime, 'error', tooLate(readyWithinMs, why));
       return { afterMs: LOOK_AT_FAILED_MS };
     }
     if (phase !== 'error') await note(runtime, phase === 'ready' ? 'updating' : phase, why);
@@ -223,20 +231,40 @@ export function startReconciling(deps: ReconcileDeps): Reconciling {
     // The other side is away or busy: it stays in its phase, and says why.
     const isPassing = FAULTS[kind].retry === 'backoff' || FAULTS[kind].retry === 'now';
     const phase = (read(runtime.id) ?? runtime).phase;
+    if (isPassing && runtime.wanted === 'running' && UNDER_WAY.includes(phase)) return retryInTime(runtime, message);
     // Templates that no longer render change nothing of what was applied: it serves.
     const stays = isPassing || (phase === 'ready' && kind === 'invalid');
-    // A store that fails ends the process by itself.
-    await note(runtime, stays ? phase : runtime.wanted === 'gone' ? 'releasing' : 'error', message).catch(() => {});
+    await note(runtime, stays ? phase : runtime.wanted === 'gone' ? 'releasing' : 'error', message);
+  }
+
+  /** The time that a runtime has to become ready bounds applying too: a refusal that looks passing may stay for ever. */
+  async function retryInTime(runtime: Runtime, message: string): Promise<void> {
+    const { id, provisioner } = runtime;
+    const { phase, since } = read(id) ?? runtime;
+    const chosen = host(provisioner);
+    const readyWithinMs = chosen && hosts.get(idOf(chosen))?.it.readyWithinMs;
+    if (readyWithinMs === undefined) return note(runtime, phase, message);
+    const leftMs = since + readyWithinMs - clock.now();
+    if (leftMs <= 0) return note(runtime, 'error', tooLate(readyWithinMs, message));
+    // The back-off may be longer than what is left.
+    lastTries.set(
+      id,
+      clock.alarm(leftMs, () => loop.poke(id)),
+    );
+    return note(runtime, phase, message);
   }
 
   async function pass(id: string, signal: AbortSignal): Promise<PassResult> {
     const asked = checks.get(id);
     checks.delete(id);
+    lastTries.get(id)?.();
+    lastTries.delete(id);
     const runtime = read(id);
     try {
       if (runtime && runtime.host === undefined) return await reconcile(runtime, signal);
     } catch (thrown) {
-      if (runtime && !signal.aborted) await noteFailure(runtime, Fault.from(thrown));
+      // A store that fails ends the process by itself.
+      if (runtime && !signal.aborted) await noteFailure(runtime, Fault.from(thrown)).catch(() => {});
       throw thrown;
     } finally {
       for (const done of asked ?? []) done();
@@ -263,10 +291,14 @@ export function startReconciling(deps: ReconcileDeps): Reconciling {
     },
     async stop() {
       await loop.stop();
+      for (const cancel of lastTries.values()) cancel();
       for (const done of [...checks.values()].flat()) done();
     },
   };
 }
+
+const tooLate = (withinMs: number, why: string): string =>
+  `It was not ready within ${Math.round(withinMs / 1_000)} seconds: ${why}`;
 
 type By = Pick<CallBy, 'owner' | 'signal'>;
 
@@ -276,9 +308,6 @@ interface Applying {
   readonly by: By;
   /** Where its objects are made. */
   readonly cloud: string;
-}
-
-interface Settling extends Applying {
   readonly readyWithinMs: number;
 }
 

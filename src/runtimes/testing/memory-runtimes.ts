@@ -20,6 +20,8 @@ export interface MemoryRuntimes {
   next?: { readonly state: RuntimeState; readonly why?: string };
   /** Thrown by every call while it is set. */
   fault?: Fault | undefined;
+  /** Thrown by `apply`, or what it waits for. */
+  applying?: Fault | Promise<void> | undefined;
   /** What `observe` waits for before it answers what it saw. */
   observing?: Promise<void> | undefined;
   /** What `release` waits for before it removes anything. */
@@ -65,6 +67,8 @@ export function openMemoryRuntimes(): MemoryRuntimes {
       render: async (request) => rendered(request),
       async apply(request) {
         called('apply', request.id);
+        if (memory.applying instanceof Fault) throw memory.applying;
+        await memory.applying;
         const { digest, grant } = rendered(request);
         objects.set(request.id, { request, digest, ...(memory.next ?? { state: 'ready' }) });
         return { digest, grant };
