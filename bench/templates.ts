@@ -40,7 +40,14 @@ function secondsOf(all: readonly Renderer[], rounds: number): number {
 const BEGINNING =
   '{{$s := repeat 30000 "aB1"}}{{$w := repeat 15000 "aé\\n "}}{{$l := until 1000}}{{$d := dict}}' +
   '{{range until 500}}{{$_ := set $d (printf "k%d" .) (list . "x")}}{{end}}';
-const FIXED = { int: '3', float64: '1.5', bool: 'true', map: '$d', time: '(toDate "2006-01-02" "2020-01-02")' };
+const FIXED = {
+  int: '3',
+  float64: '1.5',
+  bool: 'true',
+  map: '$d',
+  time: '(toDate "2006-01-02" "2020-01-02")',
+  version: '(semver "1.2.3")',
+};
 
 /** The arguments of a call: long texts, lists or maps wherever the function takes them. */
 const WORDS = [

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Fault } from '#core/fault.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
+import { knownFunctions, THEMES } from './functions/registry.ts';
 import { parseTemplates, type TemplateOptions } from './template-set.ts';
 import { type Data, goFloat, goStruct, goTexts, goValue } from './value/data.ts';
 
@@ -163,4 +164,14 @@ test('keys and values come in the order of the keys, where Go has none', () => {
 test('constructs that we do not have are refused by name', () => {
   expect(faultOf(() => render('{{1i}}')).message).toContain('complex constant "1i" is not supported');
   expect(faultOf(() => render('{{dateInZone "MST" 0 "Europe/Berlin"}}')).kind).toBe('unsupported');
+});
+
+test('of the functions that Helm 3 adds to Sprig or replaces, exactly the three that the page names are unknown', () => {
+  // The function map of helm.sh/helm/v3 3.21, pkg/engine/funcs.go.
+  const names = ['toToml', 'fromToml', 'toYaml', 'toYamlPretty', 'fromYaml', 'fromYamlArray', 'toJson', 'fromJson'];
+  const all = [...names, 'fromJsonArray', 'include', 'tpl', 'required', 'lookup'];
+  const { known } = knownFunctions({ clock: true, random: true });
+
+  expect(all.filter((name) => !Object.hasOwn(known, name))).toEqual(['toToml', 'fromToml', 'toYamlPretty']);
+  expect(Object.keys(THEMES.Helm ?? {}).filter((name) => !all.includes(name))).toEqual([]);
 });

@@ -17,12 +17,14 @@ import {
 } from './time-layout.ts';
 
 const NANOS = 1_000_000;
+const RFC_3339 = '2006-01-02T15:04:05.999999999Z07:00';
 const number = (value: number): GoMethod => ({ takes: [], give: () => value });
 
 const named = (type: 'time.Month' | 'time.Weekday', text: string, content: number): GoObject => ({
   type,
   kind: 'int',
   text,
+  json: content,
   content,
   fields: { String: { takes: [], give: () => text } },
 });
@@ -36,9 +38,10 @@ function timeObject(time: ZonedTime): GoObject {
     type: 'time.Time',
     kind: 'struct',
     text: formatTime(shown, '2006-01-02 15:04:05.999999999 -0700 MST'),
+    json: formatTime(time, RFC_3339),
     content: time,
     fields: {
-      Format: { takes: ['string'], give: (layout) => formatTime(time, layout as string) },
+      Format: { takes: ['string'], give: (layout: string) => formatTime(time, layout) },
       String: { takes: [], give: () => formatTime(shown, '2006-01-02 15:04:05.999999999 -0700 MST') },
       UTC: { takes: [], give: () => timeObject({ ...time, zone: UTC }) },
       Unix: { takes: [], give: () => int64(BigInt(Math.floor(time.atMs / 1_000))) },

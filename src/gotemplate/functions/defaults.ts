@@ -1,8 +1,9 @@
+import { Fault } from '#core/fault.ts';
 import { deepEqual } from '../value/equality.ts';
 import { isTrue, kindName, typeName } from '../value/value.ts';
 import { type Functions, fn, variadic } from './function.ts';
 
-/** Sprig's functions for defaults, choices and types. */
+/** Sprig's functions for defaults, choices, types and refusal. */
 export const defaultFunctions: Functions = {
   default: variadic(['any'], 'any', (otherwise, [given]) => (isTrue(given) ? given : otherwise)),
   empty: fn(['any'], (value) => !isTrue(value)),
@@ -16,4 +17,7 @@ export const defaultFunctions: Functions = {
   kindOf: fn(['any'], (value) => kindName(value)),
   kindIs: fn(['string', 'any'], (kind, value) => kindName(value) === kind),
   deepEqual: fn(['any', 'any'], (a, b, { budget }) => deepEqual(a, b, budget)),
+  fail: fn(['string'], (message) => {
+    throw new Fault('invalid', message);
+  }),
 };

@@ -3,7 +3,7 @@ import type { RenderBudget } from '../limits.ts';
 import type { GoMap, GoObject, Value } from '../value/value.ts';
 
 /** The type of a parameter; `value` is Go's reflect.Value, which distinguishes no value from nil. */
-export type Parameter = 'any' | 'value' | 'string' | 'int' | 'float64' | 'bool' | 'map' | 'time';
+export type Parameter = 'any' | 'value' | 'string' | 'int' | 'float64' | 'bool' | 'map' | 'time' | 'version';
 
 /** How Go names the type of a parameter. */
 export const PARAMETER_TYPES: Readonly<Record<Parameter, string>> = {
@@ -15,6 +15,7 @@ export const PARAMETER_TYPES: Readonly<Record<Parameter, string>> = {
   bool: 'bool',
   map: 'map[string]interface {}',
   time: 'time.Time',
+  version: '*semver.Version',
 };
 
 /** What a function may use beside its arguments. */
@@ -38,6 +39,7 @@ interface Handed {
   bool: boolean;
   map: GoMap;
   time: GoObject;
+  version: GoObject | undefined;
 }
 
 type HandedAll<T extends readonly Parameter[]> = { [K in keyof T]: Handed[T[K]] };

@@ -1,10 +1,11 @@
 import { Fault } from '#core/fault.ts';
 import type { RenderBudget } from '../limits.ts';
 import { hasStrayBytes } from '../value/bytes.ts';
-import { goValue } from '../value/data.ts';
+import { type Data, goValue } from '../value/data.ts';
 import { GoStruct } from '../value/struct.ts';
 import { Float, GoMap, GoSlice, Int, type Value } from '../value/value.ts';
 import { type Functions, fn } from './function.ts';
+import { jsonError } from './json-error.ts';
 
 export interface JsonStyle {
   /** Whether <, > and & are escaped. */
@@ -35,7 +36,8 @@ function scalarJson(value: Exclude<Value, GoMap | GoSlice>, style: JsonStyle): s
   if (typeof value === 'string') return stringJson(value, style);
   if (typeof value !== 'object') return String(value);
   if (value instanceof Float) return floatJson(value.value);
-  return value instanceof Int ? String(value.value) : stringJson(value.text, style);
+  if (value instanceof Int) return String(value.value);
+  return scalarJson(value.json ?? value.text, style);
 }
 
 /** The parts between brackets, each on a line of its own where the style indents. */
@@ -76,13 +78,13 @@ const STEPS_OF_A_TEXT = 16;
 /** The values of a JSON text; every number is a float64. */
 export function parseJson(text: string, budget: RenderBudget): Value {
   budget.step(STEPS_OF_A_TEXT);
+  let data: Data;
   try {
-    return goValue(JSON.parse(text) as object, 'float64');
-  } catch (thrown) {
-    const [, position] = /at position (\d+)/.exec(Fault.from(thrown).message) ?? [];
-    const isEnd = position === undefined || Number(position) >= text.length;
-    throw new Fault('invalid', isEnd ? 'unexpected end of JSON input' : `invalid JSON at character ${position}`);
+    data = JSON.parse(text) as Data;
+  } catch {
+    throw new Fault('invalid', jsonError(text));
   }
+  return goValue(data, 'float64');
 }
 
 /** What it gives, or `otherwise` where it fails: the functions of Sprig without `must`. */
@@ -95,7 +97,7 @@ export function orElse(give: () => Value, otherwise: Value): Value {
   }
 }
 
-/** Sprig's functions for JSON. */
+/** Sprig's functions for JSON, apart from `fromJson`, which Helm replaces. */
 export const jsonFunctions: Functions = {
   toJson: fn(['any'], (value, { budget }) => orElse(() => jsonText(value, COMPACT, budget), '')),
   mustToJson: fn(['any'], (value, { budget }) => jsonText(value, COMPACT, budget)),
@@ -103,6 +105,5 @@ export const jsonFunctions: Functions = {
   mustToPrettyJson: fn(['any'], (value, { budget }) => jsonText(value, PRETTY, budget)),
   toRawJson: fn(['any'], (value, { budget }) => jsonText(value, RAW, budget)),
   mustToRawJson: fn(['any'], (value, { budget }) => jsonText(value, RAW, budget)),
-  fromJson: fn(['string'], (text, { budget }) => orElse(() => parseJson(text, budget), null)),
   mustFromJson: fn(['string'], (text, { budget }) => parseJson(text, budget)),
 };

@@ -28,11 +28,18 @@ function twins(name: string, definition: GoFunction): Functions {
 const ofList = (verb: string, give: (items: readonly Value[], run: TemplateRun) => Value): GoFunction =>
   fn(['any'], (list, run) => give(itemsOf(list, verb, run.budget), run));
 
+/** By the arithmetic of Sprig, which gives lists for some negative sizes. */
 function chunk(size: number, items: readonly Value[]): GoSlice {
-  if (items.length === 0) return new GoSlice([], '[]interface {}');
-  if (size < 1) throw new Fault('invalid', 'runtime error: makeslice: len out of range');
-  const chunks: GoSlice[] = [];
-  for (let at = 0; at < items.length; at += size) chunks.push(new GoSlice(items.slice(at, at + size)));
+  const { length } = items;
+  const count = Math.floor((length - 1) / size) + 1;
+  // Go makes the least integer of an infinite count.
+  const isCountable = count >= 0 && Number.isFinite(count);
+  const last = Math.floor(length % size) || size;
+  const lengths = Array.from({ length: isCountable ? count : 0 }, (_, n) => (n === count - 1 ? last : size));
+  if (!isCountable || lengths.some((one) => one < 0)) {
+    throw new Fault('invalid', 'runtime error: makeslice: len out of range');
+  }
+  const chunks = lengths.map((one, n) => new GoSlice(items.slice(n * size, n * size + one)));
   return new GoSlice(chunks, '[]interface {}');
 }
 

@@ -17,7 +17,6 @@ import { regexFunctions } from './regex.ts';
 import { semverFunctions } from './semver.ts';
 import { stringFunctions } from './strings.ts';
 import { urlFunctions } from './urls.ts';
-import { yamlFunctions } from './yaml.ts';
 
 /** Functions by theme, as the documentation lists them. */
 export const THEMES: Readonly<Record<string, Functions>> = {
@@ -30,7 +29,6 @@ export const THEMES: Readonly<Record<string, Functions>> = {
   Numbers: numericFunctions,
   'Encoding and digests': encodingFunctions,
   JSON: jsonFunctions,
-  YAML: yamlFunctions,
   'Regular expressions': regexFunctions,
   Versions: semverFunctions,
   Dates: dateFunctions,

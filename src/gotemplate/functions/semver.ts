@@ -1,6 +1,7 @@
 import { type GoObject, Int } from '../value/value.ts';
 import { type Functions, fn } from './function.ts';
-import { parseVersion, type Version, versionText } from './version.ts';
+import { nilPointer } from './lists.ts';
+import { compareVersions, parseVersion, type Version, versionText } from './version.ts';
 import { satisfies } from './version-constraint.ts';
 
 const number = (value: bigint) => ({ takes: [], give: () => new Int('uint64', value) }) as const;
@@ -20,11 +21,18 @@ function semverObject(version: Version): GoObject {
       Metadata: text(version.metadata),
       Original: text(version.original),
       String: text(versionText(version)),
+      Compare: {
+        takes: ['version'],
+        give: (other: GoObject | undefined) => {
+          if (!other) throw nilPointer();
+          return compareVersions(version, other.content as Version);
+        },
+      },
     },
   };
 }
 
-/** Sprig's functions for versions; the methods of a version are there that need no other version. */
+/** Sprig's functions for versions; of the methods that need another version, `Compare` is there. */
 export const semverFunctions: Functions = {
   semver: fn(['string'], (version) => semverObject(parseVersion(version))),
   semverCompare: fn(['string', 'string'], (constraint, version, { budget }) => {

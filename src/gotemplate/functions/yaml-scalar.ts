@@ -1,38 +1,12 @@
 // How a text stands in YAML, as the Go library yaml v2 writes it: plain where it reads back as the same text.
-import { parseFloat64, parseInteger } from '../value/numbers.ts';
+import { isTimestamp, plainValue } from './yaml-resolve.ts';
 
-const WORDS = new Set(
-  'y Y yes Yes YES true True TRUE on On ON n N no No NO false False FALSE off Off OFF ~ null Null NULL .nan .NaN .NAN .inf .Inf .INF +.inf +.Inf +.INF -.inf -.Inf -.INF'.split(
-    ' ',
-  ),
-);
-const FLOAT = /^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/;
+// yaml v2 reads such a number as a text, and quotes it for the sake of other readers.
 const BASE_60 = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/;
-const TIMESTAMP =
-  /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[Tt](\d{1,2}):(\d{1,2}):(\d{1,2})(\.\d+)?(Z|[+-]\d{2}:\d{2})| (\d{1,2}):(\d{1,2}):(\d{1,2})(\.\d+)?)?$/;
-
-function isTimestamp(text: string): boolean {
-  const match = TIMESTAMP.exec(text);
-  if (!match) return false;
-  const [, year = '0', month = '0', day = '0'] = match;
-  const date = new Date(Date.UTC(2000, Number(month) - 1, Number(day)));
-  date.setUTCFullYear(Number(year));
-  const [hour, minute, second] = [match[4] ?? match[9], match[5] ?? match[10], match[6] ?? match[11]].map(Number);
-  const isTime = !((hour ?? 0) > 23 || (minute ?? 0) > 59 || (second ?? 0) > 59);
-  return isTime && date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
-}
 
 /** Whether a reader would take the plain text for something else than a text. */
-function readsAsOther(text: string): boolean {
-  if (text === '' || WORDS.has(text)) return true;
-  const first = text[0] as string;
-  if (first === '.') return parseFloat64(text) !== undefined;
-  if (!/[-+0-9]/.test(first)) return false;
-  const plain = text.replaceAll('_', '');
-  const integer = parseInteger(plain);
-  const isInteger = integer !== undefined && integer >= -(2n ** 63n) && integer < 2n ** 64n;
-  return isInteger || FLOAT.test(plain) || isTimestamp(text) || BASE_60.test(text);
-}
+const readsAsOther = (text: string): boolean =>
+  typeof plainValue(text) !== 'string' || isTimestamp(text) || BASE_60.test(text);
 
 interface Analysis {
   readonly allowsPlain: boolean;

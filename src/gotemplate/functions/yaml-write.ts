@@ -108,7 +108,7 @@ function putScalar(writer: Writer, value: Exclude<Value, GoMap | GoSlice>, inden
   else if (value === undefined || value === null) put(writer, 'null');
   else if (value instanceof Float) put(writer, numberText(value.value));
   else if (value instanceof Int) put(writer, String(value.value));
-  else if (typeof value === 'object') putString(writer, value.text, indent, false);
+  else if (typeof value === 'object') putScalar(writer, value.json ?? value.text, indent);
   else put(writer, String(value));
 }
 

@@ -7,7 +7,7 @@ import { execFault, type State } from './state.ts';
 /** An argument as its function takes it: ints and floats of a typed parameter are plain numbers. */
 export type Argument = Value | number;
 
-export const CAN_BE_NIL: ReadonlySet<Parameter> = new Set<Parameter>(['any', 'value', 'map']);
+export const CAN_BE_NIL: ReadonlySet<Parameter> = new Set<Parameter>(['any', 'value', 'map', 'version']);
 
 export function nilOf(type: Parameter): Argument {
   if (type === 'map') return new GoMap(new Map(), 'interface {}', true);
@@ -22,6 +22,7 @@ const ASSIGNED: Readonly<Record<Parameter, (value: Exclude<Value, undefined>) =>
   float64: (value) => (value instanceof Float ? value.value : undefined),
   map: (value) => (value instanceof GoMap && value.element === 'interface {}' ? value : undefined),
   time: (value) => (typeName(value) === 'time.Time' ? value : undefined),
+  version: (value) => (typeName(value) === '*semver.Version' ? value : undefined),
   int(value) {
     if (typeof value === 'number') return value;
     return value instanceof Int && value.type === 'int' ? Number(value.value) : undefined;

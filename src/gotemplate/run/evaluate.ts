@@ -118,8 +118,8 @@ function evalFields(state: State, dot: Value, chain: Fields, words: readonly Ope
       hasArguments,
       call: (method, name) =>
         isLast
-          ? callMethod(state, dot, method, name, words, piped)
-          : callMethod(state, dot, method, name, NO_WORDS, NOTHING),
+          ? callMethod(state, dot, { method, name, node }, words, piped)
+          : callMethod(state, dot, { method, name, node }, NO_WORDS, NOTHING),
     });
     isElement = from instanceof GoMap && from.element === 'interface {}';
   }
@@ -221,15 +221,13 @@ function safely(state: State, at: Node, name: string, call: () => Value): Value 
 function callMethod(
   state: State,
   dot: Value,
-  method: GoMethod,
-  name: string,
+  { method, name, node }: { readonly method: GoMethod; readonly name: string; readonly node: Operand },
   words: readonly Operand[],
   piped: Piped,
 ): Value {
   const definition: GoFunction = { takes: method.takes, rest: undefined, give: method.give as GoFunction['give'] };
-  const at = state.node;
   checkCount(state, definition, name, Math.max(0, words.length - 1), piped === NOTHING ? 0 : 1);
-  const values = words.slice(1).map((word, n) => evalArgument(state, dot, word, method.takes[n] ?? 'any') as string);
-  if (piped !== NOTHING) values.push(checkedArgument(state, piped, method.takes.at(-1) ?? 'any') as string);
-  return safely(state, at, name, () => method.give(...values));
+  const values = words.slice(1).map((word, n) => evalArgument(state, dot, word, method.takes[n] ?? 'any') as never);
+  if (piped !== NOTHING) values.push(checkedArgument(state, piped, method.takes.at(-1) ?? 'any') as never);
+  return safely(state, node, name, () => method.give(...values));
 }

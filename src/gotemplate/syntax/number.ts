@@ -40,7 +40,7 @@ export function parseNumber(token: Token): NumberNode {
   }
   const integer = parseInteger(text);
   if (integer !== undefined && (fitsInt64(integer) || fitsUint64(integer))) return fromInteger(token, integer);
-  const float = parseFloat64(text.includes('_') ? '' : text);
+  const float = parseFloat64(text);
   if (float !== undefined) return fromFloat(token, float);
   // Go reads a number beyond uint64 as a float, and refuses it when it looks like an integer.
   throw new Fault(

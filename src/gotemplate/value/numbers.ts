@@ -9,8 +9,12 @@ const DIGITS: Readonly<Record<string, RegExp>> = {
 
 const PREFIXED: Readonly<Record<string, string>> = { '0x': 'x', '0o': 'o', '0b': 'b' };
 
-// Underscores may stand between digits, and after a prefix, only where the base is read from the text.
-const MISPLACED = /__|_$|^_|[^0-9a-fxob]_|_[^0-9a-f]/;
+/** Whether an underscore stands elsewhere than between digits, or between a prefix and a digit. */
+function isMisplaced(text: string): boolean {
+  const bare = text.replace(/^[+-]/, '').toLowerCase();
+  const digits = /^0[box]/.test(bare) ? `0${bare.slice(2)}` : bare;
+  return bare.startsWith('0x') ? /(?<![0-9a-f])_|_(?![0-9a-f])/.test(digits) : /(?<![0-9])_|_(?![0-9])/.test(digits);
+}
 
 function basePrefix(text: string): readonly [radix: string, digits: string] {
   const radix = PREFIXED[text.slice(0, 2)];
@@ -23,9 +27,7 @@ export function parseInteger(text: string): bigint | undefined {
   const isNegative = text.startsWith('-');
   const lower = text.replace(/^[+-]/, '').toLowerCase();
   const [radix, digits] = basePrefix(lower);
-  const hasUnderscores = lower.includes('_');
-  if (hasUnderscores && (radix === 'd' ? MISPLACED.test(lower) : MISPLACED.test(digits.replace(/^_/, ''))))
-    return undefined;
+  if (isMisplaced(lower)) return undefined;
   const bare = digits.replaceAll('_', '');
   if (!DIGITS[radix]?.test(bare)) return undefined;
   const value = BigInt(radix === 'd' ? bare : `0${radix}${bare}`);
@@ -64,8 +66,8 @@ function namedFloat([, sign, name = '']: RegExpExecArray): number {
 export function parseFloat64(text: string): number | undefined {
   const named = NAMED.exec(text);
   if (named) return namedFloat(named);
-  const isHex = /^[+-]?0[xX]/.test(text);
-  const bare = isHex ? text.replaceAll('_', '') : text;
+  if (isMisplaced(text)) return undefined;
+  const bare = text.replaceAll('_', '');
   const hex = HEX_FLOAT.exec(bare);
   const value = hex ? hexFloat(hex) : DECIMAL.test(bare) ? Number(bare) : undefined;
   return value !== undefined && Number.isFinite(value) ? value : undefined;

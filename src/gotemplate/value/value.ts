@@ -71,8 +71,8 @@ export class GoSlice {
 
 /** A method as templates call it: with its values, by name. */
 export interface GoMethod {
-  readonly takes: readonly 'string'[];
-  readonly give: (...values: string[]) => Value;
+  readonly takes: readonly ('string' | 'version')[];
+  readonly give: (...values: never[]) => Value;
 }
 
 /** A struct, or a pointer to one: a time, a version, a struct of the data. It prints by its own rule. */
@@ -81,6 +81,8 @@ export interface GoObject {
   readonly kind: 'struct' | 'ptr' | 'int';
   readonly text: string;
   readonly fields: Readonly<Record<string, GoMethod>>;
+  /** As encoding/json writes it, where that is not its text. */
+  readonly json?: string | number;
   /** What it stands for: milliseconds since 1970, or the version. */
   readonly content: unknown;
 }

@@ -117,6 +117,14 @@ func functions(set *template.Template) template.FuncMap {
 		}
 		return value
 	}
+	// Helm's takes the place of Sprig's, which gives any value and nil for what is no JSON.
+	funcs["fromJson"] = func(text string) map[string]any {
+		value := make(map[string]any)
+		if err := json.Unmarshal([]byte(text), &value); err != nil {
+			value["Error"] = err.Error()
+		}
+		return value
+	}
 	funcs["fromJsonArray"] = func(text string) []any {
 		value := []any{}
 		if err := json.Unmarshal([]byte(text), &value); err != nil {
