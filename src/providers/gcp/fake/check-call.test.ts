@@ -1,48 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { VirtualClock } from '#core/virtual-clock.ts';
 import { methodOf } from './check-call.ts';
 import { definition } from './definition.gen.ts';
-import { openFakeGcp } from './fake-gcp.ts';
 import { GCP_ACTIONS } from './read-call.ts';
+import { API, ask, bulkOf, IMAGE, ZONE_URL } from './testing.ts';
 
-const PROJECT = 'https://compute.googleapis.com/compute/v1/projects/my-project';
-const ZONE = `${PROJECT}/zones/us-central1-a`;
-const BULK = `${ZONE}/instances/bulkInsert`;
-const GROUP = `${ZONE}/instanceGroupManagers/velda-workers`;
-const REGIONAL = `${PROJECT}/regions/us-central1/instanceGroupManagers/velda-regional`;
-const IMAGE = 'projects/debian-cloud/global/images/family/debian-12';
-
-const INSTANCE = {
-  machineType: 'e2-small',
-  disks: [{ boot: true, initializeParams: { sourceImage: IMAGE } }],
-  networkInterfaces: [{ network: 'global/networks/default' }],
-};
-const bulkOf = (changes: object, own: object = {}) => ({
-  count: 1,
-  perInstanceProperties: { 'm-1': {} },
-  instanceProperties: { ...INSTANCE, ...changes },
-  ...own,
-});
-
-interface Answer {
-  readonly status: number;
-  readonly code: string;
-  readonly message: string;
-}
-
-/** What Google answers to one request of somebody who may do everything. */
-async function ask(url: string, body?: object): Promise<Answer> {
-  const fake = openFakeGcp(new VirtualClock());
-  const headers = {
-    authorization: `Bearer ${fake.world.granted.give('muster')}`,
-    ...(body && { 'content-type': 'application/json' }),
-  };
-  const isPost = body !== undefined || /:\w+$|\/(bulkInsert|\w+Instances)(\?|$)/.test(url);
-  const init = { method: isPost ? 'POST' : 'GET', headers, ...(body && { body: JSON.stringify(body) }) };
-  const answer = await fake.fetch(url, init);
-  const { error } = (await answer.json()) as { error?: { message: string; errors?: { reason: string }[] } };
-  return { status: answer.status, code: error?.errors?.[0]?.reason ?? '', message: error?.message ?? '' };
-}
+const BULK = `${ZONE_URL}/instances/bulkInsert`;
+const GROUP = `${ZONE_URL}/instanceGroupManagers/velda-workers`;
+const REGIONAL = `${API}/regions/us-central1/instanceGroupManagers/velda-regional`;
 
 describe('the fake Google refuses requests that its discovery documents do not have', () => {
   it.each([
@@ -104,7 +68,7 @@ describe('the fake Google refuses requests that its discovery documents do not h
     ],
     [
       'an unknown parameter',
-      `${PROJECT}/aggregated/instances?label=x`,
+      `${API}/aggregated/instances?label=x`,
       undefined,
       [
         400,
@@ -114,7 +78,7 @@ describe('the fake Google refuses requests that its discovery documents do not h
     ],
     [
       'a parameter of another method',
-      `${ZONE}/instances/m-1?maxResults=1`,
+      `${ZONE_URL}/instances/m-1?maxResults=1`,
       undefined,
       [
         400,
@@ -139,9 +103,7 @@ describe('the fake Google refuses requests that its discovery documents do not h
       ],
     ],
   ])('%s', async (_what, url, body, expected) => {
-    const { status, code, message } = await ask(url, body);
-
-    expect([status, code, message]).toEqual(expected);
+    expect(await ask(url, body)).toEqual(expected);
   });
 });
 

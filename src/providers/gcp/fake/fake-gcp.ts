@@ -49,12 +49,28 @@ function workloadToken({ headers }: GcpCall, { subjectTokens }: World): object {
   return { id_token: token };
 }
 
+const EXPECTED =
+  'Expected OAuth 2 access token, login cookie or other valid authentication credential. See https://developers.google.com/identity/sign-in/web/devconsole-project.';
+
+/** Compute Engine names the reason in the form of old. */
+function unauthenticated({ headers, service }: GcpCall): Error {
+  const isMissing = !headers.has('authorization');
+  const why = isMissing
+    ? 'Request is missing required authentication credential.'
+    : 'Request had invalid authentication credentials.';
+  const reason = isMissing ? 'required' : 'authError';
+  return refusal(service === 'compute' ? reason : 'UNAUTHENTICATED', `${why} ${EXPECTED}`, 401);
+}
+
 /** Cloud Storage asks for the right before it looks for the bucket. */
 function storage(call: GcpCall, who: string | undefined, world: World): Response {
   const { action: right } = call;
   const caller = who ?? 'Anonymous caller';
   const denial = `${caller} does not have ${right} access to the Google Cloud Storage bucket. Permission '${right}' denied on resource (or it may not exist).`;
-  if (who === undefined && !world.storage.isOpen) throw refusal('required', denial, 401);
+  if (who === undefined && !world.storage.isOpen) {
+    const isMissing = !call.headers.has('authorization');
+    throw isMissing ? refusal('required', denial, 401) : refusal('authError', 'Invalid Credentials', 401);
+  }
   checkCall(call);
   if (world.denied.has(right)) throw refusal('forbidden', denial, 403);
   return answerStorage(call, world);
@@ -75,7 +91,7 @@ function answer(call: GcpCall, world: World, signal: AbortSignal): object | Prom
   const who = world.granted.whose(call.headers.get('authorization')?.replace(/^Bearer /, ''));
   if (call.service === 'storage') return storage(call, who, world);
   if (call.service === 'compute' && world.storage.isOpen) return compute(call, world, signal);
-  if (who === undefined) throw refusal('UNAUTHENTICATED', 'Request had invalid authentication credentials.', 401);
+  if (who === undefined) throw unauthenticated(call);
   if (call.service === 'compute') return compute(call, world, signal);
   checkCall(call);
   return call.service === 'container' ? container(call, world) : impersonate(call, who, world);

@@ -4,20 +4,21 @@ import type { GcpCall } from '../read-call.ts';
 import { isGone } from './instance.ts';
 import { makeInstance } from './make.ts';
 import { beginOperation, type FakeError, shownOperation } from './operations.ts';
+import { checkReferences, type Referring } from './references.ts';
 import { MACHINE_TYPES } from './seed-data.ts';
 import type { ComputeState } from './state.ts';
 import { takeRoom } from './stock.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
-interface Properties {
+interface Properties extends Referring {
   readonly machineType?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly metadata?: { readonly items?: readonly { readonly key: string; readonly value: string }[] };
   readonly scheduling?: { readonly provisioningModel?: string };
   readonly disks?: readonly {
     readonly boot?: boolean;
-    readonly initializeParams?: { readonly sourceImage?: string };
+    readonly initializeParams?: { readonly sourceImage?: string; readonly diskType?: string };
   }[];
 }
 
@@ -99,6 +100,7 @@ export function bulkInsert(state: ComputeState, { body, query }: GcpCall, at: Pl
   if (names.length === 0 || Number(body.count) !== names.length)
     throw refusal('invalid', "Invalid value for field 'resource.count'.");
   checkProperties(state, properties);
+  checkReferences(state.references, properties, at.project);
   checkNames(state, names, at);
   const { error, made } = makeAll(state, names, properties, at);
   const isEnough = made >= Number(body.minCount ?? names.length);

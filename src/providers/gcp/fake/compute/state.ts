@@ -4,6 +4,7 @@ import type { GcpCall } from '../read-call.ts';
 import type { FakeGroup } from './group.ts';
 import type { FakeInstance } from './instance.ts';
 import type { FakeOperation } from './operations.ts';
+import { openReferences, type References } from './references.ts';
 import { FAMILIES, GROUPS, PROJECT, TEMPLATES } from './seed-data.ts';
 
 export interface ComputeBehaviour {
@@ -42,6 +43,8 @@ export interface ComputeState {
   readonly templates: Map<string, FakeTemplate>;
   /** By `<project>/<family>`: its newest image. */
   readonly families: Map<string, string>;
+  /** What properties of instances may refer to. */
+  readonly references: References;
   readonly operations: Map<string, FakeOperation>;
   /** By request id: the operation that it began. */
   readonly requests: Map<string, FakeOperation>;
@@ -101,6 +104,7 @@ export function openCompute(clock: Clock): ComputeState {
     groups: new Map(groups),
     templates: new Map(templates),
     families: new Map(FAMILIES),
+    references: openReferences(),
     operations: new Map(),
     requests: new Map(),
     stock: new Map(),
