@@ -1,7 +1,17 @@
 import type { Bootable } from '#fakes/boot/machine.ts';
 import { nextStepMs, type Step, stepAt } from '#fakes/timeline.ts';
+import { MEMBER } from './seed-data.ts';
 
 type State = 'Open' | 'Allocated' | 'running' | 'Preempting' | 'preempted' | 'Paused' | 'ending' | 'Terminated';
+
+export interface LaunchSpecification {
+  readonly volumes: readonly string[];
+  readonly ssh_keys: readonly string[];
+  readonly startup_script?: string | null;
+  readonly kubernetes_cluster?: string | null;
+  readonly image_version?: string | null;
+  readonly memory_gb?: number | null;
+}
 
 /** A bid as Mithril keeps it, with its instance. */
 export interface FakeBid {
@@ -11,7 +21,7 @@ export interface FakeBid {
   readonly region: string;
   readonly instanceType: string;
   readonly limitPrice: string;
-  readonly script: string;
+  readonly launch: LaunchSpecification;
   readonly madeAtMs: number;
   timeline: readonly Step<State>[];
 }
@@ -41,7 +51,7 @@ const INSTANCE: Readonly<Record<State, string | undefined>> = {
 };
 
 export function shownBid(bid: FakeBid, nowMs: number): Readonly<Record<string, unknown>> {
-  const { fid, name, project, region, instanceType, limitPrice, madeAtMs } = bid;
+  const { fid, name, project, region, instanceType, limitPrice, launch, madeAtMs } = bid;
   const state = stateAt(bid, nowMs);
   return {
     fid,
@@ -51,6 +61,8 @@ export function shownBid(bid: FakeBid, nowMs: number): Readonly<Record<string, u
     instance_type: instanceType,
     limit_price: limitPrice,
     instance_quantity: 1,
+    launch_specification: launch,
+    created_by: MEMBER.fid,
     status: STATUS[state],
     instances: INSTANCE[state] === undefined ? [] : [`inst_${fid.slice(4)}`],
     created_at: new Date(madeAtMs).toISOString(),
@@ -68,14 +80,17 @@ export function shownInstance(bid: FakeBid, nowMs: number): Readonly<Record<stri
   const status = INSTANCE[stateAt(bid, nowMs)];
   if (status === undefined) return undefined;
   const number = Number(bid.fid.slice(4));
-  const { fid, name, region, project } = bid;
+  const { fid, name, region, project, instanceType } = bid;
   return {
     fid: `inst_${fid.slice(4)}`,
     name: `${name}-1`,
     bid: fid,
     region,
     project,
+    instance_type: instanceType,
     status,
+    reservation: null,
+    created_by: MEMBER.fid,
     created_at: instanceMadeAt(bid, nowMs),
     private_ip: `10.1.${(number >> 8) & 255}.${number & 255}`,
     ssh_destination: null,
@@ -92,7 +107,7 @@ export function bootable(bid: FakeBid): Bootable {
       return state === 'running' || state === 'Preempting' ? 'running' : 'off';
     },
     nextChangeMs: (nowMs) => nextStepMs(bid.timeline, nowMs),
-    scripts: () => [bid.script],
+    scripts: () => [bid.launch.startup_script ?? ''],
     openMetadata: () => () => new Response('There is no metadata.', { status: 404 }),
     environment: () => ({}),
   };

@@ -3,11 +3,13 @@ import type { Clock } from '#core/clock.ts';
 import { type Answering, openAnswering, type RecordedCall } from '#fakes/answering.ts';
 import { type Limits, noLimits, openBuckets } from '#fakes/limits.ts';
 import { cursorOf, inOrder, pageOf } from '#fakes/paging.ts';
-import { isRefusal, refusal } from '#fakes/refusal.ts';
+import { refusal } from '#fakes/refusal.ts';
 import { follow } from '#fakes/timeline.ts';
 import { type FakeBid, shownBid, shownInstance, stateAt } from './bid.ts';
-import { checkBid } from './check-bid.ts';
-import { TYPES } from './seed-data.ts';
+import { availability, keysOf, member, prices, projects, teammates, types } from './catalogue.ts';
+import { centsOf, checkBid, type Wanted } from './check-bid.ts';
+import { absent, type FieldRefusal, noAccess, refuseFlaws, tooMany, unauthorized } from './refusals.ts';
+import { PROJECT, PROJECTS, TOKENS, TYPES } from './seed-data.ts';
 import { type MithrilCall, readCall } from './wire.ts';
 
 export interface FakeMithrilOptions {
@@ -23,6 +25,8 @@ export interface FakeMithrilOptions {
 export interface FakeMithril extends Answering<MithrilCall, MithrilCall & RecordedCall> {
   /** All bids that ever were. */
   readonly bids: readonly FakeBid[];
+  /** The API tokens that it takes. */
+  readonly tokens: Set<string>;
   /** How many bids the project may have. */
   quota: number;
   /** Someone makes a bid by hand. */
@@ -40,9 +44,6 @@ const [BOOT_MS, END_MS, LAG_MS, NOTICE_MS] = [2_000, 1_000, 2_000, 300_000];
 const [LARGEST_PAGE, USUAL_PAGE] = [100, 20];
 const TOKEN_LIFE_MS = 3_600_000;
 
-const tooMuch = (): Error => refusal('too_many_requests', 'Too many requests', 429);
-const absent = (): Error => refusal('not_found', 'Not found', 404);
-
 /** Mithril publishes none; these are there so that a flood is noticed. */
 export const someLimits: Limits<MithrilCall> = () => [
   { limit: { bucket: 'calls', size: 200, perSecond: 50 }, count: 1 },
@@ -52,8 +53,9 @@ export function openFakeMithril(options: FakeMithrilOptions): FakeMithril {
   const { clock, pageSize = LARGEST_PAGE, limits = noLimits, lagMs = LAG_MS, bootMs = BOOT_MS } = options;
   const bids: FakeBid[] = [];
   const byFid = new Map<string, FakeBid>();
+  const tokens = new Set(TOKENS);
   const watchers = new Set<(bid: FakeBid) => void>();
-  const take = openBuckets<MithrilCall>({ limits: () => limits, tooMuch });
+  const take = openBuckets<MithrilCall>({ limits: () => limits, tooMuch: tooMany });
   const settings = { quota: 10_000, late: 0 };
   const changed = (bid: FakeBid): void => {
     for (const heard of watchers) heard(bid);
@@ -78,11 +80,13 @@ export function openFakeMithril(options: FakeMithrilOptions): FakeMithril {
     ];
   }
 
-  function make(
-    wanted: Pick<FakeBid, 'project' | 'name' | 'region' | 'instanceType' | 'limitPrice' | 'script'>,
-  ): FakeBid {
+  /** The auction takes no bid below the spot price: it stays open. */
+  const isTooLow = ({ instanceType, limitPrice }: Wanted): boolean =>
+    centsOf(limitPrice) < (TYPES.find(({ fid }) => fid === instanceType)?.spot_price_cents ?? 0);
+
+  function make(wanted: Wanted): FakeBid {
     const madeAtMs = clock.now();
-    const isLate = settings.late > 0;
+    const isLate = settings.late > 0 || isTooLow(wanted);
     settings.late = Math.max(0, settings.late - 1);
     const timeline = isLate ? [{ atMs: madeAtMs, state: 'Open' as const }] : rise(madeAtMs);
     const bid = { ...wanted, fid: `bid_${String(bids.length).padStart(8, '0')}`, madeAtMs, timeline };
@@ -94,7 +98,7 @@ export function openFakeMithril(options: FakeMithrilOptions): FakeMithril {
 
   function found({ subject }: MithrilCall): FakeBid {
     const bid = byFid.get(subject);
-    if (!bid) throw absent();
+    if (!bid) throw absent('Bid');
     return bid;
   }
 
@@ -122,7 +126,8 @@ export function openFakeMithril(options: FakeMithrilOptions): FakeMithril {
     const nowMs = clock.now();
     const { project, name, status } = call.query;
     return bids
-      .filter((bid) => bid.project === project && nowMs - bid.madeAtMs >= lagMs)
+      .filter((bid) => project === undefined || bid.project === project)
+      .filter((bid) => nowMs - bid.madeAtMs >= lagMs)
       .filter((bid) => name === undefined || bid.name === name)
       .filter((bid) => status === undefined || shownBid(bid, nowMs).status === status);
   }
@@ -154,23 +159,17 @@ export function openFakeMithril(options: FakeMithrilOptions): FakeMithril {
   }
 
   const actions: Readonly<Record<string, (call: MithrilCall) => Response>> = {
-    types: () => Response.json(TYPES.map(({ region: _region, spot_price_cents: _price, ...type }) => type)),
-    availability: () =>
-      Response.json(
-        TYPES.map(({ fid, region, spot_price_cents }) => ({
-          fid: `auc_${fid}`,
-          instance_type: fid,
-          region,
-          capacity: 100,
-          last_instance_price: `$${(spot_price_cents / 100).toFixed(2)}`,
-        })),
-      ),
+    types: () => Response.json(types()),
+    availability: () => Response.json(availability()),
     price: ({ query }) => {
-      const type = TYPES.find(({ fid }) => fid === query.instance_type);
-      if (!type) throw absent();
-      const { spot_price_cents, minimum_price_cents } = type;
-      return Response.json({ spot_price_cents, minimum_price_cents, available_capacity: 100, total_capacity: 100 });
+      const found = prices(query.instance_type);
+      if (!found) throw absent('Instance type');
+      return Response.json(found);
     },
+    me: () => Response.json(member()),
+    teammates: () => Response.json(teammates()),
+    projects: () => Response.json(projects()),
+    sshKeys: ({ query }) => Response.json(keysOf(query.project)),
     list: (call) => paged(call, listed(call), (bid) => shownBid(bid, clock.now())),
     instances: (call) => {
       const nowMs = clock.now();
@@ -184,10 +183,13 @@ export function openFakeMithril(options: FakeMithrilOptions): FakeMithril {
   };
 
   function answer(call: MithrilCall): Response {
-    if (call.token === '') throw refusal('unauthorized', 'Unauthorized', 401);
+    if (!tokens.has(call.token)) throw unauthorized();
     take(call, clock.now());
     const act = actions[call.action];
-    if (!act) throw absent();
+    if (!act) throw refusal('not_found', 'Not Found', 404);
+    refuseFlaws(call);
+    const { project } = call.query;
+    if (project !== undefined && !PROJECTS.some(({ fid }) => fid === project)) throw noAccess();
     return act(call);
   }
 
@@ -197,20 +199,17 @@ export function openFakeMithril(options: FakeMithrilOptions): FakeMithril {
       record: (call, atMs) => ({ ...call, atMs, outcome: 'open' }),
       answer,
       refuse(_call, refused) {
-        const { code, message, status } = refused;
-        const detail =
-          code === 'validation' && isRefusal(refused)
-            ? [{ loc: ['body', refused.at], msg: message, type: 'value_error' }]
-            : `${code}: ${message}`;
-        return Response.json({ detail }, { status });
+        const { message, status, details } = refused as Partial<FieldRefusal>;
+        return Response.json({ detail: details ?? message }, { status: status ?? 500 });
       },
-      tooMuch,
+      tooMuch: tooMany,
     },
     clock,
   );
   return {
     ...answering,
     bids,
+    tokens,
     get quota() {
       return settings.quota;
     },
@@ -220,11 +219,11 @@ export function openFakeMithril(options: FakeMithrilOptions): FakeMithril {
     add: (name) =>
       make({
         name,
-        project: 'proj_abc123',
+        project: PROJECT,
         region: 'us-west-2',
         instanceType: 'it_8xh1001',
         limitPrice: '$4.50',
-        script: '',
+        launch: { volumes: [], ssh_keys: [] },
       }),
     preempt(bid) {
       const atMs = clock.now();

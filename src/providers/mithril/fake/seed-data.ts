@@ -1,4 +1,5 @@
-// What the fake Mithril offers: each name has an id of its own in each region.
+// What the fake Mithril has: instance types, each name with an id of its own in each region, and one account with a
+// project, SSH keys and API tokens.
 
 export interface FakeType {
   readonly fid: string;
@@ -20,6 +21,7 @@ const NAMES = [
   { name: '1xh100', num_gpus: 1, gpu_type: 'NVIDIA H100', spot_price_cents: 90, minimum_price_cents: 20 },
 ] as const;
 
+/** Prices are of an instance and an hour. */
 export const TYPES: readonly FakeType[] = REGIONS.flatMap((region, at) =>
   NAMES.map((one) => ({
     ...one,
@@ -29,3 +31,32 @@ export const TYPES: readonly FakeType[] = REGIONS.flatMap((region, at) =>
     ram_gb: 230 * one.num_gpus,
   })),
 );
+
+const MADE_AT = '2026-01-05T09:00:00Z';
+
+export const PROJECTS = [{ fid: 'proj_abc123', name: 'research', created_at: MADE_AT }] as const;
+
+export const PROJECT = PROJECTS[0].fid;
+
+const publicKey = (name: string): string => `ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI${Buffer.from(name).toString('hex')}`;
+
+export const SSH_KEYS = ['key_xyz', 'key_1'].map((fid) => ({
+  fid,
+  name: fid.slice('key_'.length),
+  project: PROJECT,
+  public_key: publicKey(fid),
+  created_at: MADE_AT,
+  required: false,
+}));
+
+export const MEMBER = {
+  id: '6f1c5f0e-5a3c-4f0e-9a5f-2f3f0c9a7b11',
+  fid: 'user_one',
+  email: 'one@example.com',
+  user_name: 'one',
+  organization_id: 'org_one',
+  organization_role: 'member',
+} as const;
+
+/** The API tokens that the fake knows at its start. */
+export const TOKENS: readonly string[] = ['fkey_planted', 'fkey_new', 'fkey_seed', 'simulated'];

@@ -15,6 +15,10 @@ const ROUTES: readonly (readonly [method: string, path: RegExp, action: string])
   ['GET', /^\/v2\/instance-types$/, 'types'],
   ['GET', /^\/v2\/spot\/availability$/, 'availability'],
   ['GET', /^\/v2\/pricing\/current$/, 'price'],
+  ['GET', /^\/v2\/me$/, 'me'],
+  ['GET', /^\/v2\/me\/teammates$/, 'teammates'],
+  ['GET', /^\/v2\/projects$/, 'projects'],
+  ['GET', /^\/v2\/ssh-keys$/, 'sshKeys'],
   ['GET', /^\/v2\/instances$/, 'instances'],
   ['GET', /^\/v2\/spot\/bids$/, 'list'],
   ['POST', /^\/v2\/spot\/bids$/, 'create'],
@@ -22,6 +26,9 @@ const ROUTES: readonly (readonly [method: string, path: RegExp, action: string])
   ['PATCH', /^\/v2\/spot\/bids\/(bid_\w+)$/, 'update'],
   ['DELETE', /^\/v2\/spot\/bids\/(bid_\w+)$/, 'delete'],
 ];
+
+/** What it knows, by the names of its definition. */
+export const ACTIONS: readonly string[] = ROUTES.map(([, , action]) => action);
 
 function parsed(text: string): Record<string, unknown> {
   try {
