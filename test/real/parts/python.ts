@@ -7,6 +7,7 @@ import { complaintOf, run } from './run.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const REQUIREMENTS = join(import.meta.dirname, 'requirements.txt');
+const MITHRIL = join(import.meta.dirname, 'requirements-mithril.txt');
 const INSTALLER = 'uv==0.13.7';
 
 export interface Programs {
@@ -26,9 +27,16 @@ async function failureOf(steps: readonly (readonly [string, ...string[]])[]): Pr
   return undefined;
 }
 
-/** moto, the AWS CLI and the clients of DigitalOcean, Google and Nebius as pinned: fetched once, then found. */
-export async function pythonPrograms(): Promise<Part<Programs>> {
-  const wanted = createHash('sha256').update(readFileSync(REQUIREMENTS)).digest('hex').slice(0, 12);
+interface Wanted {
+  readonly requirements: string;
+  /** What is missing where they cannot be had. */
+  readonly names: string;
+  readonly flags?: readonly string[];
+}
+
+/** Programs as pinned, in a folder of their own: fetched once, then found. */
+async function fetched({ requirements, names, flags = [] }: Wanted): Promise<Part<Programs>> {
+  const wanted = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12);
   const folder = join(ROOT, '.cache', 'real', `python-${wanted}`);
   const program = (name: string): string => join(folder, 'bin', name);
   const done = join(folder, 'installed');
@@ -39,9 +47,17 @@ export async function pythonPrograms(): Promise<Part<Programs>> {
   if (noPython) return { missing: `Python 3.10 or newer with venv (${noPython})` };
   const notFetched = await failureOf([
     [program('pip'), 'install', '--quiet', INSTALLER],
-    [program('uv'), 'pip', 'install', '--quiet', '--python', program('python'), '-r', REQUIREMENTS],
+    [program('uv'), 'pip', 'install', '--quiet', ...flags, '--python', program('python'), '-r', requirements],
   ]);
-  if (notFetched) return { missing: `moto, awscli, pydo, google-cloud-storage and nebius from PyPI (${notFetched})` };
+  if (notFetched) return { missing: `${names} from PyPI (${notFetched})` };
   writeFileSync(done, '');
   return { program };
 }
+
+/** moto, the AWS CLI and the clients of DigitalOcean, Google and Nebius. */
+export const pythonPrograms = (): Promise<Part<Programs>> =>
+  fetched({ requirements: REQUIREMENTS, names: 'moto, awscli, pydo, google-cloud-storage and nebius' });
+
+/** Mithril's client and its command `ml`. */
+export const mithrilClient = (): Promise<Part<Programs>> =>
+  fetched({ requirements: MITHRIL, names: 'mithril-client', flags: ['--no-deps'] });
