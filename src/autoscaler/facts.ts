@@ -1,6 +1,7 @@
 import type { FaultKind } from '#core/fault.ts';
 import type { Scaling, UpdatePolicy } from '#core/pool.ts';
 import type { Alternative, Reason } from '#core/reason.ts';
+import type { PoolNeed } from '#core/source.ts';
 import type { WorkerPhase } from '#core/worker.ts';
 
 /**
@@ -91,6 +92,8 @@ export interface Plan {
   readonly unless: string;
   /** What was considered and not done. */
   readonly alternatives: readonly Alternative[];
+  /** What the pool must have once the actions are done. */
+  readonly need: PoolNeed;
   readonly surplusSinceMs?: number | undefined;
   /** When the passing of time alone may change the plan. */
   readonly againAfterMs?: number | undefined;

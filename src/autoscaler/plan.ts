@@ -1,7 +1,7 @@
 import { type Counts, countWorkers, figuresOf } from './counts.ts';
-import type { Action, Facts, Plan } from './facts.ts';
+import type { Action, Facts, Plan, WorkerFact } from './facts.ts';
 import { removeOverdue } from './overdue.ts';
-import { type Judgement, judge } from './reasons.ts';
+import { type Judgement, judge, type PoolReason } from './reasons.ts';
 import { replaceOutdated } from './replace.ts';
 import { grow, judgeGrowth, shrink } from './scale.ts';
 
@@ -22,10 +22,25 @@ export function plan(facts: Facts): Plan {
     why: sentenceOf(notes, last),
     unless: last.unless,
     alternatives,
+    need: { wanted: wantedWorkers(facts, counts, last), lost: counts.phases.lost },
     surplusSinceMs,
     againAfterMs: againAtMs === Number.POSITIVE_INFINITY ? undefined : Math.max(0, againAtMs - facts.nowMs),
     figures: figuresOf(facts, counts),
   };
+}
+
+/** Bounds that are no number of agents: at one of them, idle slots and the queue ask in vain. */
+const AT_BOUND: ReadonlySet<string> = new Set(['max-price', 'backends-full'] satisfies PoolReason[]);
+
+/** After the actions of the plan. A lost worker with sessions is still wanted: they wait for it. */
+function wantedWorkers(facts: Facts, { size, idleSize, phases }: Counts, { reason }: Judgement): number {
+  const { scaling, workers, offers } = facts;
+  const isAway = ({ phase, freeSlots, slots }: WorkerFact): boolean => phase === 'lost' && freeSlots < slots;
+  const away = phases.lost === 0 ? 0 : workers.filter(isAway).length;
+  if (offers.length === 0 || scaling.mode === 'batch') return size + away;
+  const forIdle = AT_BOUND.has(reason.code) ? 0 : Math.ceil((scaling.minIdleSlots - idleSize) / scaling.slotsPerAgent);
+  const lacking = Math.max(0, forIdle, scaling.minAgents - size);
+  return Math.max(size, Math.min(scaling.maxAgents, size + lacking)) + away;
 }
 
 function decide(facts: Facts, counts: Counts): Judgement {

@@ -1,4 +1,5 @@
 import type { Agent } from './machine.ts';
+import type { Scaling } from './pool.ts';
 import type { Store } from './store.ts';
 import { WORKER_PHASES, type Worker, type WorkerPhase, workerPhase } from './worker.ts';
 
@@ -56,7 +57,8 @@ export function countPool(store: Pick<Store, 'view'>, pool: string): PoolCounts 
   return { workers, slots, sessions: { queued, placed: view.sessions.count('pool', pool) - queued } };
 }
 
-/** The workers that a pool has or waits for: without those that are leaving, parked or lost. */
-export function wantedWorkers({ workers }: PoolCounts): number {
-  return workers.launching + workers.booting + workers.idle + workers.busy;
+/** The fewest workers that a pool must have without any session: for its minimum and for its idle slots. */
+export function leastWorkers({ mode, minAgents, maxAgents, minIdleSlots, slotsPerAgent }: Scaling): number {
+  if (mode === 'batch') return 0;
+  return Math.min(maxAgents, Math.max(minAgents, Math.ceil(minIdleSlots / slotsPerAgent)));
 }

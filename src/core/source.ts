@@ -3,6 +3,7 @@ import type { PoolPhase } from './pool.ts';
 import type { PoolCounts } from './pool-counts.ts';
 import type { Problem } from './problem.ts';
 import { type Row, table } from './table.ts';
+import type { Freeze } from './worker.ts';
 
 /** How a source is doing; its identity is its name, or kind and place, never its position. */
 export interface SourceState extends Row {
@@ -55,6 +56,14 @@ export interface ReportedDecision {
   readonly at: number;
 }
 
+/** What the last pass of a pool found that it must have. */
+export interface PoolNeed {
+  /** Workers for its minimum, its idle slots, its sessions and the queue, within its bounds. */
+  readonly wanted: number;
+  /** Workers whose agent is away for so long that it is no longer expected back any moment. */
+  readonly lost: number;
+}
+
 /** Why a pool gets no machines, or cannot list them. */
 export interface PoolTrouble {
   readonly kind: FaultKind;
@@ -73,8 +82,14 @@ export interface DocumentReport {
   readonly fault?: DocumentState['fault'];
   /** Present where there is a pool. */
   readonly counts?: PoolCounts | undefined;
-  /** How many workers the pool has or waits for, without those that are leaving. */
+  /** How many workers the pool must have now: for its minimum, for its idle slots, and for what the last plan asks for. */
   readonly wanted?: number | undefined;
+  /** Workers whose agent is away and expected back any moment: after a restart of the server these are all. */
+  readonly returning?: number | undefined;
+  /** A pass has looked at the definition in force, and at the machines of the pool. */
+  readonly isPlanned?: boolean | undefined;
+  /** Its own freeze, or that of the fleet, which comes first: thawing the pool alone would not end it. */
+  readonly frozen?: (Freeze & { readonly isFleet: boolean }) | undefined;
   /** The last thing the pool did or did not do, and why. */
   readonly decision?: ReportedDecision | undefined;
   /** The last thing that it did. */

@@ -6,7 +6,7 @@ import type { Log } from '#core/log.ts';
 import type { Pool } from '#core/pool.ts';
 import type { Document, Source } from '#core/provider.ts';
 import type { Random } from '#core/random.ts';
-import { API_SOURCE, type DocumentReport } from '#core/source.ts';
+import { API_SOURCE, type DocumentReport, type PoolNeed } from '#core/source.ts';
 import type { Change, Store } from '#core/store.ts';
 import type { Journal } from '#journal/journal.ts';
 import { keepParsedDocuments, type ParsedDocuments } from './parsed-documents.ts';
@@ -53,6 +53,8 @@ export interface PoolActivity {
   readonly decision?: DocumentReport['decision'];
   readonly lastAction?: DocumentReport['lastAction'];
   readonly trouble?: DocumentReport['trouble'];
+  /** Absent until a pass has looked at its definition and its machines. */
+  readonly need?: PoolNeed | undefined;
 }
 
 export interface PoolsDeps {

@@ -128,7 +128,11 @@ it('reports what the pool has, wants and last decided, while it drains too', asy
   const source = listener({ a: text({ name: 'a', drainMs: 60_000 }) });
   const decision = { did: 'nothing', reasons: ['max-agents'], why: 'max_agents is reached', at: 7 };
   const world = await openWorld([opened('files', source)], {
-    activityOf: () => ({ decision, trouble: { kind: 'exhausted', message: 'no capacity with secret' } }),
+    activityOf: () => ({
+      decision,
+      need: { wanted: 1, lost: 0 },
+      trouble: { kind: 'exhausted', message: 'no capacity with secret' },
+    }),
     redact: (text) => text.replace('secret', '***'),
   });
   const pool = world.pool('a')?.id ?? '';
@@ -143,6 +147,7 @@ it('reports what the pool has, wants and last decided, while it drains too', asy
   expect(busy).toMatchObject({
     phase: 'manual',
     wanted: 1,
+    isPlanned: true,
     counts: { workers: { total: 1, launching: 1 }, sessions: { queued: 1, placed: 0 } },
     decision,
     trouble: { kind: 'exhausted', message: 'no capacity with ***' },

@@ -2,10 +2,11 @@
 import { Fault } from '#core/fault.ts';
 import { type Again, type Loop, startLoop } from '#core/loop.ts';
 import { type Pool, poolPhase } from '#core/pool.ts';
-import { countPool, wantedWorkers } from '#core/pool-counts.ts';
+import { countPool, leastWorkers } from '#core/pool-counts.ts';
 import { poolOfSubject } from '#core/reason.ts';
 import { openSlices } from '#core/slices.ts';
 import { type DocumentReport, documentId } from '#core/source.ts';
+import { FLEET } from '#core/worker.ts';
 import { accountOf, type Registry, type SourceRunner, sourceLog } from './registry.ts';
 
 // A report is one small call; one that hangs must not keep the others waiting.
@@ -43,14 +44,19 @@ function openReporter({ deps }: Registry, runner: SourceRunner): Reporter {
 
 function poolReport({ deps, redact }: Registry, version: string, pool: Pool): DocumentReport {
   const counts = countPool(deps.store, pool.id);
-  const { decision, lastAction, trouble } = deps.activityOf?.(pool.id) ?? {};
-  const { removal } = pool;
+  const { decision, lastAction, trouble, need } = deps.activityOf?.(pool.id) ?? {};
+  const { removal, spec } = pool;
+  const phase = poolPhase(pool);
+  const least = phase === 'manual' ? 0 : leastWorkers(spec.scaling);
   return {
     version,
     pool: pool.name,
-    phase: poolPhase(pool),
+    phase,
     counts,
-    wanted: removal ? 0 : wantedWorkers(counts),
+    wanted: removal ? 0 : Math.max(least, need?.wanted ?? 0),
+    returning: counts.workers.lost - Math.min(counts.workers.lost, need?.lost ?? 0),
+    isPlanned: need !== undefined,
+    frozen: frozenBy(deps, pool.id),
     decision: decision && { ...decision, why: redact(decision.why) },
     lastAction: lastAction && { ...lastAction, why: redact(lastAction.why) },
     trouble: trouble && { ...trouble, message: redact(trouble.message) },
@@ -59,6 +65,13 @@ function poolReport({ deps, redact }: Registry, version: string, pool: Pool): Do
       deadlineAt: removal.deadlineAt,
     },
   };
+}
+
+function frozenBy({ store }: Registry['deps'], pool: string): DocumentReport['frozen'] {
+  const { freezes } = store.view;
+  const fleet = freezes.get(FLEET);
+  const own = freezes.get(pool);
+  return fleet ? { ...fleet, isFleet: true } : own && { ...own, isFleet: false };
 }
 
 /** Nothing where the writer has never heard of this document from us, and does not wait. */
@@ -240,6 +253,10 @@ function listen({ deps }: Registry, { isAsleep, changed }: Listener): Listening 
     store.onChange('workers', (after, before) => poolChanged((after ?? before)?.pool)),
     store.onChange('agents', (after, before) => poolChanged((after ?? before)?.owner)),
     store.onChange('sessions', (after, before) => poolChanged((after ?? before)?.pool)),
+    store.onChange('freezes', (_after, _before, id) => {
+      if (id !== FLEET) return poolChanged(id);
+      for (const pool of store.view.pools.all()) poolChanged(pool.id);
+    }),
     // A decision that does nothing changes no row, and may still say something new.
     store.onDurable((changes) => {
       if (isAsleep()) return;

@@ -103,7 +103,12 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     gate,
     activityOf(pool) {
       const { decision, lastAction } = journal.lastDecision(poolSubject(pool)) ?? {};
-      return { decision: reported(decision), lastAction: reported(lastAction), trouble: workers.trouble(pool) };
+      return {
+        decision: reported(decision),
+        lastAction: reported(lastAction),
+        trouble: workers.trouble(pool),
+        need: workers.need(pool),
+      };
     },
   });
   const machines = startMachines({
@@ -127,7 +132,7 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     link,
     admit: access.admit,
     boot,
-    troubleChanged: pools.noteActivity,
+    activityChanged: pools.noteActivity,
     times: parts.times,
   });
   const sessions = startSessions({

@@ -26,8 +26,8 @@ export interface WorkersDeps {
   /** Admits an agent by the pool's `agent_auth`, or throws a `Fault`. */
   admit(request: JoinRequest): Admission;
   readonly boot: BootSettings;
-  /** Called when what keeps a pool from its machines has changed. */
-  troubleChanged?(pool: string): void;
+  /** Called when what keeps a pool from its machines, or how many it must have, has changed. */
+  activityChanged?(pool: string): void;
   readonly times?: Partial<Times> | undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '#core/clock.ts';
 import type { FaultKind } from '#core/fault.ts';
 import type { Subject } from '#core/reason.ts';
-import type { PoolTrouble } from '#core/source.ts';
+import type { PoolNeed, PoolTrouble } from '#core/source.ts';
 import type { Store } from '#core/store.ts';
 import type { Worker } from '#core/worker.ts';
 
@@ -15,6 +15,8 @@ export interface PoolMemory {
   /** Once ready, always ready: unknown machines that appear later are not from before the start. */
   isReady: boolean;
   surplusSinceMs?: number | undefined;
+  /** What the last plan of this definition asks for; absent until its machines are known. */
+  need?: PoolNeed | undefined;
   /** Offers whose launches failed, and until when. */
   readonly cooling: Map<
     string,

@@ -103,6 +103,7 @@ function decide(context: WorkersContext, boot: BootSettings, { pool, survey }: {
   }
   memory.isReady = facts.isReady;
   memory.surplusSinceMs = decision.surplusSinceMs;
+  memory.need = facts.isReady ? decision.need : undefined;
   const { actions, did, reason, also, why, unless, alternatives, figures } = decision;
   const inputs = (redactText: (text: string) => string): string => writeFacts(facts, redactText);
   memory.subject ??= poolSubject(pool.id);

@@ -2,7 +2,7 @@ import { Fault } from '#core/fault.ts';
 import type { Actor } from '#core/journal.ts';
 import { type Again, startLoop } from '#core/loop.ts';
 import type { Offer, Pool } from '#core/pool.ts';
-import type { PoolTrouble } from '#core/source.ts';
+import type { PoolNeed, PoolTrouble } from '#core/source.ts';
 import { drop, type Store } from '#core/store.ts';
 import { FLEET, type Freeze, type Worker } from '#core/worker.ts';
 import type { Plan } from '../autoscaler/plan.ts';
@@ -44,6 +44,8 @@ export interface Workers {
   launchFault(pool: string): { readonly message: string; readonly at: number } | undefined;
   /** Why that pool gets no machines or cannot list them; undefined if all is well. */
   trouble(pool: string): PoolTrouble | undefined;
+  /** What that pool must have; undefined until a pass has looked at its definition and its machines. */
+  need(pool: string): PoolNeed | undefined;
   /** Stops deciding, and removes idle workers of these offers; resolves when their cloud has accepted the deletes. */
   standDown(goes: (offer: Offer) => boolean): Promise<void>;
   stop(): Promise<void>;
@@ -58,12 +60,12 @@ export function openWorkers(deps: WorkersDeps): { readonly workers: Workers; rea
   const context = openContext(deps, loop.poke);
 
   function reconcile(id: string): Again | undefined {
+    const before = { ...context.pools.read(id) };
     const again = reconcilePool(context, deps.boot, id);
     const trouble = launchTroubleOf(context, id);
-    if (!isSameTrouble(trouble, context.pools.read(id).trouble)) {
-      context.pools.of(id).trouble = trouble;
-      deps.troubleChanged?.(id);
-    }
+    const isSame = isSameTrouble(trouble, before.trouble);
+    if (!isSame) context.pools.of(id).trouble = trouble;
+    if (!isSame || !isSameNeed(context.pools.read(id).need, before.need)) deps.activityChanged?.(id);
     return again;
   }
 
@@ -85,6 +87,10 @@ export function openWorkers(deps: WorkersDeps): { readonly workers: Workers; rea
     poke: loop.poke,
     launchFault: (pool) => launchFaultOf(context, pool),
     trouble: (pool) => launchTroubleOf(context, pool),
+    need(pool) {
+      const { need, revision } = context.pools.read(pool);
+      return revision === store.view.pools.get(pool)?.revision ? need : undefined;
+    },
     standDown: (goes) => standDown(context, goes),
     async stop() {
       for (const stop of stopListening) stop();
@@ -93,6 +99,9 @@ export function openWorkers(deps: WorkersDeps): { readonly workers: Workers; rea
   };
   return { workers, context };
 }
+
+const isSameNeed = (one: PoolNeed | undefined, other: PoolNeed | undefined): boolean =>
+  one?.wanted === other?.wanted && one?.lost === other?.lost;
 
 function openContext(deps: WorkersDeps, poke: (pool: string) => void): WorkersContext {
   const { store, clock, log, journal, clouds, link, machines } = deps;

@@ -54,6 +54,7 @@ const active = (more: Partial<DocumentReport> = {}): DocumentReport => ({
   phase: 'active',
   counts: connected(2),
   wanted: 2,
+  isPlanned: true,
   ...more,
 });
 
@@ -61,6 +62,13 @@ const active = (more: Partial<DocumentReport> = {}): DocumentReport => ({
 const UNSEEN = (AGENT_POOL_CRD as unknown as Defined).spec.versions[0].schema.openAPIV3Schema.properties.status.default;
 
 const REFUSED = { kind: 'invalid', message: 'needs one', place: 'spec.template.metadata.labels' } as const;
+const REFUSED_PODS = { kind: 'denied', reason: 'LaunchFailed', message: 'pods is forbidden' } as const;
+const SUSPENDED = { did: 'nothing', reasons: ['boot-failures'], why: 'Launching is suspended.', at: NOW };
+const FROZEN = { id: 'p', at: NOW, why: 'an incident', by: 'alice', automatic: false, isFleet: false };
+const withLost = (idle: number): PoolCounts => {
+  const { workers, ...rest } = connected(idle);
+  return { ...rest, workers: { ...workers, total: idle + 1, lost: 1 } };
+};
 const DRAIN = { sessions: 1, deadlineAt: NOW };
 
 function agentPool(report: DocumentReport | undefined, metadata: object = {}): object {
@@ -112,6 +120,37 @@ const CASES = [
   {
     title: 'whose pods cannot be made',
     object: agentPool(active({ wanted: 5, trouble: { kind: 'exhausted', message: 'no room' } })),
+    argo: 'Degraded',
+    flux: 'InProgress',
+  },
+  {
+    title: 'whose pods are refused',
+    object: agentPool(active({ wanted: 5, trouble: REFUSED_PODS })),
+    argo: 'Degraded',
+    flux: 'InProgress',
+  },
+  {
+    title: 'that a pass has not looked at yet',
+    object: agentPool(active({ isPlanned: false })),
+    argo: 'Progressing',
+    flux: 'InProgress',
+  },
+  {
+    title: 'whose agents are lost',
+    object: agentPool(active({ wanted: 3, counts: withLost(2) })),
+    argo: 'Degraded',
+    flux: 'InProgress',
+  },
+  {
+    title: 'whose launching is suspended',
+    object: agentPool(active({ wanted: 3, decision: SUSPENDED })),
+    argo: 'Degraded',
+    flux: 'InProgress',
+  },
+  { title: 'that is frozen', object: agentPool(active({ frozen: FROZEN })), argo: 'Degraded', flux: 'InProgress' },
+  {
+    title: 'of a fleet that is frozen',
+    object: agentPool(active({ frozen: { ...FROZEN, isFleet: true } })),
     argo: 'Degraded',
     flux: 'InProgress',
   },

@@ -17,6 +17,7 @@ test.each([
     why: 'Nothing.',
     unless: 'More.',
     figures: {},
+    need: { wanted: 0, lost: 0 },
     againAfterMs,
   };
 

@@ -104,6 +104,7 @@ export function fakeWorkers({ store, clock }: Means): ApiDeps['workers'] {
       alternatives: [],
       why: 'Nothing to do.',
       unless: 'More sessions wait.',
+      need: { wanted: 0, lost: 0 },
       figures: { size: 0 },
       replaced: 0,
     }),
@@ -115,6 +116,7 @@ export function fakeWorkers({ store, clock }: Means): ApiDeps['workers'] {
       alternatives: [],
       why: 'Nothing to do.',
       unless: 'More sessions wait.',
+      need: { wanted: 0, lost: 0 },
       figures: { size: 0 },
     }),
   };

@@ -1,9 +1,9 @@
 // The CustomResourceDefinition of AgentPools. It works on Kubernetes 1.19: no CEL, and bounds only where OpenAPI has them.
 import { z } from 'zod';
 import { customResourceDefinition, openObject, type PrinterColumn } from '#kube/crd.ts';
+import { CONDITIONS } from './conditions.ts';
 import { AGENT_POOLS } from './resource.ts';
 import { AgentPoolSpec } from './spec.ts';
-import { CONDITIONS } from './status.ts';
 
 /**
  * Unknown keys are kept, so that the condition can say which key was meant: the API server would drop them in silence. A
@@ -29,7 +29,7 @@ const status = z
     idle: z.int().optional().describe('Connected agents without a session.'),
     busy: z.int().optional().describe('Connected agents with sessions.'),
     queued: z.int().optional().describe('Sessions that wait for a slot.'),
-    desired: z.int().optional().describe('Agents that the pool has or waits for.'),
+    desired: z.int().optional().describe('Agents that the pool must have now.'),
     lastDecision: z
       .object({ did: z.string().optional(), why: z.string().optional(), at: z.string().optional() })
       .optional()
@@ -58,7 +58,7 @@ const COLUMNS: readonly PrinterColumn[] = [
     name: 'Desired',
     type: 'integer',
     jsonPath: '.status.desired',
-    description: 'Agents that the pool has or waits for.',
+    description: 'Agents that the pool must have now.',
   },
   { name: 'Max', type: 'integer', jsonPath: '.spec.autoscaler.maxReplicas', description: 'The most agents.' },
   { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },

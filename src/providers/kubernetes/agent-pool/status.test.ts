@@ -16,6 +16,7 @@ const active = (more: Partial<DocumentReport> = {}): DocumentReport => ({
   phase: 'active',
   counts: counts({ idle: 2, busy: 1, booting: 1 }, 5),
   wanted: 4,
+  isPlanned: true,
   ...more,
 });
 
@@ -50,6 +51,34 @@ describe('the status of an AgentPool', () => {
     expect(shown(decided('nothing', 'not-listed', 'not listed yet'))).toEqual(earlier);
     expect(shown(decided('nothing', 'max-agents', 'at its maximum'))?.at).toBe('2026-01-02T03:04:05Z');
     expect(shown(decided('launch 1', 'demand', 'enough'))?.at).toBe('2026-01-02T03:04:05Z');
+  });
+
+  it('keeps what it showed before a restart until a pass has looked at the pods, and shows Unknown for a new generation', () => {
+    const before = statusOf(active({ wanted: 3 }), undefined, NOW - 60_000);
+    const unlooked = active({ wanted: 3, isPlanned: false, counts: counts({ lost: 3 }) });
+
+    expect(statusOf(unlooked, before, NOW)).toEqual(before);
+    expect(conditions({ ...unlooked, version: 'u-1.8' }, before).Ready).toBe('Unknown Reconciling');
+    expect(conditions(unlooked).Ready).toBe('Unknown Reconciling');
+  });
+
+  it('tells why agents are missing that the pool must have', () => {
+    const refused = { kind: 'denied', reason: 'LaunchFailed', message: 'pods is forbidden' } as const;
+    const suspended = { did: 'nothing', reasons: ['boot-failures'], why: 'Launching is suspended.', at: NOW };
+    const frozen = { id: 'p', at: NOW, why: 'an incident', by: 'alice', automatic: false, isFleet: false };
+    const lost = counts({ idle: 2, busy: 1, lost: 1 });
+
+    expect(conditions(active({ trouble: refused })).Ready).toBe('False PodsRefused');
+    expect(conditions(active({ trouble: { ...refused, kind: 'exhausted' } })).Ready).toBe('False AgentsStarting');
+    expect(conditions(active({ decision: suspended })).Ready).toBe('False LaunchingSuspended');
+    expect(conditions(active({ counts: lost })).Ready).toBe('False AgentsLost');
+    expect(conditions(active({ counts: lost, returning: 1 })).Ready).toBe('True AgentsConnected');
+    expect(conditions(active({ wanted: 3, frozen }))).toMatchObject({
+      Ready: 'False Frozen',
+      Frozen: 'True PoolFrozen',
+    });
+    expect(conditions(active({ frozen: { ...frozen, isFleet: true } })).Frozen).toBe('True FleetFrozen');
+    expect(conditions(active())).not.toHaveProperty('Frozen');
   });
 
   it('is ready when all agents that the pool wants are connected', () => {
