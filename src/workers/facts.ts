@@ -5,7 +5,7 @@ import { isLookedThrough } from '#machines/restored.ts';
 import type { UnknownMachine } from '#machines/unknown.ts';
 import { type Action, type Facts, type Plan, plan, type WorkerFact } from '../autoscaler/plan.ts';
 import type { WorkersContext } from './context.ts';
-import { isHeld } from './freeze.ts';
+import { isPoolHeld } from './freeze.ts';
 import { cloudFaultOf, offerFacts } from './launch-failures.ts';
 import { newMemory, type PoolMemory } from './pool-memory.ts';
 import { type Survey, surveyPool } from './survey.ts';
@@ -29,7 +29,7 @@ export function factsOf(
     isReady: isReady(context, pool, memory),
     cloudFault: cloudFaultOf(context, pool),
     isPaused: pool.pausedAt !== undefined,
-    isFrozen: isFrozen(store, pool.id) && isHeld(store, pool.id),
+    isFrozen: isFrozen(store, pool.id) && isPoolHeld(store, pool.id),
     isRemoving: pool.removal !== undefined,
     runawayUntilMs: memory.runawayUntilMs,
     isProbing: memory.runawayRounds > 0,

@@ -47,7 +47,7 @@ function lossesCountFrom({ store, clock, times, pools }: WorkersContext, scope: 
  * Whether nothing may be done for a pool: it is paused or frozen. Mass loss keeps no pool that is being removed and has no
  * session left: nobody's work is at stake, and its writer waits. A person who freezes may mean just that removal.
  */
-export function isHeld(store: Store, id: string): boolean {
+export function isPoolHeld(store: Store, id: string): boolean {
   const pool = store.view.pools.get(id);
   return pool?.pausedAt !== undefined || (isFrozen(store, id) && !mayLeaveFrozen(store, id, pool));
 }

@@ -6,7 +6,7 @@ import type { Worker } from '#core/worker.ts';
 import { keepOffer } from '#machines/offers.ts';
 import type { MachineOwner } from '#machines/owned-machines.ts';
 import type { WorkersContext, WorkersDeps } from './context.ts';
-import { isHeld } from './freeze.ts';
+import { isPoolHeld } from './freeze.ts';
 import { connectWorker, type openJoining, workerNamed } from './join.ts';
 import { coolDown } from './launch-failures.ts';
 import { disconnectWorker } from './loss.ts';
@@ -46,7 +46,7 @@ export function poolsAsAsker({ store, clouds, journal, link, join, poke, context
     launched: (launch) => [...view.workers.by('launch', launch)][0],
     ownerOf: ({ pool }) => pool,
     isOwner: (id) => view.pools.get(id) !== undefined,
-    isHeld: (pool) => isHeld(store, pool),
+    isHeld: (pool) => isPoolHeld(store, pool),
     isWanted: ({ drain }) => !drain,
     isOutdated(worker) {
       const pool = view.pools.get(worker.pool);

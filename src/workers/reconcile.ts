@@ -16,7 +16,7 @@ import { type Action, type Plan, plan } from '../autoscaler/plan.ts';
 import type { WorkersContext } from './context.ts';
 import { drainOf, drainPool, drainReclaimed, removeDrained, sendAwayDrained } from './drain.ts';
 import { factsOf } from './facts.ts';
-import { guardAgainstMassLoss, isHeld } from './freeze.ts';
+import { guardAgainstMassLoss, isPoolHeld } from './freeze.ts';
 import { bootFailed, forgiveFailures } from './launch-failures.ts';
 import { keepMachineIds, lookForLost, takeLosses } from './loss.ts';
 import { observeSurvey } from './observation.ts';
@@ -38,7 +38,7 @@ export function reconcilePool(context: WorkersContext, boot: BootSettings, id: s
   const guardAtMs = standingDown.isOn ? Number.POSITIVE_INFINITY : guardAgainstMassLoss(context, id);
   logUnlisted(context, survey);
   const known = keepMachineIds(context, survey) ? lookAgain(context, id, pool) : survey;
-  const now = isHeld(store, id) ? known : act(context, pool, { id, survey: known });
+  const now = isPoolHeld(store, id) ? known : act(context, pool, { id, survey: known });
   waitForListing(context, id, now);
   const isDecided = pool === undefined || standingDown.isOn;
   const decidedAtMs = isDecided ? Number.POSITIVE_INFINITY : decide(context, boot, { pool, survey: now });
