@@ -38,6 +38,7 @@ function byToken({ pool, proof }: JoinRequest, deps: AdmitDeps): Admission {
   throw new Fault(
     'denied',
     `The token is not valid for pool ${pool.name}: it is forged, expired, revoked or of another pool.`,
+    { remedy: 'Give the agent a token of this pool: `muster token create --join POOL`.' },
   );
 }
 

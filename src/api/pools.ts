@@ -99,6 +99,7 @@ function reading(deps: ApiDeps): Route[] {
         const rows = await store.history.decisions({ subject: poolSubject(pool.id) }, page);
         const last = journal.lastDecision(poolSubject(pool.id));
         const decisions = rows.map((row) => shownDecision(row));
+        const trouble = workers.trouble(pool.id);
         if (last) {
           const newest = { ...shownDecision(last.decision), repeats: last.repeats, last_at: toTime(last.lastAt) };
           decisions.splice(0, decisions[0]?.id === newest.id ? 1 : 0, newest);
@@ -107,6 +108,7 @@ function reading(deps: ApiDeps): Route[] {
           pool: pool.name,
           phase: poolPhase(pool),
           frozen: freezeOf(pool.id, store),
+          trouble: trouble && deps.redactText(trouble.message),
           unmatched: unmatchedIn(store, pool.id),
           decisions,
         };

@@ -78,6 +78,14 @@ test('why says so where nothing was decided yet, and where the pool is frozen', 
   );
 });
 
+test('why names what keeps the pool from machines and agents', () => {
+  const trouble = 'container agent ends again and again';
+
+  expect(whyText({ ...why(decision(1, 'nothing')), trouble })).toMatch(
+    /^Trouble: container agent ends again and again\n/,
+  );
+});
+
 test('a plan says what it would do, why, and when it looks again', () => {
   const plan = { pool: 'gpu', why: 'One waits.', unless: 'it ends', figures: {}, again_after: '28s' };
   const actions = [

@@ -119,11 +119,12 @@ const freezeText = ({ at, by, why, thaw }: Freeze): string =>
 export function whyText(why: Why): string {
   const whose = why.frozen?.scope === FLEET ? 'The fleet is frozen' : 'Frozen';
   const frozen = why.frozen && oneLine(`${whose} ${freezeText(why.frozen)}`);
+  const trouble = why.trouble && oneLine(`Trouble: ${why.trouble}`);
   const unmatched =
     why.unmatched &&
     oneLine(`Queued sessions that match no worker: ${why.unmatched.sessions}, with ${why.unmatched.labels.join('; ')}`);
   const decisions = why.decisions.length === 0 && unmatched ? undefined : decisionsText(why.decisions);
-  return [frozen, unmatched, decisions].filter((line) => line !== undefined).join('\n');
+  return [frozen, trouble, unmatched, decisions].filter((line) => line !== undefined).join('\n');
 }
 
 /** The newest decision with all that belongs to it; the ones before it, a line each. */

@@ -27,6 +27,8 @@ export interface Mark {
 /** A failure that a listing shows: a pod that cannot be scheduled, a machine that broke. */
 export interface Trouble {
   readonly kind: FaultKind;
+  /** One word for it, as its cloud says. */
+  readonly reason?: string | undefined;
   readonly message: string;
   /** The cloud does not retry. */
   readonly final: boolean;

@@ -49,6 +49,59 @@ describe('a pool whose agents prove themselves by their machine', () => {
     await expect(join(world, 'm-other', { peerAddress: '10.0.0.9' })).rejects.toMatchObject({ kind: 'unavailable' });
   });
 
+  describe('that is refused', () => {
+    const told = ({ disk }: PoolWorld) => disk.histories.events.filter(({ kind }) => kind === 'worker.refused');
+
+    it('because of address translation is named with pool, worker and remedy, in one event, until it joins', async () => {
+      const { from, world, name } = await withAddress(() => '10.0.0.9');
+      for (let tries = 0; tries < 5; tries += 1) {
+        await expect(from('172.16.0.1')).rejects.toMatchObject({ kind: 'denied' });
+        await world.advance(MINUTE_MS);
+      }
+      const during = world.life.workers.trouble('id-gpu');
+      await from('10.0.0.9');
+      await world.advance(SECOND_MS);
+
+      expect(during).toMatchObject({ kind: 'denied', reason: 'AgentRefused' });
+      expect(during?.message).toBe(
+        `the server refuses the agent of ${name} in pool gpu: Pool gpu admits ${name} only from 10.0.0.9; this connection comes from 172.16.0.1. Connect without a proxy or address translation between agent and broker, or use \`agent_auth: token\`.`,
+      );
+      expect(told(world)).toMatchObject([{ subject: `worker/${name}`, pool: 'id-gpu' }]);
+      expect(world.life.workers.trouble('id-gpu')).toBeUndefined();
+    });
+
+    it('because its cloud never lists an address is named once that does not pass', async () => {
+      const { from, world } = await withAddress(() => undefined);
+
+      await expect(from('10.0.0.9')).rejects.toMatchObject({ kind: 'unavailable' });
+      const first = world.life.workers.trouble('id-gpu');
+      await world.advance(MINUTE_MS);
+
+      expect(first).toBeUndefined();
+      expect(world.life.workers.trouble('id-gpu')?.message).toContain('set `agent_auth: token`');
+      expect(told(world)).toHaveLength(1);
+    });
+
+    it('and calls no more is forgotten after a while', async () => {
+      const { from, world } = await withAddress(() => '10.0.0.9');
+      await expect(from('172.16.0.1')).rejects.toMatchObject({ kind: 'denied' });
+
+      await world.advance(11 * MINUTE_MS);
+
+      expect(world.life.workers.trouble('id-gpu')).toBeUndefined();
+    });
+
+    it('under a name that no worker has changes nothing: it may be anybody', async () => {
+      const { world } = await withAddress(() => '10.0.0.9');
+
+      await expect(join(world, 'm-other', { peerAddress: '10.0.0.1' })).rejects.toThrow();
+      await world.advance(MINUTE_MS);
+
+      expect(world.life.workers.trouble('id-gpu')).toBeUndefined();
+      expect(told(world)).toEqual([]);
+    });
+  });
+
   it('asks an agent to come back while the cloud has not listed an address, and lists again at once', async () => {
     let address: string | undefined;
     const { from, world, name } = await withAddress(() => address);

@@ -20,16 +20,31 @@ import { isAnyCalling } from '#machines/unknown.ts';
 import type { WorkersContext, WorkersDeps } from './context.ts';
 import { openKeptOut, releasedEvent } from './kept-out.ts';
 import { forgiveFailures } from './launch-failures.ts';
+import { forgetRefusal, observeRefusal } from './machine-troubles.ts';
 import { observeCalling, observeConnected, observeJoined } from './observation.ts';
 
 type Admit = WorkersDeps['admit'];
 
 /** Admits agents, each under the name under which its machine was launched; resolves with that when it is durable. */
-export function openJoining(context: WorkersContext, admit: Admit): (joining: JoiningAgent) => Promise<string> {
+export function openJoining(
+  context: WorkersContext,
+  { admit, poke }: { admit: Admit; poke(pool: string): void },
+): (joining: JoiningAgent) => Promise<string> {
   const { store, owned } = context;
   const keptOut = openKeptOut(context);
 
-  return async ({ hello, proof }) => {
+  return async (joining) => {
+    try {
+      return await join(joining);
+    } catch (thrown) {
+      // One that is named like no worker may be anybody: the log of the broker has it.
+      const worker = workerNamed(store, joining.hello.name);
+      if (worker && observeRefusal(context, worker, Fault.from(thrown))) poke(worker.pool);
+      throw thrown;
+    }
+  };
+
+  async function join({ hello, proof }: JoiningAgent): Promise<string> {
     const pool = [...store.view.pools.by('name', hello.pool)][0];
     if (!pool) throw new Fault('missing', `There is no pool "${hello.pool}".`);
     const before = workerNamed(store, hello.name);
@@ -41,7 +56,7 @@ export function openJoining(context: WorkersContext, admit: Admit): (joining: Jo
     const joined: Worker = { ...joinedRow(owned, worker, bound), drain: leavingOf(context, worker, hello) };
     await recordJoining(context, joined, before);
     return joined.id;
-  };
+  }
 }
 
 /** The worker of a name: its own, or the one that its cloud gave it. */
@@ -56,7 +71,10 @@ function leavingOf({ clock }: WorkersContext, { drain }: Worker, { leaving }: He
 }
 
 function checkName(context: WorkersContext, pool: Pool, worker: Worker, hello: Hello): void {
-  if (worker.pool !== pool.id) throw refuseAgent(`${worker.id} belongs to another pool than ${pool.name}.`);
+  if (worker.pool !== pool.id)
+    throw new Fault('denied', `${worker.id} belongs to another pool than ${pool.name}.`, {
+      remedy: "Correct `pool` in the agent's configuration.",
+    });
   checkStays(worker);
   const hasWork = hello.executions.length > 0 || context.store.view.sessions.count('worker', worker.id) > 0;
   // A draining worker with sessions must be able to reconnect and report them; any other is not needed.
@@ -210,6 +228,7 @@ export function connectWorker(context: WorkersContext, worker: Worker, hello: He
   if (!pool) throw new Fault('missing', `There is no pool "${hello.pool}".`);
   checkName(context, pool, worker, hello);
   forgiveFailures(context, pool.id);
+  forgetRefusal(context, worker);
   const wasAway = observeConnected(context, worker);
   return { labels: { ...pool.spec.labels, ...hello.labels }, changes: wasAway ? [returned(context, worker)] : [] };
 }

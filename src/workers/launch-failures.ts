@@ -6,6 +6,7 @@ import type { Worker } from '#core/worker.ts';
 import type { Failure } from '#machines/owned-machines.ts';
 import type { Facts, OfferFact } from '../autoscaler/plan.ts';
 import type { WorkersContext } from './context.ts';
+import { machineTroubleOf } from './machine-troubles.ts';
 import type { PoolMemory } from './pool-memory.ts';
 import { priceOf } from './pool-offers.ts';
 
@@ -82,23 +83,12 @@ export function launchTroubleOf(context: WorkersContext, id: string): PoolTroubl
   if (unlisted) return { ...unlisted, reason: 'ListFailed' };
   const refused = launchFaultOf(context, id);
   if (refused) return { kind: refused.kind, message: refused.message, reason: 'LaunchFailed' };
-  return bootTroubleOf(context, id);
+  const machine = machineTroubleOf(context, id);
+  return machine && { kind: machine.kind, reason: machine.reason, message: machine.message };
 }
 
 export const isSameTrouble = (one: PoolTrouble | undefined, other: PoolTrouble | undefined): boolean =>
   one?.kind === other?.kind && one?.reason === other?.reason && one?.message === other?.message;
-
-/** What keeps a machine of the pool from starting, as its cloud says. */
-function bootTroubleOf({ store, clouds, owned }: WorkersContext, pool: string): PoolTrouble | undefined {
-  // A pool whose machines have all started waits for none.
-  if (!owned.waiting.has(pool)) return undefined;
-  for (const { joinedAt, removal, offer, machine } of store.view.workers.by('pool', pool)) {
-    if (joinedAt !== undefined || removal || offer === undefined) continue;
-    const trouble = clouds.listing(offer)?.machines.get(machine)?.trouble;
-    if (trouble) return { kind: trouble.kind, message: trouble.message };
-  }
-  return undefined;
-}
 
 /** The cloud agreed and had no room after all: its offer cools down like after a refusal, and nothing booted in vain. */
 const isRefusedLate = ({ kind }: Failure): boolean => kind === 'exhausted' || kind === 'quota';

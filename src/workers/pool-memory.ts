@@ -28,6 +28,10 @@ export interface PoolMemory {
   runawayUntilMs: number;
   /** What kept it from its machines at the last pass. */
   trouble?: PoolTrouble | undefined;
+  /** Agents of its workers that were refused and have not joined since, oldest first. */
+  readonly refused: Map<string, AgentRefusal>;
+  /** Of which machine trouble an event was written, until it is over. */
+  toldTrouble?: string | undefined;
   passedMs: number;
   /** How long the last pass took. */
   passTookMs: number;
@@ -36,6 +40,15 @@ export interface PoolMemory {
   pardonedMs: number;
   /** When the guard froze it, in this process. */
   frozenMs?: number | undefined;
+}
+
+/** Why the server refused an agent, since when, and when last. */
+export interface AgentRefusal {
+  readonly kind: FaultKind;
+  readonly message: string;
+  readonly remedy: string;
+  readonly sinceMs: number;
+  readonly atMs: number;
 }
 
 /**
@@ -78,6 +91,7 @@ export function newMemory(clock: Clock): PoolMemory {
     failedBoots: 0,
     runawayRounds: 0,
     runawayUntilMs: Number.NEGATIVE_INFINITY,
+    refused: new Map(),
     passedMs: Number.NEGATIVE_INFINITY,
     passTookMs: 0,
     isPassDue: false,

@@ -14,6 +14,7 @@ import { openJoining } from './join.ts';
 import { releaseWorker } from './kept-out.ts';
 import { isSameTrouble, launchFaultOf, launchTroubleOf } from './launch-failures.ts';
 import { poolsAsAsker } from './machine-owner.ts';
+import { forgetRefusal, refusalsChangeAtMs, tellMachineTrouble } from './machine-troubles.ts';
 import { unseenWorkers, type WorkerObservation } from './observation.ts';
 import { rememberPools } from './pool-memory.ts';
 import { followPools } from './pool-offers.ts';
@@ -62,11 +63,12 @@ export function openWorkers(deps: WorkersDeps): { readonly workers: Workers; rea
   function reconcile(id: string): Again | undefined {
     const before = { ...context.pools.read(id) };
     const again = reconcilePool(context, deps.boot, id);
+    tellMachineTrouble(context, id);
     const trouble = launchTroubleOf(context, id);
     const isSame = isSameTrouble(trouble, before.trouble);
     if (!isSame) context.pools.of(id).trouble = trouble;
     if (!isSame || !isSameNeed(context.pools.read(id).need, before.need)) deps.activityChanged?.(id);
-    return again;
+    return soonest(again, refusalsChangeAtMs(context, id) - clock.monotonic());
   }
 
   const stopListening = [...listen(context, loop), followPools(context, loop.poke), followSameShape(context)];
@@ -103,6 +105,11 @@ export function openWorkers(deps: WorkersDeps): { readonly workers: Workers; rea
 const isSameNeed = (one: PoolNeed | undefined, other: PoolNeed | undefined): boolean =>
   one?.wanted === other?.wanted && one?.lost === other?.lost;
 
+function soonest(again: Again | undefined, afterMs: number): Again | undefined {
+  if (afterMs === Number.POSITIVE_INFINITY) return again;
+  return { afterMs: Math.min(again?.afterMs ?? afterMs, Math.ceil(afterMs)) };
+}
+
 function openContext(deps: WorkersDeps, poke: (pool: string) => void): WorkersContext {
   const { store, clock, log, journal, clouds, link, machines } = deps;
   const times = { ...DEFAULT_TIMES, ...deps.times };
@@ -120,7 +127,7 @@ function openContext(deps: WorkersDeps, poke: (pool: string) => void): WorkersCo
     acting: { pool: undefined },
     workersChanged: () => changes,
   };
-  const join = openJoining(context, deps.admit);
+  const join = openJoining(context, { admit: deps.admit, poke });
   return context;
 }
 
@@ -144,6 +151,7 @@ function listen(
     store.onChange('workers', (after, before, id) => {
       if (!after) owned.forget(id, before);
       if (!after && before) pools.forgetLost(before);
+      if (!after && before) forgetRefusal(context, before);
       if ((after ?? before)?.pool === acting.pool) return;
       if (!isJoining(after, before) && !isOnlyCreated(after, before)) pokePool(after, before);
     }),

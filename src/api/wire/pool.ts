@@ -62,7 +62,9 @@ export const Pool = z
     trouble: z
       .string()
       .optional()
-      .meta({ description: 'Why the pool gets no machines or cannot list them, with a remedy.' }),
+      .meta({
+        description: 'Why the pool gets no machines, cannot list them, or gets no agents on them, with a remedy.',
+      }),
     agent_auth: z.enum(AGENT_AUTHS),
     agent_networks: z.array(z.string()),
     labels: Labels,
@@ -118,6 +120,10 @@ export const Why = z
     pool: z.string(),
     phase: z.enum(POOL_PHASES),
     frozen: Freeze.optional(),
+    trouble: z
+      .string()
+      .optional()
+      .meta({ description: 'Why the pool gets no machines, or no agents on them, with a remedy.' }),
     unmatched: z
       .object({ sessions: z.int(), labels: z.array(z.string()) })
       .optional()

@@ -87,20 +87,74 @@ describe('the trouble of a pod', () => {
   it("is lack of capacity in the scheduler's own words, which ends the wait after a while", () => {
     const message = 'no node has room: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu.';
 
-    expect(read(aPod(unschedulable)).trouble).toEqual({ kind: 'exhausted', message, final: false });
-    expect(read(aPod(unschedulable, { ageMs: 120_000 })).trouble).toEqual({ kind: 'exhausted', message, final: true });
+    expect(read(aPod(unschedulable)).trouble).toMatchObject({ kind: 'exhausted', message, final: false });
+    expect(read(aPod(unschedulable, { ageMs: 120_000 })).trouble).toMatchObject({
+      kind: 'exhausted',
+      message,
+      final: true,
+    });
   });
 
   it.each([
     ['ImagePullBackOff', 'image veldaio/agent:9 of container agent cannot be pulled: told so.', 'invalid'],
     ['CreateContainerConfigError', 'container agent cannot be created: told so.', 'invalid'],
-    ['CrashLoopBackOff', 'container agent ends again and again: told so.', 'unavailable'],
   ])('%s is named with its remedy', (reason, said, kind) => {
     const { trouble } = read(aPod(waiting(reason, 'told so')));
 
     expect(trouble).toMatchObject({ kind, final: false });
     expect(trouble?.message.startsWith(said)).toBe(true);
     expect(trouble?.message).toMatch(/(Check|See) /);
+  });
+
+  describe('whose container ends again and again', () => {
+    const ended = { terminated: { reason: 'Error', exitCode: 2, message: 'unknown option\n --no-such-flag' } };
+    const crashed = (state: object, restartCount: number, lastState: object = ended) => ({
+      phase: 'Running',
+      containerStatuses: [{ name: 'agent', image: 'veldaio/agent:9', restartCount, state, lastState }],
+    });
+    const trouble = {
+      kind: 'unavailable',
+      reason: 'CrashLoopBackOff',
+      message:
+        'container agent ends again and again, last with exit code 2 (Error): unknown option --no-such-flag. See `kubectl logs --previous`.',
+      final: false,
+    };
+
+    it.each([
+      ['waits for its next start', crashed({ waiting: { reason: 'CrashLoopBackOff' } }, 3)],
+      ['has just ended once more', crashed(ended, 1)],
+      ['runs for a moment between two ends', crashed({ running: {} }, 2)],
+      [
+        'is one of those that run before the others',
+        {
+          phase: 'Pending',
+          initContainerStatuses: [
+            { name: 'agent', restartCount: 3, state: { waiting: { reason: 'CrashLoopBackOff' } }, lastState: ended },
+          ],
+        },
+      ],
+    ])('is its last end, the same each time, while the container %s', (_, status) => {
+      expect(read(aPod(status)).trouble).toEqual(trouble);
+    });
+
+    it.each([
+      ['ended for the first time', crashed(ended, 0, {})],
+      ['was started anew once', crashed({ running: {} }, 1)],
+    ])('is none yet where the container %s', (_, status) => {
+      expect(read(aPod(status))).toMatchObject({ state: 'running' });
+      expect(read(aPod(status)).trouble).toBeUndefined();
+    });
+
+    it('is told without a message where the container left none, and with the end of a long one', () => {
+      const silent = { terminated: { reason: 'OOMKilled', exitCode: 137 } };
+      const long = { terminated: { reason: 'Error', exitCode: 1, message: `${'x'.repeat(3_000)} the end` } };
+      const waitingFor = (lastState: object) => crashed({ waiting: { reason: 'CrashLoopBackOff' } }, 3, lastState);
+
+      expect(read(aPod(waitingFor(silent))).trouble?.message).toBe(
+        'container agent ends again and again, last with exit code 137 (OOMKilled). See `kubectl logs --previous`.',
+      );
+      expect(read(aPod(waitingFor(long))).trouble?.message).toMatch(/: …x{10,500} the end\. See/);
+    });
   });
 
   it('is what its events say where the pod itself shows nothing, until it runs', () => {

@@ -10,6 +10,12 @@ export interface PodCondition {
   readonly message?: string | undefined;
 }
 
+interface ContainerEnd {
+  readonly reason?: string;
+  readonly exitCode?: number;
+  readonly message?: string;
+}
+
 export interface ContainerStatus {
   readonly name: string;
   readonly image?: string | undefined;
@@ -17,10 +23,9 @@ export interface ContainerStatus {
   readonly state?: {
     readonly waiting?: { readonly reason?: string; readonly message?: string } | undefined;
     readonly running?: object | undefined;
-    readonly terminated?:
-      | { readonly reason?: string; readonly exitCode?: number; readonly message?: string }
-      | undefined;
+    readonly terminated?: ContainerEnd | undefined;
   };
+  readonly lastState?: { readonly terminated?: ContainerEnd | undefined } | undefined;
 }
 
 /** What we read of a pod; everything else is dropped as soon as it arrives. */
@@ -72,11 +77,12 @@ export function keptOfPod(object: KubeObject): Pod {
   };
 }
 
-const keptOfContainer = ({ name, image, restartCount, state }: ContainerStatus): ContainerStatus => ({
+const keptOfContainer = ({ name, image, restartCount = 0, state, lastState }: ContainerStatus): ContainerStatus => ({
   name,
   image,
   restartCount,
   ...(state?.running ? {} : { state }),
+  ...(restartCount > 0 && lastState ? { lastState } : {}),
 });
 
 export interface PodReading {
@@ -94,8 +100,7 @@ const createdAtOf = ({ metadata }: KubeObject): number => Date.parse(metadata.cr
 export function machineOf(pod: Pod, reading: PodReading): Machine {
   const { metadata, spec, status } = pod;
   const state = stateOf(pod);
-  const trouble =
-    state === 'failed' ? endOf(pod) : state === 'creating' ? (troubleOf(pod, reading) ?? reading.found) : undefined;
+  const trouble = READERS[state]?.(pod, reading);
   const addresses = spec?.hostNetwork ? [] : addressesOf(status);
   return {
     name: metadata.name,
@@ -108,6 +113,13 @@ export function machineOf(pod: Pod, reading: PodReading): Machine {
     ...(addresses.length > 0 && { addresses }),
   };
 }
+
+/** A pod that runs has trouble too where its containers do not; whether its agent is connected is for others to see. */
+const READERS: Readonly<Partial<Record<Machine['state'], (pod: Pod, reading: PodReading) => Trouble | undefined>>> = {
+  creating: (pod, reading) => placementOf(pod, reading) ?? containersOf(pod) ?? reading.found,
+  running: (pod) => containersOf(pod),
+  failed: (pod) => endOf(pod),
+};
 
 function stateOf({ metadata, status }: Pod): Machine['state'] {
   if (status?.phase === 'Succeeded' || status?.phase === 'Failed') return 'failed';
@@ -152,30 +164,58 @@ export const isUnschedulable = ({ status }: Pod): boolean =>
     ({ type, status: is, reason }) => type === 'PodScheduled' && is === 'False' && reason === 'Unschedulable',
   ) ?? false;
 
-/** What keeps a pod from starting, in the words of the cluster. */
-function troubleOf(pod: Pod, { waitedMs, schedulingTimeoutMs }: PodReading): Trouble | undefined {
-  const { status } = pod;
-  if (isUnschedulable(pod)) {
-    const said = status?.conditions?.find(({ type }) => type === 'PodScheduled')?.message ?? 'Unschedulable';
-    // Until then a cluster autoscaler may be adding a node; a deleted pod would call its order off.
-    const isFinal = waitedMs >= schedulingTimeoutMs;
-    return { kind: 'exhausted', message: `no node has room: ${said}`, final: isFinal };
-  }
+/** Why no node takes the pod, in the words of the scheduler. */
+function placementOf(pod: Pod, { waitedMs, schedulingTimeoutMs }: PodReading): Trouble | undefined {
+  if (!isUnschedulable(pod)) return undefined;
+  const said = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')?.message ?? 'Unschedulable';
+  // Until then a cluster autoscaler may be adding a node; a deleted pod would call its order off.
+  const isFinal = waitedMs >= schedulingTimeoutMs;
+  return { kind: 'exhausted', reason: 'Unschedulable', message: `no node has room: ${said}`, final: isFinal };
+}
+
+/** What keeps the containers of a pod from running, in the words of the cluster. */
+function containersOf({ status }: Pod): Trouble | undefined {
   for (const container of [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]) {
-    const waiting = container.state?.waiting;
-    const said = waiting?.message ?? waiting?.reason ?? '';
-    if (PULL_FAILED.has(waiting?.reason ?? '')) {
+    const { reason = '', message: said = reason } = container.state?.waiting ?? {};
+    if (PULL_FAILED.has(reason)) {
       const message = `image ${container.image ?? ''} of container ${container.name} cannot be pulled: ${said}. Check its name and imagePullSecrets.`;
-      return { kind: 'invalid', message, final: false };
+      return { kind: 'invalid', reason, message, final: false };
     }
-    if (CONFIG_FAILED.has(waiting?.reason ?? '')) {
+    if (CONFIG_FAILED.has(reason)) {
       const message = `container ${container.name} cannot be created: ${said}. Check the ConfigMaps and Secrets that the template names.`;
-      return { kind: 'invalid', message, final: false };
+      return { kind: 'invalid', reason, message, final: false };
     }
-    if (waiting?.reason === 'CrashLoopBackOff') {
-      const message = `container ${container.name} ends again and again: ${said}. See \`kubectl logs --previous\`.`;
-      return { kind: 'unavailable', message, final: false };
-    }
+    const crash = crashOf(container);
+    if (crash) return crash;
   }
   return undefined;
+}
+
+// A first restart may come from a node that was short of memory; after the second the kubelet waits before each start.
+const RESTARTS_OF_A_LOOP = 2;
+
+/**
+ * A container that ends again and again. Between two waits it runs for a moment: that it did so often decides, and the
+ * message is the same throughout, without the growing wait of the kubelet's own, so that no reader sees it come and go.
+ */
+function crashOf({ name, state, restartCount = 0, lastState }: ContainerStatus): Trouble | undefined {
+  const ended = state?.terminated ?? lastState?.terminated;
+  const isWaiting = state?.waiting?.reason === CRASH_LOOP;
+  const isEndedAgain = state?.terminated !== undefined && restartCount > 0;
+  if (!isWaiting && !isEndedAgain && !(ended && restartCount >= RESTARTS_OF_A_LOOP)) return undefined;
+  const how = ended
+    ? `, last with exit code ${ended.exitCode ?? 'unknown'}${ended.reason ? ` (${ended.reason})` : ''}`
+    : '';
+  const words = lastWordsOf(ended?.message ?? '');
+  const message = `container ${name} ends again and again${how}${words && `: ${words}`}. See \`kubectl logs --previous\`.`;
+  return { kind: 'unavailable', reason: CRASH_LOOP, message, final: false };
+}
+
+const CRASH_LOOP = 'CrashLoopBackOff';
+const LONGEST_WORDS = 400;
+
+/** The end of a termination message, in one line: the kubelet passes on up to 4 KiB, and a log ends with its cause. */
+function lastWordsOf(message: string): string {
+  const line = message.replace(/\s+/g, ' ').trim().replace(/\.$/, '');
+  return line.length > LONGEST_WORDS ? `…${line.slice(-LONGEST_WORDS)}` : line;
 }

@@ -57,6 +57,13 @@ describe('the pod of a worker', () => {
     expect(podWith(template(AGENT, {}, { annotations: { [keep]: 'true' } })).metadata.annotations[keep]).toBe('true');
   });
 
+  it('shows the end of the log of an agent that crashed, unless the template says otherwise', () => {
+    const policy = 'terminationMessagePolicy';
+
+    expect(agentOf(podWith(template()))[policy]).toBe('FallbackToLogsOnError');
+    expect(agentOf(podWith(template({ ...AGENT, [policy]: 'File' })))[policy]).toBe('File');
+  });
+
   it('keeps the work directory of the agent over a restart of its container', () => {
     const pod = podWith(template());
 

@@ -78,6 +78,8 @@ function withAgentParts(agent: Part, { boot }: Launch, needs: AgentNeeds): Part 
   const env = listIn(agent, 'env');
   const has = (name: string): boolean => env.some((variable) => variable.name === name);
   return {
+    // The last lines of the log tell why an agent crashed, where it writes no termination message: most do not.
+    terminationMessagePolicy: 'FallbackToLogsOnError',
     ...agent,
     env: [
       ...env,

@@ -235,7 +235,8 @@ export function runKubelet({ world, nodes, runner: given }: KubeletOptions): Kub
     const nowMs = clock.now();
     const before = statusesOf(pod).find(({ name }) => name === container);
     const startedAt = fieldsOf(fieldsOf(before?.state).running).startedAt;
-    const status = withContainer(pod, container, terminated(exitCode, startedAt, nowMs), nowMs);
+    const { message } = rules.of(pod).exits ?? {};
+    const status = withContainer(pod, container, terminated(exitCode, startedAt, nowMs, message), nowMs);
     const policy = pod.spec?.restartPolicy;
     if (policy === 'Never' || (policy === 'OnFailure' && exitCode === 0)) {
       const isOver = statusesOf({ ...pod, status }).every(({ state }) => fieldsOf(state).terminated !== undefined);

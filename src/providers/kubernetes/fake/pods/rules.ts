@@ -13,8 +13,8 @@ export interface PodRule {
   readonly startMs?: number | undefined;
   /** How long its containers take to end; infinite: they do not hear SIGTERM. */
   readonly stopMs?: number | undefined;
-  /** Its containers end by themselves, each time. */
-  readonly exits?: { readonly afterMs: number; readonly code: number } | undefined;
+  /** Its containers end by themselves, each time; with what they wrote to their termination log. */
+  readonly exits?: { readonly afterMs: number; readonly code: number; readonly message?: string } | undefined;
 }
 
 export interface PodRules {

@@ -111,13 +111,14 @@ export function withContainer(
   return withConditions(status, { Ready: isReady, ContainersReady: isReady }, nowMs, 'ContainersNotReady');
 }
 
-export const terminated = (exitCode: number, startedAt: unknown, nowMs: number): ContainerState => ({
-  terminated: {
+export const terminated = (exitCode: number, startedAt: unknown, nowMs: number, message?: string): ContainerState => ({
+  terminated: compact({
     exitCode,
     reason: exitCode === 0 ? 'Completed' : 'Error',
+    message,
     startedAt: textOf(startedAt) || timestamp(nowMs),
     finishedAt: timestamp(nowMs),
-  },
+  }),
 });
 
 /** After the last container has ended for good. */

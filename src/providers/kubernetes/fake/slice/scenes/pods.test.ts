@@ -84,6 +84,35 @@ describe('a pod that comes to its end', () => {
   });
 });
 
+describe('a pod whose container ends again and again', () => {
+  it('is named with the last words of the container until its agent connects, without a change at each restart', async () => {
+    const world = await openKubeWorld();
+    const told: string[] = [];
+    world.fake.world.store.watch(({ storage }) => {
+      if (!storage.includes('agentpools')) return;
+      const said = world.condition('gpu', 'BackendHealthy');
+      if (said !== told.at(-1)) told.push(said);
+    });
+    const exits = { afterMs: 0, code: 2, message: "unknown option '--no-such-flag'" };
+    const mend = world.fake.kubelet.rules.add({ exits });
+    world.apply('gpu');
+    await world.clock.advance(5 * MINUTE_MS);
+    const during = world.condition('gpu', 'BackendHealthy');
+    const changes = told.filter((said) => said.includes('no-such-flag')).length;
+    const all = await world.life.store.history.events({}, { limit: 1_000, order: 'oldest first' });
+    const events = all.filter(({ kind }) => kind === 'worker.trouble');
+
+    mend();
+    await world.clock.advance(10 * MINUTE_MS);
+
+    expect(during).toContain('False');
+    expect(during).toContain("exit code 2 (Error): unknown option '--no-such-flag'");
+    expect(changes).toBe(1);
+    expect(events).toMatchObject([{ message: expect.stringContaining('no-such-flag') }]);
+    expect(world.condition('gpu', 'BackendHealthy')).toContain('True');
+  });
+});
+
 describe('a pod that does not start', () => {
   it('for lack of room gives way to the next template after the scheduling timeout', async () => {
     const world = await openKubeWorld();
