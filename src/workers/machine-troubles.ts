@@ -39,7 +39,8 @@ export function machineTroubleOf(context: WorkersContext, pool: string): Machine
   return refusalOf(context, pool) ?? bootTroubleOf(context, pool);
 }
 
-const shownFromMs = ({ kind, sinceMs }: AgentRefusal): number => sinceMs + (kind === 'unavailable' ? PASSES_WITHIN_MS : 0);
+const shownFromMs = ({ kind, sinceMs }: AgentRefusal): number =>
+  sinceMs + (kind === 'unavailable' ? PASSES_WITHIN_MS : 0);
 const shownUntilMs = ({ atMs }: AgentRefusal): number => atMs + FORGET_AFTER_MS;
 
 function refusalOf({ store, pools, clock }: WorkersContext, id: string): MachineTrouble | undefined {

@@ -59,12 +59,9 @@ export const Pool = z
     paused_at: Time.optional(),
     removal: z.object({ at: Time, deadline_at: Time, why: z.string() }).optional(),
     frozen: Freeze.optional(),
-    trouble: z
-      .string()
-      .optional()
-      .meta({
-        description: 'Why the pool gets no machines, cannot list them, or gets no agents on them, with a remedy.',
-      }),
+    trouble: z.string().optional().meta({
+      description: 'Why the pool gets no machines, cannot list them, or gets no agents on them, with a remedy.',
+    }),
     agent_auth: z.enum(AGENT_AUTHS),
     agent_networks: z.array(z.string()),
     labels: Labels,
