@@ -42,6 +42,7 @@ export function startMachines(deps: MachinesDeps): Machines {
     start: work.start,
     isReviewed: (cloud) => sweep.isReviewed(cloud),
     invalidate: (cloud, machine) => sweep.invalidate(cloud, machine),
+    ownerGone: (owner) => sweep.ownerGone(owner),
   };
   const sweep = startSweep(base, features);
   const checks = startChecks(base, features);

@@ -40,6 +40,11 @@ export interface MachineOwner<R extends MachineRow> {
   isOwner(id: string): boolean;
   /** Frozen or paused: none of its machines is deleted or adopted. */
   isHeld(owner: string): boolean;
+  /**
+   * How long a machine may stay that has its mark and never had a row here; 0: for ever. Undefined, or absent: the sweep
+   * deletes it at once.
+   */
+  orphansStayMs?(owner: string): number | undefined;
   /** Whether it is still needed: false if it was cancelled before its cloud was called. */
   isWanted(row: R): boolean;
   /** Whether a machine of another form would be made in its place now. */
@@ -106,6 +111,8 @@ export interface Base extends MachinesDeps {
   isReviewed(cloud: string): boolean;
   /** The row of a machine was dropped: the next review checks it even if its listing is unchanged. */
   invalidate(cloud: string | undefined, machine: string): void;
+  /** An owner is no more: orphans that it let stay are deleted now. */
+  ownerGone(owner: string): void;
 }
 
 /** The machines that one feature asked for. */

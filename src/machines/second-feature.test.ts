@@ -20,7 +20,7 @@ const kinds = (world: PoolWorld) => world.disk.histories.events.map(({ kind }) =
 const listings = (world: PoolWorld) => world.cloud.calls.filter(({ name }) => name === 'list').length;
 
 const orphan = (name: string, use: 'worker' | 'computer', more: Partial<Machine> = {}): Machine => {
-  const mark = { cluster: 'cluster1', use, owner: use === 'worker' ? 'id-gpu' : DESK.id, shape: OFFER.id };
+  const mark = { cluster: 'cluster1', use, owner: use === 'worker' ? 'id-former' : DESK.id, shape: OFFER.id };
   return { name, mark, createdAt: Date.UTC(2026, 0, 1), state: 'running', ...more };
 };
 

@@ -8,6 +8,7 @@ import type { Offer } from '#core/pool.ts';
 import type { Machine, Mark, Use } from '#core/provider.ts';
 import { inSlices, openSlices } from '#core/slices.ts';
 import { isMadeFrom } from './offers.ts';
+import { type Orphan, type Orphans, openOrphans } from './orphans.ts';
 import type { Base, OwnedMachines } from './owned-machines.ts';
 import { isOlderThanBackup } from './restored.ts';
 import { openReviewCache, type ReviewCache } from './review-cache.ts';
@@ -22,6 +23,8 @@ export interface Sweep extends Pick<Loop, 'stop'> {
   isReviewed(cloud: string): boolean;
   /** The row of a machine was dropped: the next review checks it even if its listing is unchanged. */
   invalidate(cloud: string | undefined, machine: string): void;
+  /** An owner is no more: what it let stay is deleted now, because nobody may list its cloud again. */
+  ownerGone(owner: string): void;
 }
 
 /** Looks through each new listing, a few milliseconds at a time. */
@@ -31,6 +34,8 @@ export function startSweep(base: Base, features: Features): Sweep {
   const reviewed = new Set<string>();
   const sweeping = new Set<string>();
   const settled = openReviewCache();
+  const orphans = openOrphans(base);
+  const by: Review = { base, features, sweeping, settled, orphans };
   const loop = startLoop({
     name: 'sweep',
     clock,
@@ -41,7 +46,7 @@ export function startSweep(base: Base, features: Features): Sweep {
       const listing = newest.get(cloud);
       newest.delete(cloud);
       if (!listing) return;
-      await review({ base, features, sweeping, settled }, listing);
+      await review(by, listing);
       if (reviewed.has(cloud)) return;
       reviewed.add(cloud);
       for (const owned of features.values()) for (const owner of ownersIn(owned, cloud)) owned.poke(owner);
@@ -61,7 +66,15 @@ export function startSweep(base: Base, features: Features): Sweep {
     for (const owned of features.values())
       for (const owner of followers) if (owned.waiting.has(owner)) owned.poke(owner);
   });
-  return { stop: loop.stop, isReviewed: (cloud) => reviewed.has(cloud), invalidate: settled.invalidate };
+  return {
+    stop: loop.stop,
+    isReviewed: (cloud) => reviewed.has(cloud),
+    invalidate(cloud, machine) {
+      settled.invalidate(cloud, machine);
+      orphans.forget(machine);
+    },
+    ownerGone: (owner) => resolveOrphans(by, orphans.of(owner)),
+  };
 }
 
 function* ownersIn({ base, isOwner }: OwnedMachines, cloud: string): Iterable<string> {
@@ -100,6 +113,7 @@ interface Review {
   /** Orphans that their cloud is being asked to delete. */
   readonly sweeping: Set<string>;
   readonly settled: ReviewCache;
+  readonly orphans: Orphans;
 }
 
 // Passing one over takes less time than reading the clock.
@@ -107,7 +121,7 @@ const SETTLED_PER_LOOK_AT_CLOCK = 64;
 
 async function review(by: Review, listing: Listing): Promise<void> {
   const { base, features } = by;
-  const orphans: Machine[] = [];
+  const orphans: Omit<Orphan, 'offer'>[] = [];
   const before = listing.before?.machines;
   const unmarked = unmarkedIn(by, listing.cloud);
   // Two listings for one that would be deleted; one that will be adopted must be known before anything is launched.
@@ -123,7 +137,8 @@ async function review(by: Review, listing: Listing): Promise<void> {
     if (found) return noticeChange(found, machine, known);
     reviewed.keepForNextReview(machine);
     if (!machine.mark) unmarked.observe(machine);
-    else if (machine.state !== 'deleting' && isOrphan(machine)) orphans.push(machine);
+    else if (owned && machine.state !== 'deleting' && isOrphan(machine))
+      orphans.push({ machine, owned, owner: machine.mark.owner });
   };
   const slices = openSlices(base.clock);
   let seen = 0;
@@ -143,7 +158,13 @@ async function review(by: Review, listing: Listing): Promise<void> {
     });
   }
   unmarked.forget(listing);
-  resolveOrphans(by, listing.cloud, orphans);
+  by.orphans.prune(listing);
+  const found = orphans.flatMap((orphan) => {
+    const offer = offerFor(base, listing.cloud, orphan.machine.mark as Mark);
+    return offer ? [{ ...orphan, offer }] : [];
+  });
+  await by.orphans.observe(listing.cloud, found);
+  resolveOrphans(by, found);
 }
 
 interface Found {
@@ -207,20 +228,19 @@ function unmarkedIn({ base, features }: Review, cloud: string) {
 }
 
 /**
- * A machine with our mark and without a row is an orphan: rows are committed before the launch. It is
- * deleted, unless it is older than the backup that this store came from: then it is adopted.
+ * A machine with our mark and without a row is an orphan: rows are committed before the launch. It is deleted at once
+ * where it had a row or its owner is no more, otherwise when its owner says so. One that is older than the backup that
+ * this store came from is adopted.
  */
-function resolveOrphans(by: Review, cloud: string, orphans: readonly Machine[]): void {
-  const { base, features, sweeping } = by;
+function resolveOrphans(by: Review, orphans: readonly Orphan[]): void {
+  const { base, sweeping } = by;
   const byOffer = new Map<Offer, Machine[]>();
-  for (const machine of orphans) {
-    const mark = machine.mark as Mark;
-    const owned = features.get(mark.use);
-    const offer = offerFor(base, cloud, mark);
+  for (const orphan of orphans) {
+    const { machine, owned, owner, offer } = orphan;
     // Between two slices its row may have come: adopted by an earlier review.
-    if (!owned || !offer || owned.isHeld(mark.owner) || owned.named(machine.name)) continue;
+    if (owned.isHeld(owner) || owned.named(machine.name)) continue;
     if (isOlderThanBackup(base, machine)) adopt(owned, machine, offer);
-    else if (sweeping.has(machine.name) || mayBeLaunched(base, machine)) continue;
+    else if (sweeping.has(machine.name) || mayBeLaunched(base, machine) || !by.orphans.isDue(orphan)) continue;
     else byOffer.set(offer, [...(byOffer.get(offer) ?? []), machine]);
   }
   for (const [offer, machines] of byOffer) sweepAway(by, offer, machines);

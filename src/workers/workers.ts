@@ -194,6 +194,7 @@ function pokeScope({ view }: Store, scope: string, poke: (pool: string) => void)
 
 function forgetPool({ store, owned }: WorkersContext, id: string): void {
   owned.unknown.forget(id);
+  owned.base.ownerGone(id);
   owned.waiting.delete(id);
   if (store.view.freezes.get(id)) owned.base.commit([drop('freezes', id)]);
 }
