@@ -68,7 +68,7 @@ function hostOf(place: RuntimePlace, mistakes: RuntimeHostMistakes): RuntimeHost
     const values = mistakes.digestOfTemplatesAlone ? 'template' : `${slots} ${version}`;
     const digest = mistakes.freshDigests ? `${values} ${++place.serial}` : values;
     const grant = { host: `http://${id}.test`, audience: `http://${id}.test`, ...resourcesOf(slots, SIZE, diskGb) };
-    return { digest, grant, manifests: [] };
+    return { digest, templates: 'memory', grant, manifests: [] };
   }
 
   function write(act: () => void): void {

@@ -49,6 +49,8 @@ export interface RenderedManifest {
 export interface RenderedRuntime {
   /** Hash of all that is rendered: equal for equal objects. */
   readonly digest: string;
+  /** Hash of what every runtime of this host is rendered from: templates and settings. */
+  readonly templates: string;
   readonly grant: RuntimeGrant;
   readonly manifests: readonly RenderedManifest[];
 }
@@ -67,7 +69,8 @@ export interface RuntimeHost {
     request: RuntimeRequest,
     signal: AbortSignal,
   ): Promise<{ readonly digest: string; readonly grant: RuntimeGrant }>;
-  observe(request: RuntimeRequest, signal: AbortSignal): Promise<RuntimeObservation>;
+  /** `former`: objects of this digest are right too. Changed templates wait for their turn, and the former ones are gone. */
+  observe(request: RuntimeRequest, signal: AbortSignal, former?: string): Promise<RuntimeObservation>;
   /** Removes everything, data too; done when `observe` says `absent`. */
   release(id: string, signal: AbortSignal): Promise<void>;
   /** Removes all but the data; absent where the host cannot. */

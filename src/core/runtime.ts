@@ -42,10 +42,14 @@ export interface Runtime {
   readonly host?: string | undefined;
   /** Where its objects are, as the host of runtimes names the place. */
   readonly cloud?: string | undefined;
-  /** What was applied last. */
-  readonly applied?: { readonly digest: string; readonly version: string; readonly at: number } | undefined;
+  /** What was applied last; `asked` stands for what callers had asked of it then. */
+  readonly applied?:
+    | { readonly digest: string; readonly version: string; readonly at: number; readonly asked?: string | undefined }
+    | undefined;
   /** The version that it was last set to run, applied or not: what a rollout counts. */
   readonly aim?: string | undefined;
+  /** The templates that it was last set to be made from, applied or not: what a rollout counts. */
+  readonly aimTemplates?: string | undefined;
 }
 
 /** A host of static runtimes that takes no new ones. */

@@ -4,6 +4,7 @@ import type { Runtime, RuntimePhase } from '#core/runtime.ts';
 import { put, type Store } from '#core/store.ts';
 import type { Journal } from '#journal/journal.ts';
 import { type RuntimeReason, runtimeSubject } from './reasons.ts';
+import { askedOf } from './rollout.ts';
 
 export interface RuntimeNotes {
   /**
@@ -16,8 +17,7 @@ export interface RuntimeNotes {
 
 type Settings = Readonly<Record<string, string | number>>;
 
-const asksTheSame = (a: Runtime, b: Runtime): boolean =>
-  a.wanted === b.wanted && a.slots === b.slots && a.version === b.version;
+const asksTheSame = (a: Runtime, b: Runtime): boolean => a.wanted === b.wanted && askedOf(a) === askedOf(b);
 
 export function openNotes({ store, clock, journal }: NotesDeps): RuntimeNotes {
   return {

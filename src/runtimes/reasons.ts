@@ -15,6 +15,10 @@ const REASONS = {
   drifted: { means: 'Objects of the runtime are missing or were changed by others.', with: [] },
   'others-updating': { means: 'As many runtimes as max_updating are being updated.', with: ['max_updating'] },
   halted: { means: 'As many runtimes as halt_after did not become ready with this version.', with: ['version'] },
+  'templates-halted': {
+    means: 'As many runtimes as halt_after did not become ready with the changed templates.',
+    with: [],
+  },
   ready: { means: 'The runtime answered.', with: [] },
 } as const satisfies Record<string, ReasonRule>;
 

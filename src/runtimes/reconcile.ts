@@ -12,7 +12,7 @@ import { drop, type Store } from '#core/store.ts';
 import type { Journal } from '#journal/journal.ts';
 import { openNotes } from './notes.ts';
 import { type RuntimeReason, runtimeSubject } from './reasons.ts';
-import { openRollout } from './rollout.ts';
+import { askedOf, openRollout } from './rollout.ts';
 import { isStatic, type RuntimeSettings } from './section.ts';
 
 export interface ReconcileDeps {
@@ -107,9 +107,9 @@ export function startReconciling(deps: ReconcileDeps): Reconciling {
     runtime: Runtime,
     chosen: ChosenKind,
     by: By,
-    request = requestOf(runtime, settings().latestVersion),
+    { request = requestOf(runtime, settings().latestVersion), former }: Observed = {},
   ): Promise<RuntimeObservation> =>
-    hosts.call(chosen, { ...by, name: 'observe', is: 'read' }, (it, signal) => it.observe(request, signal));
+    hosts.call(chosen, { ...by, name: 'observe', is: 'read' }, (it, signal) => it.observe(request, signal, former));
 
   /** Why it must be applied; undefined: what was applied is what is wanted. */
   function whyApply(runtime: Runtime, request: RuntimeRequest, digest: string): RuntimeReason | undefined {
@@ -133,35 +133,39 @@ export function startReconciling(deps: ReconcileDeps): Reconciling {
       it.apply(request, signal),
     );
     const [{ digest, grant }] = await Promise.all([calling, noted, decided]);
-    const applied = { digest, version: request.version, at: clock.now() };
+    const applied = { digest, version: request.version, at: clock.now(), asked: askedOf(runtime) };
     await note(runtime, phase, 'Its objects are applied.', { applied, grant });
     return { ...runtime, applied, grant, cloud };
   }
 
   async function running(runtime: Runtime, chosen: ChosenKind, by: By): Promise<PassResult> {
     const { id } = runtime;
-    const { version, isWaiting } = await rollout.versionNow(runtime);
-    // Those that wait are looked at no more often than others, but no less either.
-    if (isWaiting && (checkAt.get(id) ?? 0) > clock.now()) return { afterMs: WAIT_FOR_TURN_MS };
-    const request = requestOf({ ...runtime, version }, version);
     const { it } = await hosts.open(chosen, by.signal);
-    const { digest } = await it.render(request);
+    const requestAt = (version: string): RuntimeRequest => requestOf({ ...runtime, version }, version);
+    const { version, waits, former } = await rollout.step(runtime, (at) => it.render(requestAt(at)));
+    // Those that wait are looked at no more often than others, but no less either.
+    if (waits !== undefined && (checkAt.get(id) ?? 0) > clock.now()) return { afterMs: WAIT_FOR_TURN_MS };
+    const request = requestAt(version);
     const given: Applying = { request, chosen, by, cloud: it.cloud, readyWithinMs: it.readyWithinMs };
+    const now = former === undefined ? await applyWhereNew(runtime, it, given) : runtime;
+    const seen = await observe(now, chosen, by, { request, former });
+    const again = await settle(now, seen, { ...given, heldBack: former === undefined ? undefined : waits });
+    return waits === undefined ? again : { afterMs: Math.min(again.afterMs, WAIT_FOR_TURN_MS) };
+  }
+
+  async function applyWhereNew(runtime: Runtime, it: RuntimeHost, given: Applying): Promise<Runtime> {
+    const { request } = given;
+    const { digest } = await it.render(request);
     const cause = whyApply(runtime, request, digest);
-    let now = runtime;
-    if (cause !== undefined) {
-      const why = WORDS[cause] ?? 'Its objects render differently now.';
-      const reason = cause === 'new-version' ? { version } : undefined;
-      const decided = decide(id, cause === 'new-version' ? 'update' : 'apply', cause, why, reason);
-      now = await apply(decided, runtime, given);
-    }
-    const seen = await observe(now, chosen, by, request);
-    const again = await settle(now, seen, given);
-    return isWaiting ? { afterMs: Math.min(again.afterMs, WAIT_FOR_TURN_MS) } : again;
+    if (cause === undefined) return runtime;
+    const why = WORDS[cause] ?? 'Its objects render differently now.';
+    const isVersion = cause === 'new-version';
+    const reason = isVersion ? { version: request.version } : undefined;
+    return apply(decide(runtime.id, isVersion ? 'update' : 'apply', cause, why, reason), runtime, given);
   }
 
   /** What to do about how it looks. */
-  async function settle(runtime: Runtime, seen: RuntimeObservation, given: Applying): Promise<Again> {
+  async function settle(runtime: Runtime, seen: RuntimeObservation, given: Settling): Promise<Again> {
     const { id } = runtime;
     if (seen.state === 'ready') {
       await note(runtime, 'ready');
@@ -176,6 +180,11 @@ export function startReconciling(deps: ReconcileDeps): Reconciling {
       return { afterMs: LOOK_AT_FAILED_MS };
     }
     if (seen.state === 'coming') return waitFor(runtime, seen.why ?? 'It does not answer.', given.readyWithinMs);
+    if (given.heldBack !== undefined) {
+      const held = `They are repaired when the changed templates reach it: ${given.heldBack}`;
+      await note(runtime, 'error', `${seen.why ?? 'Its objects are missing.'} ${held}`);
+      return { afterMs: LOOK_AT_FAILED_MS };
+    }
     const times = repairs.get(id) ?? 0;
     repairs.set(id, times + 1);
     await apply(decide(id, 'repair', 'drifted', seen.why ?? 'Its objects are missing.'), runtime, given);
@@ -309,6 +318,16 @@ interface Applying {
   /** Where its objects are made. */
   readonly cloud: string;
   readonly readyWithinMs: number;
+}
+
+interface Settling extends Applying {
+  /** Why it is not applied though it may differ. */
+  readonly heldBack?: string | undefined;
+}
+
+interface Observed {
+  readonly request?: RuntimeRequest;
+  readonly former?: string | undefined;
 }
 
 const WORDS: Readonly<Partial<Record<RuntimeReason, string>>> = {

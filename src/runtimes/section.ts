@@ -90,8 +90,12 @@ export function sectionSchema({ runtimes = {} }: Pick<KnownKinds, 'runtimes'>): 
         .default('latest')
         .meta({ sourceText: true })
         .describe('The version of runtimes that are not pinned. Changing it updates them one after the other.'),
-      maxUpdating: count(1).default(3).describe('How many runtimes may be updated to a new version at a time.'),
-      haltAfter: count(1).default(2).describe('How many may fail with a new version before no more are updated to it.'),
+      maxUpdating: count(1)
+        .default(3)
+        .describe('How many runtimes may be updated to a new version or to changed templates at a time.'),
+      haltAfter: count(1)
+        .default(2)
+        .describe('How many may fail with a new version or with changed templates before no more are updated.'),
       serverUrl: z
         .string()
         .regex(HOST_URL, 'must be a URL like https://muster.example.com')

@@ -48,7 +48,7 @@ export function openMemoryRuntimes(): MemoryRuntimes {
     const manifests = [
       { template: 'statefulset', kind: 'StatefulSet', name: `runtime-${id}`, text: `slots: ${slots}` },
     ];
-    return { digest: `${memory.template} ${slots} ${version}`, grant, manifests };
+    return { digest: `${memory.template} ${slots} ${version}`, templates: memory.template, grant, manifests };
   }
 
   function called(what: string, id = ''): void {

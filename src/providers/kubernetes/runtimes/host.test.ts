@@ -177,6 +177,29 @@ describe('a runtime of a StatefulSet', () => {
     expect((await stateOf(scene)).state).toBe('ready');
   });
 
+  test('objects of former templates are right where the digest of those is named, unless one is missing', async () => {
+    const scene = await openRuntimeScene();
+    const { digest: former } = await applied(scene);
+    const before = await scene.host.render(A);
+    scene.write('service', TEXTS.statefulset.service.replace('9090', '9091'));
+    const seen = () => scene.during(scene.host.observe(A, going(), former));
+
+    expect((await stateOf(scene)).state).toBe('drifted');
+    expect((await seen()).state).toBe('ready');
+    expect((await scene.host.render(A)).templates).not.toBe(before.templates);
+    await scene.kubectl('DELETE', '/api/v1/namespaces/cloud-runtime/services/runtime-a');
+    expect(await seen()).toMatchObject({ state: 'drifted', why: 'Service runtime-a is missing.' });
+  });
+
+  test('templates are named by their texts, not by when they were written', async () => {
+    const scene = await openRuntimeScene();
+    const before = await scene.host.render(A);
+    scene.write('service', `${TEXTS.statefulset.service}# another`);
+    scene.write('service', TEXTS.statefulset.service);
+
+    expect((await scene.host.render({ ...A, id: 'b' })).templates).toBe(before.templates);
+  });
+
   test('storage grows with its slots, and never shrinks; the grant tells the true size', async () => {
     const scene = await openRuntimeScene();
     await applied(scene);

@@ -73,17 +73,23 @@ export async function openRuntimeHost(config: RuntimeConfig, context: Context): 
     return ping(context, wanted.grant.host, signal);
   }
 
-  /** The first object that is missing, or is not what the templates give. */
-  function outdated(living: readonly KubeObject[], { digest, objects }: Wanted): string | undefined {
+  /** The first object that is missing, or is neither what the templates give nor what former ones gave. */
+  function outdated(
+    living: readonly KubeObject[],
+    { digest, objects }: Wanted,
+    former: string | undefined,
+  ): string | undefined {
     for (const one of objects) {
       const live = liveOf(living, one);
       if (!live) return `${nameOf(one)} is missing.`;
-      if (live.metadata.annotations?.[DIGEST] !== digest) return `${nameOf(one)} is not what the templates give.`;
+      const has = live.metadata.annotations?.[DIGEST];
+      if (has === undefined || (has !== digest && has !== former))
+        return `${nameOf(one)} is not what the templates give.`;
     }
     return undefined;
   }
 
-  async function observe(request: RuntimeRequest, signal: AbortSignal): Promise<RuntimeObservation> {
+  async function observe(request: RuntimeRequest, signal: AbortSignal, former?: string): Promise<RuntimeObservation> {
     const living = await livingOf(request.id, signal);
     if (living.length === 0) return { state: 'absent' };
     const isClaim = ({ kind }: KubeObject): boolean => kind === CLAIMS.kind;
@@ -92,11 +98,12 @@ export async function openRuntimeHost(config: RuntimeConfig, context: Context): 
     if (living.every(isClaim)) return { state: 'hibernated' };
     const wanted = wantedOf(request, living.filter(isClaim));
     const { digest } = wanted;
-    const old = outdated(living, wanted);
+    const old = outdated(living, wanted, former);
     if (old !== undefined) return { state: 'drifted', why: old, digest };
     const pairs = wanted.objects.flatMap((one) => {
       const live = liveOf(living, one);
-      return live ? [{ ...one, live }] : [];
+      // What former templates gave cannot be compared any more.
+      return live?.metadata.annotations?.[DIGEST] === digest ? [{ ...one, live }] : [];
     });
     // Before anything waits: what others changed may be why it does not come up.
     const changed = await drift.changedByOthers(request.id, pairs, signal);
@@ -110,7 +117,7 @@ export async function openRuntimeHost(config: RuntimeConfig, context: Context): 
     account: `kubernetes:${access.id}`,
     readyWithinMs: config.timeoutSeconds * 1_000,
     async render(request) {
-      const { digest, grant, objects } = rendered(request);
+      const { digest, templates, grant, objects } = rendered(request);
       const manifests = objects.map(({ template, resource, object }) => ({
         template,
         kind: resource.kind,
@@ -120,7 +127,7 @@ export async function openRuntimeHost(config: RuntimeConfig, context: Context): 
           return stringify(object);
         },
       }));
-      return { digest, grant, manifests };
+      return { digest, templates, grant, manifests };
     },
     async apply(request, signal) {
       // What exists is read at once: a caller waits for all calls that come one after the other.

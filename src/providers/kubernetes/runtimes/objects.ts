@@ -19,6 +19,8 @@ export interface RuntimeObject {
 
 export interface RuntimeObjects {
   readonly digest: string;
+  /** Hash of what all requests are rendered from. */
+  readonly templates: string;
   readonly grant: RuntimeGrant;
   /** In the order in which they are applied. */
   readonly objects: readonly RuntimeObject[];
@@ -68,7 +70,9 @@ function objectsOf(
   const digest = digestOf(bare.map(({ object }) => object));
   const labels = labelsOfRuntime(cluster, id);
   const objects = bare.map((one) => ({ ...one, object: labelled(one.template, one.object, labels, digest) }));
-  return { digest, grant, objects };
+  const { host, image, dataDir, slot } = config;
+  const settings = JSON.stringify([namespace, host, image, dataDir, slot]);
+  return { digest, templates: shortDigest(templates.digest(), settings), grant, objects };
 }
 
 function grantOf({ id, slots, diskGb }: RuntimeRequest, { host, dataDir, slot }: RuntimeConfig): RuntimeGrant {
@@ -154,7 +158,11 @@ function withClaims(object: KubeObject, labels: Readonly<Record<string, string>>
 
 /** Of what was rendered, not of the templates: another value is another object. */
 function digestOf(objects: readonly KubeObject[]): string {
+  return shortDigest(...objects.map((object) => JSON.stringify(object)));
+}
+
+function shortDigest(...texts: readonly string[]): string {
   const hash = createHash('sha256');
-  for (const object of objects) hash.update(JSON.stringify(object)).update('\n');
+  for (const text of texts) hash.update(text).update('\n');
   return hash.digest('hex').slice(0, 16);
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { Fault } from '#core/fault.ts';
@@ -12,6 +13,8 @@ export interface Templates {
   pathOf(name: TemplateName): string;
   /** Another one when a file has changed. */
   stamp(): string;
+  /** Of the texts of all: equal where only a file was written again. */
+  digest(): string;
   /** The text of each for these values; a fault names file, line and column. */
   render(data: TemplateData): ReadonlyMap<TemplateName, string>;
 }
@@ -20,6 +23,7 @@ export type TemplateData = ReturnType<typeof goStruct>;
 
 interface Read {
   readonly stamp: string;
+  readonly digest: string;
   readonly set: TemplateSet;
 }
 
@@ -32,23 +36,26 @@ export function openTemplates({ templatePaths }: Pick<RuntimeConfig, 'templatePa
   const stampNow = (): string => names.map((name) => stampOf(pathOf(name))).join(' ');
 
   /** One set, as templates may name each other by the names of their files. */
-  function currentSet(): TemplateSet {
+  function current(): Read {
     const stamp = stampNow();
-    if (read?.stamp === stamp) return read.set;
+    if (read?.stamp === stamp) return read;
     const files = names.map((name) => ({ path: pathOf(name), text: textOf(pathOf(name)) }));
     refuseEqualNames(files.map(({ path }) => path));
     // Date and random numbers would make another object of the same runtime each time.
     const set = parseTemplates(files.map(({ path, text }) => ({ name: basename(path), text })));
-    read = { stamp, set };
-    return set;
+    const hash = createHash('sha256');
+    for (const [at, { text }] of files.entries()) hash.update(`${names[at]} ${text.length}\n${text}`);
+    read = { stamp, set, digest: hash.digest('hex').slice(0, 16) };
+    return read;
   }
 
   return {
     names,
     pathOf,
     stamp: stampNow,
+    digest: () => current().digest,
     render(data) {
-      const set = currentSet();
+      const { set } = current();
       return new Map(names.map((name) => [name, rendered(set, pathOf(name), data)]));
     },
   };
