@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import type { Role } from '#core/access.ts';
+import { BEAT_EVERY_MS } from './beat.ts';
 import type { ChangeHub, Touch } from './change-hub.ts';
 import type { ApiDeps } from './deps.ts';
 import type { ChangeTable } from './noun.ts';
 import type { Change } from './wire/event.ts';
 
 const FLUSH_EVERY_MS = 250;
-const HEARTBEAT_EVERY_MS = 15_000;
 // A client that reads nothing for this many heartbeats is disconnected.
 const MOST_MISSED = 4;
 const MOST_PENDING = 5_000;
@@ -118,13 +118,13 @@ export function changeStream(deps: ApiDeps, hub: ChangeHub, wish: ChangeWish): R
     missed = isBlocked ? missed + 1 : 0;
     if (missed >= MOST_MISSED) return void stream.destroy();
     if (!isBlocked) void wish.turn().then(() => send(':\n\n'));
-    cancelHeartbeat = clock.alarm(HEARTBEAT_EVERY_MS, beat);
+    cancelHeartbeat = clock.alarm(BEAT_EVERY_MS, beat);
   }
 
   const resumed = wish.since === undefined ? [] : hub.since(wish.since);
   send(`retry: 1000\n${message(resumed ? 'hello' : 'reset', resumed && wish.since ? wish.since : hub.position(), {})}`);
   for (const touch of resumed ?? []) touched(touch);
-  cancelHeartbeat = clock.alarm(HEARTBEAT_EVERY_MS, beat);
+  cancelHeartbeat = clock.alarm(BEAT_EVERY_MS, beat);
   wish.signal.addEventListener('abort', end, { once: true });
   return stream;
 }

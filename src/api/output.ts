@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
+import { withBeat } from './beat.ts';
 import type { ApiDeps } from './deps.ts';
 import { encodeOutput, openTurns } from './encoded-output.ts';
 import type { Noun } from './noun.ts';
@@ -49,17 +50,21 @@ function outputRoutes(deps: ApiDeps): Route[] {
       method: 'GET',
       path: '/sessions/:session/output',
       role: 'viewer',
-      summary: 'The output of a session, as lines of JSON with base64 data, or raw.',
+      summary:
+        'The output of a session, as lines of JSON with base64 data, or raw. ' +
+        'An empty line is a sign of life of a session that writes nothing.',
       params: z.object({ session: Name }),
       query,
       reply: z.custom<Raw>(),
       media: [NDJSON, OCTETS],
       isStream: true,
-      async handle({ params, query, signal, header }) {
+      async handle({ params, query, signal, turn, header }) {
         const session = await findSession(deps, params.session);
         header('content-type', query.raw ? OCTETS : NDJSON);
         // One piece ahead is enough: a slow reader must not fill the memory.
-        return Readable.from(outputPieces(shared, session.id, query, signal), { objectMode: true, highWaterMark: 1 });
+        const pieces = outputPieces(shared, session.id, query, signal);
+        const beating = query.raw ? pieces : withBeat(pieces, { clock: deps.clock, turn });
+        return Readable.from(beating, { objectMode: true, highWaterMark: 1 });
       },
     }),
   ];

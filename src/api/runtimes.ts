@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { Fault } from '#core/fault.ts';
 import { RUNTIME_PHASES, type Runtime as RuntimeRow, type Runtimes } from '#core/runtime.ts';
+import { withBeat } from './beat.ts';
 import type { ApiDeps } from './deps.ts';
 import { gaugeSet } from './gauges.ts';
 import type { ChangeTable, Gauges, GaugeWorld, Noun } from './noun.ts';
@@ -95,7 +96,9 @@ function reading(deps: ApiDeps): Route[] {
       method: 'GET',
       path: '/runtimes/:runtime/progress',
       role: 'viewer',
-      summary: 'The runtime at each change, as lines of JSON, until it is settled or gone.',
+      summary:
+        'The runtime at each change, as lines of JSON, until it is settled or gone. ' +
+        'An empty line is a sign of life where nothing changes.',
       params,
       query: z.strictObject({ timeout: spanIn(LONGEST_WAIT_MS).default(LONGEST_WAIT_MS) }),
       reply: z.custom<Raw>(),
@@ -104,10 +107,8 @@ function reading(deps: ApiDeps): Route[] {
       handle({ params: { runtime }, query, signal, turn, header }) {
         findRuntime(deps, runtime);
         header('content-type', NDJSON);
-        return Readable.from(progress(deps, runtime, query.timeout, { signal, turn }), {
-          objectMode: true,
-          highWaterMark: 1,
-        });
+        const lines = progress(deps, runtime, query.timeout, { signal, turn });
+        return Readable.from(withBeat(lines, { clock: deps.clock, turn }), { objectMode: true, highWaterMark: 1 });
       },
     }),
   ];

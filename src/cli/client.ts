@@ -27,7 +27,8 @@ export interface ApiRequest {
 export interface Client {
   readonly place: Endpoint;
   call<T>(path: string, call?: ApiRequest): Promise<T>;
-  /** Resolves when the answer begins; its lines come as they are sent. */
+  /** Resolves when the answer begins; its lines come as they are sent. Empty ones are left out: a server sends them so that
+   * nothing cuts an answer on which little happens. */
   lines(path: string, call?: ApiRequest): Promise<AsyncIterable<string>>;
   /** The same for an answer that is no text. */
   bytes(path: string, call?: ApiRequest): Promise<AsyncIterable<Uint8Array>>;
@@ -151,6 +152,10 @@ function textOf(reply: Response): Promise<string> {
 }
 
 async function* linesOf(reply: Response): AsyncGenerator<string> {
+  for await (const line of allLinesOf(reply)) if (line !== '') yield line;
+}
+
+async function* allLinesOf(reply: Response): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';
   for await (const chunk of bytesOf(reply)) {
@@ -158,7 +163,7 @@ async function* linesOf(reply: Response): AsyncGenerator<string> {
     rest = lines.pop() ?? '';
     yield* lines;
   }
-  if (rest !== '') yield rest;
+  yield rest;
 }
 
 export function openClient(found: Endpoint, fetch: typeof globalThis.fetch): Client {

@@ -39,7 +39,6 @@ async function readOn(cli: Cli, client: Client, { id, write }: FollowedSession, 
     const lines = await client.lines(`${sessionPath(id)}/output`, { query, signal: cli.signal });
     alive();
     for await (const text of lines) {
-      if (text === '') continue;
       const line = JSON.parse(text) as OutputLine;
       if (!isPast(line, position)) continue;
       position = { attempt: line.attempt, seq: line.seq };

@@ -89,7 +89,7 @@ function logsCommand(cli: Cli): Command {
       const write = writeThrough(cli.terminal);
       if (options.follow) return tellEnd(cli, await followSession(cli, client, { id, write }));
       const lines = await client.lines(`${sessionPath(id)}/output`, { signal: cli.signal });
-      for await (const line of lines) if (line !== '') write(JSON.parse(line));
+      for await (const line of lines) write(JSON.parse(line));
     });
 }
 
