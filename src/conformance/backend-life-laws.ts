@@ -7,6 +7,8 @@ import { aLaunch, type BackendWorld, lawName, markOf, OURS, THEIRS } from './bac
 import { demand, sameNames } from './demand.ts';
 
 const batch = (count: number): string[] => Array.from({ length: count }, (_, at) => nameAt('m-law-pool1-batch000', at));
+// More than are asked for one by one where a cloud's calls are few.
+const MANY = 7;
 const nameOf = ({ name }: Machine): string => name;
 
 /** Until the cloud has found out, and a little longer. */
@@ -122,6 +124,28 @@ export const LIFE_LAWS: readonly BackendLaw[] = [
       await mustSucceed(world, backend.delete([lost], going()), 'deleting what never came');
       const left = await waitFor(world, backend, (all) => all.length === 0);
       demand(left.length === 0, 'what never came and was deleted must not be listed for ever');
+    },
+  },
+  {
+    id: 'unlisted',
+    name: 'calls no machine gone that runs and that listings leave out: it deletes it, or says why it did not',
+    async check(world, { findsNames = true }) {
+      const backend = await world.open(OURS);
+      if (backend.isExact) return;
+      demand(world.hideFromListings, 'the harness must offer hideFromListings, or excuse this law');
+      await make(world, backend, aLaunch(OURS, batch(MANY * 2)));
+      const machines = await list(world, backend);
+      world.hideFromListings?.();
+      const nameless = (machine: Machine): Machine => (findsNames ? { ...machine, id: undefined } : machine);
+      const [some, others] = [machines.slice(0, MANY), machines.slice(MANY).map(nameless)];
+      const restarted = await world.open(OURS);
+      for (const asked of [some, others, [...some, ...others]]) {
+        const outcomes = await world.during(restarted.delete(asked, going()));
+        await world.settle();
+        const refused = outcomes.filter(({ fault }) => fault !== undefined).length;
+        const left = (await world.existing()).length - (asked === some ? others.length : 0);
+        demand(left <= refused, `${left - refused} machines were called gone, and still run`);
+      }
     },
   },
   {

@@ -19,6 +19,8 @@ export interface BackendWorld {
   loseReply?(): void;
   /** The next listing fails after its first part. */
   breakListing?(): void;
+  /** From now on no listing shows any machine; each is still there when it is asked for by itself. */
+  hideFromListings?(): void;
   /** The next calls never answer. */
   hang?(): void;
   /** The next create fails as the cloud does in such a case. */
@@ -41,6 +43,7 @@ export type LawId =
   | 'true mark'
   | 'uses'
   | 'deletes'
+  | 'unlisted'
   | 'aborted'
   | 'hangs'
   | 'lists in part'
@@ -64,6 +67,8 @@ export interface BackendHarness {
   readonly many?: number;
   /** False where the kind has no place for marks: then it lists none. */
   readonly canMark?: boolean;
+  /** False where the cloud shows a single machine by its id alone: without an id only listings can find it. */
+  readonly findsNames?: boolean;
   /** The failures that this cloud knows, each of which must come out as what it is. */
   readonly faults?: readonly FaultKind[];
   /** Laws that cannot hold or cannot be tried for this kind, with the reason. */

@@ -21,6 +21,7 @@ const MISTAKES: readonly (readonly [keyof Mistakes, LawId])[] = [
   ['trustsTheShownMark', 'true mark'],
   ['absentIsAnError', 'deletes'],
   ['deletesAll', 'deletes'],
+  ['trustsListings', 'unlisted'],
   ['ignoresAbort', 'aborted'],
   ['hangsForEver', 'hangs'],
   ['swallowsBrokenPage', 'lists in part'],

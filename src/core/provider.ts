@@ -128,7 +128,7 @@ export interface Backend {
    * Any server may ask, as often as it likes; what failed stays failed.
    */
   check?(pending: readonly PendingCreate[], signal: AbortSignal): Promise<readonly Outcome[]>;
-  /** A machine that is absent is a success; a foreign mark is refused. */
+  /** A machine that is absent is a success, which its cloud says of it alone and no listing does; a foreign mark is refused. */
   delete(machines: readonly Machine[], signal: AbortSignal): Promise<readonly Outcome[]>;
   /** Present where the cloud can keep a machine without paying for it in full, and the pool wants that. */
   readonly park?: Parking | undefined;

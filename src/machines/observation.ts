@@ -13,6 +13,8 @@ export interface Observation {
   /** Only listings that started later may count against it. */
   readonly missedFromMs: number;
   readonly hasBeenListed: boolean;
+  /** Its id in the last listing that showed it: its cloud can be asked for it also where listings leave it out. */
+  readonly listedId: string | undefined;
   readonly unlistedSinceMs: number | undefined;
   /** Since when its cloud shows it stopped, though we did not stop it. */
   readonly stoppedSinceMs: number | undefined;
@@ -60,6 +62,7 @@ export function openObservations<R extends MachineRow, O extends Observation>(
       isFromBefore: seen.isFromBefore,
       missedFromMs: seen.missedFromMs,
       hasBeenListed: false,
+      listedId: undefined,
       unlistedSinceMs: undefined,
       stoppedSinceMs: undefined,
       noRoomMs: undefined,
@@ -99,21 +102,34 @@ export interface Shown {
   readonly nowMs: number;
 }
 
+/** The observation once a listing has shown the machine. */
+function afterShown<O extends Observation>(
+  base: Lagging,
+  seen: O,
+  row: MachineRow,
+  machine: Machine,
+  nowMs: number,
+): O {
+  const isStopped = machine.state === 'suspended' && !row.parked && !row.isWaking;
+  const isNews = isStopped !== (seen.stoppedSinceMs !== undefined) || machine.id !== seen.listedId;
+  if (seen.hasBeenListed && seen.unlistedSinceMs === undefined && !isNews) return seen;
+  // Once it has been shown, a later listing without it is only as late as listings are.
+  const missedFromMs = seen.hasBeenListed
+    ? seen.missedFromMs
+    : Math.min(seen.missedFromMs, nowMs + listLagMs(base, row.offer));
+  const stoppedSinceMs = isStopped ? (seen.stoppedSinceMs ?? nowMs) : undefined;
+  const shown = { hasBeenListed: true, listedId: machine.id, unlistedSinceMs: undefined };
+  return { ...seen, ...shown, missedFromMs, stoppedSinceMs };
+}
+
 /** The observation as this listing leaves it; the very same where the listing says nothing new. */
 export function afterListing<O extends Observation>(base: Lagging, seen: O, row: MachineRow, shown: Shown): O {
   const { listing, machine, nowMs } = shown;
-  if (machine) {
-    const isStopped = machine.state === 'suspended' && !row.parked && !row.isWaking;
-    const isNews = isStopped !== (seen.stoppedSinceMs !== undefined);
-    if (seen.hasBeenListed && seen.unlistedSinceMs === undefined && !isNews) return seen;
-    // Once it has been shown, a later listing without it is only as late as listings are.
-    const missedFromMs = seen.hasBeenListed
-      ? seen.missedFromMs
-      : Math.min(seen.missedFromMs, nowMs + listLagMs(base, row.offer));
-    const stoppedSinceMs = isStopped ? (seen.stoppedSinceMs ?? nowMs) : undefined;
-    return { ...seen, missedFromMs, hasBeenListed: true, unlistedSinceMs: undefined, stoppedSinceMs };
-  }
+  if (machine) return afterShown(base, seen, row, machine, nowMs);
+  // A pass need not have come while listings showed it.
+  const listedId = listing?.before?.machines.get(row.machine)?.id ?? seen.listedId;
+  const known = listedId === seen.listedId ? seen : { ...seen, listedId };
   const wasHere = seen.hasBeenListed || (seen.isFromBefore && row.joinedAt !== undefined);
-  if (!wasHere || row.removal || !listing || !isAbsent(listing, row.machine, seen.missedFromMs)) return seen;
-  return seen.unlistedSinceMs === undefined ? { ...seen, unlistedSinceMs: nowMs } : seen;
+  if (!wasHere || row.removal || !listing || !isAbsent(listing, row.machine, seen.missedFromMs)) return known;
+  return seen.unlistedSinceMs === undefined ? { ...known, unlistedSinceMs: nowMs } : known;
 }

@@ -149,7 +149,7 @@ describe('a removal', () => {
     expect(world.phases()).toBe('1 idle');
   });
 
-  it('is looked for only once a machine can have gone, and costs one listing', async () => {
+  it('is looked for only once a machine can have gone, and costs two listings', async () => {
     const { world, name } = await withIdle({ syncEveryMs: 60 * MINUTE_MS }, { deletingMs: 5 * SECOND_MS });
     const listings = () => world.cloud.calls.filter((call) => call.name === 'list').length;
     // Right after the listing of every minute, so that the next one comes after all is over.
@@ -164,7 +164,7 @@ describe('a removal', () => {
     expect(deletes(world)).toHaveLength(1);
     expect(world.agents.all.has(name)).toBe(false);
     expect(events(world, 'worker.removed')).toHaveLength(1);
-    expect([atOnce, listings() - before]).toEqual([0, 1]);
+    expect([atOnce, listings() - before]).toEqual([0, 2]);
   });
 
   it('is repeated where the cloud forgot it, also while the agent stays connected', async () => {
@@ -274,6 +274,40 @@ describe('a removal', () => {
     await world.advance(MINUTE_MS);
 
     expect(world.cloud.machines().map((made) => made.name)).not.toContain(name);
+  });
+
+  it('is not over with one listing that lacks the machine, though the cloud agreed to delete it', async () => {
+    const { world, name } = await withIdle({ minAgents: 2 });
+    let lists = 0;
+    world.cloud.script = ({ name: call, nth }) => {
+      if (call === 'delete' && nth === 1) return { is: 'partial', of: () => 'forgotten' };
+      if (call !== 'list' || ++lists !== 1) return undefined;
+      return { is: 'answer', of: (all) => all.filter((machine) => machine.name !== name) };
+    };
+
+    await world.life.workers.drain(name, OPS);
+    await world.advance(MINUTE_MS);
+    const early = [world.life.store.view.workers.get(name) !== undefined, world.cloud.find(name) !== undefined];
+    await world.advance(10 * MINUTE_MS);
+
+    expect(early).toEqual([true, true]);
+    expect(world.cloud.find(name)).toBeUndefined();
+    expect(world.life.store.view.workers.get(name)).toBeUndefined();
+  });
+
+  it('asks for a machine that listings leave out by the id that an earlier one showed', async () => {
+    const world = await openPoolWorld({ pools: [aPool({ minAgents: 1, maxIdleSlots: 5 })] });
+    world.cloud.script = ({ name: call }) =>
+      call === 'list' ? { is: 'answer', of: (all) => all.map((machine) => ({ ...machine, id: 'i-7' })) } : undefined;
+    await world.advance(2 * MINUTE_MS);
+    const [name = ''] = world.agents.all.keys();
+    world.cloud.script = ({ name: call }) => (call === 'list' ? { is: 'answer', of: () => [] } : undefined);
+    await world.advance(MINUTE_MS);
+
+    await world.life.workers.drain(name, OPS);
+    await world.advance(MINUTE_MS);
+
+    expect(deletes(world)[0]?.machines).toMatchObject([{ name, id: 'i-7' }]);
   });
 
   it('never touches a machine of that name that bears a foreign mark', async () => {

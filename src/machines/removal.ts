@@ -3,6 +3,7 @@ import { isAbsent, isGone } from '#clouds/listing.ts';
 import { formatDuration } from '#core/duration.ts';
 import { Fault, retryDelayMs } from '#core/fault.ts';
 import type { MachineRow, Removal } from '#core/machine.ts';
+import { readMark } from '#core/mark.ts';
 import type { Machine, Outcome } from '#core/provider.ts';
 import type { Change } from '#core/store.ts';
 import { endingOf } from './ended.ts';
@@ -74,7 +75,10 @@ function coolDownFor<R extends MachineRow>(owned: OwnedMachines<R>, row: R): voi
   owned.launchFailed(owned.ownerOf(row), offer, removal.fault);
 }
 
-/** Certainly gone: after at least one delete call, either the cloud accepted it and one listing lacks the machine, or two listings lack it. */
+/**
+ * Certainly gone: after at least one delete call, two listings in a row lack the machine. One is enough where the cloud
+ * accepted the call and its listings are never late.
+ */
 function isOver<R extends MachineRow>(owned: OwnedMachines<R>, row: R): boolean {
   const { base, calls, observations } = owned;
   const deletion = calls.deletions.get(row.id);
@@ -82,9 +86,7 @@ function isOver<R extends MachineRow>(owned: OwnedMachines<R>, row: R): boolean 
   const { agreedMs } = deletion;
   if (row.offer === undefined) return agreedMs !== undefined;
   const listing = base.clouds.listing(row.offer);
-  // An empty listing alone proves nothing: a cloud with an outage may answer with one too.
-  const isProof = listing !== undefined && (listing.machines.size > 0 || isExact(base, row.offer));
-  if (isProof && agreedMs !== undefined && isAbsent(listing, row.machine, agreedMs + unlistedLagMs(owned, row)))
+  if (listing && agreedMs !== undefined && isExact(base, row.offer) && isAbsent(listing, row.machine, agreedMs))
     return true;
   return isGone(listing, row.machine, observations.of(row).missedFromMs);
 }
@@ -218,10 +220,14 @@ async function callDelete<R extends MachineRow>(
 }
 
 /** As we asked for it. */
-function unlisted<R extends MachineRow>({ base, use, ownerOf }: OwnedMachines<R>, row: R): Machine {
-  const { machine, offer = '', createdAt, askedAt } = row;
-  const mark = { cluster: base.store.cluster, use, owner: ownerOf(row), shape: offer };
-  return { name: machine, mark, createdAt: createdAt ?? askedAt, state: 'running' };
+function unlisted<R extends MachineRow>({ base, use, ownerOf, observations }: OwnedMachines<R>, row: R): Machine {
+  const { machine, launch, offer = '', createdAt, askedAt } = row;
+  const launched = base.store.view.launches.get(launch ?? '');
+  const mark = launched
+    ? readMark(launched.mark)
+    : { cluster: base.store.cluster, use, owner: ownerOf(row), shape: offer };
+  const id = observations.of(row).listedId;
+  return { name: machine, id, mark, createdAt: createdAt ?? askedAt, state: 'running' };
 }
 
 function take<R extends MachineRow>(

@@ -23,6 +23,8 @@ export interface SimCall {
   readonly names: readonly string[];
   /** What a create asks for. */
   readonly launch?: Launch | undefined;
+  /** What a delete was given. */
+  readonly machines?: readonly Machine[] | undefined;
 }
 
 /** What goes wrong with a call. */
@@ -259,9 +261,13 @@ export function simCloud(options: SimCloudOptions): SimCloud {
     return outcomes;
   }
 
-  function called(name: SimCallName, names: readonly string[], launch?: Launch): SimCall {
+  function called(
+    name: SimCallName,
+    names: readonly string[],
+    about: Pick<SimCall, 'launch' | 'machines'> = {},
+  ): SimCall {
     counts[name] += 1;
-    const call = { name, nth: counts[name], names, launch };
+    const call = { name, nth: counts[name], names, ...about };
     if (keepsCalls) calls.push(call);
     return call;
   }
@@ -279,7 +285,7 @@ export function simCloud(options: SimCloudOptions): SimCloud {
 
   async function remove(machines: readonly Machine[], signal: AbortSignal): Promise<readonly Outcome[]> {
     const names = machines.map((machine) => machine.name);
-    return play(called('delete', names), (name) => removeOne(name, machines), signal);
+    return play(called('delete', names, { machines }), (name) => removeOne(name, machines), signal);
   }
 
   function removeOne(name: string, asked: readonly Machine[]): Outcome {
@@ -317,7 +323,7 @@ export function simCloud(options: SimCloudOptions): SimCloud {
         list: (signal) => alive(() => list(signal)),
         create: (launch, signal) => {
           const act = (name: string): Outcome => agree(launch, name, !isAlive());
-          return alive(() => play(called('create', launch.names, launch), act, signal));
+          return alive(() => play(called('create', launch.names, { launch }), act, signal));
         },
         ...(options.pendingMs !== undefined && {
           check: (pending: readonly PendingCreate[], signal: AbortSignal) => {

@@ -179,12 +179,14 @@ export async function openBackend(config: MachineConfig, context: Context, mista
   async function remove(machines: readonly Machine[], signal: AbortSignal): Promise<readonly Outcome[]> {
     const isForeign = ({ mark }: Machine): boolean => mark?.cluster !== cluster && !mistakes.deletesForeign;
     const isKept = ({ trouble }: Machine): boolean => mistakes.showsLateFailuresForEver === true && !!trouble;
-    const asked = machines.filter((machine) => !isForeign(machine) && !isKept(machine)).map(({ name }) => name);
+    const listed = mistakes.trustsListings ? (await listAll(signal)).map(({ name }) => name) : undefined;
+    const isSkipped = (machine: Machine): boolean => isKept(machine) || listed?.includes(machine.name) === false;
+    const asked = machines.filter((machine) => !isForeign(machine) && !isSkipped(machine)).map(({ name }) => name);
     const changed = await change('delete', asked, signal);
     return machines.map((machine) => {
       const { name } = machine;
       if (isForeign(machine)) return { name, fault: new Fault('denied', `${name} belongs to another cluster.`) };
-      const isGone = isKept(machine) || (!mistakes.absentIsAnError && changed.absent.includes(name));
+      const isGone = isSkipped(machine) || (!mistakes.absentIsAnError && changed.absent.includes(name));
       return isGone ? { name } : outcomeOf(name, changed, true);
     });
   }

@@ -16,6 +16,7 @@ export interface Mistakes {
   readonly namesAllAlike?: boolean;
   readonly lostReplyIsFailure?: boolean;
   readonly absentIsAnError?: boolean;
+  readonly trustsListings?: boolean;
   readonly deletesForeign?: boolean;
   readonly trustsTheShownMark?: boolean;
   readonly deletesAll?: boolean;

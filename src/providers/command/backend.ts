@@ -23,9 +23,9 @@ export async function openCommandBackend(config: CommandConfig, context: Context
       return { name, fault: new Fault('denied', `${name} is not a machine of this cluster.`) };
     const { fault } = await scripts.stop(name, signal);
     if (!fault) return { name };
-    // Few scripts are kind to what is gone already.
-    const isListed = (await scripts.list(signal)).some((machine) => machine.name === name);
-    return isListed ? { name, fault } : { name };
+    // Few scripts are kind to what is gone already. One listing may be wrong: two in a row count.
+    const isListed = async () => (await scripts.list(signal)).some((machine) => machine.name === name);
+    return (await isListed()) || (await isListed()) ? { name, fault } : { name };
   }
 
   return {

@@ -46,7 +46,7 @@ const scriptsOf = (cloud: string) => ({
     mode=$(cat ${cloud}/mode 2>/dev/null); rm -f ${cloud}/mode
     [ "$mode" != hang ] || sleep 60
     [ "$mode" != broken ] || { ls ${cloud}/machines | head -1; echo broken >&2; exit 1; }
-    ls ${cloud}/machines`,
+    [ -e ${cloud}/hidden ] || ls ${cloud}/machines`,
   // Far more than a script needs on a busy machine: only those that hang wait for it.
   timeout: '5s',
 });
@@ -77,6 +77,7 @@ testBackend('command', {
       logged: () => lines.join('\n'),
       loseReply: () => setMode('lost'),
       breakListing: () => setMode('broken'),
+      hideFromListings: () => writeFileSync(join(cloud, 'hidden'), ''),
       hang: () => setMode('hang'),
       fail: (kind) => setMode(`fail:${kind}`),
       close: async () => rmSync(cloud, { recursive: true, force: true }),
@@ -315,6 +316,14 @@ describe('stop', () => {
 
     expect(outcomes[0]?.fault?.message).toBe('The script stop returned 1.');
     expect(outcomes[1]).toEqual({ name: 'w-2' });
+  });
+
+  it('that fails for a machine which one listing alone leaves out is a failure', async () => {
+    const list = `[ -e ${place}/listed ] && echo w-1; touch ${place}/listed`;
+    const backend = await open({ start: 'true', stop: 'exit 1', list });
+    const outcomes = await backend.delete([{ name: 'w-1', mark: undefined, createdAt: 0, state: 'running' }], signal);
+
+    expect(outcomes[0]?.fault?.message).toBe('The script stop returned 1.');
   });
 
   it('is not run for what is shown with a foreign mark', async () => {

@@ -46,6 +46,7 @@ testBackend('process', {
   },
   excuses: {
     'lost reply': 'there is no wire between the server and its own processes; repeated launches are tried above',
+    unlisted: 'a listing reads the folders of machines, and so does a deletion',
     hangs: 'nothing here waits for another side',
     'lists in part': 'there are no pages; an unreadable machine is tried below',
     'typed faults': 'there is no cloud that could fail',

@@ -55,6 +55,8 @@ interface Creation {
 }
 
 export interface FakeMemory extends Answering<MemoryCall, MemoryCall & RecordedCall> {
+  /** How this cloud behaves; tests change it as they go. */
+  readonly behaviour: { lagMs: number };
   /** All machines that ever were. */
   readonly machines: readonly FakeMachine[];
   /** Someone makes a machine by hand. */
@@ -83,7 +85,8 @@ async function readCall(request: Request): Promise<MemoryCall> {
 }
 
 export function openFakeMemory(options: FakeMemoryOptions): FakeMemory {
-  const { clock, pageSize = 5, limits = noLimits, lagMs = LAG_MS, bootMs = BOOT_MS } = options;
+  const { clock, pageSize = 5, limits = noLimits, bootMs = BOOT_MS } = options;
+  const behaviour = { lagMs: options.lagMs ?? LAG_MS };
   const machines: FakeMachine[] = [];
   /** By the token of the request: its operations by name. */
   const tokens = new Map<string, Readonly<Record<string, string>>>();
@@ -118,7 +121,7 @@ export function openFakeMemory(options: FakeMemoryOptions): FakeMemory {
 
   function list({ page }: MemoryCall): Response {
     const nowMs = clock.now();
-    const shown = machines.filter((one) => stateOf(one) !== 'gone' && nowMs - one.madeAtMs >= lagMs);
+    const shown = machines.filter((one) => stateOf(one) !== 'gone' && nowMs - one.madeAtMs >= behaviour.lagMs);
     const question = { of: 'machines', token: page, size: pageSize, nowMs, emptyPages: 0, tokenLifeMs: 3_600_000 };
     const cursor = cursorOf(question);
     if (!cursor) throw refusal('bad_page', 'This token is not valid.');
@@ -224,6 +227,7 @@ export function openFakeMemory(options: FakeMemoryOptions): FakeMemory {
   );
   return {
     ...answering,
+    behaviour,
     machines,
     add: (labels) => make(`by-hand-${machines.length}`, labels, ''),
     refuseLate(count) {

@@ -49,6 +49,9 @@ function openWorld(mistakes: Mistakes, some: object): BackendWorld {
     loseReply: () => void failureRules.add({ action: 'create', what: { kind: 'lost reply' } }),
     breakListing: () =>
       void failureRules.add({ when: isLaterPage, what: { kind: 'error', code: 'broken', status: 500 } }),
+    hideFromListings() {
+      fake.behaviour.lagMs = Number.POSITIVE_INFINITY;
+    },
     hang: () => void failureRules.add({ times: FOR_EVER, what: { kind: 'hang' } }),
     fail: (kind) =>
       void failureRules.add(

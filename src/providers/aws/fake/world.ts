@@ -8,6 +8,8 @@ import type { Params } from './wire/params.ts';
 export interface Behaviour {
   /** How far every EC2 listing lags behind the truth; by instance where it is a function. */
   listLagMs: number | ((instanceId: string) => number);
+  /** Whether DescribeInstances shows nothing that is not asked for by its id. */
+  hidesAll: boolean;
   /** The most things on a page, whatever was asked. */
   largestPage: number;
   /** How many empty pages, each with a token, stand before every page that has something. */
@@ -27,6 +29,7 @@ export interface Behaviour {
 
 export const USUAL_BEHAVIOUR: Readonly<Behaviour> = {
   listLagMs: 0,
+  hidesAll: false,
   largestPage: 1_000,
   emptyPages: 0,
   tokenLifeMs: 3_600_000,

@@ -116,7 +116,7 @@ describe('deleting', () => {
       scene.backend.delete([{ ...(scene.machines[0] as Machine), mark: undefined }], going()),
     );
 
-    expect(outcomes[0]?.fault).toBeUndefined();
+    expect(outcomes[0]?.fault?.kind).toBe('denied');
     expect(refused[0]?.fault?.kind).toBe('denied');
     expect(statesOf(scene)).toEqual(['running']);
   });

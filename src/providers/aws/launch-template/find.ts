@@ -1,11 +1,11 @@
 // Machines are looked up in the cloud before anything is done to them: only what bears our mark there is touched.
-import type { Filter, Instance } from '@aws-sdk/client-ec2';
+import type { DescribeInstancesCommandInput, Filter, Instance } from '@aws-sdk/client-ec2';
 import { chunked } from '#core/chunked.ts';
 import { Fault } from '#core/fault.ts';
 import type { Machine } from '#core/provider.ts';
 import { inPages } from '#rest/retry.ts';
 import type { Ec2Calls, Service } from '../client.ts';
-import { CLUSTER, NAME, nameOf, STEM } from './marks.ts';
+import { CLUSTER, markOf, NAME, nameOf, STEM, tagsOf } from './marks.ts';
 
 // The SDK takes about a quarter of a millisecond for one instance: larger pages would hold up everything else.
 const PAGE = 200;
@@ -13,15 +13,12 @@ const PAGE = 200;
 // As many values as a filter takes.
 const MOST_VALUES = 200;
 
-/** All instances that fit, every page of them, or throws. */
-export async function findInstances(
-  ec2: Service<Ec2Calls>,
-  filters: readonly Filter[],
-  signal: AbortSignal,
-): Promise<Instance[]> {
+type Question = Pick<DescribeInstancesCommandInput, 'Filters' | 'InstanceIds' | 'MaxResults'>;
+
+async function everyPage(ec2: Service<Ec2Calls>, question: Question, signal: AbortSignal): Promise<Instance[]> {
   const found: Instance[] = [];
   await inPages(ec2.clock, signal, async (token) => {
-    const input = { Filters: [...filters], MaxResults: PAGE, ...(token ? { NextToken: token } : {}) };
+    const input = { ...question, ...(token ? { NextToken: token } : {}) };
     const { Reservations, NextToken } = await ec2.ask('DescribeInstances', input, { signal });
     // EC2 always sends the set, also an empty one: without it the answer came from someone else.
     if (!Reservations) throw new Fault('unavailable', 'EC2 answered a listing without a list of instances.');
@@ -31,8 +28,25 @@ export async function findInstances(
   return found;
 }
 
+/** All instances that fit, every page of them, or throws. */
+export const findInstances = (
+  ec2: Service<Ec2Calls>,
+  filters: readonly Filter[],
+  signal: AbortSignal,
+): Promise<Instance[]> => everyPage(ec2, { Filters: [...filters], MaxResults: PAGE }, signal);
+
 const INSTANCE_ID = /^i-[0-9a-f]{8,}$/;
 const idOf = ({ id, name }: Machine): string | undefined => id ?? (INSTANCE_ID.test(name) ? name : undefined);
+
+async function instanceById(ec2: Service<Ec2Calls>, id: string, signal: AbortSignal): Promise<Instance | undefined> {
+  try {
+    return (await everyPage(ec2, { InstanceIds: [id] }, signal))[0];
+  } catch (thrown) {
+    const fault = Fault.from(thrown);
+    if (fault.kind === 'missing') return undefined;
+    throw fault;
+  }
+}
 
 /** What was asked for, in order: the instances of each, or why it is not touched. */
 export interface Target {
@@ -71,11 +85,18 @@ export async function findTargets(
     }
   }
 
+  /** Those that no listing shows are asked for one by one: only so does EC2 say that one is gone. */
+  async function lookFor(ids: readonly string[]): Promise<void> {
+    for (const id of ids) {
+      const found = await instanceById(ec2, id, signal);
+      if (found) byId.set(id, found);
+    }
+  }
+
   const nameless = ours.filter((machine) => idOf(machine) === undefined).map(({ name }) => name);
-  await look(
-    'instance-id',
-    ours.flatMap((machine) => idOf(machine) ?? []),
-  );
+  const ids = ours.flatMap((machine) => idOf(machine) ?? []);
+  await look('instance-id', ids);
+  await lookFor(ids.filter((id) => !byId.has(id)));
   await look(`tag:${NAME}`, nameless);
   await look(
     `tag:${STEM}`,
@@ -83,12 +104,12 @@ export async function findTargets(
   );
 
   return machines.map((machine) => {
-    if (machine.mark?.cluster !== cluster) {
-      const refusal = new Fault('denied', `${machine.name} is not a machine of this cluster.`);
-      return { machine, instances: [], refusal };
-    }
     const id = idOf(machine);
     const one = id === undefined ? undefined : byId.get(id);
-    return { machine, instances: id === undefined ? (byName.get(machine.name) ?? []) : one ? [one] : [] };
+    const instances = id === undefined ? (byName.get(machine.name) ?? []) : one ? [one] : [];
+    const isOurs = instances.every((instance) => markOf(tagsOf(instance))?.cluster === cluster);
+    if (machine.mark?.cluster === cluster && isOurs) return { machine, instances };
+    const refusal = new Fault('denied', `${machine.name} is not a machine of this cluster.`);
+    return { machine, instances: [], refusal };
   });
 }

@@ -31,6 +31,9 @@ async function openWorld(): Promise<BackendWorld> {
         .machines()
         .filter((one) => !['shutting-down', 'terminated'].includes(stateAt(one, clock.now())))
         .map(({ tags }) => tags.get('muster:name') ?? tags.get('muster:stem') ?? ''),
+    hideFromListings() {
+      fake.behaviour.hidesAll = true;
+    },
     failLate: () => void fake.region(REGION).stock.late.set('p3.2xlarge', 1),
     openParking: (cluster) => openBackend(scene, { ...GPU, maxStoppedInstances: 2 }, cluster),
   };
@@ -40,5 +43,6 @@ testBackend('aws_launch_template', {
   kind: provider.backends.aws_launch_template,
   openWorld,
   many: 4,
+  findsNames: false,
   faults: Object.keys(FAILURES) as FaultKind[],
 });

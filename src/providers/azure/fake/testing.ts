@@ -149,6 +149,9 @@ export function openVmWorld(scene: AzureScene, open: BackendWorld['open']): Back
       compute.vms
         .filter((vm) => ['Creating', 'Succeeded'].includes(stateAt(vm, scene.clock.now())))
         .map(({ name }) => name),
+    hideFromListings() {
+      compute.settings.lagMs = Number.POSITIVE_INFINITY;
+    },
     failLate() {
       compute.settings.late = 1;
     },

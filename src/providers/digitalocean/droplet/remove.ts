@@ -29,12 +29,17 @@ export function removerOf(api: CloudClient, cluster: string): Backend['delete'] 
     );
   }
 
-  /** Few machines whose ids are known are asked for by these; otherwise one listing tells of all. */
+  /**
+   * Few machines whose ids are known are asked for by these; otherwise one listing tells of most. One that it lacks is
+   * asked for too: only its own answer says that it is gone.
+   */
   async function look(machines: readonly Machine[], signal: AbortSignal): Promise<readonly Droplet[]> {
     const ids = machines.flatMap(({ id }) => id ?? []);
-    if (machines.length > ONE_BY_ONE || ids.length < machines.length)
-      return listDroplets(api, { cluster, holdsMs: FRESH_MS, signal });
-    return (await Promise.all(ids.map((id) => byId(id, signal)))).flat();
+    const isMany = machines.length > ONE_BY_ONE || ids.length < machines.length;
+    const listed = isMany ? await listDroplets(api, { cluster, holdsMs: FRESH_MS, signal }) : [];
+    const known = new Set(listed.map(({ id }) => String(id)));
+    const others = ids.filter((id) => !known.has(id)).map((id) => byId(id, signal));
+    return [...listed, ...(await Promise.all(others)).flat()];
   }
 
   /** One that is there already is as good, however DigitalOcean answers. */

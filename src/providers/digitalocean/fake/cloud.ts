@@ -20,6 +20,8 @@ export interface FakeDigitalOceanOptions {
 }
 
 export interface FakeDigitalOcean extends Answering<DropletCall, DropletCall & RecordedCall> {
+  /** How this cloud behaves; tests change it as they go. */
+  readonly behaviour: { lagMs: number };
   /** All droplets that ever were. */
   readonly droplets: readonly FakeDroplet[];
   readonly tags: ReadonlySet<string>;
@@ -57,7 +59,8 @@ const tooMuch = (): Error => refusal('too_many_requests', 'API Rate limit exceed
 const absent = (): Error => refusal('not_found', 'The resource you were accessing could not be found.', 404);
 
 export function openFakeDigitalOcean(options: FakeDigitalOceanOptions): FakeDigitalOcean {
-  const { clock, pageSize = LARGEST_PAGE, limits = noLimits, lagMs = LAG_MS, bootMs = BOOT_MS } = options;
+  const { clock, pageSize = LARGEST_PAGE, limits = noLimits, bootMs = BOOT_MS } = options;
+  const behaviour = { lagMs: options.lagMs ?? LAG_MS };
   const droplets: FakeDroplet[] = [];
   const byId = new Map<number, FakeDroplet>();
   const tags = new Set<string>();
@@ -130,7 +133,7 @@ export function openFakeDigitalOcean(options: FakeDigitalOceanOptions): FakeDigi
       throw refusal('bad_request', 'tag_name cannot be combined with type or name.', 400);
     const nowMs = clock.now();
     const seen = ofCaller(call)
-      .filter(({ madeAtMs }) => nowMs - madeAtMs >= lagMs)
+      .filter(({ madeAtMs }) => nowMs - madeAtMs >= behaviour.lagMs)
       .filter((one) => hasGpus(one) === (type === 'gpus'))
       .filter((one) => tag === undefined || one.tags.has(tag))
       .filter((one) => name === undefined || one.name === name);
@@ -245,6 +248,7 @@ export function openFakeDigitalOcean(options: FakeDigitalOceanOptions): FakeDigi
   );
   return {
     ...answering,
+    behaviour,
     droplets,
     tags,
     stock,

@@ -45,6 +45,8 @@ export interface GroupResource {
   readonly versions?: readonly { readonly instanceTemplate?: string }[];
   readonly status?: { readonly autoscaler?: string };
   readonly updatePolicy?: { readonly instanceRedistributionType?: string };
+  /** Of a regional group. */
+  readonly distributionPolicy?: { readonly zones?: readonly { readonly zone: string }[] };
 }
 
 /** An instance as its group sees it. */
@@ -66,6 +68,7 @@ export interface Instance {
   readonly status: string;
   readonly zone: string;
   readonly creationTimestamp: string;
+  readonly metadata?: Metadata;
   readonly labels?: Readonly<Record<string, string>>;
   readonly networkInterfaces?: readonly {
     readonly networkIP?: string;

@@ -2,10 +2,9 @@
 // where that is not wanted nothing but a name.
 import { readMarkedName } from '#core/mark-name.ts';
 import { type Mark, USES, type Use } from '#core/provider.ts';
-import type { ManagedInstance } from './api.ts';
-import { lastPart } from './api.ts';
+import { type Instance, lastPart, type ManagedInstance } from './api.ts';
 
-/** The metadata of an instance that holds its whole mark. No dash: it stands in a `fields` parameter. */
+/** The metadata of an instance that holds its whole mark. */
 export const MARK_KEY = 'muster_mark';
 
 export interface MarkedInstance {
@@ -29,13 +28,20 @@ export function readMarkText(name: string, text: string): MarkedInstance | undef
 
 export const instanceNameOf = ({ name, instance = '' }: ManagedInstance): string => name ?? lastPart(instance);
 
-/** The mark of an instance of a group, in its metadata or in its name. */
-export function readManaged(managed: ManagedInstance): MarkedInstance | undefined {
-  const name = instanceNameOf(managed);
-  const text = managed.preservedStateFromConfig?.metadata?.[MARK_KEY];
+function readTextOrName(name: string, text: string | undefined): MarkedInstance | undefined {
   if (text !== undefined) return readMarkText(name, text);
   const read = readMarkedName(name);
   return read && { ...read, createdAt: 0 };
+}
+
+/** The mark of an instance of a group, in its metadata or in its name. */
+export function readManaged(managed: ManagedInstance): MarkedInstance | undefined {
+  return readTextOrName(instanceNameOf(managed), managed.preservedStateFromConfig?.metadata?.[MARK_KEY]);
+}
+
+/** The same of an instance of a group that is asked for by itself. */
+export function readInstance({ name, metadata }: Instance): MarkedInstance | undefined {
+  return readTextOrName(name, metadata?.items?.find(({ key }) => key === MARK_KEY)?.value);
 }
 
 export const CLUSTER_LABEL = 'muster-cluster';

@@ -240,26 +240,6 @@ describe('a listing of a group', () => {
     expect(after).toMatchObject({ name: before?.name, state: 'running' });
     expect(after?.id).not.toBe(before?.id);
   });
-
-  it('asks for no more of each instance than it needs', async () => {
-    const scene = openComputeScene();
-    const backend = await scene.openGroup();
-    await scene.during(backend.create(aBatch(1), going()));
-    const answers: string[] = [];
-    const { fetch } = scene.fake;
-    const context = {
-      ...scene.contextFor(),
-      fetch: (async (...given) => {
-        const answer = await fetch(...given);
-        answers.push(await answer.clone().text());
-        return answer;
-      }) as typeof fetch,
-    };
-    await scene.during((await scene.openGroup({}, context)).list(going()));
-
-    expect(answers.join()).toContain('muster_mark');
-    expect(answers.join()).not.toContain('startup-script');
-  });
 });
 
 it('a regional group deletes each instance in its own zone', async () => {

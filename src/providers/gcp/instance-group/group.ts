@@ -3,7 +3,7 @@ import { Fault } from '#core/fault.ts';
 import type { Context } from '#core/provider.ts';
 import type { ManagedInstance } from '../compute/api.ts';
 import { accountOf, type Compute, computeAt } from '../compute/client.ts';
-import { MARK_KEY, type MarkedInstance, readManaged } from '../compute/marks.ts';
+import { type MarkedInstance, readManaged } from '../compute/marks.ts';
 import { advised } from '../compute/places.ts';
 import { type GroupConfig, placeOfGroup } from './config.ts';
 
@@ -49,28 +49,22 @@ export function advisedOn({ compute, place, name }: Group, fault: Fault, signal:
 
 // The most that a page may hold.
 const PAGE = 500;
-const SHOWN = 'instance,name,id,instanceStatus,currentAction,lastAttempt/errors';
-// Metadata holds the script that brings the agent: thousands of bytes for each instance.
-const MASK = `nextPageToken,managedInstances(${SHOWN},preservedStateFromConfig/metadata/${MARK_KEY})`;
-
 interface Page {
   readonly managedInstances?: readonly ManagedInstance[];
-}
-
-async function read({ compute, path }: Group, fields: string | undefined, signal: AbortSignal) {
-  const items = ({ managedInstances = [] }: Page) => managedInstances;
-  const query = { maxResults: PAGE, fields };
-  return compute.all({ method: 'POST', path: `${path}/listManagedInstances`, query, items }, signal);
 }
 
 /** All instances with a whole mark, of whatever cluster, by the name of the worker. */
 export async function listGroup(group: Group, signal: AbortSignal): Promise<ReadonlyMap<string, MarkedManaged>> {
   if (signal.aborted) throw new Fault('unavailable', `The listing of ${group.name} was cancelled.`);
-  const instances = await read(group, MASK, signal).catch((thrown) => {
-    // No account has shown that such a mask is taken: without it the answers are longer.
-    if (Fault.from(thrown).kind === 'invalid') return read(group, undefined, signal);
-    throw thrown;
-  });
+  const items = ({ managedInstances = [] }: Page) => managedInstances;
+  // No `fields`: a part of an answer may lack the marks, and every instance would count as gone. Their scripts are long and alike, and come compressed.
+  const listing = {
+    method: 'POST',
+    path: `${group.path}/listManagedInstances`,
+    query: { maxResults: PAGE },
+    items,
+  } as const;
+  const instances = await group.compute.all(listing, signal);
   const marked = instances.flatMap((managed) => {
     const found = readManaged(managed);
     return found ? [[found.name, { ...found, managed }] as const] : [];

@@ -31,6 +31,10 @@ function instancesIn({ items = {}, unreachables = [] }: Page): Instance[] {
 export async function listInstances(compute: Compute, cluster: string, signal: AbortSignal): Promise<Instance[]> {
   const query = { filter: `labels.${CLUSTER_LABEL}=${cluster}`, maxResults: PAGE, fields: MASK };
   const found = await compute.all({ path: '/aggregated/instances', query, items: instancesIn }, signal);
+  // Asked for by this label: without it the answer is not whole, and every instance would count as gone.
+  const bare = found.find(({ labels }) => labels?.[CLUSTER_LABEL] !== cluster);
+  if (bare)
+    throw new Fault('unavailable', `Compute Engine listed ${bare.name} without the labels that were asked for.`);
   return found.filter(({ labels }) => readLabels(labels)?.cluster === cluster);
 }
 

@@ -23,6 +23,8 @@ export interface FakeMithrilOptions {
 }
 
 export interface FakeMithril extends Answering<MithrilCall, MithrilCall & RecordedCall> {
+  /** How this cloud behaves; tests change it as they go. */
+  readonly behaviour: { lagMs: number };
   /** All bids that ever were. */
   readonly bids: readonly FakeBid[];
   /** The API tokens that it takes. */
@@ -50,7 +52,8 @@ export const someLimits: Limits<MithrilCall> = () => [
 ];
 
 export function openFakeMithril(options: FakeMithrilOptions): FakeMithril {
-  const { clock, pageSize = LARGEST_PAGE, limits = noLimits, lagMs = LAG_MS, bootMs = BOOT_MS } = options;
+  const { clock, pageSize = LARGEST_PAGE, limits = noLimits, bootMs = BOOT_MS } = options;
+  const behaviour = { lagMs: options.lagMs ?? LAG_MS };
   const bids: FakeBid[] = [];
   const byFid = new Map<string, FakeBid>();
   const tokens = new Set(TOKENS);
@@ -127,7 +130,7 @@ export function openFakeMithril(options: FakeMithrilOptions): FakeMithril {
     const { project, name, status } = call.query;
     return bids
       .filter((bid) => project === undefined || bid.project === project)
-      .filter((bid) => nowMs - bid.madeAtMs >= lagMs)
+      .filter((bid) => nowMs - bid.madeAtMs >= behaviour.lagMs)
       .filter((bid) => name === undefined || bid.name === name)
       .filter((bid) => status === undefined || shownBid(bid, nowMs).status === status);
   }
@@ -208,6 +211,7 @@ export function openFakeMithril(options: FakeMithrilOptions): FakeMithril {
   );
   return {
     ...answering,
+    behaviour,
     bids,
     tokens,
     get quota() {

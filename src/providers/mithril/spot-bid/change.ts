@@ -40,9 +40,12 @@ export function changerOf(api: CloudClient, project: string, cluster: string) {
 
   async function look(machines: readonly Machine[], holdsMs: number, signal: AbortSignal): Promise<readonly Bid[]> {
     const fids = machines.flatMap(({ id }) => id ?? []);
-    if (machines.length <= ONE_BY_ONE && fids.length === machines.length)
-      return (await Promise.all(fids.map((fid) => byId(fid, signal)))).flat();
-    return (await listBids(api, { project, cluster, holdsMs, signal })).map(({ bid }) => bid);
+    const isMany = machines.length > ONE_BY_ONE || fids.length < machines.length;
+    const listed = isMany ? await listBids(api, { project, cluster, holdsMs, signal }) : [];
+    const known = new Set(listed.map(({ bid }) => bid.fid));
+    // A listing leaves out what has ended and may be late: only its own answer says that a bid is gone.
+    const others = fids.filter((fid) => !known.has(fid)).map((fid) => byId(fid, signal));
+    return [...listed.map(({ bid }) => bid), ...(await Promise.all(others)).flat()];
   }
 
   return (kind: keyof typeof CHANGES): Backend['delete'] => {

@@ -30,6 +30,9 @@ async function openWorld(): Promise<BackendWorld> {
     openParking: (cluster) => openBackend(scene, { ...quick, maxSuspendedBids: 2 }, scene.contextFor(cluster)),
     existing: async () =>
       fake.bids.filter((one) => EXISTING.includes(stateAt(one, clock.now()))).map(({ name }) => name),
+    hideFromListings() {
+      fake.behaviour.lagMs = Number.POSITIVE_INFINITY;
+    },
     failLate: () => fake.refuseLate(1),
   };
 }
@@ -38,5 +41,6 @@ testBackend('mithril_spot_bid', {
   kind: provider.backends.mithril_spot_bid,
   openWorld,
   many: 4,
+  findsNames: false,
   faults: Object.keys(FAILURES) as FaultKind[],
 });

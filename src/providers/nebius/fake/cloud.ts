@@ -28,6 +28,8 @@ export interface FakeNebiusOptions {
 export interface FakeNebius
   extends Answering<NebiusCall, NebiusCall & RecordedCall>,
     Pick<FakeProject, 'instances' | 'operations' | 'stock' | 'preempt' | 'watch'> {
+  /** How this cloud behaves; tests change it as they go. */
+  readonly behaviour: { lagMs: number };
   readonly tokens: FakeTokens;
   /** By project and family: the newest image. */
   readonly images: Map<string, string>;
@@ -62,7 +64,8 @@ const shownPlatform = ({ name, title, isPreemptible, presets }: FakePlatform) =>
 });
 
 export function openFakeNebius(options: FakeNebiusOptions): FakeNebius {
-  const { clock, pageSize = LARGEST_PAGE, limits = noLimits, lagMs = LAG_MS } = options;
+  const { clock, pageSize = LARGEST_PAGE, limits = noLimits } = options;
+  const behaviour = { lagMs: options.lagMs ?? LAG_MS };
   const { bootMs = BOOT_MS, keepsFailed = false } = options;
   const project = openProject({ clock, bootMs, keepsFailed });
   const { operations, settings } = project;
@@ -96,7 +99,7 @@ export function openFakeNebius(options: FakeNebiusOptions): FakeNebius {
 
   function list(call: NebiusCall): Response {
     const { parentId, pageSize: size, pageToken: token } = read(pb.ListInstancesRequestSchema, call);
-    const seenMs = clock.now() - lagMs;
+    const seenMs = clock.now() - behaviour.lagMs;
     const seen = project.instances.filter((one) => one.parent === parentId && existsAt(one, seenMs));
     const page = paged({ of: `instances ${parentId}`, token, size }, seen, ({ id }) => id);
     const items = page.items.map((one) => shownInstance(one, seenMs));
@@ -202,6 +205,7 @@ export function openFakeNebius(options: FakeNebiusOptions): FakeNebius {
   const { instances, stock, preempt, watch } = project;
   return {
     ...answering,
+    behaviour,
     ...{ instances, operations, stock, preempt, watch, tokens, images },
     get quota() {
       return settings.quota;

@@ -111,7 +111,8 @@ export function changerOf(api: Nebius, parentId: string, cluster: string) {
       const known = await byIds([...new Set(ids)], signal);
       const outcomes = machines.map((machine): Promise<Outcome> => {
         const { name, id } = machine;
-        const find = async () => (id ? known.get(id) : byName(name, signal));
+        // What the answer for many lacks is asked for by itself before it counts as gone.
+        const find = async () => (id && known.get(id)) || byName(name, signal);
         return changeOne(machine, find, { ...kind, signal }).then(
           () => ({ name }),
           (thrown) => (kind.absentIsDone && isAbsent(thrown) ? { name } : { name, fault: Fault.from(thrown) }),

@@ -28,6 +28,9 @@ async function openWorld(): Promise<BackendWorld> {
     open: (cluster) => openBackend(scene, H200, scene.contextFor(cluster)),
     openParking: (cluster) => openBackend(scene, { ...H200, maxDiskPoolSize: 2 }, scene.contextFor(cluster)),
     existing: async () => fake.instances.filter((one) => existsAt(one, clock.now())).map(({ name }) => name),
+    hideFromListings() {
+      fake.behaviour.lagMs = Number.POSITIVE_INFINITY;
+    },
     failLate: () => fake.refuseLate(1),
   };
 }

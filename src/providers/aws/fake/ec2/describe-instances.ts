@@ -42,6 +42,8 @@ export function seenInstances({ world, region, nowMs }: Pick<Ask, 'world' | 'reg
   );
 }
 
+const listed = (ask: Ask): Instance[] => (ask.world.behaviour.hidesAll ? [] : seenInstances(ask));
+
 /** One id that cannot be found refuses the whole call. */
 export function named(ask: Pick<Ask, 'world' | 'region' | 'nowMs'>, ids: readonly string[]): Instance[] {
   const malformed = ids.find((id) => !/^i-[0-9a-f]{8,17}$/.test(id));
@@ -119,7 +121,7 @@ export function describeInstances(ask: Ask): Readonly<Record<string, Xml>> {
     );
   }
   const size = readPageSize(ask, { least: 5, most: 1_000 });
-  const among = has(params, 'InstanceId') ? named(ask, textsAt(params, 'InstanceId')) : seenInstances(ask);
+  const among = has(params, 'InstanceId') ? named(ask, textsAt(params, 'InstanceId')) : listed(ask);
   const atMsOf = (instance: Instance): number => seenAtMs(world, instance, nowMs);
   const passes = filterOf<Instance>(params, (instance, name) => look(instance, name, atMsOf(instance)), FILTERS);
   const { items, token } = ec2Page(ask, among.filter(passes).toSorted(byOrder), { size, keyOf: orderOf });

@@ -199,6 +199,9 @@ export function shownGroup(group: FakeGroup, nowMs: number): Readonly<Record<str
     versions: [{ instanceTemplate: urlOf(project, `global/instanceTemplates/${template}`) }],
     baseInstanceName: name,
     targetSize: group.managed.filter((one) => isThere(one, nowMs) && one.goneAtMs === undefined).length,
+    ...(places === 'regions' && {
+      distributionPolicy: { zones: zonesOf(group).map((zone) => ({ zone: urlOf(project, `zones/${zone}`) })) },
+    }),
     updatePolicy: {
       type: 'OPPORTUNISTIC',
       ...(places === 'regions' && { instanceRedistributionType: isRedistributed ? 'PROACTIVE' : 'NONE' }),

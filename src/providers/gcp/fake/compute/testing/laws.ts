@@ -35,6 +35,9 @@ export const lawWorld = (creation: string, open: Open, openParking?: Open) => as
       compute.instances
         .filter((one) => isLiving(one, clock.now()) || statusAt(one, clock.now()) === 'TERMINATED')
         .map(({ name }) => name),
+    hideFromListings() {
+      compute.behaviour.lagMs = Number.POSITIVE_INFINITY;
+    },
     failLate() {
       compute.late = 1;
     },
