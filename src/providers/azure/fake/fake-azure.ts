@@ -3,6 +3,7 @@ import { type Answering, openAnswering, type RecordedCall } from '#fakes/answeri
 import { type Limits, noLimits, openBuckets } from '#fakes/limits.ts';
 import { type Refusal, refusal } from '#fakes/refusal.ts';
 import { answerAppConfiguration } from './app-configuration/answer.ts';
+import { checkCall } from './check-call.ts';
 import { askClusters } from './clusters.ts';
 import { answerCompute } from './compute/answer.ts';
 import { type ComputeOptions, openCompute } from './compute/compute.ts';
@@ -45,6 +46,7 @@ function answer(call: AzureCall, world: World): object {
   if (!world.isOpen && whose(world, token, MANAGEMENT) === undefined)
     throw refusal('InvalidAuthenticationToken', 'The access token is invalid.', 401);
   checkQuestion(call, world);
+  checkCall(call);
   return answerCompute(call, world) ?? askClusters(call, world);
 }
 

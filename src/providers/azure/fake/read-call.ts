@@ -28,7 +28,8 @@ const STORES = '.azconfig.io';
 /** The only store where all services are at one address. */
 export const ONLY_STORE = 'simulated';
 
-const ACTIONS: RestActions<Service>['actions'] = [
+/** All that the fake answers. */
+export const AZURE_ACTIONS: RestActions<Service>['actions'] = [
   [
     'management',
     /^POST \/subscriptions\/.*\/managedClusters\/[^/]+\/listClusterUserCredential$/,
@@ -97,7 +98,7 @@ export async function readCall(request: Request): Promise<AzureCall> {
   const service = serviceAt(host);
   const text = await request.text();
   const type = request.headers.get('content-type');
-  const call = restCallOf(request, { hosts: service ? { [url.host]: service } : {}, actions: ACTIONS });
+  const call = restCallOf(request, { hosts: service ? { [url.host]: service } : {}, actions: AZURE_ACTIONS });
   return {
     ...call,
     host,

@@ -1,6 +1,7 @@
 // The key-values of App Configuration: learn.microsoft.com/azure/azure-app-configuration/rest-api-key-value.
 import { hash } from 'node:crypto';
 import { refusal } from '#fakes/refusal.ts';
+import { checkCall } from '../check-call.ts';
 import type { AzureCall } from '../read-call.ts';
 import { type World, whose } from '../world.ts';
 import { matcherOf } from './filter.ts';
@@ -95,5 +96,6 @@ export function answerAppConfiguration(call: AzureCall, world: World): Response 
     throw refusal('API version is not specified', 'An API version is required.', 400);
   const store = storeOf(call, world);
   checkCaller(call, store, world);
+  checkCall(call);
   return call.action.endsWith('List') ? list(call, store, world) : one(call, store);
 }
