@@ -6,21 +6,22 @@ import type { GcpCall } from './read-call.ts';
 
 const check = openRequestCheck(definition);
 
-/** Where the fake has one action for what Google has several methods for, or another name. */
-const METHODS: readonly (readonly [action: RegExp, path: RegExp, id: string])[] = [
-  [/^compute\.operations\./, /\/zones\//, 'compute.zoneOperations.'],
-  [/^compute\.operations\./, /\/regions\//, 'compute.regionOperations.'],
-  [/^compute\.operations\./, /\/global\//, 'compute.globalOperations.'],
-  [/^compute\.instanceGroupManagers\./, /\/regions\//, 'compute.regionInstanceGroupManagers.'],
-  [/^compute\.instanceTemplates\./, /\/regions\//, 'compute.regionInstanceTemplates.'],
-  [/^container\./, /^/, 'container.projects.locations.'],
-  [/^iamcredentials\./, /^/, 'iamcredentials.projects.serviceAccounts.'],
-  [/(?<=^storage\..+\.)create$/, /^/, 'insert'],
+/** Where the fake has one action for what Google has several methods for, or another name: by the start of both. */
+const METHODS: readonly (readonly [action: string, inPath: string, method: string])[] = [
+  ['compute.operations.', '/zones/', 'compute.zoneOperations.'],
+  ['compute.operations.', '/regions/', 'compute.regionOperations.'],
+  ['compute.operations.', '/global/', 'compute.globalOperations.'],
+  ['compute.instanceGroupManagers.', '/regions/', 'compute.regionInstanceGroupManagers.'],
+  ['compute.instanceTemplates.', '/regions/', 'compute.regionInstanceTemplates.'],
+  ['container.', '', 'container.projects.locations.'],
+  ['iamcredentials.', '', 'iamcredentials.projects.serviceAccounts.'],
+  ['storage.buckets.create', '', 'storage.buckets.insert'],
+  ['storage.objects.create', '', 'storage.objects.insert'],
 ];
 
 /** The id of the method in its discovery document. */
 export function methodOf({ action, path }: Pick<GcpCall, 'action' | 'path'>): string {
-  const found = METHODS.find(([of, where]) => of.test(action) && where.test(path));
+  const found = METHODS.find(([start, inPath]) => action.startsWith(start) && path.includes(inPath));
   return found ? action.replace(found[0], found[2]) : action;
 }
 
