@@ -71,6 +71,7 @@ it('a token that Nebius refuses is not used again', async () => {
 
 it('the key may be in a file that a variable names; a token in a variable wins over it, and one that is configured over both', async () => {
   const scene = sceneWithKey();
+  for (const token of ['own', 'ours']) scene.fake.tokens.known.add(token);
   const variables = { NEBIUS_SERVICE_ACCOUNT_KEY: written(keyFile()) };
   const list = async (config: object, more: Readonly<Record<string, string>>) =>
     scene.during((await openBackend(scene, config, scene.contextFor('cluster1', more))).list(going()));

@@ -45,10 +45,10 @@ function readFile(text: string) {
   };
 }
 
-const openSeed = (scene: NebiusScene, text = SEED, token = 'seed') =>
+const openSeed = (scene: NebiusScene, text = SEED, token = 'ne1seed') =>
   openAuto(readFile(text).config, scene.contextFor(undefined, { NEBIUS_IAM_TOKEN: token }));
 
-async function poolsOf(text = SEED, scene = openScene(), token = 'seed'): Promise<readonly Document[]> {
+async function poolsOf(text = SEED, scene = openScene(), token = 'ne1seed'): Promise<readonly Document[]> {
   const source = await openSeed(scene, text, token);
   return scene.during(source.documents(new Map(), going()));
 }

@@ -1,20 +1,26 @@
-import type { CreateInstanceRequest, NetworkInterface } from '../gen/nebius_pb.ts';
+// What Nebius refuses beyond the rules of its messages: sizes that it does not sell, and what does not exist.
+import type { CreateInstanceRequest, InstanceSpec } from '../gen/nebius_pb.ts';
 import { refused } from './refusals.ts';
-import { PLATFORMS } from './seed-data.ts';
+import { FILESYSTEMS, GPU_CLUSTERS, PLATFORMS, PROJECTS, SERVICE_ACCOUNTS, SUBNETS } from './seed-data.ts';
 
-const HOSTNAME = /^$|^[a-z0-9][a-z0-9-]{0,61}[a-z0-9]$/;
-const INTERFACE = /^[0-9a-z][0-9a-z-]{0,59}$/;
 // Nebius publishes no rule; this one is there so that a refusal of labels is seen.
 const LABEL = /^[\w./-]{1,63}$/;
-const LONGEST_USER_DATA = 32_768;
 
 const bad = (field: string, message: string): Error => refused('BadRequest', `${field}: ${message}`);
+const absent = (id: string): Error => refused('ResourceNotFound', id);
 
-function checkSize({ platform, preset }: { readonly platform: string; readonly preset: string }): void {
+/** IAM does not tell whether a project of others exists. */
+export function refuseUnknownProject(id: string): void {
+  if (!(PROJECTS as readonly string[]).includes(id)) throw refused('PermissionDenied', 'Permission denied');
+}
+
+function checkSize({ resources, preemptible }: InstanceSpec): void {
+  const { platform = '', preset = '' } = resources ?? {};
   const found = PLATFORMS.find(({ name }) => name === platform);
   if (!found) throw bad('spec.resources.platform', `unknown platform "${platform}"`);
   if (!found.presets.some(({ name }) => name === preset))
     throw bad('spec.resources.preset', `unknown preset "${preset}"`);
+  if (preemptible && !found.isPreemptible) throw bad('spec.preemptible', 'the platform is not preemptible');
 }
 
 function checkLabels(labels: Readonly<Record<string, string>>): void {
@@ -24,27 +30,29 @@ function checkLabels(labels: Readonly<Record<string, string>>): void {
   }
 }
 
-function checkInterfaces(interfaces: readonly NetworkInterface[]): void {
-  if (interfaces.length === 0) throw bad('spec.network_interfaces', 'value is required');
-  for (const { subnetId, name, ipAddress } of interfaces) {
-    if (!subnetId || !ipAddress) throw bad('spec.network_interfaces', 'subnet_id and ip_address are required');
-    if (!INTERFACE.test(name)) throw bad('spec.network_interfaces.name', 'must match ^[0-9a-z][0-9a-z-]*$');
-  }
+const refuseAbsent = (ids: readonly (string | undefined)[], existing: readonly string[]): void => {
+  for (const id of ids) if (id && !existing.includes(id)) throw absent(id);
+};
+
+function checkReferences(spec: InstanceSpec, project: string, hasImage: (id: string) => boolean): void {
+  for (const { subnetId } of spec.networkInterfaces) if (SUBNETS[subnetId] !== project) throw absent(subnetId);
+  refuseAbsent([spec.serviceAccountId], SERVICE_ACCOUNTS);
+  refuseAbsent([spec.gpuCluster?.id], GPU_CLUSTERS);
+  refuseAbsent(
+    spec.filesystems.map(({ existingFilesystem }) => existingFilesystem?.id),
+    FILESYSTEMS,
+  );
+  const image = spec.bootDisk?.managedDisk?.spec?.sourceImageId ?? '';
+  if (!hasImage(image)) throw absent(image);
 }
 
-/** Refuses what the description of the API forbids. */
-export function checkCreation({ metadata, spec }: CreateInstanceRequest): void {
+/** Refuses what does not exist, and what Nebius does not sell. */
+export function checkCreation({ metadata, spec }: CreateInstanceRequest, hasImage: (id: string) => boolean): void {
   if (!metadata?.parentId) throw bad('metadata.parent_id', 'value is required');
-  if (!spec?.resources) throw bad('spec.resources', 'value is required');
-  checkSize(spec.resources);
+  if (!spec) throw bad('spec', 'value is required');
+  refuseUnknownProject(metadata.parentId);
   checkLabels(metadata.labels);
-  const { bootDisk, networkInterfaces, cloudInitUserData, hostname } = spec;
-  if (!bootDisk?.attachMode) throw bad('spec.boot_disk.attach_mode', 'value is required');
-  if (!bootDisk.managedDisk?.name || !bootDisk.managedDisk.spec?.type) throw bad('spec.boot_disk', 'type is required');
-  checkInterfaces(networkInterfaces);
-  if (!HOSTNAME.test(hostname)) throw bad('spec.hostname', 'value must be a valid hostname');
-  if (cloudInitUserData.length > LONGEST_USER_DATA)
-    throw bad('spec.cloud_init_user_data', `must be at most ${LONGEST_USER_DATA} characters`);
-  const platform = PLATFORMS.find(({ name }) => name === spec.resources?.platform);
-  if (spec.preemptible && !platform?.isPreemptible) throw bad('spec.preemptible', 'the platform is not preemptible');
+  checkSize(spec);
+  if (!spec.bootDisk?.managedDisk) throw bad('spec.boot_disk', 'the simulated Nebius makes managed disks alone');
+  checkReferences(spec, metadata.parentId, hasImage);
 }

@@ -6,13 +6,14 @@ import { grpcAnswer } from '#fakes/grpc.ts';
 import { type Limits, noLimits, openBuckets } from '#fakes/limits.ts';
 import { cursorOf, inOrder, pageOf } from '#fakes/paging.ts';
 import * as pb from '../gen/nebius_pb.ts';
+import { refuseUnknownProject } from './check-creation.ts';
 import { existsAt, type FakeInstance, shownInstance } from './instance.ts';
 import type { FakeOperation } from './operations.ts';
 import { type FakeProject, openProject } from './project.ts';
 import { failure, refusalAnswer, refused } from './refusals.ts';
-import { type FakePlatform, PLATFORMS, PUBLIC_FAMILIES } from './seed-data.ts';
+import { type FakePlatform, isPublicImage, PLATFORMS, PROJECTS, PUBLIC_FAMILIES, publicImage } from './seed-data.ts';
 import { type FakeTokens, openFakeTokens } from './tokens.ts';
-import { type NebiusCall, read, readCall } from './wire.ts';
+import { type NebiusCall, read, readCall, refuseIn, refuseViolations } from './wire.ts';
 
 export interface FakeNebiusOptions {
   readonly clock: Clock;
@@ -67,9 +68,10 @@ export function openFakeNebius(options: FakeNebiusOptions): FakeNebius {
   const { clock, pageSize = LARGEST_PAGE, limits = noLimits } = options;
   const behaviour = { lagMs: options.lagMs ?? LAG_MS };
   const { bootMs = BOOT_MS, keepsFailed = false } = options;
-  const project = openProject({ clock, bootMs, keepsFailed });
-  const { operations, settings } = project;
   const images = new Map<string, string>();
+  const hasImage = (id: string): boolean => isPublicImage(id) || [...images.values()].includes(id);
+  const project = openProject({ clock, bootMs, keepsFailed, hasImage });
+  const { operations, settings } = project;
   const tokens = openFakeTokens(clock);
   const take = openBuckets<NebiusCall>({ limits: () => limits, tooMuch });
 
@@ -99,6 +101,7 @@ export function openFakeNebius(options: FakeNebiusOptions): FakeNebius {
 
   function list(call: NebiusCall): Response {
     const { parentId, pageSize: size, pageToken: token } = read(pb.ListInstancesRequestSchema, call);
+    refuseUnknownProject(parentId);
     const seenMs = clock.now() - behaviour.lagMs;
     const seen = project.instances.filter((one) => one.parent === parentId && existsAt(one, seenMs));
     const page = paged({ of: `instances ${parentId}`, token, size }, seen, ({ id }) => id);
@@ -108,7 +111,7 @@ export function openFakeNebius(options: FakeNebiusOptions): FakeNebius {
 
   function platforms(call: NebiusCall): Response {
     const { parentId, pageSize: size, pageToken: token } = read(pb.ListPlatformsRequestSchema, call);
-    if (!parentId) throw refused('BadRequest', 'parent_id: value is required');
+    refuseUnknownProject(parentId);
     const all = PLATFORMS.toSorted((a, b) => (a.name < b.name ? -1 : 1));
     const page = paged({ of: 'platforms', token, size }, all, ({ name }) => name);
     return answerOf(pb.ListPlatformsResponseSchema, {
@@ -148,7 +151,7 @@ export function openFakeNebius(options: FakeNebiusOptions): FakeNebius {
   function image(call: NebiusCall): Response {
     const { imageFamily, parentId } = read(pb.GetLatestImageRequestSchema, call);
     const isPublic = parentId === '' && PUBLIC_FAMILIES.includes(imageFamily);
-    const id = images.get(`${parentId} ${imageFamily}`) ?? (isPublic ? `computeimage-${imageFamily}` : undefined);
+    const id = images.get(`${parentId} ${imageFamily}`) ?? (isPublic ? publicImage(imageFamily) : undefined);
     if (!id) throw refused('ResourceNotFound', imageFamily);
     return answerOf(pb.ImageSchema, { metadata: { id, name: imageFamily } });
   }
@@ -157,6 +160,7 @@ export function openFakeNebius(options: FakeNebiusOptions): FakeNebius {
     const [resource] = read(pb.EstimateRequestSchema, call).resourceSpecs;
     const { typeUrl = '', value = new Uint8Array() } = resource?.spec ?? {};
     if (!typeUrl.endsWith('/nebius.compute.v1.CreateInstanceRequest')) throw refused('BadRequest', 'spec: is unknown');
+    refuseIn('nebius.compute.v1.CreateInstanceRequest', value);
     const wanted = fromBinary(pb.CreateInstanceRequestSchema, value).spec?.resources;
     const platform = PLATFORMS.find(({ name }) => name === wanted?.platform);
     const preset = platform?.presets.find(({ name }) => name === wanted?.preset);
@@ -189,6 +193,7 @@ export function openFakeNebius(options: FakeNebiusOptions): FakeNebius {
     take(call, clock.now());
     const act = actions[call.action];
     if (!act) throw refused('Unimplemented', 'unknown method');
+    refuseViolations(call);
     return act(call);
   }
 
@@ -214,7 +219,7 @@ export function openFakeNebius(options: FakeNebiusOptions): FakeNebius {
       settings.quota = most;
     },
     add: ({ name, labels = {} }) =>
-      project.make({ name, labels, parent: 'folder-abc123', spec: create(pb.InstanceSpecSchema) }),
+      project.make({ name, labels, parent: PROJECTS[0], spec: create(pb.InstanceSpecSchema) }),
     refuseLate(count) {
       settings.late = count;
     },

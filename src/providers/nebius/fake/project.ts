@@ -14,6 +14,7 @@ export interface ProjectOptions {
   readonly bootMs: number;
   /** An instance whose creation failed stays in the state ERROR; otherwise it is gone. */
   readonly keepsFailed: boolean;
+  readonly hasImage: (id: string) => boolean;
 }
 
 const [END_MS, FAIL_MS] = [1_000, 1_500];
@@ -21,7 +22,7 @@ const NO_ROOM = 'There are not enough resources for the requested preset';
 
 type Steps = readonly [InstanceStep, ...InstanceStep[]];
 
-export function openProject({ clock, bootMs, keepsFailed }: ProjectOptions) {
+export function openProject({ clock, bootMs, keepsFailed, hasImage }: ProjectOptions) {
   const instances: FakeInstance[] = [];
   const byId = new Map<string, FakeInstance>();
   /** Operations by idempotency key. */
@@ -89,7 +90,7 @@ export function openProject({ clock, bootMs, keepsFailed }: ProjectOptions) {
   }
 
   function checked(request: CreateInstanceRequest): Pick<FakeInstance, 'parent' | 'name' | 'labels' | 'spec'> {
-    checkCreation(request);
+    checkCreation(request, hasImage);
     const { parentId: parent = '', name = '', labels = {} } = request.metadata ?? {};
     const others = living(parent);
     const same = others.find((one) => one.name === name);

@@ -49,5 +49,26 @@ export const PLATFORMS: readonly FakePlatform[] = [
   },
 ];
 
+/** The projects: that of the seed's configuration, and that of the guide. */
+export const PROJECTS = ['folder-abc123', 'project-abc123'] as const;
+
+/** By id: the project of the subnet. */
+export const SUBNETS: Readonly<Record<string, string>> = {
+  'subnet-xyz': 'folder-abc123',
+  'vpcsubnet-xyz': 'project-abc123',
+};
+
+/** What instances may refer to, of every project. */
+export const SERVICE_ACCOUNTS: readonly string[] = ['serviceaccount-1'];
+export const GPU_CLUSTERS: readonly string[] = ['computegpucluster-1'];
+export const FILESYSTEMS: readonly string[] = ['computefilesystem-1'];
+
+/** IAM tokens that are valid beside those that the fake gives for keys. */
+export const TOKENS: readonly string[] = ['ne1planted', 'ne1new', 'ne1seed', 'simulated'];
+
 /** Image families that everyone has. */
 export const PUBLIC_FAMILIES: readonly string[] = ['ubuntu24.04-cuda13.0', 'ubuntu24.04-driverless'];
+
+export const publicImage = (family: string): string => `computeimage-${family}`;
+
+export const isPublicImage = (id: string): boolean => PUBLIC_FAMILIES.some((family) => publicImage(family) === id);

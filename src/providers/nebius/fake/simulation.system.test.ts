@@ -29,8 +29,8 @@ test('an instance of the simulated Nebius is made by real gRPC and runs its comm
     variable: (name) => running.environment[name],
   };
   const config = InstanceConfig.parse({
-    parentId: 'project-1',
-    subnetId: 'subnet-1',
+    parentId: 'project-abc123',
+    subnetId: 'vpcsubnet-xyz',
     platform: 'cpu-d3',
     resourcePreset: '4vcpu-16gb',
     additionalRuncmds: ['touch "$MUSTER_ROOT/ran"'],

@@ -4,6 +4,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { Clock } from '#core/clock.ts';
 import type { CreateTokenResponseSchema, ExchangeTokenRequest } from '../gen/nebius_pb.ts';
 import { refused } from './refusals.ts';
+import { TOKENS } from './seed-data.ts';
 
 /** A public key that was uploaded for a service account. */
 export interface AuthKey {
@@ -34,6 +35,8 @@ function accountOf(jwt: string, keys: ReadonlyMap<string, AuthKey>, nowMs: numbe
 export interface FakeTokens {
   /** By the id of the key. */
   readonly keys: Map<string, AuthKey>;
+  /** Tokens that are valid for ever. */
+  readonly known: Set<string>;
   /** Tokens that are refused from now on. */
   readonly revoked: Set<string>;
   addKey(id: string, account: string, pem: string): void;
@@ -44,9 +47,11 @@ export interface FakeTokens {
 export function openFakeTokens(clock: Clock): FakeTokens {
   const keys = new Map<string, AuthKey>();
   const granted = new Map<string, number>();
+  const known = new Set(TOKENS);
   const revoked = new Set<string>();
   return {
     keys,
+    known,
     revoked,
     addKey: (id, account, pem) => void keys.set(id, { account, key: createPublicKey(pem) }),
     exchange({ grantType, subjectToken, subjectTokenType }) {
@@ -58,9 +63,8 @@ export function openFakeTokens(clock: Clock): FakeTokens {
       return { accessToken, tokenType: 'Bearer', expiresIn: BigInt(LIFE_SECONDS) };
     },
     check(token) {
-      const endsAt = granted.get(token) ?? Number.POSITIVE_INFINITY;
-      if (token === '' || revoked.has(token) || endsAt < clock.now())
-        throw refused('Unauthenticated', 'The IAM token is not valid.');
+      const isValid = known.has(token) || (granted.get(token) ?? 0) >= clock.now();
+      if (!isValid || revoked.has(token)) throw refused('Unauthenticated', 'The IAM token is not valid.');
     },
   };
 }
