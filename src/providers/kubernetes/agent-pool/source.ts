@@ -13,6 +13,7 @@ import { openDecisionEvents } from './events.ts';
 import { finalizerOf, otherOwnerOf, ownerNotes } from './owner.ts';
 import { AGENT_POOLS } from './resource.ts';
 import { statusOf } from './status.ts';
+import { reportForWriter } from './words.ts';
 
 const FRESH_WITHIN_MS = 30_000;
 
@@ -83,7 +84,7 @@ export async function openAgentPools(config: SourceConfig, context: Context): Pr
       const object = objects.all().get(key);
       if (!object) return;
       try {
-        if (status !== 'gone') await show(object, status, signal);
+        if (status !== 'gone') await show(object, reportForWriter(status), signal);
         else await release(object, signal);
       } catch (thrown) {
         if (!isObjectMissing(thrown)) throw thrown;

@@ -50,7 +50,7 @@ export function statusOf(report: DocumentReport, before: KubeObject['status'], n
     busy: counts?.workers.busy ?? 0,
     queued: counts?.sessions.queued ?? 0,
     desired: report.wanted ?? 0,
-    lastDecision: lastDecisionOf(decision, before),
+    lastDecision: isStillRefused(conditions, earlier) ? decidedIn(before) : lastDecisionOf(decision, before),
     conditions,
   };
 }
@@ -66,12 +66,28 @@ const isAbout = (status: KubeObject['status'], generation: number): status is Ku
   (status as { observedGeneration?: number } | undefined)?.observedGeneration === generation &&
   conditionsIn(status).some(({ type }) => type === 'Ready');
 
+/** Each retry of a refused launch is two decisions, which say nothing new: to launch, and that it failed again. */
+function isStillRefused(conditions: readonly Condition[], earlier: readonly Partial<Condition>[]): boolean {
+  const readyIn = (all: readonly Partial<Condition>[]) => all.find(({ type }) => type === 'Ready');
+  const now = readyIn(conditions);
+  const then = readyIn(earlier);
+  return (
+    now?.reason === 'PodsRefused' &&
+    now.reason === then?.reason &&
+    now.message === then.message &&
+    now.observedGeneration === then.observedGeneration
+  );
+}
+
+const decidedIn = (status: KubeObject['status']): Decided | undefined =>
+  (status as { lastDecision?: Decided } | undefined)?.lastDecision;
+
 /**
  * What a pool last decided, and since when it decides so. A server that has just started has not seen its pods yet, and
  * a thousand pools must not mean two thousand writes: until then the decision from before stands.
  */
 function lastDecisionOf(decision: DocumentReport['decision'], before: KubeObject['status']): Decided | undefined {
-  const earlier = (before as { lastDecision?: Decided } | undefined)?.lastDecision;
+  const earlier = decidedIn(before);
   if (!decision) return undefined;
   if (earlier && decision.reasons.includes('not-listed')) return earlier;
   const { did, why, at } = decision;

@@ -1,6 +1,7 @@
 // What `kubectl wait --for=condition=Ready` hears of a pool that does not have the agents that it must keep.
 import { describe, expect, it } from 'vitest';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { AGENT_POD } from '../../../testing.ts';
 import type { KubeObject } from '../../objects/object.ts';
 import { aNamed, type KubeWorld, openKubeWorld } from './testing.ts';
 
@@ -154,4 +155,22 @@ describe('an AgentPool that is Ready', () => {
     expect(first).toMatch(/^(Unknown Reconciling|False AgentsStarting)/);
     expect(shown.at(-1)).toContain('True AgentsConnected: 5 of 5');
   });
+});
+
+it('a pool whose pods are refused writes its status once, not at each retry', async () => {
+  const world = await openKubeWorld();
+  const template = { ...AGENT_POD, spec: { containers: [{ name: 'Not_A_Name', image: 'veldaio/agent:latest' }] } };
+  world.apply('gpu', { spec: { autoscaler: SIZES, template } });
+  await world.clock.advance(3 * MINUTE_MS);
+  const before = world.condition('gpu', 'Ready');
+  world.calls([]);
+
+  await world.clock.advance(20 * MINUTE_MS);
+  const calls = world.calls(['create', 'patch']);
+
+  expect(before).toContain('False PodsRefused');
+  expect(before).toContain('Not_A_Name');
+  expect(world.condition('gpu', 'Ready')).toBe(before);
+  expect(calls.filter((call) => call.startsWith('create pods')).length).toBeGreaterThan(5);
+  expect(calls.filter((call) => call.includes('agentpools'))).toEqual([]);
 });
