@@ -8,6 +8,9 @@ export const GROUP_URL = `${SUBSCRIPTION_URL}/resourceGroups/velda`;
 export const VM_URL = `${GROUP_URL}/providers/Microsoft.Compute/virtualMachines/m-1`;
 const SUBNET = `${new URL(GROUP_URL).pathname}/providers/Microsoft.Network/virtualNetworks/velda-network/subnets/agents`;
 
+/** A public key whose other half nobody has. */
+export const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl';
+
 type Tree = Readonly<Record<string, unknown>>;
 
 /** What is changed is laid over what is there, at any depth. */
@@ -45,7 +48,7 @@ export const vmBody = (properties: Tree = {}, own: object = {}): object => ({
         computerName: 'm-1',
         adminUsername: 'azureuser',
         linuxConfiguration: {
-          ssh: { publicKeys: [{ path: '/home/azureuser/.ssh/authorized_keys', keyData: 'ssh-ed25519 A' }] },
+          ssh: { publicKeys: [{ path: '/home/azureuser/.ssh/authorized_keys', keyData: KEY }] },
         },
       },
       networkProfile: networkProfile(),

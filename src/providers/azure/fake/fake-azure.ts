@@ -33,8 +33,39 @@ const SUBSCRIPTION = '00000000-0000-0000-0000-000000000001';
 function checkQuestion({ params, path }: AzureCall, { subscriptionId }: World): void {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(params['api-version'] ?? ''))
     throw refusal('MissingApiVersionParameter', 'The api-version query parameter is required for all requests.');
-  if (path.split('/')[2]?.toLowerCase() !== subscriptionId)
-    throw refusal('SubscriptionNotFound', 'The subscription could not be found.', 404);
+  const asked = path.split('/')[2]?.toLowerCase();
+  if (asked !== subscriptionId)
+    throw refusal('SubscriptionNotFound', `The subscription '${asked}' could not be found.`, 404);
+}
+
+const AUDIENCES = ['https://management.core.windows.net', MANAGEMENT].flatMap((one) => [`'${one}/'`, `'${one}'`]);
+
+const inUtc = (ms: number): string =>
+  new Date(ms)
+    .toLocaleString('en-US', { timeZone: 'UTC' })
+    .replace(',', '')
+    .replace(/\u202f/g, ' ');
+
+/** Resource Manager says what is wrong with a token. */
+function checkToken({ headers }: AzureCall, world: World): void {
+  const token = headers.get('authorization')?.replace(/^Bearer /, '');
+  if (token === undefined)
+    throw refusal('AuthenticationFailed', "Authentication failed. The 'Authorization' header is missing.", 401);
+  if (whose(world, token, MANAGEMENT) !== undefined) return;
+  const grant = world.granted.get(token);
+  if (!grant) throw refusal('InvalidAuthenticationToken', 'The access token is invalid.', 401);
+  if (grant.resource !== MANAGEMENT)
+    throw refusal(
+      'InvalidAuthenticationTokenAudience',
+      `The access token has been obtained for wrong audience or resource '${grant.resource}'. It should exactly match with one of the allowed audiences ${AUDIENCES.join()}.`,
+      401,
+    );
+  const [expired, now] = [inUtc(grant.expiresAt), inUtc(world.clock.now())];
+  throw refusal(
+    'ExpiredAuthenticationToken',
+    `The access token expiry UTC time '${expired}' is earlier than current UTC time '${now}'.`,
+    401,
+  );
 }
 
 function answer(call: AzureCall, world: World): object {
@@ -42,9 +73,7 @@ function answer(call: AzureCall, world: World): object {
   if (call.service === 'appConfiguration') return answerAppConfiguration(call, world);
   if (call.service === 'prices') return listPrices(call);
   if (call.service !== 'management') return giveToken(call, world);
-  const token = call.headers.get('authorization')?.replace(/^Bearer /, '') ?? '';
-  if (!world.isOpen && whose(world, token, MANAGEMENT) === undefined)
-    throw refusal('InvalidAuthenticationToken', 'The access token is invalid.', 401);
+  if (!world.isOpen) checkToken(call, world);
   checkQuestion(call, world);
   checkCall(call);
   return answerCompute(call, world) ?? askClusters(call, world);

@@ -13,13 +13,16 @@ until ask scheduledevents | grep -q Preempt; do sleep 0.1; done
 touch "$MUSTER_ROOT/evicted"
 `;
 
+const GROUP = '/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/velda';
+const IMAGE = { publisher: 'Canonical', offer: 'ubuntu-24_04-lts', sku: 'server', version: 'latest' };
+
 const machine = {
   location: 'westeurope',
   properties: {
     hardwareProfile: { vmSize: 'Standard_D2s_v5' },
     priority: 'Spot',
-    storageProfile: { imageReference: { id: '/x' }, osDisk: { createOption: 'FromImage' } },
-    networkProfile: { networkInterfaces: [{ id: '/nic' }] },
+    storageProfile: { imageReference: IMAGE, osDisk: { createOption: 'FromImage' } },
+    networkProfile: { networkInterfaces: [{ id: `${GROUP}/providers/Microsoft.Network/networkInterfaces/spare` }] },
     osProfile: {
       adminUsername: 'azureuser',
       adminPassword: 'not a real one',

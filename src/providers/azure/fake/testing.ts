@@ -62,10 +62,13 @@ export function addSet(
 ): FakeScaleSet {
   const { profile, ...own } = changes;
   const name = own.name ?? SET;
-  const key = { path: '/home/azureuser/.ssh/authorized_keys', keyData: 'ssh-ed25519 AAAA' };
+  const key = {
+    path: '/home/azureuser/.ssh/authorized_keys',
+    keyData: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl',
+  };
   const address = { name: 'public', properties: { dnsSettings: { domainNameLabel: 'x' } }, sku: { name: 'Standard' } };
   const subnet = {
-    id: `${SET_PATH.replace('Compute/virtualMachineScaleSets', 'Network')}/virtualNetworks/n/subnets/agents`,
+    id: `${SET_PATH.replace('Compute/virtualMachineScaleSets', 'Network')}/virtualNetworks/velda-network/subnets/agents`,
   };
   const ip = { name: 'internal', properties: { primary: true, subnet, publicIPAddressConfiguration: address } };
   const set: FakeScaleSet = {

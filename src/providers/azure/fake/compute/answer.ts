@@ -5,6 +5,7 @@ import type { World } from '../world.ts';
 import { checkCreation } from './check-creation.ts';
 import type { Compute, FakeOperation } from './compute.ts';
 import { type FakePart, type FakeVm, instanceViewOf, shown, stateAt } from './machine.ts';
+import { checkGroup, checkReferences } from './references.ts';
 import { LOCATIONS, SIZES } from './seed-data.ts';
 
 const RETRY_SECONDS = '1';
@@ -55,8 +56,11 @@ function put(call: AzureCall, compute: Compute): Response {
     throw refusal('OperationNotAllowed', `The VM '${name}' is marked for deletion.`, 409);
   if (existing) return Response.json(shown(existing, compute.clock.now()));
   const wanted = checkCreation(name, call.body);
-  const set = wanted.set?.toLowerCase();
-  if (set !== undefined && compute.sets.get(set)?.properties.orchestrationMode !== 'Flexible')
+  checkReferences(compute.references, call.body, { id: call.path, location: wanted.location });
+  const set = wanted.set === undefined ? undefined : compute.sets.get(wanted.set.toLowerCase());
+  if (wanted.set !== undefined && !set)
+    throw refusal('NotFound', 'The entity was not found in this Azure location.', 404);
+  if (set && set.properties.orchestrationMode !== 'Flexible')
     throw refusal('InvalidParameter', 'The virtual machine scale set must have the orchestration mode Flexible.', 400);
   const { vm, operation } = compute.make(group, name, wanted);
   return Response.json(shown(vm, compute.clock.now()), { status: 201, headers: underWay(call, compute, operation) });
@@ -199,5 +203,7 @@ export function answerCompute(call: AzureCall, world: World): object | undefined
   const right = RIGHTS[name];
   if (right !== undefined && world.denied.has(right))
     throw refusal('AuthorizationFailed', `The client does not have authorization to perform action '${right}'.`, 403);
+  // What is not there cannot be deleted, wherever it is not.
+  if (call.sent.method !== 'DELETE') checkGroup(world.compute.references, groupIn(call.path));
   return act(call, world.compute, world);
 }

@@ -5,6 +5,7 @@ import { refusal } from '#fakes/refusal.ts';
 import { follow } from '#fakes/timeline.ts';
 import type { WantedVm } from './check-creation.ts';
 import { EVICTION_NOTICE_MS, type FakePart, type FakeVm, isPartThere, stateAt } from './machine.ts';
+import { openReferences, type References } from './references.ts';
 import type { FakeAutoscale, FakeScaleSet } from './scale-sets.ts';
 import { SIZES } from './seed-data.ts';
 
@@ -28,6 +29,8 @@ export interface Compute {
   readonly vms: readonly FakeVm[];
   readonly parts: readonly FakePart[];
   readonly operations: Map<string, FakeOperation>;
+  /** What machines may refer to. */
+  readonly references: References;
   /** By id, in small letters. */
   readonly sets: Map<string, FakeScaleSet>;
   readonly autoscales: FakeAutoscale[];
@@ -127,6 +130,7 @@ export function openCompute(options: ComputeOptions): Compute {
   return {
     clock,
     subscriptionId,
+    references: openReferences(subscriptionId),
     vms,
     parts,
     operations,
