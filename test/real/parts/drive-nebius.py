@@ -30,17 +30,20 @@ from nebius.base.options import INSECURE
 from nebius.base.resolver import Constant
 from nebius.sdk import SDK
 
-address, key_file = sys.argv[1:]
+address, key_file, our_name = sys.argv[1:]
 PROJECT = "folder-abc123"
 
 
-def request(name, preset="1gpu-16vcpu-200gb"):
-    disk = DiskSpec(size_gibibytes=40, type=DiskSpec.DiskType.NETWORK_SSD, source_image_id="computeimage-1")
+IMAGE = "computeimage-ubuntu24.04-cuda13.0"
+
+
+def request(name, preset="1gpu-16vcpu-200gb", subnet="subnet-xyz", image=IMAGE, project=PROJECT):
+    disk = DiskSpec(size_gibibytes=40, type=DiskSpec.DiskType.NETWORK_SSD, source_image_id=image)
     return CreateInstanceRequest(
-        metadata=ResourceMetadata(parent_id=PROJECT, name=name, labels={"referee": "yes"}),
+        metadata=ResourceMetadata(parent_id=project, name=name, labels={"referee": "yes"}),
         spec=InstanceSpec(
             resources=ResourcesSpec(platform="gpu-h200-sxm", preset=preset),
-            network_interfaces=[NetworkInterfaceSpec(subnet_id="s", name="eth0", ip_address=IPAddress())],
+            network_interfaces=[NetworkInterfaceSpec(subnet_id=subnet, name="eth0", ip_address=IPAddress())],
             boot_disk=AttachedDiskSpec(
                 attach_mode=AttachedDiskSpec.AttachMode.READ_WRITE,
                 managed_disk=ManagedDisk(name=name + "-boot", spec=disk),
@@ -55,6 +58,8 @@ async def refusal(call):
         return None
     except RequestError as error:
         status = error.status
+        if not status.service_errors:
+            return [status.code.name]
         first = status.service_errors[0]
         return [status.code.name, first.code, first.details.field if first.details else None]
 
@@ -98,6 +103,10 @@ async def main():
     started = await instances.start(StartInstanceRequest(id=made[0]))
     await started.wait(interval=0.2)
     awake = await instances.get(GetInstanceRequest(id=made[0]))
+    ours = await instances.get_by_name(GetByNameRequest(parent_id=PROJECT, name=our_name))
+    bad_subnet = await refusal(instances.create(request("ref-3", subnet="subnet-none")))
+    bad_image = await refusal(instances.create(request("ref-3", image="computeimage-none")))
+    bad_project = await refusal(instances.create(request("ref-3", project="project-none")))
     bad = await refusal(instances.create(request("ref-3", "2gpu")))
     twice = await refusal(instances.create(request("ref-1")))
     full = await instances.create(request("no-room"))
@@ -105,6 +114,9 @@ async def main():
     for id in made:
         await (await instances.delete(DeleteInstanceRequest(id=id))).wait(interval=0.2)
     gone = await refusal(instances.get(GetInstanceRequest(id=made[0])))
+    stranger = SDK(credentials="ne1wrong", resolver=Constant(address), options=[(INSECURE, True)])
+    wrong_token = await refusal(InstanceServiceClient(stranger).get(GetInstanceRequest(id=made[1])))
+    await stranger.close()
     print(
         json.dumps(
             {
@@ -114,6 +126,18 @@ async def main():
                 "batch": sorted(len(str(key)) > 0 and value.which_field_in_oneof("result") for key, value in batch.items.items()),
                 "listed": listed,
                 "states": [state(asleep), state(awake)],
+                "ours": {
+                    "labels": dict(ours.metadata.labels),
+                    "preset": ours.spec.resources.preset,
+                    "subnet": ours.spec.network_interfaces[0].subnet_id,
+                    "disk": ours.spec.boot_disk.managed_disk.spec.type.name,
+                    "preemption": ours.spec.preemptible.on_preemption.name,
+                    "hostname": ours.spec.hostname,
+                },
+                "badSubnet": bad_subnet,
+                "badImage": bad_image,
+                "badProject": bad_project,
+                "wrongToken": wrong_token,
                 "badPreset": bad,
                 "twice": twice,
                 "late": late,
