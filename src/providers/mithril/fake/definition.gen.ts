@@ -1,4 +1,4 @@
-// Generated from mithril-client 0.1.0rc3 (PyPI) by `node scripts/definitions/mithril.ts <its wheel, unpacked>`. Do not edit.
+// Generated from mithril-client 0.1.0rc3 (PyPI) by `node scripts/mithril-definition.ts <its wheel, unpacked>`. Do not edit.
 import type { RequestDefinition } from '#fakes/check-request.ts';
 
 export const definition: RequestDefinition = {

@@ -1,4 +1,4 @@
-// Generated from nebius 0.6.29 (PyPI) by `node scripts/definitions/nebius.ts <its wheel, unpacked>`. Do not edit.
+// Generated from nebius 0.6.29 (PyPI) by `node scripts/nebius-definition.ts <its wheel, unpacked>`. Do not edit.
 import type { MessageDefinition } from './check-message.ts';
 
 /** The type of the request, by the path of the method. */

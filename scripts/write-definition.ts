@@ -28,7 +28,7 @@ export function writeDefinition({ provider, from, command }: Origin, { methods, 
     '};',
     '',
   ].join('\n');
-  const path = join(import.meta.dirname, '..', '..', 'src', 'providers', provider, 'fake', 'definition.gen.ts');
+  const path = join(import.meta.dirname, '..', 'src', 'providers', provider, 'fake', 'definition.gen.ts');
   writeFileSync(path, text);
 }
 

@@ -1,6 +1,6 @@
 // Nebius publishes its API as a Python package that carries the descriptors of its messages, with the rules of each
 // field (protovalidate). Unpack its wheel, and run
-//   node scripts/definitions/nebius.ts <folder of the wheel>
+//   node scripts/nebius-definition.ts <folder of the wheel>
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -15,8 +15,8 @@ import {
   toJson,
 } from '@bufbuild/protobuf';
 import { type FileDescriptorProto, FileDescriptorProtoSchema, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
-import type { FieldDefinition, MessageDefinition } from '../../src/providers/nebius/fake/check-message.ts';
-import { PATHS } from '../../src/providers/nebius/fake/wire.ts';
+import type { FieldDefinition, MessageDefinition } from '../src/providers/nebius/fake/check-message.ts';
+import { PATHS } from '../src/providers/nebius/fake/wire.ts';
 
 const [folder = ''] = process.argv.slice(2);
 const version = readdirSync(folder)
@@ -104,7 +104,7 @@ const lines = (entries: object): string =>
   Object.entries(entries)
     .map(([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)},\n`)
     .join('');
-const text = `// Generated from nebius ${version} (PyPI) by \`node scripts/definitions/nebius.ts <its wheel, unpacked>\`. Do not edit.
+const text = `// Generated from nebius ${version} (PyPI) by \`node scripts/nebius-definition.ts <its wheel, unpacked>\`. Do not edit.
 import type { MessageDefinition } from './check-message.ts';
 
 /** The type of the request, by the path of the method. */
@@ -114,5 +114,5 @@ ${lines(Object.fromEntries(methods))}};
 export const MESSAGES: Readonly<Record<string, MessageDefinition>> = {
 ${lines(messages)}};
 `;
-const target = join(import.meta.dirname, '..', '..', 'src', 'providers', 'nebius', 'fake', 'definition.gen.ts');
+const target = join(import.meta.dirname, '..', 'src', 'providers', 'nebius', 'fake', 'definition.gen.ts');
 writeFileSync(target, text);

@@ -1,9 +1,9 @@
 // Mithril publishes its API as a Python package that is generated from its OpenAPI document. Unpack its wheel, and run
-//   node scripts/definitions/mithril.ts <folder of the wheel>
+//   node scripts/mithril-definition.ts <folder of the wheel>
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MethodDefinition } from '#fakes/check-request.ts';
-import { neededDefs, writeDefinition } from './write.ts';
+import { neededDefs, writeDefinition } from './write-definition.ts';
 
 /** The actions of the fake, by the modules of the package. */
 const METHODS: Readonly<Record<string, string>> = {
@@ -99,6 +99,6 @@ function methodOf(module: string): MethodDefinition {
 }
 
 const methods = Object.fromEntries(Object.entries(METHODS).map(([action, module]) => [action, methodOf(module)]));
-const command = 'node scripts/definitions/mithril.ts <its wheel, unpacked>';
+const command = 'node scripts/mithril-definition.ts <its wheel, unpacked>';
 const from = `mithril-client ${version} (PyPI)`;
 writeDefinition({ provider: 'mithril', from, command }, { methods, $defs: neededDefs(methods, defOf) });
