@@ -3,7 +3,7 @@ import { Fault } from '#core/fault.ts';
 import type { Outcome } from '#core/provider.ts';
 import { going } from '#core/testing/going.ts';
 import { aBatch } from '../../../conformance/scene.ts';
-import { type DropletScene, GPU, openBackend, openScene } from '../fake/testing.ts';
+import { type DropletScene, GPU, openBackend, openScene, TOKEN } from '../fake/testing.ts';
 
 const bodies = ({ fake }: DropletScene) =>
   fake.calls.filter(({ action }) => action === 'create').map(({ body }) => body);
@@ -145,7 +145,7 @@ describe('where to ask', () => {
       kind: 'unauthenticated',
       remedy: expect.stringContaining('DIGITALOCEAN_API_TOKEN'),
     });
-    expect((await openBackend(scene, bare, scene.contextFor('c', { DIGITALOCEAN_API_TOKEN: 'x' }))).cloud).toContain(
+    expect((await openBackend(scene, bare, scene.contextFor('c', { DIGITALOCEAN_API_TOKEN: TOKEN }))).cloud).toContain(
       'amd',
     );
   });
@@ -153,6 +153,7 @@ describe('where to ask', () => {
   it('is the same cloud with a new token of the account, and another with that of another account', async () => {
     const scene = openScene();
     scene.fake.accounts.set('theirs', 'another-account');
+    scene.fake.tokens.add('rotated');
     const cloudOf = async (apiToken: string) => (await openBackend(scene, { ...GPU, apiToken })).cloud;
 
     expect(await cloudOf('rotated')).toBe(await cloudOf(GPU.apiToken));

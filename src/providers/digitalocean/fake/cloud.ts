@@ -5,9 +5,10 @@ import { type Answering, openAnswering, type RecordedCall } from '#fakes/answeri
 import { type Limits, noLimits, openBuckets } from '#fakes/limits.ts';
 import { refusal } from '#fakes/refusal.ts';
 import { follow } from '#fakes/timeline.ts';
-import { checkCreation, type Wanted } from './check-creation.ts';
+import { LISTS } from './catalogue.ts';
+import { checkCreation, refuseFlaws, type Wanted } from './check-creation.ts';
 import { type FakeDroplet, hasGpus, shown, stateAt } from './droplet.ts';
-import { REGIONS, SIZES } from './seed-data.ts';
+import { TOKENS } from './seed-data.ts';
 import { type DropletCall, readCall } from './wire.ts';
 
 export interface FakeDigitalOceanOptions {
@@ -31,8 +32,10 @@ export interface FakeDigitalOcean extends Answering<DropletCall, DropletCall & R
   limit: number;
   /** Whether a deletion by tag takes nothing, as it may be with GPU droplets. */
   ignoresTags: boolean;
-  /** By token: another account than that of all other tokens. */
+  /** By token: another account than the usual one. */
   readonly accounts: Map<string, string>;
+  /** The tokens of the usual account. */
+  readonly tokens: Set<string>;
   /** Tokens that are refused. */
   readonly revoked: Set<string>;
   /** Someone makes a droplet by hand. */
@@ -64,6 +67,7 @@ export function openFakeDigitalOcean(options: FakeDigitalOceanOptions): FakeDigi
   const droplets: FakeDroplet[] = [];
   const byId = new Map<number, FakeDroplet>();
   const tags = new Set<string>();
+  const tokens = new Set(TOKENS);
   const watchers = new Set<(droplet: FakeDroplet) => void>();
   const [stock, accounts, revoked] = [new Map<string, number>(), new Map<string, string>(), new Set<string>()];
   const take = openBuckets<DropletCall>({ limits: () => limits, tooMuch });
@@ -184,10 +188,8 @@ export function openFakeDigitalOcean(options: FakeDigitalOceanOptions): FakeDigi
   }
 
   function createTag({ body }: DropletCall): Response {
-    const name = String(body.name);
-    if (!/^[a-z0-9_:-]{1,255}$/i.test(name)) throw refusal('unprocessable_entity', 'Tag name is invalid.', 422);
-    tags.add(name);
-    return Response.json({ tag: { name } }, { status: 201 });
+    tags.add(String(body.name));
+    return Response.json({ tag: { name: body.name } }, { status: 201 });
   }
 
   const removed = (gone: readonly FakeDroplet[]): Response => {
@@ -197,25 +199,12 @@ export function openFakeDigitalOcean(options: FakeDigitalOceanOptions): FakeDigi
   const actions: Readonly<Record<string, (call: DropletCall) => Response>> = {
     account: (call) =>
       Response.json({ account: { uuid: accountOf(call), droplet_limit: settings.limit, status: 'active' } }),
-    sizes: (call) =>
-      paged(
-        call,
-        'sizes',
-        SIZES.map((size) => ({ ...size, available: true })),
-      ),
-    regions: (call) =>
-      paged(
-        call,
-        'regions',
-        REGIONS.map((slug) => ({ slug, available: true })),
-      ),
     list,
     create,
     get: (call) => Response.json({ droplet: shown(found(call), clock.now()) }),
     delete: (call) => removed([found(call)]),
     deleteByTag: (call) => {
-      const tag = call.query.tag_name;
-      if (!tag) throw refusal('bad_request', 'tag_name is missing.', 400);
+      const { tag_name: tag = '' } = call.query;
       return removed(ofCaller(call).filter((one) => one.tags.has(tag) && !settings.ignoresTags));
     },
     action,
@@ -225,8 +214,12 @@ export function openFakeDigitalOcean(options: FakeDigitalOceanOptions): FakeDigi
   };
 
   function answer(call: DropletCall): Response {
-    if (call.token === '' || revoked.has(call.token)) throw refusal('unauthorized', 'Unable to authenticate you', 401);
+    const isKnown = tokens.has(call.token) || accounts.has(call.token);
+    if (!isKnown || revoked.has(call.token)) throw refusal('unauthorized', 'Unable to authenticate you.', 401);
     take(call, clock.now());
+    refuseFlaws(call);
+    const [key, items] = LISTS[call.action] ?? [];
+    if (key && items) return paged(call, key, items);
     const act = actions[call.action];
     if (!act) throw absent();
     return act(call);
@@ -253,6 +246,7 @@ export function openFakeDigitalOcean(options: FakeDigitalOceanOptions): FakeDigi
     tags,
     stock,
     accounts,
+    tokens,
     revoked,
     get limit() {
       return settings.limit;

@@ -1,6 +1,6 @@
 import type { Bootable } from '#fakes/boot/machine.ts';
 import { nextStepMs, type Step, stepAt } from '#fakes/timeline.ts';
-import { SIZES } from './seed-data.ts';
+import { IMAGES, SIZES, VPCS } from './seed-data.ts';
 
 type State = 'new' | 'active' | 'off' | 'ending' | 'gone';
 
@@ -14,6 +14,8 @@ export interface FakeDroplet {
   readonly region: string;
   readonly size: string;
   readonly image: string | number;
+  readonly vpc_uuid?: string;
+  readonly ssh_keys?: readonly (string | number)[];
   readonly tags: Set<string>;
   readonly userData: string;
   readonly madeAtMs: number;
@@ -40,7 +42,8 @@ export function shown(droplet: FakeDroplet, nowMs: number): Readonly<Record<stri
     created_at: new Date(madeAtMs).toISOString().replace(/\.\d+Z$/, 'Z'),
     size_slug: size,
     region: { slug: region },
-    image: typeof image === 'number' ? { id: image } : { slug: image },
+    image: IMAGES.find(({ id: known, slug }) => image === known || image === slug) ?? {},
+    vpc_uuid: droplet.vpc_uuid ?? VPCS.find((vpc) => vpc.region === region)?.id,
     tags: [...tags],
     networks: {
       v4: isNew ? [] : [{ ip_address: `10.${(id >> 16) & 255}.${(id >> 8) & 255}.${id & 255}`, type: 'private' }],

@@ -14,6 +14,9 @@ export interface DropletCall extends WireCall {
 
 const ROUTES: readonly (readonly [method: string, path: RegExp, action: string])[] = [
   ['GET', /^\/v2\/account$/, 'account'],
+  ['GET', /^\/v2\/account\/keys$/, 'keys'],
+  ['GET', /^\/v2\/images$/, 'images'],
+  ['GET', /^\/v2\/vpcs$/, 'vpcs'],
   ['GET', /^\/v2\/sizes$/, 'sizes'],
   ['GET', /^\/v2\/regions$/, 'regions'],
   ['GET', /^\/v2\/droplets$/, 'list'],
@@ -26,6 +29,9 @@ const ROUTES: readonly (readonly [method: string, path: RegExp, action: string])
   ['POST', /^\/v2\/tags$/, 'createTag'],
   ['POST', /^\/v2\/tags\/([^/]+)\/resources$/, 'tag'],
 ];
+
+/** What it knows, by the names of its definition. */
+export const ACTIONS: readonly string[] = ROUTES.map(([, , action]) => action);
 
 function parsed(text: string): Record<string, unknown> {
   try {
