@@ -6,14 +6,16 @@ import time
 from azure.core.exceptions import HttpResponseError
 from pydo import Client
 
-client = Client(token="simulated", endpoint=sys.argv[1], retry_total=0)
+address, our_name = sys.argv[1:]
+client = Client(token="simulated", endpoint=address, retry_total=0)
+stranger = Client(token="dop_v1_wrong", endpoint=address, retry_total=0)
 # The client sends tokens by TLS alone unless an option says otherwise; the fake listens on loopback.
 plain = {"enforce_https": False}
 GPU = "gpu-mi300x1-192gb-devcloud"
 
 
 def droplet(**more):
-    return {"region": "atl1", "size": GPU, "image": "amd-rocm71software", **more}
+    return {"region": "atl1", "size": GPU, "image": "amd-rocm71software", "ssh_keys": [7], **more}
 
 
 def refusal(call):
@@ -49,6 +51,14 @@ def status(id):
     return client.droplets.get(id, **plain)["droplet"]["status"]
 
 
+def found_by(slug_or_id, items, *keys):
+    return [one[keys[0]] for one in items if slug_or_id in [one[key] for key in keys]]
+
+
+keys = client.ssh_keys.list(per_page=200, **plain)["ssh_keys"]
+vpcs = client.vpcs.list(per_page=200, **plain)["vpcs"]
+images = client.images.list(per_page=200, **plain)["images"]
+our = until("ours is listed", lambda: [one for one in client.droplets.list(name=our_name, **plain)["droplets"]])[0]
 account = client.account.get(**plain)["account"]
 sizes = client.sizes.list(per_page=200, **plain)["sizes"]
 regions = client.regions.list(per_page=200, **plain)["regions"]
@@ -76,6 +86,21 @@ print(
             "tagged": tagged,
             "gpus": gpus,
             "badSize": refusal(lambda: client.droplets.create(body=droplet(name="x", size="no-such"), **plain)),
+            "keys": [one["id"] for one in keys],
+            "vpc": found_by("atl1", vpcs, "id", "region"),
+            "image": found_by("ubuntu-24-04-x64", images, "slug"),
+            "ours": {
+                "tags": sorted(our["tags"]),
+                "size": our["size_slug"],
+                "image": our["image"]["slug"],
+                "vpc": our["vpc_uuid"],
+                "region": our["region"]["slug"],
+            },
+            "badKey": refusal(lambda: client.droplets.create(body=droplet(name="x", ssh_keys=[8]), **plain)),
+            "badVpc": refusal(lambda: client.droplets.create(body=droplet(name="x", vpc_uuid=keys[0]["name"]), **plain)),
+            "badImage": refusal(lambda: client.droplets.create(body=droplet(name="x", image="none"), **plain)),
+            "badField": refusal(lambda: client.droplets.create(body=droplet(name="x", nmae="y"), **plain)),
+            "wrongToken": refusal(lambda: stranger.droplets.list(**plain)),
             "badName": refusal(lambda: client.droplets.create(body=droplet(name="a_b"), **plain)),
             "gone": client.droplets.get(ids[0], **plain)["id"],
         }
