@@ -161,6 +161,8 @@ export interface Document {
   readonly isDeleted?: true | undefined;
   /** With `isDeleted`: its writer does not wait for busy workers either. */
   readonly isForced?: true | undefined;
+  /** Its writer asks to thaw its pool; the freeze of the fleet is not theirs to end. It is reported once that is done. */
+  readonly isThawAsked?: true | undefined;
   /**
    * Where its keys stand for its writer, where the source made the text itself: `auto_scaler.max_agents` →
    * `spec.autoscaler.maxReplicas`. Problems are then named by these paths, without a line.

@@ -67,7 +67,12 @@ export async function startPools(deps: PoolsDeps): Promise<Pools> {
   const droppedPools = keepDroppedPools(registry, (source) => loop.poke(source));
   const applyOwnership = makeApplyOwnership(registry, droppedPools);
   const reports = startReports(registry);
-  const reconcile = makeSync(registry, { applyOwnership, droppedPools, ended: reports.poke });
+  const reconcile = makeSync(registry, {
+    applyOwnership,
+    droppedPools,
+    ended: reports.poke,
+    answerThaw: reports.repeat,
+  });
   const loop = startLoop({
     name: 'sources',
     clock,

@@ -2,6 +2,7 @@
 import type { CallLimits, Gate } from '#clouds/gate.ts';
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
+import type { Actor } from '#core/journal.ts';
 import type { Log } from '#core/log.ts';
 import type { Pool } from '#core/pool.ts';
 import type { Document, Source } from '#core/provider.ts';
@@ -70,6 +71,8 @@ export interface PoolsDeps {
   /** The way out for reports: durable first, lease checked, within the budget of the source. */
   readonly gate: Gate;
   /** By the id of a pool. */
+  /** Ends the freeze of one pool, by its id. */
+  readonly thaw?: ((pool: string, actor: Actor) => Promise<void>) | undefined;
   readonly activityOf?: ((pool: string) => PoolActivity) | undefined;
 }
 

@@ -24,6 +24,8 @@ interface Reporter {
   /** By key: the version of a deleted document whose writer knows that its pool is gone. */
   readonly gone: Map<string, string>;
   readonly sending: Set<string>;
+  /** Keys to be reported again, though nothing of their report differs. */
+  readonly repeated: Set<string>;
   /** Keys whose report may differ from the last one. */
   readonly changed: Set<string>;
   /** Keys that were reported a moment ago and have changed since, with the time to look again; soonest first. */
@@ -39,7 +41,17 @@ function openReporter({ deps }: Registry, runner: SourceRunner): Reporter {
   const pools = new Map([...view.pools.by('source', source)].map(({ id, owner }) => [owner.key, id]));
   const documents = [...view.documents.by('source', source)].map(({ key }) => key);
   const changed = new Set([...documents, ...pools.keys()]);
-  return { runner, sent: new Map(), gone: new Map(), sending: new Set(), changed, deferred: new Map(), pools };
+  const repeated = new Set<string>();
+  return {
+    runner,
+    sent: new Map(),
+    gone: new Map(),
+    sending: new Set(),
+    repeated,
+    changed,
+    deferred: new Map(),
+    pools,
+  };
 }
 
 function poolReport({ deps, redact }: Registry, version: string, pool: Pool): DocumentReport {
@@ -104,8 +116,13 @@ function gatherChanged({ runner, gone, changed, deferred }: Reporter, nowMs: num
   }
 }
 
+export interface Reports extends Pick<Loop, 'poke' | 'stop'>, Pick<Listening, 'poolChanged'> {
+  /** Reports that document again, also where the writer knows all of it. */
+  repeat(source: string, key: string): void;
+}
+
 /** Level-triggered: after a start everything is reported once, then only what differs from the last report. */
-export function startReports(registry: Registry): Pick<Loop, 'poke' | 'stop'> & Pick<Listening, 'poolChanged'> {
+export function startReports(registry: Registry): Reports {
   const { clock, random, log, gate } = registry.deps;
   const reporters = new Map<SourceRunner, Reporter>();
 
@@ -122,12 +139,12 @@ export function startReports(registry: Registry): Pick<Loop, 'poke' | 'stop'> & 
 
   /** Sends the report of one document if it differs from the last one; one that has more to come waits its second. */
   async function bring(reporter: Reporter, key: string): Promise<void> {
-    const { runner, sent, sending, gone, deferred } = reporter;
+    const { runner, sent, sending, gone, deferred, repeated } = reporter;
     const atMs = clock.monotonic();
     const last = sent.get(key);
     const report = reportFor(registry, reporter, key);
     const text = JSON.stringify(report);
-    if (report === undefined || last?.text === text) return;
+    if (report === undefined || (last?.text === text && !repeated.has(key))) return;
     const isRecent = last !== undefined && atMs - last.atMs < LEAST_BETWEEN_MS;
     if (sending.has(key) || (isRecent && report !== 'gone')) {
       deferred.set(key, atMs + LEAST_BETWEEN_MS);
@@ -135,6 +152,7 @@ export function startReports(registry: Registry): Pick<Loop, 'poke' | 'stop'> & 
     }
     const deleted = runner.deleted.get(key)?.version;
     sending.add(key);
+    repeated.delete(key);
     try {
       await send(runner, key, report);
     } finally {
@@ -213,6 +231,14 @@ export function startReports(registry: Registry): Pick<Loop, 'poke' | 'stop'> & 
   return {
     poke: loop.poke,
     poolChanged: listening.poolChanged,
+    repeat(source, key) {
+      const runner = runnerOf(source);
+      if (!runner) return;
+      const reporter = reporterOf(runner);
+      reporter.repeated.add(key);
+      reporter.changed.add(key);
+      loop.poke(source);
+    },
     async stop() {
       listening.stop();
       await loop.stop();

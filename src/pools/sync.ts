@@ -7,6 +7,7 @@ import type { DroppedPools } from './dropped-pools.ts';
 import { countRenamedAway, listDocuments, newsOf, type TakenIn, takeIn } from './listing.ts';
 import type { Registry, SourceRunner, SyncOutcome } from './registry.ts';
 import { countOutcome, type OutcomeCounter } from './sync-outcome.ts';
+import { thawAsked } from './thaw-pools.ts';
 
 // Sources of one interval do not all ask in the same moment for ever.
 const JITTER = 0.1;
@@ -24,12 +25,14 @@ export interface SyncParts {
   readonly droppedPools: DroppedPools;
   /** Called after each sync of a source, good or failed. */
   readonly ended: (source: string) => void;
+  /** Called once a pool is thawed whose writer asked for it, and where there was nothing to thaw. */
+  readonly answerThaw: (source: string, key: string) => void;
 }
 
 /** One pass over one source, by its id. */
 export type SyncPass = (id: string, signal: AbortSignal) => Promise<Again | undefined>;
 
-export function makeSync(registry: Registry, { applyOwnership, droppedPools, ended }: SyncParts): SyncPass {
+export function makeSync(registry: Registry, { applyOwnership, droppedPools, ended, answerThaw }: SyncParts): SyncPass {
   const { store, clock, random, journal } = registry.deps;
   const { view } = store;
 
@@ -79,6 +82,7 @@ export function makeSync(registry: Registry, { applyOwnership, droppedPools, end
       countRenamedAway(registry, runner, { name, mayConfirm });
       isChanged = applyOwnership(name) || isChanged;
     });
+    for (const key of await thawAsked(registry, runner, listed)) answerThaw(runner.opened.id, key);
     if (!isCurrent(runner)) return undefined;
     const durationMs = clock.monotonic() - beganMs;
     const { everyMs } = runner.opened;

@@ -101,6 +101,7 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     sources: parts.sources,
     redact: redactor.text,
     gate,
+    thaw: (pool, actor) => workers.thaw(pool, actor),
     activityOf(pool) {
       const { decision, lastAction } = journal.lastDecision(poolSubject(pool)) ?? {};
       return {

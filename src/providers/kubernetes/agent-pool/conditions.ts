@@ -1,6 +1,7 @@
 // The conditions of an AgentPool: what tools wait for, and what people read when they wait for too long.
 import type { FaultKind } from '#core/fault.ts';
 import type { DocumentReport } from '#core/source.ts';
+import { THAW } from './document.ts';
 
 export const CONDITIONS = ['Ready', 'Synced', 'ScalingLimited', 'BackendHealthy', 'Frozen', 'Stalled'] as const;
 
@@ -88,7 +89,7 @@ function freezeText({ pool = '' }: DocumentReport, { isFleet, at, by, why, autom
   const since = `${isFleet ? 'The fleet' : 'The pool'} is frozen since ${timeOf(at)} by ${by}: ${sentence(why)}`;
   const alone = automatic ? ' It thaws by itself when the agents have reconnected.' : '';
   if (isFleet) return `${since}${alone} To thaw it, an operator must run \`muster thaw\`.`;
-  return `${since}${alone} To thaw it, run \`muster thaw -p ${pool}\`.`;
+  return `${since}${alone} To thaw it, run \`muster thaw -p ${pool}\` or annotate the AgentPool with \`${THAW}\`.`;
 }
 
 type Frozen = NonNullable<DocumentReport['frozen']>;

@@ -27,9 +27,20 @@ export function deletionOf({ metadata }: KubeObject): Pick<Document, 'isDeleted'
   return metadata.annotations?.[FORCE_DELETE] === undefined ? { isDeleted: true } : { isDeleted: true, isForced: true };
 }
 
+export const THAW = 'velda.io/thaw';
+
+/** Whether its writer asks to thaw its pool. */
+export const isThawAsked = ({ metadata }: KubeObject): boolean => metadata.annotations?.[THAW] !== undefined;
+
+/** What its writer asks for beside the definition. */
+export const requestsOf = (object: KubeObject): Pick<Document, 'isDeleted' | 'isForced' | 'isThawAsked'> => ({
+  ...deletionOf(object),
+  ...(isThawAsked(object) && { isThawAsked: true }),
+});
+
 /** The whole document of an object, or what is wrong with it. */
 export function documentOf(object: KubeObject, pinned: Pinned): Document {
-  const identity = { key: keyOfPool(object), version: versionOfPool(object), ...deletionOf(object) };
+  const identity = { key: keyOfPool(object), version: versionOfPool(object), ...requestsOf(object) };
   const read = AgentPoolSpec.safeParse(object.spec ?? {}, { reportInput: true });
   if (!read.success) return { ...identity, fault: faultOf(read.error.issues.flatMap(problemsOf)) };
   const problems = templateProblems(read.data);

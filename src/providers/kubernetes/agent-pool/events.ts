@@ -2,7 +2,7 @@
 import { type Clock, MINUTE_MS } from '#core/clock.ts';
 import type { DocumentReport } from '#core/source.ts';
 import type { Kube } from '#kube/client.ts';
-import { openEventWriter } from '#kube/events.ts';
+import { type KubeEvent, openEventWriter } from '#kube/events.ts';
 import type { KubeObject } from '#kube/object.ts';
 import { AGENT_POOLS } from './resource.ts';
 
@@ -12,6 +12,8 @@ const LEAST_BETWEEN_MS = MINUTE_MS;
 export interface DecisionEvents {
   /** Writes an event where the pool has acted since the last one, at most once a minute. */
   note(object: KubeObject, report: DocumentReport, signal: AbortSignal): Promise<void>;
+  /** Tells its writer that the freeze of the fleet is not theirs to end. */
+  refuseThaw(object: KubeObject, signal: AbortSignal): Promise<void>;
 }
 
 interface Written {
@@ -44,8 +46,15 @@ export function openDecisionEvents({ kube, clock }: { readonly kube: Kube; reado
         signal,
       );
     },
+    refuseThaw: (object, signal) => writer.write(AGENT_POOLS, object, FLEET_FROZEN, signal),
   };
 }
+
+const FLEET_FROZEN: KubeEvent = {
+  type: 'Warning',
+  reason: 'ThawRefused',
+  message: 'The fleet is frozen, not this pool alone. To thaw it, an operator must run `muster thaw`.',
+};
 
 /** `above-max-idle` → `AboveMaxIdle`, as reasons of events are written. */
 const eventReason = (code: string): string =>

@@ -8,7 +8,16 @@ import { addFinalizer, removeFinalizer } from '#kube/finalizers.ts';
 import { type KubeObject, withoutManagedFields } from '#kube/object.ts';
 import { clusterOf } from '../cluster.ts';
 import type { SourceConfig } from '../config.ts';
-import { deletionOf, documentOf, keyOfPool, type Pinned, versionOfPool } from './document.ts';
+import {
+  deletionOf,
+  documentOf,
+  isThawAsked,
+  keyOfPool,
+  type Pinned,
+  requestsOf,
+  THAW,
+  versionOfPool,
+} from './document.ts';
 import { openDecisionEvents } from './events.ts';
 import { finalizerOf, otherOwnerOf, ownerNotes } from './owner.ts';
 import { AGENT_POOLS } from './resource.ts';
@@ -32,15 +41,19 @@ export async function openAgentPools(config: SourceConfig, context: Context): Pr
   const events = openDecisionEvents({ kube, clock });
   /** By uid: let go by us; the watch will say so in a moment. */
   const released = new Set<string>();
+  /** By uid: a listing has told of its writer's wish to thaw; the next report follows what was done about it. */
+  const thawing = new Set<string>();
   let notes: readonly string[] = [];
   const stop = objects.onChange((_key, object) => {
-    if (!object) released.clear();
+    if (object) return;
+    released.clear();
+    thawing.clear();
   });
 
   function read(object: KubeObject, held: ReadonlyMap<string, string>): Document {
     const key = keyOfPool(object);
     const version = versionOfPool(object);
-    return held.get(key) === version ? { key, version, ...deletionOf(object) } : documentOf(object, pinned);
+    return held.get(key) === version ? { key, version, ...requestsOf(object) } : documentOf(object, pinned);
   }
 
   /** Writes what differs; an object that has gone meanwhile needs nothing any more. */
@@ -50,6 +63,21 @@ export async function openAgentPools(config: SourceConfig, context: Context): Pr
     if (!finalized || isOthers(finalized)) return;
     await writeStatus(kube, AGENT_POOLS, finalized, statusOf(report, finalized.status, clock.now()), signal);
     await events.note(object, report, signal);
+    await answerThaw(finalized, report, signal);
+  }
+
+  /** An annotation that stayed would thaw a freeze to come. */
+  async function answerThaw(object: KubeObject, report: DocumentReport, signal: AbortSignal): Promise<void> {
+    const { uid = '', name, namespace } = object.metadata;
+    if (!thawing.has(uid) || !isThawAsked(object)) return;
+    await kube.patch(
+      AGENT_POOLS,
+      { name, namespace },
+      { merge: { metadata: { uid, annotations: { [THAW]: null } } } },
+      signal,
+    );
+    thawing.delete(uid);
+    if (report.frozen?.isFleet) await events.refuseThaw(object, signal);
   }
 
   async function release(object: KubeObject, signal: AbortSignal): Promise<void> {
@@ -65,6 +93,7 @@ export async function openAgentPools(config: SourceConfig, context: Context): Pr
       const present = [...objects.all().values()].filter(({ metadata }) => !released.has(metadata.uid ?? ''));
       const own = present.filter((object) => otherOwnerOf(object, cluster) === undefined);
       notes = own.length === present.length ? [] : ownerNotes(present, cluster);
+      for (const object of own) if (isThawAsked(object)) thawing.add(object.metadata.uid ?? '');
       return own.map((object) => read(object, held));
     },
     notes: () => notes,
@@ -100,7 +129,7 @@ export async function openAgentPools(config: SourceConfig, context: Context): Pr
 /** What its writer wants of us, or that another Muster cluster has it. Our own writes change nothing of it: a thousand of them must not mean a thousand listings. */
 function wishOf(object: KubeObject, cluster: string): string {
   const { isDeleted, isForced } = deletionOf(object);
-  return `${versionOfPool(object)} ${isDeleted === true} ${isForced === true} ${otherOwnerOf(object, cluster) ?? ''}`;
+  return `${versionOfPool(object)} ${isDeleted === true} ${isForced === true} ${isThawAsked(object)} ${otherOwnerOf(object, cluster) ?? ''}`;
 }
 
 function crdMissing(cause: unknown): Fault {

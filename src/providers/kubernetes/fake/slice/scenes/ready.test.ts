@@ -174,3 +174,57 @@ it('a pool whose pods are refused writes its status once, not at each retry', as
   expect(calls.filter((call) => call.startsWith('create pods')).length).toBeGreaterThan(5);
   expect(calls.filter((call) => call.includes('agentpools'))).toEqual([]);
 });
+
+describe('the annotation velda.io/thaw', () => {
+  const ANNOTATED = { metadata: { annotations: { 'velda.io/thaw': '' } } };
+  const annotationsOf = (world: KubeWorld) => Object.keys(world.pool('gpu')?.metadata.annotations ?? {});
+
+  it('thaws its pool and no other, and is removed', async () => {
+    const world = await openReady();
+    world.apply('other');
+    await world.clock.advance(MINUTE_MS);
+    for (const name of ['gpu', 'other']) await freeze(world, world.poolId(name) ?? '');
+    await world.clock.advance(10 * SECOND_MS);
+    const frozen = world.condition('gpu', 'Frozen');
+
+    world.others.patch(aNamed('gpu'), ANNOTATED);
+    await world.clock.advance(10 * SECOND_MS);
+
+    expect(frozen).toContain('True PoolFrozen: The pool is frozen since');
+    expect(frozen).toContain('run `muster thaw -p gpu` or annotate the AgentPool with `velda.io/thaw`.');
+    expect(world.condition('gpu', 'Frozen')).toBe('none');
+    expect(world.condition('gpu', 'Ready')).toContain('True');
+    expect(annotationsOf(world)).toEqual([]);
+    expect(world.condition('other', 'Frozen')).toContain('True PoolFrozen');
+    expect([...world.life.store.view.freezes.all()].map(({ id }) => id)).toEqual([world.poolId('other')]);
+  });
+
+  it('does not end the freeze of the fleet: it is removed, and an event names the command for operators', async () => {
+    const world = await openReady();
+    await freeze(world, 'fleet');
+    await world.clock.advance(10 * SECOND_MS);
+
+    world.others.patch(aNamed('gpu'), ANNOTATED);
+    await world.clock.advance(10 * SECOND_MS);
+
+    expect(world.condition('gpu', 'Frozen')).toContain('True FleetFrozen');
+    expect(annotationsOf(world)).toEqual([]);
+    const events = world.fake.objects('events', 'default').filter(({ reason }) => reason === 'ThawRefused');
+    expect(events.map(({ type, message }) => `${type} ${message}`)).toEqual([
+      'Warning The fleet is frozen, not this pool alone. To thaw it, an operator must run `muster thaw`.',
+    ]);
+  });
+
+  it('of a pool that is not frozen is removed and thaws no later freeze', async () => {
+    const world = await openReady();
+
+    world.others.patch(aNamed('gpu'), ANNOTATED);
+    await world.clock.advance(10 * SECOND_MS);
+    const left = annotationsOf(world);
+    await freeze(world, world.poolId('gpu') ?? '');
+    await world.clock.advance(MINUTE_MS);
+
+    expect(left).toEqual([]);
+    expect(world.condition('gpu', 'Frozen')).toContain('True PoolFrozen');
+  });
+});
