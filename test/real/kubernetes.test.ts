@@ -51,7 +51,7 @@ test('kubectl describe shows the conditions, the last decision and what the pool
 
   expect(described).toMatch(/Message:\s+3 of 3 agents are connected\./);
   expect(described).toMatch(/Why:\s+0 queued and 3 idle/);
-  expect(described).toMatch(/Normal\s+Demand\s+\d+s\s+muster\s+launch 3: 0 queued and 0 idle, below min_idle 3/);
+  expect(described).toMatch(/Normal\s+Demand\s+\d+s\s+muster\s+launch 3: 0 queued and 0 idle, below minIdle 3/);
 });
 
 test('a session of a pool of the guide ends with its output and its exit code', async (context) => {

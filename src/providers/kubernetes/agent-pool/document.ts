@@ -84,7 +84,7 @@ function templateProblems({ template, templates }: AgentPoolSpec): readonly Prob
 const seconds = (count: number): string => `${count}s`;
 
 /** Where each key of the document stands in the object. */
-const PATHS: Readonly<Record<string, string>> = {
+export const PATHS: Readonly<Record<string, string>> = {
   name: 'metadata.name',
   description: 'spec.description',
   update_policy: 'spec.updatePolicy',

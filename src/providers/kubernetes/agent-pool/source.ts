@@ -18,7 +18,7 @@ import {
   THAW,
   versionOfPool,
 } from './document.ts';
-import { openDecisionEvents } from './events.ts';
+import { openPoolEvents } from './events.ts';
 import { finalizerOf, otherOwnerOf, ownerNotes } from './owner.ts';
 import { AGENT_POOLS } from './resource.ts';
 import { statusOf } from './status.ts';
@@ -38,7 +38,7 @@ export async function openAgentPools(config: SourceConfig, context: Context): Pr
   const query = { namespace: config.namespace || undefined };
   const objects = follow<KubeObject>({ resource: AGENT_POOLS, query, keep: withoutManagedFields });
   const pinned = pinnedBy(config);
-  const events = openDecisionEvents({ kube, clock });
+  const events = openPoolEvents({ kube, clock });
   /** By uid: let go by us; the watch will say so in a moment. */
   const released = new Set<string>();
   /** By uid: a listing has told of its writer's wish to thaw; the next report follows what was done about it. */
@@ -61,7 +61,9 @@ export async function openAgentPools(config: SourceConfig, context: Context): Pr
     const isOthers = (one: KubeObject): boolean => otherOwnerOf(one, cluster) !== undefined;
     const finalized = await addFinalizer(kube, AGENT_POOLS, object, { name: finalizer, unless: isOthers }, signal);
     if (!finalized || isOthers(finalized)) return;
-    await writeStatus(kube, AGENT_POOLS, finalized, statusOf(report, finalized.status, clock.now()), signal);
+    const status = statusOf(report, finalized.status, clock.now());
+    await writeStatus(kube, AGENT_POOLS, finalized, status, signal);
+    await events.warn(finalized, status, signal);
     await events.note(object, report, signal);
     await answerThaw(finalized, report, signal);
   }

@@ -95,7 +95,7 @@ function lastDecisionOf(decision: DocumentReport['decision'], before: KubeObject
   return isSame ? earlier : { did, why, at: timeOf(at) };
 }
 
-function conditionsIn(status: unknown): readonly Partial<Condition>[] {
+export function conditionsIn(status: unknown): readonly Partial<Condition>[] {
   const conditions = (status as { conditions?: unknown } | undefined)?.conditions;
   return Array.isArray(conditions) ? conditions : [];
 }

@@ -1,6 +1,23 @@
 // What Muster says of a pool, in the words of the object that defines it.
 import { isLaunchName } from '#core/id.ts';
-import type { DocumentReport } from '#core/source.ts';
+import type { DocumentReport, ReportedDecision } from '#core/source.ts';
+import { PATHS } from './document.ts';
+
+const last = (path: string): string => path.slice(path.lastIndexOf('.') + 1);
+
+/** `max_agents` → `maxReplicas`. The sentences of decisions shorten the keys of idle slots. */
+const KEYS: ReadonlyMap<string, string> = new Map([
+  ...Object.entries(PATHS).map(([key, path]) => [last(key), last(path)] as const),
+  ['min_idle', 'minIdle'],
+  ['max_idle', 'maxIdle'],
+]);
+
+// A key below another is one that the writer wrote: it stays.
+const KEY = /(?<![.\w])[a-z]+(?:_[a-z]+)+\b/g;
+const BACKEND = /\b(the next|each|a|its) backend(s?)\b/g;
+
+const inObjectWords = (text: string): string =>
+  text.replace(KEY, (key) => KEYS.get(key) ?? key).replace(BACKEND, '$1 template$2');
 
 const NAME = /[a-z][a-z0-9-]*[a-z0-9]/g;
 
@@ -11,11 +28,21 @@ const NAME = /[a-z][a-z0-9-]*[a-z0-9]/g;
 const withoutPodNames = (text: string): string =>
   text.replace(NAME, (name) => (isLaunchName(name) ? name.replace(/[^-]+$/, '*') : name));
 
+const decided = (decision: ReportedDecision | undefined): ReportedDecision | undefined =>
+  decision && { ...decision, why: inObjectWords(withoutPodNames(decision.why)) };
+
 /** The same report as its writer reads it. */
 export function reportForWriter(report: DocumentReport): DocumentReport {
-  const { trouble } = report;
+  const { trouble, fault, decision, lastAction } = report;
+  const said = trouble && inObjectWords(trouble.message);
   return {
     ...report,
-    trouble: trouble?.reason === 'LaunchFailed' ? { ...trouble, message: withoutPodNames(trouble.message) } : trouble,
+    fault: fault && { ...fault, message: inObjectWords(fault.message) },
+    decision: decided(decision),
+    lastAction: decided(lastAction),
+    trouble: trouble && {
+      ...trouble,
+      message: trouble.reason === 'LaunchFailed' ? withoutPodNames(said ?? '') : (said ?? ''),
+    },
   };
 }

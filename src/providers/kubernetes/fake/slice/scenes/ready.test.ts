@@ -228,3 +228,46 @@ describe('the annotation velda.io/thaw', () => {
     expect(world.condition('gpu', 'Frozen')).toContain('True PoolFrozen');
   });
 });
+
+describe('the events of an AgentPool', () => {
+  const warningsOf = (world: KubeWorld) =>
+    world.fake
+      .objects('events', 'default')
+      .filter(({ type }) => type === 'Warning')
+      .map(({ reason, count, message }) => ({ reason, count, message }));
+
+  it('warn once at each change to bad, and not again after a restart of the server', async () => {
+    const world = await openReady();
+    const mend = world.fake.failureRules.add({ ...CREATE_PODS, what: forbidden('pods "x" is forbidden: no') });
+    world.others.patch(aNamed('gpu'), { spec: { autoscaler: { minReplicas: 5 } } });
+    await world.clock.advance(5 * MINUTE_MS);
+    await freeze(world, world.poolId('gpu') ?? '');
+    world.others.patch(aNamed('gpu'), { spec: { autoscaler: { minReplicas: 9 } } });
+    await world.clock.advance(MINUTE_MS);
+    world.restart();
+    await world.clock.advance(5 * MINUTE_MS);
+    mend();
+
+    const warnings = warningsOf(world);
+    expect(warnings.map(({ reason, count }) => `${reason} ${count}`).toSorted()).toEqual([
+      'Invalid 1',
+      'PodsRefused 1',
+      'PoolFrozen 1',
+    ]);
+    expect(warnings.find(({ reason }) => reason === 'PodsRefused')?.message).toContain('pods "x" is forbidden: no');
+  });
+
+  it('and its conditions speak the words of the object', async () => {
+    const world = await openReady();
+    await world.life.submit('gpu', 9, MINUTE_MS);
+    await world.clock.advance(30 * SECOND_MS);
+    const limited = world.condition('gpu', 'ScalingLimited');
+    world.others.patch(aNamed('gpu'), { spec: { autoscaler: { minReplicas: 9 } } });
+    await world.clock.advance(10 * SECOND_MS);
+
+    expect(limited).toContain('the pool is at maxReplicas 5');
+    expect(world.condition('gpu', 'Synced')).toContain('spec.autoscaler.minReplicas: is 9, above maxReplicas 5.');
+    const shown = JSON.stringify([world.pool('gpu')?.status, world.fake.objects('events', 'default')]);
+    expect(shown.match(/\b(?:min|max)_\w+|idle_decay|boot_timeout/g)).toBeNull();
+  });
+});
