@@ -47,6 +47,13 @@ export function poolNameOf(boot: Boot): string | undefined {
   return typeof pool === 'string' ? pool : undefined;
 }
 
+/** How many sessions a new agent runs at a time, as its launch says. */
+export function slotsOf(boot: Boot): number | undefined {
+  const { daemonConfig } = settingsOf(boot);
+  const slots = isMap(daemonConfig) ? daemonConfig.maxSessions : undefined;
+  return typeof slots === 'number' && slots > 0 ? slots : undefined;
+}
+
 function read(text: string): unknown {
   try {
     return parse(text) ?? {};

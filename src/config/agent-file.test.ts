@@ -93,6 +93,21 @@ describe('loadAgentConfig', () => {
     });
   });
 
+  it('takes the slots from the environment where the file does not set them', () => {
+    const given = testEnvironment({ MUSTER_SLOTS: '3' });
+    const slotsOf = (text: string) => readAgentConfig(text, given, given.slots).value?.slots;
+
+    expect(loadAgentConfig(given, undefined, () => false).config.slots).toBe(3);
+    expect(slotsOf('daemon_config: {max_sessions: 0}')).toBe(3);
+    expect(slotsOf('daemon_config: {max_sessions: 2}')).toBe(2);
+  });
+
+  it.each(['0', '-1', '1.5', 'three', '1000000000000'])('refuses %s as slots of the environment', (slots) => {
+    const given = testEnvironment({ MUSTER_SLOTS: slots });
+
+    expect(() => loadAgentConfig(given, undefined, () => false)).toThrow(/MUSTER_SLOTS/);
+  });
+
   it('does not look further when the variable names a file that is missing', () => {
     const named = testEnvironment({ VELDA_SYSTEM_CONFIG: '/none.yaml' });
 

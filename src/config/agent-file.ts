@@ -42,8 +42,20 @@ export function brokerIn(text = ''): AgentConfig['broker'] {
   return inOrder(addresses.filter(Boolean));
 }
 
-/** Reads the text of an agent's file. */
-export function readAgentConfig(text: string, expand: Expansion): Parsed<AgentConfig> {
+const MOST_SLOTS = 1_000_000;
+
+/** The slots in `MUSTER_SLOTS`; one where it is not set. */
+function slotsIn(text = '1'): number {
+  const slots = /^\d+$/.test(text) ? Number(text) : 0;
+  if (slots >= 1 && slots <= MOST_SLOTS) return slots;
+  throw new Fault('invalid', `MUSTER_SLOTS is "${text}".`, {
+    at: 'MUSTER_SLOTS',
+    remedy: 'Set it to a whole number of at least 1, or leave it out.',
+  });
+}
+
+/** Reads the text of an agent's file; `slots` is what the environment says of them. */
+export function readAgentConfig(text: string, expand: Expansion, slots?: string): Parsed<AgentConfig> {
   const tree = readYaml(text);
   if (tree.problems) return tree;
   const { value: file, problems, warnings } = parseWith(agentSchema, tree.value, { expand });
@@ -54,7 +66,7 @@ export function readAgentConfig(text: string, expand: Expansion): Parsed<AgentCo
     broker: { ...inOrder([address ?? [], addresses, publicAddress].flat()), ca },
     pool: file.pool,
     name: agentName,
-    slots: Math.max(1, maxSessions),
+    slots: maxSessions || slotsIn(slots),
     workDir: workDirPath,
     joinToken: file.joinToken,
     labels: file.labels,
@@ -87,7 +99,8 @@ export function loadAgentConfig(
     });
   }
   const file = named ?? AGENT_FILES.find(exists);
-  const { value, problems, warnings } = readAgentConfig(file === undefined ? '{}' : readTextFile(file), environment);
+  const text = file === undefined ? '{}' : readTextFile(file);
+  const { value, problems, warnings } = readAgentConfig(text, environment, environment.slots);
   if (problems) throw problemsFault(problems, file);
   return { config: value, file, warnings };
 }

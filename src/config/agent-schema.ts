@@ -35,7 +35,10 @@ const daemonConfig = z.object({
     .optional()
     .describe('The name of its worker.')
     .meta({ defaultText: '`$AGENT_NAME`, or the host name up to its first dot' }),
-  maxSessions: count().default(1).describe('Number of sessions that it runs at a time; 0 means 1.'),
+  maxSessions: count()
+    .optional()
+    .describe('Number of sessions that it runs at a time; 0 means the default.')
+    .meta({ defaultText: '`$MUSTER_SLOTS`, or 1' }),
   workDirPath: z
     .string()
     .min(1)

@@ -18,6 +18,8 @@ const KNOWN = {
   joinToken: 'MUSTER_JOIN_TOKEN',
   /** Where an agent finds the server, if its file does not say; several addresses with commas between them. */
   broker: 'MUSTER_BROKER',
+  /** How many sessions an agent runs at a time, if its file does not say; agents of Velda do not know it. */
+  slots: 'MUSTER_SLOTS',
   agentFile: 'VELDA_SYSTEM_CONFIG',
   agentName: 'AGENT_NAME',
   home: 'HOME',

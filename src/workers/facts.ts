@@ -8,6 +8,7 @@ import type { WorkersContext } from './context.ts';
 import { isPoolHeld } from './freeze.ts';
 import { cloudFaultOf, offerFacts } from './launch-failures.ts';
 import { newMemory, type PoolMemory } from './pool-memory.ts';
+import { scalingOf } from './reported-slots.ts';
 import { type Survey, surveyPool } from './survey.ts';
 
 /** All inputs of a pool's plan. */
@@ -21,7 +22,7 @@ export function factsOf(
   const unknown = owned.unknown.of(pool.id);
   return {
     nowMs: clock.monotonic(),
-    scaling: pool.spec.scaling,
+    scaling: scalingOf(pool, memory),
     workers: unknown.size === 0 ? survey.workers : [...survey.workers, ...unknownFacts(unknown)],
     queued: view.sessions.count('queue', pool.id) - view.sessions.count('unmatched', pool.id),
     offers: offerFacts(context, pool, memory),

@@ -1,5 +1,6 @@
 import type { Clock } from '#core/clock.ts';
 import type { FaultKind } from '#core/fault.ts';
+import type { Scaling } from '#core/pool.ts';
 import type { Subject } from '#core/reason.ts';
 import type { PoolNeed, PoolTrouble } from '#core/source.ts';
 import type { Store } from '#core/store.ts';
@@ -28,6 +29,11 @@ export interface PoolMemory {
   runawayUntilMs: number;
   /** What kept it from its machines at the last pass. */
   trouble?: PoolTrouble | undefined;
+  /** As its newest worker reported them, for the definition that it was launched for. */
+  reportedSlots?: ReportedSlots | undefined;
+  /** Of the definition last seen, and since when it is so: workers that were asked for before may have other slots. */
+  slotsPerAgent?: number | undefined;
+  slotsSinceAt: number;
   /** Agents of its workers that were refused and have not joined since, oldest first. */
   readonly refused: Map<string, AgentRefusal>;
   /** Of which machine trouble an event was written, until it is over. */
@@ -40,6 +46,16 @@ export interface PoolMemory {
   pardonedMs: number;
   /** When the guard froze it, in this process. */
   frozenMs?: number | undefined;
+}
+
+export interface ReportedSlots {
+  readonly slots: number;
+  /** When its worker was asked for. */
+  readonly askedAt: number;
+  /** The limits of the pool with these slots: made once, since every decision of the pool writes them. */
+  readonly scaling: Scaling;
+  /** The limits that they were made from. */
+  readonly defined: Scaling;
 }
 
 /** Why the server refused an agent, since when, and when last. */
@@ -92,6 +108,7 @@ export function newMemory(clock: Clock): PoolMemory {
     runawayRounds: 0,
     runawayUntilMs: Number.NEGATIVE_INFINITY,
     refused: new Map(),
+    slotsSinceAt: Number.NEGATIVE_INFINITY,
     passedMs: Number.NEGATIVE_INFINITY,
     passTookMs: 0,
     isPassDue: false,

@@ -20,6 +20,7 @@ import { guardAgainstMassLoss, isPoolHeld } from './freeze.ts';
 import { bootFailed, forgiveFailures } from './launch-failures.ts';
 import { keepMachineIds, lookForLost, takeLosses } from './loss.ts';
 import { observeSurvey } from './observation.ts';
+import { observeDefinedSlots } from './reported-slots.ts';
 import { type Survey, surveyPool } from './survey.ts';
 
 /** Brings one pool's workers to its wanted state. Never waits. */
@@ -32,6 +33,7 @@ export function reconcilePool(context: WorkersContext, boot: BootSettings, id: s
   if (pool && pool.revision !== memory.revision) {
     if (memory.revision !== undefined) forgiveFailures(context, id);
     memory.revision = pool.revision;
+    observeDefinedSlots(context, pool, memory);
   }
   const survey = lookAgain(context, id, pool);
   // During shutdown we close agent connections ourselves; that is no mass loss.

@@ -12,6 +12,7 @@ import type { WorkersContext } from './context.ts';
 import { forgetAtMs } from './kept-out.ts';
 import { afterLook, type WorkerObservation } from './observation.ts';
 import { isOfOtherForm } from './pool-offers.ts';
+import { scalingOf } from './reported-slots.ts';
 import { hasOffer, offerNow } from './same-shape.ts';
 
 /** A survey of all workers of a pool: the inputs of the plan, and what is due regardless of the plan. */
@@ -118,7 +119,7 @@ export function surveyPool(context: WorkersContext, id: string, pool: Pool | und
     context,
     survey,
     nowMs: context.clock.monotonic(),
-    slotsPerAgent: pool?.spec.scaling.slotsPerAgent ?? 1,
+    slotsPerAgent: pool ? scalingOf(pool, context.pools.read(id)).slotsPerAgent : 1,
     bootTimeoutMs: pool?.spec.scaling.bootTimeoutMs ?? 0,
     pool,
     ofOffer: NO_OFFER,

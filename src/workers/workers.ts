@@ -19,6 +19,7 @@ import { unseenWorkers, type WorkerObservation } from './observation.ts';
 import { rememberPools } from './pool-memory.ts';
 import { followPools } from './pool-offers.ts';
 import { reconcilePool } from './reconcile.ts';
+import { observeSlots } from './reported-slots.ts';
 import { followSameShape } from './same-shape.ts';
 import { standDown } from './stand-down.ts';
 import { DEFAULT_TIMES, gapAfter } from './times.ts';
@@ -158,6 +159,7 @@ function listen(
     store.onChange('agents', (after, before, id) => {
       const agent = after ?? before;
       if (agent?.use !== 'worker') return;
+      if (after) observeSlots(context, after);
       // The sessions that wait are placed there at once: one pass answers both.
       const hasQueue = after !== undefined && !before && store.view.sessions.count('queue', agent.owner) > 0;
       if (hasQueue) pokeAfter(context, agent.owner, { waitMs: context.times.passGapMs, poke });

@@ -57,6 +57,21 @@ describe('the pod of a worker', () => {
     expect(podWith(template(AGENT, {}, { annotations: { [keep]: 'true' } })).metadata.annotations[keep]).toBe('true');
   });
 
+  it('tells the agent its slots, also where the user mounts a file of their own, unless the template does', () => {
+    const boot = { ...LAUNCH.boot, agentConfig: 'daemonConfig:\n  maxSessions: 3\n' };
+    const mounted = { ...AGENT, volumeMounts: [{ name: 'config', mountPath: '/run/velda' }] };
+    const slotsOf = (agent: object, launch: Launch) =>
+      agentOf(podOf(NAME, launch, { template: template(agent), namespace: 'ml', passToken: false })).env.filter(
+        ({ name }: { name: string }) => name === 'MUSTER_SLOTS',
+      );
+
+    expect(slotsOf(mounted, { ...LAUNCH, boot })).toEqual([{ name: 'MUSTER_SLOTS', value: '3' }]);
+    expect(slotsOf({ ...mounted, env: [{ name: 'MUSTER_SLOTS', value: '5' }] }, { ...LAUNCH, boot })).toEqual([
+      { name: 'MUSTER_SLOTS', value: '5' },
+    ]);
+    expect(slotsOf(mounted, LAUNCH)).toEqual([]);
+  });
+
   it('shows the end of the log of an agent that crashed, unless the template says otherwise', () => {
     const policy = 'terminationMessagePolicy';
 

@@ -1,4 +1,5 @@
 // The pod of a worker: the user's template, and what the agent in it needs in order to join and to survive a restart.
+import { slotsOf } from '#boot/agent-file.ts';
 import { DEFAULT_AGENT_WORK_DIR } from '#core/defaults.ts';
 import { Fault } from '#core/fault.ts';
 import type { Launch } from '#core/provider.ts';
@@ -77,6 +78,7 @@ interface AgentNeeds {
 function withAgentParts(agent: Part, { boot }: Launch, needs: AgentNeeds): Part {
   const env = listIn(agent, 'env');
   const has = (name: string): boolean => env.some((variable) => variable.name === name);
+  const slots = slotsOf(boot);
   return {
     // The last lines of the log tell why an agent crashed, where it writes no termination message: most do not.
     terminationMessagePolicy: 'FallbackToLogsOnError',
@@ -84,6 +86,8 @@ function withAgentParts(agent: Part, { boot }: Launch, needs: AgentNeeds): Part 
     env: [
       ...env,
       ...(has('AGENT_NAME') ? [] : [{ name: 'AGENT_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }]),
+      // The file that users mount themselves is the same for every pool.
+      ...(slots === undefined || has('MUSTER_SLOTS') ? [] : [{ name: 'MUSTER_SLOTS', value: String(slots) }]),
       ...(needs.passToken && !has('MUSTER_JOIN_TOKEN') ? [{ name: 'MUSTER_JOIN_TOKEN', value: boot.token }] : []),
     ],
     volumeMounts: [
