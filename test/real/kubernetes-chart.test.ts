@@ -30,6 +30,21 @@ const EVERYTHING: Values = {
   env: [{ name: 'TOKEN', valueFrom: { secretKeyRef: { name: 'cloud', key: 'token' } } }],
   tolerations: [{ key: 'a', operator: 'Exists' }],
   nodeSelector: { disk: 'ssd' },
+  'image.digest': `sha256:${'0123456789abcdef'.repeat(4)}`,
+  'serviceAccount.name': 'robot',
+  'podSecurityContext.runAsUser': null,
+  'securityContext.readOnlyRootFilesystem': false,
+  extraVolumes: [{ name: 'ca', configMap: { name: 'corporate-ca' } }],
+  extraVolumeMounts: [{ name: 'ca', mountPath: '/etc/corporate', readOnly: true }],
+  topologySpreadConstraints: [
+    { maxSkew: 1, topologyKey: 'topology.kubernetes.io/zone', whenUnsatisfiable: 'ScheduleAnyway' },
+    {
+      maxSkew: 1,
+      topologyKey: 'kubernetes.io/hostname',
+      whenUnsatisfiable: 'ScheduleAnyway',
+      labelSelector: { matchLabels: { own: 'yes' } },
+    },
+  ],
 };
 
 let programs: Part<KubernetesPrograms>;
@@ -78,6 +93,7 @@ test.for<[string, Values, string]>([
   ['an unknown value', { replica: 2 }, "'replica' not allowed"],
   ['several replicas on SQLite', { replicas: 2 }, 'need PostgreSQL'],
   ['a namespace that cannot be', { serve: ['Ml'] }, 'pattern'],
+  ['a digest that is none', { 'image.digest': 'latest' }, 'pattern'],
 ])('helm refuses %s', async ([, values, said], context) => {
   const { code, err } = await template(needed(context, programs), values);
 
@@ -100,6 +116,8 @@ test('every object of the chart is taken by the API server and the definitions o
   await cluster.kubectl('apply', '--server-side', '-f', definitions);
   await cluster.kubectl('wait', '--for=condition=Established', 'crd', '--all');
   await cluster.kubectl('create', 'namespace', CHART_NAMESPACE);
+  // No controller makes it here, and every pod needs it.
+  await cluster.kubectl('create', 'serviceaccount', 'default', '--namespace', CHART_NAMESPACE);
   const { out } = await template(found, EVERYTHING);
   const file = world.write('everything.yaml', out);
   const mistyped = world.write('mistyped.yaml', out.replace('podMetricsEndpoints:', 'podMetricsEndpoint:'));

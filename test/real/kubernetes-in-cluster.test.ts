@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { until } from '#core/testing/until.ts';
+import { renderChart } from '../../src/providers/kubernetes/install/testing.ts';
 import { runCli } from '../system/harness/cli.ts';
 import { openWorld } from '../system/harness/world.ts';
 import { kubernetesPrograms } from './parts/kubernetes.ts';
@@ -25,6 +26,14 @@ const VOLUME = {
     hostPath: { path: '/var/lib/muster-data' },
   },
 };
+
+/** The pod of `helm test`. This node has neither a service proxy nor names, so it asks the pod of the server. */
+function helmTestPod(server: string): string {
+  const [pod] = renderChart({ 'image.repository': 'IMAGE' }).filter(({ kind }) => kind === 'Pod');
+  return JSON.stringify(pod)
+    .replace(/IMAGE:[^"]*/, SERVER_IMAGE)
+    .replace('velda-apiserver.velda.svc', server);
+}
 
 test('a server in a pod, installed as the guide says, runs a session in a pod of its pool', async (context) => {
   const programs = needed(context, await kubernetesPrograms());
@@ -77,6 +86,11 @@ test('a server in a pod, installed as the guide says, runs a session in a pod of
   );
   const user = await cluster.kubectl(...inServer, 'id', '-u');
 
+  await cluster.apply(helmTestPod(pod));
+  const tested = ['pod/velda-apiserver-test', '-n', 'velda'];
+  await cluster.kubectl('wait', '--for=jsonpath={.status.phase}=Succeeded', ...tested, '--timeout=200s');
+
+  expect(await cluster.kubectl('logs', ...tested)).toContain('The server is ready at');
   expect(ran).toMatchObject({ code: 3, out: 'in\n' });
   expect(user).toBe('1000\n');
   await cluster.kubectl('delete', 'agentpool', 'shell', '--timeout=200s');

@@ -10,29 +10,17 @@ app: {{ .Values.name }}
 {{- end }}
 
 {{- define "muster.image" -}}
-{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- $tag := .Values.image.tag | default (ternary "" .Chart.AppVersion (ne .Values.image.digest "")) -}}
+{{ .Values.image.repository }}{{ with $tag }}:{{ . }}{{ end }}{{ with .Values.image.digest }}@{{ . }}{{ end }}
+{{- end }}
+
+{{- define "muster.serviceAccount" -}}
+{{ .Values.serviceAccount.name | default .Values.name }}
 {{- end }}
 
 {{- /* Cluster roles have no namespace, so two installations must differ by name. */ -}}
 {{- define "muster.clusterRole" -}}
 {{ .Release.Namespace }}:{{ .Values.name }}
-{{- end }}
-
-{{- define "muster.podSecurity" -}}
-runAsNonRoot: true
-runAsUser: 1000
-runAsGroup: 1000
-fsGroup: 1000
-seccompProfile:
-  type: RuntimeDefault
-{{- end }}
-
-{{- define "muster.containerSecurity" -}}
-allowPrivilegeEscalation: false
-readOnlyRootFilesystem: true
-capabilities:
-  drop:
-    - ALL
 {{- end }}
 
 {{- /* The server's file; `config` of the values is laid over it. */ -}}

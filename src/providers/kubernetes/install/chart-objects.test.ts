@@ -13,7 +13,8 @@ import { renderChart } from './testing.ts';
 const ONLY_IN_CHART = ['app.kubernetes.io/managed-by', 'helm.sh/chart', 'helm.sh/resource-policy'];
 const NOT_IN_TEMPLATES = ['Namespace', 'CustomResourceDefinition'];
 
-const isHook = ({ metadata }: Manifest): boolean => metadata.annotations?.['helm.sh/hook'] !== undefined;
+const hookOf = ({ metadata }: Manifest): string | undefined => metadata.annotations?.['helm.sh/hook'];
+const isHook = (object: Manifest): boolean => hookOf(object) !== undefined;
 const dataOf = (object: Manifest | undefined): Readonly<Record<string, string>> =>
   (object?.data ?? {}) as Readonly<Record<string, string>>;
 const nameOf = ({ kind, metadata }: Manifest): string => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
@@ -64,7 +65,7 @@ describe('the Helm chart', () => {
   });
 
   it('removes the finalizers before an uninstallation, with rights of its own for that time', () => {
-    const hooks = renderChart({ serve: ['ml'], name: 'apiserver' }).filter(isHook);
+    const hooks = renderChart({ serve: ['ml'], name: 'apiserver' }).filter((object) => hookOf(object) === 'pre-delete');
 
     expect(hooks.map(nameOf).toSorted()).toEqual([
       'Job velda/apiserver-release',
@@ -74,9 +75,6 @@ describe('the Helm chart', () => {
       'RoleBinding velda/apiserver-release-server',
       'ServiceAccount velda/apiserver-release',
     ]);
-    expect(new Set(hooks.map(({ metadata }) => metadata.annotations?.['helm.sh/hook']))).toEqual(
-      new Set(['pre-delete']),
-    );
     const job = hooks.find(({ kind }) => kind === 'Job') as unknown as {
       spec: { template: { spec: { containers: [{ args: string[] }] } } };
     };

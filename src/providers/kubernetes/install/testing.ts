@@ -20,11 +20,12 @@ export const chartFile = (path: string): string => readFileSync(join(CHART_FOLDE
 
 const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** As helm lays given values over those of the chart: maps by key, everything else whole. */
+/** As helm lays given values over those of the chart: maps by key, everything else whole; null leaves a key out. */
 function laidOver(below: unknown, above: unknown): unknown {
   if (!isTree(below) || !isTree(above)) return above;
   const merged = Object.entries(above).map(([key, value]) => [key, laidOver(below[key], value)]);
-  return { ...below, ...Object.fromEntries(merged) };
+  const all = Object.entries({ ...below, ...Object.fromEntries(merged) });
+  return Object.fromEntries(all.filter(([, value]) => value !== null));
 }
 
 /** As `--set-json key=value` reads its key: a path. */
