@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, readlinkSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openWorld } from '../system/harness/world.ts';
 import { furnish, instancesOf, openAws } from './parts/aws.ts';
@@ -80,6 +80,20 @@ test('systemd takes the unit without a word', async (context) => {
   const { code, out, err } = await run(analyze, ['verify', join(DEPLOY, 'systemd/muster.service')], { env });
 
   expect({ code, said: out + err }).toEqual({ code: 0, said: '' });
+});
+
+test('the enabled unit is also known by the name of the server that it replaces', async (context) => {
+  const systemctl = '/usr/bin/systemctl';
+  const part = existsSync(systemctl) ? { systemctl } : { missing: 'systemctl: this machine has no systemd' };
+  if (isMissing(part)) return context.skip(`needs ${part.missing}`);
+  const world = openWorld(context);
+  const units = 'root/etc/systemd/system';
+  world.write(`${units}/muster.service`, readFileSync(join(DEPLOY, 'systemd/muster.service'), 'utf8'));
+
+  const { code } = await run(systemctl, [`--root=${world.path('root')}`, 'enable', 'muster.service'], { env });
+
+  expect(code).toBe(0);
+  expect(basename(readlinkSync(world.path(`${units}/velda-apiserver.service`)))).toBe('muster.service');
 });
 
 test('the Terraform example for DigitalOcean is valid', async (context) => {

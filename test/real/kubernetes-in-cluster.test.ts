@@ -91,6 +91,7 @@ test('a server in a pod, installed as the guide says, runs a session in a pod of
   await cluster.kubectl('wait', '--for=jsonpath={.status.phase}=Succeeded', ...tested, '--timeout=200s');
 
   expect(await cluster.kubectl('logs', ...tested)).toContain('The server is ready at');
+  expect(await cluster.kubectl('-n', 'velda', 'logs', 'deployment/velda-apiserver')).toContain('provisioner');
   expect(ran).toMatchObject({ code: 3, out: 'in\n' });
   expect(user).toBe('1000\n');
   await cluster.kubectl('delete', 'agentpool', 'shell', '--timeout=200s');
