@@ -140,12 +140,13 @@ function writing(deps: ApiDeps): Route[] {
       method: 'PUT',
       path: '/runtimes/:runtime',
       role: 'operator',
-      summary: 'Changes the slots or the version of a runtime; what is left out stays.',
+      summary:
+        'Changes the slots, the version, the environment, annotations or the disk of a runtime; what is left out stays.',
       params,
       body: wire.RuntimeEdit,
       reply: wire.Runtime,
-      async handle({ params: { runtime }, body: { move, slots, version }, caller }) {
-        return shownRuntime(await runtimesOf(deps).edit(runtime, { slots, version, mayMove: move }, caller));
+      async handle({ params: { runtime }, body: { move: mayMove, disk_gb: diskGb, ...body }, caller }) {
+        return shownRuntime(await runtimesOf(deps).edit(runtime, { ...body, diskGb, mayMove }, caller));
       },
     }),
     ...acts.map(([verb, summary]) =>

@@ -76,3 +76,31 @@ describe('waiting for a runtime', () => {
     expect(output()).toBe('Runtime a is in error. No room.\n');
   });
 });
+
+describe('runtime set', () => {
+  const put = async (...words: string[]) => {
+    const scene = openScene(() => JSON.parse(at('updating')));
+    const code = await scene.muster('runtime', 'set', 'a', ...words);
+    return {
+      code,
+      errors: scene.errors(),
+      asked: scene.asked.map(({ method, path, body }) => ({ method, path, body })),
+    };
+  };
+
+  it('sends what is to be changed, and nothing else', async () => {
+    const { code, asked } = await put('--annotation', 'plan=pro', '--unannotate', 'domain', '--disk-gb', '80');
+
+    expect(code).toBe(0);
+    const body = { annotations: { plan: 'pro', domain: null }, disk_gb: 80 };
+    expect(asked).toEqual([{ method: 'PUT', path: '/runtimes/a', body }]);
+    expect((await put('--environment', 'dev')).asked[0]?.body).toEqual({ environment: 'dev' });
+  });
+
+  it('asks for something to change', async () => {
+    const { code, errors, asked } = await put();
+
+    expect([code === 0, asked]).toEqual([false, []]);
+    expect(errors).toContain('Give --annotation, --unannotate, --environment or --disk-gb.');
+  });
+});

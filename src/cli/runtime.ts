@@ -37,13 +37,16 @@ const bodyOf = ({ slots, provisioner, version, environment, annotation: annotati
   disk_gb: diskGb,
 });
 
+const environmentOption = (): Option => new Option('--environment <name>', 'what it is for').choices(['prod', 'dev']);
+const diskCount = whole('--disk-gb', 1);
+
 const asking = (command: Command): Command =>
   command
     .requiredOption(slotsOption, 'slots of the runtime', whole('--slots', 1))
     .option('--version <version>', 'pin this version (default: the newest that the server knows)', named('--version'))
-    .addOption(new Option('--environment <name>', 'what it is for').choices(['prod', 'dev']))
+    .addOption(environmentOption())
     .option('--annotation <name=value>', 'value for the templates; may be repeated', pair('--annotation'))
-    .option('--disk-gb <count>', 'storage in GiB, in place of that of the slots', whole('--disk-gb', 1));
+    .option('--disk-gb <count>', 'storage in GiB, in place of that of the slots', diskCount);
 
 const LONGEST_WAIT = '1h';
 const ASK_AGAIN_MS = 500;
@@ -154,6 +157,7 @@ function changeCommands(cli: Cli): Command[] {
       act: async (client, id, { version }) =>
         runtimeLine(await client.call<Runtime>(path(id), { method: 'PUT', body: { version: version ?? null } })),
     }).option('--version <version>', 'the version (default: no longer pinned)', named('--version')),
+    setCommand(cli),
     ...(['hibernate', 'wake', 'check'] as const).map((verb) =>
       actCommand(cli, {
         name: verb,
@@ -164,6 +168,38 @@ function changeCommands(cli: Cli): Command[] {
     ),
     removeCommand(cli),
   ];
+}
+
+interface Changed {
+  readonly environment?: string;
+  readonly annotation?: Readonly<Record<string, string>>;
+  readonly unannotate?: readonly string[];
+  readonly diskGb?: number;
+}
+
+function setCommand(cli: Cli): Command {
+  const command = actCommand<Changed>(cli, {
+    name: 'set',
+    summary: 'change annotations, environment or storage of a runtime; the rest stays',
+    of: '<id>',
+    async act(client, id, { environment, annotation, unannotate = [], diskGb }) {
+      const removed = Object.fromEntries(unannotate.map((name) => [name, null]));
+      const annotations = annotation || unannotate.length > 0 ? { ...removed, ...annotation } : undefined;
+      const body = { environment, annotations, disk_gb: diskGb };
+      if (Object.values(body).every((value) => value === undefined)) {
+        const remedy = 'Give --annotation, --unannotate, --environment or --disk-gb.';
+        throw new Fault('invalid', 'Nothing is to be changed.', { remedy });
+      }
+      return runtimeLine(await client.call<Runtime>(path(id), { method: 'PUT', body }));
+    },
+  })
+    .option('--annotation <name=value>', 'value for the templates; may be repeated', pair('--annotation'))
+    .option('--unannotate <name...>', 'annotations that the runtime no longer has')
+    .addOption(environmentOption())
+    .option('--disk-gb <count>', 'storage in GiB, in place of that of the slots; it can only grow', diskCount);
+  return withExamples(command, [
+    ['muster runtime set my-project --annotation plan=pro', 'the templates render with the new plan'],
+  ]);
 }
 
 function removeCommand(cli: Cli): Command {

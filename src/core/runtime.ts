@@ -85,6 +85,11 @@ export interface RuntimeEdit {
   readonly slots?: number | undefined;
   /** null: no longer pinned. */
   readonly version?: string | null | undefined;
+  readonly environment?: RuntimeRequest['environment'] | undefined;
+  /** By name; null: the runtime no longer has it. Others stay. */
+  readonly annotations?: Readonly<Record<string, string | null>> | undefined;
+  /** Never less than it has. */
+  readonly diskGb?: number | undefined;
   /** A static runtime that does not fit on its host may move to another, without its data. */
   readonly mayMove?: boolean | undefined;
 }

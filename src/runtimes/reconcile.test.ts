@@ -40,55 +40,6 @@ test('one that does not answer in time is in error with what it waits for, and r
   await scene.stop();
 });
 
-describe('a runtime whose objects the cluster refuses for now', () => {
-  const REFUSED = 'duplicate entries for key [containerPort=8080,protocol="TCP"]';
-  const refused = async () => {
-    const scene = await openRuntimesScene();
-    scene.memory.applying = new Fault('unavailable', REFUSED);
-    await scene.runtimes.create({ id: 'a', slots: 1 }, CALLER);
-    return scene;
-  };
-  const shown = ({ store }: Awaited<ReturnType<typeof refused>>) => store.view.runtimes.get('a');
-
-  test('is in error with the words of the cluster when its time is up, to the second', async () => {
-    const scene = await refused();
-    await scene.clock.advance(29_000);
-    expect(shown(scene)).toMatchObject({ phase: 'provisioning', why: REFUSED });
-
-    await scene.clock.advance(1_100);
-
-    expect(shown(scene)).toMatchObject({ phase: 'error', why: `It was not ready within 30 seconds: ${REFUSED}` });
-    await scene.stop();
-  });
-
-  test('stays in error while it is tried again, and is ready once the cluster takes it', async () => {
-    const scene = await refused();
-    await scene.clock.advance(31_000);
-    const seen: string[] = [];
-    scene.store.onChange('runtimes', (after) => seen.push(after?.phase ?? 'gone'));
-
-    await scene.clock.advance(10 * MINUTE_MS);
-    expect(new Set(seen)).toEqual(new Set(['error']));
-    expect(shown(scene)?.why).toBe(REFUSED);
-    scene.memory.applying = undefined;
-    await scene.clock.advance(2 * MINUTE_MS);
-
-    expect(phases(scene)).toEqual({ a: 'ready' });
-    await scene.stop();
-  });
-
-  test('is in error in time though the cluster never answers', async () => {
-    const scene = await openRuntimesScene();
-    scene.memory.applying = new Promise(() => {});
-    await scene.runtimes.create({ id: 'a', slots: 1 }, CALLER);
-
-    await scene.clock.advance(61_000);
-
-    expect(shown(scene)).toMatchObject({ phase: 'error' });
-    await scene.stop();
-  });
-});
-
 test('templates that do not render refuse the request; nothing is stored or applied', async () => {
   const scene = await openRuntimesScene();
 

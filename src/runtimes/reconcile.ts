@@ -157,11 +157,20 @@ export function startReconciling(deps: ReconcileDeps): Reconciling {
     const { request } = given;
     const { digest } = await it.render(request);
     const cause = whyApply(runtime, request, digest);
-    if (cause === undefined) return runtime;
+    if (cause === undefined) return keepAsked(runtime);
     const why = WORDS[cause] ?? 'Its objects render differently now.';
     const isVersion = cause === 'new-version';
     const reason = isVersion ? { version: request.version } : undefined;
     return apply(decide(runtime.id, isVersion ? 'update' : 'apply', cause, why, reason), runtime, given);
+  }
+
+  /** A request that changes no object is fulfilled as it is: what differs later is no request. */
+  async function keepAsked(runtime: Runtime): Promise<Runtime> {
+    const asked = askedOf(runtime);
+    if (!runtime.applied || runtime.applied.asked === asked) return runtime;
+    const applied = { ...runtime.applied, asked };
+    await note(runtime, runtime.phase, runtime.why, { applied });
+    return { ...runtime, applied };
   }
 
   /** What to do about how it looks. */

@@ -10,6 +10,7 @@ import type { HostStatus, NewRuntime, Runtime, RuntimeEdit, Runtimes } from '#co
 import type { RuntimeHost } from '#core/runtime-host.ts';
 import { type Change, drop, put, type Store } from '#core/store.ts';
 import type { Journal } from '#journal/journal.ts';
+import { editedWish, pinnedVersion, sayEdit, type Wish } from './edits.ts';
 import { type RuntimeReason, runtimeSubject } from './reasons.ts';
 import { type Reconciling, requestOf } from './reconcile.ts';
 import { isStatic, type RuntimeSettings, type SetEntry } from './section.ts';
@@ -34,9 +35,6 @@ export function checkId(id: string): void {
   const rule = 'small letters, digits and hyphens, at most 63, beginning and ending with a letter or digit';
   throw new Fault('invalid', `"${id}" is no DNS label.`, { at: 'body.id', remedy: `Use ${rule}.` });
 }
-
-/** `latest` pins nothing: it is the version of the settings. */
-const pinnedVersion = (version: string | undefined): string | undefined => (version === 'latest' ? undefined : version);
 
 export function openRequests(deps: RequestsDeps): Runtimes {
   const { store, clock, journal, hosts, fixed, loop, settings } = deps;
@@ -134,10 +132,12 @@ export function openRequests(deps: RequestsDeps): Runtimes {
     return { runtime, isNew: true };
   }
 
-  function resizeStatic(before: Runtime, { slots = before.slots, mayMove = false }: RuntimeEdit): Edited {
+  function changeStatic(before: Runtime, next: Wish, mayMove: boolean): Edited {
     const { id, host: from } = before;
-    if (slots === before.slots) return { changes: [] };
-    const { host, grant } = fixed.resized(before, slots);
+    const { slots } = next;
+    if (slots === before.slots && next.diskGb === before.diskGb) return { changes: [] };
+    const { host, grant } = fixed.resized(before, next);
+    if (slots === before.slots) return { host, grant, changes: [] };
     if (host === from) {
       const why = `${host} has room for ${slots} slots.`;
       return {
@@ -159,9 +159,8 @@ export function openRequests(deps: RequestsDeps): Runtimes {
   function edited(id: string, wanted: RuntimeEdit): { readonly before: Runtime; readonly next: Wish } | undefined {
     const before = find(id);
     if (before.wanted === 'gone') throw new Fault('conflict', `Runtime ${id} is being removed.`);
-    const version = wanted.version === undefined ? before.version : pinnedVersion(wanted.version ?? undefined);
-    const { slots = before.slots } = wanted;
-    return slots === before.slots && version === before.version ? undefined : { before, next: { slots, version } };
+    const next = editedWish(before, wanted);
+    return next && { before, next };
   }
 
   async function edit(id: string, wanted: RuntimeEdit, actor: Actor): Promise<Runtime> {
@@ -173,11 +172,10 @@ export function openRequests(deps: RequestsDeps): Runtimes {
     // Another change may have come meanwhile. From here on nothing may wait until the commit: a static host is chosen.
     const { before, next } = edited(id, wanted) ?? planned;
     const { changes, ...parts }: Edited = isFixed
-      ? resizeStatic(before, wanted)
+      ? changeStatic(before, next, wanted.mayMove ?? false)
       : { phase: 'updating', since: clock.now(), why: undefined, changes: [] };
     const after: Runtime = { ...before, ...next, ...parts };
-    const message = `Runtime ${id} now wants ${after.slots} slots and version ${after.version ?? 'latest'}.`;
-    await store.commit([put('runtimes', after), event(id, 'changed', message, actor), ...changes]);
+    await store.commit([put('runtimes', after), event(id, 'changed', sayEdit(before, next), actor), ...changes]);
     loop.poke(id);
     return after;
   }
@@ -287,5 +285,4 @@ interface Given {
   readonly facts?: Readonly<Record<string, unknown>>;
 }
 
-type Wish = Pick<Runtime, 'slots' | 'version'>;
 type Edited = Partial<Runtime> & { readonly changes: readonly Change[] };

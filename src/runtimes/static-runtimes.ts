@@ -12,7 +12,10 @@ export interface StaticRuntimes {
   /** Where a new runtime goes; throws where no host has room. */
   place(provisioner: string, slots: number, diskGb?: number): { readonly host: string; readonly grant: RuntimeGrant };
   /** Where it is after a change of its size: its host if that has room, else another one. */
-  resized(runtime: Runtime, slots: number): { readonly host: string; readonly grant: RuntimeGrant };
+  resized(
+    runtime: Runtime,
+    next: Pick<Runtime, 'slots' | 'diskGb'>,
+  ): { readonly host: string; readonly grant: RuntimeGrant };
   /** Where each runtime of a host would go, largest first, counting each move before the next. */
   moves(host: string): readonly (HostMove & { readonly grant?: RuntimeGrant | undefined })[];
   statuses(): readonly HostStatus[];
@@ -64,7 +67,7 @@ export function openStaticRuntimes({ store, settings, random }: StaticRuntimesDe
       const { host } = choose(provisioner, slots, roomsOf(spec));
       return { host, grant: grantOn(spec, host, slots, diskGb) };
     },
-    resized(runtime, slots) {
+    resized(runtime, { slots, diskGb }) {
       const spec = specOf(runtime.provisioner);
       // Its own slots are free for itself.
       const rooms = roomsOf(spec).map((room) =>
@@ -74,7 +77,7 @@ export function openStaticRuntimes({ store, settings, random }: StaticRuntimesDe
       const isShrinking = slots <= runtime.slots;
       const staysAt = runtime.host !== undefined && (isShrinking || (own && freeOf(own) >= slots));
       const host = staysAt ? (runtime.host as string) : choose(runtime.provisioner, slots, rooms).host;
-      return { host, grant: grantOn(spec, host, slots, runtime.diskGb) };
+      return { host, grant: grantOn(spec, host, slots, diskGb) };
     },
     moves(host) {
       const taken = new Map<string, number>();

@@ -35,19 +35,21 @@ const slots = z.int().min(1, { error: 'Must be at least 1.' }).max(1_000_000);
 const version = z.string().regex(/^[\w][\w.+-]{0,127}$/, {
   error: 'Must be the tag of an image: letters, digits, dots, hyphens and underscores.',
 });
-const annotations = z
-  .record(z.string().min(1).max(253), z.string().max(4_096))
-  .refine((map) => Object.keys(map).length <= 100, {
+const annotationsOf = <V extends z.ZodType>(value: V) =>
+  z.record(z.string().min(1).max(253), value).refine((map) => Object.keys(map).length <= 100, {
     error: 'There may be 100 annotations.',
   });
+const annotation = z.string().max(4_096);
+const environment = z.enum(['prod', 'dev']).optional();
+const diskGb = z.int().min(1).max(65_536).optional();
 
 const asked = {
   slots,
   provisioner: z.string().min(1).max(253).optional().meta({ description: 'Absent: the default of the set.' }),
   version: version.optional(),
-  environment: z.enum(['prod', 'dev']).optional(),
-  annotations: annotations.optional(),
-  disk_gb: z.int().min(1).max(65_536).optional().meta({ description: 'Replaces the storage that the slots give.' }),
+  environment,
+  annotations: annotationsOf(annotation).optional(),
+  disk_gb: diskGb.meta({ description: 'Replaces the storage that the slots give.' }),
 };
 
 export const RuntimeIn = z.strictObject({ id: z.string().min(1).max(253), ...asked });
@@ -56,6 +58,11 @@ export const RenderIn = z.strictObject({ id: z.string().min(1).max(253).optional
 export const RuntimeEdit = z.strictObject({
   slots: slots.optional(),
   version: version.nullable().optional().meta({ description: 'null: no longer pinned.' }),
+  environment,
+  annotations: annotationsOf(annotation.nullable())
+    .optional()
+    .meta({ description: 'By name; null: the runtime no longer has it. Others stay.' }),
+  disk_gb: diskGb.meta({ description: 'Replaces the storage that the slots give; it can only grow.' }),
   move: z
     .boolean()
     .default(false)

@@ -30,6 +30,8 @@ export interface MemoryRuntimes {
   cloud: string;
   /** Part of every digest: another text is another template. */
   template: string;
+  /** Whether annotations, environment and disk are part of it too. */
+  usesAnnotations: boolean;
   open(): RuntimeHost;
 }
 
@@ -40,7 +42,7 @@ export function openMemoryRuntimes(): MemoryRuntimes {
   const calls: string[] = [];
 
   function rendered(request: RuntimeRequest): RenderedRuntime {
-    const { id, slots, version, diskGb } = request;
+    const { id, slots, version, annotations, environment, diskGb } = request;
     if (version === 'broken' || memory.template === 'broken')
       throw new Fault('invalid', 'statefulset.yaml:3:7: the template does not render.');
     const host = `http://${id}.test`;
@@ -48,7 +50,9 @@ export function openMemoryRuntimes(): MemoryRuntimes {
     const manifests = [
       { template: 'statefulset', kind: 'StatefulSet', name: `runtime-${id}`, text: `slots: ${slots}` },
     ];
-    return { digest: `${memory.template} ${slots} ${version}`, templates: memory.template, grant, manifests };
+    const isPlain = environment === 'prod' && diskGb === undefined && Object.keys(annotations).length === 0;
+    const more = isPlain || !memory.usesAnnotations ? '' : ` ${JSON.stringify([annotations, environment, diskGb])}`;
+    return { digest: `${memory.template} ${slots} ${version}${more}`, templates: memory.template, grant, manifests };
   }
 
   function called(what: string, id = ''): void {
@@ -60,6 +64,7 @@ export function openMemoryRuntimes(): MemoryRuntimes {
     objects,
     calls,
     template: 'one',
+    usesAnnotations: true,
     cloud: 'memory',
     open: () => ({
       cloud: memory.cloud,
