@@ -3,6 +3,7 @@ import type { Section } from '#core/feature.ts';
 import type { Problem } from '#core/problem.ts';
 import type { Environment } from './environment.ts';
 import { withoutComments } from './json-comments.ts';
+import { toCamel } from './keys.ts';
 import type { KnownKinds } from './kinds.ts';
 import { parseWith } from './parse.ts';
 import { type Parsed, problemAt } from './problem.ts';
@@ -11,7 +12,10 @@ import { readYaml } from './yaml-document.ts';
 
 type Sections = Readonly<Record<string, unknown>>;
 
-/** The sections that variables hold, by key. One that the file has too is refused: which of them counts must be plain. */
+/**
+ * The sections that variables hold, by key, with what the file says of the rest. Where the file names a part that variables
+ * may hold, that is refused: which of the two places counts must be plain.
+ */
 export function sectionsInEnvironment(kinds: KnownKinds, head: ConfigNode, environment: Environment): Parsed<Sections> {
   const problems: Problem[] = [];
   const warnings: Problem[] = [];
@@ -20,18 +24,29 @@ export function sectionsInEnvironment(kinds: KnownKinds, head: ConfigNode, envir
     const { entries, wrong } = entriesOf(section, environment);
     problems.push(...wrong);
     if (wrong.length > 0 || entries.length === 0) continue;
-    if (child(head, section.key)) {
-      const message = `is set, and the file has a section ${section.key}; keep one of them`;
+    const rest = entriesIn(child(head, section.key));
+    const twice = rest.find(({ key }) => section.variables?.[toCamel(key)] !== undefined);
+    if (twice) {
+      const message = `is set, and the file has ${section.key}.${twice.key}; keep one of them`;
       problems.push(problemAt(variableOf(section, entries[0]?.key ?? ''), undefined, message));
       continue;
     }
-    const read = parseWith(section.schema(kinds), { is: 'map', entries }, { expand: environment });
-    problems.push(...(read.problems ?? []).map((problem) => inVariable(section, problem)));
-    warnings.push(...read.warnings.map((problem) => inVariable(section, problem)));
+    const whole: ConfigNode = { is: 'map', entries: [...rest, ...entries] };
+    const read = parseWith(section.schema(kinds), whole, { expand: environment });
+    // What is wrong with the rest is reported where the file is read.
+    const inVariables = (found: readonly Problem[]): readonly Problem[] =>
+      found.filter(({ path }) => !rest.some(({ key }) => keyOf(path) === key)).map((one) => inVariable(section, one));
+    problems.push(...inVariables(read.problems ?? []));
+    warnings.push(...inVariables(read.warnings));
     values[section.key] = read.value;
   }
   return problems.length > 0 ? { problems, warnings } : { value: values, warnings };
 }
+
+const entriesIn = (node: ConfigNode | undefined): readonly Entry[] => (node?.is === 'map' ? node.entries : []);
+
+/** The first step of a path. */
+const keyOf = (path: string): string => /^[^.[]*/.exec(path)?.[0] ?? '';
 
 const variableOf = ({ variables = {} }: Section<unknown>, key: string): string => variables[key]?.name ?? key;
 
@@ -58,8 +73,8 @@ const asJson = (problem: Problem): Problem => ({
 
 /** A problem within the section, as one of the variable that holds that part of it. */
 function inVariable(section: Section<unknown>, problem: Problem): Problem {
-  const [, key = '', rest = ''] = /^([^.[]*)\.?(.*)$/.exec(problem.path) ?? [];
-  return named(variableOf(section, key), problem, rest);
+  const key = keyOf(problem.path);
+  return named(variableOf(section, key), problem, problem.path.slice(key.length).replace(/^\./, ''));
 }
 
 /** The place is that in the variable, so it stands with its name: the file that is being read has other lines. */
