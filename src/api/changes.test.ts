@@ -127,6 +127,21 @@ describe('changes', () => {
     expect(summarised(frozen)).toEqual(['change pools p-gpu', 'change pools p-cpu']);
   });
 
+  it('tell the pools whose removal is held, and no others of their source', async () => {
+    const { deps, clock, watch } = await watched();
+    const client = watch({ tables: only('pools') });
+    const cpu = poolWithSecret('cpu');
+    await deps.store.commit([row('pools', { ...cpu, owner: { ...cpu.owner, source: gpu.owner.source, key: 'cpu' } })]);
+    await settle(clock, 300);
+
+    const held = { at: 1, why: 'w', keys: ['cpu'] };
+    await deps.store.commit([row('sources', { id: gpu.owner.source, kind: 'aws', held })]);
+    await settle(clock, 300);
+
+    const told = client.received().filter(({ data }) => (data.row as { held?: unknown } | undefined)?.held);
+    expect(summarised(told)).toEqual(['change pools p-cpu']);
+  });
+
   it('tell nothing that is not durable', async () => {
     let letGo = (): void => {};
     let isStopped = false;

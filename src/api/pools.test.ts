@@ -238,4 +238,20 @@ describe('pools', () => {
     expect(plan).toMatchObject({ pool: 'gpu', why: 'Nothing to do.', unless: 'More sessions wait.' });
     expect(left).toEqual({ items: [] });
   });
+
+  it('shows in a pool and in why that its removal is held, until that ends', async () => {
+    const held = { at: 1_000, why: 'The last listings lack 3 of the 4 pools.', keys: [gpu.owner.key, 'x', 'y'] };
+    const source = { id: gpu.owner.source, kind: 'aws' };
+    const { call, deps } = await apiWorld({ rows: [row('pools', gpu), row('sources', { ...source, held })] });
+    const shown = async (path: string) => (await call('GET', `/api/v1/pools/gpu${path}`)).json<Pool>().held;
+    const expected = {
+      at: '1970-01-01T00:00:01.000Z',
+      why: 'The last listings lack 3 of the 4 pools.',
+      approve: `muster source approve ${source.id} --pools 3`,
+    };
+
+    expect([await shown(''), await shown('/why')]).toEqual([expected, expected]);
+    await deps.store.commit([row('sources', source)]);
+    expect([await shown(''), await shown('/why')]).toEqual([undefined, undefined]);
+  });
 });

@@ -13,7 +13,7 @@ import { selectPage } from './page.ts';
 import { poolGauges } from './pool-gauges.ts';
 import { type Route, route } from './route.ts';
 import { shownDecision } from './shown/decision.ts';
-import { freezeOf, shownPlan, shownPool } from './shown/pool.ts';
+import { freezeOf, heldOf, shownPlan, shownPool } from './shown/pool.ts';
 import * as wire from './wire/pool.ts';
 import { Name, paging, toTime } from './wire/shared.ts';
 
@@ -109,6 +109,7 @@ function reading(deps: ApiDeps): Route[] {
           phase: poolPhase(pool),
           frozen: freezeOf(pool.id, store),
           trouble: trouble && deps.redactText(trouble.message),
+          held: heldOf(pool, store),
           unmatched: unmatchedIn(store, pool.id),
           decisions,
         };
@@ -219,7 +220,7 @@ function poolRoutes(deps: ApiDeps): Route[] {
   return [listing(deps), ...reading(deps), ...defining(deps), ...pausing(deps)];
 }
 
-/** A pool shows the figures of its workers and sessions, and whether it is frozen. */
+/** A pool shows the figures of its workers and sessions, whether it is frozen, and whether its removal is held. */
 const changes: ChangeTable = {
   table: 'pools',
   follow: (store, touched) =>
@@ -230,6 +231,11 @@ const changes: ChangeTable = {
       store.onChange('sessions', (after, before) => touched((after ?? before)?.pool)),
       store.onChange('freezes', (_after, _before, id) => {
         for (const pool of id === FLEET ? store.view.pools.all() : [store.view.pools.get(id)]) touched(pool?.id);
+      }),
+      store.onChange('sources', (after, before, id) => {
+        if (after?.held === before?.held) return;
+        const keys = new Set([...(after?.held?.keys ?? []), ...(before?.held?.keys ?? [])]);
+        for (const pool of store.view.pools.by('source', id)) if (keys.has(pool.owner.key)) touched(pool.id);
       }),
     ]),
   row(id, deps, { role }) {

@@ -119,3 +119,14 @@ test('a pool says in one line what keeps it from its machines', () => {
     expect.stringMatching(new RegExp(`^Trouble +${trouble}$`)),
   );
 });
+
+test('why says that the removal of the pool is held, that the pool goes on, and how to approve it', () => {
+  const approve = 'muster source approve team --pools 6';
+  const held = { at: '2026-01-01T00:00:00.000Z', why: 'The last listings lack 6 of the 10 pools.', approve };
+
+  const [line] = stripVTControlCharacters(whyText({ ...why(decision(9, 'nothing')), held })).split('\n');
+
+  expect(line).toBe(
+    `Its removal is held since 2026-01-01 00:00:00Z: its source no longer defines it. The last listings lack 6 of the 10 pools. The pool goes on as defined. To remove it with all that is held, run \`${approve}\`.`,
+  );
+});

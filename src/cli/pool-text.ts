@@ -2,7 +2,7 @@
 import { styleText } from 'node:util';
 import { FLEET } from '#core/worker.ts';
 import type { Alternative, Decision, Reason } from '../api/wire/decision.ts';
-import type { Freeze, Plan, Pool, Why } from '../api/wire/pool.ts';
+import type { Freeze, HeldRemoval, Plan, Pool, Why } from '../api/wire/pool.ts';
 import { moment, type TableLayout } from './show.ts';
 import { oneLine, pairsLine, renderFacts } from './table.ts';
 
@@ -15,7 +15,11 @@ export const poolListing: TableLayout<Pool> = {
   nothing: 'No pools. Define one under `agent_pools:` in the configuration, or with `muster pool apply FILE`.',
   columns: [
     { title: 'NAME', value: (pool) => pool.name },
-    { title: 'PHASE', value: (pool) => (pool.frozen ? `${pool.phase}, frozen` : pool.phase) },
+    {
+      title: 'PHASE',
+      value: ({ phase, frozen, held }) =>
+        [phase, frozen && 'frozen', held && 'removal held'].filter(Boolean).join(', '),
+    },
     { title: 'WORKERS', value: sizeOf, align: 'right' },
     { title: 'IDLE', value: (pool) => pool.workers.idle, align: 'right' },
     { title: 'BUSY', value: (pool) => pool.workers.busy, align: 'right' },
@@ -45,6 +49,7 @@ export function poolFacts(pool: Pool): string {
     ['Description', pool.description && oneLine(pool.description)],
     ['Phase', pool.phase],
     ['Frozen', frozen && oneLine(freezeText(frozen))],
+    ['Held', pool.held && oneLine(heldText(pool.held))],
     ['Trouble', pool.trouble && oneLine(pool.trouble)],
     [
       'Removal',
@@ -116,6 +121,10 @@ function alternativeText({ what, why_not, price_per_hour }: Alternative): string
 const freezeText = ({ at, by, why, thaw }: Freeze): string =>
   `since ${moment(at)} by ${by}: ${why.replace(/\.$/, '')}. To thaw it, run \`${thaw}\`.`;
 
+/** Since when and why its removal is held, what that means, and how to end it. */
+const heldText = ({ at, why, approve }: HeldRemoval): string =>
+  `since ${moment(at)}: its source no longer defines it. ${why} The pool goes on as defined. To remove it with all that is held, run \`${approve}\`.`;
+
 export function whyText(why: Why): string {
   const whose = why.frozen?.scope === FLEET ? 'The fleet is frozen' : 'Frozen';
   const frozen = why.frozen && oneLine(`${whose} ${freezeText(why.frozen)}`);
@@ -124,7 +133,8 @@ export function whyText(why: Why): string {
     why.unmatched &&
     oneLine(`Queued sessions that match no worker: ${why.unmatched.sessions}, with ${why.unmatched.labels.join('; ')}`);
   const decisions = why.decisions.length === 0 && unmatched ? undefined : decisionsText(why.decisions);
-  return [frozen, trouble, unmatched, decisions].filter((line) => line !== undefined).join('\n');
+  const held = why.held && oneLine(`Its removal is held ${heldText(why.held)}`);
+  return [frozen, held, trouble, unmatched, decisions].filter((line) => line !== undefined).join('\n');
 }
 
 /** The newest decision with all that belongs to it; the ones before it, a line each. */

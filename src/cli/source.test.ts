@@ -21,7 +21,16 @@ const source: Source = {
 const bad = { key: 'ml/bad', team: 'ml', version: '7', read_at: '2026-01-01T00:00:00.000Z', missed: 0 };
 const fault = { kind: 'invalid' as const, message: 'needs a name', place: 'line 2: name' };
 const denied = { kind: 'denied', message: 'No rights.', remedy: 'Grant them.', at: '2026-01-01T00:00:00.000Z' };
-const outcome = { documents: 3, read: 2, missing: 1, created: ['a'], changed: ['b'], removing: [] };
+const outcome = {
+  documents: 3,
+  read: 2,
+  missing: 1,
+  created: ['a'],
+  changed: ['b'],
+  removing: [],
+  held: [],
+  waiting: [],
+};
 
 it('shows a source with its last sync, how long that took, and each document with its place of trouble', async () => {
   const { muster, output } = openScene(({ path }) =>
@@ -58,10 +67,16 @@ it('says of a source which backends of its pools have no prices', async () => {
   expect(priced.output()).not.toContain('Prices');
 });
 
-it('waits for a sync and says what came of it, with what is refused and held', async () => {
+it('waits for a sync and says what came of it: what is refused, removed, held, and what waits', async () => {
   const held = { at: source.last_good_at ?? '', why: 'Half would go.', keys: ['x'] };
+  const decided = {
+    ...outcome,
+    removing: ['r'],
+    held: ['x'],
+    waiting: ['v', 'w'].map((pool) => ({ pool, why: 'The next listing without its document removes it.' })),
+  };
   const { muster, asked, output } = openScene(({ path }): SourceSync | object =>
-    path.endsWith('/documents') ? { items: [{ ...bad, fault }] } : { ...source, held, outcome },
+    path.endsWith('/documents') ? { items: [{ ...bad, fault }] } : { ...source, held, outcome: decided },
   );
 
   const exit = await muster('source', 'sync', 'team');
@@ -72,9 +87,10 @@ it('waits for a sync and says what came of it, with what is refused and held', a
     ['GET', '/sources/team/documents', 'true'],
   ]);
   expect(output().split('\n')).toEqual([
-    'Source team was read: 3 documents, 2 new or changed, 1 missing. Created: a. Changed: b.',
+    'Source team was read: 3 documents, 2 new or changed, 1 missing. Created: a. Changed: b. Being removed: r.',
     'ml/bad: line 2: name: needs a name',
-    'Held: Half would go; `muster source approve team --pools 1` approves it',
+    'Held: x. Half would go. The pools go on as defined. `muster source approve team --pools 1` removes them.',
+    'Waiting: v, w. The next listing without its document removes it.',
     '',
   ]);
 });

@@ -23,7 +23,11 @@ const listing = (nowMs: number): TableLayout<Source> => ({
     { title: 'TOOK', value: (source) => source.duration, align: 'right' },
     { title: 'EVERY', value: (source) => source.every, align: 'right', isWide: true },
     { title: 'PLACE', value: ({ place }) => place && oneLine(place), isWide: true },
-    { title: 'TROUBLE', value: (source) => oneLine(source.held?.why ?? source.fault?.message ?? '') },
+    {
+      title: 'TROUBLE',
+      value: ({ held, fault }) =>
+        oneLine(held ? `removal of ${held.keys.length} held: ${held.why}` : (fault?.message ?? '')),
+    },
   ],
 });
 
@@ -43,7 +47,7 @@ type Whole = Source & { readonly items: readonly SourceDocument[] };
 
 const heldText = ({ id, held }: Source): string | undefined =>
   held &&
-  `${oneLine(held.why).replace(/[.]$/, '')}; \`muster source approve ${id} --pools ${held.keys.length}\` approves it`;
+  `${oneLine(held.why)} The pools go on as defined. \`muster source approve ${id} --pools ${held.keys.length}\` removes them.`;
 
 function syncedText({ last_good_at: at, duration }: Source): string {
   if (!at) return 'never';
@@ -99,12 +103,16 @@ const listed = (what: string, names: readonly string[]): string =>
 export function outcomeText(source: SourceSync, faulty: readonly SourceDocument[]): string {
   const { id, outcome, held } = source;
   if (!outcome) return `Reading source ${id}.`;
-  const { documents, read, missing, created, changed, removing } = outcome;
+  const { documents, read, missing, created, changed, removing, waiting } = outcome;
   const pools = listed('Created', created) + listed('Changed', changed) + listed('Being removed', removing);
   const gaps = missing > 0 ? `, ${missing} missing` : '';
   const head = `Source ${id} was read: ${documents} documents, ${read} new or changed${gaps}.`;
-  const waits = held ? [`Held: ${heldText(source)}`] : [];
-  return [`${head}${pools || ' No pool changed.'}`, ...faulty.flatMap(problemRows), ...waits].join('\n');
+  const kept = held ? [`Held: ${outcome.held.join(', ')}. ${heldText(source)}`] : [];
+  const byReason = Map.groupBy(waiting, ({ why }) => why);
+  const waits = [...byReason].map(
+    ([why, rows]) => `Waiting: ${rows.map(({ pool }) => pool).join(', ')}. ${oneLine(why)}`,
+  );
+  return [`${head}${pools || ' No pool changed.'}`, ...faulty.flatMap(problemRows), ...kept, ...waits].join('\n');
 }
 
 function syncCommand(cli: Cli): Command {

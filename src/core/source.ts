@@ -16,7 +16,9 @@ export interface SourceState extends Row {
   readonly fault?:
     | { readonly kind: FaultKind; readonly message: string; readonly remedy?: string | undefined; readonly at: number }
     | undefined;
-  /** A listing that would remove too much waits here for approval. */
+  /** Pools that this source dropped a short while ago, by name: such removals are judged together. */
+  readonly removed?: readonly { readonly at: number; readonly pools: readonly string[] }[] | undefined;
+  /** Removals that wait for approval. Until then their pools go on as they are defined. */
   readonly held?: { readonly at: number; readonly why: string; readonly keys: readonly string[] } | undefined;
 }
 

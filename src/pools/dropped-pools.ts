@@ -7,12 +7,14 @@ import type { Drops } from './apply-ownership.ts';
 import { drainChanges } from './drain-pool.ts';
 import { isSame } from './equal-data.ts';
 import { isConfigured, type Registry } from './registry.ts';
-import { judgeRemoval } from './removal-guard.ts';
+import { judgeRemoval, type RemovalVerdict, recentRemovals } from './removal-guard.ts';
 
 /** Pools without a definition, until they drain, are held, or are defined again. */
 export interface DroppedPools extends Drops {
-  /** Judges all of them again; call it after every listing, good or failed. */
+  /** Judges all of them again, the held ones and the others; call it after every listing, good or failed. */
   review(): void;
+  /** What the removal of a dropped pool waits for; nothing where it is held or not dropped. */
+  waitsFor(pool: Pool): string | undefined;
   /** Removes what is held of this source; `pools` is the number that the operator has seen. */
   approve(source: string, actor: Actor, pools?: number): Promise<void>;
 }
@@ -25,7 +27,11 @@ interface Note {
   readonly sinceTick: number;
   /** Whether its owner, too, must be read once more. */
   readonly isOwnerAsked: boolean;
+  /** Whether it belongs to those that are held; they are judged apart from the others. */
+  readonly isApart: boolean;
   readonly isHeld: boolean;
+  /** The sources that must be read first. */
+  readonly asked: readonly string[];
 }
 
 export function keepDroppedPools(registry: Registry, ask: (source: string) => void): DroppedPools {
@@ -35,17 +41,18 @@ export function keepDroppedPools(registry: Registry, ask: (source: string) => vo
 
   const isUnread = (source: string): boolean => registry.runners.get(source)?.readTick === 0;
 
-  function droppedBySource(): Map<string, Pool[]> {
-    const bySource = new Map<string, Pool[]>();
-    for (const id of notes.keys()) {
+  /** Source by source; those that are held apart from the others. */
+  function droppedBySource(): Map<string, { readonly held: Pool[]; readonly others: Pool[] }> {
+    const bySource = new Map<string, { readonly held: Pool[]; readonly others: Pool[] }>();
+    for (const [id, { isApart }] of notes) {
       const pool = view.pools.get(id);
       if (!pool || pool.removal) {
         notes.delete(id);
         continue;
       }
-      const dropped = bySource.get(pool.owner.source) ?? [];
+      const dropped = bySource.get(pool.owner.source) ?? { held: [], others: [] };
       bySource.set(pool.owner.source, dropped);
-      dropped.push(pool);
+      dropped[isApart ? 'held' : 'others'].push(pool);
     }
     return bySource;
   }
@@ -80,25 +87,47 @@ export function keepDroppedPools(registry: Registry, ask: (source: string) => vo
     for (const { id } of dropped) notes.set(id, { ...(notes.get(id) as Note), ...note });
   }
 
-  function decide(source: string, dropped: readonly Pool[]): void {
+  /** Keeps what was removed for the next judgements, in the same commit. */
+  function removedChanges(source: string, dropped: readonly Pool[]): Change[] {
+    const row = view.sources.get(source);
+    if (!row || registry.runners.get(source)?.opened.source.isDefinite) return [];
+    const nowMs = deps.clock.now();
+    const removed = [...recentRemovals(row, nowMs), { at: nowMs, pools: dropped.map(({ name }) => name).toSorted() }];
+    return [put('sources', { ...row, removed })];
+  }
+
+  function judge(source: string, dropped: readonly Pool[], held: readonly Pool[]): RemovalVerdict {
     const noted = dropped.map(({ id }) => notes.get(id) as Note);
-    const sinceTick = Math.max(...noted.map((note) => note.sinceTick));
-    const verdict = judgeRemoval(registry, source, {
+    const isHeld = dropped === held;
+    return judgeRemoval(registry, source, {
       pools: dropped,
-      sinceTick,
-      isOwnerAsked: noted.some((n) => n.isOwnerAsked),
+      sinceTick: Math.max(...noted.map((note) => note.sinceTick)),
+      isOwnerAsked: noted.some((note) => note.isOwnerAsked),
+      isHeld,
+      heldApart: isHeld ? 0 : held.length,
     });
+  }
+
+  function decide(source: string, dropped: readonly Pool[], held: readonly Pool[]): void {
+    if (dropped.length === 0) return;
+    const verdict = judge(source, dropped, held);
     if (verdict.do === 'wait') {
+      noteAll(dropped, { asked: verdict.ask.map(({ opened }) => opened.id) });
       for (const { opened } of verdict.ask) ask(opened.id);
+    } else if (verdict.do === 'hold' && dropped !== held) {
+      noteAll(dropped, { isApart: true });
+      const all = [...held, ...dropped];
+      decide(source, all, all);
     } else if (verdict.do === 'hold') {
       hold(source, dropped, verdict.why);
       noteAll(dropped, { isHeld: true });
-    } else if (noted.some(({ isHeld }) => isHeld)) {
+    } else if (dropped.some(({ id }) => notes.get(id)?.isHeld)) {
       // While they were held they may have been defined anew, anywhere: all sources are read once more.
       noteAll(dropped, { sinceTick: registry.tick(), isOwnerAsked: true, isHeld: false });
-      decide(source, dropped);
+      decide(source, dropped, held);
     } else {
-      void registry.commit(removeAll(dropped, `Source "${source}" no longer defines it.`));
+      const removed = removedChanges(source, dropped);
+      void registry.commit([...removed, ...removeAll(dropped, `Source "${source}" no longer defines it.`)]);
     }
   }
 
@@ -111,16 +140,25 @@ export function keepDroppedPools(registry: Registry, ask: (source: string) => vo
   return {
     note(pool) {
       if (pool.owner.source === API_SOURCE || notes.has(pool.id)) return;
-      notes.set(pool.id, { sinceTick: registry.tick(), isOwnerAsked: false, isHeld: false });
+      const isApart = view.sources.get(pool.owner.source)?.held?.keys.includes(pool.owner.key) ?? false;
+      notes.set(pool.id, { sinceTick: registry.tick(), isOwnerAsked: false, isApart, isHeld: false, asked: [] });
     },
     clear: ({ id }) => void notes.delete(id),
     review() {
-      for (const [source, dropped] of droppedBySource()) decide(source, dropped);
+      for (const [source, { held }] of droppedBySource()) decide(source, held, held);
+      for (const [source, { held, others }] of droppedBySource()) decide(source, others, held);
       const left = droppedBySource();
       for (const row of [...view.sources.all()]) {
         if (!isConfigured(registry, row.id) && view.pools.count('source', row.id) === 0) forgetSource(row);
-        else if (row.held && !left.has(row.id) && !isUnread(row.id)) release(row);
+        else if (row.held && (left.get(row.id)?.held ?? []).length === 0 && !isUnread(row.id)) release(row);
       }
+    },
+    waitsFor({ id }) {
+      const note = notes.get(id);
+      if (!note || note.isHeld) return undefined;
+      if (note.asked.length === 0) return 'All sources must be read first: one of them may define the pool now.';
+      const sources = note.asked.map((source) => `"${source}"`).join(', ');
+      return `Source ${sources} must be read first: it may define the pool now.`;
     },
     async approve(source, actor, pools) {
       const row = view.sources.get(source);
@@ -139,7 +177,8 @@ export function keepDroppedPools(registry: Registry, ask: (source: string) => vo
         throw new Fault('unavailable', `Source "${source}" has not been read since the server started.`, { remedy });
       }
       const keys = new Set(row.held.keys);
-      const dropped = (droppedBySource().get(source) ?? []).filter(({ owner }) => keys.has(owner.key));
+      const { held = [], others = [] } = droppedBySource().get(source) ?? {};
+      const dropped = [...held, ...others].filter(({ owner }) => keys.has(owner.key));
       const { held: _held, ...released } = row;
       const place = registry.runners.get(source)?.opened.place ?? row.place;
       const message = `The removal of ${dropped.length} pools was approved.`;

@@ -8,6 +8,7 @@ import { isOwner, type Ownership, ownershipOf } from './ownership.ts';
 import { keepParsedDocuments, type ParsedDocument } from './parsed-documents.ts';
 import type { DeletedDocuments, Registry, SourceRunner } from './registry.ts';
 import { judgeRemoval } from './removal-guard.ts';
+import { isRemovalHeld } from './status.ts';
 
 export const POOL_CHANGES = ['create', 'change', 'move', 'restore', 'remove', 'hold'] as const;
 /** `move`: to another document or source; its workers stay. `hold`: a removal that would wait for approval. */
@@ -159,15 +160,18 @@ function rivals({ name, pool, winner, losers }: Ownership, said: DocumentsBySour
 /** Source by source, as the removal guard would judge them. */
 function removals(shadow: Registry, dropped: readonly Pool[]): readonly PlannedPool[] {
   const { clock } = shadow.deps;
-  const groups = Map.groupBy(dropped, (pool) => `${isDeletedByWriter(shadow, pool)} ${pool.owner.source}`);
+  const isHeld = ({ owner }: Pool): boolean => isRemovalHeld(shadow.deps.store, owner);
+  const groupOf = (pool: Pool): string => `${isDeletedByWriter(shadow, pool)} ${isHeld(pool)} ${pool.owner.source}`;
+  const groups = Map.groupBy(dropped, groupOf);
   return [...groups.values()].flatMap((pools) => {
-    const [{ owner }] = pools as [Pool];
+    const [first] = pools as [Pool];
+    const { owner } = first;
     const { source } = owner;
     const isDeleted = isDeletedByWriter(shadow, { owner });
+    const heldApart = isHeld(first) ? 0 : (groups.get(`false true ${source}`) ?? []).length;
+    const guarded = { pools, sinceTick: 0, isOwnerAsked: false, isHeld: isHeld(first), heldApart };
     const verdict =
-      isDeleted || source === API_SOURCE
-        ? ({ do: 'remove' } as const)
-        : judgeRemoval(shadow, source, { pools, sinceTick: 0, isOwnerAsked: false });
+      isDeleted || source === API_SOURCE ? ({ do: 'remove' } as const) : judgeRemoval(shadow, source, guarded);
     return pools.map((before): PlannedPool => {
       const { name } = before;
       if (verdict.do === 'hold') return { name, change: 'hold', before, after: before, why: verdict.why };

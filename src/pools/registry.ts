@@ -103,6 +103,10 @@ export interface SyncOutcome {
   readonly created: readonly string[];
   readonly changed: readonly string[];
   readonly removing: readonly string[];
+  /** All pools of the source whose removal waits for approval. */
+  readonly held: readonly string[];
+  /** All that are dropped and neither removed nor held yet, and what each waits for. */
+  readonly waiting: readonly { readonly pool: string; readonly why: string }[];
 }
 
 /** A configured source at work. */

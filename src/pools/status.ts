@@ -1,4 +1,5 @@
 // Status of sources and documents, computed from the store and the timings in memory.
+import type { Pool } from '#core/pool.ts';
 import { API_SOURCE, type SourceState } from '#core/source.ts';
 import type { Store } from '#core/store.ts';
 import type { SyncTiming } from './registry.ts';
@@ -27,6 +28,35 @@ export interface SourceStatus {
   /** Documents that the last good listing lacked, and whose pools still stand. */
   readonly missing: number;
 }
+
+/** Why the removal of a pool is held, and of how many pools of its source with it. */
+export interface HeldRemoval {
+  readonly at: number;
+  readonly why: string;
+  readonly pools: number;
+}
+
+const heldKeys = new WeakMap<object, ReadonlySet<string>>();
+
+/** Whether the removal of a pool with that owner waits for approval. */
+export function isRemovalHeld({ view }: Pick<Store, 'view'>, { source, key }: Pool['owner']): boolean {
+  const held = view.sources.get(source)?.held;
+  if (!held) return false;
+  const keys = heldKeys.get(held) ?? new Set(held.keys);
+  heldKeys.set(held, keys);
+  return keys.has(key);
+}
+
+/** Set while the source of a pool no longer defines it, and its removal waits for approval. */
+export function heldRemovalOf(store: Pick<Store, 'view'>, pool: Pool): HeldRemoval | undefined {
+  const held = store.view.sources.get(pool.owner.source)?.held;
+  if (!held || pool.removal || !isRemovalHeld(store, pool.owner)) return undefined;
+  return { at: held.at, why: held.why, pools: held.keys.length };
+}
+
+/** The command that approves what is held of a source, if that is still so many pools. */
+export const approveCommand = (source: string, pools: number): string =>
+  `muster source approve ${source} --pools ${pools}`;
 
 /** The folder that a document lies in, by which teams part their pools. */
 export function teamOf({ view }: Pick<StatusWorld, 'view'>, source: string, key: string): string | undefined {

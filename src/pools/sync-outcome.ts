@@ -1,7 +1,9 @@
 import { Fault } from '#core/fault.ts';
 import type { Pool } from '#core/pool.ts';
+import type { DroppedPools } from './dropped-pools.ts';
 import { ownerStatusOf } from './missing-documents.ts';
 import type { Registry, SourceRunner, SyncOutcome } from './registry.ts';
+import { isRemovalHeld } from './status.ts';
 
 /** Counts what a sync does to pools. */
 export interface OutcomeCounter {
@@ -10,26 +12,49 @@ export interface OutcomeCounter {
   outcome(): SyncOutcome;
 }
 
+export const NEXT_LISTING = 'The next listing without its document removes it.';
+
+/** What becomes of the pools that the source no longer defines. */
+function decisionsOf(
+  registry: Registry,
+  source: string,
+  { waitsFor }: Pick<DroppedPools, 'waitsFor'>,
+): Pick<SyncOutcome, 'held' | 'waiting'> {
+  const { store } = registry.deps;
+  const held: string[] = [];
+  const waiting: { pool: string; why: string }[] = [];
+  for (const pool of [...store.view.pools.by('source', source)].toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    const status = pool.removal ? 'present' : ownerStatusOf(registry, pool);
+    const why = status === 'waiting' ? NEXT_LISTING : waitsFor(pool);
+    if (status === 'dropped' && isRemovalHeld(store, pool.owner)) held.push(pool.name);
+    else if (why !== undefined) waiting.push({ pool: pool.name, why });
+  }
+  return { held, waiting };
+}
+
 export function countOutcome(
   registry: Registry,
-  counts: Pick<SyncOutcome, 'documents' | 'read' | 'missing'>,
+  source: string,
+  {
+    counts,
+    droppedPools,
+  }: {
+    readonly counts: Pick<SyncOutcome, 'documents' | 'read' | 'missing'>;
+    readonly droppedPools: Pick<DroppedPools, 'waitsFor'>;
+  },
 ): OutcomeCounter {
   const { poolNamed } = registry;
   const before = new Map<string, Pool | undefined>();
-  // Its removal follows as soon as the other sources have been read: one of them may define it now.
-  const isDropped = (pool: Pool): boolean => pool.removal !== undefined || ownerStatusOf(registry, pool) === 'dropped';
-  const isHeld = ({ owner }: Pool): boolean =>
-    registry.deps.store.view.sources.get(owner.source)?.held?.keys.includes(owner.key) ?? false;
   return {
     note: (name) => void before.set(name, poolNamed(name)),
     outcome() {
       const names = { created: [] as string[], changed: [] as string[], removing: [] as string[] };
       for (const [name, pool] of before) {
         const now = poolNamed(name);
-        const became = becameOf(pool, now && isDropped(now) && !isHeld(now) ? undefined : now);
+        const became = becameOf(pool, now?.removal ? undefined : now);
         if (became) names[became].push(name);
       }
-      return { ...counts, ...names };
+      return { ...counts, ...names, ...decisionsOf(registry, source, droppedPools) };
     },
   };
 }

@@ -213,12 +213,14 @@ it('answers a request for a sync with its outcome', async () => {
   source.fault = outage();
   const third = await synced();
 
-  expect(first).toEqual({ documents: 4, read: 3, missing: 1, created: ['n'], changed: ['a'], removing: [] });
+  const waiting = [{ pool: 'c', why: 'The next listing without its document removes it.' }];
+  const counts = { documents: 4, read: 3, missing: 1 };
+  expect(first).toEqual({ ...counts, created: ['n'], changed: ['a'], removing: [], held: [], waiting });
   expect(second).toMatchObject({ created: [], changed: [], removing: ['c'] });
   expect(third.fault?.message).toBe('The source is away.');
 });
 
-it('tells of a pool that goes as soon as the other sources have been read', async () => {
+it('tells of a pool that goes as soon as the other sources have been read that it waits for them', async () => {
   const source = fakeSource({ a: text('a'), b: text('b') });
   const world = await openWorld([opened('files', source), opened('other', fakeSource())]);
   const never = new AbortController().signal;
@@ -228,7 +230,8 @@ it('tells of a pool that goes as soon as the other sources have been read', asyn
   const outcome = world.pools.synced('files', never);
   await world.clock.settle();
 
-  expect((await outcome).removing).toEqual(['b']);
+  const why = 'Source "other" must be read first: it may define the pool now.';
+  expect(await outcome).toMatchObject({ removing: [], waiting: [{ pool: 'b', why }] });
   expect(world.pool('b')).toBeUndefined();
 });
 
@@ -242,7 +245,7 @@ it('does not tell of a pool as going whose removal is held', async () => {
   const outcome = world.pools.synced('files', new AbortController().signal);
   await world.clock.settle();
 
-  expect((await outcome).removing).toEqual([]);
+  expect(await outcome).toMatchObject({ removing: [], held: ['a', 'b'], waiting: [] });
   expect(world.source('files')?.held?.keys).toEqual(['a', 'b']);
 });
 

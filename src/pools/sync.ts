@@ -18,7 +18,16 @@ const TIMER_ERROR_MS = 5;
 // So many documents take some milliseconds to take in.
 const MANY = 1_000;
 
-const NOTHING: SyncOutcome = { documents: 0, read: 0, missing: 0, created: [], changed: [], removing: [] };
+const NOTHING: SyncOutcome = {
+  documents: 0,
+  read: 0,
+  missing: 0,
+  created: [],
+  changed: [],
+  removing: [],
+  held: [],
+  waiting: [],
+};
 
 export interface SyncParts {
   readonly applyOwnership: ApplyOwnership;
@@ -71,11 +80,8 @@ export function makeSync(registry: Registry, { applyOwnership, droppedPools, end
     const taken = takeIn(registry, runner, { ...news, mayConfirm });
     runner.listed = listed;
     runner.readTick = beganTick;
-    const counter = countOutcome(registry, {
-      documents: listed.byKey.size,
-      read: changed.length,
-      missing: taken.missing,
-    });
+    const counts = { documents: listed.byKey.size, read: changed.length, missing: taken.missing };
+    const counter = countOutcome(registry, runner.opened.id, { counts, droppedPools });
     let isChanged = taken.isChanged;
     await inSlices(clock, taken.names, (name) => {
       counter.note(name);

@@ -4,7 +4,7 @@ import { type Pool, poolPhase, type Scaling } from '#core/pool.ts';
 import { countPool } from '#core/pool-counts.ts';
 import { FLEET, type Freeze, thawCommand } from '#core/worker.ts';
 import type { Plan } from '../../autoscaler/plan.ts';
-import { teamOf } from '../../pools/status.ts';
+import { approveCommand, heldRemovalOf, teamOf } from '../../pools/status.ts';
 import type { ApiDeps } from '../deps.ts';
 import type * as wire from '../wire/pool.ts';
 import { toTime, toTimeIf } from '../wire/shared.ts';
@@ -25,6 +25,13 @@ export function shownFreeze(freeze: Freeze, store: ApiDeps['store']): wire.Freez
 export function freezeOf(pool: string, store: ApiDeps['store']): wire.Freeze | undefined {
   const freeze = store.view.freezes.get(pool) ?? store.view.freezes.get(FLEET);
   return freeze && shownFreeze(freeze, store);
+}
+
+/** Why its removal waits for approval, where it does. */
+export function heldOf(pool: Pool, store: ApiDeps['store']): wire.HeldRemoval | undefined {
+  const held = heldRemovalOf(store, pool);
+  if (!held) return undefined;
+  return { at: toTime(held.at), why: held.why, approve: approveCommand(pool.owner.source, held.pools) };
 }
 
 function shownScaling(scaling: Scaling): wire.Pool['auto_scaler'] {
@@ -62,6 +69,7 @@ export function shownPool(pool: Pool, looks: Looks, role: Role): wire.Pool {
     changed_at: toTime(pool.changedAt),
     paused_at: toTimeIf(pool.pausedAt),
     removal: removal && { at: toTime(removal.at), deadline_at: toTime(removal.deadlineAt), why: removal.why },
+    held: heldOf(pool, store),
     frozen: freezeOf(pool.id, store),
     trouble: trouble && redactText(trouble.message),
     agent_auth: spec.agentAuth,

@@ -74,12 +74,14 @@ export function shownDocument(
 }
 
 export function shownOutcome(outcome: SyncOutcome, redactText: ApiDeps['redactText']): wire.SourceSync['outcome'] {
-  const { fault, created, changed, removing, ...counts } = outcome;
+  const { fault, created, changed, removing, held, waiting, ...counts } = outcome;
   return {
     ...counts,
     created: [...created],
     changed: [...changed],
     removing: [...removing],
+    held: [...held],
+    waiting: [...waiting],
     fault: fault && { kind: fault.kind, message: redactText(fault.message), remedy: fault.remedy },
   };
 }

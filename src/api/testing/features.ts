@@ -58,7 +58,7 @@ export function fakePools({ store, clock }: Means): ApiDeps['pools'] & { readonl
     sync: (source) => void asked.push(source),
     async synced(source) {
       asked.push(source);
-      return { documents: 3, read: 2, missing: 0, created: ['new'], changed: [], removing: [] };
+      return { documents: 3, read: 2, missing: 0, created: ['new'], changed: [], removing: [], held: [], waiting: [] };
     },
     timings: () => new Map(),
     foresee: async () => ({ pools: [], unchanged: [], refused: [] }),

@@ -18,6 +18,19 @@ export const Freeze = z
   .meta({ id: 'Freeze' });
 export type Freeze = z.infer<typeof Freeze>;
 
+export const HeldRemoval = z
+  .object({
+    at: Time,
+    why: z.string(),
+    approve: z.string().meta({ description: 'The command that approves it, with all that is held of the source.' }),
+  })
+  .meta({ id: 'HeldRemoval' });
+export type HeldRemoval = z.infer<typeof HeldRemoval>;
+
+const held = HeldRemoval.optional().meta({
+  description: 'Set if its source no longer defines it and its removal waits for approval. It goes on as defined.',
+});
+
 const AutoScaler = z.object({
   mode: z.enum(['standard', 'batch']),
   min_agents: z.int(),
@@ -58,6 +71,7 @@ export const Pool = z
     changed_at: Time,
     paused_at: Time.optional(),
     removal: z.object({ at: Time, deadline_at: Time, why: z.string() }).optional(),
+    held,
     frozen: Freeze.optional(),
     trouble: z.string().optional().meta({
       description: 'Why the pool gets no machines, cannot list them, or gets no agents on them, with a remedy.',
@@ -121,6 +135,7 @@ export const Why = z
       .string()
       .optional()
       .meta({ description: 'Why the pool gets no machines, or no agents on them, with a remedy.' }),
+    held,
     unmatched: z
       .object({ sessions: z.int(), labels: z.array(z.string()) })
       .optional()

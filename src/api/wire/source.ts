@@ -36,7 +36,7 @@ export const Source = z
     held: z
       .object({ at: Time, why: z.string(), keys: z.array(z.string()) })
       .optional()
-      .meta({ description: 'A listing that would remove too much and waits for approval.' }),
+      .meta({ description: 'Removals that wait for approval. Until then their pools go on as defined.' }),
   })
   .meta({ id: 'Source' });
 export type Source = z.infer<typeof Source>;
@@ -51,7 +51,11 @@ export const SourceSync = Source.extend({
       missing: z.int(),
       created: names,
       changed: names,
-      removing: names,
+      removing: names.meta({ description: 'Pools that are being removed, or are gone.' }),
+      held: names.meta({ description: 'All pools of the source whose removal waits for approval.' }),
+      waiting: z
+        .array(z.object({ pool: z.string(), why: z.string() }))
+        .meta({ description: 'Pools that the source no longer defines, and what their removal waits for.' }),
       fault: z.object({ kind: kinds, message: z.string(), remedy: z.string() }).optional(),
     })
     .optional()
