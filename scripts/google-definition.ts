@@ -47,7 +47,14 @@ interface Discovery extends Resource {
 const WANTED: Readonly<Record<string, { readonly methods: readonly string[]; readonly withoutBody?: boolean }>> = {
   compute: {
     methods: [
-      ...['zones.list', 'regions.list', 'machineTypes.list', 'instanceTemplates.get', 'regionInstanceTemplates.get'],
+      ...[
+        'zones.list',
+        'regions.list',
+        'machineTypes.list',
+        'machineTypes.get',
+        'instanceTemplates.get',
+        'regionInstanceTemplates.get',
+      ],
       ...['zoneOperations', 'regionOperations', 'globalOperations'].flatMap((one) => [`${one}.get`, `${one}.wait`]),
       ...['instanceGroupManagers', 'regionInstanceGroupManagers'].flatMap((one) =>
         ['get', 'list', 'listManagedInstances', 'createInstances', 'deleteInstances'].map((name) => `${one}.${name}`),
@@ -55,6 +62,7 @@ const WANTED: Readonly<Record<string, { readonly methods: readonly string[]; rea
       ...['aggregatedList', 'list', 'get', 'delete', 'bulkInsert', 'stop', 'start'].map((name) => `instances.${name}`),
       'images.getFromFamily',
       'images.get',
+      'images.list',
     ],
   },
   container: { methods: ['projects.locations.clusters.get', 'projects.locations.clusters.list'] },

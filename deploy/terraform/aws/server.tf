@@ -28,6 +28,7 @@ data "aws_iam_policy_document" "server" {
     actions = [
       "ec2:DescribeImages",
       "ec2:DescribeInstances",
+      "ec2:DescribeInstanceTypes",
       "ec2:DescribeInstanceTypeOfferings",
       "ec2:DescribeLaunchTemplateVersions",
     ]

@@ -32,6 +32,7 @@ export interface Ec2Calls {
     Ec2.DescribeLaunchTemplateVersionsCommandInput,
     Ec2.DescribeLaunchTemplateVersionsCommandOutput
   >;
+  readonly DescribeInstanceTypes: Call<Ec2.DescribeInstanceTypesCommandInput, Ec2.DescribeInstanceTypesCommandOutput>;
   readonly DescribeInstanceTypeOfferings: Call<
     Ec2.DescribeInstanceTypeOfferingsCommandInput,
     Ec2.DescribeInstanceTypeOfferingsCommandOutput

@@ -49,7 +49,11 @@ export const launchFields = {
   amiId: text()
     .optional()
     .describe('Image id. `aws-ml` means the standard image, which is also the default without template and image.'),
-  amiName: text().optional().describe('Use the newest available image with a matching name, like `velda-agent-*`.'),
+  amiName: text()
+    .optional()
+    .describe(
+      'Use the newest available image with a matching name, like `velda-agent-*`, and the architecture of the instance type.',
+    ),
   amiOwner: text().optional().describe('With `ami_name`: another account, or `amazon`, whose images match too.'),
   subnetId: text().optional().describe('Subnet; in a template with network interfaces, that of the first one.'),
   securityGroupIds: z

@@ -13,6 +13,7 @@ export const SEED_DATA = {
   oldImage: 'ami-00000000000000a9d',
   armImage: 'ami-00000000000000a64',
   standardImage: 'ami-0000000000000d1a0',
+  armStandardImage: 'ami-0000000000000d1a6',
   subnets: ['subnet-0000000000000000a', 'subnet-0000000000000000b', 'subnet-0000000000000000c'],
   group: 'sg-00000000000000001',
   gpuTemplate: 'velda-gpu-workers',
@@ -29,8 +30,8 @@ export const GPU_BACKEND = {
 };
 
 const AMAZON = '898082745236';
-const STANDARD_IMAGE_ALIAS =
-  '/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-ubuntu-24.04/latest/ami-id';
+const standardAlias = (architecture: string): string =>
+  `/aws/service/deeplearning/ami/${architecture}/base-oss-nvidia-driver-gpu-ubuntu-24.04/latest/ami-id`;
 
 const plain = (name: string, vcpus: number, memoryGib: number, architecture = 'x86_64'): InstanceType => ({
   name,
@@ -89,19 +90,25 @@ function addImages(region: Region, { account, clock }: World): void {
   add(SEED_DATA.image, 'velda-agent-2026.2', { ageMs: 10 * DAY_MS });
   add(SEED_DATA.oldImage, 'velda-agent-2026.1', { ageMs: 40 * DAY_MS });
   add(SEED_DATA.armImage, 'velda-agent-arm-2026.2', { ageMs: 10 * DAY_MS, architecture: 'arm64' });
-  const name = 'Deep Learning Base OSS Nvidia Driver GPU AMI (Ubuntu 24.04) 20260101';
-  add(SEED_DATA.standardImage, name, { ageMs: 5 * DAY_MS, owner: AMAZON });
-  setParameter(region, {
-    name: STANDARD_IMAGE_ALIAS,
-    kind: 'String',
-    tier: 'Standard',
-    description: undefined,
-    keyId: undefined,
-    dataType: 'aws:ec2:image',
-    allowedPattern: undefined,
-    versions: [{ value: SEED_DATA.standardImage, version: 1, atMs: clock.now() - 5 * DAY_MS }],
-    tags: new Map(),
-  });
+  const standard = [
+    ['x86_64', 'Deep Learning Base', SEED_DATA.standardImage],
+    ['arm64', 'Deep Learning ARM64 Base', SEED_DATA.armStandardImage],
+  ] as const;
+  for (const [architecture, stem, id] of standard) {
+    const name = `${stem} OSS Nvidia Driver GPU AMI (Ubuntu 24.04) 20260101`;
+    add(id, name, { ageMs: 5 * DAY_MS, owner: AMAZON, architecture });
+    setParameter(region, {
+      name: standardAlias(architecture),
+      kind: 'String',
+      tier: 'Standard',
+      description: undefined,
+      keyId: undefined,
+      dataType: 'aws:ec2:image',
+      allowedPattern: undefined,
+      versions: [{ value: id, version: 1, atMs: clock.now() - 5 * DAY_MS }],
+      tags: new Map(),
+    });
+  }
 }
 
 function addTemplates(region: Region, { clock }: World): void {

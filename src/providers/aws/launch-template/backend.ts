@@ -22,10 +22,9 @@ export async function openLaunchTemplate(config: LaunchConfig, context: Context)
 
   /** Template and image as they are now. */
   async function find(signal: AbortSignal) {
-    const [template, image] = await Promise.all([
-      readTemplate(ec2, config, signal),
-      findImage({ ec2, ssm }, config, signal),
-    ]);
+    const template = await readTemplate(ec2, config, signal);
+    const type = config.instanceType ?? template?.instanceType;
+    const image = await findImage({ ec2, ssm }, { config, type }, signal);
     return { template, image };
   }
 

@@ -177,6 +177,42 @@ describe('a launch', () => {
 });
 
 describe('images', () => {
+  it.each([
+    ['c7g.xlarge', 'velda-agent-*', SEED_DATA.armImage],
+    ['c5.large', 'velda-agent-*', SEED_DATA.image],
+    ['c7g.xlarge', undefined, SEED_DATA.armStandardImage],
+    ['c5.large', undefined, SEED_DATA.standardImage],
+  ])('fit the architecture of %s, where ami_name is %s', async (instanceType, amiName, image) => {
+    const scene = openScene();
+    const network = { subnetId: GPU.subnetId, securityGroupIds: GPU.securityGroupIds };
+    const backend = await openBackend(scene, { region: REGION, ...network, instanceType, amiName });
+    const [outcome] = await scene.during(backend.create(aBatch(1), going()));
+
+    expect(outcome?.fault).toBeUndefined();
+    expect(scene.fake.machines().map(({ imageId }) => imageId)).toEqual([image]);
+  });
+
+  it('fit the architecture of the launch template where the pool names no type', async () => {
+    const scene = openScene();
+    const backend = await openBackend(scene, { ...GPU, amiId: undefined, instanceType: undefined, amiName: 'velda-*' });
+    await scene.during(backend.create(aBatch(1), going()));
+
+    expect(scene.fake.machines().map(({ imageId }) => imageId)).toEqual([SEED_DATA.image]);
+  });
+
+  it('of any architecture count where the role may not ask for that of a type', async () => {
+    const scene = openScene();
+    scene.fake.failureRules.add({
+      action: 'DescribeInstanceTypes',
+      times: 100,
+      what: { kind: 'error', code: 'UnauthorizedOperation', status: 403 },
+    });
+    const backend = await openBackend(scene, { ...GPU, amiId: undefined, amiName: 'velda-agent-2*' });
+    const [outcome] = await scene.during(backend.create(aBatch(1), going()));
+
+    expect(outcome?.fault).toBeUndefined();
+  });
+
   it('by name are the newest of the own account, never anybody’s', async () => {
     const scene = openScene();
     const { images } = scene.fake.region(REGION);
@@ -197,7 +233,7 @@ describe('images', () => {
 
     await expect(scene.during(backend.create(aBatch(1), going()))).rejects.toMatchObject({
       kind: 'missing',
-      message: 'No image of self in us-west-2 is named no-such-*.',
+      message: 'No image of self in us-west-2 is named no-such-* and has the architecture x86_64.',
     });
   });
 

@@ -58,7 +58,10 @@ const CASES: Readonly<Record<string, Case>> = {
 function userDataOf({ config, who, install, ofTemplate }: Case): string {
   const launch = { ...aBatch(1), boot: { agentConfig: AGENT_CONFIG, token: 'mlt_golden', install } };
   const userData = ofTemplate === undefined ? undefined : Buffer.from(ofTemplate).toString('base64');
-  const template = userData === undefined ? undefined : { id: 'lt-1', version: '1', userData, interfaces: [] };
+  const template =
+    userData === undefined
+      ? undefined
+      : { id: 'lt-1', version: '1', instanceType: undefined, userData, interfaces: [] };
   const call = { who, names: launch.names, token: launch.id };
   const request = runRequest(LaunchConfig.parse(config), launch, {
     call,

@@ -12,6 +12,7 @@ import type { LaunchConfig } from '../config.ts';
 export interface Template {
   readonly id: string;
   readonly version: string;
+  readonly instanceType: string | undefined;
   readonly userData: string | undefined;
   readonly interfaces: readonly InstanceNetworkInterfaceSpecification[];
 }
@@ -43,6 +44,7 @@ export async function readTemplate(
   return {
     id: found.LaunchTemplateId,
     version: String(found.VersionNumber),
+    instanceType: found.LaunchTemplateData?.InstanceType,
     userData: found.LaunchTemplateData?.UserData,
     interfaces: interfacesOf(found.LaunchTemplateData),
   };

@@ -1,4 +1,4 @@
-// Names that Azure knows, asked only where it refused one of ours.
+// Names that Azure knows, and what sizes of machines can do.
 import { HOUR_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { nearest } from '#core/nearest.ts';
@@ -9,6 +9,15 @@ interface Sku {
   readonly name?: string;
   readonly locations?: readonly string[];
   readonly restrictions?: readonly { readonly type?: string; readonly reasonCode?: string }[];
+  readonly capabilities?: readonly { readonly name?: string; readonly value?: string }[];
+}
+
+/** A size of machines. */
+export interface Size {
+  readonly name: string;
+  readonly isArm: boolean;
+  /** `V1`, `V2`: of Hyper-V, which an image is made for. */
+  readonly generations: readonly string[];
 }
 
 interface Named {
@@ -22,13 +31,33 @@ const isForbidden = ({ restrictions = [] }: Sku): boolean => restrictions.some((
 const namesOf = (items: readonly Named[]): string[] => items.flatMap(({ name }) => name ?? []);
 
 /** The sizes of machines in that location, those that the subscription may not have apart. */
-function sizesIn(arm: Arm, location: string, signal: AbortSignal): Promise<readonly string[]> {
+function sizesIn(arm: Arm, location: string, signal: AbortSignal): Promise<readonly Size[]> {
   return arm.keep(`sizes ${location}`, HOUR_MS, async () => {
     const path = `/subscriptions/${arm.subscriptionId}/providers/Microsoft.Compute/skus`;
     const query = { $filter: `location eq '${location}'` };
     const skus = await arm.all<Sku>({ path, apiVersion: '2021-07-01', query }, signal);
-    return namesOf(skus.filter((sku) => sku.resourceType === 'virtualMachines' && !isForbidden(sku)));
+    const sold = skus.filter((sku) => sku.resourceType === 'virtualMachines' && !isForbidden(sku));
+    return sold.flatMap(({ name, capabilities = [] }) => {
+      const capability = (key: string) => capabilities.find((one) => one.name === key)?.value;
+      const generations = capability('HyperVGenerations')?.split(',') ?? ['V1', 'V2'];
+      return name === undefined ? [] : [{ name, isArm: capability('CpuArchitectureType') === 'Arm64', generations }];
+    });
   });
+}
+
+/** What an image must fit; nothing where Azure does not say. */
+export async function sizeIn(
+  arm: Arm,
+  { vmSize, location }: { readonly vmSize: string; readonly location: string },
+  signal: AbortSignal,
+): Promise<Size | undefined> {
+  // Whoever may not list sizes goes without; that there is no such size is told by the launch.
+  const sizes = await sizesIn(arm, location, signal).catch((thrown) => {
+    const fault = Fault.from(thrown);
+    if (fault.kind === 'denied' || fault.kind === 'missing') return [];
+    throw fault;
+  });
+  return sizes.find(({ name }) => name.toLowerCase() === vmSize.toLowerCase());
 }
 
 function locationsOf(arm: Arm, signal: AbortSignal): Promise<readonly string[]> {
@@ -55,7 +84,7 @@ export async function advised(
   if (fault.kind !== 'invalid') return fault;
   const found = await Promise.all([
     locationsOf(arm, signal).then((known) => unlisted('location', location, known)),
-    sizesIn(arm, location, signal).then((known) => unlisted(`size for ${location}:`, vmSize, known)),
+    sizesIn(arm, location, signal).then((known) => unlisted(`size for ${location}:`, vmSize, namesOf(known))),
   ]).catch(() => []);
   const [place, size] = found;
   const remedy = place ?? size;

@@ -5,6 +5,7 @@ import { bodyFor } from './body.ts';
 import type { VmConfig } from './config.ts';
 import { creatorOf, type Forming } from './create.ts';
 import { type Group, groupAt } from './group.ts';
+import { imageFor } from './image.ts';
 import { listMachines } from './listing.ts';
 import { priceOf } from './prices.ts';
 import { removerOf } from './remove.ts';
@@ -27,7 +28,10 @@ export async function openVms(config: VmConfig, context: Context): Promise<Backe
   const group = groupAt(arm, resourceGroup, context);
   return {
     ...openMachines(group, {
-      bodies: async (launch) => (name) => bodyFor(config, launch, { name, group: group.path }),
+      async bodies(launch, signal) {
+        const image = await imageFor(arm, config, signal);
+        return (name) => bodyFor({ ...config, image }, launch, { name, group: group.path });
+      },
       advise: (fault, signal) => advised(arm, fault, config, signal),
     }),
     pricePerHour: (signal) => priceOf(arm, { vmSize, location, isSpot: market === 'spot' }, { context, signal }),

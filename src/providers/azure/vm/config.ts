@@ -5,6 +5,8 @@ import { freeMap } from '#core/schema.ts';
 const RESOURCE = /^\/subscriptions\/[^/]+\/resourceGroups\/[^/]+\/providers\/[^/]+(\/[^/]+){2,}$/i;
 const SUBNET = /^(\/subscriptions\/.+\/virtualNetworks\/[^/]+\/subnets\/[^/]+|[\w.-]+\/[\w.-]+)$/i;
 const URN = /^[\w.-]+:[\w.-]+:[\w.-]+:[\w.-]+$/;
+/** For sizes with an Arm processor, or without Hyper-V generation 2, the same in another form. */
+export const STANDARD_IMAGE = 'Canonical:ubuntu-24_04-lts:server:latest';
 const GALLERY = /^\/(CommunityGalleries|SharedGalleries)\/.+/i;
 
 // learn.microsoft.com/azure/azure-resource-manager/management/tag-resources, "Limitations".
@@ -80,7 +82,7 @@ export const VmConfig = z
         (text) => URN.test(text) || RESOURCE.test(text) || GALLERY.test(text),
         'must be Publisher:Offer:Sku:Version, or the id of an image',
       )
-      .default('Canonical:ubuntu-24_04-lts:server:latest')
+      .default(STANDARD_IMAGE)
       .describe('Image: `Publisher:Offer:Sku:Version`, or the id of an image, of a gallery or of a community gallery.'),
     subnetId: z
       .string()

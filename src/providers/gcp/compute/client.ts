@@ -27,6 +27,8 @@ export interface ComputeRequest extends RestRequest {
   readonly project?: string;
 }
 
+type ComputeListing<T> = Omit<CloudListing<T>, 'next'> & Pick<ComputeRequest, 'project'>;
+
 /** Compute Engine for one project, asked within its limits. */
 export interface Compute {
   readonly clock: Clock;
@@ -37,7 +39,7 @@ export interface Compute {
   /** Paths begin below the project. */
   ask<T>(request: ComputeRequest, signal: AbortSignal): Promise<T>;
   /** Every page, or throws. */
-  all<T>(listing: Omit<CloudListing<T>, 'next'>, signal: AbortSignal): Promise<T[]>;
+  all<T>(listing: ComputeListing<T>, signal: AbortSignal): Promise<T[]>;
 }
 
 interface Place {
@@ -66,7 +68,8 @@ function openCompute({ base, isEmulator }: Place, project: string, context: Cont
     host,
     keep,
     ask: ({ project: at = project, ...request }, signal) => ask({ ...request, path: `/${at}${request.path}` }, signal),
-    all: (listing, signal) => all({ ...listing, path: `/${project}${listing.path}`, next: nextPage }, signal),
+    all: ({ project: at = project, ...listing }, signal) =>
+      all({ ...listing, path: `/${at}${listing.path}`, next: nextPage }, signal),
   };
 }
 

@@ -21,7 +21,7 @@ export async function openInstances(config: InstanceConfig, context: Context): P
       (await listInstances(compute, cluster, signal)).flatMap((instance) => machineOf(instance) ?? []),
     ...creatorOf(compute, config, cluster),
     delete: change('delete'),
-    form: (signal) => imageOf(compute, config.image, signal),
+    form: (signal) => imageOf(compute, config, signal),
     ...(most > 0 &&
       provisioningModel !== 'spot' && { park: { most, suspend: change('stop'), resume: change('start') } }),
   };

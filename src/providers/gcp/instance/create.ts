@@ -41,7 +41,7 @@ export function creatorOf(
 
   /** Asks for these names by one call; the operation is that of all of them. */
   async function post(launch: Launch, names: readonly string[], signal: AbortSignal): Promise<Outcome[]> {
-    const body = bodyFor(config, launch, { names, image: await imageOf(compute, config.image, signal) });
+    const body = bodyFor(config, launch, { names, image: await imageOf(compute, config, signal) });
     const query = { requestId: requestIdFor(place, launch.id, ...names) };
     const path = `/${place}/instances/bulkInsert`;
     const { name: operation } = await compute.ask<Operation>({ method: 'POST', path, query, body }, signal);

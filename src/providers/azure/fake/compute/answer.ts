@@ -128,11 +128,15 @@ function partRemoved(call: AzureCall, compute: Compute): Response {
 function skus(call: AzureCall, world: World): object {
   const location = /location eq '([^']+)'/.exec(call.params.$filter ?? '')?.[1];
   const inPlace = SIZES.filter(({ locations }) => location === undefined || locations.includes(location));
-  const items = inPlace.map(({ name, locations }) => ({
+  const items = inPlace.map(({ name, locations, architecture = 'x64', generations = 'V1,V2' }) => ({
     resourceType: 'virtualMachines',
     name,
     locations: location === undefined ? locations : [location],
     restrictions: [],
+    capabilities: [
+      { name: 'CpuArchitectureType', value: architecture },
+      { name: 'HyperVGenerations', value: generations },
+    ],
   }));
   return paged(call, world, items);
 }

@@ -63,6 +63,25 @@ function checkPlace(location: string, size: string): void {
     );
 }
 
+/** The name of an image of the marketplace tells what it is for. */
+function checkImage(size: string, image: unknown): void {
+  const { architecture = 'x64', generations = 'V1,V2' } = SIZES.find((one) => one.name === size) ?? {};
+  const sku = String(at(image, 'sku') ?? '');
+  if (sku === '') return;
+  const has = /arm64/i.test(sku) ? 'Arm64' : 'x64';
+  refuseUnless(
+    has === architecture,
+    'BadRequest',
+    `Cannot create a VM of size '${size}' because this VM size only supports a CPU Architecture of '${architecture}', but an image or disk given has CPU Architecture '${has}'.`,
+  );
+  const generation = /gen1/i.test(sku) ? 'V1' : 'V2';
+  refuseUnless(
+    generations.includes(generation),
+    'BadRequest',
+    `The selected VM size '${size}' cannot boot Hypervisor Generation '${generation.slice(1)}'.`,
+  );
+}
+
 function networkParts(properties: Tree, tags: Tags): WantedPart[] {
   const inline = listAt(properties, 'networkProfile', 'networkInterfaceConfigurations');
   const given = listAt(properties, 'networkProfile', 'networkInterfaces');
@@ -121,6 +140,7 @@ export function checkCreation(name: string, body: Tree): WantedVm {
     'InvalidParameter',
     'Required parameter imageReference is missing.',
   );
+  checkImage(size, at(properties, 'storageProfile', 'imageReference'));
   return {
     location,
     zones,

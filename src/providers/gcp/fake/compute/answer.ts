@@ -12,11 +12,12 @@ import {
   shownManaged,
   type WantedInstance,
 } from './group.ts';
+import { imagesIn, newestImage } from './images.ts';
 import { bulkInsert } from './insert.ts';
 import { type FakeInstance, isGone, shown, urlOf } from './instance.ts';
 import { endInstance, startInstance, stopInstance } from './make.ts';
 import { beginOperation, type FakeError, shownOperation } from './operations.ts';
-import { MACHINE_TYPES, PROJECT, REGIONS, ZONES } from './seed-data.ts';
+import { architectureOfType, MACHINE_TYPES, PROJECT, REGIONS, ZONES } from './seed-data.ts';
 import type { ComputeState } from './state.ts';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -190,12 +191,23 @@ function changedInstance(
   return shownOperation(beginOperation(state, wanted), nowMs);
 }
 
-/** The newest image of a family, of any project. */
-function newestImage({ state, project, call }: Question): Body {
+function imageOfFamily({ state, project, call }: Question): Body {
   const family = call.path.split('/').at(-1) ?? '';
-  const name = state.families.get(`${project}/${family}`);
-  if (name === undefined) throw notFound(`projects/${project}/global/images/family/${family}`);
-  return { kind: 'compute#image', name, family, selfLink: urlOf(project, `global/images/${name}`), status: 'READY' };
+  const image = newestImage(state, project, family);
+  if (!image) throw notFound(`projects/${project}/global/images/family/${family}`);
+  return image;
+}
+
+function images(question: Question): Body {
+  const found = imagesIn(question.state, question.project, question.call.query.filter);
+  const { items, token } = paged(question, found, ({ name }) => String(name));
+  return { kind: 'compute#imageList', items, ...(token !== undefined && { nextPageToken: token }) };
+}
+
+function machineType({ project, place, subject }: Question): Body {
+  if (!MACHINE_TYPES.has(subject)) throw notFound(`projects/${project}/${place}/machineTypes/${subject}`);
+  const [name, guestCpus] = [subject, MACHINE_TYPES.get(subject)];
+  return { kind: 'compute#machineType', name, guestCpus, architecture: architectureOfType(name) };
 }
 
 function template({ state, project, subject }: Question): Body {
@@ -251,7 +263,9 @@ const ACTIONS: Readonly<Record<string, (question: Question, signal: AbortSignal)
   'instances.delete': (question) => changedInstance(question, 'delete', endInstance),
   'instances.stop': (question) => changedInstance(question, 'stop', stopInstance),
   'instances.start': (question) => changedInstance(question, 'start', startInstance),
-  'images.getFromFamily': newestImage,
+  'images.getFromFamily': imageOfFamily,
+  'images.list': images,
+  'machineTypes.get': machineType,
   'instances.bulkInsert': ({ call, state, project, place }) => bulkInsert(state, call, { project, place }),
 };
 

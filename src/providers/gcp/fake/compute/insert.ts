@@ -1,11 +1,12 @@
 // Many instances by one call, each by a name that the caller gives.
 import { refusal } from '#fakes/refusal.ts';
 import type { GcpCall } from '../read-call.ts';
+import { imageAt } from './images.ts';
 import { isGone } from './instance.ts';
 import { makeInstance } from './make.ts';
 import { beginOperation, type FakeError, shownOperation } from './operations.ts';
 import { checkReferences, type Referring } from './references.ts';
-import { MACHINE_TYPES } from './seed-data.ts';
+import { architectureOfImage, architectureOfType, MACHINE_TYPES } from './seed-data.ts';
 import type { ComputeState } from './state.ts';
 import { takeRoom } from './stock.ts';
 
@@ -37,11 +38,13 @@ const MOST_BYTES = 256 * 1024;
 const badField = (field: string, value: string, why: string): Error =>
   refusal('invalid', `Invalid value for field 'resource.instanceProperties.${field}': '${value}'. ${why}`);
 
-function isImage({ families }: ComputeState, path: string): boolean {
-  const [, project, family, image] =
-    /^projects\/([^/]+)\/global\/images\/(?:family\/([^/]+)|([^/]+))$/.exec(path) ?? [];
-  if (family !== undefined) return families.has(`${project}/${family}`);
-  return [...families].some(([key, name]) => key.startsWith(`${project}/`) && name === image);
+function checkImage(state: ComputeState, path: string, machineType: string): void {
+  const field = 'disks[0].initializeParams.sourceImage';
+  const image = imageAt(state, path);
+  if (image === undefined) throw badField(field, path, 'The referenced image resource cannot be found.');
+  const [has, needs] = [architectureOfImage(image), architectureOfType(machineType)];
+  if (has === needs) return;
+  throw badField(field, path, `The ${has} image is not compatible with the ${needs} machine type ${machineType}.`);
 }
 
 /** Refuses what Compute Engine refuses before it begins. */
@@ -56,8 +59,7 @@ function checkProperties(state: ComputeState, properties: Properties): void {
   for (const { value } of metadata?.items ?? [])
     if (Buffer.byteLength(value) > MOST_BYTES) throw badField('metadata', '', 'Value is too large.');
   const image = disks.find(({ boot }) => boot)?.initializeParams?.sourceImage ?? '';
-  if (!isImage(state, image))
-    throw badField('disks[0].initializeParams.sourceImage', image, 'The referenced image resource cannot be found.');
+  checkImage(state, image, machineType);
 }
 
 function checkNames(state: ComputeState, names: readonly string[], at: Place): void {

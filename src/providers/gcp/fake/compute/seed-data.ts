@@ -24,12 +24,29 @@ export const MACHINE_TYPES: ReadonlyMap<string, number> = new Map([
   ['n2-standard-8', 8],
   ['g2-standard-4', 4],
   ['a2-highgpu-1g', 12],
+  ['t2a-standard-4', 4],
+  ['c4a-standard-4', 4],
+  ['a4x-highgpu-4g', 140],
+  ['ct5lp-hightpu-4t', 112],
 ]);
+
+/** The rest are x86. */
+const ARM_TYPES = /^(?:t2a|c4a|n4a|a4x)-/;
+export const architectureOfType = (machineType: string): string => (ARM_TYPES.test(machineType) ? 'ARM64' : 'X86_64');
+export const architectureOfImage = (image: string): string => (/\barm64\b/.test(image) ? 'ARM64' : 'X86_64');
 
 /** By project and family: the newest image. */
 export const FAMILIES: ReadonlyMap<string, string> = new Map([
   ['debian-cloud/debian-12', 'debian-12-bookworm-v20261110'],
+  ['debian-cloud/debian-12-arm64', 'debian-12-bookworm-arm64-v20261110'],
   ['ubuntu-os-cloud/ubuntu-2404-lts-amd64', 'ubuntu-2404-noble-amd64-v20261105'],
+  ['ubuntu-os-cloud/ubuntu-2404-lts-arm64', 'ubuntu-2404-noble-arm64-v20261105'],
+  [`${PROJECT}/velda-agent`, 'velda-agent-v3'],
+]);
+
+/** By project and family: older images, the oldest first; a family may have both architectures. */
+export const OLDER_IMAGES: ReadonlyMap<string, readonly string[]> = new Map([
+  [`${PROJECT}/velda-agent`, ['velda-agent-arm64-v1', 'velda-agent-arm64-v2']],
 ]);
 
 /** Instance templates by name. */
