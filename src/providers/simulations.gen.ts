@@ -9,7 +9,7 @@ export const simulations: readonly ListedSimulation[] = [
   },
   {
     id: 'azure',
-    summary: "virtual machines and App Configuration of Azure",
+    summary: "virtual machines, scale sets and App Configuration of Azure",
     load: async () => (await import('./azure/fake/simulation.ts')).default,
   },
   {

@@ -2,8 +2,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
+import { silentLog } from '#core/log.ts';
+import type { Context } from '#core/provider.ts';
 import { systemRandom } from '#core/random.ts';
+import { openShared } from '#core/shared.ts';
 import { until } from '#core/testing/until.ts';
+import provider from '../index.ts';
 import simulation from './simulation.ts';
 
 const SCRIPT = `#!/bin/sh
@@ -30,6 +34,31 @@ const machine = {
     },
   },
 };
+
+const going = (): AbortSignal => new AbortController().signal;
+
+test('the simulated Azure has a scale set, its store has a pool of it, and what the pool asks for runs in the set', async () => {
+  const running = await simulation.start({ port: 0, clock: systemClock, random: systemRandom });
+  onTestFinished(running.close);
+  const context: Context = {
+    ...{ cluster: 'cluster1', clock: systemClock, random: systemRandom, log: silentLog, fetch, shared: openShared() },
+    ...{ dataDir: '/nowhere', agentCommand: [], variable: (name) => running.environment[name] },
+  };
+  const { azure } = provider.sources;
+  const source = await azure.open(azure.config.parse({ endpoint: running.address, configPrefix: 'pools/' }), context);
+  const documents = await source.documents(new Map(), going());
+  const { auto_scaler: policy } = JSON.parse(documents.find(({ key }) => key === 'pools/my-set-pool')?.text ?? '{}');
+  const { azure_vmss: kind } = provider.backends;
+  const { resource_group: resourceGroup, vmss_name: vmssName } = policy.backend.azure_vmss;
+  const backend = await kind.open(kind.config.parse({ resourceGroup, vmssName }), context);
+  const mark = { cluster: 'cluster1', use: 'worker', owner: 'pool1', shape: 's1' } as const;
+  const boot = { agentConfig: 'pool: my-set-pool\n', token: 'mlt_x' };
+  const outcomes = await backend.create({ id: 'l1', mark, names: ['m-in-set'], boot, askedAt: 0 }, going());
+  const folder = join(running.folder, 'm-in-set');
+  await until('it runs', async () => existsSync(folder));
+
+  expect(outcomes.map(({ name, fault }) => [name, fault])).toEqual([['m-in-set', undefined]]);
+});
 
 test('a machine runs its custom data, finds its name, hears of its eviction, and nothing stays when it ends', async () => {
   const running = await simulation.start({ port: 0, clock: systemClock, random: systemRandom });

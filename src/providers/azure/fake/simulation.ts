@@ -4,6 +4,7 @@ import type { Bootable } from '#fakes/boot/machine.ts';
 import { serveFake } from '#fakes/serve.ts';
 import { openStore } from './app-configuration/store.ts';
 import { bootable } from './compute/machine.ts';
+import { flexibleSet } from './compute/scale-sets.ts';
 import { openFakeAzure, publishedLimits } from './fake-azure.ts';
 import { ONLY_STORE } from './read-call.ts';
 
@@ -18,15 +19,23 @@ const MACHINES = {
   vm_size: 'Standard_D2s_v5',
   subnet_id: 'velda-network/agents',
 };
-const DOCUMENT = { name: 'my-pool', auto_scaler: { max_agents: 4, backend: { azure_vm: MACHINES } } };
+const SCALE_SET = 'velda-agents';
+const DOCUMENTS = [
+  { name: 'my-pool', auto_scaler: { max_agents: 4, backend: { azure_vm: MACHINES } } },
+  {
+    name: 'my-set-pool',
+    auto_scaler: { max_agents: 4, backend: { azure_vmss: { resource_group: 'velda', vmss_name: SCALE_SET } } },
+  },
+];
 
 const triesAt = (address: string): readonly string[] => [
   "cat > muster.yaml <<'END'",
   'provisioners:',
   `  - azure: { endpoint: "${address}", config_prefix: ${PREFIX}, update_interval: 10s }`,
   'END',
-  'npx muster server --config muster.yaml   # it finds the pool my-pool in the store',
+  'npx muster server --config muster.yaml   # it finds the pools my-pool and my-set-pool in the store',
   'npx muster run --pool my-pool -- uname -a',
+  `npx muster run --pool my-set-pool -- uname -a   # in the scale set ${SCALE_SET}`,
   `npx muster source show azure:${new URL(address).host}/${PREFIX}`,
   `curl -X PUT '${address}/kv/pools%2Fanother?api-version=2023-11-01' -H 'content-type: application/json' -d '{"value": "name: another"}'`,
 ];
@@ -35,7 +44,9 @@ async function start({ clock, port }: Parameters<Simulation['start']>[0]): Promi
   const fake = openFakeAzure(clock, { ...BEHAVIOUR, limits: publishedLimits });
   const { world } = fake;
   const store = openStore(ONLY_STORE, clock);
-  store.put(`${PREFIX}my-pool`, JSON.stringify(DOCUMENT, undefined, 2));
+  for (const document of DOCUMENTS) store.put(`${PREFIX}${document.name}`, JSON.stringify(document, undefined, 2));
+  const set = flexibleSet(`/subscriptions/${world.subscriptionId}/resourceGroups/velda`, { name: SCALE_SET });
+  world.compute.sets.set(set.id.toLowerCase(), set);
   store.accessKeys.set(ACCESS_KEY.id, ACCESS_KEY.secret);
   world.stores.set(ONLY_STORE, store);
   world.isOpen = true;
@@ -56,4 +67,4 @@ async function start({ clock, port }: Parameters<Simulation['start']>[0]): Promi
   };
 }
 
-export default { summary: 'virtual machines and App Configuration of Azure', start } satisfies Simulation;
+export default { summary: 'virtual machines, scale sets and App Configuration of Azure', start } satisfies Simulation;

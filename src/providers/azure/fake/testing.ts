@@ -10,7 +10,7 @@ import { openScaleSet } from '../vmss/backend.ts';
 import { VmssConfig } from '../vmss/config.ts';
 import type { Compute } from './compute/compute.ts';
 import { isPartThere, stateAt } from './compute/machine.ts';
-import type { FakeScaleSet } from './compute/scale-sets.ts';
+import { type FakeScaleSet, flexibleSet, type SetChanges } from './compute/scale-sets.ts';
 import { type FakeAzure, type FakeAzureOptions, openFakeAzure } from './fake-azure.ts';
 import type { AzureCall } from './read-call.ts';
 
@@ -53,56 +53,12 @@ export const openBackend = (scene: AzureScene, config: object = {}, context = co
 export const computeOf = ({ fake }: AzureScene): Compute => fake.world.compute;
 
 export const SET = 'velda-agent-gpu';
-const SET_PATH = `/subscriptions/${SUBSCRIPTION}/resourceGroups/${GROUP}/providers/Microsoft.Compute/virtualMachineScaleSets`;
 
-/** A flexible set as Terraform makes it, with what Azure shows of its profile. */
-export function addSet(
-  { sets }: Compute,
-  changes: Partial<FakeScaleSet> & { readonly profile?: object } = {},
-): FakeScaleSet {
-  const { profile, ...own } = changes;
-  const name = own.name ?? SET;
-  const key = {
-    path: '/home/azureuser/.ssh/authorized_keys',
-    keyData: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl',
-  };
-  const address = { name: 'public', properties: { dnsSettings: { domainNameLabel: 'x' } }, sku: { name: 'Standard' } };
-  const subnet = {
-    id: `${SET_PATH.replace('Compute/virtualMachineScaleSets', 'Network')}/virtualNetworks/velda-network/subnets/agents`,
-  };
-  const ip = { name: 'internal', properties: { primary: true, subnet, publicIPAddressConfiguration: address } };
-  const set: FakeScaleSet = {
-    id: `${SET_PATH}/${name}`,
-    name,
-    location: 'westeurope',
-    sku: { name: GPU.vm_size, capacity: 0 },
-    ...own,
-    properties: own.properties ?? {
-      orchestrationMode: 'Flexible',
-      virtualMachineProfile: {
-        timeCreated: '2026-11-01T00:00:00Z',
-        priority: 'Spot',
-        evictionPolicy: 'Deallocate',
-        osProfile: {
-          computerNamePrefix: 'gpu',
-          adminUsername: 'azureuser',
-          linuxConfiguration: { disablePasswordAuthentication: true, ssh: { publicKeys: [key] } },
-        },
-        storageProfile: {
-          imageReference: { publisher: 'Canonical', offer: 'ubuntu-24_04-lts', sku: 'server', version: 'latest' },
-          osDisk: {
-            createOption: 'FromImage',
-            caching: 'ReadWrite',
-            managedDisk: { storageAccountType: 'Premium_LRS' },
-          },
-        },
-        networkProfile: {
-          networkInterfaceConfigurations: [{ name: 'nic', properties: { primary: true, ipConfigurations: [ip] } }],
-        },
-        ...profile,
-      },
-    },
-  };
+/** A set of spot machines with GPUs. */
+export function addSet({ sets }: Compute, changes: Partial<SetChanges> = {}): FakeScaleSet {
+  const profile = { priority: 'Spot', evictionPolicy: 'Deallocate', ...changes.profile };
+  const own = { name: SET, sku: { name: GPU.vm_size, capacity: 0 }, ...changes, profile };
+  const set = flexibleSet(`/subscriptions/${SUBSCRIPTION}/resourceGroups/${GROUP}`, own);
   sets.set(set.id.toLowerCase(), set);
   return set;
 }

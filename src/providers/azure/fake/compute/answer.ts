@@ -3,43 +3,12 @@ import { refusal } from '#fakes/refusal.ts';
 import type { AzureCall } from '../read-call.ts';
 import type { World } from '../world.ts';
 import { checkCreation } from './check-creation.ts';
-import type { Compute, FakeOperation } from './compute.ts';
+import type { Compute } from './compute.ts';
 import { type FakePart, type FakeVm, instanceViewOf, shown, stateAt } from './machine.ts';
 import { checkGroup, checkReferences } from './references.ts';
+import { groupIn, lastOf, notFound, paged, underWay } from './replies.ts';
+import { deleteSet, getSet, listInSet, listSets, putSet } from './scale-set-calls.ts';
 import { LOCATIONS, SIZES } from './seed-data.ts';
-
-const RETRY_SECONDS = '1';
-
-const groupIn = (path: string): string => /\/resourceGroups\/([^/]+)/i.exec(path)?.[1] ?? '';
-const lastOf = (path: string): string => decodeURIComponent(path.split('/').at(-1) ?? '');
-
-function notFound({ path }: AzureCall): Error {
-  const what = path.split('/').slice(-3).join('/');
-  return refusal(
-    'ResourceNotFound',
-    `The Resource '${what}' under resource group '${groupIn(path)}' was not found.`,
-    404,
-  );
-}
-
-const originOf = ({ sent }: AzureCall): string =>
-  /^127|^localhost/.test(sent.host) ? `http://${sent.host}` : `https://${sent.host}`;
-
-/** Where to ask how far it is. */
-function underWay(call: AzureCall, { subscriptionId }: Compute, { id }: FakeOperation): Record<string, string> {
-  const path = `/subscriptions/${subscriptionId}/providers/Microsoft.Compute/locations/westeurope/operations/${id}`;
-  const url = `${originOf(call)}${path}?api-version=2026-03-01&t=639011`;
-  return { 'azure-asyncoperation': url, location: url, 'retry-after': RETRY_SECONDS };
-}
-
-function paged(call: AzureCall, world: World, items: readonly unknown[]): object {
-  const from = Number(call.params.$skiptoken ?? 0);
-  const next = from + world.largestPage;
-  const value = items.slice(from, next);
-  if (next >= items.length) return { value };
-  const query = new URLSearchParams({ ...call.params, $skiptoken: String(next) });
-  return { value, nextLink: `${originOf(call)}${call.path}?${query}` };
-}
 
 function found(call: AzureCall, { find }: Compute, name = lastOf(call.path)): FakeVm {
   const vm = find(groupIn(call.path), name);
@@ -163,17 +132,11 @@ const ACTS: Readonly<Record<string, Act>> = {
     );
   },
   partDelete: partRemoved,
-  setGet(call, { sets }) {
-    const set = sets.get(call.path.toLowerCase());
-    if (!set) throw notFound(call);
-    return set;
-  },
-  setList: (call, { sets }, world) =>
-    paged(
-      call,
-      world,
-      [...sets.values()].filter(({ id }) => id.toLowerCase().startsWith(`${call.path.toLowerCase()}/`)),
-    ),
+  setPut: putSet,
+  setGet: getSet,
+  setDelete: deleteSet,
+  setList: listSets,
+  setVmList: listInSet,
   autoscaleList: (call, { autoscales }, world) => paged(call, world, autoscales),
   skus: (call, _compute, world) => skus(call, world),
   locations: (call, _compute, world) =>
@@ -195,7 +158,10 @@ const RIGHTS: Readonly<Record<string, string>> = {
   vmGet: 'Microsoft.Compute/virtualMachines/read',
   vmList: 'Microsoft.Compute/virtualMachines/read',
   vmDelete: 'Microsoft.Compute/virtualMachines/delete',
+  setPut: 'Microsoft.Compute/virtualMachineScaleSets/write',
   setGet: 'Microsoft.Compute/virtualMachineScaleSets/read',
+  setDelete: 'Microsoft.Compute/virtualMachineScaleSets/delete',
+  setVmList: 'Microsoft.Compute/virtualMachineScaleSets/virtualMachines/read',
   autoscaleList: 'Microsoft.Insights/autoscaleSettings/read',
 };
 

@@ -49,7 +49,8 @@ function checkTags(tags: Tags): void {
     refuseUnless(TAG.test(key) && value.length <= 256, 'InvalidTagNameCharacters', `The tag '${key}' is invalid.`);
 }
 
-function checkPlace(location: string, size: string): void {
+/** Refuses a size that is not sold there. */
+export function checkPlace(location: string, size: string): void {
   const known = LOCATIONS.includes(location);
   const where = `The provided location '${location}' is not available for resource type 'Microsoft.Compute/virtualMachines'.`;
   refuseUnless(known, 'LocationNotAvailableForResourceType', where);

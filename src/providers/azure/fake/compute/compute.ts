@@ -52,6 +52,8 @@ export interface Compute {
   partsIn(group: string, type: FakePart['type']): readonly FakePart[];
   make(group: string, name: string, wanted: WantedVm): { readonly vm: FakeVm; readonly operation: FakeOperation };
   end(vm: FakeVm): FakeOperation;
+  /** An operation that takes so long, and succeeds. */
+  begin(afterMs: number): FakeOperation;
   endPart(part: FakePart): FakeOperation;
   /** Azure takes a spot machine, after its notice. */
   evict(vm: FakeVm): void;
@@ -191,6 +193,7 @@ export function openCompute(options: ComputeOptions): Compute {
       return { vm, operation: operate(next.atMs - madeAtMs, failure) };
     },
     end,
+    begin: (afterMs) => operate(afterMs),
     endPart(part) {
       part.goneAtMs = clock.now() + PART_MS;
       return operate(PART_MS);
