@@ -4,6 +4,7 @@ import { type Answering, openAnswering, type RecordedCall } from '#fakes/answeri
 import { type Limits, noLimits, openBuckets } from '#fakes/limits.ts';
 import { refusal } from '#fakes/refusal.ts';
 import { SERVICES } from './answer.ts';
+import { refuseFlaws } from './check-call.ts';
 import { interrupt } from './ec2/change-state.ts';
 import type { Instance } from './ec2/instance.ts';
 import { requestId } from './hex-id.ts';
@@ -87,6 +88,7 @@ function answerer(world: World, principals: Principals, limits: () => Limits<Aws
     take(call, nowMs);
     checkRight(principal, call, world.account);
     if (call.isGarbled) throw refusal('SerializationException', 'The body of the request is no JSON.');
+    refuseFlaws(call);
     const { params, body } = call;
     const ask = { world, region: world.region(call.region), nowMs, params, body, principal };
     return SERVICES[call.service].answer({ action: call.action, requestId: requestId(world.random) }, ask);

@@ -1,18 +1,20 @@
 import { refusal } from '#fakes/refusal.ts';
+import { ACCESS_KEYS, REGIONS } from './seed-data.ts';
 import type { AwsCall } from './wire/read-call.ts';
 import type { Principal } from './world.ts';
 
-/** Who may do what. Everybody may do everything, until a test says otherwise. */
+/** Who may do what. Everybody whose key is known may do everything, until a test says otherwise. */
 export interface Principals {
-  /** Whose key this is; an unknown key is that of the account's owner. */
+  /** Whose key this is; without a name it is that of the account's owner. */
   of(accessKey: string): Principal;
+  /** Names the owner of a key, which is known from then on. */
   name(accessKey: string, arn: string): void;
   /** `ec2:RunInstances`, `ssm:*`, `kms:Decrypt`; without a key, for everybody. */
   deny(right: string, accessKey?: string): void;
   allow(right: string, accessKey?: string): void;
   /** The key is not known any more. */
   revoke(accessKey: string): void;
-  isRevoked(accessKey: string): boolean;
+  isKnown(accessKey: string): boolean;
 }
 
 const EVERYBODY = '*';
@@ -20,7 +22,7 @@ const EVERYBODY = '*';
 export function openPrincipals(account: string): Principals {
   const arns = new Map<string, string>();
   const denied = new Map<string, Set<string>>();
-  const revoked = new Set<string>();
+  const known = new Set(ACCESS_KEYS);
   const deniedTo = (key: string): Set<string> => {
     const rights = denied.get(key) ?? new Set<string>();
     denied.set(key, rights);
@@ -36,11 +38,14 @@ export function openPrincipals(account: string): Principals {
       id: accessKey.replace(/^A[SK]IA/, 'AIDA'),
       may: (right) => !isDenied(accessKey, right),
     }),
-    name: (accessKey, arn) => void arns.set(accessKey, arn),
+    name(accessKey, arn) {
+      arns.set(accessKey, arn);
+      known.add(accessKey);
+    },
     deny: (right, accessKey = EVERYBODY) => void deniedTo(accessKey).add(right),
     allow: (right, accessKey = EVERYBODY) => void deniedTo(accessKey).delete(right),
-    revoke: (accessKey) => void revoked.add(accessKey),
-    isRevoked: (accessKey) => revoked.has(accessKey),
+    revoke: (accessKey) => void known.delete(accessKey),
+    isKnown: (accessKey) => known.has(accessKey),
   };
 }
 
@@ -58,10 +63,19 @@ const UNKNOWN = {
   eks: () => refusal('UnrecognizedClientException', 'The security token included in the request is invalid.', 403),
 };
 
+const scope = (region: string): string => `Credential should be scoped to a valid region, not '${region}'.`;
+const WRONG_SCOPE = {
+  ec2: (region: string) => refusal('AuthFailure', scope(region), 401),
+  sts: (region: string) => refusal('SignatureDoesNotMatch', scope(region), 403),
+  ssm: (region: string) => refusal('InvalidSignatureException', scope(region)),
+  eks: (region: string) => refusal('InvalidSignatureException', scope(region), 403),
+};
+
 /** Admits the caller, or refuses in the words of the service. */
 export function admit(principals: Principals, call: AwsCall): Principal {
   if (call.accessKey === undefined) throw MISSING[call.service]();
-  if (principals.isRevoked(call.accessKey)) throw UNKNOWN[call.service]();
+  if (!principals.isKnown(call.accessKey)) throw UNKNOWN[call.service]();
+  if (!REGIONS.has(call.region)) throw WRONG_SCOPE[call.service](call.region);
   return principals.of(call.accessKey);
 }
 

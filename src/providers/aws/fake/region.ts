@@ -93,6 +93,10 @@ export interface Region {
   readonly images: Map<string, Image>;
   readonly subnets: Map<string, Subnet>;
   readonly groups: Map<string, SecurityGroup>;
+  /** Names of key pairs. */
+  readonly keyPairs: Set<string>;
+  /** Names of instance profiles; IAM has them once for all regions. */
+  readonly profiles: Set<string>;
   readonly types: Map<string, InstanceType>;
   /** The zones in which each type is offered. */
   readonly offerings: Map<string, readonly string[]>;
@@ -113,6 +117,8 @@ export function emptyRegion(name: string): Region {
     images: new Map(),
     subnets: new Map(),
     groups: new Map(),
+    keyPairs: new Set(),
+    profiles: new Set(),
     types: new Map(),
     offerings: new Map(),
     stock: { machines: new Map(), late: new Map(), vcpus: new Map() },

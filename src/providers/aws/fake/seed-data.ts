@@ -16,9 +16,24 @@ export const SEED_DATA = {
   armStandardImage: 'ami-0000000000000d1a6',
   subnets: ['subnet-0000000000000000a', 'subnet-0000000000000000b', 'subnet-0000000000000000c'],
   group: 'sg-00000000000000001',
+  keyPair: 'velda-ops',
+  profile: 'velda-agent',
   gpuTemplate: 'velda-gpu-workers',
   cpuTemplate: 'velda-cpu-workers',
 } as const;
+
+/** The access keys that the fake knows at its start: those of tests, of benches and of the simulation. */
+export const ACCESS_KEYS: readonly string[] = ['AKIATEST', 'AKIABENCH', 'simulated'];
+
+/** The regions of the partition `aws` in botocore 1.44.3 (`endpoints.json`). */
+export const REGIONS: ReadonlySet<string> = new Set(
+  [
+    'af-south-1 ap-east-1 ap-east-2 ap-northeast-1 ap-northeast-2 ap-northeast-3 ap-south-1 ap-south-2 ap-southeast-1',
+    'ap-southeast-2 ap-southeast-3 ap-southeast-4 ap-southeast-5 ap-southeast-6 ap-southeast-7 ca-central-1 ca-west-1',
+    'eu-central-1 eu-central-2 eu-north-1 eu-south-1 eu-south-2 eu-west-1 eu-west-2 eu-west-3 il-central-1',
+    'me-central-1 me-south-1 mx-central-1 sa-east-1 us-east-1 us-east-2 us-west-1 us-west-2',
+  ].flatMap((line) => line.split(' ')),
+);
 
 /** A backend of a pool as its users write it, that can be launched from in any region. */
 export const GPU_BACKEND = {
@@ -136,6 +151,8 @@ function addTemplates(region: Region, { clock }: World): void {
 
 export function fillRegion(region: Region, world: World): void {
   addNetwork(region);
+  region.keyPairs.add(SEED_DATA.keyPair);
+  region.profiles.add(SEED_DATA.profile);
   addImages(region, world);
   for (const type of TYPES) {
     region.types.set(type.name, type);

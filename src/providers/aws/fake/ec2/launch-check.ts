@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { refusal } from '#fakes/refusal.ts';
 import type { Image, InstanceType, Region, SecurityGroup, Subnet } from '../region.ts';
-import { numberAt, type Params, textAt, textsAt } from '../wire/params.ts';
+import { membersAt, numberAt, type Params, textAt, textsAt } from '../wire/params.ts';
 import { firstInterface } from './merge-template.ts';
 
 const USER_DATA_LIMIT = 16_384;
@@ -111,6 +111,30 @@ function checkFit(image: Image, type: InstanceType): void {
   );
 }
 
+function checkKeyPair({ keyPairs }: Region, name: string | undefined): void {
+  if (name !== undefined && !keyPairs.has(name))
+    throw refusal('InvalidKeyPair.NotFound', `The key pair '${name}' does not exist`);
+}
+
+function checkProfile({ profiles }: Region, params: Params): void {
+  const [name, arn] = [textAt(params, 'IamInstanceProfile.Name'), textAt(params, 'IamInstanceProfile.Arn')];
+  const named = name ?? arn?.split('/').at(-1);
+  if (named === undefined || profiles.has(named)) return;
+  const [field, what] = name === undefined ? ['arn', 'ARN'] : ['name', 'name'];
+  throw refusal(
+    'InvalidParameterValue',
+    `Value (${name ?? arn}) for parameter iamInstanceProfile.${field} is invalid. Invalid IAM Instance Profile ${what}`,
+  );
+}
+
+/** Snapshots that disks are made from: the fake has none. */
+function checkDisks(params: Params): void {
+  for (const disk of membersAt(params, 'BlockDeviceMapping')) {
+    const snapshot = textAt(disk, 'Ebs.SnapshotId');
+    if (snapshot) throw refusal('InvalidSnapshot.NotFound', `The snapshot '${snapshot}' does not exist.`);
+  }
+}
+
 export function findAll(region: Region, params: Params): Found {
   const counts = readCounts(params);
   if ((textAt(params, 'ClientToken') ?? '').length > LONGEST_TOKEN) {
@@ -122,6 +146,9 @@ export function findAll(region: Region, params: Params): Found {
   const subnet = findSubnet(region, params, type);
   checkOffered(region, type, subnet.zone);
   const groups = findGroups(region, params);
+  checkKeyPair(region, textAt(params, 'KeyName'));
+  checkProfile(region, params);
+  checkDisks(params);
   checkUserData(textAt(params, 'UserData'));
   return { image, type, subnet, groups, ...counts };
 }

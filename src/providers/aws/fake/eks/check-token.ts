@@ -42,7 +42,7 @@ export function presenterOf(fake: FakeAws, token: string, clusterName: string, o
     read('X-Amz-SignedHeaders') !== 'host;x-k8s-aws-id';
   const signedAt = Date.parse(read('X-Amz-Date').replace(/^(....)(..)(..T..)(..)(..Z)$/, '$1-$2-$3:$4:$5'));
   const isOld = !(fake.world.clock.now() - signedAt < GOOD_FOR_MS);
-  if (isStrange || isOld || fake.principals.isRevoked(accessKey)) return undefined;
+  if (isStrange || isOld || !fake.principals.isKnown(accessKey)) return undefined;
   const secret = fake.world.secrets.get(accessKey) ?? ownSecret;
   if (signatureOf(url, clusterName, secret) !== read('X-Amz-Signature')) return undefined;
   return fake.principals.of(accessKey).arn;
