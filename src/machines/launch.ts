@@ -157,7 +157,9 @@ function takeOutcomes<R extends MachineRow>(
   }
   const isResolved = record.names.every((name) => byName.has(name) || !owned.get(name));
   changes.push(...keepOperations(owned, record, { operations, isAnswered: isResolved }));
-  if (failure) owned.launchFailed(readMark(record.mark).owner, record.offer, failure);
+  const { owner } = readMark(record.mark);
+  if (failure) owned.launchFailed(owner, record.offer, failure);
+  else if (isResolved) owned.launchAgreed(owner, record.offer);
   owned.base.commit(changes);
   return isResolved && record.names.every((name) => isKept(owned, name));
 }

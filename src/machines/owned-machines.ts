@@ -65,6 +65,8 @@ export interface MachineOwner<R extends MachineRow> {
   adopt(machine: Machine, offer: Offer): readonly Change[];
   /** The cloud created or woke no machine for a launch. */
   launchFailed(owner: string, offer: string, fault: Failure): void;
+  /** The cloud has answered a launch of that owner from that offer, and agreed to all of it. */
+  launchAgreed(owner: string, offer: string): void;
   /** Verifies an agent, or throws a `Fault`; resolves with the id of its row once that is durable. Absent: by its launch token, then by its key. */
   admit?(joining: JoiningAgent): Promise<string>;
   /** Its agent is about to be connected. Throws a `Fault` where a decision that was made meanwhile forbids that. */

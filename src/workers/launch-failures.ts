@@ -1,5 +1,5 @@
 // Effects of failed launches and boot failures on a pool: back-off of its offers, and a guard that suspends launching.
-import type { FaultKind } from '#core/fault.ts';
+import { type FaultKind, isUnclear } from '#core/fault.ts';
 import type { Pool } from '#core/pool.ts';
 import type { PoolTrouble } from '#core/source.ts';
 import type { Worker } from '#core/worker.ts';
@@ -19,16 +19,43 @@ function lineOf({ kind, message, remedy = '' }: Failure): string {
   return remedy === '' ? cause : `${cause}${isSentence ? '' : '.'} ${remedy}`;
 }
 
+const FIRST_UNANSWERED_WAIT_MS = 1_000;
+
+interface FailedLaunch {
+  readonly offer: string;
+  readonly fault: Failure;
+}
+
+/** How long nothing is launched from an offer that refused or failed. */
+function coolDownMs({ spec }: Pool, { retryAfterMs = 0 }: Failure): number {
+  const { retryDelayMs, errorResetAfterMs } = spec.scaling;
+  return Math.max(Math.min(retryDelayMs, errorResetAfterMs), retryAfterMs);
+}
+
 /** Nothing is launched from that offer for a while. */
-export function coolDown(
-  { clock, pools }: WorkersContext,
-  pool: Pool,
-  { offer, fault }: { offer: string; fault: Failure },
-): void {
-  const { retryDelayMs, errorResetAfterMs } = pool.spec.scaling;
-  const waitMs = Math.max(Math.min(retryDelayMs, errorResetAfterMs), fault.retryAfterMs ?? 0);
+function coolDown({ clock, pools }: WorkersContext, pool: Pool, { offer, fault }: FailedLaunch, unanswered = 0): void {
+  const fullMs = coolDownMs(pool, fault);
+  // From 20 on the full one is reached, whatever it is.
+  const briefMs = FIRST_UNANSWERED_WAIT_MS * 2 ** Math.min(unanswered - 1, 20);
+  const waitMs = unanswered > 0 ? Math.max(Math.min(briefMs, fullMs), fault.retryAfterMs ?? 0) : fullMs;
   const untilMs = clock.monotonic() + waitMs;
-  pools.of(pool.id).cooling.set(offer, { untilMs, fault: fault.kind, why: lineOf(fault), at: clock.now() });
+  const { cooling } = pools.of(pool.id);
+  cooling.set(offer, { untilMs, fault: fault.kind, why: lineOf(fault), at: clock.now(), unanswered });
+}
+
+/**
+ * A launch failed. One that its cloud never answered was not refused: the server was restarted in the middle of it, or the
+ * API was away. The offer is tried again soon, and less often each time, up to the full cool-down.
+ */
+export function launchFailed(context: WorkersContext, pool: Pool, failed: FailedLaunch): void {
+  const before = context.pools.read(pool.id).cooling.get(failed.offer)?.unanswered ?? 0;
+  coolDown(context, pool, failed, isUnclear(failed.fault.kind) ? before + 1 : 0);
+}
+
+/** The cloud answers again: what it did not answer before no longer counts. A refusal counts until an agent joins. */
+export function launchAgreed({ pools }: WorkersContext, pool: string, offer: string): void {
+  const { cooling } = pools.read(pool);
+  if ((cooling.get(offer)?.unanswered ?? 0) > 0) cooling.delete(offer);
 }
 
 /** The offers of a pool with their terms, and until when each of them cools down. */

@@ -8,7 +8,7 @@ import type { MachineOwner } from '#machines/owned-machines.ts';
 import type { WorkersContext, WorkersDeps } from './context.ts';
 import { isPoolHeld } from './freeze.ts';
 import { connectWorker, type openJoining, workerNamed } from './join.ts';
-import { coolDown } from './launch-failures.ts';
+import { launchAgreed, launchFailed } from './launch-failures.ts';
 import { disconnectWorker } from './loss.ts';
 import { observeAdopted } from './observation.ts';
 import { isOutdated, priceOf } from './pool-offers.ts';
@@ -73,8 +73,9 @@ export function poolsAsAsker({ store, clouds, journal, link, join, poke, context
     adopt,
     launchFailed(id, offer, fault) {
       const pool = view.pools.get(id);
-      if (pool) coolDown(context(), pool, { offer, fault });
+      if (pool) launchFailed(context(), pool, { offer, fault });
     },
+    launchAgreed: (id, offer) => launchAgreed(context(), id, offer),
     admit: join,
     connected: (worker, hello) => connectWorker(context(), worker, hello),
     disconnected: (agent) => disconnectWorker(context(), agent),

@@ -21,7 +21,14 @@ export interface PoolMemory {
   /** Offers whose launches failed, and until when. */
   readonly cooling: Map<
     string,
-    { readonly untilMs: number; readonly fault: FaultKind; readonly why: string; readonly at: number }
+    {
+      readonly untilMs: number;
+      readonly fault: FaultKind;
+      readonly why: string;
+      readonly at: number;
+      /** Number of launches in a row that its cloud did not answer. */
+      readonly unanswered: number;
+    }
   >;
   /** Machines in a row that never joined, and how often the guard has stopped launching for them. */
   failedBoots: number;

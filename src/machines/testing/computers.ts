@@ -73,6 +73,7 @@ export function startComputers(
       event: ({ id }, { kind, message }) => event(`computer.${kind}`, id, message),
       adopt: () => [],
       launchFailed: () => {},
+      launchAgreed: () => {},
       connected: ({ id }, { labels }) => ({
         labels: { ...labels, room: '7' },
         changes: [event('computer.connected', id, 'Connected.')],
