@@ -4,7 +4,7 @@ import type { Log } from '#core/log.ts';
 import type { Random } from '#core/random.ts';
 import { inSlices } from '#core/slices.ts';
 import type { Kube } from './client.ts';
-import { isExpired, statusOf } from './faults.ts';
+import { isExpired, isResourceUnknown, statusOf } from './faults.ts';
 import type { KubeQuery } from './listing.ts';
 import type { KubeObject } from './object.ts';
 import { type KubeResource, qualifiedName } from './resource.ts';
@@ -60,6 +60,8 @@ const SHORTEST_WATCH_MS = SECOND_MS;
 const EARLY_MS = 2 * SECOND_MS;
 const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 10 * SECOND_MS;
+// Someone is about to install its definition, and then waits for us. With the jitter it is never ten seconds.
+const LONGEST_UNKNOWN_BACKOFF_MS = 5 * SECOND_MS;
 const LONGEST_RETRY_AFTER_MS = 30 * SECOND_MS;
 // A watch that breaks once or twice recovers by itself.
 const FAILURES_TO_WARN = 3;
@@ -69,7 +71,8 @@ const WARN_EVERY = 30;
 export function backoffMs(fault: Fault, failures: number, random: number): number {
   // A forgotten version needs a list, not a pause; but not over and over.
   if (failures === 1 && isExpired(fault)) return 0;
-  const growingMs = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(failures - 1, 10));
+  const longestMs = isResourceUnknown(fault) ? LONGEST_UNKNOWN_BACKOFF_MS : LONGEST_BACKOFF_MS;
+  const growingMs = Math.min(longestMs, FIRST_BACKOFF_MS * 2 ** Math.min(failures - 1, 10));
   const askedMs = Math.min(LONGEST_RETRY_AFTER_MS, fault.retryAfterMs ?? 0);
   return Math.max(askedMs, growingMs) * (0.75 + random / 2);
 }
