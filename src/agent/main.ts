@@ -118,6 +118,6 @@ export async function runAgent(options: RunAgentOptions): Promise<AgentEnd> {
   const unhear = options.onStopSignal(() => agent.stop());
   const end = await agent.ended;
   unhear();
-  log('info', 'agent ends', { message: end.message });
+  log('info', 'agent ends', { why: end.message });
   return end;
 }

@@ -32,6 +32,8 @@ export interface RuntimeObservation {
   readonly state: RuntimeState;
   /** One sentence: what it waits for, what differs, what failed. */
   readonly why?: string | undefined;
+  /** It is ready, but part of what was asked for was refused: one sentence. Applying again tries that again. */
+  readonly trouble?: string | undefined;
   /** Of what was applied last; absent where nothing says so. */
   readonly digest?: string | undefined;
 }

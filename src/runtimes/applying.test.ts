@@ -51,3 +51,64 @@ describe('a runtime whose objects the cluster refuses for now', () => {
     await scene.stop();
   });
 });
+
+describe.each(['missing', 'denied'] as const)('a cluster whose namespace is %s at first', (kind) => {
+  test('is tried again within ten seconds, and logged once', async () => {
+    const scene = await openRuntimesScene();
+    scene.memory.applying = new Fault(kind, 'namespaces "cloud-runtime" not found');
+    await scene.runtimes.create({ id: 'a', slots: 1 }, CALLER);
+    await scene.clock.advance(10 * MINUTE_MS);
+    expect(scene.store.view.runtimes.get('a')).toMatchObject({
+      phase: 'error',
+      why: 'namespaces "cloud-runtime" not found',
+    });
+    expect(scene.lines.filter(({ said }) => said === 'pass failed')).toHaveLength(1);
+
+    scene.memory.applying = undefined;
+    await scene.clock.advance(10_000);
+
+    expect(phases(scene)).toEqual({ a: 'ready' });
+    await scene.stop();
+  });
+});
+
+test('a runtime that is being removed says what it waits for, also where its host does not', async () => {
+  const scene = await openRuntimesScene();
+  await scene.runtimes.create({ id: 'a', slots: 1 }, CALLER);
+  await scene.clock.advance(1_000);
+  scene.memory.afterRelease = { state: 'coming', why: 'Claim data-a waits for its finalizer.' };
+
+  await scene.runtimes.remove('a', CALLER);
+  await scene.clock.advance(2_000);
+  expect(scene.store.view.runtimes.get('a')?.why).toBe('Claim data-a waits for its finalizer.');
+  scene.memory.afterRelease = { state: 'hibernated' };
+  await scene.clock.advance(2_000);
+
+  expect(scene.store.view.runtimes.get('a')).toMatchObject({
+    phase: 'releasing',
+    why: 'Its objects are being deleted.',
+  });
+  await scene.stop();
+});
+
+test('a runtime that serves without all that was asked for is ready and says so, and is tried again at each check', async () => {
+  const scene = await openRuntimesScene();
+  scene.memory.next = { state: 'ready', trouble: 'Claim data-a cannot grow.' };
+  await scene.runtimes.create({ id: 'a', slots: 1 }, CALLER);
+  await scene.clock.advance(2_000);
+  expect(scene.store.view.runtimes.get('a')).toMatchObject({ phase: 'ready', why: 'Claim data-a cannot grow.' });
+  const applied = () => scene.memory.calls.filter((call) => call === 'apply a').length;
+  const seen: string[] = [];
+  scene.store.onChange('runtimes', (after) => seen.push(after?.phase ?? 'gone'));
+
+  await scene.clock.advance(20 * MINUTE_MS);
+  expect(applied()).toBe(2);
+  scene.memory.next = { state: 'ready' };
+  await scene.clock.advance(20 * MINUTE_MS);
+
+  expect(new Set(seen)).toEqual(new Set(['ready']));
+  expect(scene.store.view.runtimes.get('a')?.why).toBeUndefined();
+  await scene.clock.advance(60 * MINUTE_MS);
+  expect(applied()).toBe(3);
+  await scene.stop();
+});

@@ -33,7 +33,7 @@ export function startHostReports({ store, journal, log, statuses }: HostReportsD
       });
       const fresh = found.filter(({ message }) => !reported.has(message));
       reported = new Set(found.map(({ message }) => message));
-      for (const { host, message } of fresh) log('warn', 'runtimes do not fit their host', { host, message });
+      for (const { host, message } of fresh) log('warn', 'runtimes do not fit their host', { host, why: message });
       const events = fresh.map(({ host, message }) =>
         journal.event({ kind: 'runtime.host-misfit', subject: `runtime-host/${host}`, message }),
       );

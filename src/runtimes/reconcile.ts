@@ -2,7 +2,7 @@
 // there until nothing of it exists any more. Every step is read afresh from the store, so a restart goes on where it was.
 import { type CallBy, type ChosenKind, idOf, type OpenKinds } from '#clouds/open-kinds.ts';
 import type { Clock } from '#core/clock.ts';
-import { FAULTS, Fault } from '#core/fault.ts';
+import { FAULTS, Fault, type FaultKind } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import { type Again, type Loop, type PassResult, startLoop } from '#core/loop.ts';
 import type { Random } from '#core/random.ts';
@@ -40,6 +40,9 @@ const LOOK_AT_FAILED_MS = 15_000;
 const WAIT_FOR_TURN_MS = 60_000;
 const LONGEST_REPAIR_PAUSE_MS = 300_000;
 const LONGEST_APPLY_MS = 120_000;
+const LOOK_FOR_PLACE_MS = 8_000;
+/** What is seen where a namespace does not exist yet, or the rights in it. */
+const WITHOUT_PLACE: readonly FaultKind[] = ['missing', 'denied'];
 const UNDER_WAY: readonly RuntimePhase[] = ['pending', 'provisioning', 'updating'];
 
 /** What the request comes to now: versions that are not pinned are those of the settings. */
@@ -75,7 +78,7 @@ export function startReconciling(deps: ReconcileDeps): Reconciling {
     await hosts.call(chosen, { ...by, name: 'release', is: 'write' }, (it, signal) => it.release(id, signal));
     const seen = await observe(runtime, chosen, by);
     if (seen.state !== 'absent') {
-      await note(runtime, 'releasing', seen.why);
+      await note(runtime, 'releasing', seen.why ?? 'Its objects are being deleted.');
       return { afterMs: LOOK_AGAIN_MS };
     }
     const gone = journal.event({
@@ -119,20 +122,23 @@ export function startReconciling(deps: ReconcileDeps): Reconciling {
     return applied.digest === digest ? undefined : 'rendered-differently';
   }
 
+  function callApply({ request, chosen, by, readyWithinMs }: Applying): ReturnType<RuntimeHost['apply']> {
+    const timeoutMs = Math.min(LONGEST_APPLY_MS, readyWithinMs);
+    return hosts.call(chosen, { ...by, name: 'apply', is: 'write', timeoutMs }, (it, signal) =>
+      it.apply(request, signal),
+    );
+  }
+
   /** `decided`: the commit of why. The gate lets the call leave when that and our own are durable, both in one go. */
   async function apply(decided: Promise<void>, runtime: Runtime, given: Applying): Promise<Runtime> {
-    const { request, chosen, by, cloud, readyWithinMs } = given;
+    const { request, cloud } = given;
     const phase = runtime.grant ? 'updating' : 'provisioning';
     // One in error stays so until the cluster has taken its objects: a try is no success.
     const isRetry = runtime.phase === 'error';
     // Where its objects are is known before the first of them exists.
     const place = runtime.cloud === cloud ? {} : { cloud };
     const noted = note(runtime, isRetry ? 'error' : phase, isRetry ? runtime.why : undefined, place);
-    const timeoutMs = Math.min(LONGEST_APPLY_MS, readyWithinMs);
-    const calling = hosts.call(chosen, { ...by, name: 'apply', is: 'write', timeoutMs }, (it, signal) =>
-      it.apply(request, signal),
-    );
-    const [{ digest, grant }] = await Promise.all([calling, noted, decided]);
+    const [{ digest, grant }] = await Promise.all([callApply(given), noted, decided]);
     const applied = { digest, version: request.version, at: clock.now(), asked: askedOf(runtime) };
     await note(runtime, phase, 'Its objects are applied.', { applied, grant });
     return { ...runtime, applied, grant, cloud };
@@ -176,14 +182,7 @@ export function startReconciling(deps: ReconcileDeps): Reconciling {
   /** What to do about how it looks. */
   async function settle(runtime: Runtime, seen: RuntimeObservation, given: Settling): Promise<Again> {
     const { id } = runtime;
-    if (seen.state === 'ready') {
-      await note(runtime, 'ready');
-      repairs.delete(id);
-      // Each on a schedule of its own, so that the checks of many do not come at once.
-      const afterMs = settings().checkInterval * (0.9 + deps.random.next() * 0.2);
-      checkAt.set(id, clock.now() + afterMs);
-      return { afterMs };
-    }
+    if (seen.state === 'ready') return settleReady(runtime, seen, given);
     if (seen.state === 'failed') {
       await note(runtime, 'error', seen.why);
       return { afterMs: LOOK_AT_FAILED_MS };
@@ -199,6 +198,27 @@ export function startReconciling(deps: ReconcileDeps): Reconciling {
     await apply(decide(id, 'repair', 'drifted', seen.why ?? 'Its objects are missing.'), runtime, given);
     // Someone who changes it back at once would otherwise make us write without end.
     return { afterMs: Math.min(LOOK_AGAIN_MS * 2 ** times, LONGEST_REPAIR_PAUSE_MS) };
+  }
+
+  async function settleReady(runtime: Runtime, { trouble }: RuntimeObservation, given: Applying): Promise<Again> {
+    const { id } = runtime;
+    await note(runtime, 'ready', trouble);
+    repairs.delete(id);
+    if (trouble !== undefined && (await askAgain(runtime, given))) return { afterMs: LOOK_AGAIN_MS };
+    // Each on a schedule of its own, so that the checks of many do not come at once.
+    const afterMs = settings().checkInterval * (0.9 + deps.random.next() * 0.2);
+    checkAt.set(id, clock.now() + afterMs);
+    return { afterMs };
+  }
+
+  /** Once a check: what was refused may be granted now. It serves meanwhile, so that its phase stays. */
+  async function askAgain(runtime: Runtime, given: Applying): Promise<boolean> {
+    const { applied } = runtime;
+    if (!applied || clock.now() - applied.at < settings().checkInterval / 2) return false;
+    const { grant } = await callApply(given);
+    const { phase, why } = read(runtime.id) ?? runtime;
+    await note(runtime, phase, why, { applied: { ...applied, at: clock.now() }, grant });
+    return true;
   }
 
   async function waitFor(runtime: Runtime, why: string, readyWithinMs: number): Promise<Again> {
@@ -245,6 +265,17 @@ export function startReconciling(deps: ReconcileDeps): Reconciling {
     return running(runtime, chosen, by);
   }
 
+  /** Throws, so that the loop logs it and backs off; what is missing may be made any moment, and is logged once. */
+  async function failed(runtime: Runtime, fault: Fault): Promise<PassResult> {
+    const { phase, why } = read(runtime.id) ?? runtime;
+    // A store that fails ends the process by itself.
+    await noteFailure(runtime, fault).catch(() => {});
+    const { kind, message, at, remedy, cause } = fault;
+    if (!WITHOUT_PLACE.includes(kind)) throw fault;
+    if (phase === 'error' && why === message) return { afterMs: LOOK_FOR_PLACE_MS };
+    throw new Fault(kind, message, { at, remedy, cause, retryAfterMs: LOOK_FOR_PLACE_MS });
+  }
+
   async function noteFailure(runtime: Runtime, { kind, message }: Fault): Promise<void> {
     // The other side is away or busy: it stays in its phase, and says why.
     const isPassing = FAULTS[kind].retry === 'backoff' || FAULTS[kind].retry === 'now';
@@ -281,9 +312,8 @@ export function startReconciling(deps: ReconcileDeps): Reconciling {
     try {
       if (runtime && runtime.host === undefined) return await reconcile(runtime, signal);
     } catch (thrown) {
-      // A store that fails ends the process by itself.
-      if (runtime && !signal.aborted) await noteFailure(runtime, Fault.from(thrown)).catch(() => {});
-      throw thrown;
+      if (!runtime || signal.aborted) throw thrown;
+      return await failed(runtime, Fault.from(thrown));
     } finally {
       for (const done of asked ?? []) done();
     }

@@ -57,7 +57,10 @@ export function startServerUrlCheck(deps: ServerUrlDeps): { look(): void; stop()
     const said = wrong ?? '';
     if (said !== (last ?? '')) {
       const message = wrong ?? `The server address for runtimes, ${serverUrl}, is reachable.`;
-      log(wrong === undefined ? 'info' : 'warn', 'address of the server for runtimes', { url: serverUrl, message });
+      log(wrong === undefined ? 'info' : 'warn', 'address of the server for runtimes', {
+        url: serverUrl,
+        why: message,
+      });
       await store.commit([journal.event({ kind: 'runtime.server-url', subject: 'server', message })]);
     }
     last = said;

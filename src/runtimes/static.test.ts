@@ -208,6 +208,11 @@ test('hosts that leave the set, or have too few slots now, are reported with wha
     'Host http://h2 has 3 slots in the set; its runtimes use 5: b.',
     'Host http://h1 has left the set; 1 of its runtimes still live there: a.',
   ]);
+  // A field `message` would stand beside that of the line itself.
+  expect(scene.lines[0]).toEqual({
+    said: 'runtimes do not fit their host',
+    fields: { host: 'http://h2', why: 'Host http://h2 has 3 slots in the set; its runtimes use 5: b.' },
+  });
   await scene.stop();
 });
 

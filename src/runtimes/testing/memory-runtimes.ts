@@ -9,6 +9,7 @@ export interface MemoryRuntime {
   digest: string;
   state: RuntimeState;
   why?: string | undefined;
+  trouble?: string | undefined;
 }
 
 /** A host of runtimes in memory, and what a test may do to it. */
@@ -17,7 +18,7 @@ export interface MemoryRuntimes {
   /** Every call as `apply a`, in order. */
   readonly calls: string[];
   /** What the next runtimes that are applied look like; absent: ready at once. */
-  next?: { readonly state: RuntimeState; readonly why?: string };
+  next?: { readonly state: RuntimeState; readonly why?: string; readonly trouble?: string };
   /** Thrown by every call while it is set. */
   fault?: Fault | undefined;
   /** Thrown by `apply`, or what it waits for. */
@@ -26,6 +27,8 @@ export interface MemoryRuntimes {
   observing?: Promise<void> | undefined;
   /** What `release` waits for before it removes anything. */
   releasing?: Promise<void> | undefined;
+  /** What is left of a runtime after its release; absent: nothing. */
+  afterRelease?: { readonly state: RuntimeState; readonly why?: string } | undefined;
   /** Where its runtimes are made. */
   cloud: string;
   /** Part of every digest: another text is another template. */
@@ -82,12 +85,16 @@ export function openMemoryRuntimes(): MemoryRuntimes {
         called('observe', id);
         const found = objects.get(id);
         await memory.observing;
-        return found ? { state: found.state, why: found.why, digest: found.digest } : { state: 'absent' };
+        if (!found) return { state: 'absent' };
+        const { state, why, trouble, digest } = found;
+        return { state, why, trouble, digest };
       },
       async release(id) {
         called('release', id);
         await memory.releasing;
-        objects.delete(id);
+        const found = objects.get(id);
+        if (memory.afterRelease && found) objects.set(id, { ...found, why: undefined, ...memory.afterRelease });
+        else objects.delete(id);
       },
       async hibernate(id) {
         called('hibernate', id);

@@ -4,7 +4,7 @@ import { knownKinds } from '#config/kinds.ts';
 import { Fault } from '#core/fault.ts';
 import type { Running } from '#core/feature.ts';
 import type { Actor } from '#core/journal.ts';
-import { silentLog } from '#core/log.ts';
+import type { Log } from '#core/log.ts';
 import type { Context } from '#core/provider.ts';
 import { seededRandom } from '#core/random.ts';
 import type { Runtimes } from '#core/runtime.ts';
@@ -23,6 +23,8 @@ export interface RuntimesScene {
   readonly clock: VirtualClock;
   readonly store: Store;
   readonly memory: MemoryRuntimes;
+  /** What was logged: each message with its fields. */
+  readonly lines: readonly { readonly said: string; readonly fields: object }[];
   readonly runtimes: Runtimes & Running<RuntimeSettings>;
   /** The messages of all events so far, oldest first. */
   events(): Promise<readonly string[]>;
@@ -77,7 +79,9 @@ export async function openRuntimesScene(options: RuntimesSceneOptions = {}): Pro
   const store = await openStore(memoryDriver(disk), (fault) => {
     throw fault;
   });
-  const base = { store, clock, random, log: silentLog };
+  const lines: { said: string; fields: object }[] = [];
+  const log: Log = (_level, said, fields = {}) => void lines.push({ said, fields });
+  const base = { store, clock, random, log };
   const journal = startJournal(base);
   const kinds = knownKinds([memoryProvider(memory)]);
   const context = { ...base, cluster: store.cluster, fetch: options.fetch } as unknown as Context;
@@ -87,6 +91,7 @@ export async function openRuntimesScene(options: RuntimesSceneOptions = {}): Pro
     clock,
     store,
     memory,
+    lines,
     runtimes,
     async events() {
       await store.durable();

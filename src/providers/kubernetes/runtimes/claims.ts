@@ -1,6 +1,6 @@
-// Storage only grows. A StatefulSet cannot change its claims, so the claims grow first; then the set is deleted without
+// Storage only grows. Where the cluster refuses that, the claims keep their size and all else is applied. A StatefulSet cannot change its claims, so the claims grow first; then the set is deleted without
 // its pods, and applied again with the new size.
-import { Fault } from '#core/fault.ts';
+import { FAULTS, Fault } from '#core/fault.ts';
 import type { Kube } from '#kube/client.ts';
 import type { KubeObject } from '#kube/object.ts';
 import { quantityOf } from '#kube/quantity.ts';
@@ -34,12 +34,16 @@ export interface Grown {
   readonly bytes: number;
 }
 
-/** What an object asks for in storage, never less than what its claims have already. */
-export function withExistingStorage(object: KubeObject, claims: readonly KubeObject[]): Grown {
+/** By uid: claims that could not grow, each with why. */
+export type StuckClaims = ReadonlyMap<string, string>;
+
+/** What an object asks for in storage: never less than its claims have already, and no more where those cannot grow. */
+export function withExistingStorage(object: KubeObject, claims: readonly KubeObject[], stuck: StuckClaims): Grown {
   if (object.kind === CLAIMS.kind) {
     return grown(
       object,
       claims.filter(({ metadata }) => metadata.name === object.metadata.name),
+      stuck,
     );
   }
   const spec = (object.spec ?? {}) as SetSpec;
@@ -50,6 +54,7 @@ export function withExistingStorage(object: KubeObject, claims: readonly KubeObj
     return grown(
       template,
       claims.filter(({ metadata }) => metadata.name.startsWith(name)),
+      stuck,
     );
   });
   return {
@@ -59,18 +64,40 @@ export function withExistingStorage(object: KubeObject, claims: readonly KubeObj
   };
 }
 
-function grown(wanted: KubeObject, existing: readonly KubeObject[]): Grown {
-  const bytes = Math.max(storageOf(wanted), ...existing.map(storageOf));
+function grown(wanted: KubeObject, existing: readonly KubeObject[], stuck: StuckClaims): Grown {
+  const has = Math.max(0, ...existing.map(storageOf));
+  const bytes = existing.some((claim) => isStuck(claim, stuck)) ? has : Math.max(storageOf(wanted), has);
   const grow = existing.filter((claim) => storageOf(claim) < bytes).map((claim) => ({ claim, bytes }));
   return { object: withStorage(wanted, bytes), grow, bytes };
 }
 
-export async function growClaims(kube: Pick<Kube, 'patch'>, { grow }: Grown, signal: AbortSignal): Promise<void> {
+const isStuck = ({ metadata }: KubeObject, stuck: StuckClaims): boolean => stuck.has(metadata.uid ?? '');
+
+const GIB = 2 ** 30;
+
+/** Lets claims grow; answers those that the cluster does not let. */
+export async function growClaims(
+  kube: Pick<Kube, 'patch'>,
+  grow: Grown['grow'],
+  signal: AbortSignal,
+): Promise<StuckClaims> {
+  const stuck = new Map<string, string>();
   for (const { claim, bytes } of grow) {
-    const { name, namespace } = claim.metadata;
+    const { name, namespace, uid = '' } = claim.metadata;
     const merge = { spec: { resources: { requests: { storage: String(bytes) } } } };
-    await kube.patch(CLAIMS, { name, namespace }, { merge }, signal);
+    const refused = await kube.patch(CLAIMS, { name, namespace }, { merge }, signal).then(() => undefined, refusal);
+    const size = `${Math.round(bytes / GIB)} GiB`;
+    if (refused) stuck.set(uid, `${CLAIMS.kind} ${name} cannot grow to ${size}: ${refused.message}`);
   }
+  return stuck;
+}
+
+/** A claim is refused to grow for good: its class does not allow it, a quota is used up, rights are missing. */
+function refusal(thrown: unknown): Fault {
+  const fault = Fault.from(thrown);
+  const { retry } = FAULTS[fault.kind];
+  if (retry === 'slow' || retry === 'cooldown') return fault;
+  throw fault;
 }
 
 const claimSizes = ({ spec }: KubeObject): string =>

@@ -5,7 +5,7 @@ import type { Context } from '#core/provider.ts';
 import type { RuntimeHost, RuntimeObservation, RuntimeRequest } from '#core/runtime-host.ts';
 import type { KubeObject } from '#kube/object.ts';
 import { clusterOf } from '../cluster.ts';
-import { type Grown, growClaims, makeWay, withExistingStorage } from './claims.ts';
+import { type Grown, growClaims, makeWay, type StuckClaims, withExistingStorage } from './claims.ts';
 import type { RuntimeConfig } from './config.ts';
 import { openDrift } from './drift.ts';
 import { CLAIMS, DIGEST, REMOVED, runtimeOfLabels, STATEFUL_SETS, selectorOfRuntime } from './names.ts';
@@ -22,6 +22,8 @@ export async function openRuntimeHost(config: RuntimeConfig, context: Context): 
   const { access, kube } = await clusterOf(context, place);
   const rendered = openRendering(config, { templates: openTemplates(config), cluster });
   const drift = openDrift(kube);
+  /** By runtime, as the last apply has found. */
+  const stuckClaims = new Map<string, StuckClaims>();
 
   const claimsOf = (id: string, signal: AbortSignal): Promise<readonly KubeObject[]> =>
     kube.list(CLAIMS, { namespace, labelSelector: selectorOfRuntime(cluster, id) }, signal);
@@ -31,11 +33,13 @@ export async function openRuntimeHost(config: RuntimeConfig, context: Context): 
     return set && kube.get(STATEFUL_SETS, { namespace, name: set.object.metadata.name }, signal);
   }
 
-  /** The objects as they are applied: no claim shrinks. */
+  /** The objects as they are applied: no claim shrinks, and none grows that cannot. */
   function wantedOf(request: RuntimeRequest, claims: readonly KubeObject[]): Wanted {
     const { digest, grant, objects } = rendered(request);
-    const sized = objects.map((one) => ({ ...one, ...withExistingStorage(one.object, claims) }));
-    const storageBytes = Math.max(grant.storageBytes, ...sized.map(({ bytes }) => bytes));
+    const stuck = stuckClaims.get(request.id) ?? new Map();
+    const sized = objects.map((one) => ({ ...one, ...withExistingStorage(one.object, claims, stuck) }));
+    const asked = stuck.size > 0 ? 0 : grant.storageBytes;
+    const storageBytes = Math.max(asked, ...sized.map(({ bytes }) => bytes));
     return { digest, grant: { ...grant, storageBytes }, objects: sized };
   }
 
@@ -89,13 +93,15 @@ export async function openRuntimeHost(config: RuntimeConfig, context: Context): 
     return undefined;
   }
 
+  function troubleOf(id: string): Pick<RuntimeObservation, 'trouble'> {
+    const [trouble] = stuckClaims.get(id)?.values() ?? [];
+    return trouble === undefined ? {} : { trouble };
+  }
+
   async function observe(request: RuntimeRequest, signal: AbortSignal, former?: string): Promise<RuntimeObservation> {
     const living = await livingOf(request.id, signal);
-    if (living.length === 0) return { state: 'absent' };
-    const isClaim = ({ kind }: KubeObject): boolean => kind === CLAIMS.kind;
-    const going = living.find((one) => !isClaim(one) && one.metadata.deletionTimestamp !== undefined);
-    if (going) return { state: 'coming', why: `${going.kind} ${going.metadata.name} is being deleted.` };
-    if (living.every(isClaim)) return { state: 'hibernated' };
+    const bare = withoutWorkload(living);
+    if (bare) return bare;
     const wanted = wantedOf(request, living.filter(isClaim));
     const { digest } = wanted;
     const old = outdated(living, wanted, former);
@@ -109,7 +115,8 @@ export async function openRuntimeHost(config: RuntimeConfig, context: Context): 
     const changed = await drift.changedByOthers(request.id, pairs, signal);
     if (changed) return { state: 'drifted', why: `${nameOf(changed)} was changed by others.`, digest };
     const waits = await waitsFor(living, wanted, signal);
-    return waits === undefined ? { state: 'ready', digest } : { state: 'coming', why: waits, digest };
+    if (waits !== undefined) return { state: 'coming', why: waits, digest };
+    return { state: 'ready', digest, ...troubleOf(request.id) };
   }
 
   return {
@@ -132,9 +139,12 @@ export async function openRuntimeHost(config: RuntimeConfig, context: Context): 
     async apply(request, signal) {
       // What exists is read at once: a caller waits for all calls that come one after the other.
       const [claims, set] = await Promise.all([claimsOf(request.id, signal), liveSetOf(request, signal)]);
+      stuckClaims.delete(request.id);
+      const growing = wantedOf(request, claims).objects.flatMap(({ grow }) => grow);
+      const stuck = await growClaims(kube, growing, signal);
+      if (stuck.size > 0) stuckClaims.set(request.id, stuck);
       const { digest, grant, objects } = wantedOf(request, claims);
       const applyOne = async (one: Wanted['objects'][number]): Promise<void> => {
-        await growClaims(kube, one, signal);
         await makeWay(kube, set, one.object, signal);
         drift.isApplied(request.id, one.object, await applyOrRemake(kube, one, set, signal));
       };
@@ -148,6 +158,7 @@ export async function openRuntimeHost(config: RuntimeConfig, context: Context): 
     observe,
     release(id, signal) {
       drift.forget(id);
+      stuckClaims.delete(id);
       return remove(id, false, signal);
     },
     hibernate: (id, signal) => remove(id, true, signal),
@@ -160,5 +171,24 @@ export async function openRuntimeHost(config: RuntimeConfig, context: Context): 
 }
 
 type Wanted = Pick<RuntimeObjects, 'digest' | 'grant'> & { readonly objects: readonly (RuntimeObject & Grown)[] };
+
+const isClaim = ({ kind }: KubeObject): boolean => kind === CLAIMS.kind;
+const isGoing = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined;
+
+/** How it looks where nothing, or only its claims are there, or something is being deleted. A claim in use stays for long. */
+function withoutWorkload(living: readonly KubeObject[]): RuntimeObservation | undefined {
+  if (living.length === 0) return { state: 'absent' };
+  const isBare = living.every(isClaim);
+  const going = living.find((one) => isGoing(one) && (isBare || !isClaim(one)));
+  if (going) return { state: 'coming', why: sayGoing(going) };
+  return isBare ? { state: 'hibernated' } : undefined;
+}
+
+/** What keeps an object that is being deleted, where it says so. */
+function sayGoing({ kind, metadata: { name, finalizers = [] } }: KubeObject): string {
+  const going = `${kind} ${name} is being deleted`;
+  if (finalizers.length === 0) return `${going}.`;
+  return `${going}; it waits for its finalizer${finalizers.length === 1 ? '' : 's'} ${finalizers.join(', ')}.`;
+}
 
 const nameOf = ({ resource, object }: RuntimeObject): string => `${resource.kind} ${object.metadata.name}`;
