@@ -170,12 +170,26 @@ export interface Document {
   readonly paths?: Readonly<Record<string, string>> | undefined;
 }
 
+/** What a source keeps across restarts, beside its documents: how it reads its own configuration. */
+export interface SourceMemory {
+  /** What it kept at an earlier listing, also of another process. */
+  readonly decided: Readonly<Record<string, string>>;
+  /** The keys of the documents that are known, also those that an earlier process read. */
+  keys(): Iterable<string>;
+  /** In place of all that it kept before; durable before the documents of this listing are. */
+  keep(decided: Readonly<Record<string, string>>): void;
+}
+
 /** Says which pools should exist. */
 export interface Source {
   /** Its documents come from its configuration alone: a missing one was taken out by the operator, and nothing is held. */
   readonly isDefinite?: true | undefined;
   /** The whole set, or throws; `held` maps keys to the versions that we have. The very same list as before says that nothing has changed: a list is never changed in place. */
-  documents(held: ReadonlyMap<string, string>, signal: AbortSignal): Promise<readonly Document[]>;
+  documents(
+    held: ReadonlyMap<string, string>,
+    signal: AbortSignal,
+    memory?: SourceMemory,
+  ): Promise<readonly Document[]>;
   /** What people should know of how it read its configuration at the last listing. */
   notes?(): readonly string[];
   /** A hint that the answer may have changed; polling goes on regardless. */

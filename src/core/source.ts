@@ -16,6 +16,8 @@ export interface SourceState extends Row {
   readonly fault?:
     | { readonly kind: FaultKind; readonly message: string; readonly remedy?: string | undefined; readonly at: number }
     | undefined;
+  /** How it decided once to read its configuration; only its kind knows what the entries mean. */
+  readonly decided?: Readonly<Record<string, string>> | undefined;
   /** Pools that this source dropped a short while ago, by name: such removals are judged together. */
   readonly removed?: readonly { readonly at: number; readonly pools: readonly string[] }[] | undefined;
   /** Removals that wait for approval. Until then their pools go on as they are defined. */

@@ -1,6 +1,6 @@
 // One listing of a source: asks for it, reads what changed, records what is bad or missing.
 import { Fault } from '#core/fault.ts';
-import type { Document } from '#core/provider.ts';
+import type { Document, SourceMemory } from '#core/provider.ts';
 import { inSlices, openSlices } from '#core/slices.ts';
 import { type DocumentState, documentId } from '#core/source.ts';
 import { type Change, drop, put } from '#core/store.ts';
@@ -32,10 +32,19 @@ export async function listDocuments(
   const call = { ...by, timeoutMs: LONGEST_LISTING_MS, signal: AbortSignal.any([signal, closed.signal]) };
   // The versions that need not be sent again: those read by this process and found good.
   const held = parsedDocuments.heldOf(opened.id);
-  const documents = await deps.gate.call(call, (ending) => opened.source.documents(held, ending));
-  if (runner.listed?.documents === documents) return runner.listed;
+  const { view } = deps.store;
+  let decided: ListedDocuments['decided'];
+  const memory: SourceMemory = {
+    decided: view.sources.get(opened.id)?.decided ?? {},
+    keys: () => Iterator.from(view.documents.by('source', opened.id)).map(({ key }) => key),
+    keep: (next) => {
+      decided = next;
+    },
+  };
+  const documents = await deps.gate.call(call, (ending) => opened.source.documents(held, ending, memory));
+  if (runner.listed?.documents === documents) return Object.assign(runner.listed, { decided });
   const twice = (key: string): void => log('warn', 'source lists a document twice', { document: key });
-  return { documents, byKey: byKey(documents, twice) };
+  return { documents, byKey: byKey(documents, twice), decided };
 }
 
 const comparedWith = ({ deps, parsedDocuments }: Registry, { opened }: SourceRunner) => ({

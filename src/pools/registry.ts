@@ -139,6 +139,8 @@ export interface SourceRunner {
 export interface ListedDocuments {
   readonly documents: readonly Document[];
   readonly byKey: ReadonlyMap<string, Document>;
+  /** What the source wants to keep; absent where it keeps nothing. */
+  decided?: Readonly<Record<string, string>> | undefined;
   /** The comparison found nothing new, bad, missing or deleted; it holds while these two are the same. */
   sameAs?: { readonly revision: number; readonly rows: number } | undefined;
 }

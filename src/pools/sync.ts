@@ -4,8 +4,9 @@ import { inSlices } from '#core/slices.ts';
 import { put } from '#core/store.ts';
 import type { ApplyOwnership } from './apply-ownership.ts';
 import type { DroppedPools } from './dropped-pools.ts';
+import { isSame } from './equal-data.ts';
 import { countRenamedAway, listDocuments, newsOf, type TakenIn, takeIn } from './listing.ts';
-import type { Registry, SourceRunner, SyncOutcome } from './registry.ts';
+import type { ListedDocuments, Registry, SourceRunner, SyncOutcome } from './registry.ts';
 import { countOutcome, type OutcomeCounter } from './sync-outcome.ts';
 import { thawAsked } from './thaw-pools.ts';
 
@@ -77,6 +78,7 @@ export function makeSync(registry: Registry, { applyOwnership, droppedPools, end
     if (changed.length > MANY) await new Promise<void>((resolve) => clock.soon(resolve));
     if (!isCurrent(runner) || signal.aborted) return undefined;
     const isFirst = runner.readTick === 0;
+    keepDecided(runner, listed);
     const taken = takeIn(registry, runner, { ...news, mayConfirm });
     runner.listed = listed;
     runner.readTick = beganTick;
@@ -102,6 +104,13 @@ export function makeSync(registry: Registry, { applyOwnership, droppedPools, end
       durationMs: Math.round(durationMs),
     });
     return counter;
+  }
+
+  /** Committed before the documents are, so that pools never stand on a decision that a restart would forget. */
+  function keepDecided({ opened }: SourceRunner, { decided }: ListedDocuments): void {
+    const row = view.sources.get(opened.id);
+    if (decided === undefined || isSame(row?.decided ?? {}, decided)) return;
+    void registry.commit([put('sources', { ...row, id: opened.id, kind: opened.kind, decided })]);
   }
 
   function recordGood({ opened }: SourceRunner, taken: TakenIn, hasNews: boolean): void {

@@ -10,7 +10,9 @@ export const OfferingsConfig = z
     instanceTypePrefixes: z
       .array(z.string().min(1))
       .default([])
-      .describe('Prefixes of instance types: `p3.`, or `p4.` for the whole generation. Default: all offered types.'),
+      .describe(
+        'Prefixes of instance types: `p3.`, or `p4.` for the whole generation. The first listing that fits a prefix decides which of the two it is. Default: all offered types.',
+      ),
     amiId: text().optional().describe('Overrides the image of `template`.'),
     amiName: text().optional().describe('Overrides the image of `template`.'),
     amiOwner: text().optional().describe('With `ami_name`.'),

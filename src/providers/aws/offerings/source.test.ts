@@ -3,7 +3,7 @@ import type { Document } from '#core/provider.ts';
 import { going } from '#core/testing/going.ts';
 import { LaunchConfig } from '../config.ts';
 import { type AwsScene, openScene, REGION } from '../testing.ts';
-import { chooseTypes } from './choose-types.ts';
+import { chooseTypes, readPrefixes } from './choose-types.ts';
 import { OfferingsConfig } from './config.ts';
 import { openOfferings } from './source.ts';
 
@@ -89,8 +89,8 @@ describe('the pools of what AWS offers', () => {
     const ofP4 = documents.find(({ key }) => key === 'p4d.24xlarge') as Document;
 
     expect(written(ofP4).description).toBe('p4d.24xlarge in us-west-2, which "p4." means as a generation');
-    expect(scene.lines.join()).toContain('read as a generation {"prefix":"p4."}');
-    expect(source.notes?.()).toEqual(['"p4." matches no type; read as a generation']);
+    expect(scene.lines.join()).toContain('{"note":"\\"p4.\\" is read as a generation"}');
+    expect(source.notes?.()).toEqual(['"p4." is read as a generation']);
   });
 
   it('keep their versions from one reading to the next, and change them with the settings', async () => {
@@ -114,6 +114,10 @@ describe('the rules of prefixes', () => {
     'p5.48xlarge',
   ];
 
+  const NOTHING_KEPT = { decided: {}, keys: () => [] };
+  const chosenOf = (offered: readonly string[], prefixes: readonly string[], before = NOTHING_KEPT) =>
+    chooseTypes(offered, prefixes, readPrefixes(offered, prefixes, before));
+
   it.each([
     [['p5.'], ['p5.48xlarge']],
     [['p4.'], ['p4.large']],
@@ -122,15 +126,36 @@ describe('the rules of prefixes', () => {
     [['p4'], ['p4.large', 'p41.large', 'p4d.24xlarge', 'p4de.24xlarge']],
     [['x9.'], []],
   ])('%s fits %s', (prefixes, fitting) => {
-    expect(chooseTypes(OFFERED, prefixes).map(({ type }) => type)).toEqual(fitting);
+    expect(chosenOf(OFFERED, prefixes).map(({ type }) => type)).toEqual(fitting);
   });
 
   it('reads a prefix that fits nothing as its generation, and no further', () => {
-    const types = chooseTypes(['p4d.24xlarge', 'p4de.24xlarge', 'p41.large'], ['p4.']);
-
-    expect(types).toEqual([
+    expect(chosenOf(['p4d.24xlarge', 'p4de.24xlarge', 'p41.large'], ['p4.'])).toEqual([
       { type: 'p4d.24xlarge', generation: 'p4.' },
       { type: 'p4de.24xlarge', generation: 'p4.' },
     ]);
+  });
+
+  it.each([
+    ['literal', []],
+    ['generation', ['p3dn.24xlarge']],
+  ])('keeps a prefix %s when only types of its generation are offered', (reading, fitting) => {
+    const before = { decided: { 'p3.': reading }, keys: () => [] };
+
+    expect(chosenOf(['p3dn.24xlarge'], ['p3.'], before).map(({ type }) => type)).toEqual(fitting);
+    expect(readPrefixes(['p3dn.24xlarge'], ['p3.'], before)).toEqual({ 'p3.': reading });
+  });
+
+  it('decides a prefix that nothing was kept of by the types that have pools, unless another prefix fits them', () => {
+    const readings = (keys: readonly string[], prefixes: readonly string[]) =>
+      readPrefixes(['p3.2xlarge', 'p3dn.24xlarge'], prefixes, { decided: {}, keys: () => keys });
+
+    expect(readings(['p3dn.24xlarge'], ['p3.'])).toEqual({ 'p3.': 'generation' });
+    expect(readings(['p3dn.24xlarge'], ['p3.', 'p3dn.'])).toEqual({ 'p3.': 'literal', 'p3dn.': 'literal' });
+  });
+
+  it('decides nothing of a prefix that fits nothing, and keeps nothing of one that is not configured', () => {
+    expect(readPrefixes([], ['p3.'], NOTHING_KEPT)).toEqual({});
+    expect(readPrefixes(['g5.xlarge'], ['p3.'], { decided: { 'p4.': 'generation' }, keys: () => [] })).toEqual({});
   });
 });
