@@ -9,15 +9,19 @@ import { serveFake } from '#fakes/serve.ts';
 import { openStore } from '../../src/providers/azure/fake/app-configuration/store.ts';
 import { openFakeAzure } from '../../src/providers/azure/fake/fake-azure.ts';
 import { ONLY_STORE } from '../../src/providers/azure/fake/read-call.ts';
+import { addSet, SET } from '../../src/providers/azure/fake/testing.ts';
 import azure from '../../src/providers/azure/index.ts';
 import { npmClients } from './parts/npm-clients.ts';
 import { needed } from './parts/part.ts';
+import { pythonPrograms } from './parts/python.ts';
 import { complaintOf, run } from './parts/run.ts';
 
 const DRIVE = join(import.meta.dirname, 'parts', 'drive-azure.mjs');
 const CLIENTS = ['@azure/arm-compute@24.1.0', '@azure/app-configuration@1.12.1'];
 const KEY = { id: 'k1', secret: Buffer.from('a secret of nobody').toString('base64') };
 const OURS = 'm-gpu-ours';
+const DRIVE_PYTHON = join(import.meta.dirname, 'parts', 'drive-azure.py');
+const TOKEN = 'a token for an hour';
 const going = (): AbortSignal => new AbortController().signal;
 
 test("Azure's own clients make, list and delete machines and key-values of the simulated Azure", async (context) => {
@@ -123,5 +127,69 @@ test("Azure's own clients make, list and delete machines and key-values of the s
         ],
       },
     },
+  });
+});
+
+test("Azure's client for Python makes, pages and deletes machines and scale sets, and reads what Muster made", async (context) => {
+  const { program } = needed(context, await pythonPrograms());
+  const fake = openFakeAzure(systemClock, { bootMs: 300, lagMs: 0, pageSize: 2 });
+  const { world } = fake;
+  world.granted.set(TOKEN, { who: 'referee', resource: 'https://management.azure.com', expiresAt: Number.MAX_VALUE });
+  addSet(world.compute);
+  const served = await serveFake(fake.handle, { port: 0 });
+  context.onTestFinished(() => served.close());
+  const { address } = served;
+  const parts: Context = {
+    ...{ cluster: 'cluster1', clock: systemClock, random: systemRandom, log: silentLog, fetch, shared: openShared() },
+    ...{ dataDir: '/nowhere', agentCommand: [] },
+  };
+  const mark = { cluster: 'cluster1', use: 'worker', owner: 'pool1', shape: 's1' } as const;
+  const boot = { agentConfig: 'pool: gpu\n', token: 'mlt_x' };
+  const { azure_vm: single, azure_vmss: inSet } = azure.backends;
+  const place = { subscriptionId: world.subscriptionId, resourceGroup: 'velda', endpoint: address };
+  const more = { location: 'westeurope', vmSize: 'Standard_D2s_v5', subnetId: 'velda-network/agents', market: 'spot' };
+  world.isOpen = true;
+  const alone = await single.open(single.config.parse({ ...place, ...more }), parts);
+  await alone.create({ id: 'l1', mark, names: ['m-alone'], boot, askedAt: 0 }, going());
+  const grouped = await inSet.open(inSet.config.parse({ ...place, vmssName: SET }), parts);
+  await grouped.create({ id: 'l2', mark, names: ['m-in-set'], boot, askedAt: 0 }, going());
+  world.isOpen = false;
+
+  const words = [DRIVE_PYTHON, address, world.subscriptionId, TOKEN, 'm-alone', 'm-in-set'];
+  const ran = await run(program('python'), words, { env: { ...process.env } as Record<string, string> });
+
+  expect(ran.code, complaintOf(ran)).toBe(0);
+  const { machines, sets } = JSON.parse(ran.out);
+  expect(machines).toEqual({
+    made: ['py-1', 'Succeeded', 'referee', true],
+    pages: [2, 1],
+    listed: ['m-alone', 'm-in-set', 'py-1'],
+    power: ['ProvisioningState/succeeded', 'PowerState/running'],
+    badSize: [400, 'InvalidParameter'],
+    badSubnet: [400, 'InvalidResourceReference'],
+    badField: [400, 'BadRequest'],
+    badGroup: [404, 'ResourceGroupNotFound'],
+    missing: [404, 'ResourceNotFound'],
+    wrongToken: [401, 'InvalidAuthenticationToken'],
+    noToken: [401, 'AuthenticationFailed'],
+    ours: {
+      cluster: 'cluster1',
+      size: 'Standard_D2s_v5',
+      priority: 'Spot',
+      disk: ['m-alone-os', 'Delete'],
+      key: 'ssh-ed25519 ',
+      interface: ['m-alone-nic', 'Delete'],
+      subnet: true,
+      set: SET,
+    },
+    gone: [404, 'ResourceNotFound'],
+  });
+  expect(sets).toEqual({
+    made: ['py-set', 2, 'Succeeded', 'Flexible'],
+    listed: ['py-set', SET],
+    machines: ['py-set', 'py-set'],
+    badMode: [400, 'InvalidParameter'],
+    missing: [404, 'ResourceNotFound'],
+    gone: [404, 'ResourceNotFound'],
   });
 });

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, type TestContext, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import type { Backend, Context, Launch, PendingCreate } from '#core/provider.ts';
@@ -10,9 +10,11 @@ import { serveGcp } from '../../src/providers/gcp/fake/serve.ts';
 import gcp from '../../src/providers/gcp/index.ts';
 import { npmClients } from './parts/npm-clients.ts';
 import { needed } from './parts/part.ts';
+import { pythonPrograms } from './parts/python.ts';
 import { complaintOf, run } from './parts/run.ts';
 
 const DRIVE = join(import.meta.dirname, 'parts', 'drive-compute.mjs');
+const DRIVE_PYTHON = join(import.meta.dirname, 'parts', 'drive-compute.py');
 const PROJECT = 'my-project';
 const ZONE = 'us-central1-a';
 const GROUPED = 'm-gpu-grouped';
@@ -36,14 +38,13 @@ async function made(backend: Backend, launch: Launch): Promise<void> {
   }
 }
 
-test("Google's own client makes, lists, stops and deletes instances of the simulated Compute Engine", async (context) => {
-  const { folder } = needed(context, await npmClients('google', ['@google-cloud/compute@7.8.0']));
+/** A served Compute Engine with two machines of Muster: in the group, and beside it. */
+async function serveWithMachines({ onTestFinished }: TestContext) {
   const fake = openFakeGcp(systemClock);
   const { compute } = fake.world;
   Object.assign(compute.behaviour, { bootMs: 300, endMs: 200, lateMs: 100, lagMs: 0, pageSize: 2 });
-  compute.stock.set(`n2-standard-8 ${ZONE}`, 1);
   const served = await serveGcp(fake, { port: 0 });
-  context.onTestFinished(() => served.close());
+  onTestFinished(() => served.close());
   const { address } = served;
   const parts: Context = {
     cluster: 'cluster1',
@@ -63,6 +64,13 @@ test("Google's own client makes, lists, stops and deletes instances of the simul
   const instances = await single.open(single.config.parse({ ...place, ...more }), parts);
   await made(group, launchOf(GROUPED));
   await made(instances, launchOf(OWN));
+  return { fake, address };
+}
+
+test("Google's own client makes, lists, stops and deletes instances of the simulated Compute Engine", async (context) => {
+  const { folder } = needed(context, await npmClients('google', ['@google-cloud/compute@7.8.0']));
+  const { fake, address } = await serveWithMachines(context);
+  fake.world.compute.stock.set(`n2-standard-8 ${ZONE}`, 1);
 
   const ran = await run(process.execPath, [DRIVE, folder, address, PROJECT, GROUPED, OWN], {
     env: { ...process.env } as Record<string, string>,
@@ -101,5 +109,44 @@ test("Google's own client makes, lists, stops and deletes instances of the simul
       created: true,
       address: expect.stringMatching(/^10\./),
     },
+  });
+});
+
+test("Google's client for Python makes, pages and deletes instances, alone and in a group, and reads what Muster made", async (context) => {
+  const { program } = needed(context, await pythonPrograms());
+  const { fake, address } = await serveWithMachines(context);
+  // From here on it asks who calls.
+  fake.world.storage.isOpen = false;
+  const token = fake.world.granted.give('referee');
+
+  const ran = await run(program('python'), [DRIVE_PYTHON, address, token, GROUPED, OWN], {
+    env: { ...process.env } as Record<string, string>,
+  });
+
+  expect(ran.code, complaintOf(ran)).toBe(0);
+  const { group, instances } = JSON.parse(ran.out);
+  expect(group).toEqual({
+    listed: [GROUPED, 'py-a', 'py-b'],
+    pages: [2, 1],
+    made: ['NONE', { who: 'referee' }],
+    twice: [409, expect.stringContaining('already exists')],
+    ours: ['NONE', ['muster_mark', 'startup-script']],
+    template: 'velda-workers-v1',
+    size: 1,
+  });
+  expect(instances).toEqual({
+    done: ['bulkInsert', 100],
+    pages: [2, 1],
+    listed: ['py-1', 'py-2', 'py-3'],
+    scopes: [[`zones/${ZONE}`, [OWN]]],
+    badNetwork: [
+      400,
+      "Invalid value for field 'resource.instanceProperties.networkInterfaces[0].network': 'global/networks/nowhere'. The referenced network resource cannot be found.",
+    ],
+    badType: 400,
+    badAccount: 400,
+    wrongToken: 401,
+    ours: ['e2-standard-4', 'RUNNING', 'SPOT', ['muster-cluster', 'muster-pool', 'muster-shape', 'team'], true],
+    gone: 404,
   });
 });

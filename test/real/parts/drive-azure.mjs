@@ -65,6 +65,8 @@ async function driveStore() {
   };
 }
 
+const SUBNET = `/subscriptions/${subscription}/resourceGroups/velda/providers/Microsoft.Network/virtualNetworks/velda-network/subnets/agents`;
+
 const machine = (vmSize = 'Standard_D2s_v5') => ({
   location: 'westeurope',
   tags: { from: 'referee' },
@@ -80,7 +82,7 @@ const machine = (vmSize = 'Standard_D2s_v5') => ({
       {
         name: 'ref-nic',
         deleteOption: 'Delete',
-        ipConfigurations: [{ name: 'ip', subnet: { id: '/subnets/agents' } }],
+        ipConfigurations: [{ name: 'ip', subnet: { id: SUBNET } }],
       },
     ],
   },

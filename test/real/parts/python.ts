@@ -54,9 +54,12 @@ async function fetched({ requirements, names, flags = [] }: Wanted): Promise<Par
   return { program };
 }
 
-/** moto, the AWS CLI and the clients of DigitalOcean, Google and Nebius. */
+/** moto, the AWS CLI and the clients of Azure, DigitalOcean, Google and Nebius. */
 export const pythonPrograms = (): Promise<Part<Programs>> =>
-  fetched({ requirements: REQUIREMENTS, names: 'moto, awscli, pydo, google-cloud-storage and nebius' });
+  fetched({
+    requirements: REQUIREMENTS,
+    names: 'moto, awscli, azure-mgmt-compute, pydo, google-cloud-compute, google-cloud-storage and nebius',
+  });
 
 /** Mithril's client and its command `ml`. */
 export const mithrilClient = (): Promise<Part<Programs>> =>
