@@ -1,15 +1,13 @@
 // One request to a fake Azure, from somebody who may do everything.
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { openStore } from './app-configuration/store.ts';
+import { PUBLIC_KEY } from './compute/scale-sets.ts';
 import { type FakeAzure, openFakeAzure } from './fake-azure.ts';
 
 export const SUBSCRIPTION_URL = 'https://management.azure.com/subscriptions/00000000-0000-0000-0000-000000000001';
 export const GROUP_URL = `${SUBSCRIPTION_URL}/resourceGroups/velda`;
 export const VM_URL = `${GROUP_URL}/providers/Microsoft.Compute/virtualMachines/m-1`;
 const SUBNET = `${new URL(GROUP_URL).pathname}/providers/Microsoft.Network/virtualNetworks/velda-network/subnets/agents`;
-
-/** A public key whose other half nobody has. */
-export const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl';
 
 type Tree = Readonly<Record<string, unknown>>;
 
@@ -48,7 +46,7 @@ export const vmBody = (properties: Tree = {}, own: object = {}): object => ({
         computerName: 'm-1',
         adminUsername: 'azureuser',
         linuxConfiguration: {
-          ssh: { publicKeys: [{ path: '/home/azureuser/.ssh/authorized_keys', keyData: KEY }] },
+          ssh: { publicKeys: [{ path: '/home/azureuser/.ssh/authorized_keys', keyData: PUBLIC_KEY }] },
         },
       },
       networkProfile: networkProfile(),

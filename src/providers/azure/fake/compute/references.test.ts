@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { ask, GROUP_URL, KEY, networkProfile, SUBSCRIPTION_URL, VM_URL, vmBody } from '../asking.ts';
+import { ask, GROUP_URL, networkProfile, SUBSCRIPTION_URL, VM_URL, vmBody } from '../asking.ts';
+import { PUBLIC_KEY } from './scale-sets.ts';
 
 const put = (body: object) => ask(VM_URL, { method: 'PUT', body });
 const groupId = new URL(GROUP_URL).pathname;
@@ -28,7 +29,7 @@ const keyOf = (key: object): object =>
   vmBody({
     osProfile: {
       linuxConfiguration: {
-        ssh: { publicKeys: [{ path: '/home/azureuser/.ssh/authorized_keys', keyData: KEY, ...key }] },
+        ssh: { publicKeys: [{ path: '/home/azureuser/.ssh/authorized_keys', keyData: PUBLIC_KEY, ...key }] },
       },
     },
   });

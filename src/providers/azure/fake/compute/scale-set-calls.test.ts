@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { VirtualClock } from '#core/virtual-clock.ts';
-import { GROUP_URL, KEY, networkProfile } from '../asking.ts';
+import { GROUP_URL, networkProfile } from '../asking.ts';
 import { openFakeAzure } from '../fake-azure.ts';
+import { PUBLIC_KEY } from './scale-sets.ts';
 
 const SET_URL = `${GROUP_URL}/providers/Microsoft.Compute/virtualMachineScaleSets/agents`;
 
@@ -46,7 +47,7 @@ const setOf = (changes: { sku?: object; mode?: string; profile?: object } = {}):
         computerNamePrefix: 'agents',
         adminUsername: 'azureuser',
         linuxConfiguration: {
-          ssh: { publicKeys: [{ path: '/home/azureuser/.ssh/authorized_keys', keyData: KEY }] },
+          ssh: { publicKeys: [{ path: '/home/azureuser/.ssh/authorized_keys', keyData: PUBLIC_KEY }] },
         },
       },
       networkProfile: networkProfile(),

@@ -25,7 +25,8 @@ export interface FakeAutoscale {
   readonly properties: { readonly enabled: boolean; readonly targetResourceUri: string };
 }
 
-const KEY_DATA = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl';
+/** A public key whose other half nobody has. */
+export const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl';
 
 export type SetChanges = Partial<FakeScaleSet> & { readonly name: string; readonly profile?: object };
 
@@ -34,7 +35,7 @@ export function flexibleSet(group: string, { profile, ...own }: SetChanges): Fak
   const subnet = { id: `${group}/providers/Microsoft.Network/virtualNetworks/velda-network/subnets/agents` };
   const address = { name: 'public', properties: { dnsSettings: { domainNameLabel: 'x' } }, sku: { name: 'Standard' } };
   const ip = { name: 'internal', properties: { primary: true, subnet, publicIPAddressConfiguration: address } };
-  const publicKeys = [{ path: '/home/azureuser/.ssh/authorized_keys', keyData: KEY_DATA }];
+  const publicKeys = [{ path: '/home/azureuser/.ssh/authorized_keys', keyData: PUBLIC_KEY }];
   return {
     id: `${group}/providers/Microsoft.Compute/virtualMachineScaleSets/${own.name}`,
     location: 'westeurope',
