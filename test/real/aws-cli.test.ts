@@ -1,7 +1,16 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { systemClock } from '#core/clock.ts';
+import { systemRandom } from '#core/random.ts';
 import { until } from '#core/testing/until.ts';
+import { LaunchConfig } from '../../src/providers/aws/config.ts';
+import { openFakeAws } from '../../src/providers/aws/fake/fake-aws.ts';
+import { SEED_DATA } from '../../src/providers/aws/fake/seed-data.ts';
+import { serve } from '../../src/providers/aws/fake/serve.ts';
+import { openLaunchTemplate } from '../../src/providers/aws/launch-template/backend.ts';
 import { openWorld } from '../system/harness/world.ts';
 import { furnish, instancesOf, openAws } from './parts/aws.ts';
+import { driveAws } from './parts/drive-aws.ts';
+import { makeOurs, OUR_MARK, OUR_NAME, realContext } from './parts/made-by-muster.ts';
 import { needed } from './parts/part.ts';
 import { startPlane } from './parts/plane.ts';
 import { pythonPrograms } from './parts/python.ts';
@@ -57,4 +66,60 @@ test('parameters written with the AWS CLI become pools and instances, change, an
   expect(shown.out).toContain('max_agnts');
   expect(changed.owner).toMatchObject({ source: 'parameters', key: '/velda/pools/gpu-pool', version: '2' });
   expect(left).toEqual([stranger]);
+});
+
+test("Amazon's own command line makes, lists and ends machines of the simulated AWS, and reads a machine of Muster", async (context) => {
+  const programs = needed(context, await pythonPrograms());
+  const fake = openFakeAws({ clock: systemClock, random: systemRandom, behaviour: { bootMs: 300, largestPage: 5 } });
+  const served = await serve(fake, { port: 0 });
+  context.onTestFinished(() => served.close());
+  const account = { AWS_ACCESS_KEY_ID: 'simulated', AWS_SECRET_ACCESS_KEY: 'simulated', AWS_REGION: 'us-west-2' };
+  for (const [name, value] of Object.entries(account)) vi.stubEnv(name, value);
+  context.onTestFinished(() => void vi.unstubAllEnvs());
+  const config = LaunchConfig.parse({
+    region: 'us-west-2',
+    instanceType: 'g4dn.xlarge',
+    amiId: SEED_DATA.image,
+    subnetId: SEED_DATA.subnets[1],
+    securityGroupIds: [SEED_DATA.group],
+    keyName: SEED_DATA.keyPair,
+    iamInstanceProfile: SEED_DATA.profile,
+    market: 'spot',
+  });
+  await makeOurs(await openLaunchTemplate(config, realContext({ fetch: fake.fetch })));
+
+  const more = { AWS_ENDPOINT_URL: served.address, AWS_DEFAULT_REGION: 'us-west-2', AWS_PAGER: '' };
+  const quiet = { AWS_EC2_METADATA_DISABLED: 'true', AWS_DEFAULT_OUTPUT: 'json', AWS_MAX_ATTEMPTS: '1' };
+  const env = { ...(process.env as Record<string, string>), ...account, ...more, ...quiet };
+
+  expect(await driveAws(programs, env, OUR_NAME)).toEqual({
+    made: ['i-', 'i-'],
+    listed: [OUR_NAME, 'ref-1', 'ref-2'],
+    parameters: ['/ref/a', '/ref/b', '/ref/c'],
+    refused: {
+      image: 'InvalidAMIID.NotFound',
+      subnet: 'InvalidSubnetID.NotFound',
+      group: 'InvalidGroup.NotFound',
+      key: 'InvalidKeyPair.NotFound',
+      profile: 'InvalidParameterValue',
+      instance: 'InvalidInstanceID.NotFound',
+      parameter: 'ParameterNotFound',
+      accessKey: 'AuthFailure',
+      region: 'AuthFailure',
+    },
+    // What we send means to Amazon's command line what we mean.
+    ours: {
+      type: 'g4dn.xlarge',
+      image: SEED_DATA.image,
+      subnet: SEED_DATA.subnets[1],
+      key: SEED_DATA.keyPair,
+      groups: [SEED_DATA.group],
+      lifecycle: 'spot',
+      tags: expect.arrayContaining([
+        { Key: 'muster:cluster', Value: OUR_MARK.cluster },
+        { Key: 'muster:pool', Value: OUR_MARK.owner },
+        { Key: 'muster:shape', Value: OUR_MARK.shape },
+      ]),
+    },
+  });
 });
