@@ -54,6 +54,8 @@ export interface Clouds {
   isFollowing(follower: string, cloud: string): boolean;
   /** The cloud of an offer, once that is open. */
   cloudOf(offer: string): string | undefined;
+  /** Where the machines of an offer are, once it is open: two clouds may list the same place. */
+  placeOf(offer: string): string | undefined;
   /** The open offers of a cloud. */
   offersOf(cloud: string): Iterable<Offer>;
   /** The last good listing of that offer's cloud. */
@@ -257,6 +259,10 @@ export function openClouds(deps: CloudsDeps): Clouds {
     followers: (cloud) => following.followers(offerIds(cloud)),
     isFollowing: (follower, cloud) => following.isFollowing(follower, offerIds(cloud)),
     cloudOf,
+    placeOf(offer) {
+      const { cloud, place = cloud } = opening.get(offer)?.it ?? {};
+      return place;
+    },
     *offersOf(cloud) {
       for (const id of offerIds(cloud)) {
         const opened = opening.get(id);

@@ -111,6 +111,8 @@ export interface Parking {
 export interface Backend {
   /** What shares a listing. It names the account, never the credential: with another cloud, workers are replaced. */
   readonly cloud: string;
+  /** Where its machines are, if clouds of several listings show the same ones: between these, workers stay. Absent: its cloud. */
+  readonly place?: string | undefined;
   /** What shares a rate budget and a credential; absent: its cloud. */
   readonly account?: string | undefined;
   /** Its listings are never late. */

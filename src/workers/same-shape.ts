@@ -11,7 +11,7 @@ export type OfferWorld = Pick<Base, 'store' | 'clouds' | 'offerShape'>;
 
 export const hasOffer = ({ offers }: PoolSpec, offer: string): boolean => offers.some(({ id }) => id === offer);
 
-/** The offer of the definition that makes the same machines in the same cloud as one that it no longer has. */
+/** The offer of the definition that makes the same machines in the same place as one that it no longer has. */
 export function successorOf(
   { store, clouds, offerShape }: OfferWorld,
   spec: PoolSpec,
@@ -19,11 +19,11 @@ export function successorOf(
 ): Offer | undefined {
   const before = store.view.offers.get(offer);
   if (!before) return undefined;
-  const [shape, cloud] = [offerShape(before), clouds.cloudOf(offer)];
+  const [shape, place] = [offerShape(before), clouds.placeOf(offer)];
   return spec.offers.find((one) => {
-    const its = clouds.cloudOf(one.id);
+    const its = clouds.placeOf(one.id);
     // Until both are open it is unknown whether they are of one account: then nothing is done yet.
-    const isElsewhere = cloud !== undefined && its !== undefined && its !== cloud;
+    const isElsewhere = place !== undefined && its !== undefined && its !== place;
     return one.kind === before.kind && !isElsewhere && offerShape(one) === shape;
   });
 }
@@ -35,13 +35,13 @@ export function offerNow(world: OfferWorld, spec: PoolSpec | undefined, offer: s
 }
 
 /**
- * Whether workers may go by the successor: it opened the very same cloud, or the old credential opens nothing any more.
+ * Whether workers may go by the successor: it opened the very same place, or the old credential opens nothing any more.
  * Without that, another account would be asked for machines that it never had, and would call them gone.
  */
 function isProven({ clouds, offerShape }: OfferWorld, spec: PoolSpec, offer: string, successor: Offer): boolean {
-  const cloud = clouds.cloudOf(successor.id);
-  if (cloud === undefined) return false;
-  if (clouds.cloudOf(offer) === cloud) return true;
+  const place = clouds.placeOf(successor.id);
+  if (place === undefined) return false;
+  if (clouds.placeOf(offer) === place) return true;
   const shape = offerShape(successor);
   const isOnly = spec.offers.filter((one) => offerShape(one) === shape).length === 1;
   return isOnly && clouds.fault(offer)?.kind === 'denied';

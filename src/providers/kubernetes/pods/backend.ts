@@ -84,6 +84,8 @@ export async function openPods(config: BackendConfig, context: Context): Promise
 
   return {
     cloud: `kubernetes:${access.id}/${watched ?? '*'}`,
+    // One watch of the whole cluster shows the same pods as one of their namespace.
+    place: `kubernetes:${access.id}/${namespace}`,
     account: `kubernetes:${access.id}`,
     get leastGapMs() {
       return Math.max(LEAST_GAP_MS, GAP_MS_A_POD * pods.all().size);

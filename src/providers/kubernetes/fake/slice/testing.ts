@@ -42,13 +42,13 @@ export function agentPool(namespace: string, name: string, text: string): object
   };
 }
 
-/** `reads`: the namespace that a source reads, where it is not the one of its place. */
-function documentsOf(others: Others, reads: string | undefined): SliceDocuments {
+/** `reads`: the namespace that a source reads, where it is not the one of its place; empty: all. */
+function documentsOf(others: Others, reads: (place: Place) => string | undefined): SliceDocuments {
   const kind = kubernetes.sources.kubernetes;
   const at = (place: Place, name: string) => ({ resource: POOLS, namespace: NAMESPACES[place], name });
   return {
     async open(place, context) {
-      const config = kind.config.parse({ namespace: reads ?? NAMESPACES[place] });
+      const config = kind.config.parse({ namespace: reads(place) ?? NAMESPACES[place] });
       return { kind: 'kubernetes', place: kind.place?.(config), source: await kind.open(config, context) };
     },
     write(place, name, text) {
@@ -125,7 +125,7 @@ const BROKEN = { when: isLaterPage, what: { kind: 'error', code: 'InternalError'
 /** The simulated cluster behind a world of the slice. */
 export const fakesOf = new WeakMap<object, FakeKubernetes>();
 
-const sliceOf = (reads?: string): SliceSuite => ({
+const sliceOf = (reads: (place: Place) => string | undefined = () => undefined): SliceSuite => ({
   provider: kubernetes,
   backend: { kind: 'kubernetes', config: { template: AGENT_POD } },
   openCloud({ clock, random, bootMs, pageSize: largestPage }) {
@@ -184,4 +184,6 @@ const sliceOf = (reads?: string): SliceSuite => ({
 
 export const KUBERNETES_SLICE = sliceOf();
 /** With a source that reads all namespaces. */
-export const WHOLE_CLUSTER = sliceOf('');
+export const WHOLE_CLUSTER = sliceOf(() => '');
+/** The place `pools` is one namespace, and `other` stands for a source that reads all of them. */
+export const ONE_OR_ALL = sliceOf((place) => (place === 'other' ? '' : undefined));
