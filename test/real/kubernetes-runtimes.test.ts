@@ -106,6 +106,52 @@ test('what others removed or changed is put back; applying the rest again writes
   expect(untouched(versionsOf(await scene.objects()))).toEqual(before);
 });
 
+test('what others changed so that the runtime is down is put back at the next check', async (context) => {
+  const scene = needed(context, part);
+  const { cluster } = scene;
+  const repaired = async (what: string, isSo: () => Promise<boolean>): Promise<void> => {
+    await scene.check('a');
+    await until(what, isSo);
+    expect((await scene.untilPhase('a', 'ready')).why).toBeUndefined();
+  };
+
+  await cluster.kubectl('scale', 'statefulset', 'runtime-a', '-n', NAMESPACE, '--replicas=0');
+  await until('its pod goes', async () => !(await scene.names()).includes('Pod/runtime-a-0'));
+  await repaired('its pod is back', async () => (await scene.names()).includes('Pod/runtime-a-0'));
+  const nobody = JSON.stringify({ spec: { selector: { 'app.kubernetes.io/name': 'nobody' } } });
+  await cluster.kubectl('patch', 'service', 'runtime-a', '-n', NAMESPACE, '-p', nobody);
+  await repaired('its selector is back', async () => {
+    const { spec } = await scene.object('service', 'runtime-a');
+    return (spec.selector as Record<string, string>)['app.kubernetes.io/name'] === 'runtime-a';
+  });
+  expect(await scene.names()).toEqual(ALL_OF_A);
+});
+
+test('a StatefulSet that others made anew with another serviceName is ours again, and its pod goes on', async (context) => {
+  const scene = needed(context, part);
+  const { cluster } = scene;
+  const pod = uidOf(await scene.object('pod', 'runtime-a-0'));
+  const { kind, metadata, spec } = await scene.object('statefulset', 'runtime-a');
+  const { name, labels, annotations } = metadata as Made['metadata'] & { labels: Record<string, string> };
+
+  await cluster.kubectl('delete', 'statefulset', name, '-n', NAMESPACE, '--cascade=orphan');
+  await cluster.apply({
+    apiVersion: 'apps/v1',
+    kind,
+    metadata: { name, namespace: NAMESPACE, labels, annotations },
+    spec: { ...spec, serviceName: 'other' },
+  });
+  await scene.check('a');
+  await until('it is ours again', async () => {
+    const { items } = await cluster.get<{ items: Made[] }>('statefulsets', '-n', NAMESPACE);
+    return items.find(({ metadata: { name: one } }) => one === name)?.spec.serviceName === 'cloud-runtime';
+  });
+  await scene.untilPhase('a', 'ready');
+
+  expect(uidOf(await scene.object('pod', 'runtime-a-0'))).toBe(pod);
+  expect(await scene.names()).toEqual(ALL_OF_A);
+});
+
 test('another version is rolled out on the same claim', async (context) => {
   const scene = needed(context, part);
   const claim = uidOf(await scene.object('pvc', 'data-runtime-a-0'));
@@ -242,6 +288,49 @@ test('killed in the middle of an apply, of a growth and of a removal, the next s
   await until('all of it goes', async () => (await scene.names()).length === 1);
   expect(await scene.names()).toEqual([FOREIGN]);
   await until('its row goes', async () => (await scene.muster('runtime', 'show', 'c')).code !== 0);
+});
+
+test('templates that the API server refuses end the wait with its words after timeout_seconds', async (context) => {
+  const scene = needed(context, part);
+
+  const made = await scene.muster('runtime', 'create', 'refused', '--slots', '1', '--provisioner', 'refused', '--wait');
+
+  expect(made).toMatchObject({ code: 1 });
+  expect(made.out).toContain('duplicate entries for key [containerPort=8080,protocol="TCP"]');
+  expect(await scene.muster('runtime', 'rm', 'refused', '--wait')).toMatchObject({ code: 0 });
+  expect(await scene.names()).toEqual([FOREIGN]);
+});
+
+test('a changed template that breaks runtimes reaches max_updating of nine, and its correction all', async (context) => {
+  const scene = needed(context, part);
+  const ids = Array.from({ length: 9 }, (_, at) => `s${at}`);
+  const checkAll = () => Promise.all(ids.map((id) => scene.check(id)));
+  const settled = (phase: string, count: number) =>
+    until(`${count} are ${phase}`, async () => {
+      const { items } = await scene.api.get<{ items: { id: string; phase: string }[] }>('/runtimes?limit=100');
+      return items.filter((one) => ids.includes(one.id) && one.phase === phase).length === count;
+    });
+  const withMark = async (mark: string): Promise<number> =>
+    (await scene.objects()).filter(({ kind, spec }) => kind === 'StatefulSet' && JSON.stringify(spec).includes(mark))
+      .length;
+  for (const id of ids) await scene.api.post('/runtimes', { id, slots: 1, version: '1', provisioner: 'short' });
+  await settled('ready', 9);
+
+  const placed = (where: string) => (text: string) =>
+    text.replace('      securityContext:\n        fsGroup', `      nodeSelector: { ${where} }\n$&`);
+  scene.writeTemplate('templates/short.yaml', placed('nowhere: here'));
+  await checkAll();
+  await settled('error', 3);
+  await checkAll();
+  expect(await withMark('nowhere')).toBe(3);
+  expect((await scene.muster('runtime', 'ls')).out).toContain('it cannot be scheduled');
+
+  scene.writeTemplate('templates/short.yaml', placed('kubernetes.io/hostname: wide'));
+  await checkAll();
+  await settled('ready', 9);
+  expect([await withMark('nowhere'), await withMark('kubernetes.io/hostname')]).toEqual([0, 9]);
+  for (const id of ids) await scene.muster('runtime', 'rm', id);
+  await until('all of them go', async () => (await scene.names()).length === 1);
 });
 
 // Fewer than a hundred would call the longest of all the 99th percentile: that is the first request of a server.

@@ -80,8 +80,34 @@ const setFor = (port: number, kubeconfig: string): string => `{
               "pvc": "templates/pvc.yaml"
             }
         }
-    }
+    },
+${['short', 'refused'].map((name) => shortLived(name, port, kubeconfig)).join(',\n')}
 }`;
+
+/** A provisioner whose runtimes must be ready soon, with a StatefulSet of its own. */
+const shortLived = (name: string, port: number, kubeconfig: string): string =>
+  `"${name}": ${JSON.stringify({
+    type: 'kubernetes',
+    spec: {
+      timeout_seconds: 8,
+      data_dir: '/mnt/data',
+      host: `http://node-*.localhost:${port}`,
+      namespace: NAMESPACE,
+      image: 'rilldata/rill',
+      kubeconfig_path: kubeconfig,
+      template_paths: {
+        http_ingress: 'templates/http_ingress.yaml',
+        grpc_ingress: 'templates/grpc_ingress.yaml',
+        service: 'templates/service.yaml',
+        statefulset: `templates/${name}.yaml`,
+      },
+    },
+  })}`;
+
+const template = (name: string): string => readFileSync(join(TEMPLATES, name), 'utf8');
+
+/** As the templates of Rill's own page were for a while: gRPC on the port of HTTP, and both listed. */
+const portTwice = (text: string): string => text.replace('containerPort: 9090', 'containerPort: 8080');
 
 const volume = (number: number): object => ({
   apiVersion: 'v1',
@@ -144,8 +170,10 @@ export interface RuntimeScene {
   untilPhase(id: string, phase: Runtime['phase']): Promise<Runtime>;
   /** What the server has written so far, without dry runs. */
   writes(): readonly Audited[];
-  /** Checks a runtime now, and resolves when it has looked at all its objects. */
-  check(id: string): Promise<void>;
+  /** Checks a runtime now, and resolves with how it is when that check has ended. */
+  check(id: string): Promise<Runtime>;
+  /** Writes the template of the StatefulSet to `path`, changed so. */
+  writeTemplate(path: string, change: (text: string) => string): void;
   /** Hosts whose `/v1/ping` was asked. */
   readonly pinged: Set<string>;
 }
@@ -176,10 +204,11 @@ export async function openRuntimeScene(
   await cluster.kubectl('create', 'namespace', NAMESPACE);
   await cluster.apply(FOREIGN);
   const kubeconfig = await grantRights(cluster, [NAMESPACE], rulesOf(RUNTIME_RIGHTS));
-  for (const name of readdirSync(TEMPLATES))
-    world.write(`templates/${name}`, readFileSync(join(TEMPLATES, name), 'utf8'));
+  for (const name of readdirSync(TEMPLATES)) world.write(`templates/${name}`, template(name));
+  world.write('templates/short.yaml', template('statefulset.yaml'));
+  world.write('templates/refused.yaml', portTwice(template('statefulset.yaml')));
   const { port, close } = await startPinged(pinged);
-  const place = await placeServer(world, { agent_pools: [] });
+  const place = await placeServer(world, { agent_pools: [], runtimes: { max_updating: 3, halt_after: 2 } });
   const env = {
     RILL_ADMIN_PROVISIONER_SET_JSON: setFor(port, kubeconfig),
     RILL_ADMIN_DEFAULT_PROVISIONER: 'kubernetes-example',
@@ -217,13 +246,8 @@ export async function openRuntimeScene(
       await server.kill();
       server = await startServer(world, place, env).ready();
     },
-    async check(id) {
-      const name = `grpc-runtime-${id}`;
-      const looked = (): number => audited().filter((one) => one.objectRef?.name === name).length;
-      const before = looked();
-      await api.post(`/runtimes/${id}/check`);
-      await until(`a check of ${id}`, () => looked() > before);
-    },
+    check: (id) => api.post<Runtime>(`/runtimes/${id}/check`),
+    writeTemplate: (path, change) => void world.write(path, change(template('statefulset.yaml'))),
   };
   return scene;
 }

@@ -4,7 +4,7 @@ import { FAULTS, Fault } from '#core/fault.ts';
 import type { Kube } from '#kube/client.ts';
 import type { KubeObject } from '#kube/object.ts';
 import { quantityOf } from '#kube/quantity.ts';
-import { CLAIMS, STATEFUL_SETS } from './names.ts';
+import { CLAIMS, DIGEST, STATEFUL_SETS } from './names.ts';
 
 interface ClaimSpec {
   readonly resources?: { readonly requests?: Readonly<Record<string, unknown>> };
@@ -66,12 +66,12 @@ export function withExistingStorage(object: KubeObject, claims: readonly KubeObj
 
 function grown(wanted: KubeObject, existing: readonly KubeObject[], stuck: StuckClaims): Grown {
   const has = Math.max(0, ...existing.map(storageOf));
-  const bytes = existing.some((claim) => isStuck(claim, stuck)) ? has : Math.max(storageOf(wanted), has);
+  const bytes = existing.some((claim) => isStuckClaim(claim, stuck)) ? has : Math.max(storageOf(wanted), has);
   const grow = existing.filter((claim) => storageOf(claim) < bytes).map((claim) => ({ claim, bytes }));
   return { object: withStorage(wanted, bytes), grow, bytes };
 }
 
-const isStuck = ({ metadata }: KubeObject, stuck: StuckClaims): boolean => stuck.has(metadata.uid ?? '');
+const isStuckClaim = ({ metadata }: KubeObject, stuck: StuckClaims): boolean => stuck.has(metadata.uid ?? '');
 
 const GIB = 2 ** 30;
 
@@ -105,20 +105,37 @@ const claimSizes = ({ spec }: KubeObject): string =>
     .map((claim) => `${claim.metadata.name} ${storageOf(claim)}`)
     .join(',');
 
-/** Deletes a StatefulSet whose claims have another size than the wanted one; its pods go on. */
+/**
+ * A StatefulSet waits for a pod that never becomes ready before it replaces that, also where its template is corrected
+ * (kubernetes/kubernetes#67250). Nothing serves there.
+ */
+function isStuckSet(live: KubeObject, wanted: KubeObject): boolean {
+  const { replicas = 0, readyReplicas = 0 } = (live.status ?? {}) as Readonly<Record<string, number>>;
+  const isOther = live.metadata.annotations?.[DIGEST] !== wanted.metadata.annotations?.[DIGEST];
+  return isOther && replicas > 0 && readyReplicas === 0;
+}
+
+/**
+ * Deletes a StatefulSet whose claims have another size than the wanted one, without its pods; and one that waits for pods
+ * that are not ready, with them.
+ */
 export async function makeWay(
   kube: Pick<Kube, 'get' | 'delete'>,
   live: KubeObject | undefined,
   wanted: KubeObject,
   signal: AbortSignal,
 ): Promise<void> {
-  if (wanted.kind !== STATEFUL_SETS.kind || !live || claimSizes(live) === claimSizes(wanted)) return;
+  if (wanted.kind !== STATEFUL_SETS.kind || !live) return;
+  const isStuck = isStuckSet(live, wanted);
+  if (!isStuck && claimSizes(live) === claimSizes(wanted)) return;
   const { name, namespace } = wanted.metadata;
   const at = { name, namespace };
-  await kube.delete(STATEFUL_SETS, { ...at, uid: live.metadata.uid, propagationPolicy: 'Orphan' }, signal);
+  const propagationPolicy = isStuck ? 'Background' : 'Orphan';
+  await kube.delete(STATEFUL_SETS, { ...at, uid: live.metadata.uid, propagationPolicy }, signal);
   const left = await kube.get(STATEFUL_SETS, at, signal);
   // The garbage collector lets go of its pods first; what is applied before would be removed along with it.
   if (left?.metadata.uid === live.metadata.uid) {
-    throw new Fault('unavailable', `StatefulSet ${name} is being replaced, so that its claims can grow.`);
+    const why = isStuck ? 'because none of its pods is ready' : 'so that its claims can grow';
+    throw new Fault('unavailable', `StatefulSet ${name} is being replaced, ${why}.`);
   }
 }

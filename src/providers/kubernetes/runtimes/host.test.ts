@@ -248,6 +248,25 @@ describe('a runtime of a StatefulSet', () => {
     expect([after.state, after.trouble]).toEqual(['ready', undefined]);
   });
 
+  test('a StatefulSet whose pods never became ready is made anew with what is right, on the same claim', async () => {
+    const scene = await openRuntimeScene();
+    const ofSet = () => scene.fake.object('statefulsets.apps', 'cloud-runtime', 'runtime-a')?.metadata.uid;
+    const ofClaim = () =>
+      scene.fake.object('persistentvolumeclaims', 'cloud-runtime', 'data-runtime-a-0')?.metadata.uid;
+    await applied(scene);
+    const claim = ofClaim();
+    scene.write('statefulset', TEXTS.statefulset.statefulset.replace('cpu: {{ .CPU }}', 'cpu: 999999'));
+    await applied(scene);
+    const stuck = ofSet();
+    expect((await stateOf(scene)).state).toBe('coming');
+    scene.write('statefulset', TEXTS.statefulset.statefulset.replace('cpu: {{ .CPU }}', 'cpu: 1'));
+
+    await applied(scene);
+
+    expect((await stateOf(scene)).state).toBe('ready');
+    expect([ofSet() === stuck, ofClaim() === claim]).toEqual([false, true]);
+  });
+
   test('a claim that a finalizer keeps is named with it while its runtime is removed', async () => {
     const scene = await openRuntimeScene();
     await applied(scene);
