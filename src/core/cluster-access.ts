@@ -10,8 +10,9 @@ export interface TlsTrust {
   readonly isInsecure?: true | undefined;
 }
 
-/** How to get to a server: by its address, or by a socket of this machine, whatever the address says. */
+/** How to get to a server: by its address, by a proxy of its own, or by a socket of this machine, whatever the address says. */
 export interface ServerReach extends TlsTrust {
+  readonly proxyUrl?: string | undefined;
   readonly socketPath?: string | undefined;
 }
 
@@ -19,7 +20,7 @@ export interface ServerReach extends TlsTrust {
 export interface ClusterCredential {
   readonly headers: Readonly<Record<string, string>>;
   /** With the client's certificate, where that is how it proves itself. */
-  readonly tls: TlsTrust;
+  readonly tls: ServerReach;
 }
 
 /** The API server of a Kubernetes cluster: what a kind of the family `clusters` opens. */

@@ -233,6 +233,10 @@ export interface Context {
   clusterAt?(config: Readonly<Record<string, unknown>>): Promise<ClusterAccess>;
   /** `fetch` for servers behind a socket of this machine, that the system does not trust, or that want a certificate from us. */
   fetchWith?(reach: ServerReach): typeof fetch;
+  /** `fetch` goes straight to the network, through no proxy, test or simulation: an SDK may use connections of its own. */
+  readonly isDirect?: true | undefined;
+  /** How this program names itself to others: `muster/0.1.0`. Requests by `fetch` have it already. */
+  readonly userAgent?: string | undefined;
   /** For clouds whose API is gRPC. */
   readonly unary?: Unary | undefined;
 }

@@ -1,5 +1,6 @@
 import type { Client, Metadata, ServiceError } from '@grpc/grpc-js';
 import { GRPC, type Unary, type UnaryAnswer, type UnaryCall } from '#core/unary.ts';
+import type { ProxyFor } from './proxies.ts';
 
 type Grpc = typeof import('@grpc/grpc-js');
 
@@ -19,8 +20,27 @@ function refused({ code, details, metadata }: ServiceError): UnaryAnswer {
   return { code, text: details, details: detailsOf(metadata), message: NOTHING };
 }
 
+/** How to get to an address through a proxy: gRPC asks it for a tunnel. Its library reads variables itself; that is off. */
+function tunnelOf(host: string, proxy: string) {
+  const { hostname, port, username, password } = new URL(proxy);
+  const proof = [username, password].map(decodeURIComponent).join(':');
+  return {
+    target: `dns:${hostname}:${port || '80'}`,
+    options: {
+      'grpc.http_connect_target': `dns:${host}`,
+      'grpc.default_authority': host,
+      ...(username !== '' && { 'grpc.http_connect_creds': proof }),
+    },
+  };
+}
+
+export interface UnaryOptions {
+  readonly proxyFor?: ProxyFor | undefined;
+  readonly userAgent?: string | undefined;
+}
+
 /** gRPC calls to the outside; one connection an address, shared by all calls there. */
-export function openUnary(): Unary {
+export function openUnary({ proxyFor, userAgent }: UnaryOptions = {}): Unary {
   // Only servers that use such a cloud pay for it.
   let loading: Promise<Grpc> | undefined;
   const clients = new Map<string, Client>();
@@ -36,7 +56,12 @@ export function openUnary(): Unary {
     if (known) return known;
     const { host, protocol } = new URL(address);
     const channel = protocol === 'https:' ? credentials.createSsl() : credentials.createInsecure();
-    const client = new Client(host, channel, {
+    const proxy = proxyFor?.(address);
+    const { target, options } = proxy === undefined ? { target: host, options: {} } : tunnelOf(host, proxy);
+    const client = new Client(target, channel, {
+      ...options,
+      'grpc.enable_http_proxy': 0,
+      ...(userAgent !== undefined && { 'grpc.primary_user_agent': userAgent }),
       'grpc.client_idle_timeout_ms': IDLE_MS,
       'grpc.enable_channelz': 0,
       // The caller knows whether it may be repeated.
@@ -70,6 +95,9 @@ export function openUnary(): Unary {
   return async (call, signal) => {
     loading ??= load();
     const grpc = await loading;
+    const proxy = proxyFor?.(call.address);
+    if (proxy !== undefined && !proxy.startsWith('http:'))
+      return { code: GRPC.UNAVAILABLE, text: 'gRPC goes only through proxies with http: addresses', message: NOTHING };
     if (signal.aborted) return { code: GRPC.CANCELLED, text: 'cancelled', message: NOTHING };
     return exchange(grpc, call, signal);
   };

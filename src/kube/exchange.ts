@@ -1,7 +1,7 @@
 // One request to an API server: credential, trust, deadline, and what a refusal means.
 import { answered, messagesOf, plainMessage } from '#core/answer.ts';
 import type { Clock } from '#core/clock.ts';
-import type { ClusterAccess, ClusterCredential, TlsTrust } from '#core/cluster-access.ts';
+import type { ClusterAccess, ClusterCredential, ServerReach } from '#core/cluster-access.ts';
 import { Fault } from '#core/fault.ts';
 import { describeIntent, type KubeIntent, readStatus, refusalOf } from './faults.ts';
 
@@ -9,7 +9,7 @@ export interface ExchangeDeps {
   readonly access: ClusterAccess;
   readonly clock: Clock;
   /** `fetch` that trusts what this says and shows its certificate. */
-  fetchWith(tls: TlsTrust): typeof fetch;
+  fetchWith(tls: ServerReach): typeof fetch;
 }
 
 export interface KubeRequest extends KubeIntent {
@@ -33,9 +33,9 @@ export interface Exchange {
 // The API server itself gives up after 60 s.
 const WITHIN_MS = 60_000;
 
-const TLS_FIELDS = ['ca', 'cert', 'key', 'serverName', 'isInsecure'] as const;
+const TLS_FIELDS = ['ca', 'cert', 'key', 'serverName', 'isInsecure', 'proxyUrl'] as const;
 
-const isSameTls = (a: TlsTrust, b: TlsTrust): boolean => TLS_FIELDS.every((field) => a[field] === b[field]);
+const isSameTls = (a: ServerReach, b: ServerReach): boolean => TLS_FIELDS.every((field) => a[field] === b[field]);
 
 function isSameCredential(a: ClusterCredential, b: ClusterCredential): boolean {
   return a === b || (isSameTls(a.tls, b.tls) && JSON.stringify(a.headers) === JSON.stringify(b.headers));
@@ -56,11 +56,11 @@ function parsed(text: string): unknown {
 }
 
 export function openExchange({ access, clock, fetchWith }: ExchangeDeps): Exchange {
-  let trusted: { readonly tls: TlsTrust; readonly fetch: typeof fetch } | undefined;
+  let trusted: { readonly tls: ServerReach; readonly fetch: typeof fetch } | undefined;
   let lastHanded: ClusterCredential | undefined;
 
   // Each `fetch` keeps connections of its own, so the same trust must mean the same one.
-  function fetchFor(tls: TlsTrust): typeof fetch {
+  function fetchFor(tls: ServerReach): typeof fetch {
     if (trusted === undefined || !isSameTls(trusted.tls, tls)) trusted = { tls, fetch: fetchWith(tls) };
     return trusted.fetch;
   }

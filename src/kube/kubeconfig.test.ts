@@ -121,7 +121,7 @@ describe('a kubeconfig', () => {
 
   it.each([
     ['auth-provider', aConfig('x', { 'auth-provider': { name: 'gcp' } }), 'unsupported', 'gke-gcloud-auth-plugin'],
-    ['proxy-url', aConfig('x', {}, { 'proxy-url': 'http://proxy' }), 'unsupported', 'proxy-url'],
+    ['a wrong proxy-url', aConfig('x', {}, { 'proxy-url': 'ftp://proxy' }), 'invalid', 'proxy-url'],
     ['no address', aConfig('x', {}, { server: 'dev.test' }), 'invalid', 'https://host:port'],
     ['several groups', aConfig('x', { 'as-groups': ['a', 'b'] }), 'unsupported', 'groups'],
     ['no context', { clusters: [] }, 'invalid', 'use-context'],

@@ -1,5 +1,5 @@
 import type { Clock } from '#core/clock.ts';
-import type { ClusterAccess, ClusterCredential, TlsTrust } from '#core/cluster-access.ts';
+import type { ClusterAccess, ClusterCredential, ServerReach } from '#core/cluster-access.ts';
 import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import { nearest } from '#core/nearest.ts';
@@ -50,9 +50,10 @@ function serverOf(cluster: KubeconfigCluster, name: string): string {
     throw new Fault('invalid', `The cluster ${name} of the kubeconfig has no address: server is "${server}".`, {
       remedy: 'Write it as https://host:port.',
     });
-  if (cluster['proxy-url'])
-    throw new Fault('unsupported', `The cluster ${name} of the kubeconfig is behind a proxy (proxy-url).`, {
-      remedy: 'Give an address that can be reached directly, and take proxy-url out.',
+  const proxy = cluster['proxy-url'];
+  if (proxy && !(URL.canParse(proxy) && /^(?:https?|socks5):$/.test(new URL(proxy).protocol)))
+    throw new Fault('invalid', `The proxy-url of the cluster ${name} of the kubeconfig is no address.`, {
+      remedy: 'Write proxy-url as http://host:port, https://host:port or socks5://host:port.',
     });
   return server.replace(/\/+$/, '');
 }
@@ -176,12 +177,13 @@ export async function openKubeconfig(options: KubeconfigOptions, deps: ClusterAc
     const isInsecure = cluster.value['insecure-skip-tls-verify'] === true;
     const ca = isInsecure ? undefined : await textOf(files, cluster, 'certificate-authority');
     const granted = await pluginOf(chosen, ca)?.get(signal);
-    const tls: TlsTrust = {
+    const tls: ServerReach = {
       ca,
       cert: (await textOf(files, user, 'client-certificate')) ?? granted?.cert,
       key: (await textOf(files, user, 'client-key')) ?? granted?.key,
       serverName: cluster.value['tls-server-name'] || undefined,
       isInsecure: isInsecure || undefined,
+      proxyUrl: cluster.value['proxy-url'] || undefined,
     };
     return { headers: await headersOf(files, user, granted?.token), tls };
   }

@@ -21,11 +21,11 @@ import { removeBackupLeftovers } from '../api/backup-leftovers.ts';
 import { type Metrics, openMetrics } from '../api/metrics.ts';
 import { createAgentLink, type LateAgentLink } from '../broker/broker.ts';
 import { formatAddress } from '../edge/address.ts';
-import { fetchWith } from '../edge/fetch-with.ts';
 import { PROTOCOLS } from '../edge/forward.ts';
 import type { Front } from '../edge/front.ts';
 import type { OpenConnections } from '../edge/open-connections.ts';
-import { openUnary } from '../edge/unary.ts';
+import { openOutbound } from '../edge/outbound.ts';
+import { readProxies } from '../edge/proxies.ts';
 import type { Bundle } from '../installer/bundle.ts';
 import { type Installer, openInstaller } from '../installer/installer.ts';
 import type { NodeRuntime } from '../installer/runtime.ts';
@@ -121,15 +121,13 @@ async function openContext(parts: HolderParts): Promise<ServerContext> {
     clock,
     random: systemRandom,
     log,
-    fetch,
+    ...openOutbound({ proxyFor: readProxies(parts.environment.variable), userAgent: `muster/${version}` }),
     shared: openShared(),
     dataDir,
     agentCommand,
     agentEnv: localEnv(parts.environment),
     rates: config.requestRates,
     variable: (name) => parts.environment.variable(name),
-    fetchWith,
-    unary: openUnary(),
   };
   const clusters = openClusters({ kinds: kinds.clusters ?? {}, named: config.clusters, context: outside, log });
   const context: Context = { ...outside, clusterAt: clusters.at };

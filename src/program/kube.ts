@@ -5,6 +5,7 @@ import { openKube } from '#kube/client.ts';
 import { openDefaultCluster } from '#kube/default-cluster.ts';
 import type { KubeLocal } from '../cli/command.ts';
 import { fetchWith } from '../edge/fetch-with.ts';
+import { readProxies } from '../edge/proxies.ts';
 
 const loadFiles = () => import('../providers/kubernetes/install/files.ts');
 
@@ -19,7 +20,8 @@ export function kubePart(environment: Environment): KubeLocal {
       const variable = (name: string): string | undefined => environment.variable(name) || undefined;
       const access = await openDefaultCluster({ context }, { clock: systemClock, log: silentLog, variable });
       try {
-        const kube = openKube({ access, clock: systemClock, fetchWith });
+        const proxyFor = readProxies(variable);
+        const kube = openKube({ access, clock: systemClock, fetchWith: (reach) => fetchWith(reach, proxyFor) });
         return await releaseAgentPools({ kube, clock: systemClock }, { namespaces, server }, signal);
       } finally {
         await access.close?.();

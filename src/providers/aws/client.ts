@@ -133,9 +133,9 @@ const REQUEST_TIMEOUT_MS = 30_000;
 // As many as the limits of requests allow: waiting for a socket as well would only add a second queue.
 const CONNECTIONS = { keepAlive: true, maxSockets: Number.POSITIVE_INFINITY };
 
-/** A `fetch` of a test or a simulation; otherwise the SDK's own connections, which cost half as much as `fetch`. */
+/** The SDK's own connections, which cost half as much as `fetch`, where nothing stands between. */
 function handlerFor(context: Context): object {
-  if (context.fetch !== fetch) return requestHandler(context.fetch);
+  if (!context.isDirect) return requestHandler(context.fetch);
   return { httpAgent: CONNECTIONS, httpsAgent: CONNECTIONS };
 }
 
@@ -160,6 +160,7 @@ async function openClient(context: Context, { sdk, where }: Opening, more = {}):
     retryMode: 'standard',
     requestHandler: handlerFor(context),
     userAgentAppId: 'muster',
+    ...(context.userAgent && { customUserAgent: [context.userAgent.split('/')] }),
     ...(where.endpoint === undefined ? {} : { endpoint: where.endpoint }),
   };
   const asked = sdk.client(where.region === undefined ? settings : { ...settings, region: where.region });

@@ -1,4 +1,5 @@
 // Images by project and family. What its name says is its architecture.
+import { DAY_MS } from '#core/clock.ts';
 import { urlOf } from './instance.ts';
 import { architectureOfImage, OLDER_IMAGES } from './seed-data.ts';
 import type { ComputeState } from './state.ts';
@@ -20,7 +21,6 @@ function imagesOf({ families }: ComputeState): FakeImage[] {
 }
 
 const FIRST_MS = Date.parse('2026-10-01T00:00:00Z');
-const DAY_MS = 86_400_000;
 
 function shownImage({ project, family, name, place }: FakeImage): Readonly<Record<string, unknown>> {
   return {
