@@ -51,9 +51,10 @@ export const GENERATED: readonly Generated[] = [
   ...(
     [
       ['deploy/kubernetes/agentpool-crd.yaml', 'crdFile'],
+      ['deploy/kubernetes/agentpool-crd-cel.yaml', 'ruledCrdFile'],
       ['deploy/kubernetes/velda-rbac.yaml', 'rbacFile'],
       ['deploy/kubernetes/muster.yaml', 'serverFileText'],
-      ['deploy/helm/muster/crds/agentpool-crd.yaml', 'crdFile'],
+      ['deploy/helm/muster/crds/agentpool-crd.yaml', 'ruledCrdFile'],
       ['deploy/helm/muster/files/rights.yaml', 'chartRights'],
     ] as const
   ).map(([file, make]) => ({

@@ -40,7 +40,7 @@ function wantedWorkers(facts: Facts, { size, idleSize, phases }: Counts, { reaso
   if (offers.length === 0 || scaling.mode === 'batch') return size + away;
   const forIdle = AT_BOUND.has(reason.code) ? 0 : Math.ceil((scaling.minIdleSlots - idleSize) / scaling.slotsPerAgent);
   const lacking = Math.max(0, forIdle, scaling.minAgents - size);
-  return Math.max(size, Math.min(scaling.maxAgents, size + lacking)) + away;
+  return Math.max(size, Math.min(scaling.maxAgents, size + lacking + away));
 }
 
 function decide(facts: Facts, counts: Counts): Judgement {

@@ -51,7 +51,8 @@ export interface Local {
 
 /** What Muster needs in a Kubernetes cluster, as manifests; and how it leaves one. */
 export interface KubeLocal {
-  crd(): Promise<string>;
+  /** `hasRules`: with rules in CEL, for Kubernetes 1.25 and newer. */
+  crd(options: { readonly hasRules: boolean }): Promise<string>;
   rbac(options: Pick<KubeInstallOptions, 'namespace' | 'served'>): Promise<string>;
   install(options: KubeInstallOptions): Promise<string>;
   /** Answers the AgentPools that were released, as `namespace/name`. */

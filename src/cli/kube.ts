@@ -36,8 +36,15 @@ const printFile = (cli: Cli, text: string): void => print(cli.terminal, text.tri
 function crdCommand(cli: Cli, { kube }: Local): Command {
   const command = new Command('crd')
     .description('print the CustomResourceDefinition of AgentPools')
-    .action(async () => printFile(cli, await kube.crd()));
-  return withExamples(command, [['muster kube crd | kubectl apply -f -', 'installs or updates it']]);
+    .option('--rules', 'with rules that the API server checks, for Kubernetes 1.25 and newer')
+    .action(async ({ rules = false }: { rules?: boolean }) => printFile(cli, await kube.crd({ hasRules: rules })));
+  return withExamples(command, [
+    ['muster kube crd | kubectl apply -f -', 'installs or updates it'],
+    [
+      'muster kube crd --rules | kubectl apply -f -',
+      'the same; kubectl apply refuses AgentPools that Muster would refuse',
+    ],
+  ]);
 }
 
 function rbacCommand(cli: Cli, { kube }: Local): Command {

@@ -1,4 +1,4 @@
-// CustomResourceDefinitions from zod schemas: structural OpenAPI v3, as Kubernetes 1.19 takes it (no CEL).
+// CustomResourceDefinitions from zod schemas: structural OpenAPI v3. Rules in CEL need Kubernetes 1.25, all else 1.19.
 import { z } from 'zod';
 import { Fault } from '#core/fault.ts';
 import { apiVersionOf, CUSTOM_RESOURCES, type KubeResource, qualifiedName } from './resource.ts';
@@ -22,6 +22,14 @@ export interface CustomResource {
   readonly spec: z.ZodType;
   readonly status: z.ZodType;
   readonly columns: readonly PrinterColumn[];
+  /** Where `kubectl scale` finds the number of replicas, and writes it. */
+  readonly scale?: { readonly specReplicasPath: string; readonly statusReplicasPath: string };
+}
+
+/** A rule in CEL that an object must keep; a schema carries them in its `meta` as `x-kubernetes-validations`. */
+export interface ValidationRule {
+  readonly rule: string;
+  readonly message: string;
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -43,6 +51,9 @@ const KEPT = [
   'maxProperties',
   'multipleOf',
   'required',
+  'x-kubernetes-list-type',
+  'x-kubernetes-list-map-keys',
+  'x-kubernetes-validations',
 ] as const;
 
 // Rules of JSON schema for which a structural schema has no word.
@@ -175,7 +186,7 @@ export function customResourceDefinition(custom: CustomResource): Json {
           name: version,
           served: true,
           storage: true,
-          subresources: { status: {} },
+          subresources: { status: {}, ...(custom.scale && { scale: custom.scale }) },
           additionalPrinterColumns: columns,
           schema: {
             openAPIV3Schema: {
@@ -183,6 +194,7 @@ export function customResourceDefinition(custom: CustomResource): Json {
               description: custom.description,
               required: ['spec'],
               properties: {
+                // The API server describes these itself, and refuses a description of metadata.
                 apiVersion: { type: 'string' },
                 kind: { type: 'string' },
                 metadata: { type: 'object' },

@@ -12,7 +12,10 @@ const loadFiles = () => import('../providers/kubernetes/install/files.ts');
 /** The commands about Kubernetes that run without a server. */
 export function kubePart(environment: Environment): KubeLocal {
   return {
-    crd: async () => (await loadFiles()).crdFile(),
+    async crd({ hasRules }) {
+      const { crdFile, ruledCrdFile } = await loadFiles();
+      return hasRules ? ruledCrdFile() : crdFile();
+    },
     rbac: async (options) => (await loadFiles()).rbacFile(options),
     install: async (options) => (await loadFiles()).installFile(options),
     async release({ namespaces, server, context, signal }) {

@@ -32,11 +32,11 @@ test('the pools of the guide become ready under the documented rights', async (c
     'configmap/velda-config',
     ...['cpu-pool', 'gpu-pool', 'shell'].map((name) => `agentpool.velda.io/${name}`),
   ]);
-  expect(head).toEqual(['NAME', 'READY', 'IDLE', 'BUSY', 'QUEUED', 'DESIRED', 'MAX', 'AGE']);
+  expect(head).toEqual(['NAME', 'STATUS', 'READY', 'IDLE', 'BUSY', 'QUEUED', 'DESIRED', 'MAX', 'AGE']);
   expect(rows.map((row) => row.slice(0, -1))).toEqual([
-    ['cpu-pool', '3', '3', '0', '0', '3', '20'],
-    ['gpu-pool', '1', '1', '0', '0', '1', '10'],
-    ['shell', '1', '1', '0', '0', '1', '4'],
+    ['cpu-pool', 'Ready', '3', '3', '0', '0', '3', '20'],
+    ['gpu-pool', 'Ready', '1', '1', '0', '0', '1', '10'],
+    ['shell', 'Ready', '1', '1', '0', '0', '1', '4'],
   ]);
   expect([ofGroup.length, ofPool.length]).toEqual([1, 1]);
 });

@@ -38,10 +38,13 @@ const podTemplate = z
   })
   .describe('A complete pod: metadata with at least one label, and spec with the container of the agent.');
 
-const offeredTemplate = podTemplate.extend({
+/** Fields of one of several templates, beside those of a pod. */
+export const OFFERED_FIELDS = {
   pricePerHour: z.number().min(0).optional().describe('What one such pod costs, in dollars an hour.'),
   maxReplicas: whole().optional().describe('The most agents from this template; that of the pool holds for all.'),
-});
+};
+
+const offeredTemplate = podTemplate.extend(OFFERED_FIELDS);
 
 /** What people may write below `spec`. */
 export const AgentPoolSpec = z.strictObject({

@@ -17,6 +17,8 @@ interface Decided {
 export interface AgentPoolStatus {
   readonly observedGeneration: number;
   readonly phase: DocumentReport['phase'];
+  /** `Ready`, or the reason why it is not. */
+  readonly state: string;
   /** Agents that are connected. */
   readonly ready: number;
   readonly idle: number;
@@ -45,6 +47,7 @@ export function statusOf(report: DocumentReport, before: KubeObject['status'], n
   return {
     observedGeneration,
     phase: report.phase,
+    state: stateOf(conditions),
     ready: (counts?.workers.idle ?? 0) + (counts?.workers.busy ?? 0) + (counts?.workers.draining ?? 0),
     idle: counts?.workers.idle ?? 0,
     busy: counts?.workers.busy ?? 0,
@@ -65,6 +68,15 @@ const isAwaited = ({ phase, isPlanned, trouble, frozen }: DocumentReport): boole
 const isAbout = (status: KubeObject['status'], generation: number): status is KubeObject['status'] & AgentPoolStatus =>
   (status as { observedGeneration?: number } | undefined)?.observedGeneration === generation &&
   conditionsIn(status).some(({ type }) => type === 'Ready');
+
+/** A refused definition comes first: the agents of the last good one may be ready. */
+function stateOf(conditions: readonly Condition[]): string {
+  const by = (wanted: Condition['type']): Condition | undefined => conditions.find(({ type }) => type === wanted);
+  const [stalled, ready, healthy] = [by('Stalled'), by('Ready'), by('BackendHealthy')];
+  if (stalled) return stalled.reason;
+  if (ready?.status !== 'True') return ready?.reason ?? 'Unknown';
+  return healthy?.status === 'False' ? healthy.reason : 'Ready';
+}
 
 /** Each retry of a refused launch is two decisions, which say nothing new: to launch, and that it failed again. */
 function isStillRefused(conditions: readonly Condition[], earlier: readonly Partial<Condition>[]): boolean {

@@ -4,8 +4,9 @@ import { readEnvironment } from '#config/environment.ts';
 import { knownKinds } from '#config/kinds.ts';
 import { readServerFile } from '#config/server-file.ts';
 import provider from '../index.ts';
-import { crdFile, installFile, rbacFile, serverFileText } from './files.ts';
+import { crdFile, installFile, rbacFile, ruledCrdFile, serverFileText } from './files.ts';
 import type { Manifest } from './manifest.ts';
+import { chartFile } from './testing.ts';
 
 const LARGEST_FILE_BYTES = 200_000;
 
@@ -32,6 +33,13 @@ describe('the file of the CRD', () => {
     expect(namesIn(text)).toEqual(['CustomResourceDefinition /agentpools.velda.io']);
     expect(Buffer.byteLength(text)).toBeLessThan(LARGEST_FILE_BYTES);
     expect(text).not.toContain('x-kubernetes-validations');
+  });
+
+  it('has rules where it is for Kubernetes 1.25 and newer: alone, in all manifests and in the chart', () => {
+    for (const text of [ruledCrdFile(), installFile(), chartFile('crds/agentpool-crd.yaml')]) {
+      expect(text).toContain('self.minReplicas <= self.maxReplicas');
+    }
+    expect(Buffer.byteLength(ruledCrdFile())).toBeLessThan(LARGEST_FILE_BYTES);
   });
 });
 

@@ -1,6 +1,6 @@
 // The plain manifests: what `muster kube` prints, and what stands in deploy/kubernetes.
 import { stringify } from 'yaml';
-import { AGENT_POOL_CRD } from '../agent-pool/crd.ts';
+import { AGENT_POOL_CRD, AGENT_POOL_CRD_WITH_RULES } from '../agent-pool/crd.ts';
 import { RIGHTS, rulesOf } from '../rights.ts';
 import { checkChoices, type GivenChoices, type InstallChoices } from './choices.ts';
 import { type Manifest, renderManifests } from './manifest.ts';
@@ -9,6 +9,7 @@ import { RELEASE_RIGHTS } from './release.ts';
 import { serverManifests } from './server.ts';
 
 const CRD = AGENT_POOL_CRD as unknown as Manifest;
+const CRD_WITH_RULES = AGENT_POOL_CRD_WITH_RULES as unknown as Manifest;
 
 const namespaceOf = ({ namespace }: InstallChoices): Manifest => ({
   apiVersion: 'v1',
@@ -30,6 +31,17 @@ export function crdFile(): string {
   return renderManifests(
     ['AgentPools, which Muster turns into pools. Made by `muster kube crd`; Kubernetes 1.19 or newer.'],
     [CRD],
+  );
+}
+
+/** The same with rules, so that `kubectl apply` refuses what the server would refuse. */
+export function ruledCrdFile(): string {
+  return renderManifests(
+    [
+      'AgentPools, which Muster turns into pools, with rules that the API server checks. Made by `muster kube crd --rules`;',
+      'Kubernetes 1.25 or newer. An older API server ignores the rules, and its kubectl needs --validate=false.',
+    ],
+    [CRD_WITH_RULES],
   );
 }
 
@@ -66,6 +78,6 @@ export function installFile(given: GivenChoices = {}): string {
   const choices = checkChoices(given);
   return renderManifests(
     ['Muster in this cluster: CRD, rights, server. Made by `muster kube install`.'],
-    [namespaceOf(choices), CRD, ...rbacOf(choices), ...serverManifests(choices)],
+    [namespaceOf(choices), CRD_WITH_RULES, ...rbacOf(choices), ...serverManifests(choices)],
   );
 }
