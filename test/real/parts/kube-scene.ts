@@ -70,6 +70,8 @@ export interface KubeScene {
   condition(pool: string, type: string, namespace?: string): Promise<string>;
   /** Resolves when the object shows `Ready`, for its newest generation. */
   untilReady(pool: string, namespace?: string): Promise<AgentPool>;
+  /** Ends the agents of these pods for good, while the pods go on. */
+  silence(pods: readonly string[]): Promise<void>;
   /** Starts a session that runs until it is killed. */
   occupy(pool: string): Promise<Occupied>;
 }
@@ -131,7 +133,9 @@ export async function openKubeScene(
   const place = await placeServer(world, { provisioners: [...sources, ...moreSources] });
   const server = await startServer(world, place, env).ready();
   const api = apiOf(world, place.http);
-  if (!isWithoutAgents) await startPodAgents(world, cluster, programs, `127.0.0.1:${place.grpc}`);
+  const agents = isWithoutAgents
+    ? undefined
+    : await startPodAgents(world, cluster, programs, `127.0.0.1:${place.grpc}`);
   const address = { MUSTER_ADDRESS: `http://127.0.0.1:${place.http}` };
 
   let sessions = 0;
@@ -157,6 +161,7 @@ export async function openKubeScene(
         const isReady = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
         return isReady && desired > 0 && observedGeneration === object.metadata.generation && object;
       }),
+    silence: async (pods) => agents?.silence(pods),
     async occupy(pool) {
       sessions += 1;
       const file = world.path(`release-${sessions}`);
