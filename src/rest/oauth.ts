@@ -8,11 +8,15 @@ export interface OauthAnswer {
   readonly access_token?: string;
   /** Seconds; metadata services write them as text. */
   readonly expires_in?: number | string;
+  /** Seconds since 1970, from those that write no `expires_in`. */
+  readonly expires_on?: number | string;
 }
 
 /** The token of an answer; `from` is who gave it. */
-export function tokenOf({ access_token: value, expires_in: seconds }: OauthAnswer, clock: Clock, from: string): Token {
+export function tokenOf(answer: OauthAnswer, clock: Clock, from: string): Token {
+  const { access_token: value, expires_in: seconds, expires_on: endsAt } = answer;
   if (!value) throw new Fault('unavailable', `${from} answered without an access token.`);
+  if (seconds === undefined && endsAt !== undefined) return { value, expiresAt: Number(endsAt) * SECOND_MS };
   return { value, expiresAt: clock.now() + Number(seconds ?? 0) * SECOND_MS };
 }
 
