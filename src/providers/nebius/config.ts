@@ -67,7 +67,9 @@ export const sharedFields = {
     .string()
     .min(1)
     .default(FAMILY)
-    .describe('Image family: the newest image of it. Other than the default, it is looked for in the project.'),
+    .describe(
+      'Image family: the newest image of it. Other than the default, it is looked for in the project, then among the public images of Nebius.',
+    ),
   filesystems: z.array(Filesystem).default([]).describe('Shared filesystems to attach and mount.'),
   clusterId: z.string().min(1).optional().describe('GPU cluster of the instances.'),
   serviceAccountId: z

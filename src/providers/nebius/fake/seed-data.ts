@@ -67,7 +67,13 @@ export const FILESYSTEMS: readonly string[] = ['computefilesystem-1'];
 export const TOKENS: readonly string[] = ['ne1planted', 'ne1new', 'ne1seed', 'simulated'];
 
 /** Image families that everyone has. */
-export const PUBLIC_FAMILIES: readonly string[] = ['ubuntu24.04-cuda13.0', 'ubuntu24.04-driverless'];
+export const PUBLIC_FAMILIES: readonly string[] = [
+  'ubuntu24.04-cuda13.0',
+  'ubuntu24.04-cuda12',
+  'ubuntu24.04-driverless',
+  'ubuntu22.04-cuda12',
+  'ubuntu22.04-driverless',
+];
 
 export const publicImage = (family: string): string => `computeimage-${family}`;
 

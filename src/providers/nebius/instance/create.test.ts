@@ -153,6 +153,16 @@ describe('a refusal', () => {
     expect(fault?.message).toContain('metadata.labels.team é: may have letters, digits and _ . / -, at most 63');
   });
 
+  it.each(['ubuntu22.04-driverless', 'ubuntu24.04-cuda12'])(
+    'takes the public image family %s where the project has none of that name',
+    async (imageFamily) => {
+      const scene = openScene();
+      const backend = await openBackend(scene, { ...H200, imageFamily });
+
+      expect(await scene.during(backend.form?.(going()) ?? Promise.resolve(''))).toContain(imageFamily);
+    },
+  );
+
   it('of an unknown image family says where to put one', async () => {
     const backend = await openBackend(openScene(), { ...H200, imageFamily: 'none' });
     const scene = openScene();

@@ -65,14 +65,20 @@ const IMAGE_HOLDS_MS = 5 * MINUTE_MS;
 /** The id of the newest image of a family. Families of one's own are in the project, others among the public images. */
 export function imageOf(api: Nebius, { imageFamily, parentId }: InstanceConfig, signal: AbortSignal): Promise<string> {
   return api.keep(`image ${parentId} ${imageFamily}`, IMAGE_HOLDS_MS, async () => {
-    const question = { imageFamily, parentId: isDefaultFamily(imageFamily) ? '' : parentId };
-    const { metadata } = await api.ask(METHODS.getLatestImage, question, { signal }).catch((thrown) => {
-      const fault = Fault.from(thrown);
-      if (fault.kind !== 'missing') throw fault;
+    const newestIn = (parent: string) =>
+      api.ask(METHODS.getLatestImage, { imageFamily, parentId: parent }, { signal }).catch((thrown) => {
+        const fault = Fault.from(thrown);
+        if (fault.kind === 'missing') return fault;
+        throw fault;
+      });
+    const own = isDefaultFamily(imageFamily) ? undefined : await newestIn(parentId);
+    // Public families have no parent; which there are differs from region to region.
+    const found = own === undefined || own instanceof Fault ? await newestIn('') : own;
+    if (found instanceof Fault) {
       const remedy = `Correct image_family, or put an image of the family "${imageFamily}" into ${parentId}.`;
-      throw new Fault('invalid', fault.message, { cause: fault.cause, remedy });
-    });
-    return metadata?.id ?? '';
+      throw new Fault('invalid', found.message, { cause: found.cause, remedy });
+    }
+    return found.metadata?.id ?? '';
   });
 }
 
