@@ -158,3 +158,20 @@ it('an instance that is stopped and has no room to start says so', async () => {
 
   expect(outcome?.fault?.kind).toBe('exhausted');
 });
+
+it.each([
+  ['g2-standard-4', 'TERMINATE'],
+  ['a2-highgpu-1g', 'TERMINATE'],
+  ['a4x-highgpu-4g', 'TERMINATE'],
+  ['ct5lp-hightpu-4t', 'TERMINATE'],
+  ['c4a-standard-4', undefined],
+  ['e2-standard-4', undefined],
+])('an instance of the type %s has the policy for maintenance of its host: %s', async (machineType, policy) => {
+  const scene = openComputeScene();
+  const backend = await scene.openInstances({ machineType });
+  await scene.during(backend.create(aBatch(1), going()));
+  const { body } = scene.fake.calls.findLast(({ action }) => action === 'compute.instances.bulkInsert') ?? {};
+  const { scheduling } = (body?.instanceProperties ?? {}) as { scheduling?: { onHostMaintenance?: string } };
+
+  expect(scheduling?.onHostMaintenance).toBe(policy);
+});

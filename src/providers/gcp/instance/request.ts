@@ -3,8 +3,8 @@ import { markLabels } from '../compute/marks.ts';
 import { OWN_NAME, STARTUP_KEY, startupScript } from '../compute/startup.ts';
 import type { InstanceConfig } from './config.ts';
 
-/** Machine types that have GPUs of their own: these cannot be moved to another host while they run. */
-const WITH_GPUS = /^(?:a\d+|g\d+)-/;
+/** Machine types that have GPUs (`a4x-highgpu-4g`) or TPUs (`ct6e-standard-4t`): these cannot be moved to another host while they run. */
+const BOUND_TO_HOST = /^(?:a\d+x?|g\d+|ct\d+[a-z]*|tpu\d+[a-z]*)-/;
 
 const pathTo = (collection: string, written: string): string =>
   written.includes('/') ? written : `${collection}/${written}`;
@@ -30,8 +30,8 @@ function schedulingOf({ provisioningModel, acceleratorType, machineType }: Insta
       automaticRestart: false,
     };
   }
-  const hasGpus = acceleratorType !== undefined || WITH_GPUS.test(machineType);
-  return hasGpus ? { onHostMaintenance: 'TERMINATE' } : undefined;
+  const isBound = acceleratorType !== undefined || BOUND_TO_HOST.test(machineType);
+  return isBound ? { onHostMaintenance: 'TERMINATE' } : undefined;
 }
 
 function metadataOf(config: InstanceConfig, { boot }: Launch): object {
