@@ -121,8 +121,6 @@ it('a file that is named and is not there is no reason to look elsewhere', async
 it.each([
   ['no JSON', '{"type": "service_acc', 'invalid'],
   ['of another type', { type: 'gdch_service_account' }, 'unsupported'],
-  ['that ask AWS', external({ environment_id: 'aws1' }), 'unsupported'],
-  ['that run a program', external({ executable: { command: 'x' } }), 'unsupported'],
   ['without the key', { ...SERVICE_ACCOUNT, private_key: undefined }, 'invalid'],
   ['with half a key', { ...SERVICE_ACCOUNT, private_key: SERVICE_ACCOUNT.private_key.slice(0, 200) }, 'invalid'],
 ])('credentials %s are refused without showing them', async (_name, credentials, kind) => {

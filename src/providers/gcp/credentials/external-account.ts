@@ -13,7 +13,7 @@ type Source = ExternalAccount['credentialSource'];
 
 async function readFrom(
   { file, url, headers }: Source,
-  { context, files }: Deps,
+  { context, files }: ExternalDeps,
   signal: AbortSignal,
 ): Promise<unknown> {
   if (file !== undefined) return files.read(file);
@@ -21,7 +21,7 @@ async function readFrom(
   throw new Fault('invalid', 'The credentials name neither a file nor a url for the token of the workload.');
 }
 
-interface Deps {
+export interface ExternalDeps {
   readonly context: SourceContext;
   readonly files: WatchedFiles;
 }
@@ -40,14 +40,22 @@ function fieldOf(read: unknown, { format, file, url }: Source): string {
   throw new Fault('invalid', `The token of the workload in ${place} has no field ${field}.`);
 }
 
-/** By the identity that another system has given to this process. */
-export function externalAccountSource(account: ExternalAccount, deps: Deps): TokenSource {
+/** By the identity that another system has given to this process; `subjectOf` asks that system in another way. */
+export function externalAccountSource(
+  account: ExternalAccount,
+  deps: ExternalDeps,
+  subjectOf?: (signal: AbortSignal) => Promise<string>,
+): TokenSource {
   const { context } = deps;
   const { audience, credentialSource, tokenUrl, subjectTokenType } = account;
 
-  async function exchanged(signal: AbortSignal) {
+  async function subjectNow(signal: AbortSignal): Promise<string> {
     deps.files.forget();
-    const subject = fieldOf(await readFrom(credentialSource, deps, signal), credentialSource);
+    return fieldOf(await readFrom(credentialSource, deps, signal), credentialSource);
+  }
+
+  async function exchanged(signal: AbortSignal) {
+    const subject = await (subjectOf ?? subjectNow)(signal);
     const form = {
       grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
       audience,

@@ -48,7 +48,16 @@ export type ServiceAccount = z.output<typeof ServiceAccount>;
 export type AuthorizedUser = z.output<typeof AuthorizedUser>;
 export type ExternalAccount = z.output<typeof ExternalAccount>;
 export type Impersonated = z.output<typeof Impersonated>;
-export type CredentialFile = z.output<typeof CredentialFile>;
+/** An external account whose token comes from AWS, a program or a certificate, by Google's own library. */
+export interface ForeignAccount {
+  readonly type: 'foreign_account';
+  /** The key of `credential_source` that names the source. */
+  readonly from: string;
+  readonly account: ExternalAccount;
+  /** As it stands in the file. */
+  readonly json: object;
+}
+export type CredentialFile = z.output<typeof CredentialFile> | ForeignAccount;
 
 const KINDS = ['service_account', 'authorized_user', 'external_account', 'impersonated_service_account'];
 
@@ -84,13 +93,10 @@ export function readCredentialFile(path: string, text: string): CredentialFile {
       remedy: `Use one of: ${KINDS.join(', ')}.`,
     });
   const source = json.credential_source as Readonly<Record<string, unknown>> | undefined;
-  const foreign = ['environment_id', 'executable', 'certificate'].find((key) => source?.[key] !== undefined);
-  if (foreign)
-    throw new Fault('unsupported', `The credentials ${path} want a token from ${foreign}, which Muster cannot ask.`, {
-      at: path,
-      remedy: 'Use a credential_source with file or url.',
-    });
+  const from = ['environment_id', 'executable', 'certificate'].find((key) => source?.[key] !== undefined);
   const { data, error } = CredentialFile.safeParse(camelKeys(json));
+  if (data?.type === 'external_account' && from !== undefined)
+    return { type: 'foreign_account', from, account: data, json };
   if (data) return data;
   const keys = error.issues.map(({ path: keyPath }) => keyPath.join('.')).join(', ');
   throw new Fault('invalid', `Missing or invalid keys in ${path}: ${keys}.`, { at: path, remedy });

@@ -47,8 +47,22 @@ function oauthToken({ body }: GcpCall, world: World): string {
   return who;
 }
 
+interface SignedRequest {
+  readonly headers?: readonly { readonly key: string; readonly value: string }[];
+}
+
+/** The key of AWS that signed a request for the audience; that it is right only AWS can tell. */
+function awsKeyOf(token: string, audience: string): string {
+  const { headers = [] } = JSON.parse(decodeURIComponent(token)) as SignedRequest;
+  const header = (name: string) => headers.find(({ key }) => key.toLowerCase() === name)?.value ?? '';
+  if (header('x-goog-cloud-target-resource') !== audience) throw badGrant('The audience is not signed.');
+  return /Credential=([^/]+)\//.exec(header('authorization'))?.[1] ?? '';
+}
+
 function exchanged({ body }: GcpCall, { subjectTokens }: World): string {
-  const who = subjectTokens.get(String(body.subject_token));
+  const isAws = body.subject_token_type === 'urn:ietf:params:aws:token-type:aws4_request';
+  const token = String(body.subject_token);
+  const who = subjectTokens.get(isAws ? awsKeyOf(token, String(body.audience)) : token);
   if (!who || !String(body.audience).startsWith('//iam.googleapis.com/'))
     throw badGrant('The given credential is rejected by the attribute condition.');
   return who;
