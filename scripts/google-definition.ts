@@ -26,6 +26,7 @@ interface Parameter extends Discovered {
 
 interface Method {
   readonly id: string;
+  readonly description?: string;
   readonly parameters?: Readonly<Record<string, Parameter>>;
   readonly request?: { readonly $ref: string };
 }
@@ -61,6 +62,7 @@ const WANTED: Readonly<Record<string, { readonly methods: readonly string[]; rea
         ['get', 'list', 'listManagedInstances', 'createInstances', 'deleteInstances'].map((name) => `${one}.${name}`),
       ),
       ...['aggregatedList', 'list', 'get', 'delete', 'bulkInsert', 'stop', 'start'].map((name) => `instances.${name}`),
+      'instanceGroupManagers.aggregatedList',
       'images.getFromFamily',
       'images.get',
       'images.list',
@@ -91,6 +93,12 @@ const asSystem = (parameters: Discovery['parameters']): Discovery['parameters'] 
       name.startsWith('$') ? [] : [[`$${name}`, { type: 'string', ...(location !== undefined && { location }) }]],
     ),
   );
+
+/** The description of a listing recommends a parameter that older documents have, and gcloud sends. */
+const described = (description: string): Discovery['parameters'] =>
+  description.includes('`returnPartialSuccess`')
+    ? { returnPartialSuccess: { type: 'boolean', location: 'query' } }
+    : {};
 
 /** Numbers may be sent as text, those of 64 bits are described as text. */
 const INTEGER = { anyOf: [{ type: 'integer' }, { type: 'string', pattern: '^-?[0-9]+$' }] };
@@ -143,10 +151,13 @@ for (const [name, { methods: wanted, withoutBody = false }] of Object.entries(WA
   };
 
   for (const path of wanted) {
-    const { id, parameters = {}, request } = methodIn(document, path.split('.'));
-    const inQuery = Object.entries({ ...document.parameters, ...asSystem(document.parameters), ...parameters }).filter(
-      ([, one]) => one.location === 'query',
-    );
+    const { id, description = '', parameters = {}, request } = methodIn(document, path.split('.'));
+    const inQuery = Object.entries({
+      ...document.parameters,
+      ...asSystem(document.parameters),
+      ...described(description),
+      ...parameters,
+    }).filter(([, one]) => one.location === 'query');
     const required = inQuery.flatMap(([key, one]) => (one.required ? key : []));
     const query = inQuery.map(([key, { type, enum: values, repeated }]) => {
       const own = values && !repeated ? { enum: values } : { type };

@@ -1,16 +1,25 @@
 import { describe, expect, it } from 'vitest';
+import { VirtualClock } from '#core/virtual-clock.ts';
 import { methodOf } from './check-call.ts';
 import { definition } from './definition.gen.ts';
+import { openFakeGcp } from './fake-gcp.ts';
 import { GCP_ACTIONS } from './read-call.ts';
 import { API, ask, bulkOf, IMAGE, ZONE_URL } from './testing.ts';
 
 const BULK = `${ZONE_URL}/instances/bulkInsert`;
 const GROUP = `${ZONE_URL}/instanceGroupManagers/velda-workers`;
+const nameOf = ({ name }: { readonly name: string }): string => name;
 const REGIONAL = `${API}/regions/us-central1/instanceGroupManagers/velda-regional`;
 
 describe('the fake Google refuses requests that its discovery documents do not have', () => {
   it.each([
-    ['a whole creation', BULK, bulkOf({}), [200, '', '']],
+    [
+      'not a boolean as Python writes it',
+      `${API}/aggregated/instances?includeAllScopes=True`,
+      undefined,
+      [200, '', ''],
+    ],
+    ['not a whole creation', BULK, bulkOf({}), [200, '', '']],
     [
       'an unknown field of a body',
       BULK,
@@ -110,10 +119,27 @@ describe('the fake Google refuses requests that its discovery documents do not h
 // Forms of OAuth and the metadata server are in no discovery document.
 const UNDESCRIBED = ['oauth2', 'sts', 'metadata'];
 
+it('the groups of a project are listed by place, as gcloud asks for them', async () => {
+  const fake = openFakeGcp(new VirtualClock());
+  fake.world.storage.isOpen = true;
+  const answer = await fake.fetch(
+    `${API}/aggregated/instanceGroupManagers?includeAllScopes=True&returnPartialSuccess=True`,
+  );
+  const { items } = (await answer.json()) as {
+    items: Record<string, { instanceGroupManagers: { name: string }[] }>;
+  };
+
+  expect(Object.entries(items).map(([place, found]) => [place, found.instanceGroupManagers.map(nameOf)])).toEqual([
+    ['regions/us-central1', ['velda-regional']],
+    ['zones/us-central1-a', ['velda-spot', 'velda-workers']],
+    ['zones/us-central1-b', ['velda-workers']],
+  ]);
+});
+
 it('every action of the fake Google has a method of a discovery document, in zones as in regions', () => {
   const described = GCP_ACTIONS.filter(([service]) => !UNDESCRIBED.includes(service));
   const missing = described.flatMap(([service, , name]) =>
-    ['/zones/z/', '/regions/r/'].flatMap((path) => {
+    (name.endsWith('aggregatedList') ? ['/aggregated/'] : ['/zones/z/', '/regions/r/']).flatMap((path) => {
       const method = methodOf({ action: `${service}.${name}`, path });
       return definition.methods[method] ? [] : [method];
     }),

@@ -60,11 +60,17 @@ function refusalFor(flaw: RequestFlaw): Refusal {
   return refusal('invalid', `Invalid value for field '${fieldPath(field)}': '${received}'.${why}`);
 }
 
+/** Google reads booleans of a query in any case of letters; clients in Python write them with a capital. */
+const queryOf = ({ query }: GcpCall): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(query).map(([name, value]) => [name, /^(true|false)$/i.test(value) ? value.toLowerCase() : value]),
+  );
+
 /** Throws for the first flaw. Cloud Storage ignores an unknown parameter; that is no reason to send one. */
 export function checkCall(call: GcpCall): void {
   // The chunks of an upload are a protocol of their own, which no document describes.
   if (call.query.upload_id !== undefined) return;
   const body = call.content.length === 0 ? undefined : call.body;
-  const [flaw] = check(methodOf(call), { query: call.query, body });
+  const [flaw] = check(methodOf(call), { query: queryOf(call), body });
   if (flaw) throw refusalFor(flaw);
 }

@@ -38,6 +38,7 @@ export const GCP_ACTIONS: RestActions<Service>['actions'] = [
   compute('GET', '@/instanceTemplates/*', 'instanceTemplates.get'),
   compute('GET', '@/operations/*', 'operations.get'),
   compute('POST', '@/operations/*/wait', 'operations.wait'),
+  compute('GET', 'aggregated/instanceGroupManagers', 'instanceGroupManagers.aggregatedList'),
   compute('GET', '@/instanceGroupManagers', 'instanceGroupManagers.list'),
   compute('GET', '@/instanceGroupManagers/*', 'instanceGroupManagers.get'),
   compute('POST', '@/instanceGroupManagers/*/listManagedInstances', 'instanceGroupManagers.listManagedInstances'),

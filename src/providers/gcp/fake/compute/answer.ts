@@ -93,6 +93,22 @@ function groupOf({ state, project, place, subject }: Question): FakeGroup {
   return group;
 }
 
+function aggregatedGroups(question: Question): Body {
+  const { state, project, nowMs } = question;
+  const all = [...state.groups.values()].filter((one) => one.project === project);
+  const { items, token } = paged(question, all, ({ place, name }) => `${place}/${name}`);
+  const byPlace = Map.groupBy(items, ({ place }) => place);
+  const scopes = [...byPlace].map(([place, groups]) => [
+    place,
+    { instanceGroupManagers: groups.map((one) => shownGroup(one, nowMs)) },
+  ]);
+  return {
+    kind: 'compute#instanceGroupManagerAggregatedList',
+    items: Object.fromEntries(scopes),
+    ...(token !== undefined && { nextPageToken: token }),
+  };
+}
+
 function listManaged(question: Question): Body {
   const { nowMs, state } = question;
   const group = groupOf(question);
@@ -247,6 +263,7 @@ const ACTIONS: Readonly<Record<string, (question: Question, signal: AbortSignal)
       ...(token !== undefined && { nextPageToken: token }),
     };
   },
+  'instanceGroupManagers.aggregatedList': aggregatedGroups,
   'instanceGroupManagers.listManagedInstances': listManaged,
   'instanceGroupManagers.createInstances': (question) =>
     changed(question, 'compute.instanceGroupManagers.createInstances', (group) =>
@@ -284,6 +301,7 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'compute.instanceGroupManagers.listManagedInstances': 'compute.instanceGroupManagers.get',
   'compute.instances.bulkInsert': 'compute.instances.create',
   'compute.instances.aggregatedList': 'compute.instances.list',
+  'compute.instanceGroupManagers.aggregatedList': 'compute.instanceGroupManagers.list',
 };
 
 export const rightFor = (action: string): string => RIGHTS[action] ?? action;
