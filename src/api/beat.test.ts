@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { MINUTE_MS } from '#core/clock.ts';
+import { HOUR_MS, MINUTE_MS } from '#core/clock.ts';
 import type { Runtime } from '#core/runtime.ts';
 import { noun as output } from './output.ts';
 import type { Call } from './route.ts';
@@ -40,8 +40,6 @@ async function opened() {
   }
   return { ...world, follow, end: () => over.abort() };
 }
-
-const HOUR_MS = 60 * MINUTE_MS;
 
 test('the progress of a runtime on which nothing happens for five minutes has a beat every 15 seconds', async () => {
   const { clock, deps, follow } = await opened();
