@@ -16,7 +16,7 @@ import { isSameTrouble, launchFaultOf, launchTroubleOf } from './launch-failures
 import { poolsAsAsker } from './machine-owner.ts';
 import { forgetRefusal, refusalsChangeAtMs, tellMachineTrouble } from './machine-troubles.ts';
 import { unseenWorkers, type WorkerObservation } from './observation.ts';
-import { rememberPools } from './pool-memory.ts';
+import { type PoolMemory, rememberPools } from './pool-memory.ts';
 import { followPools } from './pool-offers.ts';
 import { reconcilePool } from './reconcile.ts';
 import { observeSlots } from './reported-slots.ts';
@@ -68,7 +68,7 @@ export function openWorkers(deps: WorkersDeps): { readonly workers: Workers; rea
     const trouble = launchTroubleOf(context, id);
     const isSame = isSameTrouble(trouble, before.trouble);
     if (!isSame) context.pools.of(id).trouble = trouble;
-    if (!isSame || !isSameNeed(context.pools.read(id).need, before.need)) deps.activityChanged?.(id);
+    if (!isSame || !isSameNeed(context.pools.read(id), before)) deps.activityChanged?.(id);
     return soonest(again, refusalsChangeAtMs(context, id) - clock.monotonic());
   }
 
@@ -103,8 +103,9 @@ export function openWorkers(deps: WorkersDeps): { readonly workers: Workers; rea
   return { workers, context };
 }
 
-const isSameNeed = (one: PoolNeed | undefined, other: PoolNeed | undefined): boolean =>
-  one?.wanted === other?.wanted && one?.lost === other?.lost;
+/** Until a pass has looked at a new definition, its need counts as unknown: the same figures are news then. */
+const isSameNeed = (one: Readonly<PoolMemory>, other: Readonly<PoolMemory>): boolean =>
+  one.revision === other.revision && one.need?.wanted === other.need?.wanted && one.need?.lost === other.need?.lost;
 
 function soonest(again: Again | undefined, afterMs: number): Again | undefined {
   if (afterMs === Number.POSITIVE_INFINITY) return again;

@@ -139,6 +139,15 @@ describe('an AgentPool that is Ready', () => {
     expect(world.condition('gpu', 'Ready')).toContain('True AgentsConnected');
   });
 
+  it('is so again after an edit that changes nothing of its size', async () => {
+    const world = await openReady();
+
+    world.others.patch(aNamed('gpu'), { spec: { description: 'for teams' } });
+    await world.clock.advance(10 * SECOND_MS);
+
+    expect(world.pool('gpu')?.status).toMatchObject({ observedGeneration: 2, state: 'Ready' });
+  });
+
   it('is not so for a newer generation until the server has looked at that', async () => {
     const world = await openReady();
     const shown: string[] = [];
