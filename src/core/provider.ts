@@ -163,6 +163,8 @@ export interface Document {
   readonly isDeleted?: true | undefined;
   /** With `isDeleted`: its writer does not wait for busy workers either. */
   readonly isForced?: true | undefined;
+  /** When its writer made it, where the source knows: of two definitions of one name in a source, the older one counts. */
+  readonly since?: number | undefined;
   /** Its writer asks to thaw its pool; the freeze of the fleet is not theirs to end. It is reported once that is done. */
   readonly isThawAsked?: true | undefined;
   /**

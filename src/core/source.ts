@@ -84,6 +84,8 @@ export interface DocumentReport {
   /** `refused`: it forms no pool; the fault says why. A fault beside another phase: the last good definition stands. */
   readonly phase: PoolPhase | 'refused';
   readonly fault?: DocumentState['fault'];
+  /** The document that has the name, where this one was refused for it. */
+  readonly takenBy?: { readonly key: string; readonly isSameKind: boolean } | undefined;
   /** Present where there is a pool. */
   readonly counts?: PoolCounts | undefined;
   /** How many workers the pool must have now: for its minimum, for its idle slots, and for what the last plan asks for. */

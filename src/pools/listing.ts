@@ -83,9 +83,9 @@ type Listed = ReadonlyMap<string, Document>;
 function parseDocument(
   { deps }: Registry,
   { opened, log }: SourceRunner,
-  { key, version, text, fault, paths }: Document,
+  { key, version, text, fault, paths, since }: Document,
 ): ParsedDocument | Promise<ParsedDocument> {
-  const base = { source: opened.id, key, version };
+  const base = { source: opened.id, key, version, since };
   if (fault) return { ...base, fault };
   if (text === undefined) {
     return { ...base, fault: new Fault('internal', 'The source sent a new version without its text.') };

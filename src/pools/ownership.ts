@@ -21,12 +21,13 @@ function rank({ runners }: Registry, source: string): number {
   return [...runners.keys()].indexOf(source);
 }
 
-/** In the order of the configuration, then by key, so that the same world always gives the same owner. */
+/** In the order of the configuration, then by age, then by key, so that the same world always gives the same owner. */
 function ranked(registry: Registry, parsedDocuments: readonly ParsedDocument[]): readonly ParsedDocument[] {
   if (parsedDocuments.length < 2) return parsedDocuments;
   const ranks = new Map(parsedDocuments.map(({ source }) => [source, rank(registry, source)]));
   const rankOf = ({ source }: ParsedDocument): number => ranks.get(source) ?? 0;
-  return parsedDocuments.toSorted((a, b) => rankOf(a) - rankOf(b) || (a.key < b.key ? -1 : 1));
+  const ageOf = ({ since = 0 }: ParsedDocument): number => since;
+  return parsedDocuments.toSorted((a, b) => rankOf(a) - rankOf(b) || ageOf(a) - ageOf(b) || (a.key < b.key ? -1 : 1));
 }
 
 export const isOwner = (pool: Pool, { source, key }: Pick<ParsedDocument, 'source' | 'key'>): boolean =>

@@ -6,6 +6,8 @@ export interface ParsedDocument {
   readonly source: string;
   readonly key: string;
   readonly version: string;
+  /** When its writer made it, where the source knows. */
+  readonly since?: number | undefined;
   readonly spec?: PoolSpec | undefined;
   readonly fault?: Fault | undefined;
 }

@@ -5,8 +5,9 @@ import { type Pool, poolPhase } from '#core/pool.ts';
 import { countPool, leastWorkers } from '#core/pool-counts.ts';
 import { poolOfSubject } from '#core/reason.ts';
 import { openSlices } from '#core/slices.ts';
-import { type DocumentReport, documentId } from '#core/source.ts';
+import { type DocumentReport, type DocumentState, documentId } from '#core/source.ts';
 import { FLEET } from '#core/worker.ts';
+import { isOwner } from './ownership.ts';
 import { accountOf, type Registry, type SourceRunner, sourceLog } from './registry.ts';
 
 // A report is one small call; one that hangs must not keep the others waiting.
@@ -86,6 +87,17 @@ function frozenBy({ store }: Registry['deps'], pool: string): DocumentReport['fr
   return fleet ? { ...fleet, isFleet: true } : own && { ...own, isFleet: false };
 }
 
+/** Which document has the name that this one wants. */
+function rivalOf(
+  { parsedDocuments, poolNamed, runners }: Registry,
+  { opened }: SourceRunner,
+  { key, fault }: DocumentState,
+): DocumentReport['takenBy'] {
+  if (fault?.kind !== 'conflict') return undefined;
+  const owner = poolNamed(parsedDocuments.get(opened.id, key)?.spec?.name ?? '')?.owner;
+  return owner && { key: owner.key, isSameKind: runners.get(owner.source)?.opened.kind === opened.kind };
+}
+
 /** Nothing where the writer has never heard of this document from us, and does not wait. */
 function reportFor(registry: Registry, reporter: Reporter, key: string): DocumentReport | 'gone' | undefined {
   const { view } = registry.deps.store;
@@ -95,7 +107,10 @@ function reportFor(registry: Registry, reporter: Reporter, key: string): Documen
   if (row?.missed === 0) {
     const pool = row.pool === undefined ? undefined : view.pools.get(row.pool);
     const { version, fault } = row;
-    return pool ? { ...poolReport(registry, version, pool), fault } : { version, phase: 'refused', fault };
+    if (!pool) return { version, phase: 'refused', fault, takenBy: rivalOf(registry, runner, row) };
+    // A second definition of the name is not the fault of the first: only operators hear of both.
+    const isInForce = isOwner(pool, { source, key }) && pool.owner.version === version;
+    return { ...poolReport(registry, version, pool), fault: isInForce ? undefined : fault };
   }
   const pool = view.pools.get(reporter.pools.get(key) ?? '');
   const isOwned = pool?.owner.source === source && pool.owner.key === key;

@@ -38,9 +38,14 @@ export const requestsOf = (object: KubeObject): Pick<Document, 'isDeleted' | 'is
   ...(isThawAsked(object) && { isThawAsked: true }),
 });
 
+function ageOf({ metadata }: KubeObject): Pick<Document, 'since'> {
+  const since = Date.parse(metadata.creationTimestamp ?? '');
+  return Number.isNaN(since) ? {} : { since };
+}
+
 /** The whole document of an object, or what is wrong with it. */
 export function documentOf(object: KubeObject, pinned: Pinned): Document {
-  const identity = { key: keyOfPool(object), version: versionOfPool(object), ...requestsOf(object) };
+  const identity = { key: keyOfPool(object), version: versionOfPool(object), ...requestsOf(object), ...ageOf(object) };
   const read = AgentPoolSpec.safeParse(object.spec ?? {}, { reportInput: true });
   if (!read.success) return { ...identity, fault: faultOf(read.error.issues.flatMap(problemsOf)) };
   const problems = templateProblems(read.data);

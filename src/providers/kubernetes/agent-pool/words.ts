@@ -31,13 +31,24 @@ const withoutPodNames = (text: string): string =>
 const decided = (decision: ReportedDecision | undefined): ReportedDecision | undefined =>
   decision && { ...decision, why: inObjectWords(withoutPodNames(decision.why)) };
 
+/** Two AgentPools of one name in two namespaces: only the second is at fault. */
+function faultIn({ fault, takenBy }: DocumentReport): DocumentReport['fault'] {
+  if (!fault) return undefined;
+  if (!takenBy?.isSameKind) return { ...fault, message: inObjectWords(fault.message) };
+  const name = takenBy.key.slice(takenBy.key.indexOf('/') + 1);
+  const message =
+    `AgentPool ${takenBy.key} has the name ${name}. ` +
+    'Rename this one or delete the other; this one takes its place when the other is gone.';
+  return { ...fault, message };
+}
+
 /** The same report as its writer reads it. */
 export function reportForWriter(report: DocumentReport): DocumentReport {
-  const { trouble, fault, decision, lastAction } = report;
+  const { trouble, decision, lastAction } = report;
   const said = trouble && inObjectWords(trouble.message);
   return {
     ...report,
-    fault: fault && { ...fault, message: inObjectWords(fault.message) },
+    fault: faultIn(report),
     decision: decided(decision),
     lastAction: decided(lastAction),
     trouble: trouble && {

@@ -144,7 +144,9 @@ it('all pools of a namespace that are deleted at once drain, though another sour
 });
 
 describe('two AgentPools of one name in two namespaces', () => {
-  it('both show the conflict; the first stays in force, and the second follows when it is gone', async () => {
+  const EDITED = { spec: { autoscaler: { maxReplicas: 4 } } };
+
+  it('disturb the first in nothing; the second is at fault at each edit, and takes over when the first is gone', async () => {
     const world = await openKubeWorld(WHOLE_CLUSTER);
     world.apply('gpu');
     await world.clock.advance(MINUTE_MS);
@@ -152,11 +154,20 @@ describe('two AgentPools of one name in two namespaces', () => {
 
     world.apply('gpu', { namespace: 'other' });
     await world.clock.advance(MINUTE_MS);
+    const second = world.condition('gpu', 'Synced', 'other');
+    for (const namespace of ['default', 'other']) world.others.patch(aNamed('gpu', namespace), EDITED);
+    await world.clock.advance(MINUTE_MS);
 
-    expect(world.condition('gpu', 'Synced')).toContain('False NameTaken');
-    expect(world.condition('gpu', 'Synced')).toContain('other/gpu');
-    expect(world.condition('gpu', 'Synced', 'other')).toContain('False NameTaken');
-    expect(world.condition('gpu', 'Synced', 'other')).toContain('default/gpu');
+    expect(second).toBe(
+      'False NameTaken: AgentPool default/gpu has the name gpu. ' +
+        'Rename this one or delete the other; this one takes its place when the other is gone.',
+    );
+    expect(world.condition('gpu', 'Synced')).toContain('True Applied');
+    expect(world.condition('gpu', 'Stalled')).toBe('none');
+    expect(world.pool('gpu')?.status).toMatchObject({ observedGeneration: 2, state: 'Ready' });
+    expect([...world.life.store.view.pools.all()].map(({ spec }) => spec.scaling.maxAgents)).toEqual([4]);
+    expect(world.pool('gpu', 'other')?.status).toMatchObject({ observedGeneration: 2, state: 'NameTaken' });
+    expect(world.condition('gpu', 'Synced', 'other')).toBe(second);
     expect(world.pods('gpu')).toEqual(before);
     expect(world.fake.objects('pods', 'other')).toEqual([]);
 
@@ -164,9 +175,22 @@ describe('two AgentPools of one name in two namespaces', () => {
     await world.clock.advance(3 * MINUTE_MS);
 
     expect(world.pool('gpu')).toBeUndefined();
-    expect(world.condition('gpu', 'Synced', 'other')).toContain('True');
+    expect(world.condition('gpu', 'Synced', 'other')).toContain('True Applied');
+    expect(world.condition('gpu', 'Ready', 'other')).toContain('True');
     expect(world.fake.objects('pods', 'default')).toEqual([]);
     expect(world.fake.objects('pods', 'other')).toHaveLength(1);
+  });
+
+  it('that a new server finds at once belong to the older object, whatever their namespaces are called', async () => {
+    const world = await openKubeWorld(WHOLE_CLUSTER, []);
+    world.apply('gpu', { namespace: 'other' });
+    await world.clock.advance(MINUTE_MS);
+    world.apply('gpu');
+    await world.setSources([{ name: 'documents', place: 'pools' }]);
+    await world.clock.advance(MINUTE_MS);
+
+    expect(world.condition('gpu', 'Synced', 'other')).toContain('True Applied');
+    expect(world.condition('gpu', 'Synced')).toContain('False NameTaken: AgentPool other/gpu');
   });
 });
 
