@@ -24,6 +24,8 @@ type Tree = Readonly<Record<string, unknown>>;
 
 const SUBNETS = ['velda-network/subnets/agents', 'velda-network/subnets/private'];
 
+const UBUNTU = ['server', 'server-gen1', 'server-arm64', 'minimal', 'minimal-arm64'];
+
 export function openReferences(subscriptionId: string): References {
   const group = `/subscriptions/${subscriptionId}/resourcegroups/velda`;
   const network = `${group}/providers/microsoft.network`;
@@ -35,9 +37,8 @@ export function openReferences(subscriptionId: string): References {
       [`${network}/networkinterfaces/spare`, 'westeurope'],
     ]),
     images: new Map([[`${group}/providers/microsoft.compute/images/agent`, 'westeurope']]),
-    platformImages: new Map([
-      ['canonical:ubuntu-24_04-lts:server', ['24.04.202611010']],
-      ['canonical:ubuntu-24_04-lts:server-arm64', ['24.04.202611010']],
+    platformImages: new Map<string, readonly string[]>([
+      ...UBUNTU.map((sku) => [`canonical:ubuntu-24_04-lts:${sku}`, ['24.04.202611010']] as const),
       ['microsoft-dsvm:ubuntu-hpc:2404', ['24.04.2026102901']],
       ['nvidia:ngc-base-version:ngc-base-version-24', ['24.10.0']],
     ]),

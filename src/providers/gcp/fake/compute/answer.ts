@@ -26,6 +26,8 @@ const PATH = /^\/compute\/v1\/projects\/([^/]+)\/(.+)$/;
 const LARGEST_PAGE = 500;
 const TOKEN_LIFE_MS = 3_600_000;
 const TAKEN_IN_MS = 500;
+/** Google's name for groups. */
+const GROUPS_KEY = 'instanceGroupManagers';
 
 const notFound = (what: string): Error => refusal('notFound', `The resource '${what}' was not found`, 404);
 
@@ -100,7 +102,7 @@ function aggregatedGroups(question: Question): Body {
   const byPlace = Map.groupBy(items, ({ place }) => place);
   const scopes = [...byPlace].map(([place, groups]) => [
     place,
-    { instanceGroupManagers: groups.map((one) => shownGroup(one, nowMs)) },
+    { [GROUPS_KEY]: groups.map((one) => shownGroup(one, nowMs)) },
   ]);
   return {
     kind: 'compute#instanceGroupManagerAggregatedList',
