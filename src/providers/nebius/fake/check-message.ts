@@ -1,6 +1,7 @@
 // Checks the bytes of a request against Nebius's own descriptors and their rules, in the words of protovalidate. It does
 // not use our messages: a field that we number or name wrongly is refused here as Nebius would misread it.
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
+import { Fault } from '#core/fault.ts';
 
 /** One field, from the descriptors. */
 export interface FieldDefinition {
@@ -63,7 +64,7 @@ function valueViolations(
   const { type, scalar } = definition;
   const field = place.path;
   if (typeof type === 'object' && 'message' in type) {
-    if (wire !== WireType.LengthDelimited) throw new RangeError(`${field} is no message`);
+    if (wire !== WireType.LengthDelimited) throw new Fault('invalid', `${field} is no message`);
     const inside = reader.bytes();
     const known = place.definitions[type.message];
     return known ? violationsIn(inside, known, place) : [];
@@ -72,7 +73,7 @@ function valueViolations(
     const isKnown = enumsAt(reader, wire).every((value) => type.values.includes(value));
     return isKnown ? [] : [{ field, message: 'value must be one of the defined enum values' }];
   }
-  if (scalar === STRING && wire !== WireType.LengthDelimited) throw new RangeError(`${field} is no string`);
+  if (scalar === STRING && wire !== WireType.LengthDelimited) throw new Fault('invalid', `${field} is no string`);
   if (scalar === STRING) return textViolations(definition, field, reader.string());
   reader.skip(wire, place.number);
   return [];
