@@ -54,7 +54,7 @@ test('the plain manifests are applied by the client, and a second time change no
   const first = await cluster.apply(manifests);
   const second = await cluster.apply(manifests);
   const files = await cluster.apply(
-    ...['agentpool-crd', 'velda-rbac', 'muster'].map((name) => shipped(`${name}.yaml`)),
+    ...['agentpool-crd-cel', 'velda-rbac', 'muster'].map((name) => shipped(`${name}.yaml`)),
   );
 
   expect(first.trim().split('\n')).toHaveLength(9);
