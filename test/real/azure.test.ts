@@ -91,7 +91,7 @@ test("Azure's own clients make, list and delete machines and key-values of the s
     badSize: [400, 'InvalidParameter'],
     late: expect.stringContaining('AllocationFailed'),
     missing: [404, 'ResourceNotFound'],
-    sizes: ['Standard_D2s_v5', 'Standard_D4s_v5', 'Standard_F8s_v2'],
+    sizes: ['Standard_D2s_v5', 'Standard_D4s_v5', 'Standard_D4ps_v5', 'Standard_A2_v2', 'Standard_F8s_v2'],
     sets: 0,
     gone: [404, 'ResourceNotFound'],
     disks: [`${OURS}-os`],
