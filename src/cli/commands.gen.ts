@@ -5,6 +5,8 @@ import type { CommandFile } from './command.ts';
 export const COMMANDS: Readonly<Record<string, () => Promise<CommandFile>>> = {
   run: () => import('./run.ts'),
   shell: () => import('./run.ts'),
+  logs: () => import('./session.ts'),
+  ps: () => import('./session.ts'),
   pool: () => import('./pool.ts'),
   plan: () => import('./plan.ts'),
   session: () => import('./session.ts'),
@@ -14,7 +16,10 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandFile>>> = {
   source: () => import('./source.ts'),
   freeze: () => import('./freeze.ts'),
   thaw: () => import('./freeze.ts'),
+  get: () => import('./verbs.ts'),
+  describe: () => import('./verbs.ts'),
   token: () => import('./token.ts'),
+  status: () => import('./server.ts'),
   login: () => import('./server.ts'),
   server: () => import('./server.ts'),
   agent: () => import('./agent.ts'),
@@ -24,4 +29,5 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandFile>>> = {
   kube: () => import('./kube.ts'),
   sim: () => import('./sim.ts'),
   completion: () => import('./completion.ts'),
+  version: () => import('./server.ts'),
 };

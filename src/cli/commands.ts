@@ -1,8 +1,8 @@
 import type { CliCommand } from './command.ts';
 import { COMMANDS } from './commands.gen.ts';
 
-// It tells what all others take.
-const KNOWS_ALL = 'completion';
+// One tells what all others take, the others run them.
+const NEEDS_ALL: ReadonlySet<string> = new Set(['completion', 'get', 'describe']);
 
 async function load(name: string): Promise<readonly CliCommand[]> {
   const file = await COMMANDS[name]?.();
@@ -12,6 +12,6 @@ async function load(name: string): Promise<readonly CliCommand[]> {
 /** The one that a command line begins with; all of them where it does not begin with a command. */
 export async function commandsFor(words: readonly string[]): Promise<readonly CliCommand[]> {
   const [first = ''] = words;
-  const isKnown = first !== KNOWS_ALL && Object.hasOwn(COMMANDS, first);
+  const isKnown = !NEEDS_ALL.has(first) && Object.hasOwn(COMMANDS, first);
   return (await Promise.all((isKnown ? [first] : Object.keys(COMMANDS)).map(load))).flat();
 }

@@ -22,9 +22,10 @@ export interface ListShape<T, O> {
   listing(nowMs: number): TableLayout<T>;
 }
 
-/** `ls`: all things of a noun. */
-export function listCommand<T, O = unknown>(cli: Cli, shape: ListShape<T, O>): Command {
-  const list = showing('ls', shape.summary, LIST_FORMATS).alias('list');
+/** `ls`: all things of a noun; by another name where it stands apart from its noun. */
+export function listCommand<T, O = unknown>(cli: Cli, shape: ListShape<T, O>, name = 'ls'): Command {
+  const list = showing(name, shape.summary, LIST_FORMATS);
+  if (name === 'ls') list.alias('list');
   if (shape.isLively) list.option('-w, --watch', 'show changes until Ctrl-C');
   return list.action(async (options: O & { watch?: boolean }, command: Command) => {
     const client = clientOf(cli, command);

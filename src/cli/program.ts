@@ -3,6 +3,7 @@ import { FAULTS, Fault } from '#core/fault.ts';
 import type { Cli, Local } from './command.ts';
 import { commandsFor } from './commands.ts';
 import { problemLines } from './problem-lines.ts';
+import { refuseUnknownCommand } from './unknown-command.ts';
 
 const serverOptions = (): Option[] => [
   new Option('--address <url>', 'address of the server (MUSTER_ADDRESS)'),
@@ -70,6 +71,9 @@ function tame(command: Command, said: { text: string }, cli: Cli): void {
       },
       outputError: (text, write) => write(text.replace(/^error: /, 'muster: ')),
     });
+  if (command.commands.length > 0) {
+    command.on('command:*', ([written]: [string]) => refuseUnknownCommand(command, written));
+  }
   for (const child of command.commands) tame(child, said, cli);
 }
 

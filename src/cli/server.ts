@@ -1,11 +1,13 @@
 import { Command } from 'commander';
 import { DEFAULT_DATA_DIR } from '#core/defaults.ts';
+import { Fault } from '#core/fault.ts';
 import type { ServerStatus } from '../api/wire/server.ts';
 import type { LoginLink } from '../api/wire/token.ts';
 import { type Cli, type CliCommand, clientOf, formatOf, type Local, showing } from './command.ts';
 import { show } from './show.ts';
 import { oneLine, renderFacts } from './table.ts';
 import { print } from './terminal.ts';
+import { refuseUnknownCommand } from './unknown-command.ts';
 
 function statusFacts(status: ServerStatus): string {
   const { counts } = status;
@@ -34,9 +36,34 @@ function statusFacts(status: ServerStatus): string {
   ]);
 }
 
-/** As Commander says it itself, with what was meant; but it does so only where the command above does nothing alone. */
-function refuseUnknown(command: Command): void {
-  if (command.args.length > 0) (command as Command & { unknownCommand(): never }).unknownCommand();
+function statusCommand(cli: Cli): Command {
+  return showing('status', 'show the status of the server').action(async (_options, command: Command) => {
+    const status = await clientOf(cli, command).call<ServerStatus>('/server');
+    print(
+      cli.terminal,
+      show(status, formatOf(command), () => statusFacts(status)),
+    );
+  });
+}
+
+/** What this command is; and the server, where one can be asked. */
+function versionCommand(cli: Cli): Command {
+  return showing('version', 'show the version of this command and of the server').action(
+    async (_options, command: Command) => {
+      const client = (command.parent as Command).version() ?? '';
+      const asked = async () => (await clientOf(cli, command).call<ServerStatus>('/server')).version;
+      const found = await asked().then(
+        (server) => ({ server }),
+        (thrown) => ({ why_no_server: Fault.from(thrown).message }),
+      );
+      const text = () =>
+        renderFacts([
+          ['Command', client],
+          ['Server', 'server' in found ? found.server : `none: ${found.why_no_server}`],
+        ]);
+      print(cli.terminal, show({ command: client, ...found }, formatOf(command), text));
+    },
+  );
 }
 
 function serverCommand(cli: Cli, local: Local): Command {
@@ -46,19 +73,12 @@ function serverCommand(cli: Cli, local: Local): Command {
     .option('--keep-agents', 'leave idle local agents running when stopped')
     .allowExcessArguments()
     .action((options: { config?: string; keepAgents?: boolean }, command: Command) => {
-      refuseUnknown(command);
+      const [unknown] = command.args;
+      if (unknown !== undefined) refuseUnknownCommand(command, unknown);
       return local.server(options);
     });
 
-  server.addCommand(
-    showing('status', 'show the status of the server').action(async (_options, command: Command) => {
-      const status = await clientOf(cli, command).call<ServerStatus>('/server');
-      print(
-        cli.terminal,
-        show(status, formatOf(command), () => statusFacts(status)),
-      );
-    }),
-  );
+  server.addCommand(statusCommand(cli));
   return server;
 }
 
@@ -84,7 +104,9 @@ function loginCommand(cli: Cli): Command {
 }
 
 export const commands: readonly CliCommand[] = [
+  { name: 'status', order: 119, make: statusCommand },
   { name: 'login', order: 120, make: loginCommand },
   { name: 'server', order: 130, make: serverCommand },
   { name: 'restore', order: 170, make: restoreCommand },
+  { name: 'version', order: 195, make: versionCommand },
 ];

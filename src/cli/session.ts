@@ -69,6 +69,15 @@ interface ListOptions {
 const readList = (client: Client, { pool, phase, all, limit }: ListOptions): Promise<Session[]> =>
   client.list('/sessions', { pool, phase }, all ? undefined : limit);
 
+function lsCommand(cli: Cli, name: string): Command {
+  const shape = { summary: 'list sessions, newest first', isLively: true, read: readList, listing };
+  return listCommand<Session, ListOptions>(cli, shape, name)
+    .option('-p, --pool <name>', 'only sessions of this pool')
+    .addOption(new Option('--phase <phase>', 'only sessions in this phase').choices(SESSION_PHASES))
+    .option('-n, --limit <count>', 'largest number of sessions', whole('--limit', 1), 50)
+    .option('-a, --all', 'list all sessions, without a limit');
+}
+
 function tellEnd({ terminal }: Cli, session: Session): void {
   const said = sayEnd(session);
   if (said) remark(terminal, `session ${session.id}: ${said}`);
@@ -115,16 +124,7 @@ function attachCommand(cli: Cli): Command {
 
 function sessionCommand(cli: Cli): Command {
   const session = nounCommand('session', 'commands: queued, running and ended', [
-    listCommand<Session, ListOptions>(cli, {
-      summary: 'list sessions, newest first',
-      isLively: true,
-      read: readList,
-      listing,
-    })
-      .option('-p, --pool <name>', 'only sessions of this pool')
-      .addOption(new Option('--phase <phase>', 'only sessions in this phase').choices(SESSION_PHASES))
-      .option('-n, --limit <count>', 'largest number of sessions', whole('--limit', 1), 50)
-      .option('-a, --all', 'list all sessions, without a limit'),
+    lsCommand(cli, 'ls'),
     showCommand<Session>(cli, {
       name: 'show',
       summary: 'show one session',
@@ -153,4 +153,8 @@ function sessionCommand(cli: Cli): Command {
   ]);
 }
 
-export const commands: readonly CliCommand[] = [{ name: 'session', order: 50, make: sessionCommand }];
+export const commands: readonly CliCommand[] = [
+  { name: 'logs', order: 22, make: logsCommand },
+  { name: 'ps', order: 24, make: (cli) => lsCommand(cli, 'ps') },
+  { name: 'session', order: 50, make: sessionCommand },
+];

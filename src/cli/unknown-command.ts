@@ -1,0 +1,58 @@
+// What someone means by a command that Muster does not have.
+import type { Command } from 'commander';
+import { nearest } from '#core/nearest.ts';
+
+/** Words of other schedulers and tools, and what does the same here. */
+const BY_MEANING: Readonly<Record<string, string>> = {
+  agents: 'worker',
+  attach: 'session attach',
+  cancel: 'session kill',
+  create: 'pool apply',
+  exec: 'shell',
+  instances: 'worker',
+  job: 'session',
+  jobs: 'session',
+  kill: 'session kill',
+  list: 'ps',
+  log: 'logs',
+  ls: 'ps',
+  machine: 'worker',
+  machines: 'worker',
+  node: 'worker',
+  nodes: 'worker',
+  queue: 'ps',
+  rm: 'session kill',
+  sbatch: 'run -d',
+  scancel: 'session kill',
+  sinfo: 'worker ls',
+  squeue: 'ps',
+  srun: 'run',
+  ssh: 'shell',
+  start: 'server',
+  stop: 'session kill',
+  submit: 'run -d',
+  tail: 'logs -f',
+  task: 'session',
+  tasks: 'session',
+  top: 'status',
+  up: 'server',
+  use: 'context use',
+  wait: 'session wait',
+};
+
+/** What does the same by another name, else a known command that is spelled alike; `within`: the noun that has them. */
+export function meantCommand(written: string, known: readonly string[], within?: string): string | undefined {
+  const byMeaning = Object.hasOwn(BY_MEANING, written) ? BY_MEANING[written] : undefined;
+  const here =
+    within !== undefined && byMeaning?.startsWith(`${within} `) ? byMeaning.slice(within.length + 1) : byMeaning;
+  const isKnown = here !== undefined && known.includes(here.split(' ')[0] as string);
+  return isKnown ? here : nearest(written, known);
+}
+
+/** Refuses the word as Commander does, and names what was meant. */
+export function refuseUnknownCommand(command: Command, written: string): never {
+  const known = command.commands.flatMap((child) => [child.name(), ...child.aliases()]);
+  const meant = meantCommand(written, known, command.name());
+  const hint = meant === undefined ? '' : `\n(Did you mean ${meant}?)`;
+  return command.error(`error: unknown command '${written}'${hint}`, { code: 'commander.unknownCommand' });
+}
