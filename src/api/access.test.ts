@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ROLES } from '#core/access.ts';
+import { Fault } from '#core/fault.ts';
 import { FLEET } from '#core/worker.ts';
 import { isAtLeast } from '../access/tokens.ts';
 import { checkHost } from './host-header.ts';
@@ -265,10 +266,10 @@ it('a token with too many requests at once gets 429 with the remedy, and other t
   const { promise, resolve } = Promise.withResolvers<void>();
   const world = await apiWorld({ over: { requestsPerToken: 1 } });
   const begun = Promise.withResolvers<void>();
-  world.deps.sessions.find = async () => {
+  world.deps.sessions.refer = async () => {
     begun.resolve();
     await promise;
-    return undefined;
+    throw new Fault('missing', 'There is no session s1.');
   };
   const first = Promise.resolve(world.call('GET', '/api/v1/sessions/s1', { as: 'viewer' }));
   await begun.promise;

@@ -9,7 +9,6 @@ import { closeWith } from './graceful-close.ts';
 import { toProblem } from './problem.ts';
 import { type RequestGate, visitorOf } from './request-gate.ts';
 import type { RequestsOfToken } from './requests-of-token.ts';
-import { findSession } from './sessions.ts';
 
 interface Means {
   readonly deps: ApiDeps;
@@ -49,7 +48,7 @@ async function wishOf(request: IncomingMessage, { deps, gate }: Means) {
   const match = PATH.exec(request.url ?? '');
   if (!match?.[1]) throw new Fault('missing', 'There is no such page.', { at: 'path', remedy: 'See /docs.' });
   const query = new URLSearchParams(match[2]);
-  const session = await findSession(deps, decoded(match[1]));
+  const session = await deps.sessions.refer(decoded(match[1]), caller);
   return { caller, session, afterSeq: numberIn(query, 'after_seq'), attempt: numberIn(query, 'attempt') || undefined };
 }
 

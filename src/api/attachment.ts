@@ -5,7 +5,6 @@ import { type Caller, CHECK_TOKEN_EVERY_MS } from '../access/access.ts';
 import { checked } from './checked.ts';
 import type { ApiDeps } from './deps.ts';
 import { encodeOutput, type openTurns } from './encoded-output.ts';
-import { findSession } from './sessions.ts';
 import { shownSession } from './shown/session.ts';
 import { AttachIn, type AttachOut } from './wire/session.ts';
 
@@ -69,7 +68,7 @@ async function show(socket: WebSocket, wish: AttachWish, { deps, turn }: Means, 
     await say(socket, message);
   }
   if (signal.aborted) return;
-  const ended = await findSession(deps, session.id);
+  const ended = await deps.sessions.refer(session.id, wish.caller);
   await deps.store.durable();
   await say(socket, JSON.stringify({ end: shownSession(ended, deps.store) } satisfies AttachOut));
 }

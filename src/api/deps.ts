@@ -45,7 +45,7 @@ export interface ApiDeps {
   readonly workers: Pick<Workers, 'drain' | 'release' | 'freeze' | 'thaw' | 'plan' | 'foresee' | 'trouble'>;
   readonly sessions: Pick<
     Sessions,
-    'submit' | 'kill' | 'find' | 'ended' | 'output' | 'input' | 'inputWaitingBytes' | 'resize'
+    'submit' | 'kill' | 'refer' | 'ended' | 'output' | 'input' | 'inputWaitingBytes' | 'resize'
   >;
   /** Nouns that bring their own behaviour. */
   readonly features: PublicFeatures;

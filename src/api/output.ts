@@ -5,7 +5,6 @@ import type { ApiDeps } from './deps.ts';
 import { encodeOutput, openTurns } from './encoded-output.ts';
 import type { Noun } from './noun.ts';
 import { type Raw, type Route, route } from './route.ts';
-import { findSession } from './sessions.ts';
 import { Flag, Name } from './wire/shared.ts';
 
 const NDJSON = 'application/x-ndjson';
@@ -58,8 +57,8 @@ function outputRoutes(deps: ApiDeps): Route[] {
       reply: z.custom<Raw>(),
       media: [NDJSON, OCTETS],
       isStream: true,
-      async handle({ params, query, signal, turn, header }) {
-        const session = await findSession(deps, params.session);
+      async handle({ params, query, signal, turn, header, caller }) {
+        const session = await deps.sessions.refer(params.session, caller);
         header('content-type', query.raw ? OCTETS : NDJSON);
         // One piece ahead is enough: a slow reader must not fill the memory.
         const pieces = outputPieces(shared, session.id, query, signal);

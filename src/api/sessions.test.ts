@@ -114,7 +114,39 @@ describe('sessions', () => {
       kind: 'missing',
       detail: 'There is no pool typo.',
     });
+    expect(ids(await list('phase=exited'))).toEqual(['s3 ended', 's1 ended']);
+    expect(await list('phase=lost&limit=1')).toEqual({ items: [], next: 's3' });
     expect((await list('phase=ended')).items[0]?.end).toMatchObject({ exit_code: 3, how: 'exited' });
+  });
+
+  it('takes a name and a number, shows them, and lists by the name', async () => {
+    const { call } = await apiWorld({ rows });
+    const one = { pool: 'gpu', command: ['true'], name: 'sweep', count: 2 };
+
+    const made = await call('POST', POST, {
+      payload: [
+        { ...one, index: 0 },
+        { ...one, index: 1 },
+      ],
+    });
+    await call('POST', POST, { payload: { pool: 'gpu', command: ['true'] } });
+    const found = await call('GET', `${POST}?name=sweep`);
+
+    expect(made.json<SessionList>().items).toMatchObject([{ name: 'sweep', index: 0, count: 2 }, { index: 1 }]);
+    expect(found.json<SessionList>().items.map(({ index }) => index)).toEqual([1, 0]);
+  });
+
+  it.each([
+    [{ name: '7up' }, 'begin with a letter'],
+    [{ name: 'a/b' }, 'begin with a letter'],
+    [{ index: 2, count: 2 }, 'index must be smaller than count'],
+    [{ count: 2 }, 'index and count belong together'],
+  ])('refuses %j', async (more, said) => {
+    const { call } = await apiWorld({ rows });
+
+    const answer = await call('POST', POST, { payload: { pool: 'gpu', command: ['true'], ...more } });
+
+    expect([answer.statusCode, answer.body]).toEqual([422, expect.stringContaining(said)]);
   });
 
   it.each(['before', 'after'])('lists once a session that ends just %s history is read', async (when) => {

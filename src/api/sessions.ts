@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Fault } from '#core/fault.ts';
-import { SESSION_PHASES, type Session as SessionRow, sessionPhase } from '#core/session.ts';
+import { SESSION_ENDS, SESSION_PHASES, type Session as SessionRow, sessionPhase } from '#core/session.ts';
+import type { SessionRequest } from '../sessions/sessions.ts';
 import type { ApiDeps } from './deps.ts';
 import { gaugeSet } from './gauges.ts';
 import { type ChangeTable, type Gauges, type GaugeWorld, type Noun, stopAll } from './noun.ts';
@@ -19,21 +19,23 @@ const LONGEST_WAIT_MS = 300_000;
 const BODY_LIMIT = 16 * 1024 * 1024;
 const MOST_VALUES = 50_000;
 
-export async function findSession({ sessions }: Pick<ApiDeps, 'sessions'>, id: string): Promise<SessionRow> {
-  const session = await sessions.find(id);
-  if (session) return session;
-  throw new Fault('missing', `There is no session ${id}.`, {
-    at: 'path.session',
-    remedy: 'List sessions with `muster session ls`.',
-  });
-}
-
 function idempotencyKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (typeof header === 'string' && /^[\x21-\x7e]{1,255}$/.test(header)) return header;
   throw httpFault(400, 'invalid', 'The Idempotency-Key must be 1 to 255 visible ASCII characters.', {
     at: 'headers.idempotency-key',
   });
+}
+
+function requestOf(sent: z.output<typeof wire.SessionIn>): SessionRequest {
+  const { pool, name, index, count } = sent;
+  const part = index === undefined || count === undefined ? undefined : { index, count };
+  return {
+    ...(pool !== undefined && { pool }),
+    spec: specOf(sent),
+    ...(name !== undefined && { name }),
+    ...(part && { part }),
+  };
 }
 
 function submitting({ store, sessions }: ApiDeps): Route {
@@ -58,7 +60,7 @@ function submitting({ store, sessions }: ApiDeps): Route {
     isDurable: true,
     async handle({ body, headers, caller, header }) {
       const wanted = Array.isArray(body) ? body : [body];
-      const requests = wanted.map((one) => ({ pool: one.pool, spec: specOf(one) }));
+      const requests = wanted.map(requestOf);
       const key = idempotencyKey(headers['idempotency-key']);
       const accepted = await sessions.submit(requests, caller, key);
       const items = accepted.map((session) => shownSession(session, store));
@@ -70,35 +72,49 @@ function submitting({ store, sessions }: ApiDeps): Route {
   });
 }
 
+/** What a list may be narrowed to: a phase, or how a session ended, as the list shows it. */
+const SHOWN_PHASES = [...SESSION_PHASES, ...SESSION_ENDS] as const;
+
 type Query = {
   pool?: string | undefined;
-  phase?: wire.Session['phase'] | undefined;
+  name?: string | undefined;
+  phase?: (typeof SHOWN_PHASES)[number] | undefined;
   after?: string | undefined;
   limit: number;
 };
 
 /** Live ones from memory and ended ones from history, newest first; ids tell the time of acceptance. */
-async function listed({ store }: ApiDeps, query: Query): Promise<readonly SessionRow[]> {
-  const { pool: name, phase, after } = query;
+async function listed({ store }: ApiDeps, query: Query) {
+  const { pool: poolName, name, phase, after } = query;
   const limit = query.limit + 1;
-  const [pool] = name === undefined ? [] : store.view.pools.by('name', name);
+  const [pool] = poolName === undefined ? [] : store.view.pools.by('name', poolName);
+  const poolId = pool?.id ?? poolName;
   const isConnected = ({ worker }: SessionRow): boolean =>
     worker !== undefined && store.view.agents.get(worker) !== undefined;
   const isWanted = (session: SessionRow): boolean =>
-    phase === undefined || sessionPhase(session, isConnected(session)) === phase;
-  const live = name === undefined ? store.view.sessions.all() : store.view.sessions.by('pool', pool?.id ?? name);
+    (poolId === undefined || session.pool === poolId) &&
+    (phase === undefined || sessionPhase(session, isConnected(session)) === phase);
+  const { sessions } = store.view;
+  const byPool = () => (poolId === undefined ? sessions.all() : sessions.by('pool', poolId));
+  const live = name === undefined ? byPool() : sessions.by('name', name);
   const selection = { keyOf: (row: SessionRow) => row.id, after, limit, order: 'descending' } as const;
   // Memory first: a session that ends meanwhile is then in both. In the other order it could be in neither.
   const page = selectPage(Iterator.from(live).filter(isWanted), selection);
   // A session that has just ended leaves memory at once, and is in history when durable.
   await store.durable();
-  const filter = { pool: pool?.id ?? name };
+  const how = SESSION_ENDS.find((end) => end === phase);
   const ended =
-    phase === undefined || phase === 'ended'
-      ? await store.history.ended(filter, { after, limit, order: 'newest first' })
+    phase === undefined || phase === 'ended' || how
+      ? await store.history.ended({ pool: poolId, name }, { after, limit, order: 'newest first' })
       : [];
   const hasEnded = new Set(ended.map((row) => row.id));
-  return [...page.items.filter((row) => !hasEnded.has(row.id)), ...ended].toSorted((a, b) => (a.id < b.id ? 1 : -1));
+  const all = [...page.items.filter((row) => !hasEnded.has(row.id)), ...ended];
+  const rows = all.toSorted((a, b) => (a.id < b.id ? 1 : -1)).slice(0, query.limit);
+  return {
+    // The end is no column of the history: a page may have fewer rows than asked for, and none, with more to come.
+    rows: how ? rows.filter(({ end }) => end?.how === how) : rows,
+    next: all.length > query.limit ? rows.at(-1)?.id : undefined,
+  };
 }
 
 function listing(deps: ApiDeps): Route {
@@ -107,14 +123,21 @@ function listing(deps: ApiDeps): Route {
     path: '/sessions',
     role: 'viewer',
     summary: 'Lists sessions, live and ended, newest first.',
-    query: z.strictObject({ ...paging, pool: Name.optional(), phase: z.enum(SESSION_PHASES).optional() }),
+    query: z.strictObject({
+      ...paging,
+      pool: Name.optional(),
+      name: Name.optional(),
+      phase: z
+        .enum(SHOWN_PHASES)
+        .optional()
+        .meta({ description: 'A phase, or how a session ended. Pages then may have fewer rows than `limit`.' }),
+    }),
     reply: wire.SessionList,
     async handle({ query }) {
-      const rows = await listed(deps, query);
+      const { rows, next } = await listed(deps, query);
       // A removed pool has only ended sessions, found by its id.
       if (rows.length === 0 && query.pool !== undefined && query.after === undefined) findPool(deps.store, query.pool);
-      const items = rows.slice(0, query.limit).map((row) => shownSession(row, deps.store));
-      return { items, next: rows.length > query.limit ? items.at(-1)?.id : undefined };
+      return { items: rows.map((row) => shownSession(row, deps.store)), next };
     },
   });
 }
@@ -152,12 +175,12 @@ function watching(deps: ApiDeps): Route[] {
       params,
       query: z.strictObject({ wait: spanIn(LONGEST_WAIT_MS).default(0) }),
       reply: wire.Session,
-      async handle({ params, query, signal, turn }) {
-        const session = await findSession(deps, params.session);
+      async handle({ params, query, signal, turn, caller }) {
+        const session = await sessions.refer(params.session, caller);
         if (session.end || query.wait === 0) return shownSession(session, store);
         const ended = await waitForEnd(deps, session.id, query.wait, signal);
         await turn();
-        return shownSession(ended ?? (await findSession(deps, params.session)), store);
+        return shownSession(ended ?? (await sessions.refer(session.id, caller)), store);
       },
     }),
     route({
@@ -170,8 +193,8 @@ function watching(deps: ApiDeps): Route[] {
       reply: wire.Session,
       status: 202,
       async handle({ params, body, caller }) {
-        await findSession(deps, params.session);
-        return shownSession(await sessions.kill(params.session, body.force, caller), store);
+        const { id } = await sessions.refer(params.session, caller);
+        return shownSession(await sessions.kill(id, body.force, caller), store);
       },
     }),
   ];

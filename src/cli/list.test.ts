@@ -71,7 +71,7 @@ describe('lists', () => {
     await muster('session', 'ls', '-o', 'json');
     await muster('session', 'list', '-o', 'yaml');
 
-    expect(output()).toMatch(/^ID\s+POOL\s+PHASE.*\ns0\s+local\s+exited\s+0 /);
+    expect(output()).toMatch(/^ID\s+NAME\s+POOL\s+PHASE.*\ns0\s+-\s+local\s+exited\s+0 /);
     expect(output()).toContain('"id": "s0"');
     expect(output()).toContain('- id: s0');
   });

@@ -58,6 +58,20 @@ describe('run', () => {
     ]);
   });
 
+  it('with --count gives each its number, and all the name', async () => {
+    const { muster, asked } = openScene(server(() => ({})));
+
+    await muster('run', '-d', '--count', '2', '--name', 'sweep', '--', 'x');
+    await muster('run', '-d', '--', 'x');
+
+    const bodies = asked.filter(isSubmit).map(({ body }) => body);
+    expect(bodies[0]).toMatchObject([
+      { name: 'sweep', index: 0, count: 2 },
+      { name: 'sweep', index: 1, count: 2 },
+    ]);
+    for (const key of ['pool', 'name', 'index', 'count']) expect(bodies[1]).not.toHaveProperty([0, key]);
+  });
+
   it('says once that no worker suits, whatever the number of sessions', async () => {
     const why = 'No worker of pool gpu offers gpu=h100.';
     const { muster, errors } = openScene((asked) =>

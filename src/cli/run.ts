@@ -11,11 +11,12 @@ import { submit } from './submit.ts';
 import { print, sizeOf } from './terminal.ts';
 
 interface RunOptions extends EnvOptions {
-  readonly pool: string;
+  readonly pool?: string;
   readonly tty?: boolean;
   readonly interactive?: boolean;
   readonly detach?: boolean;
   readonly count?: number;
+  readonly name?: string;
   readonly cwd?: string;
   readonly label?: Readonly<Record<string, string>>;
   readonly priority: number;
@@ -25,14 +26,16 @@ interface RunOptions extends EnvOptions {
 }
 
 function requestOf(cli: Cli, words: readonly string[], options: RunOptions): SessionIn {
-  const { pool, label: labels, priority, retries, cwd, timeout, grace } = options;
+  const { label: labels, priority, retries, cwd, timeout, grace } = options;
+  const pool = options.pool ?? (cli.variable('MUSTER_POOL') || undefined);
   const env = sessionEnv(options, cli.variable);
   return {
-    pool,
+    ...(pool !== undefined && { pool }),
     command: [...words],
     priority,
     retries,
     stdin: Boolean(options.interactive || options.tty),
+    ...(options.name !== undefined && { name: options.name }),
     ...(env && { env }),
     ...(labels && { labels }),
     ...(cwd !== undefined && { cwd }),
@@ -50,7 +53,9 @@ async function run(cli: Cli, client: Client, request: SessionIn, options: RunOpt
       remedy: 'Leave out --count and --detach.',
     });
   }
-  const requests = Array.from({ length: count }, () => request);
+  const requests = Array.from({ length: count }, (_, index) =>
+    options.count === undefined ? request : { ...request, index, count },
+  );
   const sessions = await submit(cli, client, requests);
   if (options.detach) return print(cli.terminal, sessions.map(({ id }) => id).join('\n'));
   const [only] = sessions;
@@ -60,7 +65,11 @@ async function run(cli: Cli, client: Client, request: SessionIn, options: RunOpt
 
 function withRunOptions(command: Command): Command {
   return command
-    .option('-p, --pool <name>', 'the pool to run in', named('--pool'), 'local')
+    .option(
+      '-p, --pool <name>',
+      'the pool to run in (MUSTER_POOL; default: the only pool, or the pool local)',
+      named('--pool'),
+    )
     .option(
       '-e, --env <NAME[=VALUE]>',
       'set an environment variable; without a value, it is taken from the environment of this command (repeatable)',
@@ -85,6 +94,7 @@ function withRunOptions(command: Command): Command {
       'time between SIGTERM and SIGKILL (default: 10s)',
       span('--grace', { mayBeZero: true }),
     )
+    .option('--name <name>', 'name of the session, in place of its id; unique among unended sessions', named('--name'))
     .option('--retries <count>', 'number of restarts if its machine is lost', whole('--retries', 0, 100), 0);
 }
 
@@ -95,7 +105,11 @@ function runCommand(cli: Cli): Command {
     .option('-i, --interactive', 'send standard input')
     .option('-t, --tty', 'allocate a terminal; also sends standard input')
     .option('-d, --detach', 'print the session id and do not wait')
-    .option('--count <count>', 'number of sessions to start', whole('--count', 1, 100_000))
+    .option(
+      '--count <count>',
+      'number of sessions to start; each has its number, from 0, in MUSTER_INDEX',
+      whole('--count', 1, 100_000),
+    )
     .passThroughOptions()
     .action((words: string[], options: RunOptions, command: Command) =>
       run(cli, clientOf(cli, command), requestOf(cli, words, options), options),
@@ -107,7 +121,8 @@ function runCommand(cli: Cli): Command {
     ['muster run -e COLOUR=blue --timeout 5m -- make test', 'with a variable and a time limit'],
     ['muster run -e API_TOKEN --env-file build.env -- make test', 'with variables that no process list shows'],
     ['muster run --count 50 -- sleep 1', 'fifty sessions; each line names its session'],
-    ['muster run -d -- make all', 'prints its id; see `muster session logs -f ID`'],
+    ["muster run --count 8 --name sweep -- sh -c './train --seed $MUSTER_INDEX'", 'sweep/0 to sweep/7'],
+    ['muster run -d -- make all', 'prints its id; see `muster logs -f @last`'],
   ]);
 }
 
@@ -119,7 +134,7 @@ function shellCommand(cli: Cli): Command {
       run(cli, clientOf(cli, command), requestOf(cli, [shell], { ...options, tty: true }), options),
     );
   return withExamples(command, [
-    ['muster shell', 'bash in the pool local'],
+    ['muster shell', 'bash in the only pool, or in the pool local'],
     ['muster shell -p gpu zsh', 'zsh in the pool gpu'],
   ]);
 }

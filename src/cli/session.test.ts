@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aSession, ended, openScene } from './testing.ts';
+import { aSession, ended, openScene, pieces, raw } from './testing.ts';
 
 describe('session kill', () => {
   it('says that a running session is being ended', async () => {
@@ -15,6 +15,27 @@ describe('session kill', () => {
 
     expect(await muster('session', 'kill', 's1')).toBe(0);
     expect(output()).toBe('Session s1 has ended: exited, exit code 3.\n');
+  });
+});
+
+describe('a session that is named by another word than its id', () => {
+  it.each([['wait'], ['logs', '-f']])('%s stays with the session that the word named at first', async (...words) => {
+    const { muster, asked } = openScene(({ path }) =>
+      path.endsWith('/output') ? raw(pieces([])) : ended({ id: 's7' }),
+    );
+
+    await muster('session', ...words, '@last');
+
+    expect(asked[0]?.path).toBe('/sessions/%40last');
+    expect(new Set(asked.slice(1).map(({ path }) => path.split('/')[2]))).toEqual(new Set(['s7']));
+  });
+
+  it('is named by its id when it is ended', async () => {
+    const { muster, output } = openScene(() => aSession({ id: 's7' }));
+
+    await muster('session', 'kill', 'sweep/3');
+
+    expect(output()).toBe('Ending session s7.\n');
   });
 });
 

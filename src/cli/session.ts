@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { SESSION_PHASES } from '#core/session.ts';
+import { SESSION_ENDS, SESSION_PHASES } from '#core/session.ts';
 import type { Session } from '../api/wire/session.ts';
 import { attachSession } from './attach.ts';
 import type { Client } from './client.ts';
@@ -13,6 +13,8 @@ import { ageOf, moment, type TableLayout } from './show.ts';
 import { oneLine, pairsLine, renderFacts } from './table.ts';
 import { remark } from './terminal.ts';
 
+const ID = 'id of the session, its first characters, its name, NAME/NUMBER, or @last';
+
 const LONGEST_COMMAND = 60;
 
 function commandOf({ command }: Session): string {
@@ -20,10 +22,18 @@ function commandOf({ command }: Session): string {
   return text.length > LONGEST_COMMAND ? `${text.slice(0, LONGEST_COMMAND - 1)}…` : text;
 }
 
+const nameOf = ({ name, index }: Session): string | undefined =>
+  name === undefined || index === undefined ? name : `${name}/${index}`;
+
+/** An id for what may name another session a moment later, as `@last` and a name do. */
+const idOf = async (client: Client, written: string): Promise<string> =>
+  (await client.call<Session>(sessionPath(written))).id;
+
 const listing = (nowMs: number): TableLayout<Session> => ({
   nothing: 'No sessions. Start one with `muster run -- COMMAND`.',
   columns: [
     { title: 'ID', value: (session) => session.id },
+    { title: 'NAME', value: nameOf },
     { title: 'POOL', value: (session) => session.pool },
     { title: 'PHASE', value: (session) => session.end?.how ?? session.phase },
     { title: 'EXIT', value: (session) => session.end?.exit_code, align: 'right' },
@@ -39,6 +49,8 @@ function sessionFacts(session: Session): string {
   const { end, kill, started_at: startedAt } = session;
   return renderFacts([
     ['Id', session.id],
+    ['Name', nameOf(session)],
+    ['Number', session.index === undefined ? undefined : `${session.index} of ${session.count}, from 0`],
     ['Pool', session.pool],
     ['Phase', session.phase],
     ['Waits', session.why && oneLine(session.why)],
@@ -61,19 +73,26 @@ function sessionFacts(session: Session): string {
 
 interface ListOptions {
   readonly pool?: string;
+  readonly name?: string;
   readonly phase?: string;
   readonly all?: boolean;
   readonly limit: number;
 }
 
-const readList = (client: Client, { pool, phase, all, limit }: ListOptions): Promise<Session[]> =>
-  client.list('/sessions', { pool, phase }, all ? undefined : limit);
+const readList = (client: Client, { pool, name, phase, all, limit }: ListOptions): Promise<Session[]> =>
+  client.list('/sessions', { pool, name, phase }, all ? undefined : limit);
 
 function lsCommand(cli: Cli, name: string): Command {
   const shape = { summary: 'list sessions, newest first', isLively: true, read: readList, listing };
   return listCommand<Session, ListOptions>(cli, shape, name)
     .option('-p, --pool <name>', 'only sessions of this pool')
-    .addOption(new Option('--phase <phase>', 'only sessions in this phase').choices(SESSION_PHASES))
+    .option('--name <name>', 'only sessions of this name')
+    .addOption(
+      new Option('--phase <phase>', 'only sessions in this phase, or that ended so').choices([
+        ...SESSION_PHASES,
+        ...SESSION_ENDS,
+      ]),
+    )
     .option('-n, --limit <count>', 'largest number of sessions', whole('--limit', 1), 50)
     .option('-a, --all', 'list all sessions, without a limit');
 }
@@ -91,13 +110,14 @@ function finish(cli: Cli, session: Session): void {
 function logsCommand(cli: Cli): Command {
   return new Command('logs')
     .description('print the output of a session')
-    .argument('<id>', undefined, named('<id>'))
+    .argument('<id>', ID, named('<id>'))
     .option('-f, --follow', 'print new output until the session has ended')
-    .action(async (id: string, options: { follow?: boolean }, command: Command) => {
+    .action(async (written: string, options: { follow?: boolean }, command: Command) => {
       const client = clientOf(cli, command);
       const write = writeThrough(cli.terminal);
-      if (options.follow) return tellEnd(cli, await followSession(cli, client, { id, write }));
-      const lines = await client.lines(`${sessionPath(id)}/output`, { signal: cli.signal });
+      if (options.follow)
+        return tellEnd(cli, await followSession(cli, client, { id: await idOf(client, written), write }));
+      const lines = await client.lines(`${sessionPath(written)}/output`, { signal: cli.signal });
       for await (const line of lines) write(JSON.parse(line));
     });
 }
@@ -105,16 +125,17 @@ function logsCommand(cli: Cli): Command {
 function waitCommand(cli: Cli): Command {
   return new Command('wait')
     .description('wait until a session has ended; exits with its exit code')
-    .argument('<id>', undefined, named('<id>'))
-    .action(async (id: string, _options, command: Command) =>
-      finish(cli, await waitForEnd(cli, clientOf(cli, command), id)),
-    );
+    .argument('<id>', ID, named('<id>'))
+    .action(async (written: string, _options, command: Command) => {
+      const client = clientOf(cli, command);
+      finish(cli, await waitForEnd(cli, client, await idOf(client, written)));
+    });
 }
 
 function attachCommand(cli: Cli): Command {
   return new Command('attach')
     .description('attach this terminal to a running session; exits with its exit code')
-    .argument('<id>', undefined, named('<id>'))
+    .argument('<id>', ID, named('<id>'))
     .action(async (id: string, _options, command: Command) => {
       const client = clientOf(cli, command);
       const session = await client.call<Session>(sessionPath(id));
@@ -139,15 +160,16 @@ function sessionCommand(cli: Cli): Command {
       name: 'kill',
       summary: 'end a session: SIGTERM, then SIGKILL after its grace period',
       of: '<id>',
-      async act(client, id, { force = false }) {
-        const { end } = await client.call<Session>(`${sessionPath(id)}/kill`, { method: 'POST', body: { force } });
+      async act(client, written, { force = false }) {
+        const path = `${sessionPath(written)}/kill`;
+        const { id, end } = await client.call<Session>(path, { method: 'POST', body: { force } });
         return end ? `Session ${id} has ended: ${endOf(end)}.` : `Ending session ${id}.`;
       },
     }).option('-f, --force', 'send SIGKILL at once'),
   ]);
   return withExamples(session, [
     ['muster session ls --phase queued', 'sessions that wait for a worker'],
-    ['muster session logs -f ID', 'print its output until it has ended'],
+    ['muster session logs -f @last', 'print the output of the session that you started last'],
     ['muster session wait ID', 'exits with its exit code'],
     ['muster session kill ID', 'ends it'],
   ]);

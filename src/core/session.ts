@@ -30,6 +30,19 @@ export interface SessionSpec {
 
 export const SESSION_ENDS = ['exited', 'signalled', 'killed', 'timeout', 'lost', 'refused', 'cancelled'] as const;
 
+/** The place of a session among those that were started together, from 0. */
+export interface SessionPart {
+  readonly index: number;
+  readonly count: number;
+}
+
+/** No digit and no `@` in front: a name is neither an id nor `@last`. */
+export const SESSION_NAME = /^[A-Za-z][A-Za-z0-9._-]{0,62}$/;
+
+/** What a session is called: its name, and its number where it has one; undefined without a name. */
+export const calledName = ({ name, part }: Pick<Session, 'name' | 'part'>): string | undefined =>
+  name === undefined || part === undefined ? name : `${name}/${part.index}`;
+
 /** The one final state of a session. */
 export interface SessionEnd {
   readonly at: number;
@@ -47,6 +60,10 @@ export interface Session extends Row {
   readonly spec: SessionSpec;
   readonly acceptedAt: number;
   readonly by: string;
+  /** What its caller calls it. Unended sessions share a name only if they were started together. */
+  readonly name?: string | undefined;
+  /** Its place among the sessions that were started together. */
+  readonly part?: SessionPart | undefined;
   /** The caller's idempotency key and this session's place in that request. */
   readonly key?: string | undefined;
   /** Hash of the request that came with the key: the same key with another request is refused. */
@@ -121,6 +138,7 @@ export const sessionTables = {
       pool: (s) => s.pool,
       worker: (s) => s.worker,
       key: (s) => s.key,
+      name: (s) => s.name,
       queue: (s) => (s.worker === undefined ? s.pool : undefined),
       unmatched: (s) => (s.worker === undefined && s.unmatched !== undefined ? s.pool : undefined),
     },
@@ -129,7 +147,7 @@ export const sessionTables = {
 
 export const sessionHistories = {
   ended: records<Session>()({
-    finds: { key: (s) => s.key, pool: (s) => s.pool },
+    finds: { key: (s) => s.key, name: (s) => s.name, pool: (s) => s.pool },
     at: (s) => s.end?.at ?? s.acceptedAt,
     kept: { setting: 'sessions', default: '30d', about: 'Retention time of ended sessions.' },
   }),

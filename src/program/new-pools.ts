@@ -39,7 +39,7 @@ export function withNewPools(plane: Plane): Pick<Plane, 'machines' | 'sessions'>
     sessions: {
       ...sessions,
       async submit(requests, actor, key) {
-        for (const pool of new Set(requests.map((request) => request.pool))) await ensure(pool);
+        for (const pool of new Set(requests.map((request) => request.pool))) if (pool !== undefined) await ensure(pool);
         return sessions.submit(requests, actor, key);
       },
     },

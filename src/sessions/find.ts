@@ -16,7 +16,10 @@ export interface Finder {
 type Waiter = (session: Session | undefined) => void;
 
 export const missing = (id: string): Fault =>
-  new Fault('missing', `There is no session "${id}".`, { remedy: 'List sessions with `muster session ls`.' });
+  new Fault('missing', `There is no session ${id}.`, {
+    at: 'path.session',
+    remedy: 'List sessions with `muster session ls`.',
+  });
 
 export const stopping = (): Fault =>
   new Fault('unavailable', 'The server is stopping.', { remedy: 'Try again in a few seconds.' });

@@ -1,7 +1,7 @@
 import type { AgentReport, Hello } from '#core/agent-link.ts';
 import type { Actor } from '#core/journal.ts';
 import { startLoop } from '#core/loop.ts';
-import type { OutputChunk, Session, SessionSpec } from '#core/session.ts';
+import type { OutputChunk, Session, SessionPart, SessionSpec } from '#core/session.ts';
 import { openAgentSlots } from './agent-slots.ts';
 import { openDeadlines } from './deadline.ts';
 import { openDelivery } from './delivery.ts';
@@ -17,15 +17,18 @@ import { openOfferedLabels } from './offered-labels.ts';
 import { openOutputKeeper } from './output.ts';
 import { place, placeNew, placeOrCancel } from './place-or-cancel.ts';
 import { openPoolQueues } from './pool-queues.ts';
+import { openReferences } from './reference.ts';
 import { openReport } from './report.ts';
 import { openSubmit } from './submit.ts';
 import { openUnknownSessions } from './unknown-sessions.ts';
 
 /** One session that is asked for. */
 export interface SessionRequest {
-  /** The pool's name. */
-  readonly pool: string;
+  /** The pool's name; by default the only pool, or `local`. */
+  readonly pool?: string | undefined;
   readonly spec: SessionSpec;
+  readonly name?: string | undefined;
+  readonly part?: SessionPart | undefined;
 }
 
 /** Which part of a session's output to read. */
@@ -48,6 +51,8 @@ export interface Sessions {
   kill(id: string, force: boolean, actor: Actor): Promise<Session>;
   /** Live or ended. */
   find(id: string): Promise<Session | undefined>;
+  /** The session that a person means: an id or the beginning of one, a name, `name/index`, or `@last`; else a `Fault`. */
+  refer(text: string, actor: Actor): Promise<Session>;
   /** Resolves with the ended session. */
   ended(id: string, signal: AbortSignal): Promise<Session>;
   /** All durable output in order, attempt by attempt; with `follow` until the session has ended. */
@@ -135,6 +140,7 @@ export function startSessions(deps: SessionsDeps): Sessions {
     submit: openSubmit(deps, parts),
     kill: openKill(deps, parts),
     find: finder.find,
+    refer: openReferences(store, finder),
     ended: finder.ended,
     output: follower.output,
     ...inputRelay,

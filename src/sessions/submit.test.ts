@@ -98,6 +98,22 @@ test('takes all or none', async () => {
   expect(scene.store.view.sessions.size).toBe(0);
 });
 
+test('without a pool it is the only one, or `local` among several; else the names are said', async () => {
+  const scene = await sceneWithPool();
+  const nowhere = { spec: specOf() };
+  const chosen = async () => (await scene.sessions.submit([nowhere], CALLER))[0]?.poolName;
+
+  expect(await chosen()).toBe('gpu');
+  await scene.pool('cpu');
+  expect(await faultOf(chosen())).toMatchObject({
+    kind: 'invalid',
+    message: 'There are 2 pools: the session must name one.',
+    remedy: 'Give -p or MUSTER_POOL with one of: cpu, gpu.',
+  });
+  await scene.pool('local');
+  expect(await chosen()).toBe('local');
+});
+
 test('a pool that is being removed takes nothing new', async () => {
   const scene = await sceneWithPool();
   await scene.change('pools', poolRow('gpu', { removal: { at: 1, deadlineAt: 2, why: 'asked' } }));

@@ -3,12 +3,13 @@ import { idMaker } from '#core/id.ts';
 import type { Actor } from '#core/journal.ts';
 import { nearest } from '#core/nearest.ts';
 import type { Pool } from '#core/pool.ts';
-import type { Session } from '#core/session.ts';
+import type { Session, SessionPart, SessionSpec } from '#core/session.ts';
 import { put, type Store } from '#core/store.ts';
 import type { Delivery } from './delivery.ts';
 import { type SessionLimits, type SessionsDeps, whenDurable } from './deps.ts';
 import { checkKey, findRepeat, hashOf, type Keyed, sessionKeyOf } from './idempotency-key.ts';
 import type { OfferedLabels } from './offered-labels.ts';
+import { checkNames } from './session-name.ts';
 import type { SessionRequest, Sessions } from './sessions.ts';
 import { checkRequests } from './validate.ts';
 
@@ -32,8 +33,9 @@ export function openSubmit(deps: SessionsDeps, parts: SubmitParts): Sessions['su
 
   async function accept(requests: readonly SessionRequest[], actor: Actor, keyed?: Keyed): Promise<readonly Session[]> {
     const pools = choosePools(store, requests, limits);
+    checkNames(store, requests, actor);
     const acceptedAt = clock.now();
-    const sessions = requests.map(({ spec }, n): Session => {
+    const sessions = requests.map(({ spec, name, part }, n): Session => {
       const pool = pools[n] as Pool;
       return {
         id: nextId(),
@@ -41,10 +43,12 @@ export function openSubmit(deps: SessionsDeps, parts: SubmitParts): Sessions['su
         poolName: pool.name,
         acceptedAt,
         by: actor.who,
+        name,
+        part,
         attempt: 0,
         key: keyed && sessionKeyOf(keyed.scope, n),
         requestHash: keyed?.hash,
-        spec,
+        spec: withPart(spec, part),
         unmatched: labels.lacking(pool, spec.labels),
       };
     });
@@ -83,6 +87,12 @@ export function openSubmit(deps: SessionsDeps, parts: SubmitParts): Sessions['su
   };
 }
 
+/** The command sees its place among those that were started together; these two variables are always ours. */
+function withPart(spec: SessionSpec, part: SessionPart | undefined): SessionSpec {
+  if (!part) return spec;
+  return { ...spec, env: { ...spec.env, MUSTER_INDEX: String(part.index), MUSTER_COUNT: String(part.count) } };
+}
+
 function latestAcceptance({ view }: Store): number {
   let latestMs = 0;
   for (const session of view.sessions.all()) latestMs = Math.max(latestMs, session.acceptedAt);
@@ -93,16 +103,38 @@ function latestAcceptance({ view }: Store): number {
 function choosePools(store: Store, requests: readonly SessionRequest[], limits: SessionLimits): readonly Pool[] {
   const asked = new Map<string, number>();
   return requests.map(({ pool: name }, index) => {
-    const pool = poolNamed(store, name, `[${index}].pool`);
+    const at = `[${index}].pool`;
+    const pool = name === undefined ? defaultPool(store, at) : poolNamed(store, name, at);
     const count = (asked.get(pool.id) ?? 0) + 1;
     asked.set(pool.id, count);
     const waiting = store.view.sessions.count('queue', pool.id);
     if (waiting + count > limits.queueLength)
-      throw new Fault('throttled', `The queue of pool "${name}" is full: ${waiting} sessions wait.`, {
-        at: `[${index}].pool`,
+      throw new Fault('throttled', `The queue of pool "${pool.name}" is full: ${waiting} sessions wait.`, {
+        at,
         remedy: `Try again when the queue is shorter; it holds at most ${limits.queueLength} sessions.`,
       });
     return pool;
+  });
+}
+
+const DEFAULT_POOL = 'local';
+const MOST_NAMED = 10;
+
+/** The pool of a session that names none. */
+function defaultPool({ view }: Store, at: string): Pool {
+  const pools = Array.from(view.pools.all()).filter(({ removal }) => !removal);
+  const found = pools.length === 1 ? pools[0] : pools.find(({ name }) => name === DEFAULT_POOL);
+  if (found) return found;
+  if (pools.length === 0)
+    throw new Fault('missing', 'There is no pool.', {
+      at,
+      remedy: 'Define one under `agent_pools:` in the configuration, or with `muster pool apply FILE`.',
+    });
+  const names = pools.map(({ name }) => name).toSorted();
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+  throw new Fault('invalid', `There are ${names.length} pools: the session must name one.`, {
+    at,
+    remedy: `Give -p or MUSTER_POOL with one of: ${names.slice(0, MOST_NAMED).join(', ')}${more}.`,
   });
 }
 

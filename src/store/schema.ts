@@ -79,5 +79,14 @@ const subjects: Migration = {
   ],
 };
 
+// Ended sessions are found by their names too.
+const sessionNames: Migration = {
+  name: 'names of sessions',
+  statements: ({ text }) => [
+    `ALTER TABLE ended ADD COLUMN name ${text}`,
+    'CREATE INDEX ended_by_name ON ended (name, id) WHERE name IS NOT NULL',
+  ],
+};
+
 /** Never change one that was released: add the next. The columns of `cluster` stay, for replicas of either version read them. */
-export const MIGRATIONS: readonly Migration[] = [initial, subjects];
+export const MIGRATIONS: readonly Migration[] = [initial, subjects, sessionNames];

@@ -24,6 +24,9 @@ export function shownSession(session: Session, store: Store): wire.Session {
   const { spec, kill, worker } = session;
   return {
     id: session.id,
+    name: session.name,
+    index: session.part?.index,
+    count: session.part?.count,
     pool: session.poolName,
     phase: sessionPhase(session, worker !== undefined && store.view.agents.get(worker) !== undefined),
     why: whyUnmatched(session),

@@ -163,15 +163,20 @@ export function fakeSessions({ store, clock, random }: Means): FakeSessions {
     refusals: 0,
     waitingBytes: 0,
     isAway: false,
-    find,
+    async refer(text) {
+      const found = await find(text);
+      if (found) return found;
+      throw new Fault('missing', `There is no session ${text}.`, { at: 'path.session' });
+    },
     async submit(requests, actor, key) {
       const known = key === undefined ? undefined : byKey.get(`${actor.who} ${key}`);
       if (known) return known;
       const made = requests.map((request, at): Session => {
-        const [pool] = store.view.pools.by('name', request.pool);
+        const [pool] = store.view.pools.by('name', request.pool ?? '');
         if (!pool) throw new Fault('missing', `There is no pool ${request.pool}.`, { at: `[${at}].pool` });
         const common = { id: newId(), pool: pool.id, poolName: pool.name, attempt: 0 };
-        return { ...common, spec: request.spec, acceptedAt: clock.now(), by: actor.who };
+        const { spec, name, part } = request;
+        return { ...common, spec, name, part, acceptedAt: clock.now(), by: actor.who };
       });
       if (key !== undefined) byKey.set(`${actor.who} ${key}`, made);
       await store.commit(made.map((session) => row('sessions', session)));

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { HOUR_MS } from '#core/clock.ts';
-import { SESSION_ENDS, SESSION_PHASES } from '#core/session.ts';
+import { SESSION_ENDS, SESSION_NAME, SESSION_PHASES } from '#core/session.ts';
 import { Labels, listOf, Name, Span, spanIn, Time } from './shared.ts';
 
 const YEAR_MS = 366 * 86_400_000;
@@ -20,10 +20,27 @@ const EnvName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,999}$/, {
   error: 'Must be letters, digits and underscores, and begin with no digit.',
 });
 
+const SessionName = z.string().regex(SESSION_NAME, {
+  error: 'Must be at most 63 letters, digits, dots, underscores and hyphens, and begin with a letter.',
+});
+
 /** What someone wants to run. */
 export const SessionIn = z
   .strictObject({
-    pool: Name,
+    pool: Name.optional().meta({
+      description: 'By default the only pool, or the pool `local`.',
+    }),
+    name: SessionName.optional().meta({
+      description:
+        'Stands for the id. Unended sessions share a name only if they have the same `count` and different `index`.',
+    }),
+    index: z.int().min(0).optional().meta({
+      description:
+        'The number of this session among those that are started together; the command sees it as `MUSTER_INDEX`.',
+    }),
+    count: z.int().min(1).max(1_000_000).optional().meta({
+      description: 'How many sessions are started together; the command sees it as `MUSTER_COUNT`.',
+    }),
     command: z
       .array(Text)
       .min(1)
@@ -45,6 +62,10 @@ export const SessionIn = z
       .default(0)
       .meta({ description: 'How often the session starts again after its machine was lost.' }),
   })
+  .refine(({ index, count }) => (index === undefined) === (count === undefined) && (index ?? 0) < (count ?? 1), {
+    error: 'index and count belong together, and index must be smaller than count.',
+    path: ['index'],
+  })
   .meta({ id: 'SessionIn' });
 export type SessionIn = z.input<typeof SessionIn>;
 
@@ -62,6 +83,9 @@ const End = z.object({
 export const Session = z
   .object({
     id: z.string(),
+    name: z.string().optional(),
+    index: z.int().optional().meta({ description: 'Its number among the sessions that were started together.' }),
+    count: z.int().optional(),
     pool: z.string(),
     phase: z.enum(SESSION_PHASES),
     why: z
