@@ -95,9 +95,7 @@ test('300 pools at once have one pod each, and are deleted at once', async (cont
 
   expect(new Set(pods.map(({ metadata }) => metadata.name.replace(/-[^-]+-[^-]+$/, ''))).size).toBe(300);
   expect(written(scene, 'create') - made).toBe(300);
-  // An object that is deleted before it has our finalizer vanishes, and the guard against lost listings holds its pool.
-  const taken = ['get', 'agentpools', '-n', 'default', '-o', 'jsonpath={.items[*].metadata.finalizers[0]}'];
-  await until('all are taken', async () => (await cluster.kubectl(...taken)).split(' ').length === 300);
+  // Some do not have our finalizer yet: the watch tells of their deletion.
   await cluster.kubectl('delete', 'agentpools', '--all', '-n', 'default', '--timeout=230s');
   await untilCount(scene, 'crowd=many', 0);
 });

@@ -54,6 +54,45 @@ describe('a source of AgentPools', () => {
   });
 });
 
+describe('an AgentPool that is deleted before our finalizer is on it', () => {
+  const deleted = async () => {
+    const opened = await withPool();
+    await opened.scene.kubectl('DELETE', `${POOLS}/gpu`);
+    await opened.scene.clock.advance(1_000);
+    return { ...opened, held: new Map([['default/gpu', opened.version]]) };
+  };
+
+  it('is told as deleted by its writer, not as missing from a listing, until its pool is gone', async () => {
+    const { scene, source, version, held } = await deleted();
+
+    const during = await scene.during(source.documents(held, going()));
+    await scene.during(source.report?.('default/gpu', 'gone', going()) as Promise<void>);
+    const after = await scene.during(source.documents(held, going()));
+
+    expect(objectIn(scene)).toBeUndefined();
+    expect(during).toEqual([{ key: 'default/gpu', version, isDeleted: true }]);
+    expect(after).toEqual([]);
+  });
+
+  it('is told of no longer once an object of its name is there again', async () => {
+    const { scene, source, held } = await deleted();
+    const spec = { autoscaler: { maxReplicas: 2, minIdle: 0, maxIdle: 0 }, template: AGENT_POD };
+    const metadata = { name: 'gpu', namespace: 'default' };
+    await scene.kubectl('POST', POOLS, { apiVersion: 'velda.io/v1', kind: 'AgentPool', metadata, spec });
+    await scene.clock.advance(1_000);
+
+    const documents = await scene.during(source.documents(held, going()));
+
+    expect(documents.map(({ key, isDeleted }) => [key, isDeleted])).toEqual([['default/gpu', undefined]]);
+  });
+
+  it('is told to nobody who never heard of it', async () => {
+    const { scene, source } = await deleted();
+
+    expect(await scene.during(source.documents(NOTHING, going()))).toEqual([]);
+  });
+});
+
 describe('the writer of an AgentPool', () => {
   it('sees that no server has seen the object yet: without a status, tools that wait would take it for done', async () => {
     const { scene } = await withPool();

@@ -43,11 +43,16 @@ export async function openAgentPools(config: SourceConfig, context: Context): Pr
   const released = new Set<string>();
   /** By uid: a listing has told of its writer's wish to thaw; the next report follows what was done about it. */
   const thawing = new Set<string>();
+  /** By key: deleted before our finalizer was on it. Its pool drains all the same: no listing has merely lost it. */
+  const deleted = new Map<string, Document>();
   let notes: readonly string[] = [];
-  const stop = objects.onChange((_key, object) => {
-    if (object) return;
-    released.clear();
+  const stop = objects.onChange((key, object, last) => {
+    if (object) return void deleted.delete(key);
     thawing.clear();
+    if (!last) return released.clear();
+    const isReleased = released.delete(last.metadata.uid ?? '');
+    if (!isReleased && otherOwnerOf(last, cluster) === undefined)
+      deleted.set(key, { key, version: versionOfPool(last), ...requestsOf(last), isDeleted: true });
   });
 
   function read(object: KubeObject, held: ReadonlyMap<string, string>): Document {
@@ -83,8 +88,15 @@ export async function openAgentPools(config: SourceConfig, context: Context): Pr
   }
 
   async function release(object: KubeObject, signal: AbortSignal): Promise<void> {
-    await removeFinalizer(kube, AGENT_POOLS, object, finalizer, signal);
-    released.add(object.metadata.uid ?? '');
+    const { uid = '' } = object.metadata;
+    // Before the call: the watch may tell of the deletion sooner than the answer comes.
+    released.add(uid);
+    try {
+      await removeFinalizer(kube, AGENT_POOLS, object, finalizer, signal);
+    } catch (thrown) {
+      released.delete(uid);
+      throw thrown;
+    }
   }
 
   return {
@@ -96,7 +108,8 @@ export async function openAgentPools(config: SourceConfig, context: Context): Pr
       const own = present.filter((object) => otherOwnerOf(object, cluster) === undefined);
       notes = own.length === present.length ? [] : ownerNotes(present, cluster);
       for (const object of own) if (isThawAsked(object)) thawing.add(object.metadata.uid ?? '');
-      return own.map((object) => read(object, held));
+      for (const key of deleted.keys()) if (!held.has(key)) deleted.delete(key);
+      return [...own.map((object) => read(object, held)), ...deleted.values()];
     },
     notes: () => notes,
     watch(changed, signal) {
@@ -113,7 +126,10 @@ export async function openAgentPools(config: SourceConfig, context: Context): Pr
     async report(key, status, signal) {
       await objects.ready(signal);
       const object = objects.all().get(key);
-      if (!object) return;
+      if (!object) {
+        if (status === 'gone') deleted.delete(key);
+        return;
+      }
       try {
         if (status !== 'gone') await show(object, reportForWriter(status), signal);
         else await release(object, signal);
