@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
+import { duration } from '#core/schema.ts';
 import { withBeat } from './beat.ts';
 import type { ApiDeps } from './deps.ts';
 import { encodeOutput, openTurns } from './encoded-output.ts';
@@ -10,16 +11,35 @@ import { Flag, Name } from './wire/shared.ts';
 const NDJSON = 'application/x-ndjson';
 const OCTETS = 'application/octet-stream';
 
+const Since = z.string().transform((text, context): { readonly ms: number; readonly isSpan: boolean } => {
+  // A date alone is one, too.
+  if (/^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(Date.parse(text))) return { ms: Date.parse(text), isSpan: false };
+  const span = duration().safeParse(text);
+  if (span.success && span.data >= 0) return { ms: span.data, isSpan: true };
+  context.addIssue({
+    code: 'custom',
+    message: 'Must be a duration such as 10m, or a time such as 2026-01-01T12:00:00Z.',
+  });
+  return z.NEVER;
+});
+
 const query = z.strictObject({
   follow: Flag.meta({ description: 'Streams until the session has ended.' }),
   after_seq: z.coerce.number().int().min(0).default(0).meta({ description: 'Resume after this chunk.' }),
   attempt: z.coerce.number().int().min(0).default(0).meta({ description: 'The attempt that `after_seq` belongs to.' }),
   stream: z.enum(['stdout', 'stderr']).optional(),
+  tail: z.coerce.number().int().min(0).max(1_000_000).optional().meta({
+    description: 'Only the last lines of the newest attempt that has written something, and what follows.',
+  }),
+  since: Since.optional().meta({
+    description: 'Only what was written since then: a time, or a duration back from now.',
+    examples: ['10m', '2026-01-01T12:00:00Z'],
+  }),
   raw: Flag.meta({ description: 'Raw bytes instead of lines of JSON.' }),
 });
 type Query = z.output<typeof query>;
 
-interface OutputDeps extends Pick<ApiDeps, 'sessions' | 'store'> {
+interface OutputDeps extends Pick<ApiDeps, 'sessions' | 'store' | 'clock'> {
   /** Shared by all readers. */
   readonly turn: ReturnType<typeof openTurns>;
 }
@@ -32,9 +52,11 @@ export async function* outputPieces(
   signal: AbortSignal,
 ): AsyncIterable<Buffer> {
   const { follow, after_seq: afterSeq, stream } = asked;
-  const from = { follow, afterSeq, attempt: asked.attempt || undefined };
+  const from = { follow, afterSeq, attempt: asked.attempt || undefined, tailLines: asked.tail };
+  const { ms, isSpan } = asked.since ?? { ms: 0, isSpan: false };
+  const sinceMs = isSpan ? deps.clock.now() - ms : ms;
   for await (const chunk of deps.sessions.output(id, from, signal)) {
-    if (stream !== undefined && chunk.stream !== stream) continue;
+    if ((stream !== undefined && chunk.stream !== stream) || chunk.at < sinceMs) continue;
     await deps.store.durable();
     const piece = encodeOutput(chunk, asked.raw ? 'raw' : 'line');
     await deps.turn(piece);

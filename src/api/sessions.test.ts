@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { append } from '#core/store.ts';
+import { VirtualClock } from '#core/virtual-clock.ts';
 import { anAgent, aSession, aWorker, poolWithSecret, row } from './testing/rows.ts';
 import { apiWorld } from './testing/world.ts';
 import type { OutputLine, Session, SessionList } from './wire/session.ts';
@@ -260,6 +261,23 @@ describe('output', () => {
     expect(decoded(await get('?after_seq=2')).map((line) => line.seq)).toEqual([3]);
     expect(await get('?raw=1')).toBe('one\nerr\nzwö\n');
     expect(await get('?raw&stream=stderr')).toBe('err\n');
+  });
+
+  it('with since is what was written from then on: a time, or a duration back from now', async () => {
+    const clock = new VirtualClock();
+    const now = clock.now();
+    const at = (ms: number, seq: number, text: string) =>
+      append('output', { session: 's1', attempt: 1, seq, stream: 'stdout', at: ms, data: Buffer.from(text) });
+    const { call } = await apiWorld({
+      clock,
+      rows: [...rows, row('sessions', aSession('s1', gpu)), at(now - 10_000, 1, 'old'), at(now, 2, 'new')],
+    });
+    const read = async (since: string) => (await call('GET', `${POST}/s1/output?raw&since=${since}`)).body;
+
+    expect(await read(new Date(now - 5_000).toISOString())).toBe('new');
+    expect(await read('1s')).toBe('new');
+    expect(await read('1h')).toBe('oldnew');
+    expect(await read('soon')).toContain('Must be a duration such as 10m');
   });
 
   it('is followed until the session has ended', async () => {

@@ -1,5 +1,5 @@
 import type { OutputLine, Session } from '../api/wire/session.ts';
-import type { Client } from './client.ts';
+import type { Client, Query } from './client.ts';
 import type { Cli } from './command.ts';
 import { patiently } from './patience.ts';
 import { oneLine } from './table.ts';
@@ -32,10 +32,16 @@ export async function waitForEnd(cli: Cli, client: Client, id: string): Promise<
 }
 
 /** Reads output from a position on until the answer ends; answers how far it came. */
-async function readOn(cli: Cli, client: Client, { id, write }: FollowedSession, from: Position): Promise<Position> {
+async function readOn(
+  cli: Cli,
+  client: Client,
+  { id, write, begin }: FollowedSession,
+  from: Position,
+): Promise<Position> {
   let position = from;
   await patiently(cli, async (alive) => {
-    const query = { follow: true, attempt: position.attempt, after_seq: position.seq };
+    const isFirst = position === START;
+    const query = { follow: true, attempt: position.attempt, after_seq: position.seq, ...(isFirst && begin) };
     const lines = await client.lines(`${sessionPath(id)}/output`, { query, signal: cli.signal });
     alive();
     for await (const text of lines) {
@@ -51,6 +57,8 @@ async function readOn(cli: Cli, client: Client, { id, write }: FollowedSession, 
 export interface FollowedSession {
   readonly id: string;
   readonly write: Write;
+  /** What is asked for besides, until something has come: where the output begins. */
+  readonly begin?: Query | undefined;
 }
 
 /** Writes all output of a session as it comes, each piece once; resolves with the ended session. */

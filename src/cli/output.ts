@@ -1,4 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
+import type { OutputLine } from '../api/wire/session.ts';
 import type { Write } from './follow.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -16,22 +17,27 @@ export interface LineWriter {
   end(): void;
 }
 
-export function writeLines({ output, errors }: Terminal, prefix: string): LineWriter {
+/** `prefix` of a line is that of the piece that the line begins in. */
+export function writeLines({ output, errors }: Terminal, prefix: (piece: OutputLine) => string): LineWriter {
   const streams = {
-    stdout: { to: output, decoder: new StringDecoder('utf8'), rest: '' },
-    stderr: { to: errors, decoder: new StringDecoder('utf8'), rest: '' },
+    stdout: { to: output, decoder: new StringDecoder('utf8'), rest: '', begun: '' },
+    stderr: { to: errors, decoder: new StringDecoder('utf8'), rest: '', begun: '' },
   };
   return {
-    write({ stream, data }) {
+    write(piece) {
+      const { stream, data } = piece;
       const part = streams[stream];
+      const own = prefix(piece);
+      const first = part.rest === '' ? own : part.begun;
       const lines = (part.rest + part.decoder.write(Buffer.from(data, 'base64'))).split('\n');
       part.rest = lines.pop() ?? '';
-      if (lines.length > 0) part.to.write(lines.map((line) => `${prefix}${line}\n`).join(''));
+      part.begun = lines.length > 0 ? own : first;
+      if (lines.length > 0) part.to.write(lines.map((line, n) => `${n === 0 ? first : own}${line}\n`).join(''));
     },
     end() {
       for (const part of Object.values(streams)) {
         const rest = part.rest + part.decoder.end();
-        if (rest !== '') part.to.write(`${prefix}${rest}\n`);
+        if (rest !== '') part.to.write(`${part.begun}${rest}\n`);
         part.rest = '';
       }
     },

@@ -94,7 +94,7 @@ function writing({ terminal }: Cli, progress: ProgressLine, prefix: string | und
     };
     return { write: first, end() {} };
   }
-  const lines = writeLines(terminal, prefix);
+  const lines = writeLines(terminal, () => prefix);
   const hiding = <A extends unknown[]>(act: (...args: A) => void) => {
     return (...args: A): void => {
       progress.hide();

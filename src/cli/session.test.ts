@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aSession, ended, openScene, pieces, raw } from './testing.ts';
+import { aSession, ended, line, openScene, pieces, raw } from './testing.ts';
 
 describe('session kill', () => {
   it('says that a running session is being ended', async () => {
@@ -36,6 +36,51 @@ describe('a session that is named by another word than its id', () => {
     await muster('session', 'kill', 'sweep/3');
 
     expect(output()).toBe('Ending session s7.\n');
+  });
+});
+
+describe('logs', () => {
+  it('asks for the last lines and for those since a time, with -f only until something has come', async () => {
+    let isBroken = true;
+    const { muster, asked, clock } = openScene(({ path }) => {
+      if (!path.endsWith('/output')) return ended({ id: 's1' });
+      const stream = pieces([line(4, 'x\n')], { breaks: isBroken });
+      isBroken = false;
+      return raw(stream);
+    });
+
+    await muster('logs', 's1', '--tail', '10', '--since', '5m');
+    isBroken = true;
+    const following = muster('logs', 's1', '-f', '--tail', '10', '--since', '5m');
+    await clock.advance(2_000);
+    await following;
+
+    const queries = asked.filter(({ path }) => path.endsWith('/output')).map(({ query }) => query);
+    expect(queries[1]).toMatchObject({ follow: 'true', tail: '10', since: '5m' });
+    expect(queries[2]).toEqual({ follow: 'true', attempt: '1', after_seq: '4' });
+  });
+
+  it('with -t begins each line with the time of its beginning', async () => {
+    const at = (second: number) => ({ at: `2026-01-01T00:00:0${second}.000Z` });
+    const { muster, output } = openScene(() =>
+      raw(pieces([line(1, 'one\ntw', at(1)), line(2, 'o\nthr', at(2)), line(3, 'ee', at(3))])),
+    );
+
+    await muster('logs', '-t', 's1');
+
+    expect(output()).toBe(
+      '2026-01-01T00:00:01.000Z one\n2026-01-01T00:00:01.000Z two\n2026-01-01T00:00:02.000Z three\n',
+    );
+  });
+
+  it.each([
+    [['--tail', '-1'], '--tail -1 is out of range.'],
+    [['--since', ' '], '--since: the name is empty.'],
+  ])('refuses %j', async (words, said) => {
+    const { muster, errors } = openScene(() => ({}));
+
+    expect(await muster('logs', 's1', ...words)).toBe(2);
+    expect(errors()).toContain(said);
   });
 });
 

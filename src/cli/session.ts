@@ -8,7 +8,7 @@ import { withExamples } from './example.ts';
 import { followSession, sayEnd, sessionPath, waitForEnd } from './follow.ts';
 import { actCommand, listCommand, nounCommand, showCommand } from './noun.ts';
 import { named, whole } from './option.ts';
-import { writeThrough } from './output.ts';
+import { writeLines, writeThrough } from './output.ts';
 import { ageOf, moment, type TableLayout } from './show.ts';
 import { oneLine, pairsLine, renderFacts } from './table.ts';
 import { remark } from './terminal.ts';
@@ -107,18 +107,39 @@ function finish(cli: Cli, session: Session): void {
   cli.exitWith(session.end?.exit_code ?? 1);
 }
 
+interface LogsOptions {
+  readonly follow?: boolean;
+  readonly tail?: number;
+  readonly since?: string;
+  readonly timestamps?: boolean;
+}
+
 function logsCommand(cli: Cli): Command {
   return new Command('logs')
     .description('print the output of a session')
     .argument('<id>', ID, named('<id>'))
     .option('-f, --follow', 'print new output until the session has ended')
-    .action(async (written: string, options: { follow?: boolean }, command: Command) => {
+    .option('--tail <lines>', 'print only the last lines of the output', whole('--tail', 0, 1_000_000))
+    .option(
+      '--since <when>',
+      'print only output since then: a duration such as 10m, or a time such as 2026-01-01T12:00:00Z',
+      named('--since'),
+    )
+    .option('-t, --timestamps', 'begin each line with the time at which it was written')
+    .action(async (written: string, options: LogsOptions, command: Command) => {
       const client = clientOf(cli, command);
-      const write = writeThrough(cli.terminal);
-      if (options.follow)
-        return tellEnd(cli, await followSession(cli, client, { id: await idOf(client, written), write }));
-      const lines = await client.lines(`${sessionPath(written)}/output`, { signal: cli.signal });
-      for await (const line of lines) write(JSON.parse(line));
+      const { tail, since } = options;
+      const begin = { tail, since };
+      const lines = writeLines(cli.terminal, ({ at }) => `${at} `);
+      const write = options.timestamps ? lines.write : writeThrough(cli.terminal);
+      if (options.follow) {
+        const session = await followSession(cli, client, { id: await idOf(client, written), write, begin });
+        lines.end();
+        return tellEnd(cli, session);
+      }
+      const answer = await client.lines(`${sessionPath(written)}/output`, { query: begin, signal: cli.signal });
+      for await (const line of answer) write(JSON.parse(line));
+      lines.end();
     });
 }
 

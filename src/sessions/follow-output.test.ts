@@ -187,3 +187,22 @@ test('a reader that was behind waits for output of an earlier attempt that is no
 
   expect(rest).toEqual([...names(1, 402).slice(1), '2/1']);
 });
+
+test('a tail begins within a piece and goes on with what comes', async () => {
+  const scene = await openRunningSession();
+  for (const [n, text] of ['a\nb\n', 'c\nd\n'].entries()) scene.sessions.report('m-1', output(scene.id, n + 1, text));
+  await scene.clock.settle();
+  const read: string[] = [];
+  const options = { follow: true, tailLines: 1 };
+
+  void (async () => {
+    const never = new AbortController().signal;
+    for await (const { data } of scene.sessions.output(scene.id, options, never))
+      read.push(Buffer.from(data).toString());
+  })();
+  await scene.clock.settle();
+  scene.sessions.report('m-1', output(scene.id, 3, 'e\n'));
+  await scene.clock.settle();
+
+  expect(read).toEqual(['d\n', 'e\n']);
+});

@@ -1,7 +1,8 @@
-import type { OutputChunk } from '#core/session.ts';
+import type { OutputChunk, Session } from '#core/session.ts';
 import type { Change, Store } from '#core/store.ts';
 import { type Finder, stopping } from './find.ts';
 import { openOutputPages } from './output-pages.ts';
+import { findTail, type TailPlace } from './output-tail.ts';
 import type { OutputOptions } from './sessions.ts';
 
 const MOST_BUFFERED_CHUNKS = 256;
@@ -24,6 +25,8 @@ interface Reader {
   readonly signal: AbortSignal;
   attempt: number;
   seq: number;
+  /** Where its tail begins, if it asked for one. */
+  tail?: TailPlace;
 }
 
 export interface Follower {
@@ -72,7 +75,7 @@ export function openFollower(store: Store, finder: Finder): Follower {
       const chunk = await pages.next({ session: id, attempt: reader.attempt, afterSeq: reader.seq });
       if (chunk) {
         reader.seq = chunk.seq;
-        yield chunk;
+        yield cutChunk(chunk, reader.tail);
         continue;
       }
       if (reader.attempt === newest) return;
@@ -99,6 +102,11 @@ export function openFollower(store: Store, finder: Finder): Follower {
 
   const isOver = ({ tap, signal }: Reader): boolean => tap.endedAttempt !== undefined || signal.aborted || isStopping;
 
+  async function goToTail(reader: Reader, session: Session, lines: number): Promise<void> {
+    const tail = await findTail(store, session, lines);
+    Object.assign(reader, { attempt: tail.attempt, seq: tail.afterSeq, tail });
+  }
+
   async function* output(id: string, options: OutputOptions, signal: AbortSignal): AsyncGenerator<OutputChunk> {
     // Subscribe before reading, or output that becomes durable in between would be missed.
     const { tap, close } = openTap(id);
@@ -106,6 +114,7 @@ export function openFollower(store: Store, finder: Finder): Follower {
     try {
       const session = await finder.get(id);
       if (session.end) tap.endedAttempt = session.attempt;
+      if (options.tailLines !== undefined) await goToTail(reader, session, options.tailLines);
       do {
         tap.isBehind = false;
         yield* fromHistory(reader);
@@ -125,6 +134,12 @@ export function openFollower(store: Store, finder: Finder): Follower {
       for (const all of taps.values()) for (const tap of all) tap.wake();
     },
   };
+}
+
+/** The first chunk of a tail begins within a line that is not part of it. */
+function cutChunk(chunk: OutputChunk, tail: TailPlace | undefined): OutputChunk {
+  const isFirst = chunk.attempt === tail?.attempt && chunk.seq === tail.afterSeq + 1;
+  return isFirst && tail.skipBytes > 0 ? { ...chunk, data: chunk.data.subarray(tail.skipBytes) } : chunk;
 }
 
 /** One at a time: what a reader has not taken yet counts against its bound. */

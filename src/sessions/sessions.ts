@@ -37,6 +37,8 @@ export interface OutputOptions {
   /** Read on after this number of `attempt` (default: the first attempt). */
   readonly afterSeq?: number | undefined;
   readonly attempt?: number | undefined;
+  /** Only the last lines of the newest attempt that has written something, and what follows. */
+  readonly tailLines?: number | undefined;
 }
 
 /**
