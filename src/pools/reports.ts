@@ -98,20 +98,23 @@ function rivalOf(
   return owner && { key: owner.key, isSameKind: runners.get(owner.source)?.opened.kind === opened.kind };
 }
 
+/** Of a document that the last listing has. */
+function presentReport(registry: Registry, runner: SourceRunner, row: DocumentState): DocumentReport {
+  const { version, fault, source, key } = row;
+  const pool = row.pool === undefined ? undefined : registry.deps.store.view.pools.get(row.pool);
+  if (!pool) return { version, phase: 'refused', fault, takenBy: rivalOf(registry, runner, row) };
+  // A second definition of the name is not the fault of the first: only operators hear of both.
+  const isInForce = isOwner(pool, { source, key }) && pool.owner.version === version;
+  return { ...poolReport(registry, version, pool), fault: isInForce ? undefined : fault };
+}
+
 /** Nothing where the writer has never heard of this document from us, and does not wait. */
 function reportFor(registry: Registry, reporter: Reporter, key: string): DocumentReport | 'gone' | undefined {
   const { view } = registry.deps.store;
   const { runner, gone, sent } = reporter;
   const source = runner.opened.id;
   const row = view.documents.get(documentId(source, key));
-  if (row?.missed === 0) {
-    const pool = row.pool === undefined ? undefined : view.pools.get(row.pool);
-    const { version, fault } = row;
-    if (!pool) return { version, phase: 'refused', fault, takenBy: rivalOf(registry, runner, row) };
-    // A second definition of the name is not the fault of the first: only operators hear of both.
-    const isInForce = isOwner(pool, { source, key }) && pool.owner.version === version;
-    return { ...poolReport(registry, version, pool), fault: isInForce ? undefined : fault };
-  }
+  if (row?.missed === 0) return presentReport(registry, runner, row);
   const pool = view.pools.get(reporter.pools.get(key) ?? '');
   const isOwned = pool?.owner.source === source && pool.owner.key === key;
   if (pool && isOwned) return poolReport(registry, pool.owner.version, pool);

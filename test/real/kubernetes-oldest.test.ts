@@ -81,11 +81,11 @@ test('the pools of the guide become ready, and kubectl shows their columns', asy
   const table = await scene.cluster.kubectl('get', 'ap', '-n', 'default');
   const ran = await scene.muster('run', '-p', 'shell', '--', 'sh', '-c', 'echo out; exit 3');
 
-  expect(table.split('\n').map((line) => line.trim().split(/\s+/).slice(0, 7))).toEqual([
-    ['NAME', 'READY', 'IDLE', 'BUSY', 'QUEUED', 'DESIRED', 'MAX'],
-    ['cpu-pool', '3', '3', '0', '0', '3', '20'],
-    ['gpu-pool', '1', '1', '0', '0', '1', '10'],
-    ['shell', '1', '1', '0', '0', '1', '4'],
+  expect(table.split('\n').map((line) => line.trim().split(/\s+/).slice(0, 8))).toEqual([
+    ['NAME', 'STATUS', 'READY', 'IDLE', 'BUSY', 'QUEUED', 'DESIRED', 'MAX'],
+    ['cpu-pool', 'Ready', '3', '3', '0', '0', '3', '20'],
+    ['gpu-pool', 'Ready', '1', '1', '0', '0', '1', '10'],
+    ['shell', 'Ready', '1', '1', '0', '0', '1', '4'],
     [''],
   ]);
   expect(ran).toMatchObject({ code: 3, out: 'out\n' });

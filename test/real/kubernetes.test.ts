@@ -154,22 +154,28 @@ test('a pod that the API server refuses is shown in its own words', async (conte
   expect(said).toContain('spec.containers[0].name: Invalid value: "Not_A_Name"');
 });
 
-test('two objects of one name are a conflict that both show', async (context) => {
+test('of two objects of one name only the second is at fault, and it says so at each edit', async (context) => {
   const scene = needed(context, part());
-  await scene.cluster.apply(smallPool('twice'));
+  const { cluster } = scene;
+  await cluster.apply(smallPool('twice'));
   await scene.untilReady('twice');
+  const refused = (generation: number) =>
+    until(`a conflict of generation ${generation}`, async () => {
+      const { status } = await scene.pool('twice', 'team');
+      return status?.observedGeneration === generation && scene.condition('twice', 'Synced', 'team');
+    });
 
-  await scene.cluster.apply(smallPool('twice', 'team'));
-  const second = await until('a conflict', () => scene.condition('twice', 'Synced', 'team'));
-  const first = await until('a conflict', async () => {
-    const condition = await scene.condition('twice', 'Synced');
-    return condition.startsWith('False') && condition;
-  });
+  await cluster.apply(smallPool('twice', 'team'));
+  const second = await refused(1);
+  for (const namespace of ['default', 'team'])
+    await cluster.apply(smallPool('twice', namespace, { maxReplicas: 4, minReplicas: 2 }));
+  const edited = await refused(2);
+  const first = await scene.untilReady('twice');
 
-  expect([first, second]).toEqual([
-    expect.stringMatching(/^False NameTaken: .*team/),
-    expect.stringMatching(/^False NameTaken: .*default/),
-  ]);
+  expect(second).toContain('False NameTaken: AgentPool default/twice has the name twice.');
+  expect(edited).toBe(second);
+  expect(first.status).toMatchObject({ observedGeneration: 2, desired: 2, ready: 2 });
+  expect(await scene.condition('twice', 'Synced')).toContain('True Applied');
 });
 
 test('nothing that the server asked for was refused, and it asked for nothing that is not documented', async (context) => {

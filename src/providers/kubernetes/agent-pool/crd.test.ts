@@ -24,10 +24,11 @@ const propertyOf = (crd: object, ...path: readonly string[]): Schema =>
 /** Paths without a text for `kubectl explain`. */
 function undescribed({ properties = {}, items }: Schema, at = ''): readonly string[] {
   const below = items ? undescribed(items, `${at}[]`) : [];
-  return Object.entries(properties).reduce(
-    (all, [key, one]) => [...all, ...(one.description ? [] : [`${at}.${key}`]), ...undescribed(one, `${at}.${key}`)],
-    below,
-  );
+  const own = Object.entries(properties).flatMap(([key, one]) => [
+    ...(one.description ? [] : [`${at}.${key}`]),
+    ...undescribed(one, `${at}.${key}`),
+  ]);
+  return [...below, ...own];
 }
 
 describe.each([
