@@ -70,6 +70,53 @@ describe('the client', () => {
     );
   });
 
+  it.each(['an answer', 'a certificate that is not trusted'])(
+    'says that the server uses TLS where %s shows it, and sends no token there',
+    async (shown) => {
+      const { client, scene } = clientOf(({ origin }) => {
+        if (origin.startsWith('http:')) return broken('UND_ERR_SOCKET');
+        return shown === 'an answer' ? {} : broken('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
+      });
+
+      const fault = await faultOf(client.call('/pools'));
+
+      expect(fault).toMatchObject({
+        kind: 'unavailable',
+        message: 'The server at http://server (given) uses TLS.',
+        remedy: 'Write https://server.',
+      });
+      expect(scene.asked.map(({ origin, headers }) => [origin, headers.has('authorization')])).toEqual([
+        ['http://server', true],
+        ['https://server', false],
+      ]);
+    },
+  );
+
+  it('names the variable, the data directory and the command where it has no token', async () => {
+    const scene = openScene(() => refusal(401, { kind: 'unauthenticated', detail: 'Send Authorization: Bearer.' }));
+    const place = { address: 'http://server', token: undefined, why: 'given', lookedIn: '/srv/data' };
+
+    const fault = await faultOf(openClient(place, scene.cli.fetch).call('/pools'));
+
+    expect(fault.kind).toBe('unauthenticated');
+    expect(fault.message).toBe(
+      'The server at http://server needs a token. There is none in MUSTER_TOKEN, and none in the data directory /srv/data.',
+    );
+    expect(fault.remedy).toContain('muster token create');
+    expect(fault.remedy).toContain('muster context add');
+    expect(fault.message + fault.remedy).not.toContain('Bearer');
+  });
+
+  it('follows no redirect, so that its token reaches no other address', async () => {
+    const elsewhere = () => new Response('', { status: 307, headers: { location: 'http://evil/api/v1/pools' } });
+    const { client, scene } = clientOf(elsewhere);
+
+    const fault = await faultOf(client.call('/pools'));
+
+    expect(fault).toMatchObject({ kind: 'invalid', message: expect.stringContaining('redirects to http://evil/') });
+    expect(scene.asked.map(({ origin, redirect }) => [origin, redirect])).toEqual([['http://server', 'manual']]);
+  });
+
   it('says that a server without TLS wants a plain address', async () => {
     const { client } = clientOf(() => broken('ERR_SSL_WRONG_VERSION_NUMBER'));
 

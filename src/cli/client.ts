@@ -11,6 +11,10 @@ export interface Endpoint {
   readonly ca?: string | undefined;
   /** Where the address comes from, for error messages. */
   readonly why: string;
+  /** The pool of the context, for sessions that name none. */
+  readonly pool?: string | undefined;
+  /** The data directory in which a token was looked for. */
+  readonly lookedIn?: string | undefined;
 }
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -104,6 +108,40 @@ function remedyFor(why: string, { address }: Endpoint): string {
   return 'Start the server with `npm start`, or give another address with --address or MUSTER_ADDRESS.';
 }
 
+const tlsAddress = ({ address }: Endpoint): string => address.replace(/^http:/, 'https:');
+
+/** Whether TLS is spoken where a plain request was cut: an answer, or a certificate that is not trusted, shows it. */
+async function usesTls(place: Endpoint, fetch: typeof globalThis.fetch): Promise<boolean> {
+  try {
+    await fetch(new URL('/healthz', tlsAddress(place)), { method: 'HEAD', redirect: 'manual' });
+    return true;
+  } catch (thrown) {
+    return NOT_TRUSTED.test(codeOf(thrown) ?? '');
+  }
+}
+
+const needsTls = (place: Endpoint, cause: unknown): Fault =>
+  new Fault('unavailable', `The server at ${place.address} (${place.why}) uses TLS.`, {
+    cause,
+    remedy: `Write ${tlsAddress(place)}.`,
+  });
+
+function withoutToken({ address, lookedIn }: Endpoint): Fault {
+  const where =
+    lookedIn === undefined ? '' : ` There is none in MUSTER_TOKEN, and none in the data directory ${lookedIn}.`;
+  return new Fault('unauthenticated', `The server at ${address} needs a token.${where}`, {
+    remedy:
+      'Create one where the server runs with `muster token create --role operator`, then set MUSTER_TOKEN to it, ' +
+      'or keep it with `muster context add NAME URL --token-file FILE`.',
+  });
+}
+
+const redirected = ({ address, why }: Endpoint, location: string): Fault =>
+  new Fault('invalid', `The server at ${address} (${why}) redirects to ${location.slice(0, 200)}.`, {
+    remedy:
+      'Muster follows no redirect, because your token is for this address alone. Give the address of the server itself.',
+  });
+
 // Lost after the connection was established: the request may have arrived.
 const MAY_HAVE_ARRIVED = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_HEADERS_TIMEOUT']);
 
@@ -132,6 +170,8 @@ function requestOf({ token }: Endpoint, { method = 'GET', body, headers, signal 
     },
     ...(body === undefined ? {} : { body: isText ? body : JSON.stringify(body) }),
     ...(signal ? { signal } : {}),
+    // The token is for this address: it goes nowhere else, whatever an answer says.
+    redirect: 'manual',
   };
 }
 
@@ -170,8 +210,9 @@ export function openClient(found: Endpoint, fetch: typeof globalThis.fetch): Cli
   let place = found;
 
   function ask(path: string, call: ApiRequest): Promise<Response> {
-    return fetch(urlOf(place, path, call.query ?? {}), requestOf(place, call)).catch((thrown) => {
-      throw unreachable(place, thrown);
+    return fetch(urlOf(place, path, call.query ?? {}), requestOf(place, call)).catch(async (thrown) => {
+      const isCut = place.address.startsWith('http:') && CUT_AT_ONCE.test(codeOf(thrown) ?? '');
+      throw isCut && (await usesTls(place, fetch)) ? needsTls(place, thrown) : unreachable(place, thrown);
     });
   }
 
@@ -186,8 +227,11 @@ export function openClient(found: Endpoint, fetch: typeof globalThis.fetch): Cli
   async function send(path: string, call: ApiRequest): Promise<Response> {
     let reply = await ask(path, call);
     if (reply.status === FAULTS.unauthenticated.http && hasNewToken()) reply = await ask(path, call);
-    if (!reply.ok) throw faultOfAnswer(reply.status, await textOf(reply));
-    return reply;
+    if (reply.ok) return reply;
+    const location = reply.headers.get('location');
+    if (reply.status >= 300 && reply.status < 400 && location !== null) throw redirected(place, location);
+    if (reply.status === FAULTS.unauthenticated.http && place.token === undefined) throw withoutToken(place);
+    throw faultOfAnswer(reply.status, await textOf(reply));
   }
 
   const client: Client = {

@@ -15,8 +15,10 @@ export interface Cli {
   readonly fetch: typeof fetch;
   /** A variable of this command's environment. */
   variable(name: string): string | undefined;
-  /** Finds the server: the option, the environment, the file that a running server leaves, the default. */
+  /** Finds the server: the option, the environment, the current context, the file that a running server leaves, the default. */
   readonly find: (options: { address?: string; token?: string; ca?: string }) => Endpoint;
+  /** Where the servers are kept that someone has named. */
+  readonly contextsFile: string;
   /** Called at each Ctrl-C instead of ending the command; the returned function ends that. */
   onInterrupt(interrupted: () => void): () => void;
   /** Sets the exit code of the process; default 0. */

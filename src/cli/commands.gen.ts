@@ -19,6 +19,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandFile>>> = {
   get: () => import('./verbs.ts'),
   describe: () => import('./verbs.ts'),
   token: () => import('./token.ts'),
+  context: () => import('./context.ts'),
   status: () => import('./server.ts'),
   login: () => import('./server.ts'),
   server: () => import('./server.ts'),

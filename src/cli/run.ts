@@ -25,9 +25,9 @@ interface RunOptions extends EnvOptions {
   readonly retries: number;
 }
 
-function requestOf(cli: Cli, words: readonly string[], options: RunOptions): SessionIn {
+function requestOf(cli: Cli, { place }: Client, words: readonly string[], options: RunOptions): SessionIn {
   const { label: labels, priority, retries, cwd, timeout, grace } = options;
-  const pool = options.pool ?? (cli.variable('MUSTER_POOL') || undefined);
+  const pool = options.pool ?? (cli.variable('MUSTER_POOL') || place.pool);
   const env = sessionEnv(options, cli.variable);
   return {
     ...(pool !== undefined && { pool }),
@@ -111,9 +111,10 @@ function runCommand(cli: Cli): Command {
       whole('--count', 1, 100_000),
     )
     .passThroughOptions()
-    .action((words: string[], options: RunOptions, command: Command) =>
-      run(cli, clientOf(cli, command), requestOf(cli, words, options), options),
-    );
+    .action((words: string[], options: RunOptions, command: Command) => {
+      const client = clientOf(cli, command);
+      return run(cli, client, requestOf(cli, client, words, options), options);
+    });
   return withExamples(command, [
     ['muster run -- uname -a', 'prints its output, exits with its exit code'],
     ['muster run -it -- bash', 'with a terminal'],
@@ -130,9 +131,10 @@ function shellCommand(cli: Cli): Command {
   const command = withRunOptions(new Command('shell'))
     .description('open a shell on a worker')
     .argument('[shell]', 'shell to start', 'bash')
-    .action((shell: string, options: RunOptions, command: Command) =>
-      run(cli, clientOf(cli, command), requestOf(cli, [shell], { ...options, tty: true }), options),
-    );
+    .action((shell: string, options: RunOptions, command: Command) => {
+      const client = clientOf(cli, command);
+      return run(cli, client, requestOf(cli, client, [shell], { ...options, tty: true }), options);
+    });
   return withExamples(command, [
     ['muster shell', 'bash in the only pool, or in the pool local'],
     ['muster shell -p gpu zsh', 'zsh in the pool gpu'],

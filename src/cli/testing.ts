@@ -10,10 +10,13 @@ export interface Asked {
   readonly method: string;
   /** Path and query, without `/api/v1`. */
   readonly path: string;
+  /** Scheme, host and port. */
+  readonly origin: string;
   readonly query: Readonly<Record<string, string>>;
   readonly body: unknown;
   readonly headers: Headers;
   readonly signal: AbortSignal | undefined;
+  readonly redirect: string | undefined;
 }
 
 /** What the server answers; an error is a connection that fails. */
@@ -98,11 +101,13 @@ function fetchOf(answer: Answer, asked: Asked[]): typeof fetch {
     const isJson = headers.get('content-type') === 'application/json';
     const one: Asked = {
       method: init.method ?? 'GET',
+      origin: url.origin,
       path: url.pathname.replace(/^\/api\/v1/, ''),
       query: Object.fromEntries(url.searchParams),
       body: isJson ? JSON.parse(String(init.body)) : init.body,
       headers,
       signal: init.signal ?? undefined,
+      redirect: init.redirect,
     };
     asked.push(one);
     const given = await answer(one);
@@ -122,7 +127,7 @@ const nothingLocal: Local = {
 };
 
 /** A command line whose server answers so. */
-export function openScene(answer: Answer, { isTTY = false, local = nothingLocal } = {}) {
+export function openScene(answer: Answer, { isTTY = false, local = nothingLocal, contextsFile = '/nowhere' } = {}) {
   const clock = new VirtualClock();
   const stopping = new AbortController();
   const output = paper(isTTY);
@@ -136,6 +141,7 @@ export function openScene(answer: Answer, { isTTY = false, local = nothingLocal 
     signal: stopping.signal,
     fetch: fetchOf(answer, asked),
     find: ({ address, token }) => ({ address: address ?? 'http://server', token: token ?? 'secret', why: 'given' }),
+    contextsFile,
     onInterrupt(heard) {
       const before = interrupted;
       interrupted = heard;

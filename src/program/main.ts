@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { checkFile } from '#config/check.ts';
 import { type Environment, readEnvironment } from '#config/environment.ts';
 import { describeProblem } from '#config/problem.ts';
@@ -81,7 +81,12 @@ function watchPipes(ending: Ending): void {
   process.stderr.on('error', () => {});
 }
 
+/** As other commands of this user keep their settings: https://specifications.freedesktop.org/basedir-spec */
+const contextsFileIn = ({ configHome, home }: Environment): string =>
+  join(configHome ?? join(home ?? '/', '.config'), 'muster', 'contexts.json');
+
 function openCli(environment: Environment, ending: Ending): Cli & { exitCode(): number } {
+  const contextsFile = contextsFileIn(environment);
   let exitCode = 0;
   let interrupted: (() => void) | undefined;
   onSignals(['SIGINT'], () => (interrupted ? interrupted() : ending.end(INTERRUPTED)));
@@ -98,7 +103,9 @@ function openCli(environment: Environment, ending: Ending): Cli & { exitCode(): 
         token: environment.token,
         ca: environment.ca,
         dataDir: environment.dataDir ?? DEFAULT_DATA_DIR,
+        contextsFile,
       }),
+    contextsFile,
     onInterrupt(heard) {
       interrupted = heard;
       return () => {

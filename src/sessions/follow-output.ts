@@ -1,4 +1,4 @@
-import type { OutputChunk, Session } from '#core/session.ts';
+import type { OutputChunk } from '#core/session.ts';
 import type { Change, Store } from '#core/store.ts';
 import { type Finder, stopping } from './find.ts';
 import { openOutputPages } from './output-pages.ts';
@@ -102,8 +102,11 @@ export function openFollower(store: Store, finder: Finder): Follower {
 
   const isOver = ({ tap, signal }: Reader): boolean => tap.endedAttempt !== undefined || signal.aborted || isStopping;
 
-  async function goToTail(reader: Reader, session: Session, lines: number): Promise<void> {
-    const tail = await findTail(store, session, lines);
+  async function begin(reader: Reader, { tailLines }: OutputOptions): Promise<void> {
+    const session = await finder.get(reader.id);
+    if (session.end) reader.tap.endedAttempt = session.attempt;
+    if (tailLines === undefined) return;
+    const tail = await findTail(store, session, tailLines);
     Object.assign(reader, { attempt: tail.attempt, seq: tail.afterSeq, tail });
   }
 
@@ -112,9 +115,7 @@ export function openFollower(store: Store, finder: Finder): Follower {
     const { tap, close } = openTap(id);
     const reader: Reader = { id, tap, signal, attempt: options.attempt ?? 1, seq: options.afterSeq ?? 0 };
     try {
-      const session = await finder.get(id);
-      if (session.end) tap.endedAttempt = session.attempt;
-      if (options.tailLines !== undefined) await goToTail(reader, session, options.tailLines);
+      await begin(reader, options);
       do {
         tap.isBehind = false;
         yield* fromHistory(reader);
