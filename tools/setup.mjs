@@ -1,28 +1,15 @@
-// Makes a checkout ready to run: the locked packages, a Node that is new enough, and the command for npx.
-// npm calls it before `start` and `test`, and after an install. No dependencies; runs on Node 18 and newer.
+// Makes a checkout ready to run: the locked packages and a Node that is new enough.
+// npm calls it before `start` and `test`, after an install, and when npx or `npm install --global .` links the checkout. No dependencies; runs on Node 18 and newer.
 import { spawn, spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const OLDEST = [24, 15]; // as in "engines" of tools/node/package.json
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, 'node_modules');
-const bin = join(modules, '.bin');
-const ownNode = join(bin, 'node');
-const command = join(bin, 'muster');
-const COMMAND_TARGET = '../../tools/muster.mjs';
-const EX_TEMPFAIL = 75;
+const ownNode = join(modules, '.bin/node');
+const installing = join(root, '.installing'); // what muster.mjs reads while the packages are not there
 const onWindows = process.platform === 'win32';
 const {
   npm_node_execpath: systemNode = process.execPath,
@@ -81,59 +68,10 @@ function linkOwnNode() {
   symlinkSync(join('..', fetched, 'bin/node'), ownNode);
 }
 
-function isCommandLinked() {
-  try {
-    return readlinkSync(command) === COMMAND_TARGET;
-  } catch {
-    return false;
-  }
-}
-
-// npx takes `node_modules/.bin/muster` at once. A `bin` called muster in package.json would send it through its cache
-// instead: slower by a second, and broken for good if it is first used while the packages are being installed.
-function linkCommand() {
-  if (onWindows || !existsSync(bin) || isCommandLinked()) return;
-  rmSync(command, { force: true });
-  symlinkSync(COMMAND_TARGET, command);
-}
-
-/** What the command answers until the packages are there. Outlives this process if the installation is interrupted. */
-const standIn = `#!/bin/sh
-if kill -0 ${process.pid} 2>/dev/null; then
-  echo 'muster: npm is still installing the packages. Try again in a minute.' >&2
-  exit ${EX_TEMPFAIL}
-fi
-echo 'muster: the packages are not installed: the last attempt did not finish. Run "npm start" in this folder:' >&2
-echo '${root.replaceAll("'", "'\\''")}' >&2
-exit 1
-`;
-
-/** Keeps the stand-in there while `npm ci` empties node_modules; the returned function ends that. */
-function keepStandIn() {
-  if (onWindows) return () => {};
-  let ours;
-  const place = () => {
-    const found = statSync(bin, { throwIfNoEntry: false })?.ino;
-    // A folder that lost the file is being removed: anything new in it would make `npm ci` fail.
-    if (found !== undefined && (found === ours || existsSync(command))) return;
-    mkdirSync(bin, { recursive: true });
-    writeFileSync(command, standIn, { mode: 0o755 });
-    ours = statSync(bin).ino;
-  };
-  rmSync(command, { force: true });
-  place();
-  const timer = setInterval(() => {
-    try {
-      place();
-    } catch {} // npm removed the folder just now; the next turn finds it gone.
-  }, 50);
-  return () => clearInterval(timer);
-}
-
 async function install() {
   const newer = isNewEnough(systemVersion) ? '' : ` and a Node newer than ${systemVersion}`;
   console.error(`Installing the packages${newer}. Only the first start takes this long.`);
-  const stop = keepStandIn();
+  writeFileSync(installing, String(process.pid));
   const [program, ...first] = npm.endsWith('.js') ? [systemNode, npm] : [npm];
   const args = [...first, 'ci', '--no-audit', '--no-fund', '--loglevel=error'];
   const child = spawn(program, args, { cwd: root, shell: onWindows, stdio: 'inherit' });
@@ -141,16 +79,17 @@ async function install() {
     child.on('error', () => resolve(1));
     child.on('exit', (code) => resolve(code ?? 1));
   });
-  stop();
+  if (status === 0) rmSync(installing, { force: true });
   return status;
 }
 
 let status = 0;
 linkOwnNode();
-// The command is linked last: where it is not, an install broke off, and npm may have left out packages whose scripts failed.
-const isWhole = () => !isOutdated() && (onWindows || isCommandLinked()) && isReady();
-// Inside `prepare` npm is installing already; calling it again would never end.
-if (step !== 'prepare' && !isWhole()) {
+// Inside `prepare` npm is installing already; calling it again would never end. While the packages are not there, that
+// `prepare` is one of npx, and the command itself says what is missing.
+if (step === 'prepare' && (existsSync(installing) || isOutdated())) process.exit(0);
+// An install that broke off left its mark, and npm may have left out packages whose scripts failed.
+if (step !== 'prepare' && (existsSync(installing) || isOutdated() || !isReady())) {
   status = await install();
   linkOwnNode();
 }
@@ -161,5 +100,4 @@ if (!isReady()) {
   rmSync(ownNode, { force: true }); // npm would run this very file with it the next time.
   status ||= 1;
 }
-if (status === 0) linkCommand();
 process.exit(status);

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readlinkSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -47,24 +47,24 @@ const answerOf = (running: Promise<{ readonly stderr: string }>): Promise<Answer
 const writeProgram = (world: World, name: string, script: string): string =>
   world.write(name, `#!/bin/sh\n${script}\n`, 0o755);
 
-/** What the command for npx answers; undefined while there is none. */
-async function command(world: World): Promise<Answer | undefined> {
-  const file = world.path('node_modules/.bin/muster');
-  return existsSync(file) ? answerOf(promisify(execFile)(file, ['pool', 'ls'], { env: { ...world.env } })) : undefined;
-}
+/** What the command answers: the file itself, which npm links as `muster`. */
+const command = (world: World): Promise<Answer> =>
+  answerOf(promisify(execFile)(world.path('tools/muster.mjs'), ['pool', 'ls'], { env: { ...world.env } }));
 
-test('while the packages are being installed, muster says so and asks to try again; afterwards it is the real one', async (context) => {
+test('while the packages are being installed, muster says so and asks to try again; afterwards it starts', async (context) => {
   const world = openWorld(context);
   const running = setUp(world);
   const ended = new Promise((resolve) => running.once('exit', resolve));
   await until('npm has emptied node_modules', () => existsSync(world.path('emptied')));
 
-  const meanwhile = await until('the command is there', () => command(world));
+  const meanwhile = await command(world);
   world.write('go', '');
 
   expect(meanwhile).toEqual({ code: 75, text: expect.stringContaining('npm is still installing the packages') });
   expect(await ended).toBe(0);
-  expect(readlinkSync(world.path('node_modules/.bin/muster'))).toBe('../../tools/muster.mjs');
+  mkdirSync(world.path('src'));
+  world.write('src/main.ts', 'console.error("started");');
+  expect(await command(world)).toEqual({ code: 0, text: 'started\n' });
 });
 
 test('after an installation that was interrupted, muster says what to do', async (context) => {
@@ -72,7 +72,6 @@ test('after an installation that was interrupted, muster says what to do', async
   const running = setUp(world);
   const ended = new Promise((resolve) => running.once('exit', resolve));
   await until('npm has emptied node_modules', () => existsSync(world.path('emptied')));
-  await until('the command is there', () => command(world));
 
   running.kill('SIGKILL');
   await ended;
@@ -140,6 +139,46 @@ test('where no newer Node was fetched, the installation asks for one', async (co
 
   expect(code).toBe(1);
   expect(text).toContain('This is v20.1.0. No newer one could be fetched');
+});
+
+test('the command runs by the Node that the checkout has fetched, also through the links of npm', async (context) => {
+  const world = openWorld(context);
+  place(world);
+  writeProgram(world, 'node_modules/.bin/node', 'echo "fetched Node: $*" >&2; exit 3');
+  mkdirSync(world.path('bin'));
+  symlinkSync('..', world.path('bin/package'));
+  symlinkSync('package/tools/muster.mjs', world.path('bin/muster'));
+
+  const linked = world.path('bin/muster');
+  const answer = await answerOf(promisify(execFile)(linked, ['pool', 'ls'], { cwd: '/', env: { ...world.env } }));
+
+  expect(answer).toEqual({ code: 3, text: `fetched Node: -- ${linked} pool ls\n` });
+});
+
+test('an old Node that is asked to run the command hands it to the Node of the checkout, and passes its end on', async (context) => {
+  const world = openWorld(context);
+  place(world);
+  writeProgram(world, 'node_modules/.bin/node', 'echo "fetched Node: $*" >&2; kill -TERM $$');
+  const file = world.path('tools/muster.mjs');
+  // What makes this Node an old one is read before the file.
+  world.write('old.cjs', "Object.defineProperty(process.versions, 'node', { value: '20.1.0' });");
+
+  const running = spawn(process.execPath, ['--require', world.path('old.cjs'), file, 'pool', 'ls'], { env: world.env });
+  let said = '';
+  running.stderr.on('data', (chunk) => (said += String(chunk)));
+  const signal = await new Promise((resolve) => running.once('close', (_, by) => resolve(by)));
+
+  expect(said).toBe(`fetched Node: -- ${file} pool ls\n`);
+  expect(signal).toBe('SIGTERM');
+});
+
+test('while the packages are not there, a prepare step of npx succeeds, so that the command itself says what is missing', async (context) => {
+  const world = openWorld(context);
+  const old = writeProgram(world, 'old-node', 'echo v20.1.0');
+  const env = { ...place(world, FAILING_NPM, old), npm_lifecycle_event: 'prepare' };
+
+  expect(await setUpWith(world, env)).toEqual({ code: 0, text: '' });
+  expect(existsSync(world.path('installs'))).toBe(false);
 });
 
 test('muster reads a file of variables itself, not the Node that runs it', async () => {
