@@ -19,7 +19,7 @@ import {
   versionOfPool,
 } from './document.ts';
 import { openPoolEvents } from './events.ts';
-import { finalizerOf, otherOwnerOf, ownerNotes } from './owner.ts';
+import { finalizerOf, otherOwnerOf, ourFinalizers, ownerNotes } from './owner.ts';
 import { AGENT_POOLS } from './resource.ts';
 import { statusOf } from './status.ts';
 import { reportForWriter } from './words.ts';
@@ -45,13 +45,20 @@ export async function openAgentPools(config: SourceConfig, context: Context): Pr
   const thawing = new Set<string>();
   /** By key: deleted before our finalizer was on it. Its pool drains all the same: no listing has merely lost it. */
   const deleted = new Map<string, Document>();
+  /** By uid: shown with our finalizer. */
+  const finalized = new Set<string>();
   let notes: readonly string[] = [];
   const stop = objects.onChange((key, object, last) => {
-    if (object) return void deleted.delete(key);
+    const { uid = '' } = (object ?? last)?.metadata ?? {};
+    if (object) {
+      if (ourFinalizers(object).length > 0) finalized.add(uid);
+      return void deleted.delete(key);
+    }
     thawing.clear();
     if (!last) return released.clear();
-    const isReleased = released.delete(last.metadata.uid ?? '');
-    if (!isReleased && otherOwnerOf(last, cluster) === undefined)
+    released.delete(uid);
+    // Where it had our finalizer, it went because we let it go, or against us: then the guard of the listings judges.
+    if (!finalized.delete(uid))
       deleted.set(key, { key, version: versionOfPool(last), ...requestsOf(last), isDeleted: true });
   });
 
@@ -88,15 +95,8 @@ export async function openAgentPools(config: SourceConfig, context: Context): Pr
   }
 
   async function release(object: KubeObject, signal: AbortSignal): Promise<void> {
-    const { uid = '' } = object.metadata;
-    // Before the call: the watch may tell of the deletion sooner than the answer comes.
-    released.add(uid);
-    try {
-      await removeFinalizer(kube, AGENT_POOLS, object, finalizer, signal);
-    } catch (thrown) {
-      released.delete(uid);
-      throw thrown;
-    }
+    await removeFinalizer(kube, AGENT_POOLS, object, finalizer, signal);
+    released.add(object.metadata.uid ?? '');
   }
 
   return {
