@@ -12,6 +12,6 @@ async function load(name: string): Promise<readonly CliCommand[]> {
 /** The one that a command line begins with; all of them where it does not begin with a command. */
 export async function commandsFor(words: readonly string[]): Promise<readonly CliCommand[]> {
   const [first = ''] = words;
-  const isKnown = !NEEDS_ALL.has(first) && Object.hasOwn(COMMANDS, first);
+  const isKnown = (!NEEDS_ALL.has(first) || words.includes('--names')) && Object.hasOwn(COMMANDS, first);
   return (await Promise.all((isKnown ? [first] : Object.keys(COMMANDS)).map(load))).flat();
 }

@@ -7,6 +7,7 @@ async function offered(...words: string[]): Promise<string[]> {
   const { muster, output } = openScene(() => ({}));
   await muster('completion', 'bash');
   const script = `${output()}
+muster() { printf '%s-of-%s\\n' a "$3" b "$3"; }
 COMP_WORDS=(muster "$@")
 COMP_CWORD=$#
 _muster muster "\${COMP_WORDS[COMP_CWORD]}" ''
@@ -28,6 +29,13 @@ test.each([
   ],
   [['token', 'create', '--role', 'v'], ['viewer']],
   [['run', '--', 'sess'], []],
+  [['run', '-p', 'a'], ['a-of-pool']],
+  [['pools', 'show', 'b'], ['b-of-pool']],
+  [['logs', 'a'], ['a-of-session']],
+  [['session', 'kill', 'a'], ['a-of-session']],
+  [['worker', 'drain', 'a'], ['a-of-worker']],
+  [['context', 'use', 'a'], ['a-of-context']],
+  [['context', 'add', 'a'], []],
 ])('bash completes %j', async (words, candidates) => {
   expect(await offered(...words)).toEqual(candidates);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openScene } from './testing.ts';
+import { aSession, broken, openScene } from './testing.ts';
 
 const scriptFor = async (shell: string): Promise<string> => {
   const { muster, output } = openScene(() => ({}));
@@ -26,4 +26,32 @@ test('an unsupported shell is refused', async () => {
 
   expect(await muster('completion', 'tcsh')).toBe(10);
   expect(errors()).toContain('Use bash, zsh, fish.');
+});
+
+test('names are those of the server, and none that a shell would run', async () => {
+  const answers: Record<string, object[]> = {
+    '/pools': [{ name: 'gpu' }, { name: '$(reboot)' }, { name: 'a b' }, { name: '`x`' }],
+    '/sessions': [aSession({ id: '0abc', name: 'sweep', index: 3, count: 4 }), aSession({ id: '0abd' })],
+    '/workers': [{ name: 'm-1' }],
+  };
+  const names = async (kind: string) => {
+    const { muster, output } = openScene(({ path }) => ({ items: answers[path] }));
+    expect(await muster('completion', '--names', kind)).toBe(0);
+    return output().trim().split('\n');
+  };
+
+  expect(await names('pool')).toEqual(['gpu']);
+  expect(await names('session')).toEqual(['sweep/3', '0abc', '0abd', '@last']);
+  expect(await names('worker')).toEqual(['m-1']);
+  expect(await names('context')).toEqual(['local']);
+});
+
+test('names of a server that does not answer are none, and the shell does not wait', async () => {
+  const { muster, output, errors, clock } = openScene(() => new Promise(() => {}));
+
+  const asking = muster('completion', '--names', 'pool');
+  await clock.advance(2_000);
+
+  expect([await asking, output(), errors()]).toEqual([0, '', '']);
+  expect(await openScene(() => broken('ECONNREFUSED')).muster('completion', '--names', 'pool')).toBe(0);
 });

@@ -1,6 +1,7 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { Fault } from '#core/fault.ts';
-import type { Cli, CliCommand } from './command.ts';
+import { type Cli, type CliCommand, clientOf } from './command.ts';
+import { NAME_KINDS, type NameKind, namesOfKind } from './names.ts';
 import { print } from './terminal.ts';
 
 /** What may follow a command. */
@@ -30,6 +31,35 @@ function choicesOf(command: Command): Map<string, readonly string[]> {
   return found;
 }
 
+/** Whose names the first argument of a command is one of. */
+function kindOf(noun: string, command: Command): NameKind | undefined {
+  const [first] = command.registeredArguments;
+  if (first?.name() !== 'name' && first?.name() !== 'id') return undefined;
+  return noun === 'logs' ? 'session' : NAME_KINDS.find((kind) => kind === noun);
+}
+
+/** Every path of commands that takes a name, with the kind of the name. A name that is only being given is none. */
+function namesAt(program: Command): readonly (readonly [path: string, kind: NameKind])[] {
+  return program.commands.flatMap((noun) =>
+    [noun, ...noun.commands].flatMap((command) => {
+      const kind = command.name() === 'add' ? undefined : kindOf(noun.name(), command);
+      if (kind === undefined) return [];
+      const above = command === noun ? [''] : namesOf(noun).map((name) => ` ${name}`);
+      return above.flatMap((before) => namesOf(command).map((name) => [`muster${before} ${name}`, kind] as const));
+    }),
+  );
+}
+
+/** The paths of each kind, as patterns of `case`. */
+function nameCases(program: Command): readonly (readonly [pattern: readonly string[], kind: NameKind])[] {
+  const all = namesAt(program);
+  return NAME_KINDS.map(
+    (kind) => [all.filter(([, each]) => each === kind).map(([path]) => `'${path}'`), kind] as const,
+  );
+}
+
+const POOL_OPTIONS = ['-p', '--pool'];
+
 /** `-o` is the only short name that people give such an option by. */
 const writtenAs = (long: string): readonly string[] => (long === '--output' ? ['-o', long] : [long]);
 
@@ -44,7 +74,7 @@ function findCandidates(program: Command, before: string): string {
   const choices = [...choicesOf(program)].map(
     ([long, words]) => `    ${writtenAs(long).join('|')}) candidates='${words.join(' ')}' ;;`,
   );
-  return `  local so_far=muster candidates='' previous='' word
+  return `  local so_far=muster candidates='' names='' previous='' word
   for word in ${before}; do
     previous=$word
     [[ $word == -- ]] && return 1
@@ -53,9 +83,16 @@ function findCandidates(program: Command, before: string): string {
   case "$so_far" in
 ${words.join('\n')}
   esac
+  case "$so_far" in
+${nameCases(program)
+  .map(([paths, kind]) => `    ${paths.join('|')}) names=${kind} ;;`)
+  .join('\n')}
+  esac
   case "$previous" in
 ${choices.join('\n')}
-  esac`;
+    ${POOL_OPTIONS.join('|')}) candidates='' names=pool ;;
+  esac
+  [[ -n $names ]] && candidates="$candidates $(muster completion --names "$names" 2>/dev/null)"`;
 }
 
 const bashScript = (program: Command): string => `_muster() {
@@ -83,6 +120,9 @@ function fishScript(program: Command): string {
     set -l before (commandline -opc)
     switch $before[-1]
 ${choices.join('\n')}
+        case ${POOL_OPTIONS.join(' ')}
+            muster completion --names pool 2>/dev/null
+            return
     end
     set -l so_far muster
     for word in $before[2..]
@@ -90,6 +130,11 @@ ${choices.join('\n')}
     end
     switch $so_far
 ${cases.join('\n')}
+    end
+    switch $so_far
+${nameCases(program)
+  .map(([paths, kind]) => `        case ${paths.join(' ')}\n            muster completion --names ${kind} 2>/dev/null`)
+  .join('\n')}
     end
 end
 complete -c muster -e
@@ -107,8 +152,16 @@ const SHELLS = Object.keys(SCRIPTS).join(', ');
 function completionCommand(cli: Cli): Command {
   return new Command('completion')
     .description('print a completion script: source <(muster completion bash)')
-    .argument('<shell>', SHELLS)
-    .action((shell: string, _options, command: Command) => {
+    .argument('[shell]', SHELLS)
+    .addOption(
+      new Option('--names <kind>', 'print names that a word may be completed to').choices(NAME_KINDS).hideHelp(),
+    )
+    .action(async (shell: string | undefined, { names }: { names?: NameKind }, command: Command) => {
+      if (names) {
+        const found = await namesOfKind(cli, names, () => clientOf(cli, command));
+        return found.length === 0 ? undefined : print(cli.terminal, found.join('\n'));
+      }
+      if (shell === undefined) throw new Fault('invalid', 'The shell is missing.', { remedy: `Use ${SHELLS}.` });
       const script = SCRIPTS[shell];
       if (!script) throw new Fault('unsupported', `There is no completion for ${shell}.`, { remedy: `Use ${SHELLS}.` });
       print(cli.terminal, script(command.parent as Command));
