@@ -6,6 +6,7 @@ import type { Log } from '#core/log.ts';
 import type { Random } from '#core/random.ts';
 import type { Line, LineOptions } from './dial.ts';
 import type { OpenExecution } from './execution.ts';
+import { fetchContents } from './fetch-contents.ts';
 import { helloOf, type Self } from './hello.ts';
 import { startLease } from './lease.ts';
 import type { Notice } from './notices.ts';
@@ -60,8 +61,12 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     log,
     // It may report before there is a connection; then it reports again later.
     report: (report) => uplink?.report(report),
+    fetchContents: fetchContents((path, request) => {
+      if (!uplink) throw new Fault('unavailable', 'The agent is not connected to the server.');
+      return uplink.fetch(path, request);
+    }),
   });
-  const headers = await options.headers();
+  const headers = { ...(await options.headers()), 'x-muster-agent': encodeURIComponent(self.name) };
   let isDraining = false;
   let hasBegunToDrain = false;
   let isIdle = false;

@@ -46,6 +46,8 @@ export interface Connection {
   /** Closes our side; the broker then ends the stream. */
   leave(): void;
   cancel(): void;
+  /** Another call to the same broker. */
+  fetch(path: string, request: Uint8Array): AsyncIterable<Uint8Array>;
 }
 
 export function openConnection(options: ConnectionOptions): Connection {
@@ -107,5 +109,6 @@ export function openConnection(options: ConnectionOptions): Connection {
     report: (report) => peer?.report(report),
     leave: () => stream.halfClose(),
     cancel: () => stream.cancel(),
+    fetch: (path, request) => line.fetch(path, options.headers, request),
   };
 }

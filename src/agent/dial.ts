@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { checkServerIdentity } from 'node:tls';
 import { type ChannelCredentials, Client, credentials, Metadata } from '@grpc/grpc-js';
+import { FAULTS, Fault, type FaultKind } from '#core/fault.ts';
 import { LONGEST_MESSAGE_BYTES } from '#wire/messages.ts';
 import { type BrokerAddress, targetOf } from './address.ts';
 import type { Ending } from './backoff.ts';
@@ -22,6 +23,8 @@ export interface StreamEvents {
 
 /** One connection to the broker. */
 export interface Line {
+  /** A call with one request and a stream of answers; a `Fault` where it ends otherwise than well. */
+  fetch(path: string, headers: Readonly<Record<string, string>>, request: Uint8Array): AsyncIterable<Uint8Array>;
   open(path: string, headers: Readonly<Record<string, string>>, events: StreamEvents): ClientStream;
   close(): void;
 }
@@ -53,6 +56,20 @@ export interface LineOptions {
   readonly isForeign?: boolean | undefined;
 }
 
+function metadataOf(headers: Readonly<Record<string, string>>): Metadata {
+  const metadata = new Metadata();
+  for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
+  return metadata;
+}
+
+// Several kinds share a code; the first of each is the one that a caller can act on.
+function faultOfCall(thrown: unknown): Fault {
+  const { code, details } = thrown as { readonly code?: number; readonly details?: string };
+  const kinds = Object.keys(FAULTS) as FaultKind[];
+  const kind = kinds.find((one) => FAULTS[one].grpc === code) ?? 'unavailable';
+  return new Fault(kind, details || 'The call was cut off.', { cause: thrown });
+}
+
 export function openLine(address: BrokerAddress, trust: BrokerTrust, { isForeign }: LineOptions = {}): Line {
   const client = new Client(targetOf(address), securityOf(address, trust), {
     'grpc.default_authority': address.authority,
@@ -68,9 +85,25 @@ export function openLine(address: BrokerAddress, trust: BrokerTrust, { isForeign
   });
   const asTheyAre = (bytes: Buffer): Buffer => bytes;
   return {
+    async *fetch(path, headers, request) {
+      const message = Buffer.from(request);
+      const call = client.makeServerStreamRequest<Buffer, Buffer>(
+        path,
+        asTheyAre,
+        asTheyAre,
+        message,
+        metadataOf(headers),
+      );
+      try {
+        for await (const answer of call) yield answer as Buffer;
+      } catch (thrown) {
+        throw faultOfCall(thrown);
+      } finally {
+        call.cancel();
+      }
+    },
     open(path, headers, events) {
-      const metadata = new Metadata();
-      for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
+      const metadata = metadataOf(headers);
       const call = client.makeBidiStreamRequest<Buffer, Buffer>(path, asTheyAre, asTheyAre, metadata);
       call.on('data', (bytes: Buffer) => events.message(bytes));
       // Every call ends with a status; the error event only repeats it.

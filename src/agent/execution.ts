@@ -1,6 +1,7 @@
 import type { AgentCommand, AgentReport } from '#core/agent-link.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
+import type { FetchContents } from './execution/session-folder.ts';
 
 /** Runs sessions on this machine, keeps their results and unsent output until acknowledged. */
 export interface Execution {
@@ -22,6 +23,8 @@ export type OpenExecution = (options: {
   clock: Clock;
   log: Log;
   report: (report: AgentReport) => void;
+  /** Where sessions with files get them from. */
+  fetchContents?: FetchContents;
   /** Default environment of every session; see `baseEnvironment`. */
   env?: Readonly<Record<string, string>>;
 }) => Promise<Execution>;

@@ -119,6 +119,9 @@ export function openScene(options: { leaseMs?: number; addresses?: readonly stri
         },
       };
     },
+    fetch: () => {
+      throw new Fault('unsupported', 'There are no files.');
+    },
     close: () => {},
   };
 

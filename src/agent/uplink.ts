@@ -38,6 +38,8 @@ export interface Uplink {
   rejoin(): void;
   /** Closes the connection for good; resolves when the broker has confirmed, or after a timeout. */
   leave(): Promise<void>;
+  /** Another call to the broker; `unavailable` while we are not connected. */
+  fetch(path: string, request: Uint8Array): AsyncIterable<Uint8Array>;
 }
 
 const LEAVING_MS = 2_000;
@@ -149,6 +151,10 @@ export function openUplink(options: UplinkOptions): Uplink {
       return accepted !== undefined;
     },
     rejoin: () => void connect(),
+    fetch(path, request) {
+      if (accepted) return accepted.fetch(path, request);
+      throw new Fault('unavailable', 'The agent is not connected to the server.');
+    },
     async leave() {
       cancelRetry();
       const last = accepted;

@@ -7,7 +7,7 @@ import { refuseRaw } from './graceful-close.ts';
 export interface ClientTimeouts {
   /** For the head of a request. */
   readonly headersMs: number;
-  /** For a whole request; also how long a client may stop reading its answer. */
+  /** For a whole request, or for each MB of a long one; also how long a client may stop reading its answer. */
   readonly requestMs: number;
   /** Between an answer and the next request. */
   readonly idleMs: number;
@@ -19,6 +19,8 @@ export interface Connections {
   close(withinMs: number): Promise<void>;
 }
 
+// In the time for a whole request: some 17 KB a second.
+const LEAST_UPLOADED_BYTES = 1024 * 1024;
 const KEEPALIVE_MS = 30_000;
 
 interface Connection {
@@ -54,6 +56,20 @@ export function watchConnections(server: Server, times: ClientTimeouts, clock: C
     else if (!socket.destroyed) expectHead(connection, socket, times.idleMs + times.headersMs);
   }
 
+  /** A long upload takes more than one period; one that hardly sends anything gets no second. */
+  function watchRequest(request: IncomingMessage, tooLate: () => void): { cancel(): void } {
+    let seenBytes = request.socket.bytesRead;
+    const look = (): void => {
+      if (request.complete) return;
+      const { bytesRead } = request.socket;
+      if (bytesRead - seenBytes < LEAST_UPLOADED_BYTES) return tooLate();
+      seenBytes = bytesRead;
+      deadline.cancel = clock.alarm(times.requestMs, look);
+    };
+    const deadline = { cancel: clock.alarm(times.requestMs, look) };
+    return { cancel: () => deadline.cancel() };
+  }
+
   server.on('connection', (socket: Socket) => {
     if (isClosing) return void socket.destroy();
     const connection: Connection = { open: 0, cancel() {} };
@@ -74,13 +90,12 @@ export function watchConnections(server: Server, times: ClientTimeouts, clock: C
     if (!connection) return;
     connection.open += 2;
     connection.cancel();
-    const cancel = clock.alarm(times.requestMs, () => {
-      if (request.complete) return;
+    const deadline = watchRequest(request, () => {
       if (response.headersSent) socket.destroy();
       else refuseRaw(TOO_LATE, socket, clock);
     });
     request.once('close', () => {
-      cancel();
+      deadline.cancel();
       completed(connection, socket);
     });
     response.once('close', () => completed(connection, socket));

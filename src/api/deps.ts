@@ -2,6 +2,7 @@ import type { PoolDocument, WrittenPool } from '#config/write-pool.ts';
 import type { Role } from '#core/access.ts';
 import type { Clock } from '#core/clock.ts';
 import type { PublicFeatures } from '#core/feature.ts';
+import type { Files } from '#core/file.ts';
 import type { Log } from '#core/log.ts';
 import type { PoolSpec } from '#core/pool.ts';
 import type { Random } from '#core/random.ts';
@@ -47,6 +48,7 @@ export interface ApiDeps {
     Sessions,
     'submit' | 'kill' | 'refer' | 'ended' | 'output' | 'input' | 'inputWaitingBytes' | 'resize'
   >;
+  readonly files: Pick<Files, 'missing' | 'put' | 'usage'>;
   /** Nouns that bring their own behaviour. */
   readonly features: PublicFeatures;
   readonly agentFiles: AgentFiles;

@@ -4,6 +4,7 @@ import { noun as changes } from './changes.ts';
 import { noun as decisions } from './decisions.ts';
 import { noun as docs } from './docs.ts';
 import { noun as events } from './events.ts';
+import { noun as files } from './files.ts';
 import { noun as freezes } from './freezes.ts';
 import { noun as health } from './health.ts';
 import { noun as logins } from './logins.ts';
@@ -25,6 +26,7 @@ export const nouns: readonly Noun[] = [
   decisions,
   docs,
   events,
+  files,
   freezes,
   health,
   logins,

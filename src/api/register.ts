@@ -33,6 +33,7 @@ const isYamlMedia = (type: string): boolean =>
 
 /** A body, read as the route takes it. */
 function bodyOf(route: Route, request: SentBody, json: JsonReader): unknown {
+  if (route.isUpload) return request.body;
   const body = request.body as Buffer | undefined;
   if (body === undefined || body.length === 0 || !route.body) return undefined;
   const isYaml = isYamlMedia(request.headers['content-type'] ?? '');
@@ -168,6 +169,18 @@ function asSent(route: Route, reply: FastifyReply, answer: unknown): unknown {
   return JSON.stringify(answer);
 }
 
+const UPLOAD_MEDIA = 'application/octet-stream';
+
+/** Only here bytes are a body: elsewhere their media type is refused. */
+function addUpload(app: FastifyInstance, route: Route, means: Registering): void {
+  void app.register((scope, _options, done) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser(UPLOAD_MEDIA, (_request, content, taken) => taken(null, content));
+    add(scope, route, means);
+    done();
+  });
+}
+
 function add(app: FastifyInstance, route: Route, means: Registering): void {
   app.route({
     method: route.method,
@@ -225,6 +238,6 @@ export interface Registering {
 
 /** Registers the table of routes with fastify. */
 export function register(app: FastifyInstance, routes: readonly Route[], means: Registering): void {
-  for (const route of routes) add(app, route, means);
+  for (const route of routes) (route.isUpload ? addUpload : add)(app, route, means);
   for (const [path, same] of Map.groupBy(routes, (route) => route.path)) addOtherMethods(app, path, same);
 }

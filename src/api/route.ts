@@ -50,6 +50,8 @@ export interface RouteSpec<P extends z.ZodType, Q extends z.ZodType, B extends z
   /** What the body may be sent as; JSON where absent. Anything else arrives as text. */
   readonly bodyMedia?: readonly string[];
   readonly bodyLimit?: number;
+  /** The body is bytes of any number, and comes as a stream; the handler bounds it. */
+  readonly isUpload?: boolean;
   /** How many values the body may hold, where it is more than for most. */
   readonly mostValues?: number;
   readonly reply: R;

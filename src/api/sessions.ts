@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { SESSION_ENDS, SESSION_PHASES, type Session as SessionRow, sessionPhase } from '#core/session.ts';
+import type { Caller } from '../access/access.ts';
 import type { SessionRequest } from '../sessions/sessions.ts';
 import type { ApiDeps } from './deps.ts';
 import { gaugeSet } from './gauges.ts';
@@ -27,14 +28,15 @@ function idempotencyKey(header: string | string[] | undefined): string | undefin
   });
 }
 
-function requestOf(sent: z.output<typeof wire.SessionIn>): SessionRequest {
-  const { pool, name, index, count } = sent;
+function requestOf(sent: z.output<typeof wire.SessionIn>, { token }: Caller): SessionRequest {
+  const { pool, name, index, count, files } = sent;
   const part = index === undefined || count === undefined ? undefined : { index, count };
   return {
     ...(pool !== undefined && { pool }),
     spec: specOf(sent),
     ...(name !== undefined && { name }),
     ...(part && { part }),
+    ...(files && { files: { ...files, token } }),
   };
 }
 
@@ -60,7 +62,7 @@ function submitting({ store, sessions }: ApiDeps): Route {
     isDurable: true,
     async handle({ body, headers, caller, header }) {
       const wanted = Array.isArray(body) ? body : [body];
-      const requests = wanted.map(requestOf);
+      const requests = wanted.map((one) => requestOf(one, caller));
       const key = idempotencyKey(headers['idempotency-key']);
       const accepted = await sessions.submit(requests, caller, key);
       const items = accepted.map((session) => shownSession(session, store));

@@ -115,6 +115,10 @@ class AgentStream implements AgentConnection, WireOptions {
     return this.#proof.peerAddress;
   }
 
+  get key(): string | undefined {
+    return this.#proof.key;
+  }
+
   get waitingBytes(): number {
     return this.#wire?.waitingBytes ?? 0;
   }

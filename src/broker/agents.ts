@@ -6,6 +6,8 @@ export interface AgentConnection {
   readonly name: string;
   readonly epoch: number;
   readonly peerAddress: string;
+  /** The agent's own key, as this connection shows it. */
+  readonly key: string | undefined;
   send(command: AgentCommand): void;
   readonly waitingBytes: number;
   /** Ends the stream with status OK, or with the status of a fault. */

@@ -1,5 +1,6 @@
 import type { AgentReport, JoinProof } from '#core/agent-link.ts';
 import type { Clock } from '#core/clock.ts';
+import type { Files } from '#core/file.ts';
 import type { Log } from '#core/log.ts';
 import type { Store } from '#core/store.ts';
 import { openSharedAlarm } from '#wire/shared-alarm.ts';
@@ -8,6 +9,7 @@ import type { Sessions } from '../sessions/sessions.ts';
 import { agentUpdate } from './agent-stream.ts';
 import { createAgents, type LateAgentLink } from './agents.ts';
 import type { Authorize } from './authorize.ts';
+import { fileCalls } from './file-calls.ts';
 import { type Grpc, type GrpcOptions, openGrpc } from './grpc.ts';
 import { type RpcMethod, unsupported } from './method.ts';
 import { type LaunchFault, poolCalls } from './pool-calls.ts';
@@ -34,6 +36,7 @@ export interface BrokerDeps extends Pick<GrpcOptions, 'clientAddress' | 'proved'
   readonly link: LateAgentLink;
   readonly machines: Pick<Machines, 'join' | 'leave'>;
   readonly sessions: Pick<Sessions, 'agentJoined' | 'report' | 'submit' | 'kill' | 'find' | 'ended' | 'output'>;
+  readonly files: Pick<Files, 'read' | 'contentsOf'>;
   readonly view: Pick<Store['view'], 'pools' | 'sessions' | 'agents'>;
   /** Resolves when all that the views show is durable; awaited before an answer shows it. */
   durable(): Promise<void>;
@@ -119,6 +122,7 @@ export function startBroker(deps: BrokerDeps): Broker {
   const methods: Record<string, RpcMethod> = {
     ...refusals(),
     ...sessionCalls(deps),
+    ...fileCalls({ agents, view, files: deps.files }, stopping.signal),
     ...taskCalls(deps, stopping.signal),
     ...poolCalls({ ...deps, launchFault: deps.launchFault ?? (() => undefined) }, stopping.signal),
     '/velda.BrokerService/AgentUpdate': agentUpdate(perAgent),

@@ -20,7 +20,8 @@ interface Following<Request extends DescMessage> {
   run(call: FollowedCall<MessageShape<Request>>): Promise<void>;
 }
 
-function sayTo(call: AnswerStream, signal: AbortSignal, message: Uint8Array): Promise<void> {
+/** Resolves when the connection has taken the message, or the call is over. */
+export function sayTo(call: AnswerStream, signal: AbortSignal, message: Uint8Array): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
     const goOn = (): void => {

@@ -91,6 +91,7 @@ export function readHello(
     pool: checkedName(identity.pool, LONGEST_NAME, 'agent_identity.pool'),
     slots: slotsOf(message),
     labels: labelsOf(muster?.labels ?? {}),
+    ...(muster?.capabilities.includes('files') && { takesFiles: true }),
     wire: muster ? 'muster' : 'velda',
     version: tame(muster?.version ?? '', LONGEST_ID),
     hostname: tame(identity.hostname, LONGEST_NAME),

@@ -101,6 +101,7 @@ export async function openFakePlane(options: FakePlaneOptions = {}): Promise<Fak
   const broker = startBroker({
     machines,
     sessions,
+    files: { read: () => nothing(), contentsOf: async () => nothing() },
     durable: async () => {},
     authorize: () => ({ who: 'token:test', from: 'test' }),
     knows: ({ token }) => token !== undefined,

@@ -159,8 +159,9 @@ function urlOf(place: Endpoint, path: string, query: Query): URL {
 }
 
 function requestOf({ token }: Endpoint, { method = 'GET', body, headers, signal }: ApiRequest): RequestInit {
+  const isUpload = body instanceof Uint8Array || body instanceof ReadableStream;
   const isText = typeof body === 'string';
-  const type = isText ? 'application/yaml' : 'application/json';
+  const type = isUpload ? 'application/octet-stream' : isText ? 'application/yaml' : 'application/json';
   return {
     method,
     headers: {
@@ -168,7 +169,8 @@ function requestOf({ token }: Endpoint, { method = 'GET', body, headers, signal 
       ...(body === undefined ? {} : { 'content-type': type }),
       ...headers,
     },
-    ...(body === undefined ? {} : { body: isText ? body : JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: isText || isUpload ? (body as string) : JSON.stringify(body) }),
+    ...(body instanceof ReadableStream ? { duplex: 'half' as const } : {}),
     ...(signal ? { signal } : {}),
     // The token is for this address: it goes nowhere else, whatever an answer says.
     redirect: 'manual',

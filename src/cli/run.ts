@@ -8,9 +8,10 @@ import { named, pair, span, whole } from './option.ts';
 import { runAttached, runSessions } from './run-sessions.ts';
 import { type EnvOptions, repeated, sessionEnv } from './session-env.ts';
 import { submit } from './submit.ts';
+import { type SyncOptions, sendFolder } from './sync.ts';
 import { print, sizeOf } from './terminal.ts';
 
-interface RunOptions extends EnvOptions {
+interface RunOptions extends EnvOptions, SyncOptions {
   readonly pool?: string;
   readonly tty?: boolean;
   readonly interactive?: boolean;
@@ -53,8 +54,9 @@ async function run(cli: Cli, client: Client, request: SessionIn, options: RunOpt
       remedy: 'Leave out --count and --detach.',
     });
   }
+  const files = options.sync === undefined ? {} : { files: await sendFolder(cli, client, options) };
   const requests = Array.from({ length: count }, (_, index) =>
-    options.count === undefined ? request : { ...request, index, count },
+    options.count === undefined ? { ...request, ...files } : { ...request, ...files, index, count },
   );
   const sessions = await submit(cli, client, requests);
   if (options.detach) return print(cli.terminal, sessions.map(({ id }) => id).join('\n'));
@@ -80,7 +82,12 @@ function withRunOptions(command: Command): Command {
       'read environment variables from a file, one NAME[=VALUE] a line (repeatable)',
       repeated,
     )
-    .option('-C, --cwd <directory>', 'working directory')
+    .option(
+      '--sync [folder]',
+      'send a folder (default: this one) and run in it; leaves out .git and what .gitignore and .musterignore name',
+    )
+    .option('-y, --yes', 'with --sync: send the home folder or / too')
+    .option('-C, --cwd <directory>', 'working directory; with --sync a relative one is inside the folder that is sent')
     .option('-l, --label <NAME=VALUE>', 'run only on workers with this label (repeatable)', pair('--label'))
     .option(
       '--priority <number>',
@@ -117,6 +124,7 @@ function runCommand(cli: Cli): Command {
     });
   return withExamples(command, [
     ['muster run -- uname -a', 'prints its output, exits with its exit code'],
+    ['muster run --sync . -- python3 train.py', 'with the files of this folder'],
     ['muster run -it -- bash', 'with a terminal'],
     ['echo hi | muster run -i -- cat', 'with standard input'],
     ['muster run -e COLOUR=blue --timeout 5m -- make test', 'with a variable and a time limit'],

@@ -26,7 +26,7 @@ it.each([
 it('has a word on every part of the configuration', () => {
   const live = ['pools', 'sources', 'sections'];
   const everything = configOf(
-    'server: {http_address: ":1", grpc_address: ":2", peer_address: ":3", limits: {streams_per_connection: 2}}\nstore: /x\ndata_dir: /y\ntls: {cert: a, key: b}\nallow_new_pool: true\n' +
+    'server: {http_address: ":1", grpc_address: ":2", peer_address: ":3", limits: {streams_per_connection: 2}}\nstore: /x\nfiles: {session_files: 5}\ndata_dir: /y\ntls: {cert: a, key: b}\nallow_new_pool: true\n' +
       'default_broker_info: {address: "a:1"}\naccess: {allowed_hosts: [a]}\nagent: {lease: 5m}\nretention: {output: 1d}\nlog: {level: debug}\nplugins: [p]\nclusters: {prod: {gke: {project: p}}}\nrequest_rates: {aws: 2}',
   );
 

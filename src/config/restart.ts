@@ -7,6 +7,7 @@ const READ_AT_START: Readonly<Record<string, (config: ServerConfig) => unknown>>
   'server.http_address': ({ http }) => http,
   'server.peer_address': ({ peer }) => peer,
   'server.limits': ({ limits }) => limits,
+  files: ({ files }) => files,
   clusters: ({ clusters }) => clusters,
   store: ({ store }) => store,
   data_dir: ({ dataDir }) => dataDir,

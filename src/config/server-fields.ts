@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { DEFAULT_AGENT_LEASE_MS, DEFAULT_DATA_DIR } from '#core/defaults.ts';
 import { formatDuration } from '#core/duration.ts';
+import { DEFAULT_FILE_LIMITS } from '#core/file.ts';
 import { cidr, duration, oneOrMore, secret, unused } from '#core/schema.ts';
 import { HISTORIES, type HistoryName } from '#core/store.ts';
 import type { HistoryRules } from '#core/table.ts';
@@ -117,6 +118,18 @@ const log = z.object({
   format: z.enum(['auto', 'text', 'json']).default('auto').describe('`auto` is text on a terminal and JSON elsewhere.'),
 });
 
+const files = z.object({
+  totalBytes: positive()
+    .default(DEFAULT_FILE_LIMITS.totalBytes)
+    .describe(
+      'Bytes of all files that the server keeps. Beyond that it deletes those that were not used for the longest time, never those of sessions that have not ended.',
+    ),
+  sessionBytes: positive()
+    .default(DEFAULT_FILE_LIMITS.sessionBytes)
+    .describe('Bytes of the files of one session, and of one file.'),
+  sessionFiles: positive().default(DEFAULT_FILE_LIMITS.sessionFiles).describe('Number of files of one session.'),
+});
+
 const access = z.object({
   publicUrl: z
     .url({ protocol: /^https?$/ })
@@ -180,6 +193,7 @@ export const serverFields = {
   access: access.prefault({}).describe('Access to the API.'),
   agent: agent.prefault({}).describe('How agents behave when they lose contact with the server.'),
   retention: retention.prefault({}).describe('How long history is kept.'),
+  files: files.prefault({}).describe('Files that `muster run --sync` uploads.'),
   log: log.prefault({}).describe('What is logged.'),
   requestRates: z
     .record(z.string(), z.number().positive().max(1_000))

@@ -1,4 +1,5 @@
 import { DEFAULT_DATA_DIR } from '#core/defaults.ts';
+import type { FileLimits } from '#core/file.ts';
 import type { PoolSpec } from '#core/pool.ts';
 import type { Problem } from '#core/problem.ts';
 import type { Document } from '#core/provider.ts';
@@ -35,6 +36,8 @@ export interface ServerConfig {
   /** Where other replicas reach this one; absent: beside `http`. */
   readonly peer?: Listen | undefined;
   readonly limits: ConnectionLimits;
+  /** What uploaded files may take. */
+  readonly files: FileLimits;
   readonly dataDir: string;
   readonly store: StoreConfig;
   readonly pools: readonly StaticPool[];
@@ -175,6 +178,7 @@ function configOf(
     http: file.server.httpAddress,
     peer: file.server.peerAddress,
     limits: file.server.limits,
+    files: file.files,
     dataDir,
     store: file.store ?? { kind: 'sqlite', directory: dataDir },
     pools,

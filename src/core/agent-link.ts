@@ -58,6 +58,8 @@ export interface Hello {
   /** 0 from an agent that drains. */
   readonly slots: number;
   readonly labels: Readonly<Record<string, string>>;
+  /** It can make the folder of a session from files of the server. */
+  readonly takesFiles?: true | undefined;
   readonly wire: 'muster' | 'velda';
   readonly version: string;
   readonly hostname: string;

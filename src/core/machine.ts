@@ -74,6 +74,8 @@ export interface Agent extends Row {
   readonly epoch: number;
   readonly slots: number;
   readonly labels: Readonly<Record<string, string>>;
+  /** It can make the folder of a session; others get no session with files. */
+  readonly takesFiles?: true | undefined;
   /** `velda` agents know nothing of our own fields. */
   readonly wire: 'muster' | 'velda';
   readonly version: string;

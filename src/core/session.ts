@@ -1,3 +1,4 @@
+import type { SessionFiles } from './file.ts';
 import { pieces, type Row, records, table } from './table.ts';
 
 /** An account of the worker: by its name, or by numbers. */
@@ -10,7 +11,10 @@ export interface SessionSpec {
   /** Program and arguments; run as they stand, without a shell. */
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** Without files an absolute path; with files also one inside their folder, which is the default. */
   readonly cwd?: string | undefined;
+  /** The folder that each attempt begins in: these files, as they were uploaded. */
+  readonly files?: SessionFiles | undefined;
   /** The account it runs under; by default that of its agent. */
   readonly runAs?: RunAs | undefined;
   /** With a terminal: stdin is open, and output is one stream. */

@@ -1,5 +1,6 @@
 // Written by "npm run gen" from src/core/*.ts; do not edit.
 import { accessTables } from './access.ts';
+import { fileTables } from './file.ts';
 import { journalHistories } from './journal.ts';
 import { machineHistories, machineTables } from './machine.ts';
 import { poolTables } from './pool.ts';
@@ -11,6 +12,7 @@ import { workerTables } from './worker.ts';
 /** Live records: all of them are in memory to read, and durable before anything follows from them. */
 export const TABLES = {
   ...accessTables,
+  ...fileTables,
   ...machineTables,
   ...poolTables,
   ...runtimeTables,

@@ -55,6 +55,7 @@ export function openAgents(base: Base, features: ReadonlyMap<Use, OwnedMachines>
       // 0 slots: the agent drains.
       slots: slots === 0 ? 0 : Math.max(1, Math.floor(slots) || 1),
       ...{ labels, wire, version, hostname, address, connectedAt: base.clock.now() },
+      ...(hello.takesFiles && { takesFiles: true }),
     };
     base.commit([put('agents', agent), ...changes]);
     return agent;

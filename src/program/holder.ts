@@ -26,6 +26,7 @@ import type { Front } from '../edge/front.ts';
 import type { OpenConnections } from '../edge/open-connections.ts';
 import { openOutbound } from '../edge/outbound.ts';
 import { readProxies } from '../edge/proxies.ts';
+import { openContents } from '../files/open-contents.ts';
 import type { Bundle } from '../installer/bundle.ts';
 import { type Installer, openInstaller } from '../installer/installer.ts';
 import type { NodeRuntime } from '../installer/runtime.ts';
@@ -184,9 +185,11 @@ async function openPlane(server: ServerContext): Promise<Plane> {
   const { loaded } = server;
   const sources = await server.sources.open(loaded.config);
   server.sources.use(sources);
-  const { retention, agent } = loaded.config;
+  const { retention, agent, files } = loaded.config;
   return startPlane({
     ...server,
+    contents: await openContents({ dataDir: server.dataDir, store: loaded.config.store, epoch: server.store.epoch }),
+    fileLimits: files,
     random: systemRandom,
     sources,
     retention,

@@ -29,6 +29,7 @@ export function openBroker(context: ServerContext, plane: Plane, open: Pick<Plan
   const { store, link, clock, log, version, loaded, redactor } = context;
   return startBroker({
     ...open,
+    files: plane.files,
     link,
     view: store.view,
     durable: () => store.durable(),

@@ -9,12 +9,16 @@ import { openTextReader } from '#config/text-reader.ts';
 import type { AgentLink } from '#core/agent-link.ts';
 import type { Clock } from '#core/clock.ts';
 import type { AgentOwner, BootSettings } from '#core/feature.ts';
+import { DEFAULT_FILE_LIMITS, type FileLimits, type Files } from '#core/file.ts';
 import type { Log } from '#core/log.ts';
 import type { Boot, Context } from '#core/provider.ts';
 import type { Random } from '#core/random.ts';
 import { poolSubject } from '#core/reason.ts';
 import type { ReportedDecision } from '#core/source.ts';
 import type { Store } from '#core/store.ts';
+import type { FileContents } from '#files/contents.ts';
+import { openFiles } from '#files/files.ts';
+import { contentsInMemory } from '#files/in-memory.ts';
 import type { ActedDecision } from '#journal/decisions.ts';
 import { type Journal, startJournal } from '#journal/journal.ts';
 import type { Redactor } from '#journal/redact.ts';
@@ -43,6 +47,9 @@ export interface PlaneParts {
   readonly retention?: Partial<Retention>;
   readonly times?: Partial<Times>;
   readonly limits?: SessionsDeps['limits'];
+  /** Where the bytes of uploaded files are; absent: in memory. */
+  readonly contents?: FileContents | undefined;
+  readonly fileLimits?: FileLimits | undefined;
   /** The agent's file for new machines of an owner; the certificate authority is known only once access is open. */
   agentConfig(owner: AgentOwner, access: Access): string;
   /** Makes the agent ready for machines that have none. */
@@ -68,6 +75,7 @@ export interface Plane {
   readonly pools: Pools;
   readonly workers: Workers;
   readonly sessions: Sessions;
+  readonly files: Files;
   readonly features: RunningFeatures;
   stop(): Promise<void>;
 }
@@ -136,10 +144,16 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     activityChanged: pools.noteActivity,
     times: parts.times,
   });
+  const files = openFiles({
+    ...base,
+    contents: parts.contents ?? contentsInMemory(),
+    limits: parts.fileLimits ?? DEFAULT_FILE_LIMITS,
+  });
   const sessions = startSessions({
     ...base,
     journal,
     link,
+    files,
     limits: parts.limits,
     noteUnknown: machines.noteUnknown,
   });
@@ -155,11 +169,13 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     pools,
     workers,
     sessions,
+    files,
     features,
     async stop() {
       await features.stop();
       await pools.stop();
       await sessions.stop();
+      await files.stop();
       await workers.stop();
       await machines.stop();
       await clouds.stop();

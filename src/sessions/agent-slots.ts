@@ -1,5 +1,6 @@
 import type { Clock } from '#core/clock.ts';
 import type { Store } from '#core/store.ts';
+import { offeredBy } from './asked-labels.ts';
 import type { Seat } from './queue.ts';
 
 // Long enough that a broken agent cannot empty the queue, short enough that a bad command does not idle a good agent.
@@ -102,7 +103,7 @@ export function openAgentSlots({ store: { view }, clock, changed }: Options): Ag
       if (!pool || pool.removal || pool.pausedAt !== undefined) return undefined;
       const free = agent.slots - used(id, connection);
       if (free <= 0) return undefined;
-      const labels = { ...pool.spec.labels, ...agent.labels };
+      const labels = { ...pool.spec.labels, ...offeredBy(agent) };
       return { id, pool: pool.id, free, connectedAt: agent.connectedAt, labels };
     },
     stop() {

@@ -1,5 +1,6 @@
 import type { AgentLink } from '#core/agent-link.ts';
 import type { Clock } from '#core/clock.ts';
+import type { Files } from '#core/file.ts';
 import type { Log } from '#core/log.ts';
 import type { Random } from '#core/random.ts';
 import type { Change, Store } from '#core/store.ts';
@@ -30,6 +31,7 @@ export interface SessionsDeps {
   readonly log: Log;
   readonly journal: Pick<Journal, 'event'>;
   readonly link: AgentLink;
+  readonly files: Pick<Files, 'hold'>;
   /** Limits that are left out have their default. */
   readonly limits?: Partial<SessionLimits> | undefined;
   /** All sessions that this agent runs and that the server does not know. */

@@ -3,6 +3,7 @@ import type { Agent } from '#core/machine.ts';
 import type { Pool } from '#core/pool.ts';
 import type { Session } from '#core/session.ts';
 import { put, type Store } from '#core/store.ts';
+import { askedLabels, describeAsked, offeredBy } from './asked-labels.ts';
 import type { SessionsDeps } from './deps.ts';
 import { laneKey, offersAll } from './queue.ts';
 
@@ -39,7 +40,10 @@ export function openOfferedLabels(deps: SessionsDeps, changed: (pool: string) =>
     const shown = shownIn.get(agent.owner) ?? { sets: new Map(), offers: new Set() };
     shownIn.set(agent.owner, shown);
     const before = shown.sets.size + shown.offers.size;
-    if (shown.sets.size <= MOST_SETS) shown.sets.set(laneKey(agent.labels), agent.labels);
+    if (shown.sets.size <= MOST_SETS) {
+      const offered = offeredBy(agent);
+      shown.sets.set(laneKey(offered), offered);
+    }
     const offer = store.view.workers.get(agent.id)?.offer;
     if (offer !== undefined) shown.offers.add(offer);
     if (shown.sets.size + shown.offers.size !== before) loop.poke(agent.owner);
@@ -56,7 +60,7 @@ export function openOfferedLabels(deps: SessionsDeps, changed: (pool: string) =>
     // Where agents differ in a label, the next one may have yet another value.
     const mayVary = missing.some((name) => new Set(sets.map((set) => set[name])).size > 1);
     if (missing.length === 0 || mayVary) return undefined;
-    return missing.map((name) => `${name}=${asked[name]}`).join(', ');
+    return missing.map((name) => describeAsked(name, asked[name])).join(', ');
   }
 
   /** Queued sessions whose `unmatched` is outdated; at most as many as one pass writes. */
@@ -64,8 +68,9 @@ export function openOfferedLabels(deps: SessionsDeps, changed: (pool: string) =>
     const known = new Map<string, string | undefined>();
     const found: Session[] = [];
     for (const session of store.view.sessions.by('queue', pool.id)) {
-      const key = laneKey(session.spec.labels);
-      if (!known.has(key)) known.set(key, lacking(pool, session.spec.labels));
+      const asked = askedLabels(session.spec);
+      const key = laneKey(asked);
+      if (!known.has(key)) known.set(key, lacking(pool, asked));
       const unmatched = known.get(key);
       if (session.unmatched !== unmatched) found.push({ ...session, unmatched });
       if (found.length === CHANGES_PER_PASS) break;

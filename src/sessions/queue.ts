@@ -1,4 +1,5 @@
 import type { Session } from '#core/session.ts';
+import { askedLabels } from './asked-labels.ts';
 import { Heap } from './heap.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -69,7 +70,7 @@ export function makePoolQueue(): PoolQueue {
   const lanes = new Map<string, Lane>([['', plain]]);
 
   function laneOf(session: Session): Lane {
-    const { labels } = session.spec;
+    const labels = askedLabels(session.spec);
     const key = laneKey(labels);
     return lanes.get(key) ?? openLane(key, labels);
   }
@@ -108,7 +109,7 @@ export function makePoolQueue(): PoolQueue {
 
   return {
     add: (session) => laneOf(session).waiting.put(session),
-    remove: (session) => lanes.get(laneKey(session.spec.labels))?.waiting.remove(session.id),
+    remove: (session) => lanes.get(laneKey(askedLabels(session.spec)))?.waiting.remove(session.id),
     seat: fileSeat,
     takeSeat(session) {
       if (nextLane()) return undefined;

@@ -29,6 +29,8 @@ export interface SessionRequest {
   readonly spec: SessionSpec;
   readonly name?: string | undefined;
   readonly part?: SessionPart | undefined;
+  /** The manifest of its files, and the id of the token that has uploaded all of them. */
+  readonly files?: { readonly manifest: string; readonly token: string } | undefined;
 }
 
 /** Which part of a session's output to read. */

@@ -5,8 +5,10 @@ import { nearest } from '#core/nearest.ts';
 import type { Pool } from '#core/pool.ts';
 import type { Session, SessionPart, SessionSpec } from '#core/session.ts';
 import { put, type Store } from '#core/store.ts';
+import { askedLabels } from './asked-labels.ts';
 import type { Delivery } from './delivery.ts';
 import { type SessionLimits, type SessionsDeps, whenDurable } from './deps.ts';
+import { type HeldManifests, holdFiles, releaseFiles, withFiles } from './held-files.ts';
 import { checkKey, findRepeat, hashOf, type Keyed, sessionKeyOf } from './idempotency-key.ts';
 import type { OfferedLabels } from './offered-labels.ts';
 import { checkNames } from './session-name.ts';
@@ -32,11 +34,28 @@ export function openSubmit(deps: SessionsDeps, parts: SubmitParts): Sessions['su
   const nextId = idMaker(() => Math.max(clock.now(), firstMs), random);
 
   async function accept(requests: readonly SessionRequest[], actor: Actor, keyed?: Keyed): Promise<readonly Session[]> {
+    if (!requests.some(({ files }) => files)) return take(requests, actor, { keyed });
+    const held = await holdFiles(deps.files, requests);
+    try {
+      // Its rows are in memory when it waits: from then on they keep the files.
+      return await take(requests, actor, { keyed, held });
+    } finally {
+      releaseFiles(held);
+    }
+  }
+
+  async function take(
+    requests: readonly SessionRequest[],
+    actor: Actor,
+    { keyed, held }: { readonly keyed?: Keyed | undefined; readonly held?: HeldManifests },
+  ): Promise<readonly Session[]> {
     const pools = choosePools(store, requests, limits);
     checkNames(store, requests, actor);
     const acceptedAt = clock.now();
-    const sessions = requests.map(({ spec, name, part }, n): Session => {
+    const sessions = requests.map((request, n): Session => {
+      const { name, part } = request;
       const pool = pools[n] as Pool;
+      const spec = withFiles(request, held);
       return {
         id: nextId(),
         pool: pool.id,
@@ -49,7 +68,7 @@ export function openSubmit(deps: SessionsDeps, parts: SubmitParts): Sessions['su
         key: keyed && sessionKeyOf(keyed.scope, n),
         requestHash: keyed?.hash,
         spec: withPart(spec, part),
-        unmatched: labels.lacking(pool, spec.labels),
+        unmatched: labels.lacking(pool, askedLabels(spec)),
       };
     });
     // A list may have several priorities: the queue brings it into their order.

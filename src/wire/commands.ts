@@ -35,6 +35,7 @@ function startOf({ attempt, spec }: Start): MessageInitShape<typeof Command_Star
     graceMs: wholeMs(spec.graceMs),
     retries: spec.retries,
     ...(spec.runAs && { runAs: runAsOf(spec.runAs) }),
+    ...(spec.files && { files: { ...spec.files, bytes: BigInt(spec.files.bytes) } }),
   };
 }
 
@@ -60,7 +61,7 @@ export function encodeCommand(command: AgentCommand): Uint8Array {
 }
 
 function specOf(start: Command_Start): SessionSpec {
-  const { terminal, timeoutMs, runAs } = start;
+  const { terminal, timeoutMs, runAs, files } = start;
   if (start.command.length === 0) throw new Fault('invalid', 'The session has no command.', { at: 'start.command' });
   return {
     command: start.command,
@@ -69,6 +70,7 @@ function specOf(start: Command_Start): SessionSpec {
     ...(runAs && {
       runAs: runAs.user !== '' ? { user: runAs.user } : { uid: runAs.uid, gid: runAs.gid, groups: runAs.groups },
     }),
+    ...(files && { files: { manifest: files.manifest, count: files.count, bytes: Number(files.bytes) } }),
     ...(terminal && { terminal: { columns: terminal.columns, rows: terminal.rows, type: terminal.type } }),
     stdin: start.stdin,
     priority: Number(start.priority),

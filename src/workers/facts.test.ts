@@ -11,6 +11,7 @@ import { startJournal } from '#journal/journal.ts';
 import { startMachines } from '#machines/machines.ts';
 import type { Plane, PlaneParts } from '#program/plane.ts';
 import { startSessions } from '#sessions/sessions.ts';
+import { noFiles } from '#sessions/testing/scene.ts';
 import { openPoolWorld, type PoolWorld } from '#sim/pool-world.ts';
 import type { WorkersContext } from './context.ts';
 import type { PoolMemories, PoolMemory } from './pool-memory.ts';
@@ -118,7 +119,7 @@ async function startWithMemory(parts: PlaneParts, memory: (context: WorkersConte
   const machines = startMachines({ ...base, journal, clouds, launchToken, verifyLaunchToken });
   const boot = { agentConfig: ({ name }: { name: string }) => name, install: () => undefined };
   const opened = openWorkers({ ...base, machines, journal, clouds, link, admit, boot });
-  const sessions = startSessions({ ...base, journal, link, noteUnknown: machines.noteUnknown });
+  const sessions = startSessions({ ...base, journal, link, files: noFiles, noteUnknown: machines.noteUnknown });
   memory(opened.context);
   return { access, journal, gate, clouds, machines, workers: opened.workers, sessions } as unknown as Plane;
 }

@@ -5,7 +5,9 @@ import { aSpec } from './testing.ts';
 describe('the environment of a session', () => {
   it('is a clean base, what the agent passes on, and what the session brings, each over the former', () => {
     const spec = aSpec(['true'], { env: { LANG: 'de_DE.UTF-8', MUSTER_SESSION: 'forged' } });
-    const { env } = sessionEnvironment('s1', spec, { PATH: '/opt/bin', LANG: 'fr_FR.UTF-8', MUSTER_POOL: 'p' });
+    const { env } = sessionEnvironment('s1', spec, {
+      env: { PATH: '/opt/bin', LANG: 'fr_FR.UTF-8', MUSTER_POOL: 'p' },
+    });
 
     expect(env).toMatchObject({ PATH: '/opt/bin', LANG: 'de_DE.UTF-8', MUSTER_POOL: 'p', MUSTER_SESSION: 's1' });
     expect(env.TERM).toBeUndefined();
@@ -14,17 +16,17 @@ describe('the environment of a session', () => {
   it('has the type of its terminal', () => {
     const terminal = { columns: 80, rows: 24, type: 'vt100' };
 
-    expect(sessionEnvironment('s1', aSpec(['true'], { terminal }), {}).env.TERM).toBe('vt100');
+    expect(sessionEnvironment('s1', aSpec(['true'], { terminal }), { env: {} }).env.TERM).toBe('vt100');
   });
 
   it('starts at home, or at the root where there is none', () => {
-    expect(sessionEnvironment('s1', aSpec(['true']), { HOME: '/tmp' }).cwd).toBe('/tmp');
-    expect(sessionEnvironment('s1', aSpec(['true']), { HOME: '/no/such/home' }).cwd).toBe('/');
+    expect(sessionEnvironment('s1', aSpec(['true']), { env: { HOME: '/tmp' } }).cwd).toBe('/tmp');
+    expect(sessionEnvironment('s1', aSpec(['true']), { env: { HOME: '/no/such/home' } }).cwd).toBe('/');
   });
 
   it('refuses what cannot be passed on', () => {
-    expect(() => sessionEnvironment('s1', aSpec(['true'], { env: { 'a-b': '1' } }), {})).toThrow('"a-b"');
-    expect(() => sessionEnvironment('s1', aSpec(['true'], { env: { A: 'x\0y' } }), {})).toThrow('zero byte');
+    expect(() => sessionEnvironment('s1', aSpec(['true'], { env: { 'a-b': '1' } }), { env: {} })).toThrow('"a-b"');
+    expect(() => sessionEnvironment('s1', aSpec(['true'], { env: { A: 'x\0y' } }), { env: {} })).toThrow('zero byte');
   });
 });
 

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
+import { isAbsolute, resolve } from 'node:path';
 import { Fault } from '#core/fault.ts';
 import type { SessionSpec } from '#core/session.ts';
 import { type Account, accountVariables } from '#host/account.ts';
@@ -22,12 +23,20 @@ export function baseEnvironment(variable: (name: string) => string | undefined, 
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
+export interface EnvironmentParts {
+  /** Default environment of every session. */
+  readonly env: SessionEnvironment;
+  /** Set where the session runs as another user than the agent. */
+  readonly account?: Account | undefined;
+  /** The folder of the session's files. */
+  readonly filesFolder?: string | undefined;
+}
+
 /** Working directory and whole environment of a session; from the agent's environment only `base`. */
 export function sessionEnvironment(
   session: string,
   spec: SessionSpec,
-  base: SessionEnvironment,
-  account?: Account,
+  { env: base, account, filesFolder }: EnvironmentParts,
 ): { readonly env: SessionEnvironment; readonly cwd: string } {
   for (const [name, value] of Object.entries(spec.env)) {
     // A POSIX shell silently drops other names.
@@ -47,17 +56,23 @@ export function sessionEnvironment(
     ...spec.env,
     MUSTER_SESSION: session,
   };
-  return { env, cwd: startingFolder(spec.cwd, account?.home ?? env.HOME) };
+  return { env, cwd: startingFolder(spec.cwd, account?.home ?? env.HOME, filesFolder) };
 }
 
 function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-function startingFolder(wanted: string | undefined, home: string): string {
-  if (wanted === undefined || wanted === '') return isFolder(home) ? home : '/';
+/** A relative one is inside the folder of the session's files; the agent's own folder is no place for sessions. */
+function startingFolder(asked: string | undefined, home: string, files: string | undefined): string {
+  if (asked === undefined || asked === '') return files ?? (isFolder(home) ? home : '/');
+  if (files === undefined && !isAbsolute(asked))
+    throw new Fault('invalid', `The working directory ${asked} is relative, and the session has no files.`, {
+      remedy: 'Send the folder along with `--sync`, or give an absolute path of the worker.',
+    });
+  const wanted = files === undefined ? asked : resolve(files, asked);
   if (!isFolder(wanted))
-    throw new Fault('missing', `The working directory ${wanted} does not exist on this worker.`, {
+    throw new Fault('missing', `The working directory ${asked} does not exist on this worker.`, {
       remedy: 'Create it there, or leave the working directory out.',
     });
   return wanted;

@@ -12,12 +12,17 @@ import { type Folder, folderName, openFolder, parseFolderName, type RunRecord } 
 import { lockFolder } from './lock.ts';
 import { OUTPUT_LIMITS, type OutputLimits } from './output.ts';
 import { openRun, type Run, type RunOptions } from './run.ts';
+import { type FetchContents, openSessionFolders } from './session-folder.ts';
 import type { WrapperTools } from './wrapper.ts';
 
 export type ExecutionOptions = Parameters<OpenExecution>[0] & {
   readonly limits?: Partial<OutputLimits>;
   readonly find?: FindProgram;
   readonly cgroups?: Cgroups;
+};
+
+const noContents: FetchContents = () => {
+  throw new Fault('unsupported', 'This agent cannot fetch files.');
 };
 
 type Start = Extract<AgentCommand, { do: 'start' }>;
@@ -47,6 +52,8 @@ export async function openExecution(options: ExecutionOptions): Promise<Executio
   if (cgroups === NO_CGROUPS)
     log('warn', 'no control groups: processes that leave the process group of their session outlive it');
   const runs = new Map<string, Run>();
+  const { fetchContents = noContents } = options;
+  const folders = openSessionFolders({ workDir, fetchContents, clock });
   let isDraining = false;
   let drained: (() => void)[] = [];
 
@@ -61,7 +68,7 @@ export async function openExecution(options: ExecutionOptions): Promise<Executio
   function open(record: RunRecord, folder: Folder): Run {
     const name = folderName(record.session, record.attempt);
     const runOptions: RunOptions = {
-      ...{ clock, log, report, tools, find, ended, reserve },
+      ...{ clock, log, report, tools, find, ended, reserve, folders },
       env: options.env ?? {},
       limits: { ...OUTPUT_LIMITS, ...options.limits },
       forgotten: () => {
@@ -177,6 +184,11 @@ export async function openExecution(options: ExecutionOptions): Promise<Executio
       if (record) adopt(record, folder);
       else clear(folder);
     }
+    folders
+      .removeOthers((name) => runs.has(name))
+      .catch((thrown) => {
+        log('error', 'cannot remove the files of former sessions', { error: Fault.from(thrown).message });
+      });
   }
 
   adoptAll();

@@ -9,6 +9,7 @@ import { findProgram } from '#host/programs.ts';
 import { type Folder, openFolder } from './folder.ts';
 import { OUTPUT_LIMITS } from './output.ts';
 import { openRun } from './run.ts';
+import { openSessionFolders } from './session-folder.ts';
 import { aSpec, newWorkDir } from './testing.ts';
 
 let workDir: string;
@@ -46,6 +47,13 @@ function aLostRun({ output = 'x', broken = {}, hear = () => {} }: Circumstances 
     },
     tools: { mkfifo: 'mkfifo', cat: 'cat', path: workDir },
     reserve: { withRoom: (act) => act() },
+    folders: openSessionFolders({
+      workDir,
+      fetchContents: () => {
+        throw new Fault('unsupported', 'no files');
+      },
+      clock,
+    }),
     report(said) {
       hear(said);
       reported.push(said.is);

@@ -5,16 +5,17 @@ import type { Clock } from '#core/clock.ts';
 import { formatDuration } from '#core/duration.ts';
 import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
-import { findAccount } from '#host/account.ts';
+import { type Account, findAccount } from '#host/account.ts';
 import { inCgroup, removeCgroup } from '#host/cgroup.ts';
 import { bootId, isAlive, sendSignal } from '#host/processes.ts';
 import type { Reserve } from '#host/reserve.ts';
 import { endOf, type Remains, type RunEnd } from './ending.ts';
-import type { Folder, RunProcesses, RunRecord, RunTerminal } from './folder.ts';
+import { type Folder, folderName, type RunProcesses, type RunRecord, type RunTerminal } from './folder.ts';
 import { gathered, watchFolder } from './follow.ts';
 import { openInput } from './input.ts';
 import { endWithoutProgram, type LaunchOptions, launchCommand } from './launch.ts';
 import { type OutputLimits, openOutput } from './output.ts';
+import type { SessionFolders } from './session-folder.ts';
 import { endAll } from './signals.ts';
 import { openStopping, type StopRequest } from './stopping.ts';
 import { resizeTerminal } from './terminal.ts';
@@ -25,6 +26,7 @@ export interface RunOptions extends LaunchOptions {
   readonly report: (report: AgentReport) => void;
   readonly limits: OutputLimits;
   readonly reserve: Pick<Reserve, 'withRoom'>;
+  readonly folders: SessionFolders;
   /** All its processes have ended. */
   readonly ended: () => void;
   /** Its files are deleted. */
@@ -72,6 +74,7 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
   let isEndTold = false;
   let isForgotten = false;
   let unfollow = (): void => {};
+  const stopped = new AbortController();
   let cancelTimeout: (() => void) | undefined;
   const output = openOutput(folder, (piece) => report({ is: 'output', session, attempt, ...piece }), options);
   const input = openInput(() => folder.pipesPath(record.launch), tellTaken);
@@ -186,7 +189,9 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
   }
 
   function requestStop(request: StopRequest): void {
-    if (!end && folder.readExitCode() === undefined) stopping.request(request);
+    if (end || folder.readExitCode() !== undefined) return;
+    stopping.request(request);
+    stopped.abort();
   }
 
   function refuse(why: string, forGood?: 'here' | 'anywhere'): void {
@@ -195,11 +200,18 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
     report({ is: 'refused', session, attempt, why, ...(forGood && { forGood }) });
   }
 
+  function removeFiles(): void {
+    options.folders.remove(folderName(session, attempt)).catch((thrown) => {
+      log('error', 'cannot remove the files of a session', { session, error: Fault.from(thrown).message });
+    });
+  }
+
   function forget(): void {
     isForgotten = true;
     output.close();
     try {
       folder.remove();
+      if (spec.files) removeFiles();
     } catch (thrown) {
       log('error', 'cannot remove session folder', { session, error: Fault.from(thrown).message });
     }
@@ -217,10 +229,15 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
     unfollow = watchFolder(folder.path, clock, poke);
   }
 
+  function makeFolder(account: Account | undefined): Promise<string> {
+    return options.folders.make(record, folderName(session, attempt), { account, signal: stopped.signal });
+  }
+
   async function begin(): Promise<void> {
     try {
       const [account] = await Promise.all([spec.runAs && findAccount(spec.runAs), folder.writeRecord(record)]);
-      const how = { ...options, account };
+      const filesFolder = spec.files && (await makeFolder(account));
+      const how = { ...options, account, filesFolder };
       // Stopped before it started: it never starts.
       const never = stopping.stop ? endOf({ stop: stopping.stop }) : endWithoutProgram(record, how);
       if (never) finish(never);

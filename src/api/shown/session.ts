@@ -33,6 +33,7 @@ export function shownSession(session: Session, store: Store): wire.Session {
     command: [...spec.command],
     env_names: Object.keys(spec.env),
     cwd: spec.cwd,
+    files: spec.files,
     user: shownUser(spec),
     terminal: spec.terminal !== undefined,
     stdin: spec.stdin,

@@ -2,12 +2,15 @@ import { tmpdir } from 'node:os';
 import { Readable } from 'node:stream';
 import type { InjectOptions } from 'fastify';
 import type { Role } from '#core/access.ts';
+import { DEFAULT_FILE_LIMITS } from '#core/file.ts';
 import type { Level } from '#core/log.ts';
 import { seededRandom } from '#core/random.ts';
 import { append, type Change } from '#core/store.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { openAccess } from '../../access/access.ts';
 import { openConnections } from '../../edge/open-connections.ts';
+import { openFiles } from '../../files/files.ts';
+import { contentsInMemory } from '../../files/in-memory.ts';
 import { type Disk, emptyDisk, memoryDriver } from '../../store/memory.ts';
 import { openStore } from '../../store/store.ts';
 import { startApi } from '../app.ts';
@@ -61,6 +64,7 @@ async function openDeps(options: WorldOptions, disk: Disk) {
     pools,
     sessions,
     workers: fakeWorkers(means),
+    files: openFiles({ ...means, log, contents: contentsInMemory(), limits: DEFAULT_FILE_LIMITS }),
     features: {},
     journal: { lastDecision: () => undefined },
     agentFiles,

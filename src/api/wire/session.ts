@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { HOUR_MS } from '#core/clock.ts';
 import { SESSION_ENDS, SESSION_NAME, SESSION_PHASES } from '#core/session.ts';
+import { SessionFiles, SessionFilesIn } from './file.ts';
 import { Labels, listOf, Name, Span, spanIn, Time } from './shared.ts';
 
 const YEAR_MS = 366 * 86_400_000;
@@ -48,7 +49,12 @@ export const SessionIn = z
       .refine((command) => command[0] !== '', { error: 'The program must have a name.', path: [0] })
       .meta({ description: 'Program and arguments, run without a shell.' }),
     env: z.record(EnvName, Text).default({}),
-    cwd: Text.min(1).optional(),
+    cwd: Text.min(1).optional().meta({
+      description: 'Working directory: an absolute path of the worker, or with `files` one inside their folder.',
+    }),
+    files: SessionFilesIn.optional().meta({
+      description: 'Files that were uploaded with the same token: the folder that each attempt starts in.',
+    }),
     terminal: Terminal.optional(),
     stdin: z.boolean().default(false),
     priority: z.int().min(-1_000_000).max(1_000_000).default(0).meta({ description: 'Lower goes first.' }),
@@ -95,6 +101,7 @@ export const Session = z
     command: z.array(z.string()),
     env_names: z.array(z.string()).meta({ description: 'The values are never shown.' }),
     cwd: z.string().optional(),
+    files: SessionFiles.optional(),
     user: z
       .string()
       .optional()

@@ -14,9 +14,16 @@ import type { Worker } from '#core/worker.ts';
 import type { Journal, NewEvent } from '#journal/journal.ts';
 import { type Disk, emptyDisk, memoryDriver } from '#store/memory.ts';
 import { openStore } from '#store/store.ts';
-import type { SessionLimits } from '../deps.ts';
+import type { SessionLimits, SessionsDeps } from '../deps.ts';
 import type { Sessions } from '../sessions.ts';
 import { startSessions } from '../sessions.ts';
+
+/** Where no session has files. */
+export const noFiles: SessionsDeps['files'] = {
+  hold: async () => {
+    throw new Fault('missing', 'There are no files.');
+  },
+};
 
 export const CALLER: Actor = { who: 'token:ci', from: '10.0.0.7' };
 
@@ -25,6 +32,7 @@ export interface SceneOptions {
   readonly clock?: VirtualClock;
   readonly seed?: number;
   readonly limits?: Partial<SessionLimits>;
+  readonly files?: SessionsDeps['files'];
   /** Answers whether the agent took it. */
   readonly send?: (agent: string, command: AgentCommand) => boolean;
 }
@@ -99,6 +107,7 @@ export async function openScene(options: SceneOptions = {}) {
     log: silentLog,
     journal: testJournal(clock),
     link,
+    files: options.files ?? noFiles,
     limits,
     noteUnknown(agent, ids) {
       unknown[agent] = ids;

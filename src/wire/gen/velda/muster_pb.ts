@@ -4,15 +4,15 @@
 // @generated from file velda/muster.proto (package velda, syntax proto3)
 /* eslint-disable */
 
-import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
-import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file velda/muster.proto.
  */
 export const file_velda_muster: GenFile = /*@__PURE__*/
-  fileDesc("ChJ2ZWxkYS9tdXN0ZXIucHJvdG8SBXZlbGRhIt8CCgtNdXN0ZXJIZWxsbxIPCgd2ZXJzaW9uGAEgASgJEi4KBmxhYmVscxgCIAMoCzIeLnZlbGRhLk11c3RlckhlbGxvLkxhYmVsc0VudHJ5EhQKDGNhcGFiaWxpdGllcxgDIAMoCRIwCgpleGVjdXRpb25zGAQgAygLMhwudmVsZGEuTXVzdGVySGVsbG8uRXhlY3V0aW9uEhAKCGRyYWluaW5nGAUgASgIEisKB2xlYXZpbmcYBiABKAsyGi52ZWxkYS5NdXN0ZXJIZWxsby5MZWF2aW5nGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaKgoHTGVhdmluZxILCgN3aHkYASABKAkSEgoKZW5kc19hdF9tcxgCIAEoAxotCglFeGVjdXRpb24SDwoHc2Vzc2lvbhgBIAEoCRIPCgdhdHRlbXB0GAIgASgNIkIKDE11c3RlclNlcnZlchIPCgdjbHVzdGVyGAEgASgJEhAKCGxlYXNlX21zGAIgASgDEg8KB3RpbWVfbXMYAyABKAMiwQYKBlJlcG9ydBIPCgdzZXNzaW9uGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SKAoHc3RhcnRlZBgDIAEoCzIVLnZlbGRhLlJlcG9ydC5TdGFydGVkSAASKAoHcmVmdXNlZBgEIAEoCzIVLnZlbGRhLlJlcG9ydC5SZWZ1c2VkSAASJgoGb3V0cHV0GAUgASgLMhQudmVsZGEuUmVwb3J0Lk91dHB1dEgAEiQKBWVuZGVkGAYgASgLMhMudmVsZGEuUmVwb3J0LkVuZGVkSAASLwoLaW5wdXRfdGFrZW4YByABKAsyGC52ZWxkYS5SZXBvcnQuSW5wdXRUYWtlbkgAGhsKCklucHV0VGFrZW4SDQoFYnl0ZXMYASABKAQaCQoHU3RhcnRlZBo/CgdSZWZ1c2VkEgsKA3doeRgBIAEoCRInCghmb3JfZ29vZBgCIAEoDjIVLnZlbGRhLlJlcG9ydC5Gb3JHb29kGkkKBk91dHB1dBILCgNzZXEYASABKA0SJAoGc3RyZWFtGAIgASgOMhQudmVsZGEuUmVwb3J0LlN0cmVhbRIMCgRkYXRhGAMgASgMGoABCgVFbmRlZBIQCghsYXN0X3NlcRgBIAEoDRIeCgNob3cYAiABKA4yES52ZWxkYS5SZXBvcnQuSG93EhYKCWV4aXRfY29kZRgDIAEoBUgAiAEBEg4KBnNpZ25hbBgEIAEoCRIPCgdtZXNzYWdlGAUgASgJQgwKCl9leGl0X2NvZGUiTQoHRm9yR29vZBIYChRGT1JfR09PRF9VTlNQRUNJRklFRBAAEhEKDUZPUl9HT09EX0hFUkUQARIVChFGT1JfR09PRF9BTllXSEVSRRACIkYKBlN0cmVhbRIWChJTVFJFQU1fVU5TUEVDSUZJRUQQABIRCg1TVFJFQU1fU1RET1VUEAESEQoNU1RSRUFNX1NUREVSUhACImwKA0hvdxITCg9IT1dfVU5TUEVDSUZJRUQQABIOCgpIT1dfRVhJVEVEEAESEQoNSE9XX1NJR05BTExFRBACEg4KCkhPV19LSUxMRUQQAxIPCgtIT1dfVElNRU9VVBAEEgwKCEhPV19MT1NUEAVCBgoEd2hhdCLjBwoHQ29tbWFuZBIPCgdzZXNzaW9uGAEgASgJEiUKBXN0YXJ0GAIgASgLMhQudmVsZGEuQ29tbWFuZC5TdGFydEgAEiMKBGtpbGwYAyABKAsyEy52ZWxkYS5Db21tYW5kLktpbGxIABIlCgVpbnB1dBgEIAEoCzIULnZlbGRhLkNvbW1hbmQuSW5wdXRIABInCgZyZXNpemUYBSABKAsyFS52ZWxkYS5Db21tYW5kLlJlc2l6ZUgAEiEKA2FjaxgGIAEoCzISLnZlbGRhLkNvbW1hbmQuQWNrSAASJQoFZHJhaW4YByABKAsyFC52ZWxkYS5Db21tYW5kLkRyYWluSAAamAMKBVN0YXJ0Eg8KB2F0dGVtcHQYASABKA0SDwoHY29tbWFuZBgCIAMoCRIqCgNlbnYYAyADKAsyHS52ZWxkYS5Db21tYW5kLlN0YXJ0LkVudkVudHJ5EgsKA2N3ZBgEIAEoCRIpCgh0ZXJtaW5hbBgFIAEoCzIXLnZlbGRhLkNvbW1hbmQuVGVybWluYWwSDQoFc3RkaW4YBiABKAgSEAoIcHJpb3JpdHkYByABKAMSMAoGbGFiZWxzGAggAygLMiAudmVsZGEuQ29tbWFuZC5TdGFydC5MYWJlbHNFbnRyeRISCgp0aW1lb3V0X21zGAkgASgDEhAKCGdyYWNlX21zGAogASgDEg8KB3JldHJpZXMYCyABKA0SJAoGcnVuX2FzGAwgASgLMhQudmVsZGEuQ29tbWFuZC5SdW5BcxoqCghFbnZFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaPwoFUnVuQXMSDAoEdXNlchgBIAEoCRILCgN1aWQYAiABKA0SCwoDZ2lkGAMgASgNEg4KBmdyb3VwcxgEIAMoDRo3CghUZXJtaW5hbBIPCgdjb2x1bW5zGAEgASgNEgwKBHJvd3MYAiABKA0SDAoEdHlwZRgDIAEoCRonCgRLaWxsEg0KBWZvcmNlGAEgASgIEhAKCGdyYWNlX21zGAIgASgDGiYKBUlucHV0EgwKBGRhdGEYASABKAwSDwoHaXNfbGFzdBgCIAEoCBonCgZSZXNpemUSDwoHY29sdW1ucxgBIAEoDRIMCgRyb3dzGAIgASgNGjMKA0FjaxIPCgdhdHRlbXB0GAEgASgNEgsKA3NlcRgCIAEoDRIOCgZyZXN1bHQYAyABKAgaFQoFRHJhaW4SDAoEc3RvcBgBIAEoCEIGCgR3aGF0YgZwcm90bzM");
+  fileDesc("ChJ2ZWxkYS9tdXN0ZXIucHJvdG8SBXZlbGRhIt8CCgtNdXN0ZXJIZWxsbxIPCgd2ZXJzaW9uGAEgASgJEi4KBmxhYmVscxgCIAMoCzIeLnZlbGRhLk11c3RlckhlbGxvLkxhYmVsc0VudHJ5EhQKDGNhcGFiaWxpdGllcxgDIAMoCRIwCgpleGVjdXRpb25zGAQgAygLMhwudmVsZGEuTXVzdGVySGVsbG8uRXhlY3V0aW9uEhAKCGRyYWluaW5nGAUgASgIEisKB2xlYXZpbmcYBiABKAsyGi52ZWxkYS5NdXN0ZXJIZWxsby5MZWF2aW5nGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaKgoHTGVhdmluZxILCgN3aHkYASABKAkSEgoKZW5kc19hdF9tcxgCIAEoAxotCglFeGVjdXRpb24SDwoHc2Vzc2lvbhgBIAEoCRIPCgdhdHRlbXB0GAIgASgNIkIKDE11c3RlclNlcnZlchIPCgdjbHVzdGVyGAEgASgJEhAKCGxlYXNlX21zGAIgASgDEg8KB3RpbWVfbXMYAyABKAMiwQYKBlJlcG9ydBIPCgdzZXNzaW9uGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SKAoHc3RhcnRlZBgDIAEoCzIVLnZlbGRhLlJlcG9ydC5TdGFydGVkSAASKAoHcmVmdXNlZBgEIAEoCzIVLnZlbGRhLlJlcG9ydC5SZWZ1c2VkSAASJgoGb3V0cHV0GAUgASgLMhQudmVsZGEuUmVwb3J0Lk91dHB1dEgAEiQKBWVuZGVkGAYgASgLMhMudmVsZGEuUmVwb3J0LkVuZGVkSAASLwoLaW5wdXRfdGFrZW4YByABKAsyGC52ZWxkYS5SZXBvcnQuSW5wdXRUYWtlbkgAGhsKCklucHV0VGFrZW4SDQoFYnl0ZXMYASABKAQaCQoHU3RhcnRlZBo/CgdSZWZ1c2VkEgsKA3doeRgBIAEoCRInCghmb3JfZ29vZBgCIAEoDjIVLnZlbGRhLlJlcG9ydC5Gb3JHb29kGkkKBk91dHB1dBILCgNzZXEYASABKA0SJAoGc3RyZWFtGAIgASgOMhQudmVsZGEuUmVwb3J0LlN0cmVhbRIMCgRkYXRhGAMgASgMGoABCgVFbmRlZBIQCghsYXN0X3NlcRgBIAEoDRIeCgNob3cYAiABKA4yES52ZWxkYS5SZXBvcnQuSG93EhYKCWV4aXRfY29kZRgDIAEoBUgAiAEBEg4KBnNpZ25hbBgEIAEoCRIPCgdtZXNzYWdlGAUgASgJQgwKCl9leGl0X2NvZGUiTQoHRm9yR29vZBIYChRGT1JfR09PRF9VTlNQRUNJRklFRBAAEhEKDUZPUl9HT09EX0hFUkUQARIVChFGT1JfR09PRF9BTllXSEVSRRACIkYKBlN0cmVhbRIWChJTVFJFQU1fVU5TUEVDSUZJRUQQABIRCg1TVFJFQU1fU1RET1VUEAESEQoNU1RSRUFNX1NUREVSUhACImwKA0hvdxITCg9IT1dfVU5TUEVDSUZJRUQQABIOCgpIT1dfRVhJVEVEEAESEQoNSE9XX1NJR05BTExFRBACEg4KCkhPV19LSUxMRUQQAxIPCgtIT1dfVElNRU9VVBAEEgwKCEhPV19MT1NUEAVCBgoEd2hhdCJGChFGZXRjaEZpbGVzUmVxdWVzdBIPCgdzZXNzaW9uGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SDwoHbnVtYmVycxgDIAMoDSIqCglGaWxlUGllY2USDAoEZGF0YRgBIAEoDBIPCgdpc19sYXN0GAIgASgIIsEICgdDb21tYW5kEg8KB3Nlc3Npb24YASABKAkSJQoFc3RhcnQYAiABKAsyFC52ZWxkYS5Db21tYW5kLlN0YXJ0SAASIwoEa2lsbBgDIAEoCzITLnZlbGRhLkNvbW1hbmQuS2lsbEgAEiUKBWlucHV0GAQgASgLMhQudmVsZGEuQ29tbWFuZC5JbnB1dEgAEicKBnJlc2l6ZRgFIAEoCzIVLnZlbGRhLkNvbW1hbmQuUmVzaXplSAASIQoDYWNrGAYgASgLMhIudmVsZGEuQ29tbWFuZC5BY2tIABIlCgVkcmFpbhgHIAEoCzIULnZlbGRhLkNvbW1hbmQuRHJhaW5IABq9AwoFU3RhcnQSDwoHYXR0ZW1wdBgBIAEoDRIPCgdjb21tYW5kGAIgAygJEioKA2VudhgDIAMoCzIdLnZlbGRhLkNvbW1hbmQuU3RhcnQuRW52RW50cnkSCwoDY3dkGAQgASgJEikKCHRlcm1pbmFsGAUgASgLMhcudmVsZGEuQ29tbWFuZC5UZXJtaW5hbBINCgVzdGRpbhgGIAEoCBIQCghwcmlvcml0eRgHIAEoAxIwCgZsYWJlbHMYCCADKAsyIC52ZWxkYS5Db21tYW5kLlN0YXJ0LkxhYmVsc0VudHJ5EhIKCnRpbWVvdXRfbXMYCSABKAMSEAoIZ3JhY2VfbXMYCiABKAMSDwoHcmV0cmllcxgLIAEoDRIkCgZydW5fYXMYDCABKAsyFC52ZWxkYS5Db21tYW5kLlJ1bkFzEiMKBWZpbGVzGA0gASgLMhQudmVsZGEuQ29tbWFuZC5GaWxlcxoqCghFbnZFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaNwoFRmlsZXMSEAoIbWFuaWZlc3QYASABKAkSDQoFY291bnQYAiABKA0SDQoFYnl0ZXMYAyABKAQaPwoFUnVuQXMSDAoEdXNlchgBIAEoCRILCgN1aWQYAiABKA0SCwoDZ2lkGAMgASgNEg4KBmdyb3VwcxgEIAMoDRo3CghUZXJtaW5hbBIPCgdjb2x1bW5zGAEgASgNEgwKBHJvd3MYAiABKA0SDAoEdHlwZRgDIAEoCRonCgRLaWxsEg0KBWZvcmNlGAEgASgIEhAKCGdyYWNlX21zGAIgASgDGiYKBUlucHV0EgwKBGRhdGEYASABKAwSDwoHaXNfbGFzdBgCIAEoCBonCgZSZXNpemUSDwoHY29sdW1ucxgBIAEoDRIMCgRyb3dzGAIgASgNGjMKA0FjaxIPCgdhdHRlbXB0GAEgASgNEgsKA3NlcRgCIAEoDRIOCgZyZXN1bHQYAyABKAgaFQoFRHJhaW4SDAoEc3RvcBgBIAEoCEIGCgR3aGF0Mk8KEU11c3RlckZpbGVTZXJ2aWNlEjoKCkZldGNoRmlsZXMSGC52ZWxkYS5GZXRjaEZpbGVzUmVxdWVzdBoQLnZlbGRhLkZpbGVQaWVjZTABYgZwcm90bzM");
 
 /**
  * Sent by an agent in its first message.
@@ -31,7 +31,7 @@ export type MusterHello = Message<"velda.MusterHello"> & {
   labels: { [key: string]: string };
 
   /**
-   * What this agent can do beyond running a command: "stdin", "terminal", "run_as".
+   * What this agent can do beyond running a command: "stdin", "terminal", "run_as", "files".
    *
    * @generated from field: repeated string capabilities = 3;
    */
@@ -445,6 +445,59 @@ export const Report_HowSchema: GenEnum<Report_How> = /*@__PURE__*/
   enumDesc(file_velda_muster, 2, 2);
 
 /**
+ * @generated from message velda.FetchFilesRequest
+ */
+export type FetchFilesRequest = Message<"velda.FetchFilesRequest"> & {
+  /**
+   * @generated from field: string session = 1;
+   */
+  session: string;
+
+  /**
+   * @generated from field: uint32 attempt = 2;
+   */
+  attempt: number;
+
+  /**
+   * Numbers of the different contents that the manifest names, from 0 in the order in which it names them first. None: the manifest itself.
+   *
+   * @generated from field: repeated uint32 numbers = 3;
+   */
+  numbers: number[];
+};
+
+/**
+ * Describes the message velda.FetchFilesRequest.
+ * Use `create(FetchFilesRequestSchema)` to create a new message.
+ */
+export const FetchFilesRequestSchema: GenMessage<FetchFilesRequest> = /*@__PURE__*/
+  messageDesc(file_velda_muster, 3);
+
+/**
+ * @generated from message velda.FilePiece
+ */
+export type FilePiece = Message<"velda.FilePiece"> & {
+  /**
+   * @generated from field: bytes data = 1;
+   */
+  data: Uint8Array;
+
+  /**
+   * The content ends with this piece.
+   *
+   * @generated from field: bool is_last = 2;
+   */
+  isLast: boolean;
+};
+
+/**
+ * Describes the message velda.FilePiece.
+ * Use `create(FilePieceSchema)` to create a new message.
+ */
+export const FilePieceSchema: GenMessage<FilePiece> = /*@__PURE__*/
+  messageDesc(file_velda_muster, 4);
+
+/**
  * What the broker wants of an agent.
  *
  * @generated from message velda.Command
@@ -504,7 +557,7 @@ export type Command = Message<"velda.Command"> & {
  * Use `create(CommandSchema)` to create a new message.
  */
 export const CommandSchema: GenMessage<Command> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 3);
+  messageDesc(file_velda_muster, 5);
 
 /**
  * @generated from message velda.Command.Start
@@ -575,6 +628,13 @@ export type Command_Start = Message<"velda.Command.Start"> & {
    * @generated from field: velda.Command.RunAs run_as = 12;
    */
   runAs?: Command_RunAs | undefined;
+
+  /**
+   * Only sent to agents that take "files".
+   *
+   * @generated from field: velda.Command.Files files = 13;
+   */
+  files?: Command_Files | undefined;
 };
 
 /**
@@ -582,7 +642,38 @@ export type Command_Start = Message<"velda.Command.Start"> & {
  * Use `create(Command_StartSchema)` to create a new message.
  */
 export const Command_StartSchema: GenMessage<Command_Start> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 3, 0);
+  messageDesc(file_velda_muster, 5, 0);
+
+/**
+ * The files that the session starts with, in a new folder. The agent fetches them.
+ *
+ * @generated from message velda.Command.Files
+ */
+export type Command_Files = Message<"velda.Command.Files"> & {
+  /**
+   * SHA-256 of the manifest, in hexadecimal.
+   *
+   * @generated from field: string manifest = 1;
+   */
+  manifest: string;
+
+  /**
+   * @generated from field: uint32 count = 2;
+   */
+  count: number;
+
+  /**
+   * @generated from field: uint64 bytes = 3;
+   */
+  bytes: bigint;
+};
+
+/**
+ * Describes the message velda.Command.Files.
+ * Use `create(Command_FilesSchema)` to create a new message.
+ */
+export const Command_FilesSchema: GenMessage<Command_Files> = /*@__PURE__*/
+  messageDesc(file_velda_muster, 5, 1);
 
 /**
  * An account of the worker: by its name, or by numbers where the name is empty.
@@ -616,7 +707,7 @@ export type Command_RunAs = Message<"velda.Command.RunAs"> & {
  * Use `create(Command_RunAsSchema)` to create a new message.
  */
 export const Command_RunAsSchema: GenMessage<Command_RunAs> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 3, 1);
+  messageDesc(file_velda_muster, 5, 2);
 
 /**
  * @generated from message velda.Command.Terminal
@@ -643,7 +734,7 @@ export type Command_Terminal = Message<"velda.Command.Terminal"> & {
  * Use `create(Command_TerminalSchema)` to create a new message.
  */
 export const Command_TerminalSchema: GenMessage<Command_Terminal> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 3, 2);
+  messageDesc(file_velda_muster, 5, 3);
 
 /**
  * @generated from message velda.Command.Kill
@@ -665,7 +756,7 @@ export type Command_Kill = Message<"velda.Command.Kill"> & {
  * Use `create(Command_KillSchema)` to create a new message.
  */
 export const Command_KillSchema: GenMessage<Command_Kill> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 3, 3);
+  messageDesc(file_velda_muster, 5, 4);
 
 /**
  * @generated from message velda.Command.Input
@@ -687,7 +778,7 @@ export type Command_Input = Message<"velda.Command.Input"> & {
  * Use `create(Command_InputSchema)` to create a new message.
  */
 export const Command_InputSchema: GenMessage<Command_Input> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 3, 4);
+  messageDesc(file_velda_muster, 5, 5);
 
 /**
  * @generated from message velda.Command.Resize
@@ -709,7 +800,7 @@ export type Command_Resize = Message<"velda.Command.Resize"> & {
  * Use `create(Command_ResizeSchema)` to create a new message.
  */
 export const Command_ResizeSchema: GenMessage<Command_Resize> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 3, 5);
+  messageDesc(file_velda_muster, 5, 6);
 
 /**
  * Output up to this number is durable, and with `result` the end too: the agent may forget them.
@@ -738,7 +829,7 @@ export type Command_Ack = Message<"velda.Command.Ack"> & {
  * Use `create(Command_AckSchema)` to create a new message.
  */
 export const Command_AckSchema: GenMessage<Command_Ack> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 3, 6);
+  messageDesc(file_velda_muster, 5, 7);
 
 /**
  * Take nothing new; with `stop`, exit when idle.
@@ -757,5 +848,24 @@ export type Command_Drain = Message<"velda.Command.Drain"> & {
  * Use `create(Command_DrainSchema)` to create a new message.
  */
 export const Command_DrainSchema: GenMessage<Command_Drain> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 3, 7);
+  messageDesc(file_velda_muster, 5, 8);
+
+/**
+ * The files of sessions, for the agent that a session is placed on.
+ *
+ * @generated from service velda.MusterFileService
+ */
+export const MusterFileService: GenService<{
+  /**
+   * Contents one after the other, in the order asked for.
+   *
+   * @generated from rpc velda.MusterFileService.FetchFiles
+   */
+  fetchFiles: {
+    methodKind: "server_streaming";
+    input: typeof FetchFilesRequestSchema;
+    output: typeof FilePieceSchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_velda_muster, 0);
 
