@@ -61,7 +61,12 @@ test.each([1, 7, 8, 9, 16, 21])('%i rows of a transaction are put, dropped and a
       appended: { ended: ids.flatMap((id, at) => [id, at, 'a key', 'a pool', 'a name', body(id)]) },
       data: new Uint8Array(),
     },
-    { puts: [], drops: [], appended: { ended: [kept, 9, 'a key', 'a pool', 'a name', 'again'] }, data: new Uint8Array() },
+    {
+      puts: [],
+      drops: [],
+      appended: { ended: [kept, 9, 'a key', 'a pool', 'a name', 'again'] },
+      data: new Uint8Array(),
+    },
   ]);
 
   expect(await connection.query('SELECT id, body FROM live ORDER BY id')).toEqual([
