@@ -1,6 +1,7 @@
-// What the images hold below /opt/muster: node scripts/image-root.ts server|agent FOLDER. The Dockerfiles run it, and tests.
+// What the images hold below /opt/muster: node scripts/image-root.ts server|agent FOLDER. The Dockerfiles run it, package.ts and
+// tests.
 import { execFile } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -73,7 +74,22 @@ async function bundleServer(folder: string): Promise<void> {
     plugins: [namedExports],
     logLevel: 'error',
   });
-  cpSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
+  writeManifest(folder);
+}
+
+/** The package of what is made: it needs no other package, and has no scripts. */
+function writeManifest(folder: string): void {
+  const { name, version, description, license, type } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const manifest = {
+    name,
+    version,
+    description,
+    license,
+    type,
+    bin: { muster: 'bin/muster' },
+    engines: { node: '>=24.15' },
+  };
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
 }
 
 async function bundleAgent(outfile: string): Promise<void> {
@@ -81,11 +97,21 @@ async function bundleAgent(outfile: string): Promise<void> {
   await run(process.execPath, [bundler, join(ROOT, 'src/program/agent.ts'), outfile, readVersion()]);
 }
 
-/** A command `muster`, for the entry point and for `kubectl exec`. */
+/**
+ * A command `muster`, by the Node beside it if there is one. Without `--`, Node takes an `--env-file` behind the program
+ * for its own (https://github.com/nodejs/node/issues/54232).
+ */
 function writeCommand(folder: string, program: string): void {
   const path = join(folder, 'bin/muster');
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, `#!/bin/sh\nexec node "$(dirname "$(readlink -f "$0")")/../${program}" "$@"\n`);
+  const lines = [
+    '#!/bin/sh',
+    'here=$(dirname "$(readlink -f "$0")")',
+    'node=$here/node',
+    '[ -x "$node" ] || node=node',
+    `exec "$node" -- "$here/../${program}" "$@"`,
+  ];
+  writeFileSync(path, `${lines.join('\n')}\n`);
   chmodSync(path, 0o755);
 }
 
@@ -93,7 +119,8 @@ function writeCommand(folder: string, program: string): void {
 export async function makeServerRoot(folder: string): Promise<void> {
   await bundleServer(folder);
   await bundleAgent(join(folder, PROGRAM_DIR, 'agent.mjs'));
-  writeCommand(folder, `${PROGRAM_DIR}/main.mjs`);
+  cpSync(join(ROOT, 'scripts/launcher.mjs'), join(folder, PROGRAM_DIR, 'launcher.mjs'));
+  writeCommand(folder, `${PROGRAM_DIR}/launcher.mjs`);
 }
 
 /** The agent alone: its bundle is the program, so that `--pool=x` is all that it needs. */

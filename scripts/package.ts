@@ -1,0 +1,104 @@
+// Writes what users install: npm run package [FOLDER]. A tarball for npm, archives for Linux that have their own Node, their
+// checksums, and a script that installs the archive for this machine.
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { copyFileSync, createReadStream, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
+import { makeServerRoot } from './image-root.ts';
+
+const ROOT = dirname(import.meta.dirname);
+const ARCHITECTURES = ['x64', 'arm64'];
+const execute = promisify(execFile);
+
+async function run(program: string, words: readonly string[], cwd: string): Promise<string> {
+  const { stdout } = await execute(program, words, { cwd, maxBuffer: 1 << 24 });
+  return stdout;
+}
+
+/** The folder that all packages hold, as `FOLDER/muster`. */
+export async function makePackageRoot(folder: string): Promise<string> {
+  const root = join(folder, 'muster');
+  await makeServerRoot(root);
+  for (const name of ['LICENSE', 'README.md', 'CHANGELOG.md']) copyFileSync(join(ROOT, name), join(root, name));
+  return root;
+}
+
+const pack = async (what: string, into: string): Promise<{ filename: string; integrity: string }> => {
+  const words = ['pack', what, '--pack-destination', into, '--json', '--ignore-scripts', '--loglevel=error'];
+  const [made] = Object.values(JSON.parse(await run('npm', words, into))) as { filename: string; integrity: string }[];
+  if (made === undefined) throw new Error(`npm pack ${what} made nothing`);
+  return made;
+};
+
+/** The package for npm; answers its file name. */
+export async function makeTarball(root: string, folder: string): Promise<string> {
+  return (await pack(root, folder)).filename;
+}
+
+interface Lockfile {
+  readonly packages: Readonly<Record<string, { readonly version: string; readonly integrity: string }>>;
+}
+
+/** Fetches the Node of an architecture into `root/bin`: the version that the lockfile names, with its checksum. */
+async function fetchNode(arch: string, root: string, scratch: string): Promise<void> {
+  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as Lockfile;
+  const name = `node-linux-${arch}`;
+  const locked = packages[`node_modules/${name}`];
+  if (locked === undefined) throw new Error(`package-lock.json does not have ${name}`);
+  const { filename, integrity } = await pack(`${name}@${locked.version}`, scratch);
+  if (integrity !== locked.integrity) throw new Error(`${filename} does not have the checksum of package-lock.json`);
+  await run('tar', ['-xzf', join(scratch, filename), '-C', root, '--strip-components=1', 'package/bin/node'], scratch);
+}
+
+/** Packs a folder by its own name, as root's. */
+export async function packFolder(folder: string, file: string): Promise<void> {
+  const owner = ['--owner=0', '--group=0', '--numeric-owner'];
+  await run('tar', ['-C', dirname(folder), ...owner, '-czf', file, basename(folder)], ROOT);
+}
+
+/** The archive of one architecture, which has its own Node; answers its file name. */
+export async function makeArchive(root: string, arch: string, folder: string): Promise<string> {
+  const file = `muster-linux-${arch}.tar.gz`;
+  const scratch = mkdtempSync(join(tmpdir(), 'muster-package-'));
+  try {
+    await fetchNode(arch, root, scratch);
+    await packFolder(root, join(folder, file));
+  } finally {
+    rmSync(join(root, 'bin/node'), { force: true });
+    rmSync(scratch, { recursive: true, force: true });
+  }
+  return file;
+}
+
+async function checksumLine(folder: string, file: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(join(folder, file)), hash);
+  return `${hash.digest('hex')}  ${file}\n`;
+}
+
+/** The list that `sha256sum -c` reads, and the script that installs an archive after it has checked it. */
+export async function writeInstaller(folder: string, files: readonly string[]): Promise<void> {
+  const lines: string[] = [];
+  for (const file of files) lines.push(await checksumLine(folder, file));
+  writeFileSync(join(folder, 'SHA256SUMS'), lines.join(''));
+  copyFileSync(join(ROOT, 'scripts/install.sh'), join(folder, 'install.sh'));
+}
+
+async function makeAll(folder: string): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  const scratch = mkdtempSync(join(tmpdir(), 'muster-package-'));
+  try {
+    const root = await makePackageRoot(scratch);
+    const files = [await makeTarball(root, folder)];
+    for (const arch of ARCHITECTURES) files.push(await makeArchive(root, arch, folder));
+    await writeInstaller(folder, files);
+    for (const file of [...files, 'SHA256SUMS', 'install.sh']) console.log(join(folder, file));
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+if (import.meta.main) await makeAll(resolve(process.argv[2] ?? join(ROOT, 'dist')));

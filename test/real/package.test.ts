@@ -1,0 +1,48 @@
+// The archives with the Node that is fetched for them, installed where there is no other Node.
+import { mkdirSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { untilHolds } from '#core/testing/until.ts';
+import { makeArchive, makePackageRoot, writeInstaller } from '../../scripts/package.ts';
+import { startProgram } from '../system/harness/cli.ts';
+import { placeServer, processPool } from '../system/harness/server.ts';
+import { openWorld } from '../system/harness/world.ts';
+import { run } from './parts/run.ts';
+
+/** What a machine with glibc and the runtime library of C++ has. */
+const LIBRARIES = /^(ld-linux-.*|lib(c|dl|m|pthread|rt|stdc\+\+|gcc_s)\.so\.\d+)$/;
+
+test('the archive for this machine installs and serves without a Node in PATH, and its Node needs libc and libstdc++ alone', async (context) => {
+  const world = openWorld(context);
+  const arch = process.arch === 'arm64' ? 'arm64' : 'x64';
+  const root = await makePackageRoot(world.path('made'));
+  mkdirSync(world.path('out'));
+  const archive = await makeArchive(root, arch, world.path('out'));
+  await writeInstaller(world.path('out'), [archive]);
+  const env = { ...world.env, PATH: '/usr/bin:/bin' };
+  const installed = await run('sh', [world.path('out/install.sh'), world.path('usr')], { env });
+  expect(installed).toMatchObject({ code: 0, err: '' });
+
+  const command = world.path('usr/bin/muster');
+  const pool = processPool(world, 'local', { max_agents: 1 });
+  const { file } = await placeServer(world, { agent_pools: [pool] }, { isFirstStart: true });
+  const without = { PATH: world.path('programs') };
+  await run(
+    'sh',
+    ['-c', 'mkdir programs && for p in sh dirname readlink uname; do ln -s "$(command -v $p)" programs/; done'],
+    {
+      env,
+      cwd: world.folder,
+    },
+  );
+  startProgram(world, command, ['server', '--config', file], without);
+  await untilHolds(async () =>
+    expect(await startProgram(world, command, ['status'], without).ended).toMatchObject({ code: 0 }),
+  );
+  const ran = await startProgram(world, command, ['run', '--', '/bin/echo', 'from the archive'], without).ended;
+  expect(ran).toMatchObject({ code: 0, out: 'from the archive\n' });
+
+  const listed = await run('ldd', [world.path('usr/lib/muster/bin/node')], { env });
+  const wanted = [...listed.out.matchAll(/^\s+(?:\S*\/)?(\S+)(?: =>| \()/gm)].map(([, name]) => name);
+  expect(wanted).toContain('libc.so.6');
+  expect(wanted.filter((name) => !LIBRARIES.test(name ?? '') && name !== 'linux-vdso.so.1')).toEqual([]);
+});

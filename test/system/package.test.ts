@@ -1,0 +1,60 @@
+// What `npm run package` makes, installed as users do it. The archive has a stand-in for the Node that is fetched for it.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { untilHolds } from '#core/testing/until.ts';
+import { makePackageRoot, makeTarball, packFolder, writeInstaller } from '../../scripts/package.ts';
+import { runProgram, startProgram } from './harness/cli.ts';
+import { placeServer, processPool } from './harness/server.ts';
+import { openWorld } from './harness/world.ts';
+
+test('the tarball installs by npm alone: a server in one folder, a run from another, and one line on an old Node', async (context) => {
+  const world = openWorld(context);
+  const root = await makePackageRoot(world.folder);
+  const tarball = world.path(await makeTarball(root, world.folder));
+  const prefix = world.path('prefix');
+  const options = ['--offline', '--no-audit', '--no-fund', '--loglevel=error'];
+
+  const installed = await runProgram(world, 'npm', ['install', '--global', '--prefix', prefix, ...options, tarball]);
+  expect(installed).toMatchObject({ code: 0, err: '' });
+  const command = join(prefix, 'bin/muster');
+  const pool = processPool(world, 'local', { max_agents: 1 });
+  const { file } = await placeServer(world, { agent_pools: [pool] }, { isFirstStart: true });
+  startProgram(world, command, ['server', '--config', file]);
+  await untilHolds(async () => expect(await runProgram(world, command, ['status'])).toMatchObject({ code: 0 }));
+  const elsewhere = world.path('elsewhere');
+  mkdirSync(elsewhere);
+  const words = ['-c', `cd '${elsewhere}' && exec '${command}' run -- echo from the package`];
+  const ran = await runProgram(world, 'sh', words);
+  expect(ran).toMatchObject({ code: 0, out: 'from the package\n' });
+
+  const old = world.write('old.cjs', "Object.defineProperty(process.versions, 'node', { value: '20.1.0' });");
+  const refused = await startProgram(world, command, ['pool', 'ls'], { NODE_OPTIONS: `--require ${old}` }).ended;
+  expect(refused.code).toBe(1);
+  expect(refused.err).toMatch(/^muster: Node 24\.15 or newer is needed, this is v.*archive.*, which has its own\.\n$/);
+});
+
+test('the install script takes only an archive with the right checksum, and its command runs by the Node of the archive', async (context) => {
+  const world = openWorld(context);
+  const arch = process.arch === 'arm64' ? 'arm64' : 'x64';
+  world.write('tree/muster/bin/node', `#!/bin/sh\necho "own Node: $*"\n`, 0o755);
+  world.write('tree/muster/bin/muster', '#!/bin/sh\nexec "$(dirname "$(readlink -f "$0")")/node" "$@"\n', 0o755);
+  const archive = `muster-linux-${arch}.tar.gz`;
+  await packFolder(world.path('tree/muster'), world.path(archive));
+  await writeInstaller(world.folder, [archive]);
+  const install = () => runProgram(world, 'sh', [world.path('install.sh'), world.path('usr')]);
+
+  const twice = [await install(), await install()];
+  const ran = await runProgram(world, world.path('usr/bin/muster'), ['pool', 'ls']);
+  world.write(archive, 'other bytes');
+  const refused = await install();
+
+  const said = `Installed ${world.path('usr/bin/muster')}, version own Node: --version.\n`;
+  expect(twice).toEqual([
+    { code: 0, out: said, err: '' },
+    { code: 0, out: said, err: '' },
+  ]);
+  expect(ran.out).toBe('own Node: pool ls\n');
+  expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('does not have the checksum') });
+  expect((await runProgram(world, world.path('usr/bin/muster'), [])).code).toBe(0);
+});
