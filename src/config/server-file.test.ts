@@ -31,6 +31,7 @@ describe('readServerFile', () => {
         trustedProxies: [],
       },
       dataDir: './data',
+      files: { sessionFiles: 50_000, sessionBytes: 1_000_000_000, totalBytes: 10_000_000_000 },
       store: { kind: 'sqlite', directory: './data' },
       pools: [],
       sources: [],

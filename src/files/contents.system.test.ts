@@ -87,7 +87,7 @@ describe.each(PLACES)('%s', (place) => {
   test.each(['in the middle of the bytes', 'before the file has its name', 'before its row is durable', 'never'])(
     'a server that is killed %s leaves no half file',
     async (when) => {
-      const { promise: never, reject: end } = Promise.withResolvers<never>();
+      const { promise: never } = Promise.withResolvers<never>();
       const inner = await open();
       const dying: FileContents = {
         ...inner,

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, renameSync } from 'node:fs';
 import { Fault } from '#core/fault.ts';
 import { freePort } from '#core/testing/free-port.ts';
 import { until } from '#core/testing/until.ts';
@@ -45,7 +45,9 @@ export async function placeServer(world: World, config: Tree, options: PlaceOpti
         ...(limits as object | undefined),
       };
       const base = { server, data_dir: world.dataDir, log: { level: 'debug', format: 'json' } };
-      world.write(`${name}.yaml`, JSON.stringify({ ...base, ...more }, null, 2));
+      // Whole or not at all: a running server must not read half of it.
+      const next = world.write(`${name}.yaml.next`, JSON.stringify({ ...base, ...more }, null, 2));
+      renameSync(next, file);
     },
   };
   place.configure(config);
