@@ -43,7 +43,10 @@ export interface ApiDeps {
     Pools,
     'define' | 'remove' | 'pause' | 'sync' | 'synced' | 'approve' | 'timings' | keyof Foresight
   >;
-  readonly workers: Pick<Workers, 'drain' | 'release' | 'freeze' | 'thaw' | 'plan' | 'foresee' | 'trouble'>;
+  readonly workers: Pick<
+    Workers,
+    'drain' | 'release' | 'freeze' | 'thaw' | 'plan' | 'foresee' | 'trouble' | 'bootWait'
+  >;
   readonly sessions: Pick<
     Sessions,
     'submit' | 'kill' | 'refer' | 'ended' | 'output' | 'input' | 'inputWaitingBytes' | 'resize'

@@ -266,6 +266,7 @@ describe('failures', () => {
         freeze: () => Promise.reject(new Fault('internal', 'x')),
         thaw: async () => {},
         trouble: () => undefined,
+        bootWait: () => undefined,
       },
     };
     const { call, lines } = await apiWorld({

@@ -187,6 +187,22 @@ describe('pools', () => {
     expect(session).toMatchObject({ phase: 'queued', why: expect.stringContaining('offers gpu=h100') });
   });
 
+  it('counts workers that start apart from idle ones, and says what each waits for, the oldest first', async () => {
+    const starting = (name: string, askedAt: number) =>
+      row('workers', aWorker(name, gpu.id, { askedAt, joinedAt: undefined }));
+    const { call } = await apiWorld({
+      rows: [row('pools', gpu), row('sessions', aSession('s-1', gpu)), starting('m-2', 2_000), starting('m-1', 1_000)],
+    });
+
+    const why = (await call('GET', '/api/v1/pools/gpu/why')).json<Why>();
+    const workers = (await call('GET', '/api/v1/workers')).json<{ items: { waits?: string }[] }>();
+
+    expect(why.counts).toEqual({ queued: 1, idle: 0, starting: 2 });
+    expect(why.starting.map(({ worker }) => worker)).toEqual(['m-1', 'm-2']);
+    expect(why.starting[0]?.waits).toMatch(/^waits for /);
+    expect(workers.items.map(({ waits }) => typeof waits)).toEqual(['string', 'string']);
+  });
+
   it('says why: the last decisions with facts, repeats and what would change them', async () => {
     const decision = (id: string, did: string) => ({
       id,

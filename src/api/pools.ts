@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Fault } from '#core/fault.ts';
 import { nearest } from '#core/nearest.ts';
 import { POOL_PHASES, type Pool as PoolRow, poolPhase } from '#core/pool.ts';
+import { countPool } from '#core/pool-counts.ts';
 import { poolSubject } from '#core/reason.ts';
 import type { Store } from '#core/store.ts';
 import { FLEET } from '#core/worker.ts';
@@ -110,12 +111,31 @@ function reading(deps: ApiDeps): Route[] {
           frozen: freezeOf(pool.id, store),
           trouble: trouble && deps.redactText(trouble.message),
           held: heldOf(pool, store),
+          ...startingIn(deps, pool.id),
           unmatched: unmatchedIn(store, pool.id),
           decisions,
         };
       },
     }),
   ];
+}
+
+const MOST_STARTING = 10;
+
+/** What queued sessions wait for: booting workers are no idle ones. */
+function startingIn({ store, workers, redactText }: ApiDeps, pool: string): Pick<wire.Why, 'counts' | 'starting'> {
+  const { workers: by, sessions } = countPool(store, pool);
+  const counts = { queued: sessions.queued, idle: by.idle, starting: by.launching + by.booting };
+  if (counts.starting === 0) return { counts, starting: [] };
+  const starting = [...store.view.workers.by('pool', pool)]
+    .toSorted((a, b) => a.askedAt - b.askedAt)
+    .flatMap((worker) => {
+      const waits = workers.bootWait(worker);
+      return waits === undefined
+        ? []
+        : [{ worker: worker.id, since: toTime(worker.askedAt), waits: redactText(waits) }];
+    });
+  return { counts, starting: starting.slice(0, MOST_STARTING) };
 }
 
 const MOST_LABELS = 10;

@@ -22,7 +22,8 @@ function findWorker(store: ApiDeps['store'], name: string): WorkerRow {
   });
 }
 
-function workerRoutes({ store, workers }: ApiDeps): Route[] {
+function workerRoutes(deps: ApiDeps): Route[] {
+  const { store, workers } = deps;
   return [
     route({
       method: 'GET',
@@ -37,7 +38,7 @@ function workerRoutes({ store, workers }: ApiDeps): Route[] {
           pool === undefined ? store.view.workers.all() : store.view.workers.by('pool', findPool(store, pool).id);
         const isWanted = (worker: WorkerRow): boolean => phase === undefined || phaseOf(store, worker) === phase;
         const page = selectPage(Iterator.from(rows).filter(isWanted), { ...query, keyOf: (worker) => worker.id });
-        return { items: page.items.map((worker) => shownWorker(worker, store)), next: page.next };
+        return { items: page.items.map((worker) => shownWorker(worker, deps)), next: page.next };
       },
     }),
     route({
@@ -47,7 +48,7 @@ function workerRoutes({ store, workers }: ApiDeps): Route[] {
       summary: 'Shows a worker.',
       params,
       reply: wire.Worker,
-      handle: ({ params }) => shownWorker(findWorker(store, params.worker), store),
+      handle: ({ params }) => shownWorker(findWorker(store, params.worker), deps),
     }),
     route({
       method: 'POST',
@@ -59,7 +60,7 @@ function workerRoutes({ store, workers }: ApiDeps): Route[] {
       status: 202,
       async handle({ params, caller }) {
         findWorker(store, params.worker);
-        return shownWorker(await workers.drain(params.worker, caller), store);
+        return shownWorker(await workers.drain(params.worker, caller), deps);
       },
     }),
     route({
@@ -72,7 +73,7 @@ function workerRoutes({ store, workers }: ApiDeps): Route[] {
       status: 202,
       async handle({ params, caller }) {
         findWorker(store, params.worker);
-        return shownWorker(await workers.release(params.worker, caller), store);
+        return shownWorker(await workers.release(params.worker, caller), deps);
       },
     }),
   ];
@@ -91,9 +92,9 @@ const changes: ChangeTable = {
         touched(after?.worker);
       }),
     ]),
-  row(id, { store }) {
-    const worker = store.view.workers.get(id);
-    return worker && shownWorker(worker, store);
+  row(id, deps) {
+    const worker = deps.store.view.workers.get(id);
+    return worker && shownWorker(worker, deps);
   },
 };
 

@@ -76,6 +76,21 @@ describe('lists', () => {
     expect(output()).toContain('- id: s0');
   });
 
+  it('of pools have their trouble, and those of workers what they wait for', async () => {
+    const counts = { idle: 0, busy: 0, launching: 0, booting: 1, draining: 0, deleting: 0, lost: 0, total: 1 };
+    const pool = { name: 'gpu', phase: 'active', trouble: 'No quota.', owner: { source: 'f' }, backends: [] };
+    const worker = { name: 'm-1', pool: 'gpu', phase: 'booting', sessions: [], waits: 'its pod has no node' };
+    const { muster, output } = openScene(({ path }) => ({
+      items: [path === '/pools' ? { ...pool, workers: counts, sessions: {}, auto_scaler: {} } : worker],
+    }));
+
+    await muster('pool', 'ls');
+    await muster('worker', 'ls');
+
+    expect(output()).toMatch(/NAME .* TROUBLE\ngpu .* No quota\.\n/);
+    expect(output()).toMatch(/NAME .* WHY\nm-1 .* its pod has no node\n/);
+  });
+
   it('ask for as much as was wanted, and filter at the server', async () => {
     const { muster, asked } = openScene(() => ({ items: [] }));
 

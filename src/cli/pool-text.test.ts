@@ -13,7 +13,13 @@ const decision = (second: number, did: string, over: Partial<Decision> = {}): De
   ...over,
 });
 
-const why = (...decisions: Decision[]): Why => ({ pool: 'gpu', phase: 'active', decisions });
+const why = (...decisions: Decision[]): Why => ({
+  pool: 'gpu',
+  phase: 'active',
+  counts: { queued: 0, idle: 1, starting: 0 },
+  starting: [],
+  decisions,
+});
 
 test('equal neighbours are one, with how often', () => {
   const runs = foldDecisions([
@@ -129,4 +135,17 @@ test('why says that the removal of the pool is held, that the pool goes on, and 
   expect(line).toBe(
     `Its removal is held since 2026-01-01 00:00:00Z: its source no longer defines it. The last listings lack 6 of the 10 pools. The pool goes on as defined. To remove it with all that is held, run \`${approve}\`.`,
   );
+});
+
+test('why counts workers that start apart from idle ones, and says what holds them', () => {
+  const waits = '0/3 nodes are available: 3 Insufficient nvidia.com/gpu.';
+  const since = '2026-01-01T00:00:00.000Z';
+  const starting = ['m-1', 'm-2'].map((worker) => ({ worker, since, waits }));
+
+  const text = whyText({ ...why(decision(9, 'nothing')), counts: { queued: 1, idle: 0, starting: 2 }, starting });
+
+  expect(stripVTControlCharacters(text).split('\n').slice(0, 2)).toEqual([
+    '1 queued, 0 idle, 2 starting',
+    `  m-1 and 1 more, since 2026-01-01 00:00:00Z: ${waits}`,
+  ]);
 });

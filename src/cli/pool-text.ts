@@ -30,6 +30,8 @@ export const poolListing: TableLayout<Pool> = {
     { title: 'TEAM', value: ({ owner }) => owner.team && oneLine(owner.team), isWide: true },
     { title: 'DOCUMENT', value: (pool) => oneLine(pool.owner.key), isWide: true },
     { title: 'VERSION', value: (pool) => oneLine(pool.owner.version), isWide: true },
+    // The last one: a table cuts no column, and a screen only its right side.
+    { title: 'TROUBLE', value: (pool) => pool.trouble && oneLine(pool.trouble) },
   ],
 };
 
@@ -125,6 +127,17 @@ const freezeText = ({ at, by, why, thaw }: Freeze): string =>
 const heldText = ({ at, why, approve }: HeldRemoval): string =>
   `since ${moment(at)}: its source no longer defines it. ${why} The pool goes on as defined. To remove it with all that is held, run \`${approve}\`.`;
 
+/** What holds workers that start: one line for all that wait for the same. */
+function startingLines({ starting, counts }: Why): string[] {
+  const alike = Map.groupBy(starting, ({ waits }) => waits);
+  const lines = [...alike].map(([waits, [oldest, ...others]]) => {
+    const more = others.length === 0 ? '' : ` and ${others.length} more`;
+    return `  ${oneLine(`${oldest?.worker}${more}, since ${moment(oldest?.since ?? '')}: ${waits}`)}`;
+  });
+  const left = counts.starting - starting.length;
+  return left > 0 ? [...lines, `  and ${left} more`] : lines;
+}
+
 export function whyText(why: Why): string {
   const whose = why.frozen?.scope === FLEET ? 'The fleet is frozen' : 'Frozen';
   const frozen = why.frozen && oneLine(`${whose} ${freezeText(why.frozen)}`);
@@ -132,9 +145,12 @@ export function whyText(why: Why): string {
   const unmatched =
     why.unmatched &&
     oneLine(`Queued sessions that match no worker: ${why.unmatched.sessions}, with ${why.unmatched.labels.join('; ')}`);
+  const { counts } = why;
+  const isWaiting = counts.queued > 0 || counts.starting > 0;
+  const waiting = isWaiting && `${counts.queued} queued, ${counts.idle} idle, ${counts.starting} starting`;
   const decisions = why.decisions.length === 0 && unmatched ? undefined : decisionsText(why.decisions);
   const held = why.held && oneLine(`Its removal is held ${heldText(why.held)}`);
-  return [frozen, held, trouble, unmatched, decisions].filter((line) => line !== undefined).join('\n');
+  return [waiting, ...startingLines(why), frozen, held, trouble, unmatched, decisions].filter(Boolean).join('\n');
 }
 
 /** The newest decision with all that belongs to it; the ones before it, a line each. */

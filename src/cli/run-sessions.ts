@@ -110,9 +110,10 @@ export async function runSessions(cli: Cli, client: Client, sessions: readonly S
   if (!first) return;
   let ended = 0;
   const isOne = sessions.length === 1;
-  const progress = isOne
-    ? openWaiting(cli, client, first)
+  const counting = isOne
+    ? undefined
     : openProgress(cli.terminal, () => `${ended} of ${sessions.length} sessions have ended`);
+  const progress = openWaiting(cli, client, first, { said: first.why, ...(counting && { progress: counting }) });
   try {
     await stay(cli, client, {
       sessions,
@@ -132,7 +133,7 @@ export async function runSessions(cli: Cli, client: Client, sessions: readonly S
 
 /** Joins our terminal or our input with a session until it has ended. */
 export async function runAttached(cli: Cli, client: Client, session: Session): Promise<void> {
-  const progress = openWaiting(cli, client, session);
+  const progress = openWaiting(cli, client, session, { said: session.why });
   try {
     await stay(cli, client, {
       sessions: [session],

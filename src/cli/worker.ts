@@ -19,7 +19,7 @@ const listing = (nowMs: number): TableLayout<Worker> => ({
     { title: 'FREE SLOTS', value: slotsOf, align: 'right' },
     { title: 'SESSIONS', value: (worker) => worker.sessions.length, align: 'right' },
     { title: 'AGE', value: (worker) => ageOf(worker.asked_at, nowMs), align: 'right' },
-    { title: 'WHY', value: (worker) => oneLine(worker.removal?.why ?? worker.drain?.why ?? '') },
+    { title: 'WHY', value: (worker) => oneLine(worker.removal?.why ?? worker.drain?.why ?? worker.waits ?? '') },
   ],
 });
 
@@ -39,6 +39,7 @@ function workerFacts(worker: Worker): string {
     ['Labels', agent && pairsLine(agent.labels)],
     ['Sessions', worker.sessions.join(', ')],
     ['Unknown', unknown && oneLine(`${unknown.join(', ')}; not killed, they keep their slots until they end`)],
+    ['Waits', worker.waits && oneLine(worker.waits)],
     ['Drains', drain && oneLine(`since ${moment(drain.at)}: ${drain.why}`)],
     ['Goes', removal && oneLine(`since ${moment(removal.at)}: ${removal.why}`)],
   ]);

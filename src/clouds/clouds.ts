@@ -24,6 +24,8 @@ export interface CloudsDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** The name of the pool that follows offers under that id, for the log; undefined: no pool does. */
+  readonly poolName?: ((follower: string) => string | undefined) | undefined;
   readonly timeoutsMs?: Partial<Record<CallName, number>>;
 }
 
@@ -110,6 +112,8 @@ const TIMEOUTS_MS: Readonly<Record<CallName, number>> = {
   resume: 120_000,
 };
 
+const MOST_IN_LOG = 3;
+
 export function openClouds(deps: CloudsDeps): Clouds {
   const { clock, random, log } = deps;
   const timeoutsMs = { ...TIMEOUTS_MS, ...deps.timeoutsMs };
@@ -133,6 +137,13 @@ export function openClouds(deps: CloudsDeps): Clouds {
   }
 
   const cloudOf = (offer: string): string | undefined => opening.get(offer)?.it.cloud;
+
+  /** Which pools a failure concerns: ids say nothing to those who read the log. */
+  function poolsInLog(offers: Iterable<string>): { readonly pool?: string } {
+    const names = [...following.followers(offers)].flatMap((follower) => deps.poolName?.(follower) ?? []);
+    const more = names.length > MOST_IN_LOG ? ` and ${names.length - MOST_IN_LOG} more` : '';
+    return names.length === 0 ? {} : { pool: `${names.slice(0, MOST_IN_LOG).join(', ')}${more}` };
+  }
 
   function tellFault(offers: Iterable<string>): void {
     const followers = [...following.followers(offers)];
@@ -181,6 +192,7 @@ export function openClouds(deps: CloudsDeps): Clouds {
       resolved.refresh(listing.cloud);
       for (const heard of heards) heard(listing);
     },
+    logged: (cloud) => ({ cloud, ...poolsInLog(offerIds(cloud)) }),
     failed: (cloud) => tellFault(offerIds(cloud)),
   });
 
@@ -195,6 +207,7 @@ export function openClouds(deps: CloudsDeps): Clouds {
       const offer = following.offer(id);
       if (offer && !opening.get(id)) await open(offer, signal);
     },
+    logged: (id) => ({ ...poolsInLog([id]), backend: following.offer(id)?.kind ?? id }),
     failed(id, fault) {
       const isNew = openFaults.get(id)?.message !== fault.message;
       openFaults.set(id, fault);

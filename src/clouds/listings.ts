@@ -1,6 +1,6 @@
 import type { Clock } from '#core/clock.ts';
 import type { Fault } from '#core/fault.ts';
-import type { Log } from '#core/log.ts';
+import type { Log, LogFields } from '#core/log.ts';
 import { type Again, startLoop } from '#core/loop.ts';
 import type { Machine } from '#core/provider.ts';
 import type { Random } from '#core/random.ts';
@@ -16,6 +16,8 @@ export interface ListingsDeps {
   everyMs(cloud: string): number;
   /** The shortest time between two listings on demand, where the cloud has one of its own. */
   leastGapMs?(cloud: string): number | undefined;
+  /** What the log calls that cloud. */
+  logged?(cloud: string): LogFields;
   heard(listing: Listing): void;
   /** It could not be listed, for another reason than last time. */
   failed(cloud: string): void;
@@ -65,6 +67,7 @@ export function startListings(deps: ListingsDeps): Listings {
     random,
     log,
     reconcile: pass,
+    ...(deps.logged && { logged: deps.logged }),
     // Wide, since each pass waits for its own cloud alone and one that hangs must not keep another waiting;
     // bounded, since ten thousand kinds that list by starting a process would start them all at once.
     concurrency: 256,

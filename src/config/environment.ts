@@ -22,6 +22,8 @@ const KNOWN = {
   slots: 'MUSTER_SLOTS',
   agentFile: 'VELDA_SYSTEM_CONFIG',
   agentName: 'AGENT_NAME',
+  /** Set by systemd for what it starts: it supervises the server, and starts it again. */
+  invocation: 'INVOCATION_ID',
   home: 'HOME',
   shell: 'SHELL',
   term: 'TERM',

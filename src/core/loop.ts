@@ -1,6 +1,7 @@
 import type { Clock } from './clock.ts';
+import { formatDuration } from './duration.ts';
 import { Fault, retryDelayMs } from './fault.ts';
-import type { Log } from './log.ts';
+import type { Log, LogFields } from './log.ts';
 import type { Random } from './random.ts';
 
 /** When to look again; nothing means when something changes. Throw a `Fault` to be called again after its back-off. */
@@ -23,6 +24,8 @@ export interface LoopOptions {
   readonly concurrency?: number;
   /** How long to go on before other events get their turn. */
   readonly sliceMs?: number;
+  /** What the log calls the thing of that id: `{ pool: 'gpu' }`; by default its id. */
+  logged?(id: string): LogFields;
   failed?(id: string, fault: Fault): void;
 }
 
@@ -111,11 +114,12 @@ export function startLoop(options: LoopOptions): Loop {
     const stack = fault.kind === 'internal' ? { stack: (fault.cause as Error | undefined)?.stack ?? fault.stack } : {};
     log(level, 'pass failed', {
       loop: name,
-      id,
+      ...(options.logged?.(id) ?? { id }),
       kind: fault.kind,
       error: fault.message,
+      remedy: fault.remedy || undefined,
       attempts,
-      retryInMs,
+      retryIn: formatDuration(retryInMs),
       ...stack,
     });
     options.failed?.(id, fault);

@@ -57,6 +57,11 @@ export function countPool(store: Pick<Store, 'view'>, pool: string): PoolCounts 
   return { workers, slots, sessions: { queued, placed: view.sessions.count('pool', pool) - queued } };
 }
 
+/** What log lines call a pool: its name, not its id. */
+export const poolInLog =
+  ({ view }: Pick<Store, 'view'>) =>
+  (id: string): { readonly pool: string } => ({ pool: view.pools.get(id)?.name ?? id });
+
 /** The fewest workers that a pool must have without any session: for its minimum and for its idle slots. */
 export function leastWorkers({ mode, minAgents, maxAgents, minIdleSlots, slotsPerAgent }: Scaling): number {
   if (mode === 'batch') return 0;

@@ -2,6 +2,7 @@ import type { Actor } from '#core/journal.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import { readMark } from '#core/mark.ts';
 import type { Pool } from '#core/pool.ts';
+import { poolInLog } from '#core/pool-counts.ts';
 import { documentId } from '#core/source.ts';
 import { type Change, drop, put } from '#core/store.ts';
 import type { Registry } from './registry.ts';
@@ -68,7 +69,7 @@ export function startForgettingDrained(registry: Registry, ended: () => void): P
     ended();
   }
 
-  const loop = startLoop({ name: 'drained pools', clock, random, log, reconcile });
+  const loop = startLoop({ name: 'drained pools', clock, random, log, reconcile, logged: poolInLog({ view }) });
   const look = (row: { readonly pool: string } | undefined): void => {
     if (row && view.pools.get(row.pool)?.removal) loop.poke(row.pool);
   };

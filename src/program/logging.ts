@@ -22,7 +22,7 @@ function plain(value: unknown): string {
 
 function textLog({ output, clock }: LoggingOptions): Log {
   return (level, message, fields = {}) => {
-    const time = new Date(clock.now()).toISOString().slice(11, 19);
+    const time = new Date(clock.now()).toISOString();
     const said = Object.entries(fields)
       .filter(([name, value]) => value !== undefined && name !== 'stack')
       .map(([name, value]) => `${styleText('dim', `${name}=`)}${plain(value)}`);
@@ -33,9 +33,15 @@ function textLog({ output, clock }: LoggingOptions): Log {
   };
 }
 
-function jsonLog({ output }: LoggingOptions): Log {
+function jsonLog({ output, clock }: LoggingOptions): Log {
   const logger = pino(
-    { level: 'debug', base: null, messageKey: 'message', formatters: { level: (level) => ({ level }) } },
+    {
+      level: 'debug',
+      base: null,
+      messageKey: 'message',
+      timestamp: () => `,"time":"${new Date(clock.now()).toISOString()}"`,
+      formatters: { level: (level) => ({ level }) },
+    },
     output,
   );
   return (level, message, fields) => logger[level](fields ?? {}, message);

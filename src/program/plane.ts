@@ -93,6 +93,7 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     kinds: parts.kinds.backends,
     context: parts.context,
     packAgent: parts.packAgent,
+    poolName: (id) => store.view.pools.get(id)?.name,
   });
   const texts = openTextReader(parts.clock);
   const pools = await startPools({

@@ -1,9 +1,10 @@
 import { styleText } from 'node:util';
 import type { Environment } from '#config/environment.ts';
 import { systemClock } from '#core/clock.ts';
+import { parseStoreUrl } from '#store/store-url.ts';
 import type { RunningHolder } from './holder.ts';
 import { onSignals, stopThenForce } from './interrupts.ts';
-import { type Server, startServer } from './server.ts';
+import { type Server, startServer, storeUrl } from './server.ts';
 import { readVersion } from './version.ts';
 
 export interface RunServerOptions {
@@ -35,6 +36,21 @@ async function stopIdleAgents(server: Server): Promise<void> {
   await Promise.race([server.holder()?.standDown(), systemClock.sleep(STOP_AGENTS_WITHIN_MS)]);
 }
 
+export interface StopFacts {
+  readonly signal: NodeJS.Signals;
+  readonly keepAgents?: boolean | undefined;
+  /** What started the server starts it again, so its agents go on meanwhile. */
+  readonly isSupervised: boolean;
+  /** Another replica takes over, and with it the agents. */
+  readonly hasStandbys: boolean;
+}
+
+/** Whether idle local agents end with the server. Ctrl-C is a person who wants it gone; SIGTERM may be a restart. */
+export function takesAgentsAlong({ signal, keepAgents, isSupervised, hasStandbys }: StopFacts): boolean {
+  if (keepAgents) return false;
+  return signal === 'SIGINT' || !(isSupervised || hasStandbys);
+}
+
 /** Runs the server until a signal stops it; a store that fails ends it at once. */
 export async function runServer(options: RunServerOptions): Promise<void> {
   const version = readVersion();
@@ -53,7 +69,11 @@ export async function runServer(options: RunServerOptions): Promise<void> {
   const signal = await Promise.race([stopSignal, server.failed]);
   const { log } = server;
   log('info', 'stopping', { signal });
-  if (signal === 'SIGINT' && !options.keepAgents) await stopIdleAgents(server);
+  const isSupervised = options.environment.invocation !== undefined;
+  const hasStandbys = parseStoreUrl(storeUrl(server.loaded.config)).kind === 'postgres';
+  if (takesAgentsAlong({ signal, keepAgents: options.keepAgents, isSupervised, hasStandbys })) {
+    await stopIdleAgents(server);
+  }
   await server.stop();
   stopListening();
   stopReloading();

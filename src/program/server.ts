@@ -51,7 +51,8 @@ export interface Server {
 
 const STORE_THREAD = new URL('./store-thread.mjs', import.meta.url);
 
-function storeUrl({ store }: ServerConfig): string {
+/** The place of the store, as the configuration says. */
+export function storeUrl({ store }: ServerConfig): string {
   return store.kind === 'sqlite' ? resolve(store.directory) : store.url;
 }
 

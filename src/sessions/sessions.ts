@@ -1,6 +1,7 @@
 import type { AgentReport, Hello } from '#core/agent-link.ts';
 import type { Actor } from '#core/journal.ts';
 import { startLoop } from '#core/loop.ts';
+import { poolInLog } from '#core/pool-counts.ts';
 import type { OutputChunk, Session, SessionPart, SessionSpec } from '#core/session.ts';
 import { openAgentSlots } from './agent-slots.ts';
 import { openDeadlines } from './deadline.ts';
@@ -111,7 +112,12 @@ export function startSessions(deps: SessionsDeps): Sessions {
     placeNew: (session: Session) => (isStopping ? session : placeNew(queues, session)),
     changed,
   };
-  const loop = startLoop({ ...deps, name: 'placing', reconcile: (pool) => placeOrCancel(deps, parts, pool) });
+  const loop = startLoop({
+    ...deps,
+    name: 'placing',
+    logged: poolInLog(store),
+    reconcile: (pool) => placeOrCancel(deps, parts, pool),
+  });
 
   /** Places at once, so that what a report frees or a caller asks for is durable in the same batch. */
   function changed(pool: string): void {

@@ -89,3 +89,28 @@ describe('a machine of a pool that runs and shows trouble', () => {
     expect(trouble(world)).toBeUndefined();
   });
 });
+
+describe('what a worker waits for', () => {
+  const waitOf = ({ life }: PoolWorld, name: string) => {
+    const worker = life.store.view.workers.get(name);
+    return worker && life.workers.bootWait(worker);
+  };
+
+  it('is the state of its machine, then why its agent is refused, and nothing once the agent has joined', async () => {
+    const { world, name, token, call } = await withMachines();
+    const seen = [waitOf(world, name)];
+    await world.advance(5 * MINUTE_MS);
+    seen.push(waitOf(world, name));
+    await expect(call()).rejects.toThrow();
+    seen.push(waitOf(world, name));
+    await call({}, { token });
+    seen.push(waitOf(world, name));
+
+    expect(seen).toEqual([
+      'its machine was launched, and the last listing of its cloud does not show it yet',
+      'its machine runs, and its agent has not joined',
+      expect.stringMatching(/^the server refuses its agent: .*`muster token create --join POOL`/),
+      undefined,
+    ]);
+  });
+});

@@ -1,6 +1,7 @@
 // Why machines of a pool have no agent: what their cloud shows of them, and why the server refuses the agents that call.
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import type { Fault, FaultKind } from '#core/fault.ts';
+import type { Machine } from '#core/provider.ts';
 import type { PoolTrouble } from '#core/source.ts';
 import type { Worker } from '#core/worker.ts';
 import type { WorkersContext } from './context.ts';
@@ -80,6 +81,30 @@ function bootTroubleOf({ store, clouds, owned }: WorkersContext, pool: string): 
     return { event: 'worker.trouble', worker: id, kind, reason, message };
   }
   return undefined;
+}
+
+const STATES: Readonly<Record<Machine['state'], string>> = {
+  creating: 'its cloud is creating the machine',
+  running: 'its machine runs, and its agent has not joined',
+  suspending: 'its cloud is stopping the machine',
+  suspended: 'its machine is stopped',
+  deleting: 'its cloud is deleting the machine',
+  failed: 'its machine has failed',
+};
+
+/** What a worker waits for whose agent has not joined; undefined: its agent has, or is not wanted any more. */
+export function bootWaitOf({ store, clouds, pools }: WorkersContext, worker: Worker): string | undefined {
+  const { id, pool, offer, machine: name, joinedAt, removal, drain, parked, createdAt } = worker;
+  if (joinedAt !== undefined || removal || drain || parked || store.view.agents.get(id)) return undefined;
+  const refusal = pools.read(pool).refused.get(id);
+  if (refusal) return ['the server refuses its agent:', refusal.message, refusal.remedy].filter(Boolean).join(' ');
+  const listing = offer === undefined ? undefined : clouds.listing(offer);
+  if (!listing) return 'its cloud has not been listed yet';
+  const machine = listing.machines.get(name);
+  if (machine) return machine.trouble?.message ?? STATES[machine.state];
+  return createdAt === undefined
+    ? 'its cloud has not agreed to the launch yet'
+    : 'its machine was launched, and the last listing of its cloud does not show it yet';
 }
 
 /** Writes one event where it begins: a pool of a hundred pods has a hundred with the same trouble, each again and again. */

@@ -2,6 +2,7 @@ import { Fault } from '#core/fault.ts';
 import type { Actor } from '#core/journal.ts';
 import { type Again, startLoop } from '#core/loop.ts';
 import type { Offer, Pool } from '#core/pool.ts';
+import { poolInLog } from '#core/pool-counts.ts';
 import type { PoolNeed, PoolTrouble } from '#core/source.ts';
 import { drop, type Store } from '#core/store.ts';
 import { FLEET, type Freeze, type Worker } from '#core/worker.ts';
@@ -14,7 +15,7 @@ import { openJoining } from './join.ts';
 import { releaseWorker } from './kept-out.ts';
 import { isSameTrouble, launchFaultOf, launchTroubleOf } from './launch-failures.ts';
 import { poolsAsAsker } from './machine-owner.ts';
-import { forgetRefusal, refusalsChangeAtMs, tellMachineTrouble } from './machine-troubles.ts';
+import { bootWaitOf, forgetRefusal, refusalsChangeAtMs, tellMachineTrouble } from './machine-troubles.ts';
 import { unseenWorkers, type WorkerObservation } from './observation.ts';
 import { type PoolMemory, rememberPools } from './pool-memory.ts';
 import { followPools } from './pool-offers.ts';
@@ -46,6 +47,8 @@ export interface Workers {
   launchFault(pool: string): { readonly message: string; readonly at: number } | undefined;
   /** Why that pool gets no machines or cannot list them; undefined if all is well. */
   trouble(pool: string): PoolTrouble | undefined;
+  /** What a worker waits for whose agent has not joined. */
+  bootWait(worker: Worker): string | undefined;
   /** What that pool must have; undefined until a pass has looked at its definition and its machines. */
   need(pool: string): PoolNeed | undefined;
   /** Stops deciding, and removes idle workers of these offers; resolves when their cloud has accepted the deletes. */
@@ -58,7 +61,7 @@ export const startWorkers = (deps: WorkersDeps): Workers => openWorkers(deps).wo
 /** The same with what workers remember, for tests that look at it. */
 export function openWorkers(deps: WorkersDeps): { readonly workers: Workers; readonly context: WorkersContext } {
   const { store, clock, random, log } = deps;
-  const loop = startLoop({ name: 'workers', clock, random, log, reconcile });
+  const loop = startLoop({ name: 'workers', clock, random, log, reconcile, logged: poolInLog(store) });
   const context = openContext(deps, loop.poke);
 
   function reconcile(id: string): Again | undefined {
@@ -90,6 +93,7 @@ export function openWorkers(deps: WorkersDeps): { readonly workers: Workers; rea
     poke: loop.poke,
     launchFault: (pool) => launchFaultOf(context, pool),
     trouble: (pool) => launchTroubleOf(context, pool),
+    bootWait: (worker) => bootWaitOf(context, worker),
     need(pool) {
       const { need, revision } = context.pools.read(pool);
       return revision === store.view.pools.get(pool)?.revision ? need : undefined;

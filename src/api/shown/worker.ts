@@ -1,6 +1,7 @@
 import { freeSlots, phaseOf, sessionsOn } from '#core/pool-counts.ts';
 import type { Store } from '#core/store.ts';
 import { type Worker, workerPhase } from '#core/worker.ts';
+import type { ApiDeps } from '../deps.ts';
 import { toTime, toTimeIf } from '../wire/shared.ts';
 import type * as wire from '../wire/worker.ts';
 
@@ -21,7 +22,10 @@ function shownAgent(store: Store, worker: Worker): wire.Worker['agent'] {
   };
 }
 
-export function shownWorker(worker: Worker, store: Store): wire.Worker {
+type WorkerLooks = Pick<ApiDeps, 'store' | 'redactText'> & { readonly workers: Pick<ApiDeps['workers'], 'bootWait'> };
+
+export function shownWorker(worker: Worker, { store, workers, redactText }: WorkerLooks): wire.Worker {
+  const waits = workers.bootWait(worker);
   const { view } = store;
   const { drain, removal } = worker;
   const sessions = [...view.sessions.by('worker', worker.id)].map((session) => session.id);
@@ -35,6 +39,7 @@ export function shownWorker(worker: Worker, store: Store): wire.Worker {
     asked_at: toTime(worker.askedAt),
     created_at: toTimeIf(worker.createdAt),
     joined_at: toTimeIf(worker.joinedAt),
+    waits: waits && redactText(waits),
     drain: drain && { at: toTime(drain.at), why: drain.why, deadline_at: toTimeIf(drain.deadlineAt) },
     removal: removal && { at: toTime(removal.at), why: removal.why },
     agent: shownAgent(store, worker),

@@ -91,6 +91,7 @@ export function fakeWorkers({ store, clock }: Means): ApiDeps['workers'] {
       await store.commit([row('freezes', freeze)]);
       return freeze;
     },
+    bootWait: (worker) => (worker.joinedAt === undefined ? `waits for ${worker.machine}` : undefined),
     trouble(pool) {
       const message = store.view.pools.get(pool)?.spec.labels.trouble;
       return message === undefined ? undefined : { kind: 'quota', message };

@@ -136,6 +136,12 @@ export const Why = z
       .optional()
       .meta({ description: 'Why the pool gets no machines, or no agents on them, with a remedy.' }),
     held,
+    counts: z
+      .object({ queued: count, idle: count, starting: count })
+      .meta({ description: 'Queued sessions; idle workers; workers whose agents have not joined yet.' }),
+    starting: z
+      .array(z.object({ worker: z.string(), since: Time, waits: z.string() }))
+      .meta({ description: 'What workers wait for whose agents have not joined, the oldest first; at most ten.' }),
     unmatched: z
       .object({ sessions: z.int(), labels: z.array(z.string()) })
       .optional()

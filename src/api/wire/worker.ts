@@ -27,6 +27,9 @@ export const Worker = z
     asked_at: Time,
     created_at: Time.optional(),
     joined_at: Time.optional(),
+    waits: z.string().optional().meta({
+      description: 'What it waits for while its agent has not joined: the state of its machine, or its trouble.',
+    }),
     drain: z.object({ at: Time, why: z.string(), deadline_at: Time.optional() }).optional(),
     removal: z.object({ at: Time, why: z.string() }).optional(),
     agent: Agent.optional(),
