@@ -23,3 +23,16 @@ test('Ctrl-C that comes a second time through npm stops idle local agents and th
   expect(await server.ended).toEqual({ code: 0, signal: null });
   await until('no agent is left', () => world.agents().length === 0);
 });
+
+test('SIGTERM stops idle local agents too where nothing starts the server again', async (context) => {
+  const world = openWorld(context);
+  const place = await placeServer(world, { agent_pools: [processPool(world, 'local', { min_agents: 1 })] });
+  const server = await startServer(world, place, { INVOCATION_ID: '' }).ready();
+  const api = apiOf(world, place.http);
+  await until('an agent is idle', async () => (await api.workers()).some(({ phase }) => phase === 'idle'));
+
+  server.signal('SIGTERM');
+
+  expect(await server.ended).toEqual({ code: 0, signal: null });
+  await until('no agent is left', () => world.agents().length === 0);
+});
