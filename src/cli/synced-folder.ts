@@ -54,7 +54,7 @@ async function rulesOf(folder: string): Promise<Rules | undefined> {
     IGNORE_FILES.map((name) => readFile(join(folder, name), 'utf8').catch(() => undefined)),
   );
   const given = texts.filter((text) => text !== undefined);
-  return given.length === 0 ? undefined : { base: folder, rules: ignore().add(given) };
+  return given.length === 0 ? undefined : { base: folder, rules: ignore().add(given.join('\n')) };
 }
 
 /** Those of the folders above, up to the root of its repository, the outermost first. */

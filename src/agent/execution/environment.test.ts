@@ -49,3 +49,21 @@ describe('what an agent passes on of its own', () => {
     });
   });
 });
+
+describe('the working directory', () => {
+  const cwdOf = (cwd: string | undefined, filesFolder?: string) =>
+    sessionEnvironment('s1', aSpec(['true'], { ...(cwd !== undefined && { cwd }) }), { env: {}, filesFolder }).cwd;
+
+  it('is the folder of the files, and a relative one is inside it', () => {
+    expect(cwdOf(undefined, '/usr')).toBe('/usr');
+    expect(cwdOf('bin', '/usr')).toBe('/usr/bin');
+    expect(cwdOf('/tmp', '/usr')).toBe('/tmp');
+    expect(() => cwdOf('no-such-folder', '/usr')).toThrow('no-such-folder does not exist');
+  });
+
+  it('is refused where it is relative and there are no files: it would be the private folder of the agent', () => {
+    expect(() => cwdOf('bin')).toThrow(
+      expect.objectContaining({ kind: 'invalid', remedy: expect.stringContaining('--sync') }),
+    );
+  });
+});

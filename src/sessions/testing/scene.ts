@@ -42,6 +42,7 @@ export interface AgentOptions {
   readonly slots?: number;
   readonly labels?: Readonly<Record<string, string>>;
   readonly wire?: Agent['wire'];
+  readonly takesFiles?: true;
   readonly executions?: Hello['executions'];
 }
 

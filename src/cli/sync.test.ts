@@ -1,0 +1,91 @@
+import { hash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Asked, ended, openScene, pieces, raw, refusal } from './testing.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'muster-sync-'));
+  mkdirSync(join(folder, 'sub'));
+  writeFileSync(join(folder, 'a'), 'one');
+  writeFileSync(join(folder, 'sub/b'), 'two');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const sha = (text: string): string => hash('sha256', text);
+
+/** A server that has these files already, and keeps what it is sent. */
+function aServer(has: readonly string[] = [], limits = { session_bytes: 1_000, session_files: 10 }) {
+  const kept = new Map<string, string>();
+  const answer = async ({ method, path, body }: Asked): Promise<unknown> => {
+    if (path === '/files') return { files: 0, bytes: 0, total_bytes: 1e9, ...limits };
+    if (path === '/files/missing') {
+      return { missing: (body as { hashes: string[] }).hashes.filter((one) => !has.includes(one) && !kept.has(one)) };
+    }
+    if (method === 'PUT') {
+      const text = await new Response(body as ReadableStream).text();
+      if (path !== `/files/${sha(text)}`)
+        return refusal(422, { kind: 'invalid', detail: 'The bytes have another SHA-256.' });
+      kept.set(sha(text), text);
+      return new Response(null, { status: 204 });
+    }
+    if (path === '/sessions') return { items: [ended()] };
+    return path.endsWith('/output') ? raw(pieces([])) : ended();
+  };
+  return { kept, answer };
+}
+
+it('sends only what is missing, the manifest last, and names it in the session', async () => {
+  const { kept, answer } = aServer([sha('one')]);
+  const scene = openScene(answer);
+
+  expect(await scene.muster('run', '--sync', folder, '--', 'true'), scene.errors()).toBe(0);
+
+  const [first, second] = [...kept];
+  expect(kept.size).toBe(2);
+  expect(first).toEqual([sha('two'), 'two']);
+  expect(second?.[1]).toContain('"path":"sub/b"');
+  const submitted = scene.asked.find(({ method, path }) => method === 'POST' && path === '/sessions');
+  expect(submitted?.body).toMatchObject([{ files: { manifest: second?.[0] } }]);
+
+  await scene.muster('run', '--sync', folder, '--', 'true');
+  expect(scene.asked.filter(({ method }) => method === 'PUT')).toHaveLength(2);
+});
+
+it('refuses the root, the home folder and what is above it, unless --yes is given', async () => {
+  for (const [all, what] of [
+    ['/', '/ is the whole machine.'],
+    [homedir(), `${homedir()} is your home folder.`],
+  ] as const) {
+    const scene = openScene(aServer().answer);
+    expect(await scene.muster('run', '--sync', all, '--', 'true')).toBe(2);
+    expect(scene.errors()).toContain(what);
+    expect(scene.errors()).toContain('--yes');
+    expect(scene.asked).toEqual([]);
+  }
+});
+
+it('over the limits of the server nothing is sent, and the largest entries are named', async () => {
+  const scene = openScene(aServer([], { session_bytes: 5, session_files: 10 }).answer);
+
+  expect(await scene.muster('run', '--sync', folder, '--', 'true')).toBe(2);
+
+  expect(scene.errors()).toContain('has 2 files with 6 B; at most 10 files with 5 B can be sent.');
+  expect(scene.errors()).toContain('a: 3 B in 1 files');
+  expect(scene.asked.map(({ path }) => path)).toEqual(['/files']);
+});
+
+it('a file that changes while it is sent is named, and no session is started', async () => {
+  const { answer } = aServer();
+  const scene = openScene((asked) => {
+    if (asked.path === '/files/missing') writeFileSync(join(folder, 'a'), 'changed');
+    return answer(asked);
+  });
+
+  expect(await scene.muster('run', '--sync', folder, '--', 'true')).toBe(2);
+
+  expect(scene.errors()).toContain('a: The bytes have another SHA-256.');
+  expect(scene.asked.some(({ path }) => path === '/sessions')).toBe(false);
+});
