@@ -6,7 +6,7 @@ import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { build, type Plugin } from 'esbuild';
-import { readVersion } from '../src/program/version.ts';
+import { readCommit, readVersion } from '../src/program/version.ts';
 
 const ROOT = dirname(import.meta.dirname);
 const SOURCES = join(ROOT, 'src/');
@@ -86,6 +86,7 @@ function writeManifest(folder: string): void {
     description,
     license,
     type,
+    commit: readCommit(),
     bin: { muster: 'bin/muster' },
     engines: { node: '>=24.15' },
   };

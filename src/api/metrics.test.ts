@@ -39,6 +39,7 @@ describe('metrics', () => {
 
     const is = (series: string) => figure(answer.body, series);
     expect(answer.headers['content-type']).toContain('text/plain; version=0.0.4');
+    expect(is(`muster_build_info{version="0.0.0-test",commit="abc",node="${process.version}"}`)).toBe(1);
     expect(is('muster_workers{pool="gpu",phase="busy"}')).toBe(1);
     expect(is('muster_workers{pool="gpu",phase="launching"}')).toBe(1);
     expect(is('muster_sessions{phase="queued"}')).toBe(1);

@@ -1,4 +1,4 @@
-import { Counter, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Clock } from '#core/clock.ts';
 import type { FaultKind } from '#core/fault.ts';
 import type { PublicFeatures } from '#core/feature.ts';
@@ -28,11 +28,18 @@ export interface Metrics {
   stop(): void;
 }
 
+/** What this program was made of. */
+export interface Build {
+  readonly version: string;
+  readonly commit: string | undefined;
+}
+
 export interface MetricsDeps {
   readonly store: Store;
   readonly clock: Clock;
   /** Also the figures of the process itself: memory, CPU, event-loop lag. */
   readonly withProcess?: boolean;
+  readonly build?: Build;
 }
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -95,9 +102,19 @@ function decisionLabels(subject: string, did: string, code: string) {
 }
 
 /** Opens a registry of our own, so that several servers in one process do not mix their figures. */
-export function openMetrics({ store, clock, withProcess = false }: MetricsDeps): Metrics {
+function showBuild(registry: Registry, { version, commit = '' }: Build): void {
+  new Gauge({
+    name: 'muster_build_info',
+    help: 'Always 1; the labels name the version, the commit and the Node of the server.',
+    labelNames: ['version', 'commit', 'node'],
+    registers: [registry],
+  }).set({ version, commit, node: process.version }, 1);
+}
+
+export function openMetrics({ store, clock, withProcess = false, build }: MetricsDeps): Metrics {
   const registry = new Registry();
   const ofProcess = withProcess ? openProcessMetrics(registry) : undefined;
+  if (build) showBuild(registry, build);
   const series = openSeries(registry);
   series.queueWait.open('', {});
   let syncTimes = (): SyncTimes => new Map();

@@ -39,6 +39,7 @@ import { type Plane, startPlane } from './plane.ts';
 import { followConfig } from './reload.ts';
 import { writeServerRecord } from './server-record.ts';
 import { type ConfiguredSources, configuredSources } from './sources.ts';
+import { readCommit } from './version.ts';
 
 export interface HolderParts {
   readonly environment: Environment;
@@ -132,7 +133,7 @@ async function openContext(parts: HolderParts): Promise<ServerContext> {
   };
   const clusters = openClusters({ kinds: kinds.clusters ?? {}, named: config.clusters, context: outside, log });
   const context: Context = { ...outside, clusterAt: clusters.at };
-  const metrics = openMetrics({ store, clock, withProcess: true });
+  const metrics = openMetrics({ store, clock, withProcess: true, build: { version, commit: readCommit() } });
   const gate = openGate({
     store,
     clock,

@@ -13,7 +13,7 @@ import { buildProgram, runProgram, sayFault } from '../cli/program.ts';
 import { simulations } from '../providers/simulations.gen.ts';
 import { onSignals } from './interrupts.ts';
 import { kubePart } from './kube.ts';
-import { readVersion } from './version.ts';
+import { readVersion, versionFor } from './version.ts';
 
 /** What runs here, without a server: loaded only by the commands that need it, since most commands do not. */
 function localPart(environment: Environment): Local {
@@ -148,7 +148,7 @@ export async function main(words: readonly string[]): Promise<void> {
   watchPipes(ending);
   const cli = openCli(environment, ending);
   const local = withOwnInterrupts(localPart(environment), cli);
-  const program = await buildProgram(cli, local, { version: readVersion(), words });
+  const program = await buildProgram(cli, local, { version: versionFor(words), words });
   const failure = await runProgram(program, words, cli);
   await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
   process.exit(ending.code ?? failure ?? cli.exitCode());

@@ -68,7 +68,7 @@ async function openDeps(options: WorldOptions, disk: Disk) {
     features: {},
     journal: { lastDecision: () => undefined },
     agentFiles,
-    metrics: openMetrics(means),
+    metrics: openMetrics({ ...means, build: { version: '0.0.0-test', commit: 'abc' } }),
     server: {
       version: '0.1.0',
       pid: 42,
