@@ -1,12 +1,12 @@
 // What `npm run package` makes, installed as users do it. The archive has a stand-in for the Node that is fetched for it.
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { untilHolds } from '#core/testing/until.ts';
 import { makePackageRoot, makeTarball, packFolder, writeInstaller } from '../../scripts/package.ts';
 import { runProgram, startProgram } from './harness/cli.ts';
 import { placeServer, processPool } from './harness/server.ts';
-import { openWorld } from './harness/world.ts';
+import { openWorld, ROOT } from './harness/world.ts';
 
 test('the tarball installs by npm alone: a server in one folder, a run from another, and one line on an old Node', async (context) => {
   const world = openWorld(context);
@@ -57,4 +57,11 @@ test('the install script takes only an archive with the right checksum, and its 
   expect(ran.out).toBe('own Node: pool ls\n');
   expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('does not have the checksum') });
   expect((await runProgram(world, world.path('usr/bin/muster'), [])).code).toBe(0);
+});
+
+test('the systemd unit runs the installed command, from where npm and the install script put it', () => {
+  const unit = readFileSync(join(ROOT, 'deploy/systemd/muster.service'), 'utf8');
+
+  expect(unit).toContain('ExecStart=/usr/bin/env muster server --config /etc/muster/config.yaml\n');
+  expect(unit).toMatch(/^Environment=PATH=.*:\/usr\/local\/bin:.*:\/usr\/bin:/m);
 });
