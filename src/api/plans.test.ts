@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Fault } from '#core/fault.ts';
+import { aPool } from '#core/testing/pool.ts';
 import type { ChangePlan } from '../pools/pools.ts';
 import { poolWithSecret, row } from './testing/rows.ts';
 import { apiWorld } from './testing/world.ts';
@@ -23,9 +24,9 @@ const planned: ChangePlan = {
   ],
 };
 
-async function planWorld() {
+async function planWorld(pool = gpu) {
   const asked: unknown[] = [];
-  const world = await apiWorld({ rows: [row('pools', gpu)] });
+  const world = await apiWorld({ rows: [row('pools', pool)] });
   Object.assign(world.deps.pools, {
     foresee: async (...words: unknown[]) => {
       asked.push(words);
@@ -86,6 +87,20 @@ describe('POST /plans', () => {
       refused: [{ key: 'bad.yaml', fault: { kind: 'invalid', place: 'line 3', remedy: 'Mend it.' } }],
     });
     expect(answer.body).not.toContain('planted-secret');
+  });
+
+  it('warns beside a pool of limits that have no effect, in a plan and in the pool', async () => {
+    const idle = aPool({ maxIdleSlots: 0 }, { name: 'idle' });
+    const warnings = [expect.stringMatching(/^idle_decay 1m has no effect: with max_idle_agents 0 /)];
+    const { call, deps } = await planWorld(idle);
+    const created = { name: 'idle', change: 'create', after: idle, why: 'Defined.' } as const;
+    Object.assign(deps.pools, { foresee: async () => ({ ...planned, pools: [created] }) });
+
+    const plan = await call('POST', '/api/v1/plans', { as: 'operator', headers: json, payload: body });
+    const shown = await call('GET', '/api/v1/pools/idle', { as: 'viewer' });
+
+    expect(plan.json<PlannedChanges>().pools).toMatchObject([{ warnings }]);
+    expect(shown.json()).toMatchObject({ warnings });
   });
 
   it('does not let a viewer compare settings that a viewer may not see', async () => {

@@ -157,3 +157,12 @@ it('needs a file or a source, and does not end like a plan with changes', async 
   expect(errors()).toContain('none.yaml: it does not exist.');
   expect(asked).toEqual([]);
 });
+
+it('shows beside a change which limits cost more than they seem to', async () => {
+  const warnings = ['idle_decay 5m has no effect.'];
+  const { muster, output } = openScene(() => ({ ...nothing, pools: [planned('gpu', { warnings })] }));
+
+  await muster('plan', file('gpu.yaml', 'name: gpu'));
+
+  expect(output()).toContain('\n  warning idle_decay 5m has no effect.\n');
+});

@@ -32,11 +32,12 @@ function differenceText({ key, before, after }: PlannedPool['differences'][numbe
 }
 
 function detailsOf(pool: PlannedPool): string {
-  const { name, why, differences, workers, next, change } = pool;
+  const { name, why, differences, workers, next, change, warnings = [] } = pool;
   const isMoved = Object.values(workers).some((count) => count > 0);
   const does = isMoved ? [`  workers: ${oneLine(next)}`] : [];
   const reasons = change === 'change' ? [] : [`  ${oneLine(why)}`];
-  return [styleText('bold', name), ...reasons, ...differences.map(differenceText), ...does].join('\n');
+  const warned = warnings.map((warning) => `  ${styleText('yellow', 'warning')} ${oneLine(warning)}`);
+  return [styleText('bold', name), ...reasons, ...differences.map(differenceText), ...does, ...warned].join('\n');
 }
 
 function refusalText({ key, pool, fault }: PlannedChanges['refused'][number]): string {

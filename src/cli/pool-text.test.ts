@@ -124,6 +124,9 @@ test('a pool says in one line what keeps it from its machines', () => {
   expect(stripVTControlCharacters(poolFacts(pool)).split('\n')).toContainEqual(
     expect.stringMatching(new RegExp(`^Trouble +${trouble}$`)),
   );
+  const warned = { ...pool, warnings: ['idle_decay 5m has no effect.'] };
+  expect(stripVTControlCharacters(poolFacts(warned))).toMatch(/^Warning +idle_decay 5m has no effect\.$/m);
+  expect(poolFacts(pool)).not.toContain('Warning');
 });
 
 test('why says that the removal of the pool is held, that the pool goes on, and how to approve it', () => {

@@ -53,6 +53,7 @@ export function poolFacts(pool: Pool): string {
     ['Frozen', frozen && oneLine(freezeText(frozen))],
     ['Held', pool.held && oneLine(heldText(pool.held))],
     ['Trouble', pool.trouble && oneLine(pool.trouble)],
+    ...(pool.warnings ?? []).map((warning): [string, string] => ['Warning', oneLine(warning)]),
     [
       'Removal',
       removal && oneLine(`since ${moment(removal.at)}, at the latest ${moment(removal.deadline_at)}: ${removal.why}`),

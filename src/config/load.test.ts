@@ -139,7 +139,7 @@ describe('checkFile', () => {
       problems: [],
       warnings: [{ path: 'storage' }],
     });
-    expect(await check(write('p.json', '{"name": "a", "autoScaler": {"maxAgents": 1}}'))).toEqual({
+    expect(await check(write('p.json', '{"name": "a", "autoScaler": {"maxAgents": 0}}'))).toEqual({
       what: 'pool document',
       problems: [],
       warnings: [],

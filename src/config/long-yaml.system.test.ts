@@ -21,7 +21,8 @@ const pool = (at: number): string =>
 /** As long as a file must be to be read elsewhere. */
 function longFile(pools: number, more = ''): string {
   const head = 'server: { http_address: ":9000" }\nstorage: {}\nagent_pools:\n';
-  const first = '  - name: first\n    auto_scaler: &shared\n      min_idle_agents: 1\n      idle_decay: 5m\n';
+  const first =
+    '  - name: first\n    auto_scaler: &shared\n      backend: { aws_launch_template: {} }\n      max_idle_agents: 1\n      idle_decay: 5m\n';
   return head + first + Array.from({ length: pools }, (_, at) => pool(at)).join('') + more;
 }
 

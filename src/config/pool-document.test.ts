@@ -138,10 +138,25 @@ describe('readPool', () => {
     ['an unspecified mode', 'mode: MODE_UNSPECIFIED', { mode: 'standard' }],
     ['another retry delay', 'scale_up_error_retry_delay: 5s', { errorResetAfterMs: 35_000 }],
   ])('corrects %s silently', (_, scaler, scaling) => {
-    const { spec, warnings } = asForeigner(`name: a\nauto_scaler: {${scaler}}`);
+    const { spec, warnings } = asForeigner(
+      `name: a\nauto_scaler: {backend: {aws_launch_template: {region: eu}}, ${scaler}}`,
+    );
 
     expect(spec?.scaling).toMatchObject(scaling);
     expect(warnings).toEqual([]);
+  });
+
+  it('warns of limits that launch and remove a worker for each session, or have no effect, at their place', () => {
+    const warned = (scaler: string, backend = 'backend: {aws_launch_template: {region: eu}}, '): object[] => [
+      ...asForeigner(`name: a\nauto_scaler: {${backend}${scaler}}`).warnings,
+    ];
+
+    expect(warned('max_agents: 9, min_idle_agents: 1')).toMatchObject([
+      { path: 'auto_scaler.min_idle_agents', line: 2, message: expect.stringContaining('set max_idle_agents to 2') },
+    ]);
+    expect(warned('max_agents: 9, idle_decay: 5m')).toMatchObject([{ path: 'auto_scaler.idle_decay', line: 2 }]);
+    expect(warned('max_agents: 9', '')).toMatchObject([{ path: 'auto_scaler.max_agents', line: 2 }]);
+    expect(warned('max_agents: 9, min_idle_agents: 1, max_idle_agents: 2, idle_decay: 5m')).toEqual([]);
   });
 
   it.each([
@@ -270,14 +285,18 @@ describe('readPool', () => {
   });
 
   it('warns of what is probably not meant', () => {
-    expect(asForeigner('name: a\nauto_scaler: {max_agents: 2, min_idle_agents: 5}').warnings).toMatchObject([
-      { path: 'auto_scaler.min_idle_agents', line: 2 },
-    ]);
+    expect(
+      asForeigner('name: a\nauto_scaler: {backend: {aws_launch_template: {}}, max_agents: 2, min_idle_agents: 5}')
+        .warnings,
+    ).toMatchObject([{ path: 'auto_scaler.min_idle_agents', line: 2 }]);
     expect(
       asForeigner('name: a\nagent_auth: network\nagent_networks: [10.0.0.0/8, "fd00::/8"]').warnings,
     ).toMatchObject([{ path: 'agent_auth' }]);
     expect(asForeigner('name: a\nagent_networks: [10.0.0.0/8]').warnings).toMatchObject([{ path: 'agent_networks' }]);
-    expect(asForeigner('name: a\nauto_scaler: {max_agents: 0, min_idle_agents: 5}').warnings).toEqual([]);
+    expect(
+      asForeigner('name: a\nauto_scaler: {backend: {aws_launch_template: {}}, max_agents: 0, min_idle_agents: 5}')
+        .warnings,
+    ).toEqual([]);
   });
 });
 

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { PoolSpec } from '#core/pool.ts';
 import type { Problem } from '#core/problem.ts';
 import type { Backend, Kinds } from '#core/provider.ts';
+import { scalingWarnings } from '#core/scaling-warnings.ts';
 import type { Expansion } from './environment.ts';
 import { lendKinds, type Trust } from './kinds.ts';
 import { locate, parseWith } from './parse.ts';
@@ -55,7 +56,9 @@ function readQuickly(text: string, options: ReadPoolOptions): PoolReading | unde
   const limits = limitsFor(options);
   const tree = whyNoDocument(text, limits) === undefined ? readCompactJson(text, limits.values) : undefined;
   const read = tree && readTree(tree, options);
-  return read?.spec && read.warnings.length === 0 ? read : undefined;
+  if (!read?.spec) return undefined;
+  // A warning about its limits names the key; where it stands in the one line of a program helps nobody.
+  return read.warnings.length === scalingWarnings(read.spec).length ? read : undefined;
 }
 
 function readTree(tree: ConfigNode, options: ReadPoolOptions): PoolReading {
@@ -109,6 +112,7 @@ export function poolWarnings(spec: PoolSpec, root: ConfigNode, under = ''): read
       `is ${scaling.minIdleSlots} idle slots, but max_agents allows at most ${mostSlots}`,
     );
   }
+  for (const { key, message } of scalingWarnings(spec)) warn(['autoScaler', key], message);
   if (agentAuth === 'network') {
     warn(['agentAuth'], 'lets every program in agent_networks join as an agent; prefer token');
   } else if (agentNetworks.length > 0) {

@@ -99,13 +99,17 @@ describe('the configuration in the documentation', () => {
 
   const hasKey = (text: string, keys: string): boolean => new RegExp(`^(${keys}):`, 'm').test(text);
 
-  function problemsIn(text: string): readonly Problem[] {
+  function checked(text: string): { readonly problems?: readonly Problem[] | undefined; warnings: readonly Problem[] } {
     if (hasKey(text, 'agent_pools|provisioners|clusters|runtimes|server|store|tls|access|agent|retention|log')) {
-      return readServerFile(text, { kinds, environment }).problems ?? [];
+      return readServerFile(text, { kinds, environment });
     }
-    if (hasKey(text, 'broker|daemon_config')) return readAgentConfig(text, environment).problems ?? [];
-    return readPool(text, { kinds: kinds.backends, trust: 'foreign' }).problems ?? [];
+    if (hasKey(text, 'broker|daemon_config')) return readAgentConfig(text, environment);
+    return readPool(text, { kinds: kinds.backends, trust: 'foreign' });
   }
+
+  const problemsIn = (text: string): readonly Problem[] => checked(text).problems ?? [];
+  const limitWarningsIn = (text: string): readonly Problem[] =>
+    checked(text).warnings.filter(({ path }) => path.includes('auto_scaler'));
 
   test('every example is good as it stands', () => {
     const examples = fences.filter(({ language }) => language === 'yaml');
@@ -115,6 +119,16 @@ describe('the configuration in the documentation', () => {
 
     expect(wrong).toEqual([]);
     expect(examples.length).toBeGreaterThan(15);
+  });
+
+  test('no example has limits that cost more than they seem to, or have no effect', () => {
+    const examples = fences.filter(({ language }) => language === 'yaml');
+    const wrong = examples.flatMap(({ path, line, text }) =>
+      limitWarningsIn(text).map((warning) => `${path}:${line}: ${describeProblem(warning)}`),
+    );
+
+    expect(wrong).toEqual([]);
+    expect(limitWarningsIn('name: x\nauto_scaler: { max_agents: 1 }')).toHaveLength(1);
   });
 
   test('an example that is wrong is found', () => {

@@ -9,7 +9,7 @@ import type { Foreseen } from '../../workers/facts.ts';
 import type { ApiDeps } from '../deps.ts';
 import { shownProblems } from '../problem.ts';
 import type * as wire from '../wire/plan.ts';
-import { shownActions } from './pool.ts';
+import { shownActions, warningsOf } from './pool.ts';
 
 type Looks = Pick<ApiDeps, 'documents' | 'workers' | 'redactText' | 'clock'>;
 
@@ -65,6 +65,7 @@ function shownPool(planned: PlannedPool, looks: Looks, role: Role): wire.Planned
     differences: differencesOf(planned, looks, role),
     workers: countOf(plan),
     actions: shownActions(plan.actions, looks.redactText),
+    warnings: change === 'remove' || change === 'hold' ? undefined : warningsOf(after.spec),
     next: looks.redactText(plan.why),
   };
 }

@@ -1,7 +1,8 @@
 import type { Role } from '#core/access.ts';
 import { formatDuration } from '#core/duration.ts';
-import { type Pool, poolPhase, type Scaling } from '#core/pool.ts';
+import { type Pool, type PoolSpec, poolPhase, type Scaling } from '#core/pool.ts';
 import { countPool } from '#core/pool-counts.ts';
+import { scalingWarnings } from '#core/scaling-warnings.ts';
 import { FLEET, type Freeze, thawCommand } from '#core/worker.ts';
 import type { Plan } from '../../autoscaler/plan.ts';
 import { approveCommand, heldRemovalOf, teamOf } from '../../pools/status.ts';
@@ -53,6 +54,12 @@ function shownScaling(scaling: Scaling): wire.Pool['auto_scaler'] {
   };
 }
 
+/** Absent where there are none. */
+export function warningsOf(spec: PoolSpec): string[] | undefined {
+  const warnings = scalingWarnings(spec).map(({ name, message }) => `${name} ${message}`);
+  return warnings.length > 0 ? warnings : undefined;
+}
+
 /** A pool as a caller with that role may see it. */
 export function shownPool(pool: Pool, looks: Looks, role: Role): wire.Pool {
   const { store, redactConfig, redactText, workers } = looks;
@@ -72,6 +79,7 @@ export function shownPool(pool: Pool, looks: Looks, role: Role): wire.Pool {
     held: heldOf(pool, store),
     frozen: freezeOf(pool.id, store),
     trouble: trouble && redactText(trouble.message),
+    warnings: warningsOf(spec),
     agent_auth: spec.agentAuth,
     agent_networks: [...spec.agentNetworks],
     labels: spec.labels,

@@ -52,6 +52,10 @@ const PlannedPool = z.object({
     })
     .meta({ description: 'What the next pass of the pool would do, and which workers later passes would replace.' }),
   actions: z.array(PlanAction),
+  warnings: z
+    .array(z.string())
+    .optional()
+    .meta({ description: 'Limits that have no effect, or that launch and remove a worker for each session.' }),
   next: z.string().meta({ description: 'Why the next pass would do that.' }),
 });
 export type PlannedPool = z.infer<typeof PlannedPool>;

@@ -76,6 +76,10 @@ export const Pool = z
     trouble: z.string().optional().meta({
       description: 'Why the pool gets no machines, cannot list them, or gets no agents on them, with a remedy.',
     }),
+    warnings: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'Limits that have no effect, or that launch and remove a worker for each session.' }),
     agent_auth: z.enum(AGENT_AUTHS),
     agent_networks: z.array(z.string()),
     labels: Labels,

@@ -30,7 +30,7 @@ export default {
       config: AutoConfig,
       example: {
         region: 'atl1',
-        autoscaler_config: { max_agents: 10, min_idle_agents: 1 },
+        autoscaler_config: { max_agents: 10, min_idle_agents: 1, max_idle_agents: 2 },
         pool_details: [
           { pool_name: 'mi300x-1gpu', size: 'gpu-mi300x1-192gb-devcloud', image: 'amd-rocm71software' },
           {

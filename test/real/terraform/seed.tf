@@ -18,6 +18,7 @@ resource "aws_ssm_parameter" "gpu_pool" {
       max_agents      = 20
       min_idle_agents = 2
       max_idle_agents = 5
+      idle_decay      = "5m"
     }
   })
 }
@@ -39,6 +40,8 @@ resource "aws_ssm_parameter" "cpu_pool" {
       }
       max_agents      = 50
       min_idle_agents = 5
+      max_idle_agents = 10
+      idle_decay      = "5m"
     }
   })
 }

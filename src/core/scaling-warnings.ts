@@ -1,0 +1,51 @@
+import { formatDuration } from './duration.ts';
+import type { PoolSpec, Scaling } from './pool.ts';
+
+/** A setting of `auto_scaler` that costs money or has no effect, though it is allowed. */
+export interface ScalingWarning {
+  readonly key: 'maxAgents' | 'minAgents' | 'minIdleAgents' | 'maxIdleAgents' | 'idleDecay' | 'maxPricePerHour';
+  /** The key as users write it. */
+  readonly name: string;
+  readonly message: string;
+}
+
+/** Fewer idle slots than this above `min_idle_agents` are less than a worker, so none can stay idle there. */
+const leastUsefulMaxIdle = ({ minIdleSlots, slotsPerAgent }: Scaling): number => minIdleSlots + slotsPerAgent;
+
+/** A pool whose size never changes launches and removes nothing. */
+const isFixedSize = ({ mode, minAgents, maxAgents, minIdleSlots, slotsPerAgent }: Scaling): boolean =>
+  mode === 'batch' || minAgents >= maxAgents || minIdleSlots >= maxAgents * slotsPerAgent;
+
+const LIMITS = [
+  ['maxAgents', 'max_agents', ({ maxAgents }: Scaling) => maxAgents],
+  ['minAgents', 'min_agents', ({ minAgents }: Scaling) => minAgents],
+  ['minIdleAgents', 'min_idle_agents', ({ minIdleSlots }: Scaling) => minIdleSlots],
+  ['maxPricePerHour', 'max_price_per_hour', ({ maxPricePerHour }: Scaling) => maxPricePerHour ?? 0],
+] as const;
+
+/** What of its limits would surprise the one who pays for the pool. */
+export function scalingWarnings({ offers, scaling }: Pick<PoolSpec, 'offers' | 'scaling'>): readonly ScalingWarning[] {
+  if (offers.length === 0) {
+    const set = LIMITS.find(([, , limitOf]) => limitOf(scaling) > 0);
+    if (!set) return [];
+    const message = 'has no effect: the pool has no backend, so nothing launches workers; add `backend` or remove it';
+    return [{ key: set[0], name: set[1], message }];
+  }
+  if (isFixedSize(scaling)) return [];
+  const { minIdleSlots, maxIdleSlots, idleDecayMs } = scaling;
+  const least = leastUsefulMaxIdle(scaling);
+  const hasRoom = maxIdleSlots >= least;
+  if (minIdleSlots > 0 && !hasRoom) {
+    const message = `keeps ${minIdleSlots} idle, and max_idle_agents ${maxIdleSlots} allows no further worker: each session launches a worker, and its end removes one at once; set max_idle_agents to ${least} or more, and idle_decay`;
+    return [{ key: 'minIdleAgents', name: 'min_idle_agents', message }];
+  }
+  if (hasRoom && idleDecayMs === 0) {
+    const message = `has no effect with idle_decay 0s: workers above min_idle_agents ${minIdleSlots} are removed as soon as they are idle; set idle_decay, like 5m`;
+    return [{ key: 'maxIdleAgents', name: 'max_idle_agents', message }];
+  }
+  if (!hasRoom && idleDecayMs > 0) {
+    const message = `${formatDuration(idleDecayMs)} has no effect: with max_idle_agents ${maxIdleSlots} workers are removed as soon as they are idle; set max_idle_agents to ${least} or more, or idle_decay to 0s`;
+    return [{ key: 'idleDecay', name: 'idle_decay', message }];
+  }
+  return [];
+}
