@@ -16,6 +16,16 @@ const figure = (text: string, series: string): number | undefined => {
 const fault = { kind: 'invalid', message: 'No name.' } as const;
 
 describe('metrics', () => {
+  it('give a source that was never read an age from the start of the server', async () => {
+    const { call, deps, clock } = await apiWorld({ rows: [row('sources', { id: 'ssm', kind: 'aws' })] });
+    deps.metrics.followSyncs(() => new Map([['ssm', { everyMs: 1, failures: 4 }]]));
+    await clock.advance(240_000);
+
+    const { body } = await call('GET', '/metrics', { as: 'viewer' });
+
+    expect(figure(body, 'muster_source_sync_age_seconds{source="ssm"}')).toBe(240);
+  });
+
   it('count the fleet at the time of the scrape, also under the names that others know', async () => {
     const { call, deps } = await apiWorld({
       rows: [
@@ -45,6 +55,7 @@ describe('metrics', () => {
     expect(is('muster_sessions{phase="queued"}')).toBe(1);
     expect(is('muster_queued_sessions{pool="gpu"}')).toBe(1);
     expect(is('muster_source_sync_age_seconds{source="ssm"}')).toBe(30);
+    expect(is('muster_source_sync_age_seconds{source="api"}')).toBeUndefined();
     expect(is('muster_source_sync_seconds{source="ssm"}')).toBe(0.25);
     expect(is('muster_source_sync_failures{source="ssm"}')).toBe(2);
     expect(is('muster_source_documents{source="ssm"}')).toBe(2);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Fault } from '#core/fault.ts';
 import { nearest } from '#core/nearest.ts';
 import { API_SOURCE, type DocumentState } from '#core/source.ts';
-import { listSources } from '../pools/status.ts';
+import { listSources, type SourceStatus } from '../pools/status.ts';
 import type { ApiDeps } from './deps.ts';
 import { gaugeSet } from './gauges.ts';
 import type { ChangeTable, Gauges, GaugeWorld, Noun } from './noun.ts';
@@ -133,20 +133,28 @@ const changes: ChangeTable = {
   row: (id, deps) => sourceNow(deps, id),
 };
 
+/** A source that was never read, as with wrong credentials from the start, is as old as the server: it must alert too. */
+function ageOf({ id, ageMs, isConfigured }: SourceStatus, uptimeMs: number): number | undefined {
+  return ageMs ?? (isConfigured && id !== API_SOURCE ? uptimeMs : undefined);
+}
+
 function gauges({ registry, store, clock, syncTimes }: GaugeWorld): Gauges {
   const { gauge, reset } = gaugeSet(registry);
   const of = (name: string, help: string) => gauge(`muster_source_${name}`, help, ['source']);
-  const syncAge = of('sync_age_seconds', 'Time since the last good listing of a source.');
+  const syncAge = of('sync_age_seconds', 'Time since the last good listing of a source, or else since the start.');
   const syncTook = of('sync_seconds', 'Duration of the last good listing of a source.');
   const syncFailures = of('sync_failures', 'Consecutive failed listings of a source.');
   const documentCount = of('documents', 'Documents of a source.');
   const isHeld = of('held', '1 while a removal of a source waits for approval.');
   const faultyCount = of('faulty_documents', 'Documents of a source that are refused.');
+  const startedAt = clock.now();
   return {
     refresh() {
       reset();
-      for (const status of listSources({ view: store.view, timings: syncTimes(), nowMs: clock.now() })) {
-        const { id: source, ageMs, durationMs, failures, documents, faulty, held } = status;
+      const nowMs = clock.now();
+      for (const status of listSources({ view: store.view, timings: syncTimes(), nowMs })) {
+        const { id: source, durationMs, failures, documents, faulty, held } = status;
+        const ageMs = ageOf(status, nowMs - startedAt);
         if (ageMs !== undefined) syncAge.set({ source }, ageMs / 1_000);
         if (durationMs !== undefined) syncTook.set({ source }, durationMs / 1_000);
         syncFailures.set({ source }, failures);
