@@ -53,9 +53,20 @@ export function decayOf({ scaling: { idleDecayMs } }: Facts): string {
   return written;
 }
 
+/** The queue and the free slots in figures; those of workers that start are no idle ones, though they are planned with. */
+function slotsNow({ queued, workers }: Facts, idleSlots: number): string {
+  let starting = 0;
+  for (const { phase, freeSlots } of workers) if (phase === 'launching' || phase === 'booting') starting += freeSlots;
+  starting = Math.min(starting, idleSlots);
+  return starting === 0
+    ? `${queued} queued and ${idleSlots} idle`
+    : `${queued} queued, ${idleSlots - starting} idle, ${starting} starting`;
+}
+
 /** What the pool lacks, in figures. */
-export function shortage({ scaling, queued }: Facts, idleSlots: number): string {
-  const idle = `${queued} queued and ${idleSlots} idle`;
+export function shortage(facts: Facts, idleSlots: number): string {
+  const { scaling, queued } = facts;
+  const idle = slotsNow(facts, idleSlots);
   if (idleSlots - queued < scaling.minIdleSlots) {
     return scaling.minIdleSlots > 0 ? `${idle}, below min_idle ${scaling.minIdleSlots}` : idle;
   }
@@ -70,7 +81,7 @@ function launching({ facts, growth }: Growing): string | undefined {
 }
 
 const lacking = ({ facts, growth }: Growing): string => shortage(facts, growth.idleSlots);
-const idleNow = ({ facts, shrinkage }: Shrinking): string => `${facts.queued} queued and ${shrinkage.idleSlots} idle`;
+const idleNow = ({ facts, shrinkage }: Shrinking): string => slotsNow(facts, shrinkage.idleSlots);
 const said = ({ growth }: Growing): string => (growth.coolingWhy === undefined ? '' : ` (${growth.coolingWhy})`);
 
 function coolingOffers({ facts }: PlanFacts): string | undefined {
@@ -247,7 +258,7 @@ const RULES = {
     },
     why({ facts, growth }) {
       const bounds = `min_idle ${facts.scaling.minIdleSlots}, max_idle ${mostIdleSlots(facts)}`;
-      return `${facts.queued} queued and ${growth.idleSlots} idle: within ${bounds}, min_agents ${facts.scaling.minAgents}`;
+      return `${slotsNow(facts, growth.idleSlots)}: within ${bounds}, min_agents ${facts.scaling.minAgents}`;
     },
     unless: () => 'a session arrives or ends, or the limits change',
   }),

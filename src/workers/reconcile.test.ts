@@ -86,7 +86,7 @@ describe('a pool of workers', () => {
     const told = world.disk.histories.decisions.map(({ did, why }) => `${did}: ${why}`);
     expect(told).toEqual([
       'launch 2: 0 queued and 0 idle, below min_idle 2: launching 2.',
-      'nothing: 0 queued and 2 idle: within min_idle 2, max_idle 2, min_agents 0.',
+      'nothing: 0 queued, 0 idle, 2 starting: within min_idle 2, max_idle 2, min_agents 0.',
     ]);
     expect(world.disk.histories.decisions[0]).toMatchObject({
       subject: 'pool/id-gpu',
