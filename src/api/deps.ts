@@ -23,6 +23,8 @@ export interface ServerInfo {
   /** `sqlite`, `postgres` or `memory`. */
   readonly storeKind: string;
   readonly startedAt: number;
+  /** Equal for processes that see the same files. */
+  readonly machineId?: string | undefined;
   /** By use: `http`, `grpc`. */
   addresses(): Readonly<Record<'http' | 'grpc', string>>;
   /** Names and addresses, without ports, under which clients reach this server; loopback is always among them. */

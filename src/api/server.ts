@@ -42,6 +42,7 @@ function statusOf({ store, clock, server, access }: ApiDeps): ServerStatus {
     address: addresses.http,
     addresses,
     ca_fingerprint: access.ca.fingerprint,
+    machine_id: server.machineId,
     started_at: toTime(server.startedAt),
     uptime: formatDuration(Math.max(0, Math.floor((clock.now() - server.startedAt) / 1_000) * 1_000)),
     ready: why === undefined,

@@ -1,3 +1,5 @@
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
 import { z } from 'zod';
 import { SESSION_ENDS, SESSION_PHASES, type Session as SessionRow, sessionPhase } from '#core/session.ts';
 import type { Caller } from '../access/access.ts';
@@ -28,7 +30,23 @@ function idempotencyKey(header: string | string[] | undefined): string | undefin
   });
 }
 
-function requestOf(sent: z.output<typeof wire.SessionIn>, { token }: Caller): SessionRequest {
+type SentSession = z.output<typeof wire.SessionIn>;
+
+const canEnter = (folder: string): Promise<boolean> =>
+  access(folder, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+
+/** The folders of callers on our machine that we may enter: our own agents there may then too. */
+async function enterableFolders({ server }: ApiDeps, sent: readonly SentSession[]): Promise<ReadonlySet<string>> {
+  const isHere = ({ caller }: SentSession): boolean => caller !== undefined && caller.machine_id === server.machineId;
+  const folders = new Set(sent.filter(isHere).map(({ caller }) => caller?.folder ?? ''));
+  for (const folder of folders) if (!(await canEnter(folder))) folders.delete(folder);
+  return folders;
+}
+
+function requestOf(sent: SentSession, { token }: Caller): SessionRequest {
   const { pool, name, index, count, files } = sent;
   const part = index === undefined || count === undefined ? undefined : { index, count };
   return {
@@ -40,7 +58,8 @@ function requestOf(sent: z.output<typeof wire.SessionIn>, { token }: Caller): Se
   };
 }
 
-function submitting({ store, sessions }: ApiDeps): Route {
+function submitting(deps: ApiDeps): Route {
+  const { store, sessions } = deps;
   return route({
     method: 'POST',
     path: '/sessions',
@@ -62,7 +81,11 @@ function submitting({ store, sessions }: ApiDeps): Route {
     isDurable: true,
     async handle({ body, headers, caller, header }) {
       const wanted = Array.isArray(body) ? body : [body];
-      const requests = wanted.map((one) => requestOf(one, caller));
+      const folders = wanted.some((one) => one.caller) ? await enterableFolders(deps, wanted) : new Set<string>();
+      const requests = wanted.map((one) => ({
+        ...requestOf(one, caller),
+        ...(one.caller && folders.has(one.caller.folder) && { callerFolder: one.caller.folder }),
+      }));
       const key = idempotencyKey(headers['idempotency-key']);
       const accepted = await sessions.submit(requests, caller, key);
       const items = accepted.map((session) => shownSession(session, store));

@@ -19,6 +19,8 @@ export interface Cli {
   readonly find: (options: { address?: string; token?: string; ca?: string }) => Endpoint;
   /** Where the servers are kept that someone has named. */
   readonly contextsFile: string;
+  /** This machine, and the folder that this command runs in; undefined where either cannot be told. */
+  readonly place: () => { readonly machine_id: string; readonly folder: string } | undefined;
   /** Called at each Ctrl-C instead of ending the command; the returned function ends that. */
   onInterrupt(interrupted: () => void): () => void;
   /** Sets the exit code of the process; default 0. */

@@ -30,6 +30,7 @@ function requestOf(cli: Cli, { place }: Client, words: readonly string[], option
   const { label: labels, priority, retries, cwd, timeout, grace } = options;
   const pool = options.pool ?? (cli.variable('MUSTER_POOL') || place.pool);
   const env = sessionEnv(options, cli.variable);
+  const caller = cli.place();
   return {
     ...(pool !== undefined && { pool }),
     command: [...words],
@@ -40,6 +41,7 @@ function requestOf(cli: Cli, { place }: Client, words: readonly string[], option
     ...(env && { env }),
     ...(labels && { labels }),
     ...(cwd !== undefined && { cwd }),
+    ...(caller && options.sync === undefined && { caller }),
     ...(timeout !== undefined && { timeout }),
     ...(grace !== undefined && { grace }),
     ...(options.tty && { terminal: { ...sizeOf(cli.terminal), type: 'xterm-256color' } }),
@@ -87,7 +89,10 @@ function withRunOptions(command: Command): Command {
       'send a folder (default: this one) and run in it; leaves out .git and what .gitignore and .musterignore name',
     )
     .option('-y, --yes', 'with --sync: send the home folder or / too')
-    .option('-C, --cwd <directory>', 'working directory; with --sync a relative one is inside the folder that is sent')
+    .option(
+      '-C, --cwd <directory>',
+      'working directory; with --sync a relative one is inside the folder that is sent, in pools of this machine it is below this folder',
+    )
     .option('-l, --label <NAME=VALUE>', 'run only on workers with this label (repeatable)', pair('--label'))
     .option(
       '--priority <number>',

@@ -89,3 +89,15 @@ it('a file that changes while it is sent is named, and no session is started', a
   expect(scene.errors()).toContain('a: The bytes have another SHA-256.');
   expect(scene.asked.some(({ path }) => path === '/sessions')).toBe(false);
 });
+
+it('without --sync the session is told where its caller is; with it, it is not', async () => {
+  const place = { machine_id: 'm1', folder: '/work' };
+  const scene = openScene(aServer().answer, { place });
+
+  await scene.muster('run', '-C', 'src', '--', 'true');
+  await scene.muster('run', '--sync', folder, '--', 'true');
+
+  const [plain, synced] = scene.asked.filter(({ method, path }) => method === 'POST' && path === '/sessions');
+  expect(plain?.body).toMatchObject([{ caller: place, cwd: 'src' }]);
+  expect(Object(synced?.body)[0]).not.toHaveProperty('caller');
+});

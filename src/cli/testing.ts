@@ -126,8 +126,18 @@ const nothingLocal: Local = {
   kube: { crd: async () => '', rbac: async () => '', install: async () => '', release: async () => [] },
 };
 
+interface SceneOptions {
+  readonly isTTY?: boolean;
+  readonly local?: Local;
+  readonly contextsFile?: string;
+  readonly place?: ReturnType<Cli['place']>;
+}
+
 /** A command line whose server answers so. */
-export function openScene(answer: Answer, { isTTY = false, local = nothingLocal, contextsFile = '/nowhere' } = {}) {
+export function openScene(
+  answer: Answer,
+  { isTTY = false, local = nothingLocal, contextsFile = '/nowhere', place }: SceneOptions = {},
+) {
   const clock = new VirtualClock();
   const stopping = new AbortController();
   const output = paper(isTTY);
@@ -136,6 +146,7 @@ export function openScene(answer: Answer, { isTTY = false, local = nothingLocal,
   let exitCode = 0;
   let interrupted = (): void => stopping.abort();
   const cli: Cli = {
+    place: () => place,
     variable: (name) => ({ FROM_CALLER: 'x' })[name],
     terminal: { input: new PassThrough(), output: output.stream, errors: errors.stream, clock },
     signal: stopping.signal,

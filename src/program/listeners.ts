@@ -1,6 +1,7 @@
 import { isAtLeast } from '#access/tokens.ts';
 import { Fault } from '#core/fault.ts';
 import { systemRandom } from '#core/random.ts';
+import { machineId } from '#host/machine-id.ts';
 import { type Api, startApi } from '../api/app.ts';
 import type { Authorize } from '../broker/authorize.ts';
 import { type Broker, startBroker } from '../broker/broker.ts';
@@ -72,6 +73,7 @@ function openApi(
       version,
       pid: process.pid,
       storeKind,
+      machineId: machineId(),
       startedAt,
       addresses: () => ({ http, grpc }),
       hosts: () => names,

@@ -6,6 +6,7 @@ import { systemClock } from '#core/clock.ts';
 import { DEFAULT_DATA_DIR } from '#core/defaults.ts';
 import { FAULTS, Fault } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
+import { machineId } from '#host/machine-id.ts';
 import type { Cli, Local } from '../cli/command.ts';
 import { findServer } from '../cli/find.ts';
 import { outputFailure } from '../cli/output-failure.ts';
@@ -85,6 +86,16 @@ function watchPipes(ending: Ending): void {
 const contextsFileIn = ({ configHome, home }: Environment): string =>
   join(configHome ?? join(home ?? '/', '.config'), 'muster', 'contexts.json');
 
+/** Nothing where the folder was removed under us. */
+function callerPlace(): ReturnType<Cli['place']> {
+  try {
+    const id = machineId();
+    return id === undefined ? undefined : { machine_id: id, folder: process.cwd() };
+  } catch {
+    return undefined;
+  }
+}
+
 function openCli(environment: Environment, ending: Ending): Cli & { exitCode(): number } {
   const contextsFile = contextsFileIn(environment);
   let exitCode = 0;
@@ -106,6 +117,7 @@ function openCli(environment: Environment, ending: Ending): Cli & { exitCode(): 
         contextsFile,
       }),
     contextsFile,
+    place: callerPlace,
     onInterrupt(heard) {
       interrupted = heard;
       return () => {

@@ -11,6 +11,7 @@ import type { Clock } from '#core/clock.ts';
 import type { AgentOwner, BootSettings } from '#core/feature.ts';
 import { DEFAULT_FILE_LIMITS, type FileLimits, type Files } from '#core/file.ts';
 import type { Log } from '#core/log.ts';
+import type { PoolSpec } from '#core/pool.ts';
 import type { Boot, Context } from '#core/provider.ts';
 import type { Random } from '#core/random.ts';
 import { poolSubject } from '#core/reason.ts';
@@ -155,6 +156,7 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     journal,
     link,
     files,
+    seesOurFiles: ({ spec }) => seesOurFiles(spec, parts.kinds),
     limits: parts.limits,
     noteUnknown: machines.noteUnknown,
   });
@@ -183,6 +185,13 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
       await journal.stop();
     },
   };
+}
+
+/** Its agents are processes of this machine, under our own user. */
+function seesOurFiles({ offers }: PoolSpec, { backends }: KnownKinds): boolean {
+  const isOurs = ({ kind, config }: PoolSpec['offers'][number]): boolean =>
+    backends[kind]?.isLocal === true && backends[kind]?.runsAsOther?.(config) !== true;
+  return offers.length > 0 && offers.every(isOurs);
 }
 
 function reported(decided: ActedDecision | undefined): ReportedDecision | undefined {

@@ -2,6 +2,7 @@ import type { AgentLink } from '#core/agent-link.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Files } from '#core/file.ts';
 import type { Log } from '#core/log.ts';
+import type { Pool } from '#core/pool.ts';
 import type { Random } from '#core/random.ts';
 import type { Change, Store } from '#core/store.ts';
 import type { Journal } from '#journal/journal.ts';
@@ -32,6 +33,8 @@ export interface SessionsDeps {
   readonly journal: Pick<Journal, 'event'>;
   readonly link: AgentLink;
   readonly files: Pick<Files, 'hold'>;
+  /** Whether workers of this pool see the same files as the server, as the same user; absent: none do. */
+  seesOurFiles?(pool: Pool): boolean;
   /** Limits that are left out have their default. */
   readonly limits?: Partial<SessionLimits> | undefined;
   /** All sessions that this agent runs and that the server does not know. */

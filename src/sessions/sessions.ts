@@ -30,6 +30,8 @@ export interface SessionRequest {
   readonly spec: SessionSpec;
   readonly name?: string | undefined;
   readonly part?: SessionPart | undefined;
+  /** The folder of a caller on the server's own machine: in pools of that machine the session starts there. */
+  readonly callerFolder?: string | undefined;
   /** The manifest of its files, and the id of the token that has uploaded all of them. */
   readonly files?: { readonly manifest: string; readonly token: string } | undefined;
 }

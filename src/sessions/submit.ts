@@ -14,6 +14,7 @@ import type { OfferedLabels } from './offered-labels.ts';
 import { checkNames } from './session-name.ts';
 import type { SessionRequest, Sessions } from './sessions.ts';
 import { checkRequests } from './validate.ts';
+import { workingDirectory } from './working-directory.ts';
 
 export interface SubmitParts {
   readonly limits: SessionLimits;
@@ -55,7 +56,8 @@ export function openSubmit(deps: SessionsDeps, parts: SubmitParts): Sessions['su
     const sessions = requests.map((request, n): Session => {
       const { name, part } = request;
       const pool = pools[n] as Pool;
-      const spec = withFiles(request, held);
+      const cwd = workingDirectory(request, { seesOurFiles: deps.seesOurFiles?.(pool) === true, index: n });
+      const spec = { ...withFiles(request, held), ...(cwd !== undefined && { cwd }) };
       return {
         id: nextId(),
         pool: pool.id,

@@ -1,5 +1,4 @@
 import { Fault } from '#core/fault.ts';
-import { isInsideFolder } from '#core/file-manifest.ts';
 import type { SessionSpec } from '#core/session.ts';
 import type { SessionLimits } from './deps.ts';
 import type { SessionRequest } from './sessions.ts';
@@ -21,9 +20,7 @@ function invalid(at: string, message: string, remedy: string): Fault {
 export function checkRequests(requests: readonly SessionRequest[], limits: SessionLimits): void {
   if (requests.length === 0) throw invalid('', 'The request has no session.', 'Ask for at least one.');
   for (let index = 0; index < requests.length; index++) {
-    const { spec, files } = requests[index] as SessionRequest;
-    checkSpec(spec, limits, index);
-    checkFolder(spec.cwd, files !== undefined, index);
+    checkSpec((requests[index] as SessionRequest).spec, limits, index);
   }
 }
 
@@ -42,20 +39,6 @@ function checkSpec(spec: SessionSpec, limits: SessionLimits, index: number): voi
     throw invalid(`[${index}].spec`, `Command, environment and labels have ${bytes} bytes.`, remedy);
   }
   checkNumbers(spec, at);
-}
-
-/** A relative folder means one of the session's own files: an agent's folder is its private matter. */
-function checkFolder(cwd: string | undefined, hasFiles: boolean, index: number): void {
-  if (cwd === undefined || cwd.startsWith('/')) return;
-  const at = `[${index}].spec.cwd`;
-  if (!hasFiles)
-    throw invalid(
-      at,
-      `The working directory ${cwd} is relative, and the session has no files.`,
-      'Send the folder along with `--sync`, or give an absolute path of the worker.',
-    );
-  if (!isInsideFolder(cwd))
-    throw invalid(at, `The working directory ${cwd} is not in the folder that is sent.`, 'Name a folder inside it.');
 }
 
 function checkVariables(env: SessionSpec['env'], at: (field: string) => string): number {

@@ -16,6 +16,7 @@ export const ServerStatus = z
     address: z.string().meta({ description: 'Where this API is: the address `http`.' }),
     addresses: z.record(z.string(), z.string()).meta({ description: 'By use: `http`, `grpc`.' }),
     ca_fingerprint: z.string(),
+    machine_id: z.string().optional().meta({ description: 'Equal for processes that see the same files.' }),
     started_at: Time,
     uptime: Span,
     ready: z.boolean(),

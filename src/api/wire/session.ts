@@ -52,6 +52,16 @@ export const SessionIn = z
     cwd: Text.min(1).optional().meta({
       description: 'Working directory: an absolute path of the worker, or with `files` one inside their folder.',
     }),
+    caller: z
+      .strictObject({
+        machine_id: z.string().max(64),
+        folder: Text.min(1).regex(/^\//, { error: 'Must be absolute.' }),
+      })
+      .optional()
+      .meta({
+        description:
+          'Where the caller is. If it is on the machine of the server, as `machine_id` of `/server` tells, sessions in pools of that machine start in this folder.',
+      }),
     files: SessionFilesIn.optional().meta({
       description: 'Files that were uploaded with the same token: the folder that each attempt starts in.',
     }),
