@@ -25,11 +25,8 @@ export interface ReflectorOptions<T> {
   keep(object: KubeObject): T;
 }
 
-/**
- * Hears each change of a view: the object as it is now, or nothing where it is gone. `deleted` is its last state where the
- * watch has told of its deletion; a list only lacks it.
- */
-export type ChangeHeard<T> = (key: string, object: T | undefined, deleted?: KubeObject) => void;
+/** Hears each change of a view: the object as it is now, or nothing where it is gone. */
+export type ChangeHeard<T> = (key: string, object: T | undefined) => void;
 
 /** A set of objects of a cluster, followed by list and watch; it never stops by itself. */
 export interface Reflector<T> {

@@ -56,10 +56,10 @@ export function openView<T>(clock: Clock, log: Log, what: string): ReflectorView
   let standing: Fault | undefined;
   let isClosed = false;
 
-  function tell(key: string, object: T | undefined, deleted?: KubeObject): void {
+  function tell(key: string, object: T | undefined): void {
     for (const heard of hearing) {
       try {
-        heard(key, object, deleted);
+        heard(key, object);
       } catch (thrown) {
         // The bug of one reader must not keep changes from the others.
         log('error', 'watch callback failed', { what, key, fault: Fault.from(thrown).message });
@@ -144,7 +144,7 @@ export function openView<T>(clock: Clock, log: Log, what: string): ReflectorView
       const key = keyOfObject(object);
       if (!objects.has(key)) return;
       drop(key);
-      tell(key, undefined, object);
+      tell(key, undefined);
     },
     learn(object, keep) {
       const { resourceVersion } = object.metadata;

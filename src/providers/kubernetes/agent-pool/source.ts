@@ -43,23 +43,28 @@ export async function openAgentPools(config: SourceConfig, context: Context): Pr
   const released = new Set<string>();
   /** By uid: a listing has told of its writer's wish to thaw; the next report follows what was done about it. */
   const thawing = new Set<string>();
-  /** By key: deleted before our finalizer was on it. Its pool drains all the same: no listing has merely lost it. */
+  /** By key: the uid of what has been seen with our finalizer. */
+  const finalized = new Map<string, string>();
+  /** By key: what has not, as last seen. */
+  const unfinalized = new Map<string, Document>();
+  /** By key: gone before it had our finalizer. Its pool drains as if it had: what a cluster loses, it has had for longer. */
   const deleted = new Map<string, Document>();
-  /** By uid: shown with our finalizer. */
-  const finalized = new Set<string>();
   let notes: readonly string[] = [];
-  const stop = objects.onChange((key, object, last) => {
-    const { uid = '' } = (object ?? last)?.metadata ?? {};
+  const stop = objects.onChange((key, object) => {
+    const last = unfinalized.get(key);
+    unfinalized.delete(key);
     if (object) {
-      if (ourFinalizers(object).length > 0) finalized.add(uid);
-      return void deleted.delete(key);
+      const { uid = '' } = object.metadata;
+      deleted.delete(key);
+      if (ourFinalizers(object).length > 0) finalized.set(key, uid);
+      else if (finalized.get(key) !== uid)
+        unfinalized.set(key, { key, version: versionOfPool(object), ...requestsOf(object), isDeleted: true });
+      return;
     }
+    finalized.delete(key);
+    released.clear();
     thawing.clear();
-    if (!last) return released.clear();
-    released.delete(uid);
-    // Where it had our finalizer, it went because we let it go, or against us: then the guard of the listings judges.
-    if (!finalized.delete(uid))
-      deleted.set(key, { key, version: versionOfPool(last), ...requestsOf(last), isDeleted: true });
+    if (last) deleted.set(key, last);
   });
 
   function read(object: KubeObject, held: ReadonlyMap<string, string>): Document {
