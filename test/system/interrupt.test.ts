@@ -26,7 +26,8 @@ test('Ctrl-C that comes a second time through npm stops idle local agents and th
 
 test('SIGTERM stops idle local agents too where nothing starts the server again', async (context) => {
   const world = openWorld(context);
-  const place = await placeServer(world, { agent_pools: [processPool(world, 'local', { min_agents: 1 })] });
+  const pool = processPool(world, 'local', { min_agents: 1, max_agents: 1, max_idle_agents: 1 });
+  const place = await placeServer(world, { agent_pools: [pool] });
   const server = await startServer(world, place, { INVOCATION_ID: '' }).ready();
   const api = apiOf(world, place.http);
   await until('an agent is idle', async () => (await api.workers()).some(({ phase }) => phase === 'idle'));
