@@ -188,6 +188,7 @@ export async function readEntries(found: FoundEntries): Promise<LocalManifest> {
     ...found.links,
   ];
   const text = entries.sort(inManifestOrder).map(manifestLine).join('');
-  const contents = [...new Map(files.map((file) => [file.hash, file])).values()];
+  // The hashes come in any order.
+  const contents = [...new Map(files.toSorted(inManifestOrder).map((file) => [file.hash, file])).values()];
   return { text, hash: hash('sha256', text, 'hex'), contents };
 }
