@@ -21,6 +21,8 @@ export interface FailureRules {
   error?: string | undefined;
   loseReply?: boolean;
   breakListing?: boolean;
+  /** From now on no listing shows a machine. */
+  hideMachines?: boolean;
   hang?: boolean;
   /** How many of the next machines are lent and will never be up. */
   failLate?: number;
@@ -96,6 +98,7 @@ export function openDepot({ now = Date.now, pageSize = PAGE, lagMs = 0, bootMs =
   }
 
   function listed(cluster: string | null): { readonly name: string }[] {
+    if (failureRules.hideMachines) return [];
     const known = [...machines.values()].filter(
       ({ labels, lentAtMs }) => labels.cluster === cluster && now() - lentAtMs >= lagMs,
     );

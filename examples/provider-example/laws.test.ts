@@ -47,6 +47,7 @@ async function openCloud(): Promise<BackendWorld> {
     settle: async () => {},
     loseReply: () => next({ loseReply: true }),
     breakListing: () => next({ breakListing: true }),
+    hideFromListings: () => next({ hideMachines: true }),
     fail: (kind) => next({ error: WORDS[kind] }),
     failLate: () => next({ failLate: 1 }),
   };
