@@ -19,7 +19,7 @@ export interface Cli {
   readonly find: (options: { address?: string; token?: string; ca?: string }) => Endpoint;
   /** Where the servers are kept that someone has named. */
   readonly contextsFile: string;
-  /** This machine, and the folder that this command runs in; undefined where either cannot be told. */
+  /** This machine, and the folder that this command runs in; undefined where either is unknown. */
   readonly place: () => { readonly machine_id: string; readonly folder: string } | undefined;
   /** Called at each Ctrl-C instead of ending the command; the returned function ends that. */
   onInterrupt(interrupted: () => void): () => void;

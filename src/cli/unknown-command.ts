@@ -49,7 +49,7 @@ export function meantCommand(written: string, known: readonly string[], within?:
   return isKnown ? here : nearest(written, known);
 }
 
-/** Refuses the word as Commander does, and names what was meant. */
+/** Refuses the word as Commander does, and suggests the command with that meaning. */
 export function refuseUnknownCommand(command: Command, written: string): never {
   const known = command.commands.flatMap((child) => [child.name(), ...child.aliases()]);
   const meant = meantCommand(written, known, command.name());

@@ -18,7 +18,7 @@ interface Wait {
   readonly what: string;
 }
 
-/** The cause that someone could mend before the plan of the pool. */
+/** A cause that a person can remove goes before the plan of the pool. */
 function causeIn({ frozen, trouble, counts, starting, decisions }: Why): string | undefined {
   if (frozen) return `The pool is frozen: ${frozen.why.replace(/\.$/, '')}. To thaw it, run \`${frozen.thaw}\`.`;
   if (trouble !== undefined) return trouble;

@@ -57,7 +57,7 @@ function readQuickly(text: string, options: ReadPoolOptions): PoolReading | unde
   const tree = whyNoDocument(text, limits) === undefined ? readCompactJson(text, limits.values) : undefined;
   const read = tree && readTree(tree, options);
   if (!read?.spec) return undefined;
-  // A warning about its limits names the key; where it stands in the one line of a program helps nobody.
+  // A warning about its limits names the key. A program writes the document in one line, so the position says nothing.
   return read.warnings.length === scalingWarnings(read.spec).length ? read : undefined;
 }
 

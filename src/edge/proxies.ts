@@ -1,5 +1,5 @@
-// Which proxy a request goes through, by the variables that curl and kubectl read. Pure: whoever reads the environment hands
-// them in.
+// Which proxy a request goes through, by the variables that curl and kubectl read. Pure: the caller reads the environment
+// and hands them in.
 import { BlockList, isIP } from 'node:net';
 import { Fault } from '#core/fault.ts';
 
